@@ -1,0 +1,159 @@
+package middleware
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// chain is what the layers of one [With] share. It is safe for concurrent use.
+type chain struct {
+	scope   string
+	journal Journal
+	counter tokens.Counter
+	clock   func() time.Time
+	adopts  bool
+	given   bool // somebody chose the Env
+	memo    memo
+	ignored atomic.Bool // an event has said that the Env came too late
+}
+
+func newChain(env Env) *chain {
+	c := &chain{scope: env.Scope, journal: env.Journal, counter: env.Counter, clock: env.Clock, adopts: env.Adopts}
+	c.given = env.Scope != "" || env.Journal != nil || env.Counter != nil || env.Clock != nil || env.Adopts
+	if c.journal == nil {
+		c.journal = NewMemory(0)
+	}
+	if c.counter == nil {
+		c.counter = tokens.Chars4{}
+	}
+	if c.clock == nil {
+		c.clock = time.Now
+	}
+	return c
+}
+
+// enter stands before the layers of a chain. It does not look at the history
+// yet: whatever a layer before the first editor adds to it shall count.
+func (c *chain) enter(next Model) Model {
+	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+		switch {
+		case req.owner == nil, req.view == nil && c.given && !req.owner.given:
+			r := *req
+			r.owner, r.view = c, nil
+			req = &r
+		case c.given && req.owner != c && !c.ignored.Swap(true):
+			c.tell(ctx, req, Event{Kind: EnvIgnored, By: "middleware.With", Why: "an outer chain has its own Env; give it to the outermost With"})
+		}
+		return next(ctx, req, emit)
+	}
+}
+
+// leave stands behind the layers of a chain, right before the model. If the
+// chain is the owner of the request, what was edited is kept here, and so
+// outlives a call that fails.
+func (c *chain) leave(next Model) Model {
+	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+		if req.owner != c {
+			return next(ctx, req, emit)
+		}
+		r := *req
+		r.owner = nil
+		if req.view != nil {
+			v, err := req.view.commit(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if sameSlice(req.view.msgs, req.Messages) {
+				r.see(v)
+			}
+		}
+		return next(ctx, &r, emit)
+	}
+}
+
+func (c *chain) tell(ctx context.Context, req *Request, e Event) {
+	if req.observers == nil {
+		return
+	}
+	e.Time = c.clock()
+	req.observers.tell(ctx, e)
+}
+
+// call is what does not change about a history while a chain edits it. Its
+// slices are those of the body: the history without the leading system
+// messages, which no edit touches. So are all positions inside this package,
+// but for those of views.
+type call struct {
+	chain   *chain
+	history []message.Message
+	lead    int               // leading system messages
+	body    []message.Message // the others, in memory that nobody else writes
+	ids     []message.ID
+	toks    []int
+	tokens  int // of the whole history
+	guard   guard
+	track   *track // what the memo knows of this history
+}
+
+// open makes the first view of a request: the history with all edits that are
+// remembered for it.
+func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
+	if req.Budget != nil {
+		if err := req.Budget.Validate(); err != nil {
+			return nil, &Error{Kind: Invalid, Op: "middleware", Err: err}
+		}
+	}
+	t, err := c.follow(req)
+	if err != nil {
+		return nil, err
+	}
+	cl := &call{
+		chain: c, history: req.Messages, lead: len(t.lead),
+		body: t.body, ids: t.ids, toks: t.toks, tokens: t.tokens, track: t,
+	}
+	for _, n := range t.leadToks {
+		cl.tokens += n
+	}
+	cl.guard = newGuard(t.body, t.pinned)
+	if err := c.recall(ctx, req, cl); err != nil {
+		return nil, err
+	}
+	v := &View{call: cl, req: req, list: t.found.list, tools: t.toolTokens, edited: t.found.unkept != nil}
+	v.shape = t.view(cl)
+	c.memo.publish(t)
+	return v, nil
+}
+
+// follow returns the track of a request's history: the one of an earlier call
+// grown by what is new, which alone is looked at and counted.
+func (c *chain) follow(req *Request) (*track, error) {
+	lead := message.Leading(req.Messages)
+	body := req.Messages[lead:]
+	t, common := c.memo.match(body)
+	for i := range req.Messages {
+		if i >= lead && i < lead+common {
+			continue
+		}
+		if k := slices.Index(req.Messages[i].Parts, nil); k >= 0 {
+			return nil, &Error{Kind: Invalid, Op: "middleware", Err: fmt.Errorf("message %d: part %d is nil, want a part", i, k)}
+		}
+	}
+	count := func(m message.Message) int { return tokens.Message(c.counter, m) }
+	for i := common; i < len(body); i++ {
+		n := count(body[i])
+		t.toks = append(t.toks, n)
+		t.tokens += n
+	}
+	t.leads(req.Messages[:lead], count)
+	if !slices.Equal(t.tools, req.Tools) {
+		t.tools = slices.Clone(req.Tools)
+		t.toolTokens = tokens.Tools(c.counter, req.Tools)
+	}
+	return t, nil
+}

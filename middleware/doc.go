@@ -1,0 +1,33 @@
+// Package middleware puts composable layers around the model call of an agent,
+// so that what the model sees stays short, valid, cheap and true while the
+// caller's history stays whole.
+//
+//	model := middleware.Chain(
+//		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100_000)}),
+//	)(provider)
+//
+//	resp, err := model(ctx, &middleware.Request{Messages: history}, nil)
+//
+// A [Model] is a function, a [Middleware] wraps one, a [Chain] joins several.
+// The caller passes its full history on every call and never has it changed.
+//
+// # Editing
+//
+// An editing middleware, made by [Editing], shows the next one a view of the
+// history. Its [Editor] only plans; its [Trigger] says when; the core verifies
+// the plan, applies it, reports it as an [Event] and remembers it in the
+// [Journal]. On the next call the remembered edits are applied first, so a
+// growing conversation keeps its edited beginning byte for byte, and the
+// provider's prompt cache stays warm.
+//
+// A plan is applied only if afterwards
+//
+//   - no rule of [message.Check] is broken that was not broken before;
+//   - the order of the messages is the same;
+//   - the view has fewer tokens;
+//   - what [View.Protected] names is intact.
+//
+// Otherwise the view stays as it was and an event says why. Histories that
+// break rules of message.Check themselves pass untouched; only a nil part is
+// an error, of kind [Invalid].
+package middleware

@@ -1,0 +1,267 @@
+package middleware
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+)
+
+// Options say when an [Editor] may edit.
+type Options struct {
+	Trigger  Trigger // nil: always
+	MinCalls int     // model calls from one edit to the next, at least; 0: no minimum
+	Strict   bool    // an editor that fails, a plan that is refused and an option that does not fit fail the call
+}
+
+// Validate reports options that make no sense.
+func (o Options) Validate() error {
+	if o.MinCalls < 0 {
+		return fmt.Errorf("MinCalls is %d calls, want 0 or more", o.MinCalls)
+	}
+	if t, ok := o.Trigger.(interface{ Validate() error }); ok {
+		if err := t.Validate(); err != nil {
+			return fmt.Errorf("Trigger: %w", err)
+		}
+	}
+	return nil
+}
+
+// Editing makes an [Editor] a [Middleware]. On each call it applies what is
+// remembered, asks the trigger, lets the editor plan, verifies the plan,
+// applies and reports it. The name stands in events, in the journal and in
+// [Request.Force]. Editing panics with "middleware: Editing: …" if the name is
+// empty, the editor nil or the options are not valid.
+func Editing(name string, e Editor, opts Options) Middleware {
+	if name == "" || e == nil {
+		panic("middleware: Editing: want a name and an editor")
+	}
+	if err := opts.Validate(); err != nil {
+		panic("middleware: Editing: " + name + ": " + err.Error())
+	}
+	l := &layer{name: name, editor: e, opts: opts}
+	return Chain(l.around)
+}
+
+// layer is one editing middleware of a chain.
+type layer struct {
+	name   string
+	editor Editor
+	opts   Options
+}
+
+func (l *layer) around(next Model) Model {
+	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+		v, err := req.open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if v, err = l.edit(ctx, v); err != nil {
+			return nil, err
+		}
+		r := *req
+		r.see(v)
+		return next(ctx, &r, emit)
+	}
+}
+
+// open returns the view that the request carries, or makes it.
+func (r *Request) open(ctx context.Context) (*View, error) {
+	if r.view == nil {
+		return r.owner.open(ctx, r)
+	}
+	if sameSlice(r.view.msgs, r.Messages) {
+		return r.view.with(r), nil
+	}
+	if _, err := r.view.commit(ctx); err != nil {
+		return nil, err
+	}
+	r.owner.tell(ctx, r, Event{
+		Kind: Reopened, By: "middleware",
+		Why: "the messages were changed between two editing middlewares, so the second begins anew; change them before the first or behind the last",
+	})
+	return r.owner.open(ctx, r)
+}
+
+// edit returns the view as this layer wants it.
+func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
+	d := &draft{layer: l, before: v}
+	met, why, err := l.due(ctx, d)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return v, l.misfit(ctx, v, err)
+	case !met:
+		return v, nil
+	}
+	d.once(ctx)
+	if d.err == nil && d.after != nil {
+		d.finish(ctx)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case d.err != nil:
+		return v, l.fail(ctx, v, d)
+	case d.after != nil:
+		l.report(ctx, d, why)
+		return d.after, nil
+	case d.plan != nil && d.plan.Why != "":
+		l.tell(ctx, v, Event{Kind: Refused, Why: d.plan.Why, Before: v.Tokens(), After: v.Tokens()})
+	}
+	return v, nil
+}
+
+// due reports whether the layer shall edit now.
+func (l *layer) due(ctx context.Context, d *draft) (met bool, why string, err error) {
+	v := d.before
+	if f := v.req.Force; slices.Contains(f, l.name) || slices.Contains(f, "*") {
+		return true, "forced by the request", nil
+	}
+	if l.opts.MinCalls > 0 {
+		if n := v.CallsSince(l.name); n >= 0 && n < l.opts.MinCalls {
+			return false, "", nil
+		}
+	}
+	if l.opts.Trigger == nil {
+		return true, "", nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			met, err = false, fmt.Errorf("trigger panicked: %v", p)
+		}
+	}()
+	return l.opts.Trigger.Met(v, func() *Plan { return d.once(ctx) })
+}
+
+// misfit reports, once per conversation, a trigger that cannot work.
+func (l *layer) misfit(ctx context.Context, v *View, err error) error {
+	err = &Error{Kind: Invalid, Op: l.name, Err: err}
+	if l.opts.Strict {
+		return err
+	}
+	if v.call.track.said.once(err.Error()) {
+		l.tell(ctx, v, Event{Kind: Misconfigured, Err: err, Why: err.Error()})
+	}
+	return nil
+}
+
+// fail reports a plan that could not be made or was refused.
+func (l *layer) fail(ctx context.Context, v *View, d *draft) error {
+	if l.opts.Strict {
+		kind := KindOf(d.err)
+		if d.refused {
+			kind = Invalid
+		}
+		return &Error{Kind: kind, Op: l.name, Err: d.err}
+	}
+	e := Event{Kind: Failed, Err: d.err, Why: d.err.Error(), Before: v.Tokens(), After: v.Tokens()}
+	if d.refused {
+		e.Kind = Refused
+	}
+	l.tell(ctx, v, e)
+	return nil
+}
+
+func (l *layer) report(ctx context.Context, d *draft, trigger string) {
+	why := d.plan.Why
+	switch {
+	case why == "":
+		why = trigger
+	case trigger != "":
+		why += " (" + trigger + ")"
+	}
+	l.tell(ctx, d.before, Event{
+		Kind: Edited, Why: why, Edits: d.records, Items: d.plan.Items,
+		Before: d.before.Tokens(), After: d.after.Tokens(),
+		First: d.before.Span(d.plan.First).First,
+		Calls: d.before.CallsSince(l.name),
+	})
+}
+
+func (l *layer) tell(ctx context.Context, v *View, e Event) {
+	e.By = l.name
+	v.call.chain.tell(ctx, v.req, e)
+}
+
+// draft is a plan on its way to a view.
+type draft struct {
+	layer  *layer
+	before *View
+
+	made    bool
+	plan    *Plan
+	records []*Record
+	after   *View // nil: nothing to do, or not possible
+	err     error
+	refused bool // err says which rule the plan breaks
+}
+
+// once lets the editor plan, the first time it is called, and verifies the
+// plan.
+func (d *draft) once(ctx context.Context) *Plan {
+	if d.made {
+		return d.plan
+	}
+	d.made = true
+	if d.plan, d.err = d.propose(ctx); d.err != nil || d.plan == nil || len(d.plan.Edits) == 0 {
+		return d.plan
+	}
+	d.apply()
+	if d.after == nil {
+		return nil
+	}
+	d.plan.Saved = d.before.Tokens() - d.after.Tokens()
+	return d.plan
+}
+
+func (d *draft) propose(ctx context.Context) (p *Plan, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("editor panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return d.layer.editor(ctx, d.before)
+}
+
+// apply makes the view of the plan and verifies it.
+func (d *draft) apply() {
+	d.after = nil
+	lazy := slices.ContainsFunc(d.plan.Edits, func(e Edit) bool { return e.Make != nil })
+	records, err := d.before.translate(d.layer.name, d.plan)
+	if err == nil {
+		d.records = records
+		d.after, err = d.before.withEdits(records, d.plan)
+	}
+	if err == nil {
+		err = verify(d.before, d.after, records, lazy)
+	}
+	if err != nil {
+		d.after, d.err, d.refused = nil, err, true
+	}
+}
+
+// finish makes the folds that are still to be made, and verifies again.
+func (d *draft) finish(ctx context.Context) {
+	plan := *d.plan
+	plan.Edits = slices.Clone(plan.Edits)
+	lazy := false
+	for i := range plan.Edits {
+		e := &plan.Edits[i]
+		if e.Make == nil {
+			continue
+		}
+		lazy = true
+		msgs, err := d.makeFold(ctx, e)
+		if err != nil {
+			d.after, d.err = nil, err
+			return
+		}
+		e.Messages, e.Make = msgs, nil
+	}
+	if lazy {
+		d.plan = &plan
+		d.apply()
+	}
+}

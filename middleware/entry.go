@@ -1,0 +1,154 @@
+package middleware
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// How far entries build on one another.
+const (
+	maxDepth    = 32 // every so many entries, one holds all edits
+	maxVersions = 8  // of one place, for those that build on them
+	maxUndo     = 10 // folds inside folds that are kept
+)
+
+// version returns the entry, or the one under it, of this revision.
+func (e *Entry) version(rev Rev) *Entry {
+	for ; e != nil; e = e.Under {
+		if e.Rev == rev {
+			return e
+		}
+	}
+	return nil
+}
+
+// above puts the entry over an older one in the same place.
+func (e *Entry) above(older Entry) {
+	e.Under = older.shallow(maxVersions - 1)
+}
+
+// shallow returns a copy with so many versions at most.
+func (e *Entry) shallow(versions int) *Entry {
+	if e == nil || versions == 0 {
+		return nil
+	}
+	c := *e
+	c.Under = e.Under.shallow(versions - 1)
+	return &c
+}
+
+// hash returns the revision that belongs to the entry's content.
+func (e *Entry) hash() Rev {
+	b := make([]byte, 0, 128*len(e.Edits))
+	b = append(b, e.Base[:]...)
+	b = append(b, e.BaseRev[:]...)
+	for _, r := range e.Edits {
+		b = r.appendTo(b)
+	}
+	sum := sha256.Sum256(b)
+	return Rev(sum[:len(Rev{})])
+}
+
+// appendTo writes all that a record says, for its hash.
+func (r *Record) appendTo(b []byte) []byte {
+	b = appendText(appendText(b, r.By), string(r.Kind))
+	b = append(b, r.ID[:]...)
+	for _, n := range []int{r.Made, len(r.Runs), len(r.Messages), len(r.Under)} {
+		b = binary.AppendVarint(b, int64(n))
+	}
+	for _, run := range r.Runs {
+		b = binary.AppendVarint(binary.AppendVarint(b, int64(run.First)), int64(run.Last))
+	}
+	b = message.Message{Parts: r.Parts}.AppendContent(b)
+	for _, m := range r.Messages {
+		b = m.AppendContent(b)
+	}
+	for _, u := range r.Under {
+		b = u.appendTo(b)
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// validate reports what is wrong with a record by itself.
+func (r *Record) validate() error {
+	if r == nil {
+		return errors.New("is missing")
+	}
+	if len(r.Runs) == 0 {
+		return errors.New("covers nothing")
+	}
+	end := -1
+	for _, run := range r.Runs {
+		if run.First <= end || run.Last < run.First {
+			return fmt.Errorf("run %d to %d is out of order", run.First, run.Last)
+		}
+		end = run.Last
+	}
+	switch r.Kind {
+	case Rewrite:
+		if len(r.Runs) != 1 || r.Runs[0].Len() != 1 || slices.Contains(r.Parts, nil) {
+			return errors.New("rewrite of other than one message")
+		}
+	case Fold:
+		for _, m := range r.Messages {
+			if slices.Contains(m.Parts, nil) {
+				return errors.New("folds into a nil part")
+			}
+		}
+	default:
+		return fmt.Errorf("kind %q, want %q or %q", r.Kind, Rewrite, Fold)
+	}
+	for _, u := range r.Under {
+		if err := u.validate(); err != nil {
+			return fmt.Errorf("under it: %w", err)
+		}
+	}
+	return nil
+}
+
+// equal reports whether two records do the same.
+func (r *Record) equal(o *Record) bool {
+	return r == o || r.By == o.By && r.Kind == o.Kind && r.ID == o.ID && slices.Equal(r.Runs, o.Runs) &&
+		slices.Equal(r.Parts, o.Parts) && slices.EqualFunc(r.Messages, o.Messages, message.Message.Equal)
+}
+
+// recordJSON is a record as it is stored: the parts travel in a message.
+type recordJSON struct {
+	recordFields
+
+	Rewrite *message.Message `json:"rewrite,omitempty"`
+}
+
+type recordFields Record
+
+// MarshalJSON writes the record whole.
+func (r *Record) MarshalJSON() ([]byte, error) {
+	j := recordJSON{recordFields: recordFields(*r)}
+	if r.Kind == Rewrite {
+		j.Rewrite = &message.Message{Parts: r.Parts}
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what [Record.MarshalJSON] wrote.
+func (r *Record) UnmarshalJSON(data []byte) error {
+	var j recordJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*r = Record(j.recordFields)
+	if j.Rewrite != nil {
+		r.Parts = j.Rewrite.Parts
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package middleware
+
+import (
+	"fmt"
+	"time"
+)
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	Edited        EventKind = "edited"         // a plan was applied
+	Refused       EventKind = "refused"        // a plan was not applied; Why says which rule it breaks
+	Failed        EventKind = "failed"         // an editor failed; the view stayed as it was
+	Misconfigured EventKind = "misconfigured"  // an option does not fit the request; once per conversation
+	JournalFailed EventKind = "journal failed" // edits could not be read, trusted or kept; the call went on
+	Reopened      EventKind = "reopened"       // someone changed the messages between two editors, so that they start anew
+	EnvIgnored    EventKind = "env ignored"    // an inner With found that an outer one had begun
+	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
+)
+
+// Event tells what a middleware did, or why it did not. What it refers to is
+// read-only.
+type Event struct {
+	Kind   EventKind
+	By     string    // name of the middleware
+	Time   time.Time // by the clock of the chain
+	Why    string    // for people: the reason, with numbers
+	Edits  []*Record // Edited: what was applied now
+	Items  int       // Edited: what the editor counts, as results cleared
+	Before int       // Edited, Refused: tokens of all that is sent, before and after
+	After  int
+	First  int   // Edited: history position of the first changed message
+	Calls  int   // Edited: model calls since this middleware's edit before; -1: it is the first
+	Err    error // Failed, Misconfigured, JournalFailed: what went wrong
+}
+
+// Freed returns the tokens by which the view became shorter.
+func (e Event) Freed() int { return e.Before - e.After }
+
+// String returns the event in one line.
+func (e Event) String() string {
+	switch {
+	case e.Kind == Edited:
+		return fmt.Sprintf("%s: %d → %d tokens: %s", e.By, e.Before, e.After, e.Why)
+	case e.Err != nil && e.Why == "":
+		return fmt.Sprintf("%s: %s: %v", e.By, e.Kind, e.Err)
+	}
+	return fmt.Sprintf("%s: %s: %s", e.By, e.Kind, e.Why)
+}

@@ -1,0 +1,269 @@
+package middleware
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// list holds the edits of a conversation, by position and apart from one
+// another. It is never changed, only replaced.
+type list []item
+
+// item is an edit with the tokens of what it puts in place.
+type item struct {
+	*Record
+
+	tokens int
+	each   []int // tokens of each message, if a fold puts several
+}
+
+// weigh counts what an edit puts in place of these messages, those that the
+// positions of the edit count from.
+func weigh(c tokens.Counter, r *Record, body []message.Message) item {
+	it := item{Record: r}
+	if r.Kind == Rewrite {
+		m := body[r.first()] // for role and name
+		m.Parts = r.Parts
+		it.tokens = tokens.Message(c, m)
+		return it
+	}
+	if len(r.Messages) > 1 {
+		it.each = make([]int, len(r.Messages))
+	}
+	for k, m := range r.Messages {
+		n := tokens.Message(c, m)
+		it.tokens += n
+		if it.each != nil {
+			it.each[k] = n
+		}
+	}
+	return it
+}
+
+// errCut is what a fold meets that covers an earlier fold in part.
+var errCut = errors.New("cuts through an earlier fold")
+
+// over returns the list with newer edits on top: they replace those that lie
+// inside them. An edit that lies inside in part only is an error.
+func (l list) over(newer list) (list, error) {
+	if len(l) == 0 {
+		return newer, nil
+	}
+	runs := newer.runs()
+	out := make(list, 0, len(l)+len(newer))
+	for _, it := range l {
+		switch covered, overlaps := cover(runs, it.Runs); {
+		case !overlaps:
+			out = append(out, it)
+		case !covered:
+			return nil, errCut
+		}
+	}
+	out = append(out, newer...)
+	out.sort()
+	return out, nil
+}
+
+// inside returns the edits that lie within the runs.
+func (l list) inside(runs []message.Run) []*Record {
+	var out []*Record
+	for _, it := range l {
+		if covered, _ := cover(runs, it.Runs); covered {
+			out = append(out, it.Record)
+		}
+	}
+	return out
+}
+
+// leave takes from runs what belongs to folds that lie in them in part only:
+// of such a fold there is nothing to be seen there.
+func (l list) leave(runs []message.Run) []message.Run {
+	for _, it := range l {
+		if it.Kind != Fold {
+			continue
+		}
+		if covered, overlaps := cover(runs, it.Runs); !overlaps || covered {
+			continue
+		}
+		for _, r := range it.Runs {
+			runs = minus(runs, r)
+		}
+	}
+	return runs
+}
+
+// minus takes one run out of others.
+func minus(runs []message.Run, out message.Run) []message.Run {
+	var left []message.Run
+	for _, r := range runs {
+		if before := (message.Run{First: r.First, Last: min(r.Last, out.First-1)}); before.Len() > 0 {
+			left = append(left, before)
+		}
+		if behind := (message.Run{First: max(r.First, out.Last+1), Last: r.Last}); behind.Len() > 0 {
+			left = append(left, behind)
+		}
+	}
+	return left
+}
+
+// without returns the edits of the list that are not in the other, and whether
+// the other, put over the result's complement, gives the list again: whether
+// the list can be told as edits on top of the other.
+func (l list) without(base list) (delta list, ok bool) {
+	have := make(map[*Record]bool, len(base))
+	for _, it := range base {
+		have[it.Record] = true
+	}
+	shared := 0
+	for _, it := range l {
+		if have[it.Record] {
+			shared++
+			continue
+		}
+		delta = append(delta, it)
+	}
+	if shared == len(base) {
+		return delta, true
+	}
+	runs, gone := delta.runs(), 0
+	for _, it := range base {
+		if covered, _ := cover(runs, it.Runs); covered {
+			gone++
+		}
+	}
+	return delta, shared+gone == len(base)
+}
+
+// sort orders the edits by where their product stands.
+func (l list) sort() {
+	byPlace := func(a, b item) int { return cmp.Compare(a.last(), b.last()) }
+	if !slices.IsSortedFunc(l, byPlace) {
+		slices.SortFunc(l, byPlace)
+	}
+}
+
+// runs returns the runs of all edits in order.
+func (l list) runs() []message.Run {
+	out := make([]message.Run, 0, len(l))
+	for _, it := range l {
+		out = append(out, it.Runs...)
+	}
+	sortRuns(out)
+	return out
+}
+
+func (l list) records() []*Record {
+	out := make([]*Record, len(l))
+	for i, it := range l {
+		out[i] = it.Record
+	}
+	return out
+}
+
+func sortRuns(runs []message.Run) {
+	byFirst := func(a, b message.Run) int { return cmp.Compare(a.First, b.First) }
+	if !slices.IsSortedFunc(runs, byFirst) {
+		slices.SortFunc(runs, byFirst)
+	}
+}
+
+// cover reports whether each of some runs lies within one of the covering ones,
+// and whether any touches one at all. The covering runs are in order.
+func cover(covering, some []message.Run) (covered, overlaps bool) {
+	covered = true
+	for _, r := range some {
+		k, _ := slices.BinarySearchFunc(covering, r, func(c, r message.Run) int { return cmp.Compare(c.Last, r.First) })
+		if k == len(covering) || covering[k].First > r.Last {
+			covered = false
+			continue
+		}
+		overlaps = true
+		if covering[k].First > r.First || covering[k].Last < r.Last {
+			covered = false
+		}
+	}
+	return covered, overlaps
+}
+
+// cut is a run of one edit; the product stands behind the last of them.
+type cut struct {
+	message.Run
+
+	it   item
+	last bool
+}
+
+func (l list) cuts() []cut {
+	out := make([]cut, 0, len(l))
+	for _, it := range l {
+		for k, r := range it.Runs {
+			out = append(out, cut{Run: r, it: it, last: k == len(it.Runs)-1})
+		}
+	}
+	byFirst := func(a, b cut) int { return cmp.Compare(a.First, b.First) }
+	if !slices.IsSortedFunc(out, byFirst) {
+		slices.SortFunc(out, byFirst)
+	}
+	return out
+}
+
+// apply makes the view in one pass over the history.
+func (l list) apply(c *call) shape {
+	if len(l) == 0 {
+		return shape{msgs: c.history, tokens: c.tokens}
+	}
+	n := len(c.history) + len(c.history)/8
+	s := shape{
+		msgs:  append(make([]message.Message, 0, n), c.track.lead...),
+		spans: make([]span, c.lead, n),
+		toks:  append(make([]int, 0, n), c.track.leadToks...),
+	}
+	for _, t := range s.toks {
+		s.tokens += t
+	}
+	at := 0
+	for _, cut := range l.cuts() {
+		s.keep(c, at, cut.First)
+		if cut.last {
+			s.put(c, cut.it)
+		}
+		at = cut.Last + 1
+	}
+	s.keep(c, at, len(c.body))
+	return s
+}
+
+// keep appends the messages from first to before last as they are.
+func (s *shape) keep(c *call, first, last int) {
+	s.msgs = append(s.msgs, c.body[first:last]...)
+	s.toks = append(s.toks, c.toks[first:last]...)
+	for i := first; i < last; i++ {
+		s.spans = append(s.spans, span{first: i, last: i})
+		s.tokens += c.toks[i]
+	}
+	s.upto = last
+}
+
+// put appends what an edit puts in place.
+func (s *shape) put(c *call, it item) {
+	where := span{rec: it.Record, first: it.first(), last: it.last()}
+	s.tokens += it.tokens
+	if it.Kind == Rewrite {
+		m := c.body[where.first]
+		m.Parts = it.Parts
+		s.msgs, s.spans, s.toks = append(s.msgs, m), append(s.spans, where), append(s.toks, it.tokens)
+		return
+	}
+	for k, m := range it.Messages {
+		where.nth = k
+		n := it.tokens
+		if it.each != nil {
+			n = it.each[k]
+		}
+		s.msgs, s.spans, s.toks = append(s.msgs, m), append(s.spans, where), append(s.toks, n)
+	}
+}

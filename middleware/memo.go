@@ -1,0 +1,103 @@
+package middleware
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// How much a chain remembers of the histories that it saw.
+const (
+	maxTracks     = 64
+	maxTrackBytes = 64 << 20 // beyond this only the newest is kept
+	maxPuts       = 64
+)
+
+// memo holds what a chain knows of the histories of its last calls, so that a
+// call on a grown history costs a comparison with the one before. Nothing is
+// locked while histories are compared: tracks are immutable, and their list is
+// replaced as a whole.
+type memo struct {
+	tracks atomic.Pointer[[]*track] // newest first
+
+	mu   sync.Mutex
+	puts []put  // the last entries that this chain has put, newest last
+	made uint64 // how many it has put in all
+}
+
+// put is where an entry was put.
+type put struct {
+	at int // position behind the leading system messages
+	id message.ID
+}
+
+// match returns the track of a body, grown from the one that has the longest
+// beginning in common with it, and the length of that beginning.
+func (m *memo) match(body []message.Message) (t *track, common int) {
+	best, reach := &track{claim: new(atomic.Int64), said: new(said), found: found{at: -1}}, 0
+	if tracks := m.tracks.Load(); tracks != nil {
+		for _, t := range *tracks {
+			if r := t.reach(body); r > reach {
+				best, reach = t, r
+			}
+		}
+	}
+	common, remarks := best.common(body)
+	return best.grow(body, common, remarks), common
+}
+
+// publish makes a track the newest, in place of the one it grew from.
+func (m *memo) publish(t *track) {
+	parent := t.parent
+	t.parent = nil
+	for {
+		old := m.tracks.Load()
+		kept := []*track{t}
+		bytes := t.bytes
+		if old != nil {
+			for _, o := range *old {
+				bytes += o.bytes
+				if o == parent {
+					bytes -= o.bytes
+				} else if len(kept) < maxTracks && bytes <= maxTrackBytes {
+					kept = append(kept, o)
+				}
+			}
+		}
+		if m.tracks.CompareAndSwap(old, &kept) {
+			return
+		}
+	}
+}
+
+// note remembers that an entry was put.
+func (m *memo) note(at int, id message.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.puts) == maxPuts {
+		m.puts = slices.Delete(m.puts, 0, 1)
+	}
+	m.puts = append(m.puts, put{at: at, id: id})
+	m.made++
+}
+
+// since returns the smallest position at which an entry has been put since the
+// memo had made that many, if the position has the same ID here, and how many
+// have been made by now.
+func (m *memo) since(seen uint64, ids []message.ID) (from int, made uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from = len(ids)
+	fresh := m.made - seen
+	if fresh > uint64(len(m.puts)) {
+		return 0, m.made
+	}
+	for _, p := range m.puts[len(m.puts)-int(fresh):] {
+		if p.at < from && ids[p.at] == p.id {
+			from = p.at
+		}
+	}
+	return from, m.made
+}

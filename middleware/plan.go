@@ -1,0 +1,72 @@
+package middleware
+
+import (
+	"context"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// Editor looks at a view and says which edits it would make. It does not make
+// them: it returns a plan, or nil if there is nothing to do. It must be
+// deterministic, safe for concurrent use, and change nothing that it sees. An
+// error says that it cannot tell; the call then goes on without it.
+type Editor func(ctx context.Context, v *View) (*Plan, error)
+
+// Plan is what one middleware wants to edit now. All its edits are applied, or
+// none.
+type Plan struct {
+	Edits []Edit // in any order; no position twice. Empty: nothing is edited, and Why is reported
+	Why   string // for people: what is done, or why nothing is
+	Items int    // what the editor counts in its reports, as results cleared
+
+	// Set by the core before a trigger sees the plan.
+	Saved int // tokens by which the view becomes shorter
+	First int // view position of the first changed message
+}
+
+// EditKind says how an edit works.
+type EditKind string
+
+// The kinds of edits.
+const (
+	Rewrite EditKind = "rewrite" // other parts in place of one message's parts
+	Fold    EditKind = "fold"    // other messages, or none, in place of one or several runs of units
+)
+
+// Edit is one edit of a plan. Positions are those of the view.
+type Edit struct {
+	Kind     EditKind
+	Runs     []message.Run     // in order; of a rewrite, the one message
+	Parts    []message.Part    // of a rewrite
+	Messages []message.Message // of a fold: they stand where the last of the runs stood
+
+	// Make, if not nil, makes the messages of a fold that is dear to make, as
+	// by asking a model. It is called only when the trigger is met and all
+	// else about the plan is right. Estimate is how many tokens it will be.
+	Make     func(ctx context.Context) ([]message.Message, error)
+	Estimate int
+}
+
+// RewriteOf returns the edit that puts parts in place of those of the message
+// at position i. Calls, results and opaque parts must stay, in their order:
+// only the arguments, the result texts and the text may change.
+func RewriteOf(i int, parts ...message.Part) Edit {
+	return Edit{Kind: Rewrite, Runs: []message.Run{{First: i, Last: i}}, Parts: parts}
+}
+
+// FoldOf returns the edit that removes the messages from first to last, both
+// included, and puts msgs in their place.
+func FoldOf(first, last int, msgs ...message.Message) Edit {
+	return Edit{Kind: Fold, Runs: []message.Run{{First: first, Last: last}}, Messages: msgs}
+}
+
+// Trigger decides when an editor may edit. An implementation must be safe for
+// concurrent use and decide by the view and the plan alone. The plan is made
+// when it is first asked for, so a trigger that needs only the view leaves it
+// alone; plan returns nil if there is nothing to do.
+//
+// Why says in numbers what was compared. An error means that the trigger
+// cannot work for this request, and how to mend that.
+type Trigger interface {
+	Met(v *View, plan func() *Plan) (met bool, why string, err error)
+}

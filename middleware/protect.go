@@ -1,0 +1,92 @@
+package middleware
+
+import "github.com/laconic-go/laconic/message"
+
+// Protection says what may not happen to a message. The values add up.
+type Protection uint8
+
+// The protections, as bits.
+const (
+	Whole Protection = 1 << iota // stays as it is: a system message, a pinned one
+	Words                        // its text stays: the first and the last user message
+	Fresh                        // of the newest round, which no model has answered yet: results may be shortened, nothing else
+)
+
+// Protected returns what may not happen to message i. A message that a fold
+// has put into the view is protected if it stands for one that is.
+func (v *View) Protected(i int) Protection {
+	if i < v.call.lead {
+		return Whole
+	}
+	s, c := v.span(i), v.call
+	if s.rec == nil || s.rec.Kind == Rewrite {
+		return c.guard.at(c.body, s.first)
+	}
+	var p Protection
+	for _, k := range c.guard.within(c.body, s.rec.Runs) {
+		if c.body[k].Equal(v.msgs[i]) {
+			p |= c.guard.at(c.body, k)
+		}
+	}
+	return p
+}
+
+// guard knows the protected positions of a body.
+type guard struct {
+	firstUser, lastUser int // -1: none
+	fresh               int // where the newest unanswered round begins; the end: there is none
+	pinned              []int
+}
+
+func newGuard(body []message.Message, pinned []int) guard {
+	g := guard{firstUser: -1, lastUser: -1, fresh: len(body), pinned: pinned}
+	for i := range body {
+		if body[i].Role == message.RoleUser {
+			g.firstUser = i
+			break
+		}
+	}
+	answered := false
+	for i := len(body) - 1; i >= 0 && (!answered || g.lastUser < 0); i-- {
+		switch body[i].Role {
+		case message.RoleUser:
+			g.lastUser = max(g.lastUser, i)
+		case message.RoleAssistant:
+			if !answered && body[i].HasCalls() {
+				g.fresh = i
+			}
+			answered = true
+		case message.RoleSystem, message.RoleTool:
+		}
+	}
+	return g
+}
+
+// at returns the protection of message i of the body.
+func (g *guard) at(body []message.Message, i int) Protection {
+	var p Protection
+	m := &body[i]
+	if m.Role == message.RoleSystem || m.Hints.Pinned {
+		p |= Whole
+	}
+	if i == g.firstUser || i == g.lastUser {
+		p |= Words
+	}
+	if i >= g.fresh && (i == g.fresh || m.Role == message.RoleTool) {
+		p |= Fresh
+	}
+	return p
+}
+
+// within returns the protected positions inside the runs of a fold, in order.
+func (g *guard) within(body []message.Message, runs []message.Run) []int {
+	var found []int
+	for _, r := range runs {
+		for i := r.First; i <= r.Last; i++ {
+			if g.at(body, i) != 0 {
+				found = append(found, i)
+			}
+		}
+	}
+	return found
+}

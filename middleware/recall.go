@@ -1,0 +1,195 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// found is what the journal had for a history.
+type found struct {
+	at    int   // position of the entry behind the leading system messages; -1: none
+	entry Entry // as it was in the journal
+	all   list  // its edits and those that it builds on
+
+	unkept list // what the chain uses instead since the journal could not be written; nil: nothing
+	list   list // what holds for the history
+}
+
+// recall asks the journal which edits the history has. Only positions that are
+// new, or at which this chain has put something since, are asked for. A
+// journal that fails does not fail the call: it goes on with what is known.
+func (c *chain) recall(ctx context.Context, req *Request, cl *call) error {
+	t := cl.track
+	known := t.asked
+	if t.found.at >= known {
+		t.found, known = found{at: -1}, 0
+	}
+	from, made := c.memo.since(t.seen, cl.ids)
+	f, err := c.latest(ctx, cl, t.found, min(from, max(known-1, 0)))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		c.tell(ctx, req, Event{Kind: JournalFailed, By: "middleware", Err: err, Why: "the call goes on with the edits that are known"})
+	} else {
+		t.asked, t.seen = len(cl.ids), made
+	}
+	f.list = f.latest().holding(cl)
+	if slices.EqualFunc(f.list, t.found.list, sameRecord) {
+		f.list = t.found.list
+	} else {
+		t.shape, t.shaped = shape{}, false
+	}
+	t.found = f
+	return nil
+}
+
+// latest returns the edits that the chain knows of.
+func (f found) latest() list {
+	if f.unkept != nil {
+		return f.unkept
+	}
+	return f.all
+}
+
+func sameRecord(a, b item) bool { return a.Record == b.Record }
+
+// latest returns the entry of the last position from the given one on that has
+// one that can be trusted, else what was found before.
+func (c *chain) latest(ctx context.Context, cl *call, before found, from int) (found, error) {
+	var broken error
+	for end := len(cl.ids); end > from; {
+		at, e, ok, err := c.journal.Latest(ctx, c.scope, cl.ids[from:end])
+		switch {
+		case err != nil:
+			return before, errors.Join(broken, fmt.Errorf("read journal: %w", err))
+		case !ok:
+			return before, broken
+		case at < 0 || at >= end-from:
+			return before, errors.Join(broken, fmt.Errorf("read journal: index %d of %d ids", at, end-from))
+		}
+		at += from
+		if at == before.at && e.Rev == before.entry.Rev {
+			return before, broken
+		}
+		all, err := c.load(ctx, cl, e, before)
+		if err == nil {
+			return found{at: at, entry: e, all: all}, broken
+		}
+		if ctx.Err() != nil {
+			return before, ctx.Err()
+		}
+		broken = errors.Join(broken, fmt.Errorf("entry of message %d: %w", cl.lead+at, err))
+		end = at
+	}
+	return before, broken
+}
+
+// load returns the edits of an entry and of all that it builds on.
+func (c *chain) load(ctx context.Context, cl *call, e Entry, before found) (list, error) {
+	stack := []Entry{e}
+	var base list
+	for !e.Base.IsZero() {
+		if e.BaseRev == before.entry.Rev {
+			base = before.all
+			break
+		}
+		if len(stack) > maxDepth {
+			return nil, fmt.Errorf("builds on more than %d entries", maxDepth)
+		}
+		below := e.Under.version(e.BaseRev)
+		if below == nil {
+			_, b, _, err := c.journal.Latest(ctx, c.scope, []message.ID{e.Base})
+			if err != nil {
+				return nil, fmt.Errorf("read journal: %w", err)
+			}
+			if below = b.version(e.BaseRev); below == nil {
+				return nil, errors.New("builds on an entry that is gone")
+			}
+		}
+		e = *below
+		stack = append(stack, e)
+	}
+	for _, e := range slices.Backward(stack) {
+		newer, err := c.weighAll(cl, e)
+		if err != nil {
+			return nil, err
+		}
+		if base, err = base.over(newer); err != nil {
+			return nil, err
+		}
+	}
+	return base, nil
+}
+
+// weighAll checks an entry that comes from outside and counts its edits.
+func (c *chain) weighAll(cl *call, e Entry) (list, error) {
+	if e.hash() != e.Rev {
+		return nil, errors.New("is not what was written")
+	}
+	out := make(list, len(e.Edits))
+	end := -1
+	for i, r := range e.Edits {
+		if err := r.validate(); err != nil {
+			return nil, fmt.Errorf("edit %d: %w", i, err)
+		}
+		if r.last() <= end {
+			return nil, fmt.Errorf("edit %d: out of order", i)
+		}
+		end = r.last()
+		out[i] = c.weigh(r, cl)
+	}
+	return out, nil
+}
+
+// weigh counts an edit, if it could hold at all.
+func (c *chain) weigh(r *Record, cl *call) item {
+	if r.last() >= len(cl.body) {
+		return item{Record: r}
+	}
+	return weigh(c.counter, r, cl.body)
+}
+
+// holding leaves out the edits that do not hold for a history: those made for
+// other messages, and those that would change what has been pinned since. What
+// a fold covered comes back in its place.
+func (l list) holding(cl *call) list {
+	if !slices.ContainsFunc(l, func(it item) bool { return !cl.holds(it.Record) }) {
+		return l
+	}
+	var kept list
+	for _, it := range l {
+		kept = cl.appendHolding(kept, it)
+	}
+	kept.sort()
+	return kept
+}
+
+func (c *call) appendHolding(kept list, it item) list {
+	if c.holds(it.Record) {
+		return append(kept, it)
+	}
+	for _, r := range it.Under {
+		kept = c.appendHolding(kept, c.chain.weigh(r, c))
+	}
+	return kept
+}
+
+// holds reports whether an edit was made for these messages and leaves the
+// pinned ones as they are.
+func (c *call) holds(r *Record) bool {
+	if r.last() >= len(c.body) || c.ids[r.last()] != r.ID {
+		return false
+	}
+	for _, i := range c.guard.pinned {
+		inside := slices.ContainsFunc(r.Runs, func(run message.Run) bool { return run.Contains(i) })
+		if inside && !slices.ContainsFunc(r.Messages, c.body[i].Equal) {
+			return false
+		}
+	}
+	return true
+}

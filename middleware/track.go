@@ -1,0 +1,222 @@
+package middleware
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// track is what is known of one history. It is immutable once published.
+//
+// Its slices grow like those of append, into memory that several tracks
+// share: claim counts how much of that is taken, and only who moves it may
+// write there. All others copy.
+type track struct {
+	lead     []message.Message // the leading system messages, with parts of our own
+	leadToks []int             // tokens of each
+	body     []message.Message // the other messages, likewise
+	ids      []message.ID
+	toks     []int
+	tokens   int // sum of toks
+	pinned   []int
+	claim    *atomic.Int64
+	bytes    int // of memory that all this keeps alive, about
+
+	tools      []message.ToolDef
+	toolTokens int
+
+	found found
+	asked int    // for how many IDs the journal has been asked
+	seen  uint64 // entries that the memo had put by then
+
+	shape  shape // the view with the edits found, if there are any
+	shaped bool
+
+	said   *said
+	parent *track // the track that this one takes the place of, until published
+}
+
+// said remembers which events a conversation has had that it shall have once.
+type said struct {
+	mu    sync.Mutex
+	texts map[string]bool
+}
+
+// once reports whether this is the first time.
+func (s *said) once(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.texts[text] {
+		return false
+	}
+	if s.texts == nil {
+		s.texts = map[string]bool{}
+	}
+	s.texts[text] = true
+	return true
+}
+
+// same reports what [message.Message.Equal] does, without copying.
+func same(a, b *message.Message) bool {
+	if a.Role != b.Role || a.Name != b.Name || len(a.Parts) != len(b.Parts) {
+		return false
+	}
+	for i, p := range a.Parts {
+		if p != b.Parts[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// alike reports whether two messages carry the same remarks of the host.
+func alike(a, b *message.Message) bool {
+	return a.Usage == b.Usage && a.Hints == b.Hints && a.Time == b.Time
+}
+
+// reach guesses, from a few probes, how much of a body the track has.
+func (t *track) reach(body []message.Message) int {
+	n := min(len(body), len(t.body))
+	for back := 1; back <= n; back *= 2 {
+		if same(&body[n-back], &t.body[n-back]) {
+			return n - back + 1
+		}
+	}
+	return 0
+}
+
+// common returns how many first messages are equal, and whether those carry the
+// same remarks.
+func (t *track) common(body []message.Message) (n int, remarks bool) {
+	n, remarks = min(len(body), len(t.body)), true
+	for i := range n {
+		if !same(&body[i], &t.body[i]) {
+			return i, remarks
+		}
+		remarks = remarks && alike(&body[i], &t.body[i])
+	}
+	return n, remarks
+}
+
+// grow returns the track of a body whose first common messages are those of t,
+// with the same remarks or not. It lacks the tokens of the others.
+func (t *track) grow(body []message.Message, common int, remarks bool) *track {
+	g := *t
+	g.parent = t
+	if common == len(body) && common == len(t.body) && remarks {
+		return &g
+	}
+	if common < len(t.body) || !remarks || !t.claim.CompareAndSwap(int64(common), int64(len(body))) {
+		g.branch(body, common)
+	}
+	g.body = appendOwn(g.body, body[common:])
+	g.ids = message.AppendIDs(g.ids, body)
+	g.note(body, common)
+	return &g
+}
+
+// branch gives the track memory of its own, for the first common messages.
+func (t *track) branch(body []message.Message, common int) {
+	if common < len(t.body) {
+		t.parent = nil
+		t.asked = min(t.asked, common)
+	}
+	t.claim = new(atomic.Int64)
+	t.claim.Store(int64(len(body)))
+	t.body = appendOwn(make([]message.Message, 0, len(body)), body[:common])
+	t.ids = slices.Clip(t.ids[:common])
+	t.toks = slices.Clip(t.toks[:common])
+	t.shape, t.shaped = shape{}, false
+	t.pinned, t.tokens, t.bytes = nil, 0, 0
+	for _, n := range t.toks {
+		t.tokens += n
+	}
+	t.note(body[:common], 0)
+}
+
+// note takes down what is to be known of the messages from the given one on.
+func (t *track) note(body []message.Message, from int) {
+	for i := from; i < len(body); i++ {
+		t.bytes += footprint(&body[i])
+		if body[i].Hints.Pinned {
+			t.pinned = append(slices.Clip(t.pinned), i)
+		}
+	}
+}
+
+// leads takes over the leading system messages, and counts those that are new.
+func (t *track) leads(lead []message.Message, count func(message.Message) int) {
+	equal := func(a, b message.Message) bool { return same(&a, &b) && alike(&a, &b) }
+	if slices.EqualFunc(lead, t.lead, equal) {
+		return
+	}
+	toks := make([]int, len(lead))
+	for i := range lead {
+		if i < len(t.lead) && same(&lead[i], &t.lead[i]) {
+			toks[i] = t.leadToks[i]
+			continue
+		}
+		toks[i] = count(lead[i])
+	}
+	t.lead, t.leadToks = appendOwn(nil, lead), toks
+	t.shape, t.shaped = shape{}, false
+}
+
+// view returns the history with the edits found for it.
+func (t *track) view(c *call) shape {
+	switch {
+	case len(t.found.list) == 0:
+		return shape{msgs: c.history, tokens: c.tokens}
+	case t.shaped:
+		t.shape.keep(c, t.shape.upto, len(t.body))
+	default:
+		t.shape, t.shaped = t.found.list.apply(c), true
+	}
+	return t.shape
+}
+
+// appendOwn appends copies of messages whose parts nobody else can change.
+func appendOwn(own, msgs []message.Message) []message.Message {
+	n := 0
+	for i := range msgs {
+		n += len(msgs[i].Parts)
+	}
+	parts := make([]message.Part, 0, n)
+	for _, m := range msgs {
+		from := len(parts)
+		parts = append(parts, m.Parts...)
+		m.Parts = parts[from:len(parts):len(parts)]
+		own = append(own, m)
+	}
+	return own
+}
+
+// footprint is about how many bytes the track keeps alive for one message.
+func footprint(m *message.Message) int {
+	const perMessage, perPart = 400, 80
+	n := perMessage + len(m.Parts)*perPart
+	for _, p := range m.Parts {
+		n += textBytes(p)
+	}
+	return n
+}
+
+func textBytes(p message.Part) int {
+	switch p := p.(type) {
+	case message.Text:
+		return len(p.Text)
+	case message.Thinking:
+		return len(p.Text) + len(p.Signature)
+	case message.Media:
+		return len(p.Data)
+	case message.ToolCall:
+		return len(p.Arguments)
+	case message.ToolResult:
+		return len(p.Text) + textBytes(p.Content)
+	case message.Opaque:
+		return len(p.Data)
+	}
+	return 0
+}

@@ -1,0 +1,221 @@
+package middleware
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// translate turns the edits of a plan, in positions of the view, into records,
+// in positions of the body.
+func (v *View) translate(by string, p *Plan) ([]*Record, error) {
+	edits := p.Edits
+	byFirst := func(a, b Edit) int { return cmp.Compare(a.Runs[0].First, b.Runs[0].First) }
+	if err := v.wellFormed(edits); err != nil {
+		return nil, err
+	}
+	if !slices.IsSortedFunc(edits, byFirst) {
+		edits = slices.SortedFunc(slices.Values(edits), byFirst)
+	}
+	p.First = edits[0].Runs[0].First
+	t := translation{
+		view: v, by: by,
+		records: make([]Record, 0, len(edits)),
+		runs:    make([]message.Run, 0, len(edits)),
+		folds:   map[*Record]*Record{},
+	}
+	out := make([]*Record, 0, len(edits))
+	for _, e := range edits {
+		r, err := t.record(e)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// wellFormed checks what does not depend on the content of the view.
+func (v *View) wellFormed(edits []Edit) error {
+	runs := make([]message.Run, 0, len(edits))
+	for i, e := range edits {
+		if len(e.Runs) == 0 {
+			return fmt.Errorf("edit %d covers no message", i)
+		}
+		end := -1
+		for _, r := range e.Runs {
+			if r.First <= end || r.Last < r.First || r.Last >= len(v.msgs) {
+				return fmt.Errorf("edit %d covers messages %d to %d of %d", i, r.First, r.Last, len(v.msgs))
+			}
+			end = r.Last
+		}
+		switch e.Kind {
+		case Fold:
+		case Rewrite:
+			if len(e.Runs) != 1 || e.Runs[0].Len() != 1 {
+				return fmt.Errorf("edit %d rewrites more than one message", i)
+			}
+		default:
+			return fmt.Errorf("edit %d has kind %q, want %q or %q", i, e.Kind, Rewrite, Fold)
+		}
+		runs = append(runs, e.Runs...)
+	}
+	sortRuns(runs)
+	for i := 1; i < len(runs); i++ {
+		if runs[i].First <= runs[i-1].Last {
+			return fmt.Errorf("two edits cover message %d", runs[i].First)
+		}
+	}
+	if len(runs) > 0 && runs[0].First < v.call.lead {
+		return fmt.Errorf("message %d is a leading system message, which stays", runs[0].First)
+	}
+	return nil
+}
+
+// translation turns edits into records, with few allocations for many edits.
+type translation struct {
+	view    *View
+	by      string
+	records []Record
+	runs    []message.Run
+	folds   map[*Record]*Record // folds whose products are rewritten
+}
+
+func (t *translation) new(r Record) *Record {
+	r.By, r.Made = t.by, len(t.view.call.body)
+	r.ID = t.view.call.ids[r.last()]
+	t.records = append(t.records, r)
+	return &t.records[len(t.records)-1]
+}
+
+// record returns the record of an edit, or nil if it has become part of the
+// record of an earlier one.
+func (t *translation) record(e Edit) (*Record, error) {
+	if e.Kind == Fold {
+		return t.fold(e)
+	}
+	s := t.view.span(e.Runs[0].First)
+	if s.rec != nil && s.rec.Kind == Fold {
+		return t.product(s, e.Parts), nil
+	}
+	t.runs = append(t.runs, message.Run{First: s.first, Last: s.last})
+	n := len(t.runs)
+	return t.new(Record{Kind: Rewrite, Runs: t.runs[n-1 : n : n], Parts: e.Parts}), nil
+}
+
+// product returns the fold of s with one message of its product rewritten.
+func (t *translation) product(s span, parts []message.Part) *Record {
+	old := t.folds[s.rec]
+	if old != nil {
+		old.Messages[s.nth].Parts = parts
+		return nil
+	}
+	r := *s.rec
+	r.Messages = slices.Clone(r.Messages)
+	r.Messages[s.nth].Parts = parts
+	t.records = append(t.records, r)
+	t.folds[s.rec] = &t.records[len(t.records)-1]
+	return t.folds[s.rec]
+}
+
+// fold returns the record of a fold: it covers what its runs show, and with it
+// the earlier folds among that.
+func (t *translation) fold(e Edit) (*Record, error) {
+	v := t.view
+	var runs []message.Run
+	for _, run := range e.Runs {
+		whole := message.Run{First: -1, Last: -1}
+		for i := run.First; i <= run.Last; i++ {
+			s := v.span(i)
+			if s.rec != nil && s.rec.Kind == Fold {
+				first := i - s.nth
+				if first < run.First || first+len(s.rec.Messages)-1 > run.Last {
+					return nil, errCut
+				}
+				runs = append(runs, s.rec.Runs[:len(s.rec.Runs)-1]...)
+				s.first = s.rec.Runs[len(s.rec.Runs)-1].First
+			}
+			if whole.First < 0 {
+				whole.First = s.first
+			}
+			whole.Last = s.last
+		}
+		runs = append(runs, whole)
+	}
+	runs = v.list.leave(merged(runs))
+	r := t.new(Record{Kind: Fold, Runs: runs, Messages: e.Messages, Under: v.list.inside(runs)})
+	r.Under = undo(r.Under, maxUndo)
+	return r, nil
+}
+
+// merged orders runs and joins those that overlap.
+func merged(runs []message.Run) []message.Run {
+	sortRuns(runs)
+	out := runs[:0]
+	for _, r := range runs {
+		if n := len(out); n > 0 && r.First <= out[n-1].Last {
+			out[n-1].Last = max(out[n-1].Last, r.Last)
+			continue
+		}
+		out = append(out, r)
+	}
+	return slices.Clip(out)
+}
+
+// undo returns records of which folds lie inside one another so many times at
+// most.
+func undo(records []*Record, levels int) []*Record {
+	for i, r := range records {
+		if len(r.Under) == 0 {
+			continue
+		}
+		c := *r
+		c.Under = nil
+		if levels > 1 {
+			c.Under = undo(slices.Clone(r.Under), levels-1)
+		}
+		records[i] = &c
+	}
+	return records
+}
+
+// withEdits returns the view with more edits. The folds still to be made count
+// as estimated.
+func (v *View) withEdits(records []*Record, p *Plan) (*View, error) {
+	newer := make(list, len(records))
+	for i, r := range records {
+		newer[i] = weigh(v.call.chain.counter, r, v.call.body)
+	}
+	l, err := v.list.over(newer)
+	if err != nil {
+		return nil, err
+	}
+	w := *v
+	w.list, w.edited = l, true
+	w.shape = l.apply(v.call)
+	for _, e := range p.Edits {
+		if e.Make != nil {
+			w.shape.tokens += e.Estimate
+		}
+	}
+	return &w, nil
+}
+
+func (d *draft) makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("fold panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	msgs, err = e.Make(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("make fold: %w", err)
+	}
+	return msgs, nil
+}

@@ -1,0 +1,219 @@
+package middleware
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// verify reports which rule a plan breaks, if any. A lazy plan has folds whose
+// messages are still to be made; they are verified once they are.
+func verify(before, after *View, records []*Record, lazy bool) error {
+	if after.Tokens() >= before.Tokens() {
+		return fmt.Errorf("the view would not become shorter: %d tokens, then %d", before.Tokens(), after.Tokens())
+	}
+	for _, r := range records {
+		var err error
+		switch r.Kind {
+		case Rewrite:
+			err = before.verifyRewrite(r)
+		case Fold:
+			if !lazy || len(r.Messages) > 0 {
+				err = before.verifyFold(r)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("message %d: %w", before.call.lead+r.last(), err)
+		}
+	}
+	return verifyPairs(before, after)
+}
+
+// verifyRewrite checks a rewrite against the message as the caller has it.
+func (v *View) verifyRewrite(r *Record) error {
+	c := v.call
+	m := c.body[r.first()]
+	p := c.guard.at(c.body, r.first())
+	switch {
+	case p&Whole != 0:
+		return errors.New("it is protected, and stays as it is")
+	case p&Words != 0 && !slices.Equal(texts(m.Parts), texts(r.Parts)):
+		return errors.New("the text of the first and of the last user message stays")
+	case p&Fresh != 0:
+		if err := onlyShortened(m.Parts, r.Parts); err != nil {
+			return err
+		}
+	}
+	if err := sameStructure(m.Parts, r.Parts); err != nil {
+		return err
+	}
+	n := m
+	n.Parts = r.Parts
+	return noWorse([]message.Message{m}, []message.Message{n})
+}
+
+// verifyFold checks that what is protected comes through a fold as it was, and
+// that the messages which it puts are sound.
+func (v *View) verifyFold(r *Record) error {
+	c := v.call
+	product := r.Messages
+	for _, i := range c.guard.within(c.body, r.Runs) {
+		k := slices.IndexFunc(product, c.body[i].Equal)
+		if k < 0 {
+			return fmt.Errorf("message %d is protected, and the fold would lose it", c.lead+i)
+		}
+		product = product[k+1:]
+	}
+	for i, m := range r.Messages {
+		if c.holdsMessage(r, m) {
+			continue
+		}
+		if bad := message.Content(r.Messages, i); len(bad) > 0 {
+			return fmt.Errorf("the fold would put an invalid message: %s", bad[0].Rule)
+		}
+	}
+	return nil
+}
+
+// holdsMessage reports whether a message is one of those that a fold covers.
+func (c *call) holdsMessage(r *Record, m message.Message) bool {
+	for _, run := range r.Runs {
+		if slices.ContainsFunc(c.body[run.First:run.Last+1], m.Equal) {
+			return true
+		}
+	}
+	return false
+}
+
+// verifyPairs checks that no call or result is torn apart that was not before.
+func verifyPairs(before, after *View) error {
+	now := message.Pairing(after.msgs)
+	if len(now) == 0 {
+		return nil
+	}
+	type torn struct {
+		rule message.Rule
+		at   Span
+		id   string
+	}
+	had := map[torn]bool{}
+	for _, b := range message.Pairing(before.msgs) {
+		had[torn{b.Rule, before.origin(b.At), b.CallID}] = true
+	}
+	for _, b := range now {
+		if !had[torn{b.Rule, after.origin(b.At), b.CallID}] {
+			return fmt.Errorf("%s %q would arise", b.Rule, b.CallID)
+		}
+	}
+	return nil
+}
+
+// origin is the span of a message, the same for a message and its rewrite.
+func (v *View) origin(i int) Span {
+	s := v.Span(i)
+	if s.Edit != nil && s.Edit.Kind == Rewrite {
+		s.Edit = nil
+	}
+	return s
+}
+
+// noWorse checks that the second messages break no rule by themselves that the
+// first do not.
+func noWorse(before, after []message.Message) error {
+	bad := message.Content(after, 0)
+	if len(bad) == 0 {
+		return nil
+	}
+	had := message.Content(before, 0)
+	for _, b := range bad {
+		if !slices.Contains(had, b) {
+			return fmt.Errorf("%s would arise", b.Rule)
+		}
+	}
+	return nil
+}
+
+// sameStructure checks that a rewrite keeps the calls, the results, and what
+// only its provider understands.
+func sameStructure(before, after []message.Part) error {
+	b, a := structure(before), structure(after)
+	if !slices.Equal(b, a) {
+		return errors.New("a rewrite keeps calls, results and opaque parts, with their ids and in their order")
+	}
+	for _, p := range after {
+		if t, ok := p.(message.Thinking); ok && !slices.Contains(before, message.Part(t)) {
+			return errors.New("thinking stays as it is, or goes whole")
+		}
+	}
+	return nil
+}
+
+// structure returns the parts without what a rewrite may change. A result of
+// several pieces appears once.
+func structure(parts []message.Part) []message.Part {
+	out := make([]message.Part, 0, len(parts))
+	for _, p := range parts {
+		switch p := p.(type) {
+		case message.ToolCall:
+			p.Arguments = ""
+			out = append(out, p)
+		case message.ToolResult:
+			p.Text, p.Content = "", nil
+			if n := len(out); n == 0 || out[n-1] != message.Part(p) {
+				out = append(out, p)
+			}
+		case message.Opaque:
+			out = append(out, p)
+		case message.Text, message.Thinking, message.Media:
+		}
+	}
+	return out
+}
+
+func texts(parts []message.Part) []string {
+	var out []string
+	for _, p := range parts {
+		if t, ok := p.(message.Text); ok {
+			out = append(out, t.Text)
+		}
+	}
+	return out
+}
+
+// onlyShortened checks a rewrite in the newest round: all parts but results
+// stay, and of a result so much that at least half of the new text is its
+// beginning and its end.
+func onlyShortened(before, after []message.Part) error {
+	if len(before) != len(after) {
+		return errors.New("the newest round keeps all its parts")
+	}
+	for i, b := range before {
+		if b == after[i] {
+			continue
+		}
+		was, ok1 := b.(message.ToolResult)
+		is, ok2 := after[i].(message.ToolResult)
+		if !ok1 || !ok2 || was.Content != is.Content || !shortens(was.Text, is.Text) {
+			return errors.New("no model has seen the newest round yet, so its results may only be shortened")
+		}
+	}
+	return nil
+}
+
+func shortens(before, after string) bool {
+	if len(after) >= len(before) {
+		return false
+	}
+	head := 0
+	for head < len(after) && before[head] == after[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(after)-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
+		tail++
+	}
+	return strings.TrimSpace(after) != "" && 2*(head+tail) >= len(after)
+}

@@ -1,0 +1,154 @@
+package middleware
+
+import (
+	"iter"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// View is what the model would be sent: the history with all edits so far. It
+// never changes, is safe for concurrent use, and everything it returns is
+// read-only. Its positions count from 0 and are not those of the history;
+// [View.Span] maps the one to the other.
+type View struct {
+	call  *call
+	req   *Request // as it reached the editor
+	shape          // what the model would see
+	list  list     // the edits that made it
+	tools int      // tokens of the tool definitions
+
+	edited bool // list differs from what the journal had
+}
+
+// shape is a history with edits applied.
+type shape struct {
+	msgs   []message.Message
+	spans  []span // of each message, but for the leading ones; nil: nothing is edited
+	toks   []int  // of each message; nil: nothing is edited
+	tokens int    // of all messages
+	upto   int    // how much of the body it covers
+}
+
+// span is the origin of one message, in positions of the body.
+type span struct {
+	rec         *Record // nil: untouched
+	first, last int
+	nth         int // which message of rec's product
+}
+
+// Span says where a message of a view comes from.
+type Span struct {
+	message.Run // history positions, of a fold the outermost
+
+	Edit *Record // what made the message; nil: it is the caller's own
+}
+
+// Len returns the number of messages.
+func (v *View) Len() int { return len(v.msgs) }
+
+// At returns message i.
+func (v *View) At(i int) message.Message { return v.msgs[i] }
+
+// All yields the messages with their positions.
+func (v *View) All() iter.Seq2[int, message.Message] {
+	return func(yield func(int, message.Message) bool) {
+		for i := range v.msgs {
+			if !yield(i, v.msgs[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Units returns the units of the view. They are computed anew on each call.
+func (v *View) Units() []message.Unit { return message.Units(v.msgs) }
+
+// Span returns the origin of message i.
+func (v *View) Span(i int) Span {
+	lead := v.call.lead
+	if i < lead {
+		return Span{Run: message.Run{First: i, Last: i}}
+	}
+	s := v.span(i)
+	return Span{Run: message.Run{First: lead + s.first, Last: lead + s.last}, Edit: s.rec}
+}
+
+// span returns the origin of a message that is not a leading one.
+func (v *View) span(i int) span {
+	if v.spans == nil {
+		return span{first: i - v.call.lead, last: i - v.call.lead}
+	}
+	return v.spans[i]
+}
+
+// History returns the messages that the caller passed.
+func (v *View) History() []message.Message { return v.call.history }
+
+// Request returns the request that carries the view, for its model name, tools
+// and options.
+func (v *View) Request() *Request { return v.req }
+
+// Tokens returns the tokens of all that would be sent: system prompt, tool
+// definitions, messages.
+func (v *View) Tokens() int { return tokens.PerRequest + v.tools + v.shape.tokens }
+
+// TokensOf returns the tokens of message i.
+func (v *View) TokensOf(i int) int {
+	switch c := v.call; {
+	case i < c.lead:
+		return c.track.leadToks[i]
+	case v.toks == nil:
+		return c.toks[i-c.lead]
+	}
+	return v.toks[i]
+}
+
+// Count returns the tokens of a message that is not in the view, by the same
+// counter.
+func (v *View) Count(m message.Message) int { return tokens.Message(v.call.chain.counter, m) }
+
+// Counter returns the counter of the chain.
+func (v *View) Counter() tokens.Counter { return v.call.chain.counter }
+
+// Budget returns the window and reserve of the request, if they are known.
+func (v *View) Budget() (Budget, bool) {
+	if v.req.Budget == nil {
+		return Budget{}, false
+	}
+	return *v.req.Budget, true
+}
+
+// CallsSince returns how many model calls have been answered since the newest
+// edit by the named middleware, or -1 if it has made none that holds.
+func (v *View) CallsSince(by string) int {
+	made := -1
+	for _, it := range v.list {
+		if it.By == by {
+			made = max(made, it.Made)
+		}
+	}
+	if made < 0 {
+		return -1
+	}
+	calls, c := 0, v.call
+	for i := made; i < len(c.body); i++ {
+		if c.body[i].Role == message.RoleAssistant {
+			calls++
+		}
+	}
+	return calls
+}
+
+// with returns the view as seen by another request over the same messages.
+func (v *View) with(req *Request) *View {
+	if v.req == req {
+		return v
+	}
+	w := *v
+	w.req = req
+	if !sameSlice(v.req.Tools, req.Tools) {
+		w.tools = tokens.Tools(v.call.chain.counter, req.Tools)
+	}
+	return &w
+}
