@@ -1,0 +1,103 @@
+# `make` lists the targets. Everything runs on Linux and macOS with Go, make,
+# git and a C compiler (for the race detector).
+
+GOLANGCI_VERSION := v2.15.0
+GOFUMPT_VERSION  := v0.12.0
+
+# Each tool is built once, into a folder that carries its version. The folder
+# is ignored by git. To build a tool again, remove its folder.
+TOOLS    := $(CURDIR)/.tools
+GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
+GOFUMPT  := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
+
+GO       ?= go
+BENCH    ?= .
+PKG      ?= ./...
+FUZZTIME ?= 60
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: check
+check: tidy gofumpt vet lint race examples fuzz-short ## everything that a change must pass
+	@echo "== all checks passed"
+
+.PHONY: fmt
+fmt: $(GOFUMPT) ## format all Go files
+	@$(GOFUMPT) -l -w .
+
+.PHONY: lint
+lint: $(GOLANGCI) ## run the linters
+	@echo "== golangci-lint"
+	@$(GOLANGCI) run ./...
+
+.PHONY: bench
+bench: ## run the benchmarks; BENCH=regexp PKG=./middleware narrow it
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME seconds (60)
+	@GO="$(GO)" .ci/fuzz $(FUZZTIME)
+
+.PHONY: soak
+soak: ## run the long tests, up to an hour
+	@if find tests -name '*_test.go' 2>/dev/null | grep -q .; then \
+		LACONIC_SOAK=1 $(GO) test -run Soak -timeout 60m ./tests/...; \
+	else \
+		echo "no tests in tests, nothing to soak"; \
+	fi
+
+# The steps of check, in its order.
+
+.PHONY: tidy
+tidy:
+	@echo "== go mod tidy"
+	@$(GO) mod tidy -diff
+
+.PHONY: gofumpt
+gofumpt: $(GOFUMPT)
+	@echo "== gofumpt"
+	@files=$$($(GOFUMPT) -l .) || exit 1; \
+	if [ -n "$$files" ]; then \
+		echo "$$files"; \
+		echo "not formatted; run: make fmt"; \
+		exit 1; \
+	fi
+
+.PHONY: vet
+vet:
+	@echo "== vet"
+	@$(GO) vet ./...
+
+.PHONY: race
+race:
+	@echo "== test"
+	@$(GO) test -race -shuffle=on ./...
+
+.PHONY: examples
+examples:
+	@echo "== examples"
+	@out=$$($(GO) test -race -run '^Example' ./...); status=$$?; \
+	echo "$$out" | grep -v -e '\[no test files\]' -e '\[no tests to run\]'; \
+	exit $$status
+	@if [ -d examples/react-agent ]; then \
+		$(GO) run ./examples/react-agent -json -window 8000 >/dev/null && \
+		echo "ok  	examples/react-agent -json -window 8000"; \
+	fi
+
+.PHONY: fuzz-short
+fuzz-short:
+	@echo "== fuzz"
+	@GO="$(GO)" .ci/fuzz 5 60
+
+$(GOLANGCI):
+	@echo "== build golangci-lint $(GOLANGCI_VERSION) (once, a few minutes)"
+	@GOBIN=$(@D) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+$(GOFUMPT):
+	@echo "== build gofumpt $(GOFUMPT_VERSION) (once)"
+	@GOBIN=$(@D) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
