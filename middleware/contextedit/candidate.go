@@ -1,0 +1,173 @@
+package contextedit
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// candidate is a result that would get shorter if it were cleared.
+type candidate struct {
+	at     int // position of its message
+	callID string
+	tool   string // name of the tool
+	call   int    // position of the call's message, -1: there is none
+	round  int    // which round of the view it is in, from 1
+	tokens int    // of the result
+	freed  int    // tokens, if it is cleared, and its input with it if that goes too
+	input  bool   // its input goes too
+	fresh  bool   // no model has seen it yet
+	failed bool
+}
+
+// survey is what a view has to clear.
+type survey struct {
+	found  []candidate // oldest first
+	rounds int
+}
+
+// survey finds the results that could be cleared, now or later.
+func (o Options) survey(v *middleware.View) survey {
+	var s survey
+	call := -1
+	for i, m := range v.All() {
+		switch m.Role {
+		case message.RoleAssistant:
+			if call = -1; m.HasCalls() {
+				call = i
+				s.rounds++
+			}
+		case message.RoleTool:
+			if v.Protected(i)&middleware.Whole == 0 {
+				s.found = o.inMessage(s.found, v, candidate{at: i, call: call, round: s.rounds})
+			}
+		case message.RoleSystem, message.RoleUser:
+		}
+	}
+	return s
+}
+
+// inMessage appends the candidates of one tool message.
+func (o Options) inMessage(found []candidate, v *middleware.View, in candidate) []candidate {
+	in.fresh = v.Protected(in.at)&middleware.Fresh != 0
+	before := len(found)
+	for r := range v.At(in.at).Results() {
+		n := tokens.Part(v.Counter(), r)
+		if k := len(found) - 1; k >= before && found[k].callID == r.CallID {
+			found[k].tokens += n
+			found[k].freed += n
+			continue
+		}
+		c := in
+		c.callID, c.tool, c.failed, c.tokens = r.CallID, r.Name, r.Error, n
+		c.freed = n - tokens.Part(v.Counter(), o.cleared(r))
+		found = append(found, c)
+	}
+	kept := found[:before]
+	for _, c := range found[before:] {
+		call := callOf(v, c)
+		if c.freed <= 0 || o.excludes(c.tool) || o.excludes(call.Name) || isCleared(v, c) {
+			continue
+		}
+		if saved := o.inputSaving(v, c, call); saved > 0 {
+			c.input = true
+			c.freed += saved
+		}
+		kept = append(kept, c)
+	}
+	return kept
+}
+
+// callOf returns the call that a result answers; zero: there is none.
+func callOf(v *middleware.View, c candidate) message.ToolCall {
+	if c.call < 0 {
+		return message.ToolCall{}
+	}
+	for call := range v.At(c.call).Calls() {
+		if call.ID == c.callID {
+			return call
+		}
+	}
+	return message.ToolCall{}
+}
+
+func (o Options) excludes(tool string) bool { return slices.Contains(o.ExcludeTools, tool) }
+
+// inputSaving returns the tokens that clearing the input of a call frees; 0: it
+// stays.
+func (o Options) inputSaving(v *middleware.View, c candidate, call message.ToolCall) int {
+	if c.call < 0 || v.Protected(c.call) != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
+		return 0
+	}
+	return v.Counter().Count(call.Arguments) - v.Counter().Count(clearedInput)
+}
+
+// isCleared reports whether this middleware has cleared a result already. The
+// journal says so, not the text.
+func isCleared(v *middleware.View, c candidate) bool {
+	s := v.Span(c.at)
+	if s.Edit == nil || s.Edit.By != Name || s.Edit.Kind != middleware.Rewrite {
+		return false
+	}
+	of := func(m message.Message) (pieces []message.ToolResult) {
+		for r := range m.Results() {
+			if r.CallID == c.callID {
+				pieces = append(pieces, r)
+			}
+		}
+		return pieces
+	}
+	now := v.At(c.at)
+	alone := !slices.ContainsFunc(now.Parts, func(p message.Part) bool {
+		r, ok := p.(message.ToolResult)
+		return ok && r.CallID != c.callID
+	})
+	return alone || !slices.Equal(of(now), of(v.History()[s.First]))
+}
+
+// choose returns those that go now, in the order of the view, and the tokens
+// that this frees.
+func (o Options) choose(s survey) (chosen []candidate, freed int) {
+	chosen = o.beyondKeep(s)
+	slices.SortStableFunc(chosen, func(a, b candidate) int {
+		return cmp.Or(compareBool(a.failed, b.failed), cmp.Compare(a.at, b.at))
+	})
+	for i, c := range chosen {
+		freed += c.freed
+		if o.StopAfter > 0 && freed >= o.StopAfter {
+			chosen = chosen[:i+1]
+			break
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
+	return chosen, freed
+}
+
+// beyondKeep returns the results that none of the keeps holds, newest first.
+func (o Options) beyondKeep(s survey) []candidate {
+	var out []candidate
+	kept, tokens := 0, 0
+	for _, c := range slices.Backward(s.found) {
+		tokens += c.tokens
+		if c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || tokens <= o.KeepTokens {
+			kept++
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,70 @@
+package contextedit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// Name is what the middleware is called in events, in the journal and in
+// [middleware.Request.Force].
+const Name = "contextedit"
+
+// defaultShare of the room must be filled before anything is cleared, if no
+// trigger is given.
+const defaultShare = 0.75
+
+// New returns the middleware. It is safe for concurrent use, and several of
+// them may stand in one chain. It panics with "contextedit: …" if the options
+// are not valid; [Options.Validate] tells beforehand.
+func New(opts Options) middleware.Middleware {
+	if err := opts.Validate(); err != nil {
+		panic("contextedit: " + err.Error())
+	}
+	opts.ExcludeTools = slices.Clone(opts.ExcludeTools)
+	opts.ClearInputsOf = slices.Clone(opts.ClearInputsOf)
+	opts.Placeholder = cmp.Or(opts.Placeholder, DefaultPlaceholder)
+	opts.Trigger = cmp.Or(opts.Trigger, trigger.Default(defaultShare))
+	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
+		opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
+	}
+	return middleware.Editing(Name, opts.plan, middleware.Options{
+		Trigger: opts.Trigger, MinCalls: opts.MinCalls, Strict: opts.Strict,
+	})
+}
+
+// plan is the editor.
+func (o Options) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+	if b, ok := v.Budget(); ok && o.ClearAtLeast >= b.Window {
+		return nil, &middleware.Error{
+			Kind: middleware.Invalid, Op: Name,
+			Err: fmt.Errorf("ClearAtLeast is %d tokens and the window of model %q %d, so nothing could ever be cleared: lower ClearAtLeast, or correct Request.Budget",
+				o.ClearAtLeast, v.Request().Model, b.Window),
+		}
+	}
+	chosen, freed := o.choose(o.survey(v))
+	if len(chosen) == 0 {
+		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+	}
+	if freed < o.ClearAtLeast {
+		return &middleware.Plan{
+			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", results(len(chosen)), freed, o.ClearAtLeast),
+		}, nil
+	}
+	return &middleware.Plan{
+		Edits: o.edits(v, chosen),
+		Why:   fmt.Sprintf("cleared %s", results(len(chosen))),
+		Items: len(chosen),
+	}, nil
+}
+
+func results(n int) string {
+	if n == 1 {
+		return "1 result"
+	}
+	return fmt.Sprintf("%d results", n)
+}

@@ -1,0 +1,82 @@
+package contextedit
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// clearedInput stands in place of the arguments of a call.
+const clearedInput = "{}"
+
+// edits returns the edits that clear these results, and the inputs that go with
+// them.
+func (o Options) edits(v *middleware.View, chosen []candidate) []middleware.Edit {
+	edits := make([]middleware.Edit, 0, len(chosen))
+	for same := range runsBy(chosen, func(c candidate) int { return c.call }) {
+		if slices.ContainsFunc(same, func(c candidate) bool { return c.input }) {
+			edits = append(edits, clearInputs(v, same))
+		}
+		for same := range runsBy(same, func(c candidate) int { return c.at }) {
+			edits = append(edits, o.clearResults(v, same))
+		}
+	}
+	return edits
+}
+
+// runsBy yields the runs of neighbours that have the same key.
+func runsBy(cs []candidate, key func(candidate) int) iter.Seq[[]candidate] {
+	return func(yield func([]candidate) bool) {
+		for len(cs) > 0 {
+			n := 1
+			for n < len(cs) && key(cs[n]) == key(cs[0]) {
+				n++
+			}
+			if !yield(cs[:n]) {
+				return
+			}
+			cs = cs[n:]
+		}
+	}
+}
+
+// clearInputs clears the inputs of calls of one message.
+func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
+	at := chosen[0].call
+	parts := slices.Clone(v.At(at).Parts)
+	for i, p := range parts {
+		call, ok := p.(message.ToolCall)
+		if ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.input && c.callID == call.ID }) {
+			call.Arguments = clearedInput
+			parts[i] = call
+		}
+	}
+	return middleware.RewriteOf(at, parts...)
+}
+
+// clearResults clears results of one message.
+func (o Options) clearResults(v *middleware.View, chosen []candidate) middleware.Edit {
+	at := chosen[0].at
+	var parts []message.Part
+	var done []string
+	for _, p := range v.At(at).Parts {
+		r, ok := p.(message.ToolResult)
+		goes := ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
+		switch {
+		case !goes:
+			parts = append(parts, p)
+		case !slices.Contains(done, r.CallID):
+			parts = append(parts, o.cleared(r))
+			done = append(done, r.CallID)
+		}
+	}
+	return middleware.RewriteOf(at, parts...)
+}
+
+// cleared returns what stands in place of a result.
+func (o Options) cleared(r message.ToolResult) message.ToolResult {
+	r.Text, r.Content = o.Placeholder, nil
+	return r
+}
