@@ -48,7 +48,10 @@ func (c *chain) enter(next Model) Model {
 			r.owner, r.view = c, nil
 			req = &r
 		case c.given && req.owner != c && !c.ignored.Swap(true):
-			c.tell(ctx, req, Event{Kind: EnvIgnored, By: "middleware.With", Why: "an outer chain has its own Env; give it to the outermost With"})
+			c.tell(ctx, req, Event{
+				Kind: EnvIgnored, By: "middleware.With",
+				Why: "an outer chain has its own Env; give it to the outermost With",
+			})
 		}
 		return next(ctx, req, emit)
 	}

@@ -32,7 +32,10 @@ func (v *View) commit(ctx context.Context) (*View, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		c.chain.tell(ctx, v.req, Event{Kind: JournalFailed, By: "middleware", Err: err, Why: "the edits of this call are kept in memory only"})
+		c.chain.tell(ctx, v.req, Event{
+			Kind: JournalFailed, By: "middleware", Err: err,
+			Why: "the edits of this call are kept in memory only",
+		})
 		f := c.track.found
 		f.list, f.unkept = v.list, v.list
 		v.publish(f)

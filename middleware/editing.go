@@ -78,7 +78,8 @@ func (r *Request) open(ctx context.Context) (*View, error) {
 	}
 	r.owner.tell(ctx, r, Event{
 		Kind: Reopened, By: "middleware",
-		Why: "the messages were changed between two editing middlewares, so the second begins anew; change them before the first or behind the last",
+		Why: "the messages were changed between two editing middlewares, so the second begins anew; " +
+			"change them before the first or behind the last",
 	})
 	return r.owner.open(ctx, r)
 }

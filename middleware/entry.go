@@ -45,21 +45,26 @@ func (e *Entry) shallow(versions int) *Entry {
 
 // hash returns the revision that belongs to the entry's content.
 func (e *Entry) hash() Rev {
-	b := make([]byte, 0, 128*len(e.Edits))
+	const chunk = 4 << 10
+	h := sha256.New()
+	b := make([]byte, 0, 2*chunk)
 	b = append(b, e.Base[:]...)
 	b = append(b, e.BaseRev[:]...)
 	for _, r := range e.Edits {
-		b = r.appendTo(b)
+		if b = r.appendTo(b); len(b) >= chunk {
+			h.Write(b)
+			b = b[:0]
+		}
 	}
-	sum := sha256.Sum256(b)
-	return Rev(sum[:len(Rev{})])
+	h.Write(b)
+	return Rev(h.Sum(nil)[:len(Rev{})])
 }
 
 // appendTo writes all that a record says, for its hash.
 func (r *Record) appendTo(b []byte) []byte {
 	b = appendText(appendText(b, r.By), string(r.Kind))
 	b = append(b, r.ID[:]...)
-	for _, n := range []int{r.Made, len(r.Runs), len(r.Messages), len(r.Under)} {
+	for _, n := range [...]int{r.Made, len(r.Runs), len(r.Messages), len(r.Under)} {
 		b = binary.AppendVarint(b, int64(n))
 	}
 	for _, run := range r.Runs {

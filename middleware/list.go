@@ -3,6 +3,7 @@ package middleware
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -114,6 +115,9 @@ func minus(runs []message.Run, out message.Run) []message.Run {
 // the other, put over the result's complement, gives the list again: whether
 // the list can be told as edits on top of the other.
 func (l list) without(base list) (delta list, ok bool) {
+	if len(base) == 0 {
+		return l, true
+	}
 	have := make(map[*Record]bool, len(base))
 	for _, it := range base {
 		have[it.Record] = true
@@ -193,28 +197,40 @@ func cover(covering, some []message.Run) (covered, overlaps bool) {
 type cut struct {
 	message.Run
 
-	it   item
+	it   *item
 	last bool
 }
 
-func (l list) cuts() []cut {
-	out := make([]cut, 0, len(l))
-	for _, it := range l {
-		for k, r := range it.Runs {
-			out = append(out, cut{Run: r, it: it, last: k == len(it.Runs)-1})
+// cuts yields the runs of all edits in order.
+func (l list) cuts() iter.Seq[cut] {
+	return func(yield func(cut) bool) {
+		if slices.ContainsFunc(l, func(it item) bool { return len(it.Runs) > 1 }) {
+			slices.Values(l.sortedCuts())(yield)
+			return
+		}
+		for i := range l {
+			if !yield(cut{Run: l[i].Runs[0], it: &l[i], last: true}) {
+				return
+			}
 		}
 	}
-	byFirst := func(a, b cut) int { return cmp.Compare(a.First, b.First) }
-	if !slices.IsSortedFunc(out, byFirst) {
-		slices.SortFunc(out, byFirst)
+}
+
+func (l list) sortedCuts() []cut {
+	var out []cut
+	for i := range l {
+		for k, r := range l[i].Runs {
+			out = append(out, cut{Run: r, it: &l[i], last: k == len(l[i].Runs)-1})
+		}
 	}
+	slices.SortFunc(out, func(a, b cut) int { return cmp.Compare(a.First, b.First) })
 	return out
 }
 
 // apply makes the view in one pass over the history.
 func (l list) apply(c *call) shape {
 	if len(l) == 0 {
-		return shape{msgs: c.history, tokens: c.tokens}
+		return shape{msgs: c.history, msgTokens: c.tokens}
 	}
 	n := len(c.history) + len(c.history)/8
 	s := shape{
@@ -222,11 +238,11 @@ func (l list) apply(c *call) shape {
 		spans: make([]span, c.lead, n),
 		toks:  append(make([]int, 0, n), c.track.leadToks...),
 	}
-	for _, t := range s.toks {
-		s.tokens += t
+	for _, n := range s.toks {
+		s.msgTokens += n
 	}
 	at := 0
-	for _, cut := range l.cuts() {
+	for cut := range l.cuts() {
 		s.keep(c, at, cut.First)
 		if cut.last {
 			s.put(c, cut.it)
@@ -243,15 +259,15 @@ func (s *shape) keep(c *call, first, last int) {
 	s.toks = append(s.toks, c.toks[first:last]...)
 	for i := first; i < last; i++ {
 		s.spans = append(s.spans, span{first: i, last: i})
-		s.tokens += c.toks[i]
+		s.msgTokens += c.toks[i]
 	}
 	s.upto = last
 }
 
 // put appends what an edit puts in place.
-func (s *shape) put(c *call, it item) {
+func (s *shape) put(c *call, it *item) {
 	where := span{rec: it.Record, first: it.first(), last: it.last()}
-	s.tokens += it.tokens
+	s.msgTokens += it.tokens
 	if it.Kind == Rewrite {
 		m := c.body[where.first]
 		m.Parts = it.Parts

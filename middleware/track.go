@@ -73,7 +73,7 @@ func same(a, b *message.Message) bool {
 
 // alike reports whether two messages carry the same remarks of the host.
 func alike(a, b *message.Message) bool {
-	return a.Usage == b.Usage && a.Hints == b.Hints && a.Time == b.Time
+	return a.Usage == b.Usage && a.Hints == b.Hints && a.Time.Equal(b.Time)
 }
 
 // reach guesses, from a few probes, how much of a body the track has.
@@ -125,9 +125,10 @@ func (t *track) branch(body []message.Message, common int) {
 	}
 	t.claim = new(atomic.Int64)
 	t.claim.Store(int64(len(body)))
-	t.body = appendOwn(make([]message.Message, 0, len(body)), body[:common])
-	t.ids = slices.Clip(t.ids[:common])
-	t.toks = slices.Clip(t.toks[:common])
+	room := len(body) + len(body)/4 + 16
+	t.body = appendOwn(make([]message.Message, 0, room), body[:common])
+	t.ids = append(make([]message.ID, 0, room), t.ids[:common]...)
+	t.toks = append(make([]int, 0, room), t.toks[:common]...)
 	t.shape, t.shaped = shape{}, false
 	t.pinned, t.tokens, t.bytes = nil, 0, 0
 	for _, n := range t.toks {
@@ -168,7 +169,7 @@ func (t *track) leads(lead []message.Message, count func(message.Message) int) {
 func (t *track) view(c *call) shape {
 	switch {
 	case len(t.found.list) == 0:
-		return shape{msgs: c.history, tokens: c.tokens}
+		return shape{msgs: c.history, msgTokens: c.tokens}
 	case t.shaped:
 		t.shape.keep(c, t.shape.upto, len(t.body))
 	default:

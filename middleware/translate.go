@@ -3,6 +3,7 @@ package middleware
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -14,14 +15,14 @@ import (
 // in positions of the body.
 func (v *View) translate(by string, p *Plan) ([]*Record, error) {
 	edits := p.Edits
-	byFirst := func(a, b Edit) int { return cmp.Compare(a.Runs[0].First, b.Runs[0].First) }
 	if err := v.wellFormed(edits); err != nil {
 		return nil, err
 	}
+	byFirst := func(a, b Edit) int { return cmp.Compare(a.first(), b.first()) }
 	if !slices.IsSortedFunc(edits, byFirst) {
 		edits = slices.SortedFunc(slices.Values(edits), byFirst)
 	}
-	p.First = edits[0].Runs[0].First
+	p.First = edits[0].first()
 	t := translation{
 		view: v, by: by,
 		records: make([]Record, 0, len(edits)),
@@ -29,8 +30,8 @@ func (v *View) translate(by string, p *Plan) ([]*Record, error) {
 		folds:   map[*Record]*Record{},
 	}
 	out := make([]*Record, 0, len(edits))
-	for _, e := range edits {
-		r, err := t.record(e)
+	for i := range edits {
+		r, err := t.record(&edits[i])
 		if err != nil {
 			return nil, err
 		}
@@ -44,27 +45,11 @@ func (v *View) translate(by string, p *Plan) ([]*Record, error) {
 // wellFormed checks what does not depend on the content of the view.
 func (v *View) wellFormed(edits []Edit) error {
 	runs := make([]message.Run, 0, len(edits))
-	for i, e := range edits {
-		if len(e.Runs) == 0 {
-			return fmt.Errorf("edit %d covers no message", i)
+	for i := range edits {
+		var err error
+		if runs, err = edits[i].appendRuns(runs, len(v.msgs)); err != nil {
+			return fmt.Errorf("edit %d %w", i, err)
 		}
-		end := -1
-		for _, r := range e.Runs {
-			if r.First <= end || r.Last < r.First || r.Last >= len(v.msgs) {
-				return fmt.Errorf("edit %d covers messages %d to %d of %d", i, r.First, r.Last, len(v.msgs))
-			}
-			end = r.Last
-		}
-		switch e.Kind {
-		case Fold:
-		case Rewrite:
-			if len(e.Runs) != 1 || e.Runs[0].Len() != 1 {
-				return fmt.Errorf("edit %d rewrites more than one message", i)
-			}
-		default:
-			return fmt.Errorf("edit %d has kind %q, want %q or %q", i, e.Kind, Rewrite, Fold)
-		}
-		runs = append(runs, e.Runs...)
 	}
 	sortRuns(runs)
 	for i := 1; i < len(runs); i++ {
@@ -76,6 +61,31 @@ func (v *View) wellFormed(edits []Edit) error {
 		return fmt.Errorf("message %d is a leading system message, which stays", runs[0].First)
 	}
 	return nil
+}
+
+// appendRuns appends the runs that an edit covers, of a view of n messages.
+func (e *Edit) appendRuns(runs []message.Run, n int) ([]message.Run, error) {
+	switch e.Kind {
+	case Rewrite:
+		if e.At < 0 || e.At >= n {
+			return nil, fmt.Errorf("rewrites message %d of %d", e.At, n)
+		}
+		return append(runs, message.Run{First: e.At, Last: e.At}), nil
+	case Fold:
+		end := -1
+		for _, r := range e.Runs {
+			if r.First <= end || r.Last < r.First || r.Last >= n {
+				return nil, fmt.Errorf("folds messages %d to %d of %d", r.First, r.Last, n)
+			}
+			end = r.Last
+		}
+		if len(e.Runs) == 0 {
+			return nil, errors.New("folds no message")
+		}
+		return append(runs, e.Runs...), nil
+	default:
+		return nil, fmt.Errorf("has kind %q, want %q or %q", e.Kind, Rewrite, Fold)
+	}
 }
 
 // translation turns edits into records, with few allocations for many edits.
@@ -96,11 +106,11 @@ func (t *translation) new(r Record) *Record {
 
 // record returns the record of an edit, or nil if it has become part of the
 // record of an earlier one.
-func (t *translation) record(e Edit) (*Record, error) {
+func (t *translation) record(e *Edit) (*Record, error) {
 	if e.Kind == Fold {
 		return t.fold(e)
 	}
-	s := t.view.span(e.Runs[0].First)
+	s := t.view.span(e.At)
 	if s.rec != nil && s.rec.Kind == Fold {
 		return t.product(s, e.Parts), nil
 	}
@@ -126,7 +136,7 @@ func (t *translation) product(s span, parts []message.Part) *Record {
 
 // fold returns the record of a fold: it covers what its runs show, and with it
 // the earlier folds among that.
-func (t *translation) fold(e Edit) (*Record, error) {
+func (t *translation) fold(e *Edit) (*Record, error) {
 	v := t.view
 	var runs []message.Run
 	for _, run := range e.Runs {
@@ -199,9 +209,9 @@ func (v *View) withEdits(records []*Record, p *Plan) (*View, error) {
 	w := *v
 	w.list, w.edited = l, true
 	w.shape = l.apply(v.call)
-	for _, e := range p.Edits {
-		if e.Make != nil {
-			w.shape.tokens += e.Estimate
+	for i := range p.Edits {
+		if e := &p.Edits[i]; e.Make != nil {
+			w.msgTokens += e.Estimate
 		}
 	}
 	return &w, nil

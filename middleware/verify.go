@@ -52,7 +52,7 @@ func (v *View) verifyRewrite(r *Record) error {
 	}
 	n := m
 	n.Parts = r.Parts
-	return noWorse([]message.Message{m}, []message.Message{n})
+	return noWorse(m, n)
 }
 
 // verifyFold checks that what is protected comes through a fold as it was, and
@@ -120,14 +120,14 @@ func (v *View) origin(i int) Span {
 	return s
 }
 
-// noWorse checks that the second messages break no rule by themselves that the
-// first do not.
-func noWorse(before, after []message.Message) error {
-	bad := message.Content(after, 0)
+// noWorse checks that the second message breaks no rule by itself that the
+// first does not.
+func noWorse(before, after message.Message) error {
+	bad := message.Content([]message.Message{after}, 0)
 	if len(bad) == 0 {
 		return nil
 	}
-	had := message.Content(before, 0)
+	had := message.Content([]message.Message{before}, 0)
 	for _, b := range bad {
 		if !slices.Contains(had, b) {
 			return fmt.Errorf("%s would arise", b.Rule)
@@ -139,8 +139,11 @@ func noWorse(before, after []message.Message) error {
 // sameStructure checks that a rewrite keeps the calls, the results, and what
 // only its provider understands.
 func sameStructure(before, after []message.Part) error {
-	b, a := structure(before), structure(after)
-	if !slices.Equal(b, a) {
+	b, a := fixed(before, 0), fixed(after, 0)
+	for b < len(before) && a < len(after) && bare(before[b]) == bare(after[a]) {
+		b, a = fixed(before, b+1), fixed(after, a+1)
+	}
+	if b < len(before) || a < len(after) {
 		return errors.New("a rewrite keeps calls, results and opaque parts, with their ids and in their order")
 	}
 	for _, p := range after {
@@ -151,26 +154,33 @@ func sameStructure(before, after []message.Part) error {
 	return nil
 }
 
-// structure returns the parts without what a rewrite may change. A result of
-// several pieces appears once.
-func structure(parts []message.Part) []message.Part {
-	out := make([]message.Part, 0, len(parts))
-	for _, p := range parts {
-		switch p := p.(type) {
-		case message.ToolCall:
-			p.Arguments = ""
-			out = append(out, p)
+// fixed returns the index of the first part from i on that a rewrite has to
+// keep. A further piece of the same result is none.
+func fixed(parts []message.Part, i int) int {
+	for ; i < len(parts); i++ {
+		switch p := parts[i].(type) {
+		case message.ToolCall, message.Opaque:
+			return i
 		case message.ToolResult:
-			p.Text, p.Content = "", nil
-			if n := len(out); n == 0 || out[n-1] != message.Part(p) {
-				out = append(out, p)
+			if i == 0 || bare(parts[i-1]) != bare(p) {
+				return i
 			}
-		case message.Opaque:
-			out = append(out, p)
 		case message.Text, message.Thinking, message.Media:
 		}
 	}
-	return out
+	return i
+}
+
+// bare returns a part without what a rewrite may change.
+func bare(p message.Part) message.Part {
+	switch p := p.(type) {
+	case message.ToolCall:
+		return message.ToolCall{ID: p.ID, Name: p.Name}
+	case message.ToolResult:
+		return message.ToolResult{CallID: p.CallID, Name: p.Name, Error: p.Error}
+	case message.Text, message.Thinking, message.Media, message.Opaque:
+	}
+	return p
 }
 
 func texts(parts []message.Part) []string {

@@ -23,11 +23,11 @@ type View struct {
 
 // shape is a history with edits applied.
 type shape struct {
-	msgs   []message.Message
-	spans  []span // of each message, but for the leading ones; nil: nothing is edited
-	toks   []int  // of each message; nil: nothing is edited
-	tokens int    // of all messages
-	upto   int    // how much of the body it covers
+	msgs      []message.Message
+	spans     []span // of each message, but for the leading ones; nil: nothing is edited
+	toks      []int  // of each message; nil: nothing is edited
+	msgTokens int    // of all messages
+	upto      int    // how much of the body it covers
 }
 
 // span is the origin of one message, in positions of the body.
@@ -91,7 +91,7 @@ func (v *View) Request() *Request { return v.req }
 
 // Tokens returns the tokens of all that would be sent: system prompt, tool
 // definitions, messages.
-func (v *View) Tokens() int { return tokens.PerRequest + v.tools + v.shape.tokens }
+func (v *View) Tokens() int { return tokens.PerRequest + v.tools + v.msgTokens }
 
 // TokensOf returns the tokens of message i.
 func (v *View) TokensOf(i int) int {

@@ -32,18 +32,20 @@ func New(opts Options) middleware.Middleware {
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	}
-	return middleware.Editing(Name, opts.plan, middleware.Options{
+	return middleware.Editing(Name, (&editor{opts}).plan, middleware.Options{
 		Trigger: opts.Trigger, MinCalls: opts.MinCalls, Strict: opts.Strict,
 	})
 }
 
-// plan is the editor.
-func (o Options) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+// editor plans by options that are complete.
+type editor struct{ Options }
+
+func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if b, ok := v.Budget(); ok && o.ClearAtLeast >= b.Window {
 		return nil, &middleware.Error{
 			Kind: middleware.Invalid, Op: Name,
-			Err: fmt.Errorf("ClearAtLeast is %d tokens and the window of model %q %d, so nothing could ever be cleared: lower ClearAtLeast, or correct Request.Budget",
-				o.ClearAtLeast, v.Request().Model, b.Window),
+			Err: fmt.Errorf("ClearAtLeast is %d tokens and the window of model %q %d, so nothing could ever be cleared: "+
+				"lower ClearAtLeast, or correct Request.Budget", o.ClearAtLeast, v.Request().Model, b.Window),
 		}
 	}
 	chosen, freed := o.choose(o.survey(v))
@@ -52,11 +54,12 @@ func (o Options) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 	}
 	if freed < o.ClearAtLeast {
 		return &middleware.Plan{
-			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", results(len(chosen)), freed, o.ClearAtLeast),
+			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d",
+				results(len(chosen)), freed, o.ClearAtLeast),
 		}, nil
 	}
 	return &middleware.Plan{
-		Edits: o.edits(v, chosen),
+		Edits: edits(v, chosen),
 		Why:   fmt.Sprintf("cleared %s", results(len(chosen))),
 		Items: len(chosen),
 	}, nil

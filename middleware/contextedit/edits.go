@@ -13,17 +13,17 @@ const clearedInput = "{}"
 
 // edits returns the edits that clear these results, and the inputs that go with
 // them.
-func (o Options) edits(v *middleware.View, chosen []candidate) []middleware.Edit {
-	edits := make([]middleware.Edit, 0, len(chosen))
+func edits(v *middleware.View, chosen []candidate) []middleware.Edit {
+	out := make([]middleware.Edit, 0, len(chosen))
 	for same := range runsBy(chosen, func(c candidate) int { return c.call }) {
 		if slices.ContainsFunc(same, func(c candidate) bool { return c.input }) {
-			edits = append(edits, clearInputs(v, same))
+			out = append(out, clearInputs(v, same))
 		}
 		for same := range runsBy(same, func(c candidate) int { return c.at }) {
-			edits = append(edits, o.clearResults(v, same))
+			out = append(out, clearResults(v, same))
 		}
 	}
-	return edits
+	return out
 }
 
 // runsBy yields the runs of neighbours that have the same key.
@@ -57,26 +57,21 @@ func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
 }
 
 // clearResults clears results of one message.
-func (o Options) clearResults(v *middleware.View, chosen []candidate) middleware.Edit {
+func clearResults(v *middleware.View, chosen []candidate) middleware.Edit {
 	at := chosen[0].at
-	var parts []message.Part
-	var done []string
-	for _, p := range v.At(at).Parts {
+	before := v.At(at).Parts
+	parts := make([]message.Part, 0, len(before))
+	next := 0 // of the chosen, which come in the order of the message
+	for _, p := range before {
 		r, ok := p.(message.ToolResult)
-		goes := ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
 		switch {
-		case !goes:
+		case ok && next < len(chosen) && chosen[next].callID == r.CallID:
+			parts = append(parts, chosen[next].cleared)
+			next++
+		case ok && next > 0 && chosen[next-1].callID == r.CallID: // a further piece
+		default:
 			parts = append(parts, p)
-		case !slices.Contains(done, r.CallID):
-			parts = append(parts, o.cleared(r))
-			done = append(done, r.CallID)
 		}
 	}
 	return middleware.RewriteOf(at, parts...)
-}
-
-// cleared returns what stands in place of a result.
-func (o Options) cleared(r message.ToolResult) message.ToolResult {
-	r.Text, r.Content = o.Placeholder, nil
-	return r
 }
