@@ -1,0 +1,474 @@
+package tests
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// testContext is for helpers that have no test at hand.
+var testContext = context.Background()
+
+// texts is a journal that keeps entries as text, as a store does: what is read
+// shares nothing with what was written.
+type texts struct {
+	mu      sync.Mutex
+	entries map[string]string
+	written int // bytes
+}
+
+func newTexts() *texts { return &texts{entries: map[string]string{}} }
+
+func (j *texts) Latest(_ context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := len(ids) - 1; i >= 0; i-- {
+		if e, ok, err = j.read(scope, ids[i]); ok || err != nil {
+			return i, e, ok, err
+		}
+	}
+	return 0, middleware.Entry{}, false, nil
+}
+
+func (j *texts) read(scope string, id message.ID) (e middleware.Entry, ok bool, err error) {
+	text, ok := j.entries[place(scope, id)]
+	if !ok {
+		return e, false, nil
+	}
+	return e, true, json.Unmarshal([]byte(text), &e)
+}
+
+func (j *texts) Put(_ context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (winner middleware.Entry, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	there, ok, err := j.read(scope, id)
+	if err != nil || ok && there.Rev != over {
+		return there, err
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return e, err
+	}
+	j.entries[place(scope, id)] = string(text)
+	j.written += len(text)
+	return e, nil
+}
+
+func (j *texts) Delete(_ context.Context, scope string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for k := range j.entries {
+		if len(k) > len(scope) && k[:len(scope)+1] == scope+"/" {
+			delete(j.entries, k)
+		}
+	}
+	return nil
+}
+
+func place(scope string, id message.ID) string { return fmt.Sprintf("%s/%s", scope, id) }
+
+// moody is a journal that fails, forgets and lies at random.
+type moody struct {
+	middleware.Journal
+	dice   dice
+	on     bool
+	failed int // how often it did something wrong
+}
+
+var errMood = errors.New("not in the mood")
+
+func (j *moody) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+	at, e, ok, err = j.Journal.Latest(ctx, scope, ids)
+	if !j.on || !ok {
+		return at, e, ok, err
+	}
+	mood := j.dice.roll("mood of Latest", 24)
+	if mood < 9 {
+		j.failed++
+	}
+	switch mood {
+	case 0:
+		return 0, middleware.Entry{}, false, errMood
+	case 1: // has forgotten the newest
+		if at > 0 {
+			return j.Journal.Latest(ctx, scope, ids[:at])
+		}
+		return 0, middleware.Entry{}, false, nil
+	case 2:
+		return len(ids) + j.dice.roll("index", 3), e, true, nil
+	case 3:
+		return -1, e, true, nil
+	case 4: // the entry of another place
+		return at, middleware.Entry{}, true, nil
+	case 5:
+		e.Edits = e.Edits[:len(e.Edits)/2]
+		return at, e, true, nil
+	case 6:
+		return at, corrupt(j.dice, e), true, nil
+	case 7:
+		e.Rev[0]++
+		return at, e, true, nil
+	case 8:
+		e.Base, e.BaseRev = message.ID{}, middleware.Rev{}
+		return at, e, true, nil
+	}
+	return at, e, ok, err
+}
+
+func (j *moody) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (winner middleware.Entry, err error) {
+	if !j.on {
+		return j.Journal.Put(ctx, scope, id, over, e)
+	}
+	mood := j.dice.roll("mood of Put", 24)
+	if mood < 5 {
+		j.failed++
+	}
+	switch mood {
+	case 0:
+		return middleware.Entry{}, errMood
+	case 1: // has kept it and says that it has not
+		_, _ = j.Journal.Put(ctx, scope, id, over, e)
+		return middleware.Entry{}, errMood
+	case 2: // has not kept it and says that it has
+		return e, nil
+	case 3:
+		return corrupt(j.dice, e), nil
+	case 4:
+		return middleware.Entry{}, nil
+	}
+	return j.Journal.Put(ctx, scope, id, over, e)
+}
+
+// corrupt changes one thing in an entry.
+func corrupt(d dice, e middleware.Entry) middleware.Entry {
+	if len(e.Edits) == 0 {
+		e.Edits = []*middleware.Record{nil}
+		return e
+	}
+	at := d.roll("corrupt edit", len(e.Edits))
+	e.Edits = slices.Clone(e.Edits)
+	r := *e.Edits[at]
+	e.Edits[at] = &r
+	switch d.roll("corruption", 9) {
+	case 0:
+		e.Edits[at] = nil
+	case 1:
+		r.Runs = nil
+	case 2:
+		r.Runs = []message.Run{{First: -3, Last: 5}}
+	case 3:
+		r.Runs = []message.Run{{First: 5, Last: 3}}
+	case 4:
+		r.Runs = append(slices.Clone(r.Runs), message.Run{First: 1 << 40, Last: 1 << 41})
+	case 5:
+		r.Kind = "mend"
+	case 6:
+		r.Parts = append(slices.Clone(r.Parts), nil)
+	case 7:
+		r.Messages = append(slices.Clone(r.Messages), message.User("an attacker's words"))
+	default:
+		slices.Reverse(e.Edits)
+		e.Edits = append(e.Edits, &r)
+	}
+	return e
+}
+
+// TestJournalFails lets every call of the journal fail: the chain goes on with
+// what it has in memory, and says so.
+func TestJournalFails(t *testing.T) {
+	t.Parallel()
+	history, calls := turns(5, 4)
+	chain := middleware.With(middleware.Env{Journal: broken{}},
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1200), Keep: 2}), (&summarizer{limit: 900, reach: 2}).middleware())
+	var before []message.Message
+	for _, n := range calls {
+		shown, events := view(t, chain, history[:n])
+		require.NoError(t, message.Check(shown))
+		require.Positive(t, count(events, middleware.JournalFailed), "each call says that the journal fails, at %d", n)
+		for _, e := range events {
+			if e.Kind == middleware.JournalFailed {
+				require.ErrorIs(t, e.Err, errMood, "the event carries the journal's error")
+			}
+		}
+		if count(events, middleware.Edited) == 0 && before != nil {
+			requireExtension(t, before, shown, "edits are kept in memory as long as the chain lives, at %d", n)
+		}
+		before = shown
+	}
+}
+
+// broken is a journal that always fails.
+type broken struct{}
+
+func (broken) Latest(context.Context, string, []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+	return 0, e, false, errMood
+}
+
+func (broken) Put(context.Context, string, message.ID, middleware.Rev, middleware.Entry) (winner middleware.Entry, err error) {
+	return winner, errMood
+}
+
+func (broken) Delete(context.Context, string) error { return errMood }
+
+// TestMoodyJournal checks that whatever the journal does, the call goes on
+// with a view that is sound, and begins with edits that belong together: those
+// that some earlier call had.
+func TestMoodyJournal(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, checkMoody)
+}
+
+func checkMoody(t *rapid.T) {
+	d := rapidDice{t}
+	var inner middleware.Journal = newTexts()
+	if d.roll("memory", 2) == 0 {
+		inner = middleware.NewMemory([]int{0, 2000, 20_000}[d.roll("bytes", 3)])
+	}
+	j := &moody{Journal: inner, dice: d, on: true}
+	checkStates(t, d, j)
+}
+
+// TestEvictions does the same with a journal that only forgets.
+func TestEvictions(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapidDice{t}
+		checkStates(t, d, middleware.NewMemory([]int{1, 3000, 10_000}[d.roll("bytes", 3)]))
+	})
+}
+
+// checkStates runs a conversation and checks where each call begins: with the
+// edits with which an earlier call on the same conversation has ended, as far
+// as they hold, or with none.
+func checkStates(t *rapid.T, d dice, journal middleware.Journal) {
+	c := chat{dice: d}
+	pool := []editor{
+		{name: "clear", plan: clears(3)}, {name: "fold", plan: folds(3)}, {name: "pairs", plan: foldsInPairs},
+		{name: "scattered", plan: foldsScattered(2)}, {name: "shorten", plan: shortens(40)}, {name: "retell", plan: retells},
+	}
+	var editing []editor
+	for range 1 + d.roll("editors", 3) {
+		e := pool[d.roll("editor", len(pool))]
+		k := 1 + d.roll("every", 4)
+		e.when = func(l look) bool { return len(l.msgs)%k == 0 }
+		editing = append(editing, e)
+	}
+	var opened *middleware.View
+	spy := middleware.Editing("spy", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		opened = v
+		return nil, nil
+	}, middleware.Options{})
+	start := func() middleware.Middleware {
+		return middleware.With(middleware.Env{Journal: journal}, append([]middleware.Middleware{spy}, layers(editing...)...)...)
+	}
+	chain := start()
+	var history []message.Message
+	var story []string
+	ended := map[string]bool{} // the views with which calls have ended, by what they show of each length
+	for range d.roll("calls", 30) + 1 {
+		switch d.roll("action", 8) {
+		case 0:
+			chain = start()
+		case 1:
+			history = slices.Clone(history[:d.roll("fork", len(history)+1)])
+		}
+		for range 1 + d.roll("messages", 3) {
+			history = c.grow(history)
+		}
+		before := clone(history)
+		req, _, err := middleware.Apply(testContext, chain, &middleware.Request{Messages: history})
+		require.NoError(t, err, "a journal that fails does not fail the call")
+		require.Equal(t, before, history, "the history stays as it was")
+		requireNoWorse(t, history, req.Messages, "moody")
+		requireNoWorse(t, history, messages(opened), "moody, as opened")
+		story = append(story, fmt.Sprintf("call with %d: opened %q, ended %q", len(history), states(opened), states(req.View())))
+		if states := states(opened); !ended[states] {
+			require.Empty(t, states, "a call begins with the edits of an earlier call, all of them, or with none\n%s", strings.Join(story, "\n"))
+		}
+		if req.View() != nil {
+			remember(ended, history, req.View())
+		}
+		requireTextsOfEditors(t, history, req.Messages)
+	}
+}
+
+func messages(v *middleware.View) []message.Message {
+	var out []message.Message
+	for _, m := range v.All() {
+		out = append(out, m)
+	}
+	return out
+}
+
+// states writes the edits that can be seen in a view, with where they hold.
+func states(v *middleware.View) string { return statesUpTo(v, math.MaxInt) }
+
+func statesUpTo(v *middleware.View, position int) string {
+	var out strings.Builder
+	var last *middleware.Record
+	for i, m := range v.All() {
+		s := v.Span(i)
+		if s.Edit == nil || s.Last >= position {
+			continue
+		}
+		if s.Edit != last {
+			fmt.Fprintf(&out, "%s %s %v ", s.Edit.Kind, s.Edit.ID, s.Edit.Runs)
+		}
+		last = s.Edit
+		fmt.Fprintf(&out, "%x;", m.AppendContent(nil))
+	}
+	return out.String()
+}
+
+// remember notes with which edits a call has ended: all, and those before the
+// newest question, which are kept for it alone.
+func remember(ended map[string]bool, history []message.Message, v *middleware.View) {
+	ended[states(v)] = true
+	for i, m := range slices.Backward(history) {
+		if m.Role == message.RoleUser {
+			ended[statesUpTo(v, i)] = true
+			break
+		}
+	}
+}
+
+// requireTextsOfEditors fails if a view shows what neither the caller nor one
+// of the editors of these tests has written.
+func requireTextsOfEditors(t require.TestingT, history, shown []message.Message) {
+	own := map[string]bool{}
+	for _, m := range history {
+		own[string(m.AppendContent(nil))] = true
+	}
+	for i, m := range shown {
+		text := m.Text()
+		known := own[string(m.AppendContent(nil))] || m.Role == message.RoleTool || strings.HasPrefix(text, "[") || text == "so be it" || strings.Contains(text, "…")
+		require.True(t, known, "message %d of the view is nobody's: %v", i, m)
+	}
+}
+
+// TestForgedEntry puts entries into the journal that have the right revision,
+// but are nonsense.
+func TestForgedEntry(t *testing.T) {
+	t.Parallel()
+	history := long("forged", 6)
+	ids := message.IDs(history)
+	fold := func(first, last, id int) *middleware.Record {
+		return &middleware.Record{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: first, Last: last}}, ID: ids[id]}
+	}
+	rewrite := func(at, id int, parts ...message.Part) *middleware.Record {
+		return &middleware.Record{By: "x", Kind: middleware.Rewrite, Runs: []message.Run{{First: at, Last: at}}, ID: ids[id], Parts: parts}
+	}
+	for name, edits := range map[string][]*middleware.Record{
+		"overlapping folds":      {fold(1, 6, 6), fold(3, 8, 8)},
+		"fold inside a fold":     {fold(3, 4, 4), fold(1, 8, 8)},
+		"rewrite inside a fold":  {rewrite(2, 2, message.Text{Text: "x"}), fold(1, 4, 4)},
+		"the same place twice":   {rewrite(2, 2, message.Text{Text: "x"}), rewrite(2, 2, message.Text{Text: "y"})},
+		"interleaved runs":       {{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 1, Last: 2}, {First: 5, Last: 6}}, ID: ids[6]}, {By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 2, Last: 5}, {First: 7, Last: 8}}, ID: ids[8]}},
+		"behind the history":     {fold(1, 500, 12)},
+		"overflow":               {fold(1, math.MaxInt, 12)},
+		"a pointer part":         {rewrite(2, 2, &message.Text{Text: "x"})},
+		"under it overlaps":      {{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 1, Last: 8}}, ID: ids[9], Under: []*middleware.Record{fold(1, 6, 6), fold(3, 8, 8)}}},
+		"under it is nothing":    {{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 1, Last: 8}}, ID: ids[9], Under: []*middleware.Record{nil}}},
+		"nothing":                {nil},
+		"made before all":        {{By: "none", Kind: middleware.Rewrite, Made: math.MinInt, Runs: []message.Run{{First: 2, Last: 2}}, ID: ids[2], Parts: history[2].Parts}},
+		"made in the far future": {{By: "none", Kind: middleware.Rewrite, Made: math.MaxInt, Runs: []message.Run{{First: 2, Last: 2}}, ID: ids[2], Parts: history[2].Parts}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := middleware.Entry{Edits: edits}
+			require.NotPanics(t, func() {
+				e.Rev = revision(&e)
+				j := &planted{Journal: middleware.NewMemory(0), id: ids[len(ids)-1], entry: e}
+				mw := middleware.With(middleware.Env{Journal: j}, layers(
+					editor{name: "none", plan: func(look) []middleware.Edit { return nil }, minCalls: 1}, editor{name: "clear", plan: clears(1)}, editor{name: "fold", plan: folds(2)})...)
+				req, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history})
+				require.NoError(t, err, "the call goes on")
+				requireNoWorse(t, history, req.Messages, name)
+			})
+		})
+	}
+}
+
+// planted is a journal that has one entry from somebody else.
+type planted struct {
+	middleware.Journal
+	id    message.ID
+	entry middleware.Entry
+}
+
+func (j *planted) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+	if k := slices.Index(ids, j.id); k >= 0 {
+		return k, j.entry, true, nil
+	}
+	return j.Journal.Latest(ctx, scope, ids)
+}
+
+// revision is the hash that an entry must have to be believed.
+func revision(e *middleware.Entry) middleware.Rev {
+	b := append(append([]byte{}, e.Base[:]...), e.BaseRev[:]...)
+	for _, r := range e.Edits {
+		b = appendRecord(b, r)
+	}
+	sum := sha256.Sum256(b)
+	return middleware.Rev(sum[:16])
+}
+
+func appendRecord(b []byte, r *middleware.Record) []byte {
+	text := func(b []byte, s string) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
+	if r == nil {
+		return b
+	}
+	b = append(text(text(b, r.By), string(r.Kind)), r.ID[:]...)
+	for _, n := range []int{r.Made, len(r.Runs), len(r.Messages), len(r.Under)} {
+		b = binary.AppendVarint(b, int64(n))
+	}
+	for _, run := range r.Runs {
+		b = binary.AppendVarint(binary.AppendVarint(b, int64(run.First)), int64(run.Last))
+	}
+	b = contentOf(b, message.Message{Parts: r.Parts})
+	for _, m := range r.Messages {
+		b = contentOf(b, m)
+	}
+	for _, u := range r.Under {
+		b = appendRecord(b, u)
+	}
+	return b
+}
+
+// contentOf appends what can be hashed.
+func contentOf(b []byte, m message.Message) (out []byte) {
+	defer func() {
+		if recover() != nil {
+			out = b
+		}
+	}()
+	return m.AppendContent(b)
+}
+
+// TestRevision keeps the copy of the hash above honest.
+func TestRevision(t *testing.T) {
+	t.Parallel()
+	j := newTexts()
+	history, _ := turns(2, 4)
+	view(t, middleware.With(middleware.Env{Journal: j}, layers(editor{name: "clear", plan: clears(2)}, editor{name: "fold", plan: folds(2)})...), history)
+	_, e, ok, err := j.Latest(t.Context(), "", message.IDs(history))
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, e.Rev, revision(&e), "an entry has the revision that its content gives")
+}

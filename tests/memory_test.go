@@ -1,0 +1,142 @@
+package tests
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+const mega = 1 << 20
+
+// heap returns the bytes that are in use, all garbage collected.
+func heap() int {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// long is a conversation of so many rounds, with texts of its own.
+func long(name string, rounds int) []message.Message {
+	h := []message.Message{message.User("question of " + name)}
+	for i := range rounds {
+		id := fmt.Sprintf("c%d", i)
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: `{"page":1}`}),
+			message.Result(id, "read", strings.Repeat(fmt.Sprintf("%s %d ", name, i), 40)))
+	}
+	return h
+}
+
+// The tests of memory are not parallel: they measure the heap of the process.
+
+func TestMemoryOfOneConversation(t *testing.T) { //nolint:paralleltest // measures the heap
+	rounds := 2000
+	if raced {
+		rounds = 500
+	}
+	history := long("one", rounds)
+	text := 0
+	for _, m := range history {
+		for r := range m.Results() {
+			text += len(r.Text)
+		}
+	}
+	before := heap()
+	journal := middleware.NewMemory(0)
+	chain := middleware.With(middleware.Env{Journal: journal}, contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 3}))
+	edited := 0
+	for i := 0; i < rounds; i++ {
+		_, events := view(t, chain, history[:1+2*(i+1)])
+		edited += len(events)
+	}
+	kept := heap() - before
+	t.Logf("%d rounds, %d edits, %d kB of results: journal %d kB by its own count, heap %d kB", rounds, edited, text>>10, journal.Bytes()>>10, kept>>10)
+	require.Greater(t, edited, rounds-10, "there is an edit in each round, or this test shows nothing")
+	require.LessOrEqual(t, journal.Bytes(), middleware.DefaultMemory, "the journal keeps its bound")
+	require.Less(t, kept, 8*mega, "one conversation with an edit in each round keeps a few megabytes beside the history")
+	runtime.KeepAlive(chain)
+	runtime.KeepAlive(history)
+}
+
+func TestMemoryBound(t *testing.T) { //nolint:paralleltest // measures the heap
+	const limit = mega / 4
+	history := long("bound", 700)
+	before := heap()
+	journal := middleware.NewMemory(limit)
+	chain := middleware.With(middleware.Env{Journal: journal}, editor{name: "fold", plan: folds(2)}.middleware())
+	for i := 5; i < len(history); i += 2 {
+		view(t, chain, history[:i])
+		require.LessOrEqual(t, journal.Bytes(), limit, "the journal keeps its bound at every moment")
+	}
+	kept := heap() - before
+	t.Logf("heap %d kB at a bound of %d kB for the journal", kept>>10, limit>>10)
+	require.Less(t, kept, 8*mega)
+	runtime.KeepAlive(chain)
+	runtime.KeepAlive(history)
+}
+
+func TestMemoryOfManyConversations(t *testing.T) { //nolint:paralleltest // measures the heap
+	before := heap()
+	chain := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 3}))
+	text := 0
+	for k := range 300 {
+		h := long(fmt.Sprint("conversation ", k), 400) // about 300 kB each
+		for _, m := range h {
+			for r := range m.Results() {
+				text += len(r.Text)
+			}
+		}
+		view(t, chain, h)
+	}
+	kept := heap() - before
+	t.Logf("300 conversations, %d MB of results: heap %d MB", text/mega, kept/mega)
+	require.Less(t, kept, 160*mega, "a chain keeps 64 MB of histories and 64 MB of edits, about, however many conversations it has seen")
+	runtime.KeepAlive(chain)
+}
+
+func TestMemoryCountsAllText(t *testing.T) { //nolint:paralleltest // measures the heap
+	const size = 4 * mega
+	for name, big := range map[string]func(s string) []message.Message{
+		"URL of media": func(s string) []message.Message {
+			return []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Media{URL: s}}}}
+		},
+		"data of media": func(s string) []message.Message {
+			return []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Media{Data: s}}}}
+		},
+		"name of message": func(s string) []message.Message {
+			return []message.Message{{Role: message.RoleUser, Name: s, Parts: []message.Part{message.Text{Text: "x"}}}}
+		},
+		"id of a call": func(s string) []message.Message {
+			return []message.Message{message.Assistant(message.ToolCall{ID: s, Arguments: "{}"})}
+		},
+		"name of a result": func(s string) []message.Message { return []message.Message{message.Result("c", s, "x")} },
+		"kind of opaque":   func(s string) []message.Message { return []message.Message{message.Assistant(message.Opaque{Kind: s})} },
+		"type of media": func(s string) []message.Message {
+			return []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Media{Type: s}}}}
+		},
+		"content of result": func(s string) []message.Message {
+			return []message.Message{{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c", Content: message.Media{URL: s}}}}}
+		},
+		"system prompt": func(s string) []message.Message {
+			return []message.Message{message.System(s), message.User("x" + s[:20])}
+		},
+	} {
+		before := heap()
+		chain := editor{name: "none", plan: func(look) []middleware.Edit { return nil }}.middleware()
+		for k := range 30 {
+			view(t, chain, big(fmt.Sprintf("%20d%s", k, strings.Repeat("A", size))))
+		}
+		kept := heap() - before
+		runtime.KeepAlive(chain)
+		require.Less(t, kept, 80*mega, "%s: 30 conversations of 4 MB each are more than the 64 MB that a chain keeps, heap is %d MB", name, kept/mega)
+	}
+}

@@ -1,0 +1,235 @@
+package tests
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// world is a conversation, the chain that edits it, and the reference that says
+// what should come out.
+type world struct {
+	dice    dice
+	chat    chat
+	journal middleware.Journal
+	env     middleware.Env
+	editors []editor
+	chain   middleware.Middleware
+	ref     *reference
+
+	system  []message.Message
+	history []message.Message // without the system messages
+	inject  bool              // a context stands in the newest question of each call
+	shown   []message.Message // what the model was sent last
+	log     []string          // what was done, for failures
+}
+
+func newWorld(d dice, journal middleware.Journal) *world {
+	w := &world{dice: d, chat: chat{dice: d}, journal: journal, editors: randomEditors(d)}
+	w.ref = &reference{editors: w.editors, adopts: d.roll("adopts", 3) == 0, journal: map[message.ID][]*refEdit{}}
+	w.env = middleware.Env{Journal: journal, Adopts: w.ref.adopts}
+	w.system = []message.Message{message.System("You are a test.")}
+	w.restart()
+	for _, e := range w.editors {
+		w.note("editor %q, MinCalls %d, trigger %t", e.name, e.minCalls, e.when != nil)
+	}
+	return w
+}
+
+func (w *world) note(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+
+func (w *world) restart() { w.chain = middleware.With(w.env, layers(w.editors...)...) }
+
+// step does one thing and calls.
+func (w *world) step(t require.TestingT) {
+	n := len(w.history)
+	switch a := w.dice.roll("action", 20); a {
+	default:
+		w.extend(1 + w.dice.roll("messages", 3))
+	case 9:
+		w.restart()
+		w.note("restart")
+	case 10:
+		at := w.dice.roll("fork at", n+1)
+		w.history = slices.Clone(w.history[:at])
+		w.note("fork at %d", at)
+		w.extend(1)
+	case 11:
+		at := w.dice.roll("prefix", n+1)
+		w.note("replay the first %d", at)
+		w.call(t, w.history[:at], nil)
+		return
+	case 12:
+		w.change(w.dice.roll("changed", n+1))
+	case 13:
+		for i, m := range slices.Backward(w.history) {
+			if m.Role == message.RoleUser {
+				w.change(i)
+				break
+			}
+		}
+	case 14:
+		w.inject = !w.inject
+		w.note("inject %t", w.inject)
+		w.extend(1)
+	case 15:
+		w.system[0] = message.System(fmt.Sprintf("It is %d o'clock.", w.chat.serial))
+		w.note("clock")
+	case 16:
+		w.system = []message.Message{message.System("You are a test."), message.System("Be brief."), message.System("Be kind.")}[:w.dice.roll("system", 4)]
+		if len(w.system) == 0 {
+			w.system = nil
+		}
+		w.system = append([]message.Message{message.System("first")}, w.system...)
+		w.note("%d system messages", len(w.system))
+	case 17:
+		if n > 0 {
+			at := w.dice.roll("pinned", n)
+			w.history = slices.Clone(w.history)
+			w.history[at].Hints.Pinned = !w.history[at].Hints.Pinned
+			w.note("pin %d: %t", at, w.history[at].Hints.Pinned)
+		}
+	case 18:
+		if len(w.shown) > 0 {
+			w.history = clone(w.shown[message.Leading(w.shown):])
+			w.note("adopt the view of %d", len(w.history))
+			w.extend(1)
+		}
+	case 19:
+		force := []string{"*"}
+		if w.dice.roll("force", 2) == 0 {
+			force[0] = w.editors[0].name
+		}
+		w.note("force %q", force)
+		w.call(t, w.history, force)
+		return
+	}
+	w.call(t, w.history, nil)
+}
+
+func (w *world) extend(steps int) {
+	for range steps {
+		w.history = w.chat.grow(w.history)
+	}
+	w.note("extend to %d", len(w.history))
+}
+
+// change changes a message in place, as its owner may between two calls.
+func (w *world) change(at int) {
+	if at >= len(w.history) || len(w.history[at].Parts) == 0 {
+		return
+	}
+	m := &w.history[at]
+	switch p := m.Parts[0].(type) {
+	case message.Text:
+		m.Parts[0] = message.Text{Text: p.Text + " changed"}
+	case message.ToolResult:
+		p.Text += " changed"
+		m.Parts[0] = p
+	default:
+		m.Name += "x"
+	}
+	w.note("change %d", at)
+}
+
+// call compares what chain and reference make of a history.
+func (w *world) call(t require.TestingT, body []message.Message, force []string) {
+	history := append(slices.Clone(w.system), body...)
+	if w.inject {
+		history = clone(history)
+		for i, m := range slices.Backward(history) {
+			if m.Role == message.RoleUser {
+				history[i].Parts = append(m.Parts, message.Text{Text: fmt.Sprintf("context %d", len(history))})
+				break
+			}
+		}
+	}
+	before := clone(history)
+	w.note("call with %d + %d, ends with %s", len(w.system), len(body), lastRole(history))
+	req, events, err := w.apply(history, force)
+	require.NoError(t, err, w.story())
+	require.Equal(t, before, history, "the caller's history stays as it was\n%s", w.story())
+	want, wantEvents := w.ref.view(clone(history), force)
+	requireSame(t, want, req.Messages, "the view is that of the reference\n%s", w.story())
+	require.Equal(t, wantEvents, told(events), "the events are those of the reference\n%s", w.story())
+	w.sound(t, history, req.Messages)
+	w.shown = req.Messages
+}
+
+func (w *world) apply(history []message.Message, force []string) (*middleware.Request, []middleware.Event, error) {
+	return middleware.Apply(testContext, w.chain, &middleware.Request{Messages: history, Force: force})
+}
+
+// sound fails if the view breaks a rule that the history does not break.
+func (w *world) sound(t require.TestingT, history, shown []message.Message) {
+	had := map[string]int{}
+	for _, v := range message.Violations(history) {
+		had[string(v.Rule)+v.CallID]++
+	}
+	for _, v := range message.Violations(shown) {
+		had[string(v.Rule)+v.CallID]--
+		require.GreaterOrEqual(t, had[string(v.Rule)+v.CallID], 0, "the view breaks a rule that the history keeps: %s\n%s", v, w.story())
+	}
+	require.Equal(t, history[:message.Leading(history)], shown[:message.Leading(shown)], "leading system messages stay\n%s", w.story())
+}
+
+func (w *world) story() string { return strings.Join(w.log, "\n") }
+
+func lastRole(h []message.Message) message.Role {
+	if len(h) == 0 {
+		return "nothing"
+	}
+	return h[len(h)-1].Role
+}
+
+// told writes the events of editors as the reference does.
+func told(events []middleware.Event) []string {
+	var out []string
+	for _, e := range events {
+		out = append(out, e.By+": "+string(e.Kind))
+	}
+	return out
+}
+
+func TestReference(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, checkReference)
+}
+
+func checkReference(t *rapid.T) {
+	var journal middleware.Journal = middleware.NewMemory(0)
+	if rapid.Bool().Draw(t, "store") {
+		journal = newTexts()
+	}
+	w := newWorld(rapidDice{t}, journal)
+	for range rapid.IntRange(1, 40).Draw(t, "steps") {
+		w.step(t)
+	}
+}
+
+// TestSoakReference compares with the reference for as many minutes as
+// LACONIC_SOAK says.
+func TestSoakReference(t *testing.T) {
+	end := soak(t)
+	for round := 0; time.Now().Before(end); round++ {
+		t.Run(fmt.Sprint(round), func(t *testing.T) { rapid.Check(t, checkReference) })
+	}
+}
+
+// soak skips the test unless it is asked for, and says when it shall end.
+func soak(t *testing.T) time.Time {
+	minutes, err := time.ParseDuration(os.Getenv("LACONIC_SOAK") + "m")
+	if err != nil || minutes <= 0 {
+		t.Skip("a long test: set LACONIC_SOAK to the minutes that it may take")
+	}
+	return time.Now().Add(minutes)
+}

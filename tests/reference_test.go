@@ -1,0 +1,596 @@
+package tests
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// reference does what a chain of editing middlewares is documented to do, as
+// plainly as possible: no memo, no deltas, no merging of lists, no revisions.
+// Its journal keeps the edits of each place as a whole.
+type reference struct {
+	editors []editor
+	adopts  bool
+	journal map[message.ID][]*refEdit
+}
+
+// refEdit is an edit that is remembered.
+type refEdit struct {
+	by    string
+	kind  middleware.EditKind
+	at    []int      // the positions that it covers, ascending, from the first message behind the leading system messages
+	id    message.ID // of the last of them
+	parts []message.Part
+	msgs  []message.Message
+	under []*refEdit // what a fold covered
+	made  int
+}
+
+func (e *refEdit) last() int            { return e.at[len(e.at)-1] }
+func (e *refEdit) covers(i int) bool    { return slices.Contains(e.at, i) }
+func (e *refEdit) touches(o []int) bool { return slices.ContainsFunc(o, e.covers) }
+func (e *refEdit) within(o []int) bool {
+	return !slices.ContainsFunc(e.at, func(i int) bool { return !slices.Contains(o, i) })
+}
+
+// refItem is one message of a view of the reference.
+type refItem struct {
+	msg  message.Message
+	pos  int // where it stands; of a fold, its last position
+	edit *refEdit
+	nth  int
+}
+
+// refCall is one call on one history.
+type refCall struct {
+	lead, body []message.Message
+	ids        []message.ID
+	protected  []middleware.Protection // of the body
+	edits      []*refEdit
+}
+
+// view returns what the model is sent, and what happened, as "name: kind".
+func (r *reference) view(history []message.Message, force []string) (view []message.Message, events []string) {
+	n := message.Leading(history)
+	c := &refCall{lead: history[:n], body: history[n:], ids: message.IDs(history[n:])}
+	c.protected = refProtected(c.body)
+	c.edits = c.holding(r.latest(c.ids))
+	edited := false
+	for _, e := range r.editors {
+		l := c.look()
+		if !slices.Contains(force, e.name) && !slices.Contains(force, "*") {
+			if calls := c.callsSince(e.name); e.minCalls > 0 && calls >= 0 && calls < e.minCalls {
+				continue
+			}
+			if e.when != nil && !e.when(l) {
+				continue
+			}
+		}
+		plan := e.plan(l)
+		if len(plan) == 0 {
+			continue
+		}
+		after := c.planned(e.name, plan)
+		if after == nil {
+			events = append(events, e.name+": refused")
+			continue
+		}
+		c, edited = after, true
+		events = append(events, e.name+": edited")
+	}
+	if edited {
+		r.remember(c)
+	}
+	return c.messages(), events
+}
+
+// latest returns the edits of the newest position that has an entry.
+func (r *reference) latest(ids []message.ID) []*refEdit {
+	for _, id := range slices.Backward(ids) {
+		if edits, ok := r.journal[id]; ok {
+			return edits
+		}
+	}
+	return nil
+}
+
+// remember keeps the edits under the ID of the last message; those before the
+// newest question under the ID before it; and, if views are adopted, edits
+// that change nothing under the ID that the view has.
+func (r *reference) remember(c *refCall) {
+	before := r.latest(c.ids) // as it was when the call began
+	r.put(c.ids, before, c.edits)
+	question := -1
+	for i, m := range c.body {
+		if m.Role == message.RoleUser {
+			question = i
+		}
+	}
+	if at := question - 1; at >= 0 && at < len(c.ids)-1 {
+		var early []*refEdit
+		for _, e := range c.edits {
+			if e.last() <= at {
+				early = append(early, e)
+			}
+		}
+		if len(early) > 0 {
+			r.put(c.ids[:at+1], r.latest(c.ids[:at+1]), early)
+		}
+	}
+	if r.adopts {
+		r.adopt(c)
+	}
+}
+
+// put keeps edits under the last of these IDs, unless they are what would be
+// found there anyway.
+func (r *reference) put(ids []message.ID, found, edits []*refEdit) {
+	if !sameEdits(found, edits) {
+		r.journal[ids[len(ids)-1]] = edits
+	}
+}
+
+func (r *reference) adopt(c *refCall) {
+	items := c.items()
+	var body []message.Message
+	for _, it := range items {
+		body = append(body, it.msg)
+	}
+	ids := message.IDs(body)
+	var edits []*refEdit
+	for i, it := range items {
+		switch {
+		case it.edit == nil:
+		case it.edit.kind == middleware.Rewrite:
+			edits = append(edits, &refEdit{by: it.edit.by, kind: middleware.Rewrite, at: []int{i}, id: ids[i], parts: it.msg.Parts, made: len(body)})
+		case it.nth == 0:
+			e := &refEdit{by: it.edit.by, kind: middleware.Fold, msgs: it.edit.msgs, made: len(body)}
+			for k := range it.edit.msgs {
+				e.at = append(e.at, i+k)
+			}
+			e.id = ids[e.last()]
+			edits = append(edits, e)
+		}
+	}
+	if len(edits) == 0 {
+		return
+	}
+	place := ids[len(ids)-1]
+	there, ok := r.journal[place]
+	for _, old := range there {
+		ok = ok && !slices.ContainsFunc(edits, func(e *refEdit) bool {
+			same := e.by == old.by && e.kind == old.kind && slices.Equal(e.at, old.at) && reflect.DeepEqual(e.parts, old.parts) && reflect.DeepEqual(e.msgs, old.msgs)
+			return same || e.kind == middleware.Fold && old.within(e.at) && len(old.at) < len(e.at)
+		})
+		if ok {
+			return // somebody else was there, and it is not covered
+		}
+		ok = true
+	}
+	r.journal[place] = edits
+}
+
+func sameEdits(a, b []*refEdit) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for _, e := range a {
+		if !slices.ContainsFunc(b, func(o *refEdit) bool { return e == o || reflect.DeepEqual(e, o) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// holding returns the edits that hold for this history. In place of one that
+// does not, what it covered is asked.
+func (c *refCall) holding(edits []*refEdit) []*refEdit {
+	var out []*refEdit
+	for _, e := range edits {
+		if c.holds(e) {
+			out = append(out, e)
+			continue
+		}
+		out = append(out, c.holding(e.under)...)
+	}
+	return out
+}
+
+func (c *refCall) holds(e *refEdit) bool {
+	if e.last() >= len(c.ids) || c.ids[e.last()] != e.id {
+		return false
+	}
+	for _, i := range e.at {
+		if c.body[i].Hints.Pinned && !slices.ContainsFunc(e.msgs, c.body[i].Equal) {
+			return false
+		}
+	}
+	return true
+}
+
+// items applies the edits, position by position.
+func (c *refCall) items() []refItem {
+	var out []refItem
+	for i, m := range c.body {
+		k := slices.IndexFunc(c.edits, func(e *refEdit) bool { return e.covers(i) })
+		if k < 0 {
+			out = append(out, refItem{msg: m, pos: i})
+			continue
+		}
+		e := c.edits[k]
+		switch {
+		case e.kind == middleware.Rewrite:
+			m.Parts = e.parts
+			out = append(out, refItem{msg: m, pos: i, edit: e})
+		case i == e.last():
+			for nth, p := range e.msgs {
+				out = append(out, refItem{msg: p, pos: i, edit: e, nth: nth})
+			}
+		}
+	}
+	return out
+}
+
+func (c *refCall) messages() []message.Message {
+	out := slices.Clone(c.lead)
+	for _, it := range c.items() {
+		out = append(out, it.msg)
+	}
+	return out
+}
+
+func (c *refCall) tokens() int { return tokens.Request(tokens.Chars4{}, c.messages(), nil) }
+
+func (c *refCall) look() look {
+	l := look{total: c.tokens(), msgs: c.messages()}
+	for range c.lead {
+		l.protected = append(l.protected, middleware.Whole)
+		l.edits = append(l.edits, "")
+	}
+	for _, it := range c.items() {
+		l.protected = append(l.protected, c.protectionOf(it))
+		kind := middleware.EditKind("")
+		if it.edit != nil {
+			kind = it.edit.kind
+		}
+		l.edits = append(l.edits, kind)
+	}
+	for _, m := range l.msgs {
+		l.tokens = append(l.tokens, tokens.Message(tokens.Chars4{}, m))
+	}
+	return l
+}
+
+func (c *refCall) protectionOf(it refItem) middleware.Protection {
+	if it.edit == nil || it.edit.kind == middleware.Rewrite {
+		return c.protected[it.pos]
+	}
+	var p middleware.Protection
+	for _, i := range it.edit.at {
+		if c.body[i].Equal(it.msg) {
+			p |= c.protected[i]
+		}
+	}
+	return p
+}
+
+// refProtected is what may not happen to each message.
+func refProtected(body []message.Message) []middleware.Protection {
+	out := make([]middleware.Protection, len(body))
+	first, last, answer := -1, -1, -1
+	for i, m := range body {
+		if m.Role == message.RoleUser {
+			last = i
+			if first < 0 {
+				first = i
+			}
+		}
+		if m.Role == message.RoleAssistant {
+			answer = i
+		}
+		if m.Role == message.RoleSystem || m.Hints.Pinned {
+			out[i] |= middleware.Whole
+		}
+	}
+	if first >= 0 {
+		out[first] |= middleware.Words
+		out[last] |= middleware.Words
+	}
+	if answer >= 0 && body[answer].HasCalls() {
+		for i := answer; i < len(body); i++ {
+			if i == answer || body[i].Role == message.RoleTool {
+				out[i] |= middleware.Fresh
+			}
+		}
+	}
+	return out
+}
+
+func (c *refCall) callsSince(name string) int {
+	made := -1
+	for _, e := range c.edits {
+		if e.by == name {
+			made = max(made, e.made)
+		}
+	}
+	if made < 0 {
+		return -1
+	}
+	calls := 0
+	for i := made; i < len(c.body); i++ {
+		if c.body[i].Role == message.RoleAssistant {
+			calls++
+		}
+	}
+	return calls
+}
+
+// planned returns the call with a plan applied, or nil if the plan breaks a
+// rule.
+func (c *refCall) planned(by string, plan []middleware.Edit) *refCall {
+	estimate, later := 0, false
+	made := slices.Clone(plan)
+	for i, e := range plan {
+		if e.Make == nil {
+			continue
+		}
+		later = true
+		estimate += e.Estimate
+		made[i].Messages, _ = e.Make(context.TODO())
+		made[i].Make = nil
+	}
+	if later && c.verified(by, plan, estimate) == nil {
+		return nil
+	}
+	return c.verified(by, made, 0)
+}
+
+func (c *refCall) verified(by string, plan []middleware.Edit, estimate int) *refCall {
+	newer := c.translated(by, plan)
+	if newer == nil {
+		return nil
+	}
+	after := *c
+	after.edits = slices.Clone(newer)
+	for _, e := range c.edits {
+		if !slices.ContainsFunc(newer, func(n *refEdit) bool { return n.touches(e.at) }) {
+			after.edits = append(after.edits, e)
+		}
+	}
+	if after.tokens()+estimate >= c.tokens() {
+		return nil
+	}
+	for _, e := range newer {
+		if e.kind == middleware.Rewrite && !c.mayRewrite(e) || e.kind == middleware.Fold && estimate == 0 && !c.mayFold(e) {
+			return nil
+		}
+	}
+	if !within(after.torn(), c.torn()) {
+		return nil
+	}
+	return &after
+}
+
+// translated turns edits of the view into edits of the history, or returns nil
+// if they cannot be meant.
+func (c *refCall) translated(by string, plan []middleware.Edit) []*refEdit {
+	items, lead := c.items(), len(c.lead)
+	var out []*refEdit
+	taken := map[int]bool{}
+	retold := map[*refEdit]*refEdit{}
+	for _, e := range plan {
+		runs := e.Runs
+		if e.Kind == middleware.Rewrite {
+			runs = []message.Run{{First: e.At, Last: e.At}}
+		}
+		for _, run := range runs {
+			for i := run.First; i <= run.Last; i++ {
+				if i < lead || i >= lead+len(items) || taken[i] {
+					return nil
+				}
+				taken[i] = true
+			}
+		}
+		if e.Kind == middleware.Fold {
+			f := c.fold(by, e, items)
+			if f == nil {
+				return nil
+			}
+			out = append(out, f)
+			continue
+		}
+		it := items[e.At-lead]
+		if it.edit == nil || it.edit.kind == middleware.Rewrite {
+			out = append(out, &refEdit{by: by, kind: middleware.Rewrite, at: []int{it.pos}, id: c.ids[it.pos], parts: e.Parts, made: len(c.body)})
+			continue
+		}
+		if retold[it.edit] == nil {
+			again := *it.edit
+			again.msgs = slices.Clone(again.msgs)
+			retold[it.edit] = &again
+			out = append(out, &again)
+		}
+		retold[it.edit].msgs[it.nth].Parts = e.Parts
+	}
+	return out
+}
+
+// fold covers what its runs show, all that earlier folds among it cover, and
+// what is hidden in between.
+func (c *refCall) fold(by string, e middleware.Edit, items []refItem) *refEdit {
+	covered := map[int]bool{}
+	for _, run := range e.Runs {
+		shown := items[run.First-len(c.lead) : run.Last-len(c.lead)+1]
+		for i := shown[0].pos; i <= shown[len(shown)-1].pos; i++ {
+			covered[i] = true
+		}
+		for _, it := range shown {
+			if it.edit == nil || it.edit.kind == middleware.Rewrite {
+				continue
+			}
+			whole := 0
+			for _, other := range shown {
+				if other.edit == it.edit {
+					whole++
+				}
+			}
+			if whole != len(it.edit.msgs) {
+				return nil // cuts through an earlier fold
+			}
+			for _, i := range it.edit.at {
+				covered[i] = true
+			}
+		}
+	}
+	for _, old := range c.edits { // what is hidden there in part stays as it is
+		in := func(i int) bool { return covered[i] }
+		if slices.ContainsFunc(old.at, in) && slices.ContainsFunc(old.at, func(i int) bool { return !covered[i] }) {
+			for _, i := range old.at {
+				delete(covered, i)
+			}
+		}
+	}
+	f := &refEdit{by: by, kind: middleware.Fold, msgs: e.Messages, made: len(c.body)}
+	for i := range c.body {
+		if covered[i] {
+			f.at = append(f.at, i)
+		}
+	}
+	f.id = c.ids[f.last()]
+	for _, old := range c.edits {
+		if old.within(f.at) {
+			f.under = append(f.under, old.shallow(10))
+		}
+	}
+	return f
+}
+
+// shallow returns the edit with so many levels of folds inside folds.
+func (e *refEdit) shallow(levels int) *refEdit {
+	out := *e
+	out.under = nil
+	if levels > 1 {
+		for _, u := range e.under {
+			out.under = append(out.under, u.shallow(levels-1))
+		}
+	}
+	return &out
+}
+
+func (c *refCall) mayRewrite(e *refEdit) bool {
+	i := e.at[0]
+	was, p := c.body[i], c.protected[i]
+	if p&middleware.Whole != 0 || p&middleware.Words != 0 && was.Text() != (message.Message{Parts: e.parts}).Text() {
+		return false
+	}
+	if p&middleware.Fresh != 0 && !refShortened(was.Parts, e.parts) {
+		return false
+	}
+	return slices.Equal(skeleton(was.Parts), skeleton(e.parts)) &&
+		within(faults(message.Message{Role: was.Role, Parts: e.parts}), faults(was))
+}
+
+// skeleton is what a rewrite keeps: calls and results by id and name.
+func skeleton(parts []message.Part) []string {
+	var out []string
+	for _, p := range parts {
+		switch p := p.(type) {
+		case message.ToolCall:
+			out = append(out, "call "+p.ID+" "+p.Name)
+		case message.ToolResult:
+			out = append(out, fmt.Sprint("result ", p.CallID, " ", p.Name, " ", p.Error))
+		case message.Opaque:
+			out = append(out, "opaque "+p.Kind+" "+p.Data)
+		}
+	}
+	return slices.Compact(out)
+}
+
+// refShortened reports whether results were only shortened, to head and tail.
+func refShortened(was, is []message.Part) bool {
+	if len(was) != len(is) {
+		return false
+	}
+	for i := range was {
+		if was[i] == is[i] {
+			continue
+		}
+		a, ok1 := was[i].(message.ToolResult)
+		b, ok2 := is[i].(message.ToolResult)
+		if !ok1 || !ok2 || a.Content != b.Content || len(b.Text) >= len(a.Text) || strings.TrimSpace(b.Text) == "" {
+			return false
+		}
+		longest := 0
+		for head := 0; head <= len(b.Text); head++ {
+			if !strings.HasPrefix(a.Text, b.Text[:head]) {
+				break
+			}
+			tail := 0
+			for head+tail < len(b.Text) && strings.HasSuffix(a.Text, b.Text[len(b.Text)-tail-1:]) {
+				tail++
+			}
+			longest = max(longest, head+tail)
+		}
+		if 2*longest < len(b.Text) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *refCall) mayFold(e *refEdit) bool {
+	product := e.msgs
+	for _, i := range e.at {
+		if c.protected[i] == 0 {
+			continue
+		}
+		k := slices.IndexFunc(product, c.body[i].Equal)
+		if k < 0 {
+			return false
+		}
+		product = product[k+1:]
+	}
+	for _, m := range e.msgs {
+		own := slices.ContainsFunc(e.at, func(i int) bool { return c.body[i].Equal(m) })
+		if !own && len(faults(m)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func faults(m message.Message) []string {
+	var out []string
+	for _, v := range message.Content([]message.Message{m}, 0) {
+		out = append(out, v.String())
+	}
+	return out
+}
+
+// torn lists the calls and results that do not belong together, and where.
+func (c *refCall) torn() []string {
+	items := c.items()
+	var out []string
+	for _, v := range message.Pairing(c.messages()) {
+		where := fmt.Sprint(v.At)
+		if k := v.At - len(c.lead); k >= 0 {
+			where = fmt.Sprintf("body %d", items[k].pos)
+			if e := items[k].edit; e != nil && e.kind == middleware.Fold {
+				where = fmt.Sprintf("fold %p", e)
+			}
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", v.Rule, v.CallID, where))
+	}
+	return out
+}
+
+func within(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
+}
