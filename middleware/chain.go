@@ -88,6 +88,10 @@ func (c *chain) tell(ctx context.Context, req *Request, e Event) {
 	req.observers.tell(ctx, e)
 }
 
+// slidesToTell is how often the caller has to drop its first messages until
+// an event says what that costs.
+const slidesToTell = 2
+
 // call is what does not change about a history while a chain edits it. Its
 // slices are those of the body: the history without the leading system
 // messages, which no edit touches. So are all positions inside this package,
@@ -116,6 +120,13 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.slides == slidesToTell && len(t.ids) > 0 && t.asked == 0 {
+		c.tell(ctx, req, Event{
+			Kind: Sliding, By: "middleware",
+			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
+				"pass the whole history and let the chain shorten it",
+		})
+	}
 	cl := &call{
 		chain: c, history: req.Messages, lead: len(t.lead),
 		body: t.body, ids: t.ids, toks: t.toks, tokens: t.tokens, track: t,
@@ -139,6 +150,9 @@ func (c *chain) follow(req *Request) (*track, error) {
 	lead := message.Leading(req.Messages)
 	body := req.Messages[lead:]
 	t, common := c.memo.match(body)
+	if common == 0 {
+		t.slides = c.memo.slides(body)
+	}
 	for i := range req.Messages {
 		if i >= lead && i < lead+common {
 			continue

@@ -34,6 +34,7 @@ type track struct {
 	shape  shape // the view with the edits found, if there are any
 	shaped bool
 
+	slides int // how many times in a row the caller dropped first messages
 	said   *said
 	parent *track // the track that this one takes the place of, until published
 }
