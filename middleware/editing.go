@@ -103,6 +103,8 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case d.err != nil && !d.refused && KindOf(d.err) == Invalid:
+		return v, l.misfit(ctx, v, d.err)
 	case d.err != nil:
 		return v, l.fail(ctx, v, d)
 	case d.after != nil:
@@ -136,9 +138,11 @@ func (l *layer) due(ctx context.Context, d *draft) (met bool, why string, err er
 	return l.opts.Trigger.Met(v, func() *Plan { return d.once(ctx) })
 }
 
-// misfit reports, once per conversation, a trigger that cannot work.
+// misfit reports, once per conversation, options that cannot work for it.
 func (l *layer) misfit(ctx context.Context, v *View, err error) error {
-	err = &Error{Kind: Invalid, Op: l.name, Err: err}
+	if KindOf(err) != Invalid {
+		err = &Error{Kind: Invalid, Op: l.name, Err: err}
+	}
 	if l.opts.Strict {
 		return err
 	}
@@ -223,7 +227,11 @@ func (d *draft) propose(ctx context.Context) (p *Plan, err error) {
 			err = fmt.Errorf("editor panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	return d.layer.editor(ctx, d.before)
+	if p, err = d.layer.editor(ctx, d.before); p != nil {
+		own := *p
+		p = &own
+	}
+	return p, err
 }
 
 // apply makes the view of the plan and verifies it.
