@@ -157,8 +157,13 @@ func (c *chain) follow(req *Request) (*track, error) {
 		if i >= lead && i < lead+common {
 			continue
 		}
-		if k := slices.Index(req.Messages[i].Parts, nil); k >= 0 {
-			return nil, &Error{Kind: Invalid, Op: "middleware", Err: fmt.Errorf("message %d: part %d is nil, want a part", i, k)}
+		for k, p := range req.Messages[i].Parts {
+			if !isPart(p) {
+				return nil, &Error{
+					Kind: Invalid, Op: "middleware",
+					Err: fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", i, k, p),
+				}
+			}
 		}
 	}
 	count := func(m message.Message) int { return tokens.Message(c.counter, m) }
@@ -173,4 +178,16 @@ func (c *chain) follow(req *Request) (*track, error) {
 		t.toolTokens = tokens.Tools(c.counter, req.Tools)
 	}
 	return t, nil
+}
+
+// isPart reports whether a part is one of those that package message has: not
+// nil, and no pointer to one.
+func isPart(p message.Part) bool {
+	switch p := p.(type) {
+	case message.ToolResult:
+		return p.Content == nil || isPart(p.Content)
+	case message.Text, message.Thinking, message.Media, message.ToolCall, message.Opaque:
+		return true
+	}
+	return false
 }

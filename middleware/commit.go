@@ -80,6 +80,9 @@ func (v *View) put(ctx context.Context, base found, at int, l list) (found, erro
 		over := Rev{}
 		if base.at == at {
 			over = base.entry.Rev
+			if _, err := c.chain.journal.Put(ctx, c.chain.scope, over, Rev{}, base.entry); err != nil {
+				return found{}, fmt.Errorf("write journal: %w", err)
+			}
 		}
 		winner, err := c.chain.journal.Put(ctx, c.chain.scope, c.ids[at], over, e)
 		if err != nil {
@@ -113,9 +116,6 @@ func (c *call) entry(base found, at int, l list) (e Entry, ok bool) {
 		e = Entry{Edits: l.records()}
 	} else {
 		e = Entry{Base: c.ids[base.at], BaseRev: base.entry.Rev, Depth: base.entry.Depth + 1, Edits: delta.records()}
-	}
-	if base.at == at {
-		e.above(base.entry)
 	}
 	e.Rev = e.hash()
 	return e, true

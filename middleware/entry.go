@@ -13,35 +13,9 @@ import (
 
 // How far entries build on one another.
 const (
-	maxDepth    = 32 // every so many entries, one holds all edits
-	maxVersions = 8  // of one place, for those that build on them
-	maxUndo     = 10 // folds inside folds that are kept
+	maxDepth = 32 // every so many entries, one holds all edits
+	maxUndo  = 10 // folds inside folds that are kept
 )
-
-// version returns the entry, or the one under it, of this revision.
-func (e *Entry) version(rev Rev) *Entry {
-	for ; e != nil; e = e.Under {
-		if e.Rev == rev {
-			return e
-		}
-	}
-	return nil
-}
-
-// above puts the entry over an older one in the same place.
-func (e *Entry) above(older Entry) {
-	e.Under = older.shallow(maxVersions - 1)
-}
-
-// shallow returns a copy with so many versions at most.
-func (e *Entry) shallow(versions int) *Entry {
-	if e == nil || versions == 0 {
-		return nil
-	}
-	c := *e
-	c.Under = e.Under.shallow(versions - 1)
-	return &c
-}
 
 // hash returns the revision that belongs to the entry's content.
 func (e *Entry) hash() Rev {

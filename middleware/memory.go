@@ -81,7 +81,10 @@ func (m *Memory) touch(k *kept) {
 		k.remove()
 		k.insert(after)
 		base := m.entries[place{k.place.scope, k.entry.Base}]
-		if base == nil || base == k {
+		if base == nil || base.entry.Rev != k.entry.BaseRev {
+			base = m.entries[place{k.place.scope, k.entry.BaseRev}]
+		}
+		if base == nil {
 			return
 		}
 		k, after = base, k
@@ -140,9 +143,6 @@ func (e *Entry) size() int {
 	n := perEntry
 	for _, r := range e.Edits {
 		n += r.size()
-	}
-	if e.Under != nil {
-		n += e.Under.size()
 	}
 	return n
 }

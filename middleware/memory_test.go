@@ -79,7 +79,7 @@ func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
 	for n := byte(1); n <= 50; n++ {
 		e := entry(n)
 		if n > 1 {
-			e.Base = id(1)
+			e.Base, e.BaseRev = id(1), id(1)
 		}
 		_, err := m.Put(ctx, "", id(n), middleware.Rev{}, e)
 		require.NoError(t, err)
@@ -107,10 +107,9 @@ func TestEntryJSONLosesNothing(t *testing.T) {
 		Messages: []message.Message{message.User("summary"), message.Assistant(message.Thinking{Text: "t", Signature: "s"})},
 		Under:    []*middleware.Record{inner},
 	}
-	older := entry(3)
 	in := middleware.Entry{
 		Rev: id(1), Base: id(2), BaseRev: id(3), Depth: 4,
-		Edits: []*middleware.Record{inner, outer}, Under: &older,
+		Edits: []*middleware.Record{inner, outer},
 	}
 	data, err := json.Marshal(in)
 	require.NoError(t, err)

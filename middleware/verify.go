@@ -61,6 +61,9 @@ func (v *View) verifyFold(r *Record) error {
 	c := v.call
 	product := r.Messages
 	for _, i := range c.guard.within(c.body, r.Runs) {
+		if i < r.tail() {
+			return fmt.Errorf("message %d is protected, and the fold would move it behind others", c.lead+i)
+		}
 		k := slices.IndexFunc(product, c.body[i].Equal)
 		if k < 0 {
 			return fmt.Errorf("message %d is protected, and the fold would lose it", c.lead+i)
@@ -76,6 +79,16 @@ func (v *View) verifyFold(r *Record) error {
 		}
 	}
 	return nil
+}
+
+// tail returns the first position of the runs that end where the product stands,
+// with nothing between them.
+func (r *Record) tail() int {
+	k := len(r.Runs) - 1
+	for k > 0 && r.Runs[k-1].Last == r.Runs[k].First-1 {
+		k--
+	}
+	return r.Runs[k].First
 }
 
 // holdsMessage reports whether a message is one of those that a fold covers.
