@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+
+	"github.com/laconic-go/laconic/message"
 )
 
 // Options say when an [Editor] may edit.
@@ -70,7 +72,7 @@ func (r *Request) open(ctx context.Context) (*View, error) {
 	if r.view == nil {
 		return r.owner.open(ctx, r)
 	}
-	if sameSlice(r.view.msgs, r.Messages) {
+	if sameSlice(r.view.msgs, r.Messages) || slices.EqualFunc(r.view.msgs, r.Messages, message.Message.Equal) {
 		return r.view.with(r), nil
 	}
 	if _, err := r.view.commit(ctx); err != nil {

@@ -63,3 +63,16 @@ type Record struct {
 // first and last are the outermost positions.
 func (r *Record) first() int { return r.Runs[0].First }
 func (r *Record) last() int  { return r.Runs[len(r.Runs)-1].Last }
+
+// madeBy returns the length of the history when the named middleware made this
+// edit, or one that it covers; -1: it made none.
+func (r *Record) madeBy(name string) int {
+	made := -1
+	if r.By == name {
+		made = r.Made
+	}
+	for _, u := range r.Under {
+		made = max(made, u.madeBy(name))
+	}
+	return made
+}

@@ -111,20 +111,15 @@ func minus(runs []message.Run, out message.Run) []message.Run {
 	return left
 }
 
-// without returns the edits of the list that are not in the other, and whether
-// the other, put over the result's complement, gives the list again: whether
-// the list can be told as edits on top of the other.
+// without returns the edits that are not in the base, and whether that is all
+// there is to tell: whether those, put over the base, give the list again.
 func (l list) without(base list) (delta list, ok bool) {
 	if len(base) == 0 {
 		return l, true
 	}
-	have := make(map[*Record]bool, len(base))
-	for _, it := range base {
-		have[it.Record] = true
-	}
 	shared := 0
 	for _, it := range l {
-		if have[it.Record] {
+		if base.has(it) {
 			shared++
 			continue
 		}
@@ -140,6 +135,12 @@ func (l list) without(base list) (delta list, ok bool) {
 		}
 	}
 	return delta, shared+gone == len(base)
+}
+
+// has reports whether the list has an edit that does the same.
+func (l list) has(it item) bool {
+	k, ok := slices.BinarySearchFunc(l, it, func(a, b item) int { return cmp.Compare(a.last(), b.last()) })
+	return ok && l[k].equal(it.Record)
 }
 
 // sort orders the edits by where their product stands.

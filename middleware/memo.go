@@ -13,7 +13,8 @@ const (
 	maxTracks     = 64
 	maxTrackBytes = 64 << 20 // beyond this only the newest is kept
 	maxPuts       = 64
-	maxSlides     = 8 // tracks that are searched for a history without its beginning
+	maxSaid       = 64 // different events that a conversation has once
+	maxSlides     = 8  // tracks that are searched for a history without its beginning
 )
 
 // memo holds what a chain knows of the histories of its last calls, so that a

@@ -148,10 +148,10 @@ func (e *Entry) size() int {
 }
 
 func (r *Record) size() int {
-	const perRecord, perPart = 200, 100
+	const perRecord = 200
 	n := perRecord + len(r.By)
 	for _, p := range r.Parts {
-		n += perPart + textBytes(p)
+		n += partBytes(p)
 	}
 	for i := range r.Messages {
 		n += footprint(&r.Messages[i])

@@ -39,7 +39,7 @@ func (c *chain) recall(ctx context.Context, req *Request, cl *call) error {
 		t.asked, t.seen = len(cl.ids), made
 	}
 	f.list = f.latest().holding(cl)
-	if slices.EqualFunc(f.list, t.found.list, sameRecord) {
+	if slices.EqualFunc(f.list, t.found.list, sameEdit) {
 		f.list = t.found.list
 	} else {
 		t.shape, t.shaped = shape{}, false
@@ -56,7 +56,7 @@ func (f found) latest() list {
 	return f.all
 }
 
-func sameRecord(a, b item) bool { return a.Record == b.Record }
+func sameEdit(a, b item) bool { return a.equal(b.Record) }
 
 // latest returns the entry of the last position from the given one on that has
 // one that can be trusted, else what was found before.

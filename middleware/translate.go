@@ -119,19 +119,19 @@ func (t *translation) record(e *Edit) (*Record, error) {
 	return t.new(Record{Kind: Rewrite, Runs: t.runs[n-1 : n : n], Parts: e.Parts}), nil
 }
 
-// product returns the fold of s with one message of its product rewritten.
+// product returns the fold of s with one message of its product rewritten, on
+// top of what it was.
 func (t *translation) product(s span, parts []message.Part) *Record {
 	old := t.folds[s.rec]
 	if old != nil {
 		old.Messages[s.nth].Parts = parts
 		return nil
 	}
-	r := *s.rec
-	r.Messages = slices.Clone(r.Messages)
-	r.Messages[s.nth].Parts = parts
-	t.records = append(t.records, r)
-	t.folds[s.rec] = &t.records[len(t.records)-1]
-	return t.folds[s.rec]
+	msgs := slices.Clone(s.rec.Messages)
+	msgs[s.nth].Parts = parts
+	r := t.new(Record{Kind: Fold, Runs: s.rec.Runs, Messages: msgs, Under: undo([]*Record{s.rec}, maxUndo)})
+	t.folds[s.rec] = r
+	return r
 }
 
 // fold returns the record of a fold: it covers what its runs show, and with it

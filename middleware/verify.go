@@ -15,6 +15,9 @@ func verify(before, after *View, records []*Record, lazy bool) error {
 	if after.Tokens() >= before.Tokens() {
 		return fmt.Errorf("the view would not become shorter: %d tokens, then %d", before.Tokens(), after.Tokens())
 	}
+	if !lazy && after.Len() == after.call.lead {
+		return errors.New("the view would be empty")
+	}
 	for _, r := range records {
 		var err error
 		switch r.Kind {

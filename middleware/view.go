@@ -124,9 +124,7 @@ func (v *View) Budget() (Budget, bool) {
 func (v *View) CallsSince(by string) int {
 	made := -1
 	for _, it := range v.list {
-		if it.By == by {
-			made = max(made, it.Made)
-		}
+		made = max(made, it.madeBy(by))
 	}
 	if made < 0 {
 		return -1
