@@ -2,10 +2,8 @@ package middleware
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -193,39 +191,4 @@ func undo(records []*Record, levels int) []*Record {
 		records[i] = &c
 	}
 	return records
-}
-
-// withEdits returns the view with more edits. The folds still to be made count
-// as estimated.
-func (v *View) withEdits(records []*Record, p *Plan) (*View, error) {
-	newer := make(list, len(records))
-	for i, r := range records {
-		newer[i] = weigh(v.call.chain.counter, r, v.call.body)
-	}
-	l, err := v.list.over(newer)
-	if err != nil {
-		return nil, err
-	}
-	w := *v
-	w.list, w.edited = l, true
-	w.shape = l.apply(v.call)
-	for i := range p.Edits {
-		if e := &p.Edits[i]; e.Make != nil {
-			w.msgTokens += e.Estimate
-		}
-	}
-	return &w, nil
-}
-
-func (d *draft) makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("fold panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	msgs, err = e.Make(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("make fold: %w", err)
-	}
-	return msgs, nil
 }
