@@ -50,21 +50,30 @@ func (o Options) survey(v *middleware.View) survey {
 	return s
 }
 
-// inMessage appends the candidates of one tool message.
+// inMessage appends the candidates of one tool message. The pieces of one
+// result are one candidate, wherever they stand.
 func (o Options) inMessage(found []candidate, v *middleware.View, in candidate) []candidate {
 	in.fresh = v.Protected(in.at)&middleware.Fresh != 0
 	before := len(found)
-	for r := range v.At(in.at).Results() {
-		n := tokens.Part(v.Counter(), r)
-		if k := len(found) - 1; k >= before && found[k].callID == r.CallID {
-			found[k].tokens += n
-			found[k].freed += n
+	parts := v.At(in.at).Parts
+	for i, p := range parts {
+		r, ok := p.(message.ToolResult)
+		if !ok {
 			continue
 		}
-		c := in
-		c.callID, c.tool, c.failed, c.tokens = r.CallID, r.Name, r.Error, n
-		c.freed = n - tokens.Part(v.Counter(), o.cleared(r))
-		found = append(found, c)
+		k := before + slices.IndexFunc(found[before:], func(c candidate) bool { return c.callID == r.CallID })
+		if k < before {
+			k = len(found)
+			found = append(found, in)
+			found[k].callID, found[k].tool = r.CallID, r.Name
+		}
+		c, n := &found[k], tokensOf(v, in.at, i)
+		c.tokens += n
+		c.freed += n
+		c.failed = c.failed || r.Error
+		if !o.joins(parts, i) {
+			c.freed -= tokens.Part(v.Counter(), o.cleared(r))
+		}
 	}
 	kept := found[:before]
 	for _, c := range found[before:] {
@@ -79,6 +88,16 @@ func (o Options) inMessage(found []candidate, v *middleware.View, in candidate) 
 		kept = append(kept, c)
 	}
 	return kept
+}
+
+// tokensOf returns the tokens of one part of a message. Those of a result that
+// is alone in its message are known: its text is not counted anew.
+func tokensOf(v *middleware.View, at, part int) int {
+	m := v.At(at)
+	if len(m.Parts) == 1 {
+		return v.TokensOf(at) - tokens.PerMessage - v.Counter().Count(m.Name)
+	}
+	return tokens.Part(v.Counter(), m.Parts[part])
 }
 
 // callOf returns the call that a result answers; zero: there is none.
@@ -146,7 +165,7 @@ func (o Options) choose(s survey) (chosen []candidate, freed int) {
 	return chosen, freed
 }
 
-// beyondKeep returns the results that none of the keeps holds, newest first.
+// beyondKeep returns the results that none of the keeps holds.
 func (o Options) beyondKeep(s survey) []candidate {
 	var out []candidate
 	kept, tokens := 0, 0
@@ -158,6 +177,7 @@ func (o Options) beyondKeep(s survey) []candidate {
 		}
 		out = append(out, c)
 	}
+	slices.Reverse(out)
 	return out
 }
 

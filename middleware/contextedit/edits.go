@@ -59,24 +59,33 @@ func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
 // clearResults clears results of one message.
 func (o Options) clearResults(v *middleware.View, chosen []candidate) middleware.Edit {
 	at := chosen[0].at
+	all := v.At(at).Parts
 	var parts []message.Part
-	var done []string
-	for _, p := range v.At(at).Parts {
+	for i, p := range all {
 		r, ok := p.(message.ToolResult)
 		goes := ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
 		switch {
 		case !goes:
 			parts = append(parts, p)
-		case !slices.Contains(done, r.CallID):
+		case !o.joins(all, i):
 			parts = append(parts, o.cleared(r))
-			done = append(done, r.CallID)
 		}
 	}
 	return middleware.RewriteOf(at, parts...)
 }
 
-// cleared returns what stands in place of a result.
+// cleared returns what stands in place of a piece of a result.
 func (o Options) cleared(r message.ToolResult) message.ToolResult {
 	r.Text, r.Content = o.Placeholder, nil
 	return r
+}
+
+// joins reports whether one placeholder stands for part i, a piece of a result,
+// and the one before it.
+func (o Options) joins(parts []message.Part, i int) bool {
+	if i == 0 {
+		return false
+	}
+	before, ok := parts[i-1].(message.ToolResult)
+	return ok && o.cleared(before) == o.cleared(parts[i].(message.ToolResult))
 }
