@@ -178,13 +178,21 @@ func fixed(parts []message.Part, i int) int {
 		case message.ToolCall, message.Opaque:
 			return i
 		case message.ToolResult:
-			if i == 0 || bare(parts[i-1]) != bare(p) {
+			if before, ok := prior(parts, i); !ok || before.CallID != p.CallID {
 				return i
 			}
 		case message.Text, message.Thinking, message.Media:
 		}
 	}
 	return i
+}
+
+// prior returns the result in front of part i.
+func prior(parts []message.Part, i int) (r message.ToolResult, ok bool) {
+	if i > 0 {
+		r, ok = parts[i-1].(message.ToolResult)
+	}
+	return r, ok
 }
 
 // bare returns a part without what a rewrite may change.
