@@ -24,7 +24,10 @@ func (e *Entry) hash() Rev {
 	b := make([]byte, 0, 2*chunk)
 	b = append(b, e.Base[:]...)
 	b = append(b, e.BaseRev[:]...)
-	for _, r := range e.Edits {
+	for i, r := range e.Edits {
+		if i == 0 || r.By != e.Edits[i-1].By || r.Kind != e.Edits[i-1].Kind {
+			b = appendText(appendText(append(b, '#'), r.By), string(r.Kind))
+		}
 		if b = r.appendTo(b); len(b) >= chunk {
 			h.Write(b)
 			b = b[:0]
@@ -34,9 +37,8 @@ func (e *Entry) hash() Rev {
 	return Rev(h.Sum(nil)[:len(Rev{})])
 }
 
-// appendTo writes all that a record says, for its hash.
+// appendTo writes what a record does, for its hash.
 func (r *Record) appendTo(b []byte) []byte {
-	b = appendText(appendText(b, r.By), string(r.Kind))
 	b = append(b, r.ID[:]...)
 	for _, n := range [...]int{r.Made, len(r.Runs), len(r.Messages), len(r.Under)} {
 		b = binary.AppendVarint(b, int64(n))
@@ -49,7 +51,7 @@ func (r *Record) appendTo(b []byte) []byte {
 		b = m.AppendContent(b)
 	}
 	for _, u := range r.Under {
-		b = u.appendTo(b)
+		b = u.appendTo(appendText(appendText(b, u.By), string(u.Kind)))
 	}
 	return b
 }

@@ -95,11 +95,13 @@ type translation struct {
 	folds   map[*Record]*Record // folds whose products are rewritten
 }
 
-func (t *translation) new(r Record) *Record {
-	r.By, r.Made = t.by, len(t.view.call.body)
-	r.ID = t.view.call.ids[r.last()]
-	t.records = append(t.records, r)
-	return &t.records[len(t.records)-1]
+// new returns a new record over runs of the body.
+func (t *translation) new(kind EditKind, runs []message.Run) *Record {
+	t.records = append(t.records, Record{})
+	r := &t.records[len(t.records)-1]
+	r.By, r.Kind, r.Runs = t.by, kind, runs
+	r.Made, r.ID = len(t.view.call.body), t.view.call.ids[r.last()]
+	return r
 }
 
 // record returns the record of an edit, or nil if it has become part of the
@@ -114,7 +116,9 @@ func (t *translation) record(e *Edit) (*Record, error) {
 	}
 	t.runs = append(t.runs, message.Run{First: s.first, Last: s.last})
 	n := len(t.runs)
-	return t.new(Record{Kind: Rewrite, Runs: t.runs[n-1 : n : n], Parts: e.Parts}), nil
+	r := t.new(Rewrite, t.runs[n-1:n:n])
+	r.Parts = e.Parts
+	return r, nil
 }
 
 // product returns the fold of s with one message of its product rewritten, on
@@ -127,7 +131,8 @@ func (t *translation) product(s span, parts []message.Part) *Record {
 	}
 	msgs := slices.Clone(s.rec.Messages)
 	msgs[s.nth].Parts = parts
-	r := t.new(Record{Kind: Fold, Runs: s.rec.Runs, Messages: msgs, Under: undo([]*Record{s.rec}, maxUndo)})
+	r := t.new(Fold, s.rec.Runs)
+	r.Messages, r.Under = msgs, undo([]*Record{s.rec}, maxUndo)
 	t.folds[s.rec] = r
 	return r
 }
@@ -157,8 +162,8 @@ func (t *translation) fold(e *Edit) (*Record, error) {
 		runs = append(runs, whole)
 	}
 	runs = v.list.leave(merged(runs))
-	r := t.new(Record{Kind: Fold, Runs: runs, Messages: e.Messages, Under: v.list.inside(runs)})
-	r.Under = undo(r.Under, maxUndo)
+	r := t.new(Fold, runs)
+	r.Messages, r.Under = e.Messages, undo(v.list.inside(runs), maxUndo)
 	return r, nil
 }
 

@@ -42,8 +42,9 @@ func (o *editor) survey(v *middleware.View) survey {
 				s.rounds++
 			}
 		case message.RoleTool:
-			if v.Protected(i)&middleware.Whole == 0 {
-				s.found = o.inMessage(s.found, v, m, candidate{at: i, call: call, round: s.rounds})
+			if p := v.Protected(i); p&middleware.Whole == 0 {
+				in := candidate{at: i, call: call, round: s.rounds, fresh: p&middleware.Fresh != 0}
+				s.found = o.inMessage(s.found, v, m, in)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -54,7 +55,6 @@ func (o *editor) survey(v *middleware.View) survey {
 // inMessage appends the candidates of one tool message. The pieces of a result
 // are one candidate, wherever they stand in it.
 func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Message, in candidate) []candidate {
-	in.fresh = v.Protected(in.at)&middleware.Fresh != 0
 	before := len(found)
 	for i, p := range m.Parts {
 		r, ok := p.(message.ToolResult)
@@ -68,7 +68,7 @@ func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Mess
 			found[k].callID, found[k].stays = r.CallID, o.excludes(r.Name)
 			found[k].cleared = o.cleared(r)
 		}
-		c, n := &found[k], tokensOf(v, in.at, p)
+		c, n := &found[k], tokensOf(v, m, in.at, p)
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
@@ -88,8 +88,8 @@ func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Mess
 
 // tokensOf returns the tokens of one part of a message. Those of a result that
 // is alone in its message are known: its text is not counted anew.
-func tokensOf(v *middleware.View, at int, p message.Part) int {
-	if m := v.At(at); len(m.Parts) == 1 {
+func tokensOf(v *middleware.View, m message.Message, at int, p message.Part) int {
+	if len(m.Parts) == 1 {
 		return v.TokensOf(at) - tokens.PerMessage - v.Counter().Count(m.Name)
 	}
 	return tokens.Part(v.Counter(), p)

@@ -70,9 +70,9 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 		}, nil
 	}
 	return &middleware.Plan{
-		Edits: edits(v, chosen),
 		Why:   fmt.Sprintf("cleared %s", results(len(chosen))),
 		Items: len(chosen),
+		Edits: edits(v, chosen),
 	}, nil
 }
 

@@ -16,25 +16,29 @@ const clearedInput = "{}"
 func edits(v *middleware.View, chosen []candidate) []middleware.Edit {
 	out := make([]middleware.Edit, 0, len(chosen))
 	arena := make([]message.Part, 0, len(chosen)) // of the parts of all edits
-	for same := range runsBy(chosen, func(c candidate) int { return c.call }) {
-		if slices.ContainsFunc(same, func(c candidate) bool { return c.input }) {
-			out = append(out, clearInputs(v, same))
+	for same := range runsBy(chosen, func(c *candidate) int { return c.at }) {
+		from := len(arena)
+		arena = appendCleared(arena, v.At(same[0].at).Parts, same)
+		out = append(out, middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...))
+	}
+	var inputs []candidate
+	for _, c := range chosen {
+		if c.input {
+			inputs = append(inputs, c)
 		}
-		for same := range runsBy(same, func(c candidate) int { return c.at }) {
-			from := len(arena)
-			arena = appendCleared(arena, v.At(same[0].at).Parts, same)
-			out = append(out, middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...))
-		}
+	}
+	for same := range runsBy(inputs, func(c *candidate) int { return c.call }) {
+		out = append(out, clearInputs(v, same))
 	}
 	return out
 }
 
 // runsBy yields the runs of neighbours that have the same key.
-func runsBy(cs []candidate, key func(candidate) int) iter.Seq[[]candidate] {
+func runsBy(cs []candidate, key func(*candidate) int) iter.Seq[[]candidate] {
 	return func(yield func([]candidate) bool) {
 		for len(cs) > 0 {
 			n := 1
-			for n < len(cs) && key(cs[n]) == key(cs[0]) {
+			for n < len(cs) && key(&cs[n]) == key(&cs[0]) {
 				n++
 			}
 			if !yield(cs[:n]) {
@@ -51,7 +55,7 @@ func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
 	parts := slices.Clone(v.At(at).Parts)
 	for i, p := range parts {
 		call, ok := p.(message.ToolCall)
-		if ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.input && c.callID == call.ID }) {
+		if ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == call.ID }) {
 			call.Arguments = clearedInput
 			parts[i] = call
 		}
