@@ -1,3 +1,5 @@
 module github.com/laconic-go/laconic
 
 go 1.26.0
+
+require github.com/google/jsonschema-go v0.4.3

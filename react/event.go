@@ -11,7 +11,9 @@ import (
 // [Result] or [End]. The set is closed. What an event refers to is read-only.
 //
 // In one step they come in this order: the edits and deltas of the model call
-// as they happen, its Step, then the calls and results of the tools.
+// as they happen, its Step, then the calls and results of the tools. A host
+// that keeps the message of each Step and Result as it comes has a history from
+// which a new run can go on, even if it never sees the End.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -37,9 +39,9 @@ type Step struct {
 	Stop    middleware.StopReason
 }
 
-// Call says that a tool starts to run. Calls start in the order in which the
-// model made them. A call that is not run, such as one of an unknown tool, has
-// a [Result] only.
+// Call says that a tool is about to run; it starts when the body of the loop is
+// done with the event. Calls start in the order in which the model made them. A
+// call that cannot be run, such as one of an unknown tool, has a [Result] only.
 type Call struct {
 	message.ToolCall
 }

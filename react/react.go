@@ -3,7 +3,9 @@ package react
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/laconic-go/laconic/agent"
@@ -95,19 +97,43 @@ type Agent struct {
 // without a name is named "unnamed"; arguments that are not a JSON object are
 // put into one, as {"invalid_json": "…"}, and the model is told.
 func (a Agent) Run(ctx context.Context, msgs ...message.Message) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {}
+	history := slices.Clip(slices.Clone(msgs))
+	return func(yield func(Event, error) bool) {
+		r := &run{agent: a, history: history, reader: reader{yield: yield}}
+		err := r.loop(ctx)
+		r.reader.last(End{History: slices.Clip(r.history), Usage: r.usage, Steps: r.steps, ToolCalls: r.toolCalls}, err)
+	}
 }
 
 // Validate reports fields that make no sense.
-func (a Agent) Validate() error { return nil }
-
-// PanicError is a panic of a tool or a model.
-type PanicError struct {
-	Value any    // what was panicked with
-	Stack []byte // of the goroutine, as by debug.Stack
+func (a Agent) Validate() error {
+	var errs []error
+	if a.Model == nil {
+		errs = append(errs, errors.New("Agent.Model is nil, want a model"))
+	}
+	names := map[string]bool{}
+	for i, t := range a.Tools {
+		if t == nil {
+			errs = append(errs, fmt.Errorf("Agent.Tools: tool %d is nil, want a tool", i))
+			continue
+		}
+		switch name := t.Definition().Name; {
+		case name == "":
+			errs = append(errs, fmt.Errorf("Agent.Tools: tool %d has no name, want one", i))
+		case names[name]:
+			errs = append(errs, fmt.Errorf("Agent.Tools: two tools have the name %q, want different ones", name))
+		default:
+			names[name] = true
+		}
+	}
+	if a.Budget != nil {
+		errs = append(errs, a.Budget.Validate())
+	}
+	if a.Parallel < 0 {
+		errs = append(errs, fmt.Errorf("Agent.Parallel is %d calls, want 0 or more", a.Parallel))
+	}
+	if a.ToolTimeout < 0 {
+		errs = append(errs, fmt.Errorf("Agent.ToolTimeout is %v, want 0 or more", a.ToolTimeout))
+	}
+	return errors.Join(errs...)
 }
-
-// Error returns the value and the stack.
-func (e *PanicError) Error() string { return "" }
-
-func answered([]message.Message) bool { return false }
