@@ -123,8 +123,7 @@ func parts(out any) ([]message.Part, error) {
 // Arguments that fit the schema still fail to decode where Go is stricter than
 // JSON: 5.0 is an integer to the one and not to the other.
 func undecodable(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = fmt.Errorf("%s is %s, want %v", fieldName(wrong.Field), wrong.Value, wrong.Type)
 	}
 	return &ArgumentsError{Problems: []string{err.Error()}}

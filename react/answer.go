@@ -52,8 +52,9 @@ func describe(v message.Violation) string {
 		return "it says nothing and calls nothing"
 	case message.MisplacedPart:
 		return "it holds a tool result, want text, thinking, media, calls or opaque parts"
+	default:
+		return "it holds a " + string(v.Rule)
 	}
-	return "it holds a " + string(v.Rule)
 }
 
 // ids gives each call of an answer an id of its own.

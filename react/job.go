@@ -66,9 +66,9 @@ func (j *job) run(ctx context.Context, t agent.Tool, timeout time.Duration) {
 			err = panicked
 		case err == nil:
 		case ctx.Err() != nil:
-			err = &cutOff{how: "cancelled while it ran", why: ctx.Err(), err: err}
+			err = &cutOffError{how: "cancelled while it ran", why: ctx.Err(), err: err}
 		case toolCtx.Err() != nil:
-			err = &cutOff{how: fmt.Sprintf("timed out after %v", timeout), why: toolCtx.Err(), err: err}
+			err = &cutOffError{how: fmt.Sprintf("timed out after %v", timeout), why: toolCtx.Err(), err: err}
 		}
 		cancel()
 		j.finish(parts, err, time.Since(start))
@@ -126,26 +126,26 @@ func text(err error) string {
 	return "the tool failed and does not say why"
 }
 
-// cutOff is the error of a call that was not let finish.
-type cutOff struct {
+// cutOffError is the error of a call that was not let finish.
+type cutOffError struct {
 	how string
 	why error // of the context
 	err error // of the tool; nil: it did not run
 }
 
 func notRun(ctx context.Context) error {
-	return &cutOff{how: "cancelled before it ran", why: ctx.Err()}
+	return &cutOffError{how: "cancelled before it ran", why: ctx.Err()}
 }
 
 // Error leaves out what a context says about itself.
-func (e *cutOff) Error() string {
+func (e *cutOffError) Error() string {
 	if e.err == nil || errors.Is(e.err, e.why) {
 		return e.how
 	}
 	return e.how + ": " + e.err.Error()
 }
 
-func (e *cutOff) Unwrap() []error {
+func (e *cutOffError) Unwrap() []error {
 	if e.err == nil {
 		return []error{e.why}
 	}

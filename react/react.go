@@ -34,8 +34,8 @@ type Agent struct {
 	Tools []agent.Tool
 
 	// ModelName, Budget and Params go into each request, for the middlewares
-	// and the model: its name, its window, and the provider's call options.
-	// Zero: unknown, unknown, none.
+	// and the model: its name, its window, and the provider's call options. A
+	// zero name or budget is unknown; nil Params are none.
 	ModelName string
 	Budget    *middleware.Budget
 	Params    any

@@ -49,7 +49,8 @@ func (r *reader) follow(ctx context.Context, work func(context.Context, send)) {
 		for !r.gone {
 			select {
 			case e := <-w.events:
-				if r.tell(e); !r.gone {
+				r.tell(e)
+				if !r.gone {
 					w.read <- struct{}{}
 				}
 			case <-w.done:
