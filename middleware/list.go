@@ -111,20 +111,15 @@ func minus(runs []message.Run, out message.Run) []message.Run {
 	return left
 }
 
-// without returns the edits of the list that are not in the other, and whether
-// the other, put over the result's complement, gives the list again: whether
-// the list can be told as edits on top of the other.
+// without returns the edits that are not in the base, and whether that is all
+// there is to tell: whether those, put over the base, give the list again.
 func (l list) without(base list) (delta list, ok bool) {
 	if len(base) == 0 {
 		return l, true
 	}
-	have := make(map[*Record]bool, len(base))
-	for _, it := range base {
-		have[it.Record] = true
-	}
 	shared := 0
 	for _, it := range l {
-		if have[it.Record] {
+		if base.has(it) {
 			shared++
 			continue
 		}
@@ -140,6 +135,12 @@ func (l list) without(base list) (delta list, ok bool) {
 		}
 	}
 	return delta, shared+gone == len(base)
+}
+
+// has reports whether the list has an edit that does the same.
+func (l list) has(it item) bool {
+	k, ok := slices.BinarySearchFunc(l, it, func(a, b item) int { return cmp.Compare(a.last(), b.last()) })
+	return ok && l[k].equal(it.Record)
 }
 
 // sort orders the edits by where their product stands.
@@ -225,61 +226,4 @@ func (l list) sortedCuts() []cut {
 	}
 	slices.SortFunc(out, func(a, b cut) int { return cmp.Compare(a.First, b.First) })
 	return out
-}
-
-// apply makes the view in one pass over the history.
-func (l list) apply(c *call) shape {
-	if len(l) == 0 {
-		return shape{msgs: c.history, msgTokens: c.tokens}
-	}
-	n := len(c.history) + len(c.history)/8
-	s := shape{
-		msgs:  append(make([]message.Message, 0, n), c.track.lead...),
-		spans: make([]span, c.lead, n),
-		toks:  append(make([]int, 0, n), c.track.leadToks...),
-	}
-	for _, n := range s.toks {
-		s.msgTokens += n
-	}
-	at := 0
-	for cut := range l.cuts() {
-		s.keep(c, at, cut.First)
-		if cut.last {
-			s.put(c, cut.it)
-		}
-		at = cut.Last + 1
-	}
-	s.keep(c, at, len(c.body))
-	return s
-}
-
-// keep appends the messages from first to before last as they are.
-func (s *shape) keep(c *call, first, last int) {
-	s.msgs = append(s.msgs, c.body[first:last]...)
-	s.toks = append(s.toks, c.toks[first:last]...)
-	for i := first; i < last; i++ {
-		s.spans = append(s.spans, span{first: i, last: i})
-		s.msgTokens += c.toks[i]
-	}
-	s.upto = last
-}
-
-// put appends what an edit puts in place.
-func (s *shape) put(c *call, it *item) {
-	where := span{rec: it.Record, first: it.first(), last: it.last()}
-	s.msgTokens += it.tokens
-	if it.Kind == Rewrite {
-		m := c.body[where.first]
-		m.Parts = it.Parts
-		s.msgs, s.spans, s.toks = append(s.msgs, m), append(s.spans, where), append(s.toks, it.tokens)
-		return
-	}
-	for k, m := range it.Messages {
-		where.nth = k
-		n := it.tokens
-		if it.each != nil {
-			n = it.each[k]
-		}
-		s.msgs, s.spans, s.toks = append(s.msgs, m), append(s.spans, where), append(s.toks, n)
-	}
 }

@@ -81,7 +81,10 @@ func (m *Memory) touch(k *kept) {
 		k.remove()
 		k.insert(after)
 		base := m.entries[place{k.place.scope, k.entry.Base}]
-		if base == nil || base == k {
+		if base == nil || base.entry.Rev != k.entry.BaseRev {
+			base = m.entries[place{k.place.scope, k.entry.BaseRev}]
+		}
+		if base == nil {
 			return
 		}
 		k, after = base, k
@@ -141,17 +144,14 @@ func (e *Entry) size() int {
 	for _, r := range e.Edits {
 		n += r.size()
 	}
-	if e.Under != nil {
-		n += e.Under.size()
-	}
 	return n
 }
 
 func (r *Record) size() int {
-	const perRecord, perPart = 200, 100
+	const perRecord = 200
 	n := perRecord + len(r.By)
 	for _, p := range r.Parts {
-		n += perPart + textBytes(p)
+		n += partBytes(p)
 	}
 	for i := range r.Messages {
 		n += footprint(&r.Messages[i])

@@ -9,7 +9,9 @@ import (
 // Editor looks at a view and says which edits it would make. It does not make
 // them: it returns a plan, or nil if there is nothing to do. It must be
 // deterministic, safe for concurrent use, and change nothing that it sees. An
-// error says that it cannot tell; the call then goes on without it.
+// error says that it cannot tell; the call then goes on without it. One of kind
+// [Invalid] says that its options do not fit the request, and is reported once
+// per conversation.
 type Editor func(ctx context.Context, v *View) (*Plan, error)
 
 // Plan is what one middleware wants to edit now. All its edits are applied, or

@@ -2,10 +2,8 @@ package middleware
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -97,11 +95,13 @@ type translation struct {
 	folds   map[*Record]*Record // folds whose products are rewritten
 }
 
-func (t *translation) new(r Record) *Record {
-	r.By, r.Made = t.by, len(t.view.call.body)
-	r.ID = t.view.call.ids[r.last()]
-	t.records = append(t.records, r)
-	return &t.records[len(t.records)-1]
+// new returns a new record over runs of the body.
+func (t *translation) new(kind EditKind, runs []message.Run) *Record {
+	t.records = append(t.records, Record{})
+	r := &t.records[len(t.records)-1]
+	r.By, r.Kind, r.Runs = t.by, kind, runs
+	r.Made, r.ID = len(t.view.call.body), t.view.call.ids[r.last()]
+	return r
 }
 
 // record returns the record of an edit, or nil if it has become part of the
@@ -116,22 +116,25 @@ func (t *translation) record(e *Edit) (*Record, error) {
 	}
 	t.runs = append(t.runs, message.Run{First: s.first, Last: s.last})
 	n := len(t.runs)
-	return t.new(Record{Kind: Rewrite, Runs: t.runs[n-1 : n : n], Parts: e.Parts}), nil
+	r := t.new(Rewrite, t.runs[n-1:n:n])
+	r.Parts = e.Parts
+	return r, nil
 }
 
-// product returns the fold of s with one message of its product rewritten.
+// product returns the fold of s with one message of its product rewritten, on
+// top of what it was.
 func (t *translation) product(s span, parts []message.Part) *Record {
 	old := t.folds[s.rec]
 	if old != nil {
 		old.Messages[s.nth].Parts = parts
 		return nil
 	}
-	r := *s.rec
-	r.Messages = slices.Clone(r.Messages)
-	r.Messages[s.nth].Parts = parts
-	t.records = append(t.records, r)
-	t.folds[s.rec] = &t.records[len(t.records)-1]
-	return t.folds[s.rec]
+	msgs := slices.Clone(s.rec.Messages)
+	msgs[s.nth].Parts = parts
+	r := t.new(Fold, s.rec.Runs)
+	r.Messages, r.Under = msgs, undo([]*Record{s.rec}, maxUndo)
+	t.folds[s.rec] = r
+	return r
 }
 
 // fold returns the record of a fold: it covers what its runs show, and with it
@@ -159,8 +162,8 @@ func (t *translation) fold(e *Edit) (*Record, error) {
 		runs = append(runs, whole)
 	}
 	runs = v.list.leave(merged(runs))
-	r := t.new(Record{Kind: Fold, Runs: runs, Messages: e.Messages, Under: v.list.inside(runs)})
-	r.Under = undo(r.Under, maxUndo)
+	r := t.new(Fold, runs)
+	r.Messages, r.Under = e.Messages, undo(v.list.inside(runs), maxUndo)
 	return r, nil
 }
 
@@ -193,39 +196,4 @@ func undo(records []*Record, levels int) []*Record {
 		records[i] = &c
 	}
 	return records
-}
-
-// withEdits returns the view with more edits. The folds still to be made count
-// as estimated.
-func (v *View) withEdits(records []*Record, p *Plan) (*View, error) {
-	newer := make(list, len(records))
-	for i, r := range records {
-		newer[i] = weigh(v.call.chain.counter, r, v.call.body)
-	}
-	l, err := v.list.over(newer)
-	if err != nil {
-		return nil, err
-	}
-	w := *v
-	w.list, w.edited = l, true
-	w.shape = l.apply(v.call)
-	for i := range p.Edits {
-		if e := &p.Edits[i]; e.Make != nil {
-			w.msgTokens += e.Estimate
-		}
-	}
-	return &w, nil
-}
-
-func (d *draft) makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("fold panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	msgs, err = e.Make(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("make fold: %w", err)
-	}
-	return msgs, nil
 }

@@ -15,6 +15,9 @@ func verify(before, after *View, records []*Record, lazy bool) error {
 	if after.Tokens() >= before.Tokens() {
 		return fmt.Errorf("the view would not become shorter: %d tokens, then %d", before.Tokens(), after.Tokens())
 	}
+	if !lazy && after.Len() == after.call.lead {
+		return errors.New("the view would be empty")
+	}
 	for _, r := range records {
 		var err error
 		switch r.Kind {
@@ -61,6 +64,9 @@ func (v *View) verifyFold(r *Record) error {
 	c := v.call
 	product := r.Messages
 	for _, i := range c.guard.within(c.body, r.Runs) {
+		if i < r.tail() {
+			return fmt.Errorf("message %d is protected, and the fold would move it behind others", c.lead+i)
+		}
 		k := slices.IndexFunc(product, c.body[i].Equal)
 		if k < 0 {
 			return fmt.Errorf("message %d is protected, and the fold would lose it", c.lead+i)
@@ -76,6 +82,16 @@ func (v *View) verifyFold(r *Record) error {
 		}
 	}
 	return nil
+}
+
+// tail returns the first position of the runs that end where the product stands,
+// with nothing between them.
+func (r *Record) tail() int {
+	k := len(r.Runs) - 1
+	for k > 0 && r.Runs[k-1].Last == r.Runs[k].First-1 {
+		k--
+	}
+	return r.Runs[k].First
 }
 
 // holdsMessage reports whether a message is one of those that a fold covers.
@@ -162,13 +178,21 @@ func fixed(parts []message.Part, i int) int {
 		case message.ToolCall, message.Opaque:
 			return i
 		case message.ToolResult:
-			if i == 0 || bare(parts[i-1]) != bare(p) {
+			if before, ok := prior(parts, i); !ok || before.CallID != p.CallID {
 				return i
 			}
 		case message.Text, message.Thinking, message.Media:
 		}
 	}
 	return i
+}
+
+// prior returns the result in front of part i.
+func prior(parts []message.Part, i int) (r message.ToolResult, ok bool) {
+	if i > 0 {
+		r, ok = parts[i-1].(message.ToolResult)
+	}
+	return r, ok
 }
 
 // bare returns a part without what a rewrite may change.

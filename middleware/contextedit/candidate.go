@@ -13,7 +13,7 @@ import (
 type candidate struct {
 	at      int // position of its message
 	callID  string
-	cleared message.Part // what would stand in its place
+	cleared message.Part // what would stand in its place, or in that of each run of its pieces
 	call    int          // position of the call's message, -1: there is none
 	round   int          // which round of the view it is in, from 1
 	tokens  int          // of the result
@@ -42,8 +42,9 @@ func (o *editor) survey(v *middleware.View) survey {
 				s.rounds++
 			}
 		case message.RoleTool:
-			if v.Protected(i)&middleware.Whole == 0 {
-				s.found = o.inMessage(s.found, v, m, candidate{at: i, call: call, round: s.rounds})
+			if p := v.Protected(i); p&middleware.Whole == 0 {
+				in := candidate{at: i, call: call, round: s.rounds, fresh: p&middleware.Fresh != 0}
+				s.found = o.inMessage(s.found, v, m, in)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -51,27 +52,29 @@ func (o *editor) survey(v *middleware.View) survey {
 	return s
 }
 
-// inMessage appends the candidates of one tool message.
+// inMessage appends the candidates of one tool message. The pieces of a result
+// are one candidate, wherever they stand in it.
 func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Message, in candidate) []candidate {
-	in.fresh = v.Protected(in.at)&middleware.Fresh != 0
 	before := len(found)
-	for _, p := range m.Parts {
+	for i, p := range m.Parts {
 		r, ok := p.(message.ToolResult)
 		if !ok {
 			continue
 		}
-		n := tokens.Part(v.Counter(), p)
-		if k := len(found) - 1; k >= before && found[k].callID == r.CallID {
-			found[k].tokens += n
-			found[k].freed += n
-			continue
+		k := before + slices.IndexFunc(found[before:], func(c candidate) bool { return c.callID == r.CallID })
+		if k < before {
+			k = len(found)
+			found = append(found, in)
+			found[k].callID, found[k].stays = r.CallID, o.excludes(r.Name)
+			found[k].cleared = o.cleared(r)
 		}
-		found = append(found, in)
-		c := &found[len(found)-1]
-		c.callID, c.failed, c.tokens, c.stays = r.CallID, r.Error, n, o.excludes(r.Name)
-		r.Text, r.Content = o.Placeholder, nil
-		c.cleared = r
-		c.freed = n - tokens.Part(v.Counter(), c.cleared)
+		c, n := &found[k], tokensOf(v, m, in.at, p)
+		c.tokens += n
+		c.freed += n
+		c.failed = c.failed || r.Error
+		if !joins(m.Parts, i) {
+			c.freed -= tokens.Part(v.Counter(), c.cleared)
+		}
 	}
 	kept := before
 	for i := before; i < len(found); i++ {
@@ -83,21 +86,33 @@ func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Mess
 	return found[:kept]
 }
 
+// tokensOf returns the tokens of one part of a message. Those of a result that
+// is alone in its message are known: its text is not counted anew.
+func tokensOf(v *middleware.View, m message.Message, at int, p message.Part) int {
+	if len(m.Parts) == 1 {
+		return v.TokensOf(at) - tokens.PerMessage - v.Counter().Count(m.Name)
+	}
+	return tokens.Part(v.Counter(), p)
+}
+
 // qualifies reports whether a result could be cleared at all, and completes
 // what is known of it.
 func (o *editor) qualifies(v *middleware.View, c *candidate) bool {
 	if c.freed <= 0 || c.stays {
 		return false
 	}
-	call := callOf(v, c)
-	if o.excludes(call.Name) || isCleared(v, c) {
+	if isCleared(v, c) {
 		return false
 	}
+	if len(o.ExcludeTools) == 0 && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
+		return true // the call has no say
+	}
+	call := callOf(v, c)
 	if saved := o.inputSaving(v, c, call); saved > 0 {
 		c.input = true
 		c.freed += saved
 	}
-	return true
+	return !o.excludes(call.Name)
 }
 
 // callOf returns the call that a result answers; zero: there is none.

@@ -33,21 +33,32 @@ func New(opts Options) middleware.Middleware {
 		opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	}
 	return middleware.Editing(Name, (&editor{opts}).plan, middleware.Options{
-		Trigger: opts.Trigger, MinCalls: opts.MinCalls, Strict: opts.Strict,
+		Trigger:  fitting{Trigger: opts.Trigger, floor: opts.ClearAtLeast},
+		MinCalls: opts.MinCalls,
+		Strict:   opts.Strict,
 	})
+}
+
+// fitting is a trigger that cannot work where the floor does not fit.
+type fitting struct {
+	middleware.Trigger
+
+	floor int
+}
+
+// Met implements [middleware.Trigger].
+func (f fitting) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	if b, ok := v.Budget(); ok && f.floor >= b.Window {
+		return false, "", fmt.Errorf("ClearAtLeast is %d tokens and the window of model %q %d, so nothing could ever be cleared: "+
+			"lower ClearAtLeast, or correct Request.Budget", f.floor, v.Request().Model, b.Window)
+	}
+	return f.Trigger.Met(v, plan)
 }
 
 // editor plans by options that are complete.
 type editor struct{ Options }
 
 func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if b, ok := v.Budget(); ok && o.ClearAtLeast >= b.Window {
-		return nil, &middleware.Error{
-			Kind: middleware.Invalid, Op: Name,
-			Err: fmt.Errorf("ClearAtLeast is %d tokens and the window of model %q %d, so nothing could ever be cleared: "+
-				"lower ClearAtLeast, or correct Request.Budget", o.ClearAtLeast, v.Request().Model, b.Window),
-		}
-	}
 	chosen, freed := o.choose(o.survey(v))
 	if len(chosen) == 0 {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
@@ -59,9 +70,9 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 		}, nil
 	}
 	return &middleware.Plan{
-		Edits: edits(v, chosen),
 		Why:   fmt.Sprintf("cleared %s", results(len(chosen))),
 		Items: len(chosen),
+		Edits: edits(v, chosen),
 	}, nil
 }
 

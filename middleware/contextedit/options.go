@@ -22,8 +22,8 @@ type Options struct {
 	Trigger middleware.Trigger
 
 	// Keep is how many of the newest results that could be cleared stay. 0:
-	// DefaultKeep, negative: none. A result that no model has seen yet stays in
-	// any case.
+	// DefaultKeep, or none where KeepRounds or KeepTokens is given; negative:
+	// none. A result that no model has seen yet stays in any case.
 	Keep int
 
 	// KeepRounds is how many of the newest rounds stay with all their results.
