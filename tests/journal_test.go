@@ -280,7 +280,7 @@ func checkStates(t *rapid.T, d dice, journal middleware.Journal) {
 	chain := start()
 	var history []message.Message
 	var story []string
-	ended := map[string]bool{} // the views with which calls have ended, by what they show of each length
+	var endings []ending
 	for range d.roll("calls", 30) + 1 {
 		switch d.roll("action", 8) {
 		case 0:
@@ -297,13 +297,11 @@ func checkStates(t *rapid.T, d dice, journal middleware.Journal) {
 		require.Equal(t, before, history, "the history stays as it was")
 		requireNoWorse(t, history, req.Messages, "moody")
 		requireNoWorse(t, history, messages(opened), "moody, as opened")
-		story = append(story, fmt.Sprintf("call with %d: opened %q, ended %q", len(history), states(opened), states(req.View())))
-		if states := states(opened); !ended[states] {
-			require.Empty(t, states, "a call begins with the edits of an earlier call, all of them, or with none\n%s", strings.Join(story, "\n"))
-		}
-		if req.View() != nil {
-			remember(ended, history, req.View())
-		}
+		begun := state(edited(opened))
+		story = append(story, fmt.Sprintf("call with %d\nbegins with\n%s\nends with\n%s", len(history), begun, state(edited(req.View()))))
+		known := begun == "" || slices.ContainsFunc(endings, func(e ending) bool { return e.allows(history, begun) })
+		require.True(t, known, "a call begins with the edits of an earlier call, all of them, or with none\n%s", strings.Join(story, "\n"))
+		endings = append(endings, endingOf(history, req.View()))
 		requireTextsOfEditors(t, history, req.Messages)
 	}
 }
@@ -316,36 +314,85 @@ func messages(v *middleware.View) []message.Message {
 	return out
 }
 
-// states writes the edits that can be seen in a view, with where they hold.
-func states(v *middleware.View) string { return statesUpTo(v, math.MaxInt) }
-
-func statesUpTo(v *middleware.View, position int) string {
-	var out strings.Builder
-	var last *middleware.Record
-	for i, m := range v.All() {
-		s := v.Span(i)
-		if s.Edit == nil || s.Last >= position {
-			continue
+// edited returns the edits that can be seen in a view.
+func edited(v *middleware.View) []*middleware.Record {
+	var out []*middleware.Record
+	for i := range v.Len() {
+		if e := v.Span(i).Edit; e != nil && !slices.Contains(out, e) {
+			out = append(out, e)
 		}
-		if s.Edit != last {
-			fmt.Fprintf(&out, "%s %s %v ", s.Edit.Kind, s.Edit.ID, s.Edit.Runs)
-		}
-		last = s.Edit
-		fmt.Fprintf(&out, "%x;", m.AppendContent(nil))
 	}
-	return out.String()
+	return out
 }
 
-// remember notes with which edits a call has ended: all, and those before the
-// newest question, which are kept for it alone.
-func remember(ended map[string]bool, history []message.Message, v *middleware.View) {
-	ended[states(v)] = true
-	for i, m := range slices.Backward(history) {
+// upTo returns the edits that hold for a history that has the first n messages
+// in common with the one that they were made for; of a fold that does not,
+// those that it covered.
+func upTo(edits []*middleware.Record, history []message.Message, n int) []*middleware.Record {
+	question := -1
+	for i, m := range history {
 		if m.Role == message.RoleUser {
-			ended[statesUpTo(v, i)] = true
-			break
+			question = i
 		}
 	}
+	var out []*middleware.Record
+	for _, e := range edits {
+		covers := slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.Contains(question) })
+		loses := e.Kind == middleware.Fold && covers && !slices.ContainsFunc(e.Messages, history[max(question, 0)].Equal)
+		if e.Runs[len(e.Runs)-1].Last < n && !loses {
+			out = append(out, e)
+			continue
+		}
+		out = append(out, upTo(e.Under, history, n)...)
+	}
+	return out
+}
+
+// state writes what edits do.
+func state(edits []*middleware.Record) string {
+	var out []string
+	for _, e := range edits {
+		text := fmt.Sprintf("%s %s %v", e.Kind, e.ID, e.Runs)
+		for _, m := range append([]message.Message{{Parts: e.Parts}}, e.Messages...) {
+			text += fmt.Sprintf(" %x", m.AppendContent(nil))
+		}
+		out = append(out, text)
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
+// ending is how a call has ended.
+type ending struct {
+	ids   []message.ID
+	edits []*middleware.Record
+	asked int // where its newest question stood; -1: nowhere
+}
+
+func endingOf(history []message.Message, v *middleware.View) ending {
+	e := ending{ids: message.IDs(history), edits: edited(v), asked: -1}
+	for i, m := range history {
+		if m.Role == message.RoleUser {
+			e.asked = i
+		}
+	}
+	return e
+}
+
+// allows reports whether a call on another history may begin with these edits:
+// those of this call as far as they hold there, or those before its question.
+func (e ending) allows(history []message.Message, begun string) bool {
+	ids, common := message.IDs(history), 0
+	for common < min(len(ids), len(e.ids)) && ids[common] == e.ids[common] {
+		common++
+	}
+	var early []*middleware.Record
+	for _, r := range e.edits {
+		if r.Runs[len(r.Runs)-1].Last < e.asked {
+			early = append(early, r)
+		}
+	}
+	return state(upTo(e.edits, history, common)) == begun || common >= e.asked && state(upTo(early, history, common)) == begun
 }
 
 // requireTextsOfEditors fails if a view shows what neither the caller nor one

@@ -212,7 +212,19 @@ func (c *refCall) holds(e *refEdit) bool {
 			return false
 		}
 	}
-	return true
+	question := -1
+	for i, m := range c.body {
+		if m.Role == message.RoleUser {
+			question = i
+		}
+	}
+	switch {
+	case question < 0 || !e.covers(question):
+		return true
+	case e.kind == middleware.Rewrite:
+		return c.body[question].Text() == (message.Message{Parts: e.parts}).Text()
+	}
+	return slices.ContainsFunc(e.msgs, c.body[question].Equal)
 }
 
 // items applies the edits, position by position.
