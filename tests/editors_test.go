@@ -205,6 +205,31 @@ func foldsInPairs(l look) (edits []middleware.Edit) {
 	return edits
 }
 
+// foldsAndClears folds units that lie apart and clears results between them, in
+// one plan.
+func foldsAndClears(l look) []middleware.Edit {
+	var units []message.Unit
+	var edits []middleware.Edit
+	for k, u := range l.free() {
+		switch {
+		case k%3 == 0:
+			units = append(units, u)
+			continue
+		case k%3 == 1:
+			continue
+		}
+		for i := u.First; i <= u.Last; i++ {
+			if m := l.msgs[i]; m.Role == message.RoleTool && l.edits[i] == "" {
+				edits = append(edits, middleware.RewriteOf(i, clearedParts(m)...))
+			}
+		}
+	}
+	if len(units) < 2 {
+		return nil
+	}
+	return append(l.foldOf(units, len(units), message.RoleUser), edits...)
+}
+
 // foldsLater folds as folds does, but makes the text only when it is wanted.
 func foldsLater(n, estimate int) func(look) []middleware.Edit {
 	return func(l look) []middleware.Edit {
@@ -307,7 +332,7 @@ func randomEditors(d dice) []editor {
 	for i := range 1 + d.roll("editors", 4) {
 		n := 1 + d.roll("size", 4)
 		var e editor
-		switch d.roll("editor", 13) {
+		switch d.roll("editor", 14) {
 		case 0:
 			e = editor{name: "clear", plan: clears(n)}
 		case 1:
@@ -330,6 +355,8 @@ func randomEditors(d dice) []editor {
 			e = editor{name: "shorten", plan: shortens(20 * n)}
 		case 10:
 			e = editor{name: "retell", plan: retells}
+		case 11:
+			e = editor{name: "fold and clear", plan: foldsAndClears}
 		default:
 			e = editor{name: "offend", plan: offends}
 		}

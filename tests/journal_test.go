@@ -469,7 +469,16 @@ func (j *planted) Latest(ctx context.Context, scope string, ids []message.ID) (a
 // revision is the hash that an entry must have to be believed.
 func revision(e *middleware.Entry) middleware.Rev {
 	b := append(append([]byte{}, e.Base[:]...), e.BaseRev[:]...)
-	for _, r := range e.Edits {
+	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
+	for i, r := range e.Edits {
+		if r == nil {
+			continue
+		}
+		if i == 0 || e.Edits[i-1] == nil || r.By != e.Edits[i-1].By || r.Kind != e.Edits[i-1].Kind {
+			b = append(b, '#')
+			text(r.By)
+			text(string(r.Kind))
+		}
 		b = appendRecord(b, r)
 	}
 	sum := sha256.Sum256(b)
@@ -481,7 +490,7 @@ func appendRecord(b []byte, r *middleware.Record) []byte {
 	if r == nil {
 		return b
 	}
-	b = append(text(text(b, r.By), string(r.Kind)), r.ID[:]...)
+	b = append(b, r.ID[:]...)
 	for _, n := range []int{r.Made, len(r.Runs), len(r.Messages), len(r.Under)} {
 		b = binary.AppendVarint(b, int64(n))
 	}
@@ -493,7 +502,9 @@ func appendRecord(b []byte, r *middleware.Record) []byte {
 		b = contentOf(b, m)
 	}
 	for _, u := range r.Under {
-		b = appendRecord(b, u)
+		if u != nil {
+			b = appendRecord(text(text(b, u.By), string(u.Kind)), u)
+		}
 	}
 	return b
 }

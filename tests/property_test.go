@@ -191,11 +191,14 @@ func lastRole(h []message.Message) message.Role {
 	return h[len(h)-1].Role
 }
 
-// told writes the events of editors as the reference does.
+// told writes the events of editors as the reference does. A fork may look like
+// a sliding window.
 func told(events []middleware.Event) []string {
 	var out []string
 	for _, e := range events {
-		out = append(out, e.By+": "+string(e.Kind))
+		if e.Kind != middleware.Sliding {
+			out = append(out, e.By+": "+string(e.Kind))
+		}
 	}
 	return out
 }

@@ -327,7 +327,10 @@ func refProtected(body []message.Message) []middleware.Protection {
 
 func (c *refCall) callsSince(name string) int {
 	made := -1
-	for _, e := range c.edits {
+	edits := slices.Clone(c.edits)
+	for len(edits) > 0 {
+		e := edits[0]
+		edits = append(edits[1:], e.under...)
 		if e.by == name {
 			made = max(made, e.made)
 		}
@@ -358,13 +361,13 @@ func (c *refCall) planned(by string, plan []middleware.Edit) *refCall {
 		made[i].Messages, _ = e.Make(context.TODO())
 		made[i].Make = nil
 	}
-	if later && c.verified(by, plan, estimate) == nil {
+	if later && c.verified(by, plan, true, estimate) == nil {
 		return nil
 	}
-	return c.verified(by, made, 0)
+	return c.verified(by, made, false, 0)
 }
 
-func (c *refCall) verified(by string, plan []middleware.Edit, estimate int) *refCall {
+func (c *refCall) verified(by string, plan []middleware.Edit, lazy bool, estimate int) *refCall {
 	newer := c.translated(by, plan)
 	if newer == nil {
 		return nil
@@ -376,11 +379,11 @@ func (c *refCall) verified(by string, plan []middleware.Edit, estimate int) *ref
 			after.edits = append(after.edits, e)
 		}
 	}
-	if after.tokens()+estimate >= c.tokens() {
+	if after.tokens()+estimate >= c.tokens() || !lazy && len(after.items()) == 0 {
 		return nil
 	}
 	for _, e := range newer {
-		if e.kind == middleware.Rewrite && !c.mayRewrite(e) || e.kind == middleware.Fold && estimate == 0 && !c.mayFold(e) {
+		if e.kind == middleware.Rewrite && !c.mayRewrite(e) || e.kind == middleware.Fold && !lazy && !c.mayFold(e) {
 			return nil
 		}
 	}
@@ -424,10 +427,13 @@ func (c *refCall) translated(by string, plan []middleware.Edit) []*refEdit {
 			continue
 		}
 		if retold[it.edit] == nil {
-			again := *it.edit
-			again.msgs = slices.Clone(again.msgs)
-			retold[it.edit] = &again
-			out = append(out, &again)
+			old := it.edit
+			again := &refEdit{
+				by: by, kind: middleware.Fold, at: old.at, id: old.id, msgs: slices.Clone(old.msgs),
+				under: []*refEdit{old.shallow(10)}, made: len(c.body),
+			}
+			retold[old] = again
+			out = append(out, again)
 		}
 		retold[it.edit].msgs[it.nth].Parts = e.Parts
 	}
@@ -562,6 +568,11 @@ func (c *refCall) mayFold(e *refEdit) bool {
 	for _, i := range e.at {
 		if c.protected[i] == 0 {
 			continue
+		}
+		for between := i; between < e.last(); between++ {
+			if !e.covers(between) {
+				return false // it would stand behind a message that stays
+			}
 		}
 		k := slices.IndexFunc(product, c.body[i].Equal)
 		if k < 0 {
