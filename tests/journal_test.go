@@ -338,7 +338,10 @@ func upTo(edits []*middleware.Record, history []message.Message, n int) []*middl
 	var out []*middleware.Record
 	for _, e := range edits {
 		covers := slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.Contains(question) })
-		loses := e.Kind == middleware.Fold && covers && !slices.ContainsFunc(e.Messages, history[max(question, 0)].Equal)
+		loses := covers && !slices.ContainsFunc(e.Messages, history[max(question, 0)].Equal)
+		if e.Kind == middleware.Rewrite {
+			loses = covers && (message.Message{Parts: e.Parts}).Text() != history[max(question, 0)].Text()
+		}
 		if e.Runs[len(e.Runs)-1].Last < n && !loses {
 			out = append(out, e)
 			continue

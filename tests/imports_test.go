@@ -1,0 +1,129 @@
+package tests
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/laconic-go/laconic"
+
+// goPackage is what go list says of a package.
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Standard   bool
+	Module     *struct{ Path string }
+}
+
+func goList(t *testing.T, args ...string) []goPackage {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Imports,Standard,Module"}, args...)...)
+	cmd.Dir = ".."
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, "go list %v", args)
+	var all []goPackage
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		require.NoError(t, err)
+		all = append(all, p)
+	}
+}
+
+// rule says what a package may import of this module, and which other modules.
+// A name that ends in /... stands for a folder and all below it, "own" for the
+// package's own subpackages.
+type rule struct {
+	of      string
+	may     []string
+	modules []string // "*": any
+}
+
+// rules is the import rule of CONTRIBUTING.md. The first that fits counts.
+var rules = []rule{
+	{of: "message/..."},
+	{of: "tokens/bpe/...", may: []string{"message", "tokens"}, modules: []string{"*"}},
+	{of: "tokens/...", may: []string{"message"}},
+	{of: "models/...", may: []string{"message"}},
+	{of: "store", may: []string{"message"}},
+	{of: "store/...", may: []string{"message", "store"}, modules: []string{"*"}},
+	{of: "middleware", may: below},
+	{of: "middleware/trigger", may: append([]string{"middleware"}, below...)},
+	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/internal/..."}, below...)},
+	{of: "middleware/...", may: append([]string{"middleware", "middleware/trigger", "middleware/internal/...", "own"}, below...)},
+	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
+	{of: "agent/...", may: []string{"agent", "own", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
+	{of: "react", may: append([]string{"agent", "middleware"}, below...)},
+	{of: "replay/report/...", may: []string{"*"}, modules: []string{"*"}},
+	{of: "replay/...", may: []string{"*"}},
+	{of: "cmd/...", may: []string{"*"}, modules: []string{"*"}},
+	{of: "examples/...", may: []string{"*"}, modules: []string{"*"}},
+	{of: "tests/...", may: []string{"*"}, modules: []string{"*"}},
+}
+
+var below = []string{"message", "tokens", "models", "store"}
+
+func fits(pattern, name string) bool {
+	folder, deep := strings.CutSuffix(pattern, "/...")
+	return pattern == "*" || name == folder || deep && strings.HasPrefix(name, folder+"/")
+}
+
+func TestImportRule(t *testing.T) {
+	t.Parallel()
+	for _, p := range goList(t, "./...") {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		k := slices.IndexFunc(rules, func(r rule) bool { return fits(r.of, name) })
+		if name == module { // the root has documentation at most
+			require.Empty(t, p.Imports, "the root package imports nothing")
+			continue
+		}
+		require.GreaterOrEqual(t, k, 0, "package %s has no place in the import rule: give it one here and in DESIGN", name)
+		r := rules[k]
+		for _, imp := range p.Imports {
+			inner, ours := strings.CutPrefix(imp, module+"/")
+			switch {
+			case ours:
+				own := slices.Contains(r.may, "own") && strings.HasPrefix(inner, name+"/")
+				may := own || slices.ContainsFunc(r.may, func(pattern string) bool { return fits(pattern, inner) })
+				require.True(t, may, "%s imports %s, and may import %v", name, inner, r.may)
+			case strings.Contains(strings.Split(imp, "/")[0], "."):
+				may := slices.ContainsFunc(r.modules, func(m string) bool { return m == "*" || imp == m || strings.HasPrefix(imp, m+"/") })
+				require.True(t, may, "%s imports %s, and may import beside the standard library: %v", name, imp, r.modules)
+			}
+		}
+		if strings.HasPrefix(name, "replay") {
+			for _, imp := range p.Imports {
+				require.NotContains(t, imp, module+"/agent/", "%s: replay does without the adapters", name)
+			}
+		}
+	}
+}
+
+// TestLinkedModules lists what a program links that uses the library and
+// nothing else.
+func TestLinkedModules(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ packages, may []string }{
+		"middleware": {packages: []string{"./message", "./tokens", "./middleware/..."}},
+		"react":      {packages: []string{"./react"}, may: []string{"github.com/google/jsonschema-go"}},
+	} {
+		for _, p := range goList(t, append([]string{"-deps"}, c.packages...)...) {
+			if p.Standard || p.Module == nil || p.Module.Path == module {
+				continue
+			}
+			require.Contains(t, c.may, p.Module.Path, "a program that imports %s would link %s of another module", name, p.ImportPath)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package tests
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// conversation is a recorded run of a real agent.
+type conversation struct {
+	id       string
+	tools    []message.ToolDef
+	messages []message.Message
+	calls    []int // how many messages there were at each call of the model
+}
+
+// recorded returns all recorded conversations. They are in ../shared/data next
+// to the repository, or in the folder that LACONIC_DATA names.
+func recorded(t testing.TB) []conversation {
+	t.Helper()
+	folder := os.Getenv("LACONIC_DATA")
+	if folder == "" {
+		folder = filepath.Join("..", "..", "shared", "data")
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "dev", "*.jsonl.gz"))
+	require.NoError(t, err)
+	var all []conversation
+	for _, file := range files {
+		if !strings.Contains(filepath.Base(file), "facts") {
+			all = append(all, load(t, file)...)
+		}
+	}
+	if len(all) == 0 {
+		t.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", folder)
+	}
+	return all
+}
+
+func load(t testing.TB, file string) []conversation {
+	t.Helper()
+	f, err := os.Open(file)
+	require.NoError(t, err)
+	defer f.Close()
+	unzipped, err := gzip.NewReader(f)
+	require.NoError(t, err, "%s is gzip", file)
+	lines := bufio.NewReaderSize(unzipped, 1<<20)
+	var all []conversation
+	for dec := json.NewDecoder(lines); dec.More(); {
+		var c conversation
+		require.NoError(t, dec.Decode(&c), "%s, line %d", file, len(all)+1)
+		all = append(all, c)
+	}
+	return all
+}
+
+func (c *conversation) UnmarshalJSON(data []byte) error {
+	var in struct {
+		ID    string `json:"id"`
+		Tools []struct {
+			Function struct {
+				Name        string          `json:"name"`
+				Description string          `json:"description"`
+				Parameters  json.RawMessage `json:"parameters"`
+			} `json:"function"`
+		} `json:"tools"`
+		Messages []struct {
+			Role       message.Role `json:"role"`
+			Content    string       `json:"content"`
+			Name       string       `json:"name"`
+			ToolCallID string       `json:"tool_call_id"`
+			ToolCalls  []struct {
+				ID        string `json:"id"`
+				Name      string `json:"name"`
+				Arguments string `json:"arguments"`
+			} `json:"tool_calls"`
+		} `json:"messages"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	c.id = in.ID
+	for _, tool := range in.Tools {
+		f := tool.Function
+		c.tools = append(c.tools, message.ToolDef{Name: f.Name, Description: f.Description, Parameters: string(f.Parameters)})
+	}
+	for i, m := range in.Messages {
+		out := message.Message{Role: m.Role}
+		switch {
+		case m.Role == message.RoleTool:
+			out = message.Result(m.ToolCallID, m.Name, m.Content)
+		case m.Content != "":
+			out.Parts = append(out.Parts, message.Text{Text: m.Content})
+		}
+		for _, call := range m.ToolCalls {
+			out.Parts = append(out.Parts, message.ToolCall{ID: call.ID, Name: call.Name, Arguments: call.Arguments})
+		}
+		if m.Role == message.RoleAssistant && i > 0 {
+			c.calls = append(c.calls, i)
+		}
+		c.messages = append(c.messages, out)
+	}
+	return nil
+}
+
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	const keep = 3
+	all := recorded(t)
+	edits, calls := 0, 0
+	for _, c := range all {
+		chain := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(3000), Keep: keep, MinCalls: 3, ClearAtLeast: 200})
+		whole := clone(c.messages)
+		var before []message.Message
+		for _, n := range c.calls {
+			history := c.messages[:n]
+			req, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history, Tools: c.tools})
+			require.NoError(t, err, c.id)
+			require.Equal(t, len(events), count(events, middleware.Edited)+count(events, middleware.Refused), "%s at %d: %v", c.id, n, events)
+			edited := count(events, middleware.Edited)
+			if edited == 0 && before != nil {
+				requireExtension(t, before, req.Messages, "%s at %d: a call that edits nothing extends the view before it", c.id, n)
+			}
+			if edited > 0 || n == c.calls[len(c.calls)-1] {
+				requireNoWorse(t, history, req.Messages, c.id)
+				requireCleared(t, history, req.Messages, keep, c.id)
+			}
+			before = req.Messages
+			edits += edited
+			calls++
+		}
+		requireSame(t, whole, c.messages, "%s: the history stays as it was", c.id)
+	}
+	t.Logf("%d conversations, %d calls, %d edits", len(all), calls, edits)
+	require.Greater(t, edits, len(all), "there is more than one edit in a conversation, or this test shows nothing")
+}
+
+// requireCleared fails unless the view is the history with old results
+// cleared, and the newest ones as they were.
+func requireCleared(t require.TestingT, history, shown []message.Message, keep int, who string) {
+	require.Len(t, shown, len(history), "%s: clearing keeps all messages", who)
+	results := 0
+	for i := len(history) - 1; i >= 0; i-- {
+		if history[i].Equal(shown[i]) {
+			for range history[i].Results() {
+				results++
+			}
+			continue
+		}
+		require.Equal(t, message.RoleTool, shown[i].Role, "%s: message %d: results alone are cleared", who, i)
+		require.GreaterOrEqual(t, results, keep, "%s: message %d: the newest %d results stay", who, i, keep)
+		for k, p := range shown[i].Parts {
+			was, is := history[i].Parts[k].(message.ToolResult), p.(message.ToolResult)
+			require.Equal(t, contextedit.DefaultPlaceholder, is.Text, "%s: message %d", who, i)
+			is.Text = was.Text
+			require.Equal(t, was, is, "%s: message %d: call, name and error flag stay", who, i)
+			require.Greater(t, len(was.Text), len(contextedit.DefaultPlaceholder), "%s: message %d: clearing makes it shorter", who, i)
+			results++
+		}
+	}
+}
+
+// TestRecordedReference compares with the reference on real conversations,
+// with a chain that begins anew at each call.
+func TestRecordedReference(t *testing.T) {
+	t.Parallel()
+	editors := []editor{
+		{name: "shorten", plan: shortens(400), when: func(l look) bool { return l.total > 3000 }},
+		{name: "clear", plan: clears(6), when: func(l look) bool { return l.total > 4000 }},
+		{name: "fold", plan: folds(8), when: func(l look) bool { return l.total > 5000 }},
+	}
+	for k, c := range recorded(t) {
+		if k%10 != 0 || len(c.messages) > 120 {
+			continue
+		}
+		journal := newTexts()
+		ref := &reference{editors: editors, journal: map[message.ID][]*refEdit{}}
+		for _, n := range c.calls {
+			chain := middleware.With(middleware.Env{Journal: journal}, layers(editors...)...)
+			req, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: c.messages[:n]})
+			require.NoError(t, err, c.id)
+			want, wantEvents := ref.view(c.messages[:n], nil)
+			requireSame(t, want, req.Messages, "%s at %d: the view is that of the reference", c.id, n)
+			require.Equal(t, wantEvents, told(events), "%s at %d", c.id, n)
+		}
+	}
+}
