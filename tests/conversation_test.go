@@ -50,11 +50,15 @@ func (d *fixedDice) roll(_ string, sides int) int {
 // chat writes conversations as an agent would have them.
 type chat struct {
 	dice   dice
-	serial int // so that texts differ
+	serial int  // so that texts differ
+	broken bool // messages that break rules occur
 }
 
 // grow appends what may come next: a question, an answer, or a round.
 func (c *chat) grow(h []message.Message) []message.Message {
+	if c.broken && c.dice.roll("broken", 3) == 0 {
+		return append(h, c.nonsense())
+	}
 	last := message.RoleSystem
 	if len(h) > 0 {
 		last = h[len(h)-1].Role
@@ -74,6 +78,34 @@ func (c *chat) grow(h []message.Message) []message.Message {
 	return append(h, message.Message{Role: message.RoleAssistant, Name: "planner", Parts: []message.Part{
 		message.Thinking{Text: c.text("thought"), Signature: "sig"}, message.Text{Text: c.text("answer")},
 	}})
+}
+
+// nonsense is a message that need not make sense where it stands.
+func (c *chat) nonsense() message.Message {
+	roles := []message.Role{message.RoleTool, message.RoleAssistant, message.RoleUser, message.RoleSystem, "", "developer"}
+	m := message.Message{Role: roles[c.dice.roll("role", len(roles))]}
+	for range c.dice.roll("parts", 4) {
+		id := fmt.Sprintf("call_%d", c.dice.roll("id", 3))
+		var p message.Part
+		switch c.dice.roll("part", 9) {
+		case 0, 1:
+			p = message.ToolResult{CallID: id, Name: "tool", Text: c.text("result")}
+		case 2, 3:
+			p = message.ToolCall{ID: id, Name: "tool", Arguments: []string{"{}", "[]", "", "{\"a\":", "\xff"}[c.dice.roll("arguments", 5)]}
+		case 4:
+			p = message.Opaque{Kind: "kind", Data: c.text("data")}
+		case 5:
+			p = message.Media{Data: c.text("data")}
+		case 6:
+			p = message.Text{}
+		case 7:
+			p = message.Thinking{Text: c.text("thought")}
+		default:
+			p = message.Text{Text: c.text("text")}
+		}
+		m.Parts = append(m.Parts, p)
+	}
+	return m
 }
 
 // round appends an assistant message with calls, and all its results.

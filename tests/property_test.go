@@ -34,7 +34,7 @@ type world struct {
 }
 
 func newWorld(d dice, journal middleware.Journal) *world {
-	w := &world{dice: d, chat: chat{dice: d}, journal: journal, editors: randomEditors(d)}
+	w := &world{dice: d, chat: chat{dice: d, broken: d.roll("broken world", 4) == 3}, journal: journal, editors: randomEditors(d)}
 	w.ref = &reference{editors: w.editors, adopts: d.roll("adopts", 3) == 0, journal: map[message.ID][]*refEdit{}}
 	w.env = middleware.Env{Journal: journal, Adopts: w.ref.adopts}
 	w.system = []message.Message{message.System("You are a test.")}
@@ -171,15 +171,9 @@ func (w *world) apply(history []message.Message, force []string) (*middleware.Re
 
 // sound fails if the view breaks a rule that the history does not break.
 func (w *world) sound(t require.TestingT, history, shown []message.Message) {
-	had := map[string]int{}
-	for _, v := range message.Violations(history) {
-		had[string(v.Rule)+v.CallID]++
-	}
-	for _, v := range message.Violations(shown) {
-		had[string(v.Rule)+v.CallID]--
-		require.GreaterOrEqual(t, had[string(v.Rule)+v.CallID], 0, "the view breaks a rule that the history keeps: %s\n%s", v, w.story())
-	}
-	require.Equal(t, history[:message.Leading(history)], shown[:message.Leading(shown)], "leading system messages stay\n%s", w.story())
+	requireNoWorse(t, history, shown, w.story())
+	n := message.Leading(history)
+	requireSame(t, history[:n], shown[:n], "leading system messages stay\n%s", w.story())
 }
 
 func (w *world) story() string { return strings.Join(w.log, "\n") }
@@ -201,6 +195,23 @@ func told(events []middleware.Event) []string {
 		}
 	}
 	return out
+}
+
+// TestTwoProcesses lets two chains on one journal take turns in a conversation
+// that only grows.
+func TestTwoProcesses(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(rapidDice{t}, newTexts())
+		chains := []middleware.Middleware{w.chain, middleware.With(w.env, layers(w.editors...)...)}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			k := w.dice.roll("process", 2)
+			w.chain = chains[k]
+			w.note("process %d", k)
+			w.extend(w.dice.roll("messages", 4))
+			w.call(t, w.history, nil)
+		}
+	})
 }
 
 func TestReference(t *testing.T) {

@@ -3,7 +3,6 @@ package tests
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -130,11 +129,35 @@ func (r *reference) remember(c *refCall) {
 }
 
 // put keeps edits under the last of these IDs, unless they are what would be
-// found there anyway.
+// found there anyway. An edit that was made before and is made again keeps its
+// date, unless others that were found are gone.
 func (r *reference) put(ids []message.ID, found, edits []*refEdit) {
-	if !sameEdits(found, edits) {
-		r.journal[ids[len(ids)-1]] = edits
+	kept := slices.Clone(edits)
+	fresh := 0
+	var changed []int
+	for i, e := range kept {
+		if k := slices.IndexFunc(found, e.same); k >= 0 {
+			kept[i] = found[k]
+		} else {
+			fresh++
+			changed = append(changed, e.at...)
+		}
 	}
+	lost := slices.ContainsFunc(found, func(o *refEdit) bool {
+		return !slices.ContainsFunc(edits, o.same) && !o.within(changed)
+	})
+	switch {
+	case lost:
+		r.journal[ids[len(ids)-1]] = edits
+	case fresh > 0:
+		r.journal[ids[len(ids)-1]] = kept
+	}
+}
+
+// same reports whether two edits do the same, whenever they were made.
+func (e *refEdit) same(o *refEdit) bool {
+	return e.by == o.by && e.kind == o.kind && e.id == o.id && slices.Equal(e.at, o.at) &&
+		slices.Equal(e.parts, o.parts) && slices.EqualFunc(e.msgs, o.msgs, message.Message.Equal)
 }
 
 func (r *reference) adopt(c *refCall) {
@@ -166,8 +189,7 @@ func (r *reference) adopt(c *refCall) {
 	there, ok := r.journal[place]
 	for _, old := range there {
 		ok = ok && !slices.ContainsFunc(edits, func(e *refEdit) bool {
-			same := e.by == old.by && e.kind == old.kind && slices.Equal(e.at, old.at) && reflect.DeepEqual(e.parts, old.parts) && reflect.DeepEqual(e.msgs, old.msgs)
-			return same || e.kind == middleware.Fold && old.within(e.at) && len(old.at) < len(e.at)
+			return e.same(old) || e.kind == middleware.Fold && old.within(e.at) && len(old.at) < len(e.at)
 		})
 		if ok {
 			return // somebody else was there, and it is not covered
@@ -175,18 +197,6 @@ func (r *reference) adopt(c *refCall) {
 		ok = true
 	}
 	r.journal[place] = edits
-}
-
-func sameEdits(a, b []*refEdit) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for _, e := range a {
-		if !slices.ContainsFunc(b, func(o *refEdit) bool { return e == o || reflect.DeepEqual(e, o) }) {
-			return false
-		}
-	}
-	return true
 }
 
 // holding returns the edits that hold for this history. In place of one that
