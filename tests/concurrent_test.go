@@ -65,16 +65,16 @@ func TestEqualCallsAtOnce(t *testing.T) {
 					calls.Store(n, true)
 					return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(1, 4, message.User(fmt.Sprint("summary ", n)))}}, nil
 				}, middleware.Options{})
-				make := func() middleware.Middleware {
+				build := func() middleware.Middleware {
 					return middleware.With(middleware.Env{Journal: journal}, meet, unlike,
 						contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 2}))
 				}
-				shared := make()
+				shared := build()
 				views := [callers][]message.Message{}
 				together(callers, func(k int) {
 					chain := shared
 					if !one {
-						chain = make()
+						chain = build()
 					}
 					req, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: history})
 					if err == nil {
@@ -97,10 +97,10 @@ func TestTwoEditorsAtOnce(t *testing.T) {
 	history = append(history, message.User("go on"))
 	for range 20 {
 		journal, meet := middleware.NewMemory(0), meeting(2)
-		make := func(e editor) middleware.Middleware {
+		build := func(e editor) middleware.Middleware {
 			return middleware.With(middleware.Env{Journal: journal}, append([]middleware.Middleware{meet}, layers(e)...)...)
 		}
-		chains := []middleware.Middleware{make(editor{name: "clear", plan: clears(3)}), make(editor{name: "fold", plan: folds(3)})}
+		chains := []middleware.Middleware{build(editor{name: "clear", plan: clears(3)}), build(editor{name: "fold", plan: folds(3)})}
 		var shown [2]*middleware.Request
 		together(2, func(k int) {
 			shown[k], _, _ = middleware.Apply(context.Background(), chains[k], &middleware.Request{Messages: history})
@@ -154,7 +154,7 @@ func TestSharedHistory(t *testing.T) {
 		if err := message.Check(req.Messages); err != nil {
 			return nil, err
 		}
-		_ = append(req.Messages, message.User("a model may append to what it is given")) //nolint:gocritic // that is the point
+		_ = append(req.Messages, message.User("a model may append to what it is given"))
 		return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}, nil
 	})
 	errs := [8]error{}
@@ -227,6 +227,7 @@ func TestChangedInPlace(t *testing.T) {
 			case message.ToolResult:
 				p.Error = true
 				h[at].Parts[part] = p
+			case message.Thinking, message.Media, message.Opaque:
 			}
 			got, _ := view(t, chain, h)
 			want, _ := view(t, middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 1})), h)

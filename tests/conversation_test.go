@@ -211,10 +211,10 @@ func answers(context.Context, *middleware.Request, middleware.Emit) (*middleware
 }
 
 // view returns what a model would be sent, and the events on the way.
-func view(t testing.TB, mw middleware.Middleware, h []message.Message) ([]message.Message, []middleware.Event) {
-	t.Helper()
-	req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
-	require.NoError(t, err, "a call on a sound history works")
+func view(tb testing.TB, mw middleware.Middleware, h []message.Message) ([]message.Message, []middleware.Event) {
+	tb.Helper()
+	req, events, err := middleware.Apply(tb.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(tb, err, "a call on a sound history works")
 	return req.Messages, events
 }
 

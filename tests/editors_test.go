@@ -211,11 +211,11 @@ func foldsAndClears(l look) []middleware.Edit {
 	var units []message.Unit
 	var edits []middleware.Edit
 	for k, u := range l.free() {
-		switch {
-		case k%3 == 0:
+		switch k % 3 {
+		case 0:
 			units = append(units, u)
 			continue
-		case k%3 == 1:
+		case 1:
 			continue
 		}
 		for i := u.First; i <= u.Last; i++ {
@@ -283,6 +283,7 @@ func shortens(limit int) func(look) []middleware.Edit {
 						p.Text = cut(p.Text)
 						parts[k] = p
 					}
+				case message.Thinking, message.Media, message.ToolCall, message.Opaque:
 				}
 			}
 			if !slices.Equal(parts, m.Parts) {

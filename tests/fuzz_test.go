@@ -86,7 +86,7 @@ func FuzzEntry(f *testing.F) {
 
 func requireRoundTrip(t *testing.T, e middleware.Entry) {
 	t.Helper()
-	if slices.Contains(e.Edits, nil) {
+	if !sensible(e.Edits) {
 		return
 	}
 	text, err := json.Marshal(e)
@@ -97,6 +97,14 @@ func requireRoundTrip(t *testing.T, e middleware.Entry) {
 	twice, err := json.Marshal(again)
 	require.NoError(t, err)
 	require.Equal(t, string(text), string(twice), "written again it is the same")
+}
+
+// sensible reports whether all records are of a kind that there is, and have
+// nothing but what their kind has.
+func sensible(records []*middleware.Record) bool {
+	return !slices.ContainsFunc(records, func(r *middleware.Record) bool {
+		return r == nil || !sensible(r.Under) || r.Kind != middleware.Rewrite && (r.Kind != middleware.Fold || len(r.Parts) > 0)
+	})
 }
 
 func requireGoesOn(t *testing.T, history []message.Message, ids []message.ID, e middleware.Entry) []message.Message {

@@ -17,10 +17,12 @@ const module = "github.com/laconic-go/laconic"
 
 // goPackage is what go list says of a package.
 type goPackage struct {
-	ImportPath string
-	Imports    []string
-	Standard   bool
-	Module     *struct{ Path string }
+	ImportPath string   `json:"ImportPath"` //nolint:tagliatelle // go list names it so
+	Imports    []string `json:"Imports"`    //nolint:tagliatelle // go list names it so
+	Standard   bool     `json:"Standard"`   //nolint:tagliatelle // go list names it so
+	Module     *struct {
+		Path string `json:"Path"` //nolint:tagliatelle // go list names it so
+	} `json:"Module"` //nolint:tagliatelle // go list names it so
 }
 
 func goList(t *testing.T, args ...string) []goPackage {

@@ -38,8 +38,8 @@ func newTexts() *texts { return &texts{entries: map[string]string{}} }
 func (j *texts) Latest(_ context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for i := len(ids) - 1; i >= 0; i-- {
-		if e, ok, err = j.read(scope, ids[i]); ok || err != nil {
+	for i, id := range slices.Backward(ids) {
+		if e, ok, err = j.read(scope, id); ok || err != nil {
 			return i, e, ok, err
 		}
 	}
@@ -51,7 +51,8 @@ func (j *texts) read(scope string, id message.ID) (e middleware.Entry, ok bool, 
 	if !ok {
 		return e, false, nil
 	}
-	return e, true, json.Unmarshal([]byte(text), &e)
+	err = json.Unmarshal([]byte(text), &e)
+	return e, true, err
 }
 
 func (j *texts) Put(_ context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (winner middleware.Entry, err error) {
@@ -259,8 +260,12 @@ func TestEvictions(t *testing.T) {
 func checkStates(t *rapid.T, d dice, journal middleware.Journal) {
 	c := chat{dice: d}
 	pool := []editor{
-		{name: "clear", plan: clears(3)}, {name: "fold", plan: folds(3)}, {name: "pairs", plan: foldsInPairs},
-		{name: "scattered", plan: foldsScattered(2)}, {name: "shorten", plan: shortens(40)}, {name: "retell", plan: retells},
+		{name: "clear", plan: clears(3)},
+		{name: "fold", plan: folds(3)},
+		{name: "pairs", plan: foldsInPairs},
+		{name: "scattered", plan: foldsScattered(2)},
+		{name: "shorten", plan: shortens(40)},
+		{name: "retell", plan: retells},
 	}
 	var editing []editor
 	for range 1 + d.roll("editors", 3) {

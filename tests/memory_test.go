@@ -54,7 +54,7 @@ func TestMemoryOfOneConversation(t *testing.T) { //nolint:paralleltest // measur
 	journal := middleware.NewMemory(0)
 	chain := middleware.With(middleware.Env{Journal: journal}, contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 3}))
 	edited := 0
-	for i := 0; i < rounds; i++ {
+	for i := range rounds {
 		_, events := view(t, chain, history[:1+2*(i+1)])
 		edited += len(events)
 	}

@@ -40,12 +40,14 @@ func newWorld(d dice, journal middleware.Journal) *world {
 	w.system = []message.Message{message.System("You are a test.")}
 	w.restart()
 	for _, e := range w.editors {
-		w.note("editor %q, MinCalls %d, trigger %t", e.name, e.minCalls, e.when != nil)
+		w.notef("editor %q, MinCalls %d, trigger %t", e.name, e.minCalls, e.when != nil)
 	}
 	return w
 }
 
-func (w *world) note(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+func (w *world) notef(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+}
 
 func (w *world) restart() { w.chain = middleware.With(w.env, layers(w.editors...)...) }
 
@@ -57,15 +59,15 @@ func (w *world) step(t require.TestingT) {
 		w.extend(1 + w.dice.roll("messages", 3))
 	case 9:
 		w.restart()
-		w.note("restart")
+		w.notef("restart")
 	case 10:
 		at := w.dice.roll("fork at", n+1)
 		w.history = slices.Clone(w.history[:at])
-		w.note("fork at %d", at)
+		w.notef("fork at %d", at)
 		w.extend(1)
 	case 11:
 		at := w.dice.roll("prefix", n+1)
-		w.note("replay the first %d", at)
+		w.notef("replay the first %d", at)
 		w.call(t, w.history[:at], nil)
 		return
 	case 12:
@@ -79,29 +81,29 @@ func (w *world) step(t require.TestingT) {
 		}
 	case 14:
 		w.inject = !w.inject
-		w.note("inject %t", w.inject)
+		w.notef("inject %t", w.inject)
 		w.extend(1)
 	case 15:
 		w.system[0] = message.System(fmt.Sprintf("It is %d o'clock.", w.chat.serial))
-		w.note("clock")
+		w.notef("clock")
 	case 16:
 		w.system = []message.Message{message.System("You are a test."), message.System("Be brief."), message.System("Be kind.")}[:w.dice.roll("system", 4)]
 		if len(w.system) == 0 {
 			w.system = nil
 		}
 		w.system = append([]message.Message{message.System("first")}, w.system...)
-		w.note("%d system messages", len(w.system))
+		w.notef("%d system messages", len(w.system))
 	case 17:
 		if n > 0 {
 			at := w.dice.roll("pinned", n)
 			w.history = slices.Clone(w.history)
 			w.history[at].Hints.Pinned = !w.history[at].Hints.Pinned
-			w.note("pin %d: %t", at, w.history[at].Hints.Pinned)
+			w.notef("pin %d: %t", at, w.history[at].Hints.Pinned)
 		}
 	case 18:
 		if len(w.shown) > 0 {
 			w.history = clone(w.shown[message.Leading(w.shown):])
-			w.note("adopt the view of %d", len(w.history))
+			w.notef("adopt the view of %d", len(w.history))
 			w.extend(1)
 		}
 	case 19:
@@ -109,7 +111,7 @@ func (w *world) step(t require.TestingT) {
 		if w.dice.roll("force", 2) == 0 {
 			force[0] = w.editors[0].name
 		}
-		w.note("force %q", force)
+		w.notef("force %q", force)
 		w.call(t, w.history, force)
 		return
 	}
@@ -120,7 +122,7 @@ func (w *world) extend(steps int) {
 	for range steps {
 		w.history = w.chat.grow(w.history)
 	}
-	w.note("extend to %d", len(w.history))
+	w.notef("extend to %d", len(w.history))
 }
 
 // change changes a message in place, as its owner may between two calls.
@@ -135,10 +137,10 @@ func (w *world) change(at int) {
 	case message.ToolResult:
 		p.Text += " changed"
 		m.Parts[0] = p
-	default:
+	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
 		m.Name += "x"
 	}
-	w.note("change %d", at)
+	w.notef("change %d", at)
 }
 
 // call compares what chain and reference make of a history.
@@ -148,13 +150,13 @@ func (w *world) call(t require.TestingT, body []message.Message, force []string)
 		history = clone(history)
 		for i, m := range slices.Backward(history) {
 			if m.Role == message.RoleUser {
-				history[i].Parts = append(m.Parts, message.Text{Text: fmt.Sprintf("context %d", len(history))})
+				history[i].Parts = append(slices.Clip(m.Parts), message.Text{Text: fmt.Sprintf("context %d", len(history))})
 				break
 			}
 		}
 	}
 	before := clone(history)
-	w.note("call with %d + %d, ends with %s", len(w.system), len(body), lastRole(history))
+	w.notef("call with %d + %d, ends with %s", len(w.system), len(body), lastRole(history))
 	req, events, err := w.apply(history, force)
 	require.NoError(t, err, w.story())
 	require.Equal(t, before, history, "the caller's history stays as it was\n%s", w.story())
@@ -207,7 +209,7 @@ func TestTwoProcesses(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			k := w.dice.roll("process", 2)
 			w.chain = chains[k]
-			w.note("process %d", k)
+			w.notef("process %d", k)
 			w.extend(w.dice.roll("messages", 4))
 			w.call(t, w.history, nil)
 		}
@@ -233,6 +235,7 @@ func checkReference(t *rapid.T) {
 // TestSoakReference compares with the reference for as many minutes as
 // LACONIC_SOAK says.
 func TestSoakReference(t *testing.T) {
+	t.Parallel()
 	end := soak(t)
 	for round := 0; time.Now().Before(end); round++ {
 		t.Run(fmt.Sprint(round), func(t *testing.T) { rapid.Check(t, checkReference) })

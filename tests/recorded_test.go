@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,38 +28,38 @@ type conversation struct {
 
 // recorded returns all recorded conversations. They are in ../shared/data next
 // to the repository, or in the folder that LACONIC_DATA names.
-func recorded(t testing.TB) []conversation {
-	t.Helper()
+func recorded(tb testing.TB) []conversation {
+	tb.Helper()
 	folder := os.Getenv("LACONIC_DATA")
 	if folder == "" {
 		folder = filepath.Join("..", "..", "shared", "data")
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "dev", "*.jsonl.gz"))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	var all []conversation
 	for _, file := range files {
 		if !strings.Contains(filepath.Base(file), "facts") {
-			all = append(all, load(t, file)...)
+			all = append(all, load(tb, file)...)
 		}
 	}
 	if len(all) == 0 {
-		t.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", folder)
+		tb.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", folder)
 	}
 	return all
 }
 
-func load(t testing.TB, file string) []conversation {
-	t.Helper()
+func load(tb testing.TB, file string) []conversation {
+	tb.Helper()
 	f, err := os.Open(file)
-	require.NoError(t, err)
-	defer f.Close()
+	require.NoError(tb, err)
+	defer func() { require.NoError(tb, f.Close()) }()
 	unzipped, err := gzip.NewReader(f)
-	require.NoError(t, err, "%s is gzip", file)
+	require.NoError(tb, err, "%s is gzip", file)
 	lines := bufio.NewReaderSize(unzipped, 1<<20)
 	var all []conversation
 	for dec := json.NewDecoder(lines); dec.More(); {
 		var c conversation
-		require.NoError(t, dec.Decode(&c), "%s, line %d", file, len(all)+1)
+		require.NoError(tb, dec.Decode(&c), "%s, line %d", file, len(all)+1)
 		all = append(all, c)
 	}
 	return all
@@ -150,7 +151,7 @@ func TestRecorded(t *testing.T) {
 func requireCleared(t require.TestingT, history, shown []message.Message, keep int, who string) {
 	require.Len(t, shown, len(history), "%s: clearing keeps all messages", who)
 	results := 0
-	for i := len(history) - 1; i >= 0; i-- {
+	for i := range slices.Backward(history) {
 		if history[i].Equal(shown[i]) {
 			for range history[i].Results() {
 				results++

@@ -536,6 +536,7 @@ func skeleton(parts []message.Part) []string {
 			out = append(out, fmt.Sprint("result ", p.CallID, " ", p.Name, " ", p.Error))
 		case message.Opaque:
 			out = append(out, "opaque "+p.Kind+" "+p.Data)
+		case message.Text, message.Thinking, message.Media:
 		}
 	}
 	return slices.Compact(out)

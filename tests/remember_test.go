@@ -97,7 +97,6 @@ func TestEachViewExtendsTheOneBefore(t *testing.T) {
 					requireExtension(t, before, shown, "a call that edits nothing extends the view before it, at %d", n)
 				}
 				edits += edited
-				before = shown
 				repeated, events := view(t, chain, history[:n])
 				if count(events, middleware.Edited) == 0 {
 					requireSame(t, shown, repeated, "the same call again gives the same view, at %d", n)
