@@ -248,10 +248,12 @@ func checkMoody(t *rapid.T) {
 // TestEvictions does the same with a journal that only forgets.
 func TestEvictions(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		d := rapidDice{t}
-		checkStates(t, d, middleware.NewMemory([]int{1, 3000, 10_000}[d.roll("bytes", 3)]))
-	})
+	rapid.Check(t, checkEvictions)
+}
+
+func checkEvictions(t *rapid.T) {
+	d := rapidDice{t}
+	checkStates(t, d, middleware.NewMemory([]int{1, 3000, 10_000}[d.roll("bytes", 3)]))
 }
 
 // checkStates runs a conversation and checks where each call begins: with the

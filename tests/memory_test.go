@@ -130,6 +130,9 @@ func TestMemoryCountsAllText(t *testing.T) { //nolint:paralleltest // measures t
 			return []message.Message{message.System(s), message.User("x" + s[:20])}
 		},
 	} {
+		if raced && !strings.Contains(name, "URL") && !strings.Contains(name, "system") {
+			continue
+		}
 		before := heap()
 		chain := editor{name: "none", plan: func(look) []middleware.Edit { return nil }}.middleware()
 		for k := range 30 {

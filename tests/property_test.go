@@ -49,7 +49,14 @@ func (w *world) notef(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf(format, args...))
 }
 
-func (w *world) restart() { w.chain = middleware.With(w.env, layers(w.editors...)...) }
+// restart makes a new chain on the same journal, nested in some way.
+func (w *world) restart() {
+	mws := layers(w.editors...)
+	first := w.dice.roll("nested from", len(mws)+1)
+	last := first + w.dice.roll("nested to", len(mws)-first+1)
+	inner := middleware.Chain(mws[first:last]...)
+	w.chain = middleware.With(w.env, slices.Concat(mws[:first], []middleware.Middleware{inner}, mws[last:])...)
+}
 
 // step does one thing and calls.
 func (w *world) step(t require.TestingT) {
@@ -203,17 +210,19 @@ func told(events []middleware.Event) []string {
 // that only grows.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(rapidDice{t}, newTexts())
-		chains := []middleware.Middleware{w.chain, middleware.With(w.env, layers(w.editors...)...)}
-		for range rapid.IntRange(1, 30).Draw(t, "steps") {
-			k := w.dice.roll("process", 2)
-			w.chain = chains[k]
-			w.notef("process %d", k)
-			w.extend(w.dice.roll("messages", 4))
-			w.call(t, w.history, nil)
-		}
-	})
+	rapid.Check(t, checkTwoProcesses)
+}
+
+func checkTwoProcesses(t *rapid.T) {
+	w := newWorld(rapidDice{t}, newTexts())
+	chains := []middleware.Middleware{w.chain, middleware.With(w.env, layers(w.editors...)...)}
+	for range rapid.IntRange(1, 30).Draw(t, "steps") {
+		k := w.dice.roll("process", 2)
+		w.chain = chains[k]
+		w.notef("process %d", k)
+		w.extend(w.dice.roll("messages", 4))
+		w.call(t, w.history, nil)
+	}
 }
 
 func TestReference(t *testing.T) {
@@ -232,13 +241,16 @@ func checkReference(t *rapid.T) {
 	}
 }
 
-// TestSoakReference compares with the reference for as many minutes as
-// LACONIC_SOAK says.
-func TestSoakReference(t *testing.T) {
+// TestSoak runs the properties for as many minutes as LACONIC_SOAK says.
+func TestSoak(t *testing.T) {
 	t.Parallel()
 	end := soak(t)
 	for round := 0; time.Now().Before(end); round++ {
-		t.Run(fmt.Sprint(round), func(t *testing.T) { rapid.Check(t, checkReference) })
+		for name, check := range map[string]func(*rapid.T){
+			"reference": checkReference, "two processes": checkTwoProcesses, "moody journal": checkMoody, "evictions": checkEvictions,
+		} {
+			t.Run(fmt.Sprintf("%s %d", name, round), func(t *testing.T) { rapid.Check(t, check) })
+		}
 	}
 }
 

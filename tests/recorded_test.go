@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,7 +27,7 @@ type conversation struct {
 	calls    []int // how many messages there were at each call of the model
 }
 
-// recorded returns all recorded conversations. They are in ../shared/data next
+// recorded returns all recorded conversations, which are read once. They are in ../shared/data next
 // to the repository, or in the folder that LACONIC_DATA names.
 func recorded(tb testing.TB) []conversation {
 	tb.Helper()
@@ -36,17 +37,25 @@ func recorded(tb testing.TB) []conversation {
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "dev", "*.jsonl.gz"))
 	require.NoError(tb, err)
-	var all []conversation
-	for _, file := range files {
-		if !strings.Contains(filepath.Base(file), "facts") {
-			all = append(all, load(tb, file)...)
-		}
-	}
-	if len(all) == 0 {
+	if len(files) == 0 {
 		tb.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", folder)
 	}
-	return all
+	readOnce.Lock()
+	defer readOnce.Unlock()
+	for _, file := range files {
+		if !strings.Contains(filepath.Base(file), "facts") && !slices.Contains(readFiles, file) {
+			readAll = append(readAll, load(tb, file)...)
+			readFiles = append(readFiles, file)
+		}
+	}
+	return readAll
 }
+
+var (
+	readOnce  sync.Mutex
+	readFiles []string
+	readAll   []conversation
+)
 
 func load(tb testing.TB, file string) []conversation {
 	tb.Helper()
@@ -119,7 +128,10 @@ func TestRecorded(t *testing.T) {
 	const keep = 3
 	all := recorded(t)
 	edits, calls := 0, 0
-	for _, c := range all {
+	for k, c := range all {
+		if raced && k%6 != 0 {
+			continue
+		}
 		chain := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(3000), Keep: keep, MinCalls: 3, ClearAtLeast: 200})
 		whole := clone(c.messages)
 		var before []message.Message
@@ -143,7 +155,7 @@ func TestRecorded(t *testing.T) {
 		requireSame(t, whole, c.messages, "%s: the history stays as it was", c.id)
 	}
 	t.Logf("%d conversations, %d calls, %d edits", len(all), calls, edits)
-	require.Greater(t, edits, len(all), "there is more than one edit in a conversation, or this test shows nothing")
+	require.Greater(t, edits, calls/10, "there are edits enough, or this test shows nothing")
 }
 
 // requireCleared fails unless the view is the history with old results
@@ -181,7 +193,7 @@ func TestRecordedReference(t *testing.T) {
 		{name: "fold", plan: folds(8), when: func(l look) bool { return l.total > 5000 }},
 	}
 	for k, c := range recorded(t) {
-		if k%10 != 0 || len(c.messages) > 120 {
+		if k%10 != 0 || raced && k%50 != 0 || len(c.messages) > 120 {
 			continue
 		}
 		journal := newTexts()

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -335,4 +336,64 @@ func TestOtherTrack(t *testing.T) {
 	require.NotEqual(t, lines(t, before), lines(t, after), "the view has changed with it")
 	fresh, _ := view(t, middleware.With(middleware.Env{Journal: journal}, switched.middleware()), long)
 	requireSame(t, fresh, after, "as a new chain would find it")
+}
+
+// TestRetry lets the model fail: what was folded is kept, so that the next try
+// neither pays again nor sees another beginning.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	history, calls := turns(4, 5)
+	s := &summarizer{limit: 350, reach: 1}
+	fails := errors.New("the provider is down")
+	var seen [][]message.Message
+	model := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(8), Keep: 2}), s.middleware())(
+		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			seen = append(seen, slices.Clone(req.Messages))
+			return nil, fails
+		})
+	for _, n := range calls {
+		seen = nil
+		made := int64(-1)
+		for range 3 {
+			resp, err := model(t.Context(), &middleware.Request{Messages: history[:n]}, nil)
+			require.ErrorIs(t, err, fails, "the error of the model is passed on, at %d", n)
+			require.Nil(t, resp, "exactly one of response and error")
+			if made < 0 {
+				made = s.made.Load()
+			}
+		}
+		require.Equal(t, made, s.made.Load(), "no try after the first folds again, at %d", n)
+		requireSame(t, seen[0], seen[1], "the second try sees what the first saw, at %d", n)
+		requireSame(t, seen[0], seen[2], "and the third, at %d", n)
+	}
+	require.Positive(t, s.made.Load(), "something was folded, or this test shows nothing")
+}
+
+// TestBetweenEditors lets a middleware of the host add a message in front of,
+// behind and between two editors.
+func TestBetweenEditors(t *testing.T) {
+	t.Parallel()
+	history, calls := turns(5, 4)
+	host := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			r := *req
+			r.Messages = append(slices.Clip(r.Messages), message.User("It is late."))
+			return next(ctx, &r, emit)
+		}
+	}
+	for place, reopens := range map[string]bool{"in front": false, "between": true, "behind": false} {
+		s := &summarizer{limit: 350, reach: 1}
+		chain := []middleware.Middleware{contextedit.New(contextedit.Options{Trigger: trigger.Messages(6), Keep: 2}), s.middleware()}
+		at := map[string]int{"in front": 0, "between": 1, "behind": 2}[place]
+		mw := middleware.Chain(slices.Insert(chain, at, middleware.Middleware(host))...)
+		reopened := 0
+		for _, n := range calls {
+			shown, events := view(t, mw, history[:n])
+			require.NoError(t, message.Check(shown), "%s: the view is valid, at %d", place, n)
+			require.Equal(t, "It is late.", shown[len(shown)-1].Text(), "%s: the host's message comes last, at %d", place, n)
+			reopened += count(events, middleware.Reopened)
+		}
+		require.Equal(t, reopens, reopened > 0, "%s: an event tells that the second editor begins anew, %d", place, reopened)
+		require.Positive(t, s.made.Load(), "%s: something was folded, or this test shows nothing", place)
+	}
 }
