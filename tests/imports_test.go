@@ -91,7 +91,7 @@ func TestImportRule(t *testing.T) {
 			require.Empty(t, p.Imports, "the root package imports nothing")
 			continue
 		}
-		require.GreaterOrEqual(t, k, 0, "package %s has no place in the import rule: give it one here and in DESIGN", name)
+		require.GreaterOrEqual(t, k, 0, "package %s has no place in the import rule: give it one here and in CONTRIBUTING.md", name)
 		r := rules[k]
 		for _, imp := range p.Imports {
 			inner, ours := strings.CutPrefix(imp, module+"/")
