@@ -57,13 +57,14 @@ func TestToolResults(t *testing.T) {
 		want []message.Part
 		is   error // what the event's error wraps; nil: not looked at
 	}{
-		"text":     {parts(message.Text{Text: "1"}), []message.Part{piece(message.ToolResult{Text: "1"})}, nil},
-		"nothing":  {parts(), []message.Part{piece(message.ToolResult{})}, nil},
-		"pieces":   {parts(message.Text{Text: "1"}, image, sealed), []message.Part{piece(message.ToolResult{Text: "1"}), piece(message.ToolResult{Content: image}), piece(message.ToolResult{Content: sealed})}, nil},
-		"nil part": {parts(nil), failed("the tool returned a part of type <nil>, want text, media or opaque parts"), nil},
-		"a call":   {parts(message.Text{Text: "1"}, call("x", "y")), failed("the tool returned a part of type message.ToolCall, want text, media or opaque parts"), nil},
-		"error":    {fails(boom), failed("boom"), boom},
-		"no text":  {fails(errors.New("")), failed("the tool failed and does not say why"), nil},
+		"text":      {parts(message.Text{Text: "1"}), []message.Part{piece(message.ToolResult{Text: "1"})}, nil},
+		"nothing":   {parts(), []message.Part{piece(message.ToolResult{})}, nil},
+		"pieces":    {parts(message.Text{Text: "1"}, image, sealed), []message.Part{piece(message.ToolResult{Text: "1"}), piece(message.ToolResult{Content: image}), piece(message.ToolResult{Content: sealed})}, nil},
+		"nil part":  {parts(nil), failed("the tool returned a part of type <nil>, want text, media or opaque parts"), nil},
+		"a call":    {parts(message.Text{Text: "1"}, call("x", "y")), failed("the tool returned a part of type message.ToolCall, want text, media or opaque parts"), nil},
+		"a pointer": {parts(&message.Text{Text: "1"}), failed("the tool returned a part of type *message.Text, want text, media or opaque parts"), nil},
+		"error":     {fails(boom), failed("boom"), boom},
+		"no text":   {fails(errors.New("")), failed("the tool failed and does not say why"), nil},
 		"error that panics": {
 			fails(badError{}),
 			failed("<nil>"), // what fmt makes of a nil pointer in an error

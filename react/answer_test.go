@@ -37,6 +37,8 @@ func TestUselessAnswers(t *testing.T) {
 		"no parts":       {of(message.RoleAssistant), "it says nothing and calls nothing"},
 		"blank":          {of(message.RoleAssistant, message.Text{Text: " \n"}), "it says nothing and calls nothing"},
 		"nil part":       {of(message.RoleAssistant, text, nil), "it holds a nil part"},
+		"pointer":        {of(message.RoleAssistant, &message.Text{Text: "yes"}), "it holds a part of unknown type, such as a pointer to one"},
+		"pointer call":   {of(message.RoleAssistant, text, &message.ToolCall{ID: "c"}), "it holds a part of unknown type, such as a pointer to one"},
 		"tool result":    {of(message.RoleAssistant, text, message.ToolResult{CallID: "c"}), "it holds a tool result, want text, thinking, media, calls or opaque parts"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,6 @@ func ExampleAgent_Run() {
 		case react.End:
 			fmt.Println(e.Answer(), err)
 			history = e.History
-		case react.Delta, react.Step, react.Result: // not shown
 		}
 	}
 	for res := range history[2].Results() { // the model saw it cleared, the history keeps it
