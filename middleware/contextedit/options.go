@@ -42,7 +42,8 @@ type Options struct {
 	// nothing is cleared, and an event says so. 0: no floor.
 	ClearAtLeast int
 
-	// StopAfter ends clearing once so many tokens are freed, oldest first. 0:
+	// StopAfter ends clearing once so many tokens are freed, oldest first. It
+	// goes on when the conversation has grown and the trigger is met again. 0:
 	// all that may be cleared is.
 	StopAfter int
 
