@@ -32,10 +32,11 @@ type survey struct {
 // survey finds the results that could be cleared, now or later.
 func (o Options) survey(v *middleware.View) survey {
 	var s survey
-	call := -1
+	call, answer := -1, -1
 	for i, m := range v.All() {
 		switch m.Role {
 		case message.RoleAssistant:
+			answer = i
 			if call = -1; m.HasCalls() {
 				call = i
 				s.rounds++
@@ -47,13 +48,15 @@ func (o Options) survey(v *middleware.View) survey {
 		case message.RoleSystem, message.RoleUser:
 		}
 	}
+	for i := range s.found {
+		s.found[i].fresh = s.found[i].at > answer
+	}
 	return s
 }
 
 // inMessage appends the candidates of one tool message. The pieces of one
 // result are one candidate, wherever they stand.
 func (o Options) inMessage(found []candidate, v *middleware.View, in candidate) []candidate {
-	in.fresh = v.Protected(in.at)&middleware.Fresh != 0
 	before := len(found)
 	parts := v.At(in.at).Parts
 	for i, p := range parts {
