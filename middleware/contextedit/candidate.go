@@ -171,10 +171,10 @@ func (o Options) choose(s survey) (chosen []candidate, freed int) {
 // beyondKeep returns the results that none of the keeps holds.
 func (o Options) beyondKeep(s survey) []candidate {
 	var out []candidate
-	kept, tokens := 0, 0
+	kept, held := 0, 0
 	for _, c := range slices.Backward(s.found) {
-		tokens += c.tokens
-		if c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || tokens <= o.KeepTokens {
+		held += c.tokens
+		if c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || held <= o.KeepTokens {
 			kept++
 			continue
 		}

@@ -80,12 +80,13 @@ func (o Options) cleared(r message.ToolResult) message.ToolResult {
 	return r
 }
 
-// joins reports whether one placeholder stands for part i, a piece of a result,
-// and the one before it.
+// joins reports whether one placeholder stands for part i and the one before it,
+// both pieces of a result.
 func (o Options) joins(parts []message.Part, i int) bool {
 	if i == 0 {
 		return false
 	}
-	before, ok := parts[i-1].(message.ToolResult)
-	return ok && o.cleared(before) == o.cleared(parts[i].(message.ToolResult))
+	before, ok1 := parts[i-1].(message.ToolResult)
+	piece, ok2 := parts[i].(message.ToolResult)
+	return ok1 && ok2 && o.cleared(before) == o.cleared(piece)
 }

@@ -86,7 +86,8 @@ func (o Options) Validate() error {
 		}
 	}
 	if o.StopAfter > 0 && o.ClearAtLeast > o.StopAfter {
-		errs = append(errs, fmt.Errorf("ClearAtLeast is %d tokens and StopAfter %d, want a floor below the stop", o.ClearAtLeast, o.StopAfter))
+		errs = append(errs, fmt.Errorf("ClearAtLeast is %d tokens and StopAfter %d, want a floor no higher than the stop",
+			o.ClearAtLeast, o.StopAfter))
 	}
 	for _, names := range [][]string{o.ExcludeTools, o.ClearInputsOf} {
 		for i, name := range names {
