@@ -1,7 +1,6 @@
 package contextedit
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -21,6 +20,9 @@ type candidate struct {
 	input  bool   // its input goes too
 	fresh  bool   // no model has seen it yet
 	failed bool
+
+	stays bool // one of the keeps holds it
+	goes  bool // it is cleared now
 }
 
 // survey is what a view has to clear.
@@ -31,7 +33,7 @@ type survey struct {
 
 // survey finds the results that could be cleared, now or later.
 func (o Options) survey(v *middleware.View) survey {
-	var s survey
+	s := survey{found: make([]candidate, 0, v.Len()/2)}
 	call, answer := -1, -1
 	for i, m := range v.All() {
 		switch m.Role {
@@ -84,13 +86,27 @@ func (o Options) inMessage(found []candidate, v *middleware.View, in candidate) 
 		if c.freed <= 0 || o.excludes(c.tool) || o.excludes(call.Name) || isCleared(v, c) {
 			continue
 		}
-		if saved := o.inputSaving(v, c, call); saved > 0 {
+		if saved := o.inputSaving(v, c, call); saved > 0 && !inputOf(kept, c) {
 			c.input = true
 			c.freed += saved
 		}
 		kept = append(kept, c)
 	}
 	return kept
+}
+
+// inputOf reports whether one of these candidates takes the input of c's call
+// with it: a broken history may have several results of one call.
+func inputOf(found []candidate, c candidate) bool {
+	for _, o := range slices.Backward(found) {
+		if o.call != c.call {
+			break
+		}
+		if o.input && o.callID == c.callID {
+			return true
+		}
+	}
+	return false
 }
 
 // tokensOf returns the tokens of one part of a message. Those of a result that
@@ -108,8 +124,8 @@ func callOf(v *middleware.View, c candidate) message.ToolCall {
 	if c.call < 0 {
 		return message.ToolCall{}
 	}
-	for call := range v.At(c.call).Calls() {
-		if call.ID == c.callID {
+	for _, p := range v.At(c.call).Parts {
+		if call, ok := p.(message.ToolCall); ok && call.ID == c.callID {
 			return call
 		}
 	}
@@ -150,47 +166,31 @@ func isCleared(v *middleware.View, c candidate) bool {
 	return alone || !slices.Equal(of(now), of(v.History()[s.First]))
 }
 
-// choose returns those that go now, in the order of the view, and the tokens
-// that this frees.
+// choose returns those that go now, oldest first, and the tokens that this
+// frees.
 func (o Options) choose(s survey) (chosen []candidate, freed int) {
-	chosen = o.beyondKeep(s)
-	slices.SortStableFunc(chosen, func(a, b candidate) int {
-		return cmp.Or(compareBool(a.failed, b.failed), cmp.Compare(a.at, b.at))
-	})
-	for i, c := range chosen {
-		freed += c.freed
-		if o.StopAfter > 0 && freed >= o.StopAfter {
-			chosen = chosen[:i+1]
-			break
+	o.keep(s)
+	for _, failed := range []bool{false, true} {
+		for i := range s.found {
+			c := &s.found[i]
+			if c.failed == failed && !c.stays && (o.StopAfter == 0 || freed < o.StopAfter) {
+				c.goes = true
+				freed += c.freed
+			}
 		}
 	}
-	slices.SortStableFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
-	return chosen, freed
+	return slices.DeleteFunc(s.found, func(c candidate) bool { return !c.goes }), freed
 }
 
-// beyondKeep returns the results that none of the keeps holds.
-func (o Options) beyondKeep(s survey) []candidate {
-	var out []candidate
+// keep marks the results that one of the keeps holds.
+func (o Options) keep(s survey) {
 	kept, held := 0, 0
-	for _, c := range slices.Backward(s.found) {
+	for i := range slices.Backward(s.found) {
+		c := &s.found[i]
 		held += c.tokens
 		if c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || held <= o.KeepTokens {
+			c.stays = true
 			kept++
-			continue
 		}
-		out = append(out, c)
 	}
-	slices.Reverse(out)
-	return out
-}
-
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }

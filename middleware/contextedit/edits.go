@@ -15,12 +15,15 @@ const clearedInput = "{}"
 // them.
 func (o Options) edits(v *middleware.View, chosen []candidate) []middleware.Edit {
 	edits := make([]middleware.Edit, 0, len(chosen))
+	room := make([]message.Part, 0, len(chosen)) // for all edits together
 	for same := range runsBy(chosen, func(c candidate) int { return c.call }) {
 		if slices.ContainsFunc(same, func(c candidate) bool { return c.input }) {
 			edits = append(edits, clearInputs(v, same))
 		}
 		for same := range runsBy(same, func(c candidate) int { return c.at }) {
-			edits = append(edits, o.clearResults(v, same))
+			from := len(room)
+			room = o.clearResults(room, v, same)
+			edits = append(edits, middleware.RewriteOf(same[0].at, slices.Clip(room[from:])...))
 		}
 	}
 	return edits
@@ -56,11 +59,9 @@ func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
 	return middleware.RewriteOf(at, parts...)
 }
 
-// clearResults clears results of one message.
-func (o Options) clearResults(v *middleware.View, chosen []candidate) middleware.Edit {
-	at := chosen[0].at
-	all := v.At(at).Parts
-	var parts []message.Part
+// clearResults appends the parts of one message with these results cleared.
+func (o Options) clearResults(parts []message.Part, v *middleware.View, chosen []candidate) []message.Part {
+	all := v.At(chosen[0].at).Parts
 	for i, p := range all {
 		r, ok := p.(message.ToolResult)
 		goes := ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
@@ -71,7 +72,7 @@ func (o Options) clearResults(v *middleware.View, chosen []candidate) middleware
 			parts = append(parts, o.cleared(r))
 		}
 	}
-	return middleware.RewriteOf(at, parts...)
+	return parts
 }
 
 // cleared returns what stands in place of a piece of a result.
