@@ -89,7 +89,9 @@ func Content(msgs []Message, i int) []Violation {
 	var found []Violation
 	m := &msgs[i]
 	report := func(r Rule, id string) { found = append(found, Violation{Rule: r, At: i, CallID: id}) }
-	if !slices.Contains([]Role{RoleSystem, RoleUser, RoleAssistant, RoleTool}, m.Role) {
+	switch m.Role {
+	case RoleSystem, RoleUser, RoleAssistant, RoleTool:
+	default:
 		report(UnknownRole, "")
 	}
 	for _, p := range m.Parts {

@@ -284,6 +284,11 @@ func TestIdleCost(t *testing.T) {
 	}
 }
 
+// full is met when there are 100 tokens a message.
+func full(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
+	return v.Tokens() > 100*v.Len(), "", nil
+}
+
 func took(fn func()) float64 {
 	start := time.Now()
 	fn()
@@ -296,7 +301,11 @@ func took(fn func()) float64 {
 //nolint:paralleltest // AllocsPerRun counts those of the whole process
 func TestIdleAllocations(t *testing.T) {
 	const runs, spread, most = 50, 2, 40
-	for name, at := range map[string]middleware.Trigger{"untouched": trigger.Tokens(never), "edited": trigger.Tokens(9000)} {
+	for name, at := range map[string]middleware.Trigger{
+		"untouched":                    trigger.Tokens(never),
+		"edited":                       trigger.All(trigger.Messages(100), trigger.Func(full)),
+		"edited, trigger is still met": trigger.Messages(100),
+	} {
 		var allocs []float64
 		for _, n := range []int{100, messages} {
 			h := conversation(n)

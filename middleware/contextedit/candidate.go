@@ -1,6 +1,7 @@
 package contextedit
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -12,17 +13,14 @@ import (
 type candidate struct {
 	at     int // position of its message
 	callID string
-	tool   string // name of the tool
-	call   int    // position of the call's message, -1: there is none
-	round  int    // which round of the view it is in, from 1
-	tokens int    // of the result
-	freed  int    // tokens, if it is cleared, and its input with it if that goes too
-	input  bool   // its input goes too
-	fresh  bool   // no model has seen it yet
+	call   int  // position of the call's message, -1: there is none
+	round  int  // which round of the view it is in, from 1
+	tokens int  // of the result
+	freed  int  // tokens, if it is cleared, and its input with it if that goes too
+	input  bool // its input goes too
+	fresh  bool // no model has seen it yet
 	failed bool
-
-	stays bool // one of the keeps holds it
-	goes  bool // it is cleared now
+	stays  bool // by its name, or since one of the keeps holds it
 }
 
 // survey is what a view has to clear.
@@ -32,7 +30,7 @@ type survey struct {
 }
 
 // survey finds the results that could be cleared, now or later.
-func (o Options) survey(v *middleware.View) survey {
+func (o *editor) survey(v *middleware.View) survey {
 	s := survey{found: make([]candidate, 0, v.Len()/2)}
 	call, answer := -1, -1
 	for i, m := range v.All() {
@@ -45,7 +43,7 @@ func (o Options) survey(v *middleware.View) survey {
 			}
 		case message.RoleTool:
 			if v.Protected(i)&middleware.Whole == 0 {
-				s.found = o.inMessage(s.found, v, candidate{at: i, call: call, round: s.rounds})
+				s.found = o.inMessage(s.found, v, m, candidate{at: i, call: call, round: s.rounds})
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -56,12 +54,11 @@ func (o Options) survey(v *middleware.View) survey {
 	return s
 }
 
-// inMessage appends the candidates of one tool message. The pieces of one
-// result are one candidate, wherever they stand.
-func (o Options) inMessage(found []candidate, v *middleware.View, in candidate) []candidate {
+// inMessage appends the candidates of one tool message. The pieces of a result
+// are one candidate, wherever they stand in it.
+func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Message, in candidate) []candidate {
 	before := len(found)
-	parts := v.At(in.at).Parts
-	for i, p := range parts {
+	for i, p := range m.Parts {
 		r, ok := p.(message.ToolResult)
 		if !ok {
 			continue
@@ -70,57 +67,66 @@ func (o Options) inMessage(found []candidate, v *middleware.View, in candidate) 
 		if k < before {
 			k = len(found)
 			found = append(found, in)
-			found[k].callID, found[k].tool = r.CallID, r.Name
+			found[k].callID = r.CallID
 		}
-		c, n := &found[k], tokensOf(v, in.at, i)
+		c, n := &found[k], tokensOf(v, m, in.at, p)
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
-		if !o.joins(parts, i) {
+		c.stays = c.stays || o.excludes(r.Name)
+		if !joins(m.Parts, i) {
 			c.freed -= tokens.Part(v.Counter(), o.cleared(r))
 		}
 	}
-	kept := found[:before]
-	for _, c := range found[before:] {
-		call := callOf(v, c)
-		if c.freed <= 0 || o.excludes(c.tool) || o.excludes(call.Name) || isCleared(v, c) {
-			continue
+	kept := before
+	for i := before; i < len(found); i++ {
+		if o.qualifies(v, found[:kept], &found[i]) {
+			found[kept] = found[i]
+			kept++
 		}
-		if saved := o.inputSaving(v, c, call); saved > 0 && !inputOf(kept, c) {
-			c.input = true
-			c.freed += saved
-		}
-		kept = append(kept, c)
 	}
-	return kept
+	return found[:kept]
 }
 
-// inputOf reports whether one of these candidates takes the input of c's call
-// with it: a broken history may have several results of one call.
-func inputOf(found []candidate, c candidate) bool {
-	for _, o := range slices.Backward(found) {
-		if o.call != c.call {
-			break
-		}
-		if o.input && o.callID == c.callID {
+// tokensOf returns the tokens of one part of a message. Those of a result that
+// is alone in its message are known: its text is not counted anew.
+func tokensOf(v *middleware.View, m message.Message, at int, p message.Part) int {
+	if len(m.Parts) == 1 {
+		return v.TokensOf(at) - tokens.PerMessage - v.Counter().Count(m.Name)
+	}
+	return tokens.Part(v.Counter(), p)
+}
+
+// qualifies reports whether a result could be cleared at all, and completes
+// what is known of it. Those before it have been completed.
+func (o *editor) qualifies(v *middleware.View, before []candidate, c *candidate) bool {
+	if c.freed <= 0 || c.stays || isCleared(v, c) {
+		return false
+	}
+	if len(o.ExcludeTools) == 0 && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
+		return true // the call has no say
+	}
+	call := callOf(v, c)
+	if saved := o.inputSaving(v, c, call); saved > 0 && !inputGoes(before, c) {
+		c.input = true
+		c.freed += saved
+	}
+	return !o.excludes(call.Name)
+}
+
+// inputGoes reports whether the input of c's call goes with another result: in a
+// broken history a call may have several.
+func inputGoes(before []candidate, c *candidate) bool {
+	for i := len(before) - 1; i >= 0 && before[i].call == c.call; i-- {
+		if before[i].input && before[i].callID == c.callID {
 			return true
 		}
 	}
 	return false
 }
 
-// tokensOf returns the tokens of one part of a message. Those of a result that
-// is alone in its message are known: its text is not counted anew.
-func tokensOf(v *middleware.View, at, part int) int {
-	m := v.At(at)
-	if len(m.Parts) == 1 {
-		return v.TokensOf(at) - tokens.PerMessage - v.Counter().Count(m.Name)
-	}
-	return tokens.Part(v.Counter(), m.Parts[part])
-}
-
 // callOf returns the call that a result answers; zero: there is none.
-func callOf(v *middleware.View, c candidate) message.ToolCall {
+func callOf(v *middleware.View, c *candidate) message.ToolCall {
 	if c.call < 0 {
 		return message.ToolCall{}
 	}
@@ -132,11 +138,11 @@ func callOf(v *middleware.View, c candidate) message.ToolCall {
 	return message.ToolCall{}
 }
 
-func (o Options) excludes(tool string) bool { return slices.Contains(o.ExcludeTools, tool) }
+func (o *editor) excludes(tool string) bool { return slices.Contains(o.ExcludeTools, tool) }
 
 // inputSaving returns the tokens that clearing the input of a call frees; 0: it
 // stays.
-func (o Options) inputSaving(v *middleware.View, c candidate, call message.ToolCall) int {
+func (o *editor) inputSaving(v *middleware.View, c *candidate, call message.ToolCall) int {
 	if c.call < 0 || v.Protected(c.call) != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
 		return 0
 	}
@@ -145,7 +151,7 @@ func (o Options) inputSaving(v *middleware.View, c candidate, call message.ToolC
 
 // isCleared reports whether this middleware has cleared a result already. The
 // journal says so, not the text.
-func isCleared(v *middleware.View, c candidate) bool {
+func isCleared(v *middleware.View, c *candidate) bool {
 	s := v.Span(c.at)
 	if s.Edit == nil || s.Edit.By != Name || s.Edit.Kind != middleware.Rewrite {
 		return false
@@ -166,31 +172,46 @@ func isCleared(v *middleware.View, c candidate) bool {
 	return alone || !slices.Equal(of(now), of(v.History()[s.First]))
 }
 
-// choose returns those that go now, oldest first, and the tokens that this
-// frees.
-func (o Options) choose(s survey) (chosen []candidate, freed int) {
-	o.keep(s)
-	for _, failed := range []bool{false, true} {
-		for i := range s.found {
-			c := &s.found[i]
-			if c.failed == failed && !c.stays && (o.StopAfter == 0 || freed < o.StopAfter) {
-				c.goes = true
-				freed += c.freed
-			}
+// choose returns those that go now, in the order of the view, and the tokens
+// that this frees.
+func (o *editor) choose(s survey) (chosen []candidate, freed int) {
+	chosen = o.beyondKeep(s)
+	if o.StopAfter > 0 {
+		slices.SortStableFunc(chosen, failedLast)
+	}
+	for i, c := range chosen {
+		freed += c.freed
+		if o.StopAfter > 0 && freed >= o.StopAfter {
+			chosen = chosen[:i+1]
+			break
 		}
 	}
-	return slices.DeleteFunc(s.found, func(c candidate) bool { return !c.goes }), freed
+	if o.StopAfter > 0 {
+		slices.SortStableFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
+	}
+	return chosen, freed
 }
 
-// keep marks the results that one of the keeps holds.
-func (o Options) keep(s survey) {
-	kept, held := 0, 0
+// beyondKeep returns the results that none of the keeps holds.
+func (o *editor) beyondKeep(s survey) []candidate {
+	kept, keptTokens := 0, 0
 	for i := range slices.Backward(s.found) {
 		c := &s.found[i]
-		held += c.tokens
-		if c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || held <= o.KeepTokens {
-			c.stays = true
+		keptTokens += c.tokens
+		c.stays = c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || keptTokens <= o.KeepTokens
+		if c.stays {
 			kept++
 		}
 	}
+	return slices.DeleteFunc(s.found, func(c candidate) bool { return c.stays })
+}
+
+func failedLast(a, b candidate) int {
+	switch {
+	case a.failed == b.failed:
+		return 0
+	case b.failed:
+		return -1
+	}
+	return 1
 }

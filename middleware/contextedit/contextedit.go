@@ -33,8 +33,10 @@ func New(opts Options) middleware.Middleware {
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	}
-	return middleware.Editing(Name, opts.plan, middleware.Options{
-		Trigger: fitting{Trigger: opts.Trigger, floor: opts.ClearAtLeast}, MinCalls: opts.MinCalls, Strict: opts.Strict,
+	return middleware.Editing(Name, (&editor{opts}).plan, middleware.Options{
+		Trigger:  fitting{Trigger: opts.Trigger, floor: opts.ClearAtLeast},
+		MinCalls: opts.MinCalls,
+		Strict:   opts.Strict,
 	})
 }
 
@@ -54,8 +56,10 @@ func (f fitting) Met(v *middleware.View, plan func() *middleware.Plan) (met bool
 	return f.Trigger.Met(v, plan)
 }
 
-// plan is the editor.
-func (o Options) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+// editor plans by options that are complete.
+type editor struct{ Options }
+
+func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if o.stopped(v) {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
@@ -65,19 +69,20 @@ func (o Options) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 	}
 	if freed < o.ClearAtLeast {
 		return &middleware.Plan{
-			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", results(len(chosen)), freed, o.ClearAtLeast),
+			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d",
+				results(len(chosen)), freed, o.ClearAtLeast),
 		}, nil
 	}
 	return &middleware.Plan{
-		Edits: o.edits(v, chosen),
 		Why:   fmt.Sprintf("cleared %s", results(len(chosen))),
 		Items: len(chosen),
+		Edits: o.edits(v, chosen),
 	}, nil
 }
 
 // stopped reports whether StopAfter has ended clearing for this very history:
 // a call that is made again must give the same view again.
-func (o Options) stopped(v *middleware.View) bool {
+func (o *editor) stopped(v *middleware.View) bool {
 	if force := v.Request().Force; o.StopAfter == 0 || slices.Contains(force, Name) || slices.Contains(force, "*") {
 		return false
 	}

@@ -13,28 +13,32 @@ const clearedInput = "{}"
 
 // edits returns the edits that clear these results, and the inputs that go with
 // them.
-func (o Options) edits(v *middleware.View, chosen []candidate) []middleware.Edit {
-	edits := make([]middleware.Edit, 0, len(chosen))
-	room := make([]message.Part, 0, len(chosen)) // for all edits together
-	for same := range runsBy(chosen, func(c candidate) int { return c.call }) {
-		if slices.ContainsFunc(same, func(c candidate) bool { return c.input }) {
-			edits = append(edits, clearInputs(v, same))
-		}
-		for same := range runsBy(same, func(c candidate) int { return c.at }) {
-			from := len(room)
-			room = o.clearResults(room, v, same)
-			edits = append(edits, middleware.RewriteOf(same[0].at, slices.Clip(room[from:])...))
+func (o *editor) edits(v *middleware.View, chosen []candidate) []middleware.Edit {
+	out := make([]middleware.Edit, 0, len(chosen))
+	arena := make([]message.Part, 0, len(chosen)) // of the parts of all edits
+	for same := range runsBy(chosen, func(c *candidate) int { return c.at }) {
+		from := len(arena)
+		arena = o.appendCleared(arena, v.At(same[0].at).Parts, same)
+		out = append(out, middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...))
+	}
+	var inputs []candidate
+	for _, c := range chosen {
+		if c.input {
+			inputs = append(inputs, c)
 		}
 	}
-	return edits
+	for same := range runsBy(inputs, func(c *candidate) int { return c.call }) {
+		out = append(out, clearInputs(v, same))
+	}
+	return out
 }
 
 // runsBy yields the runs of neighbours that have the same key.
-func runsBy(cs []candidate, key func(candidate) int) iter.Seq[[]candidate] {
+func runsBy(cs []candidate, key func(*candidate) int) iter.Seq[[]candidate] {
 	return func(yield func([]candidate) bool) {
 		for len(cs) > 0 {
 			n := 1
-			for n < len(cs) && key(cs[n]) == key(cs[0]) {
+			for n < len(cs) && key(&cs[n]) == key(&cs[0]) {
 				n++
 			}
 			if !yield(cs[:n]) {
@@ -51,7 +55,7 @@ func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
 	parts := slices.Clone(v.At(at).Parts)
 	for i, p := range parts {
 		call, ok := p.(message.ToolCall)
-		if ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.input && c.callID == call.ID }) {
+		if ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == call.ID }) {
 			call.Arguments = clearedInput
 			parts[i] = call
 		}
@@ -59,16 +63,15 @@ func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
 	return middleware.RewriteOf(at, parts...)
 }
 
-// clearResults appends the parts of one message with these results cleared.
-func (o Options) clearResults(parts []message.Part, v *middleware.View, chosen []candidate) []message.Part {
-	all := v.At(chosen[0].at).Parts
-	for i, p := range all {
+// appendCleared appends the parts of a message with the chosen results cleared.
+func (o *editor) appendCleared(parts, before []message.Part, chosen []candidate) []message.Part {
+	for i, p := range before {
 		r, ok := p.(message.ToolResult)
 		goes := ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
 		switch {
 		case !goes:
 			parts = append(parts, p)
-		case !o.joins(all, i):
+		case !joins(before, i):
 			parts = append(parts, o.cleared(r))
 		}
 	}
@@ -76,18 +79,18 @@ func (o Options) clearResults(parts []message.Part, v *middleware.View, chosen [
 }
 
 // cleared returns what stands in place of a piece of a result.
-func (o Options) cleared(r message.ToolResult) message.ToolResult {
+func (o *editor) cleared(r message.ToolResult) message.ToolResult {
 	r.Text, r.Content = o.Placeholder, nil
 	return r
 }
 
-// joins reports whether one placeholder stands for part i and the one before it,
-// both pieces of a result.
-func (o Options) joins(parts []message.Part, i int) bool {
+// joins reports whether one placeholder stands for part i and the one before it:
+// for pieces of one result, unless they differ in what a rewrite must keep.
+func joins(parts []message.Part, i int) bool {
 	if i == 0 {
 		return false
 	}
-	before, ok1 := parts[i-1].(message.ToolResult)
-	piece, ok2 := parts[i].(message.ToolResult)
-	return ok1 && ok2 && o.cleared(before) == o.cleared(piece)
+	a, ok1 := parts[i-1].(message.ToolResult)
+	b, ok2 := parts[i].(message.ToolResult)
+	return ok1 && ok2 && a.CallID == b.CallID && a.Name == b.Name && a.Error == b.Error
 }
