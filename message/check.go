@@ -22,7 +22,8 @@ const (
 	BadArguments    Rule = "bad arguments"    // arguments that are not a JSON object
 	EmptyMessage    Rule = "empty message"    // no part that says anything
 	NilPart         Rule = "nil part"         // a part that is nil
-	MisplacedPart   Rule = "misplaced part"   // a call outside an assistant message, a result outside a tool message
+	MisplacedPart   Rule = "misplaced part"   // in a message that cannot have it: a call, a result, what is no content of a result
+	UnknownPart     Rule = "unknown part"     // none of the six types of parts: a pointer to one, say
 	UnknownRole     Rule = "unknown role"     // none of the four roles
 )
 
@@ -88,7 +89,9 @@ func Content(msgs []Message, i int) []Violation {
 	var found []Violation
 	m := &msgs[i]
 	report := func(r Rule, id string) { found = append(found, Violation{Rule: r, At: i, CallID: id}) }
-	if !slices.Contains([]Role{RoleSystem, RoleUser, RoleAssistant, RoleTool}, m.Role) {
+	switch m.Role {
+	case RoleSystem, RoleUser, RoleAssistant, RoleTool:
+	default:
 		report(UnknownRole, "")
 	}
 	for _, p := range m.Parts {
@@ -103,10 +106,12 @@ func Content(msgs []Message, i int) []Violation {
 				report(BadArguments, p.ID)
 			}
 		case ToolResult:
-			if m.Role != RoleTool {
+			if m.Role != RoleTool || !holds(p.Content) {
 				report(MisplacedPart, p.CallID)
 			}
 		case Text, Thinking, Media, Opaque:
+		default:
+			report(UnknownPart, "")
 		}
 	}
 	if !slices.ContainsFunc(m.Parts, says) {
@@ -124,6 +129,17 @@ func says(p Part) bool {
 		return strings.TrimSpace(p.Text) != ""
 	case Thinking, Media, ToolCall, ToolResult, Opaque:
 		return true
+	}
+	return false
+}
+
+// holds reports whether a part may be the content of a result.
+func holds(content Part) bool {
+	switch content.(type) {
+	case nil, Media, Opaque:
+		return true
+	case Text, Thinking, ToolCall, ToolResult:
+		return false
 	}
 	return false
 }
@@ -227,10 +243,14 @@ func (p *pairer) report(r Rule, at int, id string) {
 	p.found = append(p.found, Violation{Rule: r, At: at, CallID: id})
 }
 
-// reportOnce reports a result of several pieces once.
+// reportOnce reports a result of several pieces once, also if others stand
+// between them.
 func (p *pairer) reportOnce(r Rule, at int, id string) {
 	v := Violation{Rule: r, At: at, CallID: id}
-	if n := len(p.found); n == 0 || p.found[n-1] != v {
-		p.found = append(p.found, v)
+	for k := len(p.found) - 1; k >= 0 && p.found[k].At == at; k-- {
+		if p.found[k] == v {
+			return
+		}
 	}
+	p.found = append(p.found, v)
 }

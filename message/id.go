@@ -23,7 +23,7 @@ func (id ID) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, id[:])
 
 // UnmarshalText reads what [ID.MarshalText] wrote.
 func (id *ID) UnmarshalText(text []byte) error {
-	if hex.DecodedLen(len(text)) != len(id) {
+	if len(text) != hex.EncodedLen(len(id)) {
 		return fmt.Errorf("message: id %q has %d digits, want %d", text, len(text), hex.EncodedLen(len(id)))
 	}
 	if _, err := hex.Decode(id[:], text); err != nil {
@@ -106,8 +106,8 @@ func appendPart(b []byte, p Part) []byte {
 		return appendPart(b, p.Content)
 	case Opaque:
 		return appendString(appendString(append(b, 'o'), p.Kind), p.Data)
-	default:
-		panic(fmt.Sprintf("message: unknown part %T", p))
+	default: // no part at all, which Check reports
+		return appendString(append(b, '?'), fmt.Sprintf("%#v", p))
 	}
 }
 

@@ -11,12 +11,13 @@ import (
 
 // MarshalJSON writes the message for storage. Nothing is lost: signatures,
 // opaque parts, hints and usage are kept, and a string that is not valid UTF-8
-// becomes {"base64": …}. It is not the wire format of a provider. A nil part
-// is an error.
+// becomes {"base64": …}. Of the time, the instant and the zone's offset are
+// kept, not the zone's name. It is not the wire format of a provider. A nil
+// part is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
 	out := messageJSON{Role: raw(m.Role), Name: raw(m.Name), Usage: m.Usage}
 	if !m.Time.IsZero() {
-		out.Time = &m.Time
+		out.Time = storable(m.Time)
 	}
 	if m.Hints != (Hints{}) {
 		out.Hints = &m.Hints
@@ -31,8 +32,18 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what [Message.MarshalJSON] wrote. A part of unknown type
-// and an unknown field are errors, since leaving them out would lose them.
+// storable returns the time as its text can tell it: RFC 3339 has no seconds in
+// the offset of a zone, and without them it would tell another instant.
+func storable(t time.Time) *time.Time {
+	if _, offset := t.Zone(); offset%60 != 0 {
+		t = t.UTC()
+	}
+	return &t
+}
+
+// UnmarshalJSON reads what [Message.MarshalJSON] wrote. A part of unknown type,
+// an unknown field, and a field that its part does not have are errors, since
+// leaving them out would lose them.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var in messageJSON
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -84,6 +95,20 @@ type partJSON struct {
 }
 
 func partToJSON(p Part) (*partJSON, error) {
+	j, err := flatJSON(p)
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := p.(ToolResult); ok && r.Content != nil {
+		if j.Content, err = partToJSON(r.Content); err != nil {
+			return nil, fmt.Errorf("content: %w", err)
+		}
+	}
+	return j, nil
+}
+
+// flatJSON leaves out the content of a result.
+func flatJSON(p Part) (*partJSON, error) {
 	switch p := p.(type) {
 	case nil:
 		return nil, errors.New("nil, want a part")
@@ -96,21 +121,39 @@ func partToJSON(p Part) (*partJSON, error) {
 	case ToolCall:
 		return &partJSON{Type: "call", ID: raw(p.ID), Name: raw(p.Name), Arguments: raw(p.Arguments)}, nil
 	case ToolResult:
-		j := &partJSON{Type: "result", ID: raw(p.CallID), Name: raw(p.Name), Text: raw(p.Text), Error: p.Error}
-		if p.Content == nil {
-			return j, nil
-		}
-		content, err := partToJSON(p.Content)
-		j.Content = content
-		return j, err
+		return &partJSON{Type: "result", ID: raw(p.CallID), Name: raw(p.Name), Text: raw(p.Text), Error: p.Error}, nil
 	case Opaque:
 		return &partJSON{Type: "opaque", Kind: raw(p.Kind), Data: raw(p.Data)}, nil
 	default:
-		return nil, fmt.Errorf("unknown part %T", p)
+		return nil, fmt.Errorf("%T is no part, want one of the six types", p)
 	}
 }
 
+// part returns the part that j tells, if j tells nothing else.
 func (j *partJSON) part() (Part, error) {
+	p, err := j.flat()
+	if err != nil {
+		return nil, err
+	}
+	told, err := flatJSON(p)
+	if err != nil {
+		return nil, err
+	}
+	r, isResult := p.(ToolResult)
+	if told.Content = j.Content; *told != *j || j.Content != nil && !isResult {
+		return nil, fmt.Errorf("type %q has a field of another type of part", j.Type)
+	}
+	if j.Content == nil {
+		return p, nil
+	}
+	if r.Content, err = j.Content.part(); err != nil {
+		return nil, fmt.Errorf("content: %w", err)
+	}
+	return r, nil
+}
+
+// flat leaves out the content of a result.
+func (j *partJSON) flat() (Part, error) {
 	switch j.Type {
 	case "text":
 		return Text{string(j.Text)}, nil
@@ -121,13 +164,7 @@ func (j *partJSON) part() (Part, error) {
 	case "call":
 		return ToolCall{ID: string(j.ID), Name: string(j.Name), Arguments: string(j.Arguments)}, nil
 	case "result":
-		r := ToolResult{CallID: string(j.ID), Name: string(j.Name), Text: string(j.Text), Error: j.Error}
-		if j.Content == nil {
-			return r, nil
-		}
-		content, err := j.Content.part()
-		r.Content = content
-		return r, err
+		return ToolResult{CallID: string(j.ID), Name: string(j.Name), Text: string(j.Text), Error: j.Error}, nil
 	case "opaque":
 		return Opaque{Kind: string(j.Kind), Data: string(j.Data)}, nil
 	}
@@ -150,8 +187,13 @@ func (r *raw) UnmarshalJSON(data []byte) error {
 		return json.Unmarshal(data, (*string)(r))
 	}
 	var b rawBytes
-	if err := json.Unmarshal(data, &b); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&b); err != nil {
 		return err
+	}
+	if b.Base64 == nil {
+		return errors.New(`want a string or {"base64": …}`)
 	}
 	*r = raw(b.Base64)
 	return nil

@@ -2,7 +2,8 @@ package message
 
 // Part is a piece of a message: [Text], [Thinking], [Media], [ToolCall],
 // [ToolResult] or [Opaque]. The set is closed. Parts are comparable values
-// that hold strings only, so == compares their content.
+// that hold strings only, so == compares their content; a pointer to one is not
+// a part, and [Check] says so.
 //
 //sumtype:decl
 type Part interface{ part() }

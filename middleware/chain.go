@@ -48,7 +48,10 @@ func (c *chain) enter(next Model) Model {
 			r.owner, r.view = c, nil
 			req = &r
 		case c.given && req.owner != c && !c.ignored.Swap(true):
-			c.tell(ctx, req, Event{Kind: EnvIgnored, By: "middleware.With", Why: "an outer chain has its own Env; give it to the outermost With"})
+			c.tell(ctx, req, Event{
+				Kind: EnvIgnored, By: "middleware.With",
+				Why: "an outer chain has its own Env; give it to the outermost With",
+			})
 		}
 		return next(ctx, req, emit)
 	}
@@ -85,6 +88,10 @@ func (c *chain) tell(ctx context.Context, req *Request, e Event) {
 	req.observers.tell(ctx, e)
 }
 
+// slidesToTell is how often the caller has to drop its first messages until
+// an event says what that costs.
+const slidesToTell = 2
+
 // call is what does not change about a history while a chain edits it. Its
 // slices are those of the body: the history without the leading system
 // messages, which no edit touches. So are all positions inside this package,
@@ -113,6 +120,13 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.slides == slidesToTell && len(t.ids) > 0 && t.asked == 0 {
+		c.tell(ctx, req, Event{
+			Kind: Sliding, By: "middleware",
+			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
+				"pass the whole history and let the chain shorten it",
+		})
+	}
 	cl := &call{
 		chain: c, history: req.Messages, lead: len(t.lead),
 		body: t.body, ids: t.ids, toks: t.toks, tokens: t.tokens, track: t,
@@ -136,12 +150,20 @@ func (c *chain) follow(req *Request) (*track, error) {
 	lead := message.Leading(req.Messages)
 	body := req.Messages[lead:]
 	t, common := c.memo.match(body)
+	if common == 0 {
+		t.slides = c.memo.slides(body)
+	}
 	for i := range req.Messages {
 		if i >= lead && i < lead+common {
 			continue
 		}
-		if k := slices.Index(req.Messages[i].Parts, nil); k >= 0 {
-			return nil, &Error{Kind: Invalid, Op: "middleware", Err: fmt.Errorf("message %d: part %d is nil, want a part", i, k)}
+		for k, p := range req.Messages[i].Parts {
+			if !isPart(p) {
+				return nil, &Error{
+					Kind: Invalid, Op: "middleware",
+					Err: fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", i, k, p),
+				}
+			}
 		}
 	}
 	count := func(m message.Message) int { return tokens.Message(c.counter, m) }
@@ -156,4 +178,16 @@ func (c *chain) follow(req *Request) (*track, error) {
 		t.toolTokens = tokens.Tools(c.counter, req.Tools)
 	}
 	return t, nil
+}
+
+// isPart reports whether a part is one of those that package message has: not
+// nil, and no pointer to one.
+func isPart(p message.Part) bool {
+	switch p := p.(type) {
+	case message.ToolResult:
+		return p.Content == nil || isPart(p.Content)
+	case message.Text, message.Thinking, message.Media, message.ToolCall, message.Opaque:
+		return true
+	}
+	return false
 }

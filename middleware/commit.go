@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,7 +31,10 @@ func (v *View) commit(ctx context.Context) (*View, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		c.chain.tell(ctx, v.req, Event{Kind: JournalFailed, By: "middleware", Err: err, Why: "the edits of this call are kept in memory only"})
+		c.chain.tell(ctx, v.req, Event{
+			Kind: JournalFailed, By: "middleware", Err: err,
+			Why: "the edits of this call are kept in memory only",
+		})
 		f := c.track.found
 		f.list, f.unkept = v.list, v.list
 		v.publish(f)
@@ -44,7 +46,7 @@ func (v *View) commit(ctx context.Context) (*View, error) {
 // that.
 func (v *View) settle(f found) *View {
 	f.list = f.all.holding(v.call)
-	if !slices.EqualFunc(f.list, v.list, sameRecord) {
+	if !slices.EqualFunc(f.list, v.list, sameEdit) {
 		w := *v
 		w.list = f.list
 		w.shape = f.list.apply(v.call)
@@ -70,13 +72,16 @@ func (v *View) put(ctx context.Context, base found, at int, l list) (found, erro
 	const tries = 4
 	c := v.call
 	for range tries {
-		e, ok := c.entry(base, at, l)
+		e, ok := c.entry(base, l)
 		if !ok {
 			return base, nil
 		}
 		over := Rev{}
 		if base.at == at {
 			over = base.entry.Rev
+			if _, err := c.chain.journal.Put(ctx, c.chain.scope, over, Rev{}, base.entry); err != nil {
+				return found{}, fmt.Errorf("write journal: %w", err)
+			}
 		}
 		winner, err := c.chain.journal.Put(ctx, c.chain.scope, c.ids[at], over, e)
 		if err != nil {
@@ -99,9 +104,9 @@ func (v *View) put(ctx context.Context, base found, at int, l list) (found, erro
 	return base, nil
 }
 
-// entry tells a list as an entry at a position, on top of a base that is there
-// or before it. It is not ok if there is nothing to tell.
-func (c *call) entry(base found, at int, l list) (e Entry, ok bool) {
+// entry tells a list as an entry on top of a base. It is not ok if there is
+// nothing to tell.
+func (c *call) entry(base found, l list) (e Entry, ok bool) {
 	delta, ok := l.without(base.all)
 	if ok && len(delta) == 0 {
 		return Entry{}, false
@@ -110,9 +115,6 @@ func (c *call) entry(base found, at int, l list) (e Entry, ok bool) {
 		e = Entry{Edits: l.records()}
 	} else {
 		e = Entry{Base: c.ids[base.at], BaseRev: base.entry.Rev, Depth: base.entry.Depth + 1, Edits: delta.records()}
-	}
-	if base.at == at {
-		e.above(base.entry)
 	}
 	e.Rev = e.hash()
 	return e, true
@@ -128,11 +130,6 @@ func (l list) covers(other list) bool {
 		}
 	}
 	return !slices.ContainsFunc(other, func(o item) bool { return !l.has(o) && !folds.swallow(o) })
-}
-
-func (l list) has(o item) bool {
-	k, ok := slices.BinarySearchFunc(l, o, func(a, b item) int { return cmp.Compare(a.last(), b.last()) })
-	return ok && l[k].equal(o.Record)
 }
 
 func (l list) swallow(o item) bool {

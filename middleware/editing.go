@@ -3,8 +3,9 @@ package middleware
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
+
+	"github.com/laconic-go/laconic/message"
 )
 
 // Options say when an [Editor] may edit.
@@ -70,7 +71,7 @@ func (r *Request) open(ctx context.Context) (*View, error) {
 	if r.view == nil {
 		return r.owner.open(ctx, r)
 	}
-	if sameSlice(r.view.msgs, r.Messages) {
+	if sameSlice(r.view.msgs, r.Messages) || slices.EqualFunc(r.view.msgs, r.Messages, message.Message.Equal) {
 		return r.view.with(r), nil
 	}
 	if _, err := r.view.commit(ctx); err != nil {
@@ -78,7 +79,8 @@ func (r *Request) open(ctx context.Context) (*View, error) {
 	}
 	r.owner.tell(ctx, r, Event{
 		Kind: Reopened, By: "middleware",
-		Why: "the messages were changed between two editing middlewares, so the second begins anew; change them before the first or behind the last",
+		Why: "the messages were changed between two editing middlewares, so the second begins anew; " +
+			"change them before the first or behind the last",
 	})
 	return r.owner.open(ctx, r)
 }
@@ -102,6 +104,8 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case d.err != nil && !d.refused && KindOf(d.err) == Invalid:
+		return v, l.misfit(ctx, v, d.err)
 	case d.err != nil:
 		return v, l.fail(ctx, v, d)
 	case d.after != nil:
@@ -135,9 +139,11 @@ func (l *layer) due(ctx context.Context, d *draft) (met bool, why string, err er
 	return l.opts.Trigger.Met(v, func() *Plan { return d.once(ctx) })
 }
 
-// misfit reports, once per conversation, a trigger that cannot work.
+// misfit reports, once per conversation, options that cannot work for it.
 func (l *layer) misfit(ctx context.Context, v *View, err error) error {
-	err = &Error{Kind: Invalid, Op: l.name, Err: err}
+	if KindOf(err) != Invalid {
+		err = &Error{Kind: Invalid, Op: l.name, Err: err}
+	}
 	if l.opts.Strict {
 		return err
 	}
@@ -183,85 +189,4 @@ func (l *layer) report(ctx context.Context, d *draft, trigger string) {
 func (l *layer) tell(ctx context.Context, v *View, e Event) {
 	e.By = l.name
 	v.call.chain.tell(ctx, v.req, e)
-}
-
-// draft is a plan on its way to a view.
-type draft struct {
-	layer  *layer
-	before *View
-
-	made    bool
-	plan    *Plan
-	records []*Record
-	after   *View // nil: nothing to do, or not possible
-	err     error
-	refused bool // err says which rule the plan breaks
-}
-
-// once lets the editor plan, the first time it is called, and verifies the
-// plan.
-func (d *draft) once(ctx context.Context) *Plan {
-	if d.made {
-		return d.plan
-	}
-	d.made = true
-	if d.plan, d.err = d.propose(ctx); d.err != nil || d.plan == nil || len(d.plan.Edits) == 0 {
-		return d.plan
-	}
-	d.apply()
-	if d.after == nil {
-		return nil
-	}
-	d.plan.Saved = d.before.Tokens() - d.after.Tokens()
-	return d.plan
-}
-
-func (d *draft) propose(ctx context.Context) (p *Plan, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("editor panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	return d.layer.editor(ctx, d.before)
-}
-
-// apply makes the view of the plan and verifies it.
-func (d *draft) apply() {
-	d.after = nil
-	lazy := slices.ContainsFunc(d.plan.Edits, func(e Edit) bool { return e.Make != nil })
-	records, err := d.before.translate(d.layer.name, d.plan)
-	if err == nil {
-		d.records = records
-		d.after, err = d.before.withEdits(records, d.plan)
-	}
-	if err == nil {
-		err = verify(d.before, d.after, records, lazy)
-	}
-	if err != nil {
-		d.after, d.err, d.refused = nil, err, true
-	}
-}
-
-// finish makes the folds that are still to be made, and verifies again.
-func (d *draft) finish(ctx context.Context) {
-	plan := *d.plan
-	plan.Edits = slices.Clone(plan.Edits)
-	lazy := false
-	for i := range plan.Edits {
-		e := &plan.Edits[i]
-		if e.Make == nil {
-			continue
-		}
-		lazy = true
-		msgs, err := d.makeFold(ctx, e)
-		if err != nil {
-			d.after, d.err = nil, err
-			return
-		}
-		e.Messages, e.Make = msgs, nil
-	}
-	if lazy {
-		d.plan = &plan
-		d.apply()
-	}
 }

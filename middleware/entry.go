@@ -13,53 +13,34 @@ import (
 
 // How far entries build on one another.
 const (
-	maxDepth    = 32 // every so many entries, one holds all edits
-	maxVersions = 8  // of one place, for those that build on them
-	maxUndo     = 10 // folds inside folds that are kept
+	maxDepth = 32 // every so many entries, one holds all edits
+	maxUndo  = 10 // folds inside folds that are kept
 )
-
-// version returns the entry, or the one under it, of this revision.
-func (e *Entry) version(rev Rev) *Entry {
-	for ; e != nil; e = e.Under {
-		if e.Rev == rev {
-			return e
-		}
-	}
-	return nil
-}
-
-// above puts the entry over an older one in the same place.
-func (e *Entry) above(older Entry) {
-	e.Under = older.shallow(maxVersions - 1)
-}
-
-// shallow returns a copy with so many versions at most.
-func (e *Entry) shallow(versions int) *Entry {
-	if e == nil || versions == 0 {
-		return nil
-	}
-	c := *e
-	c.Under = e.Under.shallow(versions - 1)
-	return &c
-}
 
 // hash returns the revision that belongs to the entry's content.
 func (e *Entry) hash() Rev {
-	b := make([]byte, 0, 128*len(e.Edits))
+	const chunk = 4 << 10
+	h := sha256.New()
+	b := make([]byte, 0, 2*chunk)
 	b = append(b, e.Base[:]...)
 	b = append(b, e.BaseRev[:]...)
-	for _, r := range e.Edits {
-		b = r.appendTo(b)
+	for i, r := range e.Edits {
+		if i == 0 || r.By != e.Edits[i-1].By || r.Kind != e.Edits[i-1].Kind {
+			b = appendText(appendText(append(b, '#'), r.By), string(r.Kind))
+		}
+		if b = r.appendTo(b); len(b) >= chunk {
+			h.Write(b)
+			b = b[:0]
+		}
 	}
-	sum := sha256.Sum256(b)
-	return Rev(sum[:len(Rev{})])
+	h.Write(b)
+	return Rev(h.Sum(nil)[:len(Rev{})])
 }
 
-// appendTo writes all that a record says, for its hash.
+// appendTo writes what a record does, for its hash.
 func (r *Record) appendTo(b []byte) []byte {
-	b = appendText(appendText(b, r.By), string(r.Kind))
 	b = append(b, r.ID[:]...)
-	for _, n := range []int{r.Made, len(r.Runs), len(r.Messages), len(r.Under)} {
+	for _, n := range [...]int{r.Made, len(r.Runs), len(r.Messages), len(r.Under)} {
 		b = binary.AppendVarint(b, int64(n))
 	}
 	for _, run := range r.Runs {
@@ -70,7 +51,7 @@ func (r *Record) appendTo(b []byte) []byte {
 		b = m.AppendContent(b)
 	}
 	for _, u := range r.Under {
-		b = u.appendTo(b)
+		b = u.appendTo(appendText(appendText(b, u.By), string(u.Kind)))
 	}
 	return b
 }

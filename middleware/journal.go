@@ -11,8 +11,10 @@ import (
 //
 // An entry is kept under the ID of the last message that it was made for.
 // Whoever has the same scope and ID had the same conversation so far, so no
-// session id is needed. The scope is a border: an entry must never be found
-// from another scope. Entries hold text of the conversation in the clear.
+// session id is needed. An entry that gives way to a newer one is kept under
+// its revision, since others may build on it. The scope is a border: an entry
+// must never be found from another scope. Entries hold text of the conversation
+// in the clear.
 //
 // An implementation must be safe for concurrent use and may forget entries at
 // any time. Entries are read-only for all.
@@ -42,7 +44,6 @@ type Entry struct {
 	BaseRev Rev        `json:"base_rev,omitzero"` // and its revision
 	Depth   int        `json:"depth,omitempty"`   // how many entries lie before this one
 	Edits   []*Record  `json:"edits"`             // by position; they replace edits of Base at the same place
-	Under   *Entry     `json:"under,omitempty"`   // the entry that this one replaced, for those who build on it
 }
 
 // Record is an edit as it is remembered. Its positions count from the first
@@ -62,3 +63,16 @@ type Record struct {
 // first and last are the outermost positions.
 func (r *Record) first() int { return r.Runs[0].First }
 func (r *Record) last() int  { return r.Runs[len(r.Runs)-1].Last }
+
+// madeBy returns the length of the history when the named middleware made this
+// edit, or one that it covers; -1: it made none.
+func (r *Record) madeBy(name string) int {
+	made := -1
+	if r.By == name {
+		made = r.Made
+	}
+	for _, u := range r.Under {
+		made = max(made, u.madeBy(name))
+	}
+	return made
+}

@@ -3,6 +3,7 @@ package middleware
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -110,17 +111,15 @@ func minus(runs []message.Run, out message.Run) []message.Run {
 	return left
 }
 
-// without returns the edits of the list that are not in the other, and whether
-// the other, put over the result's complement, gives the list again: whether
-// the list can be told as edits on top of the other.
+// without returns the edits that are not in the base, and whether that is all
+// there is to tell: whether those, put over the base, give the list again.
 func (l list) without(base list) (delta list, ok bool) {
-	have := make(map[*Record]bool, len(base))
-	for _, it := range base {
-		have[it.Record] = true
+	if len(base) == 0 {
+		return l, true
 	}
 	shared := 0
 	for _, it := range l {
-		if have[it.Record] {
+		if base.has(it) {
 			shared++
 			continue
 		}
@@ -136,6 +135,12 @@ func (l list) without(base list) (delta list, ok bool) {
 		}
 	}
 	return delta, shared+gone == len(base)
+}
+
+// has reports whether the list has an edit that does the same.
+func (l list) has(it item) bool {
+	k, ok := slices.BinarySearchFunc(l, it, func(a, b item) int { return cmp.Compare(a.last(), b.last()) })
+	return ok && l[k].equal(it.Record)
 }
 
 // sort orders the edits by where their product stands.
@@ -193,77 +198,32 @@ func cover(covering, some []message.Run) (covered, overlaps bool) {
 type cut struct {
 	message.Run
 
-	it   item
+	it   *item
 	last bool
 }
 
-func (l list) cuts() []cut {
-	out := make([]cut, 0, len(l))
-	for _, it := range l {
-		for k, r := range it.Runs {
-			out = append(out, cut{Run: r, it: it, last: k == len(it.Runs)-1})
+// cuts yields the runs of all edits in order.
+func (l list) cuts() iter.Seq[cut] {
+	return func(yield func(cut) bool) {
+		if slices.ContainsFunc(l, func(it item) bool { return len(it.Runs) > 1 }) {
+			slices.Values(l.sortedCuts())(yield)
+			return
+		}
+		for i := range l {
+			if !yield(cut{Run: l[i].Runs[0], it: &l[i], last: true}) {
+				return
+			}
 		}
 	}
-	byFirst := func(a, b cut) int { return cmp.Compare(a.First, b.First) }
-	if !slices.IsSortedFunc(out, byFirst) {
-		slices.SortFunc(out, byFirst)
+}
+
+func (l list) sortedCuts() []cut {
+	var out []cut
+	for i := range l {
+		for k, r := range l[i].Runs {
+			out = append(out, cut{Run: r, it: &l[i], last: k == len(l[i].Runs)-1})
+		}
 	}
+	slices.SortFunc(out, func(a, b cut) int { return cmp.Compare(a.First, b.First) })
 	return out
-}
-
-// apply makes the view in one pass over the history.
-func (l list) apply(c *call) shape {
-	if len(l) == 0 {
-		return shape{msgs: c.history, tokens: c.tokens}
-	}
-	n := len(c.history) + len(c.history)/8
-	s := shape{
-		msgs:  append(make([]message.Message, 0, n), c.track.lead...),
-		spans: make([]span, c.lead, n),
-		toks:  append(make([]int, 0, n), c.track.leadToks...),
-	}
-	for _, t := range s.toks {
-		s.tokens += t
-	}
-	at := 0
-	for _, cut := range l.cuts() {
-		s.keep(c, at, cut.First)
-		if cut.last {
-			s.put(c, cut.it)
-		}
-		at = cut.Last + 1
-	}
-	s.keep(c, at, len(c.body))
-	return s
-}
-
-// keep appends the messages from first to before last as they are.
-func (s *shape) keep(c *call, first, last int) {
-	s.msgs = append(s.msgs, c.body[first:last]...)
-	s.toks = append(s.toks, c.toks[first:last]...)
-	for i := first; i < last; i++ {
-		s.spans = append(s.spans, span{first: i, last: i})
-		s.tokens += c.toks[i]
-	}
-	s.upto = last
-}
-
-// put appends what an edit puts in place.
-func (s *shape) put(c *call, it item) {
-	where := span{rec: it.Record, first: it.first(), last: it.last()}
-	s.tokens += it.tokens
-	if it.Kind == Rewrite {
-		m := c.body[where.first]
-		m.Parts = it.Parts
-		s.msgs, s.spans, s.toks = append(s.msgs, m), append(s.spans, where), append(s.toks, it.tokens)
-		return
-	}
-	for k, m := range it.Messages {
-		where.nth = k
-		n := it.tokens
-		if it.each != nil {
-			n = it.each[k]
-		}
-		s.msgs, s.spans, s.toks = append(s.msgs, m), append(s.spans, where), append(s.toks, n)
-	}
 }

@@ -13,6 +13,8 @@ const (
 	maxTracks     = 64
 	maxTrackBytes = 64 << 20 // beyond this only the newest is kept
 	maxPuts       = 64
+	maxSaid       = 64 // different events that a conversation has once
+	maxSlides     = 8  // tracks that are searched for a history without its beginning
 )
 
 // memo holds what a chain knows of the histories of its last calls, so that a
@@ -46,6 +48,23 @@ func (m *memo) match(body []message.Message) (t *track, common int) {
 	}
 	common, remarks := best.common(body)
 	return best.grow(body, common, remarks), common
+}
+
+// slides returns how many times in a row a body was an earlier one without its
+// first messages.
+func (m *memo) slides(body []message.Message) int {
+	tracks := m.tracks.Load()
+	if tracks == nil || len(body) < 2 {
+		return 0
+	}
+	for _, t := range (*tracks)[:min(len(*tracks), maxSlides)] {
+		for k := 1; k+1 < len(t.body); k++ {
+			if same(&t.body[k], &body[0]) && same(&t.body[k+1], &body[1]) {
+				return t.slides + 1
+			}
+		}
+	}
+	return 0
 }
 
 // publish makes a track the newest, in place of the one it grew from.

@@ -1,8 +1,8 @@
 package middleware
 
 import (
-	lru "container/list"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/laconic-go/laconic/message"
@@ -17,19 +17,22 @@ type Memory struct {
 	mu      sync.Mutex
 	limit   int
 	bytes   int
-	entries map[place]*lru.Element // of *kept
-	recent  lru.List               // newest first
+	entries map[place]*kept
+	recent  kept // head of a ring: next is the newest, prev the oldest
 }
 
+// place is where an entry is kept.
 type place struct {
 	scope string
 	id    message.ID
 }
 
+// kept is an entry, as an element of a ring.
 type kept struct {
-	place place
-	entry Entry
-	bytes int
+	place      place
+	entry      Entry
+	bytes      int
+	prev, next *kept
 }
 
 // NewMemory returns an empty journal that keeps about limit bytes; 0:
@@ -42,7 +45,9 @@ func NewMemory(limit int) *Memory {
 	if limit == 0 {
 		limit = DefaultMemory
 	}
-	return &Memory{limit: limit, entries: map[place]*lru.Element{}}
+	m := &Memory{limit: limit, entries: map[place]*kept{}}
+	m.recent.prev, m.recent.next = &m.recent, &m.recent
+	return m
 }
 
 // Bytes returns how many bytes are kept, about.
@@ -59,10 +64,10 @@ func (m *Memory) Latest(_ context.Context, scope string, ids []message.ID) (at i
 	if len(m.entries) == 0 {
 		return 0, Entry{}, false, nil
 	}
-	for i := len(ids) - 1; i >= 0; i-- {
-		if el, ok := m.entries[place{scope, ids[i]}]; ok {
-			m.touch(el)
-			return i, el.Value.(*kept).entry, true, nil
+	for i, id := range slices.Backward(ids) {
+		if k := m.entries[place{scope, id}]; k != nil {
+			m.touch(k)
+			return i, k.entry, true, nil
 		}
 	}
 	return 0, Entry{}, false, nil
@@ -70,17 +75,19 @@ func (m *Memory) Latest(_ context.Context, scope string, ids []message.ID) (at i
 
 // touch makes an entry the newest, and those that it builds on with it: one is
 // worth nothing without the other.
-func (m *Memory) touch(el *lru.Element) {
-	m.recent.MoveToFront(el)
-	after := el
+func (m *Memory) touch(k *kept) {
+	after := &m.recent
 	for range maxDepth {
-		k := after.Value.(*kept)
-		base, ok := m.entries[place{k.place.scope, k.entry.Base}]
-		if !ok || base == after {
+		k.remove()
+		k.insert(after)
+		base := m.entries[place{k.place.scope, k.entry.Base}]
+		if base == nil || base.entry.Rev != k.entry.BaseRev {
+			base = m.entries[place{k.place.scope, k.entry.BaseRev}]
+		}
+		if base == nil {
 			return
 		}
-		m.recent.MoveAfter(base, after)
-		after = base
+		k, after = base, k
 	}
 }
 
@@ -89,18 +96,18 @@ func (m *Memory) Put(_ context.Context, scope string, id message.ID, over Rev, e
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := place{scope, id}
-	el, ok := m.entries[p]
-	if ok {
-		if there := el.Value.(*kept).entry; there.Rev != over {
-			return there, nil
+	if there := m.entries[p]; there != nil {
+		if there.entry.Rev != over {
+			return there.entry, nil
 		}
-		m.remove(el)
+		m.forget(there)
 	}
 	k := &kept{place: p, entry: e, bytes: e.size()}
-	m.entries[p] = m.recent.PushFront(k)
+	k.insert(&m.recent)
+	m.entries[p] = k
 	m.bytes += k.bytes
-	for m.bytes > m.limit && m.recent.Len() > 1 {
-		m.remove(m.recent.Back())
+	for m.bytes > m.limit && len(m.entries) > 1 {
+		m.forget(m.recent.prev)
 	}
 	return e, nil
 }
@@ -109,19 +116,25 @@ func (m *Memory) Put(_ context.Context, scope string, id message.ID, over Rev, e
 func (m *Memory) Delete(_ context.Context, scope string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for p, el := range m.entries {
+	for p, k := range m.entries {
 		if p.scope == scope {
-			m.remove(el)
+			m.forget(k)
 		}
 	}
 	return nil
 }
 
-func (m *Memory) remove(el *lru.Element) {
-	k := el.Value.(*kept)
-	m.recent.Remove(el)
+func (m *Memory) forget(k *kept) {
+	k.remove()
 	delete(m.entries, k.place)
 	m.bytes -= k.bytes
+}
+
+func (k *kept) remove() { k.prev.next, k.next.prev = k.next, k.prev }
+
+func (k *kept) insert(after *kept) {
+	k.prev, k.next = after, after.next
+	k.prev.next, k.next.prev = k, k
 }
 
 // size is about how many bytes an entry takes.
@@ -131,17 +144,14 @@ func (e *Entry) size() int {
 	for _, r := range e.Edits {
 		n += r.size()
 	}
-	if e.Under != nil {
-		n += e.Under.size()
-	}
 	return n
 }
 
 func (r *Record) size() int {
-	const perRecord, perPart = 200, 100
+	const perRecord = 200
 	n := perRecord + len(r.By)
 	for _, p := range r.Parts {
-		n += perPart + textBytes(p)
+		n += partBytes(p)
 	}
 	for i := range r.Messages {
 		n += footprint(&r.Messages[i])

@@ -9,7 +9,9 @@ import (
 // Editor looks at a view and says which edits it would make. It does not make
 // them: it returns a plan, or nil if there is nothing to do. It must be
 // deterministic, safe for concurrent use, and change nothing that it sees. An
-// error says that it cannot tell; the call then goes on without it.
+// error says that it cannot tell; the call then goes on without it. One of kind
+// [Invalid] says that its options do not fit the request, and is reported once
+// per conversation.
 type Editor func(ctx context.Context, v *View) (*Plan, error)
 
 // Plan is what one middleware wants to edit now. All its edits are applied, or
@@ -36,8 +38,9 @@ const (
 // Edit is one edit of a plan. Positions are those of the view.
 type Edit struct {
 	Kind     EditKind
-	Runs     []message.Run     // in order; of a rewrite, the one message
-	Parts    []message.Part    // of a rewrite
+	At       int               // of a rewrite: the message
+	Parts    []message.Part    // of a rewrite: what it shall have
+	Runs     []message.Run     // of a fold: what it covers, in order
 	Messages []message.Message // of a fold: they stand where the last of the runs stood
 
 	// Make, if not nil, makes the messages of a fold that is dear to make, as
@@ -51,13 +54,21 @@ type Edit struct {
 // at position i. Calls, results and opaque parts must stay, in their order:
 // only the arguments, the result texts and the text may change.
 func RewriteOf(i int, parts ...message.Part) Edit {
-	return Edit{Kind: Rewrite, Runs: []message.Run{{First: i, Last: i}}, Parts: parts}
+	return Edit{Kind: Rewrite, At: i, Parts: parts}
 }
 
 // FoldOf returns the edit that removes the messages from first to last, both
 // included, and puts msgs in their place.
 func FoldOf(first, last int, msgs ...message.Message) Edit {
 	return Edit{Kind: Fold, Runs: []message.Run{{First: first, Last: last}}, Messages: msgs}
+}
+
+// first returns the first position that the edit covers.
+func (e *Edit) first() int {
+	if e.Kind == Rewrite {
+		return e.At
+	}
+	return e.Runs[0].First
 }
 
 // Trigger decides when an editor may edit. An implementation must be safe for

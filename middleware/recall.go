@@ -39,7 +39,7 @@ func (c *chain) recall(ctx context.Context, req *Request, cl *call) error {
 		t.asked, t.seen = len(cl.ids), made
 	}
 	f.list = f.latest().holding(cl)
-	if slices.EqualFunc(f.list, t.found.list, sameRecord) {
+	if slices.EqualFunc(f.list, t.found.list, sameEdit) {
 		f.list = t.found.list
 	} else {
 		t.shape, t.shaped = shape{}, false
@@ -56,7 +56,7 @@ func (f found) latest() list {
 	return f.all
 }
 
-func sameRecord(a, b item) bool { return a.Record == b.Record }
+func sameEdit(a, b item) bool { return a.equal(b.Record) }
 
 // latest returns the entry of the last position from the given one on that has
 // one that can be trusted, else what was found before.
@@ -101,17 +101,11 @@ func (c *chain) load(ctx context.Context, cl *call, e Entry, before found) (list
 		if len(stack) > maxDepth {
 			return nil, fmt.Errorf("builds on more than %d entries", maxDepth)
 		}
-		below := e.Under.version(e.BaseRev)
-		if below == nil {
-			_, b, _, err := c.journal.Latest(ctx, c.scope, []message.ID{e.Base})
-			if err != nil {
-				return nil, fmt.Errorf("read journal: %w", err)
-			}
-			if below = b.version(e.BaseRev); below == nil {
-				return nil, errors.New("builds on an entry that is gone")
-			}
+		below, err := c.below(ctx, e)
+		if err != nil {
+			return nil, err
 		}
-		e = *below
+		e = below
 		stack = append(stack, e)
 	}
 	for _, e := range slices.Backward(stack) {
@@ -126,23 +120,40 @@ func (c *chain) load(ctx context.Context, cl *call, e Entry, before found) (list
 	return base, nil
 }
 
+// below returns the entry that another builds on: it is at its place, or, if a
+// newer one is there, under its revision.
+func (c *chain) below(ctx context.Context, e Entry) (Entry, error) {
+	for _, id := range []message.ID{e.Base, e.BaseRev} {
+		_, b, ok, err := c.journal.Latest(ctx, c.scope, []message.ID{id})
+		if err != nil {
+			return Entry{}, fmt.Errorf("read journal: %w", err)
+		}
+		if ok && b.Rev == e.BaseRev {
+			return b, nil
+		}
+	}
+	return Entry{}, errors.New("builds on an entry that is gone")
+}
+
 // weighAll checks an entry that comes from outside and counts its edits.
 func (c *chain) weighAll(cl *call, e Entry) (list, error) {
 	if e.hash() != e.Rev {
 		return nil, errors.New("is not what was written")
 	}
 	out := make(list, len(e.Edits))
-	end := -1
 	for i, r := range e.Edits {
 		if err := r.validate(); err != nil {
 			return nil, fmt.Errorf("edit %d: %w", i, err)
 		}
-		if r.last() <= end {
-			return nil, fmt.Errorf("edit %d: out of order", i)
-		}
-		end = r.last()
 		out[i] = c.weigh(r, cl)
 	}
+	runs := out.runs()
+	for i := 1; i < len(runs); i++ {
+		if runs[i].First <= runs[i-1].Last {
+			return nil, fmt.Errorf("two edits cover message %d", cl.lead+runs[i].First)
+		}
+	}
+	out.sort()
 	return out, nil
 }
 
@@ -154,9 +165,8 @@ func (c *chain) weigh(r *Record, cl *call) item {
 	return weigh(c.counter, r, cl.body)
 }
 
-// holding leaves out the edits that do not hold for a history: those made for
-// other messages, and those that would change what has been pinned since. What
-// a fold covered comes back in its place.
+// holding leaves out the edits that do not hold for a history. What a fold
+// covered comes back in its place.
 func (l list) holding(cl *call) list {
 	if !slices.ContainsFunc(l, func(it item) bool { return !cl.holds(it.Record) }) {
 		return l
@@ -179,17 +189,28 @@ func (c *call) appendHolding(kept list, it item) list {
 	return kept
 }
 
-// holds reports whether an edit was made for these messages and leaves the
-// pinned ones as they are.
+// holds reports whether an edit was made for these messages and leaves as they
+// are those that have been pinned since, and the question that is now the last.
 func (c *call) holds(r *Record) bool {
 	if r.last() >= len(c.body) || c.ids[r.last()] != r.ID {
 		return false
 	}
 	for _, i := range c.guard.pinned {
-		inside := slices.ContainsFunc(r.Runs, func(run message.Run) bool { return run.Contains(i) })
-		if inside && !slices.ContainsFunc(r.Messages, c.body[i].Equal) {
+		if r.covers(i) && !slices.ContainsFunc(r.Messages, c.body[i].Equal) {
 			return false
 		}
 	}
-	return true
+	switch i := c.guard.lastUser; {
+	case i < 0 || !r.covers(i):
+		return true
+	case r.Kind == Rewrite:
+		return slices.Equal(texts(c.body[i].Parts), texts(r.Parts))
+	default:
+		return slices.ContainsFunc(r.Messages, c.body[i].Equal)
+	}
+}
+
+// covers reports whether a position is one of those that an edit is about.
+func (r *Record) covers(i int) bool {
+	return slices.ContainsFunc(r.Runs, func(run message.Run) bool { return run.Contains(i) })
 }

@@ -34,6 +34,7 @@ type track struct {
 	shape  shape // the view with the edits found, if there are any
 	shaped bool
 
+	slides int // how many times in a row the caller dropped first messages
 	said   *said
 	parent *track // the track that this one takes the place of, until published
 }
@@ -48,7 +49,7 @@ type said struct {
 func (s *said) once(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.texts[text] {
+	if s.texts[text] || len(s.texts) == maxSaid {
 		return false
 	}
 	if s.texts == nil {
@@ -73,7 +74,8 @@ func same(a, b *message.Message) bool {
 
 // alike reports whether two messages carry the same remarks of the host.
 func alike(a, b *message.Message) bool {
-	return a.Usage == b.Usage && a.Hints == b.Hints && a.Time == b.Time
+	usage := a.Usage == b.Usage || a.Usage != nil && b.Usage != nil && *a.Usage == *b.Usage
+	return usage && a.Hints == b.Hints && a.Time.Equal(b.Time)
 }
 
 // reach guesses, from a few probes, how much of a body the track has.
@@ -123,13 +125,20 @@ func (t *track) branch(body []message.Message, common int) {
 		t.parent = nil
 		t.asked = min(t.asked, common)
 	}
+	if 2*common < len(t.body) {
+		t.said = new(said) // rather another conversation than a fork of this one
+	}
 	t.claim = new(atomic.Int64)
 	t.claim.Store(int64(len(body)))
-	t.body = appendOwn(make([]message.Message, 0, len(body)), body[:common])
-	t.ids = slices.Clip(t.ids[:common])
-	t.toks = slices.Clip(t.toks[:common])
+	room := len(body) + len(body)/4 + 16
+	t.body = appendOwn(make([]message.Message, 0, room), body[:common])
+	t.ids = append(make([]message.ID, 0, room), t.ids[:common]...)
+	t.toks = append(make([]int, 0, room), t.toks[:common]...)
 	t.shape, t.shaped = shape{}, false
 	t.pinned, t.tokens, t.bytes = nil, 0, 0
+	for i := range t.lead {
+		t.bytes += footprint(&t.lead[i])
+	}
 	for _, n := range t.toks {
 		t.tokens += n
 	}
@@ -160,6 +169,12 @@ func (t *track) leads(lead []message.Message, count func(message.Message) int) {
 		}
 		toks[i] = count(lead[i])
 	}
+	for i := range t.lead {
+		t.bytes -= footprint(&t.lead[i])
+	}
+	for i := range lead {
+		t.bytes += footprint(&lead[i])
+	}
 	t.lead, t.leadToks = appendOwn(nil, lead), toks
 	t.shape, t.shaped = shape{}, false
 }
@@ -168,7 +183,7 @@ func (t *track) leads(lead []message.Message, count func(message.Message) int) {
 func (t *track) view(c *call) shape {
 	switch {
 	case len(t.found.list) == 0:
-		return shape{msgs: c.history, tokens: c.tokens}
+		return shape{msgs: c.history, msgTokens: c.tokens}
 	case t.shaped:
 		t.shape.keep(c, t.shape.upto, len(t.body))
 	default:
@@ -195,28 +210,30 @@ func appendOwn(own, msgs []message.Message) []message.Message {
 
 // footprint is about how many bytes the track keeps alive for one message.
 func footprint(m *message.Message) int {
-	const perMessage, perPart = 400, 80
-	n := perMessage + len(m.Parts)*perPart
+	const perMessage = 400
+	n := perMessage + len(m.Name)
 	for _, p := range m.Parts {
-		n += textBytes(p)
+		n += partBytes(p)
 	}
 	return n
 }
 
-func textBytes(p message.Part) int {
+// partBytes is about how many bytes a part takes.
+func partBytes(p message.Part) int {
+	const perPart = 100
 	switch p := p.(type) {
 	case message.Text:
-		return len(p.Text)
+		return perPart + len(p.Text)
 	case message.Thinking:
-		return len(p.Text) + len(p.Signature)
+		return perPart + len(p.Text) + len(p.Signature)
 	case message.Media:
-		return len(p.Data)
+		return perPart + len(p.Type) + len(p.URL) + len(p.Data) + len(p.Name)
 	case message.ToolCall:
-		return len(p.Arguments)
+		return perPart + len(p.ID) + len(p.Name) + len(p.Arguments)
 	case message.ToolResult:
-		return len(p.Text) + textBytes(p.Content)
+		return perPart + len(p.CallID) + len(p.Name) + len(p.Text) + partBytes(p.Content)
 	case message.Opaque:
-		return len(p.Data)
+		return perPart + len(p.Kind) + len(p.Data)
 	}
 	return 0
 }

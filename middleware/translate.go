@@ -2,9 +2,8 @@ package middleware
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -14,14 +13,14 @@ import (
 // in positions of the body.
 func (v *View) translate(by string, p *Plan) ([]*Record, error) {
 	edits := p.Edits
-	byFirst := func(a, b Edit) int { return cmp.Compare(a.Runs[0].First, b.Runs[0].First) }
 	if err := v.wellFormed(edits); err != nil {
 		return nil, err
 	}
+	byFirst := func(a, b Edit) int { return cmp.Compare(a.first(), b.first()) }
 	if !slices.IsSortedFunc(edits, byFirst) {
 		edits = slices.SortedFunc(slices.Values(edits), byFirst)
 	}
-	p.First = edits[0].Runs[0].First
+	p.First = edits[0].first()
 	t := translation{
 		view: v, by: by,
 		records: make([]Record, 0, len(edits)),
@@ -29,8 +28,8 @@ func (v *View) translate(by string, p *Plan) ([]*Record, error) {
 		folds:   map[*Record]*Record{},
 	}
 	out := make([]*Record, 0, len(edits))
-	for _, e := range edits {
-		r, err := t.record(e)
+	for i := range edits {
+		r, err := t.record(&edits[i])
 		if err != nil {
 			return nil, err
 		}
@@ -44,27 +43,11 @@ func (v *View) translate(by string, p *Plan) ([]*Record, error) {
 // wellFormed checks what does not depend on the content of the view.
 func (v *View) wellFormed(edits []Edit) error {
 	runs := make([]message.Run, 0, len(edits))
-	for i, e := range edits {
-		if len(e.Runs) == 0 {
-			return fmt.Errorf("edit %d covers no message", i)
+	for i := range edits {
+		var err error
+		if runs, err = edits[i].appendRuns(runs, len(v.msgs)); err != nil {
+			return fmt.Errorf("edit %d %w", i, err)
 		}
-		end := -1
-		for _, r := range e.Runs {
-			if r.First <= end || r.Last < r.First || r.Last >= len(v.msgs) {
-				return fmt.Errorf("edit %d covers messages %d to %d of %d", i, r.First, r.Last, len(v.msgs))
-			}
-			end = r.Last
-		}
-		switch e.Kind {
-		case Fold:
-		case Rewrite:
-			if len(e.Runs) != 1 || e.Runs[0].Len() != 1 {
-				return fmt.Errorf("edit %d rewrites more than one message", i)
-			}
-		default:
-			return fmt.Errorf("edit %d has kind %q, want %q or %q", i, e.Kind, Rewrite, Fold)
-		}
-		runs = append(runs, e.Runs...)
 	}
 	sortRuns(runs)
 	for i := 1; i < len(runs); i++ {
@@ -78,6 +61,31 @@ func (v *View) wellFormed(edits []Edit) error {
 	return nil
 }
 
+// appendRuns appends the runs that an edit covers, of a view of n messages.
+func (e *Edit) appendRuns(runs []message.Run, n int) ([]message.Run, error) {
+	switch e.Kind {
+	case Rewrite:
+		if e.At < 0 || e.At >= n {
+			return nil, fmt.Errorf("rewrites message %d of %d", e.At, n)
+		}
+		return append(runs, message.Run{First: e.At, Last: e.At}), nil
+	case Fold:
+		end := -1
+		for _, r := range e.Runs {
+			if r.First <= end || r.Last < r.First || r.Last >= n {
+				return nil, fmt.Errorf("folds messages %d to %d of %d", r.First, r.Last, n)
+			}
+			end = r.Last
+		}
+		if len(e.Runs) == 0 {
+			return nil, errors.New("folds no message")
+		}
+		return append(runs, e.Runs...), nil
+	default:
+		return nil, fmt.Errorf("has kind %q, want %q or %q", e.Kind, Rewrite, Fold)
+	}
+}
+
 // translation turns edits into records, with few allocations for many edits.
 type translation struct {
 	view    *View
@@ -87,46 +95,51 @@ type translation struct {
 	folds   map[*Record]*Record // folds whose products are rewritten
 }
 
-func (t *translation) new(r Record) *Record {
-	r.By, r.Made = t.by, len(t.view.call.body)
-	r.ID = t.view.call.ids[r.last()]
-	t.records = append(t.records, r)
-	return &t.records[len(t.records)-1]
+// new returns a new record over runs of the body.
+func (t *translation) new(kind EditKind, runs []message.Run) *Record {
+	t.records = append(t.records, Record{})
+	r := &t.records[len(t.records)-1]
+	r.By, r.Kind, r.Runs = t.by, kind, runs
+	r.Made, r.ID = len(t.view.call.body), t.view.call.ids[r.last()]
+	return r
 }
 
 // record returns the record of an edit, or nil if it has become part of the
 // record of an earlier one.
-func (t *translation) record(e Edit) (*Record, error) {
+func (t *translation) record(e *Edit) (*Record, error) {
 	if e.Kind == Fold {
 		return t.fold(e)
 	}
-	s := t.view.span(e.Runs[0].First)
+	s := t.view.span(e.At)
 	if s.rec != nil && s.rec.Kind == Fold {
 		return t.product(s, e.Parts), nil
 	}
 	t.runs = append(t.runs, message.Run{First: s.first, Last: s.last})
 	n := len(t.runs)
-	return t.new(Record{Kind: Rewrite, Runs: t.runs[n-1 : n : n], Parts: e.Parts}), nil
+	r := t.new(Rewrite, t.runs[n-1:n:n])
+	r.Parts = e.Parts
+	return r, nil
 }
 
-// product returns the fold of s with one message of its product rewritten.
+// product returns the fold of s with one message of its product rewritten, on
+// top of what it was.
 func (t *translation) product(s span, parts []message.Part) *Record {
 	old := t.folds[s.rec]
 	if old != nil {
 		old.Messages[s.nth].Parts = parts
 		return nil
 	}
-	r := *s.rec
-	r.Messages = slices.Clone(r.Messages)
-	r.Messages[s.nth].Parts = parts
-	t.records = append(t.records, r)
-	t.folds[s.rec] = &t.records[len(t.records)-1]
-	return t.folds[s.rec]
+	msgs := slices.Clone(s.rec.Messages)
+	msgs[s.nth].Parts = parts
+	r := t.new(Fold, s.rec.Runs)
+	r.Messages, r.Under = msgs, undo([]*Record{s.rec}, maxUndo)
+	t.folds[s.rec] = r
+	return r
 }
 
 // fold returns the record of a fold: it covers what its runs show, and with it
 // the earlier folds among that.
-func (t *translation) fold(e Edit) (*Record, error) {
+func (t *translation) fold(e *Edit) (*Record, error) {
 	v := t.view
 	var runs []message.Run
 	for _, run := range e.Runs {
@@ -149,8 +162,8 @@ func (t *translation) fold(e Edit) (*Record, error) {
 		runs = append(runs, whole)
 	}
 	runs = v.list.leave(merged(runs))
-	r := t.new(Record{Kind: Fold, Runs: runs, Messages: e.Messages, Under: v.list.inside(runs)})
-	r.Under = undo(r.Under, maxUndo)
+	r := t.new(Fold, runs)
+	r.Messages, r.Under = e.Messages, undo(v.list.inside(runs), maxUndo)
 	return r, nil
 }
 
@@ -183,39 +196,4 @@ func undo(records []*Record, levels int) []*Record {
 		records[i] = &c
 	}
 	return records
-}
-
-// withEdits returns the view with more edits. The folds still to be made count
-// as estimated.
-func (v *View) withEdits(records []*Record, p *Plan) (*View, error) {
-	newer := make(list, len(records))
-	for i, r := range records {
-		newer[i] = weigh(v.call.chain.counter, r, v.call.body)
-	}
-	l, err := v.list.over(newer)
-	if err != nil {
-		return nil, err
-	}
-	w := *v
-	w.list, w.edited = l, true
-	w.shape = l.apply(v.call)
-	for _, e := range p.Edits {
-		if e.Make != nil {
-			w.shape.tokens += e.Estimate
-		}
-	}
-	return &w, nil
-}
-
-func (d *draft) makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("fold panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	msgs, err = e.Make(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("make fold: %w", err)
-	}
-	return msgs, nil
 }

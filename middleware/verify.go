@@ -15,6 +15,9 @@ func verify(before, after *View, records []*Record, lazy bool) error {
 	if after.Tokens() >= before.Tokens() {
 		return fmt.Errorf("the view would not become shorter: %d tokens, then %d", before.Tokens(), after.Tokens())
 	}
+	if !lazy && after.Len() == after.call.lead {
+		return errors.New("the view would be empty")
+	}
 	for _, r := range records {
 		var err error
 		switch r.Kind {
@@ -52,7 +55,7 @@ func (v *View) verifyRewrite(r *Record) error {
 	}
 	n := m
 	n.Parts = r.Parts
-	return noWorse([]message.Message{m}, []message.Message{n})
+	return noWorse(m, n)
 }
 
 // verifyFold checks that what is protected comes through a fold as it was, and
@@ -61,6 +64,9 @@ func (v *View) verifyFold(r *Record) error {
 	c := v.call
 	product := r.Messages
 	for _, i := range c.guard.within(c.body, r.Runs) {
+		if i < r.tail() {
+			return fmt.Errorf("message %d is protected, and the fold would move it behind others", c.lead+i)
+		}
 		k := slices.IndexFunc(product, c.body[i].Equal)
 		if k < 0 {
 			return fmt.Errorf("message %d is protected, and the fold would lose it", c.lead+i)
@@ -76,6 +82,16 @@ func (v *View) verifyFold(r *Record) error {
 		}
 	}
 	return nil
+}
+
+// tail returns the first position of the runs that end where the product stands,
+// with nothing between them.
+func (r *Record) tail() int {
+	k := len(r.Runs) - 1
+	for k > 0 && r.Runs[k-1].Last == r.Runs[k].First-1 {
+		k--
+	}
+	return r.Runs[k].First
 }
 
 // holdsMessage reports whether a message is one of those that a fold covers.
@@ -120,14 +136,14 @@ func (v *View) origin(i int) Span {
 	return s
 }
 
-// noWorse checks that the second messages break no rule by themselves that the
-// first do not.
-func noWorse(before, after []message.Message) error {
-	bad := message.Content(after, 0)
+// noWorse checks that the second message breaks no rule by itself that the
+// first does not.
+func noWorse(before, after message.Message) error {
+	bad := message.Content([]message.Message{after}, 0)
 	if len(bad) == 0 {
 		return nil
 	}
-	had := message.Content(before, 0)
+	had := message.Content([]message.Message{before}, 0)
 	for _, b := range bad {
 		if !slices.Contains(had, b) {
 			return fmt.Errorf("%s would arise", b.Rule)
@@ -139,8 +155,11 @@ func noWorse(before, after []message.Message) error {
 // sameStructure checks that a rewrite keeps the calls, the results, and what
 // only its provider understands.
 func sameStructure(before, after []message.Part) error {
-	b, a := structure(before), structure(after)
-	if !slices.Equal(b, a) {
+	b, a := fixed(before, 0), fixed(after, 0)
+	for b < len(before) && a < len(after) && bare(before[b]) == bare(after[a]) {
+		b, a = fixed(before, b+1), fixed(after, a+1)
+	}
+	if b < len(before) || a < len(after) {
 		return errors.New("a rewrite keeps calls, results and opaque parts, with their ids and in their order")
 	}
 	for _, p := range after {
@@ -151,26 +170,41 @@ func sameStructure(before, after []message.Part) error {
 	return nil
 }
 
-// structure returns the parts without what a rewrite may change. A result of
-// several pieces appears once.
-func structure(parts []message.Part) []message.Part {
-	out := make([]message.Part, 0, len(parts))
-	for _, p := range parts {
-		switch p := p.(type) {
-		case message.ToolCall:
-			p.Arguments = ""
-			out = append(out, p)
+// fixed returns the index of the first part from i on that a rewrite has to
+// keep. A further piece of the same result is none.
+func fixed(parts []message.Part, i int) int {
+	for ; i < len(parts); i++ {
+		switch p := parts[i].(type) {
+		case message.ToolCall, message.Opaque:
+			return i
 		case message.ToolResult:
-			p.Text, p.Content = "", nil
-			if n := len(out); n == 0 || out[n-1] != message.Part(p) {
-				out = append(out, p)
+			if before, ok := prior(parts, i); !ok || before.CallID != p.CallID {
+				return i
 			}
-		case message.Opaque:
-			out = append(out, p)
 		case message.Text, message.Thinking, message.Media:
 		}
 	}
-	return out
+	return i
+}
+
+// prior returns the result in front of part i.
+func prior(parts []message.Part, i int) (r message.ToolResult, ok bool) {
+	if i > 0 {
+		r, ok = parts[i-1].(message.ToolResult)
+	}
+	return r, ok
+}
+
+// bare returns a part without what a rewrite may change.
+func bare(p message.Part) message.Part {
+	switch p := p.(type) {
+	case message.ToolCall:
+		return message.ToolCall{ID: p.ID, Name: p.Name}
+	case message.ToolResult:
+		return message.ToolResult{CallID: p.CallID, Name: p.Name, Error: p.Error}
+	case message.Text, message.Thinking, message.Media, message.Opaque:
+	}
+	return p
 }
 
 func texts(parts []message.Part) []string {

@@ -21,22 +21,6 @@ type View struct {
 	edited bool // list differs from what the journal had
 }
 
-// shape is a history with edits applied.
-type shape struct {
-	msgs   []message.Message
-	spans  []span // of each message, but for the leading ones; nil: nothing is edited
-	toks   []int  // of each message; nil: nothing is edited
-	tokens int    // of all messages
-	upto   int    // how much of the body it covers
-}
-
-// span is the origin of one message, in positions of the body.
-type span struct {
-	rec         *Record // nil: untouched
-	first, last int
-	nth         int // which message of rec's product
-}
-
 // Span says where a message of a view comes from.
 type Span struct {
 	message.Run // history positions, of a fold the outermost
@@ -91,7 +75,7 @@ func (v *View) Request() *Request { return v.req }
 
 // Tokens returns the tokens of all that would be sent: system prompt, tool
 // definitions, messages.
-func (v *View) Tokens() int { return tokens.PerRequest + v.tools + v.shape.tokens }
+func (v *View) Tokens() int { return tokens.PerRequest + v.tools + v.msgTokens }
 
 // TokensOf returns the tokens of message i.
 func (v *View) TokensOf(i int) int {
@@ -124,9 +108,7 @@ func (v *View) Budget() (Budget, bool) {
 func (v *View) CallsSince(by string) int {
 	made := -1
 	for _, it := range v.list {
-		if it.By == by {
-			made = max(made, it.Made)
-		}
+		made = max(made, it.madeBy(by))
 	}
 	if made < 0 {
 		return -1

@@ -11,16 +11,17 @@ import (
 
 // candidate is a result that would get shorter if it were cleared.
 type candidate struct {
-	at     int // position of its message
-	callID string
-	tool   string // name of the tool
-	call   int    // position of the call's message, -1: there is none
-	round  int    // which round of the view it is in, from 1
-	tokens int    // of the result
-	freed  int    // tokens, if it is cleared, and its input with it if that goes too
-	input  bool   // its input goes too
-	fresh  bool   // no model has seen it yet
-	failed bool
+	at      int // position of its message
+	callID  string
+	cleared message.Part // what would stand in its place, or in that of each run of its pieces
+	call    int          // position of the call's message, -1: there is none
+	round   int          // which round of the view it is in, from 1
+	tokens  int          // of the result
+	freed   int          // tokens, if it is cleared, and its input with it if that goes too
+	input   bool         // its input goes too
+	fresh   bool         // no model has seen it yet
+	failed  bool
+	stays   bool // by its name, or since one of the keeps holds it
 }
 
 // survey is what a view has to clear.
@@ -30,8 +31,8 @@ type survey struct {
 }
 
 // survey finds the results that could be cleared, now or later.
-func (o Options) survey(v *middleware.View) survey {
-	var s survey
+func (o *editor) survey(v *middleware.View) survey {
+	s := survey{found: make([]candidate, 0, v.Len()/2)}
 	call := -1
 	for i, m := range v.All() {
 		switch m.Role {
@@ -41,8 +42,9 @@ func (o Options) survey(v *middleware.View) survey {
 				s.rounds++
 			}
 		case message.RoleTool:
-			if v.Protected(i)&middleware.Whole == 0 {
-				s.found = o.inMessage(s.found, v, candidate{at: i, call: call, round: s.rounds})
+			if p := v.Protected(i); p&middleware.Whole == 0 {
+				in := candidate{at: i, call: call, round: s.rounds, fresh: p&middleware.Fresh != 0}
+				s.found = o.inMessage(s.found, v, m, in)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -50,55 +52,87 @@ func (o Options) survey(v *middleware.View) survey {
 	return s
 }
 
-// inMessage appends the candidates of one tool message.
-func (o Options) inMessage(found []candidate, v *middleware.View, in candidate) []candidate {
-	in.fresh = v.Protected(in.at)&middleware.Fresh != 0
+// inMessage appends the candidates of one tool message. The pieces of a result
+// are one candidate, wherever they stand in it.
+func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Message, in candidate) []candidate {
 	before := len(found)
-	for r := range v.At(in.at).Results() {
-		n := tokens.Part(v.Counter(), r)
-		if k := len(found) - 1; k >= before && found[k].callID == r.CallID {
-			found[k].tokens += n
-			found[k].freed += n
+	for i, p := range m.Parts {
+		r, ok := p.(message.ToolResult)
+		if !ok {
 			continue
 		}
-		c := in
-		c.callID, c.tool, c.failed, c.tokens = r.CallID, r.Name, r.Error, n
-		c.freed = n - tokens.Part(v.Counter(), o.cleared(r))
-		found = append(found, c)
-	}
-	kept := found[:before]
-	for _, c := range found[before:] {
-		call := callOf(v, c)
-		if c.freed <= 0 || o.excludes(c.tool) || o.excludes(call.Name) || isCleared(v, c) {
-			continue
+		k := before + slices.IndexFunc(found[before:], func(c candidate) bool { return c.callID == r.CallID })
+		if k < before {
+			k = len(found)
+			found = append(found, in)
+			found[k].callID, found[k].stays = r.CallID, o.excludes(r.Name)
+			found[k].cleared = o.cleared(r)
 		}
-		if saved := o.inputSaving(v, c, call); saved > 0 {
-			c.input = true
-			c.freed += saved
+		c, n := &found[k], tokensOf(v, m, in.at, p)
+		c.tokens += n
+		c.freed += n
+		c.failed = c.failed || r.Error
+		if !joins(m.Parts, i) {
+			c.freed -= tokens.Part(v.Counter(), c.cleared)
 		}
-		kept = append(kept, c)
 	}
-	return kept
+	kept := before
+	for i := before; i < len(found); i++ {
+		if o.qualifies(v, &found[i]) {
+			found[kept] = found[i]
+			kept++
+		}
+	}
+	return found[:kept]
+}
+
+// tokensOf returns the tokens of one part of a message. Those of a result that
+// is alone in its message are known: its text is not counted anew.
+func tokensOf(v *middleware.View, m message.Message, at int, p message.Part) int {
+	if len(m.Parts) == 1 {
+		return v.TokensOf(at) - tokens.PerMessage - v.Counter().Count(m.Name)
+	}
+	return tokens.Part(v.Counter(), p)
+}
+
+// qualifies reports whether a result could be cleared at all, and completes
+// what is known of it.
+func (o *editor) qualifies(v *middleware.View, c *candidate) bool {
+	if c.freed <= 0 || c.stays {
+		return false
+	}
+	if isCleared(v, c) {
+		return false
+	}
+	if len(o.ExcludeTools) == 0 && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
+		return true // the call has no say
+	}
+	call := callOf(v, c)
+	if saved := o.inputSaving(v, c, call); saved > 0 {
+		c.input = true
+		c.freed += saved
+	}
+	return !o.excludes(call.Name)
 }
 
 // callOf returns the call that a result answers; zero: there is none.
-func callOf(v *middleware.View, c candidate) message.ToolCall {
+func callOf(v *middleware.View, c *candidate) message.ToolCall {
 	if c.call < 0 {
 		return message.ToolCall{}
 	}
-	for call := range v.At(c.call).Calls() {
-		if call.ID == c.callID {
+	for _, p := range v.At(c.call).Parts {
+		if call, ok := p.(message.ToolCall); ok && call.ID == c.callID {
 			return call
 		}
 	}
 	return message.ToolCall{}
 }
 
-func (o Options) excludes(tool string) bool { return slices.Contains(o.ExcludeTools, tool) }
+func (o *editor) excludes(tool string) bool { return slices.Contains(o.ExcludeTools, tool) }
 
 // inputSaving returns the tokens that clearing the input of a call frees; 0: it
 // stays.
-func (o Options) inputSaving(v *middleware.View, c candidate, call message.ToolCall) int {
+func (o *editor) inputSaving(v *middleware.View, c *candidate, call message.ToolCall) int {
 	if c.call < 0 || v.Protected(c.call) != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
 		return 0
 	}
@@ -107,7 +141,7 @@ func (o Options) inputSaving(v *middleware.View, c candidate, call message.ToolC
 
 // isCleared reports whether this middleware has cleared a result already. The
 // journal says so, not the text.
-func isCleared(v *middleware.View, c candidate) bool {
+func isCleared(v *middleware.View, c *candidate) bool {
 	s := v.Span(c.at)
 	if s.Edit == nil || s.Edit.By != Name || s.Edit.Kind != middleware.Rewrite {
 		return false
@@ -130,11 +164,11 @@ func isCleared(v *middleware.View, c candidate) bool {
 
 // choose returns those that go now, in the order of the view, and the tokens
 // that this frees.
-func (o Options) choose(s survey) (chosen []candidate, freed int) {
+func (o *editor) choose(s survey) (chosen []candidate, freed int) {
 	chosen = o.beyondKeep(s)
-	slices.SortStableFunc(chosen, func(a, b candidate) int {
-		return cmp.Or(compareBool(a.failed, b.failed), cmp.Compare(a.at, b.at))
-	})
+	if o.StopAfter > 0 {
+		slices.SortStableFunc(chosen, failedLast)
+	}
 	for i, c := range chosen {
 		freed += c.freed
 		if o.StopAfter > 0 && freed >= o.StopAfter {
@@ -142,31 +176,31 @@ func (o Options) choose(s survey) (chosen []candidate, freed int) {
 			break
 		}
 	}
-	slices.SortStableFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
+	if o.StopAfter > 0 {
+		slices.SortStableFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
+	}
 	return chosen, freed
 }
 
-// beyondKeep returns the results that none of the keeps holds, newest first.
-func (o Options) beyondKeep(s survey) []candidate {
-	var out []candidate
-	kept, tokens := 0, 0
-	for _, c := range slices.Backward(s.found) {
-		tokens += c.tokens
-		if c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || tokens <= o.KeepTokens {
+// beyondKeep returns the results that none of the keeps holds.
+func (o *editor) beyondKeep(s survey) []candidate {
+	kept, keptTokens := 0, 0
+	for i := range slices.Backward(s.found) {
+		c := &s.found[i]
+		keptTokens += c.tokens
+		c.stays = c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || keptTokens <= o.KeepTokens
+		if c.stays {
 			kept++
-			continue
 		}
-		out = append(out, c)
 	}
-	return out
+	return slices.DeleteFunc(s.found, func(c candidate) bool { return c.stays })
 }
 
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
+func failedLast(a, b candidate) int {
 	switch {
-	case a == b:
+	case a.failed == b.failed:
 		return 0
-	case b:
+	case b.failed:
 		return -1
 	}
 	return 1

@@ -32,33 +32,47 @@ func New(opts Options) middleware.Middleware {
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	}
-	return middleware.Editing(Name, opts.plan, middleware.Options{
-		Trigger: opts.Trigger, MinCalls: opts.MinCalls, Strict: opts.Strict,
+	return middleware.Editing(Name, (&editor{opts}).plan, middleware.Options{
+		Trigger:  fitting{Trigger: opts.Trigger, floor: opts.ClearAtLeast},
+		MinCalls: opts.MinCalls,
+		Strict:   opts.Strict,
 	})
 }
 
-// plan is the editor.
-func (o Options) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if b, ok := v.Budget(); ok && o.ClearAtLeast >= b.Window {
-		return nil, &middleware.Error{
-			Kind: middleware.Invalid, Op: Name,
-			Err: fmt.Errorf("ClearAtLeast is %d tokens and the window of model %q %d, so nothing could ever be cleared: lower ClearAtLeast, or correct Request.Budget",
-				o.ClearAtLeast, v.Request().Model, b.Window),
-		}
+// fitting is a trigger that cannot work where the floor does not fit.
+type fitting struct {
+	middleware.Trigger
+
+	floor int
+}
+
+// Met implements [middleware.Trigger].
+func (f fitting) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	if b, ok := v.Budget(); ok && f.floor >= b.Window {
+		return false, "", fmt.Errorf("ClearAtLeast is %d tokens and the window of model %q %d, so nothing could ever be cleared: "+
+			"lower ClearAtLeast, or correct Request.Budget", f.floor, v.Request().Model, b.Window)
 	}
+	return f.Trigger.Met(v, plan)
+}
+
+// editor plans by options that are complete.
+type editor struct{ Options }
+
+func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 	chosen, freed := o.choose(o.survey(v))
 	if len(chosen) == 0 {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
 	if freed < o.ClearAtLeast {
 		return &middleware.Plan{
-			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", results(len(chosen)), freed, o.ClearAtLeast),
+			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d",
+				results(len(chosen)), freed, o.ClearAtLeast),
 		}, nil
 	}
 	return &middleware.Plan{
-		Edits: o.edits(v, chosen),
 		Why:   fmt.Sprintf("cleared %s", results(len(chosen))),
 		Items: len(chosen),
+		Edits: edits(v, chosen),
 	}, nil
 }
 

@@ -13,25 +13,32 @@ const clearedInput = "{}"
 
 // edits returns the edits that clear these results, and the inputs that go with
 // them.
-func (o Options) edits(v *middleware.View, chosen []candidate) []middleware.Edit {
-	edits := make([]middleware.Edit, 0, len(chosen))
-	for same := range runsBy(chosen, func(c candidate) int { return c.call }) {
-		if slices.ContainsFunc(same, func(c candidate) bool { return c.input }) {
-			edits = append(edits, clearInputs(v, same))
-		}
-		for same := range runsBy(same, func(c candidate) int { return c.at }) {
-			edits = append(edits, o.clearResults(v, same))
+func edits(v *middleware.View, chosen []candidate) []middleware.Edit {
+	out := make([]middleware.Edit, 0, len(chosen))
+	arena := make([]message.Part, 0, len(chosen)) // of the parts of all edits
+	for same := range runsBy(chosen, func(c *candidate) int { return c.at }) {
+		from := len(arena)
+		arena = appendCleared(arena, v.At(same[0].at).Parts, same)
+		out = append(out, middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...))
+	}
+	var inputs []candidate
+	for _, c := range chosen {
+		if c.input {
+			inputs = append(inputs, c)
 		}
 	}
-	return edits
+	for same := range runsBy(inputs, func(c *candidate) int { return c.call }) {
+		out = append(out, clearInputs(v, same))
+	}
+	return out
 }
 
 // runsBy yields the runs of neighbours that have the same key.
-func runsBy(cs []candidate, key func(candidate) int) iter.Seq[[]candidate] {
+func runsBy(cs []candidate, key func(*candidate) int) iter.Seq[[]candidate] {
 	return func(yield func([]candidate) bool) {
 		for len(cs) > 0 {
 			n := 1
-			for n < len(cs) && key(cs[n]) == key(cs[0]) {
+			for n < len(cs) && key(&cs[n]) == key(&cs[0]) {
 				n++
 			}
 			if !yield(cs[:n]) {
@@ -48,7 +55,7 @@ func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
 	parts := slices.Clone(v.At(at).Parts)
 	for i, p := range parts {
 		call, ok := p.(message.ToolCall)
-		if ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.input && c.callID == call.ID }) {
+		if ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == call.ID }) {
 			call.Arguments = clearedInput
 			parts[i] = call
 		}
@@ -56,27 +63,36 @@ func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
 	return middleware.RewriteOf(at, parts...)
 }
 
-// clearResults clears results of one message.
-func (o Options) clearResults(v *middleware.View, chosen []candidate) middleware.Edit {
-	at := chosen[0].at
-	var parts []message.Part
-	var done []string
-	for _, p := range v.At(at).Parts {
-		r, ok := p.(message.ToolResult)
-		goes := ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
+// appendCleared appends the parts of a message with the chosen results cleared.
+func appendCleared(parts, before []message.Part, chosen []candidate) []message.Part {
+	for i, p := range before {
+		k := -1
+		if r, ok := p.(message.ToolResult); ok {
+			k = slices.IndexFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
+		}
 		switch {
-		case !goes:
+		case k < 0:
 			parts = append(parts, p)
-		case !slices.Contains(done, r.CallID):
-			parts = append(parts, o.cleared(r))
-			done = append(done, r.CallID)
+		case !joins(before, i):
+			parts = append(parts, chosen[k].cleared)
 		}
 	}
-	return middleware.RewriteOf(at, parts...)
+	return parts
 }
 
 // cleared returns what stands in place of a result.
-func (o Options) cleared(r message.ToolResult) message.ToolResult {
+func (o *editor) cleared(r message.ToolResult) message.ToolResult {
 	r.Text, r.Content = o.Placeholder, nil
 	return r
+}
+
+// joins reports whether part i is a piece of the same result as the one before
+// it, so that one placeholder stands for both.
+func joins(parts []message.Part, i int) bool {
+	if i == 0 {
+		return false
+	}
+	a, ok1 := parts[i-1].(message.ToolResult)
+	b, ok2 := parts[i].(message.ToolResult)
+	return ok1 && ok2 && a.CallID == b.CallID
 }

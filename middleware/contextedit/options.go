@@ -22,8 +22,8 @@ type Options struct {
 	Trigger middleware.Trigger
 
 	// Keep is how many of the newest results that could be cleared stay. 0:
-	// DefaultKeep, negative: none. A result that no model has seen yet stays in
-	// any case.
+	// DefaultKeep, or none where KeepRounds or KeepTokens is given; negative:
+	// none. A result that no model has seen yet stays in any case.
 	Keep int
 
 	// KeepRounds is how many of the newest rounds stay with all their results.
@@ -85,7 +85,8 @@ func (o Options) Validate() error {
 		}
 	}
 	if o.StopAfter > 0 && o.ClearAtLeast > o.StopAfter {
-		errs = append(errs, fmt.Errorf("ClearAtLeast is %d tokens and StopAfter %d, want a floor below the stop", o.ClearAtLeast, o.StopAfter))
+		errs = append(errs, fmt.Errorf("ClearAtLeast is %d tokens and StopAfter %d, want a floor below the stop",
+			o.ClearAtLeast, o.StopAfter))
 	}
 	for _, names := range [][]string{o.ExcludeTools, o.ClearInputsOf} {
 		for i, name := range names {

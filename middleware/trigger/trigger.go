@@ -78,8 +78,15 @@ func (f fraction) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, 
 		return false, "", fmt.Errorf("trigger.Fraction(%g) needs the window of model %q: set Request.Budget, or use trigger.Tokens",
 			f.share, v.Request().Model)
 	}
-	limit := int(math.Ceil(f.share * float64(b.Room())))
+	limit := f.of(b.Room())
 	return v.Tokens() >= limit, fmt.Sprintf("%d of %d tokens, %g of the room of %d", v.Tokens(), limit, f.share, b.Room()), nil
+}
+
+// of returns the tokens that are at least this share of a room. What floating
+// point adds to a product that is whole, as to 0.55 of 100, must not count.
+func (f fraction) of(room int) int {
+	const dust = 1e-12
+	return int(math.Ceil(f.share * float64(room) * (1 - dust)))
 }
 
 func (f fraction) Validate() error {
@@ -185,14 +192,21 @@ func (s several) Validate() error {
 // cheapFirst orders triggers so that those of which we know that they only look
 // at the view come first.
 func cheapFirst(triggers []middleware.Trigger) []middleware.Trigger {
-	cost := func(t middleware.Trigger) int {
-		switch t.(type) {
-		case threshold, fraction, fallback:
-			return 0
-		case several:
-			return 1
-		}
-		return 2
-	}
 	return slices.SortedStableFunc(slices.Values(triggers), func(a, b middleware.Trigger) int { return cmp.Compare(cost(a), cost(b)) })
+}
+
+// cost ranks a trigger: 0 looks at numbers of the view, 1 at several of them, 2
+// may do anything.
+func cost(t middleware.Trigger) int {
+	switch t := t.(type) {
+	case threshold, fraction, fallback:
+		return 0
+	case several:
+		dearest := 1
+		for _, t := range t.triggers {
+			dearest = max(dearest, cost(t))
+		}
+		return dearest
+	}
+	return 2
 }

@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// ArgumentsError says why the arguments of a call do not fit a tool, in words
+// that a model can act on.
+type ArgumentsError struct {
+	// Problems are what is wrong, one for each field and at least one:
+	// "path" is missing, want string.
+	Problems []string
+}
+
+// Error names the first problems and counts the others.
+func (e *ArgumentsError) Error() string {
+	const shown = 8
+	text := "invalid arguments: " + strings.Join(e.Problems[:min(shown, len(e.Problems))], "; ")
+	if more := len(e.Problems) - shown; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// validate checks arguments against a schema. The validator decides; it stops
+// at the first problem, which is one of several in no fixed order, so what is
+// told about them is found by a walk of our own.
+func validate(schema *jsonschema.Resolved, arguments string) error {
+	var v any
+	if err := json.Unmarshal([]byte(arguments), &v); err != nil {
+		return &ArgumentsError{Problems: []string{fmt.Sprintf("not valid JSON (%v), want a JSON object", err)}}
+	}
+	err := schema.Validate(v)
+	if err == nil {
+		return nil
+	}
+	problems := explain(schema.Schema(), v, "")
+	if len(problems) == 0 {
+		problems = []string{err.Error()}
+	}
+	return &ArgumentsError{Problems: problems}
+}
+
+// explain returns what is wrong with the value at path, in the order of the
+// schema. It knows the keywords that are inferred from Go types.
+func explain(s *jsonschema.Schema, v any, path string) []string {
+	if want := typeName(s); want != "" && !hasType(s, v) {
+		return []string{fmt.Sprintf("%s is %s, want %s", fieldName(path), brief(v), want)}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return explainObject(s, v, path)
+	case []any:
+		return explainArray(s, v, path)
+	case float64:
+		switch {
+		case s.Minimum != nil && v < *s.Minimum:
+			return []string{fmt.Sprintf("%s is %s, want at least %s", fieldName(path), brief(v), brief(*s.Minimum))}
+		case s.Maximum != nil && v > *s.Maximum:
+			return []string{fmt.Sprintf("%s is %s, want at most %s", fieldName(path), brief(v), brief(*s.Maximum))}
+		}
+	}
+	return nil
+}
+
+func explainObject(s *jsonschema.Schema, object map[string]any, path string) []string {
+	var found []string
+	names := s.PropertyOrder
+	for _, name := range names {
+		field := join(path, name)
+		if v, ok := object[name]; ok {
+			found = append(found, explain(s.Properties[name], v, field)...)
+		} else if slices.Contains(s.Required, name) {
+			found = append(found, fmt.Sprintf("%s is missing, want %s", fieldName(field), cmp.Or(typeName(s.Properties[name]), "any value")))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		field := join(path, name)
+		switch {
+		case slices.Contains(names, name), s.AdditionalProperties == nil:
+		case s.AdditionalProperties.Not == nil: // a map, whose values have a schema
+			found = append(found, explain(s.AdditionalProperties, object[name], field)...)
+		case len(names) == 0:
+			found = append(found, fieldName(field)+" is unknown, want no fields")
+		default:
+			found = append(found, fmt.Sprintf("%s is unknown, want %s", fieldName(field), quoted(names)))
+		}
+	}
+	return found
+}
+
+func explainArray(s *jsonschema.Schema, array []any, path string) []string {
+	var found []string
+	if s.MinItems != nil && s.MaxItems != nil && (len(array) < *s.MinItems || len(array) > *s.MaxItems) {
+		found = append(found, fmt.Sprintf("%s has %d items, want %d", fieldName(path), len(array), *s.MinItems))
+	}
+	if s.Items == nil {
+		return found
+	}
+	for i, v := range array {
+		found = append(found, explain(s.Items, v, path+"["+strconv.Itoa(i)+"]")...)
+	}
+	return found
+}
+
+// typeName says which types a schema allows, as "array of string or null"; ""
+// if all.
+func typeName(s *jsonschema.Schema) string {
+	var names []string
+	for _, t := range types(s) {
+		if t == "array" && s.Items != nil && typeName(s.Items) != "" {
+			t += " of " + typeName(s.Items)
+		}
+		names = append(names, t)
+	}
+	return strings.Join(names, " or ")
+}
+
+// types returns the types that a schema allows, null last, or none if all.
+func types(s *jsonschema.Schema) []string {
+	if s.Type != "" {
+		return []string{s.Type}
+	}
+	all := slices.Clone(s.Types)
+	if i := slices.Index(all, "null"); i >= 0 {
+		all = append(slices.Delete(all, i, i+1), "null")
+	}
+	return all
+}
+
+func hasType(s *jsonschema.Schema, v any) bool {
+	return slices.ContainsFunc(types(s), func(t string) bool {
+		switch v := v.(type) {
+		case nil:
+			return t == "null"
+		case bool:
+			return t == "boolean"
+		case string:
+			return t == "string"
+		case float64:
+			return t == "number" || t == "integer" && v == math.Trunc(v)
+		case []any:
+			return t == "array"
+		}
+		return t == "object"
+	})
+}
+
+// brief writes a value as JSON, cut off where it gets long.
+func brief(v any) string {
+	const limit = 60
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprintf("of type %T", v)
+	}
+	if len(b) <= limit {
+		return string(b)
+	}
+	end := limit
+	for !utf8.RuneStart(b[end]) {
+		end--
+	}
+	return string(b[:end]) + "…"
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func fieldName(path string) string {
+	if path == "" {
+		return "the value"
+	}
+	return strconv.Quote(path)
+}
+
+func quoted(names []string) string {
+	q := make([]string, len(names))
+	for i, name := range names {
+		q[i] = strconv.Quote(name)
+	}
+	return strings.Join(q, ", ")
+}

@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// NewTool makes a tool from a function.
+//
+// The JSON schema of the arguments is inferred from In, a struct or a map with
+// string keys. Fields are named by their json tag, described by their
+// jsonschema tag, and required unless the json tag says omitempty or omitzero.
+// The same In gives the same bytes.
+//
+// Arguments are checked against the schema before fn runs. If they do not fit,
+// fn is not called, and the error is an [*ArgumentsError] that names each
+// field that is missing, unknown or of the wrong type, and what is wanted. No
+// arguments at all count as the empty object.
+//
+// What fn returns becomes the result: a string as it is, a [message.Part] and
+// a []message.Part as they are, anything else as compact JSON. An error of fn
+// is passed on unchanged. fn must be safe for concurrent use.
+//
+// NewTool panics if the name is empty, if fn is nil, or if no schema for an
+// object can be inferred from In.
+func NewTool[In, Out any](name, description string, fn func(context.Context, In) (Out, error)) Tool {
+	if name == "" {
+		panic("agent: NewTool: the name is empty")
+	}
+	if fn == nil {
+		panic(fmt.Sprintf("agent: NewTool: %s: the function is nil", name))
+	}
+	schema, parameters, err := infer(reflect.TypeFor[In]())
+	if err != nil {
+		panic(fmt.Sprintf("agent: NewTool: %s: %v", name, err))
+	}
+	return &tool[In, Out]{
+		def:    message.ToolDef{Name: name, Description: description, Parameters: parameters},
+		schema: schema,
+		fn:     fn,
+	}
+}
+
+type tool[In, Out any] struct {
+	def    message.ToolDef
+	schema *jsonschema.Resolved
+	fn     func(context.Context, In) (Out, error)
+}
+
+func (t *tool[In, Out]) Definition() message.ToolDef { return t.def }
+
+func (t *tool[In, Out]) Call(ctx context.Context, arguments string) ([]message.Part, error) {
+	if strings.TrimSpace(arguments) == "" {
+		arguments = "{}"
+	}
+	if err := validate(t.schema, arguments); err != nil {
+		return nil, err
+	}
+	var in In
+	if err := json.Unmarshal([]byte(arguments), &in); err != nil {
+		return nil, undecodable(err)
+	}
+	out, err := t.fn(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return parts(out)
+}
+
+// infer returns the schema of an arguments type, ready to validate, and its
+// JSON.
+func infer(t reflect.Type) (*jsonschema.Resolved, string, error) {
+	schema, err := jsonschema.ForType(t, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	if schema.Type != "object" {
+		return nil, "", fmt.Errorf("the arguments are of type %v, want a struct or a map with string keys", t)
+	}
+	if schema.Properties == nil {
+		schema.Properties = map[string]*jsonschema.Schema{} // OpenAI refuses an object schema without properties
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := json.Marshal(schema)
+	if err != nil {
+		return nil, "", err
+	}
+	return resolved, string(text), nil
+}
+
+// parts returns the parts of a result.
+func parts(out any) ([]message.Part, error) {
+	switch out := out.(type) {
+	case string:
+		return []message.Part{message.Text{Text: out}}, nil
+	case []message.Part:
+		return out, nil
+	case message.Part:
+		return []message.Part{out}, nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // a model reads this, not a browser
+	if err := enc.Encode(out); err != nil {
+		return nil, fmt.Errorf("the result is not JSON: %w", err)
+	}
+	return []message.Part{message.Text{Text: strings.TrimSuffix(b.String(), "\n")}}, nil
+}
+
+// undecodable turns an error of encoding/json into one about the arguments.
+// Arguments that fit the schema still fail to decode where Go is stricter than
+// JSON: 5.0 is an integer to the one and not to the other.
+func undecodable(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		err = fmt.Errorf("%s is %s, want %v", fieldName(wrong.Field), wrong.Value, wrong.Type)
+	}
+	return &ArgumentsError{Problems: []string{err.Error()}}
+}

@@ -1,0 +1,271 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/message"
+)
+
+type query struct {
+	Table  string            `json:"table" jsonschema:"the table to read"`
+	Limit  int               `json:"limit,omitempty" jsonschema:"rows, at most"`
+	Level  uint8             `json:"level,omitempty"`
+	Fields []string          `json:"fields,omitempty"`
+	Where  *where            `json:"where,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+	Box    [2]float64        `json:"box,omitzero"`
+	Since  time.Time         `json:"since,omitzero"`
+	Any    any               `json:"any,omitempty"`
+}
+
+type where struct {
+	Column string `json:"column"`
+	Value  any    `json:"value"`
+}
+
+func run[In, Out any](fn func(context.Context, In) (Out, error)) agent.Tool {
+	return agent.NewTool("query", "Reads rows.", fn)
+}
+
+func TestDefinition(t *testing.T) {
+	t.Parallel()
+	build := func() agent.Tool {
+		return run(func(context.Context, query) (string, error) { return "", nil })
+	}
+	def := build().Definition()
+	require.Equal(t, "query", def.Name)
+	require.Equal(t, "Reads rows.", def.Description)
+	require.JSONEq(t, `{
+		"type": "object",
+		"properties": {
+			"table": {"type": "string", "description": "the table to read"},
+			"limit": {"type": "integer", "description": "rows, at most"},
+			"level": {"type": "integer", "minimum": 0, "maximum": 255},
+			"fields": {"type": ["null", "array"], "items": {"type": "string"}},
+			"where": {
+				"type": ["null", "object"],
+				"properties": {"column": {"type": "string"}, "value": true},
+				"required": ["column", "value"],
+				"additionalProperties": false
+			},
+			"labels": {"type": "object", "additionalProperties": {"type": "string"}},
+			"box": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+			"since": {"type": "string"},
+			"any": true
+		},
+		"required": ["table"],
+		"additionalProperties": false
+	}`, def.Parameters)
+	for range 50 {
+		require.Equal(t, def, build().Definition(), "the schema must be the same bytes each time")
+	}
+	require.Less(t, strings.Index(def.Parameters, `"table"`), strings.Index(def.Parameters, `"limit"`),
+		"properties stand in the order of the fields")
+}
+
+func TestDefinitionWithoutFields(t *testing.T) {
+	t.Parallel()
+	none := run(func(context.Context, struct{}) (string, error) { return "", nil })
+	require.JSONEq(t, `{"type": "object", "properties": {}, "additionalProperties": false}`, none.Definition().Parameters)
+	free := run(func(context.Context, map[string]int) (string, error) { return "", nil })
+	require.JSONEq(t, `{"type": "object", "properties": {}, "additionalProperties": {"type": "integer"}}`, free.Definition().Parameters)
+}
+
+func TestNewToolPanics(t *testing.T) {
+	t.Parallel()
+	type loop struct {
+		Next *loop `json:"next"`
+	}
+	for name, c := range map[string]struct {
+		build func()
+		want  string
+	}{
+		"no name": {
+			func() { agent.NewTool("", "", func(context.Context, query) (string, error) { return "", nil }) },
+			"agent: NewTool: the name is empty",
+		},
+		"no function": {
+			func() { agent.NewTool[query, string]("query", "", nil) },
+			"agent: NewTool: query: the function is nil",
+		},
+		"not an object": {
+			func() { run(func(context.Context, string) (string, error) { return "", nil }) },
+			"agent: NewTool: query: the arguments are of type string, want a struct or a map with string keys",
+		},
+		"anything": {
+			func() { run(func(context.Context, any) (string, error) { return "", nil }) },
+			"agent: NewTool: query: the arguments are of type interface {}, want a struct or a map with string keys",
+		},
+		"a pointer": {
+			func() { run(func(context.Context, *query) (string, error) { return "", nil }) },
+			"agent: NewTool: query: the arguments are of type *agent_test.query, want a struct or a map with string keys",
+		},
+		"a channel": {
+			func() { run(func(context.Context, struct{ C chan int }) (string, error) { return "", nil }) },
+			"agent: NewTool: query: ForType(struct { C chan int }): type chan int is unsupported by jsonschema",
+		},
+		"a cycle": {
+			func() { run(func(context.Context, loop) (string, error) { return "", nil }) },
+			"agent: NewTool: query: ForType(agent_test.loop): cycle detected for type agent_test.loop",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.PanicsWithValue(t, c.want, c.build)
+		})
+	}
+}
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	const fields = `"table", "limit", "level", "fields", "where", "labels", "box", "since", "any"`
+	for name, c := range map[string]struct {
+		arguments string
+		want      []string // problems; nil: it runs
+	}{
+		"required only": {`{"table": "users"}`, nil},
+		"all": {`{"table": "users", "limit": 10, "level": 255, "fields": ["a"], "where": {"column": "a", "value": null},
+			"labels": {"a": "b"}, "box": [1, 2.5], "since": "2026-01-02T03:04:05Z", "any": [1, "x"]}`, nil},
+		"null where Go has a nil": {`{"table": "users", "fields": null, "where": null, "any": null}`, nil},
+		"repeated field":          {`{"table": "logs", "table": "users"}`, nil},
+		"nothing":                 {``, []string{`"table" is missing, want string`}},
+		"blank":                   {" \n", []string{`"table" is missing, want string`}},
+		"missing":                 {`{}`, []string{`"table" is missing, want string`}},
+		"unknown":                 {`{"table": "users", "rows": 3}`, []string{`"rows" is unknown, want ` + fields}},
+		"case counts":             {`{"Table": "users"}`, []string{`"table" is missing, want string`, `"Table" is unknown, want ` + fields}},
+		"wrong type":              {`{"table": "users", "limit": "10"}`, []string{`"limit" is "10", want integer`}},
+		"null":                    {`{"table": null}`, []string{`"table" is null, want string`}},
+		"fraction":                {`{"table": "users", "limit": 1.5}`, []string{`"limit" is 1.5, want integer`}},
+		"integer to JSON, not to Go": {
+			`{"table": "users", "limit": 5.0}`,
+			[]string{`"limit" is number 5.0, want int`},
+		},
+		"too large":       {`{"table": "users", "level": 256}`, []string{`"level" is 256, want at most 255`}},
+		"negative":        {`{"table": "users", "level": -1}`, []string{`"level" is -1, want at least 0`}},
+		"not an array":    {`{"table": "users", "fields": "a"}`, []string{`"fields" is "a", want array of string or null`}},
+		"item":            {`{"table": "users", "fields": ["a", 2, true]}`, []string{`"fields[1]" is 2, want string`, `"fields[2]" is true, want string`}},
+		"too few items":   {`{"table": "users", "box": [1]}`, []string{`"box" has 1 items, want 2`}},
+		"nested missing":  {`{"table": "users", "where": {"value": 1}}`, []string{`"where.column" is missing, want string`}},
+		"nested any":      {`{"table": "users", "where": {"column": "a"}}`, []string{`"where.value" is missing, want any value`}},
+		"nested unknown":  {`{"table": "users", "where": {"column": "a", "value": 1, "op": "="}}`, []string{`"where.op" is unknown, want "column", "value"`}},
+		"value of a map":  {`{"table": "users", "labels": {"a": 1}}`, []string{`"labels.a" is 1, want string`}},
+		"several at once": {`{"limit": "x", "rows": 1}`, []string{`"table" is missing, want string`, `"limit" is "x", want integer`, `"rows" is unknown, want ` + fields}},
+		"not an object":   {`["users"]`, []string{`the value is ["users"], want object`}},
+		"not JSON":        {`{"table": `, []string{`not valid JSON (unexpected end of JSON input), want a JSON object`}},
+		"more behind it":  {`{"table": "users"} {}`, []string{`not valid JSON (invalid character '{' after top-level value), want a JSON object`}},
+		"a bad date": {
+			`{"table": "users", "since": "today"}`,
+			[]string{`parsing time "today" as "2006-01-02T15:04:05Z07:00": cannot parse "today" as "2006"`},
+		},
+		"long value": {
+			`{"table": "users", "limit": "` + strings.Repeat("é", 100) + `"}`,
+			[]string{`"limit" is "` + strings.Repeat("é", 29) + `…, want integer`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			called := false
+			tool := run(func(context.Context, query) (string, error) {
+				called = true
+				return "rows", nil
+			})
+			parts, err := tool.Call(t.Context(), c.arguments)
+			if c.want == nil {
+				require.NoError(t, err)
+				require.Equal(t, []message.Part{message.Text{Text: "rows"}}, parts)
+				return
+			}
+			require.False(t, called, "the function must not see arguments that do not fit")
+			wrong, ok := errors.AsType[*agent.ArgumentsError](err)
+			require.True(t, ok, "want an *ArgumentsError, got %v", err)
+			require.Equal(t, c.want, wrong.Problems)
+		})
+	}
+}
+
+func TestArgumentsErrorIsShort(t *testing.T) {
+	t.Parallel()
+	tool := run(func(context.Context, query) (string, error) { return "", nil })
+	_, err := tool.Call(t.Context(), `{"table": "users", "fields": [`+strings.Repeat("1,", 999)+`1]}`)
+	require.ErrorContains(t, err, `invalid arguments: "fields[0]" is 1, want string; "fields[1]"`)
+	require.ErrorContains(t, err, `; and 992 more`)
+	require.Less(t, len(err.Error()), 400)
+}
+
+func TestNoArguments(t *testing.T) {
+	t.Parallel()
+	none := run(func(context.Context, struct{}) (string, error) { return "ok", nil })
+	for _, arguments := range []string{"", " ", "{}"} {
+		_, err := none.Call(t.Context(), arguments)
+		require.NoError(t, err, "arguments %q", arguments)
+	}
+	_, err := none.Call(t.Context(), `{"a": 1}`)
+	require.EqualError(t, err, `invalid arguments: "a" is unknown, want no fields`)
+}
+
+func TestLargeNumbersKeepTheirDigits(t *testing.T) {
+	t.Parallel()
+	tool := run(func(_ context.Context, in struct {
+		ID int64 `json:"id"`
+	},
+	) (int64, error) {
+		return in.ID, nil
+	})
+	parts, err := tool.Call(t.Context(), `{"id": 9223372036854775807}`)
+	require.NoError(t, err)
+	require.Equal(t, []message.Part{message.Text{Text: "9223372036854775807"}}, parts)
+}
+
+func TestResults(t *testing.T) {
+	t.Parallel()
+	image := message.Media{Type: "image/png", Data: "\x89PNG"}
+	for name, c := range map[string]struct {
+		out  any
+		want []message.Part
+	}{
+		"text":          {"a <b> \xff", []message.Part{message.Text{Text: "a <b> \xff"}}},
+		"no text":       {"", []message.Part{message.Text{}}},
+		"part":          {image, []message.Part{image}},
+		"parts":         {[]message.Part{message.Text{Text: "a"}, image}, []message.Part{message.Text{Text: "a"}, image}},
+		"no parts":      {[]message.Part(nil), nil},
+		"number":        {3, []message.Part{message.Text{Text: "3"}}},
+		"nothing":       {nil, []message.Part{message.Text{Text: "null"}}},
+		"object":        {map[string]any{"b": "<&>", "a": []int{1, 2}}, []message.Part{message.Text{Text: `{"a":[1,2],"b":"<&>"}`}}},
+		"slice of text": {[]string{"a", "b"}, []message.Part{message.Text{Text: `["a","b"]`}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tool := run(func(context.Context, struct{}) (any, error) { return c.out, nil })
+			parts, err := tool.Call(t.Context(), "")
+			require.NoError(t, err)
+			require.Equal(t, c.want, parts)
+		})
+	}
+}
+
+func TestResultsThatFail(t *testing.T) {
+	t.Parallel()
+	_, err := run(func(context.Context, struct{}) (float64, error) { return math.NaN(), nil }).Call(t.Context(), "")
+	require.EqualError(t, err, "the result is not JSON: json: unsupported value: NaN")
+
+	sentinel := errors.New("no such table")
+	parts, err := run(func(context.Context, struct{}) (string, error) { return "half", sentinel }).Call(t.Context(), "")
+	require.Equal(t, sentinel, err, "an error of the function is passed on unchanged")
+	require.Nil(t, parts)
+}
+
+func TestContextReachesTheFunction(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := run(func(ctx context.Context, _ struct{}) (string, error) { return "", ctx.Err() }).Call(ctx, "")
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -1,0 +1,119 @@
+// Command react-agent shows an agent whose context is edited before every
+// model call. It audits a source tree with tools that only read, and needs
+// neither a key nor a network: a stand-in takes the place of the model.
+//
+//	go run ./examples/react-agent
+//	go run ./examples/react-agent -window 8000
+//	go run ./examples/react-agent -window 8000 -chain none
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/react"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// reserve is how much of the window is kept free for the answer, in tokens.
+const reserve = 500
+
+const system = `You audit Go source trees with the tools you have. ` +
+	`Old tool results may be cleared, so write down what you find as you go.`
+
+const task = `Find the exported names without a doc comment, the five longest files, and the packages without an Example. ` +
+	`Answer in JSON: {"undocumented": [{"file", "name"}], "longest": [{"file", "lines"}], "packages_without_example": []}.`
+
+// chains are what -chain can name.
+var chains = map[string]func() middleware.Middleware{
+	"contextedit": func() middleware.Middleware {
+		return contextedit.New(contextedit.Options{
+			Trigger:         trigger.Fraction(0.75), // of the window less the reserve
+			Keep:            4,
+			ExcludeTools:    []string{"list_files"},
+			ClearToolInputs: true,
+		})
+	},
+	"none": func() middleware.Middleware { return middleware.Chain() },
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// run is the program. It returns the exit status: 0 done, 1 failed, 2 wrong
+// usage.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	opts, err := parseOptions(args)
+	if err == nil {
+		err = audit(ctx, opts, chains[opts.chain](), stdout)
+	}
+	var usage *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage) && usage.help:
+		fmt.Fprint(stdout, usage.text)
+		return 0
+	}
+	fmt.Fprintln(stderr, "react-agent:", strings.ReplaceAll(err.Error(), "\n", " "))
+	if usage != nil {
+		return 2
+	}
+	return 1
+}
+
+// audit lets the agent work and shows what happens.
+func audit(ctx context.Context, opts options, chain middleware.Middleware, stdout io.Writer) (err error) {
+	t, err := openTree(opts.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+
+	var m meter
+	a := react.Agent{
+		Model:  middleware.Chain(chain, m.around)(standin(opts.window)),
+		Tools:  t.tools(),
+		Budget: &middleware.Budget{Window: opts.window, Reserve: reserve},
+
+		MaxSteps:     1000, // the audit of long files takes more than the defaults
+		MaxToolCalls: 4000,
+	}
+	start := []message.Message{message.System(system), message.User(task)}
+
+	out := newDisplay(opts, stdout)
+	out.begin(t, size(start, a.Tools))
+	var r report
+	for event, err := range a.Run(ctx, start...) {
+		out.show(event)
+		r.take(event)
+		if err != nil {
+			return err
+		}
+	}
+	r.finish(opts.window, m.read(), a.Tools)
+	return out.end(r)
+}
+
+// size counts the tokens of messages and tools.
+func size(msgs []message.Message, tools []agent.Tool) int {
+	defs := make([]message.ToolDef, len(tools))
+	for i, t := range tools {
+		defs[i] = t.Definition()
+	}
+	return tokens.Request(tokens.Chars4{}, msgs, defs)
+}

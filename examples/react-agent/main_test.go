@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+const window = 8000
+
+// exec runs the program.
+func exec(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(t.Context(), args, &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// inJSON runs the program with -json and returns what it prints.
+func inJSON(t *testing.T, args ...string) (report, answer) {
+	t.Helper()
+	status, stdout, stderr := exec(t, append(args, "-json", "-window", strconv.Itoa(window))...)
+	require.Zero(t, status, stderr)
+	require.Empty(t, stderr)
+	return decode(t, stdout)
+}
+
+func decode(t *testing.T, stdout string) (r report, a answer) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(stdout))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(&r))
+	require.NoError(t, json.Unmarshal(r.Answer, &a), "%s", r.Answer)
+	return r, a
+}
+
+// The history grows far beyond the window, no view does, and the answer is
+// what go/ast says.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	for name, dir := range map[string]string{"default": "", "nasty": nasty(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var args []string
+			tree := "../../middleware"
+			if dir != "" {
+				args, tree = []string{"-dir", dir}, dir
+			}
+			tree, err := filepath.Abs(tree)
+			require.NoError(t, err)
+
+			r, a := inJSON(t, args...)
+			require.Equal(t, byAST(t, tree), a)
+			require.LessOrEqual(t, r.Tokens.PeakView, window)
+			require.LessOrEqual(t, r.Tokens.LastView, r.Tokens.PeakView)
+			require.Equal(t, window, r.Tokens.Window)
+			require.Zero(t, r.Violations)
+			if dir == "" {
+				require.GreaterOrEqual(t, r.Tokens.History, 2*window)
+				require.NotEmpty(t, r.Edits)
+				require.Equal(t, contextedit.Name, r.Edits[0].By)
+				require.Positive(t, r.Edits[0].Freed)
+			}
+			require.Greater(t, r.ModelCalls, 2)
+			require.Greater(t, r.ToolCalls, r.ModelCalls)
+		})
+	}
+}
+
+func TestAuditOfTheLargestTree(t *testing.T) {
+	t.Parallel()
+	dir := large(t)
+	r, a := inJSON(t, "-dir", dir)
+	require.Equal(t, byAST(t, dir), a)
+	require.Len(t, a.Undocumented, maxFiles)
+	require.LessOrEqual(t, r.Tokens.PeakView, window)
+	require.Zero(t, r.Violations)
+}
+
+// large writes more files than are audited, of 150 lines each.
+func large(t *testing.T) string {
+	t.Helper()
+	files := map[string]string{}
+	for i := range maxFiles + 2 {
+		files[fmt.Sprintf("part%d/file%d.go", i%7, i)] = "package p\n\n// F is documented.\nfunc F() {\n" +
+			strings.Repeat("\tfor i, x := range xs { // as usual\n\t\tuse(x)\n\t}\n", 48) + "}\n\nfunc G() {}\n"
+	}
+	return write(t, files)
+}
+
+func TestSameBytesAgain(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"-json"}, {"-window", "8000"}, {"-plain"}} {
+		_, first, _ := exec(t, args...)
+		_, second, _ := exec(t, args...)
+		require.NotEmpty(t, first)
+		require.Equal(t, first, second, args)
+	}
+}
+
+func TestWithoutChainItOverflows(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"-json"}, {"-plain"}} {
+		status, stdout, stderr := exec(t, append(args, "-chain", "none", "-window", "8000")...)
+		require.Equal(t, 1, status)
+		require.Regexp(t, `^react-agent: stand-in: the request has \d+ tokens, the window 8000: `+
+			`put contextedit into the chain, or take a model with a larger window\n$`, stderr)
+		if args[0] == "-json" {
+			require.Empty(t, stdout)
+		}
+	}
+	opts := options{dir: "../../middleware", window: window, json: true}
+	err := audit(t.Context(), opts, middleware.Chain(), io.Discard)
+	require.Equal(t, middleware.Overflow, middleware.KindOf(err), "%v", err)
+
+	status, stdout, stderr := exec(t, "-chain", "none", "-json", "-window", "200000")
+	require.Zero(t, status, stderr)
+	r, _ := decode(t, stdout)
+	require.Empty(t, r.Edits)
+	require.InDelta(t, r.Tokens.History, r.Tokens.LastView, 500, "nothing is cut, so the last view lacks the answer alone")
+}
+
+// A chain that takes away what the audit rests on makes the answer wrong.
+func TestLosses(t *testing.T) {
+	t.Parallel()
+	dir := large(t)
+	want := byAST(t, dir)
+	clearing := contextedit.Options{Trigger: trigger.Tokens(6000), Keep: -1, ClearToolInputs: true}
+	keeping := clearing
+	keeping.ExcludeTools = []string{"list_files"}
+	for _, c := range []struct {
+		name  string
+		chain middleware.Middleware
+		right bool
+	}{
+		{"results but for the list", contextedit.New(keeping), true},
+		{"the list too", contextedit.New(clearing), false},
+		{"notes", forget(func(m message.Message, i, last int) message.Message {
+			if m.Role == message.RoleAssistant && i < last {
+				m.Parts = append([]message.Part{message.Text{Text: "[cleared]"}}, m.Parts[1:]...)
+			}
+			return m
+		}), false},
+		{"new pages", forget(func(m message.Message, i, last int) message.Message {
+			for r := range m.Results() {
+				if i > last && r.Name == "read_file" {
+					r.Text = "[cleared]"
+					m.Parts = []message.Part{r}
+				}
+			}
+			return m
+		}), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			opts := options{dir: dir, window: 100_000, json: true}
+			require.NoError(t, audit(t.Context(), opts, c.chain, &out))
+			r, a := decode(t, out.String())
+			if c.right {
+				require.NotEmpty(t, r.Edits)
+				require.Equal(t, want, a)
+			} else {
+				require.NotEqual(t, want, a)
+			}
+		})
+	}
+}
+
+// forget makes a careless middleware. Last is the newest assistant message.
+func forget(edit func(m message.Message, i, last int) message.Message) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			last := -1
+			for i, m := range req.Messages {
+				if m.Role == message.RoleAssistant {
+					last = i
+				}
+			}
+			r := *req
+			r.Messages = nil
+			for i, m := range req.Messages {
+				r.Messages = append(r.Messages, edit(m, i, last))
+			}
+			return next(ctx, &r, emit)
+		}
+	}
+}
+
+func TestBadTrees(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "missing")
+	notDir := filepath.Join(write(t, map[string]string{"a.go": "package a\n"}), "a.go")
+	cases := map[string]string{
+		missing: "missing",
+		notDir:  "a.go",
+		write(t, map[string]string{"a_test.go": "package a\n", "README.md": "x"}): "no Go files",
+	}
+	if os.Getuid() != 0 { // root may read everything
+		locked := write(t, map[string]string{"sub/a.go": "package a\n"})
+		require.NoError(t, os.Chmod(filepath.Join(locked, "sub"), 0))
+		t.Cleanup(func() { _ = os.Chmod(filepath.Join(locked, "sub"), 0o700) })
+		cases[locked] = "permission denied"
+	}
+	for dir, want := range cases {
+		status, stdout, stderr := exec(t, "-dir", dir)
+		require.Equal(t, 1, status, dir)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, want)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	}
+
+	_, a := inJSON(t, "-dir", write(t, map[string]string{"empty.go": ""}))
+	require.Equal(t, []length{{File: "tree/empty.go"}}, a.Longest)
+	require.Empty(t, a.Undocumented)
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, none`},
+		{[]string{"-window", "500"}, "more than the 500"},
+		{[]string{"-window", "many"}, "invalid value"},
+		{[]string{"-nonsense"}, "not defined"},
+		{[]string{"extra"}, `argument "extra"`},
+	} {
+		status, stdout, stderr := exec(t, c.args...)
+		require.Equal(t, 2, status, c.args)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, c.want)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+	}
+	status, stdout, stderr := exec(t, "-help")
+	require.Zero(t, status)
+	require.Empty(t, stderr)
+	require.Contains(t, stdout, "-window")
+}
+
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr bytes.Buffer
+	require.Equal(t, 1, run(ctx, nil, io.Discard, &stderr))
+	require.Contains(t, stderr.String(), "canceled")
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// batch is how many pages the stand-in reads at a time.
+const batch = 4
+
+// notes are all that the stand-in knows. It gathers them anew on each call
+// from the messages: the list of files from the result of list_files, all else
+// from the texts of its own earlier answers.
+type notes struct {
+	files []file    // as listed; files are numbered from 1
+	found []finding // names without a doc comment
+	bare  []string  // packages without an Example
+	lost  []string  // what it asked for and did not get
+	begun bool      // it knows where it is
+	at    place     // how far it has read
+	open  string    // the source that leads there, see undocumented
+}
+
+type finding struct {
+	file  int
+	names []string
+}
+
+// place is a line of a file; line 0 is the beginning.
+type place struct {
+	file, line int
+}
+
+// page is a run of lines of a file.
+type page struct {
+	file     int
+	from, to int
+}
+
+// How the notes are written, one a line.
+var (
+	foundNote = regexp.MustCompile(`^(\d+) lacks comments: (.+)$`)
+	bareNote  = regexp.MustCompile(`^no Example: (.+)$`)
+	lostNote  = regexp.MustCompile(`^no result: (.+)$`)
+	placeNote = regexp.MustCompile(`^read to (\d+):(\d+)(?: in (".*"))?$`)
+	listHead  = regexp.MustCompile(`^\d+ of \d+ Go files, `)
+	listLine  = regexp.MustCompile(`^\d+ (.+) (\d+)$`)
+)
+
+// recall gathers the notes.
+func recall(msgs []message.Message) *notes {
+	n := &notes{}
+	for _, m := range msgs {
+		for r := range m.Results() {
+			if listHead.MatchString(r.Text) {
+				n.list(r.Text)
+			}
+		}
+		if m.Role == message.RoleAssistant {
+			for line := range strings.Lines(m.Text()) {
+				n.take(strings.TrimSuffix(line, "\n"))
+			}
+		}
+	}
+	return n
+}
+
+func (n *notes) list(text string) {
+	n.files = nil
+	for line := range strings.Lines(text) {
+		if m := listLine.FindStringSubmatch(strings.TrimSuffix(line, "\n")); m != nil {
+			n.files = append(n.files, file{path: m[1], lines: number(m[2])})
+		}
+	}
+}
+
+// take takes in one line of an earlier answer.
+func (n *notes) take(line string) {
+	if m := foundNote.FindStringSubmatch(line); m != nil {
+		n.add(number(m[1]), strings.Split(m[2], ", "))
+	}
+	if m := bareNote.FindStringSubmatch(line); m != nil {
+		n.bare = append(n.bare, m[1])
+	}
+	if m := lostNote.FindStringSubmatch(line); m != nil {
+		n.lost = append(n.lost, m[1])
+	}
+	if m := placeNote.FindStringSubmatch(line); m != nil {
+		n.begun, n.at = true, place{file: number(m[1]), line: number(m[2])}
+		n.open, _ = strconv.Unquote(m[3])
+	}
+}
+
+func (n *notes) add(file int, names []string) {
+	if k := len(n.found) - 1; k >= 0 && n.found[k].file == file {
+		n.found[k].names = append(n.found[k].names, names...)
+		return
+	}
+	n.found = append(n.found, finding{file: file, names: names})
+}
+
+// study takes in the newest results and returns what to write down about them.
+func (n *notes) study(results []message.ToolResult) string {
+	var fresh notes
+	if n.begun {
+		fresh = n.read(results)
+	} else {
+		fresh = n.begin(results)
+	}
+	var b strings.Builder
+	for _, f := range fresh.found {
+		fmt.Fprintf(&b, "%d lacks comments: %s\n", f.file, strings.Join(f.names, ", "))
+		n.add(f.file, f.names)
+	}
+	for _, p := range fresh.bare {
+		fmt.Fprintf(&b, "no Example: %s\n", p)
+	}
+	for _, p := range fresh.lost {
+		fmt.Fprintf(&b, "no result: %s\n", p)
+	}
+	n.bare = append(n.bare, fresh.bare...)
+	n.lost = append(n.lost, fresh.lost...)
+	n.begun, n.at, n.open = true, fresh.at, fresh.open
+	fmt.Fprintf(&b, "read to %d:%d", n.at.file, n.at.line)
+	if n.open != "" {
+		fmt.Fprintf(&b, " in %q", n.open)
+	}
+	return b.String()
+}
+
+// begin looks at the list of files and at the search for examples.
+func (n *notes) begin(results []message.ToolResult) notes {
+	fresh := notes{at: place{file: 1}}
+	hits, ok := result(results, isHits)
+	if !ok {
+		fresh.lost = []string{"search"}
+		return fresh
+	}
+	var with []string
+	for line := range strings.Lines(hits) {
+		if name, _, ok := strings.Cut(line, ".go: "); ok {
+			with = append(with, path.Dir(name))
+		}
+	}
+	for _, f := range n.files {
+		if p := path.Dir(f.path); !slices.Contains(with, p) {
+			fresh.bare = append(fresh.bare, p)
+		}
+	}
+	slices.Sort(fresh.bare)
+	fresh.bare = slices.Compact(fresh.bare)
+	return fresh
+}
+
+var hitsHead = regexp.MustCompile(`^\d+ files match, `)
+
+func isHits(text string) bool { return hitsHead.MatchString(text) }
+
+// read looks at the pages that were asked for.
+func (n *notes) read(results []message.ToolResult) notes {
+	fresh := notes{at: n.at, open: n.open}
+	for _, p := range n.plan() {
+		f := n.files[p.file-1]
+		text, ok := result(results, func(text string) bool {
+			return strings.HasPrefix(text, pageHead(f.path, p.from, p.to, f.lines))
+		})
+		if !ok {
+			fresh.lost = append(fresh.lost, strings.TrimSpace(pageHead(f.path, p.from, p.to, f.lines)))
+		}
+		_, source, _ := strings.Cut(text, "\n")
+		if p.from == 1 {
+			fresh.open = ""
+		}
+		var names []string
+		if names, fresh.open = undocumented(fresh.open, source); len(names) > 0 {
+			fresh.add(p.file, names)
+		}
+		fresh.at = place{file: p.file, line: p.to}
+	}
+	return fresh
+}
+
+func result(results []message.ToolResult, is func(text string) bool) (text string, ok bool) {
+	for _, r := range results {
+		if !r.Error && is(r.Text) {
+			return r.Text, true
+		}
+	}
+	return "", false
+}
+
+// plan returns the pages to read next. There are none if all is read, or if
+// the list of files is gone.
+func (n *notes) plan() []page {
+	var pages []page
+	for i, f := range n.files {
+		from := 1
+		switch {
+		case i+1 < n.at.file:
+			continue
+		case i+1 == n.at.file:
+			from = n.at.line + 1
+		}
+		for ; from <= f.lines && len(pages) < batch; from += pageSize {
+			pages = append(pages, page{file: i + 1, from: from, to: min(from+pageSize-1, f.lines)})
+		}
+	}
+	return pages
+}
+
+// name returns the path of a file.
+func (n *notes) name(file int) string {
+	if file > len(n.files) {
+		return fmt.Sprintf("file %d", file)
+	}
+	return n.files[file-1].path
+}
+
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
+}

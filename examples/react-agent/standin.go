@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// standin returns what stands in for a language model here, so that the
+// example needs neither key nor network. It is no model: it can do this one
+// audit, and nothing else. But it plays by a model's rules. What it answers
+// follows from the messages of the request alone, so a chain that takes away
+// what it needs makes its answer wrong. It streams, it reports usage, and like
+// a provider it rejects messages that break the rules and requests that are
+// longer than its window.
+func standin(window int) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n := tokens.Request(tokens.Chars4{}, req.Messages, req.Tools)
+		if n > window {
+			return nil, rejection(middleware.Overflow, fmt.Errorf("the request has %d tokens, the window %d: "+
+				"put contextedit into the chain, or take a model with a larger window", n, window))
+		}
+		if err := message.Check(req.Messages); err != nil {
+			return nil, rejection(middleware.Invalid, err)
+		}
+		m, err := reply(req.Messages)
+		if err != nil {
+			return nil, rejection(middleware.Invalid, err)
+		}
+		if err := stream(m, emit); err != nil {
+			return nil, err
+		}
+		resp := &middleware.Response{Message: m, Stop: middleware.StopEnd}
+		resp.Usage = message.Usage{Input: n, Output: tokens.Message(tokens.Chars4{}, m)}
+		if m.HasCalls() {
+			resp.Stop = middleware.StopTools
+		}
+		return resp, nil
+	}
+}
+
+func rejection(kind middleware.Kind, err error) error {
+	return &middleware.Error{Kind: kind, Op: "stand-in", Err: err}
+}
+
+// reply returns the next message: first it looks around, then it reads page by
+// page and writes down what it finds, at last it answers.
+func reply(msgs []message.Message) (message.Message, error) {
+	question, newest, calls := -1, -1, 0
+	for i, m := range msgs {
+		switch m.Role {
+		case message.RoleUser:
+			question, newest = i, -1
+		case message.RoleAssistant:
+			newest = i
+			calls += len(slices.Collect(m.Calls()))
+		case message.RoleSystem, message.RoleTool:
+		}
+	}
+	switch {
+	case question < 0:
+		return message.Message{}, errors.New("no user message, want a task")
+	case newest < 0:
+		return message.Assistant(
+			message.Text{Text: "First the files, and where the examples are."},
+			toolCall(calls+1, "list_files", listArgs{}),
+			toolCall(calls+2, "search", searchArgs{Pattern: `^func Example\w*\(\)`}),
+		), nil
+	}
+	var results []message.ToolResult
+	for _, m := range msgs[newest:] {
+		results = slices.AppendSeq(results, m.Results())
+	}
+	n := recall(msgs[question:])
+	parts := []message.Part{message.Text{Text: n.study(results)}}
+	for i, p := range n.plan() {
+		parts = append(parts, toolCall(calls+1+i, "read_file", readArgs{Path: n.name(p.file), From: p.from}))
+	}
+	if len(parts) == 1 { // nothing left to read
+		return message.Assistant(message.Text{Text: compact(n.answer())}), nil
+	}
+	return message.Assistant(parts...), nil
+}
+
+func toolCall(id int, tool string, arguments any) message.ToolCall {
+	return message.ToolCall{ID: strconv.Itoa(id), Name: tool, Arguments: compact(arguments)}
+}
+
+// stream hands the message out word by word, and call by call.
+func stream(m message.Message, emit middleware.Emit) error {
+	if emit == nil {
+		return nil
+	}
+	for _, word := range strings.SplitAfter(m.Text(), " ") {
+		if err := emit(middleware.Delta{Text: word}); err != nil {
+			return err
+		}
+	}
+	i := 0
+	for c := range m.Calls() {
+		call := middleware.CallDelta{Index: i, ID: c.ID, Name: c.Name, Arguments: c.Arguments}
+		if err := emit(middleware.Delta{Call: &call}); err != nil {
+			return err
+		}
+		i++
+	}
+	return nil
+}
+
+// compact returns v as compact JSON.
+func compact(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("react-agent: " + err.Error()) // strings and numbers can always be written
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

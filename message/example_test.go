@@ -1,0 +1,123 @@
+package message_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+func ExampleCheck() {
+	history := []message.Message{
+		message.User("Why does the nightly build fail?"),
+		message.Assistant(
+			message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"job":"nightly"}`},
+			message.ToolCall{ID: "c2", Name: "list_jobs", Arguments: `job=nightly`},
+		),
+		message.Result("c1", "read_log", "exit status 2"),
+	}
+	err := message.Check(history)
+	fmt.Println(err)
+
+	if invalid, ok := errors.AsType[*message.InvalidError](err); ok {
+		for _, v := range invalid.Violations {
+			fmt.Println(v.Rule == message.BadArguments, v.At, v.CallID)
+		}
+	}
+	// Output:
+	// message: message 1: unanswered call "c2"; message 1: bad arguments "c2"
+	// false 1 c2
+	// true 1 c2
+}
+
+func ExampleUnits() {
+	history := []message.Message{
+		message.User("Compare the two logs."),
+		message.Assistant(
+			message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"job":"nightly"}`},
+			message.ToolCall{ID: "c2", Name: "read_log", Arguments: `{"job":"weekly"}`},
+		),
+		message.Result("c1", "read_log", "exit status 2"),
+		message.Result("c2", "read_log", "ok"),
+		message.Assistant(message.Text{Text: "Only the nightly job fails."}),
+	}
+	for _, u := range message.Units(history) {
+		fmt.Println(u.First, u.Last, u.Round)
+	}
+	// Output:
+	// 0 0 false
+	// 1 3 true
+	// 4 4 false
+}
+
+func ExampleIDs() {
+	history := []message.Message{
+		message.System("It is noon."),
+		message.User("Hello"),
+		message.Assistant(message.Text{Text: "Hi"}),
+	}
+	ids := message.IDs(history)
+	fmt.Println("leading system message:", ids[0].IsZero())
+
+	// A clock in the system prompt changes no ID.
+	history[0] = message.System("It is one minute past noon.")
+	fmt.Println("other time of day:", message.IDs(history)[2] == ids[2])
+
+	// Another word changes the ID of its position and of all behind it.
+	history[1] = message.User("Hallo")
+	later := message.IDs(history)
+	fmt.Println("other greeting:", later[1] == ids[1], later[2] == ids[2])
+	// Output:
+	// leading system message: true
+	// other time of day: true
+	// other greeting: false false
+}
+
+func ExampleAppendIDs() {
+	history := []message.Message{message.User("Hello")}
+	ids := message.IDs(history)
+
+	history = append(history, message.Assistant(message.Text{Text: "Hi"}), message.User("How are you?"))
+	ids = message.AppendIDs(ids, history) // looks at the two new messages only
+	fmt.Println(len(ids), ids[2] == message.IDs(history)[2])
+	// Output: 3 true
+}
+
+func ExampleMessage_MarshalJSON() {
+	m := message.Assistant(
+		message.Thinking{Text: "The log will tell.", Signature: "c2lnbmVk"},
+		message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"job":"nightly"}`},
+	)
+	m.Hints.Pinned = true
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(data))
+
+	var back message.Message
+	fmt.Println(json.Unmarshal(data, &back) == nil && back.Equal(m))
+	// Output:
+	// {
+	//   "role": "assistant",
+	//   "parts": [
+	//     {
+	//       "type": "thinking",
+	//       "text": "The log will tell.",
+	//       "signature": "c2lnbmVk"
+	//     },
+	//     {
+	//       "type": "call",
+	//       "id": "c1",
+	//       "name": "read_log",
+	//       "arguments": "{\"job\":\"nightly\"}"
+	//     }
+	//   ],
+	//   "hints": {
+	//     "pinned": true
+	//   }
+	// }
+	// true
+}

@@ -1,0 +1,64 @@
+package message_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+func TestConstructors(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, message.Message{Role: "system", Parts: []message.Part{message.Text{Text: "s"}}}, message.System("s"))
+	require.Equal(t, message.Message{Role: "user", Parts: []message.Part{message.Text{Text: "u"}}}, message.User("u"))
+	require.Equal(t, message.Message{Role: "assistant"}, message.Assistant())
+	require.Equal(t, message.Message{Role: "tool", Parts: []message.Part{message.ToolResult{CallID: "c", Name: "n", Text: "t"}}}, message.Result("c", "n", "t"))
+}
+
+func TestPartsOfAMessage(t *testing.T) {
+	t.Parallel()
+	m := message.Assistant(
+		message.Thinking{Text: "hm"}, message.Text{Text: "a"}, call("1"), nil, message.Text{Text: "b\n"}, piece("x"), call("2"), piece("x"), &message.Text{Text: "no part"},
+	)
+	require.Equal(t, "a\nb\n", m.Text())
+	require.Equal(t, []message.ToolCall{call("1").(message.ToolCall), call("2").(message.ToolCall)}, slices.Collect(m.Calls()))
+	require.Equal(t, []message.ToolResult{piece("x").(message.ToolResult), piece("x").(message.ToolResult)}, slices.Collect(m.Results()))
+	require.True(t, m.HasCalls())
+	for range m.Calls() {
+		break // may be left early
+	}
+
+	var zero message.Message
+	require.Empty(t, zero.Text())
+	require.False(t, zero.HasCalls())
+	require.Empty(t, slices.Collect(zero.Results()))
+}
+
+func TestEqual(t *testing.T) {
+	t.Parallel()
+	a := message.Assistant(message.Text{Text: "a"}, message.ToolResult{Content: message.Media{Data: "x"}})
+	b := message.Assistant(message.Text{Text: "a"}, message.ToolResult{Content: message.Media{Data: "x"}})
+	require.True(t, a.Equal(b))
+	b.Parts[1] = message.ToolResult{Content: message.Media{Data: "y"}}
+	require.False(t, a.Equal(b))
+	require.True(t, message.Message{Parts: []message.Part{}}.Equal(message.Message{}), "no parts are no parts")
+	require.False(t, message.Message{Parts: []message.Part{nil}}.Equal(message.Message{}))
+}
+
+func TestUsageAdd(t *testing.T) {
+	t.Parallel()
+	a := message.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, Thinking: 5}
+	b := message.Usage{Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Thinking: 50}
+	require.Equal(t, message.Usage{Input: 11, CacheRead: 22, CacheWrite: 33, Output: 44, Thinking: 55}, a.Add(b))
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	r := message.Run{First: 2, Last: 4}
+	require.Equal(t, 3, r.Len())
+	for i, in := range []bool{false, false, true, true, true, false} {
+		require.Equal(t, in, r.Contains(i), "position %d", i)
+	}
+}

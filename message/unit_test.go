@@ -1,0 +1,175 @@
+package message_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	one := func(i int) message.Unit { return message.Unit{Run: message.Run{First: i, Last: i}} }
+	round := func(first, last int) message.Unit {
+		return message.Unit{Run: message.Run{First: first, Last: last}, Round: true}
+	}
+	user, say := message.User("go on"), message.Assistant(message.Text{Text: "done"})
+	tests := []struct {
+		name string
+		in   []message.Message
+		want []message.Unit
+	}{
+		{"no messages", nil, []message.Unit{}},
+		{"talk", []message.Message{message.System("s"), user, say}, []message.Unit{one(0), one(1), one(2)}},
+		{"a round", []message.Message{user, message.Assistant(call("a")), tool(piece("a")), say}, []message.Unit{one(0), round(1, 2), one(3)}},
+		{
+			"rounds in a row, with the same ids",
+			[]message.Message{message.Assistant(call("a")), tool(piece("a")), message.Assistant(call("a")), tool(piece("a"))},
+			[]message.Unit{round(0, 1), round(2, 3)},
+		},
+		{
+			"parallel calls, results in several messages and another order",
+			[]message.Message{message.Assistant(call("a"), call("b"), call("c")), tool(piece("c")), tool(piece("a"), piece("b")), user},
+			[]message.Unit{round(0, 2), one(3)},
+		},
+		{"calls without results at the end", []message.Message{user, message.Assistant(call("a"), call("b"))}, []message.Unit{one(0), round(1, 1)}},
+		{"calls half answered at the end", []message.Message{message.Assistant(call("a"), call("b")), tool(piece("a"))}, []message.Unit{round(0, 1)}},
+		{"calls without results before an answer", []message.Message{message.Assistant(call("a")), say}, []message.Unit{round(0, 0), one(1)}},
+		{
+			"a user between call and result is part of the round",
+			[]message.Message{message.Assistant(call("a")), user, tool(piece("a")), user},
+			[]message.Unit{round(0, 2), one(3)},
+		},
+		{
+			"a user behind half of the results",
+			[]message.Message{message.Assistant(call("a"), call("b")), tool(piece("a")), user, message.System("s"), tool(piece("b"))},
+			[]message.Unit{round(0, 4)},
+		},
+		{
+			"a user while a result is missing is not",
+			[]message.Message{message.Assistant(call("a"), call("b")), tool(piece("a")), user, say},
+			[]message.Unit{round(0, 1), one(2), one(3)},
+		},
+		{"an orphan alone", []message.Message{tool(piece("a")), user}, []message.Unit{one(0), one(1)}},
+		{
+			"orphans behind a round, each alone",
+			[]message.Message{message.Assistant(call("a")), tool(piece("a")), tool(piece("x")), tool(piece("y"))},
+			[]message.Unit{round(0, 1), one(2), one(3)},
+		},
+		{
+			"an orphan between the results of a round",
+			[]message.Message{message.Assistant(call("a"), call("b")), tool(piece("a")), tool(piece("x")), tool(piece("b"))},
+			[]message.Unit{round(0, 3)},
+		},
+		{
+			"a message of an orphan and a result",
+			[]message.Message{message.Assistant(call("a")), tool(piece("x"), piece("a"))},
+			[]message.Unit{round(0, 1)},
+		},
+		{
+			"a result behind another assistant message is an orphan",
+			[]message.Message{message.Assistant(call("a")), say, tool(piece("a"))},
+			[]message.Unit{round(0, 0), one(1), one(2)},
+		},
+		{
+			"a second result of a call belongs to the round",
+			[]message.Message{message.Assistant(call("a")), tool(piece("a")), tool(piece("a"))},
+			[]message.Unit{round(0, 2)},
+		},
+		{
+			"a call of the user makes no round",
+			[]message.Message{{Role: message.RoleUser, Parts: []message.Part{call("a")}}, tool(piece("a"))},
+			[]message.Unit{one(0), one(1)},
+		},
+		{
+			"a result of the user answers nothing",
+			[]message.Message{message.Assistant(call("a")), {Role: message.RoleUser, Parts: []message.Part{piece("a")}}},
+			[]message.Unit{round(0, 0), one(1)},
+		},
+		{"empty messages and nil parts", []message.Message{{}, {Role: message.RoleAssistant, Parts: []message.Part{nil}}}, []message.Unit{one(0), one(1)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.want, message.Units(tt.in))
+		})
+	}
+}
+
+func TestUnitsCoverAnyHistory(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h := rapid.OneOf(shuffled(), rapid.SliceOfN(anyMessage(), 0, 8)).Draw(t, "history")
+		next := 0
+		for _, u := range message.Units(h) {
+			require.Equal(t, next, u.First, "a gap, or out of order")
+			require.Positive(t, u.Len())
+			require.Equal(t, u.Round, h[u.First].Role == message.RoleAssistant && h[u.First].HasCalls())
+			require.True(t, u.Round || u.Len() == 1, "a unit of several messages is a round")
+			require.True(t, u.Contains(u.First) && u.Contains(u.Last) && !u.Contains(u.First-1) && !u.Contains(u.Last+1))
+			next = u.Last + 1
+		}
+		require.Equal(t, len(h), next, "the units end before the history does")
+	})
+}
+
+func TestAnyUnitMayBeRemovedAlone(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h := valid().Draw(t, "history")
+		for _, u := range message.Units(h) {
+			require.NoError(t, message.Check(slices.Delete(slices.Clone(h), u.First, u.Last+1)), "without messages %d to %d", u.First, u.Last)
+		}
+	})
+}
+
+// TestRemovingUnitsTearsNothing removes units from histories that may be
+// broken: what is missing afterwards was missing before.
+func TestRemovingUnitsTearsNothing(t *testing.T) {
+	t.Parallel()
+	count := func(h []message.Message, r message.Rule) int {
+		n := 0
+		for _, v := range message.Pairing(h) {
+			if v.Rule == r {
+				n++
+			}
+		}
+		return n
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		h := shuffled().Draw(t, "history")
+		for _, u := range message.Units(h) {
+			if !u.Round { // without it, two rounds may become one
+				continue
+			}
+			left := slices.Delete(slices.Clone(h), u.First, u.Last+1)
+			require.LessOrEqual(t, count(left, message.UnansweredCall), count(h, message.UnansweredCall), "without messages %d to %d", u.First, u.Last)
+		}
+	})
+}
+
+// shuffled generates histories in which some messages are missing, doubled or
+// at another place.
+func shuffled() *rapid.Generator[[]message.Message] {
+	return rapid.Custom(func(t *rapid.T) []message.Message {
+		h := valid().Draw(t, "valid history")
+		for range rapid.IntRange(0, 3).Draw(t, "changes") {
+			if len(h) == 0 {
+				break
+			}
+			i, j := rapid.IntRange(0, len(h)-1).Draw(t, "from"), rapid.IntRange(0, len(h)-1).Draw(t, "to")
+			switch rapid.IntRange(0, 2).Draw(t, "change") {
+			case 0:
+				h = slices.Delete(h, i, i+1)
+			case 1:
+				h = slices.Insert(h, j, h[i])
+			default:
+				h[i], h[j] = h[j], h[i]
+			}
+		}
+		return h
+	})
+}

@@ -1,0 +1,158 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// echo is a model that says how many messages it sees.
+func echo(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+	text := fmt.Sprintf("I see %d messages.", len(req.Messages))
+	if emit != nil {
+		for word := range strings.FieldsSeq(text) {
+			if err := emit(middleware.Delta{Text: word + " "}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd}, nil
+}
+
+// lookups returns a history of so many rounds, all of them answered but for the
+// last.
+func lookups(rounds int) []message.Message {
+	history := []message.Message{message.System("You look things up."), message.User("What do we have in stock?")}
+	for i := range rounds {
+		id := fmt.Sprintf("call-%d", i)
+		history = append(history,
+			message.Assistant(message.ToolCall{ID: id, Name: "lookup", Arguments: fmt.Sprintf(`{"item":%d}`, i)}),
+			message.Result(id, "lookup", fmt.Sprintf("item %d: %s", i, strings.Repeat("in stock, ", 20))))
+	}
+	return history
+}
+
+// An editor of one's own: it folds all rounds but the newest two into one line.
+// It only plans. Trigger, verification, memory and reports are the core's.
+func ExampleEditing() {
+	foldRounds := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		const keep = 2
+		var rounds []message.Unit
+		for _, u := range v.Units() {
+			if u.Round {
+				rounds = append(rounds, u)
+			}
+		}
+		if len(rounds) <= keep {
+			return nil, nil //nolint:nilnil // nothing to do
+		}
+		old := rounds[:len(rounds)-keep]
+		note := message.User(fmt.Sprintf("[record of earlier work: %d lookups]", len(old)))
+		return &middleware.Plan{
+			Edits: []middleware.Edit{middleware.FoldOf(old[0].First, old[len(old)-1].Last, note)},
+			Why:   fmt.Sprintf("folded %d rounds", len(old)),
+			Items: len(old),
+		}, nil
+	}
+	mw := middleware.Chain(
+		middleware.Observe(func(_ context.Context, e middleware.Event) { fmt.Println(e) }),
+		middleware.Editing("fold", foldRounds, middleware.Options{Trigger: trigger.Rounds(6)}),
+	)
+
+	history := lookups(8)
+	resp, err := mw(echo)(context.Background(), &middleware.Request{Messages: history}, nil)
+	fmt.Println(resp.Message.Text(), err)
+	fmt.Println(len(history), "messages in the history")
+	// Output:
+	// fold: 575 → 174 tokens: folded 6 rounds (8 of 6 rounds)
+	// I see 7 messages. <nil>
+	// 18 messages in the history
+}
+
+// The view without a model call, for loops of one's own.
+func ExampleApply() {
+	drop := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, 3)}, Why: "dropped the oldest round"}, nil
+	}
+	mw := middleware.Editing("drop", drop, middleware.Options{Trigger: trigger.Rounds(3)})
+	req, events, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: lookups(3)})
+	fmt.Println(len(req.Messages), "messages to send,", err)
+	for _, e := range events {
+		fmt.Println(e.Kind, e.Why)
+	}
+	// Output:
+	// 6 messages to send, <nil>
+	// edited dropped the oldest round (3 of 3 rounds)
+}
+
+// A streamed answer. The last delta carries all of it.
+func ExampleStream() {
+	req := &middleware.Request{Messages: lookups(1)}
+	for d, err := range middleware.Stream(context.Background(), echo, req) {
+		switch {
+		case err != nil:
+			fmt.Println("failed:", err)
+		case d.Response != nil:
+			fmt.Printf("\nwhole: %s\n", d.Response.Message.Text())
+		default:
+			fmt.Print(strings.ReplaceAll(d.Text, " ", "|"))
+		}
+	}
+	// Output:
+	// I|see|4|messages.|
+	// whole: I see 4 messages.
+}
+
+// The order of layers: the first of a chain is the outermost.
+func ExampleChain() {
+	say := func(name string) middleware.Middleware {
+		return func(next middleware.Model) middleware.Model {
+			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+				fmt.Print(name, "( ")
+				defer fmt.Print(") ")
+				return next(ctx, req, emit)
+			}
+		}
+	}
+	mw := middleware.Chain(say("a"), middleware.Chain(say("b"), say("c")))
+	_, _ = mw(echo)(context.Background(), &middleware.Request{}, nil)
+	// Output: a( b( c( ) ) )
+}
+
+// Edits that survive a restart: a journal that several chains share.
+func ExampleWith() {
+	journal := middleware.NewMemory(0)
+	newChain := func() middleware.Middleware {
+		drop := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+			fmt.Println("planning")
+			return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, 3)}}, nil
+		}
+		return middleware.With(middleware.Env{Journal: journal, Scope: "tenant 1"},
+			middleware.Editing("drop", drop, middleware.Options{Trigger: trigger.Rounds(3)}))
+	}
+	for range 2 {
+		req, _, err := middleware.Apply(context.Background(), newChain(), &middleware.Request{Messages: lookups(3)})
+		fmt.Println(len(req.Messages), err)
+	}
+	// Output:
+	// planning
+	// 6 <nil>
+	// 6 <nil>
+}
+
+// What the caller can do about an error.
+func ExampleKindOf() {
+	err := fmt.Errorf("ask: %w", &middleware.Error{
+		Kind: middleware.Overflow, Op: "provider", Err: errors.New("9000 tokens, window of 8000"),
+	})
+	fmt.Println(err)
+	fmt.Println(middleware.KindOf(err), "|", middleware.KindOf(context.Canceled), "|", middleware.KindOf(errors.New("x")))
+	// Output:
+	// ask: provider: 9000 tokens, window of 8000
+	// overflow | canceled | unknown
+}

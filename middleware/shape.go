@@ -1,0 +1,76 @@
+package middleware
+
+import "github.com/laconic-go/laconic/message"
+
+// shape is a history with edits applied.
+type shape struct {
+	msgs      []message.Message
+	spans     []span // of each message, but for the leading ones; nil: nothing is edited
+	toks      []int  // of each message; nil: nothing is edited
+	msgTokens int    // of all messages
+	upto      int    // how much of the body it covers
+}
+
+// span is the origin of one message, in positions of the body.
+type span struct {
+	rec         *Record // nil: untouched
+	first, last int
+	nth         int // which message of rec's product
+}
+
+// apply makes the view in one pass over the history.
+func (l list) apply(c *call) shape {
+	if len(l) == 0 {
+		return shape{msgs: c.history, msgTokens: c.tokens}
+	}
+	n := len(c.history) + len(c.history)/8
+	s := shape{
+		msgs:  append(make([]message.Message, 0, n), c.track.lead...),
+		spans: make([]span, c.lead, n),
+		toks:  append(make([]int, 0, n), c.track.leadToks...),
+	}
+	for _, n := range s.toks {
+		s.msgTokens += n
+	}
+	at := 0
+	for cut := range l.cuts() {
+		s.keep(c, at, cut.First)
+		if cut.last {
+			s.put(c, cut.it)
+		}
+		at = cut.Last + 1
+	}
+	s.keep(c, at, len(c.body))
+	return s
+}
+
+// keep appends the messages from first to before last as they are.
+func (s *shape) keep(c *call, first, last int) {
+	s.msgs = append(s.msgs, c.body[first:last]...)
+	s.toks = append(s.toks, c.toks[first:last]...)
+	for i := first; i < last; i++ {
+		s.spans = append(s.spans, span{first: i, last: i})
+		s.msgTokens += c.toks[i]
+	}
+	s.upto = last
+}
+
+// put appends what an edit puts in place.
+func (s *shape) put(c *call, it *item) {
+	where := span{rec: it.Record, first: it.first(), last: it.last()}
+	s.msgTokens += it.tokens
+	if it.Kind == Rewrite {
+		m := c.body[where.first]
+		m.Parts = it.Parts
+		s.msgs, s.spans, s.toks = append(s.msgs, m), append(s.spans, where), append(s.toks, it.tokens)
+		return
+	}
+	for k, m := range it.Messages {
+		where.nth = k
+		n := it.tokens
+		if it.each != nil {
+			n = it.each[k]
+		}
+		s.msgs, s.spans, s.toks = append(s.msgs, m), append(s.spans, where), append(s.toks, n)
+	}
+}

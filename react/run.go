@@ -1,0 +1,181 @@
+package react
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// run is one run of an Agent. It belongs to the goroutine of its reader.
+type run struct {
+	agent  Agent
+	reader reader
+	tools  map[string]agent.Tool
+	defs   []message.ToolDef
+
+	history   []message.Message
+	malformed map[string]error // calls of the newest answer whose arguments are no JSON object, by id
+
+	usage            message.Usage
+	steps, toolCalls int
+}
+
+func (r *run) loop(ctx context.Context) error {
+	if err := r.prepare(); err != nil {
+		return &middleware.Error{Kind: middleware.Invalid, Op: "react", Err: err}
+	}
+	for !r.reader.gone {
+		if jobs := open(r.history); len(jobs) > 0 {
+			r.act(ctx, jobs)
+			continue
+		}
+		if answered(r.history) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return stopped(ctx, context.Cause(ctx))
+		}
+		if err := r.step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) prepare() error {
+	if len(r.history) == 0 {
+		return errors.New("no messages, want at least one")
+	}
+	if err := r.agent.Validate(); err != nil {
+		return err
+	}
+	r.tools = make(map[string]agent.Tool, len(r.agent.Tools))
+	for _, t := range r.agent.Tools {
+		def := t.Definition()
+		r.tools[def.Name] = t
+		r.defs = append(r.defs, def)
+	}
+	r.defs = slices.Clip(r.defs)
+	return nil
+}
+
+// step asks the model and puts its answer into the history.
+func (r *run) step(ctx context.Context) error {
+	n, _ := spent(r.history)
+	if n >= limit(r.agent.MaxSteps, DefaultMaxSteps) {
+		return &middleware.Error{Op: "react", Err: fmt.Errorf(
+			"%w: %d answers since the newest user message; raise Agent.MaxSteps, or go on with a new user message", ErrMaxSteps, n)}
+	}
+	resp, err := r.ask(ctx)
+	switch {
+	case r.reader.gone:
+		return nil
+	case err != nil && ctx.Err() != nil:
+		return stopped(ctx, err)
+	case err != nil:
+		return err
+	case resp == nil:
+		return unusable(errors.New("neither an answer nor an error"))
+	}
+	u := usage(resp)
+	r.usage = r.usage.Add(u)
+	m, malformed, err := accept(resp.Message, len(r.history))
+	if err != nil {
+		return unusable(err)
+	}
+	if m.Usage == nil && u != (message.Usage{}) {
+		m.Usage = &u
+	}
+	if m.Time.IsZero() {
+		m.Time = time.Now()
+	}
+	r.steps++
+	r.malformed = malformed
+	r.history = append(r.history, m)
+	r.reader.tell(Step{N: n + 1, Message: m, Usage: u, Stop: resp.Stop})
+	return nil
+}
+
+// ask calls the model and tells the reader what happens meanwhile.
+func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
+	req := &middleware.Request{
+		Messages: slices.Clip(r.history),
+		Tools:    r.defs,
+		Model:    r.agent.ModelName,
+		Budget:   r.agent.Budget,
+		Params:   r.agent.Params,
+	}
+	r.reader.follow(ctx, func(ctx context.Context, send send) {
+		observe := middleware.Observe(func(_ context.Context, e middleware.Event) { _ = send(Edit{e}) })
+		resp, err = observe(r.agent.Model)(ctx, req, func(d middleware.Delta) error {
+			e := Delta{Text: d.Text, Thinking: d.Thinking}
+			if d.Call != nil {
+				c := *d.Call
+				e.Call = &c
+			}
+			return send(e)
+		})
+	})
+	return resp, err
+}
+
+// usage returns what the provider reported, wherever the model put it.
+func usage(resp *middleware.Response) message.Usage {
+	if resp.Usage == (message.Usage{}) && resp.Message.Usage != nil {
+		return *resp.Message.Usage
+	}
+	return resp.Usage
+}
+
+// answered reports whether a history ends in a final answer.
+func answered(history []message.Message) bool {
+	m := history[len(history)-1]
+	return m.Role == message.RoleAssistant && !m.HasCalls()
+}
+
+// spent counts the answers and the tool calls since the newest user message.
+func spent(history []message.Message) (steps, calls int) {
+	for _, m := range slices.Backward(history) {
+		if m.Role == message.RoleUser {
+			break
+		}
+		if m.Role == message.RoleAssistant {
+			steps++
+			for range m.Calls() {
+				calls++
+			}
+		}
+	}
+	return steps, calls
+}
+
+// limit returns the value of a limit: 0 is its default, a negative number none.
+func limit(n, byDefault int) int {
+	switch {
+	case n == 0:
+		return byDefault
+	case n < 0:
+		return math.MaxInt
+	}
+	return n
+}
+
+// stopped returns the error of a run whose context is done.
+func stopped(ctx context.Context, err error) error {
+	if !errors.Is(err, ctx.Err()) {
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	return &middleware.Error{Kind: middleware.Canceled, Op: "react", Err: err}
+}
+
+// unusable returns the error of a run whose model gave a useless answer.
+func unusable(err error) error {
+	return &middleware.Error{Kind: middleware.Invalid, Op: "react", Err: fmt.Errorf("answer of the model: %w", err)}
+}

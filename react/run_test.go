@@ -1,0 +1,361 @@
+package react_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/react"
+)
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := react.Agent{
+			Model: wants("a", "b", "c"),
+			Tools: []agent.Tool{gives("a", "1", 3*time.Second), gives("b", "2", time.Second), gives("c", "3", 2*time.Second)},
+		}
+		tr := follow(t, a.Run(t.Context(), message.System("be brief"), message.User("go")))
+		require.NoError(t, tr.err)
+		require.Equal(t, []string{
+			"delta thinking what is missing?", "delta call 0 a", "delta call 1 b", "delta call 2 c", "step 1 tools",
+			"call a", "call b", "call c",
+			"result tool b-2:b 2", "result tool c-2:c 3", "result tool a-2:a 1",
+			"delta thinking what is missing?", "delta a=1 b=2 c=3", "step 2 end",
+			"end a=1 b=2 c=3",
+		}, lines(tr.events), "results come as they finish")
+		require.Equal(t, []string{
+			"system be brief", "user go", "assistant a-2:a{} b-2:b{} c-2:c{}",
+			"tool a-2:a 1", "tool b-2:b 2", "tool c-2:c 3", "assistant a=1 b=2 c=3",
+		}, sayAll(tr.end.History), "in the history they stand in the order of the calls")
+		require.Equal(t, message.Usage{Input: 20, Output: 2}, tr.end.Usage)
+		require.Equal(t, 2, tr.end.Steps)
+		require.Equal(t, 3, tr.end.ToolCalls)
+		require.Equal(t, &message.Usage{Input: 10, Output: 1}, tr.end.History[2].Usage, "usage stands with the answer")
+		for _, m := range tr.end.History[2:] {
+			require.False(t, m.Time.IsZero(), "new messages have a time")
+		}
+		for _, e := range tr.events {
+			if res, ok := e.(react.Result); ok && res.Call.Name == "a" {
+				require.Equal(t, 3*time.Second, res.Took)
+				require.NoError(t, res.Err)
+			}
+		}
+	})
+}
+
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	var got middleware.Request
+	a := react.Agent{
+		Model: func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			got = *req
+			return stream(message.Assistant(message.Text{Text: "yes"}), emit)
+		},
+		Tools:     []agent.Tool{gives("a", "1", 0), gives("b", "2", 0)},
+		ModelName: "large",
+		Budget:    &middleware.Budget{Window: 1000, Reserve: 10},
+		Params:    "cool",
+	}
+	tr := follow(t, a.Run(t.Context(), message.User("go")))
+	require.NoError(t, tr.err)
+	require.Equal(t, []message.Message{message.User("go")}, got.Messages)
+	require.Equal(t, []message.ToolDef{a.Tools[0].Definition(), a.Tools[1].Definition()}, got.Tools)
+	require.Equal(t, "large", got.Model)
+	require.Equal(t, a.Budget, got.Budget)
+	require.Equal(t, "cool", got.Params)
+}
+
+func TestWhereARunBegins(t *testing.T) {
+	t.Parallel()
+	u, final := message.User("go"), message.Assistant(message.Text{Text: "done"})
+	calls := message.Assistant(call("c1", "a"), call("c2", "b"))
+	const answer = "assistant a=1 b=2"
+	for name, c := range map[string]struct {
+		history []message.Message
+		want    []string // what is new
+	}{
+		"user":              {[]message.Message{u}, []string{"assistant a-1:a{} b-1:b{}", "tool a-1:a 1", "tool b-1:b 2", answer}},
+		"final answer":      {[]message.Message{u, final}, nil},
+		"only an answer":    {[]message.Message{final}, nil},
+		"empty answer":      {[]message.Message{u, message.Assistant(message.Thinking{Text: "hm"})}, nil},
+		"open calls":        {[]message.Message{u, calls}, []string{"tool c1:a 1", "tool c2:b 2", answer}},
+		"one call open":     {[]message.Message{u, calls, message.Result("c1", "a", "9")}, []string{"tool c2:b 2", "assistant a=9 b=2"}},
+		"the other open":    {[]message.Message{u, calls, message.Result("c2", "b", "9")}, []string{"tool c1:a 1", "assistant a=1 b=9"}},
+		"all answered":      {[]message.Message{u, calls, message.Result("c1", "a", "8"), message.Result("c2", "b", "9")}, []string{"assistant a=8 b=9"}},
+		"new question":      {[]message.Message{u, final, message.User("again")}, []string{"assistant a-3:a{} b-3:b{}", "tool a-3:a 1", "tool b-3:b 2", answer}},
+		"system at the end": {[]message.Message{u, final, message.System("go on")}, []string{"assistant a-3:a{} b-3:b{}", "tool a-3:a 1", "tool b-3:b 2", answer}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := react.Agent{Model: wants("a", "b"), Tools: []agent.Tool{gives("a", "1", 0), gives("b", "2", 0)}}
+			before := deepCopy(c.history)
+			room := append(make([]message.Message, 0, 64), c.history...)
+			tr := follow(t, a.Run(t.Context(), room...))
+			require.NoError(t, tr.err)
+			require.Equal(t, c.want, sayAll(tr.end.History[len(c.history):]))
+			require.Equal(t, before, c.history, "the caller's messages must not change")
+			require.Zero(t, room[:cap(room)][len(room)].Role, "nor what lies behind them")
+		})
+	}
+}
+
+// Histories that break the rules are not judged, and none of them brings the
+// loop down.
+func TestBrokenHistories(t *testing.T) {
+	t.Parallel()
+	u := message.User("go")
+	for name, history := range map[string][]message.Message{
+		"orphaned result":       {message.Result("x", "a", "1")},
+		"result of another":     {u, message.Assistant(call("c1", "a")), message.Result("x", "a", "1")},
+		"duplicate ids":         {u, message.Assistant(call("c1", "a"), call("c1", "a"))},
+		"empty ids":             {u, message.Assistant(call("", "a"), call("", ""))},
+		"forgotten result":      {u, message.Assistant(call("c1", "a")), u},
+		"arguments not JSON":    {u, message.Assistant(message.ToolCall{ID: "c1", Name: "a", Arguments: "{"})},
+		"nil parts":             {{Role: message.RoleUser, Parts: []message.Part{nil}}, {Role: message.RoleAssistant, Parts: []message.Part{nil, call("c", "a")}}},
+		"no parts":              {{Role: message.RoleUser}},
+		"unknown role":          {{Role: "narrator"}},
+		"no role":               {{}},
+		"call of a user":        {{Role: message.RoleUser, Parts: []message.Part{call("c1", "a")}}},
+		"result in a user part": {u, message.Assistant(call("c1", "a")), {Role: message.RoleUser, Parts: message.Result("c1", "a", "1").Parts}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := react.Agent{Model: wants("a"), Tools: []agent.Tool{gives("a", "1", 0)}, MaxSteps: 5}
+			before := deepCopy(history)
+			var last react.Event
+			for e := range a.Run(t.Context(), history...) {
+				last = e
+			}
+			end, ok := last.(react.End)
+			require.True(t, ok)
+			require.Equal(t, before, history)
+			require.Equal(t, before, end.History[:len(history)])
+			for _, v := range message.Violations(end.History) {
+				require.Contains(t, message.Violations(history), v, "a run adds no violation")
+			}
+		})
+	}
+}
+
+func TestInvalid(t *testing.T) {
+	t.Parallel()
+	model, one := wants(), gives("a", "1", 0)
+	for name, c := range map[string]struct {
+		agent   react.Agent
+		history []message.Message
+		want    string
+	}{
+		"no messages":      {react.Agent{Model: model}, nil, "react: no messages, want at least one"},
+		"no model":         {react.Agent{}, []message.Message{message.User("go")}, "react: Agent.Model is nil, want a model"},
+		"nil tool":         {react.Agent{Model: model, Tools: []agent.Tool{one, nil}}, []message.Message{message.User("go")}, "react: Agent.Tools: tool 1 is nil, want a tool"},
+		"nameless tool":    {react.Agent{Model: model, Tools: []agent.Tool{nameless{}}}, []message.Message{message.User("go")}, "react: Agent.Tools: tool 0 has no name, want one"},
+		"same name twice":  {react.Agent{Model: model, Tools: []agent.Tool{one, one}}, []message.Message{message.User("go")}, `react: Agent.Tools: two tools have the name "a", want different ones`},
+		"budget":           {react.Agent{Model: model, Budget: &middleware.Budget{}}, []message.Message{message.User("go")}, "react: Budget.Window is 0 tokens, want more than 0"},
+		"parallel":         {react.Agent{Model: model, Parallel: -1}, []message.Message{message.User("go")}, "react: Agent.Parallel is -1 calls, want 0 or more"},
+		"timeout":          {react.Agent{Model: model, ToolTimeout: -time.Second}, []message.Message{message.User("go")}, "react: Agent.ToolTimeout is -1s, want 0 or more"},
+		"before any event": {react.Agent{}, []message.Message{message.User("go"), message.Assistant(message.Text{Text: "done"})}, "react: Agent.Model is nil, want a model"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tr := follow(t, c.agent.Run(t.Context(), c.history...))
+			require.EqualError(t, tr.err, c.want)
+			require.Equal(t, middleware.Invalid, middleware.KindOf(tr.err))
+			require.Len(t, tr.events, 1)
+			require.Equal(t, c.history, tr.end.History)
+		})
+	}
+}
+
+type nameless struct{}
+
+func (nameless) Definition() message.ToolDef                          { return message.ToolDef{} }
+func (nameless) Call(context.Context, string) ([]message.Part, error) { return nil, nil }
+
+func TestModelFails(t *testing.T) {
+	t.Parallel()
+	broke := &middleware.Error{Kind: middleware.RateLimited, Op: "provider", Err: errors.New("too many")}
+	a := react.Agent{
+		Model: func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			if len(req.Messages) > 1 {
+				return nil, broke
+			}
+			return wants("a")(ctx, req, emit)
+		},
+		Tools: []agent.Tool{gives("a", "1", 0)},
+	}
+	tr := follow(t, a.Run(t.Context(), message.User("go")))
+	require.Equal(t, error(broke), tr.err, "the model's error comes as it is")
+	require.Equal(t, []string{"user go", "assistant a-1:a{}", "tool a-1:a 1"}, sayAll(tr.end.History))
+	require.Empty(t, tr.end.Answer())
+
+	a.Model = wants("a")
+	again := follow(t, a.Run(t.Context(), tr.end.History...))
+	require.NoError(t, again.err)
+	require.Equal(t, "a=1", again.end.Answer())
+	require.Equal(t, 1, again.end.Steps, "counts are those of this run")
+	require.Zero(t, again.end.ToolCalls)
+}
+
+func TestMaxSteps(t *testing.T) {
+	t.Parallel()
+	never := func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		return stream(message.Assistant(call("c", "a")), emit)
+	}
+	a := react.Agent{Model: never, Tools: []agent.Tool{gives("a", "1", 0)}, MaxSteps: 3}
+	tr := follow(t, a.Run(t.Context(), message.User("old"), message.Assistant(message.Text{Text: "ok"}), message.User("go")))
+	require.ErrorIs(t, tr.err, react.ErrMaxSteps)
+	require.EqualError(t, tr.err,
+		"react: step limit reached: 3 answers since the newest user message; raise Agent.MaxSteps, or go on with a new user message")
+	require.Equal(t, middleware.Unknown, middleware.KindOf(tr.err))
+	require.Equal(t, 3, tr.end.Steps)
+	require.Len(t, tr.end.History, 3+2*3, "the calls of the last answer have results")
+
+	again := follow(t, a.Run(t.Context(), tr.end.History...))
+	require.ErrorIs(t, again.err, react.ErrMaxSteps, "a resumed run goes on counting")
+	require.Zero(t, again.end.Steps)
+
+	a.MaxSteps = 5
+	again = follow(t, a.Run(t.Context(), tr.end.History...))
+	require.ErrorIs(t, again.err, react.ErrMaxSteps)
+	require.Equal(t, 2, again.end.Steps)
+
+	a.MaxSteps = 1
+	again = follow(t, a.Run(t.Context(), append(tr.end.History, message.User("more"))...))
+	require.ErrorIs(t, again.err, react.ErrMaxSteps)
+	require.Equal(t, 1, again.end.Steps, "a user message starts the count anew")
+
+	a.MaxSteps = 0
+	tr = follow(t, a.Run(t.Context(), message.User("go")))
+	require.ErrorIs(t, tr.err, react.ErrMaxSteps)
+	require.Equal(t, react.DefaultMaxSteps, tr.end.Steps)
+
+	a.MaxSteps = -1
+	stopAt := 150
+	a.Model = func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		if len(req.Messages) > 2*stopAt {
+			return stream(message.Assistant(message.Text{Text: "enough"}), emit)
+		}
+		return never(ctx, req, emit)
+	}
+	tr = follow(t, a.Run(t.Context(), message.User("go")))
+	require.NoError(t, tr.err)
+	require.Equal(t, stopAt+1, tr.end.Steps)
+}
+
+func TestMaxToolCalls(t *testing.T) {
+	t.Parallel()
+	three := message.Assistant(call("1", "a"), call("2", "a"), call("3", "a"))
+	done := message.Assistant(message.Text{Text: "done"})
+	refused := "! not run: the limit of 4 tool calls is reached; answer with what is known"
+	a := react.Agent{Model: says(three, three, done), Tools: []agent.Tool{gives("a", "1", 0)}, MaxToolCalls: 4}
+	tr := follow(t, a.Run(t.Context(), message.User("go")))
+	require.NoError(t, tr.err)
+	require.Equal(t, []string{
+		"tool 1:a 1", "tool 2:a 1", "tool 3:a 1", "assistant 1:a{} 2:a{} 3:a{}",
+		"tool 1:a 1", "tool 2:a" + refused, "tool 3:a" + refused, "assistant done",
+	}, sayAll(tr.end.History[2:]))
+
+	t.Run("counted on the history", func(t *testing.T) {
+		t.Parallel()
+		a := a
+		a.Model = says(done)
+		again := follow(t, a.Run(t.Context(), tr.end.History[:7]...))
+		require.Equal(t, []string{"tool 2:a" + refused, "tool 3:a" + refused, "assistant done"}, sayAll(again.end.History[7:]))
+	})
+	t.Run("a user message starts anew", func(t *testing.T) {
+		t.Parallel()
+		a := a
+		a.Model = says(three, done)
+		again := follow(t, a.Run(t.Context(), append(slices.Clip(tr.end.History), message.User("more"))...))
+		require.NotContains(t, strings.Join(sayAll(again.end.History[len(tr.end.History):]), "\n"), "not run")
+	})
+}
+
+// The model sees an edited view; limits and history are those of the caller.
+func TestEdits(t *testing.T) {
+	t.Parallel()
+	var seen []int // characters of each request
+	model := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: 1}))(
+		func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			n := 0
+			for _, m := range req.Messages {
+				n += len(say(m))
+			}
+			seen = append(seen, n)
+			if len(seen) == 6 {
+				return stream(message.Assistant(message.Text{Text: "done"}), emit)
+			}
+			return stream(message.Assistant(call("c", "a")), emit)
+		})
+	long := strings.Repeat("long ", 400)
+	a := react.Agent{Model: model, Tools: []agent.Tool{gives("a", long, 0)}, MaxSteps: 6, MaxToolCalls: 4}
+	tr := follow(t, a.Run(t.Context(), message.User("go")))
+	require.NoError(t, tr.err)
+	edits := 0
+	for _, e := range tr.events {
+		if e, ok := e.(react.Edit); ok {
+			edits++
+			require.Equal(t, "contextedit", e.By)
+			require.Equal(t, middleware.Edited, e.Kind)
+			require.Positive(t, e.Freed())
+		}
+	}
+	require.Positive(t, edits)
+	require.Less(t, slices.Max(seen), 3*len(long), "the model sees a view")
+	require.Contains(t, say(tr.end.History[2]), long, "the history stays whole")
+	require.Contains(t, say(tr.end.History[len(tr.end.History)-2]), "limit of 4 tool calls", "edits do not change the count")
+}
+
+func TestFork(t *testing.T) {
+	t.Parallel()
+	a := react.Agent{Model: wants("a"), Tools: []agent.Tool{gives("a", "1", 0)}}
+	base := follow(t, a.Run(t.Context(), message.User("go"))).end.History
+	before := deepCopy(base)
+	var ends []react.End
+	for _, q := range []string{"left", "right"} {
+		tr := follow(t, a.Run(t.Context(), append(base, message.User(q))...)) // appending to one base must not mix them
+		require.NoError(t, tr.err)
+		ends = append(ends, tr.end)
+	}
+	require.Equal(t, before, base)
+	require.Equal(t, "user left", say(ends[0].History[len(base)]))
+	require.Equal(t, "user right", say(ends[1].History[len(base)]))
+}
+
+func TestOneAgentManyRuns(t *testing.T) {
+	t.Parallel()
+	a := react.Agent{
+		Model: middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1)}))(wants("a", "b")),
+		Tools: []agent.Tool{gives("a", "1", 0), gives("b", "2", 0)},
+	}
+	shared := []message.Message{message.System("be brief"), message.User("go")}
+	before := deepCopy(shared)
+	seq := a.Run(t.Context(), shared...)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 5 {
+				for e, err := range seq {
+					if end, ok := e.(react.End); ok && (err != nil || end.Answer() != "a=1 b=2") {
+						t.Errorf("want the answer a=1 b=2, got %q and %v", end.Answer(), err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, before, shared)
+}
