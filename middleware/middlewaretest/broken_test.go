@@ -209,9 +209,17 @@ func requestBreakers() map[string]breaker {
 				}, emit)
 			}),
 		},
-		"copies all messages": {
-			rules: []string{"reopened"}, seen: "reopened",
-			mw: before(func(r *Request) { r.Messages = Clone(r.Messages) }),
+		"fills in a field of the messages": {
+			rules: []string{"reopened", "reported", "growing", "odd-histories"}, seen: "reopened",
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				if len(msgs) < 20 || msgs[3].Role != message.RoleTool {
+					return nil, false
+				}
+				r, _ := msgs[3].Parts[0].(message.ToolResult)
+				r.Name = ""
+				msgs[3].Parts[0] = r
+				return msgs, true
+			}),
 		},
 	}
 }

@@ -42,8 +42,8 @@ func requestRules() []rule {
 		{
 			name:  "reopened",
 			views: true,
-			text: "a middleware between two editing ones passes on the messages that it was given, the same slice: " +
-				"if it replaces them, the second editor must begin anew, and edits, such as summaries, are paid for again",
+			text: "a middleware between two editing ones passes on the messages that it was given: " +
+				"if it changes them, the second editor must begin anew, and edits, such as summaries, are paid for again",
 			check: checkReopened,
 		},
 	}
