@@ -81,7 +81,8 @@ func explainObject(s *jsonschema.Schema, object map[string]any, path string) []s
 		if v, ok := object[name]; ok {
 			found = append(found, explain(s.Properties[name], v, field)...)
 		} else if slices.Contains(s.Required, name) {
-			found = append(found, fmt.Sprintf("%s is missing, want %s", fieldName(field), cmp.Or(typeName(s.Properties[name]), "any value")))
+			want := cmp.Or(typeName(s.Properties[name]), "any value")
+			found = append(found, fmt.Sprintf("%s is missing, want %s", fieldName(field), want))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {

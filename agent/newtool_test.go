@@ -269,3 +269,27 @@ func TestContextReachesTheFunction(t *testing.T) {
 	_, err := run(func(ctx context.Context, _ struct{}) (string, error) { return "", ctx.Err() }).Call(ctx, "")
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// Whatever a model writes, it is told what is wrong, or the function runs.
+func FuzzArguments(f *testing.F) {
+	f.Add(`{"table": "users", "fields": [1], "where": {}, "labels": {"a": null}, "box": [], "since": 1}`)
+	f.Add(`{"table": "users", "limit": 1e999, "level": -0.5, "any": {"\xff": [[]]}}`)
+	f.Add(`{"table": `)
+	called := false
+	tool := run(func(context.Context, query) (string, error) {
+		called = true
+		return "rows", nil
+	})
+	f.Fuzz(func(t *testing.T, arguments string) {
+		called = false
+		_, err := tool.Call(t.Context(), arguments)
+		require.Equal(t, err == nil, called)
+		if err == nil {
+			return
+		}
+		wrong, ok := errors.AsType[*agent.ArgumentsError](err)
+		require.True(t, ok)
+		require.NotEmpty(t, wrong.Problems)
+		require.NotContains(t, err.Error(), "validating root", "the problems are explained in our words")
+	})
+}

@@ -52,6 +52,8 @@ func describe(v message.Violation) string {
 		return "it says nothing and calls nothing"
 	case message.MisplacedPart:
 		return "it holds a tool result, want text, thinking, media, calls or opaque parts"
+	case message.UnknownPart:
+		return "it holds a part of unknown type, such as a pointer to one"
 	default:
 		return "it holds a " + string(v.Rule)
 	}

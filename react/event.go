@@ -8,14 +8,13 @@ import (
 )
 
 // Event is something that happened in a run: [Delta], [Edit], [Step], [Call],
-// [Result] or [End]. The set is closed. What an event refers to is read-only.
+// [Result] or [End]. The set is closed; a reader picks what it wants to know, so
+// a switch need not list them all. What an event refers to is read-only.
 //
 // In one step they come in this order: the edits and deltas of the model call
 // as they happen, its Step, then the calls and results of the tools. A host
 // that keeps the message of each Step and Result as it comes has a history from
 // which a new run can go on, even if it never sees the End.
-//
-//sumtype:decl
 type Event interface{ event() }
 
 // Delta is a piece of the answer that the model is giving.

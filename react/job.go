@@ -101,18 +101,27 @@ func (j *job) pieces(parts []message.Part) ([]message.Part, error) {
 	}
 	pieces := make([]message.Part, len(parts))
 	for i, p := range parts {
-		piece := blank
-		switch p := p.(type) {
-		case message.Text:
-			piece.Text = p.Text
-		case message.Media, message.Opaque:
-			piece.Content = p
-		case nil, message.Thinking, message.ToolCall, message.ToolResult:
+		piece, ok := fill(blank, p)
+		if !ok {
 			return nil, fmt.Errorf("the tool returned a part of type %T, want text, media or opaque parts", p)
 		}
 		pieces[i] = piece
 	}
 	return pieces, nil
+}
+
+// fill puts a part into a result, if a result can hold it.
+func fill(r message.ToolResult, p message.Part) (message.ToolResult, bool) {
+	switch p := p.(type) {
+	case message.Text:
+		r.Text = p.Text
+		return r, true
+	case message.Media, message.Opaque:
+		r.Content = p
+		return r, true
+	case nil, message.Thinking, message.ToolCall, message.ToolResult:
+	}
+	return r, false // nor can it hold a pointer to a part
 }
 
 // text returns what the model is told about an error.

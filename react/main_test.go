@@ -34,7 +34,7 @@ func says(answers ...message.Message) middleware.Model {
 		}
 		select {
 		case m := <-next:
-			return stream(m, emit)
+			return stream(ctx, m, emit)
 		default:
 			return nil, errors.New("the script is over")
 		}
@@ -72,12 +72,12 @@ func wants(tools ...string) middleware.Model {
 		if !answer.HasCalls() {
 			answer.Parts = append(answer.Parts, message.Text{Text: strings.Join(text, " ")})
 		}
-		return stream(answer, emit)
+		return stream(ctx, answer, emit)
 	}
 }
 
-// stream gives an answer in pieces.
-func stream(m message.Message, emit middleware.Emit) (*middleware.Response, error) {
+// stream gives an answer in pieces, as long as the context allows.
+func stream(ctx context.Context, m message.Message, emit middleware.Emit) (*middleware.Response, error) {
 	calls := 0
 	for _, p := range m.Parts {
 		var d middleware.Delta
@@ -93,6 +93,9 @@ func stream(m message.Message, emit middleware.Emit) (*middleware.Response, erro
 			continue
 		}
 		if err := emit(d); err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
@@ -154,6 +157,13 @@ func follow(t *testing.T, seq iter.Seq2[react.Event, error], at ...func(i int, e
 	require.True(t, ended, "the last event must be End")
 	require.NoError(t, message.Check(tr.end.History), "the history must be whole")
 	return tr
+}
+
+// only leaves out the errors, for runs that are not read to their end.
+func only(seq iter.Seq2[react.Event, error]) iter.Seq[react.Event] {
+	return func(yield func(react.Event) bool) {
+		seq(func(e react.Event, _ error) bool { return yield(e) })
+	}
 }
 
 // lines writes events, one a line, without times.

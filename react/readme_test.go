@@ -23,7 +23,8 @@ func Example_readme() {
 	readLog := agent.NewTool("read_log", "Reads a page of the build log.",
 		func(_ context.Context, in struct {
 			Page int `json:"page"`
-		}) (string, error) {
+		},
+		) (string, error) {
 			return fmt.Sprintf("page %d: %s", in.Page, strings.Repeat("ok ", 1000)), nil
 		})
 	provider := pager(4, "The last page has the reason.")

@@ -60,9 +60,9 @@ func TestRequest(t *testing.T) {
 	t.Parallel()
 	var got middleware.Request
 	a := react.Agent{
-		Model: func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		Model: func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			got = *req
-			return stream(message.Assistant(message.Text{Text: "yes"}), emit)
+			return stream(ctx, message.Assistant(message.Text{Text: "yes"}), emit)
 		},
 		Tools:     []agent.Tool{gives("a", "1", 0), gives("b", "2", 0)},
 		ModelName: "large",
@@ -136,7 +136,7 @@ func TestBrokenHistories(t *testing.T) {
 			a := react.Agent{Model: wants("a"), Tools: []agent.Tool{gives("a", "1", 0)}, MaxSteps: 5}
 			before := deepCopy(history)
 			var last react.Event
-			for e := range a.Run(t.Context(), history...) {
+			for e := range only(a.Run(t.Context(), history...)) {
 				last = e
 			}
 			end, ok := last.(react.End)
@@ -211,8 +211,8 @@ func TestModelFails(t *testing.T) {
 
 func TestMaxSteps(t *testing.T) {
 	t.Parallel()
-	never := func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		return stream(message.Assistant(call("c", "a")), emit)
+	never := func(ctx context.Context, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		return stream(ctx, message.Assistant(call("c", "a")), emit)
 	}
 	a := react.Agent{Model: never, Tools: []agent.Tool{gives("a", "1", 0)}, MaxSteps: 3}
 	tr := follow(t, a.Run(t.Context(), message.User("old"), message.Assistant(message.Text{Text: "ok"}), message.User("go")))
@@ -246,7 +246,7 @@ func TestMaxSteps(t *testing.T) {
 	stopAt := 150
 	a.Model = func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if len(req.Messages) > 2*stopAt {
-			return stream(message.Assistant(message.Text{Text: "enough"}), emit)
+			return stream(ctx, message.Assistant(message.Text{Text: "enough"}), emit)
 		}
 		return never(ctx, req, emit)
 	}
@@ -289,16 +289,16 @@ func TestEdits(t *testing.T) {
 	t.Parallel()
 	var seen []int // characters of each request
 	model := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: 1}))(
-		func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			n := 0
 			for _, m := range req.Messages {
 				n += len(say(m))
 			}
 			seen = append(seen, n)
 			if len(seen) == 6 {
-				return stream(message.Assistant(message.Text{Text: "done"}), emit)
+				return stream(ctx, message.Assistant(message.Text{Text: "done"}), emit)
 			}
-			return stream(message.Assistant(call("c", "a")), emit)
+			return stream(ctx, message.Assistant(call("c", "a")), emit)
 		})
 	long := strings.Repeat("long ", 400)
 	a := react.Agent{Model: model, Tools: []agent.Tool{gives("a", long, 0)}, MaxSteps: 6, MaxToolCalls: 4}

@@ -11,17 +11,16 @@ import (
 
 // candidate is a result that would get shorter if it were cleared.
 type candidate struct {
-	at      int // position of its message
-	callID  string
-	cleared message.Part // what would stand in its place, or in that of each run of its pieces
-	call    int          // position of the call's message, -1: there is none
-	round   int          // which round of the view it is in, from 1
-	tokens  int          // of the result
-	freed   int          // tokens, if it is cleared, and its input with it if that goes too
-	input   bool         // its input goes too
-	fresh   bool         // no model has seen it yet
-	failed  bool
-	stays   bool // by its name, or since one of the keeps holds it
+	at     int // position of its message
+	callID string
+	call   int  // position of the call's message, -1: there is none
+	round  int  // which round of the view it is in, from 1
+	tokens int  // of the result
+	freed  int  // tokens, if it is cleared, and its input with it if that goes too
+	input  bool // its input goes too
+	fresh  bool // no model has seen it yet
+	failed bool
+	stays  bool // by its name, or since one of the keeps holds it
 }
 
 // survey is what a view has to clear.
@@ -33,21 +32,24 @@ type survey struct {
 // survey finds the results that could be cleared, now or later.
 func (o *editor) survey(v *middleware.View) survey {
 	s := survey{found: make([]candidate, 0, v.Len()/2)}
-	call := -1
+	call, answer := -1, -1
 	for i, m := range v.All() {
 		switch m.Role {
 		case message.RoleAssistant:
+			answer = i
 			if call = -1; m.HasCalls() {
 				call = i
 				s.rounds++
 			}
 		case message.RoleTool:
-			if p := v.Protected(i); p&middleware.Whole == 0 {
-				in := candidate{at: i, call: call, round: s.rounds, fresh: p&middleware.Fresh != 0}
-				s.found = o.inMessage(s.found, v, m, in)
+			if v.Protected(i)&middleware.Whole == 0 {
+				s.found = o.inMessage(s.found, v, m, candidate{at: i, call: call, round: s.rounds})
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
+	}
+	for i := range s.found {
+		s.found[i].fresh = s.found[i].at > answer
 	}
 	return s
 }
@@ -65,20 +67,20 @@ func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Mess
 		if k < before {
 			k = len(found)
 			found = append(found, in)
-			found[k].callID, found[k].stays = r.CallID, o.excludes(r.Name)
-			found[k].cleared = o.cleared(r)
+			found[k].callID = r.CallID
 		}
 		c, n := &found[k], tokensOf(v, m, in.at, p)
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
+		c.stays = c.stays || o.excludes(r.Name)
 		if !joins(m.Parts, i) {
-			c.freed -= tokens.Part(v.Counter(), c.cleared)
+			c.freed -= tokens.Part(v.Counter(), o.cleared(r))
 		}
 	}
 	kept := before
 	for i := before; i < len(found); i++ {
-		if o.qualifies(v, &found[i]) {
+		if o.qualifies(v, found[:kept], &found[i]) {
 			found[kept] = found[i]
 			kept++
 		}
@@ -96,23 +98,31 @@ func tokensOf(v *middleware.View, m message.Message, at int, p message.Part) int
 }
 
 // qualifies reports whether a result could be cleared at all, and completes
-// what is known of it.
-func (o *editor) qualifies(v *middleware.View, c *candidate) bool {
-	if c.freed <= 0 || c.stays {
-		return false
-	}
-	if isCleared(v, c) {
+// what is known of it. Those before it have been completed.
+func (o *editor) qualifies(v *middleware.View, before []candidate, c *candidate) bool {
+	if c.freed <= 0 || c.stays || isCleared(v, c) {
 		return false
 	}
 	if len(o.ExcludeTools) == 0 && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
 		return true // the call has no say
 	}
 	call := callOf(v, c)
-	if saved := o.inputSaving(v, c, call); saved > 0 {
+	if saved := o.inputSaving(v, c, call); saved > 0 && !inputGoes(before, c) {
 		c.input = true
 		c.freed += saved
 	}
 	return !o.excludes(call.Name)
+}
+
+// inputGoes reports whether the input of c's call goes with another result: in a
+// broken history a call may have several.
+func inputGoes(before []candidate, c *candidate) bool {
+	for i := len(before) - 1; i >= 0 && before[i].call == c.call; i-- {
+		if before[i].input && before[i].callID == c.callID {
+			return true
+		}
+	}
+	return false
 }
 
 // callOf returns the call that a result answers; zero: there is none.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -59,6 +60,9 @@ func (f fitting) Met(v *middleware.View, plan func() *middleware.Plan) (met bool
 type editor struct{ Options }
 
 func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+	if o.stopped(v) {
+		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+	}
 	chosen, freed := o.choose(o.survey(v))
 	if len(chosen) == 0 {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
@@ -72,8 +76,23 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 	return &middleware.Plan{
 		Why:   fmt.Sprintf("cleared %s", results(len(chosen))),
 		Items: len(chosen),
-		Edits: edits(v, chosen),
+		Edits: o.edits(v, chosen),
 	}, nil
+}
+
+// stopped reports whether StopAfter has ended clearing for this very history:
+// a call that is made again must give the same view again.
+func (o *editor) stopped(v *middleware.View) bool {
+	if force := v.Request().Force; o.StopAfter == 0 || slices.Contains(force, Name) || slices.Contains(force, "*") {
+		return false
+	}
+	now := len(v.History()) - message.Leading(v.History())
+	for i := range v.Len() {
+		if e := v.Span(i).Edit; e != nil && e.By == Name && e.Made == now {
+			return true
+		}
+	}
+	return false
 }
 
 func results(n int) string {

@@ -13,12 +13,12 @@ const clearedInput = "{}"
 
 // edits returns the edits that clear these results, and the inputs that go with
 // them.
-func edits(v *middleware.View, chosen []candidate) []middleware.Edit {
+func (o *editor) edits(v *middleware.View, chosen []candidate) []middleware.Edit {
 	out := make([]middleware.Edit, 0, len(chosen))
 	arena := make([]message.Part, 0, len(chosen)) // of the parts of all edits
 	for same := range runsBy(chosen, func(c *candidate) int { return c.at }) {
 		from := len(arena)
-		arena = appendCleared(arena, v.At(same[0].at).Parts, same)
+		arena = o.appendCleared(arena, v.At(same[0].at).Parts, same)
 		out = append(out, middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...))
 	}
 	var inputs []candidate
@@ -64,35 +64,33 @@ func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
 }
 
 // appendCleared appends the parts of a message with the chosen results cleared.
-func appendCleared(parts, before []message.Part, chosen []candidate) []message.Part {
+func (o *editor) appendCleared(parts, before []message.Part, chosen []candidate) []message.Part {
 	for i, p := range before {
-		k := -1
-		if r, ok := p.(message.ToolResult); ok {
-			k = slices.IndexFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
-		}
+		r, ok := p.(message.ToolResult)
+		goes := ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
 		switch {
-		case k < 0:
+		case !goes:
 			parts = append(parts, p)
 		case !joins(before, i):
-			parts = append(parts, chosen[k].cleared)
+			parts = append(parts, o.cleared(r))
 		}
 	}
 	return parts
 }
 
-// cleared returns what stands in place of a result.
+// cleared returns what stands in place of a piece of a result.
 func (o *editor) cleared(r message.ToolResult) message.ToolResult {
 	r.Text, r.Content = o.Placeholder, nil
 	return r
 }
 
-// joins reports whether part i is a piece of the same result as the one before
-// it, so that one placeholder stands for both.
+// joins reports whether one placeholder stands for part i and the one before it:
+// for pieces of one result, unless they differ in what a rewrite must keep.
 func joins(parts []message.Part, i int) bool {
 	if i == 0 {
 		return false
 	}
 	a, ok1 := parts[i-1].(message.ToolResult)
 	b, ok2 := parts[i].(message.ToolResult)
-	return ok1 && ok2 && a.CallID == b.CallID
+	return ok1 && ok2 && a.CallID == b.CallID && a.Name == b.Name && a.Error == b.Error
 }

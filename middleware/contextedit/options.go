@@ -42,7 +42,8 @@ type Options struct {
 	// nothing is cleared, and an event says so. 0: no floor.
 	ClearAtLeast int
 
-	// StopAfter ends clearing once so many tokens are freed, oldest first. 0:
+	// StopAfter ends clearing once so many tokens are freed, oldest first. It
+	// goes on when the conversation has grown and the trigger is met again. 0:
 	// all that may be cleared is.
 	StopAfter int
 
@@ -85,7 +86,7 @@ func (o Options) Validate() error {
 		}
 	}
 	if o.StopAfter > 0 && o.ClearAtLeast > o.StopAfter {
-		errs = append(errs, fmt.Errorf("ClearAtLeast is %d tokens and StopAfter %d, want a floor below the stop",
+		errs = append(errs, fmt.Errorf("ClearAtLeast is %d tokens and StopAfter %d, want a floor no higher than the stop",
 			o.ClearAtLeast, o.StopAfter))
 	}
 	for _, names := range [][]string{o.ExcludeTools, o.ClearInputsOf} {

@@ -176,9 +176,9 @@ func (s several) Validate() error {
 	if len(s.triggers) == 0 {
 		return fmt.Errorf("trigger.%s of nothing, want at least one trigger", s.name)
 	}
-	for i, t := range s.triggers {
+	for _, t := range s.triggers {
 		if t == nil {
-			return fmt.Errorf("trigger.%s: trigger %d is nil", s.name, i)
+			return fmt.Errorf("trigger.%s: a trigger is nil", s.name)
 		}
 		if v, ok := t.(interface{ Validate() error }); ok {
 			if err := v.Validate(); err != nil {

@@ -1,0 +1,423 @@
+package middleware_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// countingJournal counts what is written to a journal.
+type countingJournal struct {
+	middleware.Journal
+
+	puts atomic.Int64
+}
+
+func newCountingJournal() *countingJournal {
+	return &countingJournal{Journal: middleware.NewMemory(0)}
+}
+
+func (j *countingJournal) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (middleware.Entry, error) {
+	j.puts.Add(1)
+	return j.Journal.Put(ctx, scope, id, over, e)
+}
+
+// shortener returns an editor that halves the results of all rounds but the
+// newest keep.
+func shortener(name string, keep int, when middleware.Trigger) middleware.Middleware {
+	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		var plan middleware.Plan
+		rounds := roundsOf(v)
+		for _, u := range rounds[:max(0, len(rounds)-keep)] {
+			for i := u.First + 1; i <= u.Last; i++ {
+				r, ok := v.At(i).Parts[0].(message.ToolResult)
+				if ok && v.Protected(i) == 0 && v.Span(i).Edit == nil && len(r.Text) > 200 {
+					r.Text = r.Text[:len(r.Text)/2] + "…"
+					plan.Edits = append(plan.Edits, middleware.RewriteOf(i, r))
+				}
+			}
+		}
+		plan.Items = len(plan.Edits)
+		return &plan, nil
+	}, middleware.Options{Trigger: when})
+}
+
+// folder returns an editor that folds all rounds between the newest question
+// and the newest keep rounds into one line, which takes in the line before.
+// Making the line counts as paid.
+func folder(name string, keep int, when middleware.Trigger, paid *atomic.Int64) middleware.Middleware {
+	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		units := v.Units()
+		end := len(units)
+		for n := 0; end > 0 && n <= keep; end-- {
+			if units[end-1].Round {
+				n++
+			}
+		}
+		begin := end
+		for begin > 0 && mayFold(v, units[begin-1]) {
+			begin--
+		}
+		if end-begin < 2 {
+			return nil, nil
+		}
+		old := units[begin:end]
+		return &middleware.Plan{
+			Edits: []middleware.Edit{{
+				Kind:     middleware.Fold,
+				Runs:     []message.Run{{First: old[0].First, Last: old[len(old)-1].Last}},
+				Estimate: 20,
+				Make: func(context.Context) ([]message.Message, error) {
+					paid.Add(1)
+					return []message.Message{message.User(fmt.Sprintf("[%s: %d units from %q on]", name, len(old), firstWords(v.At(old[0].First))))}, nil
+				},
+			}},
+			Why: fmt.Sprintf("folded %d units", len(old)),
+		}, nil
+	}, middleware.Options{Trigger: when})
+}
+
+func roundsOf(v *middleware.View) []message.Unit {
+	return slices.DeleteFunc(v.Units(), func(u message.Unit) bool { return !u.Round })
+}
+
+func mayFold(v *middleware.View, u message.Unit) bool {
+	for i := u.First; i <= u.Last; i++ {
+		if v.Protected(i) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func firstWords(m message.Message) string {
+	text := m.Text()
+	return text[:min(len(text), 20)]
+}
+
+// inject returns a middleware that puts a message behind the system prompt.
+func inject(text string) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			r := *req
+			r.Messages = slices.Insert(slices.Clone(req.Messages), message.Leading(req.Messages), message.User(text))
+			return next(ctx, &r, emit)
+		}
+	}
+}
+
+func identity(next middleware.Model) middleware.Model { return next }
+
+// conversationsToReplay are led through the chains below, call by call.
+func conversationsToReplay() [][]message.Message {
+	pinned := middlewaretest.ReAct{Rounds: 20, Parallel: 2, PerTurn: 4, Thought: 60}.Messages()
+	pinned[10].Hints.Pinned = true
+	return [][]message.Message{
+		middlewaretest.ReAct{Rounds: 24, Result: 700}.Messages(),
+		middlewaretest.ReAct{Rounds: 20, Result: 500, Thought: 90, PerTurn: 3, Answered: true}.Messages(),
+		pinned,
+	}
+}
+
+// recording is all that shows when conversations are led through a chain.
+type recording struct {
+	views  [][]message.Message
+	events []string
+	edits  int
+	puts   int64
+	paid   int64
+}
+
+// record replays the conversations. Each layer of the chain is made anew.
+func record(t require.TestingT, chain func(l *layers) middleware.Middleware) recording {
+	var rec recording
+	var heard middlewaretest.Recorder
+	journal := newCountingJournal()
+	l := &layers{}
+	script := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Say("done")}, 200)...)
+	model := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), chain(l))(script.Model())
+	for _, msgs := range conversationsToReplay() {
+		for history := range middlewaretest.Prefixes(msgs) {
+			req := &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "search"}}}
+			_, err := model(context.Background(), req, nil)
+			require.NoError(t, err)
+			for _, e := range heard.Take() {
+				rec.events = append(rec.events, fmt.Sprintf("%d %s %s %d", len(history), e.Kind, e, e.Calls))
+				rec.edits += len(e.Edits)
+			}
+		}
+	}
+	for _, r := range script.Requests() {
+		rec.views = append(rec.views, r.Messages)
+	}
+	rec.puts, rec.paid = journal.puts.Load(), l.paid.Load()
+	return rec
+}
+
+// layers makes the layers of a chain.
+type layers struct{ paid atomic.Int64 }
+
+func (l *layers) shorten() middleware.Middleware {
+	return shortener("shorten", 3, trigger.Tokens(800))
+}
+
+func (l *layers) fold() middleware.Middleware {
+	return folder("fold", 5, trigger.Tokens(1500), &l.paid)
+}
+
+func (l *layers) foldMore() middleware.Middleware {
+	return folder("fold more", 2, trigger.Rounds(9), &l.paid)
+}
+
+func requireSame(t require.TestingT, want, got recording) {
+	require.Len(t, got.views, len(want.views))
+	for i := range want.views {
+		require.NoError(t, middlewaretest.Same(want.views[i], got.views[i]), "view %d", i)
+	}
+	require.Equal(t, want.events, got.events, "events")
+	require.Equal(t, want.puts, got.puts, "writes to the journal")
+	require.Equal(t, want.paid, got.paid, "folds that were made")
+}
+
+func TestChainOfNothingIsTheIdentity(t *testing.T) {
+	t.Parallel()
+	var got *middleware.Request
+	model := middleware.Chain()(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		got = req
+		return &middleware.Response{}, nil
+	})
+	req := &middleware.Request{}
+	_, err := model(t.Context(), req, nil)
+	require.NoError(t, err)
+	require.Same(t, req, got)
+
+	plain := record(t, func(l *layers) middleware.Middleware { return middleware.Chain(l.shorten(), l.fold()) })
+	requireSame(t, plain, record(t, func(l *layers) middleware.Middleware {
+		empty := middleware.Chain()
+		return middleware.Chain(empty, l.shorten(), l.fold(), middleware.Chain(middleware.Chain()))
+	}))
+}
+
+func TestChainIsAssociative(t *testing.T) {
+	t.Parallel()
+	flat := record(t, func(l *layers) middleware.Middleware { return middleware.Chain(l.shorten(), l.fold(), l.foldMore()) })
+	require.Greater(t, flat.edits, 10, "the editors edit, or the law says nothing")
+	require.GreaterOrEqual(t, flat.paid, int64(5))
+	for _, by := range []string{"shorten:", "fold:", "fold more:"} {
+		require.True(t, slices.ContainsFunc(flat.events, func(e string) bool { return strings.Contains(e, "edited "+by) }),
+			"%s edits:\n%s", by, strings.Join(flat.events, "\n"))
+	}
+	chain := middleware.Chain
+	for name, nested := range map[string]func(l *layers) middleware.Middleware{
+		"Chain(a, Chain(b, c))": func(l *layers) middleware.Middleware { return chain(l.shorten(), chain(l.fold(), l.foldMore())) },
+		"Chain(Chain(a, b), c)": func(l *layers) middleware.Middleware { return chain(chain(l.shorten(), l.fold()), l.foldMore()) },
+		"Chain(Chain(a), Chain(b), Chain(c))": func(l *layers) middleware.Middleware {
+			return chain(chain(l.shorten()), chain(l.fold()), chain(l.foldMore()))
+		},
+		"Chain(a, Chain(Chain(b)), Chain(c))": func(l *layers) middleware.Middleware {
+			return chain(l.shorten(), chain(chain(l.fold())), chain(l.foldMore()))
+		},
+		"a(b(c))": func(l *layers) middleware.Middleware {
+			a, b, c := l.shorten(), l.fold(), l.foldMore()
+			return func(next middleware.Model) middleware.Model { return a(b(c(next))) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requireSame(t, flat, record(t, nested))
+		})
+	}
+}
+
+// Any way to nest any layers gives what the flat chain gives.
+func TestChainNestsAtRandom(t *testing.T) {
+	t.Parallel()
+	type maker func(l *layers) middleware.Middleware
+	catalog := map[string]maker{
+		"shorten":   (*layers).shorten,
+		"fold":      (*layers).fold,
+		"fold more": (*layers).foldMore,
+		"identity":  func(*layers) middleware.Middleware { return identity },
+		"observe": func(*layers) middleware.Middleware {
+			return middleware.Observe(func(context.Context, middleware.Event) {})
+		},
+	}
+	names := []string{"fold", "fold more", "identity", "observe", "shorten"}
+	rapid.Check(t, func(t *rapid.T) {
+		chosen := rapid.SliceOfN(rapid.SampledFrom(names), 1, 5).Draw(t, "layers")
+		makeAll := func(l *layers) []middleware.Middleware {
+			mws := make([]middleware.Middleware, len(chosen))
+			for i, name := range chosen {
+				mws[i] = catalog[name](l)
+			}
+			return mws
+		}
+		var cuts []int
+		for len(cuts) < len(chosen)*2 {
+			cuts = append(cuts, rapid.IntRange(0, 5).Draw(t, "cut"))
+		}
+		flat := record(t, func(l *layers) middleware.Middleware { return middleware.Chain(makeAll(l)...) })
+		requireSame(t, flat, record(t, func(l *layers) middleware.Middleware { return nest(makeAll(l), cuts) }))
+	})
+}
+
+// nest joins middlewares as cuts say: each one puts a run of neighbours into a
+// chain of its own.
+func nest(mws []middleware.Middleware, cuts []int) middleware.Middleware {
+	for len(cuts) >= 2 {
+		from, to := cuts[0]%(len(mws)+1), cuts[1]%(len(mws)+1)
+		if from > to {
+			from, to = to, from
+		}
+		mws = slices.Concat(mws[:from], []middleware.Middleware{middleware.Chain(mws[from:to]...)}, mws[to:])
+		cuts = cuts[2:]
+	}
+	return middleware.Chain(mws...)
+}
+
+func TestEditingAloneIsAChainOfOne(t *testing.T) {
+	t.Parallel()
+	alone := record(t, (*layers).fold)
+	require.NotZero(t, alone.edits)
+	requireSame(t, alone, record(t, func(l *layers) middleware.Middleware { return middleware.Chain(l.fold()) }))
+
+	// Without anything around it, too.
+	var views [2][][]message.Message
+	for i, around := range []func(middleware.Middleware) middleware.Middleware{
+		func(mw middleware.Middleware) middleware.Middleware { return mw },
+		func(mw middleware.Middleware) middleware.Middleware { return middleware.Chain(mw) },
+	} {
+		l := &layers{}
+		mw := around(l.fold())
+		for history := range middlewaretest.Prefixes(conversationsToReplay()[0]) {
+			req, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "search"}}})
+			require.NoError(t, err)
+			views[i] = append(views[i], req.Messages)
+		}
+		for k := range views[i] {
+			require.NoError(t, middlewaretest.Same(alone.views[k], views[i][k]), "view %d", k)
+		}
+	}
+}
+
+// A chain writes once a call, whatever the number of its layers.
+func TestChainWritesOnceACall(t *testing.T) {
+	t.Parallel()
+	journal := newCountingJournal()
+	l := &layers{}
+	mw := middleware.With(middleware.Env{Journal: journal}, l.shorten(), middleware.Chain(l.fold(), folder("fold again", 1, trigger.Tokens(500), &l.paid)))
+	history := middlewaretest.ReAct{Rounds: 20, Result: 700}.Messages()
+	_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history})
+	require.NoError(t, err)
+	require.Len(t, events, 3, "each of the layers has edited: %v", events)
+	require.Equal(t, int64(1), journal.puts.Load())
+	_, events, err = middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history})
+	require.NoError(t, err)
+	require.Empty(t, events)
+	require.Equal(t, int64(1), journal.puts.Load(), "an idle call writes nothing")
+}
+
+func TestMessagesChangedBetweenEditors(t *testing.T) {
+	t.Parallel()
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	for name, build := range map[string]func(a, b, c middleware.Middleware) middleware.Middleware{
+		"flat": func(a, b, c middleware.Middleware) middleware.Middleware { return middleware.Chain(a, b, c) },
+		"inner chain": func(a, b, c middleware.Middleware) middleware.Middleware {
+			return middleware.Chain(a, middleware.Chain(b, c))
+		},
+		"middle chain": func(a, b, c middleware.Middleware) middleware.Middleware {
+			return middleware.Chain(a, middleware.Chain(b), c)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var heard middlewaretest.Recorder
+			journal := newCountingJournal()
+			l := &layers{}
+			mw := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), build(l.shorten(), inject("Remember the budget."), l.fold()))
+			var first []message.Message
+			for call := range 2 {
+				req, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history})
+				require.NoError(t, err)
+				require.NoError(t, message.Check(req.Messages))
+				require.Equal(t, "Remember the budget.", req.Messages[1].Text())
+				require.Len(t, heard.Events(middleware.Reopened), call+1, "one event for each call: %s", &heard)
+				if call == 0 {
+					first = req.Messages
+					require.Len(t, heard.Events(middleware.Edited), 2)
+					require.Equal(t, int64(2), journal.puts.Load(), "each part of the run keeps its edits")
+					continue
+				}
+				require.NoError(t, middlewaretest.Same(first, req.Messages))
+				require.Len(t, heard.Events(middleware.Edited), 2, "both parts find their edits again")
+				require.Equal(t, int64(2), journal.puts.Load())
+			}
+		})
+	}
+}
+
+// Before the first editor and behind the last one, messages may be changed.
+func TestMessagesChangedOutsideEditors(t *testing.T) {
+	t.Parallel()
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	l := &layers{}
+	mw := middleware.Chain(inject("first"), l.shorten(), l.fold(), inject("last"))
+	req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history})
+	require.NoError(t, err)
+	require.Equal(t, []string{"last", "first"}, []string{req.Messages[1].Text(), req.Messages[2].Text()})
+	for _, e := range events {
+		require.Equal(t, middleware.Edited, e.Kind)
+	}
+}
+
+// One middleware around several models has one memory.
+func TestAChainAroundSeveralModels(t *testing.T) {
+	t.Parallel()
+	l := &layers{}
+	mw := middleware.Chain(l.fold())
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	for range 3 {
+		_, err := mw(middlewaretest.Say("done"))(t.Context(), &middleware.Request{Messages: history}, nil)
+		require.NoError(t, err)
+	}
+	require.Equal(t, int64(1), l.paid.Load(), "folds that were made")
+}
+
+// Equal calls at the same time give one view, and the next call keeps it.
+func TestAChainGivesEqualCallsOneView(t *testing.T) {
+	t.Parallel()
+	const callers = 8
+	l := &layers{}
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	changed := middlewaretest.Freeze(&middleware.Request{Messages: history})
+	script := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Say("done")}, callers+1)...)
+	model := middleware.Chain(l.shorten(), l.fold())(script.Model())
+	ask := func() error {
+		_, err := model(t.Context(), &middleware.Request{Messages: history}, nil)
+		return err
+	}
+	errs := make([]error, callers)
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() { errs[i] = ask() })
+	}
+	wg.Wait()
+	require.Equal(t, make([]error, callers), errs)
+	require.NoError(t, ask())
+	require.NoError(t, changed())
+	for _, r := range script.Requests() {
+		require.NoError(t, middlewaretest.Same(script.Requests()[0].Messages, r.Messages))
+	}
+}

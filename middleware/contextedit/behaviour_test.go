@@ -1,0 +1,431 @@
+package contextedit_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		opts contextedit.Options
+		want string
+	}{
+		{"zero", contextedit.Options{}, ""},
+		{"all of it", contextedit.Options{
+			Trigger: trigger.Tokens(1), Keep: -1, KeepRounds: 1, KeepTokens: 1, ExcludeTools: []string{"a"}, ClearAtLeast: 5, StopAfter: 5,
+			ClearToolInputs: true, ClearInputsOf: []string{"b"}, Placeholder: " ", MinCalls: 1, Strict: true,
+		}, ""},
+		{"rounds", contextedit.Options{KeepRounds: -1}, "KeepRounds is -1 rounds, want 0 or more"},
+		{"tokens", contextedit.Options{KeepTokens: -1}, "KeepTokens is -1 tokens, want 0 or more"},
+		{"floor", contextedit.Options{ClearAtLeast: -1}, "ClearAtLeast is -1 tokens, want 0 or more"},
+		{"stop", contextedit.Options{StopAfter: -1}, "StopAfter is -1 tokens, want 0 or more"},
+		{"floor above the stop", contextedit.Options{ClearAtLeast: 6, StopAfter: 5}, "ClearAtLeast is 6 tokens and StopAfter 5, want a floor no higher than the stop"},
+		{"empty name", contextedit.Options{ExcludeTools: []string{"a", ""}}, "tool name 1 is empty, want the name of a tool"},
+		{"empty name of an input", contextedit.Options{ClearInputsOf: []string{""}}, "tool name 0 is empty, want the name of a tool"},
+		{"calls", contextedit.Options{MinCalls: -1}, "MinCalls is -1 calls, want 0 or more"},
+		{"trigger", contextedit.Options{Trigger: trigger.Fraction(75)}, "Trigger: trigger.Fraction(75), want more than 0 and at most 1"},
+		{"trigger inside", contextedit.Options{Trigger: trigger.Any(trigger.Rounds(0))}, "Trigger: trigger at 0 rounds, want more than 0"},
+		{"several", contextedit.Options{KeepRounds: -1, MinCalls: -2}, "KeepRounds is -1 rounds, want 0 or more\nMinCalls is -2 calls, want 0 or more"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if tt.want == "" {
+				require.NoError(t, tt.opts.Validate())
+				require.NotPanics(t, func() { contextedit.New(tt.opts) })
+				return
+			}
+			require.EqualError(t, tt.opts.Validate(), tt.want)
+			require.PanicsWithValue(t, "contextedit: "+tt.want, func() { contextedit.New(tt.opts) })
+		})
+	}
+}
+
+// rounds is a question and so many rounds of one call each.
+func rounds(n, size int) []message.Message {
+	h := []message.Message{message.System("You fix builds."), message.User("Why does the nightly build fail?")}
+	for i := range n {
+		id := fmt.Sprintf("c%d", i)
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: fmt.Sprintf(`{"page":%d}`, i)}),
+			message.Result(id, "read", strings.Repeat("x", size)+id))
+	}
+	return h
+}
+
+// apply returns the view and the events of a call.
+func apply(t *testing.T, mw middleware.Middleware, h []message.Message) ([]message.Message, []middleware.Event) {
+	t.Helper()
+	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	return sent.Messages, events
+}
+
+// TestTheBoundaryStays replays 200 rounds call by call. Between two clearings
+// each view is the one before and what is new behind it. The trigger is met
+// again only when the room that a clearing made is used up.
+func TestTheBoundaryStays(t *testing.T) {
+	t.Parallel()
+	const keep, limit = 5, 10_000
+	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(limit), Keep: keep})
+	h := rounds(200, 1000)
+	before := []message.Message{}
+	clearings, calls := 0, 0
+	for n := 2; n <= len(h); n += 2 {
+		view, events := apply(t, mw, h[:n])
+		calls++
+		require.Less(t, tokens.Request(tokens.Chars4{}, view, nil), limit, "a view reaches the trigger and is not cleared")
+		if len(events) == 0 {
+			require.Equal(t, before, view[:len(before)], "message %d: the view changes without an edit", n)
+		}
+		for _, e := range events {
+			require.Equal(t, middleware.Edited, e.Kind)
+			require.Equal(t, before[:e.First], view[:e.First], "the view changes before the first change")
+			require.Equal(t, e.Before-e.After, e.Freed())
+			clearings++
+		}
+		before = view
+	}
+	// A round has 264 tokens, a cleared one 16. The first clearing comes with
+	// round 38, and each makes room for as many rounds as it clears, a little less
+	// each time.
+	require.Equal(t, 201, calls)
+	require.Equal(t, 7, clearings)
+	require.Equal(t, 200, count(before, func(m message.Message) bool { return m.HasCalls() }), "clearing changes the number of calls")
+	require.Equal(t, 200, count(before, func(m message.Message) bool { return m.Role == message.RoleTool }), "or of results")
+	require.NoError(t, message.Check(before))
+}
+
+func count(h []message.Message, is func(message.Message) bool) (n int) {
+	for _, m := range h {
+		if is(m) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestBatchesWhereTheTriggerStaysMet has more than the trigger allows in what
+// may not be cleared. Without a floor each call clears one result and moves the
+// prefix; a floor or MinCalls makes batches of that.
+func TestBatchesWhereTheTriggerStaysMet(t *testing.T) {
+	t.Parallel()
+	h := rounds(100, 1000)
+	h[1] = message.User(strings.Repeat("A very long question. ", 1000))
+	for name, tt := range map[string]struct {
+		opts contextedit.Options
+		want int
+	}{
+		"neither":  {contextedit.Options{}, 95},
+		"a floor":  {contextedit.Options{ClearAtLeast: 2000}, 10}, // 9 results of 248 tokens are enough
+		"MinCalls": {contextedit.Options{MinCalls: 10}, 10},
+	} {
+		tt.opts.Trigger = trigger.Tokens(5000)
+		mw := contextedit.New(tt.opts)
+		clearings := 0
+		for n := 2; n <= len(h); n += 2 {
+			_, events := apply(t, mw, h[:n])
+			for _, e := range events {
+				if e.Kind == middleware.Edited {
+					clearings++
+				}
+			}
+		}
+		require.Equal(t, tt.want, clearings, name)
+	}
+}
+
+// recorder counts bytes and notes what it was asked for.
+type recorder struct {
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+func (r *recorder) Count(text string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asked == nil {
+		r.asked = map[string]int{}
+	}
+	r.asked[text]++
+	return len(text)
+}
+
+// TestATextIsCountedOnce grows a conversation over 100 calls with clearings in
+// between.
+func TestATextIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	h := rounds(100, 400)
+	grow := func(t *testing.T, c tokens.Counter, opts contextedit.Options) (clearings int) {
+		t.Helper()
+		mw := middleware.With(middleware.Env{Counter: c}, contextedit.New(opts))
+		for n := 2; n <= len(h); n += 2 {
+			_, events := apply(t, mw, h[:n])
+			clearings += len(events)
+		}
+		return clearings
+	}
+
+	t.Run("what is long", func(t *testing.T) {
+		t.Parallel()
+		var c recorder
+		require.Equal(t, 6, grow(t, &c, contextedit.Options{Trigger: trigger.Tokens(10_000)}))
+		for _, m := range h {
+			for _, p := range m.Parts {
+				switch p := p.(type) {
+				case message.Text:
+					require.Equal(t, 1, c.asked[p.Text], "%.40q", p.Text)
+				case message.ToolResult:
+					require.Equal(t, 1, c.asked[p.Text], "%.40q", p.Text)
+				case message.ToolCall:
+					require.Equal(t, 1, c.asked[p.Arguments], "%.40q", p.Arguments)
+				case message.Thinking, message.Media, message.Opaque:
+				}
+			}
+		}
+	})
+	// Ids, the placeholder and what is left of a message beside a cleared input
+	// are looked at again when a plan is made. Memo knows them.
+	t.Run("with a memo, everything", func(t *testing.T) {
+		t.Parallel()
+		var c recorder
+		require.Equal(t, 6, grow(t, tokens.Memo(&c), contextedit.Options{Trigger: trigger.Tokens(10_000), ClearToolInputs: true}))
+		require.Contains(t, c.asked, contextedit.DefaultPlaceholder)
+		for text, n := range c.asked {
+			require.Equal(t, 1, n, "%.40q", text)
+		}
+	})
+	t.Run("with a floor that is never reached", func(t *testing.T) {
+		t.Parallel()
+		var c recorder
+		grow(t, &c, contextedit.Options{Trigger: trigger.Tokens(1), ClearAtLeast: 1 << 40})
+		require.Equal(t, 1, c.asked[h[3].Parts[0].(message.ToolResult).Text], "each refused plan counts the results anew")
+	})
+}
+
+// TestNoAlias is a known fault of others: the caller's history is edited through
+// memory that the view shares with it.
+func TestNoAlias(t *testing.T) {
+	t.Parallel()
+	h := rounds(10, 400)
+	h[4].Parts = append(make([]message.Part, 0, 8), h[4].Parts...) // room behind the parts
+	whole := cloneHistory(t, h)
+	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: 1, ClearToolInputs: true})
+	for _, n := range []int{len(h) - 4, len(h) - 4, len(h) - 2} {
+		view, _ := apply(t, mw, h[:n])
+		require.NotEqual(t, h[3], view[3])
+
+		// Whoever appends to the view, or to the parts of one of its messages,
+		// writes into other memory.
+		_ = append(view, message.User("not said by the user"))
+		for i := range view {
+			if !view[i].Equal(h[i]) {
+				_ = append(view[i].Parts, message.Text{Text: "not said by the tool"})
+			}
+		}
+		require.Equal(t, whole, h)
+		require.Equal(t, message.Part(nil), h[4].Parts[:2][1], "room behind the parts of the caller was written to")
+	}
+}
+
+func TestOptionsAreCopied(t *testing.T) {
+	t.Parallel()
+	opts := contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, ExcludeTools: []string{"read"}, ClearInputsOf: []string{"read"}}
+	mw := contextedit.New(opts)
+	opts.ExcludeTools[0], opts.ClearInputsOf[0] = "other", "other"
+	_, events := apply(t, mw, rounds(3, 100))
+	require.Empty(t, events)
+}
+
+// TestOneForManyConversations runs different conversations through one chain at
+// once, each as if it were alone.
+func TestOneForManyConversations(t *testing.T) {
+	t.Parallel()
+	opts := contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 2}
+	shared := contextedit.New(opts)
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			h := rounds(30, 100+g)
+			before := format(h)
+			alone := contextedit.New(opts)
+			for n := 2; n <= len(h); n += 2 {
+				got, _, err := middleware.Apply(t.Context(), shared, &middleware.Request{Messages: h[:n]})
+				want, _, err2 := middleware.Apply(t.Context(), alone, &middleware.Request{Messages: h[:n]})
+				if err != nil || err2 != nil || format(got.Messages) != format(want.Messages) {
+					t.Errorf("conversation %d, message %d: another view than alone (%v, %v)", g, n, err, err2)
+					return
+				}
+			}
+			if format(h) != before {
+				t.Errorf("conversation %d: the history was changed", g)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestAnyHistory clears random histories with random options, call by call, and
+// checks what always holds. Above all, a plan is never refused by the core.
+func TestAnyHistory(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		opts := anyOptions().Draw(r, "options")
+		mw := contextedit.New(opts)
+		h := anyHistory().Draw(r, "history")
+		before := format(h)
+		for n := rapid.IntRange(0, len(h)).Draw(r, "first call"); n <= len(h); n++ {
+			req := &middleware.Request{Messages: h[:n]}
+			sent, events, err := middleware.Apply(t.Context(), mw, req)
+			require.NoError(r, err)
+			require.Equal(r, before, format(h), "the history was changed")
+			for _, e := range events {
+				requireFits(r, opts, e)
+			}
+			for i, m := range h[:n] {
+				require.Equal(r, skeleton(m), skeleton(sent.Messages[i]), "message %d", i)
+			}
+			require.Subset(r, message.Violations(h[:n]), message.Violations(sent.Messages))
+			requireKept(r, opts, h[:n], sent.Messages)
+			again, events, err := middleware.Apply(t.Context(), mw, req)
+			require.NoError(r, err)
+			require.Equal(r, format(sent.Messages), format(again.Messages), "the same call gives another view: %v", events)
+		}
+	})
+}
+
+// requireFits checks one event against the options.
+func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
+	switch e.Kind {
+	case middleware.Edited:
+		require.GreaterOrEqual(r, e.Freed(), max(1, opts.ClearAtLeast), "%v", e)
+		require.Positive(r, e.Items)
+	case middleware.Refused:
+		require.NoError(r, e.Err, "a plan that breaks a rule: %v", e)
+		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
+	case middleware.Failed, middleware.Misconfigured, middleware.JournalFailed, middleware.Reopened, middleware.EnvIgnored, middleware.Sliding:
+		require.Fail(r, "unexpected event", "%v", e)
+	}
+}
+
+// requireKept checks that the newest results are verbatim, as many as Keep
+// says, and those that nobody has answered.
+func requireKept(r *rapid.T, opts contextedit.Options, h, view []message.Message) {
+	keep := opts.Keep
+	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
+		keep = cmp.Or(keep, contextedit.DefaultKeep)
+	}
+	answered := false
+	for i, m := range slices.Backward(h) {
+		answered = answered || m.Role == message.RoleAssistant
+		if m.Role != message.RoleTool {
+			continue
+		}
+		keep -= len(m.Parts) // there are fewer results than parts, never more
+		if !answered || keep >= 0 || m.Hints.Pinned {
+			require.Equal(r, format(h[i:i+1]), format(view[i:i+1]), "message %d", i)
+		}
+	}
+}
+
+func anyOptions() *rapid.Generator[contextedit.Options] {
+	return rapid.Custom(func(t *rapid.T) contextedit.Options {
+		tool := rapid.SampledFrom([]string{"read", "db_query", "shot"})
+		o := contextedit.Options{
+			Trigger:         trigger.Tokens(rapid.IntRange(1, 600).Draw(t, "tokens")),
+			Keep:            rapid.IntRange(-1, 4).Draw(t, "keep"),
+			KeepRounds:      rapid.IntRange(0, 2).Draw(t, "keep rounds"),
+			KeepTokens:      rapid.SampledFrom([]int{0, 0, 50, 200}).Draw(t, "keep tokens"),
+			ExcludeTools:    rapid.SliceOfN(tool, 0, 1).Draw(t, "excluded"),
+			ClearAtLeast:    rapid.SampledFrom([]int{0, 0, 20, 100}).Draw(t, "floor"),
+			ClearToolInputs: rapid.Bool().Draw(t, "inputs"),
+			ClearInputsOf:   rapid.SliceOfN(tool, 0, 1).Draw(t, "inputs of"),
+			Placeholder:     rapid.SampledFrom([]string{"", "-", "[a rather long placeholder, which is longer than many results]"}).Draw(t, "placeholder"),
+			MinCalls:        rapid.IntRange(0, 2).Draw(t, "calls"),
+		}
+		if rapid.Bool().Draw(t, "with a stop") {
+			o.StopAfter = max(o.ClearAtLeast, rapid.IntRange(1, 200).Draw(t, "stop"))
+		}
+		return o
+	})
+}
+
+// anyHistory generates conversations in the shapes that providers and hosts
+// make of them, now and then broken.
+func anyHistory() *rapid.Generator[[]message.Message] {
+	return rapid.Custom(func(t *rapid.T) []message.Message {
+		var h []message.Message
+		for range rapid.IntRange(0, 8).Draw(t, "steps") {
+			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			case 0:
+				h = append(h, message.User("go on"))
+			case 1:
+				h = append(h, message.Assistant(message.Text{Text: "done"}))
+			case 2:
+				h = append(h, message.System("now"))
+			default:
+				h = append(h, anyRound(t)...)
+			}
+		}
+		for range rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "broken") {
+			if len(h) > 0 {
+				i := rapid.IntRange(0, len(h)-1).Draw(t, "gone")
+				h = slices.Delete(h, i, i+1)
+			}
+		}
+		for i := range h {
+			h[i].Hints.Pinned = rapid.IntRange(0, 9).Draw(t, "pinned") == 0
+		}
+		return h
+	})
+}
+
+func anyRound(t *rapid.T) []message.Message {
+	name := rapid.SampledFrom([]string{"read", "db_query", "shot", ""})
+	text := rapid.Map(rapid.IntRange(0, 60), func(n int) string { return strings.Repeat("word ", n) })
+	call := message.Message{Role: message.RoleAssistant}
+	var pieces []message.Part
+	for k := range rapid.IntRange(1, 3).Draw(t, "calls") {
+		id := fmt.Sprintf("c%d", k)
+		call.Parts = append(call.Parts, message.ToolCall{
+			ID: id, Name: name.Draw(t, "tool"), Arguments: rapid.SampledFrom([]string{"{}", `{"page":"the third of the pages"}`, "", "not JSON at all"}).Draw(t, "arguments"),
+		})
+		for range rapid.IntRange(0, 3).Draw(t, "pieces") {
+			r := message.ToolResult{CallID: id, Name: name.Draw(t, "name of the result"), Error: rapid.IntRange(0, 4).Draw(t, "error") == 0}
+			switch rapid.IntRange(0, 5).Draw(t, "kind of piece") {
+			case 0:
+				r.Content = message.Media{Type: "image/png", Data: text.Draw(t, "data")}
+			case 1:
+				r.Content = message.Opaque{Kind: "artifact", Data: text.Draw(t, "artifact")}
+			default:
+				r.Text = text.Draw(t, "text")
+			}
+			pieces = append(pieces, r)
+		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "mixed") == 0 && len(pieces) > 0 {
+		pieces = rapid.Permutation(pieces).Draw(t, "order")
+	}
+	round := []message.Message{call}
+	for len(pieces) > 0 {
+		n := rapid.IntRange(1, len(pieces)).Draw(t, "in one message")
+		round = append(round, message.Message{Role: message.RoleTool, Parts: pieces[:n:n]})
+		pieces = pieces[n:]
+	}
+	return round
+}

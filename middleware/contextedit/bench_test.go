@@ -1,0 +1,321 @@
+package contextedit_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// The benchmarks measure a call on a long conversation: 2,000 messages, 782 kB,
+// about 200,000 tokens. A run to compare:
+//
+//	go test -run '^$' -bench . -benchtime 200x -count 6 ./middleware/contextedit
+
+const (
+	messages   = 2000
+	resultSize = 720 // bytes; with calls, ids and the frame, 782 kB in 2,000 messages
+	never      = 1 << 40
+)
+
+// conversation returns a system prompt, a question and rounds of one call each.
+func conversation(messages int) []message.Message { return conversationOf("nightly", messages) }
+
+func conversationOf(job string, messages int) []message.Message {
+	h := make([]message.Message, 0, messages)
+	h = append(h, message.System("You fix builds."), message.User("Why does the nightly build fail?"))
+	for i := 0; len(h)+2 <= messages; i++ {
+		id := fmt.Sprintf("call_%06d", i)
+		page := strings.Repeat(fmt.Sprintf("%s %06d: exit status 2\n", job, i), resultSize/22+1)[:resultSize]
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: fmt.Sprintf(`{"job":%q,"page":%d}`, job, i)}),
+			message.Result(id, "read_log", page))
+	}
+	return h
+}
+
+// rebuilt returns the same conversation in other memory, as a host has it that
+// decodes it from a store on each call.
+func rebuilt(h []message.Message) []message.Message {
+	clone := strings.Clone
+	out := make([]message.Message, len(h))
+	for i, m := range h {
+		m.Role, m.Name = message.Role(clone(string(m.Role))), clone(m.Name)
+		parts := make([]message.Part, len(m.Parts))
+		for k, p := range m.Parts {
+			switch p := p.(type) {
+			case message.Text:
+				parts[k] = message.Text{Text: clone(p.Text)}
+			case message.ToolCall:
+				parts[k] = message.ToolCall{ID: clone(p.ID), Name: clone(p.Name), Arguments: clone(p.Arguments)}
+			case message.ToolResult:
+				parts[k] = message.ToolResult{CallID: clone(p.CallID), Name: clone(p.Name), Text: clone(p.Text)}
+			case message.Thinking, message.Media, message.Opaque:
+				panic("not in these conversations")
+			}
+		}
+		m.Parts = parts
+		out[i] = m
+	}
+	return out
+}
+
+// walk compares two conversations message by message, and does nothing else. It
+// is the least that a call can do.
+func walk(a, b []message.Message) bool {
+	for i := range a {
+		x, y := &a[i], &b[i]
+		if x.Role != y.Role || x.Name != y.Name || len(x.Parts) != len(y.Parts) {
+			return false
+		}
+		for k, p := range x.Parts {
+			if p != y.Parts[k] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// nobody is a model that does nothing.
+func nobody(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+	return &middleware.Response{}, nil
+}
+
+// caller returns a function that calls a model behind contextedit.
+func caller(tb testing.TB, at middleware.Trigger) func([]message.Message) {
+	tb.Helper()
+	model := contextedit.New(contextedit.Options{Trigger: at})(nobody)
+	ctx := tb.Context()
+	return func(h []message.Message) {
+		if _, err := model(ctx, &middleware.Request{Messages: h}, nil); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// sizes checks that the conversation is as large as it is said to be.
+func sizes(tb testing.TB, h []message.Message) {
+	tb.Helper()
+	bytes := 0
+	for _, m := range h {
+		bytes += len(m.AppendContent(nil))
+	}
+	if n := tokens.Request(tokens.Chars4{}, h, nil); len(h) != messages || n < 190_000 || n > 230_000 || bytes < 770_000 || bytes > 860_000 {
+		tb.Fatalf("%d messages, %d bytes, %d tokens", len(h), bytes, n)
+	}
+}
+
+// BenchmarkIdle has nothing to do: the history is the one of the call before and
+// one more round, or the same in other memory.
+func BenchmarkIdle(b *testing.B) {
+	h := conversation(messages + 200)
+	sizes(b, h[:messages])
+
+	grow := func(b *testing.B, at middleware.Trigger) {
+		b.Helper()
+		b.ReportAllocs()
+		call := caller(b, at)
+		call(h[:messages-100])
+		n := messages - 100
+		for b.Loop() {
+			if n += 2; n > messages+100 {
+				b.StopTimer()
+				call = caller(b, at)
+				n = messages - 100
+				call(h[:n])
+				n += 2
+				b.StartTimer()
+			}
+			call(h[:n])
+		}
+	}
+	b.Run("untouched", func(b *testing.B) { grow(b, trigger.Tokens(never)) })
+	b.Run("edited", func(b *testing.B) { grow(b, trigger.Tokens(150_000)) })
+
+	again := func(b *testing.B, at middleware.Trigger, fresh func([]message.Message) []message.Message) {
+		b.Helper()
+		b.ReportAllocs()
+		call := caller(b, at)
+		call(h[:messages-2])
+		call(h[:messages])
+		for b.Loop() {
+			b.StopTimer()
+			same := fresh(h[:messages])
+			b.StartTimer()
+			call(same)
+		}
+	}
+	b.Run("untouched/rebuilt", func(b *testing.B) { again(b, trigger.Tokens(never), rebuilt) })
+	b.Run("edited/rebuilt", func(b *testing.B) { again(b, trigger.Tokens(150_000), rebuilt) })
+
+	b.Run("walk", func(b *testing.B) {
+		same := append([]message.Message(nil), h[:messages]...)
+		b.ReportAllocs()
+		for b.Loop() {
+			if !walk(h[:messages], same) {
+				b.Fatal("not the same")
+			}
+		}
+	})
+	b.Run("walk/rebuilt", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			b.StopTimer()
+			same := rebuilt(h[:messages])
+			b.StartTimer()
+			if !walk(h[:messages], same) {
+				b.Fatal("not the same")
+			}
+		}
+	})
+}
+
+// BenchmarkClear clears all but five of 999 results. The history is known but
+// for its last round, or not at all.
+func BenchmarkClear(b *testing.B) {
+	h := conversation(messages)
+	for _, known := range []bool{true, false} {
+		name := map[bool]string{true: "known", false: "cold"}[known]
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				call := caller(b, trigger.Messages(messages))
+				if known {
+					call(h[:messages-2])
+				}
+				runtime.GC() // what the preparation has left is not the call's
+				b.StartTimer()
+				call(h)
+			}
+		})
+	}
+}
+
+// BenchmarkLength shows that the cost of an idle call grows with the length of
+// the history and not faster.
+func BenchmarkLength(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			h := conversation(n)
+			call := caller(b, trigger.Tokens(never))
+			call(h[:n-2])
+			b.ReportAllocs()
+			for b.Loop() {
+				call(h)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/message")
+		})
+	}
+}
+
+// BenchmarkConversations has many conversations in turn on one chain, each of
+// them one round longer at each of its calls: different ones, and ones that are
+// alike but for the question.
+func BenchmarkConversations(b *testing.B) {
+	const length = 200
+	different := func(i int) []message.Message { return conversationOf(fmt.Sprintf("job %02d", i), 2*length) }
+	alike := func(i int) []message.Message {
+		h := conversation(2 * length)
+		h[1] = message.User(fmt.Sprintf("Why does build %d fail?", i))
+		return h
+	}
+	b.Run("1", func(b *testing.B) { inTurn(b, 1, length, different) })
+	b.Run("60", func(b *testing.B) { inTurn(b, 60, length, different) })
+	b.Run("60/alike", func(b *testing.B) { inTurn(b, 60, length, alike) })
+}
+
+func inTurn(b *testing.B, many, length int, conversation func(int) []message.Message) {
+	b.Helper()
+	all := make([][]message.Message, many)
+	for i := range all {
+		all[i] = conversation(i)
+	}
+	call := caller(b, trigger.Tokens(never))
+	turn := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		step := turn / many % (length / 2)
+		if step == 0 && turn%many == 0 {
+			b.StopTimer()
+			call = caller(b, trigger.Tokens(never))
+			for _, h := range all {
+				call(h[:length])
+			}
+			b.StartTimer()
+		}
+		call(all[turn%many][:length+2*step])
+		turn++
+	}
+}
+
+// TestIdleCost compares a call that has nothing to do with a plain walk over the
+// same messages, both measured here, each at its best of many. It asserts on no
+// time by itself, and leaves room for a slow machine.
+//
+//nolint:paralleltest // it measures
+func TestIdleCost(t *testing.T) {
+	const repetitions, most = 60, 8.0
+	h := conversation(messages)
+	for name, at := range map[string]middleware.Trigger{"untouched": trigger.Tokens(never), "edited": trigger.Tokens(150_000)} {
+		call := caller(t, at)
+		call(h[:messages-2])
+		call(h)
+		other := rebuilt(h)
+		idle, plain := math.Inf(1), math.Inf(1)
+		for range repetitions {
+			plain = min(plain, took(func() { walk(h, other) }))
+			idle = min(idle, took(func() { call(other) }))
+		}
+		t.Logf("%s: idle call %.0f µs, walk %.0f µs", name, idle/1e3, plain/1e3)
+		require.Less(t, idle/plain, most, "%s: an idle call takes %.0f ns, a walk over the same messages %.0f ns", name, idle, plain)
+	}
+}
+
+// full is met when there are 100 tokens a message.
+func full(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
+	return v.Tokens() > 100*v.Len(), "", nil
+}
+
+func took(fn func()) float64 {
+	start := time.Now()
+	fn()
+	return float64(time.Since(start).Nanoseconds())
+}
+
+// TestIdleAllocations checks that the allocations of an idle call do not depend
+// on the length of the history.
+//
+//nolint:paralleltest // AllocsPerRun counts those of the whole process
+func TestIdleAllocations(t *testing.T) {
+	const runs, spread, most = 50, 2, 40
+	for name, at := range map[string]middleware.Trigger{
+		"untouched":                    trigger.Tokens(never),
+		"edited":                       trigger.All(trigger.Messages(100), trigger.Func(full)),
+		"edited, trigger is still met": trigger.Messages(100),
+	} {
+		var allocs []float64
+		for _, n := range []int{100, messages} {
+			h := conversation(n)
+			call := caller(t, at)
+			call(h[:n-2])
+			call(h)
+			allocs = append(allocs, testing.AllocsPerRun(runs, func() { call(h) }))
+		}
+		t.Logf("%s: %v allocations", name, allocs)
+		require.InDelta(t, allocs[0], allocs[1], spread, "%s: allocations at 100 and at 2,000 messages", name)
+		require.Less(t, allocs[1], float64(most), name)
+	}
+}

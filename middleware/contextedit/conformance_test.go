@@ -1,0 +1,49 @@
+package contextedit_test
+
+import (
+	"testing"
+
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	low := trigger.Tokens(500)
+	cases := map[string]contextedit.Options{
+		"defaults":             {},
+		"a low trigger":        {Trigger: low},
+		"nothing kept":         {Trigger: low, Keep: -1},
+		"inputs as well":       {Trigger: low, Keep: 2, ClearToolInputs: true},
+		"inputs of one tool":   {Trigger: low, Keep: 2, ClearInputsOf: []string{"search"}},
+		"a tool excluded":      {Trigger: low, Keep: 1, ExcludeTools: []string{"read_file"}},
+		"rounds kept":          {Trigger: low, KeepRounds: 2},
+		"tokens kept":          {Trigger: low, KeepTokens: 500},
+		"in batches":           {Trigger: low, Keep: 2, ClearAtLeast: 600},
+		"a little at a time":   {Trigger: low, Keep: 2, StopAfter: 1},
+		"not on each call":     {Trigger: low, Keep: 2, MinCalls: 3},
+		"another placeholder":  {Trigger: low, Keep: 2, Placeholder: "(see the log)"},
+		"strict":               {Trigger: low, Keep: 2, Strict: true},
+		"a share of the room":  {Trigger: trigger.Fraction(0.5), Keep: 2},
+		"rounds and tokens":    {Trigger: trigger.All(trigger.Rounds(3), low), Keep: 2},
+		"inputs, at each call": {Trigger: trigger.Messages(1), Keep: 1, ClearToolInputs: true, StopAfter: 200},
+	}
+	for name, opts := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			middlewaretest.Test(t, func() middleware.Middleware { return contextedit.New(opts) })
+		})
+	}
+}
+
+func TestConformanceOfSeveral(t *testing.T) {
+	t.Parallel()
+	middlewaretest.Test(t, func() middleware.Middleware {
+		return middleware.Chain(
+			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(800), Keep: 4}),
+			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1200), Keep: 2, ClearToolInputs: true}),
+		)
+	})
+}

@@ -1,0 +1,106 @@
+package contextedit_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// written is a conversation in which two files have been written, a table has
+// been asked for, and a file has been read.
+func written() []message.Message {
+	long := strings.Repeat("line of code\n", 40)
+	return []message.Message{
+		message.User("Write a.go and b.go, and see what the table has."),
+		message.Assistant(message.ToolCall{ID: "c1", Name: "write", Arguments: fmt.Sprintf(`{"path":"a.go","content":%q}`, long)}),
+		message.Result("c1", "write", "written: "+long),
+		message.Assistant(message.ToolCall{ID: "c2", Name: "db_query", Arguments: `{"table":"builds"}`}),
+		message.Result("c2", "db_query", strings.Repeat("failed\n", 50)),
+		message.Assistant(message.ToolCall{ID: "c3", Name: "write", Arguments: fmt.Sprintf(`{"path":"b.go","content":%q}`, long)}),
+		message.Result("c3", "write", "written: "+long),
+		message.Assistant(message.ToolCall{ID: "c4", Name: "read", Arguments: `{"path":"b.go"}`}),
+		message.Result("c4", "read", long),
+		message.Assistant(message.Text{Text: "All builds have failed."}),
+	}
+}
+
+func ExampleNew() {
+	mw := contextedit.New(contextedit.Options{
+		Trigger:         trigger.Tokens(500),
+		Keep:            1,
+		ExcludeTools:    []string{"db_query"},
+		ClearToolInputs: true,
+	})
+	sent, events, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: written()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range sent.Messages {
+		for c := range m.Calls() {
+			fmt.Printf("call   %s %-8s %.20s\n", c.ID, c.Name, c.Arguments)
+		}
+		for r := range m.Results() {
+			fmt.Printf("result %s %-8s %.20q\n", r.CallID, r.Name, r.Text)
+		}
+	}
+	fmt.Println(events[0])
+	// Output:
+	// call   c1 write    {}
+	// result c1 write    "[cleared]"
+	// call   c2 db_query {"table":"builds"}
+	// result c2 db_query "failed\nfailed\nfailed"
+	// call   c3 write    {}
+	// result c3 write    "[cleared]"
+	// call   c4 read     {"path":"b.go"}
+	// result c4 read     "line of code\nline of"
+	// contextedit: 863 → 311 tokens: cleared 2 results (863 of 500 tokens)
+}
+
+// A floor keeps the prompt cache of the provider warm: what is gained by
+// clearing must be worth what is paid for reading the prompt again.
+func ExampleOptions_clearAtLeast() {
+	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(500), Keep: 3, ClearAtLeast: 1000})
+	_, events, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: written()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(events[0])
+	// Output:
+	// contextedit: refused: clearing 1 result would free 130 tokens, less than ClearAtLeast of 1000
+}
+
+// Two of them, one that clears early what can be read again at any time, and
+// one that clears all else when it must be.
+func ExampleNew_twice() {
+	chain := middleware.Chain(
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(400), Keep: -1, ExcludeTools: []string{"write", "db_query"}}),
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(600), Keep: 1}),
+	)
+	_, events, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: written()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, e := range events {
+		fmt.Println(e)
+	}
+	// Output:
+	// contextedit: 863 → 736 tokens: cleared 1 result (863 of 400 tokens)
+	// contextedit: 736 → 521 tokens: cleared 2 results (736 of 600 tokens)
+}
+
+// What is wrong with options by themselves makes New panic; Validate tells
+// beforehand.
+func ExampleOptions_Validate() {
+	fmt.Println(contextedit.Options{Trigger: trigger.Fraction(75), KeepRounds: -1}.Validate())
+	// Output:
+	// KeepRounds is -1 rounds, want 0 or more
+	// Trigger: trigger.Fraction(75), want more than 0 and at most 1
+}

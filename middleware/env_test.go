@@ -1,0 +1,158 @@
+package middleware_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+func at(year int) func() time.Time {
+	return func() time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
+}
+
+func halver(name string) middleware.Middleware { return shortener(name, 2, trigger.Tokens(500)) }
+
+// longer counts twice the tokens of the default.
+type longer struct{}
+
+func (longer) Count(text string) int { return (len(text) + 1) / 2 }
+
+func TestWithOfNothing(t *testing.T) {
+	t.Parallel()
+	var got *middleware.Request
+	model := middleware.With(middleware.Env{Scope: "a"})(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		got = req
+		return &middleware.Response{}, nil
+	})
+	req := &middleware.Request{}
+	_, err := model(t.Context(), req, nil)
+	require.NoError(t, err)
+	require.Same(t, req, got)
+}
+
+// Which Env is in force when chains are nested.
+func TestWithInsideWith(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name    string
+		chain   func(outer, inner middleware.Env) middleware.Middleware
+		ignored int // events about an Env that came too late, in two calls
+		outer   int // edits at the time of the outer clock
+		inner   int
+		puts    [2]int64 // of the outer and of the inner journal
+	}{
+		{
+			name: "the outer one has everything, the inner one nothing",
+			chain: func(outer, _ middleware.Env) middleware.Middleware {
+				return middleware.With(outer, halver("a"), middleware.Chain(halver("b")))
+			},
+			outer: 1, puts: [2]int64{1, 0},
+		},
+		{
+			name: "both have everything: the inner one is ignored",
+			chain: func(outer, inner middleware.Env) middleware.Middleware {
+				return middleware.With(outer, middleware.With(inner, halver("a")))
+			},
+			ignored: 1, outer: 1, puts: [2]int64{1, 0},
+		},
+		{
+			name: "an editor has opened the view: the inner one comes too late",
+			chain: func(_, inner middleware.Env) middleware.Middleware {
+				return middleware.Chain(halver("a"), middleware.With(inner, halver("b")))
+			},
+			ignored: 1,
+		},
+		{
+			name: "no editor has run yet: the inner one takes over",
+			chain: func(_, inner middleware.Env) middleware.Middleware {
+				return middleware.Chain(identity, middleware.With(inner, halver("a")))
+			},
+			inner: 1, puts: [2]int64{0, 1},
+		},
+		{
+			name: "the inner one takes over through several chains",
+			chain: func(_, inner middleware.Env) middleware.Middleware {
+				return middleware.Chain(middleware.Chain(middleware.With(inner, middleware.Chain(halver("a")))))
+			},
+			inner: 1, puts: [2]int64{0, 1},
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			journals := [2]*countingJournal{newCountingJournal(), newCountingJournal()}
+			mw := c.chain(
+				middleware.Env{Journal: journals[0], Clock: at(2001)},
+				middleware.Env{Journal: journals[1], Clock: at(2002)},
+			)
+			var heard middlewaretest.Recorder
+			history := middlewaretest.ReAct{Rounds: 12}.Messages()
+			for range 2 {
+				_, _, err := middleware.Apply(t.Context(), middleware.Chain(heard.Middleware(), mw), &middleware.Request{Messages: history})
+				require.NoError(t, err)
+			}
+			require.Len(t, heard.Events(middleware.EnvIgnored), c.ignored)
+			edits := map[int]int{}
+			for _, e := range heard.Events(middleware.Edited) {
+				edits[e.Time.Year()]++
+			}
+			require.Equal(t, c.outer, edits[2001], "edits with the outer Env")
+			require.Equal(t, c.inner, edits[2002], "edits with the inner Env")
+			require.Equal(t, c.puts[0], journals[0].puts.Load(), "writes to the outer journal")
+			require.Equal(t, c.puts[1], journals[1].puts.Load(), "writes to the inner journal")
+		})
+	}
+}
+
+// An Env that is ignored says so once, and with what to do.
+func TestEnvIgnoredSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	var heard middlewaretest.Recorder
+	mw := middleware.With(middleware.Env{Scope: "outer"}, heard.Middleware(), middleware.With(middleware.Env{Scope: "inner"}, halver("a")))
+	for range 3 {
+		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: middlewaretest.ReAct{}.Messages()})
+		require.NoError(t, err)
+	}
+	events := heard.Events(middleware.EnvIgnored)
+	require.Len(t, events, 1)
+	require.Equal(t, "middleware.With", events[0].By)
+	require.Contains(t, events[0].Why, "give it to the outermost With")
+}
+
+// Each field of the Env is used.
+func TestEnv(t *testing.T) {
+	t.Parallel()
+	history := middlewaretest.ReAct{Rounds: 12}.Messages()
+	apply := func(env middleware.Env, history []message.Message) (*middleware.Request, []middleware.Event) {
+		req, events, err := middleware.Apply(t.Context(), middleware.With(env, halver("a")), &middleware.Request{Messages: history})
+		require.NoError(t, err)
+		return req, events
+	}
+	req, events := apply(middleware.Env{Clock: at(2003), Counter: longer{}}, history)
+	require.Equal(t, 2003, events[0].Time.Year())
+	require.Equal(t, longer{}, req.View().Counter())
+	_, plain := apply(middleware.Env{}, history)
+	require.Greater(t, events[0].Before, plain[0].Before*3/2)
+
+	journal := newCountingJournal()
+	first, events := apply(middleware.Env{Journal: journal, Scope: "a"}, history)
+	require.Len(t, events, 1)
+	again, events := apply(middleware.Env{Journal: journal, Scope: "a"}, history)
+	require.Empty(t, events, "a new chain with the same journal and scope finds the edits")
+	require.NoError(t, middlewaretest.Same(first.Messages, again.Messages))
+	_, events = apply(middleware.Env{Journal: journal, Scope: "b"}, history)
+	require.Len(t, events, 1, "another scope finds nothing")
+
+	adopting := middleware.Env{Journal: newCountingJournal(), Adopts: true}
+	first, _ = apply(adopting, history)
+	again, events = apply(adopting, first.Messages)
+	require.Empty(t, events, "a view that is passed back is not edited again")
+	require.NotNil(t, again.View().Span(3).Edit, "and its edits are known")
+}

@@ -1,0 +1,778 @@
+package middlewaretest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// breaker is a middleware that breaks rules on purpose.
+type breaker struct {
+	mw    func() middleware.Middleware
+	rules []string // exactly those that it breaks, the one that it is made for first
+	seen  string   // what is said about that one, in part
+	suite Suite
+}
+
+type (
+	Model    = middleware.Model
+	Request  = middleware.Request
+	Response = middleware.Response
+	Emit     = middleware.Emit
+)
+
+// breaks makes a middleware of one call.
+func breaks(call func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error)) func() middleware.Middleware {
+	return func() middleware.Middleware {
+		return func(next Model) Model {
+			return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				return call(next, ctx, req, emit)
+			}
+		}
+	}
+}
+
+// before makes a middleware that does something to a copy of the request.
+func before(do func(req *Request)) func() middleware.Middleware {
+	return breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+		r := *req
+		do(&r)
+		return next(ctx, &r, emit)
+	})
+}
+
+// changing makes a middleware that passes on other messages, if change says
+// that it has changed some.
+func changing(change func(msgs []message.Message) ([]message.Message, bool)) func() middleware.Middleware {
+	return before(func(r *Request) {
+		if msgs, changed := change(Clone(r.Messages)); changed {
+			r.Messages = msgs
+		}
+	})
+}
+
+// after makes a middleware that does something to what comes back.
+func after(do func(ctx context.Context, resp *Response, err error) (*Response, error)) func() middleware.Middleware {
+	return breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+		resp, err := next(ctx, req, emit)
+		return do(ctx, resp, err)
+	})
+}
+
+// TestEveryRuleCanBeBroken shows that each rule finds the middleware that breaks
+// it, explains itself, and that no rule finds more than it should.
+func TestEveryRuleCanBeBroken(t *testing.T) {
+	t.Parallel()
+	all := map[string]breaker{}
+	for _, some := range []map[string]breaker{requestBreakers(), answerBreakers(), streamBreakers(), callBreakers(), viewBreakers(), chainBreakers(), oddBreakers()} {
+		maps.Copy(all, some)
+	}
+	covered := map[string]bool{}
+	for name, b := range all {
+		covered[b.rules[0]] = true
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			suite := b.suite
+			suite.New = b.mw
+			verdicts := map[string]error{}
+			sub := suite.subject()
+			for _, r := range suite.rules() {
+				if err := r.verdict(sub); err != nil {
+					verdicts[r.name] = err
+					require.ErrorContains(t, err, r.text, "an explanation of the rule")
+				}
+			}
+			require.ElementsMatch(t, b.rules, slices.Collect(maps.Keys(verdicts)), "the broken rules: %v", verdicts)
+			require.ErrorContains(t, verdicts[b.rules[0]], b.seen)
+		})
+	}
+	for _, r := range (Suite{}).rules() {
+		require.True(t, covered[r.name], "no middleware here is made to break %s", r.name)
+	}
+}
+
+func requestBreakers() map[string]breaker {
+	return map[string]breaker{
+		"writes into a message": {
+			rules: []string{"untouched", "odd-histories"}, seen: `message 0 is system[Text{"Be brief."}], want`,
+			mw: before(func(r *Request) {
+				m := r.Messages
+				if len(m) > 0 && m[0].Role == message.RoleSystem && !strings.Contains(allText(m), caller(0)[:7]) {
+					m[0].Parts[0] = message.Text{Text: "Be brief."}
+				}
+			}),
+		},
+		"writes into remarks": {
+			rules: []string{"untouched"}, seen: "other remarks",
+			mw: before(func(r *Request) {
+				for _, m := range r.Messages {
+					if m.Usage != nil {
+						m.Usage.Input = 0
+					}
+				}
+			}),
+		},
+		"appends to the caller's tools": {
+			rules: []string{"untouched"}, seen: "field Tools of the request",
+			mw: before(func(r *Request) { r.Tools = append(r.Tools, message.ToolDef{Name: "recall"}) }),
+		},
+		"appends behind the caller's messages": {
+			rules: []string{"untouched", "odd-histories"}, seen: "unused memory behind the messages",
+			mw: before(func(r *Request) { _ = append(r.Messages, message.User("And now?")) }),
+		},
+		"appends behind the caller's parts": {
+			rules: []string{"untouched"}, seen: "unused memory behind the parts",
+			mw: before(func(r *Request) {
+				for _, m := range r.Messages {
+					_ = append(m.Parts, message.Text{Text: "And now?"})
+				}
+			}),
+		},
+		"writes into the budget": {
+			rules: []string{"untouched", "fields", "odd-histories"}, seen: "field Budget of the request is {900000 1000}",
+			mw: before(func(r *Request) { r.Budget.Window = 900_000 }),
+		},
+		"writes into the call options": {
+			rules: []string{"untouched"}, seen: "what Request.Params points to",
+			mw: before(func(r *Request) {
+				o, _ := r.Params.(*providerOptions)
+				o.Temperature = 1
+			}),
+		},
+		"changes the request for a moment": {
+			rules: []string{"untouched", "fields"}, seen: "while the model was running",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				old := req.Model
+				defer func() { req.Model = old }()
+				req.Model = "another-model"
+				return next(ctx, req, emit)
+			}),
+		},
+		"knows a history by its address": {
+			rules: []string{"reuse"}, seen: "was still sent",
+			mw: func() middleware.Middleware {
+				type key struct {
+					at  *message.Message
+					len int
+				}
+				var known sync.Map
+				return before(func(r *Request) {
+					if len(r.Messages) == 0 {
+						return
+					}
+					k := key{&r.Messages[0], len(r.Messages)}
+					if msgs, ok := known.Load(k); ok {
+						r.Messages, _ = msgs.([]message.Message)
+						return
+					}
+					known.Store(k, Clone(r.Messages))
+				})()
+			},
+		},
+		"drops the call options": {
+			rules: []string{"fields"}, seen: "field Params of the request is <nil>",
+			mw: before(func(r *Request) { r.Params = nil }),
+		},
+		"chooses another model": {
+			rules: []string{"fields"}, seen: `field Model of the request is cheap, want some-model`,
+			mw: before(func(r *Request) { r.Model = "cheap" }),
+		},
+		"uses force up": {
+			rules: []string{"fields"}, seen: "field Force of the request",
+			mw: before(func(r *Request) { r.Force = nil }),
+		},
+		"sorts the tools": {
+			rules: []string{"fields"}, seen: "the model was given the tools",
+			mw: before(func(r *Request) {
+				r.Tools = slices.Clone(r.Tools)
+				slices.Reverse(r.Tools)
+			}),
+		},
+		"makes the request anew": {
+			rules: []string{"copied"}, seen: "did not hear the event of the editor inside it",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				return next(ctx, &Request{
+					Messages: req.Messages, Tools: req.Tools, Model: req.Model, Budget: req.Budget, Params: req.Params, Force: req.Force,
+				}, emit)
+			}),
+		},
+		"fills in a field of the messages": {
+			rules: []string{"reopened", "reported", "growing", "odd-histories"}, seen: "reopened",
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				if len(msgs) < 20 || msgs[3].Role != message.RoleTool {
+					return nil, false
+				}
+				r, _ := msgs[3].Parts[0].(message.ToolResult)
+				r.Name = ""
+				msgs[3].Parts[0] = r
+				return msgs, true
+			}),
+		},
+	}
+}
+
+func answerBreakers() map[string]breaker {
+	return map[string]breaker{
+		"returns a response with an error": {
+			rules: []string{"one-of"}, seen: "when the model fails",
+			mw: after(func(_ context.Context, resp *Response, err error) (*Response, error) {
+				if resp == nil {
+					resp = &Response{}
+				}
+				return resp, err
+			}),
+		},
+		"returns nothing when canceled": {
+			rules: []string{"one-of", "canceled-before", "canceled-during"}, seen: "when the context is done: response <nil> and error nil",
+			mw: after(func(ctx context.Context, resp *Response, err error) (*Response, error) {
+				if ctx.Err() != nil {
+					return nil, nil //nolint:nilerr // that is what is wrong here
+				}
+				return resp, err
+			}),
+		},
+		"loses the stop reason": {
+			rules: []string{"response"}, seen: "want",
+			mw: after(func(_ context.Context, resp *Response, err error) (*Response, error) {
+				if err != nil {
+					return nil, err
+				}
+				return &Response{Message: resp.Message, Usage: resp.Usage}, nil
+			}),
+		},
+		"asks twice when there is something to read": {
+			rules: []string{"response"}, seen: "called 2 times",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				resp, err := next(ctx, req, emit)
+				if err != nil || resp.Usage.Thinking == 0 {
+					return resp, err
+				}
+				return next(ctx, req, emit)
+			}),
+		},
+		"tells errors in words": {
+			rules: []string{"error", "canceled-before", "canceled-during", "emit-error", "no-retry"}, seen: "want one that is",
+			mw: after(func(_ context.Context, resp *Response, err error) (*Response, error) {
+				if err != nil {
+					return nil, fmt.Errorf("broken: %v", err) //nolint:errorlint // that is what is wrong here
+				}
+				return resp, nil
+			}),
+		},
+		"calls every error an outage": {
+			rules: []string{"error", "canceled-before", "canceled-during"}, seen: "is of kind unavailable, want",
+			mw: after(func(_ context.Context, resp *Response, err error) (*Response, error) {
+				if err != nil {
+					return nil, &middleware.Error{Kind: middleware.Unavailable, Err: err}
+				}
+				return resp, nil
+			}),
+		},
+		"has its own word for late": {
+			rules: []string{"canceled-before"}, seen: "too late",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				if ctx.Err() != nil {
+					return nil, errors.New("too late")
+				}
+				return next(ctx, req, emit)
+			}),
+		},
+		"calls on after the caller is gone": {
+			rules: []string{"canceled-during", "nothing-left"}, seen: "that of the model was not",
+			suite: Suite{patience: time.Second},
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				return next(context.WithoutCancel(ctx), req, emit)
+			}),
+		},
+		"has a context of its own": {
+			rules: []string{"context"}, seen: "is <nil> in that of the model",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				own, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				defer context.AfterFunc(ctx, cancel)()
+				return next(own, req, emit) //nolint:contextcheck // that is what is wrong here
+			}),
+		},
+	}
+}
+
+func streamBreakers() map[string]breaker {
+	return map[string]breaker{
+		"wraps an emit that is nil": {
+			rules: []string{"nil-emit"}, seen: "nil pointer",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				return next(ctx, req, func(d middleware.Delta) error { return emit(d) })
+			}),
+		},
+		"emits backwards": {
+			rules: []string{"pieces"}, seen: `text " it.I readThen "`,
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				if emit == nil {
+					return next(ctx, req, nil)
+				}
+				var held []middleware.Delta
+				resp, err := next(ctx, req, func(d middleware.Delta) error {
+					held = append(held, d)
+					return nil
+				})
+				for _, d := range slices.Backward(held) {
+					if err := emit(d); err != nil {
+						return nil, err
+					}
+				}
+				return resp, err
+			}),
+		},
+		"never emits": {
+			rules: []string{"pieces", "concurrent"}, seen: `text ""`,
+			mw: breaks(func(next Model, ctx context.Context, req *Request, _ Emit) (*Response, error) {
+				return next(ctx, req, nil)
+			}),
+		},
+		"goes on when emit fails": {
+			rules: []string{"emit-error"}, seen: "more pieces",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				if emit == nil {
+					return next(ctx, req, nil)
+				}
+				return next(ctx, req, func(d middleware.Delta) error {
+					_ = emit(d)
+					return nil
+				})
+			}),
+		},
+		"forgets that emit failed": {
+			rules: []string{"emit-error"}, seen: "error nil, want",
+			mw: after(func(_ context.Context, resp *Response, err error) (*Response, error) {
+				if errors.Is(err, errReaderGone) {
+					return &Response{}, nil
+				}
+				return resp, err
+			}),
+		},
+		"asks again for those who left": {
+			rules: []string{"emit-error"}, seen: "the model was called 2 times",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				resp, err := next(ctx, req, emit)
+				if errors.Is(err, errReaderGone) {
+					_, _ = next(ctx, req, nil)
+				}
+				return resp, err
+			}),
+		},
+		"tries again in any case": {
+			rules: []string{"no-retry"}, seen: "called 2 times",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				resp, err := next(ctx, req, emit)
+				if middleware.KindOf(err) == middleware.Unavailable {
+					return next(ctx, req, emit)
+				}
+				return resp, err
+			}),
+		},
+		"hides an outage behind a piece": {
+			rules: []string{"no-retry"}, seen: "error nil, want",
+			mw: after(func(_ context.Context, resp *Response, err error) (*Response, error) {
+				if middleware.KindOf(err) == middleware.Unavailable {
+					return &Response{}, nil
+				}
+				return resp, err
+			}),
+		},
+	}
+}
+
+func callBreakers() map[string]breaker {
+	never := make(chan struct{})
+	return map[string]breaker{
+		"lets all calls at one time share one answer": {
+			rules: []string{"concurrent"}, seen: "got the answer to",
+			mw: func() middleware.Middleware {
+				type flight struct {
+					done chan struct{}
+					resp *Response
+					err  error
+				}
+				var (
+					mu  sync.Mutex
+					now *flight
+				)
+				return breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+					mu.Lock()
+					if f := now; f != nil {
+						mu.Unlock()
+						<-f.done
+						return f.resp, f.err
+					}
+					f := &flight{done: make(chan struct{})}
+					now = f
+					mu.Unlock()
+					defer func() {
+						mu.Lock()
+						defer mu.Unlock()
+						now = nil
+						close(f.done)
+					}()
+					f.resp, f.err = next(ctx, req, emit)
+					return f.resp, f.err
+				})()
+			},
+		},
+		"keeps the first model for all": {
+			rules: []string{"several-models"}, seen: "around the small model",
+			mw: func() middleware.Middleware {
+				var first Model
+				return func(next Model) Model {
+					if first == nil {
+						first = next
+					}
+					return first
+				}
+			},
+		},
+		"leaves a goroutine behind": {
+			rules: []string{"nothing-left"}, seen: "a goroutine is left",
+			mw: before(func(*Request) { go func() { <-never }() }),
+		},
+		"leaves the model behind when canceled": {
+			rules: []string{"nothing-left"}, seen: "after a canceled call",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				resp, err := next(ctx, req, emit)
+				if ctx.Err() != nil && len(req.Force) == 0 {
+					go func() { <-never }()
+				}
+				return resp, err
+			}),
+		},
+		"never returns": {
+			rules: []string{"canceled-during", "nothing-left"}, seen: "has not returned",
+			suite: Suite{patience: time.Second},
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				late := ctx.Err() != nil
+				resp, err := next(ctx, req, emit)
+				if ctx.Err() != nil && !late {
+					<-never
+				}
+				return resp, err
+			}),
+		},
+	}
+}
+
+// answeredResults returns the positions of the results that a model has seen.
+func answeredResults(msgs []message.Message) []int {
+	var found []int
+	for i, m := range slices.Backward(msgs) {
+		if m.Role != message.RoleAssistant {
+			continue
+		}
+		for k := range i {
+			if msgs[k].Role == message.RoleTool && !msgs[k].Hints.Pinned {
+				found = append(found, k)
+			}
+		}
+		break
+	}
+	return found
+}
+
+// edits makes an editing middleware of a function that gives the new text of a
+// result, "" if it stays.
+func edits(shorten func(v *middleware.View, i int, r message.ToolResult) string) func() middleware.Middleware {
+	return func() middleware.Middleware {
+		return middleware.Editing("shorten", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+			var plan middleware.Plan
+			for i, m := range v.All() {
+				if m.Role != message.RoleTool || v.Protected(i) != 0 || len(m.Parts) != 1 {
+					continue
+				}
+				r, _ := m.Parts[0].(message.ToolResult)
+				if text := shorten(v, i, r); text != "" {
+					r.Text = text
+					plan.Edits = append(plan.Edits, middleware.RewriteOf(i, r))
+				}
+			}
+			return &plan, nil
+		}, middleware.Options{})
+	}
+}
+
+func halve(_ *middleware.View, _ int, r message.ToolResult) string {
+	if len(r.Text) < 200 {
+		return ""
+	}
+	return r.Text[:len(r.Text)/2]
+}
+
+func viewBreakers() map[string]breaker {
+	return map[string]breaker{
+		"changes a name in secret": {
+			rules: []string{"reported"}, seen: `parallel calls, roomy window, call 1: message 1 of 2`,
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				if len(msgs) < 2 || msgs[1].Name == "" {
+					return nil, false
+				}
+				msgs[1].Name = ""
+				return msgs, true
+			}),
+		},
+		"edits in secret after an edit that it reports": {
+			// The results are halved as soon as they are answered, so that each
+			// view differs from the one before in its middle.
+			rules: []string{"growing", "reopened", "settles", "odd-histories"}, seen: "parallel calls, roomy window, call 5: message 9",
+			mw: func() middleware.Middleware {
+				once := middleware.Editing("once", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+					for i, m := range v.All() {
+						if _, ok := m.Parts[0].(message.Text); ok && m.HasCalls() && v.Protected(i) == 0 {
+							return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, m.Parts[1:]...)}}, nil
+						}
+					}
+					return nil, nil
+				}, middleware.Options{MinCalls: 1000})
+				return middleware.Chain(once, changing(func(msgs []message.Message) ([]message.Message, bool) {
+					found := answeredResults(msgs)
+					for _, i := range found {
+						r, _ := msgs[i].Parts[0].(message.ToolResult)
+						r.Text = r.Text[:len(r.Text)/2]
+						msgs[i].Parts[0] = r
+					}
+					return msgs, len(found) > 0
+				})())
+			},
+		},
+		"loses the last of parallel results": {
+			rules: []string{"valid"}, seen: "unanswered call",
+			suite: Suite{Changes: true},
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				for i := 1; i < len(msgs); i++ {
+					if msgs[i].Role == message.RoleTool && msgs[i-1].Role == message.RoleTool {
+						return slices.Delete(msgs, i, i+1), true
+					}
+				}
+				return nil, false
+			}),
+		},
+		"leaves an empty message": {
+			rules: []string{"valid", "odd-histories"}, seen: "empty message",
+			suite: Suite{Changes: true},
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				return append([]message.Message{message.System("")}, msgs...), true
+			}),
+		},
+		"swaps old results": {
+			rules: []string{"order", "reported", "reopened", "growing", "settles"}, seen: `the result of call "c1.1" stands behind the result of call "c1.2"`,
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				found := answeredResults(msgs)
+				if len(found) < 2 || found[1] != found[0]+1 {
+					return nil, false
+				}
+				msgs[found[0]], msgs[found[1]] = msgs[found[1]], msgs[found[0]]
+				return msgs, true
+			}),
+		},
+		"repeats the question": {
+			rules: []string{"order", "reported", "growing", "settles", "smaller", "odd-histories"}, seen: "there twice",
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				if len(msgs) == 0 || msgs[len(msgs)-1].Role != message.RoleUser {
+					return nil, false
+				}
+				return append(msgs, msgs[len(msgs)-1]), true
+			}),
+		},
+		"has a system prompt of its own": {
+			rules: []string{"protected", "reported", "reopened", "odd-histories"}, seen: "system messages: message 0",
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				if len(msgs) == 0 || msgs[0].Role != message.RoleSystem {
+					return nil, false
+				}
+				msgs[0] = message.System("Be brief.")
+				return msgs, true
+			}),
+		},
+		"shortens the newest question": {
+			rules: []string{"protected", "reported", "reopened", "reuse", "growing", "settles", "odd-histories"}, seen: "the text of message",
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				for i, m := range slices.Backward(msgs) {
+					if m.Role == message.RoleUser && len(m.Text()) > 30 && len(m.Text()) < 1000 {
+						msgs[i].Parts[0] = message.Text{Text: m.Text()[:len(m.Text())-1]}
+						return msgs, true
+					}
+				}
+				return nil, false
+			}),
+		},
+		"lets what is pinned go": {
+			rules: []string{"protected", "reported", "growing"}, seen: "pinned, and missing",
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				i := slices.IndexFunc(msgs, func(m message.Message) bool { return m.Hints.Pinned && m.Role == message.RoleUser })
+				if i < 0 || i > len(msgs)-20 {
+					return nil, false
+				}
+				return slices.Delete(msgs, i, i+1), true
+			}),
+		},
+		"clears what no model has seen": {
+			rules: []string{"protected", "reported", "reopened", "growing", "odd-histories"}, seen: "in the newest round",
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				n := len(msgs) - 1
+				if n < 0 || msgs[n].Role != message.RoleTool || len(msgs[n].Parts) != 1 {
+					return nil, false
+				}
+				r, _ := msgs[n].Parts[0].(message.ToolResult)
+				r.Text = "[cleared]"
+				msgs[n].Parts[0] = r
+				return msgs, true
+			}),
+		},
+		"adds a reminder": {
+			rules: []string{"smaller", "reported", "reopened", "odd-histories"}, seen: "tokens, and the history has",
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				lead := message.Leading(msgs)
+				if len(msgs) == lead || msgs[lead].Text() == "Think twice." {
+					return nil, false
+				}
+				return slices.Insert(msgs, lead, message.User("Think twice.")), true
+			}),
+		},
+	}
+}
+
+func chainBreakers() map[string]breaker {
+	var instances atomic.Int64
+	stamp := func(r *Request, text string) {
+		r.Messages = append([]message.Message{message.System(text)}, r.Messages...)
+	}
+	return map[string]breaker{
+		"signs with its number": {
+			rules: []string{"deterministic", "composes"}, seen: "message 0",
+			suite: Suite{Changes: true},
+			mw: func() middleware.Middleware {
+				n := instances.Add(1)
+				return before(func(r *Request) { stamp(r, fmt.Sprintf("Copy %d.", n)) })()
+			},
+		},
+		"says what time it is": {
+			rules: []string{"deterministic", "repeated", "composes"}, seen: "message 0",
+			suite: Suite{Changes: true},
+			mw:    before(func(r *Request) { stamp(r, time.Now().Format(time.RFC3339Nano)) }),
+		},
+		"counts the calls": {
+			rules: []string{"repeated"}, seen: "message 0",
+			suite: Suite{Changes: true},
+			mw: func() middleware.Middleware {
+				var calls atomic.Int64
+				return before(func(r *Request) { stamp(r, fmt.Sprintf("Call %d.", calls.Add(1))) })()
+			},
+		},
+		"forgets its edits": { // and so makes them again on each call
+			rules: []string{"repeated", "composes"}, seen: "edits go on without an end",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				return edits(halve)()(next)(ctx, req, emit)
+			}),
+		},
+		"edits the edits of others without an end": {
+			rules: []string{"settles"}, seen: "edits go on without an end",
+			mw: edits(func(v *middleware.View, i int, r message.ToolResult) string {
+				if len(r.Text) < 100 || v.Span(i).Edit != nil {
+					return ""
+				}
+				return r.Text[:len(r.Text)-8]
+			}),
+		},
+		"edits in chains alone": {
+			rules: []string{"composes"}, seen: "compared with mw alone",
+			suite: Suite{Changes: true},
+			mw: before(func(r *Request) {
+				if calledBy("(*chain).enter") {
+					stamp(r, "You are in a chain.")
+				}
+			}),
+		},
+	}
+}
+
+// calledBy reports whether a function is among the callers.
+func calledBy(name string) bool {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if strings.Contains(f.Function, name) {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+func oddBreakers() map[string]breaker {
+	return map[string]breaker{
+		"takes a first part for granted": {
+			rules: []string{"odd-histories"}, seen: `empty messages, Force []: the call panicked: runtime error: index out of range`,
+			mw: before(func(r *Request) {
+				for _, m := range r.Messages {
+					_ = m.Parts[0]
+				}
+			}),
+		},
+		"refuses in its own words": {
+			rules: []string{"odd-histories"}, seen: `no messages, Force []: refused with an error of unknown kind: nothing to say`,
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				if len(req.Messages) == 0 {
+					return nil, errors.New("nothing to say")
+				}
+				return next(ctx, req, emit)
+			}),
+		},
+		"loses empty messages": {
+			rules: []string{"odd-histories"}, seen: `no edit was reported, and yet`,
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				n := len(msgs)
+				msgs = slices.DeleteFunc(msgs, func(m message.Message) bool { return len(m.Parts) == 0 })
+				return msgs, len(msgs) < n
+			}),
+		},
+		"breaks what is broken further": {
+			rules: []string{"odd-histories"}, seen: `breaks one more rule: message 2: orphaned result "c1.1"`,
+			suite: Suite{Changes: true},
+			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
+				if message.Check(msgs) == nil {
+					return nil, false
+				}
+				n := len(msgs)
+				msgs = slices.DeleteFunc(msgs, func(m message.Message) bool { return m.HasCalls() })
+				return msgs, len(msgs) < n
+			}),
+		},
+		"writes into broken histories": {
+			rules: []string{"odd-histories"}, seen: `want`,
+			mw: before(func(r *Request) {
+				for i, m := range r.Messages {
+					if len(m.Parts) == 0 {
+						r.Messages[i].Parts = []message.Part{message.Text{Text: "?"}}
+					}
+				}
+			}),
+		},
+	}
+}

@@ -1,0 +1,136 @@
+package middlewaretest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+)
+
+// A script stands in for the model. It says what it was asked.
+func ExampleScript() {
+	script := middlewaretest.Script(
+		middlewaretest.Call("read_log", `{"job":"nightly"}`),
+		middlewaretest.Say("The disk ", "is full."),
+		middlewaretest.Fail(errors.New("connection lost")),
+	)
+	model := script.Model()
+	history := []message.Message{message.User("Why does the nightly build fail?")}
+	for script.Left() > 0 {
+		resp, err := model(context.Background(), &middleware.Request{Messages: history}, nil)
+		if err != nil {
+			fmt.Println("error:", err)
+			continue
+		}
+		history = append(history, resp.Message)
+		for call := range resp.Message.Calls() {
+			fmt.Println("call:", call.Name, call.ID)
+			history = append(history, message.Result(call.ID, call.Name, "no space left on device"))
+		}
+		fmt.Print(resp.Message.Text(), "\n")
+	}
+	fmt.Println(len(script.Requests()[1].Messages), "messages in the second request")
+	// Output:
+	// call: read_log call-1-1
+	//
+	// The disk is full.
+	// error: connection lost
+	// 3 messages in the second request
+}
+
+// A recorder keeps what the middlewares inside it report.
+func ExampleRecorder() {
+	first := middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		result, ok := v.At(3).Parts[0].(message.ToolResult)
+		if !ok || v.Span(3).Edit != nil {
+			return nil, nil
+		}
+		result.Text = "[cleared]"
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(3, result)}, Why: "cleared the first result"}, nil
+	}, middleware.Options{})
+
+	var rec middlewaretest.Recorder
+	model := middleware.Chain(rec.Middleware(), first)(middlewaretest.Say("done"))
+	for history := range middlewaretest.Prefixes(middlewaretest.ReAct{Rounds: 4}.Messages()) {
+		if len(history) < 4 {
+			continue
+		}
+		if _, err := model(context.Background(), &middleware.Request{Messages: history}, nil); err != nil {
+			fmt.Println(err)
+		}
+	}
+	for _, e := range rec.Events() {
+		fmt.Println(e.Kind, e)
+	}
+	fmt.Println(rec.Freed(), "tokens freed")
+	// Output:
+	// refused clear: refused: message 3: no model has seen the newest round yet, so its results may only be shortened
+	// edited clear: 267 → 170 tokens: cleared the first result
+	// 97 tokens freed
+}
+
+// The suite explains each rule that a middleware breaks.
+func ExampleConformance() {
+	forgetful := func() middleware.Middleware {
+		return func(next middleware.Model) middleware.Model {
+			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+				r := &middleware.Request{Messages: req.Messages, Tools: req.Tools, Model: req.Model, Budget: req.Budget, Force: req.Force}
+				return next(ctx, r, emit)
+			}
+		}
+	}
+	fmt.Println(middlewaretest.Conformance(forgetful))
+	// Output:
+	// middlewaretest: fields: Model, Params, Budget, Force and the caller's Tools reach the model as they were, since a middleware inside or the provider goes by them; tools may be added behind them
+	// 	seen: field Params of the request is <nil>, want &{0.5}
+	// middlewaretest: copied: a middleware passes on a copy of the request that it was given (r := *req), never a Request made anew: the copy carries what the layers of a chain share; a new one cuts off the observers outside and the remembered edits
+	// 	seen: an observer outside did not hear the event of the editor inside it; is the request copied?
+}
+
+// A middleware that adds messages of its own says so, and the rules about views
+// are left out.
+func ExampleSuite() {
+	suite := middlewaretest.Suite{
+		New: func() middleware.Middleware {
+			return func(next middleware.Model) middleware.Model {
+				return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+					r := *req
+					r.Messages = append([]message.Message{message.System("Answer in French.")}, req.Messages...)
+					return next(ctx, &r, emit)
+				}
+			}
+		},
+		Changes: true,
+	}
+	fmt.Println(suite.Check())
+	// Output: <nil>
+}
+
+// A conversation is led through a middleware as it grew: once for each call of
+// the model.
+func ExamplePrefixes() {
+	conversation := middlewaretest.ReAct{Rounds: 3, Parallel: 2, Result: 1000, Answered: true}
+	for history := range middlewaretest.Prefixes(conversation.Messages()) {
+		fmt.Println(len(history), history[len(history)-1].Role)
+	}
+	// Output:
+	// 2 user
+	// 5 tool
+	// 8 tool
+	// 11 tool
+}
+
+// Freeze shows that nobody has written into a history.
+func ExampleFreeze() {
+	req := &middleware.Request{Messages: middlewaretest.ReAct{Rounds: 1}.Messages()}
+	changed := middlewaretest.Freeze(req)
+	fmt.Println(changed())
+	req.Messages[0].Parts[0] = message.Text{Text: "Be brief."}
+	fmt.Println(changed())
+	// Output:
+	// <nil>
+	// message 0 is system[Text{"Be brief."}], want system[Text{"You fix builds. Answer in one sentence."}]
+}

@@ -1,0 +1,107 @@
+package middlewaretest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Freeze takes down all that a request says and refers to, and returns a
+// function that reports what has changed since: fields of the request, the
+// messages with their parts, usage and hints, the tools, the budget, the forced
+// names, and the unused memory behind the slices, where an append would write.
+// Params is compared with [reflect.DeepEqual] if it is not a pointer, map or
+// slice, and else only for being the same.
+func Freeze(req *middleware.Request) (changed func() error) {
+	was := CloneRequest(whole(req))
+	lengths := func() [3]int { return [3]int{len(req.Messages), len(req.Tools), len(req.Force)} }
+	length := lengths()
+	partsBehind := behind(req.Messages)
+	return func() error {
+		if now := lengths(); now != length {
+			return fmt.Errorf("the request has %d messages, %d tools and %d forced names, want %d, %d and %d",
+				now[0], now[1], now[2], length[0], length[1], length[2])
+		}
+		if err := sameRequest(was, whole(req), length[0]); err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(partsBehind, behind(req.Messages)) {
+			return fmt.Errorf("somebody wrote into the unused memory behind the parts of a message")
+		}
+		return nil
+	}
+}
+
+// whole returns the request with its slices as long as their memory.
+func whole(req *middleware.Request) *middleware.Request {
+	r := *req
+	r.Messages = r.Messages[:cap(r.Messages)]
+	r.Tools = r.Tools[:cap(r.Tools)]
+	r.Force = r.Force[:cap(r.Force)]
+	return &r
+}
+
+// behind returns a copy of the unused memory behind the parts of each message.
+func behind(msgs []message.Message) [][]message.Part {
+	out := make([][]message.Part, len(msgs))
+	for i, m := range msgs {
+		out[i] = slices.Clone(m.Parts[len(m.Parts):cap(m.Parts)])
+	}
+	return out
+}
+
+func sameRequest(want, got *middleware.Request, length int) error {
+	for i := range want.Messages {
+		switch w, g := want.Messages[i], got.Messages[i]; {
+		case reflect.DeepEqual(w, g):
+		case i >= length:
+			return fmt.Errorf("somebody wrote into the unused memory behind the messages: %s", show(g))
+		case w.Equal(g):
+			return fmt.Errorf("message %d has other remarks: time %v, usage %v, hints %+v, want %v, %v, %+v",
+				i, g.Time, g.Usage, g.Hints, w.Time, w.Usage, w.Hints)
+		default:
+			return fmt.Errorf("message %d is %s, want %s", i, show(g), show(w))
+		}
+	}
+	fields := []struct {
+		name      string
+		want, got any
+	}{
+		{"Tools", want.Tools, got.Tools},
+		{"Model", want.Model, got.Model},
+		{"Budget", want.Budget, got.Budget},
+		{"Force", want.Force, got.Force},
+	}
+	for _, f := range fields {
+		if !reflect.DeepEqual(f.want, f.got) {
+			return fmt.Errorf("field %s of the request is %v, want %v", f.name, deref(f.got), deref(f.want))
+		}
+	}
+	if !sameParams(want.Params, got.Params) {
+		return fmt.Errorf("field Params of the request is %v, want %v", got.Params, want.Params)
+	}
+	return nil
+}
+
+// sameParams compares options that only their provider understands.
+func sameParams(a, b any) bool {
+	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
+	if !va.IsValid() || !vb.IsValid() || va.Type() != vb.Type() {
+		return va.IsValid() == vb.IsValid() && !va.IsValid()
+	}
+	switch va.Kind() { //nolint:exhaustive // all other kinds are compared by value
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Chan, reflect.Func:
+		return va.Pointer() == vb.Pointer()
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func deref(v any) any {
+	if b, ok := v.(*middleware.Budget); ok && b != nil {
+		return *b
+	}
+	return v
+}

@@ -1,0 +1,107 @@
+package middlewaretest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+func identity() middleware.Middleware {
+	return func(next middleware.Model) middleware.Model { return next }
+}
+
+func watcher() middleware.Middleware {
+	return middleware.Observe(func(context.Context, middleware.Event) {})
+}
+
+// folder returns a middleware that folds all units before the newest six into
+// a line that says how many they were.
+func folder(name string) middleware.Middleware {
+	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		units := v.Units()
+		var plan middleware.Plan
+		for first := 0; first < len(units)-6; first++ {
+			last := first
+			for last < len(units)-6 && free(v, units[last]) {
+				last++
+			}
+			if n := last - first; n >= 2 {
+				line := message.User(fmt.Sprintf("[%d units folded]", n))
+				plan.Edits = append(plan.Edits, middleware.FoldOf(units[first].First, units[last-1].Last, line))
+			}
+			first = max(first, last-1)
+		}
+		if len(plan.Edits) == 0 {
+			return nil, nil
+		}
+		return &plan, nil
+	}, middleware.Options{Trigger: trigger.Tokens(1500)})
+}
+
+// free reports whether nothing in a unit is protected or comes from a fold.
+func free(v *middleware.View, u message.Unit) bool {
+	for i := u.First; i <= u.Last; i++ {
+		s := v.Span(i)
+		if v.Protected(i) != 0 || s.Edit != nil && s.Edit.Kind == middleware.Fold {
+			return false
+		}
+	}
+	return true
+}
+
+func editing() middleware.Middleware {
+	return contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 3})
+}
+
+func TestConformanceOfGoodMiddlewares(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func() middleware.Middleware{
+		"identity":              identity,
+		"observe":               watcher,
+		"an empty chain":        func() middleware.Middleware { return middleware.Chain() },
+		"contextedit":           editing,
+		"contextedit, defaults": func() middleware.Middleware { return contextedit.New(contextedit.Options{}) },
+		"a folding editor":      func() middleware.Middleware { return folder("fold") },
+		"a stack": func() middleware.Middleware {
+			return middleware.Chain(watcher(), editing(), middleware.Chain(identity(), folder("fold")))
+		},
+		"a stack of folds": func() middleware.Middleware { return middleware.Chain(folder("a"), editing(), folder("b")) },
+		"a shared memory": func() middleware.Middleware {
+			return middleware.With(middleware.Env{Journal: middleware.NewMemory(0), Adopts: true}, editing(), folder("fold"))
+		},
+	}
+	for name, newMiddleware := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			Test(t, newMiddleware)
+			require.NoError(t, Conformance(newMiddleware))
+		})
+	}
+}
+
+// Edits must happen in the replays, or the rules about views check nothing.
+func TestReplaysOfAnEditorEdit(t *testing.T) {
+	t.Parallel()
+	for name, newMiddleware := range map[string]func() middleware.Middleware{
+		"contextedit": editing, "fold": func() middleware.Middleware { return folder("fold") },
+	} {
+		replays, err := Suite{New: newMiddleware}.subject().replays()
+		require.NoError(t, err)
+		for _, r := range replays {
+			edits := 0
+			for _, st := range r.steps {
+				if st.edited() {
+					edits++
+				}
+			}
+			t.Logf("%s: %s: %d calls, %d with edits", name, r.name, len(r.steps), edits)
+		}
+	}
+}

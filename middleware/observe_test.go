@@ -1,0 +1,178 @@
+package middleware_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+)
+
+// sayer returns an editor that edits nothing and says so.
+func sayer(name string) middleware.Middleware {
+	return middleware.Editing(name, func(context.Context, *middleware.View) (*middleware.Plan, error) {
+		return &middleware.Plan{Why: "nothing to do"}, nil
+	}, middleware.Options{})
+}
+
+func TestObserveHearsWhatHappensInside(t *testing.T) {
+	t.Parallel()
+	var heard []string
+	listen := func(name string) middleware.Middleware {
+		return middleware.Observe(func(_ context.Context, e middleware.Event) { heard = append(heard, name+" hears "+e.By) })
+	}
+	want := []string{
+		"outer hears a",
+		"inner hears b", "outer hears b",
+		"innermost hears c", "inner hears c", "outer hears c",
+	}
+	for name, mw := range map[string]middleware.Middleware{
+		"flat":   middleware.Chain(listen("outer"), sayer("a"), listen("inner"), sayer("b"), listen("innermost"), sayer("c"), listen("too late")),
+		"nested": middleware.Chain(listen("outer"), middleware.Chain(sayer("a"), middleware.Chain(listen("inner"), sayer("b"))), listen("innermost"), sayer("c")),
+	} {
+		heard = nil
+		_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: lookups(2)})
+		require.NoError(t, err)
+		require.Equal(t, want, heard, name)
+		require.Len(t, events, 3, "Apply hears what happens inside it")
+	}
+}
+
+func TestObserveGetsTheContextOfTheCall(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	var got any
+	mw := middleware.Chain(middleware.Observe(func(ctx context.Context, _ middleware.Event) { got = ctx.Value(key{}) }), sayer("a"))
+	_, _, err := middleware.Apply(context.WithValue(t.Context(), key{}, "trace"), mw, &middleware.Request{})
+	require.NoError(t, err)
+	require.Equal(t, "trace", got)
+}
+
+func TestAPanickingObserverIsContained(t *testing.T) {
+	t.Parallel()
+	var heard middlewaretest.Recorder
+	broken := middleware.Observe(func(context.Context, middleware.Event) { panic("observer") })
+	mw := middleware.Chain(heard.Middleware(), broken, halver("a"), sayer("b"))
+	req, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: lookups(12)})
+	require.NoError(t, err)
+	require.Len(t, heard.Events(), 2, "those outside hear all the same")
+	require.NotNil(t, req.View().Span(3).Edit, "and the edit is made")
+}
+
+func TestObserveHearsAFailingJournal(t *testing.T) {
+	t.Parallel()
+	var heard middlewaretest.Recorder
+	mw := middleware.With(middleware.Env{Journal: brokenJournal{}}, heard.Middleware(), halver("a"))
+	for range 2 {
+		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: lookups(12)})
+		require.NoError(t, err, "a failing journal does not fail the call")
+	}
+	require.Len(t, heard.Events(middleware.Edited), 1, "the edit is kept in memory")
+	failed := heard.Events(middleware.JournalFailed)
+	require.NotEmpty(t, failed)
+	for _, e := range failed {
+		require.ErrorIs(t, e.Err, errBrokenJournal)
+	}
+}
+
+var errBrokenJournal = errors.New("disk on fire")
+
+type brokenJournal struct{}
+
+func (brokenJournal) Latest(context.Context, string, []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+	return 0, middleware.Entry{}, false, errBrokenJournal
+}
+
+func (brokenJournal) Put(context.Context, string, message.ID, middleware.Rev, middleware.Entry) (middleware.Entry, error) {
+	return middleware.Entry{}, errBrokenJournal
+}
+func (brokenJournal) Delete(context.Context, string) error { return errBrokenJournal }
+
+func TestSlog(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	observe := middleware.Slog(logger)
+	for _, e := range []middleware.Event{
+		{Kind: middleware.Edited, By: "contextedit", Why: "cleared 3 results", Items: 3, Edits: make([]*middleware.Record, 2), Before: 900, After: 500, Calls: -1},
+		{Kind: middleware.Refused, By: "fold", Why: "unanswered call", Before: 900, After: 900},
+		{Kind: middleware.JournalFailed, By: "middleware", Why: "kept in memory", Err: errors.New("disk full"), Time: time.Unix(0, 0)},
+	} {
+		observe(t.Context(), e)
+	}
+	require.Equal(t, `level=INFO msg=edited by=contextedit why="cleared 3 results" edits=2 items=3 before=900 after=500 calls=-1
+level=WARN msg=refused by=fold why="unanswered call"
+level=WARN msg="journal failed" by=middleware why="kept in memory" err="disk full"
+`, out.String())
+
+	out.Reset()
+	quiet := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelError}))
+	middleware.Slog(quiet)(t.Context(), middleware.Event{Kind: middleware.Edited})
+	require.Empty(t, out.String())
+}
+
+func TestEventString(t *testing.T) {
+	t.Parallel()
+	cases := map[string]middleware.Event{
+		"a: 9 → 5 tokens: cleared": {Kind: middleware.Edited, By: "a", Before: 9, After: 5, Why: "cleared"},
+		"a: refused: too long":     {Kind: middleware.Refused, By: "a", Why: "too long"},
+		"a: failed: broken":        {Kind: middleware.Failed, By: "a", Err: errors.New("broken")},
+		"a: failed: in words":      {Kind: middleware.Failed, By: "a", Err: errors.New("broken"), Why: "in words"},
+	}
+	for want, e := range cases {
+		require.Equal(t, want, e.String())
+	}
+	require.Equal(t, 4, cases["a: 9 → 5 tokens: cleared"].Freed())
+}
+
+func TestApplyReportsAnAnswerWithoutTheModel(t *testing.T) {
+	t.Parallel()
+	cached := func(middleware.Model) middleware.Model { return middlewaretest.Say("from the cache") }
+	_, _, err := middleware.Apply(t.Context(), cached, &middleware.Request{})
+	require.ErrorContains(t, err, "nothing would be sent")
+
+	down := errors.New("down")
+	failing := func(middleware.Model) middleware.Model { return middlewaretest.Fail(down) }
+	_, events, err := middleware.Apply(t.Context(), middleware.Chain(sayer("a"), failing), &middleware.Request{})
+	require.ErrorIs(t, err, down)
+	require.Len(t, events, 1, "what happened before the error")
+}
+
+// Apply shows what the model would be sent, and leaves the observers of the
+// caller alone.
+func TestApplyIsTheCallWithoutTheModel(t *testing.T) {
+	t.Parallel()
+	script := middlewaretest.Script(middlewaretest.Say("done"))
+	history := lookups(12)
+	req := &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "lookup"}}, Model: "m", Params: 1}
+	changed := middlewaretest.Freeze(req)
+	_, err := halver("a")(script.Model())(t.Context(), req, nil)
+	require.NoError(t, err)
+	sent, events, err := middleware.Apply(t.Context(), halver("a"), req)
+	require.NoError(t, err)
+	require.NoError(t, changed())
+	require.NoError(t, middlewaretest.Same(script.Requests()[0].Messages, sent.Messages))
+	require.Equal(t, []any{"m", 1, req.Tools}, []any{sent.Model, sent.Params, sent.Tools})
+	require.Equal(t, []middleware.EventKind{middleware.Edited}, kinds(events))
+}
+
+func kinds(events []middleware.Event) []middleware.EventKind {
+	var out []middleware.EventKind
+	for _, e := range events {
+		out = append(out, e.Kind)
+	}
+	return slices.Clip(out)
+}

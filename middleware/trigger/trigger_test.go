@@ -1,0 +1,384 @@
+package trigger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// viewOf returns the view that an editor would be shown.
+func viewOf(t *testing.T, req middleware.Request) *middleware.View {
+	t.Helper()
+	var shown *middleware.View
+	look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		shown = v
+		return nil, nil
+	}, middleware.Options{})
+	_, _, err := middleware.Apply(t.Context(), look, &req)
+	require.NoError(t, err)
+	return shown
+}
+
+// history has rounds of two parallel calls each, and the system prompt, the
+// question and the answer around them.
+func history(rounds int) []message.Message {
+	h := []message.Message{message.System("You fix builds."), message.User("Why does the nightly build fail?")}
+	for i := range rounds {
+		a, b := fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: a, Name: "read", Arguments: `{}`}, message.ToolCall{ID: b, Name: "read", Arguments: `{}`}),
+			message.Result(a, "read", strings.Repeat("log ", 50)), message.Result(b, "read", strings.Repeat("log ", 50)))
+	}
+	return append(h, message.Assistant(message.Text{Text: "I do not know."}))
+}
+
+var tools = []message.ToolDef{{Name: "read", Description: "Reads a file.", Parameters: `{"type":"object"}`}}
+
+// noPlan fails the test if a plan is made.
+func noPlan(t *testing.T) func() *middleware.Plan {
+	t.Helper()
+	return func() *middleware.Plan {
+		t.Error("a plan was made for a trigger that needs none")
+		return nil
+	}
+}
+
+func TestThresholds(t *testing.T) {
+	t.Parallel()
+	req := middleware.Request{Messages: history(3), Tools: tools}
+	v := viewOf(t, req)
+	sent := tokens.Request(tokens.Chars4{}, req.Messages, req.Tools)
+	require.Greater(t, sent, tokens.Request(tokens.Chars4{}, req.Messages[1:], nil), "system prompt and tools count")
+	tests := []struct {
+		name  string
+		of    func(int) middleware.Trigger
+		value int
+	}{
+		{"tokens", trigger.Tokens, sent},
+		{"messages", trigger.Messages, 12},
+		{"rounds", trigger.Rounds, 3},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for limit, want := range map[int]bool{1: true, tt.value - 1: true, tt.value: true, tt.value + 1: false, 1 << 60: false} {
+				met, why, err := tt.of(limit).Met(v, noPlan(t))
+				require.NoError(t, err)
+				require.Equal(t, want, met, "%d of a limit of %d", tt.value, limit)
+				require.Equal(t, fmt.Sprintf("%d of %d %s", tt.value, limit, tt.name), why)
+			}
+		})
+	}
+}
+
+func TestThresholdsOfNothing(t *testing.T) {
+	t.Parallel()
+	v := viewOf(t, middleware.Request{})
+	for of, want := range map[middleware.Trigger]bool{ptr(trigger.Tokens(3)): true, ptr(trigger.Tokens(4)): false, ptr(trigger.Messages(1)): false, ptr(trigger.Rounds(1)): false} {
+		met, why, err := of.Met(v, noPlan(t))
+		require.NoError(t, err)
+		require.Equal(t, want, met, why)
+	}
+}
+
+// pointer makes a trigger a key of a map.
+type pointer struct{ middleware.Trigger }
+
+func ptr(t middleware.Trigger) *pointer { return &pointer{t} }
+
+// TestRoundsAreCalls counts what a round is: calls, with or without results,
+// and not messages that only look like it.
+func TestRoundsAreCalls(t *testing.T) {
+	t.Parallel()
+	call := message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}
+	v := viewOf(t, middleware.Request{Messages: []message.Message{
+		message.User("q"),
+		message.Assistant(message.Text{Text: "no call"}),
+		{Role: message.RoleUser, Parts: []message.Part{call}},
+		message.Assistant(call), message.Result("a", "read", "x"),
+		message.Result("orphan", "read", "x"),
+		message.Assistant(message.Text{Text: "two at once"}, call, call),
+	}})
+	_, why, err := trigger.Rounds(9).Met(v, noPlan(t))
+	require.NoError(t, err)
+	require.Equal(t, "2 of 9 rounds", why)
+}
+
+func TestFraction(t *testing.T) {
+	t.Parallel()
+	req := middleware.Request{Messages: history(3), Tools: tools}
+	sent := tokens.Request(tokens.Chars4{}, req.Messages, req.Tools)
+	tests := []struct {
+		name            string
+		share           float64
+		window, reserve int
+		want            bool
+	}{
+		{"one token less than all", 1, sent - 1, 0, true},
+		{"all", 1, sent, 0, true},
+		{"one token more", 1, sent + 1, 0, false},
+		{"all but the reserve", 1, sent + 500, 500, true},
+		{"one token of the reserve less", 1, sent + 500, 499, false},
+		{"half", 0.5, 2 * sent, 0, true},
+		{"half of an odd number is rounded up", 0.5, 2*sent + 1, 0, false},
+		{"half, less the reserve", 0.5, 2*sent + 100, 100, true},
+		{"half, too small a reserve", 0.5, 2*sent + 100, 99, false},
+		{"half, too large a reserve", 0.5, 2*sent + 100, 102, true},
+		{"three quarters of a large room", 0.75, 200_000, 8_000, false},
+		{"next to nothing of it", 0.0001, 200_000, 8_000, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := req
+			r.Budget = &middleware.Budget{Window: tt.window, Reserve: tt.reserve}
+			v := viewOf(t, r)
+			met, why, err := trigger.Fraction(tt.share).Met(v, noPlan(t))
+			require.NoError(t, err)
+			require.Equal(t, tt.want, met, why)
+			require.Contains(t, why, fmt.Sprintf("%g of the room of %d", tt.share, tt.window-tt.reserve))
+
+			dflt, _, err := trigger.Default(tt.share).Met(v, noPlan(t))
+			require.NoError(t, err)
+			require.Equal(t, met, dflt, "Default is Fraction where the window is known")
+		})
+	}
+}
+
+// TestFractionIsExact has shares whose product with the room is whole, and a
+// little more than that in floating point.
+func TestFractionIsExact(t *testing.T) {
+	t.Parallel()
+	for room := 100; room <= 1_000_000; room *= 10 {
+		r := middleware.Request{Budget: &middleware.Budget{Window: room}}
+		v := viewOf(t, r)
+		for percent := 1; percent <= 100; percent++ {
+			_, why, err := trigger.Fraction(float64(percent)/100).Met(v, noPlan(t))
+			require.NoError(t, err)
+			require.Contains(t, why, fmt.Sprintf("of %d tokens,", room/100*percent), "%d percent of %d", percent, room)
+		}
+	}
+	for room, want := range map[int]string{99: "of 33 tokens", 100: "of 34 tokens", 101: "of 34 tokens", 1: "of 1 tokens"} {
+		v := viewOf(t, middleware.Request{Budget: &middleware.Budget{Window: room}})
+		_, why, err := trigger.Fraction(1.0/3).Met(v, noPlan(t))
+		require.NoError(t, err)
+		require.Contains(t, why, want, "a third of %d", room)
+	}
+}
+
+func TestFractionNeedsTheWindow(t *testing.T) {
+	t.Parallel()
+	v := viewOf(t, middleware.Request{Messages: history(1), Model: "mini-9"})
+	met, _, err := trigger.Fraction(0.75).Met(v, noPlan(t))
+	require.False(t, met)
+	for _, part := range []string{"trigger.Fraction(0.75)", `"mini-9"`, "Request.Budget", "trigger.Tokens"} {
+		require.ErrorContains(t, err, part, "the error names option, model and cures")
+	}
+}
+
+func TestDefaultWithoutAWindow(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User(strings.Repeat("x", 4*(100_000-tokens.PerRequest-tokens.PerMessage)))}
+	met, why, err := trigger.Default(0.75).Met(viewOf(t, middleware.Request{Messages: h}), noPlan(t))
+	require.NoError(t, err)
+	require.True(t, met, why)
+	require.Equal(t, "100000 of 100000 tokens", why)
+
+	h[0] = message.User(h[0].Text()[4:])
+	met, why, err = trigger.Default(0.75).Met(viewOf(t, middleware.Request{Messages: h}), noPlan(t))
+	require.NoError(t, err)
+	require.False(t, met, why)
+}
+
+// answer is a trigger of the caller's own.
+type answer struct {
+	met  bool
+	why  string
+	err  error
+	plan bool      // asks for the plan
+	log  *[]string // who was asked
+}
+
+func (a answer) Met(_ *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	if a.log != nil {
+		*a.log = append(*a.log, a.why)
+	}
+	if a.plan {
+		plan()
+	}
+	return a.met, a.why, a.err
+}
+
+func TestAnyAndAll(t *testing.T) {
+	t.Parallel()
+	v := viewOf(t, middleware.Request{Messages: history(1)})
+	yes, no, broken := answer{met: true, why: "yes"}, answer{why: "no"}, answer{err: errors.New("broken")}
+	list := func(ts ...middleware.Trigger) []middleware.Trigger { return ts }
+	tests := []struct {
+		name string
+		of   middleware.Trigger
+		met  bool
+		why  string
+		err  string
+	}{
+		{"any of one that is", trigger.Any(yes), true, "yes", ""},
+		{"any of one that is not", trigger.Any(no), false, "no", ""},
+		{"any of several", trigger.Any(no, yes, no), true, "yes", ""},
+		{"any of none that is", trigger.Any(no, no), false, "no, no", ""},
+		{"any, met in spite of one that cannot work", trigger.Any(broken, no, yes), true, "yes", ""},
+		{"any, not met and one cannot work", trigger.Any(no, broken), false, "", "broken"},
+		{"any of several that cannot work", trigger.Any(broken, answer{err: errors.New("as well")}), false, "", "broken\nas well"},
+		{"all of one that is", trigger.All(yes), true, "yes", ""},
+		{"all of several", trigger.All(yes, yes), true, "yes, yes", ""},
+		{"all but one", trigger.All(yes, no), false, "no", ""},
+		{"all, not met, so it does not matter that one cannot work", trigger.All(broken, no), false, "no", ""},
+		{"all, met but for one that cannot work", trigger.All(yes, broken, yes), false, "", "broken"},
+		{"any of all", trigger.Any(trigger.All(yes, no), trigger.All(yes, yes)), true, "yes, yes", ""},
+		{"all of any", trigger.All(trigger.Any(no, yes), trigger.Any(no, no)), false, "no, no", ""},
+		{
+			"with our own, which come first",
+			trigger.All(list(yes, trigger.Messages(2), trigger.Rounds(1))...), true, "6 of 2 messages, 1 of 1 rounds, yes", "",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			met, why, err := tt.of.Met(v, noPlan(t))
+			require.Equal(t, tt.met, met)
+			require.Equal(t, tt.why, why)
+			if tt.err == "" {
+				require.NoError(t, err)
+			} else {
+				require.EqualError(t, err, tt.err)
+			}
+		})
+	}
+}
+
+func TestCheapTriggersAreAskedFirst(t *testing.T) {
+	t.Parallel()
+	v := viewOf(t, middleware.Request{Messages: history(1)})
+	met, unmet := trigger.Messages(1), trigger.Messages(1000)
+	dear := func(log *[]string) middleware.Trigger {
+		return trigger.Func(func(v *middleware.View, plan func() *middleware.Plan) (bool, string, error) {
+			return answer{met: true, why: "dear", plan: true, log: log}.Met(v, plan)
+		})
+	}
+	var log []string
+	own := func(why string) middleware.Trigger { return answer{met: true, why: why, log: &log} }
+	for name, of := range map[string]middleware.Trigger{
+		"any":                             trigger.Any(dear(&log), met),
+		"any, inside another":             trigger.Any(trigger.Any(dear(&log)), met),
+		"any, both inside others":         trigger.Any(trigger.All(dear(&log)), trigger.All(met)),
+		"any, deep inside":                trigger.Any(trigger.All(trigger.Any(trigger.All(dear(&log)))), trigger.All(trigger.All(met))),
+		"any, one of the caller's own":    trigger.Any(own("own"), trigger.Any(met)),
+		"all, and the cheap one says no":  trigger.All(dear(&log), unmet),
+		"all, a group that says no first": trigger.All(dear(&log), trigger.Any(unmet, unmet)),
+		"all, behind Default":             trigger.All(own("own"), dear(&log), trigger.Default(0.5)),
+	} {
+		_, _, err := of.Met(v, noPlan(t))
+		require.NoError(t, err)
+		require.Empty(t, log, "%s: a dear trigger was asked", name)
+	}
+
+	// Among equals the order is the caller's, and the caller's slice stays.
+	triggers := []middleware.Trigger{own("1"), own("2"), met, own("3")}
+	_, why, err := trigger.All(triggers...).Met(v, noPlan(t))
+	require.NoError(t, err)
+	require.Equal(t, []string{"1", "2", "3"}, log)
+	require.Equal(t, "6 of 1 messages, 1, 2, 3", why)
+	require.Equal(t, "1", triggers[0].(answer).why)
+}
+
+// TestThePlanIsMadeOnceAndOnlyIfAskedFor goes through a whole middleware.
+func TestThePlanIsMadeOnceAndOnlyIfAskedFor(t *testing.T) {
+	t.Parallel()
+	asks := answer{met: true, why: "asks", plan: true}
+	for name, tt := range map[string]struct {
+		of    middleware.Trigger
+		plans int
+	}{
+		"not met":                        {trigger.Messages(1000), 0},
+		"met, so the edit needs it":      {trigger.Messages(1), 1},
+		"not met before it is asked for": {trigger.All(asks, trigger.Messages(1000)), 0},
+		"asked for twice, and used":      {trigger.All(asks, asks), 1},
+		"asked for and not met":          {trigger.All(asks, answer{why: "no", plan: true}), 1},
+	} {
+		plans := 0
+		mw := middleware.Editing("count", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+			plans++
+			return nil, nil
+		}, middleware.Options{Trigger: tt.of})
+		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history(1)})
+		require.NoError(t, err)
+		require.Equal(t, tt.plans, plans, name)
+	}
+}
+
+func TestFunc(t *testing.T) {
+	t.Parallel()
+	v := viewOf(t, middleware.Request{Messages: history(1)})
+	want := &middleware.Plan{Saved: 7}
+	of := trigger.Func(func(got *middleware.View, plan func() *middleware.Plan) (bool, string, error) {
+		require.Same(t, v, got)
+		require.Same(t, want, plan())
+		return true, "because", errors.New("both")
+	})
+	met, why, err := of.Met(v, func() *middleware.Plan { return want })
+	require.True(t, met)
+	require.Equal(t, "because", why)
+	require.EqualError(t, err, "both")
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	nan := func() float64 { zero := 0.0; return zero / zero }()
+	yes := answer{met: true}
+	tests := []struct {
+		name string
+		of   middleware.Trigger
+		want string
+	}{
+		{"tokens", trigger.Tokens(1), ""},
+		{"no tokens", trigger.Tokens(0), "Trigger: trigger at 0 tokens, want more than 0"},
+		{"negative messages", trigger.Messages(-1), "Trigger: trigger at -1 messages, want more than 0"},
+		{"no rounds", trigger.Rounds(0), "Trigger: trigger at 0 rounds, want more than 0"},
+		{"all of the room", trigger.Fraction(1), ""},
+		{"a percentage", trigger.Fraction(75), "Trigger: trigger.Fraction(75), want more than 0 and at most 1"},
+		{"no share", trigger.Fraction(0), "Trigger: trigger.Fraction(0), want more than 0 and at most 1"},
+		{"negative share", trigger.Fraction(-0.5), "Trigger: trigger.Fraction(-0.5), want more than 0 and at most 1"},
+		{"not a number", trigger.Fraction(nan), "Trigger: trigger.Fraction(NaN), want more than 0 and at most 1"},
+		{"default", trigger.Default(0.75), ""},
+		{"default of a percentage", trigger.Default(75), "Trigger: trigger.Fraction(75), want more than 0 and at most 1"},
+		{"func of nil", trigger.Func(nil), "Trigger: trigger.Func of nil"},
+		{"any of nothing", trigger.Any(), "Trigger: trigger.Any of nothing, want at least one trigger"},
+		{"all of nothing", trigger.All(), "Trigger: trigger.All of nothing, want at least one trigger"},
+		{"any of nil", trigger.Any(trigger.Tokens(1), nil), "Trigger: trigger.Any: a trigger is nil"},
+		{"all of nil", trigger.All(nil, nil), "Trigger: trigger.All: a trigger is nil"},
+		{"deep inside", trigger.Any(yes, trigger.All(yes, trigger.Any(trigger.Tokens(-3)))), "Trigger: trigger at -3 tokens, want more than 0"},
+		{"of the caller's own", trigger.All(yes), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			opts := middleware.Options{Trigger: tt.of}
+			if tt.want == "" {
+				require.NoError(t, opts.Validate())
+				return
+			}
+			require.EqualError(t, opts.Validate(), tt.want)
+			require.PanicsWithValue(t, "middleware: Editing: x: "+tt.want, func() {
+				middleware.Editing("x", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, opts)
+			})
+		})
+	}
+}

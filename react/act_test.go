@@ -1,0 +1,290 @@
+package react_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/react"
+)
+
+// raw is a tool that returns what it likes.
+type raw func(ctx context.Context, arguments string) ([]message.Part, error)
+
+func (raw) Definition() message.ToolDef { return message.ToolDef{Name: "raw"} }
+
+func (f raw) Call(ctx context.Context, arguments string) ([]message.Part, error) {
+	return f(ctx, arguments)
+}
+
+type badError struct{ text *string }
+
+func (e badError) Error() string { return *e.text }
+
+func TestToolResults(t *testing.T) {
+	t.Parallel()
+	image, sealed := message.Media{Type: "image/png", Data: "png"}, message.Opaque{Kind: "k", Data: "d"}
+	piece := func(p message.ToolResult) message.Part {
+		p.CallID, p.Name = "c1", "raw"
+		return p
+	}
+	failed := func(text string) []message.Part {
+		return []message.Part{piece(message.ToolResult{Text: text, Error: true})}
+	}
+	parts := func(parts ...message.Part) raw {
+		return func(context.Context, string) ([]message.Part, error) { return parts, nil }
+	}
+	fails := func(err error) raw {
+		return func(context.Context, string) ([]message.Part, error) {
+			return []message.Part{message.Text{Text: "dropped"}}, err
+		}
+	}
+	panics := func(v any) raw {
+		return func(context.Context, string) ([]message.Part, error) { panic(v) }
+	}
+	boom := errors.New("boom")
+	for name, c := range map[string]struct {
+		tool raw
+		want []message.Part
+		is   error // what the event's error wraps; nil: not looked at
+	}{
+		"text":      {parts(message.Text{Text: "1"}), []message.Part{piece(message.ToolResult{Text: "1"})}, nil},
+		"nothing":   {parts(), []message.Part{piece(message.ToolResult{})}, nil},
+		"pieces":    {parts(message.Text{Text: "1"}, image, sealed), []message.Part{piece(message.ToolResult{Text: "1"}), piece(message.ToolResult{Content: image}), piece(message.ToolResult{Content: sealed})}, nil},
+		"nil part":  {parts(nil), failed("the tool returned a part of type <nil>, want text, media or opaque parts"), nil},
+		"a call":    {parts(message.Text{Text: "1"}, call("x", "y")), failed("the tool returned a part of type message.ToolCall, want text, media or opaque parts"), nil},
+		"a pointer": {parts(&message.Text{Text: "1"}), failed("the tool returned a part of type *message.Text, want text, media or opaque parts"), nil},
+		"error":     {fails(boom), failed("boom"), boom},
+		"no text":   {fails(errors.New("")), failed("the tool failed and does not say why"), nil},
+		"error that panics": {
+			fails(badError{}),
+			failed("<nil>"), // what fmt makes of a nil pointer in an error
+			badError{},
+		},
+		"panic":       {panics("at the disco"), failed("the tool panicked: at the disco"), nil},
+		"panic error": {panics(boom), failed("the tool panicked: boom"), boom},
+		"goexit": {
+			func(context.Context, string) ([]message.Part, error) {
+				runtime.Goexit()
+				return nil, nil
+			},
+			failed("the tool ended its goroutine and returned nothing"), nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := react.Agent{
+				Model: says(message.Assistant(call("c1", "raw")), message.Assistant(message.Text{Text: "done"})),
+				Tools: []agent.Tool{c.tool},
+			}
+			tr := follow(t, a.Run(t.Context(), message.User("go")))
+			require.NoError(t, tr.err)
+			require.Equal(t, "done", tr.end.Answer())
+			m := tr.end.History[2]
+			require.Equal(t, message.RoleTool, m.Role)
+			if name == "error that panics" {
+				require.Contains(t, say(m), "c1:raw! ")
+				return
+			}
+			require.Equal(t, c.want, m.Parts)
+			for _, e := range tr.events {
+				res, ok := e.(react.Result)
+				if !ok {
+					continue
+				}
+				require.Equal(t, m, res.Message, "the event shows what stands in the history")
+				first, _ := c.want[0].(message.ToolResult)
+				require.Equal(t, first.Error, res.Err != nil)
+				if c.is != nil {
+					require.ErrorIs(t, res.Err, c.is)
+				}
+				if p, ok := errors.AsType[*react.PanicError](res.Err); ok {
+					require.Contains(t, string(p.Stack), "act_test.go", "the host can find the place")
+					require.Contains(t, p.Error(), "act_test.go")
+				}
+			}
+		})
+	}
+}
+
+func TestCallsThatAreNotRun(t *testing.T) {
+	t.Parallel()
+	asked := []string{}
+	a := react.Agent{
+		Model: says(
+			message.Assistant(
+				call("1", "a"), call("2", "nope"), message.ToolCall{ID: "3", Name: "a", Arguments: `{"b": `},
+				call("4", "secret"), message.ToolCall{ID: "5", Name: "a", Arguments: `{"b": 1}`}, call("6", ""),
+			),
+			message.Assistant(message.Text{Text: "done"}),
+		),
+		Tools: []agent.Tool{gives("a", "1", 0), gives("secret", "42", 0)},
+		Approve: func(_ context.Context, c message.ToolCall) error {
+			asked = append(asked, c.ID)
+			if c.Name == "secret" {
+				return errors.New("not for you")
+			}
+			return nil
+		},
+		Parallel: 1,
+	}
+	tr := follow(t, a.Run(t.Context(), message.User("go")))
+	require.NoError(t, tr.err)
+	require.Equal(t, []string{"1", "4", "5"}, asked, "in order, and only what could run")
+	require.Equal(t, []string{
+		`assistant 1:a{} 2:nope{} 3:a{"invalid_json":"{\"b\": "} 4:secret{} 5:a{"b": 1} 6:unnamed{}`,
+		`tool 1:a 1`,
+		`tool 2:nope! unknown tool "nope"; the tools are: a, secret`,
+		`tool 3:a! invalid arguments: want a JSON object: unexpected end of JSON input`,
+		`tool 4:secret! denied: not for you`,
+		`tool 5:a! invalid arguments: "b" is unknown, want no fields`,
+		`tool 6:unnamed! unknown tool "unnamed"; the tools are: a, secret`,
+		`assistant done`,
+	}, sayAll(tr.end.History[1:]))
+	var ran []string
+	for _, e := range tr.events {
+		if c, ok := e.(react.Call); ok {
+			ran = append(ran, c.ID)
+		}
+	}
+	require.Equal(t, []string{"1", "5"}, ran, "a call that is not run has a result only")
+	require.Equal(t, 6, tr.end.ToolCalls)
+
+	none := react.Agent{Model: says(message.Assistant(call("1", "a")), message.Assistant(message.Text{Text: "done"}))}
+	tr = follow(t, none.Run(t.Context(), message.User("go")))
+	require.NoError(t, tr.err)
+	require.Equal(t, `tool 1:a! unknown tool "a": there are no tools`, say(tr.end.History[2]))
+}
+
+// Arguments that were no JSON cannot run a tool by accident when the calls are
+// run later, from a history.
+func TestMalformedArgumentsAfterAResume(t *testing.T) {
+	t.Parallel()
+	a := react.Agent{
+		Model: says(message.Assistant(message.ToolCall{ID: "1", Name: "a", Arguments: `{"b": `})),
+		Tools: []agent.Tool{gives("a", "1", 0)},
+	}
+	var history []message.Message
+	for e := range only(a.Run(t.Context(), message.User("go"))) {
+		if e, ok := e.(react.Step); ok {
+			history = []message.Message{message.User("go"), e.Message}
+			break
+		}
+	}
+	a.Model = says(message.Assistant(message.Text{Text: "done"}))
+	tr := follow(t, a.Run(t.Context(), history...))
+	require.NoError(t, tr.err)
+	require.Equal(t, `tool 1:a! invalid arguments: "invalid_json" is unknown, want no fields`, say(tr.end.History[2]))
+}
+
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		killed := tool("killed", func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "", errors.New("signal: killed")
+		})
+		stubborn := tool("stubborn", func(context.Context) (string, error) {
+			<-time.After(time.Minute)
+			return "late", nil
+		})
+		a := react.Agent{
+			Model:       says(message.Assistant(call("1", "slow"), call("2", "killed"), call("3", "stubborn"), call("4", "fast")), message.Assistant(message.Text{Text: "done"})),
+			Tools:       []agent.Tool{gives("slow", "1", time.Hour), killed, stubborn, gives("fast", "4", time.Second)},
+			ToolTimeout: 5 * time.Second,
+		}
+		start := time.Now()
+		tr := follow(t, a.Run(t.Context(), message.User("go")))
+		require.NoError(t, tr.err)
+		require.Equal(t, time.Minute, time.Since(start), "a tool that ignores its context is waited for")
+		require.Equal(t, []string{
+			"tool 1:slow! timed out after 5s",
+			"tool 2:killed! timed out after 5s: signal: killed",
+			"tool 3:stubborn late", // it has a result after all
+			"tool 4:fast 4",
+		}, sayAll(tr.end.History[2:6]))
+		for _, e := range tr.events {
+			if res, ok := e.(react.Result); ok && res.Call.ID == "1" {
+				require.ErrorIs(t, res.Err, context.DeadlineExceeded)
+				require.Equal(t, 5*time.Second, res.Took)
+			}
+		}
+	})
+}
+
+func TestParallel(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ parallel, most int }{{0, react.DefaultParallel}, {1, 1}, {3, 3}, {100, 10}} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			running, most := 0, 0
+			count := func(n int) {
+				mu.Lock()
+				defer mu.Unlock()
+				running += n
+				most = max(most, running)
+			}
+			busy := tool("busy", func(context.Context) (string, error) {
+				count(1)
+				defer count(-1)
+				<-time.After(time.Second)
+				return "ok", nil
+			})
+			var calls []message.Part
+			for i := range 10 {
+				calls = append(calls, call(strings.Repeat("i", i+1), "busy"))
+			}
+			a := react.Agent{
+				Model:    says(message.Assistant(calls...), message.Assistant(message.Text{Text: "done"})),
+				Tools:    []agent.Tool{busy},
+				Parallel: c.parallel,
+			}
+			tr := follow(t, a.Run(t.Context(), message.User("go")))
+			require.NoError(t, tr.err)
+			require.Equal(t, c.most, most, "Parallel is %d", c.parallel)
+			for i, m := range tr.end.History[2:12] {
+				require.Equal(t, "tool "+strings.Repeat("i", i+1)+":busy ok", say(m), "results stand in the order of the calls")
+			}
+		})
+	}
+}
+
+func TestApproveIsAskedOneAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var (
+			mu      sync.Mutex
+			asked   []string
+			started bool
+		)
+		a := react.Agent{
+			Model: says(message.Assistant(call("1", "a"), call("2", "a"), call("3", "a")), message.Assistant(message.Text{Text: "done"})),
+			Tools: []agent.Tool{tool("a", func(context.Context) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				started = true
+				return "1", nil
+			})},
+			Approve: func(_ context.Context, c message.ToolCall) error {
+				require.True(t, mu.TryLock(), "one at a time")
+				defer mu.Unlock()
+				<-time.After(time.Minute)
+				require.False(t, started, "before the first tool starts")
+				asked = append(asked, c.ID)
+				return nil
+			},
+		}
+		tr := follow(t, a.Run(t.Context(), message.User("go")))
+		require.NoError(t, tr.err)
+		require.Equal(t, []string{"1", "2", "3"}, asked)
+	})
+}
