@@ -32,6 +32,7 @@ func newChain(env Env) *chain {
 	if c.counter == nil {
 		c.counter = tokens.Chars4{}
 	}
+	c.counter = tokens.Memo(c.counter)
 	if c.clock == nil {
 		c.clock = time.Now
 	}
@@ -42,10 +43,11 @@ func newChain(env Env) *chain {
 // yet: whatever a layer before the first editor adds to it shall count.
 func (c *chain) enter(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+		late := req.view != nil && !req.left // an outer chain has begun to edit
 		switch {
-		case req.owner == nil, req.view == nil && c.given && !req.owner.given:
+		case req.owner == nil, c.given && req.left, c.given && !req.owner.given && !late:
 			r := *req
-			r.owner, r.view = c, nil
+			r.owner, r.view, r.left = c, nil, false
 			req = &r
 		case c.given && req.owner != c && !c.ignored.Swap(true):
 			c.tell(ctx, req, Event{
@@ -59,16 +61,17 @@ func (c *chain) enter(next Model) Model {
 
 // leave stands behind the layers of a chain, right before the model. If the
 // chain is the owner of the request, what was edited is kept here, and so
-// outlives a call that fails.
+// outlives a call that fails. A chain that was put behind the owner by hand
+// goes on with the owner's view, and keeps what it adds itself.
 func (c *chain) leave(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		if req.owner != c {
+		if req.owner != c && !req.left {
 			return next(ctx, req, emit)
 		}
 		r := *req
-		r.owner = nil
+		r.left = true
 		if req.view != nil {
-			v, err := req.view.commit(ctx)
+			v, err := req.view.with(req).commit(ctx)
 			if err != nil {
 				return nil, err
 			}

@@ -46,14 +46,14 @@ func (v *View) commit(ctx context.Context) (*View, error) {
 // that.
 func (v *View) settle(f found) *View {
 	f.list = f.all.holding(v.call)
+	w := *v
+	w.edited = false
 	if !slices.EqualFunc(f.list, v.list, sameEdit) {
-		w := *v
 		w.list = f.list
 		w.shape = f.list.apply(v.call)
-		v = &w
 	}
-	v.publish(f)
-	return v
+	w.publish(f)
+	return &w
 }
 
 // publish replaces the track by one with these edits.
@@ -72,6 +72,7 @@ func (v *View) put(ctx context.Context, base found, at int, l list) (found, erro
 	const tries = 4
 	c := v.call
 	for range tries {
+		l = l.as(base.all)
 		e, ok := c.entry(base, l)
 		if !ok {
 			return base, nil
@@ -89,7 +90,7 @@ func (v *View) put(ctx context.Context, base found, at int, l list) (found, erro
 		}
 		if winner.Rev == e.Rev {
 			c.chain.memo.note(at, c.ids[at])
-			return found{at: at, entry: winner, all: l}, nil
+			return found{at: at, entry: e, all: l}, nil
 		}
 		all, err := c.chain.load(ctx, c, winner, base)
 		if err != nil {
@@ -147,12 +148,7 @@ func (v *View) putBefore(ctx context.Context, at int) error {
 	if at < 0 || at == len(c.ids)-1 {
 		return nil
 	}
-	var l list
-	for _, it := range v.list {
-		if it.last() <= at {
-			l = append(l, it)
-		}
-	}
+	l := c.before(at, v.list)
 	if len(l) == 0 {
 		return nil
 	}

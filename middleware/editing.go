@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -71,10 +72,10 @@ func (r *Request) open(ctx context.Context) (*View, error) {
 	if r.view == nil {
 		return r.owner.open(ctx, r)
 	}
-	if sameSlice(r.view.msgs, r.Messages) || slices.EqualFunc(r.view.msgs, r.Messages, message.Message.Equal) {
+	if sameSlice(r.view.msgs, r.Messages) || slices.EqualFunc(r.view.msgs, r.Messages, unchanged) {
 		return r.view.with(r), nil
 	}
-	if _, err := r.view.commit(ctx); err != nil {
+	if _, err := r.view.with(r).commit(ctx); err != nil {
 		return nil, err
 	}
 	r.owner.tell(ctx, r, Event{
@@ -84,6 +85,8 @@ func (r *Request) open(ctx context.Context) (*View, error) {
 	})
 	return r.owner.open(ctx, r)
 }
+
+func unchanged(a, b message.Message) bool { return same(&a, &b) && alike(&a, &b) }
 
 // edit returns the view as this layer wants it.
 func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
@@ -148,7 +151,7 @@ func (l *layer) misfit(ctx context.Context, v *View, err error) error {
 		return err
 	}
 	if v.call.track.said.once(err.Error()) {
-		l.tell(ctx, v, Event{Kind: Misconfigured, Err: err, Why: err.Error()})
+		l.tell(ctx, v, Event{Kind: Misconfigured, Err: err, Why: l.plainly(err)})
 	}
 	return nil
 }
@@ -162,12 +165,21 @@ func (l *layer) fail(ctx context.Context, v *View, d *draft) error {
 		}
 		return &Error{Kind: kind, Op: l.name, Err: d.err}
 	}
-	e := Event{Kind: Failed, Err: d.err, Why: d.err.Error(), Before: v.Tokens(), After: v.Tokens()}
+	e := Event{Kind: Failed, Err: d.err, Why: l.plainly(d.err), Before: v.Tokens(), After: v.Tokens()}
 	if d.refused {
 		e.Kind = Refused
 	}
 	l.tell(ctx, v, e)
 	return nil
+}
+
+// plainly returns the text of an error without the name of the layer, which
+// events carry already.
+func (l *layer) plainly(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok && e.Op == l.name && e.Err != nil {
+		return e.Err.Error()
+	}
+	return err.Error()
 }
 
 func (l *layer) report(ctx context.Context, d *draft, trigger string) {

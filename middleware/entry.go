@@ -60,41 +60,64 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// validate reports what is wrong with a record by itself.
-func (r *Record) validate() error {
-	if r == nil {
-		return errors.New("is missing")
+// validate reports what is wrong with records that come from outside: by
+// themselves, and with one another.
+func validate(records []*Record) error {
+	var runs []message.Run
+	for i, r := range records {
+		if r == nil {
+			return fmt.Errorf("edit %d is missing", i)
+		}
+		if err := r.validate(); err != nil {
+			return fmt.Errorf("edit %d %w", i, err)
+		}
+		runs = append(runs, r.Runs...)
 	}
+	sortRuns(runs)
+	for i := 1; i < len(runs); i++ {
+		if runs[i].First <= runs[i-1].Last {
+			return fmt.Errorf("two edits cover position %d", runs[i].First)
+		}
+	}
+	return nil
+}
+
+func (r *Record) validate() error {
 	if len(r.Runs) == 0 {
 		return errors.New("covers nothing")
 	}
 	end := -1
 	for _, run := range r.Runs {
 		if run.First <= end || run.Last < run.First {
-			return fmt.Errorf("run %d to %d is out of order", run.First, run.Last)
+			return fmt.Errorf("covers a run %d to %d that is out of order", run.First, run.Last)
 		}
 		end = run.Last
 	}
 	switch r.Kind {
 	case Rewrite:
-		if len(r.Runs) != 1 || r.Runs[0].Len() != 1 || slices.Contains(r.Parts, nil) {
-			return errors.New("rewrite of other than one message")
+		if len(r.Runs) != 1 || r.Runs[0].Len() != 1 {
+			return errors.New("rewrites more than one message")
 		}
 	case Fold:
-		for _, m := range r.Messages {
-			if slices.Contains(m.Parts, nil) {
-				return errors.New("folds into a nil part")
-			}
-		}
 	default:
-		return fmt.Errorf("kind %q, want %q or %q", r.Kind, Rewrite, Fold)
+		return fmt.Errorf("has kind %q, want %q or %q", r.Kind, Rewrite, Fold)
+	}
+	if !areParts(r.Parts) || slices.ContainsFunc(r.Messages, func(m message.Message) bool { return !areParts(m.Parts) }) {
+		return errors.New("has a part that is none")
+	}
+	if err := validate(r.Under); err != nil {
+		return fmt.Errorf("covers edits that are wrong: %w", err)
 	}
 	for _, u := range r.Under {
-		if err := u.validate(); err != nil {
-			return fmt.Errorf("under it: %w", err)
+		if covered, _ := cover(r.Runs, u.Runs); !covered {
+			return errors.New("covers edits that lie outside")
 		}
 	}
 	return nil
+}
+
+func areParts(parts []message.Part) bool {
+	return !slices.ContainsFunc(parts, func(p message.Part) bool { return !isPart(p) })
 }
 
 // equal reports whether two records do the same.

@@ -57,9 +57,15 @@ func (e *Error) Unwrap() error { return e.Err }
 // KindOf returns the kind of the outermost [*Error] in err's tree that has
 // one, [Canceled] for errors of a context, and else [Unknown].
 func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) && e.Kind != Unknown {
-		return e.Kind
+	for next := err; ; {
+		e, ok := errors.AsType[*Error](next)
+		if !ok {
+			break
+		}
+		if e.Kind != Unknown {
+			return e.Kind
+		}
+		next = e.Err
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return Canceled

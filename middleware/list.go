@@ -48,10 +48,11 @@ func weigh(c tokens.Counter, r *Record, body []message.Message) item {
 // errCut is what a fold meets that covers an earlier fold in part.
 var errCut = errors.New("cuts through an earlier fold")
 
-// over returns the list with newer edits on top: they replace those that lie
-// inside them. An edit that lies inside in part only is an error.
+// over returns the list with newer edits on top, which it takes over: they
+// replace those that lie inside them. An edit that lies inside in part only is an error.
 func (l list) over(newer list) (list, error) {
 	if len(l) == 0 {
+		newer.sort()
 		return newer, nil
 	}
 	runs := newer.runs()
@@ -138,9 +139,49 @@ func (l list) without(base list) (delta list, ok bool) {
 }
 
 // has reports whether the list has an edit that does the same.
-func (l list) has(it item) bool {
+func (l list) has(it item) bool { return l.find(it) >= 0 }
+
+// find returns the index of the edit that does the same, or -1.
+func (l list) find(it item) int {
 	k, ok := slices.BinarySearchFunc(l, it, func(a, b item) int { return cmp.Compare(a.last(), b.last()) })
-	return ok && l[k].equal(it.Record)
+	if !ok || !l[k].equal(it.Record) {
+		return -1
+	}
+	return k
+}
+
+// as returns the list with the records of the base in the place of those that
+// do the same, so that an edit made again is the edit that was made first.
+func (l list) as(base list) list {
+	if len(base) == 0 {
+		return l
+	}
+	out := slices.Clone(l)
+	for i, it := range out {
+		if k := base.find(it); k >= 0 {
+			out[i] = base[k]
+		}
+	}
+	return out
+}
+
+// before returns the edits that lie at or before a position; in the place of one
+// that reaches beyond it, those that it covers.
+func (c *call) before(at int, l list) list {
+	var out list
+	for _, it := range l {
+		if it.last() <= at {
+			out = append(out, it)
+			continue
+		}
+		var under list
+		for _, r := range it.Under {
+			under = append(under, c.chain.weigh(r, c))
+		}
+		out = append(out, c.before(at, under)...)
+	}
+	out.sort()
+	return out
 }
 
 // sort orders the edits by where their product stands.

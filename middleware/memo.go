@@ -13,6 +13,7 @@ const (
 	maxTracks     = 64
 	maxTrackBytes = 64 << 20 // beyond this only the newest is kept
 	maxPuts       = 64
+	maxCompared   = 8  // tracks that a history is compared with as a whole
 	maxSaid       = 64 // different events that a conversation has once
 	maxSlides     = 8  // tracks that are searched for a history without its beginning
 )
@@ -36,17 +37,31 @@ type put struct {
 }
 
 // match returns the track of a body, grown from the one that has the longest
-// beginning in common with it, and the length of that beginning.
+// beginning in common with it, and the length of that beginning. Probes say
+// which tracks are likely; the likeliest are compared.
 func (m *memo) match(body []message.Message) (t *track, common int) {
-	best, reach := &track{claim: new(atomic.Int64), said: new(said), found: found{at: -1}}, 0
+	type likely struct {
+		track *track
+		reach int
+	}
+	var candidates []likely
 	if tracks := m.tracks.Load(); tracks != nil {
 		for _, t := range *tracks {
-			if r := t.reach(body); r > reach {
-				best, reach = t, r
+			if r := t.reach(body); r > 0 {
+				candidates = append(candidates, likely{t, r})
 			}
 		}
 	}
-	common, remarks := best.common(body)
+	slices.SortStableFunc(candidates, func(a, b likely) int { return b.reach - a.reach })
+	best, remarks := &track{claim: new(atomic.Int64), said: new(said), found: found{at: -1}}, true
+	for _, c := range candidates[:min(len(candidates), maxCompared)] {
+		if c.reach <= common {
+			break
+		}
+		if n, r := c.track.common(body); n > common {
+			best, common, remarks = c.track, n, r
+		}
+	}
 	return best.grow(body, common, remarks), common
 }
 

@@ -149,6 +149,9 @@ func (e *Entry) size() int {
 
 func (r *Record) size() int {
 	const perRecord = 200
+	if r == nil {
+		return 0
+	}
 	n := perRecord + len(r.By)
 	for _, p := range r.Parts {
 		n += partBytes(p)

@@ -11,9 +11,9 @@ import (
 // A Model must be safe for concurrent use. It must not change the request or
 // anything that the request refers to, nor keep it after returning. When ctx
 // is done it returns soon, with an error for which errors.Is(err, ctx.Err())
-// holds. Pieces of the answer go to emit, in order and never two at once, all
-// of them before the Model returns; emit may be nil, and then the response is
-// all that is wanted. An error of emit means that nobody reads on: the Model
+// holds. Pieces of the answer go to emit, in order, from the goroutine that
+// called the Model, and all of them before it returns; emit may be nil, and
+// then the response is all that is wanted. An error of emit means that nobody reads on: the Model
 // stops and returns that error.
 type Model func(ctx context.Context, req *Request, emit Emit) (*Response, error)
 

@@ -23,6 +23,7 @@ type Request struct {
 
 	owner     *chain       // the chain whose Env is in force; nil: none yet
 	view      *View        // what the editing middlewares made of the history; nil: none has run
+	left      bool         // the owner's layers are behind us
 	observers *observation // who hears what happens
 }
 

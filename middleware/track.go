@@ -81,6 +81,9 @@ func alike(a, b *message.Message) bool {
 // reach guesses, from a few probes, how much of a body the track has.
 func (t *track) reach(body []message.Message) int {
 	n := min(len(body), len(t.body))
+	if n > 0 && !same(&body[0], &t.body[0]) {
+		return 0
+	}
 	for back := 1; back <= n; back *= 2 {
 		if same(&body[n-back], &t.body[n-back]) {
 			return n - back + 1

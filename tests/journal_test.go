@@ -396,13 +396,22 @@ func (e ending) allows(history []message.Message, begun string) bool {
 	for common < min(len(ids), len(e.ids)) && ids[common] == e.ids[common] {
 		common++
 	}
-	var early []*middleware.Record
-	for _, r := range e.edits {
-		if r.Runs[len(r.Runs)-1].Last < e.asked {
-			early = append(early, r)
-		}
-	}
+	early := earlier(e.edits, e.asked)
 	return state(upTo(e.edits, history, common)) == begun || common >= e.asked && state(upTo(early, history, common)) == begun
+}
+
+// earlier returns the edits that end before a position; in place of one that
+// goes on behind it, those that it covered.
+func earlier(edits []*middleware.Record, position int) []*middleware.Record {
+	var out []*middleware.Record
+	for _, r := range edits {
+		if r.Runs[len(r.Runs)-1].Last < position {
+			out = append(out, r)
+			continue
+		}
+		out = append(out, earlier(r.Under, position)...)
+	}
+	return out
 }
 
 // requireTextsOfEditors fails if a view shows what neither the caller nor one

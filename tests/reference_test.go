@@ -113,13 +113,7 @@ func (r *reference) remember(c *refCall) {
 		}
 	}
 	if at := question - 1; at >= 0 && at < len(c.ids)-1 {
-		var early []*refEdit
-		for _, e := range c.edits {
-			if e.last() <= at {
-				early = append(early, e)
-			}
-		}
-		if len(early) > 0 {
+		if early := upToPosition(c.edits, at); len(early) > 0 {
 			r.put(c.ids[:at+1], r.latest(c.ids[:at+1]), early)
 		}
 	}
@@ -128,9 +122,23 @@ func (r *reference) remember(c *refCall) {
 	}
 }
 
+// upToPosition returns the edits that end at or before a position. In place of
+// one that goes on behind it, what it covered is asked.
+func upToPosition(edits []*refEdit, at int) []*refEdit {
+	var out []*refEdit
+	for _, e := range edits {
+		if e.last() <= at {
+			out = append(out, e)
+			continue
+		}
+		out = append(out, upToPosition(e.under, at)...)
+	}
+	return out
+}
+
 // put keeps edits under the last of these IDs, unless they are what would be
 // found there anyway. An edit that was made before and is made again keeps its
-// date, unless others that were found are gone.
+// date.
 func (r *reference) put(ids []message.ID, found, edits []*refEdit) {
 	kept := slices.Clone(edits)
 	fresh := 0
@@ -146,10 +154,7 @@ func (r *reference) put(ids []message.ID, found, edits []*refEdit) {
 	lost := slices.ContainsFunc(found, func(o *refEdit) bool {
 		return !slices.ContainsFunc(edits, o.same) && !o.within(changed)
 	})
-	switch {
-	case lost:
-		r.journal[ids[len(ids)-1]] = edits
-	case fresh > 0:
+	if lost || fresh > 0 {
 		r.journal[ids[len(ids)-1]] = kept
 	}
 }
