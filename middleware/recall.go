@@ -38,14 +38,26 @@ func (c *chain) recall(ctx context.Context, req *Request, cl *call) error {
 	} else {
 		t.asked, t.seen = len(cl.ids), made
 	}
-	f.list = f.latest().holding(cl)
-	if slices.EqualFunc(f.list, t.found.list, sameEdit) {
+	if !t.stillHolds(f, &cl.guard) {
+		f.list = f.latest().holding(cl)
+	}
+	t.pins, t.question = len(cl.guard.pinned), cl.guard.lastUser
+	if sameSlice(f.list, t.found.list) || slices.EqualFunc(f.list, t.found.list, sameEdit) {
 		f.list = t.found.list
 	} else {
 		t.shape, t.shaped = shape{}, false
 	}
 	t.found = f
 	return nil
+}
+
+// stillHolds reports whether the edits of a track, all of which held, hold for
+// what it has grown to as well: nothing was pinned since, and the newest
+// question is the same, or stands behind them.
+func (t *track) stillHolds(f found, g *guard) bool {
+	n := len(t.found.list)
+	return t.grown && n > 0 && f.entry.Rev == t.found.entry.Rev && sameSlice(t.found.list, f.latest()) &&
+		len(g.pinned) == t.pins && (g.lastUser == t.question || g.lastUser > t.found.list[n-1].last())
 }
 
 // latest returns the edits that the chain knows of.

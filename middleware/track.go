@@ -28,8 +28,12 @@ type track struct {
 	toolTokens int
 
 	found found
-	asked int    // for how many IDs the journal has been asked
-	seen  uint64 // entries that the memo had put by then
+	grown bool // from a track of the same history so far
+
+	pins     int    // how many messages were pinned when the edits were found to hold
+	question int    // and where the newest question stood
+	asked    int    // for how many IDs the journal has been asked
+	seen     uint64 // entries that the memo had put by then
 
 	shape  shape // the view with the edits found, if there are any
 	shaped bool
@@ -109,7 +113,7 @@ func (t *track) common(body []message.Message) (n int, remarks bool) {
 // with the same remarks or not. It lacks the tokens of the others.
 func (t *track) grow(body []message.Message, common int, remarks bool) *track {
 	g := *t
-	g.parent = t
+	g.parent, g.grown = t, common == len(t.body)
 	if common == len(body) && common == len(t.body) && remarks {
 		return &g
 	}
