@@ -110,8 +110,10 @@ func (m Message) Results() iter.Seq[ToolResult] { return only[ToolResult](m.Part
 
 // HasCalls reports whether the message calls a tool.
 func (m Message) HasCalls() bool {
-	for range m.Calls() {
-		return true
+	for _, p := range m.Parts {
+		if _, ok := p.(ToolCall); ok {
+			return true
+		}
 	}
 	return false
 }

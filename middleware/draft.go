@@ -56,14 +56,13 @@ func (d *draft) propose(ctx context.Context) (p *Plan, err error) {
 // apply makes the view of the plan and verifies it.
 func (d *draft) apply() {
 	d.after = nil
-	lazy := slices.ContainsFunc(d.plan.Edits, func(e Edit) bool { return e.Make != nil })
 	records, err := d.before.translate(d.layer.name, d.plan)
 	if err == nil {
 		d.records = records
 		d.after, err = d.before.withEdits(records, d.plan)
 	}
 	if err == nil {
-		err = verify(d.before, d.after, records, lazy)
+		err = verify(d.before, d.after, records, d.plan.lazy())
 	}
 	if err != nil {
 		d.after, d.err, d.refused = nil, err, true
@@ -72,15 +71,16 @@ func (d *draft) apply() {
 
 // finish makes the folds that are still to be made, and verifies again.
 func (d *draft) finish(ctx context.Context) {
+	if !d.plan.lazy() {
+		return
+	}
 	plan := *d.plan
 	plan.Edits = slices.Clone(plan.Edits)
-	lazy := false
 	for i := range plan.Edits {
 		e := &plan.Edits[i]
 		if e.Make == nil {
 			continue
 		}
-		lazy = true
 		msgs, err := d.makeFold(ctx, e)
 		if err != nil {
 			d.after, d.err = nil, err
@@ -88,10 +88,8 @@ func (d *draft) finish(ctx context.Context) {
 		}
 		e.Messages, e.Make = msgs, nil
 	}
-	if lazy {
-		d.plan = &plan
-		d.apply()
-	}
+	d.plan = &plan
+	d.apply()
 }
 
 // makeFold makes the messages of one fold.

@@ -26,6 +26,16 @@ type Plan struct {
 	First int // view position of the first changed message
 }
 
+// lazy reports whether some of the plan is still to be made.
+func (p *Plan) lazy() bool {
+	for i := range p.Edits {
+		if p.Edits[i].Make != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // EditKind says how an edit works.
 type EditKind string
 

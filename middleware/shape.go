@@ -23,7 +23,8 @@ func (l list) apply(c *call) shape {
 	if len(l) == 0 {
 		return shape{msgs: c.history, msgTokens: c.tokens}
 	}
-	n := len(c.history) + len(c.history)/8
+	const room = 64 // for the calls to come
+	n := len(c.history) + room
 	s := shape{
 		msgs:  append(make([]message.Message, 0, n), c.track.lead...),
 		spans: make([]span, c.lead, n),

@@ -16,9 +16,8 @@ func (v *View) translate(by string, p *Plan) ([]*Record, error) {
 	if err := v.wellFormed(edits); err != nil {
 		return nil, err
 	}
-	byFirst := func(a, b Edit) int { return cmp.Compare(a.first(), b.first()) }
-	if !slices.IsSortedFunc(edits, byFirst) {
-		edits = slices.SortedFunc(slices.Values(edits), byFirst)
+	if !inOrder(edits) {
+		edits = slices.SortedFunc(slices.Values(edits), func(a, b Edit) int { return cmp.Compare(a.first(), b.first()) })
 	}
 	p.First = edits[0].first()
 	t := translation{
@@ -38,6 +37,15 @@ func (v *View) translate(by string, p *Plan) ([]*Record, error) {
 		}
 	}
 	return out, nil
+}
+
+func inOrder(edits []Edit) bool {
+	for i := 1; i < len(edits); i++ {
+		if edits[i].first() < edits[i-1].first() {
+			return false
+		}
+	}
+	return true
 }
 
 // wellFormed checks what does not depend on the content of the view.
