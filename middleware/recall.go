@@ -39,7 +39,7 @@ func (c *chain) recall(ctx context.Context, req *Request, cl *call) error {
 		t.asked, t.seen = len(cl.ids), made
 	}
 	if !t.stillHolds(f, &cl.guard) {
-		f.list = f.latest().holding(cl)
+		f.list = f.known().holding(cl)
 	}
 	t.pins, t.question = len(cl.guard.pinned), cl.guard.lastUser
 	if sameSlice(f.list, t.found.list) || slices.EqualFunc(f.list, t.found.list, sameEdit) {
@@ -56,12 +56,12 @@ func (c *chain) recall(ctx context.Context, req *Request, cl *call) error {
 // question is the same, or stands behind them.
 func (t *track) stillHolds(f found, g *guard) bool {
 	n := len(t.found.list)
-	return t.grown && n > 0 && f.entry.Rev == t.found.entry.Rev && sameSlice(t.found.list, f.latest()) &&
+	return t.grown && n > 0 && f.entry.Rev == t.found.entry.Rev && sameSlice(t.found.list, f.known()) &&
 		len(g.pinned) == t.pins && (g.lastUser == t.question || g.lastUser > t.found.list[n-1].last())
 }
 
-// latest returns the edits that the chain knows of.
-func (f found) latest() list {
+// known returns the edits that the chain goes by.
+func (f found) known() list {
 	if f.unkept != nil {
 		return f.unkept
 	}
