@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -221,19 +220,6 @@ func sayAll(msgs []message.Message) []string {
 	var out []string
 	for _, m := range msgs {
 		out = append(out, say(m))
-	}
-	return out
-}
-
-// deepCopy copies messages so that no memory is shared.
-func deepCopy(msgs []message.Message) []message.Message {
-	out := slices.Clone(msgs)
-	for i := range out {
-		out[i].Parts = slices.Clone(out[i].Parts)
-		if u := out[i].Usage; u != nil {
-			c := *u
-			out[i].Usage = &c
-		}
 	}
 	return out
 }

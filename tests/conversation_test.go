@@ -161,19 +161,6 @@ func (c *chat) text(what string) string {
 	}
 }
 
-// clone copies messages deeply, so that nothing is shared with the originals.
-func clone(msgs []message.Message) []message.Message {
-	out := slices.Clone(msgs)
-	for i := range out {
-		out[i].Parts = slices.Clone(out[i].Parts)
-		if u := out[i].Usage; u != nil {
-			v := *u
-			out[i].Usage = &v
-		}
-	}
-	return out
-}
-
 // lines writes each message in one line, with all that it holds: equal lines
 // are equal bytes for the model.
 func lines(t require.TestingT, msgs []message.Message) []string {

@@ -19,6 +19,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -298,7 +299,7 @@ func checkStates(t *rapid.T, d dice, journal middleware.Journal) {
 		for range 1 + d.roll("messages", 3) {
 			history = c.grow(history)
 		}
-		before := clone(history)
+		before := middlewaretest.Clone(history)
 		req, _, err := middleware.Apply(testContext, chain, &middleware.Request{Messages: history})
 		require.NoError(t, err, "a journal that fails does not fail the call")
 		require.Equal(t, before, history, "the history stays as it was")

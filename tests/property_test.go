@@ -13,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
 // world is a conversation, the chain that edits it, and the reference that says
@@ -109,7 +110,7 @@ func (w *world) step(t require.TestingT) {
 		}
 	case 18:
 		if len(w.shown) > 0 {
-			w.history = clone(w.shown[message.Leading(w.shown):])
+			w.history = middlewaretest.Clone(w.shown[message.Leading(w.shown):])
 			w.notef("adopt the view of %d", len(w.history))
 			w.extend(1)
 		}
@@ -154,7 +155,7 @@ func (w *world) change(at int) {
 func (w *world) call(t require.TestingT, body []message.Message, force []string) {
 	history := append(slices.Clone(w.system), body...)
 	if w.inject {
-		history = clone(history)
+		history = middlewaretest.Clone(history)
 		for i, m := range slices.Backward(history) {
 			if m.Role == message.RoleUser {
 				history[i].Parts = append(slices.Clip(m.Parts), message.Text{Text: fmt.Sprintf("context %d", len(history))})
@@ -162,12 +163,12 @@ func (w *world) call(t require.TestingT, body []message.Message, force []string)
 			}
 		}
 	}
-	before := clone(history)
+	before := middlewaretest.Clone(history)
 	w.notef("call with %d + %d, ends with %s", len(w.system), len(body), lastRole(history))
 	req, events, err := w.apply(history, force)
 	require.NoError(t, err, w.story())
 	require.Equal(t, before, history, "the caller's history stays as it was\n%s", w.story())
-	want, wantEvents := w.ref.view(clone(history), force)
+	want, wantEvents := w.ref.view(middlewaretest.Clone(history), force)
 	requireSame(t, want, req.Messages, "the view is that of the reference\n%s", w.story())
 	require.Equal(t, wantEvents, told(events), "the events are those of the reference\n%s", w.story())
 	w.sound(t, history, req.Messages)

@@ -16,6 +16,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -133,7 +134,7 @@ func TestRecorded(t *testing.T) {
 			continue
 		}
 		chain := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(3000), Keep: keep, MinCalls: 3, ClearAtLeast: 200})
-		whole := clone(c.messages)
+		whole := middlewaretest.Clone(c.messages)
 		var before []message.Message
 		for _, n := range c.calls {
 			history := c.messages[:n]
