@@ -28,6 +28,7 @@
 //   - what [View.Protected] names is intact.
 //
 // Otherwise the view stays as it was and an event says why. Histories that
-// break rules of message.Check themselves pass untouched; only a nil part is
-// an error, of kind [Invalid].
+// break rules of message.Check themselves pass untouched; only a part that is
+// nil, or a pointer to one of the types of parts, is an error, of kind
+// [Invalid].
 package middleware
