@@ -152,12 +152,9 @@ func (r *Record) size() int {
 	if r == nil {
 		return 0
 	}
-	n := perRecord + len(r.By)
-	for _, p := range r.Parts {
-		n += partBytes(p)
-	}
+	n := perRecord + len(r.By) + message.Message{Parts: r.Parts}.Size()
 	for i := range r.Messages {
-		n += footprint(&r.Messages[i])
+		n += r.Messages[i].Size()
 	}
 	for _, u := range r.Under {
 		n += u.size()

@@ -144,7 +144,7 @@ func (t *track) branch(body []message.Message, common int) {
 	t.shape, t.shaped = shape{}, false
 	t.pinned, t.tokens, t.bytes = nil, 0, 0
 	for i := range t.lead {
-		t.bytes += footprint(&t.lead[i])
+		t.bytes += t.lead[i].Size()
 	}
 	for _, n := range t.toks {
 		t.tokens += n
@@ -155,7 +155,7 @@ func (t *track) branch(body []message.Message, common int) {
 // note takes down what is to be known of the messages from the given one on.
 func (t *track) note(body []message.Message, from int) {
 	for i := from; i < len(body); i++ {
-		t.bytes += footprint(&body[i])
+		t.bytes += body[i].Size()
 		if body[i].Hints.Pinned {
 			t.pinned = append(slices.Clip(t.pinned), i)
 		}
@@ -177,10 +177,10 @@ func (t *track) leads(lead []message.Message, count func(message.Message) int) {
 		toks[i] = count(lead[i])
 	}
 	for i := range t.lead {
-		t.bytes -= footprint(&t.lead[i])
+		t.bytes -= t.lead[i].Size()
 	}
 	for i := range lead {
-		t.bytes += footprint(&lead[i])
+		t.bytes += lead[i].Size()
 	}
 	t.lead, t.leadToks = appendOwn(nil, lead), toks
 	t.shape, t.shaped = shape{}, false
@@ -213,34 +213,4 @@ func appendOwn(own, msgs []message.Message) []message.Message {
 		own = append(own, m)
 	}
 	return own
-}
-
-// footprint is about how many bytes the track keeps alive for one message.
-func footprint(m *message.Message) int {
-	const perMessage = 400
-	n := perMessage + len(m.Name)
-	for _, p := range m.Parts {
-		n += partBytes(p)
-	}
-	return n
-}
-
-// partBytes is about how many bytes a part takes.
-func partBytes(p message.Part) int {
-	const perPart = 100
-	switch p := p.(type) {
-	case message.Text:
-		return perPart + len(p.Text)
-	case message.Thinking:
-		return perPart + len(p.Text) + len(p.Signature)
-	case message.Media:
-		return perPart + len(p.Type) + len(p.URL) + len(p.Data) + len(p.Name)
-	case message.ToolCall:
-		return perPart + len(p.ID) + len(p.Name) + len(p.Arguments)
-	case message.ToolResult:
-		return perPart + len(p.CallID) + len(p.Name) + len(p.Text) + partBytes(p.Content)
-	case message.Opaque:
-		return perPart + len(p.Kind) + len(p.Data)
-	}
-	return 0
 }

@@ -1,0 +1,279 @@
+package foreign_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// note is a message of a made-up system: "role:text", where a call is
+// "call:id" and a result "result:id:text".
+type note struct {
+	says string
+	mark string // which no message of ours has a place for
+}
+
+var errMute = errors.New("says nothing")
+
+// codec counts what it is asked.
+type codec struct {
+	mu       sync.Mutex
+	imported int
+}
+
+func (c *codec) Import(n *note, _ []message.Message) (message.Message, error) {
+	c.mu.Lock()
+	c.imported++
+	c.mu.Unlock()
+	return read(n)
+}
+
+func read(n *note) (message.Message, error) {
+	role, text, _ := strings.Cut(n.says, ":")
+	switch role {
+	case "user":
+		return message.User(text), nil
+	case "call":
+		return message.Assistant(message.ToolCall{ID: text, Name: "look", Arguments: "{}"}), nil
+	case "result":
+		id, text, _ := strings.Cut(text, ":")
+		return message.Result(id, "look", text), nil
+	}
+	return message.Message{}, errMute
+}
+
+func (c *codec) Same(n *note, m *message.Message) bool {
+	again, err := read(n)
+	return err == nil && again.Equal(*m)
+}
+
+func (c *codec) Export(m message.Message, from *foreign.Origin[*note]) (*note, error) {
+	if from != nil && !from.Edited {
+		return from.Foreign, nil
+	}
+	n := new(note)
+	if from != nil {
+		*n = *from.Foreign
+	}
+	switch m.Role {
+	case message.RoleUser:
+		n.says = "user:" + m.Text()
+	case message.RoleTool:
+		for r := range m.Results() {
+			n.says = "result:" + r.CallID + ":" + r.Text
+		}
+	case message.RoleSystem, message.RoleAssistant:
+		return nil, errMute
+	}
+	return n, nil
+}
+
+func notes(says ...string) []*note {
+	all := make([]*note, len(says))
+	for i, s := range says {
+		all[i] = &note{says: s, mark: fmt.Sprint("mark ", i)}
+	}
+	return all
+}
+
+// through takes a history through middlewares and back.
+func through(t *testing.T, talk *foreign.Conversation[*note], mws ...middleware.Middleware) ([]*note, error) {
+	t.Helper()
+	req, _, err := middleware.Apply(t.Context(), middleware.Chain(mws...), &middleware.Request{Messages: talk.Messages})
+	require.NoError(t, err)
+	return talk.Export(req)
+}
+
+var work = []string{"user:go", "call:a", "result:a:many words of text", "call:b", "result:b:b", "user:and"}
+
+func TestUntouchedComesBackAsItWent(t *testing.T) {
+	t.Parallel()
+	history := notes(work...)
+	talk, err := foreign.NewMemo("test", &codec{}).Import(history)
+	require.NoError(t, err)
+	out, err := through(t, talk)
+	require.NoError(t, err)
+	require.Len(t, out, len(history))
+	for i := range out {
+		require.Same(t, history[i], out[i], "message %d", i)
+	}
+}
+
+func TestEditedIsACopy(t *testing.T) {
+	t.Parallel()
+	history := notes(work...)
+	talk, err := foreign.NewMemo("test", &codec{}).Import(history)
+	require.NoError(t, err)
+	out, err := through(t, talk, contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1}))
+	require.NoError(t, err)
+	for i := range out {
+		if i == 2 {
+			require.Equal(t, note{says: "result:a:[cleared]", mark: "mark 2"}, *out[i], "the rest of an edited message stays")
+			require.Equal(t, "result:a:many words of text", history[2].says, "what goes in is not written to")
+			continue
+		}
+		require.Same(t, history[i], out[i], "message %d", i)
+	}
+}
+
+// insert puts messages in front of position at of whatever it sees.
+func insert(at int, msgs ...message.Message) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			r := *req
+			r.Messages = slices.Insert(slices.Clone(req.Messages), at, msgs...)
+			return next(ctx, &r, emit)
+		}
+	}
+}
+
+// fold replaces a run and lets one message of it stand.
+func fold(first, last, keep int) middleware.Middleware {
+	return middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.At(first).Text() == "In short" {
+			return nil, nil //nolint:nilnil // nothing to do
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{
+			middleware.FoldOf(first, last, message.User("In short"), v.At(keep)),
+		}}, nil
+	}, middleware.Options{Trigger: trigger.Messages(1), Strict: true})
+}
+
+func TestOrigins(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("long ", 100)
+	history := notes("user:go", "call:a", "result:a:"+long, "user:keep me", "user:"+long, "call:b", "result:b:"+long, "call:c", "result:c:c", "user:and")
+	clearing := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1})
+	for name, c := range map[string]struct {
+		mws  []middleware.Middleware
+		want []string // "=n": the value that stood at n; "~n says": a copy of it; else what a new one says
+	}{
+		"injected before an editor": {
+			mws:  []middleware.Middleware{insert(1, message.User("context")), clearing},
+			want: []string{"=0", "user:context", "=1", "~2 result:a:[cleared]", "=3", "=4", "=5", "~6 result:b:[cleared]", "=7", "=8", "=9"},
+		},
+		"injected behind the last editor": {
+			mws:  []middleware.Middleware{clearing, insert(3, message.User("context"))},
+			want: []string{"=0", "=1", "~2 result:a:[cleared]", "user:context", "=3", "=4", "=5", "~6 result:b:[cleared]", "=7", "=8", "=9"},
+		},
+		"folded, one stands": {
+			mws:  []middleware.Middleware{fold(1, 4, 3)},
+			want: []string{"=0", "user:In short", "=3", "=5", "=6", "=7", "=8", "=9"},
+		},
+		"injected before a fold": {
+			mws:  []middleware.Middleware{insert(1, message.User("context")), fold(2, 5, 4)},
+			want: []string{"=0", "user:context", "user:In short", "=3", "=5", "=6", "=7", "=8", "=9"},
+		},
+		"folded and cleared": {
+			mws:  []middleware.Middleware{fold(1, 4, 3), clearing},
+			want: []string{"=0", "user:In short", "=3", "=5", "~6 result:b:[cleared]", "=7", "=8", "=9"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			talk, err := foreign.NewMemo("test", &codec{}).Import(history)
+			require.NoError(t, err)
+			out, err := through(t, talk, c.mws...)
+			require.NoError(t, err)
+			got := make([]string, len(out))
+			for i, n := range out {
+				got[i] = n.says
+				if at := slices.Index(history, n); at >= 0 {
+					got[i] = fmt.Sprint("=", at)
+				} else if n.mark != "" {
+					got[i] = "~" + strings.TrimPrefix(n.mark, "mark ") + " " + n.says
+				}
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestNothingIsImportedTwice(t *testing.T) {
+	t.Parallel()
+	c := &codec{}
+	memo := foreign.NewMemo("test", c)
+	history := notes(work...)
+	for n := 1; n <= len(history); n++ {
+		talk, err := memo.Import(history[:n])
+		require.NoError(t, err)
+		require.Len(t, talk.Messages, n)
+	}
+	require.Equal(t, len(history), c.imported)
+
+	_, err := memo.Import(append(slices.Clip(history[:3]), notes("user:fork")...))
+	require.NoError(t, err)
+	require.Equal(t, len(history)+1, c.imported, "of a fork only the new message is imported")
+
+	_, err = memo.Import(notes(work...))
+	require.NoError(t, err)
+	require.Equal(t, len(history)+1, c.imported, "equal messages of another address are known")
+}
+
+func TestChangedByItsOwner(t *testing.T) {
+	t.Parallel()
+	memo := foreign.NewMemo("test", &codec{})
+	history := notes(work...)
+	before, err := memo.Import(history)
+	require.NoError(t, err)
+	history[2].says = "result:a:other"
+	after, err := memo.Import(history)
+	require.NoError(t, err)
+	require.Equal(t, message.Result("a", "look", "other"), after.Messages[2])
+	require.Equal(t, message.Result("a", "look", "many words of text"), before.Messages[2], "what was returned before stays")
+}
+
+func TestBadMessages(t *testing.T) {
+	t.Parallel()
+	memo := foreign.NewMemo("test", &codec{})
+	_, err := memo.Import(notes("user:go", "robot:beep"))
+	require.ErrorIs(t, err, errMute)
+	require.ErrorContains(t, err, "test: message 1: ")
+	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+
+	talk, err := memo.Import(notes("user:go"))
+	require.NoError(t, err, "a failed import leaves nothing behind")
+	_, err = through(t, talk, insert(1, message.System("be brief")))
+	require.ErrorContains(t, err, "test: message 1: ")
+}
+
+// TestTogether imports growing and forking histories from several goroutines.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	memo := foreign.NewMemo("test", &codec{})
+	shared := notes(work...)
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for n := 1; n <= 60; n++ {
+				history := slices.Clip(shared[:min(n, len(shared))])
+				for k := len(history); k < n; k++ {
+					history = append(history, &note{says: fmt.Sprintf("user:%d of %d", k, g%3)})
+				}
+				talk, err := memo.Import(history)
+				if err != nil || len(talk.Messages) != n {
+					t.Errorf("%d messages came out as %d: %v", n, len(talk.Messages), err)
+					return
+				}
+				for i := range history {
+					if want, _ := read(history[i]); !want.Equal(talk.Messages[i]) {
+						t.Errorf("message %d is %v, want %v", i, talk.Messages[i], want)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
