@@ -3,6 +3,7 @@ module github.com/laconic-go/laconic
 go 1.26.0
 
 require (
+	github.com/goccy/go-yaml v1.19.2
 	github.com/google/jsonschema-go v0.4.3
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/goleak v1.3.0

@@ -1,0 +1,281 @@
+package chainfile_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	const use = "chain:\n  - use: contextedit\n    "
+	for name, c := range map[string]struct{ in, want string }{
+		"empty":                   {"", `c: is empty: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
+		"a comment":               {"# nothing\n", `c: is empty: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
+		"a word":                  {"contextedit", `c:1:1: is the text "contextedit", want a map with model, window, reserve, counter or chain`},
+		"a list":                  {"- use: contextedit", `c:1:1: is a list, want a map with model, window, reserve, counter or chain`},
+		"no chain":                {"model: x", `c:1:1: has no chain: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
+		"empty chain":             {"chain: []", `c:1:8: chain is empty, want at least one middleware, as [{use: contextedit}]`},
+		"chain without a value":   {"chain:\n", `c:1:8: chain is left empty, want a list of middlewares, as [{use: contextedit}]`},
+		"chain of one":            {"chain: {use: contextedit}", `c:1:8: chain is a map, want a list of middlewares, as [{use: contextedit}]`},
+		"entry of a word":         {"chain: [contextedit]", `c:1:9: chain[0] is the text "contextedit", want a map with the key use, as {use: contextedit}`},
+		"no use":                  {"chain:\n  - keep: 5\n", `c:2:5: chain[0] names no middleware: want the key use, with contextedit`},
+		"unknown use":             {"chain:\n- use: context_edit\n", `c:2:8: chain[0].use is "context_edit", which is no middleware (did you mean contextedit?); want contextedit`},
+		"use of a number":         {"chain:\n- use: 5\n", `c:2:8: chain[0].use is 5, want text: put it in quotes`},
+		"unknown key at the top":  {"chains: []", `c:1:1: chains is no key here (did you mean chain?); the keys here are model, window, reserve, counter, chain`},
+		"no key like it":          {"temperature: 1", `c:1:1: temperature is no key here; the keys here are model, window, reserve, counter, chain`},
+		"the name in Go":          {use + "ExcludeTools: [a]", `c:3:5: chain[0].ExcludeTools is no key here (did you mean exclude_tools?); the keys here are use, trigger, keep, keep_rounds, `},
+		"key twice":               {use + "keep: 5\n    keep: 6\n", `c:4:5: chain[0].keep is here twice, first in line 3: want each key once`},
+		"key twice at the top":    {"model: a\nmodel: b\n", `c:2:1: model is here twice, first in line 1: want each key once`},
+		"text for a number":       {use + "keep: five", `c:3:11: chain[0].keep is the text "five", want a whole number, 0 or more`},
+		"quoted number":           {use + `keep: "5"`, `c:3:11: chain[0].keep is the text "5", want a whole number, 0 or more`},
+		"nothing for a number":    {use + "keep:\n", `c:3:11: chain[0].keep is left empty, want a whole number, 0 or more`},
+		"null for a number":       {use + "keep: ~\n", `c:3:11: chain[0].keep is left empty, want a whole number, 0 or more`},
+		"half a number":           {use + "keep: 2.5", `c:3:11: chain[0].keep is 2.5, want a whole number, 0 or more`},
+		"exponent":                {use + "keep: 1e3", `c:3:11: chain[0].keep is 1e3, want a whole number, 0 or more`},
+		"octal or decimal":        {use + "keep: 010", `c:3:11: chain[0].keep is 010, want a whole number, 0 or more`},
+		"hexadecimal":             {use + "keep: 0x10", `c:3:11: chain[0].keep is 0x10, want a whole number, 0 or more`},
+		"negative":                {use + "keep: -1", `c:3:11: chain[0].keep is -1, want a whole number, 0 or more`},
+		"huge":                    {use + "keep: 99999999999999999999", `c:3:11: chain[0].keep is 99999999999999999999, want a whole number, 0 or more`},
+		"list for a number":       {use + "keep: [5]", `c:3:11: chain[0].keep is a list, want a whole number, 0 or more`},
+		"yes":                     {use + "strict: yes", `c:3:13: chain[0].strict is the text "yes", want true or false`},
+		"list for a text":         {use + "placeholder: [cleared]", `c:3:18: chain[0].placeholder is a list, want text`},
+		"empty text":              {use + `placeholder: ""`, `c:3:18: chain[0].placeholder is empty, want some text, or leave the key out`},
+		"text for a list":         {use + "exclude_tools: db", `c:3:20: chain[0].exclude_tools is the text "db", want a list of tool names, as [one, another]`},
+		"number in a list":        {use + "exclude_tools: [a, 7]", `c:3:24: chain[0].exclude_tools[1] is 7, want text: put it in quotes`},
+		"options that disagree":   {use + "clear_at_least: 9\n    stop_after: 5", `c:3:21: chain[0].clear_at_least cannot be: clear_at_least is 9 tokens and stop_after 5, want a floor no higher than the stop`},
+		"trigger of a number":     {use + "trigger: 5", `c:3:14: chain[0].trigger is 5, want a map of which all must be met, as {tokens: 100000}, or a list of maps of which one must be`},
+		"trigger of nothing":      {use + "trigger: []", `c:3:14: chain[0].trigger is empty, want a trigger with tokens, fraction, messages or rounds`},
+		"trigger of an empty map": {use + "trigger: [{}]", `c:3:15: chain[0].trigger[0] is empty, want a trigger with tokens, fraction, messages or rounds`},
+		"unknown trigger":         {use + "trigger: {token: 5}", `c:3:15: chain[0].trigger.token is no key here (did you mean tokens?); the keys here are tokens, fraction, messages, rounds`},
+		"trigger at zero":         {use + "trigger: [{rounds: 3}, {tokens: 0}]", `c:3:37: chain[0].trigger[1].tokens is 0, want a whole number, 1 or more`},
+		"fraction above one":      {use + "trigger: {fraction: 1.5}", `c:3:25: chain[0].trigger.fraction is 1.5, want a number above 0 and at most 1`},
+		"fraction of zero":        {use + "trigger: {fraction: 0}", `c:3:25: chain[0].trigger.fraction is 0, want a number above 0 and at most 1`},
+		"fraction of all":         {use + "trigger: {fraction: .inf}", `c:3:25: chain[0].trigger.fraction is .inf, want a number above 0 and at most 1`},
+		"per cent":                {use + "trigger: {fraction: 75%}", `c:3:25: chain[0].trigger.fraction is the text "75%", want a number above 0 and at most 1`},
+		"window of zero":          {"window: 0", `c:1:9: window is 0, want a whole number, 1 or more`},
+		"reserve alone":           {"reserve: 5\nchain: [{use: contextedit}]", `c:1:10: reserve needs the key window, the context size of the model in tokens, of which it is a part`},
+		"reserve of all":          {"window: 5\nreserve: 5\nchain: [{use: contextedit}]", `c:2:10: reserve is 5 tokens, want less than the window of 5`},
+		"unknown counter":         {"counter: chars", `c:1:10: counter "chars" is no counter (did you mean chars4?); want auto or chars4`},
+		"second document":         {"model: a\n---\nmodel: b\n", `c:2:1: a second document begins here: want one chain a file`},
+		"behind the end":          {"model: a\n...\nmodel: b\n", `c:3:1: a second document begins here: want one chain a file`},
+		"anchor":                  {"model: &m x", `c:1:8: an anchor (&) is not understood here: write the value where it is used`},
+		"alias":                   {"model: *m", `c:1:8: an alias (*) is not understood here: write the value out, or put text in quotes`},
+		"merge key":               {"<<: {}", `c:1:1: a merge key (<<) is not understood here: write the keys out`},
+		"tag":                     {"model: !!str 5", `c:1:8: a tag (!) is not understood here: leave it out, or put text in quotes`},
+		"directive":               {"%YAML 1.2\n---\nmodel: x", `c:1:1: a directive (%) is not understood here: leave it out`},
+		"explicit key":            {"? model\n: x", `c:1:1: a key behind a question mark is not understood here: write key: value`},
+		"a map as key":            {"{{a: b}: c}", `c:1:8: is not YAML: found an invalid key for this map`},
+		"tab":                     {"chain:\n\t- use: contextedit\n", `c:2:1: is not YAML: found character ' ' that cannot start any token`},
+		"open quote":              {"model: \"x\nwindow: 5\n", `c:1:8: is not YAML: could not find end character of double-quoted text`},
+		"open list":               {"chain: [{use: contextedit}\n", `c:1:8: is not YAML: `},
+		"bad indentation":         {"chain:\n- use: contextedit\n keep: 5\n", `c:3:2: is not YAML: value is not allowed in this context`},
+		"two values":              {`{"model": "x"} {"model": "y"}`, `c:1:16: is not YAML: value is not allowed in this context`},
+		"not UTF-8":               {"model: x\n# \xff\n", `c:2:3: is not UTF-8: want a text file in that encoding`},
+		"deep lists":              {"chain: " + strings.Repeat("[", 2000), `c:1:40: lies in more than 32 lists and maps, which is deeper than any chain`},
+		"deep dashes":             {strings.Repeat("- ", 2000) + "x", `c:1:65: lies in more than 32 lists and maps, which is deeper than any chain`},
+		"too large":               {"# " + strings.Repeat("x", chainfile.MaxSize), `c: is longer than 65536 bytes, which no chain file may be`},
+		"lines are counted":       {"\ufeff# c\r\n\r\nmodel: x\r\nwindow: y\r\n", `c:4:9: window is the text "y", want a whole number, 1 or more`},
+		"columns are characters":  {`{"model": "日本語", "window": "y"}`, `c:1:28: window is the text "y", want a whole number, 1 or more`},
+		"long text":               {"window: " + strings.Repeat("y", 99), `c:1:9: window is the text "` + strings.Repeat("y", 40) + `…", want a whole number, 1 or more`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, err := chainfile.Parse("c", []byte(c.in))
+			require.Error(t, err, "this is no chain file")
+			require.Nil(t, f)
+			require.True(t, strings.HasPrefix(err.Error(), c.want), "want %s\ngot  %s", c.want, err)
+			require.NotContains(t, err.Error(), "\n", "one line")
+			var e *chainfile.Error
+			require.ErrorAs(t, err, &e)
+			if e.Line > 0 {
+				require.Contains(t, e.Excerpt(), "^", "the excerpt shows the place")
+			} else {
+				require.Empty(t, e.Excerpt(), "no place, no excerpt")
+			}
+		})
+	}
+}
+
+// conversation has ten rounds with results of 400 bytes.
+func conversation() []message.Message {
+	msgs := []message.Message{message.System("You fix builds."), message.User("Why does the build fail?")}
+	for i := range 10 {
+		id, tool := string(rune('a'+i)), []string{"read", "search"}[i%2]
+		msgs = append(msgs, message.Assistant(message.ToolCall{ID: id, Name: tool, Arguments: `{"of":"the build of last night"}`}),
+			message.Result(id, tool, strings.Repeat(id, 400)))
+	}
+	return append(msgs, message.Assistant(message.Text{Text: "The linker."}), message.User("And now?"))
+}
+
+// TestOptions compares each key with the option that it stands for.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	low := trigger.Tokens(1)
+	for entry, want := range map[string]contextedit.Options{
+		"":                                                {},
+		"trigger: {tokens: 1}":                            {Trigger: low},
+		"trigger: {tokens: 100_000}":                      {Trigger: trigger.Tokens(100_000)},
+		"trigger: {fraction: 1}":                          {Trigger: trigger.Fraction(1)},
+		"trigger: {fraction: 0.1}":                        {Trigger: trigger.Fraction(0.1)},
+		"trigger: {messages: 24}":                         {Trigger: trigger.Messages(24)},
+		"trigger: {messages: 25}":                         {Trigger: trigger.Messages(25)},
+		"trigger: {rounds: 10}":                           {Trigger: trigger.Rounds(10)},
+		"trigger: {rounds: 11}":                           {Trigger: trigger.Rounds(11)},
+		"trigger: [{rounds: 11}, {messages: 2}]":          {Trigger: trigger.Any(trigger.Rounds(11), trigger.Messages(2))},
+		"trigger: {rounds: 11, messages: 2}":              {Trigger: trigger.All(trigger.Rounds(11), trigger.Messages(2))},
+		"trigger: [[{rounds: 1}]]":                        {Trigger: trigger.Rounds(1)},
+		"trigger: {tokens: 1}, keep: 2":                   {Trigger: low, Keep: 2},
+		"trigger: {tokens: 1}, keep: 0":                   {Trigger: low, Keep: -1},
+		"trigger: {tokens: 1}, keep_rounds: 3":            {Trigger: low, KeepRounds: 3},
+		"trigger: {tokens: 1}, keep_tokens: 300":          {Trigger: low, KeepTokens: 300},
+		"trigger: {tokens: 1}, exclude_tools: [read]":     {Trigger: low, ExcludeTools: []string{"read"}},
+		"trigger: {tokens: 1}, exclude_tools: []":         {Trigger: low},
+		"trigger: {tokens: 1}, clear_at_least: 999":       {Trigger: low, ClearAtLeast: 999},
+		"trigger: {tokens: 1}, stop_after: 150":           {Trigger: low, StopAfter: 150},
+		"trigger: {tokens: 1}, clear_tool_inputs: true":   {Trigger: low, ClearToolInputs: true},
+		"trigger: {tokens: 1}, clear_tool_inputs: false":  {Trigger: low},
+		"trigger: {tokens: 1}, clear_inputs_of: [search]": {Trigger: low, ClearInputsOf: []string{"search"}},
+		"trigger: {tokens: 1}, placeholder: '[gone]'":     {Trigger: low, Placeholder: "[gone]"},
+		"trigger: {tokens: 1}, min_calls: 99":             {Trigger: low, MinCalls: 99},
+		"trigger: {fraction: 0.5}, strict: true":          {Trigger: trigger.Fraction(0.5), Strict: true},
+	} {
+		t.Run(entry, func(t *testing.T) {
+			t.Parallel()
+			f, err := chainfile.Parse("c", []byte("chain: [{use: contextedit, "+entry+"}]"))
+			require.NoError(t, err)
+			req := &middleware.Request{Messages: conversation()}
+			got, gotEvents, gotErr := middleware.Apply(t.Context(), f.Middleware(), req)
+			want, wantEvents, wantErr := middleware.Apply(t.Context(), contextedit.New(want), req)
+			require.Equal(t, wantErr, gotErr)
+			require.Len(t, gotEvents, len(wantEvents))
+			for i := range gotEvents {
+				require.Equal(t, wantEvents[i].String(), gotEvents[i].String())
+			}
+			if wantErr == nil {
+				require.Equal(t, want.Messages, got.Messages)
+			}
+		})
+	}
+}
+
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	file := func(text string) *chainfile.File {
+		f, err := chainfile.Parse("c", []byte(text))
+		require.NoError(t, err)
+		return f
+	}
+	full := file("model: m\nwindow: 1000\nreserve: 10\ncounter: chars4\nchain: [{use: contextedit}]")
+	bare := file("{\n\t\"chain\": [\n\t\t{\"use\": \"contextedit\"}\n\t]\n}")
+	require.Equal(t, tokens.Chars4{}, full.Counter)
+	require.Nil(t, bare.Counter)
+	require.Nil(t, bare.Budget())
+	own := middleware.Budget{Window: 5}
+	for name, c := range map[string]struct {
+		file   *chainfile.File
+		req    middleware.Request
+		model  string
+		budget *middleware.Budget
+	}{
+		"the file's":         {full, middleware.Request{}, "m", &middleware.Budget{Window: 1000, Reserve: 10}},
+		"the request's":      {full, middleware.Request{Model: "n", Budget: &own}, "n", &own},
+		"nobody's":           {bare, middleware.Request{}, "", nil},
+		"the request's only": {bare, middleware.Request{Model: "n", Budget: &own}, "n", &own},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := c.req
+			got, _, err := middleware.Apply(t.Context(), c.file.Middleware(), &c.req)
+			require.NoError(t, err)
+			require.Equal(t, c.model, got.Model)
+			require.Equal(t, c.budget, got.Budget)
+			require.Equal(t, before, c.req, "the caller's request stays as it was")
+		})
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	middlewaretest.Test(t, func() middleware.Middleware {
+		f, err := chainfile.Parse("c", []byte("window: 2000\nchain: [{use: contextedit, trigger: [{fraction: 0.5}, {rounds: 4}], keep: 2}]"))
+		require.NoError(t, err)
+		return f.Middleware()
+	})
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := func(name, text string) string {
+		p := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(p, []byte(text), 0o600))
+		return p
+	}
+	f, err := chainfile.Load(path("good.yaml", "chain: [{use: contextedit}]"))
+	require.NoError(t, err)
+	require.Len(t, f.Chain, 1)
+
+	bad := path("bad.yaml", "chain: 5")
+	_, err = chainfile.Load(bad)
+	require.ErrorContains(t, err, bad+":1:8: chain is 5")
+
+	_, err = chainfile.Load(path("large.yaml", strings.Repeat("#\n", chainfile.MaxSize)))
+	require.ErrorContains(t, err, "longer than")
+
+	_, err = chainfile.Load(filepath.Join(dir, "none.yaml"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "chainfile: open ")
+
+	_, err = chainfile.Load(dir)
+	require.ErrorContains(t, err, "is a directory")
+}
+
+func TestExcerptOfWideText(t *testing.T) {
+	t.Parallel()
+	_, err := chainfile.Parse("c", []byte("{\n\t\"a\u2028b\": 1,\n}"))
+	var e *chainfile.Error
+	require.ErrorAs(t, err, &e)
+	require.NotContains(t, e.Error(), "\u2028")
+	require.Equal(t, 3, strings.Count(strings.TrimSuffix(e.Excerpt(), "\n"), "\n"), "as many lines as the file, and the mark:\n%s", e.Excerpt())
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"", "chain: [{use: contextedit}]", example, "a: &x [*x]", "? [a]: b", "- - - x", "{\"a\": [1, 2.5, null, true, \"\\u00e9\"]}",
+		"chain:\n  - use: contextedit\n    placeholder: |\n      a\n      b\n", "a: 1\n---\nb: 2\n", "\ufeffmodel: x\r\n", "key: 'it''s'\n", "<<: *a", "!!map {}",
+		"window: 0x_1\nreserve: .nan", "a:\n\t- b", "{[a]: b, {c: d}: e}", "a: >-\n  x\n\n  y\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := chainfile.Parse("c", data)
+		if err == nil {
+			require.NotEmpty(t, file.Chain)
+			_, _, err := middleware.Apply(t.Context(), file.Middleware(), &middleware.Request{Messages: conversation()})
+			if err != nil {
+				require.Equal(t, middleware.Invalid, middleware.KindOf(err), "only an option that does not fit the request fails the call: %v", err)
+			}
+			return
+		}
+		var e *chainfile.Error
+		require.ErrorAs(t, err, &e)
+		require.NotContains(t, err.Error(), "\n")
+		require.NotEmpty(t, e.Text)
+		if e.Line > 0 {
+			require.Positive(t, e.Column)
+			require.Contains(t, e.Excerpt(), "^", "the place is in the file")
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package chainfile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// A chain that clears old tool results from two messages on, to keep the
+// examples short.
+const example = `
+model: claude-sonnet-4-5
+window: 200000
+reserve: 8000
+chain:
+  - use: contextedit
+    trigger: {messages: 2}
+    keep: 1
+    exclude_tools: [db_query]
+`
+
+var history = []message.Message{
+	message.User("Why does the nightly build fail?"),
+	message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"job":"nightly"}`}),
+	message.Result("c1", "read_log", "step 14: the linker ran out of memory; exit status 2"),
+	message.Assistant(message.ToolCall{ID: "c2", Name: "read_file", Arguments: `{"path":"linker.toml"}`}),
+	message.Result("c2", "read_file", "memory = \"2G\""),
+	message.Assistant(message.Text{Text: "The linker has too little memory."}),
+	message.User("How much does it need?"),
+}
+
+func ExampleParse() {
+	file, err := chainfile.Parse("chain.yaml", []byte(example))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	req, events, err := middleware.Apply(context.Background(), file.Middleware(), &middleware.Request{Messages: history})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(events[0])
+	fmt.Println(req.Messages[2].Parts[0].(message.ToolResult).Text)
+	fmt.Println(req.Model, req.Budget.Window, req.Budget.Reserve)
+	// Output:
+	// contextedit: 91 → 81 tokens: cleared 1 result (7 of 2 messages)
+	// [cleared]
+	// claude-sonnet-4-5 200000 8000
+}
+
+func ExampleError() {
+	_, err := chainfile.Parse("chain.yaml", []byte("chain:\n  - use: contextedit\n    keep: five\n"))
+	fmt.Println(err)
+	if e, ok := errors.AsType[*chainfile.Error](err); ok {
+		fmt.Print(e.Excerpt())
+	}
+	// Output:
+	// chain.yaml:3:11: chain[0].keep is the text "five", want a whole number, 0 or more
+	//     1 | chain:
+	//     2 |   - use: contextedit
+	// >   3 |     keep: five
+	//                   ^
+}
+
+// Edits of the chain go where the caller wants them, as into a journal that
+// several processes share.
+func ExampleFile_With() {
+	file, err := chainfile.Parse("chain.yaml", []byte(example))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	journal := middleware.NewMemory(0)
+	chain := file.With(middleware.Env{Journal: journal, Scope: "tenant 7"})
+	if _, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: history}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("kept in the journal:", journal.Bytes() > 0)
+	// Output: kept in the journal: true
+}
+
+func ExampleFile_Budget() {
+	file, err := chainfile.Parse("chain.json", []byte(`{"window": 32000, "reserve": 2000, "chain": [{"use": "contextedit"}]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(file.Budget().Room())
+	// Output: 30000
+}
+
+func ExampleCounter() {
+	_, err := chainfile.Counter("chars")
+	fmt.Println(err)
+	// Output: "chars" is no counter (did you mean chars4?); want auto or chars4
+}
