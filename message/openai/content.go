@@ -1,0 +1,227 @@
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// readContent returns the parts of a content: none, a text, or a list.
+func readContent(raw string) ([]message.Part, error) {
+	switch {
+	case absent(raw) || raw == `""`:
+		return nil, nil
+	case raw[0] == '"':
+		return []message.Part{message.Text{Text: unquote(raw)}}, nil
+	case raw[0] != '[':
+		return nil, faultf("content", "is %s, want a string or a list of parts", kindOf(raw))
+	}
+	var parts []message.Part
+	for i, l := 0, parseList(raw); i < len(l.items); i++ {
+		p, err := readPart(l.item(i))
+		if err != nil {
+			return nil, in(item("content", i), err)
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// readPart returns what a part of the content says. What the types of package
+// message cannot say is opaque.
+func readPart(raw string) (message.Part, error) {
+	if raw[0] != '{' {
+		return nil, faultf("", "is %s, want an object", kindOf(raw))
+	}
+	o := parseObject(raw)
+	kind, err := o.text("type", true)
+	if err != nil {
+		return nil, err
+	}
+	opaque := message.Opaque{Kind: kind, Data: raw}
+	if kind == "text" {
+		text, err := o.text("text", true)
+		return message.Text{Text: text}, err
+	}
+	if kind == refusalField || kind == audioField || isCall(opaque) {
+		return nil, faultf("type", "is %q, which means something else here, want a type that providers know", kind)
+	}
+	readMedia, ok := media[kind]
+	if !ok {
+		return opaque, nil
+	}
+	body, err := o.object(kind)
+	if err != nil {
+		return nil, err
+	}
+	m, known, err := readMedia(body)
+	if err != nil {
+		return nil, in(kind, err)
+	}
+	if !known {
+		return opaque, nil
+	}
+	return m, nil
+}
+
+// media are the types of parts that become [message.Media], if they can be
+// known.
+var media = map[string]func(body object) (m message.Media, known bool, err error){
+	"image_url":   readImage,
+	"input_audio": readAudio,
+	"file":        readFile,
+}
+
+func readImage(body object) (m message.Media, known bool, err error) {
+	url, err := body.text("url", true)
+	if m, ok := fromDataURL(url); ok {
+		return m, true, err
+	}
+	return message.Media{Type: "image/*", URL: url}, true, err
+}
+
+func readAudio(body object) (m message.Media, known bool, err error) {
+	format, err := body.text("format", true)
+	if err != nil {
+		return m, false, err
+	}
+	text, err := body.text("data", true)
+	if err != nil {
+		return m, false, err
+	}
+	data, broken := base64.StdEncoding.DecodeString(text)
+	return message.Media{Type: "audio/" + format, Data: string(data)}, broken == nil, nil
+}
+
+func readFile(body object) (m message.Media, known bool, err error) {
+	name, err := body.text("filename", false)
+	if err != nil {
+		return m, false, err
+	}
+	url, err := body.text("file_data", false)
+	if err != nil {
+		return m, false, err
+	}
+	m, known = fromDataURL(url)
+	m.Name = name
+	return m, known, nil
+}
+
+// fromDataURL returns the media that a data URL holds, if it is one of the
+// usual form.
+func fromDataURL(url string) (message.Media, bool) {
+	rest, isData := strings.CutPrefix(url, "data:")
+	kind, text, isBase64 := strings.Cut(rest, ";base64,")
+	if !isData || !isBase64 || kind == "" {
+		return message.Media{}, false
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	return message.Media{Type: kind, Data: string(data)}, err == nil
+}
+
+// editContent returns the JSON of a content that says other parts.
+func editContent(raw string, old, now []message.Part) (string, error) {
+	switch {
+	case len(now) == 0 && !absent(raw) && raw[0] == '[':
+		return "[]", nil
+	case len(now) == 0:
+		return "null", nil
+	case absent(raw) || raw[0] != '[':
+		return writeContent(now)
+	}
+	l := parseList(raw)
+	if len(l.items) != len(old) { // an empty list is a result without text
+		old = nil
+	}
+	items, err := align(l, old, now, editPart)
+	if err != nil {
+		return "", err
+	}
+	return l.with(items), nil
+}
+
+// writeContent returns the JSON of a content that is new.
+func writeContent(parts []message.Part) (string, error) {
+	if t, ok := parts[0].(message.Text); ok && len(parts) == 1 {
+		return textJSON(t.Text)
+	}
+	items, err := align(list{}, nil, parts, editPart)
+	return list{raw: "[]"}.with(items), err
+}
+
+// align returns the JSON of parts: of an old one that stays, its own; of one
+// that changes, its own with the change.
+func align(l list, old, now []message.Part, edit func(raw string, old, now message.Part) (string, error)) ([]string, error) {
+	items := make([]string, len(now))
+	next := 0
+	for i, p := range now {
+		at := i
+		if len(old) != len(now) {
+			for at = next; at < len(old) && old[at] != p; {
+				at++
+			}
+		}
+		var err error
+		switch {
+		case at >= len(old):
+			items[i], err = edit("", nil, p)
+		case old[at] == p:
+			items[i], next = l.item(at), at+1
+		default:
+			items[i], err = edit(l.item(at), old[at], p)
+		}
+		if err != nil {
+			return nil, in(item("", i), err)
+		}
+	}
+	return items, nil
+}
+
+// editPart returns the JSON of a part of the content.
+func editPart(raw string, old, now message.Part) (string, error) {
+	switch now := now.(type) {
+	case message.Text:
+		if _, ok := old.(message.Text); ok {
+			o, err := parseObject(raw).setText("text", now.Text)
+			return o.raw, err
+		}
+		text, err := textJSON(now.Text)
+		return `{"type":"text","text":` + text + `}`, err
+	case message.Media:
+		return writeMedia(now)
+	case message.Opaque:
+		if now.Data == "" || now.Data[0] != '{' || !json.Valid([]byte(now.Data)) || absent(parseObject(now.Data).get("type")) {
+			return "", faultf("", "is opaque of kind %q, want the JSON of a part of this format", now.Kind)
+		}
+		return now.Data, nil
+	case message.Thinking, message.ToolCall, message.ToolResult:
+	}
+	return "", faultf("", "is %T, want text, media or an opaque part", now)
+}
+
+func writeMedia(m message.Media) (string, error) {
+	kind, sub, _ := strings.Cut(m.Type, "/")
+	data := base64.StdEncoding.EncodeToString([]byte(m.Data))
+	url := m.URL
+	if url == "" {
+		url = "data:" + m.Type + ";base64," + data
+	}
+	switch {
+	case kind == "image" && (m.URL != "" || sub != "*"):
+		text, err := textJSON(url)
+		return `{"type":"image_url","image_url":{"url":` + text + `}}`, err
+	case kind == "audio" && m.URL == "":
+		format, err := textJSON(sub)
+		return `{"type":"input_audio","input_audio":{"data":"` + data + `","format":` + format + `}}`, err
+	case kind == "" || m.URL != "":
+		return "", faultf("", "is media of type %q at %q, want the address of an image, or the data with their type", m.Type, m.URL)
+	}
+	o, err := parseObject("{}").setOrRemove("filename", m.Name)
+	if err != nil {
+		return "", err
+	}
+	o, err = o.setText("file_data", url)
+	return `{"type":"file","file":` + o.raw + `}`, err
+}

@@ -1,0 +1,142 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// Conversation is a conversation as it was read: the body of a request, of
+// which only messages and tools are looked at, or a bare list of messages. It
+// is read-only and safe for concurrent use.
+type Conversation struct {
+	Messages []Message
+	Tools    []message.ToolDef
+
+	before, raw, after string // space, JSON, space
+}
+
+// Parse reads a conversation. Errors say where something is wrong, as
+// messages[3].content[0], and what would be right.
+func Parse(data []byte) (*Conversation, error) {
+	var c Conversation
+	var err error
+	if c.before, c.raw, c.after, err = check(data); err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	if err := c.read(); err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	return &c, nil
+}
+
+func (c *Conversation) read() error {
+	msgs := c.raw
+	switch c.raw[0] {
+	case '{':
+		o := parseObject(c.raw)
+		for _, legacy := range []string{"functions", "function_call"} {
+			if v := o.get(legacy); !absent(v) {
+				return faultf(legacy, "is a form that came before tools, want tools and tool_choice")
+			}
+		}
+		if err := c.readTools(o.get("tools")); err != nil {
+			return err
+		}
+		if msgs = o.get("messages"); msgs == "" || msgs[0] != '[' {
+			return faultf("messages", "is %s, want a list of messages", kindOf(msgs))
+		}
+	case '[':
+	default:
+		return faultf("", `the conversation is %s, want {"messages": […]} or a list of messages`, kindOf(c.raw))
+	}
+	for i, l := 0, parseList(msgs); i < len(l.items); i++ {
+		m, err := parseMessage(l.item(i))
+		if err != nil {
+			return in(item("messages", i), err)
+		}
+		c.Messages = append(c.Messages, m)
+	}
+	return nil
+}
+
+func (c *Conversation) readTools(raw string) error {
+	if absent(raw) {
+		return nil
+	}
+	if raw[0] != '[' {
+		return faultf("tools", "is %s, want a list of tools", kindOf(raw))
+	}
+	for i, l := 0, parseList(raw); i < len(l.items); i++ {
+		def, err := readTool(l.item(i))
+		if err != nil {
+			return in(item("tools", i), err)
+		}
+		c.Tools = append(c.Tools, def)
+	}
+	return nil
+}
+
+func readTool(raw string) (message.ToolDef, error) {
+	var def message.ToolDef
+	kind, body, err := readTyped(raw)
+	if err != nil {
+		return def, err
+	}
+	if body.raw == "" {
+		return def, faultf("type", "is %q, want %s or %s", kind, functionType, customType)
+	}
+	if def.Name, err = body.text("name", true); err != nil {
+		return def, in(kind, err)
+	}
+	if def.Description, err = body.text("description", false); err != nil {
+		return def, in(kind, err)
+	}
+	schema := map[string]string{functionType: "parameters", customType: "format"}[kind]
+	if s := body.get(schema); !absent(s) {
+		def.Parameters = s
+	}
+	return def, nil
+}
+
+// History returns what the messages say. The slice is the caller's, the parts
+// are shared and read-only.
+func (c *Conversation) History() []message.Message {
+	msgs := make([]message.Message, len(c.Messages))
+	for i, m := range c.Messages {
+		msgs[i] = m.says
+	}
+	return msgs
+}
+
+// Field is a field beside the messages.
+type Field struct {
+	Name  string
+	Value json.RawMessage // valid JSON
+}
+
+// JSON returns the conversation with these messages in place of its own, and
+// with these fields beside them; all else is as it was read. If the messages
+// are those that were read, and there are no fields, so is every byte. A bare
+// list becomes an object if it gets a field.
+func (c *Conversation) JSON(msgs []Message, fields ...Field) []byte {
+	items := make([]string, len(msgs))
+	for i, m := range msgs {
+		items[i] = m.raw
+	}
+	raw := c.raw
+	if raw[0] == '[' {
+		raw = parseList(raw).with(items)
+		if len(fields) > 0 {
+			raw = `{"messages":` + raw + `}`
+		}
+	} else {
+		o := parseObject(raw)
+		raw = o.set("messages", parseList(o.get("messages")).with(items)).raw
+	}
+	for _, f := range fields {
+		raw = parseObject(raw).set(f.Name, string(f.Value)).raw
+	}
+	return []byte(c.before + raw + c.after)
+}

@@ -1,0 +1,204 @@
+package openai
+
+import (
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// fields are what a message says, by the field that says it.
+type fields struct {
+	name     string // of the speaker, or of the tool
+	callID   string // of a tool message
+	thinking string
+	content  []message.Part // of a tool message: what the results hold
+	refusal  string         // JSON
+	audio    string         // JSON
+	calls    []message.Part
+
+	last int // rank of the last part
+}
+
+// The kinds of opaque parts that have fields of their own.
+const (
+	refusalField = "refusal_field"
+	audioField   = "audio_field"
+	callField    = "tool_calls:" // and the type of the call
+)
+
+// The order in which the format tells the parts of a message.
+const (
+	thinkingRank = iota + 1
+	contentRank
+	besideRank
+	callRank
+)
+
+// fieldsOf puts the parts of a message into the fields that say them.
+func fieldsOf(m message.Message) (fields, error) {
+	f := fields{name: m.Name}
+	for i, p := range m.Parts {
+		err := f.add(p)
+		if _, result := p.(message.ToolResult); err == nil && result != (m.Role == message.RoleTool) {
+			err = faultf("", "says %T in a message of role %s, want results in messages of role tool, and nothing else there", p, m.Role)
+		}
+		if err == nil && f.last == callRank && m.Role != message.RoleAssistant {
+			err = faultf("", "says a tool call in a message of role %s, want calls in messages of role assistant", m.Role)
+		}
+		if err != nil {
+			return f, in(item("parts", i), err)
+		}
+	}
+	if m.Role == message.RoleTool && len(m.Parts) == 0 {
+		return f, faultf("", "says no result, want one in a message of role tool")
+	}
+	return f, nil
+}
+
+func (f *fields) add(p message.Part) error {
+	switch p := p.(type) {
+	case message.Thinking:
+		if p.Signature != "" || f.thinking != "" {
+			return faultf("", "says thinking that is sealed, or comes in pieces, for which the format has no place")
+		}
+		f.thinking = p.Text
+		return f.rank(thinkingRank)
+	case message.Text, message.Media:
+		f.content = append(f.content, p)
+		return f.rank(contentRank)
+	case message.Opaque:
+		return f.addOpaque(p)
+	case message.ToolResult:
+		return f.addResult(p)
+	case message.ToolCall:
+		f.calls = append(f.calls, p)
+		return f.rank(callRank)
+	}
+	return faultf("", "is %T, want one of the six types of parts", p)
+}
+
+func (f *fields) addOpaque(p message.Opaque) error {
+	switch {
+	case p.Kind == refusalField:
+		f.refusal = p.Data
+		return f.rank(besideRank)
+	case p.Kind == audioField:
+		f.audio = p.Data
+		return f.rank(besideRank)
+	case isCall(p):
+		f.calls = append(f.calls, p)
+		return f.rank(callRank)
+	}
+	f.content = append(f.content, p)
+	return f.rank(contentRank)
+}
+
+func (f *fields) addResult(r message.ToolResult) error {
+	switch {
+	case f.last != 0 && r.CallID != f.callID:
+		return faultf("", "says the result of call %q behind one of call %q, want a message for each", r.CallID, f.callID)
+	case r.Content != nil && r.Text != "":
+		return faultf("", "says text beside other content, want the one or the other")
+	case r.Content != nil:
+		f.content = append(f.content, r.Content)
+	default:
+		f.content = append(f.content, message.Text{Text: r.Text})
+	}
+	f.name, f.callID = r.Name, r.CallID
+	return f.rank(contentRank)
+}
+
+// rank reports parts in an order that the format cannot tell.
+func (f *fields) rank(r int) error {
+	if r < f.last {
+		return faultf("", "comes too late, want thinking, then content, then tool calls: the format has no other order")
+	}
+	f.last = r
+	return nil
+}
+
+// write returns the JSON of a message that is new.
+func write(m message.Message) (string, error) {
+	f, err := fieldsOf(m)
+	if err != nil {
+		return "", err
+	}
+	o := parseObject("{}")
+	switch m.Role {
+	case message.RoleSystem, message.RoleUser, message.RoleAssistant, message.RoleTool:
+		o = o.set("role", quote(string(m.Role)))
+	default:
+		return "", faultf("role", "is %q, want system, user, assistant or tool", m.Role)
+	}
+	var old fields
+	if m.Role == message.RoleTool {
+		old.name = f.name // the call tells it
+		if o, err = o.setText("tool_call_id", f.callID); err != nil {
+			return "", err
+		}
+		old.callID = f.callID
+	}
+	content := `""`
+	switch {
+	case len(f.content) > 0:
+		if content, err = writeContent(f.content); err != nil {
+			return "", in("content", err)
+		}
+	case m.Role == message.RoleAssistant:
+		content = "null"
+	}
+	old.content = f.content
+	return edit(o.set("content", content), old, f)
+}
+
+// edit returns the JSON with other content.
+func (m Message) edit(content message.Message) (string, error) {
+	if content.Role != m.says.Role {
+		return "", faultf("role", "is %q and was %q, want the same", content.Role, m.says.Role)
+	}
+	old, err := fieldsOf(m.says)
+	if err != nil {
+		return "", err
+	}
+	now, err := fieldsOf(content)
+	if err != nil {
+		return "", err
+	}
+	return edit(parseObject(m.raw), old, now)
+}
+
+// edit returns the JSON of an object in which the fields that differ are
+// changed.
+func edit(o object, old, now fields) (string, error) {
+	var err error
+	for _, field := range []struct {
+		name, old, now string
+		set            func(o object, name, now string) (object, error)
+	}{
+		{"name", old.name, now.name, object.setOrRemove},
+		{"tool_call_id", old.callID, now.callID, object.setText},
+		{"reasoning_content", old.thinking, now.thinking, object.setOrRemove},
+		{"refusal", old.refusal, now.refusal, object.setRaw},
+		{"audio", old.audio, now.audio, object.setRaw},
+	} {
+		if field.old == field.now {
+			continue
+		}
+		if o, err = field.set(o, field.name, field.now); err != nil {
+			return "", err
+		}
+	}
+	if !slices.Equal(old.content, now.content) {
+		content, err := editContent(o.get("content"), old.content, now.content)
+		if err != nil {
+			return "", in("content", err)
+		}
+		o = o.set("content", content)
+	}
+	if !slices.Equal(old.calls, now.calls) {
+		if o, err = editCalls(o, old.calls, now.calls); err != nil {
+			return "", in("tool_calls", err)
+		}
+	}
+	return o.raw, nil
+}
