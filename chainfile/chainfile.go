@@ -150,7 +150,7 @@ func (n *node) middleware() (middleware.Middleware, error) {
 	if err := text(&name)(use); err != nil {
 		return nil, err
 	}
-	k, ok := kinds[name]
+	k, ok := kinds()[name]
 	if !ok {
 		return nil, use.errorf("is %q, which is no middleware%s; want %s", name, didYouMean(name, Kinds()), oneOf(Kinds()))
 	}

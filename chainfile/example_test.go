@@ -100,3 +100,11 @@ func ExampleCounter() {
 	fmt.Println(err)
 	// Output: "chars" is no counter (did you mean chars4?); want auto or chars4
 }
+
+func ExampleInKeys() {
+	fmt.Println(chainfile.InKeys("clearing 2 results would free 90 tokens, less than ClearAtLeast of 1000"))
+	fmt.Println(chainfile.InKeys(`trigger.Fraction(0.5) needs the window of model "m": set Request.Budget, or use trigger.Tokens`))
+	// Output:
+	// clearing 2 results would free 90 tokens, less than clear_at_least of 1000
+	// trigger fraction(0.5) needs the window of model "m": set window, or use trigger tokens
+}

@@ -12,12 +12,14 @@ import (
 )
 
 // kinds are the middlewares that a chain may have, by the name after use.
-var kinds = map[string]kind{
-	contextedit.Name: kindOf(contextedit.New, contexteditKeys),
+func kinds() map[string]kind {
+	return map[string]kind{
+		contextedit.Name: kindOf(contextedit.New, contexteditKeys),
+	}
 }
 
 // Kinds returns the names that may stand after use, sorted.
-func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
+func Kinds() []string { return slices.Sorted(maps.Keys(kinds())) }
 
 // kind reads the entries of one middleware.
 type kind struct {
@@ -45,24 +47,40 @@ func kindOf[O interface{ Validate() error }](build func(O) middleware.Middleware
 	}}
 }
 
-// invalid puts what Validate says about options in the words of the file, and
-// at the first key that it names.
+// invalid puts what Validate says about options at the first key that it names.
 func (n *node) invalid(err error, keys []string) *Error {
 	at := n
-	said := optionName.ReplaceAllStringFunc(flat(err), func(option string) string {
+	text := flat(err)
+	for _, option := range goName.FindAllString(text, -1) {
 		name := snake(option)
-		if !slices.Contains(keys, name) {
-			return option
-		}
-		if v := n.value(name); v != nil && at == n {
+		if v := n.value(name); v != nil && slices.Contains(keys, name) {
 			at = v
+			break
+		}
+	}
+	return at.errorf("cannot be: %s", InKeys(text))
+}
+
+// InKeys returns what a middleware says about its options, as in an event or an
+// error, with the keys of a chain file in place of the names in Go.
+func InKeys(text string) string {
+	return goName.ReplaceAllStringFunc(text, func(name string) string {
+		if name == "Request.Budget" {
+			return "window"
+		}
+		if t, ok := strings.CutPrefix(name, "trigger."); ok && slices.Contains(triggerNames(), snake(t)) {
+			return "trigger " + snake(t)
+		}
+		for _, k := range kinds() {
+			if slices.Contains(k.keys, snake(name)) {
+				return snake(name)
+			}
 		}
 		return name
 	})
-	return at.errorf("cannot be: %s", said)
 }
 
-var optionName = regexp.MustCompile(`\b[A-Z][a-z]+(?:[A-Z][a-z]+)*\b`)
+var goName = regexp.MustCompile(`\b(?:trigger\.|Request\.)?[A-Z][a-z]+(?:[A-Z][a-z]+)*\b`)
 
 // snake returns the key of an option: keep_rounds of KeepRounds.
 func snake(option string) string {

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/message/openai"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+var applyCommand = command{
+	name:  "apply",
+	args:  "--chain FILE [--model NAME] [CONVERSATION]",
+	short: "apply a chain to a conversation, as before one model call",
+	long: `Reads a conversation in the format of OpenAI chat completions,
+{"messages": […], "tools": […]} or the bare list of messages, applies the chain
+as before one model call, and writes the conversation with what the model would
+be sent, and with a report of what was done. Fields that are not understood, and
+messages that are not edited, stay as they are, byte for byte. A conversation
+that a provider would reject is an error, and is not repaired.`,
+	flags: func(fs *flag.FlagSet) action {
+		var a apply
+		fs.StringVar(&a.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
+		fs.StringVar(&a.model, "model", "", "`NAME` of the model, in place of the one in the chain file")
+		return a.run
+	},
+}
+
+// apply is the command with its flags.
+type apply struct{ chain, model string }
+
+func (a *apply) run(ctx context.Context, args []string, std stdio) error {
+	if a.chain == "" {
+		return usagef("no chain: want --chain FILE; laconic help apply says more")
+	}
+	file, err := chainfile.Load(a.chain)
+	if err != nil {
+		return err
+	}
+	file.Model = cmp.Or(a.model, file.Model)
+	in, err := read(args, std.in)
+	if err != nil {
+		return err
+	}
+	out, r, err := transform(ctx, file, in)
+	if err != nil {
+		return err
+	}
+	for _, n := range r.Refused {
+		if n.Kind == middleware.Misconfigured {
+			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+" cannot work: "+n.Why))
+		}
+	}
+	_, err = std.out.Write(out)
+	return err
+}
+
+// transform returns the conversation as the model would be sent it, with a
+// report of what was done.
+func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *report, error) {
+	conv, err := openai.Parse(in.data)
+	if err != nil {
+		return nil, nil, in.errorf(err)
+	}
+	history := conv.History()
+	if err := message.Check(history); err != nil {
+		return nil, nil, in.errorf(fmt.Errorf("a provider would reject the conversation: %w", err))
+	}
+	talk, err := foreign.NewMemo("openai", codec{}).Import(conv.Messages)
+	if err != nil {
+		return nil, nil, in.errorf(err)
+	}
+	var s scale
+	chain := *file
+	chain.Chain = slices.Concat([]middleware.Middleware{s.middleware()}, file.Chain)
+	req := &middleware.Request{Messages: talk.Messages, Tools: conv.Tools}
+	req, events, err := middleware.Apply(ctx, chain.Middleware(), req)
+	if err != nil {
+		return nil, nil, in.errorf(errors.New(chainfile.InKeys(err.Error())))
+	}
+	msgs, err := talk.Export(req)
+	if err != nil {
+		return nil, nil, in.errorf(err)
+	}
+	if err := checkExport(msgs, req.Messages); err != nil {
+		return nil, nil, in.errorf(err)
+	}
+	r := newReport(events, message.Leading(history))
+	r.TokensBefore, r.TokensAfter = s.tokens, s.tokens
+	if v := req.View(); v != nil {
+		r.TokensAfter = v.Tokens()
+	}
+	text, err := r.json()
+	if err != nil {
+		return nil, nil, err
+	}
+	out := conv.JSON(msgs, openai.Field{Name: "report", Value: text})
+	return append(bytes.TrimRight(out, " \t\r\n"), '\n'), r, nil
+}
+
+// checkExport makes sure that what is written is what the chain made, and that
+// a provider would accept it.
+func checkExport(msgs []openai.Message, view []message.Message) error {
+	written := make([]message.Message, len(msgs))
+	for i, m := range msgs {
+		written[i] = m.Message()
+	}
+	if err := message.Check(written); err != nil {
+		return fmt.Errorf("the chain made a conversation that a provider would reject: %w", err)
+	}
+	if n := len(view); n != len(written) {
+		return fmt.Errorf("%d messages would be written, want the %d that the chain made", len(written), n)
+	}
+	return nil
+}
+
+// scale is an editor that edits nothing. It tells how long the conversation is,
+// by the counter of the chain that it is in.
+type scale struct{ tokens int }
+
+func (s *scale) middleware() middleware.Middleware {
+	return middleware.Editing("laconic", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		s.tokens = v.Tokens()
+		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+	}, middleware.Options{})
+}

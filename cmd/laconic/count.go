@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/message/openai"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+var countCommand = command{
+	name:  "count",
+	args:  "[--counter NAME] [--text] [--json] [FILE]",
+	short: "count the tokens of a text or a conversation",
+	long: `Counts the tokens of a text, or of a conversation in the format of OpenAI chat
+completions: messages, tool definitions, and what a provider adds around them.
+What is JSON and has messages is a conversation; with --text it is a text.`,
+	flags: func(fs *flag.FlagSet) action {
+		var c count
+		fs.StringVar(&c.counter, "counter", "auto", "`NAME` of the counter: "+strings.Join(chainfile.Counters(), ", "))
+		fs.BoolVar(&c.text, "text", false, "count the text, whatever it says")
+		fs.BoolVar(&c.json, "json", false, "write what was counted as one JSON object")
+		return c.run
+	},
+}
+
+// count is the command with its flags.
+type count struct {
+	counter    string
+	text, json bool
+}
+
+// counted is what there is, in tokens.
+type counted struct {
+	Kind     string `json:"kind"`    // text or conversation
+	Counter  string `json:"counter"` // as it was asked for
+	Tokens   int    `json:"tokens"`
+	Messages int    `json:"messages,omitempty"` // of a conversation: how many
+	Tools    int    `json:"tools,omitempty"`    // of a conversation: how many
+}
+
+func (c *count) run(_ context.Context, args []string, std stdio) error {
+	counter, err := chainfile.Counter(c.counter)
+	if err != nil {
+		return usagef("--counter: %v", err)
+	}
+	if counter == nil {
+		counter = tokens.Chars4{} // what a chain uses by itself
+	}
+	in, err := read(args, std.in)
+	if err != nil {
+		return err
+	}
+	n, err := c.count(counter, in.data)
+	if err != nil {
+		return in.errorf(err)
+	}
+	if !c.json {
+		_, err := fmt.Fprintln(std.out, n.Tokens)
+		return err
+	}
+	return json.NewEncoder(std.out).Encode(n)
+}
+
+func (c *count) count(counter tokens.Counter, data []byte) (counted, error) {
+	if c.text || !isConversation(data) {
+		data = bytes.TrimPrefix(data, []byte("\ufeff"))
+		if !utf8.Valid(data) {
+			return counted{}, errors.New("is not UTF-8: want a text in that encoding")
+		}
+		return counted{Kind: "text", Counter: c.counter, Tokens: counter.Count(string(data))}, nil
+	}
+	conv, err := openai.Parse(data)
+	if err != nil {
+		return counted{}, err
+	}
+	return counted{
+		Kind: "conversation", Counter: c.counter, Messages: len(conv.Messages), Tools: len(conv.Tools),
+		Tokens: tokens.Request(counter, conv.History(), conv.Tools),
+	}, nil
+}
+
+// isConversation reports whether a text means to be a conversation, right or
+// wrong.
+func isConversation(data []byte) bool {
+	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
+	var value json.RawMessage
+	if json.NewDecoder(bytes.NewReader(data)).Decode(&value) != nil {
+		return broken.Match(data)
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) == nil {
+		return object["messages"] != nil
+	}
+	var list []map[string]json.RawMessage
+	return json.Unmarshal(value, &list) == nil && len(list) > 0 && list[0]["role"] != nil
+}
+
+// broken is how a conversation begins that is not JSON to its end.
+var broken = regexp.MustCompile(`^(\{\s*"|\[\s*\{\s*")(messages|role|model|tools)"\s*:`)

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+var update = flag.Bool("update", false, "rewrite stdout, stderr and status of testdata/*.txtar")
+
+// TestGolden runs the command lines of testdata. Each file has args, may have
+// stdin and files that the arguments name, and says what comes of it.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	cases, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, cases)
+	for _, file := range cases {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(file)
+			require.NoError(t, err)
+			dir := t.TempDir()
+			said := map[string]string{}
+			var kept []txtar.File
+			for _, f := range archive.Files {
+				said[f.Name] = string(f.Data)
+				switch f.Name {
+				case "stdout", "stderr", "status":
+				default:
+					kept = append(kept, f)
+					require.NoError(t, os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600))
+				}
+			}
+			args := strings.Fields(said["args"])
+			for i, a := range args {
+				if _, ok := said[a]; ok {
+					args[i] = filepath.Join(dir, a)
+				}
+			}
+			var stdout, stderr bytes.Buffer
+			status := run(t.Context(), args, strings.NewReader(said["stdin"]), &stdout, &stderr)
+			got := map[string]string{
+				"stdout": stdout.String(),
+				"stderr": strings.ReplaceAll(stderr.String(), dir+string(filepath.Separator), ""),
+				"status": strconv.Itoa(status) + "\n",
+			}
+			if *update {
+				archive.Files = kept
+				for _, name := range []string{"stdout", "stderr", "status"} {
+					if got[name] != "" {
+						archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(got[name])})
+					}
+				}
+				require.NoError(t, os.WriteFile(file, txtar.Format(archive), 0o600))
+				return
+			}
+			for name, text := range got {
+				require.Equal(t, said[name], text, "%s of laconic %s", name, said["args"])
+			}
+		})
+	}
+}
+
+func exec(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	status = run(t.Context(), args, strings.NewReader(stdin), &out, &err)
+	if status != 0 {
+		require.Equal(t, 1, strings.Count(err.String(), "\n"), "an error is one line: %q", err.String())
+		require.Empty(t, out.String(), "what failed writes nothing")
+	}
+	return status, out.String(), err.String()
+}
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "chain.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	chain := write(t, "chain: [{use: contextedit}]")
+	for _, c := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"", 2, "laconic: no command: want apply, count, help or version; laconic help says more\n"},
+		{"aply", 2, "laconic: no command \"aply\": want apply"},
+		{"help aply", 2, "laconic: help: no command \"aply\": want apply"},
+		{"help apply count", 2, "laconic: help: 2 commands given, want one at a time\n"},
+		{"version now", 2, "laconic: version: argument \"now\" is not understood: want none\n"},
+		{"apply", 2, "laconic: apply: no chain: want --chain FILE; laconic help apply says more\n"},
+		{"apply --chain", 2, "laconic: apply: flag needs an argument: -chain; laconic help apply says more\n"},
+		{"apply --chains x", 2, "laconic: apply: flag provided but not defined: -chains; laconic help apply says more\n"},
+		{"apply --chain " + chain + " a b", 2, "laconic: apply: 2 files given, want one: \"b\" is too much\n"},
+		{"apply --chain " + chain + " none.json", 1, "laconic: apply: open none.json: no such file or directory\n"},
+		{"apply --chain none.yaml", 1, "laconic: apply: chainfile: open none.yaml: no such file or directory\n"},
+		{"count --counter chars", 2, "laconic: count: --counter: \"chars\" is no counter (did you mean chars4?); want auto or chars4\n"},
+		{"count a b", 2, "laconic: count: 2 files given, want one: \"b\" is too much\n"},
+		{"count .", 1, "laconic: count: read .: is a directory\n"},
+	} {
+		status, _, stderr := exec(t, "", strings.Fields(c.args)...)
+		require.Equal(t, c.status, status, "laconic %s: %s", c.args, stderr)
+		require.True(t, strings.HasPrefix(stderr, c.want), "laconic %s\nwant %s\ngot  %s", c.args, c.want, stderr)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}} {
+		status, stdout, stderr := exec(t, "", args...)
+		require.Zero(t, status)
+		require.Empty(t, stderr)
+		for _, c := range commands() {
+			require.Contains(t, stdout, c.name+" ")
+			require.Contains(t, stdout, c.short)
+		}
+	}
+	for _, c := range commands() {
+		_, want, _ := exec(t, "", "help", c.name)
+		require.Contains(t, want, "usage: laconic "+c.name)
+		for _, flags := range [][]string{{"--help"}, {"file", "-h"}} {
+			status, stdout, stderr := exec(t, "", append([]string{c.name}, flags...)...)
+			require.Zero(t, status)
+			require.Empty(t, stderr)
+			require.Equal(t, want, stdout)
+		}
+		for line := range strings.SplitSeq(overviewOf(t)+want, "\n") {
+			require.LessOrEqual(t, len([]rune(line)), 80, "it fits a terminal: %s", line)
+		}
+	}
+}
+
+func overviewOf(t *testing.T) string {
+	t.Helper()
+	_, out, _ := exec(t, "", "help")
+	return out
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	for _, arg := range []string{"version", "--version"} {
+		status, stdout, _ := exec(t, "", arg)
+		require.Zero(t, status)
+		require.Regexp(t, `^laconic \S.* go1\.\d+.*\n$`, stdout)
+	}
+	info := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
+		return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}
+	}
+	revision := debug.BuildSetting{Key: "vcs.revision", Value: "abc"}
+	require.Equal(t, "v1.2.3", built(info("v1.2.3", revision), true))
+	require.Equal(t, "abc", built(info("(devel)", revision), true))
+	require.Equal(t, "abc with changes", built(info("", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), true))
+	require.Equal(t, "(devel)", built(info(""), true))
+	require.Equal(t, "(unknown)", built(nil, false))
+}
+
+// TestInput feeds apply what is no conversation.
+func TestInput(t *testing.T) {
+	t.Parallel()
+	chain := write(t, "chain: [{use: contextedit}]")
+	for name, c := range map[string]struct{ in, want string }{
+		"nothing":        {"", "standard input: openai: empty"},
+		"one a line":     {"{\"messages\":[]}\n{\"messages\":[]}\n", "standard input: openai: line 2, column 1: a second JSON value begins here: want one conversation, not one a line"},
+		"rest":           {"[]\r\nbye", "standard input: openai: line 2, column 1: something stands behind the JSON: want nothing"},
+		"not UTF-8":      {"[{\"role\":\"\xff\"}]", "standard input: openai: line 1, column 11: not UTF-8"},
+		"UTF-16":         {"\xff\xfe[\x00]\x00", "standard input: openai: line 1, column 1: not UTF-8"},
+		"half":           {`[{"role":`, "standard input: openai: line 1, column 10: not JSON: it ends in the middle"},
+		"a break inside": {"[{\"role\":\"a\\nb\"}]", `standard input: openai: messages[0].role is "a\nb", want system, developer, user, assistant or tool`},
+		"unanswered":     {`[{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}]`, `standard input: a provider would reject the conversation: message: message 0: unanswered call "c"`},
+		"empty message":  {`[{"role":"user","content":" "}]`, `standard input: a provider would reject the conversation: message: message 0: empty message`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, _, stderr := exec(t, c.in, "apply", "--chain", chain)
+			require.Equal(t, 1, status)
+			require.True(t, strings.HasPrefix(stderr, "laconic: apply: "+c.want), "want %s\ngot  %s", c.want, stderr)
+		})
+	}
+	status, stdout, _ := exec(t, "\ufeff[\r\n{\"role\":\"user\",\r\n\"content\":\"hi\"}]\r\n\r\n", "apply", "--chain", chain)
+	require.Zero(t, status)
+	want := strings.Join([]string{
+		`{"messages":[`, `{"role":"user",`, `"content":"hi"}],"report":{"tokens_before":8,"tokens_after":8,"edits":[],"refused":[]}}` + "\n",
+	}, "\r\n")
+	require.Equal(t, want, stdout, "the mark and the breaks at the end are gone, those inside are as they were")
+}
+
+func TestCount(t *testing.T) {
+	t.Parallel()
+	const conversation = `{"messages":[{"role":"user","content":"12345678"}],"tools":[{"type":"function","function":{"name":"f"}}]}`
+	for name, c := range map[string]struct {
+		in   string
+		args []string
+		want string
+	}{
+		"nothing":             {in: "", want: "0\n"},
+		"text":                {in: "123456789", want: "3\n"},
+		"text behind a mark":  {in: "\ufeff12345678", want: "2\n"},
+		"conversation":        {in: conversation, want: "14\n"},
+		"list":                {in: `[{"role":"user","content":"12345678"}]`, want: "9\n"},
+		"as text":             {in: conversation, args: []string{"--text"}, want: "27\n"},
+		"JSON that is none":   {in: `{"data":{"messages":[]}}`, want: "6\n"},
+		"list that is none":   {in: `[{"name":1}]`, want: "3\n"},
+		"markdown":            {in: `[a link]`, want: "2\n"},
+		"in JSON":             {in: conversation, args: []string{"--json", "--counter", "chars4"}, want: `{"kind":"conversation","counter":"chars4","tokens":14,"messages":1,"tools":1}` + "\n"},
+		"text in JSON":        {in: "1", args: []string{"--json", "-"}, want: `{"kind":"text","counter":"auto","tokens":1}` + "\n"},
+		"not as it may stand": {in: "\xff", want: "laconic: count: standard input: is not UTF-8: want a text in that encoding\n"},
+		"a broken one":        {in: `{"messages":5}`, want: "laconic: count: standard input: openai: messages is a number, want a list of messages\n"},
+		"half of one":         {in: "[ {\n\"role\":", want: "laconic: count: standard input: openai: line 2, column 8: not JSON: it ends in the middle\n"},
+		"several":             {in: conversation + "\n" + conversation, want: "laconic: count: standard input: openai: line 2, column 1: a second JSON value begins here: want one conversation, not one a line\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := exec(t, c.in, append([]string{"count"}, c.args...)...)
+			require.Equal(t, c.want, stdout+stderr)
+			require.Equal(t, strings.HasPrefix(c.want, "laconic"), status == 1)
+		})
+	}
+}
+
+// TestDashes has a file that is called like a flag.
+func TestDashes(t *testing.T) {
+	t.Parallel()
+	status, _, stderr := exec(t, "", "count", "--", "--text")
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, "open --text: no such file")
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+func (brokenPipe) Read([]byte) (int, error)  { return 0, errors.New("input is gone") }
+
+func TestBrokenPipes(t *testing.T) {
+	t.Parallel()
+	chain := write(t, "chain: [{use: contextedit}]")
+	for _, args := range [][]string{{"apply", "--chain", chain}, {"count"}, {"count", "--json"}, {"help"}, {"help", "count"}, {"version"}} {
+		var stderr strings.Builder
+		require.Equal(t, 1, run(t.Context(), args, strings.NewReader("[]"), brokenPipe{}, &stderr), "%v", args)
+		require.Contains(t, stderr.String(), "broken pipe")
+	}
+	for _, args := range [][]string{{"apply", "--chain", chain}, {"count"}} {
+		var stderr strings.Builder
+		require.Equal(t, 1, run(t.Context(), args, brokenPipe{}, io.Discard, &stderr))
+		require.Contains(t, stderr.String(), "read standard input: input is gone")
+	}
+}
+
+// TestFold has a chain that folds: the messages that a fold makes are written
+// anew, and the report names those that it stands for.
+func TestFold(t *testing.T) {
+	t.Parallel()
+	fold := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		edit := middleware.FoldOf(2, 3, message.User("(A log was read: <memory>.)"))
+		return &middleware.Plan{Edits: []middleware.Edit{edit}, Why: "folded a round"}, nil
+	}
+	file := &chainfile.File{Chain: []middleware.Middleware{middleware.Editing("folds", fold, middleware.Options{})}}
+	const system, user = `{"role":"developer","content":"Fix builds."}`, `{"role":"user","content":"Why does it fail?","x":1.0}`
+	const round = `{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},` +
+		`{"role":"tool","tool_call_id":"a","content":"step 14: the linker ran out of memory; exit status 2"}`
+	const last = `{"role":"assistant","content":"Memory."},{"role":"user","content":"How much?"}`
+	out, r, err := transform(t.Context(), file, input{data: []byte("[" + system + "," + user + "," + round + "," + last + "]")})
+	require.NoError(t, err)
+	require.Equal(t, []edit{{By: "folds", Kind: "fold", Messages: []int{2, 3}, Freed: r.TokensBefore - r.TokensAfter, Why: "folded a round"}}, r.Edits)
+	before, _, _ := strings.Cut(string(out), `,"report":`)
+	want := strings.Join([]string{`{"messages":[` + system, user, `{"role":"user","content":"(A log was read: <memory>.)"}`, last + "]"}, ",")
+	require.Equal(t, want, before)
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// report says what a chain did to a conversation.
+type report struct {
+	TokensBefore int    `json:"tokens_before"`
+	TokensAfter  int    `json:"tokens_after"`
+	Edits        []edit `json:"edits"`
+	Refused      []note `json:"refused"`
+}
+
+// edit is what one middleware did.
+type edit struct {
+	By       string `json:"by"`
+	Kind     string `json:"kind"`     // rewrite or fold
+	Messages []int  `json:"messages"` // those of the input that were edited
+	Freed    int    `json:"freed"`    // tokens
+	Why      string `json:"why"`
+}
+
+// note says why something was not done.
+type note struct {
+	By   string               `json:"by"`
+	Kind middleware.EventKind `json:"kind"`
+	Why  string               `json:"why"`
+}
+
+// newReport tells the events of a call, on a history that so many system
+// messages lead.
+func newReport(events []middleware.Event, lead int) *report {
+	r := &report{Edits: []edit{}, Refused: []note{}}
+	for _, e := range events {
+		if e.Kind == middleware.Edited {
+			r.Edits = append(r.Edits, newEdit(e, lead))
+			continue
+		}
+		why := e.Why
+		if e.Err != nil && why == "" {
+			why = e.Err.Error()
+		}
+		r.Refused = append(r.Refused, note{By: e.By, Kind: e.Kind, Why: chainfile.InKeys(why)})
+	}
+	return r
+}
+
+func newEdit(e middleware.Event, lead int) edit {
+	out := edit{By: e.By, Messages: []int{}, Freed: e.Freed(), Why: chainfile.InKeys(e.Why)}
+	var kinds []string
+	for _, record := range e.Edits {
+		kinds = append(kinds, string(record.Kind))
+		for _, run := range record.Runs {
+			for i := run.First; i <= run.Last; i++ {
+				out.Messages = append(out.Messages, lead+i)
+			}
+		}
+	}
+	slices.Sort(kinds)
+	slices.Sort(out.Messages)
+	out.Kind = strings.Join(slices.Compact(kinds), " and ")
+	out.Messages = slices.Compact(out.Messages)
+	return out
+}
+
+func (r *report) json() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(r)
+	return bytes.TrimSpace(b.Bytes()), err
+}
