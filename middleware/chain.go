@@ -161,7 +161,7 @@ func (c *chain) follow(req *Request) (*track, error) {
 			continue
 		}
 		for k, p := range req.Messages[i].Parts {
-			if !isPart(p) {
+			if !message.KnownPart(p) {
 				return nil, &Error{
 					Kind: Invalid, Op: "middleware",
 					Err: fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", i, k, p),
@@ -181,16 +181,4 @@ func (c *chain) follow(req *Request) (*track, error) {
 		t.toolTokens = tokens.Tools(c.counter, req.Tools)
 	}
 	return t, nil
-}
-
-// isPart reports whether a part is one of those that package message has: not
-// nil, and no pointer to one.
-func isPart(p message.Part) bool {
-	switch p := p.(type) {
-	case message.ToolResult:
-		return p.Content == nil || isPart(p.Content)
-	case message.Text, message.Thinking, message.Media, message.ToolCall, message.Opaque:
-		return true
-	}
-	return false
 }

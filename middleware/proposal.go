@@ -9,8 +9,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// draft is a plan on its way to a view.
-type draft struct {
+// proposal is a plan on its way to a view.
+type proposal struct {
 	layer  *layer
 	before *View
 
@@ -24,76 +24,76 @@ type draft struct {
 
 // once lets the editor plan, the first time it is called, and verifies the
 // plan.
-func (d *draft) once(ctx context.Context) *Plan {
-	if d.made {
-		return d.plan
+func (p *proposal) once(ctx context.Context) *Plan {
+	if p.made {
+		return p.plan
 	}
-	d.made = true
-	if d.plan, d.err = d.propose(ctx); d.err != nil || d.plan == nil || len(d.plan.Edits) == 0 {
-		return d.plan
+	p.made = true
+	if p.plan, p.err = p.propose(ctx); p.err != nil || p.plan == nil || len(p.plan.Edits) == 0 {
+		return p.plan
 	}
-	d.apply()
-	if d.after == nil {
+	p.apply()
+	if p.after == nil {
 		return nil
 	}
-	d.plan.Saved = d.before.Tokens() - d.after.Tokens()
-	return d.plan
+	p.plan.Saved = p.before.Tokens() - p.after.Tokens()
+	return p.plan
 }
 
-func (d *draft) propose(ctx context.Context) (p *Plan, err error) {
+func (p *proposal) propose(ctx context.Context) (plan *Plan, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("editor panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	if p, err = d.layer.editor(ctx, d.before); p != nil {
-		own := *p
-		p = &own
+	if plan, err = p.layer.editor(ctx, p.before); plan != nil {
+		own := *plan
+		plan = &own
 	}
-	return p, err
+	return plan, err
 }
 
 // apply makes the view of the plan and verifies it.
-func (d *draft) apply() {
-	d.after = nil
-	records, err := d.before.translate(d.layer.name, d.plan)
+func (p *proposal) apply() {
+	p.after = nil
+	records, err := p.before.translate(p.layer.name, p.plan)
 	if err == nil {
-		d.records = records
-		d.after, err = d.before.withEdits(records, d.plan)
+		p.records = records
+		p.after, err = p.before.withEdits(records, p.plan)
 	}
 	if err == nil {
-		err = verify(d.before, d.after, records, d.plan.lazy())
+		err = verify(p.before, p.after, records, p.plan.lazy())
 	}
 	if err != nil {
-		d.after, d.err, d.refused = nil, err, true
+		p.after, p.err, p.refused = nil, err, true
 	}
 }
 
 // finish makes the folds that are still to be made, and verifies again.
-func (d *draft) finish(ctx context.Context) {
-	if !d.plan.lazy() {
+func (p *proposal) finish(ctx context.Context) {
+	if !p.plan.lazy() {
 		return
 	}
-	plan := *d.plan
+	plan := *p.plan
 	plan.Edits = slices.Clone(plan.Edits)
 	for i := range plan.Edits {
 		e := &plan.Edits[i]
 		if e.Make == nil {
 			continue
 		}
-		msgs, err := d.makeFold(ctx, e)
+		msgs, err := p.makeFold(ctx, e)
 		if err != nil {
-			d.after, d.err = nil, err
+			p.after, p.err = nil, err
 			return
 		}
 		e.Messages, e.Make = msgs, nil
 	}
-	d.plan = &plan
-	d.apply()
+	p.plan = &plan
+	p.apply()
 }
 
 // makeFold makes the messages of one fold.
-func (d *draft) makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
+func (p *proposal) makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("fold panicked: %v\n%s", r, debug.Stack())
