@@ -18,7 +18,8 @@ type chain struct {
 	counter tokens.Counter
 	clock   func() time.Time
 	adopts  bool
-	given   bool // somebody chose the Env
+	given   bool   // somebody chose the Env
+	origin  *chain // what this acts for in a dry run; nil: for itself
 	memo    memo
 	ignored atomic.Bool // an event has said that the Env came too late
 }
@@ -49,7 +50,7 @@ func (c *chain) enter(next Model) Model {
 			r := *req
 			r.owner, r.view, r.left = c, nil, false
 			req = &r
-		case c.given && req.owner != c && !c.ignored.Swap(true):
+		case c.given && req.owner != c && (req.probe != nil || !c.ignored.Swap(true)):
 			c.tell(ctx, req, Event{
 				Kind: EnvIgnored, By: "middleware.With",
 				Why: "an outer chain has its own Env; give it to the outermost With",
@@ -75,6 +76,7 @@ func (c *chain) leave(next Model) Model {
 			if err != nil {
 				return nil, err
 			}
+			r.probe = req.probe.keep(v)
 			if sameSlice(req.view.msgs, req.Messages) {
 				r.see(v)
 			}

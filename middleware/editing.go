@@ -61,7 +61,7 @@ func (l *layer) around(next Model) Model {
 		if v, err = l.edit(ctx, v); err != nil {
 			return nil, err
 		}
-		r := *req
+		r := *v.req
 		r.see(v)
 		return next(ctx, &r, emit)
 	}
@@ -70,20 +70,32 @@ func (l *layer) around(next Model) Model {
 // open returns the view that the request carries, or makes it.
 func (r *Request) open(ctx context.Context) (*View, error) {
 	if r.view == nil {
-		return r.owner.open(ctx, r)
+		return r.openAnew(ctx)
 	}
 	if sameSlice(r.view.msgs, r.Messages) || slices.EqualFunc(r.view.msgs, r.Messages, unchanged) {
 		return r.view.with(r), nil
 	}
-	if _, err := r.view.with(r).commit(ctx); err != nil {
+	v, err := r.view.with(r).commit(ctx)
+	if err != nil {
 		return nil, err
 	}
+	w := *r
+	w.probe, r = r.probe.keep(v), &w
 	r.owner.tell(ctx, r, Event{
 		Kind: Reopened, By: "middleware",
 		Why: "the messages were changed between two editing middlewares, so the second begins anew; " +
 			"change them before the first or behind the last",
 	})
-	return r.owner.open(ctx, r)
+	return r.openAnew(ctx)
+}
+
+// openAnew makes the first view of the messages that the request carries now.
+func (r *Request) openAnew(ctx context.Context) (*View, error) {
+	c := r.owner
+	if r.probe != nil {
+		c = r.probe.fork(c)
+	}
+	return c.open(ctx, r)
 }
 
 func unchanged(a, b message.Message) bool { return same(&a, &b) && alike(&a, &b) }
