@@ -35,8 +35,9 @@ type DraftResult struct {
 // All other middlewares do what they do in a call: they see the view and an
 // empty response, as in [Apply], once or as often as they ask for it; the last
 // time counts. What they put behind the last editing middleware is not part of
-// the draft. If none asks for it, since one answers by itself, that is an error.
-// Other errors are those of a call: of the context, of kind [Invalid] for a
+// the draft. If none asks for it, since one answers by itself, that is an error,
+// and so is a Request made anew: what lies behind that takes it for a call. Other
+// errors are those of a call: of the context, of kind [Invalid] for a
 // request that is wrong, and of editors under Strict.
 func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, error) {
 	var (
@@ -68,14 +69,21 @@ func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, erro
 	if _, err := mw(capture)(ctx, &r, nil); err != nil {
 		return nil, err
 	}
-	if sent == nil {
-		return nil, &Error{Op: "middleware", Err: errors.New("Draft: a middleware answered by itself, so nothing would be sent")}
+	switch {
+	case sent == nil:
+		return nil, undrafted("a middleware answered by itself, so nothing would be sent")
+	case sent.probe == nil:
+		return nil, undrafted("a middleware made a Request anew, want a copy of the one that it was given")
 	}
 	runs, err := sent.runs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return newDraft(runs, events), nil
+}
+
+func undrafted(why string) error {
+	return &Error{Op: "middleware", Err: errors.New("Draft: " + why)}
 }
 
 // runs returns what would be kept of a request that has come through a dry run,

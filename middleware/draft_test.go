@@ -132,6 +132,11 @@ func TestDraftErrors(t *testing.T) {
 		return nil, errors.New("no idea")
 	}, bad)
 	answering := func(middleware.Model) middleware.Model { return middlewaretest.Say("from the cache") }
+	anew := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			return next(ctx, &middleware.Request{Messages: req.Messages}, emit)
+		}
+	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	l := &layers{}
@@ -144,6 +149,7 @@ func TestDraftErrors(t *testing.T) {
 		kind middleware.Kind
 	}{
 		{"a middleware that answers", t.Context(), middleware.Chain(l.fold(), answering), middleware.Request{}, "a middleware answered by itself", middleware.Unknown},
+		{"a request made anew", t.Context(), anew, middleware.Request{}, "want a copy of the one", middleware.Unknown},
 		{"a strict editor", t.Context(), failing, middleware.Request{}, "failing: no idea", middleware.Unknown},
 		{"a part that is none", t.Context(), l.fold(), middleware.Request{Messages: []message.Message{{Role: "user", Parts: []message.Part{nil}}}}, "message 0: part 0", middleware.Invalid},
 		{"without an editor", t.Context(), identity, middleware.Request{Messages: []message.Message{{Role: "user", Parts: []message.Part{nil}}}}, "message 0: part 0", middleware.Invalid},
