@@ -112,6 +112,14 @@ func TestDraftWithoutRestoresWhatWasRemembered(t *testing.T) {
 		require.Empty(t, e.Edits, name)
 		require.NoError(t, middlewaretest.Same(remembered, messagesOf(e.After)), name)
 	}
+
+	// And it can be committed in the place of what was remembered.
+	clearing := middleware.With(env, middleware.Editing("clear", clearFirst, middleware.Options{Trigger: never}))
+	d := drafted(t, clearing, history, "clear")
+	require.NoError(t, d.Commit(t.Context()))
+	got, events := sentBy(t, clearing, history)
+	require.Empty(t, events)
+	require.NoError(t, middlewaretest.Same(messagesOf(d.After), got))
 }
 
 func TestDraftChangesThatBreakARule(t *testing.T) {

@@ -14,13 +14,15 @@ import (
 // no editor is asked to make them again. The chain may be in use meanwhile.
 // Observers hear nothing of it: Events has all that there is to tell.
 //
-// If the conversation has gone on, that is no harm. If it has been edited since
-// the draft was made, and not just inside what the draft folds, the error is of
-// kind [Outdated], and nothing is kept. Edits made behind the end of the
-// drafted history are known only if this chain made or found them, and not from
-// calls that are still under way. An error of the journal, or of the context,
-// leaves open what was kept; Commit may be repeated. Once the edits are kept,
-// it does nothing more.
+// If the conversation has gone on meanwhile, that is no harm. If it has been
+// edited since the draft was made, other than inside what the draft folds, the
+// error is of kind [Outdated], and the edits made meanwhile stay in force. Edits
+// behind the end of the drafted history count if this chain made or found them,
+// and not from calls that are still under way. Other chains with the same
+// journal find what is committed as they find the edits of a call.
+//
+// An error of the journal, or of the context, leaves open what was kept, and
+// Commit may be repeated. Once the edits are kept, it does nothing more.
 func (d *DraftResult) Commit(ctx context.Context) error {
 	for _, v := range d.runs {
 		if err := ctx.Err(); err != nil {

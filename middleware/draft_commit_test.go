@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -162,6 +163,37 @@ func (l *layers) both() middleware.Middleware {
 func (l *layers) shortenOnly() middleware.Middleware { return shortener("shorten", 3, never) }
 
 var never = trigger.Func(func(*middleware.View, func() *middleware.Plan) (bool, string, error) { return false, "", nil })
+
+// lateJournal does something right before the first write.
+type lateJournal struct {
+	middleware.Journal
+
+	once sync.Once
+	do   func()
+}
+
+func (j *lateJournal) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (middleware.Entry, error) {
+	j.once.Do(j.do)
+	return j.Journal.Put(ctx, scope, id, over, e)
+}
+
+// A call that is quicker by a hair wins, as it wins over another call.
+func TestDraftCommitLosesARace(t *testing.T) {
+	t.Parallel()
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	memory := middleware.NewMemory(0)
+	l := &layers{}
+	other := middleware.With(middleware.Env{Journal: memory}, l.foldMore())
+	var theirs []message.Message
+	j := &lateJournal{Journal: memory, do: func() { theirs, _ = sentBy(t, other, history) }}
+	mw := middleware.With(middleware.Env{Journal: j}, l.fold())
+	d := drafted(t, mw, history)
+	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
+	got, events := sentBy(t, mw, history)
+	require.Empty(t, events)
+	require.NoError(t, middlewaretest.Same(theirs, got))
+	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())), "once more")
+}
 
 // moodyJournal fails while it is told to.
 type moodyJournal struct {

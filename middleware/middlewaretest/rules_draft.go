@@ -12,7 +12,8 @@ func draftRules() []rule {
 	return []rule{{
 		name: "drafts",
 		text: "a draft shows the view of the call, and a draft that is dropped leaves no trace: " +
-			"the calls behind it are what they would have been, and no observer hears of it, since whoever looks at what would be done has not done it yet",
+			"the calls behind it are what they would have been, and no observer hears of it, " +
+			"since whoever looks at what would be done has not done it yet",
 		check: checkDrafts,
 	}}
 }
