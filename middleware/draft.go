@@ -35,10 +35,12 @@ type DraftResult struct {
 // All other middlewares do what they do in a call: they see the view and an
 // empty response, as in [Apply], once or as often as they ask for it; the last
 // time counts. What they put behind the last editing middleware is not part of
-// the draft. If none asks for it, since one answers by itself, that is an error,
-// and so is a Request made anew: what lies behind that takes it for a call. Other
-// errors are those of a call: of the context, of kind [Invalid] for a
-// request that is wrong, and of editors under Strict.
+// the draft.
+//
+// It is an error if a middleware answers by itself, or passes on a Request made
+// anew: what lies behind that takes it for a call. Other errors are those of a
+// call: of the context, of kind [Invalid] for a request that is wrong, and of
+// editors under Strict.
 func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, error) {
 	var (
 		mu     sync.Mutex
