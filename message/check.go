@@ -95,9 +95,15 @@ func Content(msgs []Message, i int) []Violation {
 		report(UnknownRole, "")
 	}
 	for _, p := range m.Parts {
+		if !KnownPart(p) {
+			rule := UnknownPart
+			if p == nil {
+				rule = NilPart
+			}
+			report(rule, "")
+			continue
+		}
 		switch p := p.(type) {
-		case nil:
-			report(NilPart, "")
 		case ToolCall:
 			if m.Role != RoleAssistant {
 				report(MisplacedPart, p.ID)
@@ -110,8 +116,6 @@ func Content(msgs []Message, i int) []Violation {
 				report(MisplacedPart, p.CallID)
 			}
 		case Text, Thinking, Media, Opaque:
-		default:
-			report(UnknownPart, "")
 		}
 	}
 	if !slices.ContainsFunc(m.Parts, says) {

@@ -179,7 +179,7 @@ func TestContentOfResults(t *testing.T) {
 		{"call", call("b"), misplaced},
 		{"result", piece("b"), misplaced},
 		{"result with an image", message.ToolResult{CallID: "a", Content: message.Media{}}, misplaced},
-		{"pointer", &message.Media{}, misplaced},
+		{"pointer", &message.Media{}, []message.Violation{{Rule: message.UnknownPart, At: 1}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -62,3 +62,27 @@ func TestRun(t *testing.T) {
 		require.Equal(t, in, r.Contains(i), "position %d", i)
 	}
 }
+
+func TestKnownPart(t *testing.T) {
+	t.Parallel()
+	for _, p := range []message.Part{
+		message.Text{},
+		message.Thinking{},
+		message.Media{},
+		message.ToolCall{},
+		message.Opaque{},
+		message.ToolResult{},
+		message.ToolResult{Content: message.Media{}},
+		message.ToolResult{Content: message.Text{}},
+	} {
+		require.True(t, message.KnownPart(p), "%T %v", p, p)
+	}
+	for _, p := range []message.Part{
+		nil, &message.Text{}, (*message.Media)(nil),
+		message.ToolResult{Content: &message.Media{}},
+		message.ToolResult{Content: message.ToolResult{Content: &message.Text{}}},
+		struct{ message.Part }{message.Text{}},
+	} {
+		require.False(t, message.KnownPart(p), "%T %v", p, p)
+	}
+}

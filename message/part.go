@@ -58,3 +58,15 @@ func (Media) part()      {}
 func (ToolCall) part()   {}
 func (ToolResult) part() {}
 func (Opaque) part()     {}
+
+// KnownPart reports whether a part is one of the six types: not nil, no pointer
+// to one, and if it is a result, with content that is none of that either.
+func KnownPart(p Part) bool {
+	switch p := p.(type) {
+	case ToolResult:
+		return p.Content == nil || KnownPart(p.Content)
+	case Text, Thinking, Media, ToolCall, Opaque:
+		return true
+	}
+	return false
+}

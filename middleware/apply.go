@@ -24,6 +24,8 @@ func Apply(ctx context.Context, mw Middleware, req *Request) (*Request, []Event,
 	capture := func(_ context.Context, r *Request, _ Emit) (*Response, error) {
 		c := *r
 		c.observers = req.observers
+		mu.Lock()
+		defer mu.Unlock()
 		sent = &c
 		return &Response{}, nil
 	}

@@ -18,7 +18,8 @@ type chain struct {
 	counter tokens.Counter
 	clock   func() time.Time
 	adopts  bool
-	given   bool // somebody chose the Env
+	given   bool   // somebody chose the Env
+	origin  *chain // what this acts for in a dry run; nil: for itself
 	memo    memo
 	ignored atomic.Bool // an event has said that the Env came too late
 }
@@ -49,7 +50,7 @@ func (c *chain) enter(next Model) Model {
 			r := *req
 			r.owner, r.view, r.left = c, nil, false
 			req = &r
-		case c.given && req.owner != c && !c.ignored.Swap(true):
+		case c.given && req.owner != c && (req.probe != nil || !c.ignored.Swap(true)):
 			c.tell(ctx, req, Event{
 				Kind: EnvIgnored, By: "middleware.With",
 				Why: "an outer chain has its own Env; give it to the outermost With",
@@ -75,6 +76,7 @@ func (c *chain) leave(next Model) Model {
 			if err != nil {
 				return nil, err
 			}
+			r.probe = req.probe.keep(v)
 			if sameSlice(req.view.msgs, req.Messages) {
 				r.see(v)
 			}
@@ -161,7 +163,7 @@ func (c *chain) follow(req *Request) (*track, error) {
 			continue
 		}
 		for k, p := range req.Messages[i].Parts {
-			if !isPart(p) {
+			if !message.KnownPart(p) {
 				return nil, &Error{
 					Kind: Invalid, Op: "middleware",
 					Err: fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", i, k, p),
@@ -181,16 +183,4 @@ func (c *chain) follow(req *Request) (*track, error) {
 		t.toolTokens = tokens.Tools(c.counter, req.Tools)
 	}
 	return t, nil
-}
-
-// isPart reports whether a part is one of those that package message has: not
-// nil, and no pointer to one.
-func isPart(p message.Part) bool {
-	switch p := p.(type) {
-	case message.ToolResult:
-		return p.Content == nil || isPart(p.Content)
-	case message.Text, message.Thinking, message.Media, message.ToolCall, message.Opaque:
-		return true
-	}
-	return false
 }

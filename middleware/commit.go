@@ -17,34 +17,43 @@ func (v *View) commit(ctx context.Context) (*View, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := v.call
-	end := len(c.ids) - 1
-	got, err := v.put(ctx, c.track.found, end, v.list)
-	if err == nil {
-		v = v.settle(got)
-		err = v.putBefore(ctx, c.guard.lastUser-1)
-	}
-	if err == nil && c.chain.adopts {
-		err = v.putAdopted(ctx)
-	}
+	w, f, err := v.write(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		c := v.call
 		c.chain.tell(ctx, v.req, Event{
 			Kind: JournalFailed, By: "middleware", Err: err,
 			Why: "the edits of this call are kept in memory only",
 		})
-		f := c.track.found
-		f.list, f.unkept = v.list, v.list
-		v.publish(f)
+		f = c.track.found
+		f.list, f.unkept = w.list, w.list
 	}
-	return v, nil
+	w.publish(f)
+	return w, nil
 }
 
-// settle makes the track say what the journal has now, and returns the view of
-// that.
-func (v *View) settle(f found) *View {
+// write puts the edits into the journal, and returns what is there then, with
+// the view of that.
+func (v *View) write(ctx context.Context) (*View, found, error) {
+	c := v.call
+	got, err := v.put(ctx, c.track.found, len(c.ids)-1, v.list)
+	if err != nil {
+		return v, found{}, err
+	}
+	v, got = v.settle(got)
+	if err := v.putBefore(ctx, c.guard.lastUser-1); err != nil {
+		return v, found{}, err
+	}
+	if c.chain.adopts {
+		err = v.putAdopted(ctx)
+	}
+	return v, got, err
+}
+
+// settle returns the view of what the journal has now.
+func (v *View) settle(f found) (*View, found) {
 	f.list = f.all.holding(v.call)
 	w := *v
 	w.edited = false
@@ -52,8 +61,7 @@ func (v *View) settle(f found) *View {
 		w.list = f.list
 		w.shape = f.list.apply(v.call)
 	}
-	w.publish(f)
-	return &w
+	return &w, f
 }
 
 // publish replaces the track by one with these edits.

@@ -31,4 +31,10 @@
 // break rules of message.Check themselves pass untouched; only a part that is
 // nil, or a pointer to one of the types of parts, is an error, of kind
 // [Invalid].
+//
+// # Without a model
+//
+// [Apply] runs a chain for loops that call their model themselves. [Draft] is a
+// dry run: it says which view the model would be sent and by which edits, and
+// nothing is kept of it unless it is committed.
 package middleware

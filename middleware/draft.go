@@ -2,128 +2,115 @@ package middleware
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
+	"errors"
 	"slices"
-
-	"github.com/laconic-go/laconic/message"
+	"sync"
 )
 
-// draft is a plan on its way to a view.
-type draft struct {
-	layer  *layer
-	before *View
+// DraftResult is what a chain would do to a request. It never changes, is safe
+// for concurrent use, and everything in it is read-only. [DraftResult.Refold],
+// [DraftResult.Rewrite] and [DraftResult.Without] return changed ones,
+// [DraftResult.Commit] keeps one. One that is not committed is as good as never
+// made.
+type DraftResult struct {
+	Before *View       // what the model would be sent with the edits remembered so far
+	After  *View       // what it would be sent, as far as the last editing middleware
+	Edits  []DraftEdit // what is new in After, in the order of the history
+	Events []Event     // what observers would have heard of the dry run, refusals among it
 
-	made    bool
-	plan    *Plan
-	records []*Record
-	after   *View // nil: nothing to do, or not possible
-	err     error
-	refused bool // err says which rule the plan breaks
+	runs []*View // of each history that editors have worked on; the last is After
 }
 
-// once lets the editor plan, the first time it is called, and verifies the
-// plan.
-func (d *draft) once(ctx context.Context) *Plan {
-	if d.made {
-		return d.plan
+// Draft asks what a chain would do to a request now: which view the model would
+// be sent, and by which edits. It runs the middlewares as a call does, with
+// triggers, Request.Force, remembered edits, verification and, if a plan has
+// folds that are dear to make, making them. But no model is asked, nothing is
+// written to the journal or remembered otherwise, and no observer hears of it.
+// If the draft is dropped, the next call does what it would have done without.
+//
+// The request counts as a new one, even if it is that of a call under way, and
+// belongs to the caller again when Draft returns. Events that a conversation
+// has once come in every draft.
+//
+// All other middlewares do what they do in a call: they see the view and an
+// empty response, as in [Apply], once or as often as they ask for it; the last
+// time counts. What they put behind the last editing middleware is not part of
+// the draft.
+//
+// It is an error if a middleware answers by itself, or passes on a Request made
+// anew: what lies behind that takes it for a call. Other errors are those of a
+// call: of the context, of kind [Invalid] for a request that is wrong, and of
+// editors under Strict.
+func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, error) {
+	var (
+		mu     sync.Mutex
+		events []Event
+		sent   *Request
+	)
+	r := *req
+	r.Messages = appendOwn(nil, req.Messages)
+	r.Tools = slices.Clone(req.Tools)
+	r.Force = slices.Clone(req.Force)
+	if req.Budget != nil {
+		b := *req.Budget
+		r.Budget = &b
 	}
-	d.made = true
-	if d.plan, d.err = d.propose(ctx); d.err != nil || d.plan == nil || len(d.plan.Edits) == 0 {
-		return d.plan
+	r.owner, r.view, r.left = nil, nil, false
+	r.probe = &probe{outer: req.probe}
+	r.observers = &observation{fn: func(_ context.Context, e Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		events = append(events, e)
+	}}
+	capture := func(_ context.Context, r *Request, _ Emit) (*Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		sent = r
+		return &Response{}, nil
 	}
-	d.apply()
-	if d.after == nil {
-		return nil
+	if _, err := mw(capture)(ctx, &r, nil); err != nil {
+		return nil, err
 	}
-	d.plan.Saved = d.before.Tokens() - d.after.Tokens()
-	return d.plan
-}
-
-func (d *draft) propose(ctx context.Context) (p *Plan, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("editor panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	if p, err = d.layer.editor(ctx, d.before); p != nil {
-		own := *p
-		p = &own
+	switch {
+	case sent == nil:
+		return nil, undrafted("a middleware answered by itself, so nothing would be sent")
+	case sent.probe == nil:
+		return nil, undrafted("a middleware made a Request anew, want a copy of the one that it was given")
 	}
-	return p, err
-}
-
-// apply makes the view of the plan and verifies it.
-func (d *draft) apply() {
-	d.after = nil
-	records, err := d.before.translate(d.layer.name, d.plan)
-	if err == nil {
-		d.records = records
-		d.after, err = d.before.withEdits(records, d.plan)
-	}
-	if err == nil {
-		err = verify(d.before, d.after, records, d.plan.lazy())
-	}
-	if err != nil {
-		d.after, d.err, d.refused = nil, err, true
-	}
-}
-
-// finish makes the folds that are still to be made, and verifies again.
-func (d *draft) finish(ctx context.Context) {
-	if !d.plan.lazy() {
-		return
-	}
-	plan := *d.plan
-	plan.Edits = slices.Clone(plan.Edits)
-	for i := range plan.Edits {
-		e := &plan.Edits[i]
-		if e.Make == nil {
-			continue
-		}
-		msgs, err := d.makeFold(ctx, e)
-		if err != nil {
-			d.after, d.err = nil, err
-			return
-		}
-		e.Messages, e.Make = msgs, nil
-	}
-	d.plan = &plan
-	d.apply()
-}
-
-// makeFold makes the messages of one fold.
-func (d *draft) makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("fold panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	msgs, err = e.Make(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("make fold: %w", err)
-	}
-	return msgs, nil
-}
-
-// withEdits returns the view with more edits. The folds still to be made count
-// as estimated.
-func (v *View) withEdits(records []*Record, p *Plan) (*View, error) {
-	newer := make(list, len(records))
-	for i, r := range records {
-		newer[i] = weigh(v.call.chain.counter, r, v.call.body)
-	}
-	l, err := v.list.over(newer)
+	runs, err := sent.runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := *v
-	w.list, w.edited = l, true
-	w.shape = l.apply(v.call)
-	for i := range p.Edits {
-		if e := &p.Edits[i]; e.Make != nil {
-			w.msgTokens += e.Estimate
+	return newDraft(runs, events), nil
+}
+
+func undrafted(why string) error {
+	return &Error{Op: "middleware", Err: errors.New("Draft: " + why)}
+}
+
+// runs returns what would be kept of a request that has come through a dry run,
+// or, if no editor has seen it, the view of it as it is.
+func (r *Request) runs(ctx context.Context) ([]*View, error) {
+	if len(r.probe.kept) > 0 {
+		return r.probe.kept, nil
+	}
+	own := *r
+	if own.owner == nil {
+		own.owner = newChain(Env{})
+	}
+	v, err := own.openAnew(ctx)
+	return []*View{v}, err
+}
+
+func newDraft(runs []*View, events []Event) *DraftResult {
+	d := &DraftResult{Events: events}
+	for n, v := range runs {
+		v = v.alone()
+		d.runs = append(d.runs, v)
+		for _, it := range v.fresh() {
+			d.Edits = append(d.Edits, v.draftEdit(n, it, events))
 		}
 	}
-	return &w, nil
+	d.Before, d.After = d.runs[0].opened().alone(), d.runs[len(runs)-1]
+	return d
 }

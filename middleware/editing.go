@@ -61,7 +61,7 @@ func (l *layer) around(next Model) Model {
 		if v, err = l.edit(ctx, v); err != nil {
 			return nil, err
 		}
-		r := *req
+		r := *v.req
 		r.see(v)
 		return next(ctx, &r, emit)
 	}
@@ -70,28 +70,40 @@ func (l *layer) around(next Model) Model {
 // open returns the view that the request carries, or makes it.
 func (r *Request) open(ctx context.Context) (*View, error) {
 	if r.view == nil {
-		return r.owner.open(ctx, r)
+		return r.openAnew(ctx)
 	}
 	if sameSlice(r.view.msgs, r.Messages) || slices.EqualFunc(r.view.msgs, r.Messages, unchanged) {
 		return r.view.with(r), nil
 	}
-	if _, err := r.view.with(r).commit(ctx); err != nil {
+	v, err := r.view.with(r).commit(ctx)
+	if err != nil {
 		return nil, err
 	}
+	w := *r
+	w.probe, r = r.probe.keep(v), &w
 	r.owner.tell(ctx, r, Event{
 		Kind: Reopened, By: "middleware",
 		Why: "the messages were changed between two editing middlewares, so the second begins anew; " +
 			"change them before the first or behind the last",
 	})
-	return r.owner.open(ctx, r)
+	return r.openAnew(ctx)
+}
+
+// openAnew makes the first view of the messages that the request carries now.
+func (r *Request) openAnew(ctx context.Context) (*View, error) {
+	c := r.owner
+	if r.probe != nil {
+		c = r.probe.fork(c)
+	}
+	return c.open(ctx, r)
 }
 
 func unchanged(a, b message.Message) bool { return same(&a, &b) && alike(&a, &b) }
 
 // edit returns the view as this layer wants it.
 func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
-	d := &draft{layer: l, before: v}
-	met, why, err := l.due(ctx, d)
+	p := &proposal{layer: l, before: v}
+	met, why, err := l.due(ctx, p)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -100,29 +112,29 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 	case !met:
 		return v, nil
 	}
-	d.once(ctx)
-	if d.err == nil && d.after != nil {
-		d.finish(ctx)
+	p.once(ctx)
+	if p.err == nil && p.after != nil {
+		p.finish(ctx)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case d.err != nil && !d.refused && KindOf(d.err) == Invalid:
-		return v, l.misfit(ctx, v, d.err)
-	case d.err != nil:
-		return v, l.fail(ctx, v, d)
-	case d.after != nil:
-		l.report(ctx, d, why)
-		return d.after, nil
-	case d.plan != nil && d.plan.Why != "":
-		l.tell(ctx, v, Event{Kind: Refused, Why: d.plan.Why, Before: v.Tokens(), After: v.Tokens()})
+	case p.err != nil && !p.refused && KindOf(p.err) == Invalid:
+		return v, l.misfit(ctx, v, p.err)
+	case p.err != nil:
+		return v, l.fail(ctx, v, p)
+	case p.after != nil:
+		l.report(ctx, p, why)
+		return p.after, nil
+	case p.plan != nil && p.plan.Why != "":
+		l.tell(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.Tokens(), After: v.Tokens()})
 	}
 	return v, nil
 }
 
 // due reports whether the layer shall edit now.
-func (l *layer) due(ctx context.Context, d *draft) (met bool, why string, err error) {
-	v := d.before
+func (l *layer) due(ctx context.Context, p *proposal) (met bool, why string, err error) {
+	v := p.before
 	if f := v.req.Force; slices.Contains(f, l.name) || slices.Contains(f, "*") {
 		return true, "forced by the request", nil
 	}
@@ -135,11 +147,11 @@ func (l *layer) due(ctx context.Context, d *draft) (met bool, why string, err er
 		return true, "", nil
 	}
 	defer func() {
-		if p := recover(); p != nil {
-			met, err = false, fmt.Errorf("trigger panicked: %v", p)
+		if r := recover(); r != nil {
+			met, err = false, fmt.Errorf("trigger panicked: %v", r)
 		}
 	}()
-	return l.opts.Trigger.Met(v, func() *Plan { return d.once(ctx) })
+	return l.opts.Trigger.Met(v, func() *Plan { return p.once(ctx) })
 }
 
 // misfit reports, once per conversation, options that cannot work for it.
@@ -157,16 +169,16 @@ func (l *layer) misfit(ctx context.Context, v *View, err error) error {
 }
 
 // fail reports a plan that could not be made or was refused.
-func (l *layer) fail(ctx context.Context, v *View, d *draft) error {
+func (l *layer) fail(ctx context.Context, v *View, p *proposal) error {
 	if l.opts.Strict {
-		kind := KindOf(d.err)
-		if d.refused {
+		kind := KindOf(p.err)
+		if p.refused {
 			kind = Invalid
 		}
-		return &Error{Kind: kind, Op: l.name, Err: d.err}
+		return &Error{Kind: kind, Op: l.name, Err: p.err}
 	}
-	e := Event{Kind: Failed, Err: d.err, Why: l.plainly(d.err), Before: v.Tokens(), After: v.Tokens()}
-	if d.refused {
+	e := Event{Kind: Failed, Err: p.err, Why: l.plainly(p.err), Before: v.Tokens(), After: v.Tokens()}
+	if p.refused {
 		e.Kind = Refused
 	}
 	l.tell(ctx, v, e)
@@ -182,19 +194,19 @@ func (l *layer) plainly(err error) string {
 	return err.Error()
 }
 
-func (l *layer) report(ctx context.Context, d *draft, trigger string) {
-	why := d.plan.Why
+func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
+	why := p.plan.Why
 	switch {
 	case why == "":
 		why = trigger
 	case trigger != "":
 		why += " (" + trigger + ")"
 	}
-	l.tell(ctx, d.before, Event{
-		Kind: Edited, Why: why, Edits: d.records, Items: d.plan.Items,
-		Before: d.before.Tokens(), After: d.after.Tokens(),
-		First: d.before.Span(d.plan.First).First,
-		Calls: d.before.CallsSince(l.name),
+	l.tell(ctx, p.before, Event{
+		Kind: Edited, Why: why, Edits: p.records, Items: p.plan.Items,
+		Before: p.before.Tokens(), After: p.after.Tokens(),
+		First: p.before.Span(p.plan.First).First,
+		Calls: p.before.CallsSince(l.name),
 	})
 }
 

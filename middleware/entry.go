@@ -117,7 +117,7 @@ func (r *Record) validate() error {
 }
 
 func areParts(parts []message.Part) bool {
-	return !slices.ContainsFunc(parts, func(p message.Part) bool { return !isPart(p) })
+	return !slices.ContainsFunc(parts, func(p message.Part) bool { return !message.KnownPart(p) })
 }
 
 // equal reports whether two records do the same.

@@ -19,13 +19,14 @@ const (
 	Unavailable             // the provider is down: try again later, or another one
 	Denied                  // no permission: other credentials
 	Irreducible             // what may not be removed is longer than the window: a larger model
+	Outdated                // what it was made for has changed since: make it anew
 )
 
 // String returns the kind in lower case.
 func (k Kind) String() string {
 	names := [...]string{
 		"unknown", "canceled", "invalid", "overflow",
-		"rate limited", "unavailable", "denied", "irreducible",
+		"rate limited", "unavailable", "denied", "irreducible", "outdated",
 	}
 	if k < 0 || int(k) >= len(names) {
 		return fmt.Sprintf("kind %d", int(k))

@@ -53,10 +53,10 @@ func TestError(t *testing.T) {
 
 func TestKindString(t *testing.T) {
 	t.Parallel()
-	want := []string{"unknown", "canceled", "invalid", "overflow", "rate limited", "unavailable", "denied", "irreducible"}
+	want := []string{"unknown", "canceled", "invalid", "overflow", "rate limited", "unavailable", "denied", "irreducible", "outdated"}
 	for i, name := range want {
 		require.Equal(t, name, middleware.Kind(i).String())
 	}
-	require.Equal(t, "kind 8", middleware.Kind(8).String())
+	require.Equal(t, "kind 9", middleware.Kind(9).String())
 	require.Equal(t, "kind -1", middleware.Kind(-1).String())
 }

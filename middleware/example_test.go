@@ -156,3 +156,48 @@ func ExampleKindOf() {
 	// ask: provider: 9000 tokens, window of 8000
 	// overflow | canceled | unknown
 }
+
+// A preview of what the chain would do, with a summary that a person may change
+// before it is kept.
+func ExampleDraft() {
+	summarize := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		ask := func(context.Context) ([]message.Message, error) {
+			fmt.Println("asking the small model")
+			return []message.Message{message.User("[summary: items 0 to 5 are in stock]")}, nil
+		}
+		return &middleware.Plan{Why: "folded 6 rounds", Edits: []middleware.Edit{{
+			Kind: middleware.Fold, Runs: []message.Run{{First: 2, Last: 13}}, Estimate: 10, Make: ask,
+		}}}, nil
+	}
+	mw := middleware.Chain(middleware.Editing("summarize", summarize, middleware.Options{Trigger: trigger.Rounds(6)}))
+	req := &middleware.Request{Messages: lookups(8)}
+	ctx := context.Background()
+
+	d, err := middleware.Draft(ctx, mw, req)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, e := range d.Edits {
+		fmt.Printf("%s: compact %d messages, frees %d of %d tokens\n", e.By, e.Runs[0].Len(), e.Freed, d.Before.Tokens())
+		fmt.Println(e.Messages[0].Text())
+	}
+	if d, err = d.Refold(0, message.User("[summary: items 0 to 5 are in stock, item 3 in blue only]")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err = d.Commit(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	sent, _, err := middleware.Apply(ctx, mw, req)
+	fmt.Println(len(sent.Messages), "messages to send,", err)
+	fmt.Println(sent.Messages[2].Text())
+	// Output:
+	// asking the small model
+	// summarize: compact 12 messages, frees 401 of 575 tokens
+	// [summary: items 0 to 5 are in stock]
+	// 7 messages to send, <nil>
+	// [summary: items 0 to 5 are in stock, item 3 in blue only]
+}

@@ -12,10 +12,13 @@ type Observer func(ctx context.Context, e Event)
 
 // Observe reports to fn all that happens inside it, down to the model. Several
 // of them nest: each hears what happens inside itself, the innermost first.
-// Put it before the middlewares that it shall hear.
+// Put it before the middlewares that it shall hear. It hears nothing of a [Draft].
 func Observe(fn Observer) Middleware {
 	return func(next Model) Model {
 		return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+			if req.probe != nil {
+				return next(ctx, req, emit)
+			}
 			r := *req
 			r.observers = &observation{fn: fn, outer: req.observers}
 			return next(ctx, &r, emit)

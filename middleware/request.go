@@ -25,6 +25,7 @@ type Request struct {
 	view      *View        // what the editing middlewares made of the history; nil: none has run
 	left      bool         // the owner's layers are behind us
 	observers *observation // who hears what happens
+	probe     *probe       // what a dry run leaves on the way; nil: the call is real
 }
 
 // View returns the view whose messages this request carries, or nil if no

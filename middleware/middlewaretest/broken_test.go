@@ -77,7 +77,7 @@ func after(do func(ctx context.Context, resp *Response, err error) (*Response, e
 func TestEveryRuleCanBeBroken(t *testing.T) {
 	t.Parallel()
 	all := map[string]breaker{}
-	for _, some := range []map[string]breaker{requestBreakers(), answerBreakers(), streamBreakers(), callBreakers(), viewBreakers(), chainBreakers(), oddBreakers()} {
+	for _, some := range []map[string]breaker{requestBreakers(), answerBreakers(), streamBreakers(), callBreakers(), viewBreakers(), chainBreakers(), draftBreakers(), oddBreakers()} {
 		maps.Copy(all, some)
 	}
 	covered := map[string]bool{}
@@ -202,7 +202,7 @@ func requestBreakers() map[string]breaker {
 			}),
 		},
 		"makes the request anew": {
-			rules: []string{"copied"}, seen: "did not hear the event of the editor inside it",
+			rules: []string{"copied", "drafts"}, seen: "did not hear the event of the editor inside it",
 			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
 				return next(ctx, &Request{
 					Messages: req.Messages, Tools: req.Tools, Model: req.Model, Budget: req.Budget, Params: req.Params, Force: req.Force,
@@ -438,7 +438,7 @@ func callBreakers() map[string]breaker {
 			},
 		},
 		"keeps the first model for all": {
-			rules: []string{"several-models"}, seen: "around the small model",
+			rules: []string{"several-models", "drafts"}, seen: "around the small model",
 			mw: func() middleware.Middleware {
 				var first Model
 				return func(next Model) Model {
@@ -538,7 +538,7 @@ func viewBreakers() map[string]breaker {
 		"edits in secret after an edit that it reports": {
 			// The results are halved as soon as they are answered, so that each
 			// view differs from the one before in its middle.
-			rules: []string{"growing", "reopened", "settles", "odd-histories"}, seen: "parallel calls, roomy window, call 5: message 9",
+			rules: []string{"growing", "reopened", "settles", "odd-histories", "drafts"}, seen: "parallel calls, roomy window, call 5: message 9",
 			mw: func() middleware.Middleware {
 				once := middleware.Editing("once", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 					for i, m := range v.All() {
@@ -676,7 +676,7 @@ func chainBreakers() map[string]breaker {
 			mw:    before(func(r *Request) { stamp(r, time.Now().Format(time.RFC3339Nano)) }),
 		},
 		"counts the calls": {
-			rules: []string{"repeated"}, seen: "message 0",
+			rules: []string{"repeated", "drafts"}, seen: "message 0",
 			suite: Suite{Changes: true},
 			mw: func() middleware.Middleware {
 				var calls atomic.Int64
@@ -705,6 +705,45 @@ func chainBreakers() map[string]breaker {
 				if calledBy("(*chain).enter") {
 					stamp(r, "You are in a chain.")
 				}
+			}),
+		},
+	}
+}
+
+func draftBreakers() map[string]breaker {
+	return map[string]breaker{
+		"plans once for each history": {
+			rules: []string{"drafts"}, seen: "each call behind a draft",
+			mw: func() middleware.Middleware {
+				var planned sync.Map
+				return edits(func(v *middleware.View, i int, r message.ToolResult) string {
+					at := fmt.Sprintf("%d/%d", len(v.History()), i)
+					if _, again := planned.LoadOrStore(at, true); again {
+						return ""
+					}
+					return halve(v, i, r)
+				})()
+			},
+		},
+		"does more in a dry run": {
+			rules: []string{"drafts"}, seen: "the draft is not the view",
+			mw: edits(func(v *middleware.View, i int, r message.ToolResult) string {
+				if v.Span(i).Edit != nil || len(r.Text) < 200 {
+					return ""
+				}
+				if calledBy("middleware.Draft") {
+					return r.Text[:50]
+				}
+				return r.Text[:100]
+			}),
+		},
+		"fails in a dry run": {
+			rules: []string{"drafts"}, seen: "the draft of a call that goes through fails",
+			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+				if calledBy("middleware.Draft") {
+					return nil, errors.New("not for real")
+				}
+				return next(ctx, req, emit)
 			}),
 		},
 	}

@@ -91,6 +91,6 @@ func (b *broken) Unwrap() error { return b.seen }
 
 // rules returns the rules that apply.
 func (s Suite) rules() []rule {
-	all := slices.Concat(requestRules(), answerRules(), streamRules(), callRules(), viewRules(), chainRules(), oddRules())
+	all := slices.Concat(requestRules(), answerRules(), streamRules(), callRules(), viewRules(), chainRules(), draftRules(), oddRules())
 	return slices.DeleteFunc(all, func(r rule) bool { return r.views && s.Changes })
 }

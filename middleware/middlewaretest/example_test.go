@@ -88,6 +88,8 @@ func ExampleConformance() {
 	// 	seen: field Params of the request is <nil>, want &{0.5}
 	// middlewaretest: copied: a middleware passes on a copy of the request that it was given (r := *req), never a Request made anew: the copy carries what the layers of a chain share; a new one cuts off the observers outside and the remembered edits
 	// 	seen: an observer outside did not hear the event of the editor inside it; is the request copied?
+	// middlewaretest: drafts: a draft shows the view of the call, and a draft that is dropped leaves no trace: the calls behind it are what they would have been, and no observer hears of it, since whoever looks at what would be done has not done it yet
+	// 	seen: each call behind a draft: parallel calls, roomy window, call 1: the call failed: the draft of a call that goes through fails: middleware: Draft: a middleware made a Request anew, want a copy of the one that it was given
 }
 
 // A middleware that adds messages of its own says so, and the rules about views

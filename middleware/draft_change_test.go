@@ -1,0 +1,183 @@
+package middleware_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+func TestDraftRefold(t *testing.T) {
+	t.Parallel()
+	l := &layers{}
+	mw := middleware.Chain(l.shorten(), l.fold())
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	d := drafted(t, mw, history)
+	before := messagesOf(d.After)
+	i := foldOfThem(t, d)
+
+	parts := []message.Part{message.Text{Text: "What was done: the logs of ten builds were read."}}
+	e, err := d.Refold(i, message.Message{Role: message.RoleUser, Parts: parts})
+	require.NoError(t, err)
+	parts[0] = message.Text{Text: "changed by the caller"}
+	require.Equal(t, "What was done: the logs of ten builds were read.", e.After.At(2).Text())
+	require.Equal(t, e.Edits[i].Messages[0], e.After.At(2))
+	require.Equal(t, d.Edits[i].Why, e.Edits[i].Why)
+	require.Equal(t, d.Edits[i].Runs, e.Edits[i].Runs)
+	require.Equal(t, d.After.Tokens()-e.After.Tokens(), e.Edits[i].Freed-d.Edits[i].Freed)
+	require.Equal(t, d.Before.Tokens(), e.Before.Tokens())
+	require.NoError(t, middlewaretest.Same(before, messagesOf(d.After)), "the first draft is as it was")
+
+	// Commit keeps the changed one, and the first is then too late.
+	require.NoError(t, e.Commit(t.Context()))
+	got, events := sentBy(t, mw, history)
+	require.Empty(t, events)
+	require.NoError(t, middlewaretest.Same(messagesOf(e.After), got))
+	require.Equal(t, int64(1), l.paid.Load(), "folds that were made")
+	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
+}
+
+func TestDraftRewrite(t *testing.T) {
+	t.Parallel()
+	history := lookups(6)
+	mw := shortener("shorten", 3, trigger.Rounds(4))
+	d := drafted(t, mw, history)
+	require.Len(t, d.Edits, 3)
+	require.Equal(t, []message.Run{{First: 5, Last: 5}}, d.Edits[1].Runs)
+	r := d.Edits[1].Parts[0].(message.ToolResult)
+	r.Text = "item 1: plenty"
+	e, err := d.Rewrite(1, r)
+	require.NoError(t, err)
+	require.Equal(t, message.Part(r), e.After.At(5).Parts[0])
+	require.NoError(t, e.Commit(t.Context()))
+	got, events := sentBy(t, mw, append(history, lookups(8)[len(history):]...))
+	require.NoError(t, middlewaretest.Same(messagesOf(e.After)[:9], got[:9]), "as far as nothing new is old")
+	require.Len(t, events, 1)
+	require.Len(t, events[0].Edits, 2, "the rounds that are old now, and no others")
+}
+
+func TestDraftWithout(t *testing.T) {
+	t.Parallel()
+	l := &layers{}
+	mw := middleware.Chain(l.shorten(), l.fold())
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	d := drafted(t, mw, history)
+	e, err := d.Without(foldOfThem(t, d))
+	require.NoError(t, err)
+	same := &layers{}
+	want, _ := sentBy(t, same.shorten(), history)
+	require.NoError(t, middlewaretest.Same(want, messagesOf(e.After)), "what the fold covered comes back, shortened as by the layer before")
+	require.Len(t, e.Edits, 13)
+	freed := 0
+	for _, edit := range e.Edits {
+		require.Equal(t, "shorten", edit.By)
+		freed += edit.Freed
+	}
+	require.Equal(t, e.Before.Tokens()-e.After.Tokens(), freed)
+
+	for len(e.Edits) > 0 {
+		e, err = e.Without(len(e.Edits) - 1)
+		require.NoError(t, err)
+	}
+	require.NoError(t, middlewaretest.Same(history, messagesOf(e.After)))
+	require.NoError(t, e.Commit(t.Context()), "nothing is left to keep")
+	got, _ := sentBy(t, mw, history)
+	require.NoError(t, middlewaretest.Same(messagesOf(d.After), got), "so that the next call edits as if there had been no draft")
+}
+
+// What was remembered before a draft comes back when an edit over it goes.
+func TestDraftWithoutRestoresWhatWasRemembered(t *testing.T) {
+	t.Parallel()
+	journal := middleware.NewMemory(0)
+	l := &layers{}
+	env := middleware.Env{Journal: journal, Scope: "a"}
+	halve := middleware.With(env, halver("halve"))
+	history := middlewaretest.ReAct{Rounds: 6, Result: 900}.Messages()
+	remembered, _ := sentBy(t, halve, history)
+	for name, over := range map[string]middleware.Middleware{
+		"a fold":    folder("fold", 2, trigger.Rounds(3), &l.paid),
+		"a rewrite": middleware.Editing("clear", clearFirst, middleware.Options{}),
+	} {
+		d := drafted(t, middleware.With(env, over), history)
+		require.Len(t, d.Edits, 1, name)
+		require.NoError(t, middlewaretest.Same(remembered, messagesOf(d.Before)), name)
+		require.Equal(t, d.Before.Tokens()-d.After.Tokens(), d.Edits[0].Freed, name)
+		e, err := d.Without(0)
+		require.NoError(t, err, name)
+		require.Empty(t, e.Edits, name)
+		require.NoError(t, middlewaretest.Same(remembered, messagesOf(e.After)), name)
+	}
+
+	// And it can be committed in the place of what was remembered.
+	clearing := middleware.With(env, middleware.Editing("clear", clearFirst, middleware.Options{Trigger: never}))
+	d := drafted(t, clearing, history, "clear")
+	require.NoError(t, d.Commit(t.Context()))
+	got, events := sentBy(t, clearing, history)
+	require.Empty(t, events)
+	require.NoError(t, middlewaretest.Same(messagesOf(d.After), got))
+}
+
+func TestDraftChangesThatBreakARule(t *testing.T) {
+	t.Parallel()
+	l := &layers{}
+	history := lookups(14)
+	history[4].Hints.Pinned = true
+	shorten := drafted(t, shortener("shorten", 3, trigger.Rounds(4)), history)
+	fold := drafted(t, l.foldMore(), history)
+	result := shorten.Edits[0].Parts[0].(message.ToolResult)
+	other := result
+	other.CallID = "call-9"
+	for _, tt := range []struct {
+		name string
+		do   func() (*middleware.DraftResult, error)
+		want string
+	}{
+		{"no such edit", func() (*middleware.DraftResult, error) { return fold.Refold(1) }, "edit 1: is none of the 1 of the draft"},
+		{"before the first", func() (*middleware.DraftResult, error) { return fold.Without(-1) }, "edit -1: is none of the 1"},
+		{"a rewrite of a fold", func() (*middleware.DraftResult, error) { return fold.Rewrite(0, message.Text{Text: "x"}) }, "edit 0: is a fold, want a rewrite"},
+		{"a fold of a rewrite", func() (*middleware.DraftResult, error) { return shorten.Refold(0) }, "edit 0: is a rewrite, want a fold"},
+		{"longer", func() (*middleware.DraftResult, error) {
+			return fold.Refold(0, message.User(middlewaretest.Filler("Long:", 9000)))
+		}, "the view would not become shorter"},
+		{"an empty message", func() (*middleware.DraftResult, error) { return fold.Refold(0, message.User(" ")) }, "the fold would put an invalid message: empty message"},
+		{"a nil part", func() (*middleware.DraftResult, error) {
+			return fold.Refold(0, message.Message{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "x"}, nil}})
+		}, "nil part"},
+		{"a call without a result", func() (*middleware.DraftResult, error) {
+			return fold.Refold(0, message.Assistant(message.ToolCall{ID: "new", Name: "lookup", Arguments: "{}"}))
+		}, `unanswered call "new" would arise`},
+		{"another call's result", func() (*middleware.DraftResult, error) { return shorten.Rewrite(0, other) }, "a rewrite keeps calls, results"},
+		{"no parts", func() (*middleware.DraftResult, error) { return shorten.Rewrite(0) }, "a rewrite keeps calls, results"},
+	} {
+		e, err := tt.do()
+		require.ErrorContains(t, err, tt.want, tt.name)
+		require.Equal(t, middleware.Invalid, middleware.KindOf(err), tt.name)
+		require.Nil(t, e, tt.name)
+	}
+
+	// A fold over a pinned message that kept it may not lose it.
+	around := middleware.Editing("around", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(4, 9, v.At(4), v.At(5), message.User("[two lookups]"))}}, nil
+	}, middleware.Options{})
+	d := drafted(t, around, history)
+	_, err := d.Refold(0, history[5], message.User("[three lookups]"))
+	require.ErrorContains(t, err, "message 4 is protected, and the fold would lose it")
+	_, err = d.Refold(0, history[4], history[5], message.User("[two more lookups]"))
+	require.NoError(t, err)
+}
+
+// clearFirst empties the first result that may be emptied.
+func clearFirst(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+	for i, m := range v.All() {
+		if r, ok := m.Parts[0].(message.ToolResult); ok && v.Protected(i) == 0 && len(r.Text) > 10 {
+			r.Text = "cleared"
+			return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, r)}}, nil
+		}
+	}
+	return nil, nil
+}

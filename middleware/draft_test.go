@@ -1,0 +1,366 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// drafted returns the draft of a chain that has to work.
+func drafted(t require.TestingT, mw middleware.Middleware, history []message.Message, force ...string) *middleware.DraftResult {
+	d, err := middleware.Draft(context.Background(), mw, &middleware.Request{Messages: history, Force: force})
+	require.NoError(t, err)
+	return d
+}
+
+// sentBy returns what a call of the chain sends, and what observers hear.
+func sentBy(t require.TestingT, mw middleware.Middleware, history []message.Message, force ...string) ([]message.Message, []middleware.Event) {
+	req, events, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: history, Force: force})
+	require.NoError(t, err)
+	return req.Messages, events
+}
+
+func messagesOf(v *middleware.View) []message.Message {
+	var out []message.Message
+	for _, m := range v.All() {
+		out = append(out, m)
+	}
+	return out
+}
+
+func texts(events []middleware.Event) []string {
+	var out []string
+	for _, e := range events {
+		out = append(out, string(e.Kind)+" "+e.String())
+	}
+	return out
+}
+
+// foldOfThem returns the position of the only fold of a draft.
+func foldOfThem(t require.TestingT, d *middleware.DraftResult) int {
+	i := slices.IndexFunc(d.Edits, func(e middleware.DraftEdit) bool { return e.Kind == middleware.Fold })
+	require.GreaterOrEqual(t, i, 0, "a fold among %v", d.Edits)
+	return i
+}
+
+func TestDraftIsTheViewOfACall(t *testing.T) {
+	t.Parallel()
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	changed := middlewaretest.Freeze(&middleware.Request{Messages: history})
+	journal := newCountingJournal()
+	var heard middlewaretest.Recorder
+	l, same := &layers{}, &layers{}
+	mw := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), l.shorten(), l.fold())
+
+	d := drafted(t, mw, history)
+	require.Zero(t, journal.puts.Load(), "writes to the journal")
+	require.Empty(t, heard.Events(), "what observers hear")
+	require.Equal(t, int64(1), l.paid.Load(), "the fold is made, to be read")
+
+	want, events := sentBy(t, middleware.Chain(same.shorten(), same.fold()), history)
+	require.NoError(t, middlewaretest.Same(want, messagesOf(d.After)))
+	require.Equal(t, texts(events), texts(d.Events))
+	require.NoError(t, middlewaretest.Same(history, messagesOf(d.Before)))
+	require.NoError(t, middlewaretest.Same(want, d.After.Request().Messages))
+	require.Same(t, d.After, d.After.Request().View())
+	require.NoError(t, changed())
+
+	fold := d.Edits[foldOfThem(t, d)]
+	require.Equal(t, "fold", fold.By)
+	require.Equal(t, []message.Run{{First: 2, Last: 21}}, fold.Runs, "history positions")
+	require.Equal(t, "folded 10 units (2032 of 1500 tokens)", fold.Why)
+	require.Equal(t, `[fold: 10 units from "" on]`, fold.Messages[0].Text())
+	freed := 0
+	for _, e := range d.Edits {
+		freed += e.Freed
+	}
+	require.Equal(t, d.Before.Tokens()-d.After.Tokens(), freed, "each edit says its share")
+}
+
+func TestDraftDroppedLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	misfit := middleware.Editing("misfit", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+		return nil, &middleware.Error{Kind: middleware.Invalid, Op: "misfit", Err: errors.New("window unknown")}
+	}, middleware.Options{})
+	build := func() middleware.Middleware {
+		l := &layers{}
+		late := middleware.With(middleware.Env{Scope: "late"}, l.fold())
+		return middleware.With(middleware.Env{Scope: "outer"}, l.shorten(), misfit, late)
+	}
+	with, without := build(), build()
+	for h := range middlewaretest.Prefixes(history) {
+		for range 2 {
+			d := drafted(t, with, h, "*")
+			require.Len(t, slices.DeleteFunc(slices.Clone(d.Events), func(e middleware.Event) bool {
+				return e.Kind != middleware.Misconfigured && e.Kind != middleware.EnvIgnored
+			}), 2, "events that a conversation has once come in every draft: %v", d.Events)
+		}
+		want, wantEvents := sentBy(t, without, h)
+		got, gotEvents := sentBy(t, with, h)
+		require.NoError(t, middlewaretest.Same(want, got), "a history of %d messages", len(h))
+		require.Equal(t, texts(wantEvents), texts(gotEvents), "a history of %d messages", len(h))
+	}
+}
+
+func TestDraftSaysWhatWasRefused(t *testing.T) {
+	t.Parallel()
+	torn := middleware.Editing("torn", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(3, 3)}}, nil
+	}, middleware.Options{})
+	d := drafted(t, middleware.Chain(torn), lookups(4))
+	require.Empty(t, d.Edits)
+	require.Equal(t, []string{`refused torn: refused: unanswered call "call-0" would arise`}, texts(d.Events))
+	require.NoError(t, d.Commit(t.Context()), "there is nothing to keep")
+}
+
+func TestDraftErrors(t *testing.T) {
+	t.Parallel()
+	bad := middleware.Options{Strict: true}
+	failing := middleware.Editing("failing", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+		return nil, errors.New("no idea")
+	}, bad)
+	answering := func(middleware.Model) middleware.Model { return middlewaretest.Say("from the cache") }
+	anew := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			return next(ctx, &middleware.Request{Messages: req.Messages}, emit)
+		}
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := &layers{}
+	for _, tt := range []struct {
+		name string
+		ctx  context.Context //nolint:containedctx // a case of a table
+		mw   middleware.Middleware
+		req  middleware.Request
+		want string
+		kind middleware.Kind
+	}{
+		{"a middleware that answers", t.Context(), middleware.Chain(l.fold(), answering), middleware.Request{}, "a middleware answered by itself", middleware.Unknown},
+		{"a request made anew", t.Context(), anew, middleware.Request{}, "want a copy of the one", middleware.Unknown},
+		{"a strict editor", t.Context(), failing, middleware.Request{}, "failing: no idea", middleware.Unknown},
+		{"a part that is none", t.Context(), l.fold(), middleware.Request{Messages: []message.Message{{Role: "user", Parts: []message.Part{nil}}}}, "message 0: part 0", middleware.Invalid},
+		{"without an editor", t.Context(), identity, middleware.Request{Messages: []message.Message{{Role: "user", Parts: []message.Part{nil}}}}, "message 0: part 0", middleware.Invalid},
+		{"a budget that is none", t.Context(), l.fold(), middleware.Request{Budget: &middleware.Budget{}}, "Budget.Window", middleware.Invalid},
+		{"a context that is done", done, l.fold(), middleware.Request{Messages: lookups(20)}, "context canceled", middleware.Canceled},
+	} {
+		d, err := middleware.Draft(tt.ctx, tt.mw, &tt.req)
+		require.ErrorContains(t, err, tt.want, tt.name)
+		require.Equal(t, tt.kind, middleware.KindOf(err), tt.name)
+		require.Nil(t, d, tt.name)
+	}
+}
+
+func TestDraftWithoutEditors(t *testing.T) {
+	t.Parallel()
+	for name, mw := range map[string]middleware.Middleware{
+		"nothing": middleware.Chain(), "identity": identity, "a chain of it": middleware.Chain(identity),
+	} {
+		d := drafted(t, mw, lookups(2))
+		require.NoError(t, middlewaretest.Same(lookups(2), messagesOf(d.After)), name)
+		require.Equal(t, d.Before.Tokens(), d.After.Tokens(), name)
+		require.NotZero(t, d.After.Tokens(), name)
+		require.NoError(t, d.Commit(t.Context()), name)
+	}
+}
+
+// The caller may reuse the memory of its request, and the draft does not show
+// it.
+func TestDraftOwnsItsMessages(t *testing.T) {
+	t.Parallel()
+	l := &layers{}
+	history := lookups(3)
+	req := &middleware.Request{Messages: history, Budget: &middleware.Budget{Window: 100_000}, Tools: []message.ToolDef{{Name: "lookup"}}}
+	d, err := middleware.Draft(t.Context(), l.fold(), req)
+	require.NoError(t, err)
+	history[1].Parts[0] = message.Text{Text: "other"}
+	history[2] = message.User("other")
+	req.Budget.Window, req.Tools[0].Name = 1, "other"
+	require.NoError(t, middlewaretest.Same(lookups(3), messagesOf(d.After)))
+	b, ok := d.After.Budget()
+	require.True(t, ok)
+	require.Equal(t, 100_000, b.Window)
+	require.Equal(t, "lookup", d.After.Request().Tools[0].Name)
+}
+
+// The request of a view is one like any other: a call with it is real.
+func TestDraftedRequestIsLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	l := &layers{}
+	journal := newCountingJournal()
+	d := drafted(t, middleware.Chain(l.shorten()), lookups(20))
+	mw := middleware.With(middleware.Env{Journal: journal}, folder("fold", 2, trigger.Rounds(3), &l.paid))
+	_, events, err := middleware.Apply(t.Context(), mw, d.After.Request())
+	require.NoError(t, err)
+	require.Len(t, events, 1)
+	require.Equal(t, int64(1), journal.puts.Load())
+}
+
+// A middleware may draft the very request that it is asked, before it passes it
+// on.
+func TestDraftWithinACall(t *testing.T) {
+	t.Parallel()
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	journal := newCountingJournal()
+	l := &layers{}
+	inner := middleware.With(middleware.Env{Journal: journal}, l.fold())
+	var drafts []*middleware.DraftResult
+	asking := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			before := journal.puts.Load()
+			d, err := middleware.Draft(ctx, inner, req)
+			if err != nil {
+				return nil, err
+			}
+			if puts := journal.puts.Load(); puts != before {
+				return nil, fmt.Errorf("%d writes", puts-before)
+			}
+			drafts = append(drafts, d)
+			if len(drafts) == 2 {
+				err = d.Commit(ctx) // within a dry run
+			}
+			if err != nil {
+				return nil, err
+			}
+			return next(ctx, req, emit)
+		}
+	}
+	outer := middleware.With(middleware.Env{Journal: journal}, l.shorten(), asking)
+	view, _ := sentBy(t, outer, history)
+	require.NoError(t, middlewaretest.Same(view, messagesOf(drafts[0].Before)), "the view is the history of the draft")
+	require.Equal(t, int64(1), journal.puts.Load())
+	drafted(t, outer, history)
+	require.Len(t, drafts, 2)
+	require.Equal(t, int64(1), journal.puts.Load(), "a draft kept within a dry run is kept within it")
+	require.NoError(t, drafts[0].Commit(t.Context()))
+	require.Equal(t, int64(2), journal.puts.Load())
+}
+
+func TestDraftsAndCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	history := middlewaretest.ReAct{Rounds: 24, Result: 700}.Messages()
+	l := &layers{}
+	mw := middleware.Chain(l.shorten(), l.fold())
+	same := &layers{}
+	alone := middleware.Chain(same.shorten(), same.fold())
+	var errs [3]error
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() {
+			for h := range middlewaretest.Prefixes(history) {
+				if i > 0 {
+					d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
+					if err == nil && len(d.Edits) > 0 {
+						_, err = d.Without(0)
+					}
+					errs[i] = errors.Join(errs[i], err)
+					continue
+				}
+				req := &middleware.Request{Messages: h}
+				want, _, err1 := middleware.Apply(t.Context(), alone, req)
+				got, _, err2 := middleware.Apply(t.Context(), mw, req)
+				if errs[i] = errors.Join(errs[i], err1, err2); errs[i] == nil {
+					errs[i] = middlewaretest.Same(want.Messages, got.Messages)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, errors.Join(errs[:]...))
+}
+
+func TestDraftCommitsAtOnce(t *testing.T) {
+	t.Parallel()
+	l := &layers{}
+	mw := middleware.Chain(l.shorten(), l.fold())
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	d := drafted(t, mw, history)
+	errs := make([]error, 8)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = d.Commit(t.Context()) })
+	}
+	wg.Wait()
+	require.Equal(t, make([]error, len(errs)), errs)
+	got, events := sentBy(t, mw, history)
+	require.Empty(t, events)
+	require.NoError(t, middlewaretest.Same(messagesOf(d.After), got))
+}
+
+// A middleware that asks several times, as for a better answer, makes no
+// difference, whether one call follows the other or all are under way at once.
+func TestDraftOfSeveralModelCalls(t *testing.T) {
+	t.Parallel()
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	oneByOne := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			for range 2 {
+				if _, err := next(ctx, req, emit); err != nil {
+					return nil, err
+				}
+			}
+			return next(ctx, req, emit)
+		}
+	}
+	atOnce := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			var resp [4]*middleware.Response
+			var errs [4]error
+			var wg sync.WaitGroup
+			for i := range resp {
+				wg.Go(func() { resp[i], errs[i] = next(ctx, req, nil) })
+			}
+			wg.Wait()
+			return resp[0], errors.Join(errs[:]...)
+		}
+	}
+	l := &layers{}
+	want := drafted(t, middleware.Chain(l.shorten(), l.fold()), history)
+	for name, several := range map[string]middleware.Middleware{"one by one": oneByOne, "at once": atOnce} {
+		for _, mw := range []middleware.Middleware{
+			middleware.Chain(several, l.shorten(), l.fold()),
+			middleware.Chain(l.shorten(), several, l.fold()),
+			middleware.Chain(l.shorten(), l.fold(), several),
+		} {
+			d := drafted(t, mw, history)
+			require.Len(t, d.Edits, len(want.Edits), name)
+			require.NoError(t, middlewaretest.Same(history, messagesOf(d.Before)), name)
+			require.NoError(t, middlewaretest.Same(messagesOf(want.After), messagesOf(d.After)), name)
+			require.NoError(t, d.Commit(t.Context()), name)
+			got, events := sentBy(t, mw, history)
+			require.Empty(t, events, name)
+			require.NoError(t, middlewaretest.Same(messagesOf(d.After), got), name)
+		}
+	}
+}
+
+func TestDraftOfTheLastModelCall(t *testing.T) {
+	t.Parallel()
+	l := &layers{}
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	shorter := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			if _, err := next(ctx, req, emit); err != nil {
+				return nil, err
+			}
+			r := *req
+			r.Messages = req.Messages[:len(req.Messages)-2]
+			return next(ctx, &r, emit)
+		}
+	}
+	d := drafted(t, middleware.Chain(shorter, l.fold()), history)
+	require.NoError(t, middlewaretest.Same(history[:len(history)-2], messagesOf(d.Before)), "the last time counts")
+	require.True(t, strings.HasPrefix(d.After.At(2).Text(), "[fold: "))
+}
