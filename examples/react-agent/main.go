@@ -5,9 +5,11 @@
 //	go run ./examples/react-agent
 //	go run ./examples/react-agent -window 8000
 //	go run ./examples/react-agent -window 8000 -chain none
+//	go run ./examples/react-agent -chain chain.yaml
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +36,7 @@ const system = `You audit Go source trees with the tools you have. ` +
 const task = `Find the exported names without a doc comment, the five longest files, and the packages without an Example. ` +
 	`Answer in JSON: {"undocumented": [{"file", "name"}], "longest": [{"file", "lines"}], "packages_without_example": []}.`
 
-// chains are what -chain can name.
+// chains are what -chain can name beside chain files.
 var chains = map[string]func() middleware.Middleware{
 	"contextedit": func() middleware.Middleware {
 		return contextedit.New(contextedit.Options{
@@ -58,8 +60,12 @@ func main() {
 // usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	opts, err := parseOptions(args)
+	var chain middleware.Middleware
 	if err == nil {
-		err = audit(ctx, opts, chains[opts.chain](), stdout)
+		chain, err = opts.load()
+	}
+	if err == nil {
+		err = audit(ctx, opts, chain, stdout)
 	}
 	var usage *usageError
 	switch {
@@ -88,7 +94,7 @@ func audit(ctx context.Context, opts options, chain middleware.Middleware, stdou
 	a := react.Agent{
 		Model:  middleware.Chain(chain, m.around)(standin(opts.window)),
 		Tools:  t.tools(),
-		Budget: &middleware.Budget{Window: opts.window, Reserve: reserve},
+		Budget: &middleware.Budget{Window: opts.window, Reserve: cmp.Or(opts.reserve, reserve)},
 
 		MaxSteps:     1000, // the audit of long files takes more than the defaults
 		MaxToolCalls: 4000,

@@ -134,6 +134,32 @@ func TestWithoutChainItOverflows(t *testing.T) {
 	require.InDelta(t, r.Tokens.History, r.Tokens.LastView, 500, "nothing is cut, so the last view lacks the answer alone")
 }
 
+// A chain file takes the place of the chain that is built in.
+func TestChainFile(t *testing.T) {
+	t.Parallel()
+	file := func(text string) string {
+		return filepath.Join(write(t, map[string]string{"chain.yaml": text}), "chain.yaml")
+	}
+	const use = "chain: [{use: contextedit, trigger: {fraction: 0.75}, keep: 4, exclude_tools: [list_files], clear_tool_inputs: true}]\n"
+	_, want, _ := exec(t, "-json", "-window", "8000")
+	status, got, stderr := exec(t, "-json", "-window", "8000", "-chain", file(use))
+	require.Zero(t, status, stderr)
+	require.Equal(t, want, got, "the same chain, the same run")
+
+	status, got, stderr = exec(t, "-json", "-chain", file("window: 8000\nreserve: 500\n"+use))
+	require.Zero(t, status, stderr)
+	require.Equal(t, want, got, "the window of the file")
+
+	_, want, _ = exec(t, "-json", "-window", "9000")
+	_, got, _ = exec(t, "-json", "-window", "9000", "-chain", file("window: 8000\n"+use))
+	require.Equal(t, want, got, "the window of the command line")
+
+	status, _, stderr = exec(t, "-chain", file("chain: [{use: contextedit, kep: 4}]"))
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, "chain.yaml:1:28: chain[0].kep is no key here (did you mean keep?)")
+	require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+}
+
 // A chain that takes away what the audit rests on makes the answer wrong.
 func TestLosses(t *testing.T) {
 	t.Parallel()
@@ -235,7 +261,7 @@ func TestUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, none`},
+		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, none, or a chain file`},
 		{[]string{"-window", "500"}, "more than the 500"},
 		{[]string{"-window", "many"}, "invalid value"},
 		{[]string{"-nonsense"}, "not defined"},

@@ -4,11 +4,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/middleware"
 )
 
 const defaultDir = "middleware"
@@ -17,9 +21,12 @@ const defaultDir = "middleware"
 type options struct {
 	dir    string
 	window int
-	chain  string
+	chain  string // a name of chains, or a chain file
 	plain  bool
 	json   bool
+
+	windowGiven bool // on the command line
+	reserve     int  // 0: the constant of this name
 }
 
 // usageError says what is wrong with the command line. With help, nothing is:
@@ -34,28 +41,25 @@ func (e *usageError) Error() string { return e.text }
 func parseOptions(args []string) (options, error) {
 	var o options
 	var text strings.Builder
-	fs := flag.NewFlagSet("react-agent", flag.ContinueOnError)
-	fs.SetOutput(&text)
-	fs.Usage = func() {}
-	fs.StringVar(&o.dir, "dir", defaultDir, "`directory` of the source tree; of more than 40 files, the first 40 by name")
-	fs.IntVar(&o.window, "window", 12_000, "window of the stand-in model, in `tokens`")
-	fs.StringVar(&o.chain, "chain", "contextedit", "what edits the context: contextedit or none")
-	fs.BoolVar(&o.plain, "plain", false, "no colours, ASCII only")
-	fs.BoolVar(&o.json, "json", false, "print one JSON object instead")
+	flags := flag.NewFlagSet("react-agent", flag.ContinueOnError)
+	flags.SetOutput(&text)
+	flags.Usage = func() {}
+	flags.StringVar(&o.dir, "dir", defaultDir, "`directory` of the source tree; of more than 40 files, the first 40 by name")
+	flags.IntVar(&o.window, "window", 12_000, "window of the stand-in model, in `tokens`")
+	flags.StringVar(&o.chain, "chain", "contextedit", "what edits the context: contextedit, none or a chain `file`")
+	flags.BoolVar(&o.plain, "plain", false, "no colours, ASCII only")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object instead")
 
-	names := slices.Sorted(maps.Keys(chains))
-	switch err := fs.Parse(args); {
+	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		text.Reset()
 		text.WriteString("Audits a Go source tree with a stand-in model, and shows how its context is edited.\n\n")
-		fs.PrintDefaults()
+		flags.PrintDefaults()
 		return o, &usageError{text: text.String(), help: true}
 	case err != nil:
 		return o, &usageError{text: err.Error()}
-	case fs.NArg() > 0:
-		return o, &usageError{text: fmt.Sprintf("argument %q is not understood: want flags only", fs.Arg(0))}
-	case chains[o.chain] == nil:
-		return o, &usageError{text: fmt.Sprintf("no chain %q: -chain is one of %s", o.chain, strings.Join(names, ", "))}
+	case flags.NArg() > 0:
+		return o, &usageError{text: fmt.Sprintf("argument %q is not understood: want flags only", flags.Arg(0))}
 	case o.window <= reserve:
 		return o, &usageError{text: fmt.Sprintf(
 			"-window is %d tokens, want more than the %d that are kept free for the answer", o.window, reserve)}
@@ -63,7 +67,28 @@ func parseOptions(args []string) (options, error) {
 	if o.dir == defaultDir {
 		o.dir = inModule(o.dir)
 	}
+	flags.Visit(func(f *flag.Flag) { o.windowGiven = o.windowGiven || f.Name == "window" })
 	return o, nil
+}
+
+// load returns the chain that -chain names. The window of a chain file counts,
+// unless the command line gives one.
+func (o *options) load() (middleware.Middleware, error) {
+	if named := chains[o.chain]; named != nil {
+		return named(), nil
+	}
+	file, err := chainfile.Load(o.chain)
+	if errors.Is(err, fs.ErrNotExist) {
+		names := strings.Join(slices.Sorted(maps.Keys(chains)), ", ")
+		return nil, &usageError{text: fmt.Sprintf("no chain %q: -chain is one of %s, or a chain file", o.chain, names)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if file.Window > 0 && !o.windowGiven {
+		o.window, o.reserve = file.Window, file.Reserve
+	}
+	return file.Middleware(), nil
 }
 
 // inModule returns where the directory is: here, or at the root of the module

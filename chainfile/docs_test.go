@@ -1,0 +1,63 @@
+package chainfile
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/middleware/contextedit"
+)
+
+// TestPage makes sure that docs/chain-files.md has each key of each table.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/chain-files.md")
+	require.NoError(t, err)
+	sections := map[string]string{}
+	for s := range strings.SplitSeq(string(text), "\n## ") {
+		title, body, _ := strings.Cut(s, "\n")
+		sections[title] = body
+	}
+	want := map[string][]string{"Triggers": triggerNames()}
+	for _, k := range new(File).keys() {
+		want["The file"] = append(want["The file"], k.name)
+	}
+	for name, k := range kinds() {
+		want[name] = k.keys
+	}
+	for title, keys := range want {
+		var rows []string
+		for line := range strings.Lines(sections[title]) {
+			if name, ok := strings.CutPrefix(line, "| `"); ok {
+				name, _, _ = strings.Cut(name, "`")
+				rows = append(rows, name)
+			}
+		}
+		require.ElementsMatch(t, keys, rows, "the table under %q lists the keys", title)
+	}
+	for _, name := range Counters() {
+		require.Contains(t, sections["The file"], "`"+name+"`")
+	}
+}
+
+// TestAllOptions makes sure that each option of a middleware has its key. A
+// function cannot be written down.
+func TestAllOptions(t *testing.T) {
+	t.Parallel()
+	options := map[string]reflect.Type{
+		contextedit.Name: reflect.TypeFor[contextedit.Options](),
+	}
+	for name, k := range kinds() {
+		require.Contains(t, options, name, "this test knows the options of each kind")
+		var want []string
+		for f := range options[name].Fields() {
+			if f.Type.Kind() != reflect.Func {
+				want = append(want, snake(f.Name))
+			}
+		}
+		require.ElementsMatch(t, want, k.keys, "the keys of %s are its options", name)
+	}
+}
