@@ -102,7 +102,10 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	if err != nil {
 		return nil, nil, err
 	}
-	out := conv.JSON(msgs, openai.Field{Name: "report", Value: text})
+	out, err := conv.JSON(msgs, openai.Field{Name: "report", Value: text})
+	if err != nil {
+		return nil, nil, err
+	}
 	return append(bytes.TrimRight(out, " \t\r\n"), '\n'), r, nil
 }
 

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -113,16 +114,20 @@ func (c *Conversation) History() []message.Message {
 // Field is a field beside the messages.
 type Field struct {
 	Name  string
-	Value json.RawMessage // valid JSON
+	Value json.RawMessage
 }
 
 // JSON returns the conversation with these messages in place of its own, and
 // with these fields beside them; all else is as it was read. If the messages
 // are those that were read, and there are no fields, so is every byte. A bare
-// list becomes an object if it gets a field.
-func (c *Conversation) JSON(msgs []Message, fields ...Field) []byte {
+// list becomes an object if it gets a field. A zero message, and a field that
+// is not JSON, are errors.
+func (c *Conversation) JSON(msgs []Message, fields ...Field) ([]byte, error) {
 	items := make([]string, len(msgs))
 	for i, m := range msgs {
+		if m.raw == "" {
+			return nil, fmt.Errorf("openai: %w", faultf(item("messages", i), "is the zero Message, want one that was read or written"))
+		}
 		items[i] = m.raw
 	}
 	raw := c.raw
@@ -136,7 +141,10 @@ func (c *Conversation) JSON(msgs []Message, fields ...Field) []byte {
 		raw = o.set("messages", parseList(o.get("messages")).with(items)).raw
 	}
 	for _, f := range fields {
+		if _, _, _, err := check(f.Value); err != nil || !utf8.ValidString(f.Name) {
+			return nil, fmt.Errorf("openai: %w", faultf(f.Name, "is no field with JSON: %v", err))
+		}
 		raw = parseObject(raw).set(f.Name, string(f.Value)).raw
 	}
-	return []byte(c.before + raw + c.after)
+	return []byte(c.before + raw + c.after), nil
 }

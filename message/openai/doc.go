@@ -6,7 +6,7 @@
 //	history := conv.History()
 //	…
 //	msg, err := conv.Messages[3].With(edited) // the same JSON, but for what was edited
-//	data, err = conv.JSON(msgs)
+//	data, err := conv.JSON(msgs)
 //
 // A message that is not edited is written with the very bytes that it was read
 // from. Of an edited one only the fields change that say what was edited:

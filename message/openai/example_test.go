@@ -42,7 +42,12 @@ func ExampleParse() {
 			return
 		}
 	}
-	fmt.Println(string(conv.JSON(msgs)))
+	out, err := conv.JSON(msgs)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(out))
 	// Output:
 	// {"temperature": 0.20, "messages": [
 	//   {"role": "developer", "content": "You fix builds."},
@@ -60,7 +65,12 @@ func ExampleConversation_JSON() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(string(conv.JSON(conv.Messages, openai.Field{Name: "report", Value: json.RawMessage(`{"edits":[]}`)})))
+	out, err := conv.JSON(conv.Messages, openai.Field{Name: "report", Value: json.RawMessage(`{"edits":[]}`)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(out))
 	// Output: {"messages":[{"role": "user", "content": "hi"}],"report":{"edits":[]}}
 }
 

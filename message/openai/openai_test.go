@@ -421,8 +421,18 @@ func TestJSON(t *testing.T) {
 			if c.edit != nil {
 				msgs = c.edit(msgs)
 			}
-			require.Equal(t, c.want, string(conv.JSON(msgs, c.fields...)))
+			out, err := conv.JSON(msgs, c.fields...)
+			require.NoError(t, err)
+			require.Equal(t, c.want, string(out))
 		})
+	}
+	conv, err := openai.Parse([]byte("[]"))
+	require.NoError(t, err)
+	_, err = conv.JSON([]openai.Message{fold, {}})
+	require.ErrorContains(t, err, "openai: messages[1] is the zero Message")
+	for _, broken := range []string{"", "{", "1 2", "\"\xff\""} {
+		_, err = conv.JSON(nil, openai.Field{Name: "x", Value: json.RawMessage(broken)})
+		require.ErrorContains(t, err, "openai: x is no field with JSON: ")
 	}
 }
 
@@ -444,7 +454,9 @@ func TestDeep(t *testing.T) {
 	in := `{"messages":[{"role":"user","content":"a","x":` + deep + `}]}`
 	c, err := openai.Parse([]byte(in))
 	require.NoError(t, err)
-	require.Equal(t, in, string(c.JSON(c.Messages)))
+	out, err := c.JSON(c.Messages)
+	require.NoError(t, err)
+	require.Equal(t, in, string(out))
 	_, err = openai.Parse([]byte(strings.Repeat(`[`, 9000) + `{"a":1,"a":2}` + strings.Repeat(`]`, 9000)))
 	require.ErrorContains(t, err, ".a is here twice")
 	_, err = openai.Parse([]byte(strings.Repeat(`[`, 20000)))

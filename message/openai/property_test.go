@@ -123,7 +123,9 @@ func TestReadAndWrite(t *testing.T) {
 		in := wire{t}.conversation()
 		c, err := openai.Parse([]byte(in))
 		require.NoError(t, err, "%s", in)
-		require.Equal(t, in, string(c.JSON(c.Messages)), "every byte is as it was")
+		out, err := c.JSON(c.Messages)
+		require.NoError(t, err)
+		require.Equal(t, in, string(out), "every byte is as it was")
 		for i, m := range c.History() {
 			same, err := c.Messages[i].With(m)
 			require.NoError(t, err)
@@ -231,8 +233,12 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		require.Equal(t, strings.TrimPrefix(string(data), "\ufeff"), string(c.JSON(c.Messages)), "every byte is as it was")
-		require.True(t, json.Valid(c.JSON(c.Messages[len(c.Messages)/2:], openai.Field{Name: "report", Value: json.RawMessage("{}")})))
+		out, err := c.JSON(c.Messages)
+		require.NoError(t, err)
+		require.Equal(t, strings.TrimPrefix(string(data), "\ufeff"), string(out), "every byte is as it was")
+		half, err := c.JSON(c.Messages[len(c.Messages)/2:], openai.Field{Name: "report", Value: json.RawMessage("{}")})
+		require.NoError(t, err)
+		require.True(t, json.Valid(half))
 		for i, m := range c.History() {
 			for k, p := range m.Parts {
 				now := m
