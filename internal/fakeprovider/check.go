@@ -50,6 +50,7 @@ func (m Message) check(i int, lenient bool) error {
 		}
 		seen[c.ID] = true
 		if !lenient && !isObject(c.Arguments) {
+			at += ".function"
 			if m.Legacy {
 				at = path + ".function_call"
 			}
