@@ -68,6 +68,16 @@ func TestErrandDefaults(t *testing.T) {
 	require.Equal(t, "noted", think(t, b, chat(user)).Text)
 }
 
+func TestErrandWithFunctions(t *testing.T) {
+	t.Parallel()
+	b := fakeprovider.Errand{Tool: "read", Calls: 2, Parallel: 2}.Brain()
+	functions := `"functions":[` + readFn + `]`
+	round := []string{`{"role":"assistant","function_call":{"name":"read","arguments":"{}"}}`, `{"role":"function","name":"read","content":"A"}`}
+	require.Len(t, think(t, b, with(functions, user)).Calls, 1, "one call at a time")
+	require.Equal(t, `{"n": 2}`, think(t, b, with(functions, user, round[0], round[1])).Calls[0].Arguments)
+	require.Equal(t, "done", think(t, b, with(functions, user, round[0], round[1], round[0], round[1])).Text)
+}
+
 func TestRecall(t *testing.T) {
 	t.Parallel()
 	group := fakeprovider.Recall(regexp.MustCompile(`port (\d+)`))

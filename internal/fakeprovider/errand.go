@@ -11,7 +11,8 @@ import (
 // keeps nothing between requests: how far it is it reads from the ids of its
 // own calls in the messages, step_1, step_2 and so on. A view that loses the
 // newest of them makes it begin again, so count the requests. Any number of
-// conversations may be on the way at once.
+// conversations may be on the way at once. A function_call has no id: a request
+// with functions gets one call at a time, and the calls in view are counted.
 type Errand struct {
 	Tool      string             // called; a request that does not declare it goes to Aside
 	Calls     int                // before the answer
@@ -39,7 +40,11 @@ func (e Errand) Brain() Brain {
 			return e.Answer(ctx, r)
 		}
 		reply := Reply{Text: e.Text}
-		for n := done + 1; n <= min(done+max(e.Parallel, 1), e.Calls); n++ {
+		parallel := max(e.Parallel, 1)
+		if r.Legacy {
+			parallel = 1
+		}
+		for n := done + 1; n <= min(done+parallel, e.Calls); n++ {
 			reply.Calls = append(reply.Calls, Call{ID: stepID + strconv.Itoa(n), Name: e.Tool, Arguments: e.arguments(n)})
 		}
 		return reply
@@ -55,10 +60,14 @@ func (e Errand) arguments(n int) string {
 
 const stepID = "step_"
 
-// steps returns the highest number of a call in the messages.
+// steps returns the highest number of a call in the messages, or how many
+// calls without an id there are.
 func steps(r *Request) int {
-	most := 0
+	most, nameless := 0, 0
 	for _, m := range r.Messages {
+		if m.Legacy {
+			nameless++
+		}
 		for _, c := range m.Calls {
 			if number, ok := strings.CutPrefix(c.ID, stepID); ok {
 				if n, err := strconv.Atoi(number); err == nil {
@@ -67,5 +76,5 @@ func steps(r *Request) int {
 			}
 		}
 	}
-	return most
+	return max(most, nameless)
 }

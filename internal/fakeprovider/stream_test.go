@@ -1,6 +1,7 @@
 package fakeprovider_test
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
@@ -321,9 +322,11 @@ func TestCancelMidStream(t *testing.T) {
 	resp, err := post(ctx, client(t), s, with(streamed, user))
 	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
-	buf := make([]byte, 10)
-	_, err = io.ReadFull(resp.Body, buf)
-	require.NoError(t, err)
+	lines := bufio.NewReader(resp.Body)
+	for range 2 * 5 { // each event and the empty line after it
+		_, err := lines.ReadString('\n')
+		require.NoError(t, err)
+	}
 	cancel()
 	_, err = io.Copy(io.Discard, resp.Body)
 	require.ErrorIs(t, err, context.Canceled)
