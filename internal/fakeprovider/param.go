@@ -15,8 +15,6 @@ type param struct {
 	min, max float64 // of a number
 }
 
-var unbounded = param{min: math.Inf(-1), max: math.Inf(1)}
-
 // params are the fields of a request, from the reference of the provider's
 // endpoint and from what go-openai and langchaingo send. All but model and
 // messages may be null.
@@ -42,7 +40,7 @@ var params = map[string]param{
 	"reasoning_effort":       {kinds: "a string"},
 	"response_format":        {kinds: "an object"},
 	"safety_identifier":      {kinds: "a string"},
-	"seed":                   {kinds: "an integer", min: unbounded.min, max: unbounded.max},
+	"seed":                   {kinds: "an integer", min: math.Inf(-1), max: math.Inf(1)},
 	"service_tier":           {kinds: "a string"},
 	"stop":                   {kinds: "a string or an array"},
 	"store":                  {kinds: "a boolean"},
