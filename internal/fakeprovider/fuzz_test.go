@@ -1,0 +1,60 @@
+package fakeprovider
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzRequest: whatever is sent is answered, with a completion or with an error
+// in the provider's shape, and counted without a panic.
+func FuzzRequest(f *testing.F) {
+	for _, body := range []string{
+		``, `null`, `[]`, `{}`, `{"model":1}`, `{"model":"gpt-4o","messages":[]}`,
+		`{"model":"gpt-4o","messages":[{"role":"user","content":"go"}],"stream":true,"stream_options":{"include_usage":true}}`,
+		`{"model":"gpt-4o","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"https://x"}}]}]}`,
+		`{"model":"gpt-4o","messages":[{"role":"user","content":"go"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":""}]}`,
+		`{"model":"gpt-4o","messages":[{"role":"assistant","function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"x"}],"functions":[{"name":"f"}],"function_call":{"name":"f"}}`,
+		`{"model":"gpt-4o","messages":[{"role":"user","content":"go"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":["array"],"items":{}}}}}}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"f"}}]}}}`,
+		`{"model":"gpt-4o","messages":[{"role":"user","content":"go"}],"temperature":1e400,"max_tokens":99999999999999999999}`,
+	} {
+		f.Add(body)
+	}
+	s, err := newServer(Say("ok"), Options{MaxBody: 1 << 16})
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, body string) {
+		s.Forget()
+		w := httptest.NewRecorder()
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
+		s.handle(w, req)
+		rec := s.Requests()[0]
+		require.Equal(t, w.Code, rec.Status)
+		require.True(t, rec.Done)
+		if w.Code == http.StatusOK {
+			require.Nil(t, rec.Refused)
+			require.Positive(t, rec.Usage.Prompt)
+			_ = rec.Request.String()
+			if rec.Request.Stream {
+				require.True(t, strings.HasSuffix(w.Body.String(), "data: [DONE]\n\n"))
+			} else {
+				require.True(t, json.Valid(w.Body.Bytes()))
+			}
+			return
+		}
+		require.NotNil(t, rec.Refused)
+		require.Contains(t, []int{400, 404, 413}, w.Code)
+		var e struct {
+			Error struct {
+				Message string `json:"message"`
+				Type    string `json:"type"`
+			} `json:"error"`
+		}
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &e))
+		require.NotEmpty(t, e.Error.Message)
+		require.Equal(t, "invalid_request_error", e.Error.Type)
+	})
+}

@@ -1,0 +1,400 @@
+package fakeprovider_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/fakeprovider"
+)
+
+// Pieces of requests.
+const (
+	sys    = `{"role":"system","content":"Be brief."}`
+	user   = `{"role":"user","content":"go"}`
+	said   = `{"role":"assistant","content":"well"}`
+	callAB = `{"role":"assistant","content":null,"tool_calls":[` +
+		`{"id":"a","type":"function","function":{"name":"read","arguments":"{\"p\":1}"}},` +
+		`{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]}`
+	resultA = `{"role":"tool","tool_call_id":"a","content":"A"}`
+	resultB = `{"role":"tool","tool_call_id":"b","content":""}`
+	readFn  = `{"name":"read","description":"reads","parameters":{"type":"object","properties":{"p":{"type":"integer"}},"required":["p"]}}`
+	read    = `{"type":"function","function":` + readFn + `}`
+)
+
+// chat returns a request of these messages.
+func chat(messages ...string) string { return with("", messages...) }
+
+// with returns a request with more fields.
+func with(fields string, messages ...string) string {
+	if fields != "" {
+		fields = "," + fields
+	}
+	return `{"model":"gpt-4o","messages":[` + strings.Join(messages, ",") + `]` + fields + `}`
+}
+
+// calling returns an assistant message with one call, of this JSON.
+func calling(call string) string {
+	return `{"role":"assistant","tool_calls":[` + call + `]}`
+}
+
+// orphan is what the provider says, spelled as it spells it.
+const orphan = "Invalid parameter: messages with role 'tool' must be a response to a " +
+	"preceeding message with 'tool_calls'." //nolint:misspell // see above
+
+// content returns a user message of this content.
+func content(c string) string { return `{"role":"user","content":` + c + `}` }
+
+func TestAccepted(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"plain":                          chat(sys, user),
+		"developer":                      chat(`{"role":"developer","content":"Be brief."}`, user),
+		"parts":                          chat(content(`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"https://x/y.png","detail":"low"}}]`)),
+		"sound and file":                 chat(content(`[{"type":"input_audio","input_audio":{"data":"AA","format":"wav"}},{"type":"file","file":{"file_id":"f"}}]`)),
+		"parts of an assistant":          chat(user, `{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"refusal","refusal":"no"}]}`, user),
+		"parts of a result":              chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}`), `{"role":"tool","tool_call_id":"a","content":[{"type":"text","text":"A"}]}`),
+		"parallel calls":                 chat(sys, user, callAB, resultA, resultB),
+		"calls go on":                    chat(user, callAB, resultA, resultB, callAB, resultA, resultB, said),
+		"content left out beside a call": chat(user, calling(`{"index":0,"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}`), resultA),
+		"empty content beside a call":    chat(user, strings.Replace(callAB, "null", `""`, 1), resultA, resultB),
+		"refusal without content":        chat(user, `{"role":"assistant","content":null,"refusal":"no"}`, user),
+		"reasoning sent back":            chat(user, `{"role":"assistant","content":"x","reasoning_content":"hm"}`, user),
+		"a name":                         chat(`{"role":"user","name":"ann","content":"go"}`),
+		"ends with the assistant":        chat(user, said),
+		"null options":                   with(`"temperature":null,"tools":null,"stop":null,"stream":null`, user),
+		"langchaingo":                    with(`"temperature":0,"n":1,"seed":7,"stop":["x"],"frequency_penalty":0.5,"max_completion_tokens":5,"metadata":{"a":"b"},"tools":[`+read+`],"tool_choice":{"type":"function","function":{"name":"read","arguments":""}}`, user),
+		"eino":                           with(`"top_p":0.5,"logit_bias":{"1":2},"logprobs":true,"top_logprobs":2,"user":"u","reasoning_effort":"low","response_format":{"type":"json_object"},"modalities":["text"],"tools":[{"type":"function","function":{"name":"now","parameters":null}}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"now"}}]}}`, user),
+		"stream options":                 with(`"stream":true,"stream_options":{"include_usage":true}`, user),
+		"tool choice required":           with(`"tools":[`+read+`],"tool_choice":"required","parallel_tool_calls":false`, user),
+		"functions":                      with(`"functions":[`+readFn+`],"function_call":{"name":"read"}`, user, `{"role":"assistant","content":null,"function_call":{"name":"read","arguments":"{}"}}`, `{"role":"function","name":"read","content":"A"}`),
+		"nested schema":                  with(`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":["array","null"],"items":{"type":"string"}},"b":true,"c":{"anyOf":[]}}}}}]`, user),
+		"spaces":                         " { \"model\" : \"gpt-4o\" , \"messages\" : [ " + user + " ] } ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{})
+			status, got := ask(t, s, body)
+			require.Equal(t, http.StatusOK, status, "%s\nanswered %s", body, got)
+			require.Empty(t, s.Refused(), "an accepted request is not refused")
+		})
+	}
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	fn := func(parameters string) string {
+		return with(`"tools":[{"type":"function","function":{"name":"f","parameters":`+parameters+`}}]`, user)
+	}
+	// param and code "" stand for null. message is a part of the wording.
+	for name, c := range map[string]struct {
+		body                 string
+		status               int
+		param, code, message string
+	}{
+		// Results and calls.
+		"orphaned result":           {chat(user, resultA), 400, "messages.[1].role", "", orphan},
+		"orphan after an answer":    {chat(user, callAB, resultA, resultB, said, resultA), 400, "messages.[5].role", "", orphan},
+		"result before its call":    {chat(user, resultA, callAB, resultB), 400, "messages.[1].role", "", orphan},
+		"unanswered at the end":     {chat(user, callAB), 400, "messages", "", "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: a, b"},
+		"half answered":             {chat(user, callAB, resultB, user), 400, "messages.[3].role", "", "did not have response messages: a"},
+		"user between":              {chat(user, callAB, resultA, user, resultB), 400, "messages.[3].role", "", "did not have response messages: b"},
+		"unknown result":            {chat(user, callAB, resultA, resultB, `{"role":"tool","tool_call_id":"c","content":"C"}`), 400, "messages.[4].tool_call_id", "", "'tool_call_id' of 'c' not found in 'tool_calls' of previous message."},
+		"duplicate result":          {chat(user, callAB, resultA, resultA, resultB), 400, "messages.[3].tool_call_id", "", "Invalid parameter: Duplicate value for 'tool_call_id' of 'a', in messages[2] and messages[3]."},
+		"wrong order":               {chat(user, callAB, resultB, resultA), 400, "messages.[2].tool_call_id", "", "in the order of the 'tool_calls' of messages[1]: expected a, b, but got b, a"},
+		"duplicate call ids":        {chat(user, strings.Replace(callAB, `"b"`, `"a"`, 1), resultA), 400, "messages[1].tool_calls[1].id", "invalid_value", "Duplicate value for 'id' of 'a'"},
+		"missing tool_call_id":      {chat(user, callAB, `{"role":"tool","content":"A"}`), 400, "messages[2].tool_call_id", "missing_required_parameter", "Missing required parameter: 'messages[2].tool_call_id'."},
+		"no id of a call":           {chat(user, calling(`{"type":"function","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].id", "missing_required_parameter", "Missing required parameter"},
+		"empty id of a call":        {chat(user, calling(`{"id":"","type":"function","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].id", "empty_string", "minimum length 1"},
+		"long id of a call":         {chat(user, calling(`{"id":"`+strings.Repeat("x", 41)+`","type":"function","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].id", "string_above_max_length", "maximum length 40, but got a string with length 41"},
+		"no type of a call":         {chat(user, calling(`{"id":"a","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].type", "missing_required_parameter", "Missing required parameter"},
+		"other type of a call":      {chat(user, calling(`{"id":"a","type":"custom","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].type", "invalid_value", "Invalid value: 'custom'. Supported values are: 'function'."},
+		"no function of a call":     {chat(user, calling(`{"id":"a","type":"function"}`)), 400, "messages[1].tool_calls[0].function", "missing_required_parameter", "Missing required parameter"},
+		"no arguments":              {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read"}}`)), 400, "messages[1].tool_calls[0].function.arguments", "missing_required_parameter", "Missing required parameter"},
+		"arguments an object":       {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":{}}}`)), 400, "messages[1].tool_calls[0].function.arguments", "invalid_type", "expected a string, but got an object instead."},
+		"call without a name":       {chat(user, calling(`{"id":"a","type":"function","function":{"arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].function.name", "missing_required_parameter", "Missing required parameter"},
+		"function of a call a list": {chat(user, calling(`{"id":"a","type":"function","function":[]}`)), 400, "messages[1].tool_calls[0].function", "invalid_type", "expected an object, but got an array"},
+		"a call a string":           {chat(user, calling(`"a"`)), 400, "messages[1].tool_calls[0]", "invalid_type", "expected an object, but got a string"},
+		"long arguments are cut":    {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"`+strings.Repeat("é", 100)+`"}}`), resultA), 400, "messages[1].tool_calls[0].function.arguments", "invalid_value", strings.Repeat("é", 40) + "…"},
+		"arguments not JSON":        {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"{\"p\":"}}`), resultA), 400, "messages[1].tool_calls[0].function.arguments", "invalid_value", "expected a string with a JSON object"},
+		"arguments an array":        {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"[1]"}}`), resultA), 400, "messages[1].tool_calls[0].function.arguments", "invalid_value", "expected a string with a JSON object"},
+		"name of a call":            {chat(user, calling(`{"id":"a","type":"function","function":{"name":"re ad","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].function.name", "invalid_value", "does not match pattern"},
+		"no calls in tool_calls":    {chat(user, `{"role":"assistant","content":"x","tool_calls":[]}`), 400, "messages[1].tool_calls", "empty_array", "Invalid 'messages[1].tool_calls': empty array."},
+		"tool_calls of a user":      {chat(`{"role":"user","content":"x","tool_calls":[]}`), 400, "messages[0].tool_calls", "unknown_parameter", "Unknown parameter: 'messages[0].tool_calls'."},
+		"tool_call_id of a user":    {chat(`{"role":"user","content":"x","tool_call_id":"a"}`), 400, "messages[0].tool_call_id", "unknown_parameter", "Unknown parameter"},
+		"both kinds of calls":       {chat(user, `{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}],"function_call":{"name":"read","arguments":"{}"}}`), 400, "messages[1].function_call", "invalid_parameter_combination", "cannot be given in one message"},
+		"function_call unanswered":  {chat(user, `{"role":"assistant","function_call":{"name":"read","arguments":"{}"}}`, user), 400, "messages", "", "The call of 'read' in messages[1] did not have one."},
+		"function_call not JSON":    {chat(user, `{"role":"assistant","function_call":{"name":"read","arguments":"1"}}`, `{"role":"function","name":"read","content":"A"}`), 400, "messages[1].function_call.arguments", "invalid_value", "expected a string with a JSON object"},
+		"orphaned function message": {chat(user, `{"role":"function","name":"read","content":"A"}`), 400, "messages.[1].role", "", "messages with role 'function' must be a response"},
+		"function without a name":   {chat(user, `{"role":"function","content":"A"}`), 400, "messages[1].name", "missing_required_parameter", "Missing required parameter"},
+
+		// Messages and their content.
+		"no messages":              {chat(), 400, "messages", "empty_array", "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."},
+		"messages left out":        {`{"model":"gpt-4o"}`, 400, "messages", "missing_required_parameter", "Missing required parameter: 'messages'."},
+		"messages null":            {`{"model":"gpt-4o","messages":null}`, 400, "messages", "missing_required_parameter", "Missing required parameter: 'messages'."},
+		"messages a string":        {`{"model":"gpt-4o","messages":"go"}`, 400, "messages", "invalid_type", "Invalid type for 'messages': expected an array, but got a string instead."},
+		"a message a string":       {chat(`"go"`), 400, "messages[0]", "invalid_type", "expected an object, but got a string"},
+		"a message null":           {chat(`null`), 400, "messages[0]", "invalid_type", "expected an object, but got null"},
+		"no role":                  {chat(`{"content":"go"}`), 400, "messages[0].role", "missing_required_parameter", "Missing required parameter: 'messages[0].role'."},
+		"role a number":            {chat(`{"role":1,"content":"go"}`), 400, "messages[0].role", "invalid_type", "but got an integer instead."},
+		"unknown role":             {chat(`{"role":"model","content":"go"}`), 400, "messages[0].role", "invalid_value", "Invalid value: 'model'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'."},
+		"role in capitals":         {chat(`{"Role":"user","content":"go"}`), 400, "messages[0].Role", "unknown_parameter", "Unknown parameter: 'messages[0].Role'."},
+		"unknown field":            {chat(`{"role":"user","content":"go","id":"1"}`), 400, "messages[0].id", "unknown_parameter", "Unknown parameter: 'messages[0].id'."},
+		"null content":             {chat(content(`null`)), 400, "messages[0].content", "", "Invalid value for 'content': expected a string, got null."},
+		"content left out":         {chat(user, `{"role":"assistant"}`), 400, "messages[1].content", "", "expected a string, got null."},
+		"null result":              {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}`), `{"role":"tool","tool_call_id":"a","content":null}`), 400, "messages[2].content", "", "expected a string, got null."},
+		"empty content":            {chat(content(`""`)), 400, "messages[0].content", "empty_string", "minimum length 1"},
+		"empty answer":             {chat(user, `{"role":"assistant","content":""}`), 400, "messages[1].content", "empty_string", "minimum length 1"},
+		"no parts":                 {chat(content(`[]`)), 400, "messages[0].content", "empty_array", "empty array"},
+		"content a number":         {chat(content(`1.5`)), 400, "messages[0].content", "invalid_type", "expected a string or an array, but got a decimal instead."},
+		"a part a string":          {chat(content(`["go"]`)), 400, "messages[0].content[0]", "invalid_type", "expected an object, but got a string"},
+		"a part without type":      {chat(content(`[{"text":"go"}]`)), 400, "messages[0].content[0].type", "missing_required_parameter", "Missing required parameter"},
+		"unknown part":             {chat(content(`[{"type":"video_url"}]`)), 400, "messages[0].content[0].type", "invalid_value", "Invalid value: 'video_url'. Supported values are: 'text', 'image_url'"},
+		"unknown field of a part":  {chat(content(`[{"type":"text","text":"go","cache_control":{}}]`)), 400, "messages[0].content[0].cache_control", "unknown_parameter", "Unknown parameter"},
+		"field of another part":    {chat(content(`[{"type":"text","text":"go","image_url":{}}]`)), 400, "messages[0].content[0].image_url", "unknown_parameter", "Unknown parameter"},
+		"empty text part":          {chat(content(`[{"type":"text","text":"go"},{"type":"text","text":""}]`)), 400, "messages[0].content[1].text", "empty_string", "minimum length 1"},
+		"text part without text":   {chat(content(`[{"type":"text"}]`)), 400, "messages[0].content[0].text", "missing_required_parameter", "Missing required parameter"},
+		"image of an assistant":    {chat(user, `{"role":"assistant","content":[{"type":"image_url","image_url":{"url":"https://x"}}]}`), 400, "messages[1].content[0]", "invalid_value", "'image_url' is not allowed in messages with role 'assistant'."},
+		"image as a string":        {chat(content(`[{"type":"image_url","image_url":"https://x"}]`)), 400, "messages[0].content[0].image_url", "invalid_type", "expected an object, but got a string"},
+		"image from a file":        {chat(content(`[{"type":"image_url","image_url":{"url":"file:///x"}}]`)), 400, "messages[0].content[0].image_url.url", "invalid_image_url", "Invalid image URL"},
+		"image in unknown detail":  {chat(content(`[{"type":"image_url","image_url":{"url":"https://x","detail":"all"}}]`)), 400, "messages[0].content[0].image_url.detail", "invalid_value", "Invalid value: 'all'"},
+		"sound as a string":        {chat(content(`[{"type":"input_audio","input_audio":"AA"}]`)), 400, "messages[0].content[0].input_audio", "invalid_type", "expected an object"},
+		"a name with a space":      {chat(`{"role":"user","name":"a b","content":"go"}`), 400, "messages[0].name", "invalid_value", `'^[^\s<|\\/>]+$'`},
+		"an empty name":            {chat(`{"role":"user","name":"","content":"go"}`), 400, "messages[0].name", "empty_string", "minimum length 1"},
+		"a long name":              {chat(`{"role":"user","name":"` + strings.Repeat("n", 65) + `","content":"go"}`), 400, "messages[0].name", "string_above_max_length", "maximum length 64"},
+		"reasoning that is a list": {chat(user, `{"role":"assistant","content":"x","reasoning_content":[]}`), 400, "messages[1].reasoning_content", "invalid_type", "expected a string"},
+
+		// Tools.
+		"no tools in tools":          {with(`"tools":[]`, user), 400, "tools", "empty_array", "Invalid 'tools': empty array."},
+		"too many tools":             {with(`"tools":[`+strings.TrimSuffix(strings.Repeat(read+",", 129), ",")+`]`, user), 400, "tools", "array_above_max_length", "maximum length 128"},
+		"duplicate tool":             {with(`"tools":[`+read+`,`+read+`]`, user), 400, "tools[1].function.name", "invalid_value", "Tool names must be unique: 'read'"},
+		"tool without a name":        {with(`"tools":[{"type":"function","function":{}}]`, user), 400, "tools[0].function.name", "missing_required_parameter", "Missing required parameter"},
+		"tool without a type":        {with(`"tools":[{"function":`+readFn+`}]`, user), 400, "tools[0].type", "missing_required_parameter", "Missing required parameter"},
+		"tool of another type":       {with(`"tools":[{"type":"web"}]`, user), 400, "tools[0].type", "invalid_value", "Invalid value: 'web'"},
+		"tool without function":      {with(`"tools":[{"type":"function"}]`, user), 400, "tools[0].function", "missing_required_parameter", "Missing required parameter"},
+		"tool with a bad name":       {with(`"tools":[{"type":"function","function":{"name":"a.b"}}]`, user), 400, "tools[0].function.name", "invalid_value", "'^[a-zA-Z0-9_-]+$'"},
+		"tool with a long name":      {with(`"tools":[{"type":"function","function":{"name":"`+strings.Repeat("n", 65)+`"}}]`, user), 400, "tools[0].function.name", "string_above_max_length", "maximum length 64"},
+		"schema a string":            {fn(`"object"`), 400, "tools[0].function.parameters", "invalid_function_parameters", "Invalid schema for function 'f': schema must be an object, not a string."},
+		"schema without type":        {fn(`{"properties":{}}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "schema must be a JSON Schema of 'type: \"object\"'."},
+		"schema of an array":         {fn(`{"type":"array","items":{}}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "must be a JSON Schema of 'type: \"object\"'"},
+		"schema without properties":  {fn(`{"type":"object"}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "In context=(), object schema missing properties."},
+		"properties a list":          {fn(`{"type":"object","properties":[]}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "'properties' must be an object."},
+		"array without items":        {fn(`{"type":"object","properties":{"a":{"type":"array"}}}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "In context=().a, array schema missing items."},
+		"unknown type in a schema":   {fn(`{"type":"object","properties":{"a":{"type":"text"}}}`), 400, "tools[0].function.parameters", "invalid_function_parameters", `"text" is not a type.`},
+		"number as a schema":         {fn(`{"type":"object","properties":{"a":1}}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "an integer is not a schema"},
+		"required a string":          {fn(`{"type":"object","properties":{},"required":"a"}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "'required' must be an array of strings."},
+		"deep in items":              {fn(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"x"}}}}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "In context=().a.items,"},
+		"undeclared tool choice":     {with(`"tools":[`+read+`],"tool_choice":{"type":"function","function":{"name":"write"}}`, user), 400, "tool_choice", "", "no function named 'write' was specified in the 'tools' parameter."},
+		"undeclared allowed tool":    {with(`"tools":[`+read+`],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"write"}}]}}`, user), 400, "tool_choice", "", "no function named 'write'"},
+		"unknown mode":               {with(`"tools":[`+read+`],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"any","tools":[{"type":"function","function":{"name":"read"}}]}}`, user), 400, "tool_choice.allowed_tools.mode", "invalid_value", "Invalid value: 'any'"},
+		"unknown tool choice":        {with(`"tools":[`+read+`],"tool_choice":"any"`, user), 400, "tool_choice", "invalid_value", "Invalid value: 'any'. Supported values are: 'none', 'auto', and 'required'."},
+		"tool choice of other type":  {with(`"tools":[`+read+`],"tool_choice":{"type":"tool","name":"read"}`, user), 400, "tool_choice.name", "unknown_parameter", "Unknown parameter"},
+		"tool choice without type":   {with(`"tools":[`+read+`],"tool_choice":{"function":{"name":"read"}}`, user), 400, "tool_choice.type", "missing_required_parameter", "Missing required parameter"},
+		"tool choice of none":        {with(`"tools":[`+read+`],"tool_choice":{"type":"function"}`, user), 400, "tool_choice.function", "missing_required_parameter", "Missing required parameter"},
+		"tool choice of no name":     {with(`"tools":[`+read+`],"tool_choice":{"type":"function","function":{}}`, user), 400, "tool_choice.function.name", "missing_required_parameter", "Missing required parameter"},
+		"tool choice of a new type":  {with(`"tools":[`+read+`],"tool_choice":{"type":"custom"}`, user), 400, "tool_choice.type", "invalid_value", "Invalid value: 'custom'"},
+		"allowed tools left out":     {with(`"tools":[`+read+`],"tool_choice":{"type":"allowed_tools"}`, user), 400, "tool_choice.allowed_tools", "missing_required_parameter", "Missing required parameter"},
+		"allowed tool as a string":   {with(`"tools":[`+read+`],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":["read"]}}`, user), 400, "tool_choice.allowed_tools.tools[0]", "invalid_type", "expected an object"},
+		"function_call required":     {with(`"functions":[`+readFn+`],"function_call":"required"`, user), 400, "function_call", "invalid_value", "Invalid value: 'required'"},
+		"tool choice without tools":  {with(`"tool_choice":"auto"`, user), 400, "tool_choice", "", "'tool_choice' is only allowed when 'tools' are specified."},
+		"parallel without tools":     {with(`"parallel_tool_calls":true`, user), 400, "parallel_tool_calls", "", "only allowed when 'tools' are specified"},
+		"function_call without them": {with(`"function_call":"auto"`, user), 400, "function_call", "", "only allowed when 'functions' are specified"},
+		"undeclared function_call":   {with(`"functions":[`+readFn+`],"function_call":{"name":"write"}`, user), 400, "function_call", "", "no function named 'write' was specified in the 'functions' parameter."},
+		"tools and functions":        {with(`"functions":[`+readFn+`],"tools":[`+read+`]`, user), 400, "functions", "invalid_parameter_combination", "cannot be given at the same time"},
+
+		// The rest of the request.
+		"no JSON":                    {`{"model":`, 400, "", "", "We could not parse the JSON body of your request."},
+		"something after it":         {chat(user) + "x", 400, "", "", "We could not parse the JSON body"},
+		"an array":                   {`[]`, 400, "", "", "We could not parse the JSON body"},
+		"null":                       {`null`, 400, "", "", "We could not parse the JSON body"},
+		"nothing":                    {``, 400, "", "", "We could not parse the JSON body"},
+		"not UTF-8":                  {chat(content("\"\xff\"")), 400, "", "", "it is not UTF-8"},
+		"no model":                   {`{"messages":[` + user + `]}`, 400, "", "", "you must provide a model parameter"},
+		"model a number":             {`{"model":4,"messages":[` + user + `]}`, 400, "model", "invalid_type", "expected a string, but got an integer instead."},
+		"unknown model":              {`{"model":"gpt-9","messages":[` + user + `]}`, 404, "", "model_not_found", "The model `gpt-9` does not exist or you do not have access to it."},
+		"unknown parameter":          {with(`"top_k":5`, user), 400, "top_k", "unknown_parameter", "Unknown parameter: 'top_k'."},
+		"parameter in capitals":      {with(`"Temperature":1`, user), 400, "Temperature", "unknown_parameter", "Unknown parameter"},
+		"temperature a string":       {with(`"temperature":"hot"`, user), 400, "temperature", "invalid_type", "expected a decimal or an integer, but got a string instead."},
+		"temperature too high":       {with(`"temperature":2.5`, user), 400, "temperature", "decimal_above_max_value", "Expected a value <= 2, but got 2.5 instead."},
+		"temperature beyond numbers": {with(`"temperature":1e999`, user), 400, "temperature", "invalid_type", "a number that is too large"},
+		"max_tokens of none":         {with(`"max_tokens":0`, user), 400, "max_tokens", "integer_below_min_value", "Expected a value >= 1, but got 0 instead."},
+		"max_tokens in halves":       {with(`"max_tokens":1.5`, user), 400, "max_tokens", "invalid_type", "expected an integer, but got a decimal instead."},
+		"both limits":                {with(`"max_tokens":1,"max_completion_tokens":1`, user), 400, "max_tokens", "invalid_parameter_combination", "at the same time is not supported"},
+		"several answers":            {with(`"n":2`, user), 400, "n", "integer_above_max_value", "Expected a value <= 1"},
+		"options without a stream":   {with(`"stream_options":{"include_usage":true}`, user), 400, "stream_options", "", "The 'stream_options' parameter is only allowed when 'stream' is enabled."},
+		"unknown stream option":      {with(`"stream":true,"stream_options":{"usage":true}`, user), 400, "stream_options.usage", "unknown_parameter", "Unknown parameter"},
+		"stream option a string":     {with(`"stream":true,"stream_options":{"include_usage":"yes"}`, user), 400, "stream_options.include_usage", "invalid_type", "expected a boolean"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{})
+			status, got := ask(t, s, c.body)
+			e := requireError(t, got)
+			require.Equal(t, c.status, status, "answered %s", got)
+			require.Equal(t, "invalid_request_error", e["type"])
+			require.Equal(t, orNil(c.param), e["param"], "of %s", got)
+			require.Equal(t, orNil(c.code), e["code"], "of %s", got)
+			require.Contains(t, e["message"], c.message)
+			refused := s.Refused()
+			require.Len(t, refused, 1, "a refused request is recorded")
+			require.Equal(t, e["message"], refused[0].Refused.Message)
+			require.Equal(t, c.body, string(refused[0].Body))
+			require.Equal(t, c.status, refused[0].Status)
+			require.Nil(t, refused[0].Reply, "the brain is not asked about what is refused")
+		})
+	}
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// TestLenient lists all that Lenient waives.
+func TestLenient(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"arguments of any kind":     chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"page 3"}}`), resultA),
+		"results out of order":      chat(user, callAB, resultB, resultA),
+		"empty content":             chat(content(`""`), `{"role":"assistant","content":""}`, user),
+		"function_call unanswered":  chat(user, `{"role":"assistant","function_call":{"name":"read","arguments":"x"}}`, user),
+		"orphaned function message": chat(user, `{"role":"function","name":"read","content":"A"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := fakeprovider.Parse([]byte(body))
+			require.NoError(t, err)
+			require.Error(t, r.Check(fakeprovider.Options{}), "a strict server refuses it")
+			require.NoError(t, r.Check(fakeprovider.Options{Lenient: true}))
+		})
+	}
+	for name, body := range map[string]string{
+		"orphan":     chat(user, resultA),
+		"unanswered": chat(user, callAB, resultA),
+		"duplicate":  chat(user, callAB, resultB, resultB, resultA),
+		"null":       chat(content(`null`)),
+	} {
+		r, err := fakeprovider.Parse([]byte(body))
+		require.NoError(t, err, name)
+		require.Error(t, r.Check(fakeprovider.Options{Lenient: true}), "%s: the provider refuses it too", name)
+	}
+}
+
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("x", 396)                                 // user: 4 + (4+396)/4 = 104, and 3 for the request
+	declared := fakeprovider.CountText(`[` + read + `]`)             // compact as it stands
+	tools := `"tools":[` + strings.ReplaceAll(read, ":", ": ") + `]` // spaces do not count
+	for name, c := range map[string]struct {
+		window int
+		body   string
+		want   string // "" fits
+	}{
+		"fits exactly":                 {107, chat(content(`"` + text + `"`)), ""},
+		"one too many":                 {106, chat(content(`"` + text + `"`)), "This model's maximum context length is 106 tokens. However, your messages resulted in 107 tokens. Please reduce the length of the messages."},
+		"with tools, fits":             {107 + declared, with(tools, content(`"`+text+`"`)), ""},
+		"with tools":                   {107, with(tools, content(`"`+text+`"`)), fmt.Sprintf("your messages resulted in %d tokens (107 in the messages, %d in the functions). Please reduce the length of the messages or functions.", 107+declared, declared)},
+		"with an answer, fits":         {157, with(`"max_tokens":50`, content(`"`+text+`"`)), ""},
+		"with an answer":               {156, with(`"max_completion_tokens":50`, content(`"`+text+`"`)), "However, you requested 157 tokens (107 in the messages, 50 in the completion). Please reduce the length of the messages or completion."},
+		"with tools and an answer":     {156, with(tools+`,"max_tokens":50`, content(`"`+text+`"`)), fmt.Sprintf("However, you requested %d tokens (107 in the messages, %d in the functions, and 50 in the completion). Please reduce the length of the messages, functions, or completion.", 157+declared, declared)},
+		"an image, fits":               {3 + 4 + 1600 + 1, chat(content(`[{"type":"image_url","image_url":{"url":"https://x"}}]`)), ""},
+		"an image":                     {3 + 4 + 1600, chat(content(`[{"type":"image_url","image_url":{"url":"https://x"}}]`)), "your messages resulted in 1608 tokens"},
+		"calls and results count":      {31, chat(user, callAB, resultA, resultB), "your messages resulted in 32 tokens"},
+		"calls and results count, fit": {3 + (4 + 2) + (4 + 7) + (4 + 2) + (4 + 2), chat(user, callAB, resultA, resultB), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if strings.HasPrefix(name, "with tools and") {
+				c.window = 107 + declared + 49
+			}
+			s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{Models: map[string]int{"gpt-4o": c.window}})
+			status, got := ask(t, s, c.body)
+			rec := s.Requests()[0]
+			if c.want == "" {
+				require.Equal(t, http.StatusOK, status, "answered %s", got)
+				require.Equal(t, rec.Tokens.Total(), rec.Usage.Prompt)
+				return
+			}
+			require.Equal(t, http.StatusBadRequest, status)
+			e := requireError(t, got)
+			require.Equal(t, "context_length_exceeded", e["code"])
+			require.Equal(t, "messages", e["param"])
+			require.Contains(t, e["message"], c.want)
+			require.NotZero(t, rec.Tokens.Total(), "what was too long is counted too")
+		})
+	}
+}
+
+func TestTransport(t *testing.T) {
+	t.Parallel()
+	s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{Key: "sk-right", MaxBody: 100, Models: map[string]int{"b": 10, "a": 10}})
+	for name, c := range map[string]struct {
+		method, path, key, body string
+		status                  int
+		code                    any
+		message                 string
+	}{
+		"no key":        {"POST", "/chat/completions", "", "{}", 401, nil, "You didn't provide an API key."},
+		"wrong key":     {"POST", "/chat/completions", "Bearer sk-wrong", "{}", 401, "invalid_api_key", "Incorrect API key provided"},
+		"another kind":  {"POST", "/chat/completions", "Basic sk-right", "{}", 401, nil, "You didn't provide an API key."},
+		"models keyed":  {"GET", "/models", "", "", 401, nil, "You didn't provide an API key."},
+		"too large":     {"POST", "/chat/completions", "Bearer sk-right", strings.Repeat(" ", 101), 413, "request_too_large", "the limit is 100 bytes"},
+		"as large":      {"POST", "/chat/completions", "Bearer sk-right", strings.Repeat(" ", 100), 400, nil, "We could not parse"},
+		"wrong method":  {"GET", "/chat/completions", "Bearer sk-right", "", 405, "method_not_supported", "Not allowed to GET"},
+		"wrong path":    {"POST", "/completions", "Bearer sk-right", "{}", 404, "unknown_url", "Unknown request URL: POST /v1/completions."},
+		"models posted": {"POST", "/models", "Bearer sk-right", "{}", 405, "method_not_supported", "Not allowed to POST"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, got := do(t, s, c.method, c.path, c.key, c.body)
+			require.Equal(t, c.status, status, "answered %s", got)
+			e := requireError(t, got)
+			require.Equal(t, c.code, e["code"])
+			require.Contains(t, e["message"], c.message)
+		})
+	}
+	status, got := do(t, s, "GET", "/models", "Bearer sk-right", "")
+	require.Equal(t, http.StatusOK, status)
+	require.JSONEq(t, `{"object":"list","data":[
+		{"id":"a","object":"model","created":0,"owned_by":"fakeprovider"},
+		{"id":"b","object":"model","created":0,"owned_by":"fakeprovider"}]}`, string(got))
+}
+
+func do(t *testing.T, s *fakeprovider.Server, method, path, key, body string) (int, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	if key != "" {
+		req.Header.Set("Authorization", key)
+	}
+	resp, err := client(t).Do(req)
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	var got json.RawMessage
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&got))
+	return resp.StatusCode, got
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		brain fakeprovider.Brain
+		opts  fakeprovider.Options
+		want  string
+	}{
+		"no brain":   {nil, fakeprovider.Options{}, "the brain is nil"},
+		"no models":  {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{}}, "Models is empty"},
+		"no window":  {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{"m": 0}}, `model "m" has a window of 0 tokens`},
+		"no name":    {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{"": 1}}, "both must be given"},
+		"minus body": {fakeprovider.Say("x"), fakeprovider.Options{MaxBody: -1}, "MaxBody is -1"},
+	} {
+		_, err := fakeprovider.Start(c.brain, c.opts)
+		require.ErrorContains(t, err, c.want, name)
+	}
+}
