@@ -52,12 +52,26 @@ func (c *chain) recall(ctx context.Context, req *Request, cl *call) error {
 }
 
 // stillHolds reports whether the edits of a track, all of which held, hold for
-// what it has grown to as well: nothing was pinned since, and the newest
-// question is the same, or stands behind them.
+// what it has grown to as well: nothing was pinned since, no result has come
+// late, and the newest question is the same, or stands behind them.
 func (t *track) stillHolds(f found, g *guard) bool {
 	n := len(t.found.list)
 	return t.grown && n > 0 && f.entry.Rev == t.found.entry.Rev && sameSlice(t.found.list, f.known()) &&
-		len(g.pinned) == t.pins && (g.lastUser == t.question || g.lastUser > t.found.list[n-1].last())
+		len(g.pinned) == t.pins && !t.late && (g.lastUser == t.question || g.lastUser > t.found.list[n-1].last())
+}
+
+// hasResult reports whether a result comes before the model says anything.
+func hasResult(msgs []message.Message) bool {
+	for i := range msgs {
+		switch msgs[i].Role {
+		case message.RoleTool:
+			return true
+		case message.RoleAssistant:
+			return false
+		case message.RoleSystem, message.RoleUser:
+		}
+	}
+	return false
 }
 
 // known returns the edits that the chain goes by.
@@ -194,10 +208,11 @@ func (c *call) appendHolding(kept list, it item) list {
 	return kept
 }
 
-// holds reports whether an edit was made for these messages and leaves as they
-// are those that have been pinned since, and the question that is now the last.
+// holds reports whether an edit was made for these messages, covers rounds as
+// wholes, and leaves as they are those that have been pinned since, and the
+// question that is now the last.
 func (c *call) holds(r *Record) bool {
-	if r.last() >= len(c.body) || c.ids[r.last()] != r.ID {
+	if r.last() >= len(c.body) || c.ids[r.last()] != r.ID || c.splits(r) {
 		return false
 	}
 	for _, i := range c.guard.pinned {
@@ -213,6 +228,26 @@ func (c *call) holds(r *Record) bool {
 	default:
 		return slices.ContainsFunc(r.Messages, c.body[i].Equal)
 	}
+}
+
+// splits reports whether a fold covers the call of a result that stands behind
+// it: it was made when the result was missing.
+func (c *call) splits(r *Record) bool {
+	if r.Kind != Fold || !hasResult(c.body[r.last()+1:]) {
+		return false
+	}
+	round := r.last()
+	for round >= 0 && c.body[round].Role != message.RoleAssistant {
+		round--
+	}
+	if round < 0 || !r.covers(round) {
+		return false
+	}
+	end := r.last() + 1
+	for end < len(c.body) && c.body[end].Role != message.RoleAssistant {
+		end++
+	}
+	return message.Units(c.body[round:end])[0].Last > r.last()-round
 }
 
 // covers reports whether a position is one of those that an edit is about.

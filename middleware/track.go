@@ -29,6 +29,7 @@ type track struct {
 
 	found found
 	grown bool // from a track of the same history so far
+	late  bool // by results of a round that was there before
 
 	pins     int    // how many messages were pinned when the edits were found to hold
 	question int    // and where the newest question stood
@@ -114,6 +115,7 @@ func (t *track) common(body []message.Message) (n int, remarks bool) {
 func (t *track) grow(body []message.Message, common int, remarks bool) *track {
 	g := *t
 	g.parent, g.grown = t, common == len(t.body)
+	g.late = hasResult(body[common:])
 	if common == len(body) && common == len(t.body) && remarks {
 		return &g
 	}

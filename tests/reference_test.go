@@ -222,6 +222,11 @@ func (c *refCall) holds(e *refEdit) bool {
 	if e.last() >= len(c.ids) || c.ids[e.last()] != e.id {
 		return false
 	}
+	for _, u := range message.Units(c.body) {
+		if e.kind == middleware.Fold && e.covers(u.First) && u.Contains(e.last()) && u.Last > e.last() {
+			return false // a result has come since
+		}
+	}
 	for _, i := range e.at {
 		if c.body[i].Hints.Pinned && !slices.ContainsFunc(e.msgs, c.body[i].Equal) {
 			return false

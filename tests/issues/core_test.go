@@ -357,3 +357,29 @@ func TestNullRecord(t *testing.T) {
 		}, text)
 	}
 }
+
+// A round that was folded while a result was missing stayed folded when the
+// result came, which then had no call.
+func TestResultAfterFold(t *testing.T) {
+	t.Parallel()
+	chain := middleware.Chain(planning("fold", func(v *middleware.View) []middleware.Edit {
+		if v.At(1).Role != message.RoleAssistant || !v.At(1).HasCalls() || v.Protected(1) != 0 {
+			return nil
+		}
+		return []middleware.Edit{middleware.FoldOf(1, 2)}
+	}, middleware.Options{Strict: true}))
+
+	round := []message.Message{
+		message.User("do it"),
+		message.Assistant(message.ToolCall{ID: "a", Name: "tool", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "tool", Arguments: "{}"}),
+		message.Result("a", "tool", "done"),
+	}
+	stopped := append(slices.Clip(round), message.User("never mind"), message.Assistant(message.Text{Text: "All right."}))
+	req, _ := apply(t, chain, stopped)
+	require.Len(t, req.Messages, 3, "the round is folded")
+
+	resumed := append(slices.Clip(round), message.Result("b", "tool", "done as well"))
+	req, _ = apply(t, chain, resumed)
+	require.NoError(t, message.Check(req.Messages))
+	require.Equal(t, resumed, req.Messages)
+}
