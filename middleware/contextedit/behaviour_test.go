@@ -332,6 +332,7 @@ func TestSupersededAsGiven(t *testing.T) {
 		{"the newest result is short now", []middleware.Edit{result(12)}, 4},
 		{"so are all that are newer", []middleware.Edit{result(8), result(12)}, 6},
 		{"there is no newer one", []middleware.Edit{result(8), result(10), result(12)}, 2},
+		{"a fold has put another in its place", []middleware.Edit{middleware.FoldOf(7, 12, h[7], message.Result("c3", "read", "long"))}, 2},
 		{"it has been folded", []middleware.Edit{middleware.FoldOf(7, 12, message.User("I read a, b and a."))}, 2},
 	}
 	for _, tt := range tests {

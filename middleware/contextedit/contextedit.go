@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -87,11 +86,5 @@ func (o *editor) stopped(v *middleware.View) bool {
 	if force := v.Request().Force; o.StopAfter == 0 || slices.Contains(force, Name) || slices.Contains(force, "*") {
 		return false
 	}
-	now := len(v.History()) - message.Leading(v.History())
-	for i := range v.Len() {
-		if e := v.Span(i).Edit; e != nil && e.By == Name && e.Made == now {
-			return true
-		}
-	}
-	return false
+	return v.EditedNow(Name)
 }

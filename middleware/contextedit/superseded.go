@@ -64,7 +64,7 @@ func (p *repeats) mark(i int, round []candidate, whole []string) {
 			continue
 		}
 		for k := range round {
-			round[k].superseded = round[k].superseded || round[k].call >= 0 && round[k].callID == call.ID
+			round[k].superseded = round[k].superseded || round[k].callID == call.ID
 		}
 	}
 	for k, part := range parts {

@@ -21,9 +21,13 @@ func newestTurn(v *middleware.View) int {
 
 // thinkingOf returns the candidate that is the thinking of message i, if it may
 // go: it is not of the newest turn, nothing protects it, and the message would
-// not be empty without it.
+// not be empty without it. Broken messages that hold results are left alone: if
+// what stands between pieces of results went, they would be others.
 func thinkingOf(v *middleware.View, i int, m message.Message, newest int) (c candidate, ok bool) {
 	if !slices.ContainsFunc(m.Parts, isThinking) || v.Protected(i) != 0 || v.Span(i).Last >= newest {
+		return c, false
+	}
+	for range m.Results() {
 		return c, false
 	}
 	c = candidate{at: i, call: i, thinking: true}

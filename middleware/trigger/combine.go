@@ -67,7 +67,9 @@ func (s several) Validate() error {
 }
 
 // Not is met when the trigger is not. One that cannot work is an error, as it
-// is without Not.
+// is without Not. Not of a number of tokens, messages, rounds or calls is met
+// when the view has become short, also by the middlewares behind it: then the
+// same call, made again, may be edited further.
 func Not(t middleware.Trigger) middleware.Trigger { return not{of: t} }
 
 type not struct{ of middleware.Trigger }

@@ -138,7 +138,8 @@ func (f fallback) Met(v *middleware.View, plan func() *middleware.Plan) (met boo
 
 // Reclaims is met when the plan would make the view so many tokens shorter. It
 // needs the plan: alone it has one made on each call, so join it by [All] to
-// what must be met before. A plan that breaks a rule frees nothing.
+// what must be met before. A plan that breaks a rule frees nothing, and one that
+// stops early no more than it takes.
 func Reclaims(n int) middleware.Trigger { return reclaims{limit: n} }
 
 type reclaims struct{ limit int }
