@@ -56,8 +56,8 @@ func TestErrors(t *testing.T) {
 		"number in a list":        {use + "exclude_tools: [a, 7]", `c:3:24: chain[0].exclude_tools[1] is 7, want text: put it in quotes`},
 		"options that disagree":   {use + "clear_at_least: 9\n    stop_after: 5", `c:3:21: chain[0].clear_at_least cannot be: clear_at_least is 9 tokens and stop_after 5, want a floor no higher than the stop`},
 		"trigger of a number":     {use + "trigger: 5", `c:3:14: chain[0].trigger is 5, want a map of which all must be met, as {tokens: 100000}, or a list of maps of which one must be`},
-		"trigger of nothing":      {use + "trigger: []", `c:3:14: chain[0].trigger is empty, want a trigger with tokens, fraction, messages or rounds`},
-		"trigger of an empty map": {use + "trigger: [{}]", `c:3:15: chain[0].trigger[0] is empty, want a trigger with tokens, fraction, messages or rounds`},
+		"trigger of nothing":      {use + "trigger: []", `c:3:14: chain[0].trigger is empty, want a trigger with tokens, fraction, messages, rounds, tool_uses, reclaims or not`},
+		"trigger of an empty map": {use + "trigger: [{}]", `c:3:15: chain[0].trigger[0] is empty, want a trigger with tokens, fraction, messages, rounds, tool_uses, reclaims or not`},
 		"unknown trigger":         {use + "trigger: {token: 5}", `c:3:15: chain[0].trigger.token is no key here (did you mean tokens?); the keys here are tokens, fraction, messages, rounds`},
 		"trigger at zero":         {use + "trigger: [{rounds: 3}, {tokens: 0}]", `c:3:37: chain[0].trigger[1].tokens is 0, want a whole number, 1 or more`},
 		"fraction above one":      {use + "trigger: {fraction: 1.5}", `c:3:25: chain[0].trigger.fraction is 1.5, want a number above 0 and at most 1`},
@@ -116,7 +116,8 @@ func conversation() []message.Message {
 		msgs = append(msgs, message.Assistant(message.ToolCall{ID: id, Name: tool, Arguments: `{"of":"the build of last night"}`}),
 			message.Result(id, tool, strings.Repeat(id, 400)))
 	}
-	return append(msgs, message.Assistant(message.Text{Text: "The linker."}), message.User("And now?"))
+	thought := message.Thinking{Text: strings.Repeat("It may be the linker. ", 20)}
+	return append(msgs, message.Assistant(thought, message.Text{Text: "The linker."}), message.User("And now?"))
 }
 
 // TestOptions compares each key with the option that it stands for.
@@ -124,32 +125,40 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	low := trigger.Tokens(1)
 	for entry, want := range map[string]contextedit.Options{
-		"":                                                {},
-		"trigger: {tokens: 1}":                            {Trigger: low},
-		"trigger: {tokens: 100_000}":                      {Trigger: trigger.Tokens(100_000)},
-		"trigger: {fraction: 1}":                          {Trigger: trigger.Fraction(1)},
-		"trigger: {fraction: 0.1}":                        {Trigger: trigger.Fraction(0.1)},
-		"trigger: {messages: 24}":                         {Trigger: trigger.Messages(24)},
-		"trigger: {messages: 25}":                         {Trigger: trigger.Messages(25)},
-		"trigger: {rounds: 10}":                           {Trigger: trigger.Rounds(10)},
-		"trigger: {rounds: 11}":                           {Trigger: trigger.Rounds(11)},
-		"trigger: [{rounds: 11}, {messages: 2}]":          {Trigger: trigger.Any(trigger.Rounds(11), trigger.Messages(2))},
-		"trigger: {rounds: 11, messages: 2}":              {Trigger: trigger.All(trigger.Rounds(11), trigger.Messages(2))},
-		"trigger: [[{rounds: 1}]]":                        {Trigger: trigger.Rounds(1)},
-		"trigger: {tokens: 1}, keep: 2":                   {Trigger: low, Keep: 2},
-		"trigger: {tokens: 1}, keep: 0":                   {Trigger: low, Keep: -1},
-		"trigger: {tokens: 1}, keep_rounds: 3":            {Trigger: low, KeepRounds: 3},
-		"trigger: {tokens: 1}, keep_tokens: 300":          {Trigger: low, KeepTokens: 300},
-		"trigger: {tokens: 1}, exclude_tools: [read]":     {Trigger: low, ExcludeTools: []string{"read"}},
-		"trigger: {tokens: 1}, exclude_tools: []":         {Trigger: low},
-		"trigger: {tokens: 1}, clear_at_least: 999":       {Trigger: low, ClearAtLeast: 999},
-		"trigger: {tokens: 1}, stop_after: 150":           {Trigger: low, StopAfter: 150},
-		"trigger: {tokens: 1}, clear_tool_inputs: true":   {Trigger: low, ClearToolInputs: true},
-		"trigger: {tokens: 1}, clear_tool_inputs: false":  {Trigger: low},
-		"trigger: {tokens: 1}, clear_inputs_of: [search]": {Trigger: low, ClearInputsOf: []string{"search"}},
-		"trigger: {tokens: 1}, placeholder: '[gone]'":     {Trigger: low, Placeholder: "[gone]"},
-		"trigger: {tokens: 1}, min_calls: 99":             {Trigger: low, MinCalls: 99},
-		"trigger: {fraction: 0.5}, strict: true":          {Trigger: trigger.Fraction(0.5), Strict: true},
+		"":                                                     {},
+		"trigger: {tokens: 1}":                                 {Trigger: low},
+		"trigger: {tokens: 100_000}":                           {Trigger: trigger.Tokens(100_000)},
+		"trigger: {fraction: 1}":                               {Trigger: trigger.Fraction(1)},
+		"trigger: {fraction: 0.1}":                             {Trigger: trigger.Fraction(0.1)},
+		"trigger: {messages: 24}":                              {Trigger: trigger.Messages(24)},
+		"trigger: {messages: 25}":                              {Trigger: trigger.Messages(25)},
+		"trigger: {rounds: 10}":                                {Trigger: trigger.Rounds(10)},
+		"trigger: {rounds: 11}":                                {Trigger: trigger.Rounds(11)},
+		"trigger: [{rounds: 11}, {messages: 2}]":               {Trigger: trigger.Any(trigger.Rounds(11), trigger.Messages(2))},
+		"trigger: {rounds: 11, messages: 2}":                   {Trigger: trigger.All(trigger.Rounds(11), trigger.Messages(2))},
+		"trigger: {tool_uses: 10}":                             {Trigger: trigger.ToolUses(10)},
+		"trigger: {tool_uses: 11}":                             {Trigger: trigger.ToolUses(11)},
+		"trigger: {reclaims: 100}":                             {Trigger: trigger.Reclaims(100)},
+		"trigger: {reclaims: 100_000}":                         {Trigger: trigger.Reclaims(100_000)},
+		"trigger: {not: {rounds: 10}}":                         {Trigger: trigger.Not(trigger.Rounds(10))},
+		"trigger: {not: [{rounds: 11}, {messages: 99}]}":       {Trigger: low},
+		"trigger: [[{rounds: 1}]]":                             {Trigger: trigger.Rounds(1)},
+		"trigger: {tokens: 1}, keep: 2":                        {Trigger: low, Keep: 2},
+		"trigger: {tokens: 1}, keep: 0":                        {Trigger: low, Keep: -1},
+		"trigger: {tokens: 1}, keep_rounds: 3":                 {Trigger: low, KeepRounds: 3},
+		"trigger: {tokens: 1}, keep_tokens: 300":               {Trigger: low, KeepTokens: 300},
+		"trigger: {tokens: 1}, only: [read]":                   {Trigger: low, Only: []string{"read"}},
+		"trigger: {tokens: 1}, clear_thinking: true, only: []": {Trigger: low, ClearThinking: true, Only: []string{}},
+		"trigger: {tokens: 1}, exclude_tools: [read]":          {Trigger: low, ExcludeTools: []string{"read"}},
+		"trigger: {tokens: 1}, exclude_tools: []":              {Trigger: low},
+		"trigger: {tokens: 1}, clear_at_least: 999":            {Trigger: low, ClearAtLeast: 999},
+		"trigger: {tokens: 1}, stop_after: 150":                {Trigger: low, StopAfter: 150},
+		"trigger: {tokens: 1}, clear_tool_inputs: true":        {Trigger: low, ClearToolInputs: true},
+		"trigger: {tokens: 1}, clear_tool_inputs: false":       {Trigger: low},
+		"trigger: {tokens: 1}, clear_inputs_of: [search]":      {Trigger: low, ClearInputsOf: []string{"search"}},
+		"trigger: {tokens: 1}, placeholder: '[gone]'":          {Trigger: low, Placeholder: "[gone]"},
+		"trigger: {tokens: 1}, min_calls: 99":                  {Trigger: low, MinCalls: 99},
+		"trigger: {fraction: 0.5}, strict: true":               {Trigger: trigger.Fraction(0.5), Strict: true},
 	} {
 		t.Run(entry, func(t *testing.T) {
 			t.Parallel()

@@ -61,6 +61,7 @@ func texts(dst *[]string, what string) value {
 		if n.shape != aList {
 			return n.wrong("a list of " + what + ", as [one, another]")
 		}
+		*dst = []string{} // an empty list is not a missing one
 		for _, item := range n.items {
 			var s string
 			if err := text(&s)(item); err != nil {

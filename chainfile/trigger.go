@@ -15,6 +15,9 @@ func triggerKeys(all *[]middleware.Trigger) []key {
 		{"fraction", atShare(all, trigger.Fraction)},
 		{"messages", atNumber(all, trigger.Messages)},
 		{"rounds", atNumber(all, trigger.Rounds)},
+		{"tool_uses", atNumber(all, trigger.ToolUses)},
+		{"reclaims", atNumber(all, trigger.Reclaims)},
+		{"not", not(all)},
 	}
 }
 
@@ -57,6 +60,18 @@ func when(dst *middleware.Trigger) value { //nolint:gocritic // ptrToRefParam: i
 		default:
 			*dst = join(slices.Clip(several)...)
 		}
+		return nil
+	}
+}
+
+// not adds the contrary of a trigger.
+func not(all *[]middleware.Trigger) value {
+	return func(n *node) error {
+		var t middleware.Trigger
+		if err := when(&t)(n); err != nil {
+			return err
+		}
+		*all = append(*all, trigger.Not(t))
 		return nil
 	}
 }

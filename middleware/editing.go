@@ -109,7 +109,7 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 		return nil, ctx.Err()
 	case err != nil:
 		return v, l.misfit(ctx, v, err)
-	case !met:
+	case !met && p.err == nil: // a plan that went wrong is told even if that is why the trigger is not met
 		return v, nil
 	}
 	p.once(ctx)

@@ -58,6 +58,9 @@ func (v *View) verifyRewrite(r *Record) error {
 	if err := sameStructure(m.Parts, r.Parts); err != nil {
 		return err
 	}
+	if r.first() > c.guard.lastUser && thoughts(m.Parts) != thoughts(r.Parts) {
+		return errors.New("thinking of the newest turn stays, since providers want it back as it was")
+	}
 	if plainResults(r.Parts) {
 		return nil // there is no rule that they could break
 	}
@@ -170,35 +173,55 @@ func noWorse(before, after message.Message) error {
 }
 
 // sameStructure checks that a rewrite keeps the calls, the results, and what
-// only its provider understands.
+// only its provider understands. Thinking may go; what stays of it is as it was
+// and where it was.
 func sameStructure(before, after []message.Part) error {
-	b, a := fixed(before, 0), fixed(after, 0)
-	for b < len(before) && a < len(after) && bare(before[b]) == bare(after[a]) {
-		b, a = fixed(before, b+1), fixed(after, a+1)
-	}
-	if b < len(before) || a < len(after) {
-		return errors.New("a rewrite keeps calls, results and opaque parts, with their ids and in their order")
-	}
-	for _, p := range after {
-		if t, ok := p.(message.Thinking); ok && !slices.Contains(before, message.Part(t)) {
-			return errors.New("thinking stays as it is, or goes whole")
+	a := fixed(after, 0)
+	for b := fixed(before, 0); b < len(before); b = fixed(before, b+1) {
+		switch {
+		case a < len(after) && bare(before[b]) == bare(after[a]):
+			a = fixed(after, a+1)
+		case !isThinking(before[b]):
+			return errStructure
 		}
+	}
+	if a < len(after) {
+		return errStructure
 	}
 	return nil
 }
 
+var errStructure = errors.New("a rewrite keeps calls, results and opaque parts, with their ids and in their order, " +
+	"and of thinking each part as it is or not at all")
+
+// thoughts counts the parts that are thinking.
+func thoughts(parts []message.Part) int {
+	n := 0
+	for _, p := range parts {
+		if isThinking(p) {
+			n++
+		}
+	}
+	return n
+}
+
+func isThinking(p message.Part) bool {
+	_, ok := p.(message.Thinking)
+	return ok
+}
+
 // fixed returns the index of the first part from i on that a rewrite has to
-// keep. A further piece of the same result is none.
+// keep where it is, if it keeps it. A further piece of the same result is none.
 func fixed(parts []message.Part, i int) int {
 	for ; i < len(parts); i++ {
 		switch p := parts[i].(type) {
-		case message.ToolCall, message.Opaque:
+		case message.ToolCall, message.Opaque, message.Thinking:
 			return i
 		case message.ToolResult:
 			if before, ok := prior(parts, i); !ok || before.CallID != p.CallID {
 				return i
 			}
-		case message.Text, message.Thinking, message.Media:
+		case message.Text, message.Media:
 		}
 	}
 	return i

@@ -122,6 +122,19 @@ func (v *View) CallsSince(by string) int {
 	return calls
 }
 
+// EditedNow reports whether the named middleware has edited this very history
+// already: before in the same chain, or since the call is made again. An editor
+// that does not clear all it could at once leaves it at that, or a retry would
+// be edited further.
+func (v *View) EditedNow(by string) bool {
+	for _, it := range v.list {
+		if it.madeBy(by) == len(v.call.body) {
+			return true
+		}
+	}
+	return false
+}
+
 // with returns the view as seen by another request over the same messages.
 func (v *View) with(req *Request) *View {
 	if v.req == req {

@@ -20,7 +20,13 @@ import (
 // eager are stacks that edit whatever they may.
 func eager() map[string]middleware.Middleware {
 	return map[string]middleware.Middleware{
-		"contextedit": contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, ClearToolInputs: true}),
+		"contextedit": contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, ClearToolInputs: true, ClearThinking: true}),
+		"contextedit, by and by": contextedit.New(contextedit.Options{
+			Trigger: trigger.Messages(1), Keep: -1, ClearThinking: true, StopAfter: 10,
+			MayClear: func(call message.ToolCall, result []message.ToolResult) bool {
+				return len(call.ID)%2 == 1 || len(result) > 1
+			},
+		}),
 		"folding": middleware.With(middleware.Env{Adopts: true}, append(layers(
 			editor{name: "pairs", plan: foldsInPairs}, editor{name: "fold", plan: folds(2)}, editor{name: "newest", plan: foldsNewest},
 			editor{name: "around", plan: foldsAround(3)}, editor{name: "shorten", plan: shortens(30)}, editor{name: "offend", plan: offends}),
@@ -255,27 +261,34 @@ func TestBadOptions(t *testing.T) {
 		do   func()
 		want []string
 	}{
-		"KeepRounds":       {clearing(contextedit.Options{KeepRounds: -1}), []string{"contextedit:", "KeepRounds", "-1", "want"}},
-		"KeepTokens":       {clearing(contextedit.Options{KeepTokens: -7}), []string{"contextedit:", "KeepTokens", "-7 tokens", "want"}},
-		"ClearAtLeast":     {clearing(contextedit.Options{ClearAtLeast: -7}), []string{"contextedit:", "ClearAtLeast", "-7 tokens", "want"}},
-		"StopAfter":        {clearing(contextedit.Options{StopAfter: -7}), []string{"contextedit:", "StopAfter", "-7 tokens", "want"}},
-		"floor above stop": {clearing(contextedit.Options{StopAfter: 5, ClearAtLeast: 6}), []string{"contextedit:", "ClearAtLeast", "6", "StopAfter", "5", "want"}},
-		"empty tool":       {clearing(contextedit.Options{ExcludeTools: []string{"a", ""}}), []string{"contextedit:", "1", "empty", "want"}},
-		"MinCalls":         {clearing(contextedit.Options{MinCalls: -2}), []string{"contextedit:", "MinCalls", "-2", "want"}},
-		"Tokens 0":         {clearing(contextedit.Options{Trigger: trigger.Tokens(0)}), []string{"Trigger", "0 tokens", "want"}},
-		"Messages -1":      {clearing(contextedit.Options{Trigger: trigger.Messages(-1)}), []string{"Trigger", "-1 messages", "want"}},
-		"Rounds -1":        {clearing(contextedit.Options{Trigger: trigger.Rounds(-1)}), []string{"Trigger", "-1 rounds", "want"}},
-		"Fraction 0":       {clearing(contextedit.Options{Trigger: trigger.Fraction(0)}), []string{"Fraction(0)", "want"}},
-		"Fraction 75":      {clearing(contextedit.Options{Trigger: trigger.Fraction(75)}), []string{"Fraction(75)", "at most 1"}},
-		"Fraction NaN":     {clearing(contextedit.Options{Trigger: trigger.Fraction(math.NaN())}), []string{"Fraction(NaN)", "want"}},
-		"Any of nothing":   {clearing(contextedit.Options{Trigger: trigger.Any()}), []string{"trigger.Any", "want"}},
-		"All of nil":       {clearing(contextedit.Options{Trigger: trigger.All(trigger.Tokens(1), nil)}), []string{"trigger.All", "nil"}},
-		"nested":           {clearing(contextedit.Options{Trigger: trigger.Any(trigger.Tokens(1), trigger.All(trigger.Fraction(2)))}), []string{"Fraction(2)", "want"}},
-		"Func of nil":      {clearing(contextedit.Options{Trigger: trigger.Func(nil)}), []string{"trigger.Func"}},
-		"no name":          {func() { middleware.Editing("", none, middleware.Options{}) }, []string{"middleware: Editing", "name"}},
-		"no editor":        {func() { middleware.Editing("x", nil, middleware.Options{}) }, []string{"middleware: Editing", "editor"}},
-		"wrong option":     {func() { middleware.Editing("x", none, middleware.Options{MinCalls: -1}) }, []string{"middleware: Editing", "x", "MinCalls", "-1", "want"}},
-		"negative memory":  {func() { middleware.NewMemory(-5) }, []string{"middleware: NewMemory", "want"}},
+		"KeepRounds":         {clearing(contextedit.Options{KeepRounds: -1}), []string{"contextedit:", "KeepRounds", "-1", "want"}},
+		"KeepTokens":         {clearing(contextedit.Options{KeepTokens: -7}), []string{"contextedit:", "KeepTokens", "-7 tokens", "want"}},
+		"ClearAtLeast":       {clearing(contextedit.Options{ClearAtLeast: -7}), []string{"contextedit:", "ClearAtLeast", "-7 tokens", "want"}},
+		"StopAfter":          {clearing(contextedit.Options{StopAfter: -7}), []string{"contextedit:", "StopAfter", "-7 tokens", "want"}},
+		"floor above stop":   {clearing(contextedit.Options{StopAfter: 5, ClearAtLeast: 6}), []string{"contextedit:", "ClearAtLeast", "6", "StopAfter", "5", "want"}},
+		"empty tool":         {clearing(contextedit.Options{ExcludeTools: []string{"a", ""}}), []string{"contextedit:", "1", "empty", "want"}},
+		"empty tool of Only": {clearing(contextedit.Options{Only: []string{"a", ""}}), []string{"contextedit:", "Only[1]", "empty", "want"}},
+		"Only of nothing":    {clearing(contextedit.Options{Only: []string{}}), []string{"contextedit:", "Only is empty", "want", "nil for all"}},
+		"in both lists":      {clearing(contextedit.Options{Only: []string{"a"}, ExcludeTools: []string{"b", "a"}}), []string{"contextedit:", `"a"`, "Only", "ExcludeTools", "want"}},
+		"MinCalls":           {clearing(contextedit.Options{MinCalls: -2}), []string{"contextedit:", "MinCalls", "-2", "want"}},
+		"Tokens 0":           {clearing(contextedit.Options{Trigger: trigger.Tokens(0)}), []string{"Trigger", "0 tokens", "want"}},
+		"Messages -1":        {clearing(contextedit.Options{Trigger: trigger.Messages(-1)}), []string{"Trigger", "-1 messages", "want"}},
+		"Rounds -1":          {clearing(contextedit.Options{Trigger: trigger.Rounds(-1)}), []string{"Trigger", "-1 rounds", "want"}},
+		"ToolUses 0":         {clearing(contextedit.Options{Trigger: trigger.ToolUses(0)}), []string{"Trigger", "0 tool calls", "want"}},
+		"Reclaims -1":        {clearing(contextedit.Options{Trigger: trigger.Reclaims(-1)}), []string{"Trigger", "Reclaims(-1)", "want"}},
+		"Not of nil":         {clearing(contextedit.Options{Trigger: trigger.Not(nil)}), []string{"trigger.Not", "nil"}},
+		"inside Not":         {clearing(contextedit.Options{Trigger: trigger.Not(trigger.Fraction(75))}), []string{"Fraction(75)", "at most 1"}},
+		"Fraction 0":         {clearing(contextedit.Options{Trigger: trigger.Fraction(0)}), []string{"Fraction(0)", "want"}},
+		"Fraction 75":        {clearing(contextedit.Options{Trigger: trigger.Fraction(75)}), []string{"Fraction(75)", "at most 1"}},
+		"Fraction NaN":       {clearing(contextedit.Options{Trigger: trigger.Fraction(math.NaN())}), []string{"Fraction(NaN)", "want"}},
+		"Any of nothing":     {clearing(contextedit.Options{Trigger: trigger.Any()}), []string{"trigger.Any", "want"}},
+		"All of nil":         {clearing(contextedit.Options{Trigger: trigger.All(trigger.Tokens(1), nil)}), []string{"trigger.All", "nil"}},
+		"nested":             {clearing(contextedit.Options{Trigger: trigger.Any(trigger.Tokens(1), trigger.All(trigger.Fraction(2)))}), []string{"Fraction(2)", "want"}},
+		"Func of nil":        {clearing(contextedit.Options{Trigger: trigger.Func(nil)}), []string{"trigger.Func"}},
+		"no name":            {func() { middleware.Editing("", none, middleware.Options{}) }, []string{"middleware: Editing", "name"}},
+		"no editor":          {func() { middleware.Editing("x", nil, middleware.Options{}) }, []string{"middleware: Editing", "editor"}},
+		"wrong option":       {func() { middleware.Editing("x", none, middleware.Options{MinCalls: -1}) }, []string{"middleware: Editing", "x", "MinCalls", "-1", "want"}},
+		"negative memory":    {func() { middleware.NewMemory(-5) }, []string{"middleware: NewMemory", "want"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

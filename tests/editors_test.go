@@ -294,6 +294,29 @@ func shortens(limit int) func(look) []middleware.Edit {
 	}
 }
 
+// forgets leaves out thinking, of each message or of those before the newest
+// question.
+func forgets(newest bool) func(look) []middleware.Edit {
+	return func(l look) (edits []middleware.Edit) {
+		question := 0
+		for i, m := range l.msgs {
+			if m.Role == message.RoleUser {
+				question = i
+			}
+		}
+		for i, m := range l.msgs {
+			parts := slices.DeleteFunc(slices.Clone(m.Parts), func(p message.Part) bool {
+				_, ok := p.(message.Thinking)
+				return ok
+			})
+			if l.protected[i] == 0 && (newest || i < question) && 0 < len(parts) && len(parts) < len(m.Parts) {
+				edits = append(edits, middleware.RewriteOf(i, parts...))
+			}
+		}
+		return edits
+	}
+}
+
 // retells shortens the products of folds.
 func retells(l look) (edits []middleware.Edit) {
 	for i, m := range l.msgs {
@@ -333,7 +356,7 @@ func randomEditors(d dice) []editor {
 	for i := range 1 + d.roll("editors", 4) {
 		n := 1 + d.roll("size", 4)
 		var e editor
-		switch d.roll("editor", 14) {
+		switch d.roll("editor", 16) {
 		case 0:
 			e = editor{name: "clear", plan: clears(n)}
 		case 1:
@@ -358,6 +381,10 @@ func randomEditors(d dice) []editor {
 			e = editor{name: "retell", plan: retells}
 		case 11:
 			e = editor{name: "fold and clear", plan: foldsAndClears}
+		case 12:
+			e = editor{name: "forget", plan: forgets(n == 1)}
+		case 13:
+			e = editor{name: "forget old", plan: forgets(false)}
 		default:
 			e = editor{name: "offend", plan: offends}
 		}

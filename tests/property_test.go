@@ -248,7 +248,7 @@ func TestSoak(t *testing.T) {
 	end := soak(t)
 	for round := 0; time.Now().Before(end); round++ {
 		for name, check := range map[string]func(*rapid.T){
-			"reference": checkReference, "two processes": checkTwoProcesses, "moody journal": checkMoody, "evictions": checkEvictions,
+			"reference": checkReference, "two processes": checkTwoProcesses, "moody journal": checkMoody, "evictions": checkEvictions, "clearing": checkClearing,
 		} {
 			t.Run(fmt.Sprintf("%s %d", name, round), func(t *testing.T) { rapid.Check(t, check) })
 		}

@@ -531,6 +531,10 @@ func (c *refCall) mayRewrite(e *refEdit) bool {
 	if p&middleware.Fresh != 0 && !refShortened(was.Parts, e.parts) {
 		return false
 	}
+	newest := !slices.ContainsFunc(c.body[i:], func(m message.Message) bool { return m.Role == message.RoleUser })
+	if !thinkingLeft(was.Parts, e.parts) || newest && !thinkingLeft(e.parts, was.Parts) {
+		return false
+	}
 	return slices.Equal(skeleton(was.Parts), skeleton(e.parts)) &&
 		within(faults(message.Message{Role: was.Role, Parts: e.parts}), faults(was))
 }
@@ -550,6 +554,28 @@ func skeleton(parts []message.Part) []string {
 		}
 	}
 	return slices.Compact(out)
+}
+
+// thinkingLeft reports whether all thinking of the one is in the other, between
+// the same parts that a rewrite keeps.
+func thinkingLeft(was, is []message.Part) bool {
+	places := func(parts []message.Part) (out []string) {
+		for i, p := range parts {
+			if t, ok := p.(message.Thinking); ok {
+				out = append(out, fmt.Sprint(len(skeleton(parts[:i])), t))
+			}
+		}
+		return out
+	}
+	left := places(was)
+	for _, p := range places(is) {
+		k := slices.Index(left, p)
+		if k < 0 {
+			return false
+		}
+		left = left[k+1:]
+	}
+	return true
 }
 
 // refShortened reports whether results were only shortened, to head and tail.

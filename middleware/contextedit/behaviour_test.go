@@ -2,6 +2,7 @@ package contextedit_test
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,16 +28,23 @@ func TestValidate(t *testing.T) {
 	}{
 		{"zero", contextedit.Options{}, ""},
 		{"all of it", contextedit.Options{
-			Trigger: trigger.Tokens(1), Keep: -1, KeepRounds: 1, KeepTokens: 1, ExcludeTools: []string{"a"}, ClearAtLeast: 5, StopAfter: 5,
-			ClearToolInputs: true, ClearInputsOf: []string{"b"}, Placeholder: " ", MinCalls: 1, Strict: true,
+			Trigger: trigger.Tokens(1), Keep: -1, KeepRounds: 1, KeepTokens: 1, Only: []string{"c"}, ExcludeTools: []string{"a"}, ClearAtLeast: 5, StopAfter: 5,
+			MayClear:      func(message.ToolCall, []message.ToolResult) bool { return true },
+			ClearThinking: true, ClearToolInputs: true, ClearInputsOf: []string{"b"}, Placeholder: " ", MinCalls: 1, Strict: true,
 		}, ""},
 		{"rounds", contextedit.Options{KeepRounds: -1}, "KeepRounds is -1 rounds, want 0 or more"},
 		{"tokens", contextedit.Options{KeepTokens: -1}, "KeepTokens is -1 tokens, want 0 or more"},
 		{"floor", contextedit.Options{ClearAtLeast: -1}, "ClearAtLeast is -1 tokens, want 0 or more"},
 		{"stop", contextedit.Options{StopAfter: -1}, "StopAfter is -1 tokens, want 0 or more"},
 		{"floor above the stop", contextedit.Options{ClearAtLeast: 6, StopAfter: 5}, "ClearAtLeast is 6 tokens and StopAfter 5, want a floor no higher than the stop"},
-		{"empty name", contextedit.Options{ExcludeTools: []string{"a", ""}}, "tool name 1 is empty, want the name of a tool"},
-		{"empty name of an input", contextedit.Options{ClearInputsOf: []string{""}}, "tool name 0 is empty, want the name of a tool"},
+		{"empty name", contextedit.Options{ExcludeTools: []string{"a", ""}}, "ExcludeTools[1] is empty, want the name of a tool"},
+		{"empty name of an input", contextedit.Options{ClearInputsOf: []string{""}}, "ClearInputsOf[0] is empty, want the name of a tool"},
+		{"empty name of an allowed tool", contextedit.Options{Only: []string{"a", "b", ""}}, "Only[2] is empty, want the name of a tool"},
+		{"allowed and excluded", contextedit.Options{Only: []string{"a", "b"}, ExcludeTools: []string{"c", "b"}}, `tool "b" is in Only and in ExcludeTools, want it in one of them`},
+		{"allowed, and others excluded", contextedit.Options{Only: []string{"a"}, ExcludeTools: []string{"b"}}, ""},
+		{"nothing allowed", contextedit.Options{Only: []string{}}, "nothing could ever be cleared: Only is empty, want names of tools, nil for all, or ClearThinking"},
+		{"nothing allowed but thinking", contextedit.Options{Only: []string{}, ClearThinking: true}, ""},
+		{"nothing excluded", contextedit.Options{ExcludeTools: []string{}}, ""},
 		{"calls", contextedit.Options{MinCalls: -1}, "MinCalls is -1 calls, want 0 or more"},
 		{"trigger", contextedit.Options{Trigger: trigger.Fraction(75)}, "Trigger: trigger.Fraction(75), want more than 0 and at most 1"},
 		{"trigger inside", contextedit.Options{Trigger: trigger.Any(trigger.Rounds(0))}, "Trigger: trigger at 0 rounds, want more than 0"},
@@ -250,6 +258,17 @@ func TestOptionsAreCopied(t *testing.T) {
 	opts.ExcludeTools[0], opts.ClearInputsOf[0] = "other", "other"
 	_, events := apply(t, mw, rounds(3, 100))
 	require.Empty(t, events)
+
+	opts = contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, Only: []string{"write"}}
+	mw = contextedit.New(opts)
+	opts.Only[0] = "read"
+	_, events = apply(t, mw, rounds(3, 100))
+	require.Empty(t, events)
+
+	// A list that is empty, and not missing, stays that.
+	mw = contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, Only: []string{}, ClearThinking: true})
+	_, events = apply(t, mw, rounds(3, 100))
+	require.Empty(t, events)
 }
 
 // TestOneForManyConversations runs different conversations through one chain at
@@ -280,6 +299,106 @@ func TestOneForManyConversations(t *testing.T) {
 	wg.Wait()
 }
 
+// TestSupersededAsGiven has results and arguments that another editor shortened:
+// what is not there any more supersedes nothing, and calls whose arguments look
+// alike since they were shortened are not the same.
+func TestSupersededAsGiven(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User("Look into it.")}
+	for i, path := range []string{"z", "a", "b", "a", "b", "a"} {
+		id := fmt.Sprintf("c%d", i)
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: `{"path":"` + path + strings.Repeat("/dir", 20) + `"}`}),
+			message.Result(id, "read", strings.Repeat("x", 400)))
+	}
+	h = append(h, message.Assistant(message.Text{Text: "So it is."}))
+	arguments := func(i int) middleware.Edit {
+		c := h[i].Parts[0].(message.ToolCall)
+		c.Arguments = `{"path":"long"}`
+		return middleware.RewriteOf(i, c)
+	}
+	result := func(i int) middleware.Edit {
+		r := h[i].Parts[0].(message.ToolResult)
+		r.Text = "long"
+		return middleware.RewriteOf(i, r)
+	}
+	tests := []struct {
+		name  string
+		edits []middleware.Edit
+		want  int // the message that goes
+	}{
+		{"as they are", nil, 4},
+		{"arguments that look alike now", []middleware.Edit{arguments(1), arguments(3), arguments(5), arguments(7), arguments(9), arguments(11)}, 4},
+		{"the newest result is short now", []middleware.Edit{result(12)}, 4},
+		{"so are all that are newer", []middleware.Edit{result(8), result(12)}, 6},
+		{"there is no newer one", []middleware.Edit{result(8), result(10), result(12)}, 2},
+		{"a fold has put another in its place", []middleware.Edit{middleware.FoldOf(7, 12, h[7], message.Result("c3", "read", "long"))}, 2},
+		{"it has been folded", []middleware.Edit{middleware.FoldOf(7, 12, message.User("I read a, b and a."))}, 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			other := middleware.Editing("other", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+				return &middleware.Plan{Edits: tt.edits}, nil
+			}, middleware.Options{})
+			clearing := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, StopAfter: 1})
+			_, events := apply(t, middleware.Chain(other, clearing), h)
+			cleared := events[len(events)-1]
+			require.Equal(t, contextedit.Name, cleared.By)
+			require.Len(t, cleared.Edits, 1)
+			require.Equal(t, tt.want, cleared.First, "%v", events)
+		})
+	}
+}
+
+// TestMayClear tells what is asked, and when.
+func TestMayClear(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 400)
+	h := []message.Message{
+		message.User("Look into it."),
+		message.Result("c0", "read", long), // without a call
+		message.Assistant(
+			message.ToolCall{ID: "c1", Name: "read", Arguments: `{"a":1}`}, message.ToolCall{ID: "c2", Name: "ls", Arguments: "{}"},
+			message.ToolCall{ID: "c3", Name: "read", Arguments: `{"a":3}`}, message.ToolCall{ID: "c4", Name: "db_query", Arguments: "{}"},
+		),
+		{Role: message.RoleTool, Parts: []message.Part{
+			message.ToolResult{CallID: "c1", Text: long},
+			message.ToolResult{CallID: "c2", Name: "ls", Text: long},
+			message.ToolResult{CallID: "c1", Content: message.Media{Type: "image/png", Data: "x"}},
+		}},
+		message.Result("c3", "read", "short"),
+		message.Result("c4", "db_query", long),
+		message.Assistant(message.Text{Text: "So it is."}),
+	}
+	var asked []string
+	opts := contextedit.Options{
+		Trigger: trigger.Tokens(1), Keep: -1, ExcludeTools: []string{"db_query"},
+		MayClear: func(call message.ToolCall, result []message.ToolResult) bool {
+			asked = append(asked, fmt.Sprintf("%s %s %s: %d of %s", call.ID, call.Name, call.Arguments, len(result), result[0].CallID))
+			return call.Name != "ls"
+		},
+	}
+	view, events := apply(t, contextedit.New(opts), h)
+	require.Equal(t, []string{"  : 1 of c0", `c1 read {"a":1}: 2 of c1`, "c2 ls {}: 1 of c2"}, asked, "neither the short result nor the excluded one")
+	require.Len(t, events, 1)
+	require.Equal(t, 2, events[0].Items)
+	require.Equal(t, h[3].Parts[1], view[3].Parts[1], "the result that is spared stays")
+
+	asked = nil
+	opts.Trigger = trigger.Messages(1000)
+	apply(t, contextedit.New(opts), h)
+	require.Empty(t, asked, "it is asked though the trigger is not met")
+
+	opts.Trigger = trigger.Tokens(1)
+	opts.MayClear = func(message.ToolCall, []message.ToolResult) bool { panic("out of order") }
+	view, events = apply(t, contextedit.New(opts), h)
+	require.Equal(t, h, view)
+	require.Len(t, events, 1)
+	require.Equal(t, middleware.Failed, events[0].Kind)
+	require.ErrorContains(t, events[0].Err, "out of order")
+}
+
 // TestAnyHistory clears random histories with random options, call by call, and
 // checks what always holds. Above all, a plan is never refused by the core.
 func TestAnyHistory(t *testing.T) {
@@ -300,6 +419,8 @@ func TestAnyHistory(t *testing.T) {
 			for i, m := range h[:n] {
 				require.Equal(r, skeleton(m), skeleton(sent.Messages[i]), "message %d", i)
 			}
+			requireThinking(r, opts, h[:n], sent.Messages)
+			requireSpared(r, opts, h[:n], sent.Messages)
 			require.Subset(r, message.Violations(h[:n]), message.Violations(sent.Messages))
 			requireKept(r, opts, h[:n], sent.Messages)
 			again, events, err := middleware.Apply(t.Context(), mw, req)
@@ -314,7 +435,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 	switch e.Kind {
 	case middleware.Edited:
 		require.GreaterOrEqual(r, e.Freed(), max(1, opts.ClearAtLeast), "%v", e)
-		require.Positive(r, e.Items)
+		require.True(r, e.Items > 0 || opts.ClearThinking, "%v", e)
 	case middleware.Refused:
 		require.NoError(r, e.Err, "a plan that breaks a rule: %v", e)
 		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
@@ -343,6 +464,75 @@ func requireKept(r *rapid.T, opts contextedit.Options, h, view []message.Message
 	}
 }
 
+// requireSpared checks that results are verbatim which the options do not let
+// go. Names are those in calls and in results.
+func requireSpared(r *rapid.T, opts contextedit.Options, h, view []message.Message) {
+	var calls []message.ToolCall // of the newest assistant message
+	for i, m := range h {
+		if m.Role == message.RoleAssistant {
+			calls = slices.Collect(m.Calls())
+		}
+		for result := range m.Results() {
+			var call message.ToolCall
+			for _, c := range slices.Backward(calls) {
+				if c.ID == result.CallID {
+					call = c
+				}
+			}
+			pieces, left := pieces(m, result.CallID), pieces(view[i], result.CallID)
+			names := []string{call.Name}
+			for _, p := range pieces {
+				names = append(names, p.Name)
+			}
+			named := func(tools []string) bool {
+				return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(tools, n) })
+			}
+			if named(opts.ExcludeTools) || opts.Only != nil && !named(opts.Only) || opts.MayClear != nil && !opts.MayClear(call, pieces) {
+				require.Equal(r, pieces, left, "message %d, call %q", i, result.CallID)
+			}
+		}
+	}
+}
+
+func pieces(m message.Message, callID string) (found []message.ToolResult) {
+	for r := range m.Results() {
+		if r.CallID == callID {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// requireThinking checks that a message has all its thinking or none, and all if
+// it is of the newest turn, pinned, or would be empty.
+func requireThinking(t require.TestingT, opts contextedit.Options, h, view []message.Message) {
+	newest := true
+	for i, m := range slices.Backward(h) {
+		was, is := thinking(m), thinking(view[i])
+		left := m
+		left.Parts = view[i].Parts
+		empty := slices.ContainsFunc(message.Content([]message.Message{left}, 0), func(v message.Violation) bool { return v.Rule == message.EmptyMessage })
+		switch {
+		case newest || m.Hints.Pinned || !opts.ClearThinking:
+			require.Equal(t, was, is, "the thinking of message %d", i)
+		case len(is) > 0:
+			require.Equal(t, was, is, "of message %d some thinking is gone, and some is not", i)
+		case len(was) > 0:
+			require.False(t, empty, "message %d has nothing left", i)
+		}
+		newest = newest && m.Role != message.RoleUser
+	}
+}
+
+func thinking(m message.Message) (found []message.Thinking) {
+	for _, p := range m.Parts {
+		if p, ok := p.(message.Thinking); ok {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
 func anyOptions() *rapid.Generator[contextedit.Options] {
 	return rapid.Custom(func(t *rapid.T) contextedit.Options {
 		tool := rapid.SampledFrom([]string{"read", "db_query", "shot"})
@@ -357,6 +547,22 @@ func anyOptions() *rapid.Generator[contextedit.Options] {
 			ClearInputsOf:   rapid.SliceOfN(tool, 0, 1).Draw(t, "inputs of"),
 			Placeholder:     rapid.SampledFrom([]string{"", "-", "[a rather long placeholder, which is longer than many results]"}).Draw(t, "placeholder"),
 			MinCalls:        rapid.IntRange(0, 2).Draw(t, "calls"),
+			ClearThinking:   rapid.Bool().Draw(t, "thinking"),
+		}
+		if rapid.IntRange(0, 2).Draw(t, "with a list") == 0 {
+			o.Only = slices.DeleteFunc(rapid.SliceOfN(tool, 0, 2).Draw(t, "only"), func(name string) bool { return slices.Contains(o.ExcludeTools, name) })
+			if len(o.Only) == 0 && !o.ClearThinking {
+				o.Only = nil
+			}
+		}
+		if limit := rapid.IntRange(0, 300).Draw(t, "asked"); limit%3 == 0 {
+			o.MayClear = func(call message.ToolCall, result []message.ToolResult) bool {
+				n := len(call.Arguments)
+				for _, p := range result {
+					n += len(p.Text)
+				}
+				return n > limit
+			}
 		}
 		if rapid.Bool().Draw(t, "with a stop") {
 			o.StopAfter = max(o.ClearAtLeast, rapid.IntRange(1, 200).Draw(t, "stop"))
@@ -375,7 +581,7 @@ func anyHistory() *rapid.Generator[[]message.Message] {
 			case 0:
 				h = append(h, message.User("go on"))
 			case 1:
-				h = append(h, message.Assistant(message.Text{Text: "done"}))
+				h = append(h, message.Assistant(append(anyThinking(t), message.Text{Text: rapid.SampledFrom([]string{"done", "done", " "}).Draw(t, "answer")})...))
 			case 2:
 				h = append(h, message.System("now"))
 			default:
@@ -395,10 +601,21 @@ func anyHistory() *rapid.Generator[[]message.Message] {
 	})
 }
 
+func anyThinking(t *rapid.T) []message.Part {
+	return slices.Clone(rapid.SampledFrom([][]message.Part{
+		nil,
+		nil,
+		{message.Thinking{Text: "The log will tell."}},
+		{message.Thinking{Text: "The log will tell.", Signature: "s"}, message.Thinking{Signature: "sealed"}},
+		{message.Thinking{Signature: "sealed"}},
+		{message.Thinking{Text: "The log?"}, message.Text{Text: "I look."}, message.Thinking{Text: "Or the diff?"}},
+	}).Draw(t, "thinking"))
+}
+
 func anyRound(t *rapid.T) []message.Message {
 	name := rapid.SampledFrom([]string{"read", "db_query", "shot", ""})
 	text := rapid.Map(rapid.IntRange(0, 60), func(n int) string { return strings.Repeat("word ", n) })
-	call := message.Message{Role: message.RoleAssistant}
+	call := message.Message{Role: message.RoleAssistant, Parts: anyThinking(t)}
 	var pieces []message.Part
 	for k := range rapid.IntRange(1, 3).Draw(t, "calls") {
 		id := fmt.Sprintf("c%d", k)

@@ -96,7 +96,12 @@ func nobody(context.Context, *middleware.Request, middleware.Emit) (*middleware.
 // caller returns a function that calls a model behind contextedit.
 func caller(tb testing.TB, at middleware.Trigger) func([]message.Message) {
 	tb.Helper()
-	model := contextedit.New(contextedit.Options{Trigger: at})(nobody)
+	return callerOf(tb, contextedit.Options{Trigger: at})
+}
+
+func callerOf(tb testing.TB, opts contextedit.Options) func([]message.Message) {
+	tb.Helper()
+	model := contextedit.New(opts)(nobody)
 	ctx := tb.Context()
 	return func(h []message.Message) {
 		if _, err := model(ctx, &middleware.Request{Messages: h}, nil); err != nil {
@@ -185,22 +190,30 @@ func BenchmarkIdle(b *testing.B) {
 // BenchmarkClear clears all but five of 999 results. The history is known but
 // for its last round, or not at all.
 func BenchmarkClear(b *testing.B) {
+	opts := contextedit.Options{Trigger: trigger.Messages(messages)}
+	b.Run("known", func(b *testing.B) { clearing(b, opts, true) })
+	b.Run("cold", func(b *testing.B) { clearing(b, opts, false) })
+}
+
+// BenchmarkClearHalf clears half of the results, so that it has to find out which
+// of them are worth least.
+func BenchmarkClearHalf(b *testing.B) {
+	clearing(b, contextedit.Options{Trigger: trigger.Messages(messages), StopAfter: 90_000}, true)
+}
+
+func clearing(b *testing.B, opts contextedit.Options, known bool) {
+	b.Helper()
 	h := conversation(messages)
-	for _, known := range []bool{true, false} {
-		name := map[bool]string{true: "known", false: "cold"}[known]
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				b.StopTimer()
-				call := caller(b, trigger.Messages(messages))
-				if known {
-					call(h[:messages-2])
-				}
-				runtime.GC() // what the preparation has left is not the call's
-				b.StartTimer()
-				call(h)
-			}
-		})
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		call := callerOf(b, opts)
+		if known {
+			call(h[:messages-2])
+		}
+		runtime.GC() // what the preparation has left is not the call's
+		b.StartTimer()
+		call(h)
 	}
 }
 

@@ -1,7 +1,6 @@
 package contextedit
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -9,7 +8,8 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// candidate is a result that would get shorter if it were cleared.
+// candidate is a result that would get shorter if it were cleared, or the
+// thinking of a message.
 type candidate struct {
 	at     int // position of its message
 	callID string
@@ -20,19 +20,28 @@ type candidate struct {
 	input  bool // its input goes too
 	fresh  bool // no model has seen it yet
 	failed bool
+	listed bool // Only names the tool of the result
 	stays  bool // by its name, or since one of the keeps holds it
+
+	superseded bool // the call has been made again and has a newer result
+	thinking   bool // it is thinking; then only at, call and freed say something
 }
 
 // survey is what a view has to clear.
 type survey struct {
-	found  []candidate // oldest first
-	rounds int
+	found    []candidate // results, oldest first
+	thinking []candidate // oldest first
+	rounds   int
 }
 
-// survey finds the results that could be cleared, now or later.
+// survey finds what could be cleared, now or later.
 func (o *editor) survey(v *middleware.View) survey {
 	s := survey{found: make([]candidate, 0, v.Len()/2)}
 	call, answer := -1, -1
+	newest := 0
+	if o.ClearThinking {
+		newest = newestTurn(v)
+	}
 	for i, m := range v.All() {
 		switch m.Role {
 		case message.RoleAssistant:
@@ -40,6 +49,11 @@ func (o *editor) survey(v *middleware.View) survey {
 			if call = -1; m.HasCalls() {
 				call = i
 				s.rounds++
+			}
+			if newest > 0 {
+				if c, ok := thinkingOf(v, i, m, newest); ok {
+					s.thinking = append(s.thinking, c)
+				}
 			}
 		case message.RoleTool:
 			if v.Protected(i)&middleware.Whole == 0 {
@@ -74,6 +88,7 @@ func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Mess
 		c.freed += n
 		c.failed = c.failed || r.Error
 		c.stays = c.stays || o.excludes(r.Name)
+		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !joins(m.Parts, i) {
 			c.freed -= tokens.Part(v.Counter(), o.cleared(r))
 		}
@@ -103,15 +118,29 @@ func (o *editor) qualifies(v *middleware.View, before []candidate, c *candidate)
 	if c.freed <= 0 || c.stays || isCleared(v, c) {
 		return false
 	}
-	if len(o.ExcludeTools) == 0 && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
+	if o.Only == nil && len(o.ExcludeTools) == 0 && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
 		return true // the call has no say
 	}
 	call := callOf(v, c)
+	if !o.mayClear(v, c, call) {
+		return false
+	}
 	if saved := o.inputSaving(v, c, call); saved > 0 && !inputGoes(before, c) {
 		c.input = true
 		c.freed += saved
 	}
-	return !o.excludes(call.Name)
+	return true
+}
+
+// mayClear reports whether the options let a result of this call be cleared.
+func (o *editor) mayClear(v *middleware.View, c *candidate, call message.ToolCall) bool {
+	switch {
+	case o.excludes(call.Name):
+		return false
+	case o.Only != nil && !c.listed && !slices.Contains(o.Only, call.Name):
+		return false
+	}
+	return o.MayClear == nil || o.MayClear(call, piecesOf(v.At(c.at), c.callID))
 }
 
 // inputGoes reports whether the input of c's call goes with another result: in a
@@ -156,62 +185,10 @@ func isCleared(v *middleware.View, c *candidate) bool {
 	if s.Edit == nil || s.Edit.By != Name || s.Edit.Kind != middleware.Rewrite {
 		return false
 	}
-	of := func(m message.Message) (pieces []message.ToolResult) {
-		for r := range m.Results() {
-			if r.CallID == c.callID {
-				pieces = append(pieces, r)
-			}
-		}
-		return pieces
-	}
 	now := v.At(c.at)
 	alone := !slices.ContainsFunc(now.Parts, func(p message.Part) bool {
 		r, ok := p.(message.ToolResult)
 		return ok && r.CallID != c.callID
 	})
-	return alone || !slices.Equal(of(now), of(v.History()[s.First]))
-}
-
-// choose returns those that go now, in the order of the view, and the tokens
-// that this frees.
-func (o *editor) choose(s survey) (chosen []candidate, freed int) {
-	chosen = o.beyondKeep(s)
-	if o.StopAfter > 0 {
-		slices.SortStableFunc(chosen, failedLast)
-	}
-	for i, c := range chosen {
-		freed += c.freed
-		if o.StopAfter > 0 && freed >= o.StopAfter {
-			chosen = chosen[:i+1]
-			break
-		}
-	}
-	if o.StopAfter > 0 {
-		slices.SortStableFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
-	}
-	return chosen, freed
-}
-
-// beyondKeep returns the results that none of the keeps holds.
-func (o *editor) beyondKeep(s survey) []candidate {
-	kept, keptTokens := 0, 0
-	for i := range slices.Backward(s.found) {
-		c := &s.found[i]
-		keptTokens += c.tokens
-		c.stays = c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || keptTokens <= o.KeepTokens
-		if c.stays {
-			kept++
-		}
-	}
-	return slices.DeleteFunc(s.found, func(c candidate) bool { return c.stays })
-}
-
-func failedLast(a, b candidate) int {
-	switch {
-	case a.failed == b.failed:
-		return 0
-	case b.failed:
-		return -1
-	}
-	return 1
+	return alone || !slices.Equal(piecesOf(now, c.callID), piecesOf(v.History()[s.First], c.callID))
 }

@@ -1,8 +1,10 @@
 package contextedit_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -29,6 +31,17 @@ func TestConformance(t *testing.T) {
 		"a share of the room":  {Trigger: trigger.Fraction(0.5), Keep: 2},
 		"rounds and tokens":    {Trigger: trigger.All(trigger.Rounds(3), low), Keep: 2},
 		"inputs, at each call": {Trigger: trigger.Messages(1), Keep: 1, ClearToolInputs: true, StopAfter: 200},
+		"some tools alone":     {Trigger: low, Keep: 1, Only: []string{"read_file", "search"}, ExcludeTools: []string{"list_files"}},
+		"thinking as well":     {Trigger: low, Keep: 2, ClearThinking: true},
+		"thinking alone":       {Trigger: low, Only: []string{}, ClearThinking: true},
+		"thinking at first":    {Trigger: low, Keep: 1, ClearThinking: true, ClearToolInputs: true, StopAfter: 100},
+		"some results alone": {
+			Trigger: low, Keep: 1, ClearToolInputs: true,
+			MayClear: func(call message.ToolCall, result []message.ToolResult) bool {
+				return !strings.Contains(call.Arguments, "2.log") && len(result) == 1
+			},
+		},
+		"if it is worth it": {Trigger: trigger.All(trigger.ToolUses(3), trigger.Reclaims(500), trigger.Not(trigger.Rounds(100))), Keep: 1, ClearThinking: true},
 	}
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -26,6 +25,7 @@ func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("contextedit: " + err.Error())
 	}
+	opts.Only = slices.Clone(opts.Only)
 	opts.ExcludeTools = slices.Clone(opts.ExcludeTools)
 	opts.ClearInputsOf = slices.Clone(opts.ClearInputsOf)
 	opts.Placeholder = cmp.Or(opts.Placeholder, DefaultPlaceholder)
@@ -63,20 +63,20 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 	if o.stopped(v) {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
-	chosen, freed := o.choose(o.survey(v))
-	if len(chosen) == 0 {
+	c := o.choose(v)
+	freed := c.freed()
+	switch {
+	case freed == 0: // what is sealed is not counted, and goes when something else does
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
-	}
-	if freed < o.ClearAtLeast {
+	case freed < o.ClearAtLeast:
 		return &middleware.Plan{
-			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d",
-				results(len(chosen)), freed, o.ClearAtLeast),
+			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", &c, freed, o.ClearAtLeast),
 		}, nil
 	}
 	return &middleware.Plan{
-		Why:   fmt.Sprintf("cleared %s", results(len(chosen))),
-		Items: len(chosen),
-		Edits: o.edits(v, chosen),
+		Why:   "cleared " + c.String(),
+		Items: len(c.results),
+		Edits: o.edits(v, c),
 	}, nil
 }
 
@@ -86,18 +86,5 @@ func (o *editor) stopped(v *middleware.View) bool {
 	if force := v.Request().Force; o.StopAfter == 0 || slices.Contains(force, Name) || slices.Contains(force, "*") {
 		return false
 	}
-	now := len(v.History()) - message.Leading(v.History())
-	for i := range v.Len() {
-		if e := v.Span(i).Edit; e != nil && e.By == Name && e.Made == now {
-			return true
-		}
-	}
-	return false
-}
-
-func results(n int) string {
-	if n == 1 {
-		return "1 result"
-	}
-	return fmt.Sprintf("%d results", n)
+	return v.EditedNow(Name)
 }

@@ -54,9 +54,12 @@ func TestGolden(t *testing.T) {
 func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
 	t.Helper()
 	var mws []middleware.Middleware
+	clearsThinking := false
 	for _, f := range a.Files {
 		if f.Name == "options" {
-			mws = append(mws, contextedit.New(parseOptions(t, string(f.Data))))
+			opts := parseOptions(t, string(f.Data))
+			clearsThinking = clearsThinking || opts.ClearThinking
+			mws = append(mws, contextedit.New(opts))
 		}
 	}
 	chain := middleware.Chain(mws...)
@@ -75,6 +78,7 @@ func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
 			continue
 		}
 		requireSound(t, h[:end], sent.Messages)
+		requireThinking(t, contextedit.Options{ClearThinking: clearsThinking}, h[:end], sent.Messages)
 		requireSettled(t, chain, req, sent)
 		out = format(sent.Messages)
 	}
@@ -104,8 +108,8 @@ func requireSound(t *testing.T, history, view []message.Message) {
 	}
 }
 
-// skeleton is what must be left of a message: all but the content of results
-// and the arguments of calls. A result in several pieces may become one.
+// skeleton is what must be left of a message: all but the content of results,
+// the arguments of calls, and thinking. A result in several pieces may become one.
 func skeleton(m message.Message) message.Message {
 	var parts []message.Part
 	for _, p := range m.Parts {
@@ -118,7 +122,9 @@ func skeleton(m message.Message) message.Message {
 			if p = q; len(parts) > 0 && parts[len(parts)-1] == p {
 				continue
 			}
-		case message.Text, message.Thinking, message.Media, message.Opaque:
+		case message.Thinking:
+			continue
+		case message.Text, message.Media, message.Opaque:
 		}
 		parts = append(parts, p)
 	}
@@ -193,6 +199,8 @@ func parseOptions(t *testing.T, text string) contextedit.Options {
 			o.KeepRounds = number(t, value)
 		case "keep_tokens":
 			o.KeepTokens = number(t, value)
+		case "only":
+			o.Only = append([]string{}, strings.Fields(strings.Trim(value, "[]"))...)
 		case "exclude_tools":
 			o.ExcludeTools = strings.Fields(value)
 		case "clear_at_least":
@@ -203,6 +211,13 @@ func parseOptions(t *testing.T, text string) contextedit.Options {
 			o.ClearToolInputs = value == "true"
 		case "clear_inputs_of":
 			o.ClearInputsOf = strings.Fields(value)
+		case "clear_thinking":
+			o.ClearThinking = value == "true"
+		case "spares": // what MayClear spares: results that say this, and calls
+			o.MayClear = func(call message.ToolCall, result []message.ToolResult) bool {
+				return !strings.Contains(call.Arguments, value) &&
+					!slices.ContainsFunc(result, func(r message.ToolResult) bool { return strings.Contains(r.Text, value) })
+			}
 		case "placeholder":
 			o.Placeholder = value
 		case "min_calls":

@@ -1,5 +1,6 @@
 // Package contextedit clears old tool results: their text gives way to a short
-// placeholder, while the calls, the ids and the order of the messages stay.
+// placeholder, while the calls, the ids and the order of the messages stay. If
+// asked, it also clears the inputs of their calls, and thinking of old turns.
 //
 //	contextedit.New(contextedit.Options{
 //		Trigger:      trigger.Tokens(100_000),
@@ -15,9 +16,21 @@
 // Results that no model has seen yet take places among those that Keep counts:
 // after four parallel calls, Keep: 4 holds no older result.
 //
+// Which results may go at all is said by tool, in [Options.Only] and
+// [Options.ExcludeTools], and by a function, in [Options.MayClear]: a result goes
+// if none of them objects. What may not go takes no place among those that Keep
+// counts.
+//
 // A result that would not get shorter is left alone, and so is everything if
-// less than [Options.ClearAtLeast] could be freed. Results of tools that failed
-// go last.
+// less than [Options.ClearAtLeast] could be freed.
+//
+// Where [Options.StopAfter] leaves a choice, thinking goes first. Then come the
+// results that have been superseded: the same tool was called again in a later
+// round, with the same arguments, and has a whole result in the view that is no
+// error. Arguments are the same if they are the same JSON value, with numbers
+// written alike. Then come the other results, and errors last, those first among
+// them whose call has worked since. Keep counts and holds superseded results
+// like all others.
 //
 // Several may stand in a chain. They share their name, so that MinCalls and
 // [middleware.Request.Force] hold for all of them.

@@ -1,6 +1,7 @@
 package contextedit
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -11,24 +12,25 @@ import (
 // clearedInput stands in place of the arguments of a call.
 const clearedInput = "{}"
 
-// edits returns the edits that clear these results, and the inputs that go with
-// them.
-func (o *editor) edits(v *middleware.View, chosen []candidate) []middleware.Edit {
-	out := make([]middleware.Edit, 0, len(chosen))
-	arena := make([]message.Part, 0, len(chosen)) // of the parts of all edits
-	for same := range runsBy(chosen, func(c *candidate) int { return c.at }) {
+// edits returns the edits that clear what is chosen, and the inputs that go with
+// the results.
+func (o *editor) edits(v *middleware.View, chosen choice) []middleware.Edit {
+	out := make([]middleware.Edit, 0, len(chosen.results)+len(chosen.thinking))
+	arena := make([]message.Part, 0, len(chosen.results)) // of the parts of all edits of results
+	for same := range runsBy(chosen.results, func(c *candidate) int { return c.at }) {
 		from := len(arena)
 		arena = o.appendCleared(arena, v.At(same[0].at).Parts, same)
 		out = append(out, middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...))
 	}
-	var inputs []candidate
-	for _, c := range chosen {
+	said := slices.Clip(chosen.thinking) // what goes from assistant messages
+	for _, c := range chosen.results {
 		if c.input {
-			inputs = append(inputs, c)
+			said = append(said, c)
 		}
 	}
-	for same := range runsBy(inputs, func(c *candidate) int { return c.call }) {
-		out = append(out, clearInputs(v, same))
+	slices.SortStableFunc(said, func(a, b candidate) int { return cmp.Compare(a.call, b.call) })
+	for same := range runsBy(said, func(c *candidate) int { return c.call }) {
+		out = append(out, clearSaid(v, same))
 	}
 	return out
 }
@@ -49,13 +51,16 @@ func runsBy(cs []candidate, key func(*candidate) int) iter.Seq[[]candidate] {
 	}
 }
 
-// clearInputs clears the inputs of calls of one message.
-func clearInputs(v *middleware.View, chosen []candidate) middleware.Edit {
+// clearSaid clears the thinking of one message, or inputs of its calls, or both.
+func clearSaid(v *middleware.View, chosen []candidate) middleware.Edit {
 	at := chosen[0].call
 	parts := slices.Clone(v.At(at).Parts)
+	if slices.ContainsFunc(chosen, func(c candidate) bool { return c.thinking }) {
+		parts = slices.DeleteFunc(parts, isThinking)
+	}
 	for i, p := range parts {
 		call, ok := p.(message.ToolCall)
-		if ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == call.ID }) {
+		if ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.input && c.callID == call.ID }) {
 			call.Arguments = clearedInput
 			parts[i] = call
 		}

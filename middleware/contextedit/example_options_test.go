@@ -76,6 +76,94 @@ func ExampleOptions_clearAtLeast() {
 	// contextedit: refused: clearing 1 result would free 130 tokens, less than ClearAtLeast of 1000
 }
 
+// What can be read again at any time goes, and nothing else: a list of tools,
+// less the results that a function spares.
+func ExampleOptions_mayClear() {
+	mw := contextedit.New(contextedit.Options{
+		Trigger: trigger.Tokens(500),
+		Keep:    -1,
+		Only:    []string{"read", "write"},
+		MayClear: func(call message.ToolCall, _ []message.ToolResult) bool {
+			return !strings.Contains(call.Arguments, `"a.go"`)
+		},
+	})
+	sent, events, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: written()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range sent.Messages {
+		for r := range m.Results() {
+			fmt.Printf("%s %-8s %.20q\n", r.CallID, r.Name, r.Text)
+		}
+	}
+	fmt.Println(events[0])
+	// Output:
+	// c1 write    "written: line of cod"
+	// c2 db_query "failed\nfailed\nfailed"
+	// c3 write    "[cleared]"
+	// c4 read     "[cleared]"
+	// contextedit: 863 → 606 tokens: cleared 2 results (863 of 500 tokens)
+}
+
+// What the model thought in earlier turns goes; what it thinks about the newest
+// question stays. An empty list of tools leaves all results alone.
+func ExampleOptions_clearThinking() {
+	thought := message.Thinking{Text: strings.Repeat("Is it the log or the diff? ", 20), Signature: "sealed"}
+	h := []message.Message{
+		message.User("Why does the nightly build fail?"),
+		message.Assistant(thought, message.Text{Text: "It is the compiler."}),
+		message.User("And the weekly one?"),
+		message.Assistant(thought, message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"job":"weekly"}`}),
+		message.Result("c1", "read_log", "exit status 2"),
+	}
+	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(200), Only: []string{}, ClearThinking: true})
+	sent, events, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: h})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range sent.Messages {
+		fmt.Println(m.Role, len(m.Parts))
+	}
+	fmt.Println(events[0])
+	// Output:
+	// user 1
+	// assistant 1
+	// user 1
+	// assistant 2
+	// tool 1
+	// contextedit: 323 → 188 tokens: cleared the thinking of 1 message (323 of 200 tokens)
+}
+
+// If not all has to go, a file that has been read again goes first.
+func ExampleOptions_stopAfter() {
+	page := strings.Repeat("line of code\n", 40)
+	h := []message.Message{message.User("What do the files say?")}
+	for i, path := range []string{"a.go", "b.go", "c.go", "b.go"} {
+		id := fmt.Sprint("c", i+1)
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: fmt.Sprintf(`{"path":%q}`, path)}),
+			message.Result(id, "read", page))
+	}
+	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(500), Keep: 1, StopAfter: 100})
+	sent, _, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: h})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range sent.Messages {
+		for r := range m.Results() {
+			fmt.Printf("%s %.20q\n", r.CallID, r.Text)
+		}
+	}
+	// Output:
+	// c1 "line of code\nline of"
+	// c2 "[cleared]"
+	// c3 "line of code\nline of"
+	// c4 "line of code\nline of"
+}
+
 // Two of them, one that clears early what can be read again at any time, and
 // one that clears all else when it must be.
 func ExampleNew_twice() {

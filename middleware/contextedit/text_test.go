@@ -20,6 +20,7 @@ import (
 //	user [pinned]: Why does the build fail?
 //	assistant: I look.
 //	  thinking: The log will tell.
+//	  thinking [seal]: signed by the provider
 //	  call c1 read_log {"job":"nightly"}
 //	  call c2 read_log {"job":"weekly"}
 //	tool:
@@ -59,7 +60,7 @@ var (
 	headForm   = regexp.MustCompile(`^(\w+)( \[pinned\])?:(?: (.*))?$`)
 	callForm   = regexp.MustCompile(`^call (\S*) (\S*) (.*)$`)
 	resultForm = regexp.MustCompile(`^(result|error|image|artifact) (\S*) (\S*): (.*)$`)
-	textForm   = regexp.MustCompile(`^(text|thinking): (.*)$`)
+	textForm   = regexp.MustCompile(`^(text|thinking)(?: \[(.*?)\])?: (.*)$`)
 	repeatForm = regexp.MustCompile(`^«(.+)»×(\d+)$`)
 )
 
@@ -82,9 +83,9 @@ func parsePart(t *testing.T, line string) message.Part {
 	}
 	if f := textForm.FindStringSubmatch(line); f != nil {
 		if f[1] == "thinking" {
-			return message.Thinking{Text: parseText(t, f[2])}
+			return message.Thinking{Text: parseText(t, f[3]), Signature: f[2]}
 		}
-		return message.Text{Text: parseText(t, f[2])}
+		return message.Text{Text: parseText(t, f[3])}
 	}
 	f := resultForm.FindStringSubmatch(line)
 	require.NotNil(t, f, "want call, result, error, image, artifact, text or thinking, got %q", line)
@@ -144,6 +145,9 @@ func formatPart(p message.Part) string {
 	case message.Text:
 		return "text: " + formatText(p.Text)
 	case message.Thinking:
+		if p.Signature != "" {
+			return fmt.Sprintf("thinking [%s]: %s", p.Signature, formatText(p.Text))
+		}
 		return "thinking: " + formatText(p.Text)
 	case message.ToolCall:
 		return fmt.Sprintf("call %s %s %s", p.ID, p.Name, formatText(p.Arguments))
@@ -199,7 +203,7 @@ func TestTextFormat(t *testing.T) {
 			message.System(text.Draw(r, "system")),
 			{Role: message.RoleUser, Hints: message.Hints{Pinned: rapid.Bool().Draw(r, "pinned")}},
 			message.Assistant(
-				message.Thinking{Text: text.Draw(r, "thinking")}, message.Text{Text: text.Draw(r, "text")},
+				message.Thinking{Text: text.Draw(r, "thinking"), Signature: id.Draw(r, "seal")}, message.Text{Text: text.Draw(r, "text")},
 				message.ToolCall{ID: id.Draw(r, "id"), Name: id.Draw(r, "name"), Arguments: text.Draw(r, "arguments")},
 			),
 			{Role: message.RoleTool, Parts: []message.Part{

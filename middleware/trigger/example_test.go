@@ -67,6 +67,33 @@ func ExampleRounds() {
 	// Output: contextedit: 3665 → 889 tokens: cleared 8 results (10 of 10 rounds)
 }
 
+func ExampleToolUses() {
+	fmt.Println(clearings(trigger.ToolUses(10), &middleware.Request{Messages: investigation(10)}))
+	// Output: contextedit: 3665 → 889 tokens: cleared 8 results (10 of 10 tool calls)
+}
+
+// An edit costs the prompt cache of the provider, so it is to free something
+// worth that. The plan is made only once there are 1,000 tokens.
+func ExampleReclaims() {
+	t := trigger.All(trigger.Tokens(1000), trigger.Reclaims(2000))
+	fmt.Println(clearings(t, &middleware.Request{Messages: investigation(5)}))
+	fmt.Println(clearings(t, &middleware.Request{Messages: investigation(10)}))
+	// Output:
+	// nothing to do
+	// contextedit: 3665 → 889 tokens: cleared 8 results (3665 of 1000 tokens, frees 2776 of 2000 tokens)
+}
+
+// At 3,000 tokens, as long as the conversation is short: beyond that something
+// else takes over.
+func ExampleNot() {
+	t := trigger.All(trigger.Tokens(3000), trigger.Not(trigger.Messages(20)))
+	fmt.Println(clearings(t, &middleware.Request{Messages: investigation(9)}))
+	fmt.Println(clearings(t, &middleware.Request{Messages: investigation(10)}))
+	// Output:
+	// contextedit: 3300 → 871 tokens: cleared 7 results (3300 of 3000 tokens, not (19 of 20 messages))
+	// nothing to do
+}
+
 func ExampleAny() {
 	// When there are many tokens, or many rounds in a window that fills up.
 	t := trigger.Any(
@@ -86,8 +113,8 @@ func ExampleAll() {
 	// contextedit: 7315 → 1069 tokens: cleared 18 results (7315 of 3000 tokens, 20 of 20 rounds)
 }
 
-// A trigger may look at the plan: this one waits until an edit is worth it.
-// The plan is made only when it is asked for.
+// A trigger may look at the plan: this one waits until an edit is worth it, as
+// [trigger.Reclaims] does. The plan is made only when it is asked for.
 func ExampleFunc() {
 	worthIt := trigger.Func(func(_ *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
 		p := plan()

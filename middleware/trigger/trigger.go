@@ -6,15 +6,17 @@
 // and messages. A threshold is met when it is reached. Triggers are values,
 // safe for concurrent use. One that makes no sense, as a negative threshold, is
 // reported when it is given to a middleware.
+//
+// All of them decide by the view alone, but for [Reclaims], which needs the
+// plan, and [Func], which may. [Any] and [All] ask these last, so that a plan is
+// made only where it matters: All(Tokens(100_000), Reclaims(20_000)) makes none
+// below 100,000 tokens.
 package trigger
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -41,6 +43,26 @@ func rounds(v *middleware.View) int {
 	for _, m := range v.All() {
 		if m.Role == message.RoleAssistant && m.HasCalls() {
 			n++
+		}
+	}
+	return n
+}
+
+// ToolUses is met when the view has so many tool calls. Parallel calls count
+// one by one, whether they are answered yet or not. A call whose result is
+// cleared is still in the view and counts; one that has been folded into
+// something else does not, nor does a result without its call.
+func ToolUses(n int) middleware.Trigger {
+	return threshold{unit: "tool calls", limit: n, value: toolUses}
+}
+
+func toolUses(v *middleware.View) int {
+	n := 0
+	for _, m := range v.All() {
+		if m.Role == message.RoleAssistant {
+			for range m.Calls() {
+				n++
+			}
 		}
 	}
 	return n
@@ -114,6 +136,29 @@ func (f fallback) Met(v *middleware.View, plan func() *middleware.Plan) (met boo
 	return f.tokens.Met(v, plan)
 }
 
+// Reclaims is met when the plan would make the view so many tokens shorter. It
+// needs the plan: alone it has one made on each call, so join it by [All] to
+// what must be met before. A plan that breaks a rule frees nothing, and one that
+// stops early no more than it takes.
+func Reclaims(n int) middleware.Trigger { return reclaims{limit: n} }
+
+type reclaims struct{ limit int }
+
+func (r reclaims) Met(_ *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	saved := 0
+	if p := plan(); p != nil {
+		saved = p.Saved
+	}
+	return saved >= r.limit, fmt.Sprintf("frees %d of %d tokens", saved, r.limit), nil
+}
+
+func (r reclaims) Validate() error {
+	if r.limit <= 0 {
+		return fmt.Errorf("trigger.Reclaims(%d), want more than 0 tokens", r.limit)
+	}
+	return nil
+}
+
 // Func makes a trigger of a function that keeps the contract of
 // [middleware.Trigger]. [Any] and [All] ask it after the others.
 func Func(met func(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error)) middleware.Trigger {
@@ -131,82 +176,4 @@ func (f function) Validate() error {
 		return errors.New("trigger.Func of nil")
 	}
 	return nil
-}
-
-// Any is met when one of the triggers is. Those that may be dear are asked
-// last. If none is met and one cannot work, that is an error.
-func Any(triggers ...middleware.Trigger) middleware.Trigger {
-	return several{name: "Any", triggers: cheapFirst(triggers), enough: true}
-}
-
-// All is met when all of the triggers are. Those that may be dear are asked
-// last. If one cannot work and all others are met, that is an error.
-func All(triggers ...middleware.Trigger) middleware.Trigger {
-	return several{name: "All", triggers: cheapFirst(triggers), enough: false}
-}
-
-// several asks triggers until one says what is enough to know.
-type several struct {
-	name     string
-	triggers []middleware.Trigger
-	enough   bool
-}
-
-func (s several) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
-	var whys []string
-	var errs []error
-	for _, t := range s.triggers {
-		met, why, err := t.Met(v, plan)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if met == s.enough {
-			return met, why, nil
-		}
-		whys = append(whys, why)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return false, "", err
-	}
-	return !s.enough, strings.Join(whys, ", "), nil
-}
-
-func (s several) Validate() error {
-	if len(s.triggers) == 0 {
-		return fmt.Errorf("trigger.%s of nothing, want at least one trigger", s.name)
-	}
-	for _, t := range s.triggers {
-		if t == nil {
-			return fmt.Errorf("trigger.%s: a trigger is nil", s.name)
-		}
-		if v, ok := t.(interface{ Validate() error }); ok {
-			if err := v.Validate(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// cheapFirst orders triggers so that those of which we know that they only look
-// at the view come first.
-func cheapFirst(triggers []middleware.Trigger) []middleware.Trigger {
-	return slices.SortedStableFunc(slices.Values(triggers), func(a, b middleware.Trigger) int { return cmp.Compare(cost(a), cost(b)) })
-}
-
-// cost ranks a trigger: 0 looks at numbers of the view, 1 at several of them, 2
-// may do anything.
-func cost(t middleware.Trigger) int {
-	switch t := t.(type) {
-	case threshold, fraction, fallback:
-		return 0
-	case several:
-		dearest := 1
-		for _, t := range t.triggers {
-			dearest = max(dearest, cost(t))
-		}
-		return dearest
-	}
-	return 2
 }

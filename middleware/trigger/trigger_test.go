@@ -66,6 +66,7 @@ func TestThresholds(t *testing.T) {
 		{"tokens", trigger.Tokens, sent},
 		{"messages", trigger.Messages, 12},
 		{"rounds", trigger.Rounds, 3},
+		{"tool calls", trigger.ToolUses, 6},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,7 +84,7 @@ func TestThresholds(t *testing.T) {
 func TestThresholdsOfNothing(t *testing.T) {
 	t.Parallel()
 	v := viewOf(t, middleware.Request{})
-	for of, want := range map[middleware.Trigger]bool{ptr(trigger.Tokens(3)): true, ptr(trigger.Tokens(4)): false, ptr(trigger.Messages(1)): false, ptr(trigger.Rounds(1)): false} {
+	for of, want := range map[middleware.Trigger]bool{ptr(trigger.Tokens(3)): true, ptr(trigger.Tokens(4)): false, ptr(trigger.Messages(1)): false, ptr(trigger.Rounds(1)): false, ptr(trigger.ToolUses(1)): false} {
 		met, why, err := of.Met(v, noPlan(t))
 		require.NoError(t, err)
 		require.Equal(t, want, met, why)
@@ -111,6 +112,110 @@ func TestRoundsAreCalls(t *testing.T) {
 	_, why, err := trigger.Rounds(9).Met(v, noPlan(t))
 	require.NoError(t, err)
 	require.Equal(t, "2 of 9 rounds", why)
+
+	_, why, err = trigger.ToolUses(9).Met(v, noPlan(t))
+	require.NoError(t, err)
+	require.Equal(t, "3 of 9 tool calls", why, "parallel calls count one by one")
+}
+
+// TestToolUsesAreThoseOfTheView counts calls that are cleared, and none that
+// have been folded.
+func TestToolUsesAreThoseOfTheView(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		edit func(*middleware.View) middleware.Edit
+		want string
+	}{
+		"input cleared": {func(v *middleware.View) middleware.Edit {
+			a, b := v.At(2).Parts[0].(message.ToolCall), v.At(2).Parts[1].(message.ToolCall)
+			a.Arguments, b.Arguments = "{}", "{}"
+			return middleware.RewriteOf(2, a, b)
+		}, "6 of 9 tool calls"},
+		"result cleared": {func(*middleware.View) middleware.Edit {
+			return middleware.RewriteOf(3, message.ToolResult{CallID: "a0", Name: "read", Text: "-"})
+		}, "6 of 9 tool calls"},
+		"folded": {func(*middleware.View) middleware.Edit {
+			return middleware.FoldOf(2, 4, message.User("read"))
+		}, "4 of 9 tool calls"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := history(3)
+			h[2].Parts = []message.Part{
+				message.ToolCall{ID: "a0", Name: "read", Arguments: `{"path":"a.go"}`}, message.ToolCall{ID: "b0", Name: "read", Arguments: `{"path":"b.go"}`},
+			}
+			var why string
+			chain := middleware.Chain(
+				middleware.Editing("first", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+					return &middleware.Plan{Edits: []middleware.Edit{tt.edit(v)}}, nil
+				}, middleware.Options{}),
+				middleware.Editing("second", func(_ context.Context, v *middleware.View) (p *middleware.Plan, err error) {
+					_, why, err = trigger.ToolUses(9).Met(v, noPlan(t))
+					return nil, err
+				}, middleware.Options{}))
+			_, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h})
+			require.NoError(t, err)
+			require.Len(t, events, 1, "the first edits")
+			require.Equal(t, middleware.Edited, events[0].Kind, "%v", events[0])
+			require.Equal(t, tt.want, why)
+		})
+	}
+}
+
+func TestReclaims(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		plan *middleware.Plan
+		met  bool
+		why  string
+	}{
+		"less":          {&middleware.Plan{Saved: 99}, false, "frees 99 of 100 tokens"},
+		"as much":       {&middleware.Plan{Saved: 100}, true, "frees 100 of 100 tokens"},
+		"more":          {&middleware.Plan{Saved: 101}, true, "frees 101 of 100 tokens"},
+		"a plan to not": {&middleware.Plan{Why: "it is not worth it"}, false, "frees 0 of 100 tokens"},
+		"no plan":       {nil, false, "frees 0 of 100 tokens"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			met, why, err := trigger.Reclaims(100).Met(nil, func() *middleware.Plan { return tt.plan })
+			require.NoError(t, err)
+			require.Equal(t, tt.met, met)
+			require.Equal(t, tt.why, why)
+		})
+	}
+}
+
+func TestNot(t *testing.T) {
+	t.Parallel()
+	v := viewOf(t, middleware.Request{Messages: history(1)})
+	yes, no, broken := answer{met: true, why: "yes"}, answer{why: "no"}, answer{met: true, why: "half", err: errors.New("broken")}
+	for name, tt := range map[string]struct {
+		of  middleware.Trigger
+		met bool
+		why string
+		err string
+	}{
+		"of one that is":          {trigger.Not(yes), false, "not (yes)", ""},
+		"of one that is not":      {trigger.Not(no), true, "not (no)", ""},
+		"without a reason":        {trigger.Not(answer{}), true, "", ""},
+		"twice":                   {trigger.Not(trigger.Not(yes)), true, "not (not (yes))", ""},
+		"an error stays an error": {trigger.Not(broken), false, "", "broken"},
+		"of several":              {trigger.Not(trigger.Any(no, no)), true, "not (no, no)", ""},
+		"inside another":          {trigger.All(trigger.Messages(3), trigger.Not(trigger.Rounds(2))), true, "6 of 3 messages, not (1 of 2 rounds)", ""},
+		"broken, inside another":  {trigger.Any(no, trigger.Not(broken)), false, "", "broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			met, why, err := tt.of.Met(v, noPlan(t))
+			require.Equal(t, tt.met, met)
+			require.Equal(t, tt.why, why)
+			if tt.err == "" {
+				require.NoError(t, err)
+			} else {
+				require.EqualError(t, err, tt.err)
+			}
+		})
+	}
 }
 
 func TestFraction(t *testing.T) {
@@ -284,11 +389,23 @@ func TestCheapTriggersAreAskedFirst(t *testing.T) {
 		"all, and the cheap one says no":  trigger.All(dear(&log), unmet),
 		"all, a group that says no first": trigger.All(dear(&log), trigger.Any(unmet, unmet)),
 		"all, behind Default":             trigger.All(own("own"), dear(&log), trigger.Default(0.5)),
+		"all, behind calls":               trigger.All(dear(&log), trigger.ToolUses(100)),
+		"any, the plan":                   trigger.Any(trigger.Reclaims(1), met),
+		"all, the plan":                   trigger.All(trigger.Reclaims(1), unmet),
+		"any, not the plan":               trigger.Any(trigger.Not(trigger.Reclaims(1)), trigger.Not(unmet)),
+		"any, not of a dear one":          trigger.Any(trigger.Not(trigger.All(dear(&log))), trigger.Not(trigger.Not(met))),
+		"all, the plan deep inside":       trigger.All(trigger.Any(trigger.All(trigger.Not(trigger.Reclaims(1)))), trigger.Any(unmet)),
 	} {
 		_, _, err := of.Met(v, noPlan(t))
 		require.NoError(t, err)
 		require.Empty(t, log, "%s: a dear trigger was asked", name)
 	}
+
+	// The caller's own come before the plan.
+	_, _, err := trigger.All(trigger.Reclaims(1), trigger.Not(own("own"))).Met(v, noPlan(t))
+	require.NoError(t, err)
+	require.Equal(t, []string{"own"}, log)
+	log = nil
 
 	// Among equals the order is the caller's, and the caller's slice stays.
 	triggers := []middleware.Trigger{own("1"), own("2"), met, own("3")}
@@ -312,6 +429,8 @@ func TestThePlanIsMadeOnceAndOnlyIfAskedFor(t *testing.T) {
 		"not met before it is asked for": {trigger.All(asks, trigger.Messages(1000)), 0},
 		"asked for twice, and used":      {trigger.All(asks, asks), 1},
 		"asked for and not met":          {trigger.All(asks, answer{why: "no", plan: true}), 1},
+		"to see what it would free":      {trigger.Reclaims(1), 1},
+		"to see it several times":        {trigger.All(trigger.Not(trigger.Reclaims(1)), trigger.Not(trigger.Reclaims(2)), asks), 1},
 	} {
 		plans := 0
 		mw := middleware.Editing("count", func(context.Context, *middleware.View) (*middleware.Plan, error) {
@@ -352,6 +471,13 @@ func TestValidate(t *testing.T) {
 		{"no tokens", trigger.Tokens(0), "Trigger: trigger at 0 tokens, want more than 0"},
 		{"negative messages", trigger.Messages(-1), "Trigger: trigger at -1 messages, want more than 0"},
 		{"no rounds", trigger.Rounds(0), "Trigger: trigger at 0 rounds, want more than 0"},
+		{"negative calls", trigger.ToolUses(-2), "Trigger: trigger at -2 tool calls, want more than 0"},
+		{"reclaims", trigger.Reclaims(1), ""},
+		{"reclaims nothing", trigger.Reclaims(0), "Trigger: trigger.Reclaims(0), want more than 0 tokens"},
+		{"not", trigger.Not(yes), ""},
+		{"not of nil", trigger.Not(nil), "Trigger: trigger.Not of nil"},
+		{"not, deep inside", trigger.All(yes, trigger.Not(trigger.Not(trigger.Fraction(2)))), "Trigger: trigger.Fraction(2), want more than 0 and at most 1"},
+		{"inside not", trigger.Not(trigger.Any(trigger.Reclaims(-5))), "Trigger: trigger.Reclaims(-5), want more than 0 tokens"},
 		{"all of the room", trigger.Fraction(1), ""},
 		{"a percentage", trigger.Fraction(75), "Trigger: trigger.Fraction(75), want more than 0 and at most 1"},
 		{"no share", trigger.Fraction(0), "Trigger: trigger.Fraction(0), want more than 0 and at most 1"},

@@ -255,3 +255,84 @@ func TestC5(t *testing.T) {
 		require.Equal(t, want, cleared(view), "stop after %d", stop)
 	}
 }
+
+func TestC6(t *testing.T) {
+	t.Parallel()
+	now := trigger.Tokens(1)
+	all := reads(6)
+	all[1].tool, all[1].named = "db_query", "db_query"
+	all[2].tool, all[2].named = "search", "search"
+	all[4].tool = "search" // by the call's name
+	h := conversation(all)
+	edited := func(opts contextedit.Options) []int {
+		opts.Trigger = now
+		view, _ := edit(t, h, opts)
+		return cleared(view)
+	}
+
+	// An allow list beside ExcludeTools. What it does not name uses no slot of
+	// Keep.
+	require.Equal(t, []int{2, 4}, edited(contextedit.Options{Keep: -1, Only: []string{"search"}}))
+	require.Equal(t, []int{2}, edited(contextedit.Options{Keep: 1, Only: []string{"search"}}))
+	require.Equal(t, []int{0, 3}, edited(contextedit.Options{Keep: 1, Only: []string{"read"}, ExcludeTools: []string{"search"}}), "excluded wins: 4 is both")
+	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, edited(contextedit.Options{Keep: -1, Only: nil}))
+	require.Error(t, contextedit.Options{Only: []string{"read"}, ExcludeTools: []string{"read"}}.Validate(), "the same tool in both")
+	require.Error(t, contextedit.Options{Only: []string{}}.Validate(), "an empty list would let nothing go")
+
+	// A predicate for both.
+	firstThree := func(_ message.ToolCall, result []message.ToolResult) bool { return result[0].Text < "3" }
+	require.Equal(t, []int{0, 1, 2}, edited(contextedit.Options{Keep: -1, MayClear: firstThree}))
+	require.Equal(t, []int{0, 1}, edited(contextedit.Options{Keep: 1, MayClear: firstThree}))
+	require.Equal(t, []int{0, 1}, edited(contextedit.Options{Keep: -1, MayClear: firstThree, Only: []string{"read", "db_query"}}))
+	require.Equal(t, []int{0, 2}, edited(contextedit.Options{Keep: -1, MayClear: firstThree, ExcludeTools: []string{"db_query"}}))
+	byCall := func(call message.ToolCall, _ []message.ToolResult) bool { return call.Name == "search" }
+	require.Equal(t, []int{2, 4}, edited(contextedit.Options{Keep: -1, MayClear: byCall}))
+}
+
+// TestCSuperseded is the line of section C on superseded reads.
+func TestCSuperseded(t *testing.T) {
+	t.Parallel()
+	h := conversation(reads(5))
+	for i, a := range map[int]string{2: `{"n":1}`, 4: `{"n":2,"m":0}`, 6: `{"n":3}`, 8: `{ "m": 0, "n": 2 }`, 10: `{"n":4}`} {
+		c := h[i].Parts[0].(message.ToolCall)
+		c.Arguments = a
+		h[i] = message.Assistant(c)
+	}
+	for stop, want := range map[int][]int{97: {1}, 194: {0, 1}, 291: {0, 1, 2}} {
+		view, _ := edit(t, h, contextedit.Options{Trigger: trigger.Tokens(1), Keep: 1, StopAfter: stop})
+		require.Equal(t, want, cleared(view), "stop after %d: the same tool, the same arguments, later", stop)
+	}
+}
+
+// TestCThinking is the line of section C on old thinking blocks.
+func TestCThinking(t *testing.T) {
+	t.Parallel()
+	h := conversation(reads(2))
+	think := message.Thinking{Text: strings.Repeat("x", 400), Signature: "s"}
+	for _, i := range []int{2, 4, 6} {
+		h[i].Parts = append([]message.Part{think}, h[i].Parts...)
+	}
+	opts := contextedit.Options{Trigger: trigger.Tokens(1), ClearThinking: true}
+
+	// Never in the newest turn, and whole blocks once there is another one.
+	view, events := edit(t, h, opts)
+	require.Equal(t, h, view)
+	require.Empty(t, events)
+	h = append(h, message.User("And now?"), message.Assistant(think, message.Text{Text: "Wait."}))
+	view, events = edit(t, h, opts)
+	for i, m := range h {
+		want := m
+		if i == 2 || i == 4 || i == 6 {
+			want.Parts = m.Parts[1:]
+		}
+		require.Equal(t, want, view[i], "message %d", i)
+	}
+	require.Len(t, events, 1)
+	require.Equal(t, 300, events[0].Freed())
+	require.Zero(t, events[0].Items, "no results are cleared")
+
+	// Not without being asked.
+	opts.ClearThinking = false
+	view, _ = edit(t, h, opts)
+	require.Equal(t, h, view)
+}

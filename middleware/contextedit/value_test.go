@@ -1,0 +1,180 @@
+package contextedit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestSameValue(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
+	tests := []struct {
+		name, a, b string
+		same       bool
+	}{
+		{"the same text", `{"a":1}`, `{"a":1}`, true},
+		{"the same text that is no JSON", `not JSON`, `not JSON`, true},
+		{"nothing", ``, ``, true},
+		{"white space", `{"a":[1,2]}`, " {\n\t\"a\" : [ 1 ,\r 2 ] } ", true},
+		{"order of keys", `{"a":1,"b":{"c":2,"d":3}}`, `{"b":{"d":3,"c":2},"a":1}`, true},
+		{"escapes", `{"ä/\"":"\\"}`, `{"\u00e4\/\u0022":"\u005c"}`, true},
+		{"all kinds", `{"a":[null,true,false,-1.5e3,"",{},[]]}`, `{ "a" : [ null, true, false, -1.5e3, "", { }, [ ] ] }`, true},
+		{"no object", `[1]`, `[ 1 ]`, true},
+		{"order of elements", `{"a":[1,2]}`, `{"a":[2,1]}`, false},
+		{"another number", `{"a":1}`, `{"a":2}`, false},
+		{"long ids", `{"a":9007199254740993}`, `{"a":9007199254740992}`, false},
+		{"a number and its text", `{"a":1}`, `{"a":"1"}`, false},
+		{"another way of writing a number", `{"a":1}`, `{"a":1.0}`, false},
+		{"values of other keys", `{"a":1,"b":2}`, `{"a":2,"b":1}`, false},
+		{"a key and its value", `{"a":"b"}`, `{"b":"a"}`, false},
+		{"one more", `{"a":1}`, `{"a":1,"b":2}`, false},
+		{"nested otherwise", `{"a":[[1],2]}`, `{"a":[1,[2]]}`, false},
+		{"empty object and array", `{"a":{}}`, `{"a":[]}`, false},
+		{"case", `{"A":1}`, `{"a":1}`, false},
+		{"white space in a string", `{"a":"b c"}`, `{"a":"bc"}`, false},
+		{"white space in what is no JSON", `not JSON`, `not  JSON`, false},
+		{"something behind it", `{"a":1}`, `{"a":1} {"b":2}`, false},
+		{"an end that is missing", `{"a":1}`, `{"a":1`, false},
+		{"deep", deep, deep, true},
+		{"too deep to compare by value", deep, deep + " ", false},
+		{"half a pair", `{"a":"\ud800"}`, `{"a":"\ud800" }`, true},
+		{"half a pair and a character", `{"a":"\ud800\u0041"}`, `{"a":"\ud800A"}`, true},
+		{"a pair", `{"a":"\ud83d\ude42"}`, `{"a":"🙂"}`, true},
+		{"line feeds", `{"a":"\n\t\r\b\f"}`, `{"a":"\u000a\u0009\u000d\u0008\u000C"}`, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.same, sameValue(tt.a, tt.b))
+			require.Equal(t, tt.same, sameValue(tt.b, tt.a))
+			if tt.same {
+				require.Equal(t, valueHash(tt.a), valueHash(tt.b), "the hash")
+			}
+		})
+	}
+}
+
+// TestHashesDiffer has what a hash must tell apart to be of use.
+func TestHashesDiffer(t *testing.T) {
+	t.Parallel()
+	seen := map[uint64]string{}
+	for i := range 10_000 {
+		for _, form := range []string{`{"page":%d}`, `{"from":%d,"to":7}`, `{"since":8,"to":%d}`, `{"path":"dir/%d.go"}`, `[%d]`} {
+			text := fmt.Sprintf(form, i)
+			require.Empty(t, seen[valueHash(text)], "%s has the hash of another", text)
+			seen[valueHash(text)] = text
+		}
+	}
+}
+
+// TestTheSameValueWrittenTwice writes any value in two ways.
+func TestTheSameValueWrittenTwice(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		x, y := anyValue(r, 3), anyValue(r, 3)
+		a, b := written(r, x), written(r, x)
+		require.True(r, sameValue(a, b), "%s\n%s", a, b)
+		require.Equal(r, valueHash(a), valueHash(b), "%s\n%s", a, b)
+
+		c := written(r, y)
+		one, err := json.Marshal(x)
+		require.NoError(r, err)
+		other, err := json.Marshal(y)
+		require.NoError(r, err)
+		same := bytes.Equal(one, other) // Marshal sorts keys
+		require.Equal(r, same, sameValue(a, c), "%s\n%s", a, c)
+	})
+}
+
+func anyValue(r *rapid.T, depth int) any {
+	sort := rapid.IntRange(0, 5).Draw(r, "sort")
+	if depth == 0 {
+		sort %= 4
+	}
+	text := rapid.SampledFrom([]string{"", "a", "b", "ä", `"`, `\`, "/", "\n", "a b", "{", "]", ",", ":", "1", "null", "🙂"})
+	switch sort {
+	case 0:
+		return json.Number(fmt.Sprint(rapid.IntRange(-3, 3).Draw(r, "number")))
+	case 1:
+		return rapid.SampledFrom([]any{nil, true, false}).Draw(r, "word")
+	case 2, 3:
+		return text.Draw(r, "text")
+	case 4:
+		list := []any{}
+		for range rapid.IntRange(0, 3).Draw(r, "elements") {
+			list = append(list, anyValue(r, depth-1))
+		}
+		return list
+	}
+	object := map[string]any{}
+	for range rapid.IntRange(0, 3).Draw(r, "members") {
+		object[text.Draw(r, "key")] = anyValue(r, depth-1)
+	}
+	return object
+}
+
+// written writes a value in one of the ways that there are.
+func written(r *rapid.T, value any) string {
+	space := func() string { return rapid.SampledFrom([]string{"", "", " ", "\n\t"}).Draw(r, "space") }
+	join := func(open string, members []string, end string) string {
+		return open + space() + strings.Join(members, space()+","+space()) + space() + end
+	}
+	switch v := value.(type) {
+	case string:
+		var b strings.Builder
+		for _, c := range v {
+			quoted, err := json.Marshal(string(c))
+			require.NoError(r, err)
+			b.WriteString(rapid.SampledFrom([]string{string(quoted[1 : len(quoted)-1]), escaped(c)}).Draw(r, "character"))
+		}
+		return `"` + b.String() + `"`
+	case []any:
+		var members []string
+		for _, m := range v {
+			members = append(members, written(r, m))
+		}
+		return join("[", members, "]")
+	case map[string]any:
+		var members []string
+		for k, m := range v {
+			members = append(members, written(r, k)+space()+":"+space()+written(r, m))
+		}
+		slices.Sort(members)
+		return join("{", rapid.Permutation(members).Draw(r, "order"), "}")
+	}
+	text, err := json.Marshal(value)
+	require.NoError(r, err)
+	return string(text)
+}
+
+func escaped(c rune) string {
+	if c > 0xffff {
+		c -= 0x10000
+		return fmt.Sprintf(`\u%04x\u%04X`, 0xd800+c>>10, 0xdc00+c&0x3ff)
+	}
+	return fmt.Sprintf(`\u%04x`, c)
+}
+
+// FuzzSameValue compares any text with itself without white space.
+func FuzzSameValue(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"a":[1,{"b":null}]} `, `"`, `"\"`, `{"a"`, `[,]`, `{"\u00e4":"\\"}`, strings.Repeat("[", 1000), "\x00", ` [ "\\\"" , -1e9 ]`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var b bytes.Buffer
+		dense := text
+		if json.Compact(&b, []byte(text)) == nil && json.Valid([]byte(text)) {
+			dense = b.String()
+		}
+		require.True(t, sameValue(text, dense))
+		require.Equal(t, valueHash(text), valueHash(dense), "%q and %q", text, dense)
+		require.False(t, sameValue(text, text+"x"), "%q", text)
+	})
+}

@@ -1,0 +1,116 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// TestThinkingIsWholeOrGone rewrites a message with two blocks of thinking, a
+// text and two calls, in an old turn and in the newest.
+func TestThinkingIsWholeOrGone(t *testing.T) {
+	t.Parallel()
+	text := message.Text{Text: strings.Repeat("I look. ", 40)}
+	short := message.Text{Text: "I look."}
+	one, two := message.Thinking{Text: "the log, or the diff?", Signature: "1"}, message.Thinking{Signature: "sealed"}
+	a, b := message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}
+	const structure, newest = "of thinking each part as it is or not at all", "thinking of the newest turn stays"
+	tests := []struct {
+		name        string
+		to          []message.Part
+		old, latest string // why it is refused, in an old turn and in the newest; "": it is not
+	}{
+		{"all stays", []message.Part{one, short, two, a, b}, "", ""},
+		{"all goes", []message.Part{short, a, b}, "", newest},
+		{"one goes", []message.Part{short, two, a, b}, "", newest},
+		{"the other goes", []message.Part{one, short, a, b}, "", newest},
+		{"the text moves, not the thinking", []message.Part{one, two, a, short, b}, "", ""},
+		{"changed", []message.Part{message.Thinking{Text: "the log", Signature: "1"}, short, two, a, b}, structure, structure},
+		{"without its seal", []message.Part{message.Thinking{Text: one.Text}, short, two, a, b}, structure, structure},
+		{"the other way round", []message.Part{two, short, one, a, b}, structure, structure},
+		{"twice", []message.Part{one, one, short, two, a, b}, structure, structure},
+		{"behind a call", []message.Part{one, short, a, two, b}, structure, structure},
+		{"for a call", []message.Part{one, short, two, a}, structure, structure},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for question, want := range map[bool]string{true: tt.old, false: tt.latest} {
+				h := []message.Message{
+					message.User("Why does it fail?"),
+					message.Assistant(one, text, two, a, b), message.Result("a", "read", "x"), message.Result("b", "read", "y"),
+					message.Assistant(message.Text{Text: "I do not know."}),
+				}
+				if question {
+					h = append(h, message.User("Look again."))
+				}
+				rewrite := middleware.Editing("rewrite", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+					return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(1, tt.to...)}}, nil
+				}, middleware.Options{})
+				sent, events, err := middleware.Apply(t.Context(), rewrite, &middleware.Request{Messages: h})
+				require.NoError(t, err)
+				require.Len(t, events, 1)
+				if want == "" {
+					require.Equal(t, middleware.Edited, events[0].Kind, "%v", events[0])
+					require.True(t, slices.Equal(tt.to, sent.Messages[1].Parts), "want the parts of the plan, got %v", sent.Messages[1].Parts)
+					continue
+				}
+				require.Equal(t, middleware.Refused, events[0].Kind, "another question %t", question)
+				require.Contains(t, events[0].Why, want)
+				require.Equal(t, h, sent.Messages)
+			}
+		})
+	}
+}
+
+// TestAPlanThatGoesWrongIsTold has a trigger that asks for the plan, and is not
+// met since there is none.
+func TestAPlanThatGoesWrongIsTold(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User("q"), message.Assistant(message.Text{Text: "a"}), message.User("q")}
+	tests := map[string]struct {
+		plan *middleware.Plan
+		err  error
+		want middleware.EventKind // "": nothing to tell
+		kind middleware.Kind      // of the error under Strict
+	}{
+		"nothing to do":          {},
+		"too little":             {plan: &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(1, 1)}}},
+		"none, with a reason":    {plan: &middleware.Plan{Why: "there is no answer yet"}},
+		"a plan that is refused": {plan: &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(0, 0)}}, want: middleware.Refused, kind: middleware.Invalid},
+		"an editor that fails":   {err: &middleware.Error{Kind: middleware.Unavailable, Err: errors.New("no disk")}, want: middleware.Failed, kind: middleware.Unavailable},
+		"options that do not fit": {
+			err:  &middleware.Error{Kind: middleware.Invalid, Err: errors.New("no window")},
+			want: middleware.Misconfigured, kind: middleware.Invalid,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			edit := func(strict bool) middleware.Middleware {
+				return middleware.Editing("edit", func(context.Context, *middleware.View) (*middleware.Plan, error) { return tt.plan, tt.err },
+					middleware.Options{Trigger: trigger.Reclaims(1000), Strict: strict})
+			}
+			sent, events, err := middleware.Apply(t.Context(), edit(false), &middleware.Request{Messages: h})
+			require.NoError(t, err)
+			require.Equal(t, h, sent.Messages)
+			_, _, strict := middleware.Apply(t.Context(), edit(true), &middleware.Request{Messages: h})
+			if tt.want == "" {
+				require.Empty(t, events)
+				require.NoError(t, strict)
+				return
+			}
+			require.Len(t, events, 1)
+			require.Equal(t, tt.want, events[0].Kind)
+			require.Equal(t, tt.kind, middleware.KindOf(strict), "%v", strict)
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package issues
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// A fold behind contextedit took what StopAfter had let it clear, so that a
+// retry of the same call cleared more. Likewise if what it cleared was removed.
+func TestRetryBehindAFold(t *testing.T) {
+	t.Parallel()
+	for name, product := range map[string][]message.Message{"folded": {message.User("I read a page.")}, "removed": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folded := false
+			chain := middleware.Chain(
+				contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: 1, StopAfter: 1}),
+				planning("fold", func(*middleware.View) []middleware.Edit {
+					if folded {
+						return nil
+					}
+					folded = true
+					return []middleware.Edit{middleware.FoldOf(1, 2, product...)}
+				}, middleware.Options{}))
+			h := append(rounds(4), message.Assistant(message.Text{Text: "done"}))
+			first, events := apply(t, chain, h)
+			require.Len(t, events, 2, "%v", events)
+			again, events := apply(t, chain, h)
+			require.Empty(t, events, "the same call is edited further")
+			require.Equal(t, first.Messages, again.Messages)
+
+			// A new message is another history.
+			_, events = apply(t, chain, append(h, message.User("go on")))
+			require.Len(t, events, 1)
+			require.Equal(t, contextedit.Name, events[0].By)
+		})
+	}
+}
+
+// Thinking between two pieces of a result, in a message of the wrong role, held
+// the pieces apart. Without it they would be one result.
+func TestThinkingBetweenResults(t *testing.T) {
+	t.Parallel()
+	r := message.ToolResult{CallID: "c", Name: "tool", Text: "x"}
+	h := []message.Message{
+		message.User("do it"),
+		message.Assistant(r, message.Thinking{Text: "what is this?"}, r, message.Text{Text: "done"}),
+		message.User("go on"),
+	}
+	req, events := apply(t, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), ClearThinking: true}), h)
+	require.Empty(t, events, "the plan is refused")
+	require.Equal(t, h, req.Messages)
+}
