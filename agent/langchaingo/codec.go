@@ -80,21 +80,30 @@ func (c codec) Export(m message.Message, from *foreign.Origin[llms.MessageConten
 	switch {
 	case from == nil:
 		return newMessage(m)
+	case !from.Edited && c.Keeps(from.Foreign, &m):
+		return from.Foreign, nil
 	case !from.Edited:
 		return mended(from.Foreign, m), nil
 	}
 	return edited(m, from)
 }
 
-// mended returns the message that m was imported from, or a copy of it if some
-// of what it says had to be mended.
+// Keeps implements [foreign.Keeper].
+func (c codec) Keeps(f llms.MessageContent, m *message.Message) bool {
+	for i, p := range f.Parts {
+		if isMended(p, m.Parts[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// mended returns a copy of the message that m was imported from, with what had
+// to be mended.
 func mended(f llms.MessageContent, m message.Message) llms.MessageContent {
-	copied := false
+	f.Parts = slices.Clone(f.Parts)
 	for i, p := range m.Parts {
 		if isMended(f.Parts[i], p) {
-			if !copied {
-				f.Parts, copied = slices.Clone(f.Parts), true
-			}
 			f.Parts[i] = rewritten(f.Parts[i], p)
 		}
 	}
