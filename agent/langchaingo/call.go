@@ -55,11 +55,11 @@ func (w *wrapped) ask(ctx context.Context, req *middleware.Request, emit middlew
 	if err != nil {
 		return nil, err
 	}
-	w.made.remember(raw)
 	a, err := answerOf(raw, CallOptions(req))
 	if err != nil {
 		return nil, err
 	}
+	w.made.remember(raw)
 	c.mu.Lock()
 	c.answers = append(c.answers, a)
 	c.mu.Unlock()

@@ -141,3 +141,24 @@ func mustImport(t *testing.T, msgs []llms.MessageContent) []message.Message {
 	require.NoError(t, err)
 	return ours
 }
+
+// middlewareModel gives one answer.
+func middlewareModel(resp middleware.Response) middleware.Model {
+	return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &resp, nil
+	}
+}
+
+// twice asks twice and takes the first answer.
+func twice(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		resp, err := next(ctx, req, emit)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := next(ctx, req, nil); err != nil {
+			return nil, err
+		}
+		return resp, nil
+	}
+}
