@@ -15,6 +15,8 @@ import (
 	"github.com/laconic-go/laconic/agent/langchaingo"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -161,4 +163,32 @@ func twice(next middleware.Model) middleware.Model {
 		}
 		return resp, nil
 	}
+}
+
+// clearing clears eagerly.
+func clearing() middleware.Middleware {
+	return contextedit.New(contextedit.Options{Trigger: trigger.Tokens(500), Keep: 1})
+}
+
+// echo calls a tool with the value that the last message names, and rejects
+// histories whose calls are not whole.
+type echo struct{}
+
+func (echo) GenerateContent(_ context.Context, msgs []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+	for _, m := range msgs {
+		for _, p := range m.Parts {
+			if c, ok := p.(llms.ToolCall); ok && !strings.HasPrefix(c.FunctionCall.Arguments, `{ "__arg1": "`) {
+				return nil, errors.New("not as it was written: " + c.FunctionCall.Arguments)
+			}
+			if r, ok := p.(llms.ToolCallResponse); ok && r.Name != "look" {
+				return nil, errors.New("no name")
+			}
+		}
+	}
+	value := strings.TrimPrefix(msgs[len(msgs)-1].Parts[0].(llms.TextContent).Text, "call ")
+	return calls("call_1", "look", `{ "__arg1": "`+value+`"}`), nil
+}
+
+func (echo) Call(context.Context, string, ...llms.CallOption) (string, error) {
+	return "", errors.New("the prompt went past the chain")
 }

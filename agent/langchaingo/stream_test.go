@@ -164,12 +164,12 @@ func TestChunksAreTheVerySlices(t *testing.T) {
 func TestTextThatLooksLikeCalls(t *testing.T) {
 	t.Parallel()
 	for text, options := range map[string][]llms.CallOption{
-		callChunk:                           nil, // there are no tools
-		`[{"id":"call_1"}]`:                 {tool},
-		`[{"type":"function", "id":"1"}]`:   {tool},
-		`[{"`:                               {tool},
-		callChunk + " ":                     {tool},
-		`{"name":"look","arguments":"{}"}`:  {tool},
+		callChunk:                            nil, // there are no tools
+		`[{"id":"call_1"}]`:                  {tool},
+		`[{"type":"function", "id":"1"}]`:    {tool},
+		`[{"`:                                {tool},
+		callChunk + " ":                      {tool},
+		`{"name":"look","arguments":"{}"}`:   {tool},
 		`[{"id":"1","type":"","more":true}]`: {tool},
 	} {
 		var heard []middleware.Delta
