@@ -185,7 +185,7 @@ func say(c *llms.ContentChoice, m message.Message) error {
 			if c.FuncCall == nil {
 				c.FuncCall = f
 			}
-		default:
+		case nil, message.Media, message.ToolResult, message.Opaque:
 			return invalid(fmt.Errorf("answer: part %d: a %T has no place in an answer of langchaingo", i, p))
 		}
 	}

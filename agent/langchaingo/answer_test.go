@@ -1,6 +1,8 @@
 package langchaingo_test
 
 import (
+	"context"
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,7 +72,7 @@ func TestAnswers(t *testing.T) {
 			require.NoError(t, err)
 			require.Same(t, c.raw, got, "what no middleware changes is the model's own response")
 			require.Equal(t, message.RoleAssistant, seen.Message.Role)
-			require.Equal(t, c.want, seen.Message.Parts[:len(seen.Message.Parts):len(seen.Message.Parts)])
+			require.Equal(t, c.want, seen.Message.Parts)
 			require.Equal(t, c.stop, seen.Stop)
 		})
 	}
@@ -83,7 +85,13 @@ func TestAnswersThatAreNone(t *testing.T) {
 	bad := &llms.ContentResponse{Choices: []*llms.ContentChoice{{ToolCalls: []llms.ToolCall{{ID: "t1"}}}}}
 	_, err = langchaingo.Wrap(gives(bad)).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
 	require.EqualError(t, err, `langchaingo: choice 0 of the answer: call "t1" has no function`)
-	_, err = langchaingo.Wrap(gives(&llms.ContentResponse{})).Call(t.Context(), "Hi")
+	_, err = langchaingo.Wrap(gives(), func(middleware.Model) middleware.Model {
+		return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			return nil, nil
+		}
+	}).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
+	require.EqualError(t, err, "langchaingo: a middleware returned neither a response nor an error")
+	_, err = prompt(langchaingo.Wrap(gives(&llms.ContentResponse{})), "Hi")
 	require.EqualError(t, err, "empty response from model", "as without the wrapper")
 }
 
@@ -173,10 +181,7 @@ func copyOf(r *llms.ContentResponse) *llms.ContentResponse {
 		n := *c
 		n.ToolCalls = append([]llms.ToolCall(nil), c.ToolCalls...)
 		if c.GenerationInfo != nil {
-			n.GenerationInfo = map[string]any{}
-			for k, v := range c.GenerationInfo {
-				n.GenerationInfo[k] = v
-			}
+			n.GenerationInfo = maps.Clone(c.GenerationInfo)
 		}
 		out.Choices = append(out.Choices, &n)
 	}

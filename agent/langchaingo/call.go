@@ -3,6 +3,7 @@ package langchaingo
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
@@ -72,8 +73,8 @@ func (w *wrapped) ask(ctx context.Context, req *middleware.Request, emit middlew
 func (c *call) result(resp *middleware.Response) (*llms.ContentResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := len(c.answers) - 1; i >= 0; i-- {
-		if a := c.answers[i]; a.Message.Equal(resp.Message) && a.Stop == resp.Stop {
+	for _, a := range slices.Backward(c.answers) {
+		if a.Message.Equal(resp.Message) && a.Stop == resp.Stop {
 			return a.raw, nil
 		}
 	}

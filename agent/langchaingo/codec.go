@@ -174,7 +174,8 @@ func newMessage(m message.Message) (llms.MessageContent, error) {
 		return llms.MessageContent{}, err
 	}
 	if m.Name != "" {
-		return llms.MessageContent{}, fmt.Errorf("the speaker's name %q has no place in a message of langchaingo: put it into the text", m.Name)
+		err = fmt.Errorf("the speaker's name %q has no place in a message of langchaingo: put it into the text", m.Name)
+		return llms.MessageContent{}, err
 	}
 	f := llms.MessageContent{Role: role, Parts: make([]llms.ContentPart, 0, len(m.Parts))}
 	for i, p := range m.Parts {

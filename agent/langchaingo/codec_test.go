@@ -176,7 +176,7 @@ func TestEditedIsACopy(t *testing.T) {
 			case message.ToolResult:
 				p.Text += " edited"
 				now.Parts[i] = p
-			default:
+			case message.Thinking, message.Media, message.Opaque:
 				touched[i] = false
 			}
 		}
@@ -197,11 +197,48 @@ func TestEditedIsACopy(t *testing.T) {
 	})
 }
 
+func TestEditsThatAddAndRemove(t *testing.T) {
+	t.Parallel()
+	image := llms.ImageURLContent{URL: "u", Detail: "low"}
+	cached := llms.WithCacheControl(llms.TextContent{Text: "b"}, &llms.CacheControl{Type: "ephemeral"})
+	from := func(parts ...llms.ContentPart) llms.MessageContent {
+		return llms.MessageContent{Role: llms.ChatMessageTypeGeneric, Parts: parts}
+	}
+	text := func(s string) message.Part { return message.Text{Text: s} }
+	for name, c := range map[string]struct {
+		was  llms.MessageContent
+		now  []message.Part
+		want []llms.ContentPart
+	}{
+		"the first is gone":      {from(llms.TextContent{Text: "a"}, image, cached), []message.Part{message.Media{URL: "u"}, text("b")}, []llms.ContentPart{image, cached}},
+		"the last is new":        {from(llms.TextContent{Text: "a"}), []message.Part{text("a"), text("c"), message.Media{Data: "d"}}, []llms.ContentPart{llms.TextContent{Text: "a"}, llms.TextContent{Text: "c"}, llms.BinaryContent{Data: []byte("d")}}},
+		"an image became text":   {from(image), []message.Part{text("[image]")}, []llms.ContentPart{llms.TextContent{Text: "[image]"}}},
+		"a marked text, shorter": {from(cached), []message.Part{text("")}, []llms.ContentPart{llms.WithCacheControl(llms.TextContent{}, cached.CacheControl)}},
+		"thinking is not sent":   {from(cached), []message.Part{message.Thinking{Text: "hm"}, text("b")}, []llms.ContentPart{cached}},
+		"another call": {
+			from(llms.ToolCall{ID: "1", Type: "t", FunctionCall: &llms.FunctionCall{Name: "look", Arguments: "{}"}}),
+			[]message.Part{message.ToolCall{ID: "2", Name: "look", Arguments: "{}"}},
+			[]llms.ContentPart{llms.ToolCall{ID: "2", Type: "function", FunctionCall: &llms.FunctionCall{Name: "look", Arguments: "{}"}}},
+		},
+	} {
+		cd := codec{made: newMade(maxMade)}
+		m, err := cd.Import(c.was, nil)
+		require.NoError(t, err, name)
+		origin := &foreign.Origin[llms.MessageContent]{Foreign: c.was, Message: m, Edited: true}
+		out, err := cd.Export(message.Message{Role: m.Role, Parts: c.now}, origin)
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, out.Parts, name)
+		require.Equal(t, llms.ChatMessageTypeGeneric, out.Role, name)
+		_, err = cd.Export(message.Message{Role: m.Role, Parts: []message.Part{text("a"), message.Opaque{Kind: "k"}}}, origin)
+		require.EqualError(t, err, `part 1: opaque content of kind "k" has no place in a message of langchaingo`, name)
+	}
+}
+
 func TestUnwraps(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]string{
-		`{"__arg1":"x"}`:            "x",
-		" {\n\"__arg1\" : \"x\" } ": "x",
+		`{"__arg1":"x"}`:          "x",
+		"{\n\"__arg1\" : \"x\" }": "x",
 		`{"a":{"__arg1":"no"},"__arg1":"x","b":[{"__arg1":"n"}]}`: "x",
 		`{"__arg1":"no","__arg1":"x"}`:                            "x",
 		`{"\u005f_arg1":"\u0078"}`:                                "x",
@@ -270,7 +307,7 @@ func TestMadeIsBounded(t *testing.T) {
 	}
 	require.Less(t, len(m.arguments), len(names))
 	require.Len(t, m.order, len(m.arguments))
-	require.Equal(t, `{"__arg1":"a"}`, m.restore(written{"1", "look", "a"}), "the oldest is forgotten, and means the same")
+	require.Equal(t, `{"__arg1":"a"}`, m.restore(written{"1", "look", "a"}), "the oldest is forgotten, and means the same") //nolint:testifylint // byte for byte
 	m.keep("1", &llms.FunctionCall{Name: "look", Arguments: `{"__arg1": "` + string(make([]byte, 3_000)) + `"}`})
 	require.LessOrEqual(t, m.bytes, m.limit)
 }

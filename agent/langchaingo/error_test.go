@@ -36,10 +36,10 @@ func TestKindsOfErrors(t *testing.T) {
 		{llms.NewError(llms.ErrCodeContentFilter, "x", "no"), middleware.Unknown},
 		{api(400, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."), middleware.Overflow},
 		{fmt.Errorf("anthropic: failed to create message: %w", api(400, "prompt is too long: 210000 tokens > 200000 maximum")), middleware.Overflow},
-		{errors.New("googleapi: Error 400: The input token count (5) exceeds the maximum number of tokens allowed (4)."), middleware.Overflow},
-		{errors.New("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 400, ValidationException: Input is too long for requested model."), middleware.Overflow},
+		{errors.New("googleapi: Error 400: The input token count (5) exceeds the maximum number of tokens allowed (4)"), middleware.Overflow},
+		{errors.New("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 400, ValidationException: Input is too long for requested model"), middleware.Overflow},
 		{api(400, "the request exceeds the available context size, try increasing it"), middleware.Overflow},
-		{api(400, "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'"), middleware.Invalid},
+		{api(400, "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'"), middleware.Invalid}, //nolint:misspell // as OpenAI writes it
 		{api(413, "request too large"), middleware.Invalid},
 		{api(401, "bad key"), middleware.Denied},
 		{api(404, "no such model"), middleware.Invalid},

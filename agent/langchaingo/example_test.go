@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,8 +65,8 @@ func ExampleWrap() {
 		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_000), Keep: 2}),
 	)
 
-	agent := agents.NewOpenAIFunctionsAgent(model, []tools.Tool{readLog{}})
-	answer, err := chains.Run(ctx, agents.NewExecutor(agent), "Why does the nightly build fail?")
+	reader := agents.NewOpenAIFunctionsAgent(model, []tools.Tool{readLog{}})
+	answer, err := chains.Run(ctx, agents.NewExecutor(reader), "Why does the nightly build fail?")
 	// Wrap ends.
 
 	fmt.Println(answer, err)
@@ -98,7 +99,7 @@ func ExampleModel() {
 	llm := pager{pages: 4}
 	readLog := agent.NewTool("read_log", "Reads a page of the build log.",
 		func(_ context.Context, in struct {
-			Page string `json:"__arg1"`
+			Page string `json:"__arg1"` //nolint:tagliatelle // as the model says it
 		},
 		) (string, error) {
 			return "page " + in.Page + ": " + strings.Repeat("ok ", 1000), nil
@@ -129,7 +130,7 @@ func ExampleCallOptions() {
 			if langchaingo.CallOptions(req).MaxTokens == 0 {
 				r := *req
 				options, _ := req.Params.([]llms.CallOption)
-				r.Params = append(options[:len(options):len(options)], llms.WithMaxTokens(500))
+				r.Params = slices.Concat(options, []llms.CallOption{llms.WithMaxTokens(500)})
 				req = &r
 			}
 			return next(ctx, req, emit)
@@ -138,7 +139,7 @@ func ExampleCallOptions() {
 	// CallOptions end.
 
 	inner := gives(says("Hi."))
-	answer, err := langchaingo.Wrap(inner, frugal).Call(context.Background(), "Hello")
+	answer, err := llms.GenerateFromSinglePrompt(context.Background(), langchaingo.Wrap(inner, frugal), "Hello")
 	fmt.Println(answer, err, inner.last().options.MaxTokens)
 	// Output:
 	// Hi. <nil> 500

@@ -2,6 +2,7 @@ package langchaingo
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -93,7 +94,9 @@ type wrapped struct {
 }
 
 // GenerateContent implements [llms.Model].
-func (w *wrapped) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+func (w *wrapped) GenerateContent(
+	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
+) (*llms.ContentResponse, error) {
 	c := &call{options: resolve(options)}
 	var err error
 	if c.talk, err = w.memo.Import(messages); err != nil {
@@ -116,6 +119,9 @@ func (w *wrapped) GenerateContent(ctx context.Context, messages []llms.MessageCo
 	resp, err := w.chain(context.WithValue(ctx, key{w}, c), req, c.listen(ctx))
 	if err != nil {
 		return nil, err
+	}
+	if resp == nil {
+		return nil, &middleware.Error{Op: op, Err: errors.New("a middleware returned neither a response nor an error")}
 	}
 	return c.result(resp)
 }

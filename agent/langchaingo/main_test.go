@@ -144,6 +144,11 @@ func mustImport(t *testing.T, msgs []llms.MessageContent) []message.Message {
 	return ours
 }
 
+// prompt asks by the old method.
+func prompt(llm llms.Model, text string, options ...llms.CallOption) (string, error) {
+	return llm.Call(context.Background(), text, options...) //nolint:staticcheck // deprecated, and still to be served
+}
+
 // middlewareModel gives one answer.
 func middlewareModel(resp middleware.Response) middleware.Model {
 	return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {

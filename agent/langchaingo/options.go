@@ -126,8 +126,11 @@ func newFunction(def message.ToolDef) (llms.FunctionDefinition, error) {
 	schema := map[string]any{"type": "object", "properties": map[string]any{}}
 	if def.Parameters != "" {
 		schema = nil
-		if err := json.Unmarshal([]byte(def.Parameters), &schema); err != nil || schema == nil {
-			return f, invalid(fmt.Errorf("tool %q: parameters are no JSON schema of an object: %v", def.Name, err)) //nolint:errorlint // the text is enough, and it may be nil
+		if err := json.Unmarshal([]byte(def.Parameters), &schema); err != nil {
+			return f, invalid(fmt.Errorf("tool %q: parameters: %w", def.Name, err))
+		}
+		if schema == nil {
+			return f, invalid(fmt.Errorf("tool %q: parameters are %s, want a JSON schema", def.Name, def.Parameters))
 		}
 	}
 	f.Parameters = schema

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -57,9 +58,9 @@ func nameOf(id string, before []message.Message, beside []message.Part) string {
 			results++
 		}
 	}
-	for i := len(before) - 1; i >= 0; i-- {
+	for _, m := range slices.Backward(before) {
 		name, calls := "", 0
-		for c := range before[i].Calls() {
+		for c := range m.Calls() {
 			if c.ID == id && calls <= results {
 				name = c.Name
 				calls++
@@ -68,7 +69,7 @@ func nameOf(id string, before []message.Message, beside []message.Part) string {
 		if calls > 0 {
 			return name
 		}
-		for r := range before[i].Results() {
+		for r := range m.Results() {
 			if r.CallID == id {
 				results++
 			}
@@ -161,7 +162,8 @@ func unsayable(p message.Part) error {
 		return unsayableMedia(p)
 	case message.ToolResult:
 		if p.Content != nil {
-			return fmt.Errorf("the result of call %q holds a %T, and langchaingo carries text alone: let the tool return text", p.CallID, p.Content)
+			return fmt.Errorf("the result of call %q holds a %T, and langchaingo carries text alone: let the tool return text",
+				p.CallID, p.Content)
 		}
 		return nil
 	case message.Thinking:
@@ -206,7 +208,7 @@ func newPart(p message.Part) (llms.ContentPart, error) {
 		return llms.ToolCallResponse{ToolCallID: p.CallID, Name: p.Name, Content: p.Text}, nil
 	case message.Text:
 		return llms.TextContent{Text: p.Text}, nil
-	default:
-		return nil, fmt.Errorf("of type %T, want one of the types of parts", p)
+	case message.Thinking, message.Opaque:
 	}
+	return nil, fmt.Errorf("of type %T, want one of the types of parts", p)
 }

@@ -76,3 +76,7 @@ func relay(generate func(send func(chunk) error) (*llms.ContentResponse, error),
 		}
 	}
 }
+
+// errOver is what a streaming function returns to a model that calls it when
+// nobody listens any more.
+var errOver = errors.New("langchaingo: the call is over")

@@ -2,6 +2,7 @@ package langchaingo_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,10 +15,10 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// sentCall returns the arguments of the call in message i.
-func sentCall(t *testing.T, msgs []llms.MessageContent, i int) string {
+// sentCall returns the arguments of the call in the second message.
+func sentCall(t *testing.T, msgs []llms.MessageContent) string {
 	t.Helper()
-	c, ok := msgs[i].Parts[0].(llms.ToolCall)
+	c, ok := msgs[1].Parts[0].(llms.ToolCall)
 	require.True(t, ok)
 	require.Equal(t, "function", c.Type)
 	return c.FunctionCall.Arguments
@@ -47,10 +48,10 @@ func TestRestoredArguments(t *testing.T) {
 			for range 2 {
 				_, err = llm.GenerateContent(t.Context(), history)
 				require.NoError(t, err)
-				require.Equal(t, c.want, sentCall(t, inner.last().msgs, 1))
+				require.Equal(t, c.want, sentCall(t, inner.last().msgs))
 				require.NoError(t, message.Check(mustImport(t, inner.last().msgs)))
 			}
-			require.Equal(t, c.back, sentCall(t, history, 1), "the caller's own is not written to")
+			require.Equal(t, c.back, sentCall(t, history), "the caller's own is not written to")
 		})
 	}
 }
@@ -73,7 +74,7 @@ func TestRestoredArgumentsOfSeveralConversations(t *testing.T) {
 	} {
 		_, err := llm.GenerateContent(t.Context(), []llms.MessageContent{human("Go"), calling("call_1", c.tool, c.back), result("call_1", "", "seen")})
 		require.NoError(t, err)
-		require.Equal(t, c.want, sentCall(t, inner.last().msgs, 1))
+		require.Equal(t, c.want, sentCall(t, inner.last().msgs))
 	}
 }
 
@@ -159,7 +160,7 @@ func TestTogether(t *testing.T) {
 			history := []llms.MessageContent{human(fmt.Sprint("conversation ", g%3))}
 			for n := range 40 {
 				value := fmt.Sprintf("%d of %d", n, g%3)
-				resp, err := llm.GenerateContent(t.Context(), append(history[:len(history):len(history)], human("call "+value)),
+				resp, err := llm.GenerateContent(t.Context(), append(slices.Clip(history), human("call "+value)),
 					llms.WithStreamingFunc(nil))
 				if err != nil {
 					t.Errorf("call: %v", err)

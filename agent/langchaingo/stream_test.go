@@ -23,7 +23,7 @@ var pieces = []string{"", "The ", "linker", "", callChunk, `[{"type":"","functio
 
 // streams returns a model that streams chunks, from its own goroutine if
 // elsewhere is set, and ignores the function's error if deaf is set.
-func streams(chunks [][]byte, reasoning [][]byte, elsewhere, deaf bool) *model {
+func streams(chunks, reasoning [][]byte, elsewhere, deaf bool) *model {
 	m := &model{}
 	m.answer = func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		tell := func() error {

@@ -8,10 +8,10 @@ import (
 
 // keys are where a provider of langchaingo puts its usage in GenerationInfo.
 type keys struct {
-	is                       string // key that no provider further down has
-	input, output            string
-	read, write, thinking    string // "": not told
-	inputIsWithoutCacheParts bool
+	is                    string // a key that no provider above has
+	input, output         string
+	read, write, thinking string // "": not told
+	inputIsWithoutCache   bool
 }
 
 // providers are the providers of langchaingo v0.1.14 that tell their usage,
@@ -22,10 +22,16 @@ var providers = []keys{
 	// anthropic/anthropicllm.go. Input is what was neither read from the cache
 	// nor written to it: docs.anthropic.com, prompt caching, "Tracking cache
 	// performance".
-	{is: "InputTokens", input: "InputTokens", output: "OutputTokens", read: "CacheReadInputTokens", write: "CacheCreationInputTokens", inputIsWithoutCacheParts: true},
+	{
+		is: "InputTokens", input: "InputTokens", output: "OutputTokens",
+		read: "CacheReadInputTokens", write: "CacheCreationInputTokens", inputIsWithoutCache: true,
+	},
 	// openai/openaillm.go; cached tokens are part of the prompt, reasoning is
 	// part of the completion: platform.openai.com, "Prompt caching", "Reasoning".
-	{is: "PromptCachedTokens", input: "PromptTokens", output: "CompletionTokens", read: "PromptCachedTokens", thinking: "CompletionReasoningTokens"},
+	{
+		is: "PromptCachedTokens", input: "PromptTokens", output: "CompletionTokens",
+		read: "PromptCachedTokens", thinking: "CompletionReasoningTokens",
+	},
 	// googleai/googleai.go, with a cache; the prompt includes it.
 	{is: "NonCachedInputTokens", input: "PromptTokens", output: "CompletionTokens", read: "CachedTokens"},
 	// googleai/googleai.go, ollama/ollamallm.go, maritaca/maritacallm.go.
@@ -50,7 +56,7 @@ func usageOf(info map[string]any) message.Usage {
 			CacheWrite: number(info[p.write]),
 			Thinking:   number(info[p.thinking]),
 		}
-		if p.inputIsWithoutCacheParts {
+		if p.inputIsWithoutCache {
 			u.Input += u.CacheRead + u.CacheWrite
 		}
 		return u
@@ -79,7 +85,7 @@ func number(v any) int {
 	case n.CanInt():
 		return int(max(0, n.Int()))
 	case n.CanUint():
-		return int(min(n.Uint(), 1<<53)) //nolint:gosec // bounded
+		return int(min(n.Uint(), 1<<53))
 	case n.CanFloat() && n.Float() > 0:
 		return int(min(n.Float(), 1<<53))
 	}

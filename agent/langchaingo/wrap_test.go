@@ -3,6 +3,7 @@ package langchaingo_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,7 +46,7 @@ func TestWhatMiddlewaresSee(t *testing.T) {
 	}
 	require.Equal(t, plain, inner.last().options)
 
-	_, err = llm.Call(t.Context(), "Hi", llms.WithModel("other"))
+	_, err = prompt(llm, "Hi", llms.WithModel("other"))
 	require.NoError(t, err)
 	require.Equal(t, "other", seen.Model)
 	require.Equal(t, []message.Message{message.User("Hi")}, seen.Messages)
@@ -66,7 +67,7 @@ func with(change func(*middleware.Request)) middleware.Middleware {
 func TestWhatMiddlewaresChange(t *testing.T) {
 	t.Parallel()
 	recall := message.ToolDef{Name: "recall", Parameters: `{"type":"object","required":["handle"]}`}
-	add := func(r *middleware.Request) { r.Tools = append(r.Tools[:len(r.Tools):len(r.Tools)], recall) }
+	add := func(r *middleware.Request) { r.Tools = append(slices.Clip(r.Tools), recall) }
 	read := llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: "read", Strict: true}}
 	old := llms.FunctionDefinition{Name: "old", Strict: true}
 	added := &llms.FunctionDefinition{Name: "recall", Parameters: map[string]any{"type": "object", "required": []any{"handle"}}}
@@ -123,8 +124,11 @@ func TestWhatMiddlewaresChange(t *testing.T) {
 		})
 	}
 	for want, change := range map[string]func(*middleware.Request){
-		"langchaingo: Request.Params is of type int, want []llms.CallOption":                              func(r *middleware.Request) { r.Params = 1 },
-		`langchaingo: tool "x": parameters are no JSON schema of an object: unexpected end of JSON input`: func(r *middleware.Request) { r.Tools = []message.ToolDef{{Name: "x", Parameters: "{"}} },
+		"langchaingo: Request.Params is of type int, want []llms.CallOption": func(r *middleware.Request) { r.Params = 1 },
+		`langchaingo: tool "x": parameters: unexpected end of JSON input`:    func(r *middleware.Request) { r.Tools = []message.ToolDef{{Name: "x", Parameters: "{"}} },
+		`langchaingo: tool "x": parameters are null, want a JSON schema`: func(r *middleware.Request) {
+			r.Tools = []message.ToolDef{{Name: "x", Parameters: "null"}}
+		},
 		"langchaingo: message 1: the speaker's name \"Ann\" has no place in a message of langchaingo: put it into the text": func(r *middleware.Request) {
 			r.Messages = append(r.Messages[:1:1], message.Message{Role: message.RoleUser, Name: "Ann", Parts: []message.Part{message.Text{Text: "Hi"}}})
 		},
@@ -144,7 +148,7 @@ func TestContextOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	lost := func(next middleware.Model) middleware.Model {
 		return func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			return next(context.Background(), req, emit)
+			return next(context.Background(), req, emit) //nolint:contextcheck // that is what the test is about
 		}
 	}
 	_, err := langchaingo.Wrap(gives(), lost).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
@@ -162,7 +166,7 @@ func TestSupportsReasoning(t *testing.T) {
 	require.True(t, llms.SupportsReasoningModel(langchaingo.Wrap(langchaingo.Wrap(thinker{gives()}))))
 	_, ok := langchaingo.Wrap(gives()).(llms.ReasoningModel)
 	require.False(t, ok, "what inner is not, the wrapper is not")
-	answer, err := langchaingo.Wrap(thinker{gives(says("ok"))}).Call(t.Context(), "Hi")
+	answer, err := prompt(langchaingo.Wrap(thinker{gives(says("ok"))}), "Hi")
 	require.NoError(t, err)
 	require.Equal(t, "ok", answer)
 }
@@ -191,15 +195,15 @@ func TestEditsKeepTheRest(t *testing.T) {
 	was, err := json.Marshal(history)
 	require.NoError(t, err)
 	inner := gives(says("ok"))
-	clear := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, ClearToolInputs: true})
-	_, err = langchaingo.Wrap(inner, clear).GenerateContent(t.Context(), history)
+	editor := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, ClearToolInputs: true})
+	_, err = langchaingo.Wrap(inner, editor).GenerateContent(t.Context(), history)
 	require.NoError(t, err)
 	got := inner.last().msgs
 	require.Len(t, got, len(history))
 	for _, i := range []int{0, 3, 4, 5} {
 		require.Same(t, &history[i].Parts[0], &got[i].Parts[0], "message %d is not edited", i)
 	}
-	require.Equal(t, "{}", sentCall(t, got, 1))
+	require.Equal(t, "{}", sentCall(t, got))
 	require.Equal(t, llms.WithCacheControl(
 		llms.ToolCallResponse{ToolCallID: "1", Name: "look", Content: "[cleared]"}, cached.CacheControl), got[2].Parts[0])
 	now, err := json.Marshal(history)
