@@ -47,9 +47,9 @@ func (o Options) Validate() error {
 // the model gets them mended:
 //
 //   - The arguments of a call that come back as the bare value of "__arg1"
-//     become the JSON object that the model wrote. A value that it did not write
-//     to this process, and that is no JSON object, becomes {"__arg1": value}, an
-//     empty one {}.
+//     become the JSON object that the model wrote. If this process has not seen
+//     it write them, as after a restart, a value that is no JSON object becomes
+//     {"__arg1": value}, and an empty one {}.
 //   - A result without a tool's name gets that of the call in front of it that
 //     has its id. If there is none, the name stays empty, and message.Check
 //     tells.
