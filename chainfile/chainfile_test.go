@@ -141,7 +141,7 @@ func TestOptions(t *testing.T) {
 		"trigger: {reclaims: 100}":                             {Trigger: trigger.Reclaims(100)},
 		"trigger: {reclaims: 100_000}":                         {Trigger: trigger.Reclaims(100_000)},
 		"trigger: {not: {rounds: 10}}":                         {Trigger: trigger.Not(trigger.Rounds(10))},
-		"trigger: {not: [{rounds: 11}, {messages: 99}]}":       {Trigger: low},
+		"trigger: {not: [{rounds: 11}, {messages: 99}]}":       {Trigger: trigger.Not(trigger.Any(trigger.Rounds(11), trigger.Messages(99)))},
 		"trigger: [[{rounds: 1}]]":                             {Trigger: trigger.Rounds(1)},
 		"trigger: {tokens: 1}, keep: 2":                        {Trigger: low, Keep: 2},
 		"trigger: {tokens: 1}, keep: 0":                        {Trigger: low, Keep: -1},

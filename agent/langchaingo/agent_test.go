@@ -1,0 +1,224 @@
+package langchaingo_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/agents"
+	"github.com/tmc/langchaingo/chains"
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/memory"
+	"github.com/tmc/langchaingo/prompts"
+	"github.com/tmc/langchaingo/tools"
+
+	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// page is a tool that returns a page of a log. The last one names the culprit.
+type page struct{ pages int }
+
+func (page) Name() string        { return "read_page" }
+func (page) Description() string { return "Reads a page of the log." }
+
+func (p page) Call(_ context.Context, input string) (string, error) {
+	var n int
+	if _, err := fmt.Sscanf(input, "page \"%d\"", &n); err != nil {
+		return "", fmt.Errorf("input %q: %w", input, err)
+	}
+	if n == p.pages {
+		return "culprit: the linker", nil
+	}
+	return fmt.Sprintf("page %d: %s", n, strings.Repeat("all is well ", 60)), nil
+}
+
+// reader is a model that reads page after page, by nothing but what it is sent,
+// and answers with the last. It accepts only what a strict provider does.
+func reader(t *testing.T, pages, window int, stream bool) *model {
+	t.Helper()
+	m := &model{}
+	m.answer = func(ctx context.Context, msgs []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
+		view := strict(t, msgs)
+		require.Less(t, tokens.Request(tokens.Chars4{}, view, nil), window, "the view must stay below the window")
+		require.Len(t, o.Functions, 1, "the tools must arrive")
+		read, last := 0, ""
+		for _, m := range view {
+			for r := range m.Results() {
+				read, last = read+1, r.Text
+			}
+		}
+		if read == pages {
+			answer := says(strings.TrimPrefix(last, "culprit: "))
+			return answer, send(ctx, o, stream, answer.Choices[0].Content)
+		}
+		arguments := fmt.Sprintf(`{"__arg1": "page \"%d\""}`, read+1) // spelled as no encoder of ours would
+		answer := calls(fmt.Sprintf("call_%d", read), "read_page", arguments)
+		chunk, err := json.Marshal([]map[string]any{{"type": "function", "function": map[string]string{"name": "read_page", "arguments": arguments}}})
+		require.NoError(t, err)
+		return answer, send(ctx, o, stream, string(chunk))
+	}
+	return m
+}
+
+func send(ctx context.Context, o *llms.CallOptions, stream bool, chunk string) error {
+	if !stream {
+		return nil
+	}
+	return o.StreamingFunc(ctx, []byte(chunk))
+}
+
+// strict checks what is sent as a strict provider does, and returns it in our
+// words.
+func strict(t *testing.T, msgs []llms.MessageContent) []message.Message {
+	t.Helper()
+	for _, m := range msgs {
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case llms.ToolCall:
+				require.True(t, json.Valid([]byte(p.FunctionCall.Arguments)), "arguments must be JSON: %s", p.FunctionCall.Arguments)
+				require.Contains(t, p.FunctionCall.Arguments, `{"__arg1": "`, "arguments must be as the model wrote them")
+				require.Equal(t, "function", p.Type)
+			case llms.ToolCallResponse:
+				require.Equal(t, "read_page", p.Name, "a result must name its tool")
+			}
+		}
+	}
+	view := mustImport(t, msgs)
+	require.NoError(t, message.Check(view))
+	return view
+}
+
+func TestFunctionsAgent(t *testing.T) {
+	t.Parallel()
+	for _, stream := range []bool{false, true} {
+		t.Run(fmt.Sprintf("streamed %t", stream), func(t *testing.T) {
+			t.Parallel()
+			const pages, window = 20, 2000
+			inner := reader(t, pages, window, stream)
+			edits := 0
+			llm := langchaingo.Options{Budget: &middleware.Budget{Window: window}}.Wrap(inner,
+				middleware.Observe(func(_ context.Context, e middleware.Event) {
+					require.Equal(t, middleware.Edited, e.Kind, "%v", e)
+					edits++
+				}),
+				contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1200), Keep: 2}),
+			)
+			var heard []string
+			var options []chains.ChainCallOption
+			if stream {
+				options = append(options, chains.WithStreamingFunc(func(_ context.Context, chunk []byte) error {
+					heard = append(heard, string(chunk))
+					return nil
+				}))
+			}
+			agent := agents.NewOpenAIFunctionsAgent(llm, []tools.Tool{page{pages}})
+			answer, err := chains.Run(t.Context(), agents.NewExecutor(agent, agents.WithMaxIterations(pages+1)), "Who broke the build?", options...)
+			require.NoError(t, err)
+			require.Equal(t, "the linker", answer)
+			require.Len(t, inner.asked, pages+1)
+			require.Greater(t, edits, 1)
+			if stream {
+				require.Len(t, heard, pages+1, "each chunk arrives, once")
+				require.Equal(t, "the linker", heard[pages])
+			}
+
+			moved := 0
+			for i := 1; i < len(inner.asked); i++ {
+				before, after := written(t, inner.asked[i-1].msgs), written(t, inner.asked[i].msgs)
+				if !strings.HasPrefix(after, before) {
+					moved++
+				}
+			}
+			require.Equal(t, edits, moved, "between two edits each view begins with the one before")
+		})
+	}
+}
+
+// The agents whose prompt is one text have nothing that could be edited, and
+// must not notice.
+func TestTextAgents(t *testing.T) {
+	t.Parallel()
+	editor := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1})
+	for name, c := range map[string]struct {
+		call, answer string
+		agent        func(llm llms.Model, all []tools.Tool) agents.Agent
+	}{
+		"conversational": {
+			call:   "Thought: Do I need to use a tool? Yes\nAction: read_page\nAction Input: page \"1\"\n",
+			answer: "Thought: Do I need to use a tool? No\nAI: the linker",
+			agent: func(llm llms.Model, all []tools.Tool) agents.Agent {
+				return agents.NewConversationalAgent(llm, all)
+			},
+		},
+		"MRKL": {
+			call:   "Thought: read\nAction: read_page\nAction Input: page \"1\"\n",
+			answer: "Thought: I know\nFinal Answer: the linker",
+			agent: func(llm llms.Model, all []tools.Tool) agents.Agent {
+				return agents.NewOneShotAgent(llm, all)
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inner := gives(says(c.call), says(c.answer))
+			executor := agents.NewExecutor(c.agent(langchaingo.Wrap(inner, editor), []tools.Tool{page{1}}),
+				agents.WithMemory(memory.NewConversationBuffer()))
+			answer, err := chains.Run(t.Context(), executor, "Who broke the build?")
+			require.NoError(t, err)
+			require.Equal(t, "the linker", strings.TrimSpace(answer))
+			require.Len(t, inner.asked, 2)
+			for _, a := range inner.asked {
+				require.Len(t, a.msgs, 1)
+			}
+			require.Contains(t, inner.last().msgs[0].Parts[0].(llms.TextContent).Text, "culprit: the linker")
+		})
+	}
+}
+
+func TestChainsAndMemory(t *testing.T) {
+	t.Parallel()
+	inner := gives(says("Hello, Ann."), says("Ann."), says("three"))
+	llm := langchaingo.Wrap(inner, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1)}))
+	talk := chains.NewConversation(llm, memory.NewConversationBuffer())
+	for _, c := range []struct{ in, out string }{{"I am Ann.", "Hello, Ann."}, {"Who am I?", "Ann."}} {
+		answer, err := chains.Run(t.Context(), talk, c.in)
+		require.NoError(t, err)
+		require.Equal(t, c.out, answer)
+	}
+	require.Contains(t, inner.last().msgs[0].Parts[0].(llms.TextContent).Text, "I am Ann.")
+
+	count := chains.NewLLMChain(llm, prompts.NewPromptTemplate("Count {{.what}}.", []string{"what"}))
+	answer, err := chains.Run(t.Context(), count, "the tests", chains.WithModel("small"), chains.WithMaxTokens(7))
+	require.NoError(t, err)
+	require.Equal(t, "three", answer)
+	require.Equal(t, []llms.MessageContent{human("Count the tests.")}, inner.last().msgs)
+	require.Equal(t, "small", inner.last().options.Model)
+	require.Equal(t, 7, inner.last().options.MaxTokens)
+}
+
+// Parallel calls come back from the agent as several answers, one after the
+// other, each with its result: each is a round of its own.
+func TestParallelCallsOfAgent(t *testing.T) {
+	t.Parallel()
+	both := calls("call_1", "read_page", `{"__arg1": "page \"1\""}`)
+	both.Choices[0].ToolCalls = append(both.Choices[0].ToolCalls, calls("call_2", "read_page", `{"__arg1": "page \"2\""}`).Choices[0].ToolCalls...)
+	inner := gives(both, says("done"))
+	var units []message.Unit
+	llm := langchaingo.Wrap(inner, watch(func(req *middleware.Request) { units = message.Units(req.Messages) }))
+	agent := agents.NewOpenAIFunctionsAgent(llm, []tools.Tool{page{3}})
+	answer, err := chains.Run(t.Context(), agents.NewExecutor(agent), "Who?")
+	require.NoError(t, err)
+	require.Equal(t, "done", answer)
+	view := strict(t, inner.last().msgs)
+	require.Len(t, view, 6, "system, question, and twice a call and its result")
+	require.Len(t, units, 4)
+	require.True(t, units[2].Round && units[3].Round)
+}

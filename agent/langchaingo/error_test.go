@@ -1,0 +1,87 @@
+package langchaingo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+func TestKindsOfErrors(t *testing.T) {
+	t.Parallel()
+	api := func(status int, text string) error {
+		return fmt.Errorf("API returned unexpected status code: %d: %s", status, text)
+	}
+	for _, c := range []struct {
+		err  error
+		want middleware.Kind
+	}{
+		{llms.NewError(llms.ErrCodeTokenLimit, "x", "Context length exceeded"), middleware.Overflow},
+		{fmt.Errorf("call: %w", llms.NewError(llms.ErrCodeRateLimit, "x", "slow down")), middleware.RateLimited},
+		{llms.NewError(llms.ErrCodeAuthentication, "x", "no"), middleware.Denied},
+		{llms.NewError(llms.ErrCodeQuotaExceeded, "x", "no"), middleware.Denied},
+		{llms.NewError(llms.ErrCodeTimeout, "x", "late"), middleware.Unavailable},
+		{llms.NewError(llms.ErrCodeProviderUnavailable, "x", "down"), middleware.Unavailable},
+		{llms.NewError(llms.ErrCodeInvalidRequest, "x", "bad"), middleware.Invalid},
+		{llms.NewError(llms.ErrCodeUnknown, "x", "prompt is too long: 5 tokens > 4 maximum"), middleware.Overflow},
+		{llms.NewError(llms.ErrCodeContentFilter, "x", "no"), middleware.Unknown},
+		{api(400, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."), middleware.Overflow},
+		{fmt.Errorf("anthropic: failed to create message: %w", api(400, "prompt is too long: 210000 tokens > 200000 maximum")), middleware.Overflow},
+		{errors.New("googleapi: Error 400: The input token count (5) exceeds the maximum number of tokens allowed (4)"), middleware.Overflow},
+		{errors.New("operation error Bedrock Runtime: InvokeModel, https response error StatusCode: 400, ValidationException: Input is too long for requested model"), middleware.Overflow},
+		{api(400, "the request exceeds the available context size, try increasing it"), middleware.Overflow},
+		{api(400, "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'"), middleware.Invalid}, //nolint:misspell // as OpenAI writes it
+		{api(413, "request too large"), middleware.Invalid},
+		{api(401, "bad key"), middleware.Denied},
+		{api(404, "no such model"), middleware.Invalid},
+		{api(429, "Rate limit reached"), middleware.RateLimited},
+		{api(429, "You exceeded your current quota, please check your plan and billing details."), middleware.Denied},
+		{api(529, "Overloaded"), middleware.Unavailable},
+		{errors.New("API returned unexpected status code: 503"), middleware.Unavailable},
+		{errors.New("https response error StatusCode: 429, ThrottlingException"), middleware.RateLimited},
+		{errors.New("404 Not Found: model \"m\" not found"), middleware.Invalid},
+		{&url.Error{Op: "Post", URL: "http://x", Err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}, middleware.Unavailable},
+		{errors.New("network error: failed to reach API server"), middleware.Unavailable},
+		{errors.New("request timeout: API call exceeded deadline"), middleware.Unavailable},
+		{fmt.Errorf("client: %w", context.DeadlineExceeded), middleware.Unavailable},
+		{&middleware.Error{Kind: middleware.Irreducible, Err: errors.New("status code: 429")}, middleware.Irreducible},
+		{errors.New("the answer is 429"), middleware.Unknown},
+	} {
+		inner := &model{answer: func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
+			return nil, c.err
+		}}
+		_, err := langchaingo.Wrap(inner).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
+		require.ErrorIs(t, err, c.err)
+		require.EqualError(t, err, c.err.Error(), "the text stays")
+		require.Equal(t, c.want, middleware.KindOf(err), "%v", c.err)
+
+		_, err = langchaingo.Model(inner)(t.Context(), &middleware.Request{Messages: []message.Message{message.User("Hi")}}, nil)
+		require.ErrorIs(t, err, c.err)
+		require.Equal(t, c.want, middleware.KindOf(err), "%v", c.err)
+	}
+}
+
+// Some clients say in words that the context is done, and no more.
+func TestContextErrorsKeepTheirIdentity(t *testing.T) {
+	t.Parallel()
+	for _, told := range []error{errors.New("request cancelled"), context.Canceled, llms.NewError(llms.ErrCodeCanceled, "x", "gone")} {
+		ctx, cancel := context.WithCancel(t.Context())
+		inner := &model{answer: func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
+			cancel()
+			return nil, told
+		}}
+		_, err := langchaingo.Wrap(inner).GenerateContent(ctx, []llms.MessageContent{human("Hi")})
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, told)
+		require.Equal(t, middleware.Canceled, middleware.KindOf(err))
+	}
+}

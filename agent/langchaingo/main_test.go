@@ -1,0 +1,199 @@
+package langchaingo_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+	"go.uber.org/goleak"
+
+	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// model is a model of langchaingo that answers what it is told to, and
+// remembers what it was asked.
+type model struct {
+	answer func(ctx context.Context, msgs []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error)
+
+	mu    sync.Mutex
+	asked []asked
+}
+
+type asked struct {
+	msgs    []llms.MessageContent
+	options llms.CallOptions
+}
+
+func (m *model) GenerateContent(ctx context.Context, msgs []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+	var o llms.CallOptions
+	for _, set := range options {
+		set(&o)
+	}
+	m.mu.Lock()
+	m.asked = append(m.asked, asked{slices.Clone(msgs), o})
+	m.mu.Unlock()
+	return m.answer(ctx, msgs, &o)
+}
+
+func (m *model) Call(context.Context, string, ...llms.CallOption) (string, error) {
+	return "", errors.New("the prompt went past the chain")
+}
+
+// last returns what the model was asked last.
+func (m *model) last() asked {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.asked[len(m.asked)-1]
+}
+
+// gives returns a model that gives these answers, one a call.
+func gives(answers ...*llms.ContentResponse) *model {
+	m := &model{}
+	m.answer = func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if len(m.asked) > len(answers) {
+			return nil, errors.New("the script is over")
+		}
+		return answers[len(m.asked)-1], nil
+	}
+	return m
+}
+
+func says(text string) *llms.ContentResponse {
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: text, StopReason: "stop"}}}
+}
+
+func calls(id, tool, arguments string) *llms.ContentResponse {
+	f := &llms.FunctionCall{Name: tool, Arguments: arguments}
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{
+		StopReason: "tool_calls", FuncCall: f,
+		ToolCalls: []llms.ToolCall{{ID: id, Type: "function", FunctionCall: f}},
+	}}}
+}
+
+func human(text string) llms.MessageContent {
+	return llms.TextParts(llms.ChatMessageTypeHuman, text)
+}
+
+func calling(id, tool, arguments string) llms.MessageContent {
+	return llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{
+		llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: tool, Arguments: arguments}},
+	}}
+}
+
+func result(id, tool, text string) llms.MessageContent {
+	return llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{
+		llms.ToolCallResponse{ToolCallID: id, Name: tool, Content: text},
+	}}
+}
+
+// watch shows what comes along.
+func watch(see func(req *middleware.Request)) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			see(req)
+			return next(ctx, req, emit)
+		}
+	}
+}
+
+// answering changes what a model answers.
+func answering(change func(*middleware.Response)) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			resp, err := next(ctx, req, emit)
+			if err == nil {
+				r := *resp
+				r.Message.Parts = slices.Clone(r.Message.Parts)
+				change(&r)
+				resp = &r
+			}
+			return resp, err
+		}
+	}
+}
+
+// written is a view as bytes, for comparison of beginnings.
+func written(t *testing.T, msgs []llms.MessageContent) string {
+	t.Helper()
+	ours, err := langchaingo.Import(msgs)
+	require.NoError(t, err)
+	var b strings.Builder
+	for _, m := range ours {
+		b.Write(m.AppendContent(nil))
+	}
+	return b.String()
+}
+
+func mustImport(t *testing.T, msgs []llms.MessageContent) []message.Message {
+	t.Helper()
+	ours, err := langchaingo.Import(msgs)
+	require.NoError(t, err)
+	return ours
+}
+
+// prompt asks by the old method.
+func prompt(llm llms.Model, text string, options ...llms.CallOption) (string, error) {
+	return llm.Call(context.Background(), text, options...) //nolint:staticcheck // deprecated, and still to be served
+}
+
+// middlewareModel gives one answer.
+func middlewareModel(resp middleware.Response) middleware.Model {
+	return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &resp, nil
+	}
+}
+
+// twice asks twice and takes the first answer.
+func twice(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		resp, err := next(ctx, req, emit)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := next(ctx, req, nil); err != nil {
+			return nil, err
+		}
+		return resp, nil
+	}
+}
+
+// clearing clears eagerly.
+func clearing() middleware.Middleware {
+	return contextedit.New(contextedit.Options{Trigger: trigger.Tokens(500), Keep: 1})
+}
+
+// echo calls a tool with the value that the last message names, and rejects
+// histories whose calls are not whole.
+type echo struct{}
+
+func (echo) GenerateContent(_ context.Context, msgs []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
+	for _, m := range msgs {
+		for _, p := range m.Parts {
+			if c, ok := p.(llms.ToolCall); ok && !strings.HasPrefix(c.FunctionCall.Arguments, `{ "__arg1": "`) {
+				return nil, errors.New("not as it was written: " + c.FunctionCall.Arguments)
+			}
+			if r, ok := p.(llms.ToolCallResponse); ok && r.Name != "look" {
+				return nil, errors.New("no name")
+			}
+		}
+	}
+	value := strings.TrimPrefix(msgs[len(msgs)-1].Parts[0].(llms.TextContent).Text, "call ")
+	return calls("call_1", "look", `{ "__arg1": "`+value+`"}`), nil
+}
+
+func (echo) Call(context.Context, string, ...llms.CallOption) (string, error) {
+	return "", errors.New("the prompt went past the chain")
+}

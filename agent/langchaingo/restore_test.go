@@ -1,0 +1,175 @@
+package langchaingo_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// sentCall returns the arguments of the call in the second message.
+func sentCall(t *testing.T, msgs []llms.MessageContent) string {
+	t.Helper()
+	c, ok := msgs[1].Parts[0].(llms.ToolCall)
+	require.True(t, ok)
+	require.Equal(t, "function", c.Type)
+	return c.FunctionCall.Arguments
+}
+
+func TestRestoredArguments(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ wrote, back, want string }{
+		"spelled its own way":      {`{"__arg1": "a\tb"}`, "a\tb", `{"__arg1": "a\tb"}`},
+		"with more fields":         {`{"why":"x","__arg1":"a"}`, "a", `{"why":"x","__arg1":"a"}`},
+		"a value that is JSON":     {`{"__arg1":"{\"a\":1}"}`, `{"a":1}`, `{"__arg1":"{\"a\":1}"}`},
+		"an empty value":           {`{"__arg1":""}`, "", `{"__arg1":""}`},
+		"other fields":             {`{"path":"a"}`, `{"path":"a"}`, `{"path":"a"}`},
+		"no string":                {`{"__arg1":1}`, `{"__arg1":1}`, `{"__arg1":1}`},
+		"no JSON":                  {"2+2", "2+2", `{"__arg1":"2+2"}`},
+		"nothing":                  {"", "", "{}"},
+		"written by another agent": {`{"__arg1":"else"}`, "<a>\n", `{"__arg1":"<a>\n"}`},
+		"an array":                 {"[1]", "[1]", `{"__arg1":"[1]"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inner := gives(calls("call_1", "look", c.wrote), says("ok"), says("ok"))
+			llm := langchaingo.Wrap(inner)
+			_, err := llm.GenerateContent(t.Context(), []llms.MessageContent{human("Go")})
+			require.NoError(t, err)
+			history := []llms.MessageContent{human("Go"), calling("call_1", "look", c.back), result("call_1", "", "seen")}
+			for range 2 {
+				_, err = llm.GenerateContent(t.Context(), history)
+				require.NoError(t, err)
+				require.Equal(t, c.want, sentCall(t, inner.last().msgs))
+				require.NoError(t, message.Check(mustImport(t, inner.last().msgs)))
+			}
+			require.Equal(t, c.back, sentCall(t, history), "the caller's own is not written to")
+		})
+	}
+}
+
+// Local models call each first call call_1.
+func TestRestoredArgumentsOfSeveralConversations(t *testing.T) {
+	t.Parallel()
+	inner := gives(calls("call_1", "look", `{"__arg1": "a"}`), calls("call_1", "look", `{ "__arg1":"b" }`), calls("call_1", "find", `{"__arg1" : "a"}`),
+		says("ok"), says("ok"), says("ok"), says("ok"))
+	llm := langchaingo.Wrap(inner)
+	for range 3 {
+		_, err := llm.GenerateContent(t.Context(), []llms.MessageContent{human("Go")})
+		require.NoError(t, err)
+	}
+	for _, c := range []struct{ tool, back, want string }{
+		{"look", "a", `{"__arg1": "a"}`},
+		{"look", "b", `{ "__arg1":"b" }`},
+		{"find", "a", `{"__arg1" : "a"}`},
+		{"look", "c", `{"__arg1":"c"}`},
+	} {
+		_, err := llm.GenerateContent(t.Context(), []llms.MessageContent{human("Go"), calling("call_1", c.tool, c.back), result("call_1", "", "seen")})
+		require.NoError(t, err)
+		require.Equal(t, c.want, sentCall(t, inner.last().msgs))
+	}
+}
+
+func TestResolvedNames(t *testing.T) {
+	t.Parallel()
+	var seen []message.Message
+	inner := gives(says("ok"))
+	llm := langchaingo.Wrap(inner, watch(func(req *middleware.Request) { seen = req.Messages }))
+	both := calling("", "read", "{}")
+	both.Parts = append(both.Parts, calling("", "write", "{}").Parts...)
+	history := []llms.MessageContent{
+		human("Go"),
+		calling("1", "look", "{}"), result("1", "", "a"),
+		calling("1", "find", "{}"), result("1", "", "b"), // the id again
+		result("2", "", "c"), // of no call
+		result("1", "own", "d"),
+		both, result("", "", "e"), result("", "", "f"), // without ids
+	}
+	_, err := llm.GenerateContent(t.Context(), history)
+	require.NoError(t, err)
+	var names []string
+	for _, m := range inner.last().msgs {
+		if r, ok := m.Parts[0].(llms.ToolCallResponse); ok {
+			names = append(names, r.Content+" "+r.Name)
+		}
+	}
+	require.Equal(t, []string{"a look", "b find", "c ", "d own", "e read", "f write"}, names)
+	require.ErrorContains(t, message.Check(seen), "orphaned result")
+	require.Empty(t, history[2].Parts[0].(llms.ToolCallResponse).Name, "the caller's own is not written to")
+}
+
+func TestChangedByItsOwner(t *testing.T) {
+	t.Parallel()
+	inner := gives(says("ok"), says("ok"), says("ok"))
+	var seen []message.Message
+	llm := langchaingo.Wrap(inner, watch(func(req *middleware.Request) { seen = req.Messages }))
+	data := []byte("one")
+	history := []llms.MessageContent{human("Go"), {Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.BinaryPart("image/png", data)}}, human("and")}
+	ask := func() {
+		_, err := llm.GenerateContent(t.Context(), history)
+		require.NoError(t, err)
+	}
+	ask()
+	before := seen
+	copy(data, "two")
+	ask()
+	require.Equal(t, message.Media{Type: "image/png", Data: "two"}, seen[1].Parts[0])
+	require.Equal(t, message.Media{Type: "image/png", Data: "one"}, before[1].Parts[0], "what was seen before stays")
+	history[0].Parts[0] = llms.TextPart("Stop")
+	ask()
+	require.Equal(t, "Stop", seen[0].Text())
+}
+
+func TestBadMessages(t *testing.T) {
+	t.Parallel()
+	part := func(p llms.ContentPart) []llms.MessageContent {
+		return []llms.MessageContent{human("Go"), {Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{llms.TextPart("a"), p}}}
+	}
+	for want, msgs := range map[string][]llms.MessageContent{
+		`langchaingo: message 1: part 1: is nil, want some content`:                             part(nil),
+		`langchaingo: message 1: part 1: call "1" has no function, want its name and arguments`: part(llms.ToolCall{ID: "1"}),
+	} {
+		inner := gives()
+		_, err := langchaingo.Wrap(inner).GenerateContent(t.Context(), msgs)
+		require.EqualError(t, err, want)
+		require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+		require.Empty(t, inner.asked)
+		_, err = langchaingo.Import(msgs)
+		require.EqualError(t, err, want)
+	}
+	_, err := langchaingo.Wrap(gives()).GenerateContent(t.Context(), part(llms.WithCacheControl(nil, nil)))
+	require.ErrorContains(t, err, "message 1: part 1: is nil")
+}
+
+// TestTogether calls one wrapped model from many conversations at once, all of
+// which have the same call ids.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	llm := langchaingo.Wrap(echo{}, clearing())
+	var wg sync.WaitGroup
+	for g := range 6 {
+		wg.Go(func() {
+			history := []llms.MessageContent{human(fmt.Sprint("conversation ", g%3))}
+			for n := range 40 {
+				value := fmt.Sprintf("%d of %d", n, g%3)
+				resp, err := llm.GenerateContent(t.Context(), append(slices.Clip(history), human("call "+value)),
+					llms.WithStreamingFunc(nil))
+				if err != nil {
+					t.Errorf("call: %v", err)
+					return
+				}
+				c := resp.Choices[0].ToolCalls[0]
+				history = append(history, calling(c.ID, c.FunctionCall.Name, value), result(c.ID, "", strings.Repeat(value, 50)))
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,353 @@
+package langchaingo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+const callChunk = `[{"id":"call_1","type":"function","function":{"name":"look","arguments":""}}]`
+
+var pieces = []string{"", "The ", "linker", "", callChunk, `[{"type":"","function":{"name":"","arguments":"{\"a\":"}}]`, `[{"type":"","function":{"name":"","arguments":"1}"}}]`, ""}
+
+// streams returns a model that streams chunks, from its own goroutine if
+// elsewhere is set, and ignores the function's error if deaf is set.
+func streams(chunks, reasoning [][]byte, elsewhere, deaf bool) *model {
+	m := &model{}
+	m.answer = func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
+		tell := func() error {
+			for _, r := range reasoning {
+				if o.StreamingReasoningFunc != nil {
+					if err := o.StreamingReasoningFunc(ctx, r, []byte{}); err != nil {
+						return fmt.Errorf("streaming reasoning func returned an error: %w", err)
+					}
+				}
+			}
+			for _, c := range chunks {
+				if o.StreamingFunc != nil {
+					if err := o.StreamingFunc(ctx, c); err != nil {
+						return fmt.Errorf("streaming func returned an error: %w", err)
+					}
+				}
+				if o.StreamingReasoningFunc != nil {
+					if err := o.StreamingReasoningFunc(ctx, nil, c); err != nil {
+						return fmt.Errorf("streaming reasoning func returned an error: %w", err)
+					}
+				}
+			}
+			return nil
+		}
+		var err error
+		if elsewhere {
+			var wg sync.WaitGroup
+			wg.Go(func() { err = tell() })
+			wg.Wait()
+		} else {
+			err = tell()
+		}
+		if err != nil && !deaf {
+			return nil, err
+		}
+		return says("The linker"), nil
+	}
+	return m
+}
+
+func chunksOf(texts ...string) [][]byte {
+	var all [][]byte
+	for _, t := range texts {
+		all = append(all, []byte(t))
+	}
+	return all
+}
+
+var tool = llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{Name: "look"}}})
+
+// hear hears the deltas.
+func hear(into *[]middleware.Delta) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			if emit == nil {
+				return next(ctx, req, nil)
+			}
+			return next(ctx, req, func(d middleware.Delta) error {
+				*into = append(*into, d)
+				return emit(d)
+			})
+		}
+	}
+}
+
+// say writes deltas, one a line.
+func lines(deltas []middleware.Delta) string {
+	var b strings.Builder
+	for _, d := range deltas {
+		switch {
+		case d.Call != nil:
+			fmt.Fprintf(&b, "call %d %s %s %s\n", d.Call.Index, d.Call.ID, d.Call.Name, d.Call.Arguments)
+		case d.Thinking != "":
+			fmt.Fprintf(&b, "thinking %s\n", d.Thinking)
+		case d.Text != "":
+			fmt.Fprintf(&b, "text %s\n", d.Text)
+		}
+	}
+	return b.String()
+}
+
+func TestChunksArriveAsTheyWere(t *testing.T) {
+	t.Parallel()
+	for _, elsewhere := range []bool{false, true} {
+		for funcs, want := range map[string]string{
+			"text":      "text The \ntext linker\ncall 0 call_1 look \ncall 0   {\"a\":\ncall 0   1}\n",
+			"reasoning": "thinking hm\ntext The \ntext linker\ncall 0 call_1 look \ncall 0   {\"a\":\ncall 0   1}\n",
+			"both":      "thinking hm\ntext The \ntext linker\ncall 0 call_1 look \ncall 0   {\"a\":\ncall 0   1}\n",
+		} {
+			t.Run(fmt.Sprintf("%s, elsewhere %t", funcs, elsewhere), func(t *testing.T) {
+				t.Parallel()
+				var heard []middleware.Delta
+				inner := streams(chunksOf(pieces...), chunksOf("hm"), elsewhere, false)
+				var got, plain []string
+				listen := func(into *[]string) []llms.CallOption {
+					options := []llms.CallOption{tool}
+					if funcs != "reasoning" {
+						options = append(options, llms.WithStreamingFunc(func(_ context.Context, c []byte) error {
+							*into = append(*into, "text "+string(c))
+							return nil
+						}))
+					}
+					if funcs != "text" {
+						options = append(options, llms.WithStreamingReasoningFunc(func(_ context.Context, r, c []byte) error {
+							*into = append(*into, "both "+string(r)+"|"+string(c))
+							return nil
+						}))
+					}
+					return options
+				}
+				_, err := inner.GenerateContent(t.Context(), []llms.MessageContent{human("Who?")}, listen(&plain)...)
+				require.NoError(t, err)
+				_, err = langchaingo.Wrap(inner, hear(&heard)).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")}, listen(&got)...)
+				require.NoError(t, err)
+				require.Equal(t, plain, got, "as without the wrapper")
+				require.Equal(t, want, lines(heard))
+			})
+		}
+	}
+}
+
+func TestChunksAreTheVerySlices(t *testing.T) {
+	t.Parallel()
+	chunks := chunksOf("a", "b", callChunk)
+	var got [][]byte
+	_, err := langchaingo.Wrap(streams(chunks, nil, true, false)).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")}, tool,
+		llms.WithStreamingFunc(func(_ context.Context, c []byte) error {
+			got = append(got, c)
+			return nil
+		}))
+	require.NoError(t, err)
+	require.Len(t, got, len(chunks))
+	for i := range chunks {
+		require.Same(t, &chunks[i][0], &got[i][0], "chunk %d", i)
+	}
+}
+
+func TestTextThatLooksLikeCalls(t *testing.T) {
+	t.Parallel()
+	for text, options := range map[string][]llms.CallOption{
+		callChunk:                            nil, // there are no tools
+		`[{"id":"call_1"}]`:                  {tool},
+		`[{"type":"function", "id":"1"}]`:    {tool},
+		`[{"`:                                {tool},
+		callChunk + " ":                      {tool},
+		`{"name":"look","arguments":"{}"}`:   {tool},
+		`[{"id":"1","type":"","more":true}]`: {tool},
+	} {
+		var heard []middleware.Delta
+		options := append(slices.Clip(options), llms.WithStreamingFunc(func(context.Context, []byte) error { return nil }))
+		_, err := langchaingo.Wrap(streams(chunksOf(text), nil, false, false), hear(&heard)).
+			GenerateContent(t.Context(), []llms.MessageContent{human("Who?")}, options...)
+		require.NoError(t, err)
+		require.Equal(t, []middleware.Delta{{Text: text}}, heard)
+	}
+}
+
+func TestStreamingFuncStops(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom")
+	for _, deaf := range []bool{false, true} {
+		heard := 0
+		inner := streams(chunksOf("a", "b", "c"), nil, false, deaf)
+		resp, err := langchaingo.Wrap(inner).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")},
+			llms.WithStreamingFunc(func(context.Context, []byte) error {
+				heard++
+				if heard == 2 {
+					return boom
+				}
+				return nil
+			}))
+		require.Same(t, boom, err, "even where the model takes it for the end")
+		require.Nil(t, resp)
+		require.Equal(t, 2, heard, "nothing comes after an error")
+	}
+}
+
+// shout makes text loud.
+func shout(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		return next(ctx, req, func(d middleware.Delta) error {
+			d.Text = strings.ToUpper(d.Text)
+			return emit(d)
+		})
+	}
+}
+
+func TestMiddlewareChangesTheStream(t *testing.T) {
+	t.Parallel()
+	var got []string
+	_, err := langchaingo.Wrap(streams(chunksOf("", "who ", "1"), chunksOf("hm"), false, false), shout).
+		GenerateContent(t.Context(), []llms.MessageContent{human("Who?")},
+			llms.WithStreamingFunc(func(_ context.Context, c []byte) error {
+				got = append(got, string(c))
+				return nil
+			}),
+			llms.WithStreamingReasoningFunc(func(_ context.Context, r, c []byte) error {
+				got = append(got, "reasoning "+string(r)+"|"+string(c))
+				return nil
+			}))
+	require.NoError(t, err)
+	require.Equal(t, []string{"reasoning hm|", "", "reasoning |", "WHO ", "reasoning |", "1", "reasoning |"}, got,
+		"what a middleware has changed must not come the other way")
+}
+
+func TestMiddlewareEmitsByItself(t *testing.T) {
+	t.Parallel()
+	whole := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			resp, err := next(ctx, req, nil)
+			if err != nil {
+				return nil, err
+			}
+			for _, d := range []middleware.Delta{
+				{Thinking: "hm"},
+				{Text: resp.Message.Text()},
+				{},
+				{Call: &middleware.CallDelta{ID: "call_1", Name: "look"}},
+				{Call: &middleware.CallDelta{Arguments: "{}"}},
+			} {
+				if err := emit(d); err != nil {
+					return nil, err
+				}
+			}
+			return resp, nil
+		}
+	}
+	inner := streams(chunksOf("a", "b"), nil, false, false)
+	var got []string
+	text := llms.WithStreamingFunc(func(_ context.Context, c []byte) error {
+		got = append(got, string(c))
+		return nil
+	})
+	_, err := langchaingo.Wrap(inner, whole).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")}, text)
+	require.NoError(t, err)
+	require.Nil(t, inner.last().options.StreamingFunc, "nobody wants pieces of the model")
+	require.Equal(t, []string{"The linker", callChunk, `[{"type":"","function":{"name":"","arguments":"{}"}}]`}, got)
+
+	got = nil
+	reasoning := llms.WithStreamingReasoningFunc(func(_ context.Context, r, c []byte) error {
+		got = append(got, string(r)+"|"+string(c))
+		return nil
+	})
+	_, err = langchaingo.Wrap(inner, whole).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")}, reasoning)
+	require.NoError(t, err)
+	require.Equal(t, []string{"hm|", "|The linker", "|" + callChunk, `|[{"type":"","function":{"name":"","arguments":"{}"}}]`}, got)
+}
+
+func TestOnlyMiddlewareWantsPieces(t *testing.T) {
+	t.Parallel()
+	var heard []middleware.Delta
+	curious := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			require.Nil(t, emit, "the caller wants none")
+			return next(ctx, req, func(d middleware.Delta) error {
+				heard = append(heard, d)
+				return nil
+			})
+		}
+	}
+	inner := streams(chunksOf("a", "b"), chunksOf("hm"), false, false)
+	_, err := langchaingo.Wrap(inner, curious).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")})
+	require.NoError(t, err)
+	require.Equal(t, "thinking hm\ntext a\ntext b\n", lines(heard))
+
+	_, err = langchaingo.Wrap(inner).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")})
+	require.NoError(t, err)
+	require.Nil(t, inner.last().options.StreamingFunc, "nobody asked for pieces")
+}
+
+// What happens in a streaming function happens in the goroutine of the caller,
+// wherever the model calls it.
+func TestStreamingFuncPanicsOrEnds(t *testing.T) {
+	t.Parallel()
+	ask := func(f func()) {
+		_, _ = langchaingo.Wrap(streams(chunksOf("a"), nil, true, false)).GenerateContent(context.Background(), []llms.MessageContent{human("Who?")},
+			llms.WithStreamingFunc(func(context.Context, []byte) error {
+				f()
+				return nil
+			}))
+	}
+	require.PanicsWithValue(t, "at the disco", func() { ask(func() { panic("at the disco") }) })
+	var wg sync.WaitGroup
+	ended := true
+	wg.Go(func() {
+		ask(runtime.Goexit)
+		ended = false
+	})
+	wg.Wait()
+	require.True(t, ended)
+}
+
+func TestModelPanicsOrEnds(t *testing.T) {
+	t.Parallel()
+	ask := func(f func()) error {
+		inner := &model{answer: func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
+			f()
+			return says("ok"), nil
+		}}
+		_, err := langchaingo.Wrap(inner).GenerateContent(context.Background(), []llms.MessageContent{human("Who?")},
+			llms.WithStreamingFunc(func(context.Context, []byte) error { return nil }))
+		return err
+	}
+	require.PanicsWithValue(t, "at the disco", func() { _ = ask(func() { panic("at the disco") }) })
+	require.ErrorContains(t, ask(runtime.Goexit), "the model ended its goroutine")
+}
+
+func TestCanceledWhileStreaming(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	inner := &model{}
+	inner.answer = func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
+		if err := o.StreamingFunc(ctx, []byte("a")); err != nil {
+			return nil, err
+		}
+		<-ctx.Done()
+		return nil, errors.New("request cancelled") // as the client for OpenAI says
+	}
+	_, err := langchaingo.Wrap(inner).GenerateContent(ctx, []llms.MessageContent{human("Who?")},
+		llms.WithStreamingFunc(func(context.Context, []byte) error {
+			cancel()
+			return nil
+		}))
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "request cancelled")
+	require.Equal(t, middleware.Canceled, middleware.KindOf(err))
+}

@@ -1,0 +1,212 @@
+package langchaingo_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+func TestWhatMiddlewaresSee(t *testing.T) {
+	t.Parallel()
+	schema := map[string]any{"type": "object", "properties": map[string]any{"path": map[string]any{"type": "string"}}}
+	options := []llms.CallOption{
+		llms.WithFunctions([]llms.FunctionDefinition{{Name: "old", Description: "Old."}}),
+		llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{Name: "read", Parameters: schema}}, {Type: "web_search"}}),
+		llms.WithTemperature(0.5),
+	}
+	var seen *middleware.Request
+	inner := gives(says("ok"), says("ok"))
+	llm := langchaingo.Options{Model: "usual", Budget: &middleware.Budget{Window: 1000}}.
+		Wrap(inner, watch(func(req *middleware.Request) { seen = req }))
+	_, err := llm.GenerateContent(t.Context(), []llms.MessageContent{human("Hi")}, options...)
+	require.NoError(t, err)
+	require.Equal(t, []message.Message{message.User("Hi")}, seen.Messages)
+	require.Equal(t, []message.ToolDef{
+		{Name: "old", Description: "Old."},
+		{Name: "read", Parameters: `{"properties":{"path":{"type":"string"}},"type":"object"}`},
+		{Name: "web_search"},
+	}, seen.Tools)
+	require.Equal(t, "usual", seen.Model)
+	require.Equal(t, 1000, seen.Budget.Window)
+	require.InDelta(t, 0.5, langchaingo.CallOptions(seen).Temperature, 0)
+	require.Empty(t, inner.last().options.Model, "the model is not told what it is called")
+	var plain llms.CallOptions
+	for _, o := range options {
+		o(&plain)
+	}
+	require.Equal(t, plain, inner.last().options)
+
+	_, err = prompt(llm, "Hi", llms.WithModel("other"))
+	require.NoError(t, err)
+	require.Equal(t, "other", seen.Model)
+	require.Equal(t, []message.Message{message.User("Hi")}, seen.Messages)
+	require.Zero(t, langchaingo.CallOptions(&middleware.Request{Params: 1}))
+}
+
+// with changes the request on its way.
+func with(change func(*middleware.Request)) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			r := *req
+			change(&r)
+			return next(ctx, &r, emit)
+		}
+	}
+}
+
+func TestWhatMiddlewaresChange(t *testing.T) {
+	t.Parallel()
+	recall := message.ToolDef{Name: "recall", Parameters: `{"type":"object","required":["handle"]}`}
+	add := func(r *middleware.Request) { r.Tools = append(slices.Clip(r.Tools), recall) }
+	read := llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: "read", Strict: true}}
+	old := llms.FunctionDefinition{Name: "old", Strict: true}
+	added := &llms.FunctionDefinition{Name: "recall", Parameters: map[string]any{"type": "object", "required": []any{"handle"}}}
+	for name, c := range map[string]struct {
+		options []llms.CallOption
+		change  func(*middleware.Request)
+		want    llms.CallOptions
+	}{
+		"a tool more": {
+			options: []llms.CallOption{llms.WithTools([]llms.Tool{read})}, change: add,
+			want: llms.CallOptions{Tools: []llms.Tool{read, {Type: "function", Function: added}}},
+		},
+		"a tool beside functions": {
+			options: []llms.CallOption{llms.WithFunctions([]llms.FunctionDefinition{old})}, change: add,
+			want: llms.CallOptions{Functions: []llms.FunctionDefinition{old, *added}},
+		},
+		"a tool beside both": {
+			options: []llms.CallOption{llms.WithFunctions([]llms.FunctionDefinition{old}), llms.WithTools([]llms.Tool{read})}, change: add,
+			want: llms.CallOptions{Functions: []llms.FunctionDefinition{old}, Tools: []llms.Tool{read, {Type: "function", Function: added}}},
+		},
+		"the first tool": {
+			change: func(r *middleware.Request) { r.Tools = []message.ToolDef{{Name: "look"}} },
+			want: llms.CallOptions{Tools: []llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{
+				Name: "look", Parameters: map[string]any{"type": "object", "properties": map[string]any{}},
+			}}}},
+		},
+		"no tools": {
+			options: []llms.CallOption{llms.WithTools([]llms.Tool{read}), llms.WithFunctions([]llms.FunctionDefinition{old})},
+			change:  func(r *middleware.Request) { r.Tools = nil },
+			want:    llms.CallOptions{},
+		},
+		"another model": {
+			options: []llms.CallOption{llms.WithModel("a")},
+			change:  func(r *middleware.Request) { r.Model = "b" },
+			want:    llms.CallOptions{Model: "b"},
+		},
+		"options": {
+			options: []llms.CallOption{llms.WithModel("a")},
+			change:  func(r *middleware.Request) { r.Params = []llms.CallOption{llms.WithMaxTokens(7)} },
+			want:    llms.CallOptions{MaxTokens: 7},
+		},
+		"no options": {
+			options: []llms.CallOption{llms.WithModel("a")},
+			change:  func(r *middleware.Request) { r.Params = nil },
+			want:    llms.CallOptions{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inner := gives(says("ok"))
+			_, err := langchaingo.Wrap(inner, with(c.change)).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")}, c.options...)
+			require.NoError(t, err)
+			require.Equal(t, c.want, inner.last().options)
+		})
+	}
+	for want, change := range map[string]func(*middleware.Request){
+		"langchaingo: Request.Params is of type int, want []llms.CallOption": func(r *middleware.Request) { r.Params = 1 },
+		`langchaingo: tool "x": parameters: unexpected end of JSON input`:    func(r *middleware.Request) { r.Tools = []message.ToolDef{{Name: "x", Parameters: "{"}} },
+		`langchaingo: tool "x": parameters are null, want a JSON schema`: func(r *middleware.Request) {
+			r.Tools = []message.ToolDef{{Name: "x", Parameters: "null"}}
+		},
+		"langchaingo: message 1: the speaker's name \"Ann\" has no place in a message of langchaingo: put it into the text": func(r *middleware.Request) {
+			r.Messages = append(r.Messages[:1:1], message.Message{Role: message.RoleUser, Name: "Ann", Parts: []message.Part{message.Text{Text: "Hi"}}})
+		},
+	} {
+		inner := gives()
+		_, err := langchaingo.Wrap(inner, with(change)).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
+		require.EqualError(t, err, want)
+		require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+		require.Empty(t, inner.asked)
+	}
+	_, err := langchaingo.Wrap(gives()).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")},
+		llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{Name: "x", Parameters: func() {}}}}))
+	require.ErrorContains(t, err, `langchaingo: tool "x": parameters: json: unsupported type`)
+}
+
+func TestContextOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	lost := func(next middleware.Model) middleware.Model {
+		return func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			return next(context.Background(), req, emit) //nolint:contextcheck // that is what the test is about
+		}
+	}
+	_, err := langchaingo.Wrap(gives(), lost).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
+	require.EqualError(t, err, "langchaingo: a middleware called the model with a context that is not made from its own")
+}
+
+// thinker is a model that says that it can reason.
+type thinker struct{ *model }
+
+func (thinker) SupportsReasoning() bool { return true }
+
+func TestSupportsReasoning(t *testing.T) {
+	t.Parallel()
+	require.True(t, llms.SupportsReasoningModel(langchaingo.Wrap(thinker{gives()})))
+	require.True(t, llms.SupportsReasoningModel(langchaingo.Wrap(langchaingo.Wrap(thinker{gives()}))))
+	_, ok := langchaingo.Wrap(gives()).(llms.ReasoningModel)
+	require.False(t, ok, "what inner is not, the wrapper is not")
+	answer, err := prompt(langchaingo.Wrap(thinker{gives(says("ok"))}), "Hi")
+	require.NoError(t, err)
+	require.Equal(t, "ok", answer)
+}
+
+func TestBadOptions(t *testing.T) {
+	t.Parallel()
+	require.PanicsWithValue(t, "langchaingo: Wrap: inner model is nil", func() { langchaingo.Wrap(nil) })
+	require.PanicsWithValue(t, "langchaingo: Model: inner model is nil", func() { langchaingo.Model(nil) })
+	require.PanicsWithValue(t, "langchaingo: Wrap: Budget.Window is 0 tokens, want more than 0", func() {
+		langchaingo.Options{Budget: &middleware.Budget{}}.Wrap(gives())
+	})
+}
+
+// What surrounds an edited part, and what stands beside it, stays.
+func TestEditsKeepTheRest(t *testing.T) {
+	t.Parallel()
+	cached := llms.WithCacheControl(llms.ToolCallResponse{ToolCallID: "1", Content: "many words of a long result"}, &llms.CacheControl{Type: "ephemeral"})
+	image := llms.ImageURLWithDetailPart("http://x/a.png", "low")
+	history := []llms.MessageContent{
+		{Role: llms.ChatMessageTypeGeneric, Parts: []llms.ContentPart{llms.TextPart("Go"), image}},
+		calling("1", "look", `{"path":"some/long/path"}`),
+		{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{cached}},
+		calling("2", "look", `{"a":2}`), result("2", "look", "new"),
+		human("and"),
+	}
+	was, err := json.Marshal(history)
+	require.NoError(t, err)
+	inner := gives(says("ok"))
+	editor := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, ClearToolInputs: true})
+	_, err = langchaingo.Wrap(inner, editor).GenerateContent(t.Context(), history)
+	require.NoError(t, err)
+	got := inner.last().msgs
+	require.Len(t, got, len(history))
+	for _, i := range []int{0, 3, 4, 5} {
+		require.Same(t, &history[i].Parts[0], &got[i].Parts[0], "message %d is not edited", i)
+	}
+	require.Equal(t, "{}", sentCall(t, got))
+	require.Equal(t, llms.WithCacheControl(
+		llms.ToolCallResponse{ToolCallID: "1", Name: "look", Content: "[cleared]"}, cached.CacheControl), got[2].Parts[0])
+	now, err := json.Marshal(history)
+	require.NoError(t, err)
+	require.Equal(t, was, now, "the caller's own is not written to")
+}
