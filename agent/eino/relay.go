@@ -35,6 +35,7 @@ type relay struct {
 	tracks []*track
 	main   *track // whose deltas come through; nil: nothing came yet
 	own    bool   // chunks are made from deltas
+	lost   bool   // the model inside sent chunks that the reader does not get
 
 	err      error // of a chain that ended before it had begun
 	panicked any
@@ -113,6 +114,7 @@ func (t *track) add(chunk *schema.Message, says []middleware.Delta) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.own {
+		r.lost = true
 		return nil
 	}
 	w := waiting{chunk: chunk, says: slices.Clone(says)}
@@ -189,8 +191,10 @@ func (r *relay) part() error {
 	}
 	r.own = true
 	if r.main == nil || len(r.main.queue) == 0 {
+		r.lost = r.main == nil
 		return nil
 	}
+	r.lost = true
 	w := r.main.queue[0]
 	for _, d := range w.says[:w.next] {
 		if err := r.send(chunkOf(d)); err != nil {
@@ -235,7 +239,7 @@ func (r *relay) finish(resp *middleware.Response) error {
 	if err := r.part(); err != nil {
 		return err
 	}
-	if meta := r.call.meta(resp); meta != nil {
+	if meta := r.call.meta(resp); meta != nil && r.lost {
 		return r.send(&schema.Message{Role: schema.Assistant, ResponseMeta: meta})
 	}
 	return nil
