@@ -64,11 +64,14 @@ func inResult(f *schema.Message, p message.Part, failed bool) message.Part {
 // Same implements foreign.Codec. It allocates nothing, unless there is an
 // opaque part.
 func (codec) Same(f *schema.Message, m *message.Message) bool {
-	if f == nil || f.Name != m.Name {
+	if f == nil || f.Name != m.Name || string(f.Role) != string(m.Role) || !sameUsage(f, m.Usage) {
 		return false
 	}
-	if role, ok := roleOf(f.Role); !ok || role != m.Role || !sameUsage(f, m.Usage) {
+	if _, known := roleOf(f.Role); !known {
 		return false
+	}
+	if len(f.MultiContent)+len(f.UserInputMultiContent)+len(f.AssistantGenMultiContent) == 0 { //nolint:staticcheck // see multi
+		return samePlain(f, m.Parts)
 	}
 	c := cursor{f: f}
 	for _, want := range m.Parts {
@@ -87,6 +90,46 @@ func (codec) Same(f *schema.Message, m *message.Message) bool {
 	}
 	_, more := c.next()
 	return !more
+}
+
+// samePlain is the short way for messages without lists: almost all.
+func samePlain(f *schema.Message, parts []message.Part) bool {
+	if f.ReasoningContent != "" {
+		if len(parts) == 0 || parts[0] != message.Part(message.Thinking{Text: f.ReasoningContent}) {
+			return false
+		}
+		parts = parts[1:]
+	}
+	switch {
+	case f.Role == schema.Tool:
+		if len(parts) == 0 {
+			return false
+		}
+		r, ok := parts[0].(message.ToolResult)
+		if !ok || r.Text != f.Content || r.CallID != f.ToolCallID || r.Name != f.ToolName || r.Content != nil || r.Error != hasFailed(f) {
+			return false
+		}
+		parts = parts[1:]
+	case f.Content != "":
+		if len(parts) == 0 {
+			return false
+		}
+		if t, ok := parts[0].(message.Text); !ok || t.Text != f.Content {
+			return false
+		}
+		parts = parts[1:]
+	}
+	if len(parts) != len(f.ToolCalls) {
+		return false
+	}
+	for i := range f.ToolCalls {
+		c, ok := parts[i].(message.ToolCall)
+		t := &f.ToolCalls[i]
+		if !ok || c.Arguments != t.Function.Arguments || c.ID != t.ID || c.Name != t.Function.Name {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *piece) isResult(f *schema.Message, r *message.ToolResult) bool {
