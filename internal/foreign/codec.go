@@ -21,6 +21,14 @@ type Codec[F any] interface {
 	Export(m message.Message, from *Origin[F]) (F, error)
 }
 
+// Keeper is a [Codec] that can tell quickly which messages go out as they came
+// in.
+type Keeper[F any] interface {
+	// Keeps reports whether Export would return f itself for m, which no edit
+	// has touched since it was imported from f.
+	Keeps(f F, m *message.Message) bool
+}
+
 // Origin is where a message comes from.
 type Origin[F any] struct {
 	Foreign F               // as it came in

@@ -20,11 +20,20 @@ type Conversation[F any] struct {
 // which message of the request is meant.
 func (c *Conversation[F]) Export(req *middleware.Request) ([]F, error) {
 	out := make([]F, len(req.Messages))
+	copy(out, c.foreign) // most are at their place
+	keeper, keeps := c.memo.codec.(Keeper[F])
 	from := new(Origin[F])
 	o := c.origins(req)
 	for i := range req.Messages {
+		at, edited := o.of(i)
+		if keeps && at >= 0 && !edited && keeper.Keeps(c.foreign[at], &req.Messages[i]) {
+			if at != i {
+				out[i] = c.foreign[at]
+			}
+			continue
+		}
 		origin := from
-		if at, edited := o.of(i); at >= 0 {
+		if at >= 0 {
 			from.Foreign, from.Message, from.Edited = c.foreign[at], c.Messages[at], edited
 		} else {
 			origin = nil
