@@ -26,7 +26,7 @@ type heard struct {
 	wait   sync.WaitGroup
 }
 
-func (h *heard) add(info *callbacks.RunInfo, format string, args ...any) {
+func (h *heard) addf(info *callbacks.RunInfo, format string, args ...any) {
 	if info == nil || info.Component != components.ComponentOfChatModel {
 		return
 	}
@@ -39,7 +39,7 @@ func (h *heard) handler() callbacks.Handler {
 	return callbacks.NewHandlerBuilder().
 		OnStartFn(func(ctx context.Context, info *callbacks.RunInfo, in callbacks.CallbackInput) context.Context {
 			if i := model.ConvCallbackInput(in); i != nil && info != nil && info.Component == components.ComponentOfChatModel {
-				h.add(info, "start")
+				h.addf(info, "start")
 				h.mu.Lock()
 				h.inputs = append(h.inputs, i.Messages)
 				h.mu.Unlock()
@@ -48,12 +48,12 @@ func (h *heard) handler() callbacks.Handler {
 		}).
 		OnEndFn(func(ctx context.Context, info *callbacks.RunInfo, out callbacks.CallbackOutput) context.Context {
 			if o := model.ConvCallbackOutput(out); o != nil {
-				h.add(info, "end: %s", o.Message.Content)
+				h.addf(info, "end: %s", o.Message.Content)
 			}
 			return ctx
 		}).
 		OnErrorFn(func(ctx context.Context, info *callbacks.RunInfo, err error) context.Context {
-			h.add(info, "error: %v", err)
+			h.addf(info, "error: %v", err)
 			return ctx
 		}).
 		OnEndWithStreamOutputFn(func(ctx context.Context, info *callbacks.RunInfo, out *schema.StreamReader[callbacks.CallbackOutput]) context.Context {
@@ -69,7 +69,7 @@ func (h *heard) handler() callbacks.Handler {
 						text += m.Message.Content
 					}
 				}
-				h.add(info, "stream: %s", text)
+				h.addf(info, "stream: %s", text)
 			})
 			return ctx
 		}).Build()
@@ -163,7 +163,8 @@ func TestCallbacksOfEachCall(t *testing.T) {
 	n := 0
 	h := &heard{}
 	m := eino.Wrap(newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
-		if n++; n == 1 {
+		n++
+		if n == 1 {
 			return nil, &apiError{503}
 		}
 		return []*schema.Message{say("so")}, nil

@@ -28,7 +28,8 @@ func (codec) Import(f *schema.Message, _ []message.Message) (message.Message, er
 	m := message.Message{Name: f.Name, Usage: usageOf(f)}
 	var ok bool
 	if m.Role, ok = roleOf(f.Role); !ok {
-		return message.Message{}, fmt.Errorf("role %q, want %q, %q, %q or %q", f.Role, schema.System, schema.User, schema.Assistant, schema.Tool)
+		return message.Message{}, fmt.Errorf("role %q, want %q, %q, %q or %q",
+			f.Role, schema.System, schema.User, schema.Assistant, schema.Tool)
 	}
 	failed := hasFailed(f)
 	for c := (cursor{f: f}); ; {
@@ -70,7 +71,7 @@ func (codec) Same(f *schema.Message, m *message.Message) bool {
 	if _, known := roleOf(f.Role); !known {
 		return false
 	}
-	if len(f.MultiContent)+len(f.UserInputMultiContent)+len(f.AssistantGenMultiContent) == 0 { //nolint:staticcheck // see multi
+	if len(f.MultiContent)+len(f.UserInputMultiContent)+len(f.AssistantGenMultiContent) == 0 {
 		return samePlain(f, m.Parts)
 	}
 	c := cursor{f: f}
@@ -142,15 +143,18 @@ func (p *piece) isResult(f *schema.Message, r *message.ToolResult) bool {
 	return r.Text == "" && (p.kind == mediaKind || p.kind == opaqueKind) && p.is(f, r.Content)
 }
 
+// Keeps implements foreign.Keeper.
+func (codec) Keeps(*schema.Message, *message.Message) bool { return true }
+
 // Export implements foreign.Codec.
 func (codec) Export(m message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
 	switch {
 	case from == nil:
 		return made(m)
-	case !from.Edited || m.Equal(from.Message):
+	case !from.Edited:
 		return from.Foreign, nil
 	}
-	return edited(m, from)
+	return edited(&m, from)
 }
 
 func hasFailed(f *schema.Message) bool {

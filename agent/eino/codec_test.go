@@ -158,8 +158,6 @@ func TestPropertyThereAndBack(t *testing.T) {
 	require.Greater(t, done, all/20, "some messages must arrive")
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // TestWords tells what messages of eino say in ours, and that ours come out as
 // the same messages where they are made anew.
 func TestWords(t *testing.T) {
@@ -194,7 +192,7 @@ func TestWords(t *testing.T) {
 		"result in pieces": {
 			f: &schema.Message{Role: schema.Tool, ToolCallID: "c1", ToolName: "look", UserInputMultiContent: []schema.MessageInputPart{
 				{Type: schema.ChatMessagePartTypeText, Text: "see"},
-				{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: ptr("aGk="), MIMEType: "image/png"}}},
+				{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: schema.MessagePartCommon{Base64Data: new("aGk="), MIMEType: "image/png"}}},
 			}},
 			want: message.Message{Role: message.RoleTool, Parts: []message.Part{
 				message.ToolResult{CallID: "c1", Name: "look", Text: "see"},
@@ -204,21 +202,21 @@ func TestWords(t *testing.T) {
 		},
 		"image by URL": {
 			f: &schema.Message{Role: schema.User, UserInputMultiContent: []schema.MessageInputPart{
-				{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: schema.MessagePartCommon{URL: ptr("https://x/y")}}},
+				{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: schema.MessagePartCommon{URL: new("https://x/y")}}},
 			}},
 			want: message.Message{Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/*", URL: "https://x/y"}}},
 			anew: true,
 		},
 		"image by data URL": {
 			f: &schema.Message{Role: schema.User, UserInputMultiContent: []schema.MessageInputPart{
-				{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: schema.MessagePartCommon{URL: ptr("data:image/png;base64,aGk=")}}},
+				{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{MessagePartCommon: schema.MessagePartCommon{URL: new("data:image/png;base64,aGk=")}}},
 			}},
 			want: message.Message{Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", Data: "hi"}}},
 		},
 		"deprecated list": {
-			f: &schema.Message{Role: schema.User, MultiContent: []schema.ChatMessagePart{
+			f: &schema.Message{Role: schema.User, MultiContent: []schema.ChatMessagePart{ //nolint:staticcheck // deprecated, and still in use
 				{Type: schema.ChatMessagePartTypeText, Text: "see"},
-				{Type: schema.ChatMessagePartTypeImageURL, ImageURL: &schema.ChatMessageImageURL{URL: "https://x/y", MIMEType: "image/png"}},
+				{Type: schema.ChatMessagePartTypeImageURL, ImageURL: &schema.ChatMessageImageURL{URL: "https://x/y", MIMEType: "image/png"}}, //nolint:staticcheck // the same
 			}},
 			want: message.Message{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "see"}, message.Media{Type: "image/png", URL: "https://x/y"}}},
 		},
@@ -270,8 +268,8 @@ func TestOnlyTheEdit(t *testing.T) {
 		Extra:        map[string]any{"id": "m2", "_eino_claude_thinking_signature": "sig"},
 		ResponseMeta: &schema.ResponseMeta{FinishReason: "tool_calls", Usage: &schema.TokenUsage{PromptTokens: 1}},
 		ToolCalls: []schema.ToolCall{
-			{Index: ptr(0), ID: "c1", Type: "function", Function: schema.FunctionCall{Name: "look", Arguments: `{"p":1}`}, Extra: map[string]any{"sig": []byte("x")}},
-			{Index: ptr(1), ID: "c2", Type: "custom", Function: schema.FunctionCall{Name: "look", Arguments: `{"p":2}`}},
+			{Index: new(0), ID: "c1", Type: "function", Function: schema.FunctionCall{Name: "look", Arguments: `{"p":1}`}, Extra: map[string]any{"sig": []byte("x")}},
+			{Index: new(1), ID: "c2", Type: "custom", Function: schema.FunctionCall{Name: "look", Arguments: `{"p":2}`}},
 		},
 	}
 	pieces := &schema.Message{Role: schema.Tool, ToolCallID: "c1", UserInputMultiContent: []schema.MessageInputPart{
@@ -362,6 +360,7 @@ func TestOnlyTheEdit(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest // allocations of others would be counted
 func TestSameAllocatesNothing(t *testing.T) {
 	big := strings.Repeat("AAAA", 1000)
 	f := &schema.Message{
@@ -397,18 +396,18 @@ func TestWhatCannotBeSaid(t *testing.T) {
 	}
 	call := message.ToolCall{ID: "c1", Name: "look", Arguments: "{}"}
 	for want, m := range map[string]message.Message{
-		`message 0: role "robot"`:                                    {Role: "robot"},
-		"message 0: part 1: text behind a tool call":                 message.Assistant(call, message.Text{Text: "x"}),
-		"message 0: 2 parts in a system message":                     {Role: message.RoleSystem, Parts: []message.Part{message.Text{Text: "a"}, message.Text{Text: "b"}}},
-		"message 0: a tool message without a result":                 {Role: message.RoleTool},
-		"message 0: part 0: text in a tool message":                  {Role: message.RoleTool, Parts: []message.Part{message.Text{Text: "a"}}},
-		`message 0: part 1: a result of call "c2"`:                   {Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c1"}, message.ToolResult{CallID: "c2"}}},
+		`message 0: role "robot"`:                                     {Role: "robot"},
+		"message 0: part 1: text behind a tool call":                  message.Assistant(call, message.Text{Text: "x"}),
+		"message 0: 2 parts in a system message":                      {Role: message.RoleSystem, Parts: []message.Part{message.Text{Text: "a"}, message.Text{Text: "b"}}},
+		"message 0: a tool message without a result":                  {Role: message.RoleTool},
+		"message 0: part 0: text in a tool message":                   {Role: message.RoleTool, Parts: []message.Part{message.Text{Text: "a"}}},
+		`message 0: part 1: a result of call "c2"`:                    {Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c1"}, message.ToolResult{CallID: "c2"}}},
 		`message 0: part 1: a result of call "c1" is an error in one`: {Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c1"}, message.ToolResult{CallID: "c1", Error: true}}},
-		`message 0: part 0: opaque part of kind "redacted"`:          message.Assistant(message.Opaque{Kind: "redacted", Data: "x"}),
-		`message 0: media of type "image/png" named "a.png"`:         {Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", Name: "a.png"}}},
-		`message 0: part 0: media of type "image/png" cannot be`:     {Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", URL: "https://x", Data: "x"}}},
-		`message 0: result of call "c1" has no place`:                {Role: message.RoleUser, Parts: []message.Part{message.ToolResult{CallID: "c1"}}},
-		"message 0: signed thinking":                                 {Role: message.RoleUser, Parts: []message.Part{message.Thinking{Text: "x", Signature: "s"}}},
+		`message 0: part 0: opaque part of kind "redacted"`:           message.Assistant(message.Opaque{Kind: "redacted", Data: "x"}),
+		`message 0: media of type "image/png" named "a.png"`:          {Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", Name: "a.png"}}},
+		`message 0: part 0: media of type "image/png" cannot be`:      {Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", URL: "https://x", Data: "x"}}},
+		`message 0: result of call "c1" has no place`:                 {Role: message.RoleUser, Parts: []message.Part{message.ToolResult{CallID: "c1"}}},
+		"message 0: signed thinking":                                  {Role: message.RoleUser, Parts: []message.Part{message.Thinking{Text: "x", Signature: "s"}}},
 	} {
 		_, err := Export([]message.Message{m})
 		require.ErrorContains(t, err, "eino: "+want)

@@ -13,22 +13,29 @@ import (
 // thinkingKeys are the keys in Extra under which the models of eino-ext keep
 // thinking and its signature beside ReasoningContent. Some send it back from
 // there, so thinking that was removed must go there, too.
-var thinkingKeys = []string{"reasoning-content", "_thinking", "_eino_claude_thinking", "_eino_claude_thinking_signature", "ark-reasoning-content"}
+var thinkingKeys = []string{
+	"reasoning-content", "_thinking", "_eino_claude_thinking", "_eino_claude_thinking_signature", "ark-reasoning-content",
+}
 
 // edited returns a copy of the message that m comes from, which differs from
 // it only in what m says differently.
-func edited(m message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
+func edited(m *message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
 	f := from.Foreign
 	out := new(schema.Message)
 	*out = *f
-	out.Extra = maps.Clone(f.Extra)
-	if reword(out, m, from.Message) {
+	if f.Extra != nil {
+		out.Extra = maps.Clone(f.Extra)
+	}
+	if reword(out, m, &from.Message) {
 		return out, nil
 	}
+	if m.Equal(from.Message) {
+		return f, nil
+	}
 	out.Role, out.Name = schema.RoleType(m.Role), m.Name
-	e := &edit{from: f, out: out, m: m}
+	e := &edit{from: f, out: out, m: *m}
 	e.align(from.Message.Parts)
-	if e.rebuild() && comesBack(out, m) == nil {
+	if e.rebuild() && comesBack(out, *m) == nil {
 		return out, nil
 	}
 	return e.anew()
@@ -36,14 +43,13 @@ func edited(m message.Message, from *foreign.Origin[*schema.Message]) (*schema.M
 
 // reword is the short way for the most frequent edit: a result gets another
 // text.
-func reword(out *schema.Message, m, before message.Message) bool {
-	now, ok := only[message.ToolResult](m.Parts)
-	was, alike := only[message.ToolResult](before.Parts)
-	if !ok || !alike || m.Role != before.Role || m.Name != before.Name || out.Content == "" && !answersWithNothing(out) {
+func reword(out *schema.Message, m, before *message.Message) bool {
+	if out.Role != schema.Tool || len(m.Parts) != 1 || len(before.Parts) != 1 || m.Role != before.Role || m.Name != before.Name ||
+		out.Content == "" && !answersWithNothing(out) {
 		return false
 	}
-	was.Text = now.Text
-	if now != was || now.Content != nil {
+	now, ok := m.Parts[0].(message.ToolResult)
+	if !ok || now.Content != nil || now.CallID != out.ToolCallID || now.Name != out.ToolName || now.Error != hasFailed(out) {
 		return false
 	}
 	out.Content = now.Text
@@ -112,7 +118,8 @@ func (e *edit) rebuild() bool {
 		return false
 	}
 	out.ReasoningContent, out.Content = "", ""
-	out.MultiContent, out.UserInputMultiContent, out.AssistantGenMultiContent, out.ToolCalls = nil, nil, nil, nil //nolint:staticcheck // see multi
+	out.MultiContent, out.UserInputMultiContent, out.AssistantGenMultiContent = nil, nil, nil
+	out.ToolCalls = nil
 	for i, p := range parts {
 		was := e.to[i]
 		if was < 0 {
@@ -165,13 +172,13 @@ func (e *edit) put(was piece, p message.Part) bool {
 		e.out.Content = t.Text
 		return ok
 	case inMulti:
-		el := e.from.MultiContent[was.i] //nolint:staticcheck // see multi
+		el := e.from.MultiContent[was.i]
 		if t, ok := p.(message.Text); ok && was.kind == textKind {
 			el.Text = t.Text
 		} else if !same {
 			return add(e.out, inMulti, p) == nil
 		}
-		e.out.MultiContent = append(e.out.MultiContent, el) //nolint:staticcheck // see multi
+		e.out.MultiContent = append(e.out.MultiContent, el)
 	case inInput:
 		el := e.from.UserInputMultiContent[was.i]
 		el.Extra = maps.Clone(el.Extra)
@@ -213,7 +220,7 @@ func (e *edit) insert(p message.Part) bool {
 			at   place
 			used bool
 		}{
-			{inMulti, len(e.from.MultiContent) > 0}, //nolint:staticcheck // see multi
+			{inMulti, len(e.from.MultiContent) > 0},
 			{inInput, len(e.from.UserInputMultiContent) > 0},
 			{inOutput, len(e.from.AssistantGenMultiContent) > 0},
 		} {
@@ -234,7 +241,8 @@ func (e *edit) anew() (*schema.Message, error) {
 	}
 	out := e.out
 	out.ReasoningContent, out.Content, out.ToolCallID, out.ToolName = f.ReasoningContent, f.Content, f.ToolCallID, f.ToolName
-	out.MultiContent, out.UserInputMultiContent, out.AssistantGenMultiContent = f.MultiContent, f.UserInputMultiContent, f.AssistantGenMultiContent //nolint:staticcheck,lll // see multi
+	out.MultiContent = f.MultiContent
+	out.UserInputMultiContent, out.AssistantGenMultiContent = f.UserInputMultiContent, f.AssistantGenMultiContent
 	for i := range f.ToolCalls {
 		k := slices.IndexFunc(e.from.ToolCalls, func(c schema.ToolCall) bool { return c.ID == f.ToolCalls[i].ID })
 		if k >= 0 {

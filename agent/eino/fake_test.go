@@ -29,22 +29,22 @@ type chunks func(ctx context.Context, in []*schema.Message) ([]*schema.Message, 
 // fake is a chat model that does what it is told and remembers what it was
 // asked. Generate puts the chunks together.
 type fake struct {
-	*log
+	*seen
 
 	does  chunks
 	tools []*schema.ToolInfo
 	after func(w *schema.StreamWriter[*schema.Message]) // what a stream does behind its chunks
 }
 
-// log is what a fake and those made from it by WithTools have seen.
-type log struct {
+// seen is what a fake and those made from it by WithTools have seen.
+type seen struct {
 	mu      sync.Mutex
 	asked   [][]*schema.Message
 	options []*model.Options
 	running sync.WaitGroup
 }
 
-func newFake(does chunks) *fake { return &fake{log: new(log), does: does} }
+func newFake(does chunks) *fake { return &fake{seen: new(seen), does: does} }
 
 func says(of ...*schema.Message) chunks {
 	return func(context.Context, []*schema.Message) ([]*schema.Message, error) { return of, nil }
@@ -179,7 +179,7 @@ type page struct {
 	Page int `json:"page"`
 }
 
-func readTool(t testing.TB) tool.InvokableTool {
+func readTool(t *testing.T) tool.InvokableTool {
 	t.Helper()
 	read, err := utils.InferTool("read", "Reads a page of the log.", func(_ context.Context, in page) (string, error) {
 		return fmt.Sprintf("page %d: %s", in.Page, strings.Repeat("ok ", 300)), nil
@@ -190,7 +190,7 @@ func readTool(t testing.TB) tool.InvokableTool {
 
 // sound checks that a provider would take a request, and returns how many
 // results in it are cleared.
-func sound(t testing.TB, in []*schema.Message, window int) (cleared int) {
+func sound(t *testing.T, in []*schema.Message, window int) (cleared int) {
 	t.Helper()
 	msgs, err := eino.Import(in)
 	require.NoError(t, err)

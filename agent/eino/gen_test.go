@@ -61,7 +61,7 @@ var (
 		"", "https://x/y.png", "data:image/png;base64,AAAA", "data:image/png;base64,A A", "data:;base64,AAAA", "data:text/plain,hi",
 		"data:image/png;charset=x;base64,AAAA", "data:image/png;base64,",
 	}
-	datas = []string{"", "AAAA", "aGk=", "aGl=", "not base64", "AA\nAA", base64.StdEncoding.EncodeToString(make([]byte, 2000))}
+	datas = []string{"", "AAAA", "aGk=", "aGl=", "not base64", "AA\nBB", base64.StdEncoding.EncodeToString(make([]byte, 2000))}
 	mimes = []string{"", "image/png", "audio/wav", "application/pdf", "image/*"}
 )
 
@@ -78,7 +78,7 @@ func extras(t *rapid.T) map[string]any {
 }
 
 func commons(t *rapid.T) schema.MessagePartCommon {
-	c := schema.MessagePartCommon{MIMEType: pick(t, mimes...), Extra: extras(t)}
+	c := schema.MessagePartCommon{MIMEType: pick(t, mimes...), Extra: extras(t)} //nolint:staticcheck // deprecated, and still in use
 	if rapid.Bool().Draw(t, "url") {
 		url := pick(t, urls...)
 		c.URL = &url
@@ -136,6 +136,7 @@ func outputs(t *rapid.T) (all []schema.MessageOutputPart) {
 	return all
 }
 
+//nolint:staticcheck // the deprecated list is still in use
 func multis(t *rapid.T) (all []schema.ChatMessagePart) {
 	for range rapid.IntRange(0, 2).Draw(t, "multis") {
 		p := schema.ChatMessagePart{Type: pick(t, partTypes...), Text: pick(t, words...)}

@@ -166,7 +166,7 @@ func add(f *schema.Message, at place, p message.Part) error {
 	switch at {
 	case inMulti:
 		el, err := multiPart(p)
-		f.MultiContent = append(f.MultiContent, el) //nolint:staticcheck // see multi
+		f.MultiContent = append(f.MultiContent, el)
 		return err
 	case inInput:
 		el, err := inputPart(p)
@@ -202,7 +202,8 @@ func inputPart(p message.Part) (el schema.MessageInputPart, err error) {
 		}
 		return el, nil
 	case message.Opaque:
-		return el, unmarshal(p, &el)
+		err = unmarshal(p, &el)
+		return el, err
 	case message.Thinking:
 		return el, errors.New("signed thinking, or thinking behind something else: eino carries it in messages of the assistant alone")
 	case message.ToolCall, message.ToolResult:
@@ -234,7 +235,8 @@ func outputPart(p message.Part) (el schema.MessageOutputPart, err error) {
 		}
 		return el, nil
 	case message.Opaque:
-		return el, unmarshal(p, &el)
+		err = unmarshal(p, &el)
+		return el, err
 	case message.ToolCall, message.ToolResult:
 	}
 	return el, fmt.Errorf("%s has no place here in a message of eino", describe(p))
@@ -246,7 +248,8 @@ func multiPart(p message.Part) (el schema.ChatMessagePart, err error) {
 	case message.Text:
 		return schema.ChatMessagePart{Type: schema.ChatMessagePartTypeText, Text: p.Text}, nil
 	case message.Opaque:
-		return el, unmarshal(p, &el)
+		err = unmarshal(p, &el)
+		return el, err
 	case message.Media, message.Thinking, message.ToolCall, message.ToolResult:
 	}
 	return el, fmt.Errorf("%s cannot stand beside a part of kind %q", describe(p), kindMulti)

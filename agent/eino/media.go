@@ -36,7 +36,7 @@ func (p *piece) media(wildcard, mime string, url, data *string, name string) {
 	}
 }
 
-// dataURL takes apart a URL of the form data:image/png;base64,…
+// dataURL takes apart a URL of the form data:image/png;base64,…, if it is one.
 func dataURL(url string) (mime, data string, ok bool) {
 	const begin, middle = "data:", ";base64,"
 	if !strings.HasPrefix(url, begin) {
@@ -77,7 +77,7 @@ func encodes(encoded, data string) bool {
 	}
 	var in [block]byte
 	var out [block / 3 * 4]byte
-	for len(data) > 0 {
+	for data != "" {
 		n := copy(in[:], data)
 		base64.StdEncoding.Encode(out[:], in[:n])
 		width := base64.StdEncoding.EncodedLen(n)

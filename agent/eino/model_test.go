@@ -166,7 +166,7 @@ func TestModelBadRequests(t *testing.T) {
 		"eino: message 1: 2 parts in a system message": {Messages: []message.Message{
 			message.User("go"), {Role: message.RoleSystem, Parts: []message.Part{message.Text{Text: "a"}, message.Text{Text: "b"}}},
 		}},
-		"eino: tool 0, t: parameters:":                              {Tools: []message.ToolDef{{Name: "t", Parameters: "{"}}},
+		"eino: tool 0, t: parameters:":                            {Tools: []message.ToolDef{{Name: "t", Parameters: "{"}}},
 		"eino: Request.Params is int, want []model.Option or nil": {Params: 1},
 	} {
 		_, err := m(t.Context(), req, nil)

@@ -51,52 +51,60 @@ type cursor struct {
 
 // next returns the next piece; ok is false behind the last one.
 func (c *cursor) next() (p piece, ok bool) {
-	f := c.f
 	for ; c.at < behindAll; c.at, c.i = c.at+1, 0 {
-		switch c.at {
-		case inReasoning:
-			if f.ReasoningContent != "" {
-				c.at++
-				return piece{at: inReasoning, kind: thinkingKind, s: [4]string{f.ReasoningContent}}, true
-			}
-		case inContent:
-			if f.Content != "" || answersWithNothing(f) {
-				c.at++
-				return piece{at: inContent, s: [4]string{f.Content}}, true
-			}
-		case inMulti:
-			if p, ok = c.list(len(f.MultiContent)); ok {
-				p.multi(&f.MultiContent[p.i])
-				return p, true
-			}
-		case inInput:
-			if p, ok = c.list(len(f.UserInputMultiContent)); ok {
-				p.input(&f.UserInputMultiContent[p.i])
-				return p, true
-			}
-		case inOutput:
-			if p, ok = c.list(len(f.AssistantGenMultiContent)); ok {
-				p.output(&f.AssistantGenMultiContent[p.i])
-				return p, true
-			}
-		case inCalls:
-			if p, ok = c.list(len(f.ToolCalls)); ok {
-				t := &f.ToolCalls[p.i]
-				p.kind, p.s = callKind, [4]string{t.ID, t.Function.Name, t.Function.Arguments}
-				return p, true
-			}
-		case behindAll:
+		if c.i < c.len() {
+			p = piece{at: c.at, i: c.i, kind: opaqueKind}
+			c.i++
+			p.read(c.f)
+			return p, true
 		}
 	}
 	return piece{}, false
 }
 
-func (c *cursor) list(n int) (piece, bool) {
-	if c.i >= n {
-		return piece{}, false
+// len returns how many pieces stand at the place of the cursor.
+func (c *cursor) len() int {
+	f := c.f
+	switch c.at {
+	case inReasoning:
+		if f.ReasoningContent != "" {
+			return 1
+		}
+	case inContent:
+		if f.Content != "" || answersWithNothing(f) {
+			return 1
+		}
+	case inMulti:
+		return len(f.MultiContent)
+	case inInput:
+		return len(f.UserInputMultiContent)
+	case inOutput:
+		return len(f.AssistantGenMultiContent)
+	case inCalls:
+		return len(f.ToolCalls)
+	case behindAll:
 	}
-	c.i++
-	return piece{at: c.at, i: c.i - 1, kind: opaqueKind}, true
+	return 0
+}
+
+// read fills a piece with what stands at its place.
+func (p *piece) read(f *schema.Message) {
+	switch p.at {
+	case inReasoning:
+		p.kind, p.s = thinkingKind, [4]string{f.ReasoningContent}
+	case inContent:
+		p.kind, p.s = textKind, [4]string{f.Content}
+	case inMulti:
+		p.multi(&f.MultiContent[p.i])
+	case inInput:
+		p.input(&f.UserInputMultiContent[p.i])
+	case inOutput:
+		p.output(&f.AssistantGenMultiContent[p.i])
+	case inCalls:
+		t := &f.ToolCalls[p.i]
+		p.kind, p.s = callKind, [4]string{t.ID, t.Function.Name, t.Function.Arguments}
+	case behindAll:
+	}
 }
 
 // answersWithNothing reports whether a message is a result without content:
@@ -206,7 +214,7 @@ func (p *piece) unknown(f *schema.Message) (message.Part, error) {
 	)
 	switch p.at {
 	case inMulti:
-		kind, from = kindMulti, &f.MultiContent[p.i] //nolint:staticcheck // see multi
+		kind, from = kindMulti, &f.MultiContent[p.i]
 	case inInput:
 		kind, from = kindInput, &f.UserInputMultiContent[p.i]
 	case inOutput:

@@ -54,7 +54,7 @@ func (r *recall) find(m *message.Message) *schema.Message {
 
 // saysMore reports whether a message has something besides its words.
 func saysMore(f *schema.Message) bool {
-	if len(f.Extra)+len(f.MultiContent)+len(f.UserInputMultiContent)+len(f.AssistantGenMultiContent) > 0 { //nolint:staticcheck // see multi
+	if len(f.Extra)+len(f.MultiContent)+len(f.UserInputMultiContent)+len(f.AssistantGenMultiContent) > 0 {
 		return true
 	}
 	for _, c := range f.ToolCalls {

@@ -15,8 +15,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // answer is a stream with all that a provider may send.
 func answer() []*schema.Message {
 	call := func(i int, c schema.ToolCall) *schema.Message {
@@ -157,7 +155,7 @@ func TestStreamFails(t *testing.T) {
 	r, err := eino.Wrap(inner, clearing()).Stream(t.Context(), long(1))
 	require.NoError(t, err)
 	all, err := drain(r)
-	require.True(t, err == broken, "%v is the model's own error", err) //nolint:errorlint // identity is meant
+	require.Same(t, broken, err, "%v is the model's own error", err)
 	require.Len(t, all, 1)
 }
 
@@ -165,7 +163,8 @@ func TestStreamAskedAgain(t *testing.T) {
 	t.Parallel()
 	n := 0
 	inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
-		if n++; n == 1 {
+		n++
+		if n == 1 {
 			return []*schema.Message{{Role: schema.Assistant, Extra: map[string]any{"request": "first"}}}, nil
 		}
 		return []*schema.Message{{Role: schema.Assistant, Extra: map[string]any{"request": "second"}}, say("so")}, nil
@@ -291,7 +290,7 @@ func TestMiddlewareChangesPieces(t *testing.T) {
 				return emit(middleware.Delta{Call: &middleware.CallDelta{Index: 1, ID: "c", Name: "n", Arguments: "{}"}})
 			}),
 			want: []*schema.Message{a, last, schema.AssistantMessage("", []schema.ToolCall{
-				{Index: ptr(1), ID: "c", Type: "function", Function: schema.FunctionCall{Name: "n", Arguments: "{}"}},
+				{Index: new(1), ID: "c", Type: "function", Function: schema.FunctionCall{Name: "n", Arguments: "{}"}},
 			})},
 		},
 		"held back to the end": {

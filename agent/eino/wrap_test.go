@@ -251,7 +251,7 @@ func TestErrorsKeepTheirIdentity(t *testing.T) {
 		var kind middleware.Kind
 		m := eino.Wrap(inner, look(func(_ *middleware.Request, _ *middleware.Response, err error) { kind = middleware.KindOf(err) }))
 		_, err := ask(m, long(1))
-		require.True(t, err == no, "%v is the model's own error", err) //nolint:errorlint // identity is meant
+		require.Same(t, no, err, "%v is the model's own error", err)
 		require.Equal(t, middleware.RateLimited, kind, "the chain knows the kind")
 	})
 }
@@ -261,7 +261,8 @@ func TestRetry(t *testing.T) {
 	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
 		n := 0
 		inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
-			if n++; n == 1 {
+			n++
+			if n == 1 {
 				return nil, &apiError{503}
 			}
 			return []*schema.Message{say("at "), say("last")}, nil
