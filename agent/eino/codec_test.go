@@ -1,6 +1,8 @@
 package eino
 
 import (
+	"bytes"
+	"encoding/gob"
 	"errors"
 	"maps"
 	"math"
@@ -99,6 +101,50 @@ func TestPropertyEdit(t *testing.T) {
 			require.NotContains(t, f.Extra, "written", "Extra is cloned")
 		}
 	})
+}
+
+// TestPropertyClear does what editors do most: a result gets another text, or
+// the arguments of its call do. That never fails.
+func TestPropertyClear(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		f := anyForeign(t)
+		m, err := codec{}.Import(f, nil)
+		require.NoError(t, err)
+		now := m
+		now.Parts = slices.Clone(m.Parts)
+		for i, p := range now.Parts {
+			switch p.(type) {
+			case message.ToolResult, message.ToolCall:
+				now.Parts[i] = reword1(p, "[cleared]")
+			case message.Text, message.Thinking, message.Media, message.Opaque:
+			}
+		}
+		out, err := codec{}.Export(now, &origin{Foreign: f, Message: m, Edited: true})
+		require.NoError(t, err)
+		back, err := codec{}.Import(out, nil)
+		require.NoError(t, err)
+		require.True(t, back.Equal(now))
+		if out != f {
+			rest := clone(out)
+			rest.Content, rest.ToolCalls = f.Content, f.ToolCalls
+			rest.MultiContent, rest.UserInputMultiContent, rest.AssistantGenMultiContent = f.MultiContent, f.UserInputMultiContent, f.AssistantGenMultiContent
+			require.Equal(t, f, rest, "nothing else changes")
+			require.Len(t, out.ToolCalls, len(f.ToolCalls))
+		}
+	})
+}
+
+// TestErrorKeyInCheckpoints writes the mark as eino writes checkpoints.
+func TestErrorKeyInCheckpoints(t *testing.T) {
+	t.Parallel()
+	fs, err := Export([]message.Message{{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c1", Text: "no", Error: true}}}})
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, gob.NewEncoder(&b).Encode(fs[0]))
+	back := new(schema.Message)
+	require.NoError(t, gob.NewDecoder(&b).Decode(back))
+	require.Equal(t, fs[0], back)
 }
 
 func reflectEqual(a, b any) bool { return requireEqual(a, b) == nil }

@@ -64,8 +64,9 @@ type edit struct {
 	to        []int // for each part of m the piece that it was, or -1
 }
 
-// align finds out which piece of the message each part of m was: an equal one,
-// or else one of the same sort, in order.
+// align finds out which piece of the message each part of m was: the one in the
+// same place if all are of the sort that they were, or else an equal one, or
+// one of the same sort, in order.
 func (e *edit) align(before []message.Part) {
 	for c := (cursor{f: e.from}); ; {
 		p, ok := c.next()
@@ -75,6 +76,12 @@ func (e *edit) align(before []message.Part) {
 		e.pieces = append(e.pieces, p)
 	}
 	e.to = make([]int, len(e.m.Parts))
+	if slices.EqualFunc(before, e.m.Parts, inPlaceOf) {
+		for i := range e.to {
+			e.to[i] = i
+		}
+		return
+	}
 	next := 0
 	for i, p := range e.m.Parts {
 		e.to[i] = -1
@@ -87,6 +94,26 @@ func (e *edit) align(before []message.Part) {
 			next += k + 1
 		}
 	}
+}
+
+// inPlaceOf reports whether one part may stand where another stood.
+func inPlaceOf(was, is message.Part) bool {
+	if akin(was, is) {
+		return true
+	}
+	switch was.(type) {
+	case message.ToolResult:
+		_, ok := is.(message.ToolResult)
+		return ok
+	case message.Media, message.Opaque:
+		switch is.(type) {
+		case message.Text, message.Media, message.Opaque:
+			return true
+		case message.Thinking, message.ToolCall, message.ToolResult:
+		}
+	case message.Text, message.Thinking, message.ToolCall:
+	}
+	return false
 }
 
 // akin reports whether one part can be what became of another.

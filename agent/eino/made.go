@@ -77,7 +77,7 @@ func content(parts []message.Part) (said []message.Part, first message.ToolResul
 	for i, p := range parts {
 		r, ok := p.(message.ToolResult)
 		if !ok {
-			if _, ok := p.(message.Thinking); ok && i == 0 {
+			if _, ok := p.(message.Thinking); ok {
 				said = append(said, p)
 				continue
 			}

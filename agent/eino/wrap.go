@@ -57,7 +57,11 @@ func (o Options) Wrap(inner model.ToolCallingChatModel, mws ...middleware.Middle
 		budget := *o.Budget
 		o.Budget = &budget
 	}
-	s := &shared{Options: o, chain: middleware.Chain(mws...), memo: foreign.NewMemo("eino", codec{})}
+	chain := middleware.Chain(mws...)
+	if len(mws) == 1 {
+		chain = mws[0] // if it is a chain, its memory is the one that counts
+	}
+	s := &shared{Options: o, chain: chain, memo: foreign.NewMemo("eino", codec{})}
 	return newChat(inner, s, nil)
 }
 

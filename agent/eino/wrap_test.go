@@ -3,9 +3,11 @@ package eino_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cloudwego/eino/components"
@@ -331,4 +333,62 @@ func TestTyper(t *testing.T) {
 	name, _ = components.GetType(eino.Wrap(checked{newFake(nil)}))
 	require.Equal(t, "Checked", name)
 	require.True(t, components.IsCallbacksEnabled(eino.Wrap(newFake(nil))))
+}
+
+// TestTogether calls one wrapped model from many goroutines, each of which
+// goes on with a conversation of its own.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	inner := newFake(func(_ context.Context, in []*schema.Message) ([]*schema.Message, error) {
+		return []*schema.Message{say(in[1].Content), say(" answered")}, nil
+	})
+	m := eino.Wrap(inner, twice, clearing())
+	var wg sync.WaitGroup
+	for g := range 6 {
+		wg.Go(func() {
+			question := fmt.Sprint("question ", g)
+			for n := 1; n <= 10; n++ {
+				in := long(n)
+				in[1] = schema.UserMessage(question)
+				var all []*schema.Message
+				r, err := m.Stream(t.Context(), in)
+				if err == nil {
+					all, err = drain(r)
+				}
+				if err != nil || all[0].Content != question {
+					t.Errorf("%s: answered %v: %v", question, all, err)
+				}
+				if got, err := m.Generate(t.Context(), in); err != nil || got.Content != question+" answered" {
+					t.Errorf("%s: answered %v: %v", question, got, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// twice asks twice at once and takes the answer of one.
+func twice(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			drop := func(middleware.Delta) error { return nil }
+			_, _ = next(ctx, req, drop)
+		})
+		defer wg.Wait()
+		return next(ctx, req, emit)
+	}
+}
+
+func TestModelsShareAChain(t *testing.T) {
+	t.Parallel()
+	n := 0
+	chain := middleware.Chain(middleware.Observe(func(context.Context, middleware.Event) { n++ }), clearing())
+	first, second := newFake(says(say("a"))), newFake(says(say("b")))
+	_, err := eino.Wrap(first, chain).Generate(t.Context(), long(3))
+	require.NoError(t, err)
+	_, err = eino.Wrap(second, chain).Generate(t.Context(), long(3))
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "what was edited for one is known to the other")
+	require.Equal(t, first.asked, second.asked)
 }
