@@ -4,7 +4,7 @@
 // One line puts a chain before a model, whoever calls it then: an ADK agent, a
 // flow/agent/react agent, a compose graph, or code of one's own:
 //
-//	chat = eino.Wrap(chat, contextedit.New(contextedit.Options{}), fit.New(fit.Options{}))
+//	chat = eino.Wrap(chat, contextedit.New(contextedit.Options{}))
 //
 // [Model] goes the other way: with it the loop of package react runs on any
 // chat model of eino. [Import] and [Export] convert messages, for those who
