@@ -23,7 +23,7 @@ func newDisplay(opts options, out io.Writer) display {
 	if opts.json {
 		return jsonDisplay{out}
 	}
-	s := &screen{out: out, window: opts.window, chain: opts.chain, width: 80}
+	s := &screen{out: out, model: opts.model, window: opts.window, chain: opts.chain, width: 80}
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return s

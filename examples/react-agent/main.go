@@ -1,11 +1,13 @@
 // Command react-agent shows an agent whose context is edited before every
 // model call. It audits a source tree with tools that only read, and needs
-// neither a key nor a network: a stand-in takes the place of the model.
+// neither a key nor a network: a stand-in takes the place of the model, unless
+// a real one is asked for.
 //
 //	go run ./examples/react-agent
 //	go run ./examples/react-agent -window 8000
 //	go run ./examples/react-agent -window 8000 -chain none
 //	go run ./examples/react-agent -chain chain.yaml
+//	go run ./examples/react-agent -model openai:gpt-4.1-mini -task "Which package has no tests?"
 package main
 
 import (
@@ -33,7 +35,8 @@ const reserve = 500
 const system = `You audit Go source trees with the tools you have. ` +
 	`Old tool results may be cleared, so write down what you find as you go.`
 
-const task = `Find the exported names without a doc comment, the five longest files, and the packages without an Example. ` +
+// audits is the task that the stand-in can do.
+const audits = `Find the exported names without a doc comment, the five longest files, and the packages without an Example. ` +
 	`Answer in JSON: {"undocumented": [{"file", "name"}], "longest": [{"file", "lines"}], "packages_without_example": []}.`
 
 // chains are what -chain can name beside chain files.
@@ -60,12 +63,8 @@ func main() {
 // usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	opts, err := parseOptions(args)
-	var chain middleware.Middleware
 	if err == nil {
-		chain, err = opts.load()
-	}
-	if err == nil {
-		err = audit(ctx, opts, chain, stdout)
+		err = start(ctx, opts, stdout)
 	}
 	var usage *usageError
 	switch {
@@ -82,8 +81,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// audit lets the agent work and shows what happens.
-func audit(ctx context.Context, opts options, chain middleware.Middleware, stdout io.Writer) (err error) {
+// start opens what the command line names, and lets the agent work.
+func start(ctx context.Context, opts options, stdout io.Writer) error {
+	chain, err := opts.load()
+	if err != nil {
+		return err
+	}
+	model, err := opts.openModel(ctx)
+	if err != nil {
+		return err
+	}
+	return work(ctx, opts, chain, model, stdout)
+}
+
+// work lets the agent work and shows what happens.
+func work(ctx context.Context, opts options, chain middleware.Middleware, model middleware.Model, stdout io.Writer) (err error) {
 	t, err := openTree(opts.dir)
 	if err != nil {
 		return err
@@ -92,14 +104,14 @@ func audit(ctx context.Context, opts options, chain middleware.Middleware, stdou
 
 	var m meter
 	a := react.Agent{
-		Model:  middleware.Chain(chain, m.around)(standin(opts.window)),
+		Model:  middleware.Chain(chain, m.around)(model),
 		Tools:  t.tools(),
 		Budget: &middleware.Budget{Window: opts.window, Reserve: cmp.Or(opts.reserve, reserve)},
 
 		MaxSteps:     1000, // the audit of long files takes more than the defaults
 		MaxToolCalls: 4000,
 	}
-	start := []message.Message{message.System(system), message.User(task)}
+	start := []message.Message{message.System(system), message.User(opts.task)}
 
 	out := newDisplay(opts, stdout)
 	out.begin(t, size(start, a.Tools))

@@ -123,8 +123,8 @@ func TestWithoutChainItOverflows(t *testing.T) {
 			require.Empty(t, stdout)
 		}
 	}
-	opts := options{dir: "../../middleware", window: window, json: true}
-	err := audit(t.Context(), opts, middleware.Chain(), io.Discard)
+	opts := options{task: audits, dir: "../../middleware", window: window, json: true}
+	err := work(t.Context(), opts, middleware.Chain(), standin(window), io.Discard)
 	require.Equal(t, middleware.Overflow, middleware.KindOf(err), "%v", err)
 
 	status, stdout, stderr := exec(t, "-chain", "none", "-json", "-window", "200000")
@@ -194,8 +194,8 @@ func TestLosses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			opts := options{dir: dir, window: 100_000, json: true}
-			require.NoError(t, audit(t.Context(), opts, c.chain, &out))
+			opts := options{task: audits, dir: dir, window: 100_000, json: true}
+			require.NoError(t, work(t.Context(), opts, c.chain, standin(opts.window), &out))
 			r, a := decode(t, out.String())
 			if c.right {
 				require.NotEmpty(t, r.Edits)
@@ -266,6 +266,9 @@ func TestUsage(t *testing.T) {
 		{[]string{"-window", "many"}, "invalid value"},
 		{[]string{"-nonsense"}, "not defined"},
 		{[]string{"extra"}, `argument "extra"`},
+		{[]string{"-model", "gpt-4o"}, `no model "gpt-4o": -model is openai:NAME, ollama:NAME or stand-in`},
+		{[]string{"-model", "openai:"}, `no model "openai:"`},
+		{[]string{"-task", "dance"}, "-task needs a -model"},
 	} {
 		status, stdout, stderr := exec(t, c.args...)
 		require.Equal(t, 2, status, c.args)

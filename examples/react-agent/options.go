@@ -20,6 +20,8 @@ const defaultDir = "middleware"
 // options are what the command line says.
 type options struct {
 	dir    string
+	task   string // what the model is asked to do
+	model  string // noModel, or PROVIDER:NAME
 	window int
 	chain  string // a name of chains, or a chain file
 	plain  bool
@@ -45,7 +47,9 @@ func parseOptions(args []string) (options, error) {
 	flags.SetOutput(&text)
 	flags.Usage = func() {}
 	flags.StringVar(&o.dir, "dir", defaultDir, "`directory` of the source tree; of more than 40 files, the first 40 by name")
-	flags.IntVar(&o.window, "window", 12_000, "window of the stand-in model, in `tokens`")
+	flags.StringVar(&o.task, "task", audits, "what a real model shall do, in `words`; the stand-in does audits")
+	flags.StringVar(&o.model, "model", noModel, "a real model in place of the stand-in: openai:`NAME` or ollama:NAME")
+	flags.IntVar(&o.window, "window", 12_000, "window of the model, in `tokens`")
 	flags.StringVar(&o.chain, "chain", "contextedit", "what edits the context: contextedit, none or a chain `file`")
 	flags.BoolVar(&o.plain, "plain", false, "no colours, ASCII only")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead")
@@ -53,13 +57,16 @@ func parseOptions(args []string) (options, error) {
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		text.Reset()
-		text.WriteString("Audits a Go source tree with a stand-in model, and shows how its context is edited.\n\n")
+		text.WriteString("Audits a Go source tree, with a stand-in in place of a model or with a real one,\n" +
+			"and shows how the context is edited.\n\n")
 		flags.PrintDefaults()
 		return o, &usageError{text: text.String(), help: true}
 	case err != nil:
 		return o, &usageError{text: err.Error()}
 	case flags.NArg() > 0:
 		return o, &usageError{text: fmt.Sprintf("argument %q is not understood: want flags only", flags.Arg(0))}
+	case o.model == noModel && o.task != audits:
+		return o, &usageError{text: "the stand-in can do nothing but the audit: -task needs a -model"}
 	case o.window <= reserve:
 		return o, &usageError{text: fmt.Sprintf(
 			"-window is %d tokens, want more than the %d that are kept free for the answer", o.window, reserve)}

@@ -18,6 +18,7 @@ import (
 type screen struct {
 	out     io.Writer
 	width   int // columns
+	model   string
 	window  int // tokens
 	chain   string
 	unicode bool
@@ -37,8 +38,12 @@ func (s *screen) begin(t *tree, history int) {
 	if t.found > len(t.files) {
 		files = fmt.Sprintf("the first %d of %d Go files", len(t.files), t.found)
 	}
-	s.linef("%s %s", s.paint(bold, "react-agent"), s.paint(dim, "stand-in model, no network"))
-	s.linef("audits %s: %s, %s lines", t.name, files, thousands(lines))
+	model := "stand-in model, no network"
+	if s.model != noModel {
+		model = s.model
+	}
+	s.linef("%s %s", s.paint(bold, "react-agent"), s.paint(dim, model))
+	s.linef("reads %s: %s, %s lines", t.name, files, thousands(lines))
 	s.linef("window %s tokens, chain %s", thousands(s.window), s.chain)
 	s.linef("")
 	s.linef("%s", s.paint(dim, fmt.Sprintf("%4s  %-*s  %8s  %8s", "step", s.barWidth(), "context in the window", "view", "history")))

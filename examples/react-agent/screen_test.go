@@ -48,7 +48,7 @@ func TestScreen(t *testing.T) {
 	}
 	shown := func(width int, color bool) string {
 		var b strings.Builder
-		s := &screen{out: &b, width: width, window: 8000, unicode: true, color: color}
+		s := &screen{out: &b, width: width, model: noModel, window: 8000, unicode: true, color: color}
 		s.begin(&tree{name: "tree", files: []file{{"tree/a.go", 1234}}, found: 1}, 100)
 		for _, e := range events {
 			s.show(e)

@@ -14,7 +14,7 @@ import (
 
 func TestStandinStreams(t *testing.T) {
 	t.Parallel()
-	req := &middleware.Request{Messages: []message.Message{message.User(task)}}
+	req := &middleware.Request{Messages: []message.Message{message.User(audits)}}
 	text, calls := "", 0
 	resp, err := standin(window)(t.Context(), req, func(d middleware.Delta) error {
 		text += d.Text
@@ -48,10 +48,10 @@ func TestStandinRejects(t *testing.T) {
 		window int
 		kind   middleware.Kind
 	}{
-		"no result": {[]message.Message{message.User(task), message.Assistant(call)}, window, middleware.Invalid},
+		"no result": {[]message.Message{message.User(audits), message.Assistant(call)}, window, middleware.Invalid},
 		"no task":   {[]message.Message{message.System(system)}, window, middleware.Invalid},
 		"nothing":   {nil, window, middleware.Invalid},
-		"too long":  {[]message.Message{message.User(task)}, 10, middleware.Overflow},
+		"too long":  {[]message.Message{message.User(audits)}, 10, middleware.Overflow},
 	}
 	for name, c := range cases {
 		resp, err := standin(c.window)(t.Context(), &middleware.Request{Messages: c.msgs}, nil)
@@ -61,6 +61,6 @@ func TestStandinRejects(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := standin(window)(ctx, &middleware.Request{Messages: []message.Message{message.User(task)}}, nil)
+	_, err := standin(window)(ctx, &middleware.Request{Messages: []message.Message{message.User(audits)}}, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }

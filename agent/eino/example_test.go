@@ -1,0 +1,151 @@
+package eino_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/components/tool/utils"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/flow/agent/react"
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/agent/eino"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	laconic_react "github.com/laconic-go/laconic/react"
+)
+
+// exampleModel stands for openai.NewChatModel, or whatever gives a model. It
+// reads five pages and answers.
+func exampleModel(context.Context) model.ToolCallingChatModel { return newFake(reader(5)) }
+
+// exampleTools has one tool, which reads a page.
+func exampleTools() []tool.BaseTool {
+	read, err := utils.InferTool("read", "Reads a page of the log.", func(_ context.Context, in page) (string, error) {
+		return fmt.Sprintf("page %d: %s", in.Page, strings.Repeat("ok ", 1000)), nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return []tool.BaseTool{read}
+}
+
+// All agents, chains and graphs of eino take the wrapped model.
+func ExampleWrap() {
+	ctx := context.Background()
+	tell := func(_ context.Context, e middleware.Event) { fmt.Println(e) }
+
+	// Wrap begins.
+	chat := eino.Wrap(exampleModel(ctx),
+		middleware.Observe(tell),
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_000), Keep: 2}),
+	)
+	auditor, err := react.NewAgent(ctx, &react.AgentConfig{
+		ToolCallingModel: chat,
+		ToolsConfig:      compose.ToolsNodeConfig{Tools: exampleTools()},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := auditor.Generate(ctx, []*schema.Message{schema.UserMessage("Why does the build fail?")})
+	// Wrap ends.
+
+	fmt.Println(answer.Content, err)
+	// Output:
+	// contextedit: 2349 → 1600 tokens: cleared 1 result (2349 of 2000 tokens)
+	// contextedit: 2366 → 1617 tokens: cleared 1 result (2366 of 2000 tokens)
+	// contextedit: 2383 → 1634 tokens: cleared 1 result (2383 of 2000 tokens)
+	// The last page has it. <nil>
+}
+
+// What eino does not know of a model, its window for one, is told by Options.
+func ExampleOptions_Wrap() {
+	ctx := context.Background()
+
+	// Options begins.
+	chat := eino.Options{
+		Model:  "gpt-5-mini",
+		Budget: &middleware.Budget{Window: 4_000, Reserve: 500},
+	}.Wrap(exampleModel(ctx), contextedit.New(contextedit.Options{Keep: 2})) // at three quarters of the window
+	// Options ends.
+
+	// ADK begins.
+	auditor, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
+		Name: "auditor", Description: "Finds out why builds fail.",
+		Model:       chat,
+		ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: exampleTools()}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	events := adk.NewRunner(ctx, adk.RunnerConfig{Agent: auditor, EnableStreaming: true}).Query(ctx, "Why does the build fail?")
+	// ADK ends.
+
+	last := ""
+	for e, ok := events.Next(); ok; e, ok = events.Next() {
+		m, err := e.Output.MessageOutput.GetMessage()
+		if err != nil {
+			log.Fatal(err)
+		}
+		last = m.Content
+	}
+	fmt.Println(last)
+	// Output: The last page has it.
+}
+
+// Any chat model of eino drives laconic's own loop.
+func ExampleModel() {
+	ctx := context.Background()
+	read := agent.NewTool("read", "Reads a page of the log.", func(_ context.Context, in page) (string, error) {
+		return fmt.Sprintf("page %d: %s", in.Page, strings.Repeat("ok ", 1000)), nil
+	})
+
+	// Model begins.
+	provider := eino.Model(exampleModel(ctx), model.WithTemperature(0))
+	a := laconic_react.Agent{
+		Model: middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_000), Keep: 2}))(provider),
+		Tools: []agent.Tool{read},
+	}
+	// Model ends.
+
+	for event, err := range a.Run(ctx, message.User("Why does the build fail?")) {
+		if end, ok := event.(laconic_react.End); ok {
+			fmt.Println(end.Answer(), err)
+		}
+	}
+	// Output: The last page has it. <nil>
+}
+
+// A middleware of eino's ADK can read messages in our words.
+func ExampleImport() {
+	msgs, err := eino.Import([]*schema.Message{
+		schema.UserMessage("Look."),
+		schema.AssistantMessage("", []schema.ToolCall{{ID: "c1", Function: schema.FunctionCall{Name: "look", Arguments: "{}"}}}),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(message.Check(msgs))
+	// Output: message: message 1: unanswered call "c1"
+}
+
+func ExampleExport() {
+	msgs, err := eino.Export([]message.Message{message.Result("c1", "look", "all is well")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(msgs[0].Role, msgs[0].ToolCallID, msgs[0].Content)
+	_, err = eino.Export([]message.Message{message.Assistant(message.ToolCall{ID: "c1", Name: "look"}, message.Text{Text: "Done."})})
+	fmt.Println(err)
+	// Output:
+	// tool c1 all is well
+	// eino: message 0: part 1: text behind a tool call: in a message of eino the calls are the last
+}

@@ -1,0 +1,198 @@
+package eino_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/agent/eino"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/react"
+)
+
+func TestModelAnswers(t *testing.T) {
+	t.Parallel()
+	inner := newFake(says(answer()...))
+	m := eino.Model(inner, model.WithTemperature(0.5))
+	tool := message.ToolDef{Name: "read", Description: "d", Parameters: `{"type":"object","properties":{"page":{"type":"integer"}}}`}
+	req := &middleware.Request{
+		Messages: []message.Message{message.System("be brief"), message.User("go")},
+		Tools:    []message.ToolDef{tool}, Params: []model.Option{model.WithTopP(0.1)},
+	}
+	whole, err := m(t.Context(), req, nil)
+	require.NoError(t, err)
+	var deltas []middleware.Delta
+	streamed, err := m(t.Context(), req, func(d middleware.Delta) error { deltas = append(deltas, d); return nil })
+	require.NoError(t, err)
+	require.Equal(t, whole, streamed)
+	require.Equal(t, "I look.\n!", whole.Message.Text())
+	require.Equal(t, middleware.StopTools, whole.Stop)
+	require.Equal(t, message.Usage{Input: 10, Output: 2}, whole.Usage)
+	require.Len(t, deltas, 9)
+
+	require.Equal(t, []*schema.Message{schema.SystemMessage("be brief"), schema.UserMessage("go")}, inner.asked[0])
+	o := inner.options[0]
+	require.InDelta(t, 0.5, *o.Temperature, 0.001)
+	require.InDelta(t, 0.1, *o.TopP, 0.001)
+	require.Len(t, o.Tools, 1)
+	require.Equal(t, "read", o.Tools[0].Name)
+	require.Same(t, o.Tools[0], inner.options[1].Tools[0], "tools are converted once")
+
+	// What our words do not carry is sent back with the answer.
+	req.Messages = append(req.Messages, whole.Message, message.Result("c1", "read", "x"), message.Result("c2", "read", "y"))
+	_, err = m(t.Context(), req, nil)
+	require.NoError(t, err)
+	back := inner.asked[2][2]
+	require.Equal(t, []byte("s"), back.Extra["signature"])
+	require.Equal(t, map[string]any{"x": 1}, back.ToolCalls[1].Extra)
+	require.Len(t, back.AssistantGenMultiContent, 3)
+}
+
+func TestModelStop(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]middleware.StopReason{
+		"stop": middleware.StopEnd, "end_turn": middleware.StopEnd, "STOP": middleware.StopEnd, "length": middleware.StopLength,
+		"MAX_TOKENS": middleware.StopLength, "tool_calls": middleware.StopTools, "tool_use": middleware.StopTools,
+		"content_filter": middleware.StopFilter, "SAFETY": middleware.StopFilter, "": "", "insufficient_system_resource": "insufficient_system_resource",
+	} {
+		a := &schema.Message{Content: "so", ResponseMeta: &schema.ResponseMeta{FinishReason: reason}} // and no role
+		resp, err := eino.Model(newFake(says(a)))(t.Context(), &middleware.Request{Messages: []message.Message{message.User("go")}}, nil)
+		require.NoError(t, err)
+		require.Equal(t, want, resp.Stop, reason)
+		require.Equal(t, message.RoleAssistant, resp.Message.Role)
+	}
+	called := calls("c1", "{}")
+	called.ResponseMeta = &schema.ResponseMeta{FinishReason: "stop"}
+	resp, err := eino.Model(newFake(says(called)))(t.Context(), &middleware.Request{Messages: []message.Message{message.User("go")}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, middleware.StopTools, resp.Stop, "an answer with calls waits for them, whatever the model says")
+}
+
+// The errors of the clients that eino-ext uses, by shape.
+type (
+	statusError struct{ StatusCode int }
+	codeError   struct {
+		Code any
+		Text string
+	}
+	methodError struct{ status int }
+	nilError    struct{ error }
+)
+
+func (e statusError) Error() string        { return "status error" }
+func (e *codeError) Error() string         { return e.Text }
+func (e *methodError) Error() string       { return "method error" }
+func (e *methodError) HTTPStatusCode() int { return e.status }
+
+func TestModelErrors(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err  error
+		want middleware.Kind
+	}{
+		"OpenAI: rate limit":        {&apiError{429}, middleware.RateLimited},
+		"OpenAI: key":               {&apiError{401}, middleware.Denied},
+		"down":                      {statusError{502}, middleware.Unavailable},
+		"by method":                 {&methodError{403}, middleware.Denied},
+		"wrapped":                   {fmt.Errorf("call: %w", errors.Join(errors.New("x"), &apiError{429})), middleware.RateLimited},
+		"bad request":               {&apiError{400}, middleware.Invalid},
+		"OpenAI: too long, by code": {&codeError{Code: "context_length_exceeded", Text: "error, status code: 400, status: 400 Bad Request, message: no"}, middleware.Overflow},
+		"OpenAI: too long, by text": {errors.New("error, status code: 400, message: This model's maximum context length is 8192 tokens"), middleware.Overflow},
+		"Anthropic: too long":       {errors.New("400 prompt is too long: 200001 tokens > 200000 maximum"), middleware.Overflow},
+		"llama-server: too long":    {&codeError{Code: 400, Text: "the request exceeds the available context size"}, middleware.Overflow},
+		"Gemini: too long":          {errors.New("The input token count (9) exceeds the maximum number of tokens allowed (8)"), middleware.Overflow},
+		"429 is never overflow":     {errors.New("error, status code: 429, message: maximum context length"), middleware.RateLimited},
+		"413 counts bytes":          {errors.New("status code: 413, prompt is too long"), middleware.Invalid},
+		"a code that is no status":  {&codeError{Code: 7, Text: "x"}, middleware.Unknown},
+		"a nil inside":              {nilError{}.error, middleware.Unknown},
+		"unknown":                   {errors.New("eh"), middleware.Unknown},
+		"cancelled":                 {fmt.Errorf("x: %w", context.Canceled), middleware.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.err == nil {
+				c.err = errors.New("x")
+			}
+			m := eino.Model(newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) { return nil, c.err }))
+			for _, emit := range []middleware.Emit{nil, func(middleware.Delta) error { return nil }} {
+				_, err := m(t.Context(), &middleware.Request{Messages: []message.Message{message.User("go")}}, emit)
+				require.ErrorIs(t, err, c.err)
+				require.Equal(t, c.want, middleware.KindOf(err), "%v", err)
+			}
+		})
+	}
+}
+
+func TestModelCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	own := errors.New("request aborted")
+	inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
+		cancel()
+		return nil, own
+	})
+	_, err := eino.Model(inner)(ctx, &middleware.Request{Messages: []message.Message{message.User("go")}}, nil)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, own)
+	require.Equal(t, middleware.Canceled, middleware.KindOf(err))
+}
+
+func TestModelStopsWithItsReader(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("gone")
+	inner := newFake(says(say("a"), say("b"), say("c")))
+	n := 0
+	_, err := eino.Model(inner)(t.Context(), &middleware.Request{Messages: []message.Message{message.User("go")}}, func(middleware.Delta) error {
+		n++
+		return gone
+	})
+	require.Equal(t, gone, err)
+	require.Equal(t, 1, n)
+	inner.running.Wait()
+}
+
+func TestModelBadRequests(t *testing.T) {
+	t.Parallel()
+	m := eino.Model(newFake(says(say("ok"))))
+	for want, req := range map[string]*middleware.Request{
+		"eino: message 1: 2 parts in a system message": {Messages: []message.Message{
+			message.User("go"), {Role: message.RoleSystem, Parts: []message.Part{message.Text{Text: "a"}, message.Text{Text: "b"}}},
+		}},
+		"eino: tool 0, t: parameters:":                            {Tools: []message.ToolDef{{Name: "t", Parameters: "{"}}},
+		"eino: Request.Params is int, want []model.Option or nil": {Params: 1},
+	} {
+		_, err := m(t.Context(), req, nil)
+		require.ErrorContains(t, err, want)
+		require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+	}
+	require.PanicsWithValue(t, "eino: Model: want a model", func() { eino.Model(nil) })
+}
+
+// TestModelInReact runs laconic's own loop on a model of eino.
+func TestModelInReact(t *testing.T) {
+	t.Parallel()
+	inner := newFake(reader(20))
+	read := agent.NewTool("read", "Reads a page.", func(_ context.Context, in page) (string, error) {
+		return fmt.Sprint("page ", in.Page, slices.Repeat([]string{" ok"}, 100)), nil
+	})
+	a := react.Agent{Model: middleware.Chain(clearing())(eino.Model(inner)), Tools: []agent.Tool{read}}
+	for event, err := range a.Run(t.Context(), message.User("Why?")) {
+		if end, ok := event.(react.End); ok {
+			require.NoError(t, err)
+			require.Equal(t, "The last page has it.", end.Answer())
+			require.NoError(t, message.Check(end.History))
+		}
+	}
+	require.Len(t, inner.asked, 21)
+	for i, in := range inner.asked {
+		require.Equal(t, max(0, i-1), sound(t, in, 2000), "call %d", i)
+	}
+}

@@ -1,0 +1,377 @@
+package eino_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/agent/eino"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// answer is a stream with all that a provider may send.
+func answer() []*schema.Message {
+	call := func(i int, c schema.ToolCall) *schema.Message {
+		c.Index = &i
+		return schema.AssistantMessage("", []schema.ToolCall{c})
+	}
+	return []*schema.Message{
+		{Role: schema.Assistant, Extra: map[string]any{"request": "r1"}},
+		{Role: schema.Assistant, ReasoningContent: "hm", Extra: map[string]any{"signature": []byte("s")}},
+		{Role: schema.Assistant, Content: "I "},
+		{Role: schema.Assistant, Extra: map[string]any{"ping": 1}},
+		{Role: schema.Assistant, Content: "look.", AssistantGenMultiContent: []schema.MessageOutputPart{
+			{Type: schema.ChatMessagePartTypeText, Text: "!"},
+			{Type: schema.ChatMessagePartTypeReasoning, Reasoning: &schema.MessageOutputReasoning{Text: "ah", Signature: "s"}},
+			{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageOutputImage{}},
+		}},
+		call(2, schema.ToolCall{ID: "c1", Type: "function", Function: schema.FunctionCall{Name: "read"}}),
+		call(2, schema.ToolCall{Function: schema.FunctionCall{Arguments: `{"page":`}}),
+		call(5, schema.ToolCall{ID: "c2", Type: "function", Function: schema.FunctionCall{Name: "read", Arguments: "{}"}, Extra: map[string]any{"x": 1}}),
+		call(2, schema.ToolCall{Function: schema.FunctionCall{Arguments: `1}`}}),
+		{Role: schema.Assistant, ResponseMeta: &schema.ResponseMeta{FinishReason: "tool_calls", Usage: &schema.TokenUsage{PromptTokens: 10, CompletionTokens: 2}}},
+	}
+}
+
+// pieces is a middleware that hears the pieces and the response.
+func pieces(got *[]middleware.Delta, resp **middleware.Response) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			r, err := next(ctx, req, func(d middleware.Delta) error {
+				*got = append(*got, d)
+				return emit(d)
+			})
+			*resp = r
+			return r, err
+		}
+	}
+}
+
+func TestStreamPassesChunks(t *testing.T) {
+	t.Parallel()
+	chunks := answer()
+	var (
+		got  []middleware.Delta
+		resp *middleware.Response
+	)
+	r, err := eino.Wrap(newFake(says(chunks...)), pieces(&got, &resp), clearing()).Stream(t.Context(), long(2))
+	require.NoError(t, err)
+	all, err := drain(r)
+	require.NoError(t, err)
+	require.Len(t, all, len(chunks))
+	for i := range chunks {
+		require.Same(t, chunks[i], all[i], "chunk %d", i)
+	}
+	require.Equal(t, answer(), chunks, "chunks are not written to")
+
+	require.Equal(t, []middleware.Delta{
+		{Thinking: "hm"},
+		{Text: "I "},
+		{Text: "look."},
+		{Text: "!"},
+		{Thinking: "ah"},
+		{Call: &middleware.CallDelta{Index: 0, ID: "c1", Name: "read"}},
+		{Call: &middleware.CallDelta{Index: 0, Arguments: `{"page":`}},
+		{Call: &middleware.CallDelta{Index: 1, ID: "c2", Name: "read", Arguments: "{}"}},
+		{Call: &middleware.CallDelta{Index: 0, Arguments: `1}`}},
+	}, got)
+	require.Equal(t, message.Usage{Input: 10, Output: 2}, resp.Usage)
+	require.Equal(t, middleware.StopTools, resp.Stop)
+	var ids []string
+	for c := range resp.Message.Calls() {
+		ids = append(ids, c.ID+c.Arguments)
+	}
+	require.Equal(t, []string{`c1{"page":1}`, "c2{}"}, ids)
+}
+
+// TestStreamEndsBehindTheChain writes to what it has read, as eino's ADK does
+// to the first chunk. The race detector tells whether anyone still looks.
+func TestStreamEndsBehindTheChain(t *testing.T) {
+	t.Parallel()
+	ended := false
+	m := eino.Wrap(newFake(says(say("one"))), look(func(*middleware.Request, *middleware.Response, error) { ended = true }))
+	r, err := m.Stream(t.Context(), long(1))
+	require.NoError(t, err)
+	c, err := r.Recv()
+	require.NoError(t, err)
+	c.Extra, c.Content = map[string]any{"id": 1}, "mine"
+	_, err = r.Recv()
+	require.ErrorIs(t, err, io.EOF)
+	require.True(t, ended, "the chain has ended when the reader sees the end")
+	r.Close()
+}
+
+func TestStreamIsNotDrained(t *testing.T) {
+	t.Parallel()
+	sent := 0
+	inner := newFake(says())
+	inner.after = func(w *schema.StreamWriter[*schema.Message]) {
+		for !w.Send(say("more"), nil) {
+			sent++
+		}
+	}
+	r, err := eino.Wrap(inner, clearing()).Stream(t.Context(), long(1))
+	require.NoError(t, err)
+	for range 3 {
+		_, err = r.Recv()
+		require.NoError(t, err)
+	}
+	r.Close()
+	inner.running.Wait() // the stream inside is closed, and an endless one ends
+	require.LessOrEqual(t, sent, 6, "chunks that were taken for 3 that were read")
+}
+
+func TestStreamCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	inner := newFake(says(say("a")))
+	inner.after = func(w *schema.StreamWriter[*schema.Message]) {
+		<-ctx.Done()
+		w.Send(nil, ctx.Err())
+	}
+	r, err := eino.Wrap(inner, clearing()).Stream(ctx, long(1))
+	require.NoError(t, err)
+	_, err = r.Recv()
+	require.NoError(t, err)
+	cancel()
+	_, err = r.Recv()
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = r.Recv()
+	require.ErrorIs(t, err, io.EOF)
+	r.Close()
+}
+
+func TestStreamFails(t *testing.T) {
+	t.Parallel()
+	broken := error(&apiError{500})
+	inner := newFake(says(say("a")))
+	inner.after = func(w *schema.StreamWriter[*schema.Message]) { w.Send(nil, broken) }
+	r, err := eino.Wrap(inner, clearing()).Stream(t.Context(), long(1))
+	require.NoError(t, err)
+	all, err := drain(r)
+	require.Same(t, broken, err, "%v is the model's own error", err)
+	require.Len(t, all, 1)
+}
+
+func TestStreamAskedAgain(t *testing.T) {
+	t.Parallel()
+	n := 0
+	inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
+		n++
+		if n == 1 {
+			return []*schema.Message{{Role: schema.Assistant, Extra: map[string]any{"request": "first"}}}, nil
+		}
+		return []*schema.Message{{Role: schema.Assistant, Extra: map[string]any{"request": "second"}}, say("so")}, nil
+	})
+	inner.after = func(w *schema.StreamWriter[*schema.Message]) {
+		if n == 1 {
+			w.Send(nil, &apiError{503})
+		}
+	}
+	r, err := eino.Wrap(inner, again).Stream(t.Context(), long(1))
+	require.NoError(t, err)
+	all, err := drain(r)
+	require.NoError(t, err)
+	require.Len(t, all, 2, "nothing of the stream that failed")
+	require.Equal(t, "second", all[0].Extra["request"])
+}
+
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) { panic("inside") })
+	m := eino.Wrap(inner, clearing())
+	require.PanicsWithValue(t, "inside", func() { _, _ = m.Generate(t.Context(), long(1)) })
+	require.PanicsWithValue(t, "inside", func() { _, _ = m.Stream(t.Context(), long(1)) }, "in the goroutine of the caller")
+
+	m = eino.Wrap(newFake(says(say("a"), say("b"))), func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			return next(ctx, req, func(d middleware.Delta) error {
+				if d.Text == "b" {
+					panic("outside")
+				}
+				return emit(d)
+			})
+		}
+	})
+	r, err := m.Stream(t.Context(), long(1))
+	require.NoError(t, err)
+	all, err := drain(r)
+	require.ErrorContains(t, err, "eino: panic: outside")
+	require.Len(t, all, 1)
+}
+
+// through is a middleware that does something to the pieces.
+func through(change func(d middleware.Delta, emit middleware.Emit) error, end func(emit middleware.Emit) error) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			resp, err := next(ctx, req, func(d middleware.Delta) error { return change(d, emit) })
+			if err == nil && end != nil {
+				err = end(emit)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return resp, nil
+		}
+	}
+}
+
+func TestMiddlewareChangesPieces(t *testing.T) {
+	t.Parallel()
+	meta := &schema.ResponseMeta{FinishReason: "stop", Usage: &schema.TokenUsage{PromptTokens: 3}}
+	last := &schema.Message{Role: schema.Assistant, ResponseMeta: meta}
+	a, b := say("a"), say("b")
+	ab := &schema.Message{Role: schema.Assistant, ReasoningContent: "a", Content: "b"}
+	closing := &schema.Message{Role: schema.Assistant, ResponseMeta: meta}
+	pass := func(d middleware.Delta, emit middleware.Emit) error { return emit(d) }
+	var held []middleware.Delta
+	for name, c := range map[string]struct {
+		sent []*schema.Message
+		mw   middleware.Middleware
+		want []*schema.Message
+		own  bool // the chunks of the model itself
+	}{
+		"changed": {
+			sent: []*schema.Message{a, b, last},
+			mw:   through(func(d middleware.Delta, emit middleware.Emit) error { d.Text = strings.ToUpper(d.Text); return emit(d) }, nil),
+			want: []*schema.Message{say("A"), say("B"), closing},
+		},
+		"one left out": {
+			sent: []*schema.Message{a, b, last},
+			mw: through(func(d middleware.Delta, emit middleware.Emit) error {
+				if d.Text == "a" {
+					return nil
+				}
+				return emit(d)
+			}, nil),
+			want: []*schema.Message{say("b"), closing},
+		},
+		"the last left out": {
+			sent: []*schema.Message{a, b, last},
+			mw: through(func(d middleware.Delta, emit middleware.Emit) error {
+				if d.Text == "b" {
+					return nil
+				}
+				return emit(d)
+			}, nil),
+			want: []*schema.Message{a, closing},
+		},
+		"half a chunk left out": {
+			sent: []*schema.Message{ab, last},
+			mw: through(func(d middleware.Delta, emit middleware.Emit) error {
+				if d.Text == "b" {
+					return nil
+				}
+				return emit(d)
+			}, nil),
+			want: []*schema.Message{{Role: schema.Assistant, ReasoningContent: "a"}, closing},
+		},
+		"one in front": {
+			sent: []*schema.Message{a, last},
+			mw: func(next middleware.Model) middleware.Model {
+				return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+					if err := emit(middleware.Delta{Text: "first: "}); err != nil {
+						return nil, err
+					}
+					return next(ctx, req, emit)
+				}
+			},
+			want: []*schema.Message{say("first: "), a, closing},
+		},
+		"a call behind": {
+			sent: []*schema.Message{a, last},
+			mw: through(pass, func(emit middleware.Emit) error {
+				return emit(middleware.Delta{Call: &middleware.CallDelta{Index: 1, ID: "c", Name: "n", Arguments: "{}"}})
+			}),
+			want: []*schema.Message{a, last, schema.AssistantMessage("", []schema.ToolCall{
+				{Index: new(1), ID: "c", Type: "function", Function: schema.FunctionCall{Name: "n", Arguments: "{}"}},
+			})},
+		},
+		"held back to the end": {
+			sent: []*schema.Message{a, ab, last}, own: true,
+			mw: through(
+				func(d middleware.Delta, _ middleware.Emit) error { held = append(held, d); return nil },
+				func(emit middleware.Emit) error {
+					for _, d := range held {
+						if err := emit(d); err != nil {
+							return err
+						}
+					}
+					return nil
+				}),
+			want: []*schema.Message{a, ab, last},
+		},
+		"swallowed": {
+			sent: []*schema.Message{a, b, last},
+			mw:   through(func(middleware.Delta, middleware.Emit) error { return nil }, nil),
+			want: []*schema.Message{{Role: schema.Assistant, Content: "ab", ResponseMeta: meta}},
+		},
+		"nothing said": {
+			sent: []*schema.Message{last}, own: true,
+			mw:   through(pass, nil),
+			want: []*schema.Message{last},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := eino.Wrap(newFake(says(c.sent...)), c.mw).Stream(t.Context(), long(1))
+			require.NoError(t, err)
+			all, err := drain(r)
+			require.NoError(t, err)
+			require.Equal(t, c.want, all)
+			if c.own {
+				for i := range all {
+					require.Same(t, c.sent[i], all[i])
+				}
+			}
+		})
+	}
+}
+
+func TestStreamsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	for want, chunks := range map[string][]*schema.Message{
+		"eino: the model sent a nil chunk":              {say("a"), nil},
+		"eino: the model's stream was empty":            {},
+		"eino: put the model's stream together: cannot": {say("a"), schema.UserMessage("b")},
+		`eino: the model's answer: role "robot"`:        {{Role: "robot", Content: "x"}},
+	} {
+		r, err := eino.Wrap(newFake(says(chunks...)), clearing()).Stream(t.Context(), long(1))
+		require.NoError(t, err)
+		_, err = drain(r)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := eino.Wrap(nothing{}).Generate(t.Context(), long(1))
+	require.ErrorContains(t, err, "neither an answer nor an error")
+	_, err = eino.Wrap(nothing{}).Stream(t.Context(), long(1))
+	require.ErrorContains(t, err, "neither a stream nor an error")
+}
+
+// nothing is a model that answers nothing.
+type nothing struct{ model.ToolCallingChatModel }
+
+func (nothing) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
+	return nil, nil //nolint:nilnil // this is what is tested
+}
+
+func (nothing) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	return nil, nil //nolint:nilnil // this is what is tested
+}
+
+// odd holds types in Extra that eino cannot put together.
+func TestStreamWithUnknownExtra(t *testing.T) {
+	t.Parallel()
+	type mine struct{ n int }
+	a, b := say("a"), say("b")
+	a.Extra, b.Extra = map[string]any{"x": mine{1}}, map[string]any{"x": mine{2}}
+	r, err := eino.Wrap(newFake(says(a, b)), clearing()).Stream(t.Context(), long(1))
+	require.NoError(t, err)
+	all, err := drain(r)
+	require.NoError(t, err)
+	require.Equal(t, mine{2}, all[1].Extra["x"])
+}

@@ -1,0 +1,394 @@
+package eino_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cloudwego/eino/components"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/agent/eino"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+func clearing() middleware.Middleware {
+	return contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 1})
+}
+
+// look is a middleware that sees requests and answers.
+func look(at func(req *middleware.Request, resp *middleware.Response, err error)) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			r := *req
+			resp, err := next(ctx, &r, emit)
+			at(req, resp, err)
+			return resp, err
+		}
+	}
+}
+
+func drain(r *schema.StreamReader[*schema.Message]) (all []*schema.Message, err error) {
+	defer r.Close()
+	for {
+		c, err := r.Recv()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, c)
+	}
+}
+
+// both runs a test with Generate and with Stream.
+func both(t *testing.T, test func(t *testing.T, ask func(m model.BaseChatModel, in []*schema.Message, opts ...model.Option) (*schema.Message, error))) {
+	t.Helper()
+	t.Run("generate", func(t *testing.T) {
+		t.Parallel()
+		test(t, func(m model.BaseChatModel, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
+			return m.Generate(t.Context(), in, opts...)
+		})
+	})
+	t.Run("stream", func(t *testing.T) {
+		t.Parallel()
+		test(t, func(m model.BaseChatModel, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
+			r, err := m.Stream(t.Context(), in, opts...)
+			if err != nil {
+				return nil, err
+			}
+			all, err := drain(r)
+			if err != nil {
+				return nil, err
+			}
+			return schema.ConcatMessages(all)
+		})
+	})
+}
+
+func TestModelSeesTheView(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
+		inner := newFake(says(say("Because.")))
+		m := eino.Wrap(inner, clearing())
+		in := long(3)
+		before, err := eino.Import(in)
+		require.NoError(t, err)
+		got, err := ask(m, in)
+		require.NoError(t, err)
+		require.Equal(t, "Because.", got.Content)
+
+		seen := inner.asked[0]
+		require.Len(t, seen, len(in))
+		for i := range in {
+			if i == 3 || i == 5 {
+				want := *in[i]
+				want.Content = "[cleared]"
+				require.Equal(t, &want, seen[i])
+				continue
+			}
+			require.Same(t, in[i], seen[i], "message %d is the caller's own", i)
+		}
+		after, err := eino.Import(in)
+		require.NoError(t, err)
+		require.Equal(t, before, after, "the caller's messages stay as they are")
+
+		_, err = ask(m, append(in, say("Because."), schema.UserMessage("Sure?")))
+		require.NoError(t, err)
+		for i := range seen {
+			require.Equal(t, seen[i], inner.asked[1][i], "the beginning stays as it is")
+		}
+	})
+}
+
+func TestAnswerIsTheModelsOwn(t *testing.T) {
+	t.Parallel()
+	answer := say("Because.")
+	answer.Extra = map[string]any{"signature": []byte("s")}
+	m := eino.Wrap(newFake(says(answer)), clearing())
+	got, err := m.Generate(t.Context(), long(1))
+	require.NoError(t, err)
+	require.Same(t, answer, got)
+
+	stream, err := m.Stream(t.Context(), long(1))
+	require.NoError(t, err)
+	all, err := drain(stream)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Same(t, answer, all[0])
+}
+
+func TestToolsAndOptions(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
+		var reqs []*middleware.Request
+		inner := newFake(says(say("ok")))
+		budget := &middleware.Budget{Window: 1000}
+		m := eino.Options{Model: "m1", Budget: budget}.Wrap(inner, look(func(req *middleware.Request, _ *middleware.Response, _ error) { reqs = append(reqs, req) }))
+		info, err := readTool(t).Info(t.Context())
+		require.NoError(t, err)
+		bound, err := m.WithTools([]*schema.ToolInfo{info})
+		require.NoError(t, err)
+		in := []*schema.Message{schema.UserMessage("go")}
+		other := &schema.ToolInfo{Name: "other", Desc: "d"}
+
+		_, err = ask(m, in)
+		require.NoError(t, err)
+		_, err = ask(bound, in, model.WithTemperature(0.5), model.WithToolChoice(schema.ToolChoiceForced))
+		require.NoError(t, err)
+		_, err = ask(bound, in, model.WithTools([]*schema.ToolInfo{other}), model.WithModel("m2"))
+		require.NoError(t, err)
+
+		require.Empty(t, reqs[0].Tools)
+		require.Equal(t, "m1", reqs[0].Model)
+		require.Equal(t, budget, reqs[0].Budget)
+		require.Len(t, reqs[1].Tools, 1)
+		require.Equal(t, "read", reqs[1].Tools[0].Name)
+		require.JSONEq(t, `{"type":"object","properties":{"page":{"type":"integer"}},"required":["page"],"additionalProperties":false}`, stripSchema(reqs[1].Tools[0].Parameters))
+		require.Len(t, reqs[1].Params, 2)
+		require.Equal(t, []message.ToolDef{{Name: "other", Description: "d"}}, reqs[2].Tools)
+		require.Equal(t, "m2", reqs[2].Model)
+
+		require.Same(t, info, inner.options[1].Tools[0])
+		require.InDelta(t, 0.5, *inner.options[1].Temperature, 0.001)
+		require.Equal(t, schema.ToolChoiceForced, *inner.options[1].ToolChoice)
+		require.Equal(t, []*schema.ToolInfo{other}, inner.options[2].Tools)
+	})
+}
+
+// stripSchema leaves out what depends on the version of the schema library.
+func stripSchema(s string) string {
+	return strings.Replace(s, `"$schema":"https://json-schema.org/draft/2020-12/schema",`, "", 1)
+}
+
+func TestMiddlewareChangesToolsAndOptions(t *testing.T) {
+	t.Parallel()
+	inner := newFake(says(say("ok")))
+	m := eino.Wrap(inner, func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			r := *req
+			r.Tools = append(slices.Clip(r.Tools), message.ToolDef{Name: "recall", Parameters: `{"type":"object","properties":{"handle":{"type":"string"}}}`})
+			r.Params = append(slices.Clip(req.Params.([]model.Option)), model.WithTemperature(0))
+			return next(ctx, &r, emit)
+		}
+	})
+	mine := &schema.ToolInfo{Name: "mine"}
+	_, err := m.Generate(t.Context(), long(1), model.WithTools([]*schema.ToolInfo{mine}), model.WithTopP(0.1))
+	require.NoError(t, err)
+	o := inner.options[0]
+	require.Len(t, o.Tools, 2)
+	require.Same(t, mine, o.Tools[0])
+	require.Equal(t, "recall", o.Tools[1].Name)
+	s, err := o.Tools[1].ToJSONSchema()
+	require.NoError(t, err)
+	require.NotNil(t, s.Properties)
+	require.Zero(t, *o.Temperature)
+	require.InDelta(t, 0.1, *o.TopP, 0.001)
+}
+
+func TestMiddlewareChangesTheAnswer(t *testing.T) {
+	t.Parallel()
+	change := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			resp, err := next(ctx, req, nil)
+			if err != nil {
+				return nil, err
+			}
+			r := *resp
+			r.Message.Parts = []message.Part{message.Text{Text: "better"}}
+			r.Usage.Input = 99
+			return &r, nil
+		}
+	}
+	answer := say("good")
+	answer.Extra = map[string]any{"id": "m1"}
+	answer.ResponseMeta = &schema.ResponseMeta{FinishReason: "stop", Usage: &schema.TokenUsage{PromptTokens: 9, CompletionTokens: 1}}
+	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
+		got, err := ask(eino.Wrap(newFake(says(answer)), change), long(1))
+		require.NoError(t, err)
+		require.Equal(t, "better", got.Content)
+		require.Equal(t, map[string]any{"id": "m1"}, got.Extra)
+		require.Equal(t, "stop", got.ResponseMeta.FinishReason)
+		require.Equal(t, 99, got.ResponseMeta.Usage.PromptTokens)
+		require.Equal(t, 9, answer.ResponseMeta.Usage.PromptTokens)
+	})
+}
+
+func TestMiddlewareAnswersItself(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
+		inner := newFake(says(say("no")))
+		got, err := ask(eino.Wrap(inner, func(middleware.Model) middleware.Model {
+			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+				return &middleware.Response{Message: message.Assistant(message.Text{Text: "cached"}), Stop: middleware.StopEnd}, nil
+			}
+		}), long(1))
+		require.NoError(t, err)
+		require.Equal(t, "cached", got.Content)
+		require.Equal(t, schema.Assistant, got.Role)
+		require.Empty(t, inner.asked)
+	})
+}
+
+type apiError struct{ HTTPStatusCode int }
+
+func (e *apiError) Error() string { return "the provider says no" }
+
+func TestErrorsKeepTheirIdentity(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
+		no := error(&apiError{429})
+		inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) { return nil, no })
+		var kind middleware.Kind
+		m := eino.Wrap(inner, look(func(_ *middleware.Request, _ *middleware.Response, err error) { kind = middleware.KindOf(err) }))
+		_, err := ask(m, long(1))
+		require.Same(t, no, err, "%v is the model's own error", err)
+		require.Equal(t, middleware.RateLimited, kind, "the chain knows the kind")
+	})
+}
+
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
+		n := 0
+		inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
+			n++
+			if n == 1 {
+				return nil, &apiError{503}
+			}
+			return []*schema.Message{say("at "), say("last")}, nil
+		})
+		got, err := ask(eino.Wrap(inner, again), long(1))
+		require.NoError(t, err)
+		require.Equal(t, "at last", got.Content)
+	})
+}
+
+// again asks once more after an error.
+func again(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		resp, err := next(ctx, req, emit)
+		if middleware.KindOf(err) == middleware.Unavailable {
+			return next(ctx, req, emit)
+		}
+		return resp, err
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	t.Parallel()
+	m := eino.Wrap(newFake(says(say("ok"))), clearing())
+	for name, in := range map[string][]*schema.Message{
+		"message 0: nil":              {nil},
+		`message 1: role "developer"`: {schema.UserMessage("go"), {Role: "developer"}},
+	} {
+		_, err := m.Generate(t.Context(), in)
+		require.ErrorContains(t, err, name)
+		require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+		_, err = m.Stream(t.Context(), in)
+		require.ErrorContains(t, err, name)
+	}
+	_, err := m.Generate(t.Context(), long(1), model.WithTools([]*schema.ToolInfo{nil}))
+	require.ErrorContains(t, err, "eino: tool 0 is nil")
+
+	lost := eino.Wrap(newFake(says(say("ok"))), func(next middleware.Model) middleware.Model {
+		return func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			return next(context.Background(), req, emit) //nolint:contextcheck // this is what is tested
+		}
+	})
+	_, err = lost.Generate(t.Context(), long(1))
+	require.ErrorContains(t, err, "the context of the call was lost")
+
+	odd := eino.Wrap(newFake(says(say("ok"))), func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			r := *req
+			r.Params = "hot"
+			return next(ctx, &r, emit)
+		}
+	})
+	_, err = odd.Generate(t.Context(), long(1))
+	require.ErrorContains(t, err, "Request.Params is string, want the []model.Option of the call")
+
+	require.PanicsWithValue(t, "eino: Wrap: want a model", func() { eino.Wrap(nil) })
+	require.PanicsWithValue(t, "eino: Wrap: Budget.Window is -1 tokens, want more than 0", func() {
+		eino.Options{Budget: &middleware.Budget{Window: -1}}.Wrap(newFake(nil))
+	})
+}
+
+func TestTyper(t *testing.T) {
+	t.Parallel()
+	name, _ := components.GetType(eino.Wrap(newFake(nil)))
+	require.Equal(t, "fake", name)
+	name, _ = components.GetType(eino.Wrap(checked{newFake(nil)}))
+	require.Equal(t, "Checked", name)
+	require.True(t, components.IsCallbacksEnabled(eino.Wrap(newFake(nil))))
+}
+
+// TestTogether calls one wrapped model from many goroutines, each of which
+// goes on with a conversation of its own.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	inner := newFake(func(_ context.Context, in []*schema.Message) ([]*schema.Message, error) {
+		return []*schema.Message{say(in[1].Content), say(" answered")}, nil
+	})
+	m := eino.Wrap(inner, twice, clearing())
+	var wg sync.WaitGroup
+	for g := range 6 {
+		wg.Go(func() {
+			question := fmt.Sprint("question ", g)
+			for n := 1; n <= 10; n++ {
+				in := long(n)
+				in[1] = schema.UserMessage(question)
+				var all []*schema.Message
+				r, err := m.Stream(t.Context(), in)
+				if err == nil {
+					all, err = drain(r)
+				}
+				if err != nil || all[0].Content != question {
+					t.Errorf("%s: answered %v: %v", question, all, err)
+				}
+				if got, err := m.Generate(t.Context(), in); err != nil || got.Content != question+" answered" {
+					t.Errorf("%s: answered %v: %v", question, got, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// twice asks twice at once and takes the answer of one.
+func twice(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			drop := func(middleware.Delta) error { return nil }
+			_, _ = next(ctx, req, drop)
+		})
+		defer wg.Wait()
+		return next(ctx, req, emit)
+	}
+}
+
+func TestModelsShareAChain(t *testing.T) {
+	t.Parallel()
+	n := 0
+	chain := middleware.Chain(middleware.Observe(func(context.Context, middleware.Event) { n++ }), clearing())
+	first, second := newFake(says(say("a"))), newFake(says(say("b")))
+	_, err := eino.Wrap(first, chain).Generate(t.Context(), long(3))
+	require.NoError(t, err)
+	_, err = eino.Wrap(second, chain).Generate(t.Context(), long(3))
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "what was edited for one is known to the other")
+	require.Equal(t, first.asked, second.asked)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/fakeprovider"
+)
+
+// reads is a model that reads one file again and again and then answers.
+func reads(calls int) fakeprovider.Brain {
+	return fakeprovider.Errand{
+		Tool: "read_file", Calls: calls, Answer: fakeprovider.Say("None has."),
+		Arguments: func(n int) string { return fmt.Sprintf(`{"path": "tree/a.go", "from": %d}`, 60*n-59) },
+	}.Brain()
+}
+
+// A real client asks a strict provider, and the chain keeps it within the
+// window.
+func TestOpenAI(t *testing.T) {
+	server, err := fakeprovider.Start(reads(20), fakeprovider.Options{Models: map[string]int{"gpt-4o": 8000}, Key: "a key"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	t.Setenv("OPENAI_API_KEY", "a key")
+	t.Setenv("OPENAI_BASE_URL", server.URL)
+	dir := write(t, map[string]string{"a.go": strings.Repeat("// a line that says nothing at all\n", 1300)})
+
+	const task = "Which package has no tests?"
+	args := []string{"-model", "openai:gpt-4o", "-task", task, "-dir", dir, "-window", "8000"}
+	status, stdout, stderr := exec(t, append(args, "-json")...)
+	require.Zero(t, status, stderr)
+	var r report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	require.JSONEq(t, `"None has."`, string(r.Answer))
+	require.Equal(t, 21, r.ModelCalls)
+	require.NotEmpty(t, r.Edits)
+	require.Zero(t, r.Violations)
+	require.Empty(t, server.Refused())
+	require.Contains(t, string(server.Requests()[0].Body), task)
+
+	status, stdout, stderr = exec(t, args...)
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, "react-agent openai:gpt-4o")
+	require.NotContains(t, stdout, "stand-in")
+
+	status, _, stderr = exec(t, append(args, "-chain", "none")...)
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, "maximum context length is 8000 tokens")
+	require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+
+	t.Setenv("OPENAI_API_KEY", "another")
+	status, _, stderr = exec(t, args...)
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, "401")
+}
+
+// A missing key is one line that says what to set.
+func TestNoKey(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "")
+	status, stdout, stderr := exec(t, "-model", "openai:gpt-4o")
+	require.Equal(t, 2, status)
+	require.Empty(t, stdout)
+	require.Equal(t, "react-agent: -model openai:gpt-4o needs a key: set OPENAI_API_KEY, and OPENAI_BASE_URL for an endpoint other than OpenAI's\n", stderr)
+}
+
+// Ollama is told the window, and reached with or without http:// in the host.
+func TestOllama(t *testing.T) { //nolint:paralleltest // sets the environment
+	var asked struct {
+		Model   string `json:"model"`
+		Options struct {
+			Window int `json:"num_ctx"`
+		} `json:"options"`
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = json.Unmarshal(body, &asked)
+		}
+		if err != nil || r.URL.Path != "/api/chat" {
+			http.Error(w, fmt.Sprint(r.URL.Path, " ", err), http.StatusBadRequest)
+			return
+		}
+		fmt.Fprintln(w, `{"model":"qwen3","message":{"role":"assistant","content":"Hel"},"done":false}`)
+		fmt.Fprintln(w, `{"model":"qwen3","message":{"role":"assistant","content":"lo."},"done":true,"done_reason":"stop","prompt_eval_count":7,"eval_count":2}`)
+	}))
+	t.Cleanup(server.Close)
+	for _, host := range []string{server.URL, strings.TrimPrefix(server.URL, "http://")} {
+		t.Setenv("OLLAMA_HOST", host)
+		status, stdout, stderr := exec(t, "-model", "ollama:qwen3", "-task", "Say hello.", "-json", "-window", "9000")
+		require.Zero(t, status, stderr)
+		require.Contains(t, stdout, `"answer": "Hello."`)
+		require.Equal(t, "qwen3", asked.Model)
+		require.Equal(t, 9000, asked.Options.Window)
+	}
+	server.Close()
+	status, _, stderr := exec(t, "-model", "ollama:qwen3")
+	require.Equal(t, 1, status)
+	require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+}
