@@ -64,7 +64,7 @@ func TestLookup(t *testing.T) {
 		"claude-3-5-sonnet[1m]": "", "anthropic.claude-3-sonnet-20240229-v1:0:28k": "", "openai/gpt-3.5-turbo:extended": "",
 		"gemini-2.5-flash-image": "", "gemini-2.5-pro-tts": "", "gemini-9-pro": "", "text-embedding-3-small": "", "mistral-large-2407": "",
 		"deepseek-r1-distill-qwen-32b": "", "deepseek-r1-0528-qwen3-8b": "", "moonshot-v1-256k": "", "qwen4": "", "grok-4-heavy": "",
-		"gpt-4o@acme": "", "ep-20250101120000-abcde": "", "amazon.nova-pro-v1:0": "", "us.gpt-4o": "", "evil.gpt-4o": "",
+		"gpt-4o@acme": "", "gpt-4o-v2": "", "claude-sonnet-4-5-v1": "", "ep-20250101120000-abcde": "", "amazon.nova-pro-v1:0": "", "us.gpt-4o": "", "evil.gpt-4o": "",
 
 		// Nasty ones.
 		"": "", " ": "", "/": "", "//": "", ":": "", "::": "", "@": "", ".": "", "-": "", "ft:": "", "ft::": "", "ft:ft:gpt-4o:x": "", "gpt-4o/": "",
