@@ -1,0 +1,115 @@
+package models_test
+
+import (
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/models"
+)
+
+func Example() {
+	m, ok := models.Default().Lookup("us.anthropic.claude-sonnet-4-5-20250929-v1:0")
+	fmt.Println(ok, m.Name, m.Window, m.Output)
+
+	_, ok = models.Default().Lookup("my-gpt-4o-clone")
+	fmt.Println(ok)
+	// Output:
+	// true claude-sonnet-4-5 200000 64000
+	// false
+}
+
+func ExampleTable_Lookup() {
+	for _, name := range []string{"GPT-4o-2024-08-06", "models/gemini-2.5-pro", "ft:gpt-4o-mini:acme::a1b2", "qwen2.5:7b", "gpt-9"} {
+		m, ok := models.Default().Lookup(name)
+		fmt.Println(ok, m.Name, m.Window, m.Price.Known())
+	}
+	// Output:
+	// true gpt-4o 128000 true
+	// true gemini-2.5-pro 1048576 true
+	// true gpt-4o-mini 128000 false
+	// true qwen2.5 131072 false
+	// false  0 false
+}
+
+func ExampleTable_With() {
+	deployment, _ := models.Default().Lookup("gpt-4o")
+	deployment.Name = "prod-chat" // the name of an Azure deployment
+	deployment.Window = 32_000    // what it is set up for
+
+	table, err := models.Default().With(
+		deployment,
+		models.Model{
+			Name: "house-model", Window: 65_536, Output: 8192,
+			Price: models.Price{Rates: models.Rates{Input: 0.20 * models.USD, Output: 0.80 * models.USD}},
+		},
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, name := range []string{"prod-chat", "house-model", "gpt-4o"} {
+		m, _ := table.Lookup(name)
+		fmt.Println(m.Name, m.Window)
+	}
+	// Output:
+	// prod-chat 32000
+	// house-model 65536
+	// gpt-4o 128000
+}
+
+func ExamplePrice_Cost() {
+	m, _ := models.Default().Lookup("claude-sonnet-4-5")
+	cost, ok := m.Price.Cost(message.Usage{Input: 60_000, CacheRead: 50_000, CacheWrite: 9_000, Output: 800})
+	fmt.Println(cost, ok)
+	// Output:
+	// $0.06375 true
+}
+
+func ExamplePrice_At() {
+	m, _ := models.Default().Lookup("gemini-2.5-pro")
+	for _, prompt := range []int{200_000, 200_001} {
+		r := m.Price.At(prompt)
+		fmt.Println(r.Input, r.CacheRead, r.Output)
+	}
+	// Output:
+	// 1250000 125000 10000000
+	// 2500000 250000 15000000
+}
+
+func ExampleParse() {
+	rows, err := models.Parse(`
+@provider acme
+@date     2026-11-21
+# name    window  input output | input read write long output
+acme-1    200000  -     8192   | 3     0.30 3.75  6    15
+`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	table, err := models.Default().With(rows...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, _ := table.Lookup("acme-1")
+	fmt.Println(m.Window, m.Price.CacheRead, m.Date)
+	// Output:
+	// 200000 300000 2026-11-21
+}
+
+func ExampleModel_Validate() {
+	fmt.Println(models.Model{Name: "house-model", Window: 32_768, Output: 65_536}.Validate())
+	// Output:
+	// models: house-model: Output is 65536, must be at most Window, 32768
+}
+
+func ExampleCost() {
+	total := models.Cost(0)
+	for _, c := range []models.Cost{63_750_000_000, 250_000} {
+		total += c
+	}
+	fmt.Println(total, total.USD() > 0.06)
+	// Output:
+	// $0.06375025 true
+}

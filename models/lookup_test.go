@@ -1,0 +1,200 @@
+package models_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/models"
+)
+
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{ // to the name of the row; "" unknown
+		// Names as they are, in any case and spelling.
+		"gpt-4o": "gpt-4o", "GPT-4o": "gpt-4o", "gpt-5.1": "gpt-5.1", "claude-sonnet-4.5": "claude-sonnet-4-5",
+		"MiniMax-M2.5": "minimax-m2.5", "glm-4-6": "glm-4.6", "gpt-oss:20b": "gpt-oss-20b",
+
+		// Dates, months, counters, channels.
+		"gpt-4o-2024-08-06": "gpt-4o", "gpt-4o-2024-05-13": "gpt-4o-2024-05-13", "gpt-4-0613": "gpt-4", "gpt-4-32k-0613": "gpt-4-32k",
+		"claude-sonnet-4-5-20250929": "claude-sonnet-4-5", "claude-opus-4-20250514": "claude-opus-4", "claude-3-5-sonnet-latest": "claude-3-5-sonnet",
+		"gpt-4-turbo-preview": "gpt-4-turbo", "gpt-4-1106-preview": "gpt-4-1106-preview", "gpt-4-0125-preview": "gpt-4-0125-preview",
+		"gpt-5-chat-latest": "gpt-5-chat", "o1-2024-12-17": "o1", "o1-preview-2024-09-12": "o1-preview", "o3-mini-2025-01-31": "o3-mini",
+		"gemini-2.5-pro-preview-05-06": "gemini-2.5-pro", "gemini-2.5-flash-lite-preview-09-2025": "gemini-2.5-flash-lite",
+		"gemini-2.0-flash-001": "gemini-2.0-flash", "gemini-2.0-flash-exp": "gemini-2.0-flash", "kimi-k2-0905-preview": "kimi-k2-0905",
+		"kimi-k2-0711-preview": "kimi-k2-0711", "grok-4-0709": "grok-4", "doubao-seed-1-6-250615": "doubao-seed-1.6",
+		"doubao-1-5-pro-32k-250115": "doubao-1.5-pro-32k", "qwen-plus-2025-07-28": "qwen-plus", "qwen3-max-preview": "qwen3-max",
+		"deepseek-v3-0324": "deepseek-v3", "deepseek-r1-0528": "deepseek-r1", "mistral-large-2411": "mistral-large-2411",
+
+		// What hosts put in front.
+		"anthropic/claude-sonnet-4-5": "claude-sonnet-4-5", "models/gemini-2.5-pro": "gemini-2.5-pro",
+		"publishers/google/models/gemini-2.5-flash": "gemini-2.5-flash", "openrouter/deepseek/deepseek-r1": "deepseek-r1",
+		"azure/gpt-4o-mini": "gpt-4o-mini", "moonshotai/kimi-k2.5": "kimi-k2.5", "meta-llama/Meta-Llama-3.1-8B-Instruct": "meta-llama-3.1",
+		"Qwen/Qwen3-Coder-480B-A35B-Instruct": "qwen3-coder-480b-a35b", "z-ai/glm-5.2": "glm-5.2", "/gpt-4o": "gpt-4o", "a//gpt-4o": "gpt-4o",
+
+		// Azure, Bedrock, Vertex.
+		"gpt-35-turbo": "gpt-35-turbo", "gpt-35-turbo-0125": "gpt-35-turbo", "gpt-35-turbo-0613": "gpt-35-turbo-0613",
+		"us.anthropic.claude-sonnet-4-5-20250929-v1:0":                                       "claude-sonnet-4-5",
+		"anthropic.claude-3-5-sonnet-20241022-v2:0":                                          "claude-3-5-sonnet",
+		"global.anthropic.claude-opus-4-6-v1":                                                "claude-opus-4-6",
+		"anthropic.claude-haiku-5-5":                                                         "claude-haiku-5-5",
+		"arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-haiku-20240307-v1:0": "claude-3-haiku",
+		"meta.llama3-1-70b-instruct-v1:0":                                                    "llama3.1",
+		"eu.deepseek.r1-v1:0":                                                                "deepseek-r1",
+		"openai.gpt-oss-120b-1:0":                                                            "gpt-oss-120b",
+		"claude-sonnet-4-5@20250929":                                                         "claude-sonnet-4-5",
+		"claude-3-5-sonnet-v2@20241022":                                                      "claude-3-5-sonnet",
+		"gemini-2.5-pro@latest":                                                              "gemini-2.5-pro",
+
+		// Fine-tuned models, tags, sizes.
+		"ft:gpt-4o:acme::a1b2": "gpt-4o", "ft:gpt-4o-mini-2024-07-18:acme:mail:a1b2:ckpt-step-8": "gpt-4o-mini", "openai/ft:gpt-4.1:acme::x": "gpt-4.1",
+		"openrouter/deepseek/deepseek-r1:free": "deepseek-r1", "anthropic/claude-3.7-sonnet:thinking": "claude-3-7-sonnet",
+		"qwen2.5:7b": "qwen2.5", "qwen2.5-coder:32b-instruct-q4_K_M": "qwen2.5-coder", "qwen3:30b-a3b": "qwen3", "llama3.1:8b": "llama3.1",
+		"ollama/llama3.3:latest": "llama3.3", "qwen3-235b-a22b": "qwen3", "Qwen3-235B-A22B-Instruct-2507": "qwen3-235b-a22b-instruct-2507",
+		"llama-4-maverick-17b-128e-instruct": "llama-4-maverick", "gpt-oss:latest": "gpt-oss",
+
+		// No false friends.
+		"gpt-4-vision-preview": "", "gpt-4-1106-vision-preview": "", "gpt-4o-audio-preview": "", "gpt-4o-realtime-preview-2024-12-17": "",
+		"gpt-3.5-turbo-instruct": "", "gpt-4o-mini-tts": "", "gpt-4o-transcribe": "", "gpt-5-search-api": "", "gpt-7": "", "gpt-": "", "gpt": "", "o9": "",
+		"my-gpt-4o-clone": "", "gpt-4o-clone": "", "gpt-4ox": "", "xgpt-4o": "", "not-gpt-4o": "", "gpt-4o-2024-13-45": "", "gpt-4o-1": "",
+		"claude-opus-4-9": "", "anthropic.claude-opus-4-9": "", "anthropic.claude-opus-4-9-v1:0": "", "claude-4": "", "claude": "", "claude-instant-1.2": "",
+		"claude-3-5-sonnet[1m]": "", "anthropic.claude-3-sonnet-20240229-v1:0:28k": "", "openai/gpt-3.5-turbo:extended": "",
+		"gemini-2.5-flash-image": "", "gemini-2.5-pro-tts": "", "gemini-9-pro": "", "text-embedding-3-small": "", "mistral-large-2407": "",
+		"deepseek-r1-distill-qwen-32b": "", "deepseek-r1-0528-qwen3-8b": "", "moonshot-v1-256k": "", "qwen4": "", "grok-4-heavy": "",
+		"gpt-4o@acme": "", "gpt-4o-v2": "", "claude-sonnet-4-5-v1": "", "ep-20250101120000-abcde": "", "amazon.nova-pro-v1:0": "", "us.gpt-4o": "", "evil.gpt-4o": "",
+
+		// Nasty ones.
+		"": "", " ": "", "/": "", "//": "", ":": "", "::": "", "@": "", ".": "", "-": "", "ft:": "", "ft::": "", "ft:ft:gpt-4o:x": "", "gpt-4o/": "",
+		" gpt-4o": "", "gpt-4o\n": "", "gpt-4o\x00": "", "\xff\xfe": "", "gpt-4o\xff": "", "\xff/gpt-4o": "gpt-4o", "通义千问": "", "ｇｐｔ-4o": "",
+		"\u212Aimi-k2.5": "", // a Kelvin sign is no k
+	} {
+		m, ok := models.Default().Lookup(name)
+		require.Equal(t, want != "", ok, "%q: want %q, got %q", name, want, m.Name)
+		require.Equal(t, want, m.Name, "%q", name)
+	}
+}
+
+func TestLookupHuge(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{"a", "/", ":", ".", "-0613", "gpt-4o/", "us.", "\xff", "中"} {
+		name := strings.Repeat(part, 1<<20/len(part))
+		for _, n := range []string{name, "gpt-4o-" + name, name + "/gpt-4o", name[:250]} {
+			require.NotPanics(t, func() { models.Default().Lookup(n) })
+		}
+		_, ok := models.Default().Lookup(name + "/gpt-4o")
+		require.False(t, ok, "no model has a name of a megabyte")
+	}
+}
+
+// TestLookupPrice: what means another price has none.
+func TestLookupPrice(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string]bool{
+		"gpt-4o":                                 true,
+		"gpt-4o-2024-08-06":                      true,
+		"azure/gpt-4o":                           true,
+		"ft:gpt-4o:acme::a1b2":                   false,
+		"google/gemini-2.5-pro:free":             false,
+		"anthropic/claude-3.7-sonnet:thinking":   true,
+		"claude-sonnet-4-5@20250929":             true,
+		"anthropic.claude-3-haiku-20240307-v1:0": true,
+		"qwen2.5:7b":                             false,
+		"glm-5.2:cloud":                          false,
+	} {
+		m, ok := models.Default().Lookup(name)
+		require.True(t, ok, name)
+		require.Equal(t, known, m.Price.Known(), name)
+		require.Positive(t, m.Window, name)
+	}
+}
+
+func TestLookupConcurrent(t *testing.T) {
+	t.Parallel()
+	table := models.Default()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for m := range table.All() {
+				_, ok := table.Lookup("vendor/" + m.Name + "-latest")
+				if !ok {
+					t.Errorf("vendor/%s-latest: not found", m.Name)
+				}
+			}
+			if _, err := table.With(models.Model{Name: "gpt-4o"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestLookupLaws draws variants of known names: they are found as the row that
+// they are made of, or as one that shares more of the name.
+func TestLookupLaws(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for m := range models.Default().All() {
+		names = append(names, m.Name)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		base := rapid.SampledFrom(names).Draw(t, "name")
+		prefix := rapid.SampledFrom([]string{"", "acme/", "openrouter/acme/", "models/"}).Draw(t, "prefix")
+		suffix := rapid.SampledFrom([]string{"", "-2026-01-02", "-20260102", "-latest", ":free", "@20260102", ":thinking"}).Draw(t, "suffix")
+		m, ok := models.Default().Lookup(prefix + base + suffix)
+		require.True(t, ok, "%s%s%s", prefix, base, suffix)
+		again, ok := models.Default().Lookup(m.Name)
+		require.True(t, ok)
+		require.Equal(t, m.Name, again.Name, "the name of a result is its own name")
+		want, _ := models.Default().Lookup(base)
+		if m.Name != base {
+			require.Contains(t, m.Name, base, "only a longer name wins over the base")
+		} else if suffix != ":free" {
+			require.Equal(t, want, m)
+		}
+	})
+}
+
+func FuzzLookup(f *testing.F) {
+	for _, s := range []string{
+		"gpt-4o-2024-08-06", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "ft:gpt-4o:a:b:c", "qwen2.5:7b-instruct-q4_K_M",
+		"a/b/c@001", "\xff:", "-0613-0613", "openai.gpt-oss-120b-1:0",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		m, ok := models.Default().Lookup(name)
+		twice, okTwice := models.Default().Lookup(name)
+		require.Equal(t, ok, okTwice)
+		require.Equal(t, m, twice)
+		if !ok {
+			require.Zero(t, m, "what is unknown has no values")
+			return
+		}
+		own, ok := models.Default().Lookup(m.Name)
+		require.True(t, ok)
+		if !m.Price.Known() {
+			own.Price = models.Price{}
+		}
+		require.Equal(t, own, m, "a variant is the row of its name, but for the price")
+	})
+}
+
+func BenchmarkLookup(b *testing.B) {
+	table := models.Default()
+	for name, model := range map[string]string{
+		"exact":   "claude-sonnet-4-5",
+		"dated":   "gpt-4o-2024-08-06",
+		"bedrock": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+		"unknown": "my-very-own-house-model",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				table.Lookup(model)
+			}
+		})
+	}
+}

@@ -1,0 +1,179 @@
+package models_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/models"
+)
+
+func TestDefaultRows(t *testing.T) {
+	t.Parallel()
+	rows := slices.Collect(models.Default().All())
+	require.Greater(t, len(rows), 150)
+	require.Len(t, rows, models.Default().Len())
+	for _, m := range rows {
+		require.NoError(t, m.Validate())
+		require.NotEmpty(t, m.Provider, "%s: a row says whose model it is", m.Name)
+		require.NotEmpty(t, m.Source, "%s: a row says where it comes from", m.Name)
+		require.NotEmpty(t, m.Date, "%s: a row says when its source was read", m.Name)
+		require.NotEmpty(t, m.Family, "%s: a row names its family", m.Name)
+		if m.Price.Known() {
+			require.GreaterOrEqual(t, m.Price.Output, m.Price.Input, "%s: no provider sells answers cheaper than prompts: look at the columns", m.Name)
+		}
+		got, ok := models.Default().Lookup(m.Name)
+		require.True(t, ok, "%s: a row is found by its name", m.Name)
+		require.Equal(t, m, got, "%s: a row is found by its name and not another", m.Name)
+		got, ok = models.Default().Lookup(strings.ToUpper(m.Name))
+		require.True(t, ok, "%s: a row is found in any case", m.Name)
+		require.Equal(t, m, got)
+	}
+}
+
+// TestDefaultFacts spells some rows out, so that a slip of a column or of an @
+// line is seen.
+func TestDefaultFacts(t *testing.T) {
+	t.Parallel()
+	const usd = models.USD
+	for name, want := range map[string]models.Model{
+		"gpt-5.6": {
+			Window: 1_050_000, Input: 922_000, Output: 128_000, Encoding: "o200k_base", Family: "gpt",
+			Price: models.Price{
+				Rates: models.Rates{Input: 5 * usd, CacheRead: 0.5 * usd, CacheWrite: 6.25 * usd, Output: 30 * usd},
+				Long:  [3]models.Tier{{Above: 272_000, Rates: models.Rates{Input: 10 * usd, CacheRead: 1 * usd, CacheWrite: 12.5 * usd, Output: 45 * usd}}},
+			},
+		},
+		"gpt-4": {
+			Window: 8192, Output: 8192, Encoding: "cl100k_base", Family: "gpt",
+			Price: models.Price{Rates: models.Rates{Input: 30 * usd, Output: 60 * usd}},
+		},
+		"claude-fable-5-1": {
+			Window: 1_000_000, Output: 128_000, Family: "claude-4.7",
+			Price: models.Price{Rates: models.Rates{Input: 10 * usd, CacheRead: 0.25 * usd, CacheWrite: 12.5 * usd, CacheWriteLong: 20 * usd, Output: 50 * usd}},
+		},
+		"deepseek-v4-flash": {
+			Window: 1_000_000, Output: 384_000, Family: "deepseek",
+			Price: models.Price{Rates: models.Rates{Input: 0.3 * usd, CacheRead: 0.006 * usd, Output: 1.2 * usd}},
+		},
+		"qwen3": {Window: 131_072, Family: "qwen"},
+	} {
+		m, ok := models.Default().Lookup(name)
+		require.True(t, ok, name)
+		got := models.Model{Window: m.Window, Input: m.Input, Output: m.Output, Encoding: m.Encoding, Family: m.Family, Price: m.Price}
+		require.Equal(t, want, got, name)
+	}
+	m, _ := models.Default().Lookup("claude-haiku-4-5")
+	require.Equal(t, 4096, m.Cache.Min)
+	require.Equal(t, "5m0s 1h0m0s", m.Cache.TTL.String()+" "+m.Cache.LongTTL.String())
+	require.Equal(t, 4, m.Cache.Breakpoints)
+	require.False(t, m.Cache.Auto)
+}
+
+func TestWith(t *testing.T) {
+	t.Parallel()
+	base := models.Default()
+	before := slices.Collect(base.All())
+
+	own, ok := base.Lookup("gpt-4o")
+	require.True(t, ok)
+	own.Window = 64_000
+	house := models.Model{Name: "house-model", Window: 32_768}
+	route := models.Model{Name: "openrouter/deepseek/deepseek-r1", Window: 64_000}
+	next, err := base.With(own, house, route)
+	require.NoError(t, err)
+
+	require.Equal(t, base.Len()+2, next.Len(), "gpt-4o takes the place of the old row, two rows are new")
+	for name, want := range map[string]models.Model{
+		"gpt-4o":                               own,
+		"GPT-4o-2024-08-06":                    own,
+		"house-model":                          house,
+		"azure/House-Model":                    house,
+		"openrouter/deepseek/deepseek-r1":      route,
+		"openrouter/deepseek/deepseek-r1:free": route,
+	} {
+		got, ok := next.Lookup(name)
+		require.True(t, ok, name)
+		require.Equal(t, want, got, name)
+	}
+	require.Equal(t, before, slices.Collect(base.All()), "the old table stays as it was")
+	_, ok = base.Lookup("house-model")
+	require.False(t, ok, "the old table does not learn new names")
+
+	same, err := next.With(models.Model{Name: "gpt-4.o", Window: 1})
+	require.NoError(t, err)
+	require.Equal(t, next.Len()+1, same.Len(), "gpt-4.o is a name of its own")
+	same, err = next.With(models.Model{Name: "claude-sonnet-4.5", Window: 1})
+	require.NoError(t, err)
+	require.Equal(t, next.Len(), same.Len(), "claude-sonnet-4.5 is another spelling of claude-sonnet-4-5")
+	got, _ := same.Lookup("claude-sonnet-4-5-20250929")
+	require.Equal(t, 1, got.Window)
+}
+
+func TestZeroTable(t *testing.T) {
+	t.Parallel()
+	var empty models.Table
+	_, ok := empty.Lookup("gpt-4o")
+	require.False(t, ok)
+	require.Zero(t, empty.Len())
+	next, err := empty.With(models.Model{Name: "a", Window: 5})
+	require.NoError(t, err)
+	m, ok := next.Lookup("A")
+	require.True(t, ok)
+	require.Equal(t, 5, m.Window)
+}
+
+func TestWithErrors(t *testing.T) {
+	t.Parallel()
+	fine := models.Model{Name: "fine", Window: 1000}
+	rate := func(in, read, write, long, out models.Rate) models.Price {
+		return models.Price{Rates: models.Rates{Input: in, CacheRead: read, CacheWrite: write, CacheWriteLong: long, Output: out}}
+	}
+	tiers := func(tiers ...models.Tier) models.Price {
+		p := rate(10, 0, 0, 0, 20)
+		copy(p.Long[:], tiers)
+		return p
+	}
+	tier := func(above int, in, out models.Rate) models.Tier {
+		return models.Tier{Above: above, Rates: models.Rates{Input: in, Output: out}}
+	}
+	for name, c := range map[string]struct {
+		rows []models.Model
+		want string
+	}{
+		"no name":         {[]models.Model{{}}, `row 1: models: "": Name has 0 bytes, must have 1 to 256`},
+		"long name":       {[]models.Model{{Name: strings.Repeat("x", 257)}}, `row 1: models: "` + strings.Repeat("x", 40) + `": Name has 257 bytes, must have 1 to 256`},
+		"capitals":        {[]models.Model{{Name: "GPT"}}, `row 1: models: "GPT": Name has "G", must be in lower case and without spaces`},
+		"space":           {[]models.Model{fine, {Name: "a b"}}, `row 2: models: "a b": Name has " ", must be in lower case and without spaces`},
+		"not UTF-8":       {[]models.Model{{Name: "a\xff"}}, `row 1: models: "a\xff": Name has "\xff", must be in lower case and without spaces`},
+		"twice":           {[]models.Model{fine, {Name: "other"}, fine}, `row 3: models: fine: Name is also that of row 1, must be there once`},
+		"twice, spelling": {[]models.Model{{Name: "a.1"}, {Name: "a-1"}}, `row 2: models: a-1: Name is also that of row 1, must be there once`},
+		"window":          {[]models.Model{{Name: "m", Window: -1}}, `row 1: models: m: Window is -1, must not be negative`},
+		"output":          {[]models.Model{{Name: "m", Window: 10, Output: 11}}, `row 1: models: m: Output is 11, must be at most Window, 10`},
+		"input":           {[]models.Model{{Name: "m", Window: 10, Input: 11}}, `row 1: models: m: Input is 11, must be at most Window, 10`},
+		"ratio":           {[]models.Model{{Name: "m", Ratio: 11}}, `row 1: models: m: Ratio is 11, must be 0.1 to 10, or 0 for unknown`},
+		"date":            {[]models.Model{{Name: "m", Date: "21.11.2026"}}, `row 1: models: m: Date is "21.11.2026", must be a day like 2026-11-21`},
+		"cache":           {[]models.Model{{Name: "m", Cache: models.Cache{Breakpoints: -4}}}, `row 1: models: m: Cache.Breakpoints is -4, must not be negative`},
+		"cache life":      {[]models.Model{{Name: "m", Cache: models.Cache{TTL: 2, LongTTL: 1}}}, `row 1: models: m: Cache.TTL is 2ns and Cache.LongTTL 1ns, must be positive and the longer at least the shorter`},
+		"input alone":     {[]models.Model{{Name: "m", Price: rate(1, 0, 0, 0, 0)}}, `row 1: models: m: Price.Input is 1 and Price.Output 0, must both be known, or no rate at all`},
+		"read alone":      {[]models.Model{{Name: "m", Price: rate(0, 1, 0, 0, 0)}}, `row 1: models: m: Price.CacheRead is 1, must be at most Input, 0`},
+		"negative":        {[]models.Model{{Name: "m", Price: rate(-1, 0, 0, 0, 1)}}, `row 1: models: m: Price.Input is -1, must be from 0 to 1000000000000`},
+		"read":            {[]models.Model{{Name: "m", Price: rate(1, 2, 0, 0, 1)}}, `row 1: models: m: Price.CacheRead is 2, must be at most Input, 1`},
+		"write":           {[]models.Model{{Name: "m", Price: rate(2, 0, 1, 0, 1)}}, `row 1: models: m: Price.CacheWrite is 1, must be at least Input, 2`},
+		"long write":      {[]models.Model{{Name: "m", Price: rate(2, 0, 4, 3, 1)}}, `row 1: models: m: Price.CacheWriteLong is 3, must be at least CacheWrite, 4`},
+		"tier order":      {[]models.Model{{Name: "m", Price: tiers(tier(5, 10, 20), tier(5, 10, 20))}}, `row 1: models: m: Price.Long[1].Above is 5, must be greater than that of the tier before it`},
+		"tier gap":        {[]models.Model{{Name: "m", Price: tiers(models.Tier{}, tier(5, 10, 20))}}, `row 1: models: m: Price.Long[1].Above is 5, must be greater than that of the tier before it`},
+		"tier window":     {[]models.Model{{Name: "m", Window: 5, Price: tiers(tier(5, 10, 20))}}, `row 1: models: m: Price.Long[0].Above is 5, must be less than Window, 5`},
+		"tier cheaper":    {[]models.Model{{Name: "m", Price: tiers(tier(5, 9, 20))}}, `row 1: models: m: Price.Long[0].Input is 9 and Output 20, must not be less than those of shorter prompts, 10 and 20`},
+		"tier alone":      {[]models.Model{{Name: "m", Price: models.Price{Long: [3]models.Tier{tier(5, 9, 20)}}}}, `row 1: models: m: Price.Long[0].Input is 9, but Price.Input is unknown`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := models.Default().With(c.rows...)
+			require.EqualError(t, err, c.want)
+			require.Nil(t, got)
+		})
+	}
+}
