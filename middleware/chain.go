@@ -25,8 +25,9 @@ type chain struct {
 }
 
 func newChain(env Env) *chain {
-	c := &chain{scope: env.Scope, journal: env.Journal, meter: tokens.Meter{Counter: env.Counter, Framing: env.Framing}, clock: env.Clock, adopts: env.Adopts}
-	c.given = env.Scope != "" || env.Journal != nil || env.Counter != nil || env.Framing != (tokens.Framing{}) || env.Clock != nil || env.Adopts
+	c := &chain{scope: env.Scope, journal: env.Journal, clock: env.Clock, adopts: env.Adopts}
+	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
+	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Clock != nil || env.Adopts
 	if c.journal == nil {
 		c.journal = NewMemory(0)
 	}

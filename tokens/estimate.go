@@ -54,11 +54,12 @@ type rates struct {
 	ideograph int
 	cjkMark   int
 	latin     int // a Latin letter that ASCII lacks
-	alphabet  int // a letter of Greek, Cyrillic, Hebrew, Arabic and their like
+	alphabet  int // a letter of Greek, Cyrillic, Armenian
+	abjad     int // a letter of Hebrew, Arabic, Syriac
 	syllable  int // a letter of an Indic or South-East Asian script
 	kana      int
 	hangul    int
-	other     int // any other character, and a byte that is none
+	other     int // any other character, and a byte that is none; an emoji is two
 }
 
 // features are how often each of them occurs.
@@ -67,7 +68,8 @@ type features rates
 func (f *features) milli(r *rates) int {
 	return f.word*r.word + f.letter*r.letter + f.digits*r.digits +
 		f.marks*r.marks + f.mark*r.mark + f.again*r.again + f.newlines*r.newlines + f.spaces*r.spaces +
-		f.ideograph*r.ideograph + f.cjkMark*r.cjkMark + f.latin*r.latin + f.alphabet*r.alphabet +
+		f.ideograph*r.ideograph + f.cjkMark*r.cjkMark +
+		f.latin*r.latin + f.alphabet*r.alphabet + f.abjad*r.abjad +
 		f.syllable*r.syllable + f.kana*r.kana + f.hangul*r.hangul + f.other*r.other
 }
 
@@ -119,13 +121,17 @@ func (f *features) beyondASCII(text string, i int) int {
 	r, size := utf8.DecodeRuneInString(text[i:])
 	i += size
 	switch {
-	case r >= 0xC0 && r < 0x250, r >= 0x1E00 && r < 0x1F00:
+	case r >= 0xC0 && r < 0x250:
 		f.latin++
 		rest := skip(text, i, lower) // of its word
 		f.letter += rest - i
 		return rest
-	case r >= 0x370 && r < 0x780:
+	case r >= 0x1E00 && r < 0x1F00: // Vietnamese, whose syllables are tokens
+		return skip(text, i, lower)
+	case r >= 0x370 && r < 0x590:
 		f.alphabet++
+	case r >= 0x590 && r < 0x780:
+		f.abjad++
 	case r >= 0x900 && r < 0x1200:
 		f.syllable++
 	case r >= 0x3040 && r < 0x3100:
@@ -136,6 +142,8 @@ func (f *features) beyondASCII(text string, i int) int {
 		f.ideograph++
 	case r >= 0xAC00 && r < 0xD7B0:
 		f.hangul++
+	case r >= 0x10000: // mostly emoji
+		f.other += 2
 	default:
 		f.other++
 	}

@@ -60,11 +60,11 @@ func find(name Family) (row family, ok bool) {
 var (
 	o200k = rates{
 		word: 947, letter: 119, digits: 1390, marks: 729, mark: 418, again: 56, newlines: 737, spaces: 1046,
-		ideograph: 723, cjkMark: 1131, latin: 1100, alphabet: 361, syllable: 450, kana: 751, hangul: 768, other: 929,
+		ideograph: 723, cjkMark: 1131, latin: 1100, alphabet: 300, abjad: 325, syllable: 380, kana: 720, hangul: 730, other: 929,
 	}
 	cl100k = rates{
 		word: 957, letter: 114, digits: 1412, marks: 715, mark: 418, again: 61, newlines: 819, spaces: 915,
-		ideograph: 1066, cjkMark: 1244, latin: 1700, alphabet: 585, syllable: 1150, kana: 1064, hangul: 1164, other: 992,
+		ideograph: 1066, cjkMark: 1244, latin: 1700, alphabet: 500, abjad: 880, syllable: 1120, kana: 1064, hangul: 1164, other: 992,
 	}
 )
 
@@ -77,12 +77,12 @@ func (r rates) times(ascii, chinese int) *rates {
 		marks: r.marks * ascii, mark: r.mark * ascii, again: r.again * ascii,
 		newlines: r.newlines * ascii, spaces: r.spaces * ascii,
 		ideograph: r.ideograph * chinese, cjkMark: r.cjkMark * chinese, latin: r.latin * chinese,
-		alphabet: r.alphabet * chinese, syllable: r.syllable * chinese,
+		alphabet: r.alphabet * chinese, abjad: r.abjad * chinese, syllable: r.syllable * chinese,
 		kana: r.kana * chinese, hangul: r.hangul * chinese, other: r.other * chinese,
 	})
 	for _, n := range []*int{
 		&s.word, &s.letter, &s.digits, &s.marks, &s.mark, &s.again, &s.newlines, &s.spaces,
-		&s.ideograph, &s.cjkMark, &s.latin, &s.alphabet, &s.syllable, &s.kana, &s.hangul, &s.other,
+		&s.ideograph, &s.cjkMark, &s.latin, &s.alphabet, &s.abjad, &s.syllable, &s.kana, &s.hangul, &s.other,
 	} {
 		*n = (*n + 500) / 1000
 	}
@@ -105,17 +105,17 @@ func (r rates) times(ascii, chinese int) *rates {
 // The framings: OpenAI's cookbook for GPT-4o and GPT-4, of which the role is one
 // token; Llama 3's published template; the table named above for all others.
 var families = []family{
-	{name: O200k, rates: &o200k, framing: openai(3, 4, 12, 7, tiles(85, 170))},
-	{name: CL100k, rates: &cl100k, framing: openai(3, 4, 12, 10, tiles(85, 170))},
-	{name: GPT4oMini, rates: &o200k, framing: openai(3, 4, 12, 7, tiles(2833, 5667))},
-	{name: GPT41Mini, rates: &o200k, framing: openai(3, 4, 12, 7, patches(1620))},
-	{name: GPT41Nano, rates: &o200k, framing: openai(3, 4, 12, 7, patches(2460))},
-	{name: O1, rates: &o200k, framing: openai(5, 4, 19, 7, tiles(75, 150))},
-	{name: O4Mini, rates: &o200k, framing: openai(5, 4, 19, 7, patches(1720))},
-	{name: GPT5, rates: &o200k, framing: openai(5, 4, 24, 6, tiles(70, 140))},
-	{name: GPT5Mini, rates: &o200k, framing: openai(5, 4, 24, 6, patches(1620))},
-	{name: GPT5Nano, rates: &o200k, framing: openai(5, 4, 24, 6, patches(2460))},
-	{name: GPT51, rates: &o200k, framing: openai(5, 4, 103, 6, tiles(70, 140))},
+	{name: O200k, rates: &o200k, framing: openai(3, 12, 7, tiles(85, 170))},
+	{name: CL100k, rates: &cl100k, framing: openai(3, 12, 10, tiles(85, 170))},
+	{name: GPT4oMini, rates: &o200k, framing: openai(3, 12, 7, tiles(2833, 5667))},
+	{name: GPT41Mini, rates: &o200k, framing: openai(3, 12, 7, patches(1620))},
+	{name: GPT41Nano, rates: &o200k, framing: openai(3, 12, 7, patches(2460))},
+	{name: O1, rates: &o200k, framing: openai(5, 19, 7, tiles(75, 150))},
+	{name: O4Mini, rates: &o200k, framing: openai(5, 19, 7, patches(1720))},
+	{name: GPT5, rates: &o200k, framing: openai(5, 24, 6, tiles(70, 140))},
+	{name: GPT5Mini, rates: &o200k, framing: openai(5, 24, 6, patches(1620))},
+	{name: GPT5Nano, rates: &o200k, framing: openai(5, 24, 6, patches(2460))},
+	{name: GPT51, rates: &o200k, framing: openai(5, 103, 6, tiles(70, 140))},
 	{name: Claude2, rates: o200k.times(1140, 1400)},
 	{name: Claude4, rates: o200k.times(1250, 1500), framing: anthropic(ThinkingInTurn, 1568, 1600)},
 	{name: Claude46, rates: o200k.times(1250, 1500), framing: anthropic(ThinkingCounts, 1568, 1600)},
@@ -127,8 +127,8 @@ var families = []family{
 	{name: P50k, rates: o200k.times(1270, 2650)},
 }
 
-func openai(once, perMessage, toolsOnce, perTool int, images Images) Framing {
-	f := plain(once, perMessage, toolsOnce, perTool)
+func openai(once, toolsOnce, perTool int, images Images) Framing {
+	f := plain(once, 4, toolsOnce, perTool)
 	f.PerName, f.Images = 1, images
 	return f
 }

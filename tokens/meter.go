@@ -104,7 +104,7 @@ func (m Meter) known() Meter {
 	return m
 }
 
-func (m *Meter) message(msg *message.Message) int {
+func (m Meter) message(msg *message.Message) int {
 	n := m.Framing.PerMessage
 	if msg.Name != "" {
 		n += m.Framing.PerName + m.Counter.Count(msg.Name)
@@ -115,7 +115,7 @@ func (m *Meter) message(msg *message.Message) int {
 	return n
 }
 
-func (m *Meter) part(p message.Part) int {
+func (m Meter) part(p message.Part) int {
 	switch p := p.(type) {
 	case nil:
 		return 0
@@ -140,7 +140,7 @@ func (m *Meter) part(p message.Part) int {
 
 // media counts by type. What does not say its type counts as an image, which
 // it mostly is.
-func (m *Meter) media(p message.Media) int {
+func (m Meter) media(p message.Media) int {
 	mime, _, _ := strings.Cut(strings.ToLower(p.Type), ";")
 	kind, _, _ := strings.Cut(mime, "/")
 	switch {
