@@ -32,7 +32,7 @@ func newChain(env Env) *chain {
 		c.journal = NewMemory(0)
 	}
 	if c.meter.Counter == nil {
-		c.meter.Counter = tokens.Chars4{}
+		c.meter.Counter = tokens.Estimate{}
 	}
 	c.meter.Counter = tokens.Memo(c.meter.Counter)
 	if c.clock == nil {

@@ -59,7 +59,7 @@ func ExampleNew() {
 	// result c3 write    "[cleared]"
 	// call   c4 read     {"path":"b.go"}
 	// result c4 read     "line of code\nline of"
-	// contextedit: 863 → 311 tokens: cleared 2 results (863 of 500 tokens)
+	// contextedit: 924 → 332 tokens: cleared 2 results (924 of 500 tokens)
 }
 
 // A floor keeps the prompt cache of the provider warm: what is gained by
@@ -73,7 +73,7 @@ func ExampleOptions_clearAtLeast() {
 	}
 	fmt.Println(events[0])
 	// Output:
-	// contextedit: refused: clearing 1 result would free 130 tokens, less than ClearAtLeast of 1000
+	// contextedit: refused: clearing 1 result would free 142 tokens, less than ClearAtLeast of 1000
 }
 
 // Two of them, one that clears early what can be read again at any time, and
@@ -92,8 +92,8 @@ func ExampleNew_twice() {
 		fmt.Println(e)
 	}
 	// Output:
-	// contextedit: 863 → 736 tokens: cleared 1 result (863 of 400 tokens)
-	// contextedit: 736 → 521 tokens: cleared 2 results (736 of 600 tokens)
+	// contextedit: 924 → 784 tokens: cleared 1 result (924 of 400 tokens)
+	// contextedit: 784 → 561 tokens: cleared 2 results (784 of 600 tokens)
 }
 
 // What is wrong with options by themselves makes New panic; Validate tells
