@@ -72,21 +72,13 @@ var (
 // known, in thousandths: for what is written in ASCII, and for Chinese. The
 // latter, which is the larger one, is taken for all other scripts.
 func (r rates) times(ascii, chinese int) *rates {
-	s := rates(features{
-		word: r.word * ascii, letter: r.letter * ascii, digits: r.digits * ascii,
-		marks: r.marks * ascii, mark: r.mark * ascii, again: r.again * ascii,
-		newlines: r.newlines * ascii, spaces: r.spaces * ascii,
-		ideograph: r.ideograph * chinese, cjkMark: r.cjkMark * chinese, latin: r.latin * chinese,
-		alphabet: r.alphabet * chinese, abjad: r.abjad * chinese, syllable: r.syllable * chinese,
-		kana: r.kana * chinese, hangul: r.hangul * chinese, other: r.other * chinese,
-	})
-	for _, n := range []*int{
-		&s.word, &s.letter, &s.digits, &s.marks, &s.mark, &s.again, &s.newlines, &s.spaces,
-		&s.ideograph, &s.cjkMark, &s.latin, &s.alphabet, &s.abjad, &s.syllable, &s.kana, &s.hangul, &s.other,
-	} {
-		*n = (*n + 500) / 1000
+	for _, n := range []*int{&r.word, &r.letter, &r.digits, &r.marks, &r.mark, &r.again, &r.newlines, &r.spaces} {
+		*n = (*n*ascii + 500) / 1000
 	}
-	return &s
+	for _, n := range []*int{&r.ideograph, &r.cjkMark, &r.latin, &r.alphabet, &r.abjad, &r.syllable, &r.kana, &r.hangul, &r.other} {
+		*n = (*n*chinese + 500) / 1000
+	}
+	return &r
 }
 
 // The ratios of the tokenizers that were not fitted, the upper end where a

@@ -35,15 +35,15 @@ func MeterFor(f Family) (m Meter, ok bool) {
 // Thinking counts wherever the message stands, unless it never counts: a message
 // does not know its turn.
 func (m Meter) Message(msg message.Message) int {
-	m = m.known()
-	return m.message(&msg)
+	complete(&m)
+	return ofMessage(&m, &msg)
 }
 
 // Part counts one part of a message. A nil part counts nothing, a part of
 // which only its provider knows what it is a token for each four bytes.
 func (m Meter) Part(p message.Part) int {
-	m = m.known()
-	return m.part(p)
+	complete(&m)
+	return ofPart(&m, p)
 }
 
 // Tools counts tool definitions by name, description and schema. A schema
@@ -53,7 +53,7 @@ func (m Meter) Tools(tools []message.ToolDef) int {
 	if len(tools) == 0 {
 		return 0
 	}
-	m = m.known()
+	complete(&m)
 	n := m.Framing.ToolsOnce
 	for _, t := range tools {
 		n += m.Framing.PerTool + m.Counter.Count(t.Name) + m.Counter.Count(t.Description) + m.Counter.Count(compact(t.Parameters))
@@ -62,16 +62,19 @@ func (m Meter) Tools(tools []message.ToolDef) int {
 }
 
 // Once counts what a request has beside its messages and tools.
-func (m Meter) Once() int { return m.known().Framing.PerRequest }
+func (m Meter) Once() int {
+	complete(&m)
+	return m.Framing.PerRequest
+}
 
 // Request counts all that one model call sends. It is the sum of [Meter.Once],
 // [Meter.Tools] and [Meter.Message] of each message. With [ThinkingInTurn] it is
 // less than that by the thinking that stands before the last user message.
 func (m Meter) Request(msgs []message.Message, tools []message.ToolDef) int {
-	m = m.known()
+	complete(&m)
 	n := m.Framing.PerRequest + m.Tools(tools)
 	for i := range msgs {
-		n += m.message(&msgs[i])
+		n += ofMessage(&m, &msgs[i])
 	}
 	if m.Framing.Thinking == ThinkingInTurn {
 		n -= m.dropped(msgs)
@@ -96,26 +99,28 @@ func (m Meter) dropped(msgs []message.Message) int {
 	return n
 }
 
-func (m Meter) known() Meter {
+// complete puts the defaults in the place of what is not set.
+func complete(m *Meter) {
 	if m.Counter == nil {
 		m.Counter = Estimate{}
 	}
-	m.Framing = m.Framing.known()
-	return m
+	if m.Framing.PerMessage == 0 { // rather than compare all of it for each message
+		m.Framing = m.Framing.known()
+	}
 }
 
-func (m Meter) message(msg *message.Message) int {
+func ofMessage(m *Meter, msg *message.Message) int {
 	n := m.Framing.PerMessage
 	if msg.Name != "" {
 		n += m.Framing.PerName + m.Counter.Count(msg.Name)
 	}
 	for _, p := range msg.Parts {
-		n += m.part(p)
+		n += ofPart(m, p)
 	}
 	return n
 }
 
-func (m Meter) part(p message.Part) int {
+func ofPart(m *Meter, p message.Part) int {
 	switch p := p.(type) {
 	case nil:
 		return 0
@@ -127,20 +132,20 @@ func (m Meter) part(p message.Part) int {
 		}
 		return m.Counter.Count(p.Text)
 	case message.Media:
-		return m.media(p)
+		return ofMedia(m, p)
 	case message.ToolCall:
 		return m.Counter.Count(p.ID) + m.Counter.Count(p.Name) + m.Counter.Count(p.Arguments)
 	case message.ToolResult:
-		return m.Counter.Count(p.CallID) + m.Counter.Count(p.Text) + m.part(p.Content)
+		return m.Counter.Count(p.CallID) + m.Counter.Count(p.Text) + ofPart(m, p.Content)
 	case message.Opaque:
 		return Chars4{}.Count(p.Data)
 	}
 	return 0
 }
 
-// media counts by type. What does not say its type counts as an image, which
+// ofMedia counts by type. What does not say its type counts as an image, which
 // it mostly is.
-func (m Meter) media(p message.Media) int {
+func ofMedia(m *Meter, p message.Media) int {
 	mime, _, _ := strings.Cut(strings.ToLower(p.Type), ";")
 	kind, _, _ := strings.Cut(mime, "/")
 	switch {
