@@ -40,6 +40,6 @@ func familyRow(f tokens.Family) string {
 	thinking := map[tokens.ThinkingRule]string{
 		tokens.ThinkingCounts: "counts", tokens.ThinkingInTurn: "newest turn", tokens.ThinkingNever: "never",
 	}[m.Thinking]
-	return fmt.Sprintf("| `%s` | %s | %s | %d | %d | %d | %d | %s | %d | %d |\n", f, english, chinese,
+	return fmt.Sprintf("| %#q | %s | %s | %d | %d | %d | %d | %s | %d | %d |\n", f, english, chinese,
 		m.PerRequest, m.PerMessage, m.ToolsOnce, m.PerTool, thinking, m.Images.Tokens(1024, 1024), m.Images.Unknown)
 }

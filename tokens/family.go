@@ -68,10 +68,10 @@ var (
 	}
 )
 
-// times returns the rates of a tokenizer of which only the ratio to another is
+// scaled returns the rates of a tokenizer of which only the ratio to another is
 // known, in thousandths: for what is written in ASCII, and for Chinese. The
 // latter, which is the larger one, is taken for all other scripts.
-func (r rates) times(ascii, chinese int) *rates {
+func scaled(r rates, ascii, chinese int) *rates {
 	for _, n := range []*int{&r.word, &r.letter, &r.digits, &r.marks, &r.mark, &r.again, &r.newlines, &r.spaces} {
 		*n = (*n*ascii + 500) / 1000
 	}
@@ -108,15 +108,15 @@ var families = []family{
 	{name: GPT5Mini, rates: &o200k, framing: openai(5, 24, 6, patches(1620))},
 	{name: GPT5Nano, rates: &o200k, framing: openai(5, 24, 6, patches(2460))},
 	{name: GPT51, rates: &o200k, framing: openai(5, 103, 6, tiles(70, 140))},
-	{name: Claude2, rates: o200k.times(1140, 1400)},
-	{name: Claude4, rates: o200k.times(1250, 1500), framing: anthropic(ThinkingInTurn, 1568, 1600)},
-	{name: Claude46, rates: o200k.times(1250, 1500), framing: anthropic(ThinkingCounts, 1568, 1600)},
-	{name: Claude47, rates: o200k.times(1600, 1920), framing: anthropic(ThinkingCounts, 2576, 4784)},
-	{name: Gemini, rates: o200k.times(1080, 1080)},
-	{name: Llama3, rates: o200k.times(1000, 1050), framing: plain(5, 5, 0, 4)},
-	{name: DeepSeek, rates: o200k.times(1000, 1000), framing: plain(7, 3, 143, 71)},
-	{name: Qwen, rates: cl100k.times(1000, 1000), framing: plain(7, 4, 245, 56)},
-	{name: P50k, rates: o200k.times(1270, 2650)},
+	{name: Claude2, rates: scaled(o200k, 1140, 1400)},
+	{name: Claude4, rates: scaled(o200k, 1250, 1500), framing: anthropic(ThinkingInTurn, 1568, 1600)},
+	{name: Claude46, rates: scaled(o200k, 1250, 1500), framing: anthropic(ThinkingCounts, 1568, 1600)},
+	{name: Claude47, rates: scaled(o200k, 1600, 1920), framing: anthropic(ThinkingCounts, 2576, 4784)},
+	{name: Gemini, rates: scaled(o200k, 1080, 1080)},
+	{name: Llama3, rates: scaled(o200k, 1000, 1050), framing: plain(5, 5, 0, 4)},
+	{name: DeepSeek, rates: scaled(o200k, 1000, 1000), framing: plain(7, 3, 143, 71)},
+	{name: Qwen, rates: scaled(cl100k, 1000, 1000), framing: plain(7, 4, 245, 56)},
+	{name: P50k, rates: scaled(o200k, 1270, 2650)},
 }
 
 func openai(once, toolsOnce, perTool int, images Images) Framing {
