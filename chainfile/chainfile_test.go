@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		"window of zero":          {"window: 0", `c:1:9: window is 0, want a whole number, 1 or more`},
 		"reserve alone":           {"reserve: 5\nchain: [{use: contextedit}]", `c:1:10: reserve needs the key window, the context size of the model in tokens, of which it is a part`},
 		"reserve of all":          {"window: 5\nreserve: 5\nchain: [{use: contextedit}]", `c:2:10: reserve is 5 tokens, want less than the window of 5`},
-		"unknown counter":         {"counter: chars", `c:1:10: counter "chars" is no counter (did you mean chars4?); want auto or chars4`},
+		"unknown counter":         {"counter: chars", `c:1:10: counter "chars" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15 or estimate`},
 		"second document":         {"model: a\n---\nmodel: b\n", `c:2:1: a second document begins here: want one chain a file`},
 		"behind the end":          {"model: a\n...\nmodel: b\n", `c:3:1: a second document begins here: want one chain a file`},
 		"anchor":                  {"model: &m x", `c:1:8: an anchor (&) is not understood here: write the value where it is used`},

@@ -13,8 +13,11 @@ const auto = "auto"
 
 // counters are what a chain file may count with, by name.
 var counters = map[string]func() tokens.Counter{
-	auto:     func() tokens.Counter { return nil },
-	"chars4": func() tokens.Counter { return tokens.Chars4{} },
+	auto:       func() tokens.Counter { return nil },
+	"estimate": func() tokens.Counter { return tokens.Estimate{} },
+	"chars4":   func() tokens.Counter { return tokens.Chars4{} },
+	"cjk15":    func() tokens.Counter { return tokens.CJK15{} },
+	"cautious": func() tokens.Counter { return tokens.Cautious{} },
 }
 
 // Counters returns the names of the counters, sorted.

@@ -48,7 +48,7 @@ func ExampleParse() {
 	fmt.Println(req.Messages[2].Parts[0].(message.ToolResult).Text)
 	fmt.Println(req.Model, req.Budget.Window, req.Budget.Reserve)
 	// Output:
-	// contextedit: 91 → 81 tokens: cleared 1 result (7 of 2 messages)
+	// contextedit: 94 → 84 tokens: cleared 1 result (7 of 2 messages)
 	// [cleared]
 	// claude-sonnet-4-5 200000 8000
 }
@@ -98,7 +98,7 @@ func ExampleFile_Budget() {
 func ExampleCounter() {
 	_, err := chainfile.Counter("chars")
 	fmt.Println(err)
-	// Output: "chars" is no counter (did you mean chars4?); want auto or chars4
+	// Output: "chars" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15 or estimate
 }
 
 func ExampleInKeys() {

@@ -15,7 +15,7 @@ import (
 type chain struct {
 	scope   string
 	journal Journal
-	counter tokens.Counter
+	meter   tokens.Meter
 	clock   func() time.Time
 	adopts  bool
 	given   bool   // somebody chose the Env
@@ -25,15 +25,16 @@ type chain struct {
 }
 
 func newChain(env Env) *chain {
-	c := &chain{scope: env.Scope, journal: env.Journal, counter: env.Counter, clock: env.Clock, adopts: env.Adopts}
-	c.given = env.Scope != "" || env.Journal != nil || env.Counter != nil || env.Clock != nil || env.Adopts
+	c := &chain{scope: env.Scope, journal: env.Journal, clock: env.Clock, adopts: env.Adopts}
+	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
+	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Clock != nil || env.Adopts
 	if c.journal == nil {
 		c.journal = NewMemory(0)
 	}
-	if c.counter == nil {
-		c.counter = tokens.Chars4{}
+	if c.meter.Counter == nil {
+		c.meter.Counter = tokens.Estimate{}
 	}
-	c.counter = tokens.Memo(c.counter)
+	c.meter.Counter = tokens.Memo(c.meter.Counter)
 	if c.clock == nil {
 		c.clock = time.Now
 	}
@@ -171,16 +172,15 @@ func (c *chain) follow(req *Request) (*track, error) {
 			}
 		}
 	}
-	count := func(m message.Message) int { return tokens.Message(c.counter, m) }
 	for i := common; i < len(body); i++ {
-		n := count(body[i])
+		n := c.meter.Message(body[i])
 		t.toks = append(t.toks, n)
 		t.tokens += n
 	}
-	t.leads(req.Messages[:lead], count)
+	t.leads(req.Messages[:lead], c.meter.Message)
 	if !slices.Equal(t.tools, req.Tools) {
 		t.tools = slices.Clone(req.Tools)
-		t.toolTokens = tokens.Tools(c.counter, req.Tools)
+		t.toolTokens = c.meter.Tools(req.Tools)
 	}
 	return t, nil
 }

@@ -79,7 +79,7 @@ func TestDraftIsTheViewOfACall(t *testing.T) {
 	fold := d.Edits[foldOfThem(t, d)]
 	require.Equal(t, "fold", fold.By)
 	require.Equal(t, []message.Run{{First: 2, Last: 21}}, fold.Runs, "history positions")
-	require.Equal(t, "folded 10 units (2032 of 1500 tokens)", fold.Why)
+	require.Equal(t, "folded 10 units (2216 of 1500 tokens)", fold.Why)
 	require.Equal(t, `[fold: 10 units from "" on]`, fold.Messages[0].Text())
 	freed := 0
 	for _, e := range d.Edits {

@@ -11,7 +11,8 @@ import (
 type Env struct {
 	Scope   string           // whose edits these are, in a shared journal: tenant and purpose. "": anyone's who uses this journal
 	Journal Journal          // nil: memory of this chain, as of NewMemory(0)
-	Counter tokens.Counter   // nil: tokens.Chars4. It is asked once for each text, as with tokens.Memo
+	Counter tokens.Counter   // nil: tokens.Estimate{}. It is asked once for each text, as with tokens.Memo
+	Framing tokens.Framing   // what is counted beside the texts; zero: tokens.DefaultFraming
 	Clock   func() time.Time // nil: time.Now; for the times of events only
 	Adopts  bool             // the caller passes views back as history, so that their IDs are remembered as well
 }

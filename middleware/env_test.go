@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 func at(year int) func() time.Time {
@@ -155,4 +156,24 @@ func TestEnv(t *testing.T) {
 	again, events = apply(adopting, first.Messages)
 	require.Empty(t, events, "a view that is passed back is not edited again")
 	require.NotNil(t, again.View().Span(3).Edit, "and its edits are known")
+}
+
+func TestEnvFraming(t *testing.T) {
+	t.Parallel()
+	history := []message.Message{message.System("Be brief."), message.User("Why?"), message.Assistant(message.Text{Text: "So."})}
+	tools := []message.ToolDef{{Name: "read"}, {Name: "write"}}
+	claude, _ := tokens.FramingOf(tokens.Claude4)
+	for _, env := range []middleware.Env{{}, {Framing: claude}, {Framing: claude, Counter: longer{}}} {
+		var seen *middleware.View
+		look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+			seen = v
+			return nil, nil
+		}, middleware.Options{})
+		_, _, err := middleware.Apply(t.Context(), middleware.With(env, look), &middleware.Request{Messages: history, Tools: tools})
+		require.NoError(t, err)
+		meter := tokens.Meter{Counter: seen.Counter(), Framing: env.Framing}
+		require.Equal(t, meter.Request(history, tools), seen.Tokens(), "the view counts by the framing of its chain")
+		require.Equal(t, meter.Message(history[1]), seen.Count(history[1]))
+		require.Equal(t, meter.Part(history[1].Parts[0]), seen.Meter().Part(history[1].Parts[0]))
+	}
 }

@@ -69,7 +69,7 @@ func ExampleEditing() {
 	fmt.Println(resp.Message.Text(), err)
 	fmt.Println(len(history), "messages in the history")
 	// Output:
-	// fold: 575 → 174 tokens: folded 6 rounds (8 of 6 rounds)
+	// fold: 630 → 187 tokens: folded 6 rounds (8 of 6 rounds)
 	// I see 7 messages. <nil>
 	// 18 messages in the history
 }
@@ -196,7 +196,7 @@ func ExampleDraft() {
 	fmt.Println(sent.Messages[2].Text())
 	// Output:
 	// asking the small model
-	// summarize: compact 12 messages, frees 401 of 575 tokens
+	// summarize: compact 12 messages, frees 441 of 630 tokens
 	// [summary: items 0 to 5 are in stock]
 	// 7 messages to send, <nil>
 	// [summary: items 0 to 5 are in stock, item 3 in blue only]

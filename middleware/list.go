@@ -24,19 +24,19 @@ type item struct {
 
 // weigh counts what an edit puts in place of these messages, those that the
 // positions of the edit count from.
-func weigh(c tokens.Counter, r *Record, body []message.Message) item {
+func weigh(by tokens.Meter, r *Record, body []message.Message) item {
 	it := item{Record: r}
 	if r.Kind == Rewrite {
 		m := body[r.first()] // for role and name
 		m.Parts = r.Parts
-		it.tokens = tokens.Message(c, m)
+		it.tokens = by.Message(m)
 		return it
 	}
 	if len(r.Messages) > 1 {
 		it.each = make([]int, len(r.Messages))
 	}
 	for k, m := range r.Messages {
-		n := tokens.Message(c, m)
+		n := by.Message(m)
 		it.tokens += n
 		if it.each != nil {
 			it.each[k] = n

@@ -111,7 +111,7 @@ func (p *proposal) makeFold(ctx context.Context, e *Edit) (msgs []message.Messag
 func (v *View) withEdits(records []*Record, p *Plan) (*View, error) {
 	newer := make(list, len(records))
 	for i, r := range records {
-		newer[i] = weigh(v.call.chain.counter, r, v.call.body)
+		newer[i] = weigh(v.call.chain.meter, r, v.call.body)
 	}
 	l, err := v.list.over(newer)
 	if err != nil {

@@ -181,7 +181,7 @@ func (c *chain) weigh(r *Record, cl *call) item {
 	if r.last() >= len(cl.body) {
 		return item{Record: r}
 	}
-	return weigh(c.counter, r, cl.body)
+	return weigh(c.meter, r, cl.body)
 }
 
 // holding leaves out the edits that do not hold for a history. What a fold

@@ -75,7 +75,7 @@ func (v *View) Request() *Request { return v.req }
 
 // Tokens returns the tokens of all that would be sent: system prompt, tool
 // definitions, messages.
-func (v *View) Tokens() int { return tokens.PerRequest + v.tools + v.msgTokens }
+func (v *View) Tokens() int { return v.call.chain.meter.Once() + v.tools + v.msgTokens }
 
 // TokensOf returns the tokens of message i.
 func (v *View) TokensOf(i int) int {
@@ -89,11 +89,14 @@ func (v *View) TokensOf(i int) int {
 }
 
 // Count returns the tokens of a message that is not in the view, by the same
-// counter.
-func (v *View) Count(m message.Message) int { return tokens.Message(v.call.chain.counter, m) }
+// meter.
+func (v *View) Count(m message.Message) int { return v.call.chain.meter.Message(m) }
 
-// Counter returns the counter of the chain.
-func (v *View) Counter() tokens.Counter { return v.call.chain.counter }
+// Meter returns what the chain counts by.
+func (v *View) Meter() tokens.Meter { return v.call.chain.meter }
+
+// Counter returns the counter of the chain, for texts.
+func (v *View) Counter() tokens.Counter { return v.call.chain.meter.Counter }
 
 // Budget returns the window and reserve of the request, if they are known.
 func (v *View) Budget() (Budget, bool) {
@@ -143,7 +146,7 @@ func (v *View) with(req *Request) *View {
 	w := *v
 	w.req = req
 	if !sameSlice(v.req.Tools, req.Tools) {
-		w.tools = tokens.Tools(v.call.chain.counter, req.Tools)
+		w.tools = v.call.chain.meter.Tools(req.Tools)
 	}
 	return &w
 }

@@ -66,9 +66,9 @@ func ExampleAgent_Run() {
 	// Output:
 	// read {"page": 1}
 	// read {"page": 2}
-	// contextedit: 419 → 257 tokens: cleared 1 result (419 of 400 tokens)
+	// contextedit: 460 → 281 tokens: cleared 1 result (460 of 400 tokens)
 	// read {"page": 3}
-	// contextedit: 438 → 276 tokens: cleared 1 result (438 of 400 tokens)
+	// contextedit: 481 → 302 tokens: cleared 1 result (481 of 400 tokens)
 	// That is all. <nil>
 	// 8 messages, with page 1: all is well;
 }

@@ -46,8 +46,8 @@ func Example_readme() {
 	// README ends.
 
 	// Output:
-	// edit: contextedit: 2363 → 1614 tokens: cleared 1 result (2363 of 2000 tokens)
-	// edit: contextedit: 2383 → 1634 tokens: cleared 1 result (2383 of 2000 tokens)
+	// edit: contextedit: 2974 → 2027 tokens: cleared 1 result (2974 of 2000 tokens)
+	// edit: contextedit: 2999 → 2052 tokens: cleared 1 result (2999 of 2000 tokens)
 	// answer: The last page has the reason. | error: <nil>
 }
 

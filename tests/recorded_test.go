@@ -18,6 +18,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // conversation is a recorded run of a real agent.
@@ -178,7 +179,7 @@ func requireCleared(t require.TestingT, history, shown []message.Message, keep i
 			require.Equal(t, contextedit.DefaultPlaceholder, is.Text, "%s: message %d", who, i)
 			is.Text = was.Text
 			require.Equal(t, was, is, "%s: message %d: call, name and error flag stay", who, i)
-			require.Greater(t, len(was.Text), len(contextedit.DefaultPlaceholder), "%s: message %d: clearing makes it shorter", who, i)
+			require.Greater(t, tokens.Estimate{}.Count(was.Text), tokens.Estimate{}.Count(contextedit.DefaultPlaceholder), "%s: message %d: clearing makes it shorter", who, i)
 			results++
 		}
 	}

@@ -278,7 +278,7 @@ func (c *refCall) messages() []message.Message {
 	return out
 }
 
-func (c *refCall) tokens() int { return tokens.Request(tokens.Chars4{}, c.messages(), nil) }
+func (c *refCall) tokens() int { return tokens.Meter{}.Request(c.messages(), nil) }
 
 func (c *refCall) look() look {
 	l := look{total: c.tokens(), msgs: c.messages()}
@@ -295,7 +295,7 @@ func (c *refCall) look() look {
 		l.edits = append(l.edits, kind)
 	}
 	for _, m := range l.msgs {
-		l.tokens = append(l.tokens, tokens.Message(tokens.Chars4{}, m))
+		l.tokens = append(l.tokens, tokens.Meter{}.Message(m))
 	}
 	return l
 }

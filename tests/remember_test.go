@@ -16,6 +16,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // summarizer folds what lies before the newest question once the view is
@@ -347,7 +348,8 @@ func TestRetry(t *testing.T) {
 	s := &summarizer{limit: 350, reach: 1}
 	fails := errors.New("the provider is down")
 	var seen [][]message.Message
-	model := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(8), Keep: 2}), s.middleware())(
+	fourBytes := middleware.Env{Counter: tokens.Chars4{}} // by which the summaries, which hold hashes, are short
+	model := middleware.With(fourBytes, contextedit.New(contextedit.Options{Trigger: trigger.Messages(8), Keep: 2}), s.middleware())(
 		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 			seen = append(seen, slices.Clone(req.Messages))
 			return nil, fails

@@ -56,12 +56,12 @@ func TestPart(t *testing.T) {
 		{"sealed thinking", message.Thinking{Signature: big}, 0},
 		{"call: id, name and arguments", message.ToolCall{ID: "c1", Name: "read", Arguments: `{"a":1}`}, 2 + 4 + 7},
 		{"result: id and text, not the name", message.ToolResult{CallID: "c1", Name: "read", Text: "12345", Error: true}, 2 + 5},
-		{"opaque: what the provider wrote", message.Opaque{Kind: "kind", Data: "123"}, 3},
+		{"opaque: by its length", message.Opaque{Kind: "kind", Data: "12345"}, 2},
 		{"media by their number, not by bytes", message.Media{Type: "image/png", Data: big}, 1600},
 		{"media elsewhere", message.Media{URL: "data:" + big, Name: big}, 1600},
 		{"empty media", message.Media{}, 1600},
 		{"a result with media", message.ToolResult{CallID: "c1", Content: message.Media{Data: big}}, 2 + 1600},
-		{"a result with text and opaque", message.ToolResult{CallID: "c1", Text: "12", Content: message.Opaque{Data: "345"}}, 2 + 2 + 3},
+		{"a result with text and opaque", message.ToolResult{CallID: "c1", Text: "12", Content: message.Opaque{Data: "345"}}, 2 + 2 + 1},
 		{"a pointer is no part", &message.Text{Text: "12345"}, 0},
 	}
 	for _, tt := range tests {

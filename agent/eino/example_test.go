@@ -46,7 +46,7 @@ func ExampleWrap() {
 	// Wrap begins.
 	chat := eino.Wrap(exampleModel(ctx),
 		middleware.Observe(tell),
-		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_000), Keep: 2}),
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_500), Keep: 2}),
 	)
 	auditor, err := react.NewAgent(ctx, &react.AgentConfig{
 		ToolCallingModel: chat,
@@ -60,9 +60,9 @@ func ExampleWrap() {
 
 	fmt.Println(answer.Content, err)
 	// Output:
-	// contextedit: 2349 → 1600 tokens: cleared 1 result (2349 of 2000 tokens)
-	// contextedit: 2366 → 1617 tokens: cleared 1 result (2366 of 2000 tokens)
-	// contextedit: 2383 → 1634 tokens: cleared 1 result (2383 of 2000 tokens)
+	// contextedit: 2957 → 2010 tokens: cleared 1 result (2957 of 2500 tokens)
+	// contextedit: 2978 → 2031 tokens: cleared 1 result (2978 of 2500 tokens)
+	// contextedit: 2999 → 2052 tokens: cleared 1 result (2999 of 2500 tokens)
 	// The last page has it. <nil>
 }
 
@@ -111,7 +111,7 @@ func ExampleModel() {
 	// Model begins.
 	provider := eino.Model(exampleModel(ctx), model.WithTemperature(0))
 	a := laconic_react.Agent{
-		Model: middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_000), Keep: 2}))(provider),
+		Model: middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_500), Keep: 2}))(provider),
 		Tools: []agent.Tool{read},
 	}
 	// Model ends.

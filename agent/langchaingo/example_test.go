@@ -62,7 +62,7 @@ func ExampleWrap() {
 	// Wrap begins.
 	model := langchaingo.Wrap(llm,
 		middleware.Observe(func(_ context.Context, e middleware.Event) { fmt.Println(e) }),
-		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_000), Keep: 2}),
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_500), Keep: 2}),
 	)
 
 	reader := agents.NewOpenAIFunctionsAgent(model, []tools.Tool{readLog{}})
@@ -71,8 +71,8 @@ func ExampleWrap() {
 
 	fmt.Println(answer, err)
 	// Output:
-	// contextedit: 2376 → 1627 tokens: cleared 1 result (2376 of 2000 tokens)
-	// contextedit: 2397 → 1648 tokens: cleared 1 result (2397 of 2000 tokens)
+	// contextedit: 3000 → 2053 tokens: cleared 1 result (3000 of 2500 tokens)
+	// contextedit: 3028 → 2081 tokens: cleared 1 result (3028 of 2500 tokens)
 	// The linker ran out of memory. <nil>
 }
 
@@ -107,7 +107,7 @@ func ExampleModel() {
 
 	// Model begins.
 	model := middleware.Chain(
-		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_000), Keep: 2}),
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_500), Keep: 2}),
 	)(langchaingo.Model(llm))
 
 	a := react.Agent{Model: model, Tools: []agent.Tool{readLog}}

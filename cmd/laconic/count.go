@@ -25,7 +25,7 @@ completions: messages, tool definitions, and what a provider adds around them.
 What is JSON and has messages is a conversation; with --text it is a text.`,
 	flags: func(fs *flag.FlagSet) action {
 		var c count
-		fs.StringVar(&c.counter, "counter", "auto", "`NAME` of the counter: "+strings.Join(chainfile.Counters(), ", "))
+		fs.StringVar(&c.counter, "counter", "auto", "count by `NAME`: "+strings.Join(chainfile.Counters(), ", "))
 		fs.BoolVar(&c.text, "text", false, "count the text, whatever it says")
 		fs.BoolVar(&c.json, "json", false, "write what was counted as one JSON object")
 		return c.run
@@ -53,7 +53,7 @@ func (c *count) run(_ context.Context, args []string, std stdio) error {
 		return usagef("--counter: %v", err)
 	}
 	if counter == nil {
-		counter = tokens.Chars4{} // what a chain uses by itself
+		counter = tokens.Estimate{} // what a chain uses by itself
 	}
 	in, err := read(args, std.in)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *count) count(counter tokens.Counter, data []byte) (counted, error) {
 	}
 	return counted{
 		Kind: "conversation", Counter: c.counter, Messages: len(conv.Messages), Tools: len(conv.Tools),
-		Tokens: tokens.Request(counter, conv.History(), conv.Tools),
+		Tokens: tokens.Meter{Counter: counter}.Request(conv.History(), conv.Tools),
 	}, nil
 }
 

@@ -114,7 +114,7 @@ func TestUsage(t *testing.T) {
 		{"apply --chain " + chain + " a b", 2, "laconic: apply: 2 files given, want one: \"b\" is too much\n"},
 		{"apply --chain " + chain + " none.json", 1, "laconic: apply: open none.json: no such file or directory\n"},
 		{"apply --chain none.yaml", 1, "laconic: apply: chainfile: open none.yaml: no such file or directory\n"},
-		{"count --counter chars", 2, "laconic: count: --counter: \"chars\" is no counter (did you mean chars4?); want auto or chars4\n"},
+		{"count --counter chars", 2, "laconic: count: --counter: \"chars\" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15 or estimate\n"},
 		{"count a b", 2, "laconic: count: 2 files given, want one: \"b\" is too much\n"},
 		{"count .", 1, "laconic: count: read .: is a directory\n"},
 	} {
@@ -221,8 +221,8 @@ func TestCount(t *testing.T) {
 		"JSON that is none":   {in: `{"data":{"messages":[]}}`, want: "6\n"},
 		"list that is none":   {in: `[{"name":1}]`, want: "3\n"},
 		"markdown":            {in: `[a link]`, want: "2\n"},
-		"in JSON":             {in: conversation, args: []string{"--json", "--counter", "chars4"}, want: `{"kind":"conversation","counter":"chars4","tokens":14,"messages":1,"tools":1}` + "\n"},
-		"text in JSON":        {in: "1", args: []string{"--json", "-"}, want: `{"kind":"text","counter":"auto","tokens":1}` + "\n"},
+		"in JSON":             {in: conversation, args: []string{"--json"}, want: `{"kind":"conversation","counter":"chars4","tokens":14,"messages":1,"tools":1}` + "\n"},
+		"text in JSON":        {in: "1", args: []string{"--json", "-"}, want: `{"kind":"text","counter":"chars4","tokens":1}` + "\n"},
 		"not as it may stand": {in: "\xff", want: "laconic: count: standard input: is not UTF-8: want a text in that encoding\n"},
 		"a broken one":        {in: `{"messages":5}`, want: "laconic: count: standard input: openai: messages is a number, want a list of messages\n"},
 		"half of one":         {in: "[ {\n\"role\":", want: "laconic: count: standard input: openai: line 2, column 8: not JSON: it ends in the middle\n"},
@@ -230,7 +230,7 @@ func TestCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			status, stdout, stderr := exec(t, c.in, append([]string{"count"}, c.args...)...)
+			status, stdout, stderr := exec(t, c.in, append([]string{"count", "--counter", "chars4"}, c.args...)...)
 			require.Equal(t, c.want, stdout+stderr)
 			require.Equal(t, strings.HasPrefix(c.want, "laconic"), status == 1)
 		})

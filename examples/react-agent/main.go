@@ -133,5 +133,5 @@ func size(msgs []message.Message, tools []agent.Tool) int {
 	for i, t := range tools {
 		defs[i] = t.Definition()
 	}
-	return tokens.Request(tokens.Chars4{}, msgs, defs)
+	return tokens.Meter{}.Request(msgs, defs)
 }

@@ -35,7 +35,7 @@ func (m *meter) count(req *middleware.Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sent.calls++
-	m.sent.last = tokens.Request(tokens.Chars4{}, req.Messages, req.Tools)
+	m.sent.last = tokens.Meter{}.Request(req.Messages, req.Tools)
 	m.sent.peak = max(m.sent.peak, m.sent.last)
 	m.sent.violations += len(message.Violations(req.Messages))
 }

@@ -53,11 +53,11 @@ func (s *screen) show(event react.Event) {
 	switch e := event.(type) {
 	case react.Step:
 		s.step(e)
-		s.history += tokens.Message(tokens.Chars4{}, e.Message)
+		s.history += tokens.Meter{}.Message(e.Message)
 	case react.Edit:
 		s.edit(e.Event)
 	case react.Result:
-		s.history += tokens.Message(tokens.Chars4{}, e.Message)
+		s.history += tokens.Meter{}.Message(e.Message)
 		if e.Err != nil {
 			s.warn(fmt.Sprintf("%s: %v", e.Call.Name, e.Err))
 		}

@@ -26,7 +26,7 @@ func standin(window int) middleware.Model {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		n := tokens.Request(tokens.Chars4{}, req.Messages, req.Tools)
+		n := tokens.Meter{}.Request(req.Messages, req.Tools)
 		if n > window {
 			return nil, rejection(middleware.Overflow, fmt.Errorf("the request has %d tokens, the window %d: "+
 				"put contextedit into the chain, or take a model with a larger window", n, window))
@@ -42,7 +42,7 @@ func standin(window int) middleware.Model {
 			return nil, err
 		}
 		resp := &middleware.Response{Message: m, Stop: middleware.StopEnd}
-		resp.Usage = message.Usage{Input: n, Output: tokens.Message(tokens.Chars4{}, m)}
+		resp.Usage = message.Usage{Input: n, Output: tokens.Meter{}.Message(m)}
 		if m.HasCalls() {
 			resp.Stop = middleware.StopTools
 		}

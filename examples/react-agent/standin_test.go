@@ -28,7 +28,7 @@ func TestStandinStreams(t *testing.T) {
 	require.Equal(t, resp.Message.Text(), text)
 	require.Equal(t, 2, calls)
 	require.Equal(t, middleware.StopTools, resp.Stop)
-	require.Equal(t, tokens.Request(tokens.Chars4{}, req.Messages, nil), resp.Usage.Input)
+	require.Equal(t, tokens.Meter{}.Request(req.Messages, nil), resp.Usage.Input)
 	require.Positive(t, resp.Usage.Output)
 
 	whole, err := standin(window)(t.Context(), req, nil)

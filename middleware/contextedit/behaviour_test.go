@@ -90,7 +90,7 @@ func apply(t *testing.T, mw middleware.Middleware, h []message.Message) ([]messa
 func TestTheBoundaryStays(t *testing.T) {
 	t.Parallel()
 	const keep, limit = 5, 10_000
-	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(limit), Keep: keep})
+	mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(limit), Keep: keep}))
 	h := rounds(200, 1000)
 	before := []message.Message{}
 	clearings, calls := 0, 0
@@ -144,7 +144,7 @@ func TestBatchesWhereTheTriggerStaysMet(t *testing.T) {
 		"MinCalls": {contextedit.Options{MinCalls: 10}, 10},
 	} {
 		tt.opts.Trigger = trigger.Tokens(5000)
-		mw := contextedit.New(tt.opts)
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, contextedit.New(tt.opts))
 		clearings := 0
 		for n := 2; n <= len(h); n += 2 {
 			_, events := apply(t, mw, h[:n])

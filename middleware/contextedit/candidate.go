@@ -5,7 +5,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // candidate is a result that would get shorter if it were cleared, or the
@@ -90,7 +89,7 @@ func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Mess
 		c.stays = c.stays || o.excludes(r.Name)
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !joins(m.Parts, i) {
-			c.freed -= tokens.Part(v.Counter(), o.cleared(r))
+			c.freed -= v.Meter().Part(o.cleared(r))
 		}
 	}
 	kept := before
@@ -107,9 +106,9 @@ func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Mess
 // is alone in its message are known: its text is not counted anew.
 func tokensOf(v *middleware.View, m message.Message, at int, p message.Part) int {
 	if len(m.Parts) == 1 {
-		return v.TokensOf(at) - tokens.PerMessage - v.Counter().Count(m.Name)
+		return v.TokensOf(at) - v.Count(message.Message{Name: m.Name})
 	}
-	return tokens.Part(v.Counter(), p)
+	return v.Meter().Part(p)
 }
 
 // qualifies reports whether a result could be cleared at all, and completes

@@ -18,6 +18,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected parts of testdata/*.txtar")
@@ -62,7 +63,7 @@ func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
 			mws = append(mws, contextedit.New(opts))
 		}
 	}
-	chain := middleware.Chain(mws...)
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mws...)
 	h, ends := parse(t, section(a, "in"))
 	var log strings.Builder
 	for n, end := range ends {

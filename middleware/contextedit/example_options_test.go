@@ -59,7 +59,7 @@ func ExampleNew() {
 	// result c3 write    "[cleared]"
 	// call   c4 read     {"path":"b.go"}
 	// result c4 read     "line of code\nline of"
-	// contextedit: 863 → 311 tokens: cleared 2 results (863 of 500 tokens)
+	// contextedit: 924 → 332 tokens: cleared 2 results (924 of 500 tokens)
 }
 
 // A floor keeps the prompt cache of the provider warm: what is gained by
@@ -73,7 +73,7 @@ func ExampleOptions_clearAtLeast() {
 	}
 	fmt.Println(events[0])
 	// Output:
-	// contextedit: refused: clearing 1 result would free 130 tokens, less than ClearAtLeast of 1000
+	// contextedit: refused: clearing 1 result would free 142 tokens, less than ClearAtLeast of 1000
 }
 
 // What can be read again at any time goes, and nothing else: a list of tools,
@@ -103,7 +103,7 @@ func ExampleOptions_mayClear() {
 	// c2 db_query "failed\nfailed\nfailed"
 	// c3 write    "[cleared]"
 	// c4 read     "[cleared]"
-	// contextedit: 863 → 606 tokens: cleared 2 results (863 of 500 tokens)
+	// contextedit: 924 → 642 tokens: cleared 2 results (924 of 500 tokens)
 }
 
 // What the model thought in earlier turns goes; what it thinks about the newest
@@ -133,7 +133,7 @@ func ExampleOptions_clearThinking() {
 	// user 1
 	// assistant 2
 	// tool 1
-	// contextedit: 323 → 188 tokens: cleared the thinking of 1 message (323 of 200 tokens)
+	// contextedit: 350 → 203 tokens: cleared the thinking of 1 message (350 of 200 tokens)
 }
 
 // If not all has to go, a file that has been read again goes first.
@@ -180,8 +180,8 @@ func ExampleNew_twice() {
 		fmt.Println(e)
 	}
 	// Output:
-	// contextedit: 863 → 736 tokens: cleared 1 result (863 of 400 tokens)
-	// contextedit: 736 → 521 tokens: cleared 2 results (736 of 600 tokens)
+	// contextedit: 924 → 784 tokens: cleared 1 result (924 of 400 tokens)
+	// contextedit: 784 → 561 tokens: cleared 2 results (784 of 600 tokens)
 }
 
 // What is wrong with options by themselves makes New panic; Validate tells

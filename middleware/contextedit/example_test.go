@@ -40,7 +40,7 @@ func readLog(call message.ToolCall, page int) message.Message {
 // reached again. The history stays whole.
 func Example() {
 	model := middleware.Chain(
-		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1_000), Keep: 2}),
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1_100), Keep: 2}),
 	)(tiny)
 
 	history := []message.Message{message.User("Why does the nightly build fail?")}

@@ -68,8 +68,8 @@ func ExampleRecorder() {
 	fmt.Println(rec.Freed(), "tokens freed")
 	// Output:
 	// refused clear: refused: message 3: no model has seen the newest round yet, so its results may only be shortened
-	// edited clear: 267 → 170 tokens: cleared the first result
-	// 97 tokens freed
+	// edited clear: 292 → 193 tokens: cleared the first result
+	// 99 tokens freed
 }
 
 // The suite explains each rule that a middleware breaks.

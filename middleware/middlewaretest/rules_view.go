@@ -8,7 +8,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // viewRules are about what the model is sent in the course of a conversation.
@@ -219,7 +218,7 @@ func shortened(was, is message.Part) bool {
 func checkSmaller(s *subject) error {
 	return s.eachStep(func(r *replay, i int) error {
 		got := r.steps[i].sent[0]
-		count := func(msgs []message.Message) int { return tokens.Request(got.counter, msgs, nil) }
+		count := func(msgs []message.Message) int { return got.meter.Request(msgs, nil) }
 		if before, after := count(r.steps[i].req.Messages), count(got.Messages); after > before {
 			return fmt.Errorf("%d tokens, and the history has %d", after, before)
 		}

@@ -45,7 +45,7 @@ type instance struct {
 type sent struct {
 	*middleware.Request // a deep copy
 
-	counter tokens.Counter // of the chain
+	meter tokens.Meter // of the chain
 }
 
 // outcome is what one call did.
@@ -70,9 +70,9 @@ func (s *subject) wrap(mw middleware.Middleware, answer middleware.Model) *insta
 // listen returns the model that takes down what it is asked.
 func (in *instance) listen(answer middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		got := sent{Request: CloneRequest(req), counter: tokens.Chars4{}}
+		got := sent{Request: CloneRequest(req), meter: tokens.Meter{}}
 		if v := req.View(); v != nil {
-			got.counter = v.Counter()
+			got.meter = v.Meter()
 		}
 		in.mu.Lock()
 		in.sent = append(in.sent, got)

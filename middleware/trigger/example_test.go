@@ -9,6 +9,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // investigation is a conversation in which a tool has been called so many
@@ -26,7 +27,9 @@ func investigation(calls int) []message.Message {
 
 // clearings tells what a trigger lets contextedit do.
 func clearings(t middleware.Trigger, req *middleware.Request) string {
-	_, events, err := middleware.Apply(context.Background(), contextedit.New(contextedit.Options{Trigger: t, Keep: 2}), req)
+	fourBytesAToken := middleware.Env{Counter: tokens.Chars4{}}
+	chain := middleware.With(fourBytesAToken, contextedit.New(contextedit.Options{Trigger: t, Keep: 2}))
+	_, events, err := middleware.Apply(context.Background(), chain, req)
 	if err != nil {
 		return err.Error()
 	}

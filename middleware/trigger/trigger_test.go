@@ -15,7 +15,8 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// viewOf returns the view that an editor would be shown.
+// viewOf returns the view that an editor would be shown. It counts four bytes
+// a token, so that a test can make any number of them.
 func viewOf(t *testing.T, req middleware.Request) *middleware.View {
 	t.Helper()
 	var shown *middleware.View
@@ -23,7 +24,7 @@ func viewOf(t *testing.T, req middleware.Request) *middleware.View {
 		shown = v
 		return nil, nil
 	}, middleware.Options{})
-	_, _, err := middleware.Apply(t.Context(), look, &req)
+	_, _, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4{}}, look), &req)
 	require.NoError(t, err)
 	return shown
 }

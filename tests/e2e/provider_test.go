@@ -16,6 +16,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -71,12 +72,12 @@ func (e *edits) observe(_ context.Context, event middleware.Event) {
 	e.odd = append(e.odd, event.String())
 }
 
-// chain is what stands in front of the client.
+// chain is what stands in front of the client. It counts like the provider.
 func (e *edits) chain() []middleware.Middleware {
-	return []middleware.Middleware{
+	return []middleware.Middleware{middleware.With(middleware.Env{Counter: tokens.Chars4{}},
 		middleware.Observe(e.observe),
 		contextedit.New(contextedit.Options{Trigger: trigger.Fraction(0.7), Keep: 2}),
-	}
+	)}
 }
 
 func budget() *middleware.Budget { return &middleware.Budget{Window: window, Reserve: 500} }

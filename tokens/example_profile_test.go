@@ -1,0 +1,96 @@
+package tokens_test
+
+import (
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// The same sentence by all counters. The encodings themselves have 17 tokens
+// (o200k_base) and 22 (cl100k_base) for it.
+func ExampleEstimate() {
+	text := "运行器连不上镜像,缓存是空的。Retry 3 times."
+	cl100k, _ := tokens.EstimateFor(tokens.CL100k)
+	fmt.Println("o200k_base, estimated:", tokens.Estimate{}.Count(text))
+	fmt.Println("cl100k_base, estimated:", cl100k.Count(text))
+	fmt.Println("four bytes a token:", tokens.Chars4{}.Count(text))
+	fmt.Println("one and a half ideographs a token:", tokens.CJK15{}.Count(text))
+	fmt.Println("one and a half tokens an ideograph:", tokens.Cautious{}.Count(text))
+	// Output:
+	// o200k_base, estimated: 15
+	// cl100k_base, estimated: 20
+	// four bytes a token: 15
+	// one and a half ideographs a token: 13
+	// one and a half tokens an ideograph: 25
+}
+
+func ExampleEstimateFor() {
+	text := "The nightly build has failed since Tuesday."
+	for _, f := range []tokens.Family{tokens.O200k, tokens.Claude4, tokens.Claude47} {
+		e, _ := tokens.EstimateFor(f)
+		fmt.Println(f, e.Count(text), "fitted:", e.Fitted())
+	}
+	// Output:
+	// o200k_base 8 fitted: true
+	// claude-4 9 fitted: false
+	// claude-4.7 12 fitted: false
+}
+
+// The rule is meant for a whole list: what is left of one text counts with the
+// next.
+func ExampleCJK15_List() {
+	fmt.Println(tokens.CJK15{}.Count("abc") + tokens.CJK15{}.Count("abc"))
+	fmt.Println(tokens.CJK15{}.List("abc", "abc"))
+	// Output:
+	// 0
+	// 1
+}
+
+func ExampleCJK15_Messages() {
+	fmt.Println(tokens.CJK15{}.Messages([]message.Message{
+		message.User("上下文压缩 context compaction"),
+		message.Assistant(message.ToolCall{ID: "c1", Name: "read", Arguments: `{"path":"a.go"}`}),
+	}))
+	// Output:
+	// 12
+}
+
+func ExampleMeter() {
+	history := []message.Message{
+		message.System("You fix builds."),
+		message.User("Why does the nightly build fail?"),
+	}
+	tools := []message.ToolDef{{Name: "read_log", Description: "Reads the log of a job.", Parameters: `{"type":"object"}`}}
+	for _, f := range []tokens.Family{tokens.O200k, tokens.Claude4} {
+		m, _ := tokens.MeterFor(f)
+		fmt.Printf("%s: %d messages, %d tools, %d once, %d in all\n", f,
+			m.Message(history[0])+m.Message(history[1]), m.Tools(tools), m.Once(), m.Request(history, tools))
+	}
+	// Output:
+	// o200k_base: 19 messages, 34 tools, 3 once, 56 in all
+	// claude-4: 16 messages, 620 tools, 6 once, 642 in all
+}
+
+// A framing of one's own begins with what is known.
+func ExampleFramingOf() {
+	framing, known := tokens.FramingOf(tokens.Qwen)
+	fmt.Println(known, framing.PerMessage, framing.PerTool)
+	framing.PerTool = 40
+	m := tokens.Meter{Counter: Words{}, Framing: framing}
+	fmt.Println(m.Tools([]message.ToolDef{{Name: "read"}, {Name: "write"}}))
+	// Output:
+	// true 4 56
+	// 327
+}
+
+func ExampleImages_Tokens() {
+	for _, f := range []tokens.Family{tokens.O200k, tokens.GPT41Mini, tokens.Claude4} {
+		framing, _ := tokens.FramingOf(f)
+		fmt.Println(f, framing.Images.Tokens(1024, 768), "at most", framing.Images.Unknown)
+	}
+	// Output:
+	// o200k_base 765 at most 1600
+	// gpt-4.1-mini 1245 at most 2489
+	// claude-4 1049 at most 1600
+}

@@ -1,0 +1,168 @@
+package tokens_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+func TestMeterZero(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.System("12345"), message.User("How many?")}
+	tools := []message.ToolDef{{Name: "count", Parameters: `{"type":"object"}`}}
+	full := tokens.Meter{Counter: tokens.Estimate{}, Framing: tokens.DefaultFraming()}
+	require.Equal(t, full.Request(h, tools), tokens.Meter{}.Request(h, tools), "an estimate with the default framing")
+	require.Equal(t, full.Message(h[0]), tokens.Meter{}.Message(h[0]))
+	require.Equal(t, full.Part(h[0].Parts[0]), tokens.Meter{}.Part(h[0].Parts[0]))
+	require.Equal(t, full.Tools(tools), tokens.Meter{}.Tools(tools))
+	require.Equal(t, full.Once(), tokens.Meter{}.Once())
+}
+
+func TestMeterFraming(t *testing.T) {
+	t.Parallel()
+	m := tokens.Meter{Counter: letters{}, Framing: tokens.Framing{
+		PerRequest: 100_000, PerMessage: 10_000, PerName: 1000, ToolsOnce: 500, PerTool: 200, PerAudio: 30, PerDocument: 40, Images: tokens.Images{Unknown: 50},
+	}}
+	require.Equal(t, 100_000, m.Request(nil, nil))
+	require.Equal(t, 10_000+2, m.Message(message.User("12")))
+	require.Equal(t, 10_000+1000+3+2, m.Message(message.Message{Name: "ann", Parts: []message.Part{message.Text{Text: "12"}}}))
+	require.Zero(t, m.Tools(nil), "without tools there is nothing once")
+	require.Equal(t, 500+200+200+2, m.Tools([]message.ToolDef{{Name: "a"}, {Name: "b"}}))
+	require.Equal(t, 100_000+10_000+2+500+200+1, m.Request([]message.Message{message.User("12")}, []message.ToolDef{{Name: "a"}}))
+	for mime, want := range map[string]int{
+		"image/png": 50, "": 50, "IMAGE/JPEG": 50,
+		"audio/wav": 30, "video/mp4": 30,
+		"application/pdf": 40, "application/octet-stream": 40, "odd": 40,
+		"text/plain": 7, "text/csv; charset=utf-8": 7, "application/json": 7,
+	} {
+		require.Equal(t, want, m.Part(message.Media{Type: mime, Data: "no file"}), "media of type %q", mime)
+	}
+	require.Equal(t, 40, m.Part(message.Media{Type: "text/plain", URL: "https://example.com/a.txt"}), "a text that is elsewhere is a document")
+	require.Equal(t, 4+7, m.Part(message.ToolResult{CallID: "call", Content: message.Media{Type: "text/plain", Data: "no file"}}))
+}
+
+func TestMeterThinking(t *testing.T) {
+	t.Parallel()
+	thought := message.Thinking{Text: "12345"}
+	h := []message.Message{
+		message.System("1"),
+		message.User("1"),
+		message.Assistant(thought, message.ToolCall{}),
+		message.Result("", "", ""),
+		message.Assistant(thought),
+		message.User("1"), // the newest turn begins here
+		message.Assistant(thought, message.ToolCall{}),
+		message.Result("", "", ""),
+		message.Assistant(thought),
+	}
+	meter := func(r tokens.ThinkingRule) tokens.Meter {
+		return tokens.Meter{Counter: letters{}, Framing: tokens.Framing{PerRequest: 1, Thinking: r}}
+	}
+	require.Equal(t, 1+3+4*5, meter(tokens.ThinkingCounts).Request(h, nil))
+	require.Equal(t, 1+3+2*5, meter(tokens.ThinkingInTurn).Request(h, nil), "that of earlier turns is dropped")
+	require.Equal(t, 1+3, meter(tokens.ThinkingNever).Request(h, nil))
+
+	require.Equal(t, 5, meter(tokens.ThinkingInTurn).Message(h[2]), "a message does not know its turn")
+	require.Equal(t, 0, meter(tokens.ThinkingNever).Message(h[2]))
+	require.Equal(t, 0, meter(tokens.ThinkingNever).Part(thought))
+	for _, r := range []tokens.ThinkingRule{tokens.ThinkingCounts, tokens.ThinkingInTurn, tokens.ThinkingNever} {
+		require.Equal(t, 1+5, meter(r).Request([]message.Message{message.Assistant(thought)}, nil)+map[tokens.ThinkingRule]int{tokens.ThinkingNever: 5}[r], "there is no earlier turn without a user message")
+	}
+}
+
+func TestMeterCompactsSchemas(t *testing.T) {
+	t.Parallel()
+	count := func(schema string) int { return tokens.Tools(letters{}, []message.ToolDef{{Parameters: schema}}) }
+	tight := `{"type":"object","properties":{"path":{"type":"string","description":"a b"}}}`
+	wide := "{\n  \"type\": \"object\",\n  \"properties\": {\"path\": {\"type\": \"string\", \"description\": \"a b\"}}\n}\n"
+	require.Equal(t, count(tight), count(wide), "white space of a schema is not sent on")
+	require.Equal(t, 4+len("no { json"), count("no { json"), "what is no JSON counts as it is")
+}
+
+func TestFamilies(t *testing.T) {
+	t.Parallel()
+	require.NotEmpty(t, tokens.Families())
+	seen := map[tokens.Family]bool{}
+	h := []message.Message{message.System("You fix builds."), message.User("Why does the nightly build fail?")}
+	tools := []message.ToolDef{{Name: "read_log", Description: "Reads the log of a job.", Parameters: `{"type":"object"}`}}
+	for _, f := range tokens.Families() {
+		require.False(t, seen[f], "%s is in the table twice", f)
+		seen[f] = true
+
+		framing, ok := tokens.FramingOf(f)
+		require.True(t, ok, f)
+		require.NotZero(t, framing.PerRequest, f)
+		require.NotZero(t, framing.PerMessage, f)
+		require.NotZero(t, framing.PerTool, f)
+		require.NotZero(t, framing.PerDocument, f)
+		require.NotZero(t, framing.PerAudio, f)
+		for _, size := range [][2]int{{1, 1}, {64, 64}, {1024, 1024}, {5000, 100}, {1 << 31, 1 << 31}} {
+			n := framing.Images.Tokens(size[0], size[1])
+			require.Positive(t, n, "%s: %d x %d", f, size[0], size[1])
+			require.LessOrEqual(t, n, framing.Images.Unknown, "%s: %d x %d costs more than an image of unknown size", f, size[0], size[1])
+		}
+
+		m, ok := tokens.MeterFor(f)
+		require.True(t, ok, f)
+		estimate, _ := tokens.EstimateFor(f)
+		require.Equal(t, tokens.Meter{Counter: estimate, Framing: framing}.Request(h, tools), m.Request(h, tools), f)
+	}
+
+	framing, ok := tokens.FramingOf("no such family")
+	require.False(t, ok)
+	require.Equal(t, tokens.DefaultFraming(), framing)
+	m, ok := tokens.MeterFor("")
+	require.False(t, ok)
+	require.Equal(t, tokens.Meter{}, m)
+}
+
+// TestCookbook checks the frame against the example of OpenAI's cookbook, which
+// gives 124 tokens for GPT-4o: six messages, four of them with a name.
+func TestCookbook(t *testing.T) {
+	t.Parallel()
+	system := func(name, text string) message.Message {
+		m := message.System(text)
+		m.Name = name
+		return m
+	}
+	h := []message.Message{
+		message.System("You are a helpful, pattern-following assistant that translates corporate jargon into plain English."),
+		system("example_user", "New synergies will help drive top-line growth."),
+		system("example_assistant", "Things working well together will increase revenue."),
+		system("example_user", "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage."),
+		system("example_assistant", "Let's talk later when we're less busy about how to do better."),
+		message.User("This late pivot means we don't have time to boil the ocean for the client deliverable."),
+	}
+	framing, _ := tokens.FramingOf(tokens.O200k)
+	exact := counts{ // by tiktoken
+		h[0].Text(): 17, h[1].Text(): 10, h[2].Text(): 8, h[3].Text(): 17, h[4].Text(): 13, h[5].Text(): 18,
+		"example_user": 2, "example_assistant": 3,
+	}
+	require.Equal(t, 124, tokens.Meter{Counter: exact, Framing: framing}.Request(h, nil))
+}
+
+// counts is a counter that knows some texts.
+type counts map[string]int
+
+func (c counts) Count(text string) int { return c[text] }
+
+func TestMeterNeverCountsBase64(t *testing.T) {
+	t.Parallel()
+	big := strings.Repeat("iVBORw0KGgo", 100_000)
+	for _, f := range tokens.Families() {
+		m, _ := tokens.MeterFor(f)
+		for _, p := range []message.Part{
+			message.Media{Type: "image/png", Data: big},
+			message.Media{Type: "image/png", URL: "data:image/png;base64," + big},
+			message.Media{Type: "application/pdf", Data: big},
+			message.Media{Type: "audio/mp3", Data: big},
+			message.ToolResult{Content: message.Media{Type: "image/webp", Data: big}},
+		} {
+			require.Less(t, m.Part(p), 50_000, "%s: %.60v", f, p)
+		}
+	}
+}
