@@ -48,7 +48,7 @@ func ExampleParse() {
 	fmt.Println(req.Messages[2].Parts[0].(message.ToolResult).Text)
 	fmt.Println(req.Model, req.Budget.Window, req.Budget.Reserve)
 	// Output:
-	// contextedit: 94 → 84 tokens: cleared 1 result (7 of 2 messages)
+	// contextedit: 118 → 105 tokens: cleared 1 result (7 of 2 messages)
 	// [cleared]
 	// claude-sonnet-4-5 200000 8000
 }

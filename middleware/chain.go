@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -16,23 +17,33 @@ type chain struct {
 	scope   string
 	journal Journal
 	meter   tokens.Meter
+	named   string // the encoding that the counter counts by; "": it does not say
+	guesses bool   // the counter is the default one
+	models  *models.Table
 	clock   func() time.Time
 	adopts  bool
 	given   bool   // somebody chose the Env
 	origin  *chain // what this acts for in a dry run; nil: for itself
 	memo    memo
-	ignored atomic.Bool // an event has said that the Env came too late
+	newest  atomic.Pointer[known] // the model that was looked up last
+	ignored atomic.Bool           // an event has said that the Env came too late
 }
 
 func newChain(env Env) *chain {
-	c := &chain{scope: env.Scope, journal: env.Journal, clock: env.Clock, adopts: env.Adopts}
+	c := &chain{scope: env.Scope, journal: env.Journal, models: env.Models, clock: env.Clock, adopts: env.Adopts}
 	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
-	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Clock != nil || env.Adopts
+	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Models != nil || env.Clock != nil || env.Adopts
 	if c.journal == nil {
 		c.journal = NewMemory(0)
 	}
+	if n, ok := env.Counter.(interface{ Name() string }); ok {
+		c.named = n.Name()
+	}
 	if c.meter.Counter == nil {
-		c.meter.Counter = tokens.Estimate{}
+		c.meter.Counter, c.guesses = tokens.Estimate{}, true
+	}
+	if c.models == nil {
+		c.models = models.Default()
 	}
 	c.meter.Counter = tokens.Memo(c.meter.Counter)
 	if c.clock == nil {
@@ -82,7 +93,11 @@ func (c *chain) leave(next Model) Model {
 				r.see(v)
 			}
 		}
-		return next(ctx, &r, emit)
+		resp, err := next(ctx, &r, emit)
+		if err == nil && resp != nil && r.probe == nil {
+			r.View().learn(resp.Usage)
+		}
+		return resp, err
 	}
 }
 
@@ -111,7 +126,8 @@ type call struct {
 	toks    []int
 	tokens  int // of the whole history
 	guard   guard
-	track   *track // what the memo knows of this history
+	track   *track       // what the memo knows of this history
+	model   models.Model // what the table knows of the model; zero: nothing
 }
 
 // open makes the first view of a request: the history with all edits that are
@@ -146,6 +162,8 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	}
 	v := &View{call: cl, req: req, list: t.found.list, tools: t.toolTokens, edited: t.found.unkept != nil}
 	v.shape = t.view(cl)
+	cl.model = c.model(req.Model)
+	c.calibrate(cl)
 	c.memo.publish(t)
 	return v, nil
 }

@@ -211,6 +211,6 @@ func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
 }
 
 func (l *layer) tell(ctx context.Context, v *View, e Event) {
-	e.By = l.name
+	e.By, e.Exact = l.name, v.own()
 	v.call.chain.tell(ctx, v.req, e)
 }

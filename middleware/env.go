@@ -3,6 +3,7 @@ package middleware
 import (
 	"time"
 
+	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -13,6 +14,7 @@ type Env struct {
 	Journal Journal          // nil: memory of this chain, as of NewMemory(0)
 	Counter tokens.Counter   // nil: tokens.Estimate{}. It is asked once for each text, as with tokens.Memo
 	Framing tokens.Framing   // what is counted beside the texts; zero: tokens.DefaultFraming
+	Models  *models.Table    // windows, encodings, prices by model name; nil: models.Default()
 	Clock   func() time.Time // nil: time.Now; for the times of events only
 	Adopts  bool             // the caller passes views back as history, so that their IDs are remembered as well
 }

@@ -31,6 +31,7 @@ type Event struct {
 	Items  int       // Edited: what the editor counts, as results cleared
 	Before int       // Edited, Refused: tokens of all that is sent, before and after
 	After  int
+	Exact  bool  // texts are counted by the model's own tokenizer
 	First  int   // Edited: history position of the first changed message
 	Calls  int   // Edited: model calls since this middleware's edit before; -1: it is the first
 	Err    error // Failed, Misconfigured, JournalFailed: what went wrong

@@ -13,6 +13,7 @@ const (
 	maxTracks     = 64
 	maxTrackBytes = 64 << 20 // beyond this only the newest is kept
 	maxPuts       = 64
+	maxPrompts    = 256
 	maxCompared   = 8  // tracks that a history is compared with as a whole
 	maxSaid       = 64 // different events that a conversation has once
 	maxSlides     = 8  // tracks that are searched for a history without its beginning
@@ -25,9 +26,18 @@ const (
 type memo struct {
 	tracks atomic.Pointer[[]*track] // newest first
 
-	mu   sync.Mutex
-	puts []put  // the last entries that this chain has put, newest last
-	made uint64 // how many it has put in all
+	mu      sync.Mutex
+	puts    []put  // the last entries that this chain has put, newest last
+	made    uint64 // how many it has put in all
+	prompts map[message.ID]prompt
+	asked   []message.ID // the prompts in the order in which they were asked
+}
+
+// prompt is what a model call has told about the prompt for a history.
+type prompt struct {
+	charged int // tokens that the provider has reported
+	counted int // the same by the meter
+	made    int // length of the body when it was last edited
 }
 
 // put is where an entry was put.
@@ -115,6 +125,31 @@ func (m *memo) note(at int, id message.ID) {
 	}
 	m.puts = append(m.puts, put{at: at, id: id})
 	m.made++
+}
+
+// tell remembers what the prompt for the history that ends here was charged.
+func (m *memo) tell(id message.ID, p prompt) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.prompts == nil {
+		m.prompts = map[message.ID]prompt{}
+	}
+	if _, known := m.prompts[id]; !known {
+		if len(m.asked) == maxPrompts {
+			delete(m.prompts, m.asked[0])
+			m.asked = slices.Delete(m.asked, 0, 1)
+		}
+		m.asked = append(m.asked, id)
+	}
+	m.prompts[id] = p
+}
+
+// told returns what the prompt for the history that ends here was charged.
+func (m *memo) told(id message.ID) (p prompt, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, ok = m.prompts[id]
+	return p, ok
 }
 
 // since returns the smallest position at which an entry has been put since the

@@ -36,6 +36,9 @@ type track struct {
 	asked    int    // for how many IDs the journal has been asked
 	seen     uint64 // entries that the memo had put by then
 
+	gauge  gauge // what the provider has told about its prompts
+	gauged int   // and up to where that was looked for
+
 	shape  shape // the view with the edits found, if there are any
 	shaped bool
 
@@ -144,6 +147,7 @@ func (t *track) branch(body []message.Message, common int) {
 	t.ids = append(make([]message.ID, 0, room), t.ids[:common]...)
 	t.toks = append(make([]int, 0, room), t.toks[:common]...)
 	t.shape, t.shaped = shape{}, false
+	t.gauge, t.gauged = gauge{}, 0
 	t.pinned, t.tokens, t.bytes = nil, 0, 0
 	for i := range t.lead {
 		t.bytes += t.lead[i].Size()

@@ -12,8 +12,8 @@ import (
 // verify reports which rule a plan breaks, if any. A lazy plan has folds whose
 // messages are still to be made; they are verified once they are.
 func verify(before, after *View, records []*Record, lazy bool) error {
-	if after.Tokens() >= before.Tokens() {
-		return fmt.Errorf("the view would not become shorter: %d tokens, then %d", before.Tokens(), after.Tokens())
+	if after.counted() >= before.counted() {
+		return fmt.Errorf("the view would not become shorter: %d tokens, then %d", before.counted(), after.counted())
 	}
 	if !lazy && after.Len() == after.call.lead {
 		return errors.New("the view would be empty")

@@ -2,8 +2,10 @@ package middleware
 
 import (
 	"iter"
+	"math"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -74,10 +76,38 @@ func (v *View) History() []message.Message { return v.call.history }
 func (v *View) Request() *Request { return v.req }
 
 // Tokens returns the tokens of all that would be sent: system prompt, tool
-// definitions, messages.
-func (v *View) Tokens() int { return v.call.chain.meter.Once() + v.tools + v.msgTokens }
+// definitions, messages. Where the provider has reported what an earlier prompt
+// of the conversation took, that is where the count begins.
+func (v *View) Tokens() int { return v.call.track.gauge.reads(v.counted(), v.call.prior()) }
 
-// TokensOf returns the tokens of message i.
+// counted returns the same by the meter alone.
+func (v *View) counted() int { return v.call.chain.meter.Once() + v.tools + v.msgTokens }
+
+// Charged returns what the provider charges for so many tokens by the meter, as
+// far as the conversation tells.
+func (v *View) Charged(counted int) int {
+	return int(math.Round(v.call.track.gauge.rate(v.call.prior()) * float64(counted)))
+}
+
+// Exact reports whether [View.Tokens] is no estimate: texts are counted by the
+// model's own tokenizer, or the provider has reported what this very prompt
+// took.
+func (v *View) Exact() bool {
+	g := &v.call.track.gauge
+	return v.own() || g.at > 0 && g.at == len(v.call.body) && g.counted == v.counted()
+}
+
+// own reports whether texts are counted by the model's own tokenizer.
+func (v *View) own() bool {
+	named := v.call.chain.named
+	return named != "" && named == v.call.model.Encoding
+}
+
+// Model returns what the table of models knows of the model that is asked, or
+// the zero Model.
+func (v *View) Model() models.Model { return v.call.model }
+
+// TokensOf returns the tokens of message i by the meter. See [View.Charged].
 func (v *View) TokensOf(i int) int {
 	switch c := v.call; {
 	case i < c.lead:
@@ -98,12 +128,22 @@ func (v *View) Meter() tokens.Meter { return v.call.chain.meter }
 // Counter returns the counter of the chain, for texts.
 func (v *View) Counter() tokens.Counter { return v.call.chain.meter.Counter }
 
-// Budget returns the window and reserve of the request, if they are known.
+// Budget returns the budget of the request. If it has none, it is that of the
+// model by the table, with what the longest answer takes kept free, but no more
+// than a tenth of the window. If that is not known either, it returns false.
 func (v *View) Budget() (Budget, bool) {
-	if v.req.Budget == nil {
+	if v.req.Budget != nil {
+		return *v.req.Budget, true
+	}
+	m := v.call.model
+	if m.Window == 0 {
 		return Budget{}, false
 	}
-	return *v.req.Budget, true
+	b := Budget{Window: m.Window, Reserve: min(m.Output, m.Window/10)}
+	if m.Input > 0 {
+		b.Reserve = max(b.Reserve, m.Window-m.Input)
+	}
+	return b, true
 }
 
 // CallsSince returns how many model calls have been answered since the newest
