@@ -93,7 +93,7 @@ func (c *Counter) count(text string, limit int) (n int, within bool) {
 	if !utf8.ValidString(text) {
 		text = valid(text)
 	}
-	s := v.pool.Get().(*scratch) //nolint:errcheck // the pool holds nothing else
+	s := v.pool.Get().(*scratch) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	defer v.pool.Put(s)
 	for at := 0; at < len(text); {
 		end := c.split(text, at)
