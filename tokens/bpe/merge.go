@@ -17,7 +17,8 @@ type part struct {
 	next, previous int32 // indices of the neighbours
 }
 
-// merge returns how many tokens text[at:end], which is not empty, merges to.
+// merge returns how many tokens text[at:end], which is not empty, merges to. The
+// text is valid UTF-8; it may be cut within a character.
 //
 // A long piece is merged window by window, so that time is linear in its length
 // and memory does not depend on it. This is exact, for two reasons. No merge is
@@ -68,16 +69,14 @@ func (m *merger) tokens(text string, at, end int) int {
 	m.begin(text, at, end)
 	n := len(m.ranks)
 	for {
-		lowest, first := uint32(none), 0
-		for i, r := range m.ranks {
-			if r < lowest {
-				lowest, first = r, i
-			}
+		lowest := uint32(none)
+		for _, r := range m.ranks {
+			lowest = min(lowest, r)
 		}
 		if lowest == none {
 			return n
 		}
-		for i := first; i < len(m.ranks); i++ {
+		for i := range m.ranks {
 			if m.ranks[i] == lowest {
 				m.join(text, i)
 				n--

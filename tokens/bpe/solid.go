@@ -1,6 +1,9 @@
 package bpe
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // solid has a bit for each character of the basic plane, which is set for
 // ideographs and their like whose bytes merge to one token whatever stands
@@ -71,13 +74,13 @@ func (b breaks) before(part string, rank uint32) bool {
 	return ok && lowest < rank
 }
 
-// add notes what a token breaks: the character whose first bytes it ends with,
+// add notes, without keeping the text, what a token breaks: the character whose first bytes it ends with,
 // unless they stand behind ASCII, and the one whose last bytes it begins with,
 // if an ideograph or its like follows. In any other place no character is solid.
 func (b breaks) add(token string, rank uint32) {
 	note := func(part string) {
 		if lowest, ok := b[part]; !ok || rank < lowest {
-			b[part] = rank
+			b[strings.Clone(part)] = rank
 		}
 	}
 	end := len(token) - 1
