@@ -58,8 +58,10 @@ func splitO200k(text string, at int) int {
 //	\s+(?!\S)
 //	\s+
 func splitCL100k(text string, at int) int {
-	if end := contraction(text, at); end > at {
-		return end
+	if text[at] == '\'' {
+		if end := contraction(text, at); end > at {
+			return end
+		}
 	}
 	c, size := classAt(text, at)
 	switch {
