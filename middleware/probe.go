@@ -44,7 +44,8 @@ func (p *probe) fork(c *chain) *chain {
 func (c *chain) fork(origin *chain) *chain {
 	f := &chain{
 		scope: c.scope, journal: &overlay{below: c.journal, top: NewMemory(0)},
-		meter: c.meter, named: c.named, guesses: c.guesses, models: c.models, clock: c.clock, adopts: c.adopts, given: c.given, origin: origin,
+		meter: c.meter, named: c.named, guesses: c.guesses, models: c.models,
+		clock: c.clock, adopts: c.adopts, given: c.given, origin: origin,
 	}
 	c.memo.forkTo(&f.memo)
 	return f

@@ -57,7 +57,7 @@ type rule struct {
 var rules = []rule{
 	{of: "message"},
 	{of: "message/...", may: []string{"message"}},
-	{of: "tokens/bpe/...", may: []string{"message", "tokens"}, modules: []string{"*"}},
+	{of: "tokens/bpe/...", may: []string{"message", "tokens"}, modules: []string{"github.com/pkoukk/tiktoken-go-loader"}},
 	{of: "tokens/...", may: []string{"message"}},
 	{of: "models/...", may: []string{"message"}},
 	{of: "store", may: []string{"message"}},
@@ -123,6 +123,7 @@ func TestLinkedModules(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ packages, may []string }{
 		"middleware": {packages: []string{"./message", "./tokens", "./middleware/..."}},
+		"tokens/bpe": {packages: []string{"./tokens/bpe"}, may: []string{"github.com/pkoukk/tiktoken-go-loader"}},
 		"react":      {packages: []string{"./react"}, may: []string{"github.com/google/jsonschema-go"}},
 	} {
 		for _, p := range goList(t, append([]string{"-deps"}, c.packages...)...) {

@@ -1,0 +1,117 @@
+package bpe
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Counter counts the tokens of one encoding, exactly. It is safe for concurrent
+// use. Its first count loads the vocabulary, which all counters of an encoding
+// share; later counts allocate nothing.
+type Counter struct {
+	name       string
+	split      split
+	vocabulary func() *vocabulary
+}
+
+// The vocabularies, each loaded once.
+var (
+	o200k  = sync.OnceValue(func() *vocabulary { return loadVocabulary("o200k_base") })
+	cl100k = sync.OnceValue(func() *vocabulary { return loadVocabulary("cl100k_base") })
+	p50k   = sync.OnceValue(func() *vocabulary { return loadVocabulary("p50k_base") })
+	r50k   = sync.OnceValue(func() *vocabulary { return loadVocabulary("r50k_base") })
+)
+
+// counters has a counter for each encoding. Some encodings differ in their
+// special tokens alone, which are text here.
+var counters = []*Counter{
+	{"o200k_base", splitO200k, o200k},
+	{"o200k_harmony", splitO200k, o200k},
+	{"cl100k_base", splitCL100k, cl100k},
+	{"p50k_base", split50k, p50k},
+	{"p50k_edit", split50k, p50k},
+	{"r50k_base", split50k, r50k},
+}
+
+// Encoding returns the counter of an encoding by the name that OpenAI gives it.
+// Any other name is an error that lists those that exist.
+func Encoding(name string) (*Counter, error) {
+	i := slices.IndexFunc(counters, func(c *Counter) bool { return c.name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("bpe: unknown encoding %q, want one of %s", name, strings.Join(Encodings(), ", "))
+	}
+	return counters[i], nil
+}
+
+// Encodings returns the names of all encodings, the newest first. The slice is
+// the caller's.
+func Encodings() []string {
+	names := make([]string, len(counters))
+	for i, c := range counters {
+		names[i] = c.name
+	}
+	return names
+}
+
+// O200kBase returns the counter of o200k_base, the encoding of OpenAI's models
+// from gpt-4o on.
+func O200kBase() *Counter { return counters[0] }
+
+// CL100kBase returns the counter of cl100k_base, the encoding of gpt-4,
+// gpt-3.5-turbo and OpenAI's embeddings.
+func CL100kBase() *Counter { return counters[2] }
+
+// Name returns the name of the encoding.
+func (c *Counter) Name() string { return c.name }
+
+// Count returns how many tokens a text has. Special tokens such as
+// <|endoftext|> are counted as the text that they are written with. Each byte
+// that is not valid UTF-8 counts as U+FFFD, which is what is sent for it; such
+// a text is copied once.
+func (c *Counter) Count(text string) int {
+	n, _ := c.count(text, math.MaxInt)
+	return n
+}
+
+// CountUpTo counts like [Counter.Count] and stops at a limit: it returns the
+// smaller one of the count and the limit, and whether the count is within the
+// limit. A negative limit is 0. A token has at most 128 bytes, so a text that is
+// longer than 128 times the limit is not even read.
+func (c *Counter) CountUpTo(text string, limit int) (n int, within bool) {
+	return c.count(text, max(limit, 0))
+}
+
+func (c *Counter) count(text string, limit int) (n int, within bool) {
+	v := c.vocabulary()
+	if (len(text)+v.max-1)/v.max > limit {
+		return limit, false
+	}
+	if !utf8.ValidString(text) {
+		text = valid(text)
+	}
+	s := v.pool.Get().(*scratch) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+	defer v.pool.Put(s)
+	for at := 0; at < len(text); {
+		end := c.split(text, at)
+		n += s.piece(text, at, end)
+		if n > limit {
+			return limit, false
+		}
+		at = end
+	}
+	return n, true
+}
+
+// valid returns a text with U+FFFD in place of each byte that is not UTF-8.
+func valid(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for _, r := range text { // a range gives U+FFFD for each invalid byte
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,141 @@
+package bpe
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dlclark/regexp2"
+	"github.com/stretchr/testify/require"
+)
+
+// grammar is an encoding's split, and the pattern it stands for.
+type grammar struct {
+	name    string
+	split   split
+	pattern string
+}
+
+var grammars = []grammar{
+	{"o200k_base", splitO200k, strings.Join([]string{
+		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?`,
+		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?`,
+		`\p{N}{1,3}`,
+		` ?[^\s\p{L}\p{N}]+[\r\n/]*`,
+		`\s*[\r\n]+`,
+		`\s+(?!\S)`,
+		`\s+`,
+	}, "|")},
+	{"cl100k_base", splitCL100k, `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`},
+	{"r50k_base", split50k, `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`},
+}
+
+func pieces(s split, text string) []string {
+	var all []string
+	for at := 0; at < len(text); {
+		end := s(text, at)
+		all = append(all, text[at:end])
+		at = end
+	}
+	return all
+}
+
+func matches(t *testing.T, re *regexp2.Regexp, text string) []string {
+	t.Helper()
+	var all []string
+	m, err := re.FindStringMatch(text)
+	for ; m != nil && err == nil; m, err = re.FindNextMatch(m) {
+		all = append(all, m.String())
+	}
+	require.NoError(t, err)
+	return all
+}
+
+// TestSplitAllShort splits all strings of up to five symbols of alphabets that
+// together have every class and every character that a pattern names.
+func TestSplitAllShort(t *testing.T) {
+	t.Parallel()
+	classify()
+	alphabets := []struct {
+		name, symbols string
+		longest       int
+	}{
+		{"classes", "Aa中\u03011 \t\n!'", 5},
+		{"spaces", " \t\n\r\u3000/.a1\u0301", 5},
+		{"contractions", "'sSreEvLlmdt A中", 4},
+	}
+	for _, g := range grammars {
+		re := regexp2.MustCompile(g.pattern, regexp2.None)
+		for _, a := range alphabets {
+			if Raced || testing.Short() {
+				a.longest = 3
+			}
+			n := 0
+			for text := range combinations([]rune(a.symbols), a.longest) {
+				n++
+				if want, got := matches(t, re, text), pieces(g.split, text); !slices.Equal(want, got) {
+					require.Failf(t, "wrong split", "%s: %q is split as %q, want %q", g.name, text, got, want)
+				}
+			}
+			t.Logf("%s, %s: %d texts", g.name, a.name, n)
+		}
+	}
+}
+
+// combinations yields all texts of 1 to n symbols.
+func combinations(symbols []rune, n int) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		var extend func(text []rune) bool
+		extend = func(text []rune) bool {
+			for _, s := range symbols {
+				next := slices.Concat(text, []rune{s})
+				if !yield(string(next)) || len(next) < n && !extend(next) {
+					return false
+				}
+			}
+			return true
+		}
+		extend(nil)
+	}
+}
+
+// TestSplitAllCharacters puts every character of the basic plane, and some of
+// the others, between others.
+func TestSplitAllCharacters(t *testing.T) {
+	t.Parallel()
+	classify()
+	for _, g := range grammars {
+		re := regexp2.MustCompile(g.pattern, regexp2.None)
+		var text strings.Builder
+		for r := range rune(0x110000) {
+			if r >= 0xd800 && r < 0xe000 || r >= 0x10000 && r%61 != 0 || Raced && r%29 != 0 || r == 'ſ' {
+				continue
+			}
+			text.WriteString("a" + string(r) + "B " + string(r) + "1")
+			if text.Len() > 1<<14 {
+				require.Equal(t, matches(t, re, text.String()), pieces(g.split, text.String()), "%s, before %U", g.name, r)
+				text.Reset()
+			}
+		}
+		require.Equal(t, matches(t, re, text.String()), pieces(g.split, text.String()), g.name)
+	}
+}
+
+// TestSplitLongS shows the one known difference: (?i:'s) matches 'ſ in the
+// regular expressions of Rust, which is what OpenAI uses, and not in those of
+// tiktoken-go. In r50k_base the pattern is case sensitive.
+func TestSplitLongS(t *testing.T) {
+	t.Parallel()
+	classify()
+	for name, want := range map[string][]string{
+		"o200k_base":  {"it'ſ", "x"},
+		"cl100k_base": {"it", "'ſ", "x"},
+		"r50k_base":   {"it", "'", "ſx"},
+	} {
+		for _, g := range grammars {
+			if g.name == name {
+				require.Equal(t, want, pieces(g.split, "it'ſx"), name)
+			}
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package bpe
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	"github.com/pkoukk/tiktoken-go-loader/assets"
+	"github.com/stretchr/testify/require"
+)
+
+// TestVocabularies compares the embedded files with the sums that OpenAI's
+// tiktoken gives for its own (tiktoken_ext/openai_public.py).
+func TestVocabularies(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"o200k_base":  "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+		"cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+		"p50k_base":   "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+		"r50k_base":   "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+	} {
+		file, err := assets.Assets.ReadFile(name + ".tiktoken")
+		require.NoError(t, err)
+		sum := sha256.Sum256(file)
+		require.Equal(t, want, hex.EncodeToString(sum[:]), "%s is the file that OpenAI publishes", name)
+	}
+}
+
+func TestBrokenVocabulary(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, want string }{
+		{"IQ== 0\nIg=== 1\n", "line 2"},
+		{"IQ== 0\nIg==\n", "line 2"},
+		{"IQ== x\n", "line 1"},
+		{"IQ== -1\n", "line 1"},
+		{"IQ== 4294967296\n", "line 1"},
+		{" 1\n", "line 1"},
+		{"IQ== 0\n\nIg== 1\n", "line 2"},
+	} {
+		_, err := newVocabulary([]byte(c.file))
+		require.ErrorContains(t, err, c.want, "%q", c.file)
+		require.ErrorContains(t, err, "want a token in base64, a space and a rank")
+	}
+	require.PanicsWithValue(t, "bpe: q99k is not among the embedded vocabularies: open q99k.tiktoken: file does not exist", func() { loadVocabulary("q99k") })
+}
