@@ -10,10 +10,10 @@ import (
 
 // How a gauge learns.
 const (
-	leastRate  = 0.5  // tokens charged for one by the meter: beyond this, and
-	mostRate   = 3    // beyond that, a usage is not believed
+	leastRate  = 0.5  // tokens charged for one by the meter: below this, and
+	mostRate   = 3    // above that, a usage is not believed
 	firstGain  = 2000 // counted tokens that the first prompt weighs at most
-	priorGain  = 300  // and that the table of models weighs
+	priorGain  = 100  // and that the prior rate weighs
 	forgetting = 0.85 // what an addition still weighs when the next comes
 )
 
@@ -24,74 +24,140 @@ const (
 //
 // What the meter gets wrong about all that has been there before, as the frame
 // of the tools, cancels out; and a prompt that was edited since is not taken
-// for what it was. The zero gauge has been told nothing.
+// for what it was. Texts in ideographs have a rate of their own, since there
+// tokenizers differ most: o200k_base takes 0.72 tokens for one, cl100k_base
+// 1.07. The zero gauge has been told nothing.
 type gauge struct {
 	at      int // length of the body of the newest prompt that was told; 0: none
 	charged int // its tokens
 	counted int // the same by the meter
 
-	gained, added float64 // what additions were charged, and counted, older ones weighing less
+	plain, wide lesson
+	fresh       int // counted tokens of the wide messages from at on
 }
 
-// rate is what is charged for one token by the meter. The prior is believed
-// until the conversation tells better.
-func (g *gauge) rate(prior float64) float64 {
-	return (g.gained + priorGain*prior) / (g.added + priorGain)
+// lesson is what additions were charged, and counted, older ones weighing less.
+type lesson struct{ charged, counted float64 }
+
+func (l *lesson) rate(prior float64) float64 {
+	return (l.charged + priorGain*prior) / (l.counted + priorGain)
 }
 
-// reads returns what will be charged for so many tokens by the meter.
-func (g *gauge) reads(counted int, prior float64) int {
-	if g.at == 0 {
-		return int(math.Round(prior * float64(counted)))
+func (l *lesson) learn(charged, counted float64) {
+	if plausible(charged, counted) {
+		l.charged = forgetting*l.charged + charged
+		l.counted = forgetting*l.counted + counted
 	}
-	charged := float64(g.charged) + g.rate(prior)*float64(counted-g.counted)
-	return int(math.Round(max(charged, leastRate*float64(counted))))
-}
-
-// tell takes in that the prompt for a body of so many messages, which was last
-// edited when the body had made of them, was charged. Additions teach the rate;
-// what was edited in between does not. A size that cannot be is not believed:
-// some servers cut what is too long, and tell what is left.
-func (g *gauge) tell(at, charged, counted, made int) {
-	if !plausible(charged, counted) {
-		return
-	}
-	gained, added := charged-g.charged, counted-g.counted
-	switch {
-	case g.at == 0:
-		g.added = float64(min(added, firstGain))
-		g.gained = float64(gained) / float64(added) * g.added
-	case made <= g.at && plausible(gained, added):
-		g.gained = forgetting*g.gained + float64(gained)
-		g.added = forgetting*g.added + float64(added)
-	}
-	g.at, g.charged, g.counted = at, charged, counted
 }
 
 // plausible reports whether so many tokens by the meter may be charged so.
-func plausible(charged, counted int) bool {
-	return counted > 0 && float64(charged) >= leastRate*float64(counted) && float64(charged) <= mostRate*float64(counted)
+func plausible(charged, counted float64) bool {
+	return counted > 0 && charged >= leastRate*counted && charged <= mostRate*counted
+}
+
+// priors are the rates to begin with.
+type priors struct{ plain, wide float64 }
+
+// reads returns what will be charged for so many tokens by the meter.
+func (g *gauge) reads(counted int, p priors) int {
+	n := float64(counted)
+	switch more := float64(counted - g.counted); {
+	case g.at == 0:
+		n *= g.plain.rate(p.plain)
+	case 2*counted < g.counted: // so much is gone that what is left says more than what was there
+		n *= g.mean()
+	case more < float64(g.fresh):
+		n = float64(g.charged) + g.mean()*(more-float64(g.fresh)) + g.wide.rate(p.wide)*float64(g.fresh)
+	default:
+		n = float64(g.charged) + g.plain.rate(p.plain)*(more-float64(g.fresh)) + g.wide.rate(p.wide)*float64(g.fresh)
+	}
+	return int(math.Round(max(n, leastRate*float64(counted))))
+}
+
+// cut makes the gauge one of a conversation that has only the first messages in
+// common. What it has learned stays.
+func (g *gauge) cut(common int) {
+	if g.at > common {
+		g.at, g.charged, g.counted = 0, 0, 0
+	}
+	g.fresh = 0
+}
+
+// mean is the rate of the newest prompt as a whole.
+func (g *gauge) mean() float64 { return float64(g.charged) / float64(g.counted) }
+
+// tell takes in that the prompt for a body of so many messages, which was last
+// edited when the body had made of them, was charged. Additions teach a rate,
+// wide tokens of them that of ideographs; what was edited in between does not.
+// A size that cannot be is not believed: some servers cut what is too long, and
+// tell what is left.
+func (g *gauge) tell(at, charged, counted, made, wide int, p priors) {
+	if !plausible(float64(charged), float64(counted)) {
+		return
+	}
+	if gained, added := float64(charged-g.charged), float64(counted-g.counted); g.at == 0 || made <= g.at {
+		if g.at == 0 { // of a long beginning only so much, for the sake of what comes
+			share := min(1, firstGain/added)
+			gained, added, wide = gained*share, added*share, int(float64(wide)*share)
+		}
+		if w := float64(wide); w > added/2 {
+			g.wide.learn(gained-g.plain.rate(p.plain)*(added-w), w)
+		} else {
+			g.plain.learn(gained-g.wide.rate(p.wide)*w, added-w)
+		}
+	}
+	g.at, g.charged, g.counted, g.fresh = at, charged, counted, 0
+}
+
+// isWide reports whether most of what a message says are ideographs or other
+// letters from U+3000 to U+9FFF, by the bytes that those begin with.
+func isWide(m *message.Message) bool {
+	leads, length := 0, 0
+	for _, p := range m.Parts {
+		var s string
+		switch p := p.(type) {
+		case message.Text:
+			s = p.Text
+		case message.Thinking:
+			s = p.Text
+		case message.ToolResult:
+			s = p.Text
+		case message.ToolCall:
+			s = p.Arguments
+		case message.Media, message.Opaque:
+		}
+		length += len(s)
+		for i := range len(s) {
+			if b := s[i]; 0xE3 <= b && b <= 0xE9 {
+				leads++
+			}
+		}
+	}
+	return 2*3*leads > length
 }
 
 // calibrate lets the track's gauge take in what has been told since: to this
 // chain by the model, or to whoever made the history.
 func (c *chain) calibrate(cl *call) {
 	t := cl.track
-	from := max(t.gauged-1, 0) // the answer to the newest may have come since
-	t.gauged = len(t.body)
 	var past *past
+	from := max(t.gauged-1, 0) // the answer to the newest may have come since
 	for i := from; i < len(t.body); i++ {
 		if m := &t.body[i]; i > t.gauge.at && m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0 {
 			if past == nil {
 				past = cl.past()
 			}
 			counted, made := past.prompt(i)
-			t.gauge.tell(i, m.Usage.Input, counted, made)
+			t.gauge.tell(i, m.Usage.Input, counted, made, t.gauge.fresh, cl.priors())
+		}
+		if i >= t.gauged && isWide(&t.body[i]) {
+			t.gauge.fresh += t.toks[i]
 		}
 		if p, ok := c.memo.told(t.ids[i]); ok && i+1 >= t.gauge.at {
-			t.gauge.tell(i+1, p.charged, p.counted, p.made)
+			t.gauge.tell(i+1, p.charged, p.counted, p.made, t.gauge.fresh, cl.priors())
 		}
 	}
+	t.gauged = len(t.body)
 }
 
 // learn remembers what the prompt was charged that the view has become. A nil

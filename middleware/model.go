@@ -22,11 +22,21 @@ type known struct {
 	name string
 }
 
-// prior returns the tokens that are charged for one by the meter, as long as
-// the conversation does not tell. The ratios of the table are to o200k_base.
-func (c *call) prior() float64 {
+// priors are what is charged for a token by the meter as long as the
+// conversation does not tell. The ratios of the table are to o200k_base, and of
+// English; of ideographs, other tokenizers make more.
+func (c *call) priors() priors {
+	p := priors{1, 1}
 	if r := c.model.Ratio; r > 0 && (c.chain.guesses || c.chain.named == "o200k_base") {
-		return r
+		p.plain = r
 	}
-	return 1
+	switch c.chain.named {
+	case c.model.Encoding:
+		p.wide = p.plain
+	case "cl100k_base":
+		p.wide = 0.85 * p.plain
+	default:
+		p.wide = 1.15 * p.plain
+	}
+	return p
 }

@@ -147,7 +147,8 @@ func (t *track) branch(body []message.Message, common int) {
 	t.ids = append(make([]message.ID, 0, room), t.ids[:common]...)
 	t.toks = append(make([]int, 0, room), t.toks[:common]...)
 	t.shape, t.shaped = shape{}, false
-	t.gauge, t.gauged = gauge{}, 0
+	t.gauge.cut(common)
+	t.gauged = t.gauge.at
 	t.pinned, t.tokens, t.bytes = nil, 0, 0
 	for i := range t.lead {
 		t.bytes += t.lead[i].Size()

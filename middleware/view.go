@@ -78,7 +78,7 @@ func (v *View) Request() *Request { return v.req }
 // Tokens returns the tokens of all that would be sent: system prompt, tool
 // definitions, messages. Where the provider has reported what an earlier prompt
 // of the conversation took, that is where the count begins.
-func (v *View) Tokens() int { return v.call.track.gauge.reads(v.counted(), v.call.prior()) }
+func (v *View) Tokens() int { return v.call.track.gauge.reads(v.counted(), v.call.priors()) }
 
 // counted returns the same by the meter alone.
 func (v *View) counted() int { return v.call.chain.meter.Once() + v.tools + v.msgTokens }
@@ -86,7 +86,7 @@ func (v *View) counted() int { return v.call.chain.meter.Once() + v.tools + v.ms
 // Charged returns what the provider charges for so many tokens by the meter, as
 // far as the conversation tells.
 func (v *View) Charged(counted int) int {
-	return int(math.Round(v.call.track.gauge.rate(v.call.prior()) * float64(counted)))
+	return int(math.Round(v.call.track.gauge.plain.rate(v.call.priors().plain) * float64(counted)))
 }
 
 // Exact reports whether [View.Tokens] is no estimate: texts are counted by the

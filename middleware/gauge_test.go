@@ -1,0 +1,176 @@
+package middleware_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// views are what a chain that only watches has seen.
+type views struct {
+	all   []*middleware.View
+	usage func(v *middleware.View) message.Usage // what the provider reports
+}
+
+func (w *views) model(env middleware.Env) middleware.Model {
+	watch := middleware.Editing("watch", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		w.all = append(w.all, v)
+		return nil, nil //nolint:nilnil // nothing to do
+	}, middleware.Options{})
+	return middleware.With(env, watch)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		resp := &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}
+		if w.usage != nil {
+			resp.Usage = w.usage(req.View())
+		}
+		return resp, nil
+	})
+}
+
+func (w *views) call(t *testing.T, m middleware.Model, req middleware.Request) *middleware.View {
+	t.Helper()
+	_, err := m(t.Context(), &req, nil)
+	require.NoError(t, err)
+	return w.all[len(w.all)-1]
+}
+
+// talk is a conversation of n answered questions and another one, with the
+// usage of each answer or without.
+func talk(n, usage int) []message.Message {
+	var h []message.Message
+	question := message.User(strings.Repeat("is it so? ", 20))
+	for k := range n {
+		answer := message.Assistant(message.Text{Text: strings.Repeat("so it is ", 20)})
+		if usage > 0 {
+			answer.Usage = &message.Usage{Input: usage * (k + 1)}
+		}
+		h = append(h, question, answer)
+	}
+	return append(h, question)
+}
+
+var chars4 = middleware.Env{Counter: tokens.Chars4{}}
+
+func TestUsageAnchors(t *testing.T) {
+	t.Parallel()
+	twice := func(v *middleware.View) message.Usage {
+		return message.Usage{Input: 2 * tokens.Request(tokens.Chars4{}, v.History(), nil), Output: 1}
+	}
+	w := &views{usage: twice}
+	m := w.model(chars4)
+	first := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
+	counted := tokens.Request(tokens.Chars4{}, talk(1, 0), nil)
+	require.Equal(t, counted, first.Tokens(), "before the first usage the count is that of the counter")
+	require.False(t, first.Exact())
+
+	again := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
+	require.Equal(t, 2*counted, again.Tokens(), "the very same prompt is charged as it was")
+	require.True(t, again.Exact())
+
+	for n := 2; n < 12; n++ {
+		w.call(t, m, middleware.Request{Messages: talk(n, 0)})
+	}
+	v := w.call(t, m, middleware.Request{Messages: talk(12, 0)})
+	want := 2 * tokens.Request(tokens.Chars4{}, talk(12, 0), nil)
+	require.InEpsilon(t, want, v.Tokens(), 0.02, "what is new is charged at the rate of what came before")
+	require.InEpsilon(t, 200, v.Charged(100), 0.1)
+	require.False(t, v.Exact())
+
+	fork := append(talk(11, 0), message.Assistant(message.Text{Text: "no"}), message.User("Why?"))
+	v = w.call(t, m, middleware.Request{Messages: fork})
+	require.InEpsilon(t, 2*tokens.Request(tokens.Chars4{}, fork, nil), v.Tokens(), 0.02, "a fork knows what was told before it")
+	other := append([]message.Message{message.User("Another beginning.")}, talk(3, 0)...)
+	v = w.call(t, m, middleware.Request{Messages: other})
+	require.Equal(t, tokens.Request(tokens.Chars4{}, other, nil), v.Tokens(), "another conversation knows nothing of it")
+}
+
+func TestUsageInTheHistory(t *testing.T) {
+	t.Parallel()
+	w := &views{}
+	counted := tokens.Request(tokens.Chars4{}, talk(1, 0)[:1], nil)
+	v := w.call(t, w.model(chars4), middleware.Request{Messages: talk(1, 2*counted)})
+	fresh := tokens.Request(tokens.Chars4{}, talk(1, 0)[1:], nil) - tokens.PerRequest
+	require.InDelta(t, 2*counted+fresh, v.Tokens(), float64(fresh), "the usage, and what has come since at a rate of 1 to 2")
+	require.Greater(t, v.Tokens(), 2*counted)
+}
+
+// A server that cuts what is too long reports what was left, and is not
+// believed.
+func TestUsageThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for _, factor := range []float64{0, 0.1, 0.4, 5, 1000} {
+		w := &views{}
+		counted := tokens.Request(tokens.Chars4{}, talk(1, 0), nil)
+		w.usage = func(*middleware.View) message.Usage { return message.Usage{Input: int(factor * float64(counted))} }
+		m := w.model(chars4)
+		w.call(t, m, middleware.Request{Messages: talk(1, 0)})
+		v := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
+		require.Equal(t, counted, v.Tokens(), "%g times the count", factor)
+	}
+}
+
+// named counts like Chars4 and says it were another.
+type named struct {
+	tokens.Chars4
+
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
+func TestWhatTheModelTells(t *testing.T) {
+	t.Parallel()
+	table, err := models.Default().With(
+		models.Model{Name: "house", Window: 10_000, Output: 4_000, Encoding: "o200k_base"},
+		models.Model{Name: "small-input", Window: 10_000, Input: 6_000, Output: 100, Ratio: 1.5},
+		models.Model{Name: "nothing-known"},
+	)
+	require.NoError(t, err)
+	counted := tokens.Request(tokens.Chars4{}, talk(1, 0), nil)
+	for name, c := range map[string]struct {
+		counter tokens.Counter
+		req     middleware.Request
+		budget  *middleware.Budget
+		tokens  int
+		exact   bool
+	}{
+		"the window of the table": {
+			counter: tokens.Chars4{}, req: middleware.Request{Model: "house"},
+			budget: &middleware.Budget{Window: 10_000, Reserve: 1_000}, tokens: counted,
+		},
+		"the longest prompt": {
+			counter: tokens.Chars4{}, req: middleware.Request{Model: "small-input"},
+			budget: &middleware.Budget{Window: 10_000, Reserve: 4_000}, tokens: counted,
+		},
+		"the request knows better": {
+			counter: tokens.Chars4{}, req: middleware.Request{Model: "house", Budget: &middleware.Budget{Window: 77}},
+			budget: &middleware.Budget{Window: 77}, tokens: counted,
+		},
+		"no window":    {counter: tokens.Chars4{}, req: middleware.Request{Model: "nothing-known"}, tokens: counted},
+		"unknown":      {counter: tokens.Chars4{}, req: middleware.Request{Model: "never heard of"}, tokens: counted},
+		"no name":      {counter: tokens.Chars4{}, tokens: counted},
+		"its own":      {counter: named{name: "o200k_base"}, req: middleware.Request{Model: "house", Budget: &middleware.Budget{Window: 1}}, budget: &middleware.Budget{Window: 1}, tokens: counted, exact: true},
+		"another":      {counter: named{name: "cl100k_base"}, req: middleware.Request{Model: "house", Budget: &middleware.Budget{Window: 1}}, budget: &middleware.Budget{Window: 1}, tokens: counted},
+		"by its ratio": {counter: named{name: "o200k_base"}, req: middleware.Request{Model: "small-input", Budget: &middleware.Budget{Window: 1}}, budget: &middleware.Budget{Window: 1}, tokens: (3*counted + 1) / 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &views{}
+			c.req.Messages = talk(1, 0)
+			v := w.call(t, w.model(middleware.Env{Counter: c.counter, Models: table}), c.req)
+			budget, known := v.Budget()
+			require.Equal(t, c.budget != nil, known)
+			if known {
+				require.Equal(t, *c.budget, budget)
+			}
+			require.Equal(t, c.tokens, v.Tokens())
+			require.Equal(t, c.exact, v.Exact())
+		})
+	}
+}
