@@ -19,30 +19,20 @@ type item struct {
 	*Record
 
 	tokens int
-	each   []int // tokens of each message, if a fold puts several
 }
 
 // weigh counts what an edit puts in place of these messages, those that the
 // positions of the edit count from.
 func weigh(by tokens.Meter, r *Record, body []message.Message) item {
-	it := item{Record: r}
 	if r.Kind == Rewrite {
-		m := body[r.first()] // for role and name
-		m.Parts = r.Parts
-		it.tokens = by.Message(m)
-		return it
+		m := message.Message{Name: body[r.first()].Name, Parts: r.Parts}
+		return item{Record: r, tokens: by.Message(m)}
 	}
-	if len(r.Messages) > 1 {
-		it.each = make([]int, len(r.Messages))
+	n := 0
+	for i := range r.Messages {
+		n += by.Message(r.Messages[i])
 	}
-	for k, m := range r.Messages {
-		n := by.Message(m)
-		it.tokens += n
-		if it.each != nil {
-			it.each[k] = n
-		}
-	}
-	return it
+	return item{Record: r, tokens: n}
 }
 
 // errCut is what a fold meets that covers an earlier fold in part.

@@ -43,7 +43,7 @@ func verify(before, after *View, records []*Record, lazy bool) error {
 // verifyRewrite checks a rewrite against the message as the caller has it.
 func (v *View) verifyRewrite(r *Record) error {
 	c := v.call
-	m := c.body[r.first()]
+	m := &c.body[r.first()]
 	p := c.guard.at(c.body, r.first())
 	switch {
 	case p&Whole != 0:
@@ -55,6 +55,9 @@ func (v *View) verifyRewrite(r *Record) error {
 			return err
 		}
 	}
+	if onlyWording(m.Parts, r.Parts) {
+		return nil // there is no rule that it could break
+	}
 	if err := sameStructure(m.Parts, r.Parts); err != nil {
 		return err
 	}
@@ -64,9 +67,30 @@ func (v *View) verifyRewrite(r *Record) error {
 	if plainResults(r.Parts) {
 		return nil // there is no rule that they could break
 	}
-	n := m
+	n := *m
 	n.Parts = r.Parts
-	return noWorse(m, n)
+	return noWorse(*m, n)
+}
+
+// onlyWording reports whether a message is one result that is said in other
+// words: the most frequent rewrite, and the easiest to judge.
+func onlyWording(before, after []message.Part) bool {
+	wasID, wasName, _, hadFailed, ok1 := textResult(before)
+	id, name, _, failed, ok2 := textResult(after)
+	return ok1 && ok2 && id == wasID && name == wasName && failed == hadFailed
+}
+
+// textResult returns what a result says if it is all that there is, and text.
+func textResult(parts []message.Part) (callID, name, text string, failed, ok bool) {
+	if len(parts) != 1 {
+		return "", "", "", false, false
+	}
+	switch r := parts[0].(type) {
+	case message.ToolResult:
+		return r.CallID, r.Name, r.Text, r.Error, r.Content == nil
+	case message.Text, message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	}
+	return "", "", "", false, false
 }
 
 func plainResults(parts []message.Part) bool {

@@ -18,7 +18,9 @@ import (
 const ErrorKey = "laconic.error"
 
 // codec is the [foreign.Codec] of eino's messages.
-type codec struct{}
+type codec struct {
+	room *[]schema.Message // for copies of messages; nil: each gets its own
+}
 
 // Import implements foreign.Codec.
 func (codec) Import(f *schema.Message, _ []message.Message) (message.Message, error) {
@@ -106,8 +108,7 @@ func samePlain(f *schema.Message, parts []message.Part) bool {
 		if len(parts) == 0 {
 			return false
 		}
-		r, ok := parts[0].(message.ToolResult)
-		if !ok || r.Text != f.Content || r.CallID != f.ToolCallID || r.Name != f.ToolName || r.Content != nil || r.Error != hasFailed(f) {
+		if !sameResult(f, parts[0]) {
 			return false
 		}
 		parts = parts[1:]
@@ -124,13 +125,30 @@ func samePlain(f *schema.Message, parts []message.Part) bool {
 		return false
 	}
 	for i := range f.ToolCalls {
-		c, ok := parts[i].(message.ToolCall)
-		t := &f.ToolCalls[i]
-		if !ok || c.Arguments != t.Function.Arguments || c.ID != t.ID || c.Name != t.Function.Name {
+		if !sameCall(&f.ToolCalls[i], parts[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// sameResult reports whether a part is the result that a plain tool message is.
+func sameResult(f *schema.Message, p message.Part) bool {
+	switch r := p.(type) { // copies less than an assertion does
+	case message.ToolResult:
+		return r.Text == f.Content && r.CallID == f.ToolCallID && r.Name == f.ToolName && r.Content == nil && r.Error == hasFailed(f)
+	case message.Text, message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	}
+	return false
+}
+
+func sameCall(t *schema.ToolCall, p message.Part) bool {
+	switch c := p.(type) {
+	case message.ToolCall:
+		return c.Arguments == t.Function.Arguments && c.ID == t.ID && c.Name == t.Function.Name
+	case message.Text, message.Thinking, message.Media, message.ToolResult, message.Opaque:
+	}
+	return false
 }
 
 func (p *piece) isResult(f *schema.Message, r *message.ToolResult) bool {
@@ -146,15 +164,33 @@ func (p *piece) isResult(f *schema.Message, r *message.ToolResult) bool {
 // Keeps implements foreign.Keeper.
 func (codec) Keeps(*schema.Message, *message.Message) bool { return true }
 
+// Batch implements foreign.Batcher.
+func (codec) Batch() foreign.Codec[*schema.Message] { return codec{room: new([]schema.Message)} }
+
 // Export implements foreign.Codec.
-func (codec) Export(m message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
+func (c codec) Export(m message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
 	switch {
 	case from == nil:
 		return made(m)
 	case !from.Edited:
 		return from.Foreign, nil
 	}
-	return edited(&m, from)
+	return c.edited(&m, from)
+}
+
+// message returns an empty message. In a batch a few share memory, so few that
+// whoever keeps one does not keep much.
+func (c codec) message() *schema.Message {
+	const few = 32
+	if c.room == nil {
+		return new(schema.Message)
+	}
+	if len(*c.room) == 0 {
+		*c.room = make([]schema.Message, few)
+	}
+	m := &(*c.room)[0]
+	*c.room = (*c.room)[1:]
+	return m
 }
 
 func hasFailed(f *schema.Message) bool {

@@ -31,11 +31,15 @@ type survey struct {
 	found    []candidate // results, oldest first
 	thinking []candidate // oldest first
 	rounds   int
+
+	view        *middleware.View
+	placeholder int // tokens of its text, which are the same each time
 }
 
 // survey finds what could be cleared, now or later.
 func (o *editor) survey(v *middleware.View) survey {
-	s := survey{found: make([]candidate, 0, v.Len()/2)}
+	s := survey{found: make([]candidate, 0, v.Len()/2), view: v}
+	s.placeholder = s.view.Counter().Count(o.Placeholder)
 	call, answer := -1, -1
 	newest := 0
 	if o.ClearThinking {
@@ -56,7 +60,7 @@ func (o *editor) survey(v *middleware.View) survey {
 			}
 		case message.RoleTool:
 			if v.Protected(i)&middleware.Whole == 0 {
-				s.found = o.inMessage(s.found, v, m, candidate{at: i, call: call, round: s.rounds})
+				o.inMessage(&s, m.Parts, i, call)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -67,48 +71,51 @@ func (o *editor) survey(v *middleware.View) survey {
 	return s
 }
 
-// inMessage appends the candidates of one tool message. The pieces of a result
-// are one candidate, wherever they stand in it.
-func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Message, in candidate) []candidate {
-	before := len(found)
-	for i, p := range m.Parts {
+// inMessage appends the candidates of the tool message at a position, behind the
+// message that may have made the calls. The pieces of a result are one
+// candidate, wherever they stand in it.
+func (o *editor) inMessage(s *survey, parts []message.Part, at, call int) {
+	before := len(s.found)
+	for i, p := range parts {
 		r, ok := p.(message.ToolResult)
 		if !ok {
 			continue
 		}
-		k := before + slices.IndexFunc(found[before:], func(c candidate) bool { return c.callID == r.CallID })
+		k := before + slices.IndexFunc(s.found[before:], func(c candidate) bool { return c.callID == r.CallID })
 		if k < before {
-			k = len(found)
-			found = append(found, in)
-			found[k].callID = r.CallID
+			k = len(s.found)
+			s.found = append(s.found, candidate{})
 		}
-		c, n := &found[k], tokensOf(v, m, in.at, p)
+		c, n := &s.found[k], s.tokensOf(parts, i, at)
+		c.at, c.callID, c.call, c.round = at, r.CallID, call, s.rounds
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
 		c.stays = c.stays || o.excludes(r.Name)
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
-		if !joins(m.Parts, i) {
-			c.freed -= v.Meter().Part(o.cleared(r))
+		if !joins(parts, i) {
+			c.freed -= s.view.Counter().Count(r.CallID) + s.placeholder
 		}
 	}
 	kept := before
-	for i := before; i < len(found); i++ {
-		if o.qualifies(v, found[:kept], &found[i]) {
-			found[kept] = found[i]
+	for i := before; i < len(s.found); i++ {
+		if o.qualifies(s.view, s.found[:kept], &s.found[i]) {
+			if kept != i {
+				s.found[kept] = s.found[i]
+			}
 			kept++
 		}
 	}
-	return found[:kept]
+	s.found = s.found[:kept]
 }
 
-// tokensOf returns the tokens of one part of a message. Those of a result that
-// is alone in its message are known: its text is not counted anew.
-func tokensOf(v *middleware.View, m message.Message, at int, p message.Part) int {
-	if len(m.Parts) == 1 {
-		return v.TokensOf(at) - v.Count(message.Message{Name: m.Name})
+// tokensOf returns the tokens of part i of the message at a position. Those of a
+// result that is alone in its message are known: its text is not counted anew.
+func (s *survey) tokensOf(parts []message.Part, i, at int) int {
+	if len(parts) == 1 {
+		return s.view.TokensOf(at) - s.view.Count(message.Message{Name: s.view.At(at).Name})
 	}
-	return v.Meter().Part(p)
+	return s.view.Meter().Part(parts[i])
 }
 
 // qualifies reports whether a result could be cleared at all, and completes

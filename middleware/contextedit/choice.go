@@ -18,7 +18,7 @@ type choice struct {
 func (o *editor) choose(v *middleware.View) choice {
 	s := o.survey(v)
 	c := choice{thinking: s.thinking, results: o.beyondKeep(s)}
-	if o.StopAfter > 0 && c.freed() > o.StopAfter {
+	if o.StopAfter > 0 && v.Charged(c.freed()) > o.StopAfter {
 		c.stop(v, o.StopAfter)
 	}
 	return c
@@ -30,7 +30,7 @@ func (o *editor) beyondKeep(s survey) []candidate {
 	for i := range slices.Backward(s.found) {
 		c := &s.found[i]
 		keptTokens += c.tokens
-		c.stays = c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || keptTokens <= o.KeepTokens
+		c.stays = c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || s.view.Charged(keptTokens) <= o.KeepTokens
 		if c.stays {
 			kept++
 		}
@@ -41,10 +41,10 @@ func (o *editor) beyondKeep(s survey) []candidate {
 // stop leaves so much that this many tokens are freed: what is worth least goes
 // first.
 func (c *choice) stop(v *middleware.View, limit int) {
-	c.thinking, limit = until(c.thinking, limit)
+	c.thinking, limit = until(v, c.thinking, limit)
 	markSuperseded(v, c.results)
 	slices.SortStableFunc(c.results, func(a, b candidate) int { return cmp.Compare(a.worth(), b.worth()) })
-	c.results, _ = until(c.results, limit)
+	c.results, _ = until(v, c.results, limit)
 	slices.SortStableFunc(c.results, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
 }
 
@@ -63,17 +63,17 @@ func (c candidate) worth() int {
 
 // until returns the first of the candidates, as many as it takes to free so
 // many tokens, and how many are to be freed still.
-func until(cs []candidate, limit int) (first []candidate, still int) {
+func until(v *middleware.View, cs []candidate, limit int) (first []candidate, still int) {
 	for i, c := range cs {
 		if limit <= 0 {
 			return cs[:i], limit
 		}
-		limit -= c.freed
+		limit -= v.Charged(c.freed)
 	}
 	return cs, limit
 }
 
-// freed returns the tokens that this frees.
+// freed returns the tokens that this frees, by the meter.
 func (c *choice) freed() int {
 	n := 0
 	for i := range c.thinking {

@@ -64,7 +64,7 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
 	c := o.choose(v)
-	freed := c.freed()
+	freed := v.Charged(c.freed())
 	switch {
 	case freed == 0: // what is sealed is not counted, and goes when something else does
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
