@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -77,22 +78,29 @@ func (f *File) validate(root *node) error {
 		return root.errorf("has no chain: want a list of middlewares under the key chain, as %s", smallest)
 	case reserve == nil:
 		return nil
-	case f.Window == 0:
+	case f.window() == 0:
 		return reserve.errorf("needs the key window, the context size of the model in tokens, of which it is a part")
-	case f.Reserve >= f.Window:
-		return reserve.errorf("is %d tokens, want less than the window of %d", f.Reserve, f.Window)
+	case f.Reserve >= f.window():
+		return reserve.errorf("is %d tokens, want less than the window of %d", f.Reserve, f.window())
 	}
 	return nil
 }
 
 const smallest = "chain: [{use: contextedit}]"
 
-// Budget returns the window and reserve, or nil if the file gives no window.
+// window is the file's, or that of its model.
+func (f *File) window() int {
+	m, _ := models.Default().Lookup(f.Model)
+	return cmp.Or(f.Window, m.Window)
+}
+
+// Budget returns the window and reserve, or nil if the file gives neither. A
+// file that gives a reserve alone means that of its model's window.
 func (f *File) Budget() *middleware.Budget {
-	if f.Window == 0 {
+	if f.window() == 0 || f.Window == 0 && f.Reserve == 0 {
 		return nil
 	}
-	return &middleware.Budget{Window: f.Window, Reserve: f.Reserve}
+	return &middleware.Budget{Window: f.window(), Reserve: f.Reserve}
 }
 
 // Middleware returns the chain as one middleware with a memory of its own. A

@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		"window of zero":          {"window: 0", `c:1:9: window is 0, want a whole number, 1 or more`},
 		"reserve alone":           {"reserve: 5\nchain: [{use: contextedit}]", `c:1:10: reserve needs the key window, the context size of the model in tokens, of which it is a part`},
 		"reserve of all":          {"window: 5\nreserve: 5\nchain: [{use: contextedit}]", `c:2:10: reserve is 5 tokens, want less than the window of 5`},
-		"unknown counter":         {"counter: chars", `c:1:10: counter "chars" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15 or estimate`},
+		"unknown counter":         {"counter: chars", `c:1:10: counter "chars" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15, cl100k_base, estimate, o200k_base, o200k_harmony, p50k_base, p50k_edit or r50k_base`},
 		"second document":         {"model: a\n---\nmodel: b\n", `c:2:1: a second document begins here: want one chain a file`},
 		"behind the end":          {"model: a\n...\nmodel: b\n", `c:3:1: a second document begins here: want one chain a file`},
 		"anchor":                  {"model: &m x", `c:1:8: an anchor (&) is not understood here: write the value where it is used`},
@@ -287,4 +287,29 @@ func FuzzParse(f *testing.F) {
 			require.Contains(t, e.Excerpt(), "^", "the place is in the file")
 		}
 	})
+}
+
+// A model that the table knows brings its window.
+func TestWindowOfTheModel(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]*middleware.Budget{
+		"":                             nil,
+		"model: gpt-4o":                nil, // the chain looks it up itself, for the model that the request names
+		"model: gpt-4o\nreserve: 5000": {Window: 128_000, Reserve: 5000},
+		"model: gpt-4o\nwindow: 9000":  {Window: 9000},
+		"model: gpt-4o\nwindow: 9000\nreserve: 10": {Window: 9000, Reserve: 10},
+	} {
+		f, err := chainfile.Parse("c", []byte(text+"\nchain: [{use: contextedit, trigger: {fraction: 0.001}, keep: 1, strict: true}]"))
+		require.NoError(t, err)
+		require.Equal(t, want, f.Budget(), text)
+		_, events, err := middleware.Apply(t.Context(), f.Middleware(), &middleware.Request{Messages: conversation()})
+		if text == "" {
+			require.ErrorContains(t, err, "window")
+			continue
+		}
+		require.NoError(t, err, text)
+		require.Len(t, events, 1, text)
+	}
+	_, err := chainfile.Parse("c", []byte("model: gpt-4o\nreserve: 128000\nchain: [{use: contextedit}]"))
+	require.ErrorContains(t, err, "want less than the window of 128000")
 }

@@ -98,7 +98,7 @@ func ExampleFile_Budget() {
 func ExampleCounter() {
 	_, err := chainfile.Counter("chars")
 	fmt.Println(err)
-	// Output: "chars" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15 or estimate
+	// Output: "chars" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15, cl100k_base, estimate, o200k_base, o200k_harmony, p50k_base, p50k_edit or r50k_base
 }
 
 func ExampleInKeys() {

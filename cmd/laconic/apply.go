@@ -96,7 +96,7 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	r := newReport(events, message.Leading(history))
 	r.TokensBefore, r.TokensAfter = s.tokens, s.tokens
 	if v := req.View(); v != nil {
-		r.TokensAfter = v.Tokens()
+		r.TokensAfter, r.Exact = v.Tokens(), v.Exact()
 	}
 	text, err := r.json()
 	if err != nil {

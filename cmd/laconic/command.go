@@ -26,7 +26,7 @@ type action func(ctx context.Context, args []string, std stdio) error
 
 // commands are all of them, in the order of the help.
 func commands() []command {
-	return []command{applyCommand, countCommand}
+	return []command{applyCommand, countCommand, modelsCommand}
 }
 
 // names returns the names for a sentence.

@@ -14,6 +14,7 @@ import (
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/message/openai"
 	"github.com/laconic-go/laconic/tokens"
+	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
 var countCommand = command{
@@ -22,10 +23,12 @@ var countCommand = command{
 	short: "count the tokens of a text or a conversation",
 	long: `Counts the tokens of a text, or of a conversation in the format of OpenAI chat
 completions: messages, tool definitions, and what a provider adds around them.
-What is JSON and has messages is a conversation; with --text it is a text.`,
+What is JSON and has messages is a conversation; with --text it is a text.
+
+It counts by ` + strings.Join(chainfile.Counters()[:5], ", ") + ",\n" + strings.Join(chainfile.Counters()[5:], ", ") + ".",
 	flags: func(fs *flag.FlagSet) action {
 		var c count
-		fs.StringVar(&c.counter, "counter", "auto", "count by `NAME`: "+strings.Join(chainfile.Counters(), ", "))
+		fs.StringVar(&c.counter, "counter", "auto", "count by `NAME`, as the list above says")
 		fs.BoolVar(&c.text, "text", false, "count the text, whatever it says")
 		fs.BoolVar(&c.json, "json", false, "write what was counted as one JSON object")
 		return c.run
@@ -43,6 +46,7 @@ type counted struct {
 	Kind     string `json:"kind"`    // text or conversation
 	Counter  string `json:"counter"` // as it was asked for
 	Tokens   int    `json:"tokens"`
+	Exact    bool   `json:"exact,omitempty"`    // by a public tokenizer, not an estimate
 	Messages int    `json:"messages,omitempty"` // of a conversation: how many
 	Tools    int    `json:"tools,omitempty"`    // of a conversation: how many
 }
@@ -63,6 +67,7 @@ func (c *count) run(_ context.Context, args []string, std stdio) error {
 	if err != nil {
 		return in.errorf(err)
 	}
+	_, n.Exact = counter.(*bpe.Counter)
 	if !c.json {
 		_, err := fmt.Fprintln(std.out, n.Tokens)
 		return err

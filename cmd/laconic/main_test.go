@@ -103,7 +103,7 @@ func TestUsage(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", 2, "laconic: no command: want apply, count, help or version; laconic help says more\n"},
+		{"", 2, "laconic: no command: want apply, count, models, help or version; laconic help says more\n"},
 		{"aply", 2, "laconic: no command \"aply\": want apply"},
 		{"help aply", 2, "laconic: help: no command \"aply\": want apply"},
 		{"help apply count", 2, "laconic: help: 2 commands given, want one at a time\n"},
@@ -114,7 +114,7 @@ func TestUsage(t *testing.T) {
 		{"apply --chain " + chain + " a b", 2, "laconic: apply: 2 files given, want one: \"b\" is too much\n"},
 		{"apply --chain " + chain + " none.json", 1, "laconic: apply: open none.json: no such file or directory\n"},
 		{"apply --chain none.yaml", 1, "laconic: apply: chainfile: open none.yaml: no such file or directory\n"},
-		{"count --counter chars", 2, "laconic: count: --counter: \"chars\" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15 or estimate\n"},
+		{"count --counter chars", 2, "laconic: count: --counter: \"chars\" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15, cl100k_base, estimate, o200k_base, o200k_harmony, p50k_base, p50k_edit or r50k_base\n"},
 		{"count a b", 2, "laconic: count: 2 files given, want one: \"b\" is too much\n"},
 		{"count .", 1, "laconic: count: read .: is a directory\n"},
 	} {
@@ -221,6 +221,7 @@ func TestCount(t *testing.T) {
 		"JSON that is none":   {in: `{"data":{"messages":[]}}`, want: "6\n"},
 		"list that is none":   {in: `[{"name":1}]`, want: "3\n"},
 		"markdown":            {in: `[a link]`, want: "2\n"},
+		"exactly":             {in: "上下文压缩 context", args: []string{"--json", "--counter", "o200k_base"}, want: `{"kind":"text","counter":"o200k_base","tokens":5,"exact":true}` + "\n"},
 		"in JSON":             {in: conversation, args: []string{"--json"}, want: `{"kind":"conversation","counter":"chars4","tokens":14,"messages":1,"tools":1}` + "\n"},
 		"text in JSON":        {in: "1", args: []string{"--json", "-"}, want: `{"kind":"text","counter":"chars4","tokens":1}` + "\n"},
 		"not as it may stand": {in: "\xff", want: "laconic: count: standard input: is not UTF-8: want a text in that encoding\n"},

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/laconic-go/laconic/models"
+)
+
+var modelsCommand = command{
+	name:  "models",
+	args:  "[NAME]",
+	short: "say what is known of a model, or list all",
+	long: `Writes what the built-in table knows of a model: window, longest prompt and
+answer, tokenizer, list prices, cache rules, and from where and when that is.
+NAME may be dated, prefixed or fine-tuned, as gpt-4o-2024-08-06 or
+us.anthropic.claude-sonnet-4-5-20250929-v1:0. Without a NAME all are listed.
+What is not known is not written.`,
+	flags: func(*flag.FlagSet) action { return runModels },
+}
+
+func runModels(_ context.Context, args []string, std stdio) error {
+	table := models.Default()
+	switch {
+	case len(args) > 1:
+		return usagef("models: %d names given, want one at most", len(args))
+	case len(args) == 1:
+		m, ok := table.Lookup(args[0])
+		if !ok {
+			return fmt.Errorf("nothing is known of %q; laconic models lists what is", args[0])
+		}
+		return describe(m, std)
+	}
+	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "model\tprovider\twindow\toutput\tinput\tcached\toutput\tas of")
+	for m := range table.All() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Provider, number(m.Window), number(m.Output),
+			dollars(m.Price.Input), dollars(m.Price.CacheRead), dollars(m.Price.Output), m.Date)
+	}
+	return w.Flush()
+}
+
+// describe writes a line for all that is known of a model.
+func describe(m models.Model, std stdio) error {
+	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	line := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "%s\t%s\n", what, text)
+		}
+	}
+	perMillion := func(r models.Rate) string {
+		if r == 0 {
+			return ""
+		}
+		return dollars(r) + " per million tokens"
+	}
+	line("model", m.Name)
+	line("provider", m.Provider)
+	line("window", number(m.Window))
+	line("longest prompt", number(m.Input))
+	line("longest answer", number(m.Output))
+	line("encoding", m.Encoding)
+	line("family", m.Family)
+	line("input", perMillion(m.Price.Input))
+	line("cached input", perMillion(m.Price.CacheRead))
+	line("cache write", perMillion(m.Price.CacheWrite))
+	line("output", perMillion(m.Price.Output))
+	for _, t := range m.Price.Long {
+		if t.Above > 0 {
+			line("prompts above "+number(t.Above), fmt.Sprintf("input %s, output %s", dollars(t.Input), dollars(t.Output)))
+		}
+	}
+	line("cached from", number(m.Cache.Min))
+	if m.Cache.TTL > 0 {
+		line("cached for", m.Cache.TTL.String())
+	}
+	line("source", cmp.Or(m.Source, "unknown"))
+	line("as of", m.Date)
+	return w.Flush()
+}
+
+// number writes a number, or nothing for 0, which is unknown.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// dollars writes a rate in US dollars per million tokens, or nothing for 0.
+func dollars(r models.Rate) string {
+	if r == 0 {
+		return ""
+	}
+	return fmt.Sprintf("$%g", float64(r)/models.USD)
+}

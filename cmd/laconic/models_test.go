@@ -1,0 +1,42 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/models"
+)
+
+func TestModels(t *testing.T) {
+	t.Parallel()
+	status, stdout, stderr := exec(t, "", "models", "ft:gpt-4o-2024-08-06:acme::x1")
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, "window          128000\n")
+	require.Contains(t, stdout, "encoding        o200k_base\n")
+	require.NotContains(t, stdout, "input", "the price of a fine-tuned model is not known")
+
+	status, stdout, stderr = exec(t, "", "models")
+	require.Zero(t, status, stderr)
+	require.Equal(t, models.Default().Len()+1, strings.Count(stdout, "\n"), "a line for each, and a head")
+
+	status, stdout, stderr = exec(t, "", "models", "never-heard-of")
+	require.Equal(t, 1, status)
+	require.Empty(t, stdout)
+	require.Equal(t, "laconic: models: nothing is known of \"never-heard-of\"; laconic models lists what is\n", stderr)
+	status, _, _ = exec(t, "", "models", "a", "b")
+	require.Equal(t, 2, status)
+}
+
+// Exactly counted is what the model's own tokenizer counts.
+func TestExact(t *testing.T) {
+	t.Parallel()
+	const conversation = `[{"role":"user","content":"hi"}]`
+	for counter, exact := range map[string]bool{"o200k_base": true, "cl100k_base": false, "auto": false} {
+		chain := write(t, "{model: gpt-4o, counter: "+counter+", chain: [{use: contextedit}]}")
+		status, stdout, stderr := exec(t, conversation, "apply", "--chain", chain)
+		require.Zero(t, status, stderr)
+		require.Equal(t, exact, strings.Contains(stdout, `"exact":true`), counter)
+	}
+}
