@@ -17,43 +17,80 @@ const (
 	maxUndo  = 10 // folds inside folds that are kept
 )
 
-// hash returns the revision that belongs to the entry's content.
+// hash returns the revision that belongs to the entry's content. What a record
+// has in common with the one before it is written once: many results that are
+// cleared differ in place and call id alone.
 func (e *Entry) hash() Rev {
 	const chunk = 4 << 10
 	h := sha256.New()
 	b := make([]byte, 0, 2*chunk)
 	b = append(b, e.Base[:]...)
 	b = append(b, e.BaseRev[:]...)
-	for i, r := range e.Edits {
-		if i == 0 || r.By != e.Edits[i-1].By || r.Kind != e.Edits[i-1].Kind {
-			b = appendText(appendText(append(b, '#'), r.By), string(r.Kind))
-		}
-		if b = r.appendTo(b); len(b) >= chunk {
+	before := new(Record)
+	for _, r := range e.Edits {
+		if b = r.appendTo(b, before); len(b) >= chunk {
 			h.Write(b)
 			b = b[:0]
 		}
+		before = r
 	}
 	h.Write(b)
 	return Rev(h.Sum(nil)[:len(Rev{})])
 }
 
-// appendTo writes what a record does, for its hash.
-func (r *Record) appendTo(b []byte) []byte {
+// appendTo writes what a record does, for its hash, behind another one.
+func (r *Record) appendTo(b []byte, before *Record) []byte {
+	if r.By == before.By && r.Kind == before.Kind && r.Made == before.Made {
+		b = append(b, '=')
+	} else {
+		b = appendText(appendText(append(b, '#'), r.By), string(r.Kind))
+		b = binary.AppendVarint(b, int64(r.Made))
+	}
 	b = append(b, r.ID[:]...)
-	for _, n := range [...]int{r.Made, len(r.Runs), len(r.Messages), len(r.Under)} {
+	if r.isPlain() {
+		b = binary.AppendVarint(append(b, '='), int64(r.Runs[0].First))
+	} else {
+		b = r.appendFold(append(b, '#'))
+	}
+	if id, ok := sameUnderID(before.Parts, r.Parts); ok {
+		return appendText(append(b, '='), id)
+	}
+	return message.Message{Parts: r.Parts}.AppendContent(append(b, '#'))
+}
+
+// isPlain reports whether a record is about one message and holds no others.
+func (r *Record) isPlain() bool {
+	return len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages) == 0 && len(r.Under) == 0
+}
+
+// appendFold writes what a fold covers and what it puts there.
+func (r *Record) appendFold(b []byte) []byte {
+	for _, n := range [...]int{len(r.Runs), len(r.Messages), len(r.Under)} {
 		b = binary.AppendVarint(b, int64(n))
 	}
 	for _, run := range r.Runs {
 		b = binary.AppendVarint(binary.AppendVarint(b, int64(run.First)), int64(run.Last))
 	}
-	b = message.Message{Parts: r.Parts}.AppendContent(b)
 	for _, m := range r.Messages {
 		b = m.AppendContent(b)
 	}
+	before := new(Record)
 	for _, u := range r.Under {
-		b = u.appendTo(appendText(appendText(b, u.By), string(u.Kind)))
+		b = u.appendTo(b, before)
+		before = u
 	}
 	return b
+}
+
+// sameUnderID reports whether both times the parts are one result, with
+// nothing different but the id of the second, which it returns.
+func sameUnderID(before, after []message.Part) (id string, ok bool) {
+	if len(before) != 1 || len(after) != 1 {
+		return "", false
+	}
+	a, ok1 := before[0].(message.ToolResult)
+	b, ok2 := after[0].(message.ToolResult)
+	return b.CallID, ok1 && ok2 && a.Text == b.Text && a.Name == b.Name && a.Error == b.Error && a.Content == b.Content
 }
 
 func appendText(b []byte, s string) []byte {

@@ -489,44 +489,61 @@ func (j *planted) Latest(ctx context.Context, scope string, ids []message.ID) (a
 // revision is the hash that an entry must have to be believed.
 func revision(e *middleware.Entry) middleware.Rev {
 	b := append(append([]byte{}, e.Base[:]...), e.BaseRev[:]...)
-	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
-	for i, r := range e.Edits {
-		if r == nil {
-			continue
-		}
-		if i == 0 || e.Edits[i-1] == nil || r.By != e.Edits[i-1].By || r.Kind != e.Edits[i-1].Kind {
-			b = append(b, '#')
-			text(r.By)
-			text(string(r.Kind))
-		}
-		b = appendRecord(b, r)
-	}
-	sum := sha256.Sum256(b)
+	sum := sha256.Sum256(appendRecords(b, e.Edits))
 	return middleware.Rev(sum[:16])
 }
 
-func appendRecord(b []byte, r *middleware.Record) []byte {
-	text := func(b []byte, s string) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
-	if r == nil {
-		return b
-	}
-	b = append(b, r.ID[:]...)
-	for _, n := range []int{r.Made, len(r.Runs), len(r.Messages), len(r.Under)} {
-		b = binary.AppendVarint(b, int64(n))
-	}
-	for _, run := range r.Runs {
-		b = binary.AppendVarint(binary.AppendVarint(b, int64(run.First)), int64(run.Last))
-	}
-	b = contentOf(b, message.Message{Parts: r.Parts})
-	for _, m := range r.Messages {
-		b = contentOf(b, m)
-	}
-	for _, u := range r.Under {
-		if u != nil {
-			b = appendRecord(text(text(b, u.By), string(u.Kind)), u)
+func appendRecords(b []byte, records []*middleware.Record) []byte {
+	var before middleware.Record
+	for _, r := range records {
+		if r != nil {
+			b = appendRecord(b, r, &before)
+			before = *r
 		}
 	}
 	return b
+}
+
+func appendRecord(b []byte, r, before *middleware.Record) []byte {
+	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
+	number := func(n int) { b = binary.AppendVarint(b, int64(n)) }
+	if r.By == before.By && r.Kind == before.Kind && r.Made == before.Made {
+		b = append(b, '=')
+	} else {
+		b = append(b, '#')
+		text(r.By)
+		text(string(r.Kind))
+		number(r.Made)
+	}
+	b = append(b, r.ID[:]...)
+	if len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages)+len(r.Under) == 0 {
+		b = append(b, '=')
+		number(r.Runs[0].First)
+	} else {
+		b = append(b, '#')
+		number(len(r.Runs))
+		number(len(r.Messages))
+		number(len(r.Under))
+		for _, run := range r.Runs {
+			number(run.First)
+			number(run.Last)
+		}
+		for _, m := range r.Messages {
+			b = contentOf(b, m)
+		}
+		b = appendRecords(b, r.Under)
+	}
+	if len(r.Parts) == 1 && len(before.Parts) == 1 {
+		was, ok1 := before.Parts[0].(message.ToolResult)
+		is, ok2 := r.Parts[0].(message.ToolResult)
+		was.CallID = is.CallID
+		if ok1 && ok2 && was == is {
+			b = append(b, '=')
+			text(is.CallID)
+			return b
+		}
+	}
+	return contentOf(append(b, '#'), message.Message{Parts: r.Parts})
 }
 
 // contentOf appends what can be hashed.
