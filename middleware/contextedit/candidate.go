@@ -32,11 +32,16 @@ type survey struct {
 	found    []candidate // results, oldest first
 	thinking []candidate // oldest first
 	rounds   int
+
+	view        *middleware.View
+	counter     tokens.Counter
+	placeholder int // tokens of its text, which are the same each time
 }
 
 // survey finds what could be cleared, now or later.
 func (o *editor) survey(v *middleware.View) survey {
-	s := survey{found: make([]candidate, 0, v.Len()/2)}
+	s := survey{found: make([]candidate, 0, v.Len()/2), view: v, counter: v.Counter()}
+	s.placeholder = s.counter.Count(o.Placeholder)
 	call, answer := -1, -1
 	newest := 0
 	if o.ClearThinking {
@@ -57,7 +62,7 @@ func (o *editor) survey(v *middleware.View) survey {
 			}
 		case message.RoleTool:
 			if v.Protected(i)&middleware.Whole == 0 {
-				s.found = o.inMessage(s.found, v, m, candidate{at: i, call: call, round: s.rounds})
+				o.inMessage(&s, m.Parts, candidate{at: i, call: call, round: s.rounds})
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -70,46 +75,48 @@ func (o *editor) survey(v *middleware.View) survey {
 
 // inMessage appends the candidates of one tool message. The pieces of a result
 // are one candidate, wherever they stand in it.
-func (o *editor) inMessage(found []candidate, v *middleware.View, m message.Message, in candidate) []candidate {
-	before := len(found)
-	for i, p := range m.Parts {
+func (o *editor) inMessage(s *survey, parts []message.Part, in candidate) {
+	before := len(s.found)
+	for i, p := range parts {
 		r, ok := p.(message.ToolResult)
 		if !ok {
 			continue
 		}
-		k := before + slices.IndexFunc(found[before:], func(c candidate) bool { return c.callID == r.CallID })
+		k := before + slices.IndexFunc(s.found[before:], func(c candidate) bool { return c.callID == r.CallID })
 		if k < before {
-			k = len(found)
-			found = append(found, in)
-			found[k].callID = r.CallID
+			k = len(s.found)
+			in.callID = r.CallID
+			s.found = append(s.found, in)
 		}
-		c, n := &found[k], tokensOf(v, m, in.at, p)
+		c, n := &s.found[k], s.tokensOf(parts, i, in.at)
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
 		c.stays = c.stays || o.excludes(r.Name)
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
-		if !joins(m.Parts, i) {
-			c.freed -= tokens.Part(v.Counter(), o.cleared(r))
+		if !joins(parts, i) {
+			c.freed -= s.counter.Count(r.CallID) + s.placeholder
 		}
 	}
 	kept := before
-	for i := before; i < len(found); i++ {
-		if o.qualifies(v, found[:kept], &found[i]) {
-			found[kept] = found[i]
+	for i := before; i < len(s.found); i++ {
+		if o.qualifies(s.view, s.found[:kept], &s.found[i]) {
+			if kept != i {
+				s.found[kept] = s.found[i]
+			}
 			kept++
 		}
 	}
-	return found[:kept]
+	s.found = s.found[:kept]
 }
 
-// tokensOf returns the tokens of one part of a message. Those of a result that
-// is alone in its message are known: its text is not counted anew.
-func tokensOf(v *middleware.View, m message.Message, at int, p message.Part) int {
-	if len(m.Parts) == 1 {
-		return v.TokensOf(at) - tokens.PerMessage - v.Counter().Count(m.Name)
+// tokensOf returns the tokens of part i of the message at a position. Those of a
+// result that is alone in its message are known: its text is not counted anew.
+func (s *survey) tokensOf(parts []message.Part, i, at int) int {
+	if len(parts) == 1 {
+		return s.view.TokensOf(at) - tokens.PerMessage - s.counter.Count(s.view.At(at).Name)
 	}
-	return tokens.Part(v.Counter(), p)
+	return tokens.Part(s.counter, parts[i])
 }
 
 // qualifies reports whether a result could be cleared at all, and completes
