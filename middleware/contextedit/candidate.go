@@ -62,7 +62,7 @@ func (o *editor) survey(v *middleware.View) survey {
 			}
 		case message.RoleTool:
 			if v.Protected(i)&middleware.Whole == 0 {
-				o.inMessage(&s, m.Parts, candidate{at: i, call: call, round: s.rounds})
+				o.inMessage(&s, m.Parts, i, call)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -73,9 +73,10 @@ func (o *editor) survey(v *middleware.View) survey {
 	return s
 }
 
-// inMessage appends the candidates of one tool message. The pieces of a result
-// are one candidate, wherever they stand in it.
-func (o *editor) inMessage(s *survey, parts []message.Part, in candidate) {
+// inMessage appends the candidates of the tool message at a position, behind the
+// message that may have made the calls. The pieces of a result are one
+// candidate, wherever they stand in it.
+func (o *editor) inMessage(s *survey, parts []message.Part, at, call int) {
 	before := len(s.found)
 	for i, p := range parts {
 		r, ok := p.(message.ToolResult)
@@ -85,10 +86,10 @@ func (o *editor) inMessage(s *survey, parts []message.Part, in candidate) {
 		k := before + slices.IndexFunc(s.found[before:], func(c candidate) bool { return c.callID == r.CallID })
 		if k < before {
 			k = len(s.found)
-			in.callID = r.CallID
-			s.found = append(s.found, in)
+			s.found = append(s.found, candidate{})
 		}
-		c, n := &s.found[k], s.tokensOf(parts, i, in.at)
+		c, n := &s.found[k], s.tokensOf(parts, i, at)
+		c.at, c.callID, c.call, c.round = at, r.CallID, call, s.rounds
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error

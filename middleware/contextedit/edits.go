@@ -77,16 +77,11 @@ func (o *editor) appendCleared(parts, before []message.Part, chosen []candidate)
 		case !goes:
 			parts = append(parts, p)
 		case !joins(before, i):
-			parts = append(parts, o.cleared(r))
+			r.Text, r.Content = o.Placeholder, nil
+			parts = append(parts, r)
 		}
 	}
 	return parts
-}
-
-// cleared returns what stands in place of a piece of a result.
-func (o *editor) cleared(r message.ToolResult) message.ToolResult {
-	r.Text, r.Content = o.Placeholder, nil
-	return r
 }
 
 // joins reports whether one placeholder stands for part i and the one before it:
