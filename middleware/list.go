@@ -25,13 +25,10 @@ type item struct {
 // weigh counts what an edit puts in place of these messages, those that the
 // positions of the edit count from.
 func weigh(c tokens.Counter, r *Record, body []message.Message) item {
-	it := item{Record: r}
 	if r.Kind == Rewrite {
-		m := body[r.first()] // for role and name
-		m.Parts = r.Parts
-		it.tokens = tokens.Message(c, m)
-		return it
+		return item{Record: r, tokens: weighRewrite(c, &body[r.first()], r.Parts)}
 	}
+	it := item{Record: r}
 	if len(r.Messages) > 1 {
 		it.each = make([]int, len(r.Messages))
 	}
@@ -43,6 +40,15 @@ func weigh(c tokens.Counter, r *Record, body []message.Message) item {
 		}
 	}
 	return it
+}
+
+// weighRewrite counts a message with other parts.
+func weighRewrite(c tokens.Counter, m *message.Message, parts []message.Part) int {
+	n := tokens.PerMessage + c.Count(m.Name)
+	for _, p := range parts {
+		n += tokens.Part(c, p)
+	}
+	return n
 }
 
 // errCut is what a fold meets that covers an earlier fold in part.

@@ -61,9 +61,8 @@ func (s *shape) put(c *call, it *item) {
 	where := span{rec: it.Record, first: it.first(), last: it.last()}
 	s.msgTokens += it.tokens
 	if it.Kind == Rewrite {
-		m := c.body[where.first]
-		m.Parts = it.Parts
-		s.msgs, s.spans, s.toks = append(s.msgs, m), append(s.spans, where), append(s.toks, it.tokens)
+		s.msgs, s.spans, s.toks = append(s.msgs, c.body[where.first]), append(s.spans, where), append(s.toks, it.tokens)
+		s.msgs[len(s.msgs)-1].Parts = it.Parts
 		return
 	}
 	for k, m := range it.Messages {
