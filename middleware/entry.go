@@ -85,12 +85,9 @@ func (r *Record) appendFold(b []byte) []byte {
 // sameUnderID reports whether both times the parts are one result, with
 // nothing different but the id of the second, which it returns.
 func sameUnderID(before, after []message.Part) (id string, ok bool) {
-	if len(before) != 1 || len(after) != 1 {
-		return "", false
-	}
-	a, ok1 := before[0].(message.ToolResult)
-	b, ok2 := after[0].(message.ToolResult)
-	return b.CallID, ok1 && ok2 && a.Text == b.Text && a.Name == b.Name && a.Error == b.Error && a.Content == b.Content
+	_, wasName, was, hadFailed, ok1 := textResult(before)
+	id, name, is, failed, ok2 := textResult(after)
+	return id, ok1 && ok2 && is == was && name == wasName && failed == hadFailed
 }
 
 func appendText(b []byte, s string) []byte {

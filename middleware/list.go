@@ -19,7 +19,6 @@ type item struct {
 	*Record
 
 	tokens int
-	each   []int // tokens of each message, if a fold puts several
 }
 
 // weigh counts what an edit puts in place of these messages, those that the
@@ -28,18 +27,11 @@ func weigh(c tokens.Counter, r *Record, body []message.Message) item {
 	if r.Kind == Rewrite {
 		return item{Record: r, tokens: weighRewrite(c, &body[r.first()], r.Parts)}
 	}
-	it := item{Record: r}
-	if len(r.Messages) > 1 {
-		it.each = make([]int, len(r.Messages))
+	n := 0
+	for i := range r.Messages {
+		n += tokens.Message(c, r.Messages[i])
 	}
-	for k, m := range r.Messages {
-		n := tokens.Message(c, m)
-		it.tokens += n
-		if it.each != nil {
-			it.each[k] = n
-		}
-	}
-	return it
+	return item{Record: r, tokens: n}
 }
 
 // weighRewrite counts a message with other parts.

@@ -1,6 +1,9 @@
 package middleware
 
-import "github.com/laconic-go/laconic/message"
+import (
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/tokens"
+)
 
 // shape is a history with edits applied.
 type shape struct {
@@ -68,8 +71,8 @@ func (s *shape) put(c *call, it *item) {
 	for k, m := range it.Messages {
 		where.nth = k
 		n := it.tokens
-		if it.each != nil {
-			n = it.each[k]
+		if len(it.Messages) > 1 {
+			n = tokens.Message(c.chain.counter, m)
 		}
 		s.msgs, s.spans, s.toks = append(s.msgs, m), append(s.spans, where), append(s.toks, n)
 	}

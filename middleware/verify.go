@@ -75,12 +75,22 @@ func (v *View) verifyRewrite(r *Record) error {
 // onlyWording reports whether a message is one result that is said in other
 // words: the most frequent rewrite, and the easiest to judge.
 func onlyWording(before, after []message.Part) bool {
-	if len(before) != 1 || len(after) != 1 {
-		return false
+	wasID, wasName, _, hadFailed, ok1 := textResult(before)
+	id, name, _, failed, ok2 := textResult(after)
+	return ok1 && ok2 && id == wasID && name == wasName && failed == hadFailed
+}
+
+// textResult returns what a result says if it is all that there is, and text.
+func textResult(parts []message.Part) (callID, name, text string, failed, ok bool) {
+	if len(parts) != 1 {
+		return "", "", "", false, false
 	}
-	was, ok1 := before[0].(message.ToolResult)
-	is, ok2 := after[0].(message.ToolResult)
-	return ok1 && ok2 && is.Content == nil && is.CallID == was.CallID && is.Name == was.Name && is.Error == was.Error
+	switch r := parts[0].(type) {
+	case message.ToolResult:
+		return r.CallID, r.Name, r.Text, r.Error, r.Content == nil
+	case message.Text, message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	}
+	return "", "", "", false, false
 }
 
 func plainResults(parts []message.Part) bool {

@@ -537,7 +537,7 @@ func appendRecord(b []byte, r, before *middleware.Record) []byte {
 		was, ok1 := before.Parts[0].(message.ToolResult)
 		is, ok2 := r.Parts[0].(message.ToolResult)
 		was.CallID = is.CallID
-		if ok1 && ok2 && was == is {
+		if ok1 && ok2 && was == is && is.Content == nil {
 			b = append(b, '=')
 			text(is.CallID)
 			return b
