@@ -18,7 +18,9 @@ import (
 const ErrorKey = "laconic.error"
 
 // codec is the [foreign.Codec] of eino's messages.
-type codec struct{}
+type codec struct {
+	room *[]schema.Message // for copies of messages; nil: each gets its own
+}
 
 // Import implements foreign.Codec.
 func (codec) Import(f *schema.Message, _ []message.Message) (message.Message, error) {
@@ -146,15 +148,33 @@ func (p *piece) isResult(f *schema.Message, r *message.ToolResult) bool {
 // Keeps implements foreign.Keeper.
 func (codec) Keeps(*schema.Message, *message.Message) bool { return true }
 
+// Batch implements foreign.Batcher.
+func (codec) Batch() foreign.Codec[*schema.Message] { return codec{room: new([]schema.Message)} }
+
 // Export implements foreign.Codec.
-func (codec) Export(m message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
+func (c codec) Export(m message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
 	switch {
 	case from == nil:
 		return made(m)
 	case !from.Edited:
 		return from.Foreign, nil
 	}
-	return edited(&m, from)
+	return c.edited(&m, from)
+}
+
+// message returns an empty message. In a batch a few share memory, so few that
+// whoever keeps one does not keep much.
+func (c codec) message() *schema.Message {
+	const few = 32
+	if c.room == nil {
+		return new(schema.Message)
+	}
+	if len(*c.room) == 0 {
+		*c.room = make([]schema.Message, few)
+	}
+	m := &(*c.room)[0]
+	*c.room = (*c.room)[1:]
+	return m
 }
 
 func hasFailed(f *schema.Message) bool {

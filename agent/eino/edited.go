@@ -19,9 +19,9 @@ var thinkingKeys = []string{
 
 // edited returns a copy of the message that m comes from, which differs from
 // it only in what m says differently.
-func edited(m *message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
+func (c codec) edited(m *message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
 	f := from.Foreign
-	out := new(schema.Message)
+	out := c.message()
 	*out = *f
 	if f.Extra != nil {
 		out.Extra = maps.Clone(f.Extra)

@@ -29,6 +29,12 @@ type Keeper[F any] interface {
 	Keeps(f F, m *message.Message) bool
 }
 
+// Batcher is a [Codec] that makes the messages of one request better together.
+type Batcher[F any] interface {
+	// Batch returns a codec for the export of one request, by one goroutine.
+	Batch() Codec[F]
+}
+
 // Origin is where a message comes from.
 type Origin[F any] struct {
 	Foreign F               // as it came in

@@ -21,7 +21,11 @@ type Conversation[F any] struct {
 func (c *Conversation[F]) Export(req *middleware.Request) ([]F, error) {
 	out := make([]F, len(req.Messages))
 	copy(out, c.foreign) // most are at their place
-	keeper, keeps := c.memo.codec.(Keeper[F])
+	codec := c.memo.codec
+	keeper, keeps := codec.(Keeper[F])
+	if b, ok := codec.(Batcher[F]); ok {
+		codec = b.Batch()
+	}
 	from := new(Origin[F])
 	o := c.origins(req)
 	for i := range req.Messages {
@@ -38,7 +42,7 @@ func (c *Conversation[F]) Export(req *middleware.Request) ([]F, error) {
 		} else {
 			origin = nil
 		}
-		f, err := c.memo.codec.Export(req.Messages[i], origin)
+		f, err := codec.Export(req.Messages[i], origin)
 		if err != nil {
 			return nil, c.memo.invalid(i, err)
 		}
