@@ -108,8 +108,7 @@ func samePlain(f *schema.Message, parts []message.Part) bool {
 		if len(parts) == 0 {
 			return false
 		}
-		r, ok := parts[0].(message.ToolResult)
-		if !ok || r.Text != f.Content || r.CallID != f.ToolCallID || r.Name != f.ToolName || r.Content != nil || r.Error != hasFailed(f) {
+		if !sameResult(f, parts[0]) {
 			return false
 		}
 		parts = parts[1:]
@@ -126,13 +125,30 @@ func samePlain(f *schema.Message, parts []message.Part) bool {
 		return false
 	}
 	for i := range f.ToolCalls {
-		c, ok := parts[i].(message.ToolCall)
-		t := &f.ToolCalls[i]
-		if !ok || c.Arguments != t.Function.Arguments || c.ID != t.ID || c.Name != t.Function.Name {
+		if !sameCall(&f.ToolCalls[i], parts[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// sameResult reports whether a part is the result that a plain tool message is.
+func sameResult(f *schema.Message, p message.Part) bool {
+	switch r := p.(type) { // copies less than an assertion does
+	case message.ToolResult:
+		return r.Text == f.Content && r.CallID == f.ToolCallID && r.Name == f.ToolName && r.Content == nil && r.Error == hasFailed(f)
+	case message.Text, message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	}
+	return false
+}
+
+func sameCall(t *schema.ToolCall, p message.Part) bool {
+	switch c := p.(type) {
+	case message.ToolCall:
+		return c.Arguments == t.Function.Arguments && c.ID == t.ID && c.Name == t.Function.Name
+	case message.Text, message.Thinking, message.Media, message.ToolResult, message.Opaque:
+	}
+	return false
 }
 
 func (p *piece) isResult(f *schema.Message, r *message.ToolResult) bool {
