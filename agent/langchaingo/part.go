@@ -91,12 +91,12 @@ func (c codec) same(p llms.ContentPart, m message.Part) bool {
 		m, ok := m.(message.Media)
 		return ok && m.URL == "" && m.Type == p.MIMEType && m.Data == string(p.Data)
 	case llms.ToolCall:
-		m, ok := m.(message.ToolCall)
-		return ok && p.FunctionCall != nil && m.ID == p.ID && m.Name == p.FunctionCall.Name &&
-			c.made.means(m.Arguments, written{p.ID, p.FunctionCall.Name, p.FunctionCall.Arguments})
+		id, name, arguments, ok := callOf(m)
+		return ok && p.FunctionCall != nil && id == p.ID && name == p.FunctionCall.Name &&
+			c.made.means(arguments, written{p.ID, p.FunctionCall.Name, p.FunctionCall.Arguments})
 	case llms.ToolCallResponse:
-		m, ok := m.(message.ToolResult)
-		return ok && m.CallID == p.ToolCallID && m.Text == p.Content && (m.Name == p.Name || p.Name == "")
+		id, name, text, ok := resultOf(m)
+		return ok && id == p.ToolCallID && text == p.Content && (name == p.Name || p.Name == "")
 	case llms.CachedContent:
 		return c.same(p.ContentPart, m)
 	case nil:
@@ -114,15 +114,36 @@ func (c codec) same(p llms.ContentPart, m message.Part) bool {
 func isMended(f llms.ContentPart, p message.Part) bool {
 	switch f := f.(type) {
 	case llms.ToolCall:
-		p, ok := p.(message.ToolCall)
-		return ok && f.FunctionCall.Arguments != p.Arguments
+		_, _, arguments, ok := callOf(p)
+		return ok && f.FunctionCall.Arguments != arguments
 	case llms.ToolCallResponse:
-		p, ok := p.(message.ToolResult)
-		return ok && f.Name != p.Name
+		_, name, _, ok := resultOf(p)
+		return ok && f.Name != name
 	case llms.CachedContent:
 		return isMended(f.ContentPart, p)
 	}
 	return false
+}
+
+// callOf returns what a part says if it is a call. It is asked for every call of
+// every conversation, and so copies no more than that.
+func callOf(p message.Part) (id, name, arguments string, ok bool) {
+	switch p := p.(type) {
+	case message.ToolCall:
+		return p.ID, p.Name, p.Arguments, true
+	case message.Text, message.Thinking, message.Media, message.ToolResult, message.Opaque:
+	}
+	return "", "", "", false
+}
+
+// resultOf does the same for a result.
+func resultOf(p message.Part) (callID, name, text string, ok bool) {
+	switch p := p.(type) {
+	case message.ToolResult:
+		return p.CallID, p.Name, p.Text, true
+	case message.Text, message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	}
+	return "", "", "", false
 }
 
 // rewritten returns a copy of f that says p, which is of the same type.
