@@ -21,11 +21,8 @@ type Conversation[F any] struct {
 func (c *Conversation[F]) Export(req *middleware.Request) ([]F, error) {
 	out := make([]F, len(req.Messages))
 	copy(out, c.foreign) // most are at their place
-	codec := c.memo.codec
-	keeper, keeps := codec.(Keeper[F])
-	if b, ok := codec.(Batcher[F]); ok {
-		codec = b.Batch()
-	}
+	keeper, keeps := c.memo.codec.(Keeper[F])
+	var codec Codec[F] // from the first message on that is to be made
 	from := new(Origin[F])
 	o := c.origins(req)
 	for i := range req.Messages {
@@ -42,6 +39,9 @@ func (c *Conversation[F]) Export(req *middleware.Request) ([]F, error) {
 		} else {
 			origin = nil
 		}
+		if codec == nil {
+			codec = c.batch()
+		}
 		f, err := codec.Export(req.Messages[i], origin)
 		if err != nil {
 			return nil, c.memo.invalid(i, err)
@@ -49,6 +49,14 @@ func (c *Conversation[F]) Export(req *middleware.Request) ([]F, error) {
 		out[i] = f
 	}
 	return out, nil
+}
+
+// batch returns the codec for one request.
+func (c *Conversation[F]) batch() Codec[F] {
+	if b, ok := c.memo.codec.(Batcher[F]); ok {
+		return b.Batch()
+	}
+	return c.memo.codec
 }
 
 // origins finds out where the messages of a request come from.
