@@ -103,8 +103,8 @@ func ExampleCounter() {
 
 func ExampleInKeys() {
 	fmt.Println(chainfile.InKeys("clearing 2 results would free 90 tokens, less than ClearAtLeast of 1000"))
-	fmt.Println(chainfile.InKeys(`trigger.Fraction(0.5) needs the window of model "m": set Request.Budget, or use trigger.Tokens`))
+	fmt.Println(chainfile.InKeys(`trigger.Fraction(0.5) needs the window of model "m", which the table of models does not know: set Request.Budget, or use trigger.Tokens`))
 	// Output:
 	// clearing 2 results would free 90 tokens, less than clear_at_least of 1000
-	// trigger fraction(0.5) needs the window of model "m": set window, or use trigger tokens
+	// trigger fraction(0.5) needs the window of model "m", which the table of models does not know: set window, or use trigger tokens
 }

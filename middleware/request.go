@@ -16,8 +16,8 @@ import (
 type Request struct {
 	Messages []message.Message // the caller's whole history; behind an editing middleware, the view
 	Tools    []message.ToolDef // the tools that the model may call
-	Model    string            // its name; "": unknown
-	Budget   *Budget           // its window; nil: unknown
+	Model    string            // its name, to be found in Env.Models; "": unknown
+	Budget   *Budget           // its window; nil: that of the table of models, if the name is in it
 	Params   any               // call options of the provider, passed through untouched
 	Force    []string          // middlewares whose trigger counts as met in this call; "*": all
 

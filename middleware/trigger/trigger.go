@@ -97,8 +97,8 @@ type fraction struct{ share float64 }
 func (f fraction) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
 	b, ok := v.Budget()
 	if !ok {
-		return false, "", fmt.Errorf("trigger.Fraction(%g) needs the window of model %q: set Request.Budget, or use trigger.Tokens",
-			f.share, v.Request().Model)
+		return false, "", fmt.Errorf("trigger.Fraction(%g) needs the window of model %q, which the table of models does not know: "+
+			"set Request.Budget, or use trigger.Tokens", f.share, v.Request().Model)
 	}
 	limit := f.of(b.Room())
 	return v.Tokens() >= limit, fmt.Sprintf("%d of %d tokens, %g of the room of %d", v.Tokens(), limit, f.share, b.Room()), nil
