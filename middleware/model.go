@@ -23,17 +23,22 @@ type known struct {
 }
 
 // priors are what is charged for a token by the meter as long as the
-// conversation does not tell. The ratios of the table are to o200k_base, and of
-// English; of ideographs, other tokenizers make more.
+// conversation does not tell. The ratios of the table are to o200k_base, to which
+// the default counter is fitted, and of English; of ideographs, other tokenizers
+// make more.
 func (c *call) priors() priors {
 	p := priors{1, 1}
-	if r := c.model.Ratio; r > 0 && (c.chain.guesses || c.chain.named == "o200k_base") {
+	named := c.chain.named
+	if c.chain.guesses {
+		named = "o200k_base"
+	}
+	if r := c.model.Ratio; r > 0 && named == "o200k_base" {
 		p.plain = r
 	}
-	switch c.chain.named {
-	case c.model.Encoding:
+	switch {
+	case named == "", named == c.model.Encoding:
 		p.wide = p.plain
-	case "cl100k_base":
+	case named == "cl100k_base":
 		p.wide = 0.85 * p.plain
 	default:
 		p.wide = 1.15 * p.plain
