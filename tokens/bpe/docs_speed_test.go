@@ -19,10 +19,13 @@ type runner struct {
 	count func(text string)
 }
 
+func run(name string, c tokens.Counter) runner {
+	return runner{name, func(text string) { c.Count(text) }}
+}
+
 func ours(tb testing.TB, encoding string) runner {
 	tb.Helper()
-	c := counter(tb, encoding)
-	return runner{"`bpe`, " + encoding, func(text string) { c.Count(text) }}
+	return run("`bpe`, "+encoding, counter(tb, encoding))
 }
 
 func theirs(tb testing.TB, encoding string) runner {
@@ -32,7 +35,7 @@ func theirs(tb testing.TB, encoding string) runner {
 
 func estimates(family tokens.Family) runner {
 	e, _ := tokens.EstimateFor(family)
-	return runner{fmt.Sprintf("`Estimate` of %s", family), func(text string) { e.Count(text) }}
+	return run("`Estimate` of "+string(family), e)
 }
 
 // speedTables returns the megabytes that each counter counts in a second, and
@@ -42,8 +45,8 @@ func speedTables(t *testing.T, measure measure) string {
 	s := sampled(t)
 	texts := []string{s.prose, s.code, s.json, s.chinese}
 	rows := []runner{
-		{"`CJK15`", func(text string) { tokens.CJK15{}.Count(text) }},
-		{"`Cautious`", func(text string) { tokens.Cautious{}.Count(text) }},
+		run("`CJK15`", tokens.CJK15{}),
+		run("`Cautious`", tokens.Cautious{}),
 		estimates(tokens.O200k),
 		estimates(tokens.CL100k),
 		ours(t, "o200k_base"),
