@@ -33,7 +33,8 @@ type gauge struct {
 	counted int // the same by the meter
 
 	plain, wide lesson
-	fresh       int // counted tokens of the wide messages from at on
+	fresh       int   // counted tokens of the wide messages from at on
+	wides       []int // and where those are
 }
 
 // lesson is what additions were charged, and counted, older ones weighing less.
@@ -58,18 +59,22 @@ func plausible(charged, counted float64) bool {
 // priors are the rates to begin with.
 type priors struct{ plain, wide float64 }
 
-// reads returns what will be charged for so many tokens by the meter.
-func (g *gauge) reads(counted int, p priors) int {
-	n := float64(counted)
+// reads returns what will be charged for so many tokens by the meter, wide of
+// which are those of wide messages that are new.
+func (g *gauge) reads(counted, wide int, p priors) int {
+	n, fresh := float64(counted), float64(wide)
 	switch more := float64(counted - g.counted); {
 	case g.at == 0:
 		n *= g.plain.rate(p.plain)
 	case 2*counted < g.counted: // so much is gone that what is left says more than what was there
 		n *= g.mean()
-	case more < float64(g.fresh):
-		n = float64(g.charged) + g.mean()*(more-float64(g.fresh)) + g.wide.rate(p.wide)*float64(g.fresh)
+	case more < fresh:
+		n = float64(g.charged) + g.mean()*(more-fresh) + g.wide.rate(p.wide)*fresh
 	default:
-		n = float64(g.charged) + g.plain.rate(p.plain)*(more-float64(g.fresh)) + g.wide.rate(p.wide)*float64(g.fresh)
+		n = float64(g.charged) + g.plain.rate(p.plain)*(more-fresh) + g.wide.rate(p.wide)*fresh
+	}
+	if g.at > 0 {
+		n = min(n, mostRate*float64(counted))
 	}
 	return int(math.Round(max(n, leastRate*float64(counted))))
 }
@@ -80,7 +85,7 @@ func (g *gauge) cut(common int) {
 	if g.at > common {
 		g.at, g.charged, g.counted = 0, 0, 0
 	}
-	g.fresh = 0
+	g.fresh, g.wides = 0, nil
 }
 
 // mean is the rate of the newest prompt as a whole.
@@ -106,7 +111,28 @@ func (g *gauge) tell(at, charged, counted, made, wide int, p priors) {
 			g.plain.learn(gained-g.wide.rate(p.wide)*w, added-w)
 		}
 	}
-	g.at, g.charged, g.counted, g.fresh = at, charged, counted, 0
+	g.at, g.charged, g.counted, g.fresh, g.wides = at, charged, counted, 0, nil
+}
+
+// wideTokens returns the counted tokens of the wide messages that are new and
+// that the view has as they are.
+func (v *View) wideTokens() int {
+	g := &v.call.track.gauge
+	n := g.fresh
+	if n == 0 {
+		return 0
+	}
+	for _, it := range slices.Backward(v.list) {
+		if it.last() < g.at {
+			break
+		}
+		for _, i := range g.wides {
+			if it.covers(i) {
+				n -= v.call.toks[i]
+			}
+		}
+	}
+	return n
 }
 
 // isWide reports whether most of what a message says are ideographs or other
@@ -152,6 +178,7 @@ func (c *chain) calibrate(cl *call) {
 		}
 		if i >= t.gauged && isWide(&t.body[i]) {
 			t.gauge.fresh += t.toks[i]
+			t.gauge.wides = append(slices.Clip(t.gauge.wides), i)
 		}
 		if p, ok := c.memo.told(t.ids[i]); ok && i+1 >= t.gauge.at {
 			t.gauge.tell(i+1, p.charged, p.counted, p.made, t.gauge.fresh, cl.priors())

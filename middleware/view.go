@@ -78,7 +78,9 @@ func (v *View) Request() *Request { return v.req }
 // Tokens returns the tokens of all that would be sent: system prompt, tool
 // definitions, messages. Where the provider has reported what an earlier prompt
 // of the conversation took, that is where the count begins.
-func (v *View) Tokens() int { return v.call.track.gauge.reads(v.counted(), v.call.priors()) }
+func (v *View) Tokens() int {
+	return v.call.track.gauge.reads(v.counted(), v.wideTokens(), v.call.priors())
+}
 
 // counted returns the same by the meter alone.
 func (v *View) counted() int { return v.call.chain.meter.Once() + v.tools + v.msgTokens }

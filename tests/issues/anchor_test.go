@@ -1,0 +1,49 @@
+package issues
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// Ideographs that are cleared before they were ever sent were still predicted
+// to be charged, at their own rate: several times what the prompt took.
+func TestClearedIdeographsAreNotCharged(t *testing.T) {
+	t.Parallel()
+	predicted, charged := 0, 0
+	charge := func(m message.Message) int {
+		n := tokens.Meter{Counter: tokens.Chars4{}}.Message(m)
+		if strings.Contains(string(m.AppendContent(nil)), "天") {
+			return 5 * n / 2
+		}
+		return 6 * n / 10
+	}
+	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}},
+		contextedit.New(contextedit.Options{Trigger: trigger.Messages(3), Keep: -1}),
+	)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		predicted, charged = req.View().Tokens(), 0
+		for _, m := range req.Messages {
+			charged += charge(m)
+		}
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: message.Usage{Input: charged}}, nil
+	})
+	h := []message.Message{message.User(strings.Repeat("is it so? ", 4_000))}
+	for range 2 {
+		_, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
+		require.NoError(t, err)
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: "call", Name: "read", Arguments: "{}"}),
+			message.Result("call", "read", strings.Repeat("天", 80_000)),
+			message.Assistant(message.Text{Text: "so it is"}), message.User("Go on."),
+		)
+	}
+	require.InEpsilon(t, charged, predicted, 0.1, "what is not sent is not predicted")
+}
