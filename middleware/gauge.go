@@ -33,8 +33,7 @@ type gauge struct {
 	counted int // the same by the meter
 
 	plain, wide lesson
-	fresh       int   // counted tokens of the wide messages from at on
-	wides       []int // and where those are
+	fresh       int // counted tokens of the wide messages from at on
 }
 
 // lesson is what additions were charged, and counted, older ones weighing less.
@@ -85,7 +84,7 @@ func (g *gauge) cut(common int) {
 	if g.at > common {
 		g.at, g.charged, g.counted = 0, 0, 0
 	}
-	g.fresh, g.wides = 0, nil
+	g.fresh = 0
 }
 
 // mean is the rate of the newest prompt as a whole.
@@ -111,24 +110,26 @@ func (g *gauge) tell(at, charged, counted, made, wide int, p priors) {
 			g.plain.learn(gained-g.wide.rate(p.wide)*w, added-w)
 		}
 	}
-	g.at, g.charged, g.counted, g.fresh, g.wides = at, charged, counted, 0, nil
+	g.at, g.charged, g.counted, g.fresh = at, charged, counted, 0
 }
 
 // wideTokens returns the counted tokens of the wide messages that are new and
 // that the view has as they are.
 func (v *View) wideTokens() int {
-	g := &v.call.track.gauge
-	n := g.fresh
+	t := v.call.track
+	n := t.gauge.fresh
 	if n == 0 {
 		return 0
 	}
 	for _, it := range slices.Backward(v.list) {
-		if it.last() < g.at {
+		if it.last() < t.gauge.at {
 			break
 		}
-		for _, i := range g.wides {
-			if it.covers(i) {
-				n -= v.call.toks[i]
+		for _, run := range it.Runs {
+			for i := max(run.First, t.gauge.at); i <= run.Last; i++ {
+				if t.wide[i] {
+					n -= t.toks[i]
+				}
 			}
 		}
 	}
@@ -176,9 +177,8 @@ func (c *chain) calibrate(cl *call) {
 			counted, made := past.prompt(i)
 			t.gauge.tell(i, m.Usage.Input, counted, made, t.gauge.fresh, cl.priors())
 		}
-		if i >= t.gauged && isWide(&t.body[i]) {
+		if i >= t.gauged && t.wide[i] {
 			t.gauge.fresh += t.toks[i]
-			t.gauge.wides = append(slices.Clip(t.gauge.wides), i)
 		}
 		if p, ok := c.memo.told(t.ids[i]); ok && i+1 >= t.gauge.at {
 			t.gauge.tell(i+1, p.charged, p.counted, p.made, t.gauge.fresh, cl.priors())
