@@ -9,7 +9,7 @@ import (
 )
 
 // How a gauge learns. In scripts that tokenizers know little of, as Devanagari
-// and Ethiopic, cl100k_base makes 3.1 tokens of one that is estimated.
+// and Ethiopic, cl100k_base makes 3.2 tokens of one that is estimated.
 const (
 	leastRate  = 0.5  // tokens charged for one by the meter: below this, and
 	mostRate   = 4    // above that, a usage is not believed

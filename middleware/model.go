@@ -30,10 +30,14 @@ func (c *call) priors() priors {
 	if r := c.model.Ratio; r > 0 && (c.chain.guesses || c.chain.named == "o200k_base") {
 		p.plain = r
 	}
-	switch c.chain.named {
-	case c.model.Encoding:
+	by := c.chain.named
+	if c.chain.guesses {
+		by = "o200k_base" // what the estimate is fitted to
+	}
+	switch {
+	case by != "" && by == c.model.Encoding:
 		p.wide = p.plain
-	case "cl100k_base":
+	case by == "cl100k_base":
 		p.wide = 0.85 * p.plain
 	default:
 		p.wide = 1.15 * p.plain

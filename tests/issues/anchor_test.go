@@ -73,3 +73,29 @@ func TestUsageOfScriptsThatTokenizersCutSmall(t *testing.T) {
 		require.InEpsilon(t, charged, predicted, 0.02, script)
 	}
 }
+
+// A counter without a name was taken for the tokenizer of a model without one,
+// and the first ideographs for as cheap as with that.
+func TestIdeographsOfUnknownModel(t *testing.T) {
+	t.Parallel()
+	for model, want := range map[string]float64{"": 1.15, "never heard of": 1.15, "gpt-4o": 1, "gpt-4": 1.15} {
+		var v *middleware.View
+		watch := middleware.Editing("watch", func(_ context.Context, seen *middleware.View) (*middleware.Plan, error) {
+			v = seen
+			return nil, nil //nolint:nilnil // nothing to do
+		}, middleware.Options{})
+		counted := 0
+		m := watch(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			counted = v.Meter().Request(req.Messages, nil)
+			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: message.Usage{Input: counted}}, nil
+		})
+		h := []message.Message{message.User(strings.Repeat("is it so? ", 500))}
+		_, err := m(t.Context(), &middleware.Request{Model: model, Messages: h}, nil)
+		require.NoError(t, err)
+		before := counted
+		h = append(h, message.Assistant(message.Text{Text: "ok"}), message.User(strings.Repeat("今天天气很好", 2_000)))
+		_, err = m(t.Context(), &middleware.Request{Model: model, Messages: h}, nil)
+		require.NoError(t, err)
+		require.InDelta(t, want, float64(v.Tokens()-before)/float64(counted-before), 0.02, "model %q", model)
+	}
+}
