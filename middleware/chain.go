@@ -193,6 +193,7 @@ func (c *chain) follow(req *Request) (*track, error) {
 	for i := common; i < len(body); i++ {
 		n := c.meter.Message(body[i])
 		t.toks = append(t.toks, n)
+		t.wide = append(t.wide, isWide(&body[i]))
 		t.tokens += n
 	}
 	t.leads(req.Messages[:lead], c.meter.Message)

@@ -36,7 +36,7 @@ func (c *call) priors() priors {
 		p.plain = r
 	}
 	switch {
-	case named == "", named == c.model.Encoding:
+	case named != "" && named == c.model.Encoding:
 		p.wide = p.plain
 	case named == "cl100k_base":
 		p.wide = 0.85 * p.plain

@@ -19,7 +19,8 @@ type track struct {
 	body     []message.Message // the other messages, likewise
 	ids      []message.ID
 	toks     []int
-	tokens   int // sum of toks
+	wide     []bool // see isWide
+	tokens   int    // sum of toks
 	pinned   []int
 	claim    *atomic.Int64
 	bytes    int // of memory that all this keeps alive, about
@@ -114,7 +115,8 @@ func (t *track) common(body []message.Message) (n int, remarks bool) {
 }
 
 // grow returns the track of a body whose first common messages are those of t,
-// with the same remarks or not. It lacks the tokens of the others.
+// with the same remarks or not. It lacks the tokens of the others, and which of
+// them are wide.
 func (t *track) grow(body []message.Message, common int, remarks bool) *track {
 	g := *t
 	g.parent, g.grown = t, common == len(t.body)
@@ -146,6 +148,7 @@ func (t *track) branch(body []message.Message, common int) {
 	t.body = appendOwn(make([]message.Message, 0, room), body[:common])
 	t.ids = append(make([]message.ID, 0, room), t.ids[:common]...)
 	t.toks = append(make([]int, 0, room), t.toks[:common]...)
+	t.wide = append(make([]bool, 0, room), t.wide[:common]...)
 	t.shape, t.shaped = shape{}, false
 	t.gauge.cut(common)
 	t.gauged = t.gauge.at

@@ -78,7 +78,9 @@ func (v *View) Request() *Request { return v.req }
 // Tokens returns the tokens of all that would be sent: system prompt, tool
 // definitions, messages. Where the provider has reported what an earlier prompt
 // of the conversation took, that is where the count begins.
-func (v *View) Tokens() int { return v.call.track.gauge.reads(v.counted(), v.call.priors()) }
+func (v *View) Tokens() int {
+	return v.call.track.gauge.reads(v.counted(), v.wideTokens(), v.call.priors())
+}
 
 // counted returns the same by the meter alone.
 func (v *View) counted() int { return v.call.chain.meter.Once() + v.tools + v.msgTokens }
@@ -97,10 +99,11 @@ func (v *View) Exact() bool {
 	return v.own() || g.at > 0 && g.at == len(v.call.body) && g.counted == v.counted()
 }
 
-// own reports whether texts are counted by the model's own tokenizer.
+// own reports whether texts are counted by the model's own tokenizer, as far as
+// what the provider has reported bears that out.
 func (v *View) own() bool {
-	named := v.call.chain.named
-	return named != "" && named == v.call.model.Encoding
+	named, g := v.call.chain.named, &v.call.track.gauge
+	return named != "" && named == v.call.model.Encoding && (g.at == 0 || math.Abs(g.mean()-1) < 0.05)
 }
 
 // Model returns what the table of models knows of the model that is asked, or

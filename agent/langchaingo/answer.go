@@ -201,7 +201,7 @@ func newResponse(resp *middleware.Response) (*llms.ContentResponse, error) {
 	if u := resp.Usage; u != (message.Usage{}) {
 		c.GenerationInfo = map[string]any{
 			"PromptTokens": u.Input, "CompletionTokens": u.Output, "TotalTokens": u.Input + u.Output,
-			"PromptCachedTokens": u.CacheRead, "ReasoningTokens": u.Thinking,
+			"PromptCachedTokens": u.CacheRead, "ReasoningTokens": u.Thinking, "CompletionReasoningTokens": u.Thinking,
 		}
 	}
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{c}}, nil

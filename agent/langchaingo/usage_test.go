@@ -1,6 +1,7 @@
 package langchaingo_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,4 +93,20 @@ func TestUsageOfBlocksCountsOnce(t *testing.T) {
 	_, err := llm.GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
 	require.NoError(t, err)
 	require.Equal(t, message.Usage{Input: 1110, CacheRead: 100, CacheWrite: 1000, Output: 5}, got)
+}
+
+// TestUsageOfOwnAnswer has a middleware that answers instead of the model: what
+// it says of usage is what a chain further out reads.
+func TestUsageOfOwnAnswer(t *testing.T) {
+	t.Parallel()
+	want := message.Usage{Input: 100, CacheRead: 60, Output: 30, Thinking: 20}
+	instead := func(middleware.Model) middleware.Model {
+		return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: want}, nil
+		}
+	}
+	model := langchaingo.Model(langchaingo.Wrap(&echo{}, instead))
+	resp, err := model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("Hi")}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, want, resp.Usage)
 }

@@ -26,7 +26,7 @@ func runModels(_ context.Context, args []string, std stdio) error {
 	table := models.Default()
 	switch {
 	case len(args) > 1:
-		return usagef("models: %d names given, want one at most", len(args))
+		return usagef("%d names given, want one at most", len(args))
 	case len(args) == 1:
 		m, ok := table.Lookup(args[0])
 		if !ok {

@@ -25,8 +25,9 @@ func TestModels(t *testing.T) {
 	require.Equal(t, 1, status)
 	require.Empty(t, stdout)
 	require.Equal(t, "laconic: models: nothing is known of \"never-heard-of\"; laconic models lists what is\n", stderr)
-	status, _, _ = exec(t, "", "models", "a", "b")
+	status, _, stderr = exec(t, "", "models", "a", "b")
 	require.Equal(t, 2, status)
+	require.Equal(t, "laconic: models: 2 names given, want one at most\n", stderr)
 }
 
 // Exactly counted is what the model's own tokenizer counts.
