@@ -163,7 +163,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	v := &View{call: cl, req: req, list: t.found.list, tools: t.toolTokens, edited: t.found.unkept != nil}
 	v.shape = t.view(cl)
 	cl.model = c.model(req.Model)
-	c.calibrate(cl)
+	c.calibrate(ctx, req, cl)
 	c.memo.publish(t)
 	return v, nil
 }

@@ -17,6 +17,7 @@ const (
 	JournalFailed EventKind = "journal failed" // edits could not be read, trusted or kept; the call went on
 	Reopened      EventKind = "reopened"       // someone changed the messages between two editors, so that they start anew
 	EnvIgnored    EventKind = "env ignored"    // an inner With found that an outer one had begun
+	UsageIgnored  EventKind = "usage ignored"  // the reported size of a prompt cannot be; once per conversation
 	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
 )
 

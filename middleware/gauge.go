@@ -2,6 +2,8 @@ package middleware
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -96,9 +98,9 @@ func (g *gauge) mean() float64 { return float64(g.charged) / float64(g.counted) 
 // wide tokens of them that of ideographs; what was edited in between does not.
 // A size that cannot be is not believed: some servers cut what is too long, and
 // tell what is left.
-func (g *gauge) tell(at, charged, counted, made, wide int, p priors) {
+func (g *gauge) tell(at, charged, counted, made, wide int, p priors) (believed bool) {
 	if !plausible(float64(charged), float64(counted)) {
-		return
+		return false
 	}
 	if gained, added := float64(charged-g.charged), float64(counted-g.counted); g.at == 0 || made <= g.at {
 		if g.at == 0 { // of a long beginning only so much, for the sake of what comes
@@ -112,6 +114,7 @@ func (g *gauge) tell(at, charged, counted, made, wide int, p priors) {
 		}
 	}
 	g.at, g.charged, g.counted, g.fresh = at, charged, counted, 0
+	return true
 }
 
 // wideTokens returns the counted tokens of the wide messages that are new and
@@ -166,8 +169,15 @@ func isWide(m *message.Message) bool {
 
 // calibrate lets the track's gauge take in what has been told since: to this
 // chain by the model, or to whoever made the history.
-func (c *chain) calibrate(cl *call) {
+func (c *chain) calibrate(ctx context.Context, req *Request, cl *call) {
 	t := cl.track
+	tell := func(at, charged, counted, made int) {
+		if !t.gauge.tell(at, charged, counted, made, t.gauge.fresh, cl.priors()) && t.said.once(string(UsageIgnored)) {
+			c.tell(ctx, req, Event{Kind: UsageIgnored, By: "middleware", Why: fmt.Sprintf(
+				"the provider reported %d tokens for a prompt of %d by our count; if it cut what is too long, tell it the window, "+
+					"else give Env.Counter a counter that fits", charged, counted)})
+		}
+	}
 	var past *past
 	from := max(t.gauged-1, 0) // the answer to the newest may have come since
 	for i := from; i < len(t.body); i++ {
@@ -176,13 +186,13 @@ func (c *chain) calibrate(cl *call) {
 				past = cl.past()
 			}
 			counted, made := past.prompt(i)
-			t.gauge.tell(i, m.Usage.Input, counted, made, t.gauge.fresh, cl.priors())
+			tell(i, m.Usage.Input, counted, made)
 		}
 		if i >= t.gauged && t.wide[i] {
 			t.gauge.fresh += t.toks[i]
 		}
 		if p, ok := c.memo.told(t.ids[i]); ok && i+1 >= t.gauge.at {
-			t.gauge.tell(i+1, p.charged, p.counted, p.made, t.gauge.fresh, cl.priors())
+			tell(i+1, p.charged, p.counted, p.made)
 		}
 	}
 	t.gauged = len(t.body)

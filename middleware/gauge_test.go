@@ -109,9 +109,18 @@ func TestUsageThatCannotBe(t *testing.T) {
 		counted := tokens.Request(tokens.Chars4{}, talk(1, 0), nil)
 		w.usage = func(*middleware.View) message.Usage { return message.Usage{Input: int(factor * float64(counted))} }
 		m := w.model(chars4)
-		w.call(t, m, middleware.Request{Messages: talk(1, 0)})
-		v := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
-		require.Equal(t, counted, v.Tokens(), "%g times the count", factor)
+		var heard []middleware.Event
+		m = middleware.Observe(func(_ context.Context, e middleware.Event) { heard = append(heard, e) })(m)
+		for range 3 {
+			v := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
+			require.Equal(t, counted, v.Tokens(), "%g times the count", factor)
+		}
+		if factor == 0 {
+			require.Empty(t, heard, "nothing was reported")
+			continue
+		}
+		require.Len(t, heard, 1, "it is said once")
+		require.Equal(t, middleware.UsageIgnored, heard[0].Kind)
 	}
 }
 

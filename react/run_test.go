@@ -307,7 +307,7 @@ func TestEdits(t *testing.T) {
 	require.NoError(t, tr.err)
 	edits := 0
 	for _, e := range tr.events {
-		if e, ok := e.(react.Edit); ok {
+		if e, ok := e.(react.Edit); ok && e.Kind != middleware.UsageIgnored { // the model reports 10 tokens, whatever it is sent
 			edits++
 			require.Equal(t, "contextedit", e.By)
 			require.Equal(t, middleware.Edited, e.Kind)

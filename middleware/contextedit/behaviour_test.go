@@ -439,7 +439,8 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 	case middleware.Refused:
 		require.NoError(r, e.Err, "a plan that breaks a rule: %v", e)
 		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
-	case middleware.Failed, middleware.Misconfigured, middleware.JournalFailed, middleware.Reopened, middleware.EnvIgnored, middleware.Sliding:
+	case middleware.Failed, middleware.Misconfigured, middleware.JournalFailed, middleware.Reopened, middleware.EnvIgnored, middleware.Sliding,
+		middleware.UsageIgnored:
 		require.Fail(r, "unexpected event", "%v", e)
 	}
 }
