@@ -130,7 +130,7 @@ func says(p Part) bool {
 	case nil:
 		return false
 	case Text:
-		return strings.TrimSpace(p.Text) != ""
+		return !blank(p.Text)
 	case Thinking, Media, ToolCall, ToolResult, Opaque:
 		return true
 	}
