@@ -51,12 +51,12 @@ func byRule() []ruleCase {
 			mended: round(tool(piece("a"), piece("b"), text)), mending: message.Anthropic,
 		},
 		{
-			rule: message.ResultOrder, name: "one message", in: round(tool(piece("b"), piece("a"))), at: 2, id: "a", maybe: message.Gemini,
-			mended: round(tool(piece("a"), piece("b"))), mending: message.Gemini | message.Unconfirmed,
+			rule: message.ResultOrder, name: "one message", in: round(tool(piece("b"), piece("a"))), at: 2, id: "a", by: message.Gemini,
+			mended: round(tool(piece("a"), piece("b"))), mending: message.Gemini,
 		},
 		{
-			rule: message.ResultOrder, name: "a message each", in: round(tool(piece("b")), tool(piece("a"))), at: 3, id: "a", maybe: message.Gemini,
-			mended: round(tool(piece("a")), tool(piece("b"))), mending: message.Gemini | message.Unconfirmed,
+			rule: message.ResultOrder, name: "a message each", in: round(tool(piece("b")), tool(piece("a"))), at: 3, id: "a", by: message.Gemini,
+			mended: round(tool(piece("a")), tool(piece("b"))), mending: message.Gemini,
 		},
 		{
 			rule: message.EmptyResult, in: round(tool(piece("a"), message.ToolResult{CallID: "b", Text: " "})), at: 2, id: "b", by: message.Bedrock,
@@ -71,7 +71,7 @@ func byRule() []ruleCase {
 			mended: list(user, message.Assistant(text, message.Text{Text: "(image/png: in the next message of the user)"}), says(image), user), mending: message.OpenAI,
 		},
 		{
-			rule: message.EmptyText, in: list(says(text, message.Text{Text: "\n"})), by: message.Anthropic | message.Bedrock, maybe: message.Gemini,
+			rule: message.EmptyText, in: list(says(text, message.Text{Text: "\n"})), by: message.Anthropic | message.Gemini | message.Bedrock,
 			mended: list(message.User("x")), mending: message.Anthropic,
 		},
 		{
@@ -79,11 +79,11 @@ func byRule() []ruleCase {
 			mended: list(user, message.Assistant(text, call("a")), tool(piece("a"))), mending: message.Bedrock,
 		},
 		{
-			rule: message.FirstNotUser, in: list(message.System("s"), say, user), at: 1, by: message.Anthropic | message.Bedrock, maybe: message.Gemini,
+			rule: message.FirstNotUser, in: list(message.System("s"), say, user), at: 1, by: message.Anthropic | message.Gemini | message.Bedrock,
 			mended: list(message.System("s"), opening, say, user), mending: message.Anthropic,
 		},
 		{
-			rule: message.FirstNotUser, name: "system alone", in: list(message.System("s"), message.System("t")), at: 1, by: message.Anthropic | message.Bedrock, maybe: message.Gemini,
+			rule: message.FirstNotUser, name: "system alone", in: list(message.System("s"), message.System("t")), at: 1, by: message.Anthropic | message.Gemini | message.Bedrock,
 			mended: list(message.System("s"), message.System("t"), opening), mending: message.Bedrock,
 		},
 		{

@@ -146,7 +146,7 @@ var sheet = []Entry{
 		Mend: "The results move to the front.",
 	},
 	{
-		Rule: ResultOrder, Maybe: Gemini,
+		Rule: ResultOrder, By: Gemini,
 		Says:   "Results stand in the order of their calls.",
 		Source: "Gemini matches by position where calls have no ids; some gateways do as well",
 		Mend:   "The results are put in that order.",
@@ -166,7 +166,7 @@ var sheet = []Entry{
 		Mend: "They move to a message of the user behind, and a text in their place says so.",
 	},
 	{
-		Rule: EmptyText, By: Anthropic | Bedrock, Maybe: Gemini,
+		Rule: EmptyText, By: Anthropic | Gemini | Bedrock,
 		Says: "Each text has a character that can be seen.",
 		Source: "Anthropic error \"text content blocks must contain non-whitespace text\" " +
 			"(anthropics/claude-code#23440); Bedrock error \"The text field in the ContentBlock object is " +
@@ -181,7 +181,7 @@ var sheet = []Entry{
 		Mend: "The text moves before the first call.",
 	},
 	{
-		Rule: FirstNotUser, By: Anthropic | Bedrock, Maybe: Gemini,
+		Rule: FirstNotUser, By: Anthropic | Gemini | Bedrock,
 		Says: "The first message is the user's, system messages apart.",
 		Source: "Bedrock error \"A conversation must start with a user message\" (langgenius/dify#12340); Anthropic " +
 			"API reference, messages; Gemini rejects a function call that comes first " +
