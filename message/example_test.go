@@ -176,11 +176,11 @@ func ExampleRules_Repair() {
 
 func ExampleSheet() {
 	for _, e := range message.Sheet() {
-		if e.By&message.Gemini != 0 && !e.Common && e.By&message.OpenAI == 0 {
+		if e.By == message.Gemini {
 			fmt.Printf("%s: %s\n", e.Rule, e.Says)
 		}
 	}
 	// Output:
-	// late system: System messages stand at the head.
+	// result order: Results stand in the order of their calls.
 	// call after answer: A call comes right after a message of the user or of a tool.
 }

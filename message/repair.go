@@ -43,12 +43,16 @@ func (f Fix) String() string { return f.Violation.String() + ": " + f.Done }
 //
 // A repair hides no bug: who calls it should report the fixes.
 func (r Rules) Repair(msgs []Message) ([]Message, []Fix) {
-	if len(r.Violations(msgs)) == 0 {
+	wrong := r.Violations(msgs)
+	if len(wrong) == 0 {
 		return msgs, nil
 	}
-	d := mender{rules: r, want: r.wants()}
+	d := mender{rules: r, want: r.wants(), list: make([]item, len(msgs))}
 	for i := range msgs {
-		d.list = append(d.list, item{Message: msgs[i], at: i})
+		d.list[i] = item{Message: msgs[i], at: i}
+	}
+	for _, v := range wrong {
+		d.list[v.At].wrong = true
 	}
 	// No step breaks what an earlier one has mended.
 	d.mendContent()
@@ -77,7 +81,8 @@ type mender struct {
 type item struct {
 	Message
 
-	at int // index of the message in the list before, or of the one that is the reason for it
+	at    int  // index of the message in the list before, or of the one that is the reason for it
+	wrong bool // it broke a rule in the list before
 }
 
 func (d *mender) fix(r Rule, at int, id, done string, args ...any) {
@@ -87,21 +92,12 @@ func (d *mender) fix(r Rule, at int, id, done string, args ...any) {
 	d.fixes = append(d.fixes, Fix{Violation{Rule: r, At: at, CallID: id}, done})
 }
 
-// each replaces every message by what f makes of it.
-func (d *mender) each(f func(item) []item) {
-	out := make([]item, 0, len(d.list)+2)
-	for _, it := range d.list {
-		out = append(out, f(it)...)
-	}
-	d.list = out
-}
-
 // mendSystem moves late system messages to the head.
 func (d *mender) mendSystem() {
 	if !d.want.system {
 		return
 	}
-	var head, rest []item
+	head, rest := make([]item, 0, len(d.list)), make([]item, 0, len(d.list))
 	for _, it := range d.list {
 		if it.Role != RoleSystem {
 			rest = append(rest, it)
@@ -112,7 +108,8 @@ func (d *mender) mendSystem() {
 		}
 		head = append(head, it)
 	}
-	d.list = slices.Concat(head, rest)
+	head = append(head, rest...)
+	d.list = head
 }
 
 // mendMedia moves media out of messages that may not hold them.
@@ -121,17 +118,18 @@ func (d *mender) mendMedia() {
 		return
 	}
 	var waiting []item
-	var out []item
+	out := make([]item, 0, len(d.list))
 	for _, it := range d.list {
 		if it.Role != RoleTool && it.Role != RoleSystem { // results follow their call without a gap
 			out, waiting = append(out, waiting...), nil
 		}
 		if media := d.takeMedia(&it); len(media) > 0 {
-			waiting = append(waiting, item{Message{Role: RoleUser, Parts: media}, it.at})
+			waiting = append(waiting, item{Message: Message{Role: RoleUser, Parts: media}, at: it.at})
 		}
 		out = append(out, it)
 	}
-	d.list = slices.Concat(out, waiting)
+	out = append(out, waiting...)
+	d.list = out
 }
 
 // takeMedia replaces the media of a message by texts and returns them.
@@ -139,9 +137,8 @@ func (d *mender) takeMedia(it *item) []Part {
 	if it.Role == RoleUser {
 		return nil
 	}
-	var media []Part
-	parts := slices.Clone(it.Parts)
-	for k, p := range parts {
+	var media, parts []Part
+	for k, p := range it.Parts {
 		r, isResult := p.(ToolResult)
 		if isResult {
 			p = r.Content
@@ -149,6 +146,9 @@ func (d *mender) takeMedia(it *item) []Part {
 		m, ok := p.(Media)
 		if !ok {
 			continue
+		}
+		if media == nil {
+			parts = slices.Clone(it.Parts)
 		}
 		media = append(media, m)
 		note := fmt.Sprintf(textMediaNext, cmpOr(m.Name, m.Type, "media"))

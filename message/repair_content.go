@@ -9,25 +9,35 @@ import (
 
 // mendContent mends what a message shows by itself.
 func (d *mender) mendContent() {
-	d.each(func(it item) []item {
-		d.mendRole(&it)
-		moved := d.mendParts(&it)
-		d.mendShape(&it)
-		kept := d.keep(&it, len(moved) > 0)
-		if len(moved) == 0 {
-			return kept
+	out := make([]item, 0, len(d.list))
+	for _, it := range d.list {
+		if !it.wrong {
+			out = append(out, it)
+			continue
 		}
-		results := item{Message{Role: RoleTool, Parts: moved}, it.at}
-		switch {
-		case len(kept) == 0: // the message is its results
-			results.Message = it.Message
-			results.Role, results.Parts = RoleTool, moved
-			return []item{results}
-		case it.Role == RoleAssistant:
-			return append(kept, results)
-		}
-		return append([]item{results}, kept...)
-	})
+		out = append(out, d.mendMessage(it)...)
+	}
+	d.list = out
+}
+
+func (d *mender) mendMessage(it item) []item {
+	d.mendRole(&it)
+	moved := d.mendParts(&it)
+	d.mendShape(&it)
+	kept := d.keep(&it, len(moved) > 0)
+	if len(moved) == 0 {
+		return kept
+	}
+	results := item{Message: Message{Role: RoleTool, Parts: moved}, at: it.at}
+	switch {
+	case len(kept) == 0: // the message is its results
+		results.Message = it.Message
+		results.Role, results.Parts = RoleTool, moved
+		return []item{results}
+	case it.Role == RoleAssistant:
+		return append(kept, results)
+	}
+	return append([]item{results}, kept...)
 }
 
 func (d *mender) mendRole(it *item) {
@@ -183,7 +193,7 @@ func plainName(name string) string {
 	b := []byte(strings.ToValidUTF8(name, "_"))
 	b = b[:min(len(b), maxName)]
 	for i, c := range b {
-		if !plainByte(c) {
+		if !plainByte[c] {
 			b[i] = '_'
 		}
 	}

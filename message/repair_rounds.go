@@ -7,7 +7,7 @@ import (
 
 // mendRounds brings calls and results together.
 func (d *mender) mendRounds() {
-	g := gatherer{mender: d}
+	g := gatherer{mender: d, nodes: make([]node, 0, len(d.list))}
 	for i, it := range d.list {
 		g.visit(i, it)
 	}
@@ -18,7 +18,7 @@ func (d *mender) mendRounds() {
 		}
 	}
 	used := map[string]int{}
-	d.list = d.list[:0:0]
+	d.list = make([]item, 0, len(d.list)+1)
 	for _, n := range g.nodes {
 		if n.round == nil {
 			d.list = append(d.list, n.item)
@@ -91,18 +91,8 @@ func (g *gatherer) visit(i int, it item) {
 // share gives the parts of a tool message to the rounds that they belong to.
 // What belongs to none stays, as a message of the user.
 func (g *gatherer) share(i int, it item) {
-	var left []Part
-	to := map[*round]*answer{}
-	var order []*round
-	give := func(r *round, k int, p Part) {
-		if to[r] == nil {
-			to[r] = &answer{item: it}
-			to[r].Parts = nil
-			order = append(order, r)
-		}
-		to[r].Parts, to[r].calls = append(to[r].Parts, p), append(to[r].calls, k)
-	}
-	var others []Part
+	var shares []share
+	var left, others []Part
 	for _, p := range it.Parts {
 		res, ok := p.(ToolResult)
 		if !ok {
@@ -114,7 +104,7 @@ func (g *gatherer) share(i int, it item) {
 		case r != nil:
 			g.noteMove(r, res.CallID, it.at, r.by[k] == 0)
 			r.by[k] = i + 1
-			give(r, k, p)
+			shares = append(shares, share{r, k, p})
 		case g.newest != nil && slices.Contains(g.newest.ids, res.CallID):
 			g.fixOnce(DuplicateResult, it.at, res.CallID, "left out, the first result stays")
 		default:
@@ -122,18 +112,36 @@ func (g *gatherer) share(i int, it item) {
 			left = append(left, orphan(res)...)
 		}
 	}
-	if len(order) == 1 && len(left) == 0 { // one round has it all, so what is no result stays with it
-		g.place(order[0], to[order[0]], it, others)
-		return
-	}
-	for _, r := range order {
-		r.answers = append(r.answers, *to[r])
+	for len(shares) > 0 {
+		r := shares[0].round
+		a := answer{item: it}
+		a.Parts = nil
+		rest := shares[:0:0]
+		for _, s := range shares {
+			if s.round != r {
+				rest = append(rest, s)
+				continue
+			}
+			a.Parts, a.calls = append(a.Parts, s.says), append(a.calls, s.call)
+		}
+		if shares = rest; len(shares) == 0 && len(left) == 0 { // what is no result may stay
+			g.place(r, &a, it, others)
+			return
+		}
+		r.answers = append(r.answers, a)
 	}
 	if left = append(left, others...); len(left) > 0 {
 		it.Role, it.Parts = RoleUser, left
 		g.nodes = append(g.nodes, node{item: it})
 		g.direct = false
 	}
+}
+
+// share is a result, and the call that it answers.
+type share struct {
+	round *round
+	call  int
+	says  Part
 }
 
 // place adds a tool message to a round, with its parts where they were if all
@@ -238,7 +246,7 @@ func (d *mender) answerAll(r *round) {
 	for c := range r.call.Calls() {
 		if r.by[k] == 0 {
 			m := Message{Role: RoleTool, Parts: []Part{ToolResult{CallID: c.ID, Name: c.Name, Text: textNoResult, Error: true}}}
-			r.answers = append(r.answers, answer{item{m, r.call.at}, []int{k}})
+			r.answers = append(r.answers, answer{item{Message: m, at: r.call.at}, []int{k}})
 			d.fix(UnansweredCall, r.call.at, c.ID, "got an error result: %s", textNoResult)
 		}
 		k++

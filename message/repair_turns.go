@@ -38,7 +38,7 @@ func lastTurn(list []item) int {
 func (d *mender) open(out []item, it item) []item {
 	if d.want.user && it.Role != RoleUser {
 		d.fix(FirstNotUser, it.at, "", "%s was put before it", textOpening)
-		out = append(out, item{User(textOpening), it.at})
+		out = append(out, item{Message: User(textOpening), at: it.at})
 	}
 	return append(out, it)
 }
@@ -71,7 +71,7 @@ func (d *mender) part(rule Rule, out []item, last int, it item) []item {
 		filler = Assistant(Text{textNoAnswer})
 	}
 	d.fix(rule, it.at, "", "%s was put before it", filler.Text())
-	return append(out, item{filler, it.at}, it)
+	return append(out, item{Message: filler, at: it.at}, it)
 }
 
 func (d *mender) joins(before, now *item) bool {
@@ -114,11 +114,11 @@ func (d *mender) close(out []item) []item {
 				at = out[len(out)-1].at
 			}
 			d.fix(FirstNotUser, at, "", "%s was added", textOpening)
-			out = append(out, item{User(textOpening), at})
+			out = append(out, item{Message: User(textOpening), at: at})
 		}
 	case d.want.answer && out[last].Role == RoleAssistant:
 		d.fix(EndsInAnswer, out[last].at, "", "%s was added", textContinue)
-		out = append(out, item{User(textContinue), out[last].at})
+		out = append(out, item{Message: User(textContinue), at: out[last].at})
 	}
 	return out
 }

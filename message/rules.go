@@ -131,13 +131,16 @@ func goodName(name string) bool { return plain(name) && len(name) <= maxName }
 // plain reports whether s has letters, digits, _ and - alone, one at least.
 func plain(s string) bool {
 	for i := range len(s) {
-		if !plainByte(s[i]) {
+		if !plainByte[s[i]] {
 			return false
 		}
 	}
 	return s != ""
 }
 
-func plainByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
-}
+var plainByte = func() (is [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") {
+		is[c] = true
+	}
+	return is
+}()
