@@ -38,8 +38,8 @@ func (f Fix) String() string { return f.Violation.String() + ": " + f.Done }
 //
 // A repair depends on the list alone: the same messages give the same bytes,
 // ids included. It changes what breaks a rule and nothing else. Nothing is left
-// out without a fix that names it; texts of the user, pinned messages and
-// system messages keep every word. What each rule leads to is in [Sheet].
+// out without a fix that names it; texts of the user, of the system and of
+// pinned messages keep every word. What each rule leads to is in [Sheet].
 //
 // A repair hides no bug: who calls it should report the fixes.
 func (r Rules) Repair(msgs []Message) ([]Message, []Fix) {
@@ -180,9 +180,13 @@ func cmpOr(texts ...string) string {
 	return ""
 }
 
+// joined returns both texts, or the one that is not blank.
 func joined(a, b string) string {
-	if blank(a) {
+	switch {
+	case blank(a):
 		return b
+	case blank(b):
+		return a
 	}
 	return a + "\n" + b
 }

@@ -105,11 +105,14 @@ func (g *gatherer) share(i int, it item) {
 			g.noteMove(r, res.CallID, it.at, r.by[k] == 0)
 			r.by[k] = i + 1
 			shares = append(shares, share{r, k, p})
-		case g.newest != nil && slices.Contains(g.newest.ids, res.CallID):
-			g.fixOnce(DuplicateResult, it.at, res.CallID, "left out, the first result stays")
-		default:
+		case g.newest == nil || !slices.Contains(g.newest.ids, res.CallID):
 			g.fixOnce(OrphanedResult, it.at, res.CallID, "became a text of the user")
-			left = append(left, orphan(res)...)
+			left = append(left, told(res, "result of an unknown call")...)
+		case it.Hints.Pinned:
+			g.fixOnce(DuplicateResult, it.at, res.CallID, "became a text of the user, for it is pinned")
+			left = append(left, told(res, "another result of call")...)
+		default:
+			g.fixOnce(DuplicateResult, it.at, res.CallID, "left out, the first result stays")
 		}
 	}
 	for len(shares) > 0 {
@@ -224,9 +227,9 @@ func (d *mender) fixOnce(r Rule, at int, id, done string) {
 	d.fixes = append(d.fixes, f)
 }
 
-// orphan tells a result without a call in parts of the user.
-func orphan(r ToolResult) []Part {
-	what := fmt.Sprintf("(result of an unknown call %q", r.CallID)
+// told tells a result that no call waits for in parts of the user.
+func told(r ToolResult, what string) []Part {
+	what = fmt.Sprintf("(%s %q", what, r.CallID)
 	if r.Name != "" {
 		what += " of tool " + r.Name
 	}

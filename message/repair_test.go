@@ -222,6 +222,98 @@ func TestRepairGrows(t *testing.T) {
 	}
 }
 
+// TestRepairOfRounds checks what becomes of calls and results that do not
+// belong together.
+func TestRepairOfRounds(t *testing.T) {
+	t.Parallel()
+	user, say := message.User("go on"), message.Assistant(message.Text{Text: "done"})
+	none := func(id string) message.Message {
+		return tool(message.ToolResult{CallID: id, Name: "tool", Text: "no result: the call was interrupted", Error: true})
+	}
+	pinned := tool(piece("a"))
+	pinned.Hints.Pinned = true
+	toldPinned := message.User("(another result of call \"a\")\nresult a")
+	toldPinned.Hints.Pinned = true
+	const twin = "call_bf1464ffe356cd15cd97d521" // ids that are derived stay the same for ever
+	second := renamed(tool(piece("a")), twin)
+	tests := []struct {
+		name string
+		in   []message.Message
+		want []message.Message
+		fix  []string
+	}{
+		{
+			"unanswered, in the middle of others",
+			[]message.Message{user, message.Assistant(call("a"), call("b")), tool(piece("b")), say},
+			[]message.Message{user, message.Assistant(call("a"), call("b")), tool(piece("b")), none("a"), say},
+			[]string{`message 1: unanswered call "a": got an error result: no result: the call was interrupted`},
+		},
+		{
+			"behind a user",
+			[]message.Message{user, message.Assistant(call("a")), user, tool(piece("a"))},
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), user},
+			[]string{`message 3: displaced result "a": moved up to its call`},
+		},
+		{
+			"behind another assistant message",
+			[]message.Message{user, message.Assistant(call("a")), say, tool(piece("a"))},
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), say},
+			[]string{`message 3: orphaned result "a": moved up to the call that waits for it`},
+		},
+		{
+			"without a call",
+			[]message.Message{user, tool(piece("a"), message.ToolResult{CallID: "a", Name: "draw", Content: message.Media{URL: "u"}, Error: true})},
+			[]message.Message{user, {Role: message.RoleUser, Parts: []message.Part{
+				message.Text{Text: "(result of an unknown call \"a\")\nresult a"},
+				message.Text{Text: "(result of an unknown call \"a\" of tool draw, an error)"},
+				message.Media{URL: "u"},
+			}}},
+			[]string{`message 1: orphaned result "a": became a text of the user`},
+		},
+		{
+			"twice",
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), tool(piece("a"), piece("a"))},
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a"))},
+			[]string{`message 3: duplicate result "a": left out, the first result stays`},
+		},
+		{
+			"twice, and pinned",
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), pinned},
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), toldPinned},
+			[]string{`message 3: duplicate result "a": became a text of the user, for it is pinned`},
+		},
+		{
+			"two calls of one id, two results",
+			[]message.Message{user, message.Assistant(call("a"), call("a")), tool(piece("a")), tool(piece("a"))},
+			[]message.Message{
+				user,
+				message.Assistant(call("a"), message.ToolCall{ID: twin, Name: "tool", Arguments: `{"n":1}`}), tool(piece("a")), second,
+			},
+			[]string{fmt.Sprintf(`message 1: duplicate call "a": the call became %q`, twin)},
+		},
+		{
+			"a result of the user", // as in lists that were written for Anthropic
+			[]message.Message{user, message.Assistant(call("a")), {Role: message.RoleUser, Parts: []message.Part{piece("a"), message.Text{Text: "x"}}}},
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), message.User("x")},
+			[]string{
+				`message 2: misplaced part "a": the result moved to a tool message`,
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, fixes := message.Rules(0).Repair(tt.in)
+			require.Equal(t, tt.want, got)
+			var texts []string
+			for _, f := range fixes {
+				texts = append(texts, f.String())
+			}
+			require.Equal(t, tt.fix, texts)
+		})
+	}
+}
+
 func TestRepairedJSON(t *testing.T) {
 	t.Parallel()
 	for arguments, want := range map[string]string{

@@ -93,7 +93,7 @@ var sheet = []Entry{
 		Says: "A call has one result, which may have several pieces in one message.",
 		Source: "Anthropic error \"each tool_use must have a single result\"; Bedrock error \"duplicate Ids\" " +
 			"(kirodotdev/Kiro#9355)",
-		Mend: "The first one stays, the others are left out.",
+		Mend: "The first one stays, the others are left out; a pinned one becomes a text of the user.",
 	},
 	{
 		Rule: BadArguments, Common: true, By: everyone,
