@@ -1,7 +1,6 @@
 package message
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -130,7 +129,7 @@ func says(p Part) bool {
 	case nil:
 		return false
 	case Text:
-		return strings.TrimSpace(p.Text) != ""
+		return !blank(p.Text)
 	case Thinking, Media, ToolCall, ToolResult, Opaque:
 		return true
 	}
@@ -146,10 +145,6 @@ func holds(content Part) bool {
 		return false
 	}
 	return false
-}
-
-func isObject(arguments string) bool {
-	return strings.HasPrefix(strings.TrimLeft(arguments, " \t\r\n"), "{") && json.Valid([]byte(arguments))
 }
 
 // Pairing returns the violations that lie between messages: calls and results

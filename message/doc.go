@@ -1,6 +1,6 @@
 // Package message defines the words of a conversation: messages and their
 // parts, the identity of a position, the units that may be removed alone, and
-// the rules that every provider demands of a list of messages.
+// the rules that providers demand of a list of messages, with a repair.
 //
 //	history := []message.Message{
 //		message.System("You fix builds."),

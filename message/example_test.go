@@ -121,3 +121,66 @@ func ExampleMessage_MarshalJSON() {
 	// }
 	// true
 }
+
+func ExampleRules_Check() {
+	history := []message.Message{
+		message.User("Why does the nightly build fail?"),
+		message.Assistant(
+			message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"job":"nightly"}`},
+			message.Text{Text: "I look at the log."},
+		),
+		message.Result("c1", "read_log", ""),
+	}
+	for _, r := range []message.Rules{message.OpenAI, message.Anthropic, message.Bedrock, message.OpenAI | message.Bedrock} {
+		fmt.Println(r, "-", r.Check(history))
+	}
+	fmt.Println(message.Bedrock.Violations(history)[0].Rule.Source())
+	// Output:
+	// OpenAI - <nil>
+	// Anthropic - message: message 1: text after call
+	// Bedrock - message: message 1: text after call; message 2: empty result "c1"
+	// OpenAI|Bedrock - message: message 1: text after call; message 2: empty result "c1"
+	// Anthropic answers with the error of an unanswered call (a recorded test of opencode: rejects malformed assistant tool order); Bedrock rejects toolUse before text (evalstate/fast-agent#667)
+}
+
+func ExampleRules_Repair() {
+	history := []message.Message{
+		message.User("Compare the two logs."),
+		message.Assistant(
+			message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"job":"nightly"}`},
+			message.ToolCall{ID: "c2", Name: "read_log", Arguments: `{"job":`}, // cut off
+		),
+		message.User("Hurry up."), // typed while the tools ran
+		message.Result("c1", "read_log", "exit status 2"),
+	}
+	valid, fixes := message.OpenAI.Repair(history)
+	for _, f := range fixes {
+		fmt.Println(f)
+	}
+	for _, m := range valid {
+		for _, p := range m.Parts {
+			fmt.Printf("%s %+v\n", m.Role, p)
+		}
+	}
+	// Output:
+	// message 1: bad arguments "c2": "{\"job\":" became a JSON object
+	// message 1: unanswered call "c2": got an error result: no result: the call was interrupted
+	// message 3: displaced result "c1": moved up to its call
+	// user {Text:Compare the two logs.}
+	// assistant {ID:c1 Name:read_log Arguments:{"job":"nightly"}}
+	// assistant {ID:c2 Name:read_log Arguments:{"invalid_arguments":"{\"job\":"}}
+	// tool {CallID:c1 Name:read_log Text:exit status 2 Content:<nil> Error:false}
+	// tool {CallID:c2 Name:read_log Text:no result: the call was interrupted Content:<nil> Error:true}
+	// user {Text:Hurry up.}
+}
+
+func ExampleSheet() {
+	for _, e := range message.Sheet() {
+		if e.By == message.Gemini {
+			fmt.Printf("%s: %s\n", e.Rule, e.Says)
+		}
+	}
+	// Output:
+	// result order: Results stand in the order of their calls.
+	// call after answer: A call comes right after a message of the user or of a tool.
+}

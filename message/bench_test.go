@@ -1,0 +1,48 @@
+package message_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// agentRun makes a valid conversation of an agent, of about n messages.
+func agentRun(n int) []message.Message {
+	h := []message.Message{message.System("You fix builds."), message.User("Why does the nightly build fail?")}
+	for i := 0; len(h) < n; i++ {
+		id := fmt.Sprintf("call_%06d", i)
+		h = append(h, message.Assistant(
+			message.Text{Text: "Next I look at a log."},
+			message.ToolCall{ID: id, Name: "read_log", Arguments: fmt.Sprintf(`{"job":"nightly","page":%d,"lines":[1,2,3]}`, i)},
+		), message.Result(id, "read_log", "exit status 2: the linker ran out of memory"))
+	}
+	return h
+}
+
+func BenchmarkCheck(b *testing.B) {
+	h := agentRun(2000)
+	for _, r := range []message.Rules{0, message.OpenAI, message.Anthropic, message.Portable} {
+		b.Run(r.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := r.Check(h); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkRepair(b *testing.B) {
+	h := agentRun(2000)
+	torn := append(append([]message.Message{}, h[:1000]...), h[1001:]...)
+	for name, h := range map[string][]message.Message{"valid": h, "torn": torn} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				message.Portable.Repair(h)
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package message
+
+import "slices"
+
+// mendTurns mends who speaks first, last, and after whom.
+func (d *mender) mendTurns() {
+	out := make([]item, 0, len(d.list)+2)
+	for _, it := range d.list {
+		if it.Role == RoleSystem {
+			out = append(out, it)
+			continue
+		}
+		last := lastTurn(out)
+		if last < 0 {
+			out = d.open(out, it)
+			continue
+		}
+		if rule, wrong := d.wrongTurn(&out[last].Message, &it.Message); wrong {
+			out = d.part(rule, out, last, it)
+			continue
+		}
+		out = append(out, it)
+	}
+	d.list = d.close(out)
+}
+
+// lastTurn returns the newest message that is not a system message, or -1.
+func lastTurn(list []item) int {
+	for i, it := range slices.Backward(list) {
+		if it.Role != RoleSystem {
+			return i
+		}
+	}
+	return -1
+}
+
+// open adds the first message behind the system messages.
+func (d *mender) open(out []item, it item) []item {
+	if d.want.user && it.Role != RoleUser {
+		d.fix(FirstNotUser, it.at, "", "%s was put before it", textOpening)
+		out = append(out, item{Message: User(textOpening), at: it.at})
+	}
+	return append(out, it)
+}
+
+func (d *mender) wrongTurn(before, now *Message) (Rule, bool) {
+	switch {
+	case d.want.turns && sameTurn(before.Role, now.Role):
+		return RepeatedTurn, true
+	case d.want.calls && callAfterAnswer(before, now):
+		return CallAfterAnswer, true
+	}
+	return "", false
+}
+
+// part adds a message of the side that spoke last: it becomes one with the last
+// message if nothing is in the way, else a message of the other side parts them.
+func (d *mender) part(rule Rule, out []item, last int, it item) []item {
+	before := &out[last]
+	earlier := lastTurn(out[:last]) // with the call it would stand behind this one
+	alone := earlier < 0 || !d.want.calls || !callAfterAnswer(&out[earlier].Message, &it.Message)
+	if last == len(out)-1 && alone && d.joins(before, &it) {
+		before.Parts = slices.Concat(before.Parts, it.Parts)
+		before.Usage = firstOf(it.Usage, before.Usage)
+		before.Hints = joinHints(before.Hints, it.Hints)
+		d.fix(rule, it.at, "", "became one with the message before")
+		return out
+	}
+	filler := User(textContinue)
+	if it.Role != RoleAssistant {
+		filler = Assistant(Text{textNoAnswer})
+	}
+	d.fix(rule, it.at, "", "%s was put before it", filler.Text())
+	return append(out, item{Message: filler, at: it.at}, it)
+}
+
+func (d *mender) joins(before, now *item) bool {
+	switch {
+	case before.Role != now.Role || before.Name != now.Name || before.HasCalls():
+		return false
+	case before.Hints.Pinned || now.Hints.Pinned:
+		return false
+	}
+	first := thinkingAt(slices.Concat(before.Parts, now.Parts))
+	return !d.want.thinkingFirst || first <= 0
+}
+
+func firstOf(usages ...*Usage) *Usage {
+	for _, u := range usages {
+		if u != nil {
+			return u
+		}
+	}
+	return nil
+}
+
+func joinHints(a, b Hints) Hints {
+	return Hints{
+		Pinned:     a.Pinned || b.Pinned,
+		Memory:     a.Memory && b.Memory,
+		Priority:   max(a.Priority, b.Priority),
+		Breakpoint: a.Breakpoint || b.Breakpoint,
+	}
+}
+
+// close adds what must come last.
+func (d *mender) close(out []item) []item {
+	last := lastTurn(out)
+	switch {
+	case last < 0:
+		if d.want.user {
+			at := 0
+			if len(out) > 0 {
+				at = out[len(out)-1].at
+			}
+			d.fix(FirstNotUser, at, "", "%s was added", textOpening)
+			out = append(out, item{Message: User(textOpening), at: at})
+		}
+	case d.want.answer && out[last].Role == RoleAssistant:
+		d.fix(EndsInAnswer, out[last].at, "", "%s was added", textContinue)
+		out = append(out, item{Message: User(textContinue), at: out[last].at})
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+package message_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// single are the providers one by one.
+var single = []message.Rules{message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Bedrock}
+
+// ruleCase is a list that breaks one rule, and what it becomes.
+type ruleCase struct {
+	rule    message.Rule
+	name    string
+	in      []message.Message
+	at      int
+	id      string
+	by      message.Rules // who demands it
+	maybe   message.Rules // who is said to
+	mended  []message.Message
+	mending message.Rules // whose repair gives mended
+}
+
+func byRule() []ruleCase {
+	user, say := message.User("go on"), message.Assistant(message.Text{Text: "done"})
+	think := message.Thinking{Text: "hm", Signature: "s"}
+	image := message.Media{Type: "image/png", URL: "u"}
+	text := message.Text{Text: "x"}
+	filler, opening, more := message.Assistant(message.Text{Text: "(no answer)"}), message.User("(conversation continues)"), message.User("(continue)")
+	round := func(results ...message.Message) []message.Message {
+		return append([]message.Message{user, message.Assistant(call("a"), call("b"))}, results...)
+	}
+	long := strings.Repeat("x", 41)
+	everyone := message.OpenAI | message.OpenAIResponses | message.Anthropic | message.Gemini | message.Bedrock
+	list := func(msgs ...message.Message) []message.Message { return msgs }
+	says := func(parts ...message.Part) message.Message {
+		return message.Message{Role: message.RoleUser, Parts: parts}
+	}
+	return []ruleCase{
+		{
+			rule: message.NoResult, in: round(tool(piece("a"), piece("b")), say, tool(text)), at: 4, by: everyone,
+			mended: round(tool(piece("a"), piece("b")), say, message.User("x")), mending: everyone,
+		},
+		{
+			rule: message.ResultsNotFirst, in: round(tool(text, piece("a"), piece("b"))), at: 2, by: message.Anthropic,
+			mended: round(tool(piece("a"), piece("b"), text)), mending: message.Anthropic,
+		},
+		{
+			rule: message.ResultOrder, name: "one message", in: round(tool(piece("b"), piece("a"))), at: 2, id: "a", by: message.Gemini,
+			mended: round(tool(piece("a"), piece("b"))), mending: message.Gemini,
+		},
+		{
+			rule: message.ResultOrder, name: "a message each", in: round(tool(piece("b")), tool(piece("a"))), at: 3, id: "a", by: message.Gemini,
+			mended: round(tool(piece("a")), tool(piece("b"))), mending: message.Gemini,
+		},
+		{
+			rule: message.EmptyResult, in: round(tool(piece("a"), message.ToolResult{CallID: "b", Text: " "})), at: 2, id: "b", by: message.Bedrock,
+			mended: round(tool(piece("a"), message.ToolResult{CallID: "b", Text: "(empty)"})), mending: message.Bedrock,
+		},
+		{
+			rule: message.MisplacedMedia, name: "in a result", in: round(tool(message.ToolResult{CallID: "a", Content: image}), tool(piece("b"))), at: 2, id: "a", by: message.OpenAI,
+			mended: round(tool(message.ToolResult{CallID: "a", Text: "(image/png: in the next message of the user)"}), tool(piece("b")), says(image)), mending: message.OpenAI,
+		},
+		{
+			rule: message.MisplacedMedia, name: "of the assistant", in: list(user, message.Assistant(text, image), user), at: 1, by: message.OpenAI,
+			mended: list(user, message.Assistant(text, message.Text{Text: "(image/png: in the next message of the user)"}), says(image), user), mending: message.OpenAI,
+		},
+		{
+			rule: message.EmptyText, in: list(says(text, message.Text{Text: "\n"})), by: message.Anthropic | message.Gemini | message.Bedrock,
+			mended: list(message.User("x")), mending: message.Anthropic,
+		},
+		{
+			rule: message.TextAfterCall, in: list(user, message.Assistant(call("a"), text), tool(piece("a"))), at: 1, by: message.Anthropic | message.Bedrock,
+			mended: list(user, message.Assistant(text, call("a")), tool(piece("a"))), mending: message.Bedrock,
+		},
+		{
+			rule: message.FirstNotUser, in: list(message.System("s"), say, user), at: 1, by: message.Anthropic | message.Gemini | message.Bedrock,
+			mended: list(message.System("s"), opening, say, user), mending: message.Anthropic,
+		},
+		{
+			rule: message.FirstNotUser, name: "system alone", in: list(message.System("s"), message.System("t")), at: 1, by: message.Anthropic | message.Gemini | message.Bedrock,
+			mended: list(message.System("s"), message.System("t"), opening), mending: message.Bedrock,
+		},
+		{
+			rule: message.LateSystem, in: list(message.System("s"), user, say, message.System("t"), user), at: 3, by: message.Anthropic | message.Gemini | message.Bedrock,
+			mended: list(message.System("s"), message.System("t"), user, say, user), mending: message.Gemini,
+		},
+		{
+			rule: message.RepeatedTurn, name: "user", in: list(user, user), at: 1, by: message.Bedrock,
+			mended: list(says(user.Parts[0], user.Parts[0])), mending: message.Bedrock,
+		},
+		{
+			rule: message.RepeatedTurn, name: "assistant", in: list(user, say, say, user), at: 2, by: message.Bedrock,
+			mended: list(user, message.Assistant(say.Parts[0], say.Parts[0]), user), mending: message.Bedrock,
+		},
+		{
+			rule: message.RepeatedTurn, name: "user behind results", in: round(tool(piece("a"), piece("b")), user), at: 3, by: message.Bedrock,
+			mended: round(tool(piece("a"), piece("b")), filler, user), mending: message.Bedrock,
+		},
+		{
+			rule: message.RepeatedTurn, name: "thinking in the second", in: list(user, say, message.Assistant(think, text), user), at: 2, by: message.Bedrock,
+			mended: list(user, say, more, message.Assistant(think, text), user), mending: message.Bedrock | message.Anthropic,
+		},
+		{
+			rule: message.CallAfterAnswer, in: list(user, say, message.Assistant(call("a")), tool(piece("a"))), at: 2, by: message.Gemini,
+			mended: list(user, message.Assistant(say.Parts[0], call("a")), tool(piece("a"))), mending: message.Gemini,
+		},
+		{
+			rule: message.EndsInAnswer, in: list(user, say), at: 1, by: message.Anthropic, maybe: message.Gemini | message.Bedrock,
+			mended: list(user, say, more), mending: message.Anthropic,
+		},
+		{
+			rule: message.ThinkingOutside, in: list(says(text, think)), by: message.Bedrock, maybe: message.Anthropic,
+			mended: list(message.User("x")), mending: message.Bedrock,
+		},
+		{
+			rule: message.ThinkingNotFirst, in: list(user, message.Assistant(text, think, think, call("a")), tool(piece("a"))), at: 1, by: message.Anthropic,
+			mended: list(user, message.Assistant(think, think, text, call("a")), tool(piece("a"))), mending: message.Anthropic,
+		},
+		{
+			rule: message.ThinkingLast, in: list(user, message.Assistant(think, text, think), user), at: 1, by: message.Anthropic | message.OpenAIResponses,
+			mended: list(user, message.Assistant(think, text), user), mending: message.OpenAIResponses,
+		},
+		{
+			rule: message.ThinkingAlone, in: list(user, message.Assistant(think), user), at: 1, maybe: message.OpenAI,
+			mended: list(user, user), mending: message.OpenAI | message.Unconfirmed,
+		},
+		{
+			rule: message.ReusedID, in: list(user, message.Assistant(call("a")), tool(piece("a")), message.Assistant(call("a")), tool(piece("a"), piece("a"))), at: 3, id: "a", maybe: message.Anthropic,
+			mended: list(user, message.Assistant(call("a")), tool(piece("a")),
+				message.Assistant(call("call_bf1464ffe356cd15cd97d521")), renamed(tool(piece("a"), piece("a")), "call_bf1464ffe356cd15cd97d521")),
+			mending: message.Anthropic | message.Unconfirmed,
+		},
+		{
+			rule: message.BadID, name: "long", in: list(user, message.Assistant(call(long)), tool(piece(long))), at: 1, id: long, by: message.OpenAI,
+			mended:  list(user, message.Assistant(call("call_e6c93acf044daa70e39e72d3")), renamed(tool(piece(long)), "call_e6c93acf044daa70e39e72d3")),
+			mending: message.OpenAI,
+		},
+		{
+			rule: message.BadID, name: "characters", in: list(user, message.Assistant(call("a|b")), tool(piece("a|b"))), at: 1, id: "a|b", by: message.Anthropic | message.Bedrock,
+			mended:  list(user, message.Assistant(call("call_610ad5de454a2cec638420f4")), renamed(tool(piece("a|b")), "call_610ad5de454a2cec638420f4")),
+			mending: message.Anthropic,
+		},
+		{
+			rule: message.BadName, in: list(user, message.Assistant(message.ToolCall{ID: "a", Name: "fs.read", Arguments: "{}"}), tool(piece("a"))), at: 1, id: "a", by: message.OpenAI | message.Bedrock,
+			mended: list(user, message.Assistant(message.ToolCall{ID: "a", Name: "fs_read", Arguments: "{}"}), tool(piece("a"))), mending: message.OpenAI,
+		},
+	}
+}
+
+// renamed returns a tool message whose results have another call id.
+func renamed(m message.Message, id string) message.Message {
+	for i, p := range m.Parts {
+		r := p.(message.ToolResult)
+		r.CallID = id
+		m.Parts[i] = r
+	}
+	return m
+}
+
+func TestRulesOfProviders(t *testing.T) {
+	t.Parallel()
+	for _, tt := range byRule() {
+		t.Run(string(tt.rule)+" "+tt.name, func(t *testing.T) {
+			t.Parallel()
+			want := message.Violation{Rule: tt.rule, At: tt.at, CallID: tt.id}
+			require.NoError(t, message.Check(tt.in), "not every provider demands it")
+			for _, r := range single {
+				got := r.Violations(tt.in)
+				found := slices.Contains(got, want)
+				require.Equal(t, tt.by&r != 0, found, "%v: %v", r, got)
+				got = (r | message.Unconfirmed).Violations(tt.in)
+				require.Equal(t, (tt.by|tt.maybe)&r != 0, slices.Contains(got, want), "%v, unconfirmed: %v", r, got)
+			}
+			require.Contains(t, message.Portable.Violations(tt.in), want, "portable is all of them")
+
+			got, fixes := tt.mending.Repair(tt.in)
+			require.Equal(t, tt.mended, got)
+			require.Equal(t, want, fixes[0].Violation)
+			for _, f := range fixes {
+				require.Equal(t, tt.at, f.At, "%v is of a message that is in order", f)
+			}
+		})
+	}
+}
+
+// TestSheet checks that the table says of each rule all that it must, and that
+// the cases above break each rule of it that not everyone demands.
+func TestSheet(t *testing.T) {
+	t.Parallel()
+	cases := byRule()
+	seen := map[message.Rule]bool{}
+	for _, e := range message.Sheet() {
+		require.False(t, seen[e.Rule], "%s is there twice", e.Rule)
+		seen[e.Rule] = true
+		for what, text := range map[string]string{"says": e.Says, "source": e.Source, "mend": e.Mend} {
+			require.NotEmpty(t, text, "%s: %s", e.Rule, what)
+			require.NotContains(t, text, "|", "%s: %s would break the table", e.Rule, what)
+		}
+		require.Equal(t, e.Source, e.Rule.Source())
+		require.NotZero(t, e.By|e.Maybe, "%s: nobody demands it", e.Rule)
+		require.Zero(t, e.By&e.Maybe, "%s: who demands it is not only said to", e.Rule)
+		require.True(t, message.Portable.Demand(e.Rule), "%s", e.Rule)
+		require.Equal(t, e.Common, message.Rules(0).Demand(e.Rule), "%s", e.Rule)
+		tested := slices.ContainsFunc(cases, func(c ruleCase) bool { return c.rule == e.Rule })
+		require.Equal(t, !e.Common, tested, "%s has no case", e.Rule)
+	}
+	require.Empty(t, message.Rule("unheard of").Source())
+	require.False(t, message.Portable.Demand("unheard of"))
+}
