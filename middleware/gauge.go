@@ -141,9 +141,9 @@ func (v *View) wideTokens() int {
 }
 
 // isWide reports whether most of what a message says are ideographs or other
-// letters from U+3000 to U+9FFF, by the bytes that those begin with.
+// letters from U+3000 to U+9FFF.
 func isWide(m *message.Message) bool {
-	leads, length := 0, 0
+	wide, length := 0, 0
 	for _, p := range m.Parts {
 		var s string
 		switch p := p.(type) {
@@ -157,14 +157,32 @@ func isWide(m *message.Message) bool {
 			s = p.Arguments
 		case message.Media, message.Opaque:
 		}
+		wide += wideBytes(s)
 		length += len(s)
-		for i := range len(s) {
-			if b := s[i]; 0xE3 <= b && b <= 0xE9 {
-				leads++
-			}
-		}
 	}
-	return 2*3*leads > length
+	return 2*wide > length
+}
+
+// wideBytes returns about how many bytes of a text belong to such letters. It
+// takes samples, since a long text takes long to read.
+func wideBytes(s string) int {
+	const samples = 64
+	step := max(1, len(s)/samples)
+	hits, taken := 0, 0
+	for i := step / 2; i < len(s); i += step {
+		k := i
+		for k > 0 && k > i-3 && s[k]&0xC0 == 0x80 { // inside of a letter, which says at its first byte what it is
+			k--
+		}
+		if 0xE3 <= s[k] && s[k] <= 0xE9 {
+			hits++
+		}
+		taken++
+	}
+	if taken == 0 {
+		return 0
+	}
+	return len(s) * hits / taken
 }
 
 // calibrate lets the track's gauge take in what has been told since: to this

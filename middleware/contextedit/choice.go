@@ -30,7 +30,8 @@ func (o *editor) beyondKeep(s survey) []candidate {
 	for i := range slices.Backward(s.found) {
 		c := &s.found[i]
 		keptTokens += c.tokens
-		c.stays = c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds || s.view.Charged(keptTokens) <= o.KeepTokens
+		c.stays = c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds ||
+			o.KeepTokens > 0 && s.view.Charged(keptTokens) <= o.KeepTokens
 		if c.stays {
 			kept++
 		}
