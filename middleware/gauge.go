@@ -1,11 +1,9 @@
 package middleware
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -117,74 +115,6 @@ func (g *gauge) tell(at, charged, counted, made, wide int, p priors) (believed b
 	return true
 }
 
-// wideTokens returns the counted tokens of the wide messages that are new and
-// that the view has as they are.
-func (v *View) wideTokens() int {
-	t := v.call.track
-	n := t.gauge.fresh
-	if n == 0 {
-		return 0
-	}
-	for _, it := range slices.Backward(v.list) {
-		if it.last() < t.gauge.at {
-			break
-		}
-		for _, run := range it.Runs {
-			for i := max(run.First, t.gauge.at); i <= run.Last; i++ {
-				if t.wide[i] {
-					n -= t.toks[i]
-				}
-			}
-		}
-	}
-	return n
-}
-
-// isWide reports whether most of what a message says are ideographs or other
-// letters from U+3000 to U+9FFF.
-func isWide(m *message.Message) bool {
-	wide, length := 0, 0
-	for _, p := range m.Parts {
-		var s string
-		switch p := p.(type) {
-		case message.Text:
-			s = p.Text
-		case message.Thinking:
-			s = p.Text
-		case message.ToolResult:
-			s = p.Text
-		case message.ToolCall:
-			s = p.Arguments
-		case message.Media, message.Opaque:
-		}
-		wide += wideBytes(s)
-		length += len(s)
-	}
-	return 2*wide > length
-}
-
-// wideBytes returns about how many bytes of a text belong to such letters. It
-// takes samples, since a long text takes long to read.
-func wideBytes(s string) int {
-	const samples = 64
-	step := max(1, len(s)/samples)
-	hits, taken := 0, 0
-	for i := step / 2; i < len(s); i += step {
-		k := i
-		for k > 0 && k > i-3 && s[k]&0xC0 == 0x80 { // inside of a letter, which says at its first byte what it is
-			k--
-		}
-		if 0xE3 <= s[k] && s[k] <= 0xE9 {
-			hits++
-		}
-		taken++
-	}
-	if taken == 0 {
-		return 0
-	}
-	return len(s) * hits / taken
-}
-
 // calibrate lets the track's gauge take in what has been told since: to this
 // chain by the model, or to whoever made the history.
 func (c *chain) calibrate(ctx context.Context, req *Request, cl *call) {
@@ -227,91 +157,4 @@ func (v *View) learn(u message.Usage) {
 		p.made = max(p.made, it.Made)
 	}
 	v.call.chain.memo.tell(v.call.ids[len(v.call.ids)-1], p)
-}
-
-// overhead returns the tokens of all that is sent beside the messages of the
-// body, by the meter.
-func (c *call) overhead() int {
-	n := c.chain.meter.Once() + c.track.toolTokens
-	for _, k := range c.track.leadToks {
-		n += k
-	}
-	return n
-}
-
-// past knows how long the prompts of a conversation were, by the meter. It is
-// asked for one length after the other, ascending.
-type past struct {
-	call  *call
-	made  int // length of the body when the newest edit was made
-	freed int // by all edits
-
-	length int      // up to where tokens were summed up
-	sum    int      // so many, with all that is sent beside the body
-	asked  bool     // for changes
-	before change   // the last change so far, and what all so far have freed
-	ahead  []change // by all edits and those that they cover, in order
-}
-
-// change is what an edit took away from some length of the body on, or gave
-// back, when a fold swallowed it.
-type change struct{ made, freed int }
-
-func (c *call) past() *past {
-	p := &past{call: c, sum: c.overhead()}
-	for _, it := range c.track.found.list {
-		p.made = max(p.made, it.Made)
-		p.freed += c.freed(it)
-	}
-	return p
-}
-
-// freed returns the tokens by which an edit makes the prompt shorter.
-func (c *call) freed(it item) int {
-	n := -it.tokens
-	for _, run := range it.Runs {
-		for _, k := range c.toks[run.First : run.Last+1] {
-			n += k
-		}
-	}
-	return n
-}
-
-// prompt returns the tokens of the prompt for the first messages of the body,
-// and the length that the body had when it was last edited before.
-func (p *past) prompt(length int) (counted, made int) {
-	for ; p.length < length; p.length++ {
-		p.sum += p.call.toks[p.length]
-	}
-	if p.made <= length {
-		return p.sum - p.freed, p.made
-	}
-	if !p.asked {
-		p.list()
-	}
-	for ; len(p.ahead) > 0 && p.ahead[0].made <= length; p.ahead = p.ahead[1:] {
-		p.before = change{p.ahead[0].made, p.before.freed + p.ahead[0].freed}
-	}
-	return p.sum - p.before.freed, p.before.made
-}
-
-func (p *past) list() {
-	p.asked = true
-	for _, it := range p.call.track.found.list {
-		p.take(it, -1)
-	}
-	slices.SortStableFunc(p.ahead, func(a, b change) int { return cmp.Compare(a.made, b.made) })
-}
-
-// take takes in an edit that was in force until the body had a length; -1: it
-// still is.
-func (p *past) take(it item, until int) {
-	freed := p.call.freed(it)
-	p.ahead = append(p.ahead, change{it.Made, freed})
-	if until >= 0 {
-		p.ahead = append(p.ahead, change{until, -freed})
-	}
-	for _, u := range it.Under {
-		p.take(p.call.chain.weigh(u, p.call), it.Made)
-	}
 }
