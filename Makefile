@@ -92,7 +92,7 @@ examples:
 .PHONY: fuzz-short
 fuzz-short:
 	@echo "== fuzz"
-	@GO="$(GO)" .ci/fuzz 5 60
+	@GO="$(GO)" .ci/fuzz 5 25
 
 $(GOLANGCI):
 	@echo "== build golangci-lint $(GOLANGCI_VERSION) (once, a few minutes)"
