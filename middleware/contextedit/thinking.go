@@ -5,7 +5,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // newestTurn returns the position in the history at which the newest turn
@@ -33,7 +32,7 @@ func thinkingOf(v *middleware.View, i int, m message.Message, newest int) (c can
 	c = candidate{at: i, call: i, thinking: true}
 	for _, p := range m.Parts {
 		if isThinking(p) {
-			c.freed += tokens.Part(v.Counter(), p)
+			c.freed += v.Meter().Part(p)
 		}
 	}
 	m.Parts = withoutThinking(m.Parts)
