@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/foreign"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -37,23 +38,12 @@ func fault(ctx context.Context, err error) error {
 // request is one that is too long by what it says.
 func kindOf(err error) middleware.Kind {
 	status := statusOf(err)
-	switch status {
-	case http.StatusTooManyRequests:
-		return middleware.RateLimited
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
-		return middleware.Denied
-	case http.StatusRequestTimeout:
-		return middleware.Unavailable
-	}
-	switch {
-	case status >= http.StatusInternalServerError:
-		return middleware.Unavailable
-	case status != http.StatusRequestEntityTooLarge && saysTooLong(err): // 413 counts bytes
+	kind := foreign.KindOfStatus(status)
+	mayBeLong := kind == middleware.Unknown || kind == middleware.Invalid && status != http.StatusRequestEntityTooLarge // 413 counts bytes
+	if mayBeLong && saysTooLong(err) {
 		return middleware.Overflow
-	case status >= http.StatusBadRequest:
-		return middleware.Invalid
 	}
-	return middleware.Unknown
+	return kind
 }
 
 // tooLong are the words by which providers say that a request has more tokens

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/laconic-go/laconic/internal/foreign"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -84,7 +85,7 @@ func kindOfError(err error) middleware.Kind {
 	}
 	if m := status.FindStringSubmatch(err.Error()); m != nil {
 		code, _ := strconv.Atoi(m[1])
-		return kindOfStatus(code)
+		return foreign.KindOfStatus(code)
 	}
 	switch {
 	case network, strings.HasPrefix(text, "network error:"), strings.HasPrefix(text, "request timeout:"):
@@ -102,18 +103,4 @@ func containsAny(s string, words []string) bool {
 		}
 	}
 	return false
-}
-
-func kindOfStatus(code int) middleware.Kind {
-	switch {
-	case code == 401, code == 402, code == 403:
-		return middleware.Denied
-	case code == 408, code >= 500:
-		return middleware.Unavailable
-	case code == 429:
-		return middleware.RateLimited
-	case code >= 400: // 413 too: it is about bytes, not tokens
-		return middleware.Invalid
-	}
-	return middleware.Unknown
 }

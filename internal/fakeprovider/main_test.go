@@ -78,22 +78,25 @@ func requireError(t *testing.T, body []byte) map[string]any {
 	return e.Error
 }
 
+// spoken is a message, or what a chunk adds to one.
+type spoken struct {
+	Role      string  `json:"role"`
+	Content   *string `json:"content"`
+	Reasoning string  `json:"reasoning_content"`
+	Calls     []call  `json:"tool_calls"`
+	Function  *struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function_call"`
+}
+
 type completion struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
 	Model   string `json:"model"`
 	Choices []struct {
-		Message struct {
-			Role      string  `json:"role"`
-			Content   *string `json:"content"`
-			Reasoning string  `json:"reasoning_content"`
-			Calls     []call  `json:"tool_calls"`
-			Function  *struct {
-				Name      string `json:"name"`
-				Arguments string `json:"arguments"`
-			} `json:"function_call"`
-		} `json:"message"`
-		Finish string `json:"finish_reason"`
+		Message spoken `json:"message"`
+		Finish  string `json:"finish_reason"`
 	} `json:"choices"`
 	Usage usage `json:"usage"`
 }
@@ -135,16 +138,7 @@ type chunk struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
 	Choices []struct {
-		Delta struct {
-			Role      string  `json:"role"`
-			Content   *string `json:"content"`
-			Reasoning string  `json:"reasoning_content"`
-			Calls     []call  `json:"tool_calls"`
-			Function  *struct {
-				Name      string `json:"name"`
-				Arguments string `json:"arguments"`
-			} `json:"function_call"`
-		} `json:"delta"`
+		Delta  spoken  `json:"delta"`
 		Finish *string `json:"finish_reason"`
 	} `json:"choices"`
 	Usage *usage `json:"usage"`
