@@ -11,4 +11,7 @@
 // A message that no edit touched comes out as the very value that went in. Of
 // an edited one the codec makes a copy in which only that differs which was
 // edited. Nothing that goes in is ever written to.
+//
+// [KindOfStatus] says, for all adapters alike, what the HTTP status of a failed
+// call means.
 package foreign
