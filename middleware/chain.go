@@ -25,6 +25,7 @@ type chain struct {
 	given   bool   // somebody chose the Env
 	origin  *chain // what this acts for in a dry run; nil: for itself
 	memo    memo
+	windows windows
 	newest  atomic.Pointer[known] // the model that was looked up last
 	ignored atomic.Bool           // an event has said that the Env came too late
 }
@@ -81,23 +82,64 @@ func (c *chain) leave(next Model) Model {
 		if req.owner != c && !req.left {
 			return next(ctx, req, emit)
 		}
-		r := *req
-		r.left = true
-		if req.view != nil {
-			v, err := req.view.with(req).commit(ctx)
-			if err != nil {
-				return nil, err
-			}
-			r.probe = req.probe.keep(v)
-			if sameSlice(req.view.msgs, req.Messages) {
-				r.see(v)
-			}
+		r, err := req.close(ctx)
+		if err != nil {
+			return nil, err
 		}
-		resp, err := next(ctx, &r, emit)
-		if err == nil && resp != nil && r.probe == nil {
-			r.View().learn(resp.Usage)
+		resp, err := next(ctx, r, emit)
+		if v := r.View(); v != nil && r.probe == nil {
+			v.hear(ctx, resp, err)
 		}
 		return resp, err
+	}
+}
+
+// close returns the request as it goes to the model: with the view that is kept,
+// as the menders want it. Nothing is kept if one of them fails.
+func (r *Request) close(ctx context.Context) (*Request, error) {
+	out := *r
+	out.left, out.menders = true, nil
+	if r.view == nil {
+		return &out, nil
+	}
+	own := sameSlice(r.view.msgs, r.Messages)
+	v := r.view.with(r)
+	if !own && len(r.menders) > 0 { // they have the last word on what was put behind the last editor, too
+		var err error
+		if v, err = r.open(ctx); err != nil {
+			return nil, err
+		}
+		own, out.probe = true, v.req.probe
+	}
+	sent, repaired, err := v.mend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := v.commit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !sameSlice(kept.msgs, v.msgs) { // another call was quicker
+		if sent, repaired, err = kept.mend(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range repaired {
+		r.tell(ctx)
+	}
+	out.probe = out.probe.keep(kept)
+	if own {
+		out.see(sent)
+	}
+	return &out, nil
+}
+
+// hear learns from what has come of a prompt.
+func (v *View) hear(ctx context.Context, resp *Response, err error) {
+	if e, ok := ReadExcess(err); ok {
+		v.overflowed(ctx, e)
+	} else if err == nil && resp != nil {
+		v.taken(resp.Usage.Input)
 	}
 }
 
