@@ -86,6 +86,7 @@ func requireRepair(t require.TestingT, r message.Rules, h []message.Message) {
 	require.Equal(t, before, show(h), "%v: a repair wrote into its input", r)
 	require.NoError(t, r.Check(got), "%v: the repaired list is not valid, after %v", r, fixes)
 	if wrong == nil {
+		require.Nil(t, r.Mend(h).From, "%v: nothing was wrong, so each message is at its own index", r)
 		require.Empty(t, fixes, "%v: a valid list needs no fix", r)
 		require.Equal(t, before, show(got), "%v: a valid list was changed", r)
 		if len(h) > 0 {
@@ -105,6 +106,7 @@ func requireRepair(t require.TestingT, r message.Rules, h []message.Message) {
 	same, _ := r.Repair(h)
 	require.Equal(t, show(got), show(same), "%v: two repairs of one list differ", r)
 	requireNothingLost(t, r, h, got, fixes)
+	requireFrom(t, h, r.Mend(h))
 }
 
 // requireNothingLost checks that what can be seen of the messages is still
