@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -77,7 +78,10 @@ func (v *View) mend(ctx context.Context) (*View, []repairs, error) {
 func (m *mending) ask(ctx context.Context, v *View) (mended *message.Mended, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &Error{Op: m.name, Err: fmt.Errorf("mender panicked: %v", r)}
+			err = fmt.Errorf("mender panicked: %v\n%s", r, debug.Stack())
+		}
+		if _, ok := errors.AsType[*Error](err); err != nil && !ok {
+			err = &Error{Op: m.name, Err: err}
 		}
 	}()
 	return m.mend(ctx, v)
@@ -97,19 +101,16 @@ func (v *View) Mended(m *message.Mended) *View {
 // repaired returns the view with other messages, each of which knows where it
 // comes from.
 func (v *View) repaired(by string, m *message.Mended) (*View, error) {
-	if len(m.From) != len(m.Messages) && (m.From != nil || len(m.Messages) != len(v.msgs)) {
-		return nil, fmt.Errorf("mended: %d messages and %d positions that they come from", len(m.Messages), len(m.From))
-	}
-	if m.From == nil && sameSlice(m.Messages, v.msgs) {
+	n := len(m.Messages)
+	switch {
+	case m.From == nil && sameSlice(m.Messages, v.msgs):
 		return v, nil
+	case m.From == nil && n != len(v.msgs), m.From != nil && n != len(m.From):
+		return nil, fmt.Errorf("mended: %d messages, but %d positions that they come from", n, len(m.From))
 	}
 	w := *v
 	w.mended = true
-	w.shape = shape{
-		msgs:  slices.Clip(m.Messages),
-		spans: make([]span, len(m.Messages)),
-		toks:  make([]int, len(m.Messages)),
-	}
+	w.shape = shape{msgs: slices.Clip(m.Messages), spans: make([]span, n), toks: make([]int, n)}
 	for i := range m.Messages {
 		at := i
 		if m.From != nil {
@@ -118,20 +119,15 @@ func (v *View) repaired(by string, m *message.Mended) (*View, error) {
 		if at < 0 || at >= len(v.msgs) {
 			return nil, fmt.Errorf("mended: message %d comes from message %d of %d", i, at, len(v.msgs))
 		}
-		msg := &m.Messages[i]
-		s := v.span(at)
-		if same(msg, &v.msgs[at]) {
-			w.toks[i] = v.TokensOf(at)
-		} else {
-			for _, p := range msg.Parts {
-				if !message.KnownPart(p) {
-					return nil, errors.New("mended: a part that is none")
-				}
+		w.spans[i], w.toks[i] = v.span(at), v.TokensOf(at)
+		if msg := &m.Messages[i]; !same(msg, &v.msgs[at]) {
+			if !areParts(msg.Parts) {
+				return nil, fmt.Errorf("mended: message %d has a part that is none", i)
 			}
-			s.rec = &Record{By: by, Kind: Mend, Runs: []message.Run{{First: s.first, Last: s.last}}}
+			where := message.Run{First: w.spans[i].first, Last: w.spans[i].last}
+			w.spans[i].rec = &Record{By: by, Kind: Mend, Runs: []message.Run{where}}
 			w.toks[i] = v.Count(*msg)
 		}
-		w.spans[i] = s
 		w.msgTokens += w.toks[i]
 	}
 	return &w, nil

@@ -18,19 +18,9 @@ import (
 // mends repairs what breaks the rules.
 func mends(rules message.Rules) middleware.Middleware {
 	return middleware.Mending("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
-		m := rules.Mend(slices.Collect(messagesOf(v)))
+		m := rules.Mend(messagesOf(v))
 		return &m, nil
 	})
-}
-
-func messagesOf(v *middleware.View) func(func(message.Message) bool) {
-	return func(yield func(message.Message) bool) {
-		for _, m := range v.All() {
-			if !yield(m) {
-				return
-			}
-		}
-	}
 }
 
 // torn is a history with a result that nobody asked for and a call that nobody
@@ -112,8 +102,10 @@ func TestMendingHasTheLastWord(t *testing.T) {
 		&middleware.Request{Messages: history})
 	require.NoError(t, err)
 	require.NoError(t, message.Portable.Check(req.Messages), "what is sent is valid")
-	require.True(t, slices.ContainsFunc(req.Messages, func(m message.Message) bool { return m.Equal(message.User("a context")) ||
-		m.Role == message.RoleUser && len(m.Parts) > 1 }), "what was put behind the editor is sent")
+	require.True(t, slices.ContainsFunc(req.Messages, func(m message.Message) bool {
+		return m.Equal(message.User("a context")) ||
+			m.Role == message.RoleUser && len(m.Parts) > 1
+	}), "what was put behind the editor is sent")
 	require.True(t, slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Mended }))
 }
 
@@ -121,7 +113,7 @@ func TestMendersInTurn(t *testing.T) {
 	t.Parallel()
 	says := func(name, text string) middleware.Middleware {
 		return middleware.Mending(name, func(_ context.Context, v *middleware.View) (*message.Mended, error) {
-			m := &message.Mended{Messages: slices.Collect(messagesOf(v))}
+			m := &message.Mended{Messages: messagesOf(v)}
 			for i := range v.Len() {
 				m.From = append(m.From, i)
 			}
@@ -139,9 +131,11 @@ func TestMendersInTurn(t *testing.T) {
 func TestMendingFails(t *testing.T) {
 	t.Parallel()
 	odd := map[string]middleware.Mender{
-		"an error":   func(context.Context, *middleware.View) (*message.Mended, error) { return nil, errors.New("no") },
-		"a panic":    func(context.Context, *middleware.View) (*message.Mended, error) { panic("no") },
-		"no origins": func(context.Context, *middleware.View) (*message.Mended, error) { return &message.Mended{Messages: torn()}, nil },
+		"an error": func(context.Context, *middleware.View) (*message.Mended, error) { return nil, errors.New("no") },
+		"a panic":  func(context.Context, *middleware.View) (*message.Mended, error) { panic("no") },
+		"no origins": func(context.Context, *middleware.View) (*message.Mended, error) {
+			return &message.Mended{Messages: torn()}, nil
+		},
 		"an origin that is none": func(context.Context, *middleware.View) (*message.Mended, error) {
 			return &message.Mended{Messages: torn()[:1], From: []int{99}}, nil
 		},

@@ -88,7 +88,8 @@ func (v *View) overflowed(ctx context.Context, e Excess) {
 	v.call.chain.windows.learn(s, window)
 	v.call.chain.tell(ctx, v.req, Event{
 		Kind: TooLong, By: "middleware", Before: sent, After: sent, Exact: v.own(),
-		Why: fmt.Sprintf("a prompt of %d tokens by our count was refused as too long: %s; the window counts as %d from now on", sent, why, window),
+		Why: fmt.Sprintf("a prompt of %d tokens by our count was refused as too long: %s; the window counts as %d from now on",
+			sent, why, window),
 	})
 }
 
