@@ -32,6 +32,22 @@
 // nil, or a pointer to one of the types of parts, is an error, of kind
 // [Invalid].
 //
+// # Progress
+//
+// An editor that gets nowhere is left in peace. An attempt is without progress
+// if the editor or a fold of its plan fails, if the plan is refused, or if a
+// plan with a fold that had to be made ([Edit.Make]) leaves a view for which the
+// trigger is still met, so that the next call would pay again. After
+// [Options.RestAfter] of them in a row the editor rests, and an event of kind
+// [Resting] says why: neither it nor its trigger is asked before the user speaks
+// again, that is, before the newest user message stands elsewhere or behind
+// other messages. [Request.Force] reaches it even so, and an edit that gets
+// somewhere wakes it. A plan without edits is no attempt, and neither are
+// options that do not fit.
+//
+// All this is known by conversation and by the name of the editor, to the chain
+// in this process; another process begins anew.
+//
 // # Without a model
 //
 // [Apply] runs a chain for loops that call their model themselves. [Draft] is a

@@ -19,6 +19,7 @@ const (
 	EnvIgnored    EventKind = "env ignored"    // an inner With found that an outer one had begun
 	UsageIgnored  EventKind = "usage ignored"  // the reported size of a prompt cannot be; once per conversation
 	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
+	Resting       EventKind = "resting"        // an editor that gets nowhere is not asked any more in this turn; each time that this begins
 )
 
 // Event tells what a middleware did, or why it did not. What it refers to is

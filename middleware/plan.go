@@ -87,6 +87,9 @@ func (e *Edit) first() int {
 // when it is first asked for, so a trigger that needs only the view leaves it
 // alone; plan returns nil if there is nothing to do.
 //
+// One that is met is asked again, with no plan to be had, about what a dear plan
+// has left. So it is known when it will be met for ever.
+//
 // Why says in numbers what was compared. An error means that the trigger
 // cannot work for this request, and how to mend that.
 type Trigger interface {

@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
@@ -43,29 +42,10 @@ type track struct {
 	shape  shape // the view with the edits found, if there are any
 	shaped bool
 
-	slides int // how many times in a row the caller dropped first messages
-	said   *said
+	slides int    // how many times in a row the caller dropped first messages
 	parent *track // the track that this one takes the place of, until published
-}
 
-// said remembers which events a conversation has had that it shall have once.
-type said struct {
-	mu    sync.Mutex
-	texts map[string]bool
-}
-
-// once reports whether this is the first time.
-func (s *said) once(text string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.texts[text] || len(s.texts) == maxSaid {
-		return false
-	}
-	if s.texts == nil {
-		s.texts = map[string]bool{}
-	}
-	s.texts[text] = true
-	return true
+	conversation *conversation
 }
 
 // same reports what [message.Message.Equal] does, without copying.
@@ -114,6 +94,13 @@ func (t *track) common(body []message.Message) (n int, remarks bool) {
 	return n, remarks
 }
 
+// endsIn reports whether the newest message is in a longer body as well, so that
+// what is different lies before: a context, say, in a question.
+func (t *track) endsIn(body []message.Message) bool {
+	last := len(t.body) - 1
+	return last >= 0 && last < len(body) && same(&t.body[last], &body[last])
+}
+
 // grow returns the track of a body whose first common messages are those of t,
 // with the same remarks or not. It lacks the tokens of the others, and which of
 // them are wide.
@@ -139,8 +126,8 @@ func (t *track) branch(body []message.Message, common int) {
 		t.parent = nil
 		t.asked = min(t.asked, common)
 	}
-	if 2*common < len(t.body) {
-		t.said = new(said) // rather another conversation than a fork of this one
+	if 2*common < len(t.body) && !t.endsIn(body) {
+		t.conversation = new(conversation) // rather another conversation than a fork of this one
 	}
 	t.claim = new(atomic.Int64)
 	t.claim.Store(int64(len(body)))
