@@ -45,6 +45,11 @@
 // somewhere wakes it. A plan without edits is no attempt, and neither are
 // options that do not fit.
 //
+// An editor is not asked either where what no edit can take away meets its
+// trigger by its tokens alone: system messages, tools, pinned messages, the text
+// of the first user message. An event of kind [Overhead] says so, with numbers.
+// A conversation has it once for each editor.
+//
 // All this is known by conversation and by the name of the editor, to the chain
 // in this process; another process begins anew.
 //

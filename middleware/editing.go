@@ -156,7 +156,11 @@ func (l *layer) due(ctx context.Context, p *proposal) (met bool, why string, err
 	if l.opts.Trigger == nil {
 		return true, "", nil
 	}
-	return l.ask(v, func() *Plan { return p.once(ctx) })
+	met, why, err = l.ask(v, func() *Plan { return p.once(ctx) })
+	if err == nil && met && !p.made && l.overburdened(ctx, v) {
+		return false, "", nil
+	}
+	return met, why, err
 }
 
 // forced reports whether the request says that the layer shall edit.

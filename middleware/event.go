@@ -20,6 +20,7 @@ const (
 	UsageIgnored  EventKind = "usage ignored"  // the reported size of a prompt cannot be; once per conversation
 	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
 	Resting       EventKind = "resting"        // an editor that gets nowhere is not asked any more in this turn; each time that this begins
+	Overhead      EventKind = "overhead"       // what no edit can take away meets the trigger; once per conversation
 )
 
 // Event tells what a middleware did, or why it did not. What it refers to is

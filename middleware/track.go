@@ -20,7 +20,7 @@ type track struct {
 	toks     []int
 	wide     []bool // see isWide
 	tokens   int    // sum of toks
-	pinned   []int
+	whole    []int  // positions of what stays whole: pinned, or a system message
 	claim    *atomic.Int64
 	bytes    int // of memory that all this keeps alive, about
 
@@ -31,7 +31,7 @@ type track struct {
 	grown bool // from a track of the same history so far
 	late  bool // by results of a round that was there before
 
-	pins     int    // how many messages were pinned when the edits were found to hold
+	wholes   int    // how many messages stayed whole when the edits were found to hold
 	question int    // and where the newest question stood
 	asked    int    // for how many IDs the journal has been asked
 	seen     uint64 // entries that the memo had put by then
@@ -139,7 +139,7 @@ func (t *track) branch(body []message.Message, common int) {
 	t.shape, t.shaped = shape{}, false
 	t.gauge.cut(common)
 	t.gauged = t.gauge.at
-	t.pinned, t.tokens, t.bytes = nil, 0, 0
+	t.whole, t.tokens, t.bytes = nil, 0, 0
 	for i := range t.lead {
 		t.bytes += t.lead[i].Size()
 	}
@@ -153,8 +153,8 @@ func (t *track) branch(body []message.Message, common int) {
 func (t *track) note(body []message.Message, from int) {
 	for i := from; i < len(body); i++ {
 		t.bytes += body[i].Size()
-		if body[i].Hints.Pinned {
-			t.pinned = append(slices.Clip(t.pinned), i)
+		if body[i].Hints.Pinned || body[i].Role == message.RoleSystem {
+			t.whole = append(slices.Clip(t.whole), i)
 		}
 	}
 }
