@@ -48,7 +48,8 @@
 // An editor is not asked either where what no edit can take away meets its
 // trigger by its tokens alone: system messages, tools, pinned messages, the text
 // of the first user message. An event of kind [Overhead] says so, with numbers.
-// A conversation has it once for each editor.
+// One of kind [Frequent] says that an editor with a trigger has edited in most of
+// the last calls. A conversation has each of both once for each editor.
 //
 // All this is known by conversation and by the name of the editor, to the chain
 // in this process; another process begins anew.

@@ -236,6 +236,7 @@ func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
 		First: p.before.Span(p.plan.First).First,
 		Calls: p.before.CallsSince(l.name),
 	})
+	l.warn(ctx, p.after)
 }
 
 func (l *layer) tell(ctx context.Context, v *View, e Event) {

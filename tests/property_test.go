@@ -202,7 +202,7 @@ func told(events []middleware.Event) []string {
 	var out []string
 	for _, e := range events {
 		switch e.Kind {
-		case middleware.Sliding, middleware.Overhead:
+		case middleware.Sliding, middleware.Overhead, middleware.Frequent:
 		default:
 			out = append(out, e.By+": "+string(e.Kind))
 		}

@@ -152,6 +152,7 @@ func TestBatchesWhereTheTriggerStaysMet(t *testing.T) {
 			}
 		}
 		require.Equal(t, tt.want, told[middleware.Edited], name)
+		require.Equal(t, tt.want == 95, told[middleware.Frequent] == 1, "%s: whoever clears at each call is warned, once", name)
 	}
 }
 
@@ -436,7 +437,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 	case middleware.Refused:
 		require.NoError(r, e.Err, "a plan that breaks a rule: %v", e)
 		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
-	case middleware.Overhead: // the options may be as they are
+	case middleware.Overhead, middleware.Frequent: // the options may be as they are
 	case middleware.Failed, middleware.Misconfigured, middleware.JournalFailed, middleware.Reopened, middleware.EnvIgnored, middleware.Sliding,
 		middleware.UsageIgnored, middleware.Resting:
 		require.Fail(r, "unexpected event", "%v", e)
