@@ -54,6 +54,18 @@
 // All this is known by conversation and by the name of the editor, to the chain
 // in this process; another process begins anew.
 //
+// # Calls that fail
+//
+// A call that fails or is cancelled before the model is asked leaves no trace:
+// no edit is kept, and no attempt counts. So under [Options.Strict], where a
+// failed attempt fails the call, only dear plans that leave the trigger met
+// count. If it is cancelled while its edits are written to the journal, they and
+// the attempts have been kept, or neither. If the messages are changed between
+// two editors, what was edited before that is kept as soon as the second begins.
+// What observers have heard they have heard: an event that a conversation has
+// once does not come again. If the model fails, all is kept, so that a call made
+// again pays nothing twice and finds the same view.
+//
 // # Without a model
 //
 // [Apply] runs a chain for loops that call their model themselves. [Draft] is a
