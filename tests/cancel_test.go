@@ -330,7 +330,9 @@ func (a *attack) all(t *testing.T) {
 		every = 5
 	}
 	for k := range a.histories {
-		for n := 1 + k%every; a.at(t, k, n); n += every {
+		n := 1 + k%every
+		for a.at(t, k, n) {
+			n += every
 		}
 	}
 	t.Logf("calls that failed: %v", a.hits)
