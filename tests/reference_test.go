@@ -561,7 +561,8 @@ func (c *refCall) mayRewrite(e *refEdit) bool {
 		within(faults(message.Message{Role: was.Role, Parts: e.parts}), faults(was))
 }
 
-// skeleton is what a rewrite keeps: calls and results by id and name.
+// skeleton is what a rewrite keeps: calls and results by id and name. Pieces of one
+// result that follow one another count once.
 func skeleton(parts []message.Part) []string {
 	var out []string
 	for _, p := range parts {
@@ -573,9 +574,10 @@ func skeleton(parts []message.Part) []string {
 		case message.Opaque:
 			out = append(out, "opaque "+p.Kind+" "+p.Data)
 		case message.Text, message.Thinking, message.Media:
+			out = append(out, "")
 		}
 	}
-	return slices.Compact(out)
+	return slices.DeleteFunc(slices.Compact(out), func(s string) bool { return s == "" })
 }
 
 // thinkingLeft reports whether all thinking of the one is in the other, between
