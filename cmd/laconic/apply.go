@@ -55,7 +55,7 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	for _, n := range r.Refused {
-		if n.Kind == middleware.Misconfigured {
+		if n.Kind == middleware.Misconfigured || n.Kind == middleware.Overhead {
 			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+" cannot work: "+n.Why))
 		}
 	}
