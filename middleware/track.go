@@ -45,6 +45,7 @@ type track struct {
 
 	slides int // how many times in a row the caller dropped first messages
 	said   *said
+	notes  *notes
 	parent *track // the track that this one takes the place of, until published
 }
 
@@ -140,7 +141,7 @@ func (t *track) branch(body []message.Message, common int) {
 		t.asked = min(t.asked, common)
 	}
 	if 2*common < len(t.body) {
-		t.said = new(said) // rather another conversation than a fork of this one
+		t.said, t.notes = new(said), new(notes) // rather another conversation than a fork of this one
 	}
 	t.claim = new(atomic.Int64)
 	t.claim.Store(int64(len(body)))
