@@ -34,6 +34,22 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
+func BenchmarkViolationsFrom(b *testing.B) {
+	h := agentRun(2000)
+	for _, r := range []message.Rules{message.Anthropic, message.Portable} {
+		for _, behind := range []int{0, 2, 20} {
+			b.Run(fmt.Sprintf("%v/new=%d", r, behind), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if found := r.ViolationsFrom(h, len(h)-behind); len(found) > 0 {
+						b.Fatal(found)
+					}
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkRepair(b *testing.B) {
 	h := agentRun(2000)
 	torn := append(append([]message.Message{}, h[:1000]...), h[1001:]...)

@@ -174,6 +174,45 @@ func ExampleRules_Repair() {
 	// user {Text:Hurry up.}
 }
 
+func ExampleRules_Mend() {
+	history := []message.Message{
+		message.User("Read the log."),
+		message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{}`}),
+		message.User("Hurry up."),
+		message.Result("c1", "read_log", "exit status 2"),
+		message.Assistant(message.ToolCall{ID: "c2", Name: "read_log", Arguments: `{}`}),
+	}
+	mended := message.OpenAI.Mend(history)
+	for i, m := range mended.Messages {
+		from := mended.From[i]
+		fmt.Println(m.Role, from, m.Equal(history[from]))
+	}
+	// Output:
+	// user 0 true
+	// assistant 1 true
+	// tool 3 true
+	// user 2 true
+	// assistant 4 true
+	// tool 4 false
+}
+
+// A list that grows is checked from where it was found valid.
+func ExampleRules_ViolationsFrom() {
+	history := []message.Message{
+		message.User("Read the log."),
+		message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{}`}),
+		message.Result("c1", "read_log", "exit status 2"),
+	}
+	fmt.Println(message.OpenAI.Violations(history))
+	known := len(history)
+
+	history = append(history, message.Assistant(), message.User("Well?"))
+	fmt.Println(message.OpenAI.ViolationsFrom(history, known))
+	// Output:
+	// []
+	// [message 3: empty message]
+}
+
 func ExampleSheet() {
 	for _, e := range message.Sheet() {
 		if e.By == message.Gemini {
