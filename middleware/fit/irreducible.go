@@ -73,7 +73,7 @@ func (e *Irreducible) cure() string {
 			largest = s
 		}
 	}
-	more := "raise Options.Limits if the provider accepts more"
+	more := "raise Limits if the provider accepts more"
 	if e.Limit == Tokens {
 		more = "take a model with a larger window, or correct Request.Budget"
 	}
