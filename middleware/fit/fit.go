@@ -71,6 +71,7 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		left := after.excess()
 		switch {
 		case left == nil:
+			f.keep(after)
 			return p, nil
 		case least:
 			return nil, nil
