@@ -63,8 +63,8 @@ func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share f
 	case message.ImageBytes, message.ImageSide, message.DocumentBytes:
 		media = those(media, broken)
 		is, most = len(media), 0
-	case message.ManyImageSide: // as many as it takes until there are not many any more
-		media = those(media, broken)
+	case message.ManyImageSide: // until there are not many any more
+		media, count = amongMany(media, those(media, broken)), func(a attachment) int { return a.Images }
 		is, most = s.images(), s.limits.ManyImages
 	case message.RequestImages:
 		count = func(a attachment) int { return a.Images }
@@ -78,9 +78,21 @@ func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share f
 	s.drop(media, count, is-most, is-int(share*float64(most)))
 }
 
+// amongMany returns the media that go if there are too many images for such large
+// ones: the large ones, unless one of them is fixed, for then rather all old ones
+// before it.
+func amongMany(media, large []attachment) []attachment {
+	k := slices.IndexFunc(large, func(a attachment) bool { return a.fixed })
+	if k < 0 {
+		return large
+	}
+	old := slices.DeleteFunc(media, func(a attachment) bool { return a.fixed })
+	return slices.Concat(old, large[k:])
+}
+
 // those returns the attachments that are in the way.
 func those(media []attachment, broken []message.Excess) []attachment {
-	return slices.DeleteFunc(media, func(a attachment) bool {
+	return slices.DeleteFunc(slices.Clone(media), func(a attachment) bool {
 		return !slices.ContainsFunc(broken, func(e message.Excess) bool { return e.At == a.at && e.Part == a.k })
 	})
 }
