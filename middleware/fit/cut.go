@@ -82,8 +82,8 @@ func (s *sketch) fixedFits(r room) bool {
 func (s *sketch) floor() *sketch {
 	f := s.clone()
 	f.foldAll()
-	for _, r := range rungs {
-		f.climb(r, room{})
+	for _, step := range rungs {
+		f.climb(step, room{})
 	}
 	return f
 }

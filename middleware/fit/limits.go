@@ -2,6 +2,7 @@ package fit
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -30,7 +31,7 @@ func (s *sketch) keepLimits(share float64) {
 }
 
 // broken yields the limits that the sketch breaks, with what is in the way.
-func (s *sketch) broken() func(yield func(message.Limit, []message.Excess) bool) {
+func (s *sketch) broken() iter.Seq2[message.Limit, []message.Excess] {
 	msgs := slices.Clone(s.now)
 	for i, st := range s.state {
 		if st == folded {
@@ -135,28 +136,25 @@ type attachment struct {
 // attachments returns what may be left out: the oldest first, and behind them
 // what is fixed.
 func (s *sketch) attachments() []attachment {
-	var out []attachment
+	var out, fixed []attachment
 	for i := range s.now {
 		p := s.view.Protected(i)
 		if s.state[i] == folded || p&middleware.Whole != 0 {
 			continue
 		}
 		for k, part := range s.now[i].Parts {
-			if _, ok := withoutMedia(part); ok && cuttable(part, p) {
-				out = append(out, attachment{Load: message.Message{Parts: []message.Part{part}}.Load(), at: i, k: k, fixed: p != 0})
+			if _, ok := withoutMedia(part); !ok || !cuttable(part, p) {
+				continue
+			}
+			a := attachment{Load: message.Message{Parts: []message.Part{part}}.Load(), at: i, k: k, fixed: p != 0}
+			if a.fixed {
+				fixed = append(fixed, a)
+			} else {
+				out = append(out, a)
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b attachment) int {
-		switch {
-		case a.fixed == b.fixed:
-			return 0
-		case b.fixed:
-			return -1
-		}
-		return 1
-	})
-	return out
+	return append(out, fixed...)
 }
 
 // drop leaves out attachments in their order until as much is gone as must, and of
