@@ -63,8 +63,8 @@ type Edit struct {
 
 // RewriteOf returns the edit that puts parts in place of those of the message
 // at position i. Calls, results and opaque parts must stay, in their order:
-// only the arguments, the result texts and the text may change. Thinking may go,
-// each part whole, but for that of the newest turn.
+// only the arguments, the content of results, text and media may change. Thinking
+// may go, each part whole, but for that of the newest turn.
 func RewriteOf(i int, parts ...message.Part) Edit {
 	return Edit{Kind: Rewrite, At: i, Parts: parts}
 }
