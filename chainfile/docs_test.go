@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
 )
 
 // TestPage makes sure that docs/chain-files.md has each key of each table.
@@ -38,6 +39,9 @@ func TestPage(t *testing.T) {
 		}
 		require.ElementsMatch(t, keys, rows, "the table under %q lists the keys", title)
 	}
+	for _, name := range RuleNames() {
+		require.Contains(t, sections["fit"], "`"+name+"`")
+	}
 	for _, name := range Counters() {
 		require.Contains(t, sections["The file"], "`"+name+"`")
 	}
@@ -49,6 +53,7 @@ func TestAllOptions(t *testing.T) {
 	t.Parallel()
 	options := map[string]reflect.Type{
 		contextedit.Name: reflect.TypeFor[contextedit.Options](),
+		fit.Name:         reflect.TypeFor[fit.Options](),
 	}
 	for name, k := range kinds() {
 		require.Contains(t, options, name, "this test knows the options of each kind")
