@@ -95,10 +95,10 @@ func (l *layer) overburdened(ctx context.Context, v *View) bool {
 	}
 	if v.call.track.conversation.once(v.req, string(Overhead)+" "+l.name) {
 		l.tell(ctx, v, Event{Kind: Overhead, Why: fmt.Sprintf(
-			"what no edit can take away meets the trigger by itself (%s), so the editor is not asked: "+
+			"what no edit can take away meets the trigger by itself%s, so the editor is not asked: "+
 				"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question; "+
 				"raise the trigger, declare fewer tools, shorten the system prompt, or pin less",
-			numbers, v.Charged(o.system), v.Charged(o.tools), v.Charged(o.pinned), v.Charged(o.question))})
+			aside(numbers), v.Charged(o.system), v.Charged(o.tools), v.Charged(o.pinned), v.Charged(o.question))})
 	}
 	return true
 }
