@@ -31,41 +31,11 @@ type Fix struct {
 func (f Fix) String() string { return f.Violation.String() + ": " + f.Done }
 
 // Repair returns the list as these providers would accept it, and what it did
-// for that: [Rules.Check] of the result is nil. A list that is valid comes back
-// as it is, with no fix. The input is not written to; the result shares the
-// messages and parts that did not change, and is the caller's to append to, not
-// to write into.
-//
-// A repair depends on the list alone: the same messages give the same bytes,
-// ids included. It changes what breaks a rule and nothing else. Nothing is left
-// out without a fix that names it; texts of the user, of the system and of
-// pinned messages keep every word. What each rule leads to is in [Sheet].
-//
-// A repair hides no bug: who calls it should report the fixes.
+// for that. It is [Rules.Mend] for those who need not know which message comes
+// from where.
 func (r Rules) Repair(msgs []Message) ([]Message, []Fix) {
-	wrong := r.Violations(msgs)
-	if len(wrong) == 0 {
-		return msgs, nil
-	}
-	d := mender{rules: r, want: r.wants(), list: make([]item, len(msgs))}
-	for i := range msgs {
-		d.list[i] = item{Message: msgs[i], at: i}
-	}
-	for _, v := range wrong {
-		d.list[v.At].wrong = true
-	}
-	// No step breaks what an earlier one has mended.
-	d.mendContent()
-	d.mendSystem()
-	d.mendRounds()
-	d.mendMedia()
-	d.mendTurns()
-	out := make([]Message, len(d.list))
-	for i, it := range d.list {
-		out[i] = it.Message
-	}
-	slices.SortStableFunc(d.fixes, func(a, b Fix) int { return a.At - b.At })
-	return out, d.fixes
+	m := r.Mend(msgs)
+	return m.Messages, m.Fixes
 }
 
 // mender holds a list that is being repaired. Parts are never written in place.
@@ -81,7 +51,7 @@ type mender struct {
 type item struct {
 	Message
 
-	at    int  // index of the message in the list before, or of the one that is the reason for it
+	at    int  // index in the list before: [Mended].From
 	wrong bool // it broke a rule in the list before
 }
 

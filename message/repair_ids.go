@@ -38,39 +38,90 @@ func (r *round) rename(ids []string) {
 	}
 	r.call.Parts = parts
 	for i := range r.answers {
-		a := &r.answers[i]
-		parts := slices.Clone(a.Parts)
-		for n, k := range a.calls {
-			if res, ok := parts[n].(ToolResult); ok {
-				res.CallID = ids[k]
-				parts[n] = res
-			}
-		}
-		a.Parts = parts
+		r.answers[i].rename(ids)
 	}
 }
 
-// mendOrder puts the results of a round into the order of its calls.
+func (a *answer) rename(ids []string) {
+	own := false // the message shares its parts with the list before
+	for n, k := range a.calls {
+		res, ok := a.Parts[n].(ToolResult)
+		if !ok || res.CallID == ids[k] {
+			continue
+		}
+		if !own {
+			a.Parts, own = slices.Clone(a.Parts), true
+		}
+		res.CallID = ids[k]
+		a.Parts[n] = res
+	}
+}
+
+// mendOrder puts the results of a round into the order of its calls: the parts
+// of each message, then the messages, and where that is not enough, all results
+// into one message.
 func (d *mender) mendOrder(r *round) {
-	if !d.want.order {
+	if !d.want.order || r.ordered() {
 		return
 	}
+	was := slices.Clone(r.answers)
+	for i := range r.answers {
+		if a := &r.answers[i]; !inOrder(a.calls) {
+			*a = gathered(len(r.ids), *a)
+		}
+	}
+	slices.SortStableFunc(r.answers, func(a, b answer) int { return a.first() - b.first() })
 	if r.ordered() {
 		return
 	}
-	single := !slices.ContainsFunc(r.answers, func(a answer) bool { return len(slices.Compact(slices.Sorted(slices.Values(a.calls)))) > 1 })
-	if single {
-		slices.SortStableFunc(r.answers, func(a, b answer) int { return a.calls[0] - b.calls[0] })
-		return
-	}
-	one := r.answers[0]
-	one.Parts, one.calls = nil, nil
-	for k := range len(r.ids) + 1 {
-		want := k
-		if k == len(r.ids) {
-			want = -1 // what is no result comes last
+	for _, a := range was[1:] {
+		if a.at != r.call.at { // it is not one that was put in
+			d.fix(ResultOrder, a.at, r.ids[a.first()], "became one with the other results of its round")
 		}
-		for _, a := range r.answers {
+	}
+	r.answers = []answer{gathered(len(r.ids), was...)}
+}
+
+// ordered reports whether the first pieces of the results are in the order of
+// the calls.
+func (r *round) ordered() bool {
+	var calls []int
+	for _, a := range r.answers {
+		calls = append(calls, a.calls...)
+	}
+	return inOrder(calls)
+}
+
+func inOrder(calls []int) bool {
+	high := 0
+	for n, call := range calls {
+		if call < 0 || slices.Contains(calls[:n], call) {
+			continue
+		}
+		if call < high {
+			return false
+		}
+		high = call
+	}
+	return true
+}
+
+// first returns the first call that the message answers.
+func (a *answer) first() int {
+	return a.calls[slices.IndexFunc(a.calls, func(call int) bool { return call >= 0 })]
+}
+
+// gathered returns the answers to n calls as one message, by the order of the
+// calls. What is no result comes last.
+func gathered(n int, answers ...answer) answer {
+	one := answers[0]
+	one.Parts, one.calls = nil, nil
+	for k := range n + 1 {
+		want := k
+		if k == n {
+			want = -1
+		}
+		for _, a := range answers {
 			one.Hints.Pinned = one.Hints.Pinned || a.Hints.Pinned
 			for n, call := range a.calls {
 				if call == want {
@@ -79,24 +130,7 @@ func (d *mender) mendOrder(r *round) {
 			}
 		}
 	}
-	r.answers = []answer{one}
-}
-
-// ordered reports whether the first pieces of the results are in the order of
-// the calls.
-func (r *round) ordered() bool {
-	var o order
-	for _, id := range r.ids {
-		o.add(id)
-	}
-	for _, a := range r.answers {
-		for res := range a.Results() {
-			if !o.next(res.CallID) {
-				return false
-			}
-		}
-	}
-	return true
+	return one
 }
 
 // noteOrder reports results that stand in another order than their calls.
@@ -105,9 +139,7 @@ func (d *mender) noteOrder(r *round) {
 		return
 	}
 	var o order
-	for _, id := range r.ids {
-		o.add(id)
-	}
+	o.open(&r.call.Message)
 	for _, a := range r.answers {
 		for res := range a.Results() {
 			if !o.next(res.CallID) {

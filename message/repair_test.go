@@ -86,6 +86,7 @@ func requireRepair(t require.TestingT, r message.Rules, h []message.Message) {
 	require.Equal(t, before, show(h), "%v: a repair wrote into its input", r)
 	require.NoError(t, r.Check(got), "%v: the repaired list is not valid, after %v", r, fixes)
 	if wrong == nil {
+		require.Nil(t, r.Mend(h).From, "%v: nothing was wrong, so each message is at its own index", r)
 		require.Empty(t, fixes, "%v: a valid list needs no fix", r)
 		require.Equal(t, before, show(got), "%v: a valid list was changed", r)
 		if len(h) > 0 {
@@ -105,6 +106,7 @@ func requireRepair(t require.TestingT, r message.Rules, h []message.Message) {
 	same, _ := r.Repair(h)
 	require.Equal(t, show(got), show(same), "%v: two repairs of one list differ", r)
 	requireNothingLost(t, r, h, got, fixes)
+	requireFrom(t, h, r.Mend(h))
 }
 
 // requireNothingLost checks that what can be seen of the messages is still
@@ -290,6 +292,26 @@ func TestRepairOfRounds(t *testing.T) {
 				message.Assistant(call("a"), message.ToolCall{ID: twin, Name: "tool", Arguments: `{"n":1}`}), tool(piece("a")), second,
 			},
 			[]string{fmt.Sprintf(`message 1: duplicate call "a": the call became %q`, twin)},
+		},
+		{
+			"twice, beside a blank text",
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), tool(message.Text{Text: " "}, piece("a"))},
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a"))},
+			[]string{`message 3: duplicate result "a": left out, the first result stays`},
+		},
+		{
+			"tool messages without results, which not every provider minds",
+			[]message.Message{
+				tool(message.Text{Text: "x"}),
+				message.Assistant(call("a"), call("b")), tool(piece("a")), tool(message.Text{Text: "y"}), tool(piece("b")), user,
+				tool(message.Text{Text: "z"}), message.Assistant(),
+			},
+			[]message.Message{
+				tool(message.Text{Text: "x"}),
+				message.Assistant(call("a"), call("b")), tool(piece("a")), tool(message.Text{Text: "y"}), tool(piece("b")), user,
+				tool(message.Text{Text: "z"}),
+			},
+			[]string{`message 7: empty message: left out`},
 		},
 		{
 			"a result of the user", // as in lists that were written for Anthropic

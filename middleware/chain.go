@@ -25,6 +25,7 @@ type chain struct {
 	given   bool   // somebody chose the Env
 	origin  *chain // what this acts for in a dry run; nil: for itself
 	memo    memo
+	windows windows
 	newest  atomic.Pointer[known] // the model that was looked up last
 	ignored atomic.Bool           // an event has said that the Env came too late
 }
@@ -81,21 +82,13 @@ func (c *chain) leave(next Model) Model {
 		if req.owner != c && !req.left {
 			return next(ctx, req, emit)
 		}
-		r := *req
-		r.left = true
-		if req.view != nil {
-			v, err := req.view.with(req).commit(ctx)
-			if err != nil {
-				return nil, err
-			}
-			r.probe = req.probe.keep(v)
-			if sameSlice(req.view.msgs, req.Messages) {
-				r.see(v)
-			}
+		r, err := req.close(ctx)
+		if err != nil {
+			return nil, err
 		}
-		resp, err := next(ctx, &r, emit)
-		if err == nil && resp != nil && r.probe == nil {
-			r.View().learn(resp.Usage)
+		resp, err := next(ctx, r, emit)
+		if v := r.View(); v != nil && r.probe == nil {
+			v.hear(ctx, resp, err)
 		}
 		return resp, err
 	}

@@ -7,10 +7,12 @@ import (
 )
 
 // conversation is what a chain keeps of a conversation beside its edits: which
-// events it has had that it shall have once, and how its editors get on. Its
-// tracks share it. It is gone when they are, and is not in the journal: another
-// process begins anew.
+// events it has had that it shall have once, how its editors get on, and what
+// middlewares have noted. Its tracks share it. It is gone when they are, and is
+// not in the journal: another process begins anew.
 type conversation struct {
+	notes notes
+
 	mu   sync.Mutex
 	told map[string]bool
 
@@ -39,7 +41,7 @@ func (c *conversation) once(req *Request, text string) bool {
 }
 
 // fork returns a conversation that goes on from this one, and of which this one
-// does not hear. It has all events once more.
+// does not hear. It has all events once more, and no notes.
 func (c *conversation) fork() *conversation {
 	f := new(conversation)
 	f.tallies.Store(c.tallies.Load())

@@ -79,7 +79,7 @@ func (r *Request) open(ctx context.Context) (*View, error) {
 	if r.view == nil {
 		return r.openAnew(ctx)
 	}
-	if sameSlice(r.view.msgs, r.Messages) || slices.EqualFunc(r.view.msgs, r.Messages, unchanged) {
+	if !r.view.mended && (sameSlice(r.view.msgs, r.Messages) || slices.EqualFunc(r.view.msgs, r.Messages, unchanged)) {
 		return r.view.with(r), nil
 	}
 	v, err := r.view.with(r).commit(ctx)

@@ -3,6 +3,8 @@ package middleware
 import (
 	"fmt"
 	"time"
+
+	"github.com/laconic-go/laconic/message"
 )
 
 // EventKind says what happened.
@@ -22,6 +24,8 @@ const (
 	Resting       EventKind = "resting"        // an editor that gets nowhere is not asked any more in this turn; each time that this begins
 	Overhead      EventKind = "overhead"       // what no edit can take away meets the trigger; once per conversation
 	Frequent      EventKind = "frequent"       // an editor fires on most calls; once per conversation
+	Mended        EventKind = "mended"         // what would have been sent broke rules, and was repaired; Fixes says how
+	TooLong       EventKind = "too long"       // the provider refused a prompt for its length; Why says what was learned
 )
 
 // Event tells what a middleware did, or why it did not. What it refers to is
@@ -35,10 +39,11 @@ type Event struct {
 	Items  int       // Edited: what the editor counts, as results cleared
 	Before int       // Edited, Refused: tokens of all that is sent, before and after
 	After  int
-	Exact  bool  // texts are counted by the model's own tokenizer
-	First  int   // Edited: history position of the first changed message
-	Calls  int   // Edited: model calls since this middleware's edit before; -1: it is the first
-	Err    error // Failed, Misconfigured, JournalFailed: what went wrong
+	Exact  bool          // texts are counted by the model's own tokenizer
+	Fixes  []message.Fix // Mended: the repairs that were not there on the call before; At is a history position
+	First  int           // Edited: history position of the first changed message
+	Calls  int           // Edited: model calls since this middleware's edit before; -1: it is the first
+	Err    error         // Failed, Misconfigured, JournalFailed: what went wrong
 }
 
 // Freed returns the tokens by which the view became shorter.

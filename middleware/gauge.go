@@ -146,13 +146,13 @@ func (c *chain) calibrate(ctx context.Context, req *Request, cl *call) {
 	t.gauged = len(t.body)
 }
 
-// learn remembers what the prompt was charged that the view has become. A nil
-// view, and a usage that tells nothing, teach nothing.
-func (v *View) learn(u message.Usage) {
-	if v == nil || u.Input <= 0 || len(v.call.ids) == 0 {
+// learn remembers what the prompt was charged that the view has become. 0
+// teaches nothing.
+func (v *View) learn(charged int) {
+	if charged <= 0 || len(v.call.ids) == 0 {
 		return
 	}
-	p := prompt{charged: u.Input, counted: v.counted()}
+	p := prompt{charged: charged, counted: v.counted()}
 	for _, it := range v.list {
 		p.made = max(p.made, it.Made)
 	}

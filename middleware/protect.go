@@ -19,11 +19,11 @@ const (
 // Protected returns what may not happen to message i. A message that a fold
 // has put into the view is protected if it stands for one that is.
 func (v *View) Protected(i int) Protection {
-	if i < v.call.lead {
-		return Whole
-	}
 	s, c := v.span(i), v.call
-	if s.rec == nil || s.rec.Kind == Rewrite {
+	switch {
+	case s.first < 0:
+		return Whole
+	case s.rec == nil, s.rec.Kind != Fold:
 		return c.guard.at(c.body, s.first)
 	}
 	var p Protection

@@ -26,6 +26,7 @@ type Request struct {
 	left      bool         // the owner's layers are behind us
 	observers *observation // who hears what happens
 	probe     *probe       // what a dry run leaves on the way; nil: the call is real
+	menders   []*mending   // who has the last word on the view
 }
 
 // View returns the view whose messages this request carries, or nil if no

@@ -11,7 +11,8 @@ type shape struct {
 	upto      int    // how much of the body it covers
 }
 
-// span is the origin of one message, in positions of the body.
+// span is the origin of one message, in positions of the body. Those of leading
+// messages are negative.
 type span struct {
 	rec         *Record // nil: untouched
 	first, last int
@@ -30,8 +31,9 @@ func (l list) apply(c *call) shape {
 		spans: make([]span, c.lead, n),
 		toks:  append(make([]int, 0, n), c.track.leadToks...),
 	}
-	for _, n := range s.toks {
+	for i, n := range s.toks {
 		s.msgTokens += n
+		s.spans[i] = span{first: i - c.lead, last: i - c.lead}
 	}
 	at := 0
 	for cut := range l.cuts() {

@@ -21,6 +21,7 @@ type View struct {
 	tools int      // tokens of the tool definitions
 
 	edited   bool      // list differs from what the journal had
+	mended   bool      // messages have been repaired on top of all edits
 	attempts []attempt // of editors in this call, in order, as far as they change how these get on
 }
 
@@ -53,15 +54,11 @@ func (v *View) Units() []message.Unit { return message.Units(v.msgs) }
 
 // Span returns the origin of message i.
 func (v *View) Span(i int) Span {
-	lead := v.call.lead
-	if i < lead {
-		return Span{Run: message.Run{First: i, Last: i}}
-	}
-	s := v.span(i)
+	s, lead := v.span(i), v.call.lead
 	return Span{Run: message.Run{First: lead + s.first, Last: lead + s.last}, Edit: s.rec}
 }
 
-// span returns the origin of a message that is not a leading one.
+// span returns the origin of message i.
 func (v *View) span(i int) span {
 	if v.spans == nil {
 		return span{first: i - v.call.lead, last: i - v.call.lead}
@@ -114,12 +111,13 @@ func (v *View) Model() models.Model { return v.call.model }
 // TokensOf returns the tokens of message i by the meter. See [View.Charged].
 func (v *View) TokensOf(i int) int {
 	switch c := v.call; {
+	case v.toks != nil:
+		return v.toks[i]
 	case i < c.lead:
 		return c.track.leadToks[i]
-	case v.toks == nil:
+	default:
 		return c.toks[i-c.lead]
 	}
-	return v.toks[i]
 }
 
 // Count returns the tokens of a message that is not in the view, by the same
@@ -134,8 +132,25 @@ func (v *View) Counter() tokens.Counter { return v.call.chain.meter.Counter }
 
 // Budget returns the budget of the request. If it has none, it is that of the
 // model by the table, with what the longest answer takes kept free, but no more
-// than a tenth of the window. If that is not known either, it returns false.
+// than a tenth of the window. If the provider has refused a prompt of the same
+// model as too long and has said, or left to guess, that its window is smaller,
+// that is the window, and the reserve shrinks with it. If nothing is known, it
+// returns false.
 func (v *View) Budget() (Budget, bool) {
+	b, ok := v.declared()
+	told := v.call.chain.windows.known(served{v.req.Model, b.Window})
+	switch {
+	case told == 0, ok && told >= b.Window:
+		return b, ok
+	case ok:
+		b.Reserve = int(int64(b.Reserve) * int64(told) / int64(b.Window))
+	}
+	b.Window = told
+	return b, true
+}
+
+// declared returns the budget that the caller or the table declares.
+func (v *View) declared() (Budget, bool) {
 	if v.req.Budget != nil {
 		return *v.req.Budget, true
 	}

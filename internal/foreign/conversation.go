@@ -88,11 +88,19 @@ func (o *origins) of(i int) (at int, edited bool) {
 	switch {
 	case span.Edit == nil:
 		return o.history.of(span.First)
-	case span.Edit.Kind == middleware.Rewrite:
-		at, _ = o.history.of(span.First)
-		return at, true
+	case span.Edit.Kind == middleware.Fold:
+		return o.kept(i, span)
+	case span.Edit.Kind == middleware.Mend && !o.repaired(i, span):
+		return -1, false
 	}
-	return o.kept(i, span)
+	at, _ = o.history.of(span.First)
+	return at, true
+}
+
+// repaired reports whether a message that a repair put is one of the history
+// that was changed, and not one that the repair made.
+func (o *origins) repaired(i int, span middleware.Span) bool {
+	return span.Len() == 1 && o.view.History()[span.First].Role == o.req.Messages[i].Role
 }
 
 // kept finds a message that a fold has let stand among those that it covers.
