@@ -133,10 +133,11 @@ func (d *mender) takeMedia(it *item) []Part {
 	if media == nil {
 		return nil
 	}
-	if d.want.textAfterCall && it.Role == RoleAssistant {
-		parts = textFirst(parts) // which the texts in place of media may break
-	}
 	it.Parts = parts
+	if d.want.textAfterCall && it.Role == RoleAssistant { // which the texts in place of media may break
+		it.Parts = textFirst(parts)
+		d.mendThinking(it)
+	}
 	return media
 }
 

@@ -27,10 +27,17 @@ func (r *Request) close(ctx context.Context) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kept != v { // it has been written, or another call was quicker
+	switch {
+	case !sameSlice(kept.msgs, v.msgs): // another call was quicker
 		if sent, repaired, err = kept.mend(ctx); err != nil {
 			return nil, err
 		}
+	case sent == v:
+		sent = kept
+	default:
+		w := *sent
+		w.list, w.edited, w.attempts = kept.list, kept.edited, kept.attempts
+		sent = &w
 	}
 	for _, r := range repaired {
 		r.tell(ctx)

@@ -8,9 +8,8 @@ import (
 
 // conversation is what a chain keeps of a conversation beside its edits: which
 // events it has had that it shall have once, how its editors get on, and what
-// middlewares have noted. Its
-// tracks share it. It is gone when they are, and is not in the journal: another
-// process begins anew.
+// middlewares have noted. Its tracks share it. It is gone when they are, and is
+// not in the journal: another process begins anew.
 type conversation struct {
 	mu   sync.Mutex
 	told map[string]bool

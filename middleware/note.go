@@ -9,7 +9,7 @@ import (
 // context, in place of the one before. It is found by [View.Noted] on later calls
 // of the conversation, as long as the chain knows it: a note saves work, it is
 // nothing to rely on. Calls at the same time may overwrite one another's notes. A
-// dry run has notes of its own.
+// dry run finds them, and keeps its own to itself.
 func (v *View) Note(key, value any) { v.call.track.conversation.notes.set(key, value) }
 
 // Noted returns what was noted for the conversation of the view, or nil.

@@ -22,7 +22,8 @@ func (v *View) lasting() (*View, overhead) {
 		toks:  append(make([]int, 0, n), c.track.leadToks...),
 		spans: make([]span, c.lead, n),
 	}
-	for _, k := range w.toks {
+	for i, k := range w.toks {
+		w.spans[i] = span{first: i - c.lead, last: i - c.lead}
 		w.msgTokens += k
 	}
 	o := overhead{system: w.msgTokens, tools: v.tools}

@@ -3,6 +3,7 @@ package tests
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -146,6 +147,13 @@ func newStage(strict bool) *stage {
 	for _, e := range editors {
 		mws = append(mws, wiredEditor(w, e, strict))
 	}
+	mws = append(mws, middleware.Mending("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+		if err := w.step("mender"); err != nil {
+			return nil, err
+		}
+		mended := message.OpenAI.Mend(slices.Collect(messagesOf(v)))
+		return &mended, nil
+	}))
 	clock := func() time.Time {
 		_ = w.step("clock")
 		return time.Unix(0, 0)
@@ -163,6 +171,16 @@ func newStage(strict bool) *stage {
 		return &middleware.Response{}, nil
 	})
 	return s
+}
+
+func messagesOf(v *middleware.View) iter.Seq[message.Message] {
+	return func(yield func(message.Message) bool) {
+		for _, m := range v.All() {
+			if !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // ifLong leaves a fold alone that covers less than so many tokens.
@@ -354,7 +372,7 @@ func TestCancelAnywhere(t *testing.T) {
 					return nil
 				}}
 				a.all(t)
-				for _, where := range []string{"latest", "put", "counter", "clock", "trigger", "editor", "make", "observer", "model"} {
+				for _, where := range []string{"latest", "put", "counter", "clock", "trigger", "editor", "make", "mender", "observer", "model"} {
 					require.Positive(t, a.hits[where], "%s has been a step: %v", where, a.hits)
 				}
 				a.telling(t)
@@ -372,7 +390,7 @@ func TestFailAnywhere(t *testing.T) {
 			t.Parallel()
 			a := &attack{strict: true, off: func(w *tripwire, _ func()) error {
 				switch {
-				case !slices.Contains([]string{"trigger", "editor", "make"}, w.where):
+				case !slices.Contains([]string{"trigger", "editor", "make", "mender"}, w.where):
 					return nil
 				case panics:
 					panic(errMood)
@@ -380,7 +398,7 @@ func TestFailAnywhere(t *testing.T) {
 				return errMood
 			}}
 			a.all(t)
-			require.Len(t, a.hits, 3, "what can fail the call: %v", a.hits)
+			require.Len(t, a.hits, 4, "what can fail the call: %v", a.hits)
 			a.telling(t)
 		})
 	}
