@@ -133,5 +133,5 @@ func (l *layer) vain(p *proposal) string {
 	if err != nil || !met || needed {
 		return ""
 	}
-	return fmt.Sprintf("the trigger is still met after the edit (%s); let it take away more, or raise the trigger", why)
+	return "the trigger is still met after the edit" + aside(why) + "; let it take away more, or raise the trigger"
 }

@@ -224,11 +224,10 @@ func (l *layer) plainly(err error) string {
 
 func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
 	why := p.plan.Why
-	switch {
-	case why == "":
+	if why == "" {
 		why = trigger
-	case trigger != "":
-		why += " (" + trigger + ")"
+	} else {
+		why += aside(trigger)
 	}
 	l.tell(ctx, p.before, Event{
 		Kind: Edited, Why: why, Edits: p.records, Items: p.plan.Items,
@@ -237,6 +236,14 @@ func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
 		Calls: p.before.CallsSince(l.name),
 	})
 	l.warn(ctx, p.after)
+}
+
+// aside returns what a trigger says, to be put behind something.
+func aside(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
 }
 
 func (l *layer) tell(ctx context.Context, v *View, e Event) {

@@ -11,18 +11,23 @@ import (
 // overhead is what no edit can take away, in tokens by the meter.
 type overhead struct{ system, tools, pinned, question int }
 
-// bare returns the view as it would be if all were gone that an edit can take
-// away: the system messages, the tools, the pinned messages and the text of the
-// first question.
-func (v *View) bare() (*View, overhead) {
+// lasting returns the view with nothing in it but what no edit can take away:
+// system messages, tools, pinned messages and the text of the first question.
+func (v *View) lasting() (*View, overhead) {
 	c, w := v.call, *v
-	w.shape = shape{msgs: slices.Clone(c.track.lead), toks: slices.Clone(c.track.leadToks), spans: make([]span, c.lead)}
-	for _, n := range w.toks {
-		w.msgTokens += n
+	positions := c.guard.lasting()
+	n := c.lead + len(positions)
+	w.shape = shape{
+		msgs:  append(make([]message.Message, 0, n), c.track.lead...),
+		toks:  append(make([]int, 0, n), c.track.leadToks...),
+		spans: make([]span, c.lead, n),
+	}
+	for _, k := range w.toks {
+		w.msgTokens += k
 	}
 	o := overhead{system: w.msgTokens, tools: v.tools}
-	gone, next := &Record{Kind: Fold}, 0
-	for _, i := range c.guard.lasting() {
+	gone, next := &Record{Kind: Fold, Runs: make([]message.Run, 0, len(positions)+1)}, 0
+	for _, i := range positions {
 		if next < i {
 			gone.Runs = append(gone.Runs, message.Run{First: next, Last: i - 1})
 		}
@@ -80,20 +85,20 @@ func (l *layer) overburdened(ctx context.Context, v *View) bool {
 		needed = true
 		return nil
 	}
-	bare, o := v.bare()
-	met, numbers, err := l.ask(bare, plan)
+	left, o := v.lasting()
+	met, numbers, err := l.ask(left, plan)
 	if err != nil || !met || needed {
 		return false
 	}
-	if met, _, err = l.ask(bare.weightless(), plan); err != nil || met || needed {
+	if met, _, err = l.ask(left.weightless(), plan); err != nil || met || needed {
 		return false
 	}
 	if v.call.track.conversation.once(v.req, string(Overhead)+" "+l.name) {
 		l.tell(ctx, v, Event{Kind: Overhead, Why: fmt.Sprintf(
-			"what no edit can take away meets the trigger by itself (%s), so the editor is not asked: "+
+			"what no edit can take away meets the trigger by itself%s, so the editor is not asked: "+
 				"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question; "+
 				"raise the trigger, declare fewer tools, shorten the system prompt, or pin less",
-			numbers, v.Charged(o.system), v.Charged(o.tools), v.Charged(o.pinned), v.Charged(o.question))})
+			aside(numbers), v.Charged(o.system), v.Charged(o.tools), v.Charged(o.pinned), v.Charged(o.question))})
 	}
 	return true
 }
