@@ -25,7 +25,7 @@ const DefaultTarget = 0.9
 type Options struct {
 	// Rules are those of the providers that the request is valid for. 0: those
 	// of the model's provider by Env.Models, and message.Portable where that is
-	// not known.
+	// not known. With message.Prefill the last message may be the assistant's.
 	Rules message.Rules
 
 	// Limits are what the provider accepts besides tokens: bytes, images. A field
