@@ -31,24 +31,35 @@ func (s *sketch) cutGiants(r room) {
 	for _, unit := range units {
 		most := s.measure(r, unit)
 		for i := range s.now {
-			if s.loads[i].in(unit) <= most || s.view.Protected(i) != 0 {
-				continue
+			if s.loads[i].in(unit) > most && s.view.Protected(i) == 0 {
+				s.cutGiant(i, unit, most)
 			}
-			for k, p := range s.now[i].Parts {
-				if s.sizeOf(p, unit) > most {
-					s.cut(i, k, unit, int(giantShare*float64(most)))
-				}
-			}
+		}
+	}
+}
+
+// cutGiant cuts the giants of one message.
+func (s *sketch) cutGiant(i int, unit message.Limit, most int) {
+	isGiant := func(p message.Part) bool { return s.sizeOf(p, unit) > most }
+	for k, p := range s.now[i].Parts {
+		if isGiant(p) {
+			s.cut(i, k, unit, int(giantShare*float64(most)))
+		}
+	}
+	if slices.ContainsFunc(s.now[i].Parts, func(p message.Part) bool { return isThinking(p) && isGiant(p) }) {
+		if parts, ok := s.thoughtless(i, s.newestTurn()); ok {
+			s.rewrite(i, parts)
 		}
 	}
 }
 
 // cutFixed cuts what may not be folded, if that is too large by itself: mostly the
 // newest results. All of it keeps half of the room, or more if the rest is small.
-func (s *sketch) cutFixed(r, target room) {
-	if s.fixedFits(r) {
+func (s *sketch) cutFixed(r room, share float64) {
+	if s.fixedAlone().fits(r) {
 		return
 	}
+	target := r.share(share)
 	for _, unit := range units {
 		for range cutTries {
 			floor := s.floor()
@@ -58,15 +69,15 @@ func (s *sketch) cutFixed(r, target room) {
 			pieces := s.fixed(floor, unit)
 			have := sum(pieces)
 			most := have - floor.beyond(target, unit)
-			share := int(fixedShare * float64(s.measure(r, unit)))
-			s.level(pieces, unit, min(most, max(share, have-s.beyond(target, unit))))
+			half := int(fixedShare * float64(s.measure(r, unit)))
+			s.level(pieces, unit, min(most, max(half, have-s.beyond(target, unit))))
 		}
 	}
 }
 
-// fixedFits reports whether all that may not be folded fits as it is, which is
-// mostly so, and told at once.
-func (s *sketch) fixedFits(r room) bool {
+// fixedAlone returns the sketch without all that may be folded, for its total
+// alone.
+func (s *sketch) fixedAlone() *sketch {
 	f := *s
 	f.total = s.total.plus(s.weigh(s.note))
 	for _, b := range s.blocks() {
@@ -74,7 +85,7 @@ func (s *sketch) fixedFits(r room) bool {
 			f.total = f.total.minus(s.loads[i])
 		}
 	}
-	return f.fits(r)
+	return &f
 }
 
 // floor returns the sketch with all folded that may be, and all else as short as

@@ -3,6 +3,7 @@ package fit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -36,30 +37,23 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 // demandTools are the providers that reject calls in a request without tools.
 const demandTools = message.Anthropic | message.Bedrock
 
-// undeclared returns the declarations that are missing, if the provider is known
-// to demand them: to others, tools that nobody has are no help.
-func (j *judgement) undeclared() []message.ToolDef {
-	if !j.known || j.rules&demandTools == 0 || len(j.view.Request().Tools) > 0 {
-		return nil
+// declareCalls adds declarations of the tools that messages call, if the provider
+// is known to demand them: to others, tools that nobody has are no help.
+func (j *judgement) declareCalls(msgs []message.Message) {
+	if !j.known || j.rules&demandTools == 0 {
+		return
 	}
-	msgs := j.view.Messages()
-	if j.mended != nil {
-		msgs = j.mended.Messages
-	}
-	var tools []message.ToolDef
-	had := map[string]bool{}
 	for i := range msgs {
 		for _, p := range msgs[i].Parts {
-			if c, ok := p.(message.ToolCall); ok && !had[c.Name] {
-				had[c.Name] = true
-				tools = append(tools, message.ToolDef{
-					Name: c.Name, Description: "Not available any more.",
-					Parameters: `{"type":"object","properties":{}}`,
-				})
+			c, ok := p.(message.ToolCall)
+			if !ok || slices.ContainsFunc(j.called, func(t message.ToolDef) bool { return t.Name == c.Name }) {
+				continue
 			}
+			j.called = append(slices.Clip(j.called), message.ToolDef{
+				Name: c.Name, Description: "Not available any more.", Parameters: `{"type":"object","properties":{}}`,
+			})
 		}
 	}
-	return tools
 }
 
 func names(tools []message.ToolDef) []string {

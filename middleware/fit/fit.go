@@ -61,7 +61,7 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		if left == nil {
 			return plan, nil
 		}
-		margin = margin.plus(sizeOf(left))
+		margin = margin.plus(beyond(left))
 	}
 	s := f.sketch(j)
 	s.leaveLeast()
@@ -88,8 +88,8 @@ func (f *fitter) try(s *sketch, excess message.Excess) (*middleware.Plan, []mess
 	return plan, left, nil
 }
 
-// sizeOf returns by how much limits are broken.
-func sizeOf(excess []message.Excess) load {
+// beyond returns by how much limits are broken.
+func beyond(excess []message.Excess) load {
 	var l load
 	for _, e := range excess {
 		switch e.Limit {

@@ -18,7 +18,8 @@ type judgement struct {
 
 	mended   *message.Mended   // what is sent in place of the view; nil: the view itself
 	added    int               // tokens by the meter that the repairs add
-	declared []message.ToolDef // tools that must be declared beside it
+	called   []message.ToolDef // declarations of the tools that are called, if the provider demands them
+	declared []message.ToolDef // of these, what the request lacks
 
 	tools    []message.ToolDef // that the request declares
 	besides  message.Load      // what all tools weigh
@@ -43,12 +44,14 @@ func (f *fitter) judge(v *middleware.View) *judgement {
 		j.limits = f.opts.limits(j.rules.Limits(j.budget.Window))
 	}
 	if before != nil && from == v.Len() && from == before.view.Len() {
-		j.mended, j.added = before.mended, before.added
+		j.mended, j.added, j.called = before.mended, before.added, before.called
 		j.bound, j.exact, j.measured = before.bound, before.exact, before.measured
 	} else {
 		j.look(before, from)
 	}
-	j.declared = j.undeclared()
+	if len(v.Request().Tools) == 0 {
+		j.declared = j.called
+	}
 	j.weighTools(before)
 	return j
 }
@@ -65,8 +68,9 @@ func (j *judgement) look(before *judgement, from int) {
 	fresh := j.messages()
 	if before != nil && from == before.view.Len() {
 		j.bound, j.exact, j.measured = before.bound, before.exact, before.measured
-		fresh = fresh[from:]
+		j.called, fresh = before.called, fresh[from:]
 	}
+	j.declareCalls(fresh)
 	for i := range fresh {
 		j.bound = j.bound.Add(fresh[i].LoadBound())
 		if j.measured {

@@ -76,7 +76,14 @@ func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share f
 	case message.AllDocumentBytes:
 		count = func(a attachment) int { return a.AllDocumentBytes }
 	}
-	s.drop(media, count, is-most, is-int(share*float64(most)))
+	old := 0
+	for _, a := range media {
+		if !a.fixed {
+			old += count(a)
+		}
+	}
+	fixed := max(0, is-old)
+	s.drop(media, count, is-most, is-fixed-int(share*float64(max(0, most-fixed))))
 }
 
 // amongMany returns the media that go if there are too many images for such large

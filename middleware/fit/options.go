@@ -17,7 +17,7 @@ const (
 		"since they no longer fit the context window.]"
 )
 
-// DefaultTarget is the share of the room that a shortened request fills.
+// DefaultTarget is the share of the free room that a shortened request fills.
 const DefaultTarget = 0.9
 
 // Options say what a request must satisfy. The zero value is right for a model
@@ -25,18 +25,18 @@ const DefaultTarget = 0.9
 type Options struct {
 	// Rules are those of the providers that the request is valid for. 0: those
 	// of the model's provider by Env.Models, and message.Portable where that is
-	// not known.
+	// not known. With message.Prefill the last message may be the assistant's.
 	Rules message.Rules
 
 	// Limits are what the provider accepts besides tokens: bytes, images. A field
 	// of zero: the provider's, by Rules and the window; negative: no limit.
 	Limits message.Limits
 
-	// Target is the share of the room that is filled once something had to go,
-	// so that the next calls find room and leave the beginning as it is, on which
-	// prompt caches live. It is more than 0 and at most 1, which means that
-	// no more goes than must. For its sake, no kind of edit is begun that would
-	// not be needed without it. 0: DefaultTarget.
+	// Target is the share that is filled once something had to go, of the room
+	// beside what may not go: so that the next calls find room and leave the
+	// beginning as it is, on which prompt caches live. It is more than 0 and at most
+	// 1, which means that no more goes than must. For its sake, no kind of edit is
+	// begun that would not be needed without it. 0: DefaultTarget.
 	Target float64
 
 	// Placeholder is the text of a cleared result. "": DefaultPlaceholder.

@@ -117,6 +117,7 @@ func TestOverflowTwice(t *testing.T) {
 	require.True(t, ok, "%v", err)
 	require.Equal(t, middleware.Overflow, e.Kind)
 	require.Equal(t, fit.Name, e.Op)
+	require.ErrorContains(t, err, "too long (4000 tokens of 3000), and the shortened one (2900 tokens of 2500)", "with the numbers of both")
 	require.Zero(t, script.Left(), "it is asked twice, and no more")
 }
 

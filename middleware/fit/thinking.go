@@ -14,19 +14,25 @@ func thinking(s *sketch) iter.Seq2[int, []message.Part] {
 	return func(yield func(int, []message.Part) bool) {
 		newest := s.newestTurn()
 		for i := range s.now {
-			if s.state[i] == folded || s.view.Protected(i) != 0 || s.view.Span(i).Last >= newest {
-				continue
-			}
-			m := s.now[i]
-			if !slices.ContainsFunc(m.Parts, isThinking) || m.Role != message.RoleAssistant {
-				continue
-			}
-			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), isThinking)
-			if !isEmpty(m) && !yield(i, m.Parts) {
+			if parts, ok := s.thoughtless(i, newest); ok && !yield(i, parts) {
 				return
 			}
 		}
 	}
+}
+
+// thoughtless returns the parts of a message without what was thought. It is not
+// ok if there is nothing of that, or if it must stay.
+func (s *sketch) thoughtless(i, newest int) ([]message.Part, bool) {
+	m := s.now[i]
+	switch {
+	case s.state[i] == folded, s.view.Protected(i) != 0, s.view.Span(i).Last >= newest:
+		return nil, false
+	case m.Role != message.RoleAssistant, !slices.ContainsFunc(m.Parts, isThinking):
+		return nil, false
+	}
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), isThinking)
+	return m.Parts, !isEmpty(m)
 }
 
 // newestTurn returns the history position of the last question. Without one,

@@ -86,6 +86,29 @@ func TestConformanceOfGoodMiddlewares(t *testing.T) {
 	}
 }
 
+// TestConformanceOfMenders has middlewares that repair what is sent: with Mends it
+// is a good one, and without, the conversations of the suite are what it repairs.
+func TestConformanceOfMenders(t *testing.T) {
+	t.Parallel()
+	mender := func() middleware.Middleware {
+		return middleware.Mending("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+			mended := message.Portable.Mend(v.Messages())
+			return &mended, nil
+		})
+	}
+	Suite{New: mender, Mends: true}.Test(t)
+	require.ErrorContains(t, Conformance(mender), "middlewaretest: reported")
+
+	silent := func() middleware.Middleware {
+		return middleware.Mending("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+			mended := message.Portable.Mend(v.Messages())
+			mended.Fixes = nil
+			return &mended, nil
+		})
+	}
+	require.ErrorContains(t, Suite{New: silent, Mends: true}.Check(), "nothing was reported, and yet")
+}
+
 // Edits must happen in the replays, or the rules about views check nothing.
 func TestReplaysOfAnEditorEdit(t *testing.T) {
 	t.Parallel()
