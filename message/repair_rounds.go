@@ -91,6 +91,11 @@ func (g *gatherer) visit(i int, it item) {
 // share gives the parts of a tool message to the rounds that they belong to.
 // What belongs to none stays, as a message of the user.
 func (g *gatherer) share(i int, it item) {
+	if !slices.ContainsFunc(it.Parts, isResult) { // which these providers do not mind, or it would be the user's by now
+		g.nodes = append(g.nodes, node{item: it})
+		g.direct = false
+		return
+	}
 	var shares []share
 	var left, others []Part
 	for _, p := range it.Parts {
@@ -138,6 +143,11 @@ func (g *gatherer) share(i int, it item) {
 		g.nodes = append(g.nodes, node{item: it})
 		g.direct = false
 	}
+}
+
+func isResult(p Part) bool {
+	_, ok := p.(ToolResult)
+	return ok
 }
 
 // share is a result, and the call that it answers.
