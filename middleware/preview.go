@@ -36,3 +36,7 @@ func (v *View) planned(by string, p *Plan) ([]*Record, *View, error) {
 func (v *View) TokensWithout(counted int) int {
 	return v.call.track.gauge.reads(v.counted()-counted, v.wideTokens(), v.call.priors())
 }
+
+// Counted returns the tokens of all that would be sent by the meter alone, whatever
+// the provider has reported of earlier prompts.
+func (v *View) Counted() int { return v.counted() }

@@ -3,6 +3,7 @@ package middleware
 import (
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/models"
@@ -36,6 +37,9 @@ func (v *View) Len() int { return len(v.msgs) }
 
 // At returns message i.
 func (v *View) At(i int) message.Message { return v.msgs[i] }
+
+// Messages returns all messages.
+func (v *View) Messages() []message.Message { return slices.Clip(v.msgs) }
 
 // All yields the messages with their positions.
 func (v *View) All() iter.Seq2[int, message.Message] {

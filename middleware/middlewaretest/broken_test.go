@@ -784,7 +784,7 @@ func oddBreakers() map[string]breaker {
 			}),
 		},
 		"loses empty messages": {
-			rules: []string{"odd-histories"}, seen: `no edit was reported, and yet`,
+			rules: []string{"odd-histories"}, seen: `nothing was reported, and yet`,
 			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
 				n := len(msgs)
 				msgs = slices.DeleteFunc(msgs, func(m message.Message) bool { return len(m.Parts) == 0 })

@@ -1,0 +1,168 @@
+package fit
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// What is left of what is cut first, as shares of the room.
+const (
+	giantShare = 0.25 // of an old part that is larger than the room
+	fixedShare = 0.5  // at least, of all that may be cut but not folded
+)
+
+// cutTries bounds how often what is cut is cut once more, since the mark in the
+// middle takes room, too.
+const cutTries = 4
+
+// piece is a part that can be made smaller where it stands.
+type piece struct {
+	at, k int
+	size  int
+	atom  bool // it gives way to a note, or stays
+}
+
+// cutGiants cuts old parts that are larger than the room by themselves: no view
+// that fits has them.
+func (s *sketch) cutGiants(r room) {
+	for _, u := range units {
+		most := s.counted(r, u)
+		for i := range s.now {
+			if s.loads[i].in(u) <= most || s.view.Protected(i) != 0 {
+				continue
+			}
+			for k, p := range s.now[i].Parts {
+				if s.sizeOf(p, u) > most {
+					s.cut(i, k, u, int(giantShare*float64(most)))
+				}
+			}
+		}
+	}
+}
+
+// cutFixed cuts what may not be folded, if that is too large by itself: the
+// newest results, and attachments of the first and the last question. All of it
+// keeps half of the room, or more if the rest is small.
+func (s *sketch) cutFixed(r, target room) {
+	for _, u := range units {
+		for range cutTries {
+			floor := s.floor()
+			if floor.beyond(r, u) == 0 {
+				break
+			}
+			pieces := s.fixed(u)
+			have := sum(pieces)
+			most := have - floor.beyond(target, u)
+			share := int(fixedShare * float64(s.counted(r, u)))
+			s.level(pieces, u, min(most, max(share, have-s.beyond(target, u))))
+		}
+	}
+}
+
+// floor returns the sketch with all folded that may be.
+func (s *sketch) floor() *sketch {
+	f := s.clone()
+	f.foldAll()
+	if f.total.tokens > s.total.tokens { // the note is longer than what it stands for
+		return s
+	}
+	return f
+}
+
+// fixed returns the pieces of what may not be folded.
+func (s *sketch) fixed(u Unit) []piece {
+	var pieces []piece
+	for i := range s.now {
+		p := s.view.Protected(i)
+		if p == 0 || p&middleware.Whole != 0 {
+			continue
+		}
+		for k, part := range s.now[i].Parts {
+			switch part := part.(type) {
+			case message.Media:
+				if p&middleware.Fresh == 0 {
+					pieces = append(pieces, piece{at: i, k: k, size: s.sizeOf(part, u), atom: true})
+				}
+			case message.ToolResult:
+				if _, opaque := part.Content.(message.Opaque); !opaque && p&middleware.Fresh != 0 {
+					pieces = append(pieces, piece{at: i, k: k, size: s.sizeOf(part, u), atom: part.Content != nil})
+				}
+			case message.Text, message.Thinking, message.ToolCall, message.Opaque:
+			}
+		}
+	}
+	return pieces
+}
+
+func sum(pieces []piece) int {
+	n := 0
+	for _, p := range pieces {
+		n += p.size
+	}
+	return n
+}
+
+// level makes the largest pieces smaller until all have no more than allowed:
+// none keeps more than it takes to spare the smaller ones.
+func (s *sketch) level(pieces []piece, u Unit, allowed int) {
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
+	for {
+		limit := levelOf(pieces, allowed)
+		k := slices.IndexFunc(pieces, func(p piece) bool { return p.atom && p.size > limit })
+		if k < 0 {
+			for _, p := range pieces {
+				if p.size > limit {
+					s.cut(p.at, p.k, u, limit)
+				}
+			}
+			return
+		}
+		s.cut(pieces[k].at, pieces[k].k, u, 0)
+		pieces = slices.Delete(pieces, k, k+1)
+	}
+}
+
+// levelOf returns the size to which pieces, the largest first, must be cut so
+// that together they have no more than allowed.
+func levelOf(pieces []piece, allowed int) int {
+	rest := sum(pieces)
+	for k, p := range pieces {
+		if rest <= allowed {
+			return p.size
+		}
+		rest -= p.size
+		if level := (allowed - rest) / (k + 1); k+1 == len(pieces) || level >= pieces[k+1].size {
+			return max(0, level)
+		}
+	}
+	return 0
+}
+
+// cut makes one part smaller, so that it has no more than the limit if that can
+// be.
+func (s *sketch) cut(at, k int, u Unit, limit int) {
+	p := s.now[at].Parts[k]
+	switch old := p.(type) {
+	case message.Text:
+		p = message.Text{Text: shorten(s.view.Counter(), old.Text, u, limit)}
+	case message.ToolCall:
+		old.Arguments = noArguments
+		p = old
+	case message.ToolResult:
+		if old.Content == nil {
+			old.Text = shorten(s.view.Counter(), old.Text, u, limit)
+			p = old
+			break
+		}
+		p, _ = withoutMedia(old)
+	case message.Media:
+		p, _ = withoutMedia(old)
+	case message.Thinking, message.Opaque: // as they are, or not at all
+	}
+	if p != nil && p != s.now[at].Parts[k] {
+		s.rewrite(at, replaced(s.now[at].Parts, k, p))
+	}
+}

@@ -1,0 +1,95 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Name is what the middleware is called in events, in the journal and in errors.
+const Name = "fit"
+
+// New returns the middleware. It is safe for concurrent use. It panics with
+// "fit: …" if the options are not valid; [Options.Validate] tells beforehand.
+func New(opts Options) middleware.Middleware {
+	if err := opts.Validate(); err != nil {
+		panic("fit: " + err.Error())
+	}
+	opts.Target = cmp.Or(opts.Target, DefaultTarget)
+	f := &fitter{opts: opts, words: opts.words()}
+	return middleware.Chain(
+		f.retry,
+		middleware.Editing(Name, f.plan, middleware.Options{}),
+		f.declare,
+		f.watch,
+		middleware.Mending(Name, f.mend),
+	)
+}
+
+// fitter is the middleware. Its options are complete.
+type fitter struct {
+	opts  Options
+	words *words
+}
+
+// planTries bounds how often a plan is made anew since its view was larger than
+// thought.
+const planTries = 4
+
+// plan returns the edits that make a view fit. It returns nil if the view fits,
+// and if nothing can make it fit: then [fitter.mend] says why.
+func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	j := f.judge(v)
+	f.keep(j)
+	f.sayWindow(ctx, j)
+	if j.exceeds() == "" {
+		return nil, nil
+	}
+	margin := j.margin()
+	for range planTries {
+		s := f.words.sketch(v)
+		fits := s.shrink(j.room.less(margin), j.room.share(f.opts.Target).less(margin))
+		if !fits {
+			s = f.words.sketch(v)
+			s.leaveLeast()
+		}
+		p := &middleware.Plan{Edits: s.edits(), Why: s.why(j)}
+		p.Items = len(p.Edits)
+		w, err := v.Preview(Name, p)
+		if err != nil {
+			return nil, err
+		}
+		after := f.judge(w)
+		switch {
+		case after.exceeds() == "":
+			return p, nil
+		case !fits:
+			return nil, nil
+		}
+		margin = margin.plus(after.beyond())
+	}
+	return nil, nil
+}
+
+// mend repairs what is about to be sent. It fails if that is too much.
+func (f *fitter) mend(_ context.Context, v *middleware.View) (*message.Mended, error) {
+	j := f.judge(v)
+	f.keep(j)
+	if unit := j.exceeds(); unit != "" {
+		return nil, f.tooMuch(j, unit)
+	}
+	return j.mended, nil
+}
+
+// tooMuch returns the error for what does not fit.
+func (f *fitter) tooMuch(j *judgement, unit Unit) error {
+	if e := f.irreducible(j); e != nil {
+		return &middleware.Error{Kind: middleware.Irreducible, Op: Name, Err: e}
+	}
+	return &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: fmt.Errorf(
+		"the request has %d %s and room for %d, though it could be made to fit: something behind fit makes it longer, "+
+			"or an event says why its edits were refused; put fit last", j.sent().in(unit), unit, j.room.in(unit))}
+}

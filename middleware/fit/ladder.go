@@ -1,0 +1,53 @@
+package fit
+
+import (
+	"iter"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// rung is one kind of edit: it yields messages with the parts that they would
+// have, in the order in which they go.
+type rung func(s *sketch) iter.Seq2[int, []message.Part]
+
+// shrink makes a sketch fit into the room, and somewhat more, into the target, if
+// the last rung that it takes can do that. It reports whether it fits.
+//
+// What is larger than the room by itself cannot stay whatever else goes, so it is
+// cut first: or all else would go, and for nothing.
+func (s *sketch) shrink(room, target room) bool {
+	s.cutGiants(room)
+	s.cutFixed(room, target)
+	for _, r := range []rung{sound, failed, told, arguments, thinking, media} {
+		if s.fits(room) {
+			return true
+		}
+		s.climb(r, target)
+	}
+	if !s.fits(room) {
+		s.foldOldest(target)
+	}
+	if !s.fits(room) {
+		s.unnote()
+	}
+	return s.fits(room)
+}
+
+// climb takes a rung, as far as it must.
+func (s *sketch) climb(r rung, target room) {
+	for at, parts := range r(s) {
+		if s.fits(target) {
+			return
+		}
+		s.rewrite(at, parts)
+	}
+}
+
+// leaveLeast makes a sketch as small as it can be.
+func (s *sketch) leaveLeast() {
+	for _, u := range units {
+		s.level(s.fixed(u), u, 0)
+	}
+	s.foldAll()
+	s.unnote()
+}

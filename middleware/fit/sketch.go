@@ -1,0 +1,119 @@
+package fit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// sketch is a view as it would be with what has been planned so far. It is what
+// the ladder works on: the core judges only the plan that comes out of it.
+type sketch struct {
+	*words
+
+	view   *middleware.View
+	now    []message.Message // as they would be
+	loads  []load            // of each
+	state  []state
+	before load // of all messages in the view
+	total  load // of all that would be left
+	noted  bool // a note stands in place of what is folded
+}
+
+// state says what has become of a message.
+type state uint8
+
+const (
+	kept state = iota
+	rewritten
+	folded
+)
+
+func (w *words) sketch(v *middleware.View) *sketch {
+	n := v.Len()
+	s := &sketch{words: w, view: v, now: make([]message.Message, n), loads: make([]load, n), state: make([]state, n)}
+	for i, m := range v.All() {
+		s.now[i], s.loads[i] = m, load{v.TokensOf(i), sizeOf(&m)}
+		s.before = s.before.plus(s.loads[i])
+	}
+	s.total = s.before
+	return s
+}
+
+// clone returns a copy to try something on.
+func (s *sketch) clone() *sketch {
+	c := *s
+	c.now, c.loads, c.state = slices.Clone(s.now), slices.Clone(s.loads), slices.Clone(s.state)
+	return &c
+}
+
+// weigh returns the load of a message.
+func (s *sketch) weigh(m message.Message) load {
+	return load{s.view.Count(m), sizeOf(&m)}
+}
+
+// rewrite puts other parts in place of those of a message, if that makes it
+// smaller.
+func (s *sketch) rewrite(at int, parts []message.Part) {
+	m := s.now[at]
+	m.Parts = parts
+	l, was := s.weigh(m), s.loads[at]
+	if l.tokens > was.tokens || l.bytes > was.bytes || l == was {
+		return
+	}
+	s.now[at], s.loads[at], s.state[at] = m, l, rewritten
+	s.total = s.total.minus(was).plus(l)
+}
+
+// fold leaves messages out.
+func (s *sketch) fold(r message.Run) {
+	for i := r.First; i <= r.Last; i++ {
+		if s.state[i] != folded {
+			s.state[i] = folded
+			s.total = s.total.minus(s.loads[i])
+		}
+	}
+}
+
+// edits returns what makes the sketch of the view.
+func (s *sketch) edits() []middleware.Edit {
+	var edits []middleware.Edit
+	var runs []message.Run
+	for i, st := range s.state {
+		switch n := len(runs); {
+		case st == rewritten:
+			edits = append(edits, middleware.RewriteOf(i, s.now[i].Parts...))
+		case st == folded && n > 0 && runs[n-1].Last == i-1:
+			runs[n-1].Last = i
+		case st == folded:
+			runs = append(runs, message.Run{First: i, Last: i})
+		}
+	}
+	if len(runs) > 0 {
+		fold := middleware.Edit{Kind: middleware.Fold, Runs: runs}
+		if s.noted {
+			fold.Messages = []message.Message{s.note}
+		}
+		edits = append(edits, fold)
+	}
+	return edits
+}
+
+// why says what is done, and what for.
+func (s *sketch) why(j *judgement) string {
+	shortened, out := 0, 0
+	for _, st := range s.state {
+		switch st {
+		case rewritten:
+			shortened++
+		case folded:
+			out++
+		case kept:
+		}
+	}
+	unit := j.exceeds()
+	return fmt.Sprintf("%d messages shortened, %d left out, for %d %s are more than the room of %d",
+		shortened, out, j.sent().in(unit), unit, j.room.in(unit))
+}
