@@ -122,9 +122,13 @@ func (f *fitter) irreducible(j *judgement) *Irreducible {
 // share tells whose the total is.
 func (e *Irreducible) share(j *judgement) {
 	v := j.view
+	if j.mended != nil {
+		v = v.Mended(j.mended)
+	}
 	for i, m := range v.All() {
 		size := load{tokens: v.TokensOf(i), bytes: sizeOf(&m)}.in(e.Unit)
 		switch p := v.Protected(i); {
+		case j.mended != nil && j.mended.From != nil && j.view.At(j.mended.From[i]).Role != m.Role: // the rules put it there
 		case m.Role == message.RoleSystem:
 			e.System += size
 		case p&middleware.Whole != 0:
@@ -138,7 +142,7 @@ func (e *Irreducible) share(j *judgement) {
 	whole := e.Total
 	if e.Unit == Tokens {
 		e.Tools = v.Meter().Tools(v.Request().Tools) + v.Meter().Tools(j.declared)
-		whole = v.Counted() + j.repairs.tokens + v.Meter().Tools(j.declared)
+		whole = v.Counted() + v.Meter().Tools(j.declared)
 	}
 	e.Rest = e.Total
 	for _, part := range []*int{&e.System, &e.Tools, &e.Pinned, &e.Questions, &e.Newest} {
