@@ -9,6 +9,7 @@ func (d *mender) mendShape(it *item) {
 		d.mendCallOrder(it)
 		d.mendThinking(it)
 	case RoleTool:
+		isResult := func(p Part) bool { _, ok := p.(ToolResult); return ok }
 		if parts := partition(it.Parts, isResult); d.want.first && !slices.Equal(parts, it.Parts) {
 			it.Parts = parts
 			d.fix(ResultsNotFirst, it.at, "", "the results moved to the front")

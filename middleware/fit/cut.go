@@ -43,9 +43,8 @@ func (s *sketch) cutGiants(r room) {
 	}
 }
 
-// cutFixed cuts what may not be folded, if that is too large by itself: the
-// newest results, and attachments of the first and the last question. All of it
-// keeps half of the room, or more if the rest is small.
+// cutFixed cuts what may not be folded, if that is too large by itself: mostly the
+// newest results. All of it keeps half of the room, or more if the rest is small.
 func (s *sketch) cutFixed(r, target room) {
 	for _, u := range units {
 		for range cutTries {
@@ -53,7 +52,7 @@ func (s *sketch) cutFixed(r, target room) {
 			if floor.beyond(r, u) == 0 {
 				break
 			}
-			pieces := s.fixed(u)
+			pieces := s.fixed(floor, u)
 			have := sum(pieces)
 			most := have - floor.beyond(target, u)
 			share := int(fixedShare * float64(s.counted(r, u)))
@@ -62,39 +61,61 @@ func (s *sketch) cutFixed(r, target room) {
 	}
 }
 
-// floor returns the sketch with all folded that may be.
+// floor returns the sketch with all folded that may be, and all else as short as
+// the rungs make it.
 func (s *sketch) floor() *sketch {
 	f := s.clone()
 	f.foldAll()
-	if f.total.tokens > s.total.tokens { // the note is longer than what it stands for
-		return s
+	for _, r := range rungs {
+		f.climb(r, room{})
 	}
 	return f
 }
 
-// fixed returns the pieces of what may not be folded.
-func (s *sketch) fixed(u Unit) []piece {
+// fixed returns the pieces of what the floor still has: results of the newest
+// round, attachments of the first and of the last question, and what stands in a
+// round of which something is pinned.
+func (s *sketch) fixed(floor *sketch, u Unit) []piece {
 	var pieces []piece
 	for i := range s.now {
 		p := s.view.Protected(i)
-		if p == 0 || p&middleware.Whole != 0 {
+		if floor.state[i] == folded || p&middleware.Whole != 0 {
 			continue
 		}
 		for k, part := range s.now[i].Parts {
-			switch part := part.(type) {
-			case message.Media:
-				if p&middleware.Fresh == 0 {
-					pieces = append(pieces, piece{at: i, k: k, size: s.sizeOf(part, u), atom: true})
-				}
-			case message.ToolResult:
-				if _, opaque := part.Content.(message.Opaque); !opaque && p&middleware.Fresh != 0 {
-					pieces = append(pieces, piece{at: i, k: k, size: s.sizeOf(part, u), atom: part.Content != nil})
-				}
-			case message.Text, message.Thinking, message.ToolCall, message.Opaque:
+			if cuttable(part, p) {
+				pieces = append(pieces, piece{at: i, k: k, size: s.sizeOf(part, u), atom: !isText(part)})
 			}
 		}
 	}
 	return pieces
+}
+
+// cuttable reports whether a part of a message may be made smaller.
+func cuttable(p message.Part, by middleware.Protection) bool {
+	switch p := p.(type) {
+	case message.Text, message.ToolCall:
+		return by == 0
+	case message.Media:
+		return by&middleware.Fresh == 0
+	case message.ToolResult:
+		_, opaque := p.Content.(message.Opaque)
+		return by&middleware.Words == 0 && !opaque
+	case message.Thinking, message.Opaque: // as they are, or not at all
+	}
+	return false
+}
+
+// isText reports whether a head and a tail of the part can stay.
+func isText(p message.Part) bool {
+	switch p := p.(type) {
+	case message.Text:
+		return true
+	case message.ToolResult:
+		return p.Content == nil
+	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	}
+	return false
 }
 
 func sum(pieces []piece) int {

@@ -121,15 +121,23 @@ func (f *fitter) irreducible(j *judgement) *Irreducible {
 
 // share tells whose the total is.
 func (e *Irreducible) share(j *judgement) {
-	v := j.view
+	v, sent := j.view, j.view
 	if j.mended != nil {
-		v = v.Mended(j.mended)
+		sent = v.Mended(j.mended)
 	}
+	left := make([]int, v.Len()) // of each message in the view; what is sent beyond that was added by repairs
 	for i, m := range v.All() {
-		size := load{tokens: v.TokensOf(i), bytes: sizeOf(&m)}.in(e.Unit)
-		switch p := v.Protected(i); {
-		case j.mended != nil && j.mended.From != nil && j.view.At(j.mended.From[i]).Role != m.Role: // the rules put it there
-		case m.Role == message.RoleSystem:
+		left[i] = load{v.TokensOf(i), sizeOf(&m)}.in(e.Unit)
+	}
+	for i, m := range sent.All() {
+		at := i
+		if j.mended != nil && j.mended.From != nil {
+			at = j.mended.From[i]
+		}
+		size := min(left[at], load{sent.TokensOf(i), sizeOf(&m)}.in(e.Unit))
+		left[at] -= size
+		switch p := v.Protected(at); {
+		case v.At(at).Role == message.RoleSystem:
 			e.System += size
 		case p&middleware.Whole != 0:
 			e.Pinned += size
@@ -141,12 +149,13 @@ func (e *Irreducible) share(j *judgement) {
 	}
 	whole := e.Total
 	if e.Unit == Tokens {
-		e.Tools = v.Meter().Tools(v.Request().Tools) + v.Meter().Tools(j.declared)
-		whole = v.Counted() + v.Meter().Tools(j.declared)
+		declared := v.Meter().Tools(j.declared)
+		e.Tools = v.Meter().Tools(v.Request().Tools) + declared
+		whole = sent.Counted() + declared
 	}
 	e.Rest = e.Total
 	for _, part := range []*int{&e.System, &e.Tools, &e.Pinned, &e.Questions, &e.Newest} {
-		*part = int(int64(*part) * int64(e.Total) / int64(whole)) // as they are charged
+		*part = int(int64(*part) * int64(e.Total) / int64(whole)) // as it is charged
 		e.Rest -= *part
 	}
 }

@@ -10,6 +10,9 @@ import (
 // have, in the order in which they go.
 type rung func(s *sketch) iter.Seq2[int, []message.Part]
 
+// rungs are the ladder, the mildest first. Behind them, whole units go.
+var rungs = [...]rung{sound, failed, told, arguments, thinking, media}
+
 // shrink makes a sketch fit into the room, and somewhat more, into the target, if
 // the last rung that it takes can do that. It reports whether it fits.
 //
@@ -18,7 +21,7 @@ type rung func(s *sketch) iter.Seq2[int, []message.Part]
 func (s *sketch) shrink(room, target room) bool {
 	s.cutGiants(room)
 	s.cutFixed(room, target)
-	for _, r := range []rung{sound, failed, told, arguments, thinking, media} {
+	for _, r := range rungs {
 		if s.fits(room) {
 			return true
 		}
@@ -45,9 +48,12 @@ func (s *sketch) climb(r rung, target room) {
 
 // leaveLeast makes a sketch as small as it can be.
 func (s *sketch) leaveLeast() {
-	for _, u := range units {
-		s.level(s.fixed(u), u, 0)
-	}
 	s.foldAll()
+	for _, r := range rungs {
+		s.climb(r, room{})
+	}
+	for _, u := range units {
+		s.level(s.fixed(s, u), u, 0)
+	}
 	s.unnote()
 }

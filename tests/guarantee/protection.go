@@ -121,7 +121,7 @@ func texts(m message.Message) []string {
 }
 
 // shortened reports whether results are the same but for their texts, which may
-// have lost their middle.
+// have lost their middle, and for their media, which may have given way to one.
 func shortened(was, is []message.Part) bool {
 	return slices.EqualFunc(was, is, func(a, b message.Part) bool {
 		ra, ok1 := a.(message.ToolResult)
@@ -129,8 +129,10 @@ func shortened(was, is []message.Part) bool {
 		if !ok1 || !ok2 {
 			return a == b
 		}
-		cut := ra.Text != rb.Text
-		if cut && (len(rb.Text) >= len(ra.Text) || !sharesEnds(ra.Text, rb.Text)) {
+		switch _, media := ra.Content.(message.Media); {
+		case media && rb.Content == nil && strings.HasPrefix(rb.Text, ra.Text): // a text tells that they are gone
+			ra.Content = nil
+		case ra.Text != rb.Text && (len(rb.Text) >= len(ra.Text) || !sharesEnds(ra.Text, rb.Text)):
 			return false
 		}
 		ra.Text = rb.Text

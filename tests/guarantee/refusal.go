@@ -1,8 +1,11 @@
 package guarantee
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
@@ -111,19 +114,37 @@ func (l *ledger) everyWay(e *fit.Irreducible) {
 	}
 }
 
-// least returns a message with as little in it as its protection allows.
+// least returns a message with as little in it as its protection allows: of the
+// newest results the first characters, and notes in place of their media and of
+// those of the questions.
 func (p protection) least(m message.Message) message.Message {
-	if p != fresh {
+	if p != fresh && p != words {
 		return m
 	}
 	m.Parts = slices.Clone(m.Parts)
 	for k, part := range m.Parts {
-		if r, ok := part.(message.ToolResult); ok && r.Content == nil {
-			r.Text = leastOf(r.Text)
-			m.Parts[k] = r
+		switch part := part.(type) {
+		case message.Media:
+			m.Parts[k] = message.Text{Text: leftOut(part)}
+		case message.ToolResult:
+			if p != fresh {
+				break
+			}
+			if media, ok := part.Content.(message.Media); ok {
+				part.Content, part.Text = nil, strings.TrimPrefix(part.Text+"\n"+leftOut(media), "\n")
+			} else if part.Content == nil {
+				part.Text = leastOf(part.Text)
+			}
+			m.Parts[k] = part
+		case message.Text, message.Thinking, message.ToolCall, message.Opaque:
 		}
 	}
 	return m
+}
+
+// leftOut is the note that fit puts in place of media with a short name or type.
+func leftOut(m message.Media) string {
+	return fmt.Sprintf("(%s: left out of the request)", cmp.Or(m.Name, m.Type, "media"))
 }
 
 // leastOf returns as little of a text as fit leaves: its first three bytes, up
