@@ -35,8 +35,8 @@ type fitter struct {
 	words *words
 }
 
-// planTries bounds how often a plan is made anew since its view was larger than
-// thought.
+// planTries bounds how often a plan is made anew since the repairs of its view
+// took more than thought. The last one leaves as little as can be.
 const planTries = 4
 
 // plan returns the edits that make a view fit. It returns nil if the view fits,
@@ -49,29 +49,32 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return nil, nil
 	}
 	margin := j.margin()
-	for range planTries {
+	for try := 1; ; try++ {
 		s := f.words.sketch(v)
-		fits := s.shrink(j.room.less(margin), j.room.share(f.opts.Target).less(margin))
-		if !fits {
+		least := try == planTries || !s.shrink(j.room.less(margin), j.room.share(f.opts.Target).less(margin))
+		if least {
 			s = f.words.sketch(v)
 			s.leaveLeast()
 		}
 		p := &middleware.Plan{Edits: s.edits(), Why: s.why(j)}
 		p.Items = len(p.Edits)
 		w, err := v.Preview(Name, p)
-		if err != nil {
+		switch {
+		case err != nil && least:
 			return nil, err
+		case err != nil: // as in a history that is broken
+			try = planTries - 1
+			continue
 		}
 		after := f.judge(w)
 		switch {
 		case after.exceeds() == "":
 			return p, nil
-		case !fits:
+		case least:
 			return nil, nil
 		}
 		margin = margin.plus(after.beyond())
 	}
-	return nil, nil
 }
 
 // mend repairs what is about to be sent. It fails if that is too much.

@@ -46,8 +46,12 @@ func (s *sketch) foldWithNote(r message.Run) {
 	s.fold(r)
 }
 
-// unnote leaves out the note as well.
+// unnote leaves out the note as well, unless it is all that would be sent beside
+// the system messages at the head.
 func (s *sketch) unnote() {
+	if !slices.ContainsFunc(s.state[message.Leading(s.now):], func(st state) bool { return st != folded }) {
+		return
+	}
 	if s.noted {
 		s.noted = false
 		s.total = s.total.minus(s.weigh(s.note))

@@ -102,11 +102,10 @@ func (e *Irreducible) cure() string {
 func (f *fitter) irreducible(j *judgement) *Irreducible {
 	s := f.words.sketch(j.view)
 	s.leaveLeast()
-	least, err := j.view.Preview(Name, &middleware.Plan{Edits: s.edits()})
-	if err != nil {
-		return nil
+	k := j
+	if least, err := j.view.Preview(Name, &middleware.Plan{Edits: s.edits()}); err == nil {
+		k = f.judge(least)
 	}
-	k := f.judge(least)
 	unit := k.exceeds()
 	if unit == "" {
 		return nil
