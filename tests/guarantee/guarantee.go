@@ -30,6 +30,7 @@ const (
 	Ordered   Guarantee = "ordered"   // what survives stands in the order of the history
 	Verbatim  Guarantee = "verbatim"  // thinking, media and opaque parts are there as they were, or not at all
 	Paired    Guarantee = "paired"    // calls and results are those of the history
+	Plain     Guarantee = "plain"     // no note stands inside another
 	Told      Guarantee = "told"      // what was changed was told
 	Stable    Guarantee = "stable"    // what was sent before is sent again, but for what an event tells
 	Typed     Guarantee = "typed"     // a request that is not sent fails with an error that says why
@@ -68,6 +69,7 @@ func (c *Call) Broken() []Breach {
 	l.protection()
 	l.order()
 	l.parts()
+	l.notes()
 	return l.breaches
 }
 

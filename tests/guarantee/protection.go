@@ -88,7 +88,7 @@ func (l *ledger) protection() {
 func (p protection) allows(was, is message.Message) bool {
 	switch p {
 	case words:
-		return is.Role == was.Role && is.Name == was.Name && holds(texts(is), texts(was))
+		return is.Role == was.Role && is.Name == was.Name && keeps(texts(is), texts(was))
 	case fresh:
 		return is.Role == was.Role && shortened(was.Parts, is.Parts)
 	case whole:
@@ -96,6 +96,18 @@ func (p protection) allows(was, is message.Message) bool {
 	case calls: // a repair may join it to an answer before it
 		return is.Role == was.Role && is.Name == was.Name && holds(is.Parts, was.Parts)
 	case free:
+	}
+	return true
+}
+
+// keeps reports whether some are among all, in their order.
+func keeps[T comparable](all, some []T) bool {
+	for _, s := range some {
+		k := slices.Index(all, s)
+		if k < 0 {
+			return false
+		}
+		all = all[k+1:]
 	}
 	return true
 }
@@ -151,14 +163,7 @@ func (l *ledger) wordsOf(i int, p protection) {
 		return // ids, names and arguments may have been mended
 	}
 	for _, part := range l.call.History[i].Parts {
-		var text string
-		switch part := part.(type) {
-		case message.Text:
-			text = part.Text
-		case message.ToolResult:
-			text = part.Text
-		case message.Thinking, message.Media, message.ToolCall, message.Opaque:
-		}
+		text := textOf(part)
 		if !l.call.History[i].Hints.Pinned && !isText(part) || strings.TrimSpace(text) == "" {
 			continue
 		}
@@ -175,14 +180,5 @@ func isText(p message.Part) bool {
 
 // reads reports whether a text can be read in a message.
 func reads(m message.Message, text string) bool {
-	return slices.ContainsFunc(m.Parts, func(p message.Part) bool {
-		switch p := p.(type) {
-		case message.Text:
-			return strings.Contains(p.Text, text)
-		case message.ToolResult:
-			return strings.Contains(p.Text, text)
-		case message.Thinking, message.Media, message.ToolCall, message.Opaque:
-		}
-		return false
-	})
+	return slices.ContainsFunc(m.Parts, func(p message.Part) bool { return strings.Contains(textOf(p), text) })
 }
