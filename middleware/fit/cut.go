@@ -150,10 +150,10 @@ func (s *sketch) level(pieces []piece, u Unit, allowed int) {
 // that together they have no more than allowed.
 func levelOf(pieces []piece, allowed int) int {
 	rest := sum(pieces)
+	if rest <= allowed {
+		return rest
+	}
 	for k, p := range pieces {
-		if rest <= allowed {
-			return p.size
-		}
 		rest -= p.size
 		if level := (allowed - rest) / (k + 1); k+1 == len(pieces) || level >= pieces[k+1].size {
 			return max(0, level)

@@ -92,7 +92,18 @@ func (f *fitter) tooMuch(j *judgement, unit Unit) error {
 	if e := f.irreducible(j); e != nil {
 		return &middleware.Error{Kind: middleware.Irreducible, Op: Name, Err: e}
 	}
-	return &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: fmt.Errorf(
-		"the request has %d %s and room for %d, though it could be made to fit: something behind fit makes it longer, "+
-			"or an event says why its edits were refused; put fit last", j.sent().in(unit), unit, j.room.in(unit))}
+	return &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: &overtaken{unit: unit, size: j.sent().in(unit), room: j.room.in(unit)}}
+}
+
+// overtaken says that what is to be sent is not what was made to fit, and could be:
+// another call with the same history was quicker, and has a larger window; or some
+// middleware behind has added to it.
+type overtaken struct {
+	unit       Unit
+	size, room int
+}
+
+func (e *overtaken) Error() string {
+	return fmt.Sprintf("the request has %d %s and there is room for %d, though it was made to fit: "+
+		"a middleware behind fit makes it larger, or an event says why edits were refused; put fit last", e.size, e.unit, e.room)
 }

@@ -2,15 +2,17 @@ package fit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/laconic-go/laconic/middleware"
 )
 
 // retry asks once more if the provider says that the request is too long: by then
-// the chain has learned how long it may be. Once a piece has been emitted,
-// nothing is asked again.
+// the chain has learned how long it may be. Once a piece has been emitted, nothing
+// is asked again.
 func (f *fitter) retry(next middleware.Model) middleware.Model {
+	next = restart(next)
 	if f.opts.NoRetry {
 		return next
 	}
@@ -31,8 +33,25 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 		resp, err = next(ctx, req.Again(), watched)
 		if second, still := middleware.ReadExcess(err); still {
 			return nil, &middleware.Error{Kind: middleware.Overflow, Op: Name, Err: fmt.Errorf(
-				"the provider refused the request as too long%s, and the shortened one%s: set Request.Budget to the window that is served: %w",
+				"the provider refused the request as too long%s, and the shortened one%s; set Request.Budget to the window that is served: %w",
 				numbers(first), numbers(second), err)}
+		}
+		return resp, err
+	}
+}
+
+// restart plans anew if another call on the same history was quicker, and wanted
+// less: what it has kept is where the next plan begins. The model has not been
+// asked then.
+func restart(next middleware.Model) middleware.Model {
+	const tries = 3
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (resp *middleware.Response, err error) {
+		for range tries {
+			resp, err = next(ctx, req, emit)
+			if _, raced := errors.AsType[*overtaken](err); !raced {
+				break
+			}
+			req = req.Again()
 		}
 		return resp, err
 	}

@@ -23,12 +23,20 @@ func shorten(by tokens.Counter, text string, unit Unit, limit int) string {
 	if size <= limit {
 		return text
 	}
-	for keep := int(float64(len(text)) * float64(max(limit, 0)) / float64(size)); keep >= leastKept; keep -= 1 + keep/8 {
-		if s := headAndTail(text, keep); len(s) < len(text) && of(s) <= limit {
+	keep := len(text)
+	for keep = scaled(keep, limit, size); keep >= leastKept; keep = scaled(keep, limit, size) {
+		s := headAndTail(text, keep)
+		if size = of(s); size <= limit && len(s) < len(text) {
 			return s
 		}
 	}
 	return least(text)
+}
+
+// scaled returns how many bytes are to be kept if so many were too large.
+func scaled(keep, limit, size int) int {
+	share := float64(max(limit, 0)) / float64(size)
+	return min(keep-1, int(share*float64(keep)))
 }
 
 // leastKept is how many bytes of a text are kept, at least, beside a mark that says

@@ -3,6 +3,7 @@ package fit
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -113,7 +114,20 @@ func (s *sketch) why(j *judgement) string {
 		case kept:
 		}
 	}
+	var done []string
+	if shortened > 0 {
+		done = append(done, "shortened "+counted(shortened))
+	}
+	if out > 0 {
+		done = append(done, "left out "+counted(out))
+	}
 	unit := j.exceeds()
-	return fmt.Sprintf("%d messages shortened, %d left out, for %d %s are more than the room of %d",
-		shortened, out, j.sent().in(unit), unit, j.room.in(unit))
+	return fmt.Sprintf("%s, since %d %s are more than the room of %d", strings.Join(done, " and "), j.sent().in(unit), unit, j.room.in(unit))
+}
+
+func counted(messages int) string {
+	if messages == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", messages)
 }

@@ -1,0 +1,126 @@
+package fit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+)
+
+// readsLogs is an agent that has read pages of a log, which are long.
+func readsLogs(pages int) []message.Message {
+	history := []message.Message{message.System("You fix builds."), message.User("Why does the nightly build fail?")}
+	for page := 1; page <= pages; page++ {
+		id := fmt.Sprintf("c%d", page)
+		history = append(history,
+			message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: fmt.Sprintf(`{"page":%d}`, page)}),
+			message.Result(id, "read_log", strings.Repeat(fmt.Sprintf("page %d: exit status 2\n", page), 100)))
+	}
+	return history
+}
+
+// show prints the messages that are sent, the beginning of each.
+func show(msgs []message.Message) {
+	for _, m := range msgs {
+		text := m.Text()
+		for c := range m.Calls() {
+			text = fmt.Sprintf("calls %s %s", c.Name, c.Arguments)
+		}
+		for r := range m.Results() {
+			text = r.Text
+		}
+		if len(text) > 60 {
+			text = text[:60] + "…"
+		}
+		fmt.Printf("%s: %q\n", m.Role, text)
+	}
+}
+
+// Five long results do not fit into a window of 3,000 tokens. The oldest ones go.
+func Example() {
+	chain := middleware.Chain(fit.New(fit.Options{Rules: message.OpenAI}))
+
+	sent, events, err := middleware.Apply(context.Background(), chain, &middleware.Request{
+		Messages: readsLogs(5),
+		Budget:   &middleware.Budget{Window: 3_000, Reserve: 500},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	show(sent.Messages)
+	fmt.Println(events[0])
+	// Output:
+	// x
+}
+
+// What may not be left out is larger than the window: the error tells whose it is.
+func ExampleIrreducible() {
+	model := fit.New(fit.Options{})(middlewaretest.Say("never asked"))
+
+	_, err := model(context.Background(), &middleware.Request{
+		Messages: []message.Message{message.System(strings.Repeat("Always be careful. ", 200)), message.User("Hello.")},
+		Budget:   &middleware.Budget{Window: 500},
+	}, nil)
+
+	if e, ok := errors.AsType[*fit.Irreducible](err); ok {
+		fmt.Printf("%d tokens of system messages, %d of questions, room for %d\n", e.System, e.Questions, e.Room)
+	}
+	fmt.Println(err)
+	// Output:
+	// x
+}
+
+// A run was interrupted between a call and its result. A provider would reject
+// this conversation in each call to come.
+func ExampleNew_broken() {
+	chain := middleware.Chain(fit.New(fit.Options{Rules: message.Anthropic}))
+
+	sent, events, err := middleware.Apply(context.Background(), chain, &middleware.Request{
+		Messages: []message.Message{
+			message.User("Why does the nightly build fail?"),
+			message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"page":1}`}),
+			message.User("Never mind. Is there milk?"),
+		},
+		Tools: []message.ToolDef{{Name: "read_log"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	show(sent.Messages)
+	for _, e := range events {
+		for _, f := range e.Fixes {
+			fmt.Println(f)
+		}
+	}
+	// Output:
+	// x
+}
+
+// The model is served with a smaller window than anybody thought. Its provider
+// says so, the request is shortened, and later calls are made to fit at once.
+func ExampleNew_overflow() {
+	script := middlewaretest.Script(
+		middlewaretest.Fail(&middleware.Error{Kind: middleware.Overflow, Op: "provider", Err: errors.New(
+			"This model's maximum context length is 4096 tokens. However, your messages resulted in 5030 tokens.")}),
+		middlewaretest.Say("A test needs a newer compiler."),
+	)
+	report := middleware.Observe(func(_ context.Context, e middleware.Event) { fmt.Println(e) })
+	model := middleware.Chain(report, fit.New(fit.Options{Rules: message.OpenAI}))(script.Model())
+
+	resp, err := model(context.Background(), &middleware.Request{
+		Messages: readsLogs(5),
+		Budget:   &middleware.Budget{Window: 128_000},
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(resp.Message.Text())
+	// Output:
+	// x
+}
