@@ -26,7 +26,7 @@ func (l *ledger) notes() {
 			if n := len(mark.FindAllString(text, -1)); n > 1 {
 				l.note(Plain, "message %d has a text with %d marks in it: %s", i, n, text)
 			}
-			if strings.Contains(text, fit.DefaultPlaceholder) && text != fit.DefaultPlaceholder {
+			if _, result := p.(message.ToolResult); result && strings.Contains(text, fit.DefaultPlaceholder) && text != fit.DefaultPlaceholder {
 				l.note(Plain, "message %d has a placeholder inside of something else: %s", i, text)
 			}
 			remarks += strings.Count(text, fit.DefaultNote)

@@ -46,7 +46,7 @@ func (l *ledger) breakdown(e *fit.Irreducible) {
 		l.note(True, "the parts add up to %d %s, and the total is %d: %+v", sum, e.Unit, e.Total, *e)
 	case e.Total <= e.Room:
 		l.note(True, "%d %s would fit into %d: %+v", e.Total, e.Unit, e.Room, *e)
-	case e.Unit == fit.Tokens && e.Room != l.call.Room:
+	case e.Unit == fit.Tokens && l.call.Room > 0 && e.Room != l.call.Room:
 		l.note(True, "the room is said to be %d tokens, and is %d", e.Room, l.call.Room)
 	}
 }
