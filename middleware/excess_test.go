@@ -272,16 +272,6 @@ func TestReadExcessOfALongText(t *testing.T) {
 	require.False(t, ok, "the middle is not read")
 }
 
-// coded is an error that says less than it knows, as the clients' do.
-type coded struct {
-	Code  any
-	Type  string
-	inner error
-}
-
-func (e *coded) Error() string { return "the request failed" }
-func (e *coded) Unwrap() error { return e.inner }
-
 // Errors that speak of tokens, lengths and limits and mean something else.
 func TestReadExcessIsNotFooled(t *testing.T) {
 	t.Parallel()

@@ -126,3 +126,13 @@ func TestStatusOfText(t *testing.T) {
 		require.Equal(t, want, middleware.StatusOf(errors.New(text)), "%q", text)
 	}
 }
+
+// coded is an error that says less than it knows, as the clients' do.
+type coded struct {
+	Code  any
+	Type  string
+	inner error
+}
+
+func (e *coded) Error() string { return "the request failed" }
+func (e *coded) Unwrap() error { return e.inner }

@@ -2,7 +2,9 @@ package tests
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"slices"
 	"testing"
 
@@ -34,8 +36,15 @@ func fitsOrSaysWhy(t require.TestingT, d dice) {
 	c := &chat{dice: d, broken: d.roll("broken", 3) == 0}
 	budget := middleware.Budget{Window: 60 + 40*d.roll("window", 60)}
 	budget.Reserve = budget.Window / 10 * d.roll("reserve", 3)
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: rules}))
-	run := fitRun{t: t, rules: rules, chain: chain, budget: budget, broken: c.broken}
+	var limits message.Limits
+	if d.roll("limits", 3) == 0 {
+		limits = message.Limits{
+			Bytes: 700 + 300*d.roll("bytes", 30), Images: d.roll("images", 4), Media: d.roll("media", 5), Documents: d.roll("documents", 2),
+			ImageBytes: 60 * d.roll("image bytes", 3), ImageSide: 1000 * d.roll("side", 3), ManyImages: d.roll("many", 3), ManySide: 500,
+		}
+	}
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: rules, Limits: limits}))
+	run := fitRun{t: t, rules: rules, limits: limits, chain: chain, budget: budget, broken: c.broken}
 	h := []message.Message{message.System("be brief")}
 	for range 2 + d.roll("length", 25) {
 		h = c.grow(h)
@@ -43,7 +52,7 @@ func fitsOrSaysWhy(t require.TestingT, d dice) {
 			h[len(h)-1].Hints.Pinned = true
 		}
 		if d.roll("attach", 10) == 0 && h[len(h)-1].Role == message.RoleUser {
-			h[len(h)-1].Parts = append(h[len(h)-1].Parts, message.Media{Type: "image/png", Data: c.text("image"), Name: "a.png"})
+			h[len(h)-1].Parts = append(h[len(h)-1].Parts, c.attachment())
 		}
 		if d.roll("call", 3) > 0 {
 			run.call(h)
@@ -52,10 +61,22 @@ func fitsOrSaysWhy(t require.TestingT, d dice) {
 	run.call(h)
 }
 
+// attachment is an image of some size, or a document.
+func (c *chat) attachment() message.Part {
+	if c.dice.roll("document", 4) == 0 {
+		return message.Media{Type: "application/pdf", Data: c.text("document"), Name: "a.png"}
+	}
+	png := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x00\x00\x00\x00\x01\x08\x02\x00\x00\x00")
+	binary.BigEndian.PutUint32(png[16:], uint32(100*(1+c.dice.roll("width", 30))))
+	png = binary.BigEndian.AppendUint32(png, crc32.ChecksumIEEE(png[12:]))
+	return message.Media{Type: "image/png", Data: string(png) + c.text("image"), Name: "a.png"}
+}
+
 // fitRun is one conversation.
 type fitRun struct {
 	t      require.TestingT
 	rules  message.Rules
+	limits message.Limits
 	chain  middleware.Middleware
 	budget middleware.Budget
 	broken bool // the history breaks rules by itself
@@ -72,6 +93,11 @@ func (f *fitRun) call(h []message.Message) {
 	}
 	require.NoError(t, f.rules.Check(sent.Messages), "what is sent is valid for %v", f.rules)
 	require.LessOrEqual(t, sent.View().Tokens(), f.budget.Room(), "what is sent fits")
+	var besides message.Load
+	for _, tool := range sent.Tools {
+		besides = besides.Add(tool.Load())
+	}
+	require.Empty(t, f.limits.Broken(sent.Messages, besides), "what is sent keeps the limits")
 	for _, e := range events {
 		require.NotContains(t, []middleware.EventKind{middleware.Failed, middleware.Refused}, e.Kind, "%v", e)
 	}
@@ -94,10 +120,13 @@ func (f *fitRun) requireIrreducible(h []message.Message, tools []message.ToolDef
 	for _, part := range []int{e.System, e.Tools, e.Pinned, e.Questions, e.Newest, e.Rest} {
 		require.GreaterOrEqual(t, part, 0, "no part is negative: %+v", e)
 	}
+	require.Greater(t, e.Total, e.Room, "%v", e)
+	if e.Limit != fit.Tokens {
+		return
+	}
 	require.Equal(t, f.budget.Room(), e.Room, "%v", e)
 	require.Equal(t, f.budget.Window, e.Window, "%v", e)
 	require.Equal(t, f.budget.Reserve, e.Reserve, "%v", e)
-	require.Greater(t, e.Total, e.Room, "%v", e)
 	if f.broken {
 		return // what may not go there is another question
 	}

@@ -28,15 +28,15 @@ type piece struct {
 // cutGiants cuts old parts that are larger than the room by themselves: no view
 // that fits has them.
 func (s *sketch) cutGiants(r room) {
-	for _, u := range units {
-		most := s.counted(r, u)
+	for _, unit := range units {
+		most := s.measure(r, unit)
 		for i := range s.now {
-			if s.loads[i].in(u) <= most || s.view.Protected(i) != 0 {
+			if s.loads[i].in(unit) <= most || s.view.Protected(i) != 0 {
 				continue
 			}
 			for k, p := range s.now[i].Parts {
-				if s.sizeOf(p, u) > most {
-					s.cut(i, k, u, int(giantShare*float64(most)))
+				if s.sizeOf(p, unit) > most {
+					s.cut(i, k, unit, int(giantShare*float64(most)))
 				}
 			}
 		}
@@ -46,17 +46,17 @@ func (s *sketch) cutGiants(r room) {
 // cutFixed cuts what may not be folded, if that is too large by itself: mostly the
 // newest results. All of it keeps half of the room, or more if the rest is small.
 func (s *sketch) cutFixed(r, target room) {
-	for _, u := range units {
+	for _, unit := range units {
 		for range cutTries {
 			floor := s.floor()
-			if floor.beyond(r, u) == 0 {
+			if floor.beyond(r, unit) == 0 {
 				break
 			}
-			pieces := s.fixed(floor, u)
+			pieces := s.fixed(floor, unit)
 			have := sum(pieces)
-			most := have - floor.beyond(target, u)
-			share := int(fixedShare * float64(s.counted(r, u)))
-			s.level(pieces, u, min(most, max(share, have-s.beyond(target, u))))
+			most := have - floor.beyond(target, unit)
+			share := int(fixedShare * float64(s.measure(r, unit)))
+			s.level(pieces, unit, min(most, max(share, have-s.beyond(target, unit))))
 		}
 	}
 }
@@ -75,7 +75,7 @@ func (s *sketch) floor() *sketch {
 // fixed returns the pieces of what the floor still has: results of the newest
 // round, attachments of the first and of the last question, and what stands in a
 // round of which something is pinned.
-func (s *sketch) fixed(floor *sketch, u Unit) []piece {
+func (s *sketch) fixed(floor *sketch, unit message.Limit) []piece {
 	var pieces []piece
 	for i := range s.now {
 		p := s.view.Protected(i)
@@ -84,7 +84,7 @@ func (s *sketch) fixed(floor *sketch, u Unit) []piece {
 		}
 		for k, part := range s.now[i].Parts {
 			if cuttable(part, p) {
-				pieces = append(pieces, piece{at: i, k: k, size: s.sizeOf(part, u), atom: !isText(part)})
+				pieces = append(pieces, piece{at: i, k: k, size: s.sizeOf(part, unit), atom: !isText(part)})
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func sum(pieces []piece) int {
 
 // level makes the largest pieces smaller until all have no more than allowed:
 // none keeps more than it takes to spare the smaller ones.
-func (s *sketch) level(pieces []piece, u Unit, allowed int) {
+func (s *sketch) level(pieces []piece, unit message.Limit, allowed int) {
 	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
 	for {
 		limit := levelOf(pieces, allowed)
@@ -136,12 +136,12 @@ func (s *sketch) level(pieces []piece, u Unit, allowed int) {
 		if k < 0 {
 			for _, p := range pieces {
 				if p.size > limit {
-					s.cut(p.at, p.k, u, limit)
+					s.cut(p.at, p.k, unit, limit)
 				}
 			}
 			return
 		}
-		s.cut(pieces[k].at, pieces[k].k, u, 0)
+		s.cut(pieces[k].at, pieces[k].k, unit, 0)
 		pieces = slices.Delete(pieces, k, k+1)
 	}
 }
@@ -164,17 +164,17 @@ func levelOf(pieces []piece, allowed int) int {
 
 // cut makes one part smaller, so that it has no more than the limit if that can
 // be.
-func (s *sketch) cut(at, k int, u Unit, limit int) {
+func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
 	p := s.now[at].Parts[k]
 	switch old := p.(type) {
 	case message.Text:
-		p = message.Text{Text: shorten(s.view.Counter(), old.Text, u, limit)}
+		p = message.Text{Text: shorten(s.view.Counter(), old.Text, unit, limit)}
 	case message.ToolCall:
 		old.Arguments = noArguments
 		p = old
 	case message.ToolResult:
 		if old.Content == nil {
-			old.Text = shorten(s.view.Counter(), old.Text, u, limit)
+			old.Text = shorten(s.view.Counter(), old.Text, unit, limit)
 			p = old
 			break
 		}

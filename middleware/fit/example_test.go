@@ -56,7 +56,19 @@ func Example() {
 	show(sent.Messages)
 	fmt.Println(events[0])
 	// Output:
-	// x
+	// system: "You fix builds."
+	// user: "Why does the nightly build fail?"
+	// assistant: "calls read_log {\"page\":1}"
+	// tool: "[cleared: it no longer fits the context window]"
+	// assistant: "calls read_log {\"page\":2}"
+	// tool: "[cleared: it no longer fits the context window]"
+	// assistant: "calls read_log {\"page\":3}"
+	// tool: "[cleared: it no longer fits the context window]"
+	// assistant: "calls read_log {\"page\":4}"
+	// tool: "page 4: exit status 2\npage 4: exit status 2\npage 4: exit sta…"
+	// assistant: "calls read_log {\"page\":5}"
+	// tool: "page 5: exit status 2\npage 5: exit status 2\npage 5: exit sta…"
+	// fit: 3667 → 1570 tokens: shortened 3 messages: the request: 3667 tokens, at most 2500
 }
 
 // What may not be left out is larger than the window: the error tells whose it is.
@@ -73,7 +85,8 @@ func ExampleIrreducible() {
 	}
 	fmt.Println(err)
 	// Output:
-	// x
+	// 742 tokens of system messages, 6 of questions, room for 500
+	// fit: 751 tokens cannot be left out, and there is room for 500 (window 500, 0 of it for the answer): system messages 742, questions 6, the rest 3; shorten the system prompt, or take a model with a larger window, or correct Request.Budget
 }
 
 // A run was interrupted between a call and its result. A provider would reject
@@ -99,7 +112,11 @@ func ExampleNew_broken() {
 		}
 	}
 	// Output:
-	// x
+	// user: "Why does the nightly build fail?"
+	// assistant: "calls read_log {\"page\":1}"
+	// tool: "no result: the call was interrupted"
+	// user: "Never mind. Is there milk?"
+	// message 1: unanswered call "c1": got an error result: no result: the call was interrupted
 }
 
 // The model is served with a smaller window than anybody thought. Its provider
@@ -122,5 +139,7 @@ func ExampleNew_overflow() {
 	}
 	fmt.Println(resp.Message.Text())
 	// Output:
-	// x
+	// middleware: too long: a prompt of 3667 tokens by our count was refused as too long: the provider says that its window is 4096; the window counts as 4096 from now on
+	// fit: 5030 → 3112 tokens: shortened 2 messages: the request: 5030 tokens, at most 4096
+	// A test needs a newer compiler.
 }

@@ -3,7 +3,6 @@ package fit
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -43,20 +42,22 @@ const planTries = 4
 // and if nothing can make it fit: then [fitter.mend] says why.
 func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	j := f.judge(v)
+	excess := j.excess()
 	f.keep(j)
 	f.sayWindow(ctx, j)
-	if j.exceeds() == "" {
+	if excess == nil {
 		return nil, nil
 	}
-	margin := j.margin()
+	var beyond load
 	for try := 1; ; try++ {
-		s := f.words.sketch(v)
-		least := try == planTries || !s.shrink(j.room.less(margin), j.room.share(f.opts.Target).less(margin))
+		s := f.sketch(j)
+		r := j.roomBeside(s.before).less(beyond)
+		least := try == planTries || !s.shrink(r, f.opts.Target)
 		if least {
-			s = f.words.sketch(v)
+			s = f.sketch(j)
 			s.leaveLeast()
 		}
-		p := &middleware.Plan{Edits: s.edits(), Why: s.why(j)}
+		p := &middleware.Plan{Edits: s.edits(), Why: s.why(excess[0])}
 		p.Items = len(p.Edits)
 		w, err := v.Preview(Name, p)
 		switch {
@@ -67,43 +68,57 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 			continue
 		}
 		after := f.judge(w)
+		left := after.excess()
 		switch {
-		case after.exceeds() == "":
+		case left == nil:
 			return p, nil
 		case least:
 			return nil, nil
 		}
-		margin = margin.plus(after.beyond())
+		beyond = beyond.plus(sizeOf(left))
 	}
+}
+
+// sizeOf returns by how much limits are broken.
+func sizeOf(excess []message.Excess) load {
+	var l load
+	for _, e := range excess {
+		switch e.Limit {
+		case Tokens:
+			l.tokens = e.Is - e.Most
+		case message.RequestBytes:
+			l.bytes = e.Is - e.Most
+		default:
+		}
+	}
+	return l
 }
 
 // mend repairs what is about to be sent. It fails if that is too much.
 func (f *fitter) mend(_ context.Context, v *middleware.View) (*message.Mended, error) {
 	j := f.judge(v)
+	excess := j.excess()
 	f.keep(j)
-	if unit := j.exceeds(); unit != "" {
-		return nil, f.tooMuch(j, unit)
+	if excess != nil {
+		return nil, f.tooMuch(j, excess[0])
 	}
 	return j.mended, nil
 }
 
 // tooMuch returns the error for what does not fit.
-func (f *fitter) tooMuch(j *judgement, unit Unit) error {
+func (f *fitter) tooMuch(j *judgement, excess message.Excess) error {
 	if e := f.irreducible(j); e != nil {
 		return &middleware.Error{Kind: middleware.Irreducible, Op: Name, Err: e}
 	}
-	return &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: &overtaken{unit: unit, size: j.sent().in(unit), room: j.room.in(unit)}}
+	return &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: &overtaken{excess}}
 }
 
 // overtaken says that what is to be sent is not what was made to fit, and could be:
 // another call with the same history was quicker, and has a larger window; or some
 // middleware behind has added to it.
-type overtaken struct {
-	unit       Unit
-	size, room int
-}
+type overtaken struct{ message.Excess }
 
 func (e *overtaken) Error() string {
-	return fmt.Sprintf("the request has %d %s and there is room for %d, though it was made to fit: "+
-		"a middleware behind fit makes it larger, or an event says why edits were refused; put fit last", e.size, e.unit, e.room)
+	return e.String() + ", though it was made to fit: " +
+		"a middleware behind fit makes it larger, or an event says why edits were refused; put fit last"
 }

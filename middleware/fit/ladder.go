@@ -18,9 +18,12 @@ var rungs = [...]rung{sound, failed, told, arguments, thinking, media}
 //
 // What is larger than the room by itself cannot stay whatever else goes, so it is
 // cut first: or all else would go, and for nothing.
-func (s *sketch) shrink(room, target room) bool {
+func (s *sketch) shrink(room room, share float64) bool {
+	target := room.share(share)
+	s.keepLimits(share)
 	s.cutGiants(room)
 	s.cutFixed(room, target)
+	s.dropLargest(room, target)
 	for _, r := range rungs {
 		if s.fits(room) {
 			return true
@@ -52,8 +55,8 @@ func (s *sketch) leaveLeast() {
 	for _, r := range rungs {
 		s.climb(r, room{})
 	}
-	for _, u := range units {
-		s.level(s.fixed(s, u), u, 0)
+	for _, unit := range units {
+		s.level(s.fixed(s, unit), unit, 0)
 	}
 	s.unnote()
 }

@@ -28,6 +28,10 @@ type Options struct {
 	// not known.
 	Rules message.Rules
 
+	// Limits are what the provider accepts besides tokens: bytes, images. A field
+	// of zero: the provider's, by Rules and the window; negative: no limit.
+	Limits message.Limits
+
 	// Target is the share of the room that is filled once something had to go,
 	// so that the next calls find room and leave the beginning as it is, on which
 	// prompt caches live. It is more than 0 and at most 1, which means that
@@ -63,6 +67,27 @@ func (o Options) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// limits returns the limits of a provider with those of the options on top.
+func (o Options) limits(l message.Limits) message.Limits {
+	for _, f := range [...]struct{ to, from *int }{
+		{&l.Bytes, &o.Limits.Bytes},
+		{&l.Images, &o.Limits.Images},
+		{&l.Media, &o.Limits.Media},
+		{&l.Documents, &o.Limits.Documents},
+		{&l.AllDocumentBytes, &o.Limits.AllDocumentBytes},
+		{&l.ImageBytes, &o.Limits.ImageBytes},
+		{&l.ImageSide, &o.Limits.ImageSide},
+		{&l.ManyImages, &o.Limits.ManyImages},
+		{&l.ManySide, &o.Limits.ManySide},
+		{&l.DocumentBytes, &o.Limits.DocumentBytes},
+	} {
+		if *f.from != 0 {
+			*f.to = *f.from
+		}
+	}
+	return l
 }
 
 // words are the texts that stand where something was left out.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -12,9 +13,9 @@ import (
 // says how much is missing, in so many tokens or bytes at most if that can be. What
 // it returns is the text itself only if that cannot be made shorter. It cuts
 // between runes, and where a line ends if there is one near.
-func shorten(by tokens.Counter, text string, unit Unit, limit int) string {
+func shorten(by tokens.Counter, text string, unit message.Limit, limit int) string {
 	of := func(s string) int {
-		if unit == Bytes {
+		if unit == message.RequestBytes {
 			return len(s)
 		}
 		return by.Count(s)

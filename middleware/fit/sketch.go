@@ -14,7 +14,11 @@ import (
 type sketch struct {
 	*words
 
-	view   *middleware.View
+	view    *middleware.View
+	limits  message.Limits
+	besides message.Load // of what else is sent
+	weighs  bool         // bytes, too
+
 	now    []message.Message // as they would be
 	loads  []load            // of each
 	state  []state
@@ -32,15 +36,27 @@ const (
 	folded
 )
 
-func (w *words) sketch(v *middleware.View) *sketch {
-	n := v.Len()
-	s := &sketch{words: w, view: v, now: make([]message.Message, n), loads: make([]load, n), state: make([]state, n)}
-	for i, m := range v.All() {
-		s.now[i], s.loads[i] = m, load{v.TokensOf(i), sizeOf(&m)}
+// sketch returns a sketch of the view that was judged. Bytes are weighed only if
+// they are close to a limit.
+func (f *fitter) sketch(j *judgement) *sketch {
+	v, n := j.view, j.view.Len()
+	s := &sketch{
+		words: f.words, view: v, limits: j.limits, besides: j.besides, weighs: j.measured,
+		now: slices.Clone(v.Messages()), loads: make([]load, n), state: make([]state, n),
+	}
+	for i := range s.now {
+		s.loads[i] = load{tokens: v.TokensOf(i), bytes: s.bytesOf(&s.now[i])}
 		s.before = s.before.plus(s.loads[i])
 	}
 	s.total = s.before
 	return s
+}
+
+func (s *sketch) bytesOf(m *message.Message) int {
+	if !s.weighs {
+		return 0
+	}
+	return m.Load().Bytes
 }
 
 // clone returns a copy to try something on.
@@ -52,7 +68,7 @@ func (s *sketch) clone() *sketch {
 
 // weigh returns the load of a message.
 func (s *sketch) weigh(m message.Message) load {
-	return load{s.view.Count(m), sizeOf(&m)}
+	return load{tokens: s.view.Count(m), bytes: s.bytesOf(&m)}
 }
 
 // rewrite puts other parts in place of those of a message, if that makes it
@@ -61,7 +77,7 @@ func (s *sketch) rewrite(at int, parts []message.Part) {
 	m := s.now[at]
 	m.Parts = parts
 	l, was := s.weigh(m), s.loads[at]
-	if l.tokens > was.tokens || l.bytes > was.bytes || l == was {
+	if l.tokens > was.tokens || l.tokens == was.tokens && l.bytes >= was.bytes {
 		return
 	}
 	s.now[at], s.loads[at], s.state[at] = m, l, rewritten
@@ -103,7 +119,7 @@ func (s *sketch) edits() []middleware.Edit {
 }
 
 // why says what is done, and what for.
-func (s *sketch) why(j *judgement) string {
+func (s *sketch) why(excess message.Excess) string {
 	shortened, out := 0, 0
 	for _, st := range s.state {
 		switch st {
@@ -121,8 +137,7 @@ func (s *sketch) why(j *judgement) string {
 	if out > 0 {
 		done = append(done, "left out "+counted(out))
 	}
-	unit := j.exceeds()
-	return fmt.Sprintf("%s, since %d %s are more than the room of %d", strings.Join(done, " and "), j.sent().in(unit), unit, j.room.in(unit))
+	return strings.Join(done, " and ") + ": " + excess.String()
 }
 
 func counted(messages int) string {

@@ -35,7 +35,7 @@ type charge struct{ charged, counted int }
 func (f *fitter) compare(ctx context.Context, v *middleware.View, charged int) {
 	type charges struct{ *fitter }
 	j := f.judge(v)
-	sent, now := j.sent().tokens, charge{charged, v.Counted() + j.repairs.tokens}
+	sent, now := j.charged(), charge{charged, v.Counted() + j.added}
 	before, ok := v.Noted(charges{f}).(charge)
 	added := now.counted - before.counted
 	if !ok || added < 0 || added >= leastGrowth {
@@ -91,7 +91,7 @@ func (f *fitter) once(v *middleware.View, what string) bool {
 
 // sayWindow tells, once per conversation, that tokens are not bounded.
 func (f *fitter) sayWindow(ctx context.Context, j *judgement) {
-	if j.room.tokens != unbounded || !f.once(j.view, "window") {
+	if j.room != unbounded || !f.once(j.view, "window") {
 		return
 	}
 	j.view.Tell(ctx, middleware.Event{Kind: middleware.Misconfigured, By: Name, Why: fmt.Sprintf(
