@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
 )
 
 // TestPage makes sure that docs/chain-files.md has each key of each table.
@@ -49,6 +51,7 @@ func TestAllOptions(t *testing.T) {
 	t.Parallel()
 	options := map[string]reflect.Type{
 		contextedit.Name: reflect.TypeFor[contextedit.Options](),
+		fit.Name:         reflect.TypeFor[fit.Options](),
 	}
 	for name, k := range kinds() {
 		require.Contains(t, options, name, "this test knows the options of each kind")
@@ -59,5 +62,20 @@ func TestAllOptions(t *testing.T) {
 			}
 		}
 		require.ElementsMatch(t, want, k.keys, "the keys of %s are its options", name)
+	}
+}
+
+// TestAllLimits makes sure that each limit has its key, and each key its line.
+func TestAllLimits(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/chain-files.md")
+	require.NoError(t, err)
+	for f := range reflect.TypeFor[message.Limits]().Fields() {
+		var l message.Limits
+		n, err := parseYAML(&source{name: "c"}, []byte(snake(f.Name)+": 0"))
+		require.NoError(t, err)
+		require.NoError(t, limits(&l)(n), "limits has the key %s", snake(f.Name))
+		require.EqualValues(t, -1, reflect.ValueOf(l).FieldByIndex(f.Index).Int(), "0 is no limit, in %s", f.Name)
+		require.Contains(t, string(text), "`"+snake(f.Name)+"`")
 	}
 }
