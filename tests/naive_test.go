@@ -95,7 +95,7 @@ func TestCheckerFindsFaults(t *testing.T) {
 		"cuts all texts":          {cutsAll, []guarantee.Guarantee{guarantee.Valid, guarantee.Protected, guarantee.Verbatim, guarantee.Paired, guarantee.Stable}},
 		"moves the question":      {rewindsToQuestion, []guarantee.Guarantee{guarantee.Ordered, guarantee.Stable, guarantee.Valid}},
 		"invents calls":           {invents, []guarantee.Guarantee{guarantee.Paired, guarantee.Told}},
-		"sends the whole history": {func(h []message.Message, _ int) []message.Message { return h }, []guarantee.Guarantee{guarantee.Valid, guarantee.Accepted, guarantee.Fitting}},
+		"sends the whole history": {func(h []message.Message, _ int) []message.Message { return h }, []guarantee.Guarantee{guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Limited}},
 	} {
 		counts := map[guarantee.Guarantee]int{}
 		for seed := range 80 {
@@ -110,7 +110,7 @@ func TestCheckerFindsFaults(t *testing.T) {
 		t.Logf("%s: %v", name, counts)
 	}
 	for _, g := range []guarantee.Guarantee{
-		guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Protected, guarantee.Ordered,
+		guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Limited, guarantee.Protected, guarantee.Ordered,
 		guarantee.Verbatim, guarantee.Paired, guarantee.Told, guarantee.Stable,
 	} {
 		require.True(t, found[g], "some program breaks %q", g)
@@ -129,7 +129,7 @@ func judged(n naive, seed int) (broken []guarantee.Breach) {
 	var before *guarantee.Call
 	for _, k := range callsOf(history) {
 		now := &guarantee.Call{
-			Rules: rules, Room: room, Meter: tokens.Meter{Counter: tokens.Chars4{}},
+			Rules: rules, Limits: rules.Limits(room), Room: room, Meter: tokens.Meter{Counter: tokens.Chars4{}},
 			History: history[:k], Tools: tools, Sent: n(history[:k], room),
 		}
 		broken = append(broken, now.Broken()...)
@@ -146,7 +146,7 @@ func TestCheckerFindsLies(t *testing.T) {
 		message.System("system"), message.User("a question"), message.Assistant(message.Text{Text: strings.Repeat("a long answer ", 20)}), message.User("another"),
 	}
 	call := guarantee.Call{Rules: message.OpenAI, Room: 20, Meter: tokens.Meter{Counter: tokens.Chars4{}}, History: history}
-	honest := fit.Irreducible{Unit: fit.Tokens, Room: 20, Total: 25, Window: 20, System: 6, Questions: 13, Rest: 6}
+	honest := fit.Irreducible{Limit: fit.Tokens, Room: 20, Total: 25, Window: 20, System: 6, Questions: 13, Rest: 6}
 	refuse := func(e fit.Irreducible) error {
 		return &middleware.Error{Kind: middleware.Irreducible, Op: fit.Name, Err: &e}
 	}
@@ -165,7 +165,7 @@ func TestCheckerFindsLies(t *testing.T) {
 		"wrong system":          {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.System = 5, 7 })), 20, "system messages have 6"},
 		"wrong tools":           {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.Tools = 5, 1 })), 20, "the tools have 0"},
 		"more than there is":    {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.Questions = 0, 19 })), 20, "questions have 13"},
-		"could be made to fit":  {refuse(with(honest, func(e *fit.Irreducible) { e.Room, e.Total, e.Rest = 22, 25, 6 })), 22, "but these are 22"},
+		"could be made to fit":  {refuse(with(honest, func(e *fit.Irreducible) { e.Room, e.Total, e.Rest = 22, 25, 6 })), 22, "but this fits into 22"},
 		"the truth as it seems": {refuse(with(honest, func(e *fit.Irreducible) { e.Total, e.Rest = 22, 3 })), 20, ""},
 	} {
 		one := call

@@ -77,7 +77,7 @@ func prefixes(t *testing.T, c conversation, chain lineup.Chain, rules message.Ru
 	budget := &middleware.Budget{Window: window}
 	var before *guarantee.Call
 	for n := 1; n <= len(c.messages); n = cmp.Or(min(n+kth, len(c.messages)), n) {
-		now := &guarantee.Call{Rules: rules, Room: window, History: c.messages[:n], Tools: c.tools}
+		now := &guarantee.Call{Rules: rules, Limits: rules.Limits(window), Room: window, History: c.messages[:n], Tools: c.tools}
 		story := func() string {
 			return fmt.Sprintf("%s through %s for %s, window %d, the first %d messages", c.id, chain.Name, rules, window, n)
 		}

@@ -26,6 +26,7 @@ type scenario struct {
 	model   string        // its name
 	rules   message.Rules // of its provider
 	budget  middleware.Budget
+	limits  message.Limits
 
 	middlewares []middleware.Middleware
 	env         middleware.Env
@@ -107,7 +108,7 @@ func (s *scenario) chooseChain(rules message.Rules) {
 		s.notef("editor %q of these tests, MinCalls %d, trigger %t", e.name, e.minCalls, e.when != nil)
 		s.middlewares = append(s.middlewares, e.middleware())
 	}
-	s.middlewares = append(s.middlewares, lineup.Fit(s.dice.roll, rules))
+	s.middlewares = append(s.middlewares, lineup.Fit(s.dice.roll, rules, s.chooseLimits()))
 	counters := []tokens.Counter{tokens.Chars4{}, tokens.CJK15{}, nil}
 	s.env.Counter = counters[s.dice.roll("counter", len(counters))]
 	s.env.Journal = middleware.NewMemory(0)
@@ -115,6 +116,25 @@ func (s *scenario) chooseChain(rules message.Rules) {
 		s.env.Journal = newTexts()
 	}
 	s.restart()
+}
+
+// chooseLimits says what the provider takes besides tokens, and returns what fit is
+// told of that.
+func (s *scenario) chooseLimits() (told message.Limits) {
+	s.limits = s.rules.Limits(s.budget.Window)
+	switch s.dice.roll("limits", 8) {
+	case 5:
+		told.Images = 1 + s.dice.roll("images", 3)
+		s.limits.Images = told.Images
+	case 6:
+		told.Bytes = 500 << s.dice.roll("bytes", 6)
+		s.limits.Bytes = told.Bytes
+	case 7:
+		told.Documents, told.ImageSide, told.ManyImages, told.ManySide = 1, 1000, 2, 500
+		s.limits.Documents, s.limits.ImageSide, s.limits.ManyImages, s.limits.ManySide = 1, 1000, 2, 500
+	}
+	s.notef("limits %+v", s.limits)
+	return told
 }
 
 // restart makes the chain anew, as another process with the same store does.
@@ -204,7 +224,7 @@ func (s *scenario) call(t require.TestingT, n int) {
 // judged is what the checker is told of a call before it is known what was sent.
 func (s *scenario) judged(n int) *guarantee.Call {
 	c := &guarantee.Call{
-		Rules: s.rules, Room: s.budget.Room(), Meter: s.meter(),
+		Rules: s.rules, Limits: s.limits, Room: s.budget.Room(), Meter: s.meter(),
 		Told:    s.usage > 0 || s.restless || s.model != "" || s.refused,
 		History: s.history[:n], Tools: s.tools, Events: s.since,
 	}

@@ -3,6 +3,7 @@ package tests
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 
@@ -119,7 +120,9 @@ func (w *wild) lengthen(p message.Part) message.Part {
 	case message.Text:
 		return message.Text{Text: p.Text + " " + b.String()}
 	case message.ToolResult:
-		p.Text += " " + b.String()
+		if p.Content == nil { // which stands in place of text
+			p.Text += " " + b.String()
+		}
 		return p
 	case message.ToolCall:
 		w.serial++
@@ -151,10 +154,12 @@ func (w *wild) media() message.Media {
 // picture is the head of a PNG, with a remark behind it: nobody who measures
 // pictures looks further.
 func picture(width, height uint32, remark string) string {
-	b := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")
-	b = binary.BigEndian.AppendUint32(b, width)
-	b = binary.BigEndian.AppendUint32(b, height)
-	return string(b) + "\x08\x02\x00\x00\x00" + remark
+	chunk := []byte("IHDR")
+	chunk = binary.BigEndian.AppendUint32(chunk, width)
+	chunk = binary.BigEndian.AppendUint32(chunk, height)
+	chunk = append(chunk, 8, 2, 0, 0, 0)
+	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk))
+	return "\x89PNG\r\n\x1a\n\x00\x00\x00\x0d" + string(chunk) + remark
 }
 
 // damage does to new messages what goes wrong with them elsewhere.

@@ -26,6 +26,7 @@ const (
 	Valid     Guarantee = "valid"     // no rule of the provider is broken
 	Accepted  Guarantee = "accepted"  // a server of the provider takes the request
 	Fitting   Guarantee = "fitting"   // the tokens are at most the room
+	Limited   Guarantee = "limited"   // so are bytes, images and documents
 	Protected Guarantee = "protected" // system, pinned, first and last question, newest round
 	Ordered   Guarantee = "ordered"   // what survives stands in the order of the history
 	Verbatim  Guarantee = "verbatim"  // thinking, media and opaque parts are there as they were, or not at all
@@ -48,10 +49,11 @@ func (b Breach) String() string { return string(b.Of) + ": " + b.Says }
 
 // Call is one call of a model, as it is seen from outside.
 type Call struct {
-	Rules message.Rules
-	Room  int          // tokens that the request may have; 0: any number
-	Meter tokens.Meter // by which they are counted
-	Told  bool         // the provider has told what it charges, which may be something else
+	Rules  message.Rules
+	Limits message.Limits
+	Room   int          // tokens that the request may have; 0: any number
+	Meter  tokens.Meter // by which they are counted
+	Told   bool         // the provider has told what it charges, which may be something else
 
 	History []message.Message // that the caller passed
 	Tools   []message.ToolDef
@@ -110,20 +112,29 @@ func (l *ledger) validity() {
 	}
 }
 
-// size checks that what was sent fits, by the count of the view if there is one:
-// that knows what the provider has told.
+// size checks that what was sent fits, in tokens by the count of the view if there
+// is one: that knows what the provider has told.
 func (l *ledger) size() {
 	c := l.call
-	if c.Room == 0 {
-		return
-	}
 	n, by := c.Meter.Request(c.Sent, c.Tools), "the meter"
 	if c.View != nil {
 		n, by = c.View.Tokens(), "the view"
 	}
-	if n > c.Room {
+	if c.Room > 0 && n > c.Room {
 		l.note(Fitting, "%d tokens by %s, and there is room for %d", n, by, c.Room)
 	}
+	for _, e := range c.Limits.Broken(c.Sent, load(c.Tools)) {
+		l.note(Limited, "%d %s, and the provider takes %d", e.Is, e.Limit, e.Most)
+	}
+}
+
+// load returns what tools weigh.
+func load(tools []message.ToolDef) message.Load {
+	var sum message.Load
+	for _, t := range tools {
+		sum = sum.Add(t.Load())
+	}
+	return sum
 }
 
 func sameMessages(a, b []message.Message) bool {

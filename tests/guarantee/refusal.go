@@ -25,8 +25,10 @@ func (c *Call) Refused(err error) []Breach {
 		return l.breaches
 	}
 	l.breakdown(e)
-	if e.Unit == fit.Tokens && !c.Told {
+	if e.Limit == fit.Tokens && !c.Told {
 		l.shares(e)
+	}
+	if e.Limit != fit.Tokens || !c.Told {
 		l.everyWay(e)
 	}
 	return l.breaches
@@ -43,10 +45,10 @@ func (l *ledger) breakdown(e *fit.Irreducible) {
 	}
 	switch {
 	case sum != e.Total:
-		l.note(True, "the parts add up to %d %s, and the total is %d: %+v", sum, e.Unit, e.Total, *e)
+		l.note(True, "the parts add up to %d %s, and the total is %d: %+v", sum, e.Limit, e.Total, *e)
 	case e.Total <= e.Room:
-		l.note(True, "%d %s would fit into %d: %+v", e.Total, e.Unit, e.Room, *e)
-	case e.Unit == fit.Tokens && l.call.Room > 0 && e.Room != l.call.Room:
+		l.note(True, "%d %s would fit into %d: %+v", e.Total, e.Limit, e.Room, *e)
+	case e.Limit == fit.Tokens && l.call.Room > 0 && e.Room != l.call.Room:
 		l.note(True, "the room is said to be %d tokens, and is %d", e.Room, l.call.Room)
 	}
 }
@@ -107,11 +109,19 @@ func (l *ledger) everyWay(e *fit.Irreducible) {
 			continue
 		}
 		mended, _ := c.Rules.Repair(left)
-		if n := c.Meter.Request(mended, nil) + e.Tools; n <= c.Room {
-			l.note(True, "it is said that %d tokens cannot be left out, but these are %d, which fit into %d:\n%s", e.Total, n, c.Room, Show(mended))
+		if c.keeps(e, mended) {
+			l.note(True, "it is said that %d %s cannot be left out, but this fits into %d:\n%s", e.Total, e.Limit, e.Room, Show(mended))
 			return
 		}
 	}
+}
+
+// keeps reports whether messages keep the limit that is said not to be kept.
+func (c *Call) keeps(e *fit.Irreducible, msgs []message.Message) bool {
+	if e.Limit == fit.Tokens {
+		return c.Meter.Request(msgs, nil)+e.Tools <= c.Room
+	}
+	return !slices.ContainsFunc(c.Limits.Broken(msgs, load(c.Tools)), func(x message.Excess) bool { return x.Limit == e.Limit })
 }
 
 // least returns a message with as little in it as its protection allows: of the

@@ -27,7 +27,9 @@ func TestEitherAnswerOrError(t *testing.T) {
 		"neither": {nil, nil, nil, middleware.Invalid},
 	} {
 		model := middleware.Chain(contextedit.New(contextedit.Options{}))(
-			func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) { return c.resp, c.err })
+			func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+				return c.resp, c.err
+			})
 		resp, err := model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("go")}}, nil)
 		require.Nil(t, resp, "%s: there is no response beside an error", name)
 		require.Error(t, err, name)

@@ -62,14 +62,15 @@ func of(editors []Editor) Chain {
 		for _, e := range editors {
 			mws = append(mws, e.New(None))
 		}
-		return append(mws, Fit(None, rules))
+		return append(mws, Fit(None, rules, message.Limits{}))
 	}}
 }
 
 // Fit is the layer that stands last.
-func Fit(roll Roll, rules message.Rules) middleware.Middleware {
+func Fit(roll Roll, rules message.Rules, limits message.Limits) middleware.Middleware {
 	return fit.New(fit.Options{
 		Rules:   rules,
+		Limits:  limits,
 		Target:  []float64{0, 1, 0.5}[roll("target", 3)],
 		NoRetry: roll("no retry", 4) == 3,
 	})
