@@ -54,6 +54,7 @@ type Call struct {
 	Room   int          // tokens that the request may have; 0: any number
 	Meter  tokens.Meter // by which they are counted
 	Told   bool         // the provider has told what it charges, which may be something else
+	Held   bool         // an editor may have folded what may not go together with what may
 
 	History []message.Message // that the caller passed
 	Tools   []message.ToolDef

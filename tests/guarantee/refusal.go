@@ -25,10 +25,11 @@ func (c *Call) Refused(err error) []Breach {
 		return l.breaches
 	}
 	l.breakdown(e)
-	if e.Limit == fit.Tokens && !c.Told {
+	counted := e.Limit == fit.Tokens && !c.Told
+	if counted && !c.Held {
 		l.shares(e)
 	}
-	if e.Limit != fit.Tokens || !c.Told {
+	if (counted || e.Limit != fit.Tokens) && !c.Held {
 		l.everyWay(e)
 	}
 	return l.breaches
@@ -121,7 +122,11 @@ func (c *Call) keeps(e *fit.Irreducible, msgs []message.Message) bool {
 	if e.Limit == fit.Tokens {
 		return c.Meter.Request(msgs, nil)+e.Tools <= c.Room
 	}
-	return !slices.ContainsFunc(c.Limits.Broken(msgs, load(c.Tools)), func(x message.Excess) bool { return x.Limit == e.Limit })
+	besides := load(c.Tools)
+	if e.Limit == message.RequestBytes {
+		besides.Bytes = e.Tools // fit may have to declare some
+	}
+	return !slices.ContainsFunc(c.Limits.Broken(msgs, besides), func(x message.Excess) bool { return x.Limit == e.Limit })
 }
 
 // least returns a message with as little in it as its protection allows: of the
