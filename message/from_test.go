@@ -98,6 +98,12 @@ func TestViolationsFromOfOpenRound(t *testing.T) {
 		{"a second result", 0, []message.Message{user, two, tool(piece("a"), piece("b")), tool(piece("a"))}, 3, violations{{message.DuplicateResult, 3, "a"}}},
 		{"a late result", 0, []message.Message{user, two, tool(piece("a")), user, tool(piece("b"))}, 4, violations{{message.DisplacedResult, 4, "b"}}},
 		{"results out of order", message.Gemini, []message.Message{user, two, tool(piece("b")), tool(piece("a"))}, 3, violations{{message.ResultOrder, 3, "a"}}},
+		{
+			"a result of the user does not count", message.Gemini,
+			[]message.Message{user, two, {Role: message.RoleUser, Parts: []message.Part{piece("b")}}, tool(piece("a"))},
+			3,
+			violations{{message.UnansweredCall, 1, "b"}, {message.DisplacedResult, 3, "a"}},
+		},
 		{"an id of long ago", message.Portable, []message.Message{user, message.Assistant(call("a")), tool(piece("a")), message.Assistant(call("a")), tool(piece("a"))}, 3, violations{{message.ReusedID, 3, "a"}}},
 		{"the answer is followed", message.Anthropic, []message.Message{user, say, user}, 2, nil},
 		{"by the system alone", message.Anthropic, []message.Message{user, say, message.System("s")}, 2, violations{{message.EndsInAnswer, 1, ""}, {message.LateSystem, 2, ""}}},

@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // TestThinkingIsWholeOrGone rewrites a message with two blocks of thinking, a
@@ -111,6 +112,68 @@ func TestAPlanThatGoesWrongIsTold(t *testing.T) {
 			require.Len(t, events, 1)
 			require.Equal(t, tt.want, events[0].Kind)
 			require.Equal(t, tt.kind, middleware.KindOf(strict), "%v", strict)
+		})
+	}
+}
+
+// TestWhereMediaStood rewrites the messages whose words stay, and a result that no
+// model has seen: a text may tell that media are gone.
+func TestWhereMediaStood(t *testing.T) {
+	t.Parallel()
+	const refusedWords, refusedFresh = "the text of the first and of the last user message stays", "its results may only be shortened"
+	image, other := message.Media{Type: "image/png", Data: strings.Repeat("x", 100)}, message.Media{Type: "image/png", Data: "y"}
+	a, b, note := message.Text{Text: "What is this,"}, message.Text{Text: "and where?"}, message.Text{Text: "(an image)"}
+	question := []message.Part{a, image, b, other}
+	shot := message.ToolResult{CallID: "c", Name: "shot", Content: image}
+	kept := message.ToolResult{CallID: "c", Name: "shot", Text: "800 x 600", Content: image}
+	says := func(text string, content message.Part) []message.Part {
+		return []message.Part{message.ToolResult{CallID: "c", Name: "shot", Text: text, Content: content}}
+	}
+	tests := map[string]struct {
+		from, to []message.Part
+		want     string
+	}{
+		"a note for one":         {question, []message.Part{a, note, b, other}, ""},
+		"a note for each":        {question, []message.Part{a, note, b, note}, ""},
+		"gone without a note":    {question, []message.Part{a, b, other}, ""},
+		"all gone":               {question, []message.Part{a, b}, ""},
+		"another image":          {question, []message.Part{a, other, b}, ""},
+		"a note where none was":  {question, []message.Part{note, a, b, other}, refusedWords},
+		"two notes for one":      {question, []message.Part{a, note, note, b}, refusedWords},
+		"a text less":            {question, []message.Part{a, note, other}, refusedWords},
+		"texts changed places":   {question, []message.Part{b, note, a, other}, refusedWords},
+		"another text":           {question, []message.Part{note, image, b}, refusedWords},
+		"a result's image":       {[]message.Part{shot}, says("(an image)", nil), ""},
+		"and its text":           {[]message.Part{kept}, says("800 x 600\n(an image)", nil), ""},
+		"its text is gone":       {[]message.Part{kept}, says("(an image)", nil), refusedFresh},
+		"a blank note":           {[]message.Part{shot}, says(" ", nil), refusedFresh},
+		"another image in place": {[]message.Part{kept}, says("8", other), refusedFresh},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at, h := 0, []message.Message{{Role: message.RoleUser, Parts: tt.from}}
+			if tt.want == refusedFresh || len(tt.from) == 1 {
+				at, h = 2, []message.Message{
+					message.User("Show me."), message.Assistant(message.ToolCall{ID: "c", Name: "shot", Arguments: "{}"}),
+					{Role: message.RoleTool, Parts: tt.from},
+				}
+			}
+			rewrite := middleware.Editing("rewrite", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+				return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(at, tt.to...)}}, nil
+			}, middleware.Options{})
+			chain := middleware.With(middleware.Env{Framing: tokens.Framing{PerMessage: 1, Images: tokens.Images{Unknown: 500}}}, rewrite)
+			for call := range 2 {
+				sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h})
+				require.NoError(t, err)
+				if tt.want != "" {
+					require.Equal(t, middleware.Refused, events[0].Kind)
+					require.Contains(t, events[0].Why, tt.want)
+					require.Equal(t, h, sent.Messages)
+					continue
+				}
+				require.True(t, slices.Equal(tt.to, sent.Messages[at].Parts), "in call %d, want the parts of the plan, got %v", call+1, sent.Messages[at].Parts)
+			}
 		})
 	}
 }

@@ -26,9 +26,16 @@ var fitRules = []message.Rules{
 // is sent is valid and fits, or the error says truly why it cannot.
 func TestFitsOrSaysWhy(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		fitsOrSaysWhy(r, rapidDice{r})
-	})
+	rapid.Check(t, func(r *rapid.T) { fitsOrSaysWhy(r, rapidDice{r}) })
+}
+
+// TestFitsOrSaysWhyAgain does the same on conversations that are the same at each
+// run, and longer than those that rapid draws.
+func TestFitsOrSaysWhyAgain(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(400) {
+		fitsOrSaysWhy(t, &fixedDice{state: seed * 7919})
+	}
 }
 
 func fitsOrSaysWhy(t require.TestingT, d dice) {
@@ -43,11 +50,19 @@ func fitsOrSaysWhy(t require.TestingT, d dice) {
 			ImageBytes: 60 * d.roll("image bytes", 3), ImageSide: 1000 * d.roll("side", 3), ManyImages: d.roll("many", 3), ManySide: 500,
 		}
 	}
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: rules, Limits: limits}))
-	run := fitRun{t: t, rules: rules, limits: limits, chain: chain, budget: budget, broken: c.broken}
+	run := fitRun{t: t, rules: rules, limits: limits, budget: budget, broken: c.broken, usage: d.roll("usage", 2) == 0}
+	rate := 60 + d.roll("rate", 100)
+	look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		run.view = v.Messages()
+		return nil, nil
+	}, middleware.Options{})
+	run.chain = middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: rules, Limits: limits}), look)
 	h := []message.Message{message.System("be brief")}
 	for range 2 + d.roll("length", 25) {
 		h = c.grow(h)
+		if m := &h[len(h)-1]; run.usage && m.Role == message.RoleAssistant && len(run.called) == len(h)-1 {
+			m.Usage = &message.Usage{Input: run.tokens(run.sent) * (rate + d.roll("jitter", 10)) / 100}
+		}
 		if d.roll("pin", 12) == 0 {
 			h[len(h)-1].Hints.Pinned = true
 		}
@@ -80,17 +95,30 @@ type fitRun struct {
 	chain  middleware.Middleware
 	budget middleware.Budget
 	broken bool // the history breaks rules by itself
+	usage  bool // the provider has reported what prompts were charged
+
+	view   []message.Message // behind fit, before repairs
+	called []message.Message // the history of the last call that went well
+	before []message.Message // its view
+	sent   []message.Message // and what was sent
 }
+
+func (f *fitRun) tokens(msgs []message.Message) int {
+	return (tokens.Meter{Counter: tokens.Chars4{}}).Request(msgs, fitTools)
+}
+
+var fitTools = []message.ToolDef{{Name: "tool", Description: "does it"}}
 
 func (f *fitRun) call(h []message.Message) {
 	t := f.t
-	dbgHistory = dump(h)
-	req := &middleware.Request{Messages: h, Budget: &f.budget, Tools: []message.ToolDef{{Name: "tool", Description: "does it"}}}
+	req := &middleware.Request{Messages: h, Budget: &f.budget, Tools: fitTools}
 	sent, events, err := middleware.Apply(context.Background(), f.chain, req)
 	if err != nil {
 		f.requireIrreducible(h, req.Tools, err)
+		f.called = nil
 		return
 	}
+	f.requireStable(h, sent.Messages, events)
 	require.NoError(t, f.rules.Check(sent.Messages), "what is sent is valid for %v", f.rules)
 	require.LessOrEqual(t, sent.View().Tokens(), f.budget.Room(), "what is sent fits")
 	var besides message.Load
@@ -110,6 +138,23 @@ func (f *fitRun) call(h []message.Message) {
 	}
 }
 
+// requireStable checks that the beginning of what is sent stays as it was, as long
+// as nothing is edited: the view whole, and of what is sent all but the end, where a
+// repair may wait for what comes.
+func (f *fitRun) requireStable(h, sent []message.Message, events []middleware.Event) {
+	grown := f.called != nil && len(h) >= len(f.called)
+	if grown && count(events, middleware.Edited) == 0 {
+		requireExtension(f.t, f.before, f.view, "the view grows")
+		const unsettled = 4
+		late := slices.ContainsFunc(h[len(f.called):], func(m message.Message) bool { return m.Role == message.RoleSystem })
+		if n := len(f.sent) - unsettled; n > 0 && !f.broken && !late {
+			require.GreaterOrEqual(f.t, len(sent), n, "what is sent grows")
+			requireSame(f.t, f.sent[:n], sent[:n], "what is sent begins as it did")
+		}
+	}
+	f.called, f.before, f.sent = slices.Clip(h), slices.Clone(f.view), slices.Clone(sent)
+}
+
 // requireIrreducible checks an error against the least that could be sent.
 func (f *fitRun) requireIrreducible(h []message.Message, tools []message.ToolDef, err error) {
 	t := f.t
@@ -121,7 +166,7 @@ func (f *fitRun) requireIrreducible(h []message.Message, tools []message.ToolDef
 		require.GreaterOrEqual(t, part, 0, "no part is negative: %+v", e)
 	}
 	require.Greater(t, e.Total, e.Room, "%v", e)
-	if e.Limit != fit.Tokens {
+	if e.Limit != fit.Tokens || f.usage {
 		return
 	}
 	require.Equal(t, f.budget.Room(), e.Room, "%v", e)
@@ -136,18 +181,11 @@ func (f *fitRun) requireIrreducible(h []message.Message, tools []message.ToolDef
 	require.InDelta(t, n, e.Total, float64(slack), "the least that could be sent, by brute force: %v", e)
 }
 
-// leastOf returns what may not be left out of a history, and how many tokens it
-// may be off.
+// leastOf returns what may not be left out of a sound history, and how many tokens
+// it may be off: units of which something is protected, all else in them cut to
+// nothing.
 func leastOf(h []message.Message) (least []message.Message, slack int) {
-	first, last, fresh := -1, -1, len(h)
-	for i, m := range h {
-		if m.Role == message.RoleUser {
-			if first < 0 {
-				first = i
-			}
-			last = i
-		}
-	}
+	fresh := len(h)
 	for i, m := range slices.Backward(h) {
 		if m.Role == message.RoleAssistant {
 			if m.HasCalls() {
@@ -156,43 +194,22 @@ func leastOf(h []message.Message) (least []message.Message, slack int) {
 			break
 		}
 	}
+	asked := questions(h)
 	slack = 2
-	clear := func(m message.Message, fresh bool) message.Message {
-		m.Parts = slices.Clone(m.Parts)
-		for k, p := range m.Parts {
-			switch p := p.(type) {
-			case message.Text:
-				if m.Role != message.RoleUser && !fresh {
-					m.Parts[k] = message.Text{Text: p.Text[:min(len(p.Text), 4)]}
-				}
-				slack += 2
-			case message.Media:
-				m.Parts[k] = message.Text{Text: "(a.png: left out of the request)"}
-				slack += 4
-			case message.ToolCall:
-				p.Arguments = "{}"
-				m.Parts[k] = p
-			case message.ToolResult:
-				p.Text, slack = p.Text[:min(len(p.Text), 4)], slack+2
-				if p.Content != nil {
-					p.Text, p.Content = "(image/png: left out of the request)", nil
-					slack += 12
-				}
-				m.Parts[k] = p
-			case message.Thinking, message.Opaque:
-			}
-		}
-		return m
-	}
 	for _, u := range message.Units(h) {
+		whole := func(i int) bool { return h[i].Role == message.RoleSystem || h[i].Hints.Pinned || i == fresh }
 		stays := false
 		for i := u.First; i <= u.Last; i++ {
-			stays = stays || h[i].Role == message.RoleSystem || h[i].Hints.Pinned || i == fresh || i == first || i == last || i > fresh && h[i].Role == message.RoleTool
+			stays = stays || whole(i) || slices.Contains(asked, i) || i > fresh && h[i].Role == message.RoleTool
 		}
 		for i := u.First; stays && i <= u.Last; i++ {
 			m := h[i]
-			if m.Role != message.RoleSystem && !m.Hints.Pinned && i != fresh {
-				m = clear(m, false)
+			if !whole(i) {
+				m.Parts = slices.Clone(m.Parts)
+				for k, p := range m.Parts {
+					m.Parts[k] = cutToNothing(p, m.Role)
+				}
+				slack += 12 * len(m.Parts)
 			}
 			least = append(least, m)
 		}
@@ -200,15 +217,60 @@ func leastOf(h []message.Message) (least []message.Message, slack int) {
 	return least, slack
 }
 
-// requireProtected checks that what is protected is there as it was.
-func (f *fitRun) requireProtected(h, sent []message.Message) {
-	for i, m := range h {
-		if m.Role != message.RoleSystem && !m.Hints.Pinned {
-			continue
+func cutToNothing(p message.Part, role message.Role) message.Part {
+	const gone = "(a.png: left out of the request)"
+	switch p := p.(type) {
+	case message.Text:
+		if role != message.RoleUser {
+			p.Text = p.Text[:min(len(p.Text), 4)]
 		}
-		mended, _ := f.rules.Repair(h)
-		if slices.ContainsFunc(mended, m.Equal) {
+		return p
+	case message.Media:
+		return message.Text{Text: gone}
+	case message.ToolCall:
+		p.Arguments = "{}"
+		return p
+	case message.ToolResult:
+		p.Text = p.Text[:min(len(p.Text), 4)]
+		if p.Content != nil {
+			p.Text, p.Content = gone, nil
+		}
+		return p
+	case message.Thinking, message.Opaque:
+	}
+	return p
+}
+
+// requireProtected checks that what is protected is there as it was, if nothing is
+// wrong with the history.
+func (f *fitRun) requireProtected(h, sent []message.Message) {
+	if f.broken {
+		return
+	}
+	mended, _ := f.rules.Repair(h)
+	for i, m := range h {
+		if (m.Role == message.RoleSystem || m.Hints.Pinned) && slices.ContainsFunc(mended, m.Equal) {
 			require.True(f.t, slices.ContainsFunc(sent, m.Equal), "message %d is protected, and gone: %v", i, m)
 		}
 	}
+	for _, i := range questions(h) {
+		text, _ := h[i].Parts[0].(message.Text)
+		require.True(f.t, slices.ContainsFunc(sent, func(m message.Message) bool {
+			return m.Role == message.RoleUser && slices.Contains(m.Parts, message.Part(text))
+		}), "the question of message %d is gone", i)
+	}
+}
+
+// questions returns the positions of the first and the last message of the user.
+func questions(h []message.Message) []int {
+	first := slices.IndexFunc(h, func(m message.Message) bool { return m.Role == message.RoleUser })
+	if first < 0 {
+		return nil
+	}
+	for i := range slices.Backward(h) {
+		if h[i].Role == message.RoleUser {
+			return []int{first, i}
+		}
+	}
+	return nil
 }

@@ -69,11 +69,11 @@ func TestOverflow(t *testing.T) {
 		budget *middleware.Budget
 		least  float64 // of the window that is used after the error
 	}{
-		"numbers":                        {words: anthropicWords, budget: &middleware.Budget{Window: 100_000}, least: 0.6},
-		"numbers, nothing declared":      {words: anthropicWords, least: 0.6},
-		"numbers, another tokenizer":     {words: anthropicWords, rate: 1.6, budget: &middleware.Budget{Window: 100_000}, least: 0.4},
-		"numbers, a reserve":             {words: anthropicWords, budget: &middleware.Budget{Window: 100_000, Reserve: 10_000}, least: 0.5},
-		"no numbers":                     {words: "context_length_exceeded%.0[1]d%.0[2]d", budget: &middleware.Budget{Window: 100_000}, least: 0.4},
+		"numbers":                         {words: anthropicWords, budget: &middleware.Budget{Window: 100_000}, least: 0.6},
+		"numbers, nothing declared":       {words: anthropicWords, least: 0.6},
+		"numbers, another tokenizer":      {words: anthropicWords, rate: 1.6, budget: &middleware.Budget{Window: 100_000}, least: 0.4},
+		"numbers, a reserve":              {words: anthropicWords, budget: &middleware.Budget{Window: 100_000, Reserve: 10_000}, least: 0.5},
+		"no numbers":                      {words: "context_length_exceeded%.0[1]d%.0[2]d", budget: &middleware.Budget{Window: 100_000}, least: 0.4},
 		"no numbers, nothing is declared": {words: "context_length_exceeded%.0[1]d%.0[2]d", least: 0.4},
 	} {
 		t.Run(name, func(t *testing.T) {

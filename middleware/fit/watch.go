@@ -2,6 +2,7 @@ package fit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/laconic-go/laconic/message"
@@ -94,7 +95,10 @@ func (f *fitter) sayWindow(ctx context.Context, j *judgement) {
 	if j.room != unbounded || !f.once(j.view, "window") {
 		return
 	}
-	j.view.Tell(ctx, middleware.Event{Kind: middleware.Misconfigured, By: Name, Why: fmt.Sprintf(
-		"the window of model %q is not known, so nothing is shortened until the provider refuses something as too long: "+
-			"set Request.Budget, or add the model to Env.Models", j.view.Request().Model)})
+	why := fmt.Sprintf("the window of model %q is not known, so no request has too many tokens until the provider refuses one: "+
+		"set Request.Budget, or add the model to Env.Models", j.view.Request().Model)
+	j.view.Tell(ctx, middleware.Event{
+		Kind: middleware.Misconfigured, By: Name, Why: why,
+		Err: &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: errors.New(why)},
+	})
 }
