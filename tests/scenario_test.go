@@ -251,21 +251,31 @@ func (s *scenario) apply(t require.TestingT, n int) {
 	}
 }
 
-// story tells what was done, with the history and what was sent last.
-func (s *scenario) story(c *guarantee.Call) string {
-	text := strings.Join(s.log, "\n")
-	if c == nil {
-		return text
+// story is what was done, told only if something goes wrong.
+type story struct {
+	*scenario
+	call *guarantee.Call // with its history and what was sent; nil: none
+}
+
+func (s *scenario) story(c *guarantee.Call) story { return story{s, c} }
+
+func (s story) String() string {
+	var b strings.Builder
+	for _, line := range s.log {
+		b.WriteString(line + "\n")
 	}
-	text += "\nhistory\n" + guarantee.Show(c.History) + "sent\n" + guarantee.Show(c.Sent)
+	if s.call == nil {
+		return b.String()
+	}
+	fmt.Fprintf(&b, "history\n%ssent\n%s", guarantee.Show(s.call.History), guarantee.Show(s.call.Sent))
 	if s.before != nil {
-		text += "sent before\n" + guarantee.Show(s.before.Sent)
+		fmt.Fprintf(&b, "sent before\n%s", guarantee.Show(s.before.Sent))
 	}
-	for _, e := range c.Events {
-		text += e.String() + "\n"
+	for _, e := range s.call.Events {
+		fmt.Fprintln(&b, e)
 		for _, r := range e.Edits {
-			text += fmt.Sprintf("    %s of %v\n%s", r.Kind, r.Runs, guarantee.Show(append(slices.Clone(r.Messages), message.Message{Parts: r.Parts})))
+			fmt.Fprintf(&b, "    %s of %v\n%s", r.Kind, r.Runs, guarantee.Show(append(slices.Clone(r.Messages), message.Message{Parts: r.Parts})))
 		}
 	}
-	return text
+	return b.String()
 }

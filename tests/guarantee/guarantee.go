@@ -61,12 +61,27 @@ type Call struct {
 	Sent    []message.Message  // to the model, with Tools
 	View    *middleware.View   // of what was sent; nil: who made it has none
 	Events  []middleware.Event // on the way
+
+	repaired *message.Mended // the history as the provider would have it; nil: not asked yet
 }
+
+// mended returns the history as the provider would have it.
+func (c *Call) mended() *message.Mended {
+	if c.repaired == nil {
+		m := c.Rules.Mend(c.History)
+		c.repaired = &m
+	}
+	return c.repaired
+}
+
+// sound reports whether the history breaks no rule, so that there is nothing to
+// mend in it.
+func (c *Call) sound() bool { return len(c.mended().Fixes) == 0 }
 
 // Broken returns the promises that a call did not keep, one breach for each
 // place.
 func (c *Call) Broken() []Breach {
-	l := &ledger{call: c, sound: c.Rules.Check(c.History) == nil}
+	l := &ledger{call: c, sound: c.sound()}
 	l.validity()
 	l.size()
 	l.protection()
@@ -90,7 +105,7 @@ func (c *Call) BrokenSince(before *Call) []Breach {
 // ledger takes down what is wrong with a call.
 type ledger struct {
 	call     *Call
-	sound    bool // the history breaks no rule, so that there is nothing to mend
+	sound    bool
 	breaches []Breach
 }
 

@@ -18,7 +18,7 @@ import (
 // be no way to make the request fit; this last is tried out if the history is
 // sound, not too long, and what is counted is what is charged.
 func (c *Call) Refused(err error) []Breach {
-	l := &ledger{call: c, sound: c.Rules.Check(c.History) == nil}
+	l := &ledger{call: c, sound: c.sound()}
 	e, ok := errors.AsType[*fit.Irreducible](err)
 	if !ok || middleware.KindOf(err) != middleware.Irreducible {
 		l.note(Typed, "a request that was not sent fails with an error of kind %s: %v", middleware.KindOf(err), err)

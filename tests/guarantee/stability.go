@@ -17,16 +17,16 @@ func (l *ledger) stability(before *Call) {
 		keep-- // what a repair put at the end is there as long as it is the end
 	}
 	first, changed := firstChange(now.Events)
-	if changed { // what was repaired may be repaired otherwise when something else goes
-		keep = min(keep, upTo(now, first), firstMend(before), firstMend(now))
+	if changed {
+		keep = min(keep, upTo(now, first))
+	}
+	if changed || mended(now.Events) { // what was repaired may be repaired otherwise when something comes or goes
+		keep = min(keep, firstMend(before), firstMend(now))
 	}
 	if at, moved := repairedAnew(before, now); moved {
 		keep, changed = min(keep, upTo(now, at)), true
 	}
 	for i := range keep {
-		if i < len(now.Sent) && mended(now.Events) && now.View != nil && isMend(now.View.Span(i).Edit) {
-			return // it became one with what came behind it
-		}
 		if i >= len(now.Sent) || !before.Sent[i].Equal(now.Sent[i]) {
 			l.note(Stable, "message %d was sent as\n%sand is no longer, and no event says so; the first change told is at %d of the history",
 				i, Show(before.Sent[i:i+1]), first)
@@ -91,7 +91,10 @@ func isMend(r *middleware.Record) bool { return r != nil && r.Kind == middleware
 // repairedAnew returns the first position of the history where a repair of the
 // grown one differs from that of the one before, as by a result that came late.
 func repairedAnew(before, now *Call) (at int, differs bool) {
-	was, is := before.Rules.Mend(before.History), now.Rules.Mend(now.History)
+	if now.sound() {
+		return 0, false
+	}
+	was, is := before.mended(), now.mended()
 	k := 0
 	for k < min(len(was.Messages), len(is.Messages)) && was.Messages[k].Equal(is.Messages[k]) {
 		k++
@@ -100,7 +103,7 @@ func repairedAnew(before, now *Call) (at int, differs bool) {
 		return 0, false
 	}
 	at = len(now.History)
-	for _, m := range []message.Mended{was, is} {
+	for _, m := range []*message.Mended{was, is} {
 		for i := k; i < len(m.Messages); i++ {
 			if m.From != nil {
 				at = min(at, m.From[i])
