@@ -23,7 +23,7 @@ const (
 	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
 	Mended        EventKind = "mended"         // what would have been sent broke rules, and was repaired; Fixes says how
 	TooLong       EventKind = "too long"       // the provider refused a prompt for its length; Why says what was learned
-	Truncated     EventKind = "truncated"      // the provider took far fewer tokens than it was sent, and did not say so; once per conversation
+	Truncated     EventKind = "truncated"      // the provider charged far too few tokens for all that was sent; once per conversation
 )
 
 // Event tells what a middleware did, or why it did not. What it refers to is

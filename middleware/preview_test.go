@@ -31,9 +31,9 @@ func TestPreview(t *testing.T) {
 	}
 	var preview *middleware.View
 	sent, _ := inView(t, h, func(v *middleware.View) *middleware.Plan {
-		clear := &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(2, message.ToolResult{CallID: "a", Name: "read", Text: "-"})}}
+		clearing := &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(2, message.ToolResult{CallID: "a", Name: "read", Text: "-"})}}
 		var err error
-		preview, err = v.Preview("look", clear)
+		preview, err = v.Preview("look", clearing)
 		require.NoError(t, err)
 		require.Equal(t, h, v.Messages(), "nothing is changed by it")
 		require.Equal(t, preview.Tokens(), v.TokensWithout(v.Counted()-preview.Counted()), "what TokensWithout foretells")
@@ -46,7 +46,7 @@ func TestPreview(t *testing.T) {
 		require.ErrorContains(t, err, "message 0 is protected", "a plan that would be refused")
 		_, err = v.Preview("look", &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(7, 7)}})
 		require.ErrorContains(t, err, "folds messages 7 to 7 of 5", "a plan for another view")
-		return clear
+		return clearing
 	})
 	require.Equal(t, sent.Messages, preview.Messages(), "the preview is what is made")
 	require.Equal(t, sent.View().Tokens(), preview.Tokens())

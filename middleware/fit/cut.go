@@ -46,6 +46,9 @@ func (s *sketch) cutGiants(r room) {
 // cutFixed cuts what may not be folded, if that is too large by itself: mostly the
 // newest results. All of it keeps half of the room, or more if the rest is small.
 func (s *sketch) cutFixed(r, target room) {
+	if s.fixedFits(r) {
+		return
+	}
 	for _, unit := range units {
 		for range cutTries {
 			floor := s.floor()
@@ -61,13 +64,26 @@ func (s *sketch) cutFixed(r, target room) {
 	}
 }
 
+// fixedFits reports whether all that may not be folded fits as it is, which is
+// mostly so, and told at once.
+func (s *sketch) fixedFits(r room) bool {
+	f := *s
+	f.total = s.total.plus(s.weigh(s.note))
+	for _, b := range s.blocks() {
+		for i := b.First; b.free && i <= b.Last; i++ {
+			f.total = f.total.minus(s.loads[i])
+		}
+	}
+	return f.fits(r)
+}
+
 // floor returns the sketch with all folded that may be, and all else as short as
 // the rungs make it.
 func (s *sketch) floor() *sketch {
 	f := s.clone()
 	f.foldAll()
-	for _, r := range rungs {
-		f.climb(r, room{})
+	for _, step := range rungs {
+		f.climb(step, room{})
 	}
 	return f
 }

@@ -25,8 +25,9 @@ func readsLogs(pages int) []message.Message {
 	return history
 }
 
-// show prints the messages that are sent, the beginning of each.
-func show(msgs []message.Message) {
+// beginnings returns the messages that are sent, the beginning of each in a line.
+func beginnings(msgs []message.Message) string {
+	var b strings.Builder
 	for _, m := range msgs {
 		text := m.Text()
 		for c := range m.Calls() {
@@ -38,8 +39,9 @@ func show(msgs []message.Message) {
 		if len(text) > 60 {
 			text = text[:60] + "…"
 		}
-		fmt.Printf("%s: %q\n", m.Role, text)
+		fmt.Fprintf(&b, "%s: %q\n", m.Role, text)
 	}
+	return b.String()
 }
 
 // Five long results do not fit into a window of 3,000 tokens. The oldest ones go.
@@ -53,7 +55,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	show(sent.Messages)
+	fmt.Print(beginnings(sent.Messages))
 	fmt.Println(events[0])
 	// Output:
 	// system: "You fix builds."
@@ -105,7 +107,7 @@ func ExampleNew_broken() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	show(sent.Messages)
+	fmt.Print(beginnings(sent.Messages))
 	for _, e := range events {
 		for _, f := range e.Fixes {
 			fmt.Println(f)
@@ -124,7 +126,7 @@ func ExampleNew_broken() {
 func ExampleNew_overflow() {
 	script := middlewaretest.Script(
 		middlewaretest.Fail(&middleware.Error{Kind: middleware.Overflow, Op: "provider", Err: errors.New(
-			"This model's maximum context length is 4096 tokens. However, your messages resulted in 5030 tokens.")}),
+			"prompt is too long: 5030 tokens > 4096 maximum")}),
 		middlewaretest.Say("A test needs a newer compiler."),
 	)
 	report := middleware.Observe(func(_ context.Context, e middleware.Event) { fmt.Println(e) })

@@ -35,8 +35,8 @@ type fitter struct {
 }
 
 // planTries bounds how often a plan is made anew since the repairs of its view
-// took more than thought. The last one leaves as little as can be.
-const planTries = 4
+// took more than thought.
+const planTries = 3
 
 // plan returns the edits that make a view fit. It returns nil if the view fits,
 // and if nothing can make it fit: then [fitter.mend] says why.
@@ -48,35 +48,44 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if excess == nil {
 		return nil, nil
 	}
-	var beyond load
-	for try := 1; ; try++ {
+	var margin load
+	for range planTries {
 		s := f.sketch(j)
-		r := j.roomBeside(s.before).less(beyond)
-		least := try == planTries || !s.shrink(r, f.opts.Target)
-		if least {
-			s = f.sketch(j)
-			s.leaveLeast()
+		if !s.shrink(j.roomBeside(s.before).less(margin), f.opts.Target) {
+			break
 		}
-		p := &middleware.Plan{Edits: s.edits(), Why: s.why(excess[0])}
-		p.Items = len(p.Edits)
-		w, err := v.Preview(Name, p)
-		switch {
-		case err != nil && least:
-			return nil, err
-		case err != nil: // as in a history that is broken
-			try = planTries - 1
-			continue
+		plan, left, err := f.try(s, excess[0])
+		if err != nil { // as in a history that is broken, which cannot be cut everywhere
+			break
 		}
-		after := f.judge(w)
-		left := after.excess()
-		switch {
-		case left == nil:
-			return p, nil
-		case least:
-			return nil, nil
+		if left == nil {
+			return plan, nil
 		}
-		beyond = beyond.plus(sizeOf(left))
+		margin = margin.plus(sizeOf(left))
 	}
+	s := f.sketch(j)
+	s.leaveLeast()
+	plan, left, err := f.try(s, excess[0])
+	if err != nil || left != nil {
+		return nil, err
+	}
+	return plan, nil
+}
+
+// try returns the plan of a sketch, and what there would still be too much of.
+func (f *fitter) try(s *sketch, excess message.Excess) (*middleware.Plan, []message.Excess, error) {
+	plan := &middleware.Plan{Edits: s.edits(), Why: s.why(excess)}
+	plan.Items = len(plan.Edits)
+	v, err := s.view.Preview(Name, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := f.judge(v)
+	left := j.excess()
+	if left == nil {
+		f.keep(j)
+	}
+	return plan, left, nil
 }
 
 // sizeOf returns by how much limits are broken.

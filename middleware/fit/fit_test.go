@@ -179,6 +179,8 @@ func parseOptions(t *testing.T, text string) fit.Options {
 			share, err := strconv.ParseFloat(value, 64)
 			require.NoError(t, err)
 			o.Target = share
+		case "limits":
+			o.Limits = parseLimits(t, value)
 		case "placeholder":
 			o.Placeholder = value
 		case "note":
@@ -188,6 +190,21 @@ func parseOptions(t *testing.T, text string) fit.Options {
 		}
 	})
 	return o
+}
+
+// parseLimits reads “images 3, bytes 2000”.
+func parseLimits(t *testing.T, text string) (l message.Limits) {
+	t.Helper()
+	fields := map[string]*int{
+		"bytes": &l.Bytes, "images": &l.Images, "media": &l.Media, "documents": &l.Documents, "image_bytes": &l.ImageBytes,
+		"image_side": &l.ImageSide, "many_images": &l.ManyImages, "many_side": &l.ManySide,
+	}
+	for limit := range strings.SplitSeq(text, ", ") {
+		name, value, _ := strings.Cut(limit, " ")
+		require.Contains(t, fields, name)
+		*fields[name] = number(t, value)
+	}
+	return l
 }
 
 func parseRequest(t *testing.T, text string) *middleware.Request {

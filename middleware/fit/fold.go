@@ -85,7 +85,10 @@ type block struct {
 // blocks cuts the view into blocks: its units, but for those that belong
 // together.
 func (s *sketch) blocks() []block {
-	var blocks []block
+	if s.known != nil {
+		return s.known
+	}
+	blocks := []block{}
 	for _, r := range s.joined() {
 		b := block{Run: r, free: true}
 		for i := r.First; i <= r.Last; i++ {
@@ -98,6 +101,7 @@ func (s *sketch) blocks() []block {
 			blocks = append(blocks, b)
 		}
 	}
+	s.known = blocks
 	return blocks
 }
 

@@ -13,7 +13,7 @@ import (
 // would be if all else were gone, and they add up to Total.
 //
 //	if e, ok := errors.AsType[*fit.Irreducible](err); ok { … e.System … }
-type Irreducible struct {
+type Irreducible struct { //nolint:errname // it is what errors of kind middleware.Irreducible hold
 	Limit message.Limit // what there is too much of: [Tokens], or a limit of the provider
 	Room  int           // how much a request may have; all numbers but the next two are of what the limit counts
 	Total int           // how much of it may not go

@@ -132,7 +132,8 @@ func (j *judgement) excess() []message.Excess {
 	if j.limits.Allow(j.bound.Add(j.besides)) {
 		return found
 	}
-	if j.measure(); j.limits.Allow(j.exact.Add(j.besides)) {
+	j.measure()
+	if j.limits.Allow(j.exact.Add(j.besides)) {
 		return found
 	}
 	return append(found, j.limits.Broken(j.messages(), j.besides)...)

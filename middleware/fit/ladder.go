@@ -18,30 +18,30 @@ var rungs = [...]rung{sound, failed, told, arguments, thinking, media}
 //
 // What is larger than the room by itself cannot stay whatever else goes, so it is
 // cut first: or all else would go, and for nothing.
-func (s *sketch) shrink(room room, share float64) bool {
-	target := room.share(share)
+func (s *sketch) shrink(r room, share float64) bool {
+	target := r.share(share)
 	s.keepLimits(share)
-	s.cutGiants(room)
-	s.cutFixed(room, target)
-	s.dropLargest(room, target)
-	for _, r := range rungs {
-		if s.fits(room) {
+	s.cutGiants(r)
+	s.cutFixed(r, target)
+	s.dropLargest(r, target)
+	for _, step := range rungs {
+		if s.fits(r) {
 			return true
 		}
-		s.climb(r, target)
+		s.climb(step, target)
 	}
-	if !s.fits(room) {
+	if !s.fits(r) {
 		s.foldOldest(target)
 	}
-	if !s.fits(room) {
+	if !s.fits(r) {
 		s.unnote()
 	}
-	return s.fits(room)
+	return s.fits(r)
 }
 
 // climb takes a rung, as far as it must.
-func (s *sketch) climb(r rung, target room) {
-	for at, parts := range r(s) {
+func (s *sketch) climb(step rung, target room) {
+	for at, parts := range step(s) {
 		if s.fits(target) {
 			return
 		}
@@ -52,8 +52,8 @@ func (s *sketch) climb(r rung, target room) {
 // leaveLeast makes a sketch as small as it can be.
 func (s *sketch) leaveLeast() {
 	s.foldAll()
-	for _, r := range rungs {
-		s.climb(r, room{})
+	for _, step := range rungs {
+		s.climb(step, room{})
 	}
 	for _, unit := range units {
 		s.level(s.fixed(s, unit), unit, 0)

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -30,7 +31,7 @@ func (s *sketch) keepLimits(share float64) {
 }
 
 // broken yields the limits that the sketch breaks, with what is in the way.
-func (s *sketch) broken() func(yield func(message.Limit, []message.Excess) bool) {
+func (s *sketch) broken() iter.Seq2[message.Limit, []message.Excess] {
 	msgs := slices.Clone(s.now)
 	for i, st := range s.state {
 		if st == folded {
@@ -63,8 +64,8 @@ func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share f
 	case message.ImageBytes, message.ImageSide, message.DocumentBytes:
 		media = those(media, broken)
 		is, most = len(media), 0
-	case message.ManyImageSide: // as many as it takes until there are not many any more
-		media = those(media, broken)
+	case message.ManyImageSide: // until there are not many any more
+		media, count = amongMany(media, those(media, broken)), func(a attachment) int { return a.Images }
 		is, most = s.images(), s.limits.ManyImages
 	case message.RequestImages:
 		count = func(a attachment) int { return a.Images }
@@ -78,9 +79,21 @@ func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share f
 	s.drop(media, count, is-most, is-int(share*float64(most)))
 }
 
+// amongMany returns the media that go if there are too many images for such large
+// ones: the large ones, unless one of them is fixed, for then rather all old ones
+// before it.
+func amongMany(media, large []attachment) []attachment {
+	k := slices.IndexFunc(large, func(a attachment) bool { return a.fixed })
+	if k < 0 {
+		return large
+	}
+	old := slices.DeleteFunc(media, func(a attachment) bool { return a.fixed })
+	return slices.Concat(old, large[k:])
+}
+
 // those returns the attachments that are in the way.
 func those(media []attachment, broken []message.Excess) []attachment {
-	return slices.DeleteFunc(media, func(a attachment) bool {
+	return slices.DeleteFunc(slices.Clone(media), func(a attachment) bool {
 		return !slices.ContainsFunc(broken, func(e message.Excess) bool { return e.At == a.at && e.Part == a.k })
 	})
 }
@@ -123,28 +136,25 @@ type attachment struct {
 // attachments returns what may be left out: the oldest first, and behind them
 // what is fixed.
 func (s *sketch) attachments() []attachment {
-	var out []attachment
+	var out, fixed []attachment
 	for i := range s.now {
 		p := s.view.Protected(i)
 		if s.state[i] == folded || p&middleware.Whole != 0 {
 			continue
 		}
 		for k, part := range s.now[i].Parts {
-			if _, ok := withoutMedia(part); ok && cuttable(part, p) {
-				out = append(out, attachment{Load: message.Message{Parts: []message.Part{part}}.Load(), at: i, k: k, fixed: p != 0})
+			if _, ok := withoutMedia(part); !ok || !cuttable(part, p) {
+				continue
+			}
+			a := attachment{Load: message.Message{Parts: []message.Part{part}}.Load(), at: i, k: k, fixed: p != 0}
+			if a.fixed {
+				fixed = append(fixed, a)
+			} else {
+				out = append(out, a)
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b attachment) int {
-		switch {
-		case a.fixed == b.fixed:
-			return 0
-		case b.fixed:
-			return -1
-		}
-		return 1
-	})
-	return out
+	return append(out, fixed...)
 }
 
 // drop leaves out attachments in their order until as much is gone as must, and of

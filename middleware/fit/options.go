@@ -56,10 +56,12 @@ type Options struct {
 func (o Options) Validate() error {
 	var errs []error
 	if o.Target < 0 || o.Target > 1 || math.IsNaN(o.Target) {
-		errs = append(errs, fmt.Errorf("Target is %v, want more than 0 and at most 1, as a share of the room, or 0 for %v", o.Target, DefaultTarget))
+		errs = append(errs, fmt.Errorf("want a Target of more than 0 and at most 1, as a share of the room, or 0 for %v, got %v",
+			DefaultTarget, o.Target))
 	}
 	if unknown := o.Rules &^ (message.Portable | message.Prefill); unknown != 0 {
-		errs = append(errs, fmt.Errorf("Rules has bits %#b that stand for nothing, want a set like message.OpenAI | message.Bedrock", uint(unknown)))
+		errs = append(errs, fmt.Errorf("want Rules like message.OpenAI | message.Bedrock, got bits %#b that stand for nothing",
+			uint(unknown)))
 	}
 	for _, t := range []struct{ name, text string }{{"Placeholder", o.Placeholder}, {"Note", o.Note}} {
 		if t.text != "" && strings.TrimSpace(t.text) == "" {

@@ -18,13 +18,13 @@ func TestValidate(t *testing.T) {
 		opts fit.Options
 		want string
 	}{
-		"negative target":    {fit.Options{Target: -0.1}, "Target is -0.1, want more than 0 and at most 1, as a share of the room, or 0 for 0.9"},
-		"target above one":   {fit.Options{Target: 1.1}, "Target is 1.1, want"},
-		"target is no share": {fit.Options{Target: math.NaN()}, "Target is NaN, want"},
-		"unknown rules":      {fit.Options{Rules: 1 << 7}, "Rules has bits 0b10000000 that stand for nothing, want a set like message.OpenAI | message.Bedrock"},
+		"negative target":    {fit.Options{Target: -0.1}, "want a Target of more than 0 and at most 1, as a share of the room, or 0 for 0.9, got -0.1"},
+		"target above one":   {fit.Options{Target: 1.1}, ", got 1.1"},
+		"target is no share": {fit.Options{Target: math.NaN()}, ", got NaN"},
+		"unknown rules":      {fit.Options{Rules: 1 << 7}, "want Rules like message.OpenAI | message.Bedrock, got bits 0b10000000 that stand for nothing"},
 		"blank placeholder":  {fit.Options{Placeholder: " \n"}, "Placeholder is blank, which providers reject, want a text that can be seen"},
 		"blank note":         {fit.Options{Note: "\t"}, "Note is blank"},
-		"several":            {fit.Options{Target: 2, Note: " "}, "at most 1, as a share of the room, or 0 for 0.9\nNote is blank"},
+		"several":            {fit.Options{Target: 2, Note: " "}, "or 0 for 0.9, got 2\nNote is blank"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -38,12 +39,8 @@ func isBedrock(name string) bool {
 	if strings.HasPrefix(name, "bedrock/") || strings.HasPrefix(name, "amazon/") || strings.HasPrefix(name, "arn:aws:bedrock:") {
 		return true
 	}
-	for _, maker := range [...]string{
-		"ai21", "amazon", "anthropic", "cohere", "deepseek", "meta", "mistral", "openai", "qwen", "writer",
-	} {
-		if before, _, ok := strings.Cut(name, maker+"."); ok && (before == "" || strings.HasSuffix(before, ".") && len(before) <= len("global.")) {
-			return true
-		}
-	}
-	return false
+	return bedrockForm.MatchString(name)
 }
+
+// bedrockForm is how Bedrock names models: by region, if at all, and maker.
+var bedrockForm = regexp.MustCompile(`^([a-z]{2,6}\.)?(ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\.`)

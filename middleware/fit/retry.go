@@ -33,7 +33,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 		resp, err = next(ctx, req.Again(), watched)
 		if second, still := middleware.ReadExcess(err); still {
 			return nil, &middleware.Error{Kind: middleware.Overflow, Op: Name, Err: fmt.Errorf(
-				"the provider refused the request as too long%s, and the shortened one%s; set Request.Budget to the window that is served: %w",
+				"the provider refused the request as too long%s, and the shortened one%s; set Request.Budget to what it serves: %w",
 				numbers(first), numbers(second), err)}
 		}
 		return resp, err

@@ -25,6 +25,7 @@ type sketch struct {
 	before load // of all messages in the view
 	total  load // of all that would be left
 	noted  bool // a note stands in place of what is folded
+	known  []block
 }
 
 // state says what has become of a message.

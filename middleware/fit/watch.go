@@ -30,16 +30,28 @@ func (f *fitter) watch(next middleware.Model) middleware.Model {
 }
 
 // charge is what a prompt was charged.
-type charge struct{ charged, counted int }
+type charge struct {
+	view             *middleware.View
+	charged, counted int
+}
+
+// grownTo returns by how much more the prompt of a later view was counted; it is
+// not ok if that is another prompt.
+func (c charge) grownTo(o charge) (added int, ok bool) {
+	if c.view == nil || o.view.Shared(c.view) < c.view.Len() {
+		return 0, false
+	}
+	return o.counted - c.counted, true
+}
 
 // compare tells, once per conversation, that a prompt was charged too little.
 func (f *fitter) compare(ctx context.Context, v *middleware.View, charged int) {
 	type charges struct{ *fitter }
 	j := f.judge(v)
-	sent, now := j.charged(), charge{charged, v.Counted() + j.added}
-	before, ok := v.Noted(charges{f}).(charge)
-	added := now.counted - before.counted
-	if !ok || added < 0 || added >= leastGrowth {
+	sent, now := j.charged(), charge{v, charged, v.Counted() + j.added}
+	before, _ := v.Noted(charges{f}).(charge)
+	added, grown := before.grownTo(now)
+	if !grown || added >= leastGrowth {
 		v.Note(charges{f}, now)
 	}
 	least := leastOfEstimate
@@ -47,7 +59,7 @@ func (f *fitter) compare(ctx context.Context, v *middleware.View, charged int) {
 		least = leastOfExact
 	}
 	tooFew := func(charged int) bool {
-		stalls := ok && added >= leastGrowth && float64(charged-before.charged) < leastOfGrowth*float64(added)
+		stalls := grown && added >= leastGrowth && float64(charged-before.charged) < leastOfGrowth*float64(added)
 		return stalls || float64(charged) < least*float64(sent)
 	}
 	if !tooFew(charged) || !tooFew(charged+v.Charged(oldThinking(v))) || !f.once(v, "truncated") {

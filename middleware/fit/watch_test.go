@@ -98,7 +98,7 @@ func TestToolsAreDeclared(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var heard middlewaretest.Recorder
-			script := middlewaretest.Script(middlewaretest.Say("ok"), middlewaretest.Say("ok"))
+			script := middlewaretest.Script(middlewaretest.Say("one"), middlewaretest.Say("two"))
 			model := middleware.Chain(heard.Middleware(), fit.New(fit.Options{Rules: c.rules}))(script.Model())
 			for range 2 {
 				_, err := model(t.Context(), &middleware.Request{
