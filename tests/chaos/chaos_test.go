@@ -27,6 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const (
 	window = 4000 // tokens
 	steps  = 12   // tool calls of the errand
+	begun  = 3    // of them: in the history
 	rules  = message.Anthropic
 )
 
@@ -38,7 +39,7 @@ func history() []message.Message {
 	h := []message.Message{message.System("You read ledgers."), message.User("What is the sum?")}
 	h = append(h, errand("old", 10)...)
 	h = append(h, message.Assistant(message.Text{Text: "The sum is 10."}), message.User("And of the second ledger?"))
-	return append(h, errand("step", 3)...)
+	return append(h, errand("step", begun)...)
 }
 
 func errand(ids string, rounds int) []message.Message {
