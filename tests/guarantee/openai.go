@@ -14,7 +14,8 @@ import (
 // AskOpenAI returns what a strict server of OpenAI chat completions says of a
 // list; nil: it takes it. It knows nothing of package message. What the wire has
 // no field for is left out, as an adapter leaves it out: sealed thinking, empty
-// texts, bytes that are no text, media of no type. In order is whether the server wants the results of a
+// texts, bytes that are no text, media of
+// no type or address. In order is whether the server wants the results of a
 // message in the order of its calls.
 func AskOpenAI(msgs []message.Message, inOrder bool) error {
 	var wire []openai.Message
@@ -29,6 +30,9 @@ func AskOpenAI(msgs []message.Message, inOrder bool) error {
 			}
 			wire = append(wire, w)
 		}
+	}
+	if len(wire) == 0 {
+		return nil // there is nothing that could be said on this wire
 	}
 	body, err := json.Marshal(map[string]any{"model": servedModel, "messages": wire})
 	if err != nil {
@@ -64,7 +68,7 @@ func onWire(m message.Message) []message.Part {
 				said = append(said, p)
 			}
 		case message.Media:
-			if p.Type != "" || p.URL != "" {
+			if p.Data != "" && p.Type != "" || strings.HasPrefix(p.URL, "https://") {
 				said = append(said, p)
 			}
 		case message.Thinking, message.Opaque:

@@ -95,7 +95,7 @@ func (l *ledger) everyWay(e *fit.Irreducible) {
 	may := slices.DeleteFunc(slices.Clone(units), func(u message.Unit) bool {
 		return slices.ContainsFunc(guarded[u.First:u.Last+1], func(p protection) bool { return p != free })
 	})
-	if !l.sound || len(may) > mostUnits {
+	if !l.sound || len(may) > mostUnits || len(may) == len(units) { // where nothing must stay, it is a question of taste what does
 		return
 	}
 	for choice := range 1 << len(may) {
