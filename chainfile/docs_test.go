@@ -40,6 +40,9 @@ func TestPage(t *testing.T) {
 		}
 		require.ElementsMatch(t, keys, rows, "the table under %q lists the keys", title)
 	}
+	for _, set := range ruleSets {
+		require.Contains(t, sections["fit"], "`"+set.name+"`")
+	}
 	for _, name := range Counters() {
 		require.Contains(t, sections["The file"], "`"+name+"`")
 	}

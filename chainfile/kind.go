@@ -67,8 +67,11 @@ func (n *node) invalid(err error, keys []string) *Error {
 // error, with the keys of a chain file in place of the names in Go.
 func InKeys(text string) string {
 	return goName.ReplaceAllStringFunc(text, func(name string) string {
-		if name == "Request.Budget" {
+		switch name {
+		case "Request.Budget":
 			return "window"
+		case "Request.Model":
+			return "model"
 		}
 		if t, ok := strings.CutPrefix(name, "trigger."); ok && slices.Contains(triggerNames(), snake(t)) {
 			return "trigger " + snake(t)

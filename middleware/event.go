@@ -23,6 +23,9 @@ const (
 	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
 	Mended        EventKind = "mended"         // what would have been sent broke rules, and was repaired; Fixes says how
 	TooLong       EventKind = "too long"       // the provider refused a prompt for its length; Why says what was learned
+	Resting       EventKind = "resting"        // an editor that gets nowhere is not asked any more in this turn; each time that this begins
+	Overhead      EventKind = "overhead"       // what no edit can take away meets the trigger; once per conversation
+	Frequent      EventKind = "frequent"       // an editor fires on most calls; once per conversation
 	Truncated     EventKind = "truncated"      // the provider charged far too few tokens for all that was sent; once per conversation
 )
 

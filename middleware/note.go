@@ -1,16 +1,19 @@
 package middleware
 
-import "sync"
+import (
+	"maps"
+	"sync"
+)
 
 // Note keeps a value for the conversation of the view, under a key as those of a
 // context, in place of the one before. It is found by [View.Noted] on later calls
 // of the conversation, as long as the chain knows it: a note saves work, it is
 // nothing to rely on. Calls at the same time may overwrite one another's notes. A
 // dry run has notes of its own.
-func (v *View) Note(key, value any) { v.call.track.notes.set(key, value) }
+func (v *View) Note(key, value any) { v.call.track.conversation.notes.set(key, value) }
 
 // Noted returns what was noted for the conversation of the view, or nil.
-func (v *View) Noted(key any) any { return v.call.track.notes.get(key) }
+func (v *View) Noted(key any) any { return v.call.track.conversation.notes.get(key) }
 
 // notes are what middlewares have noted for a conversation.
 type notes struct {
@@ -31,4 +34,10 @@ func (n *notes) get(key any) any {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.kept[key]
+}
+
+func (n *notes) copy() map[any]any {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return maps.Clone(n.kept)
 }

@@ -21,8 +21,9 @@ type View struct {
 	list  list     // the edits that made it
 	tools int      // tokens of the tool definitions
 
-	edited bool // list differs from what the journal had
-	mended bool // messages have been repaired on top of all edits
+	edited   bool      // list differs from what the journal had
+	mended   bool      // messages have been repaired on top of all edits
+	attempts []attempt // of editors in this call, in order, as far as they change how these get on
 }
 
 // Span says where a message of a view comes from.

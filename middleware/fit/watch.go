@@ -107,8 +107,11 @@ func (f *fitter) sayWindow(ctx context.Context, j *judgement) {
 	if j.room != unbounded || !f.once(j.view, "window") {
 		return
 	}
-	why := fmt.Sprintf("the window of model %q is not known, so no request has too many tokens until the provider refuses one: "+
-		"set Request.Budget, or add the model to Env.Models", j.view.Request().Model)
+	what, cure := "the window is not known", "set Request.Budget, or Request.Model"
+	if name := j.view.Request().Model; name != "" {
+		what, cure = fmt.Sprintf("the window of model %q is not known", name), "set Request.Budget, or add the model to Env.Models"
+	}
+	why := what + ", so no request has too many tokens until the provider refuses one: " + cure
 	j.view.Tell(ctx, middleware.Event{
 		Kind: middleware.Misconfigured, By: Name, Why: why,
 		Err: &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: errors.New(why)},
