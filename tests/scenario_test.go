@@ -239,16 +239,25 @@ func (s *scenario) judged(n int) *guarantee.Call {
 	return c
 }
 
-// apply makes the call twice, without a model: what is applied is the same the
-// second time.
+// apply makes the call again and again, without a model: what is applied is the
+// same the second time, unless an editor goes on with what a later one has left,
+// and says so; then it is the same from then on.
 func (s *scenario) apply(t require.TestingT, n int) {
 	s.notef("apply with %d", n)
 	first, _, err := middleware.Apply(testContext, s.chain, s.request(n))
-	again, events, errAgain := middleware.Apply(testContext, s.chain, s.request(n))
-	require.Equal(t, err == nil, errAgain == nil, "the same input has the same outcome: %v, then %v\n%s", err, errAgain, s.story(nil))
-	if err == nil && (!s.restless || count(events, middleware.Edited) == 0) {
-		requireSame(t, first.Messages, again.Messages, "the same input gives the same bytes\n%s", s.story(nil))
+	for range 3 {
+		again, events, errAgain := middleware.Apply(testContext, s.chain, s.request(n))
+		require.Equal(t, err == nil, errAgain == nil, "the same input has the same outcome: %v, then %v\n%s", err, errAgain, s.story(nil))
+		if err != nil {
+			return
+		}
+		if count(events, middleware.Edited) == 0 {
+			requireSame(t, first.Messages, again.Messages, "the same input gives the same bytes\n%s", s.story(nil))
+			return
+		}
+		first = again
 	}
+	require.True(t, s.restless, "the same input gives the same bytes at last\n%s", s.story(nil))
 }
 
 // story is what was done, told only if something goes wrong.
