@@ -52,7 +52,10 @@ func either(resp *Response, err error) (*Response, error) {
 	case err != nil:
 		return nil, err
 	case resp == nil:
-		return nil, &Error{Kind: Invalid, Op: "middleware", Err: errors.New("the model returned neither a response nor an error, want one of them")}
+		return nil, &Error{
+			Kind: Invalid, Op: "middleware",
+			Err: errors.New("the model returned neither a response nor an error, want one of them"),
+		}
 	}
 	return resp, nil
 }

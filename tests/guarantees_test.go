@@ -5,7 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/tests/guarantee"
+	"github.com/laconic-go/laconic/tests/lineup"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // TestGuarantees runs random conversations through random chains, call by call
@@ -52,4 +59,52 @@ type tally struct {
 
 func (n *tally) String() string {
 	return fmt.Sprintf("%d edited, %d repaired, %d refused by the provider, %d irreducible", n.edited, n.mended, n.refused, n.irreducible)
+}
+
+// TestGuaranteesAtOnce lets many callers share a chain, half of them on the same
+// conversation: each call keeps the guarantees, and equal calls are sent the same.
+func TestGuaranteesAtOnce(t *testing.T) {
+	t.Parallel()
+	const callers = 8
+	rounds := 60
+	if raced {
+		rounds = 10
+	}
+	for seed := range rounds {
+		var histories [callers][]message.Message
+		for k := range histories {
+			histories[k] = randomConversation(seed*callers + k%(callers/2+1)) // the last ones are one conversation
+		}
+		meter := tokens.Meter{Counter: tokens.Chars4{}}
+		rules := providers[seed%len(providers)]
+		window := 60 + meter.Request(histories[0], nil)*(1+seed%5)/5
+		chains := lineup.Chains()
+		chain := middleware.With(middleware.Env{Counter: meter.Counter}, chains[seed%len(chains)].New(rules)...)
+		var sent [callers][]message.Message
+		var broken [callers][]guarantee.Breach
+		together(callers, func(k int) {
+			for _, n := range callsOf(histories[k]) {
+				c := guarantee.Call{Rules: rules, Limits: rules.Limits(window), Room: window, Meter: meter, History: histories[k][:n]}
+				req, _, err := middleware.Apply(testContext, chain, &middleware.Request{Messages: c.History, Budget: &middleware.Budget{Window: window}})
+				if err != nil {
+					broken[k] = append(broken[k], c.Refused(err)...)
+					continue
+				}
+				c.Sent, c.Tools, c.View = req.Messages, req.Tools, req.View()
+				broken[k] = append(broken[k], c.Broken()...)
+				sent[k] = req.Messages
+			}
+		})
+		for k := range callers {
+			require.Empty(t, broken[k], "caller %d of conversation %d, for %s, window %d\n%s", k, seed, rules, window, guarantee.Show(histories[k]))
+		}
+		requireSame(t, sent[0], sent[callers/2+1], "equal calls at once are sent the same")
+	}
+}
+
+// randomConversation is the same for the same seed.
+func randomConversation(seed int) []message.Message {
+	w := &wild{chat: chat{dice: &fixedDice{state: uint64(seed)}}, careless: seed%2 == 0}
+	h, _ := w.conversation()
+	return h
 }

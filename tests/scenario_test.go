@@ -197,7 +197,7 @@ func (s *scenario) call(t require.TestingT, n int) {
 	resp, err := s.chain(s.answer)(testContext, s.request(n), nil)
 	s.since = append(s.since, s.heard.Take()...)
 	now := s.judged(n)
-	require.True(t, (resp == nil) != (err == nil), "either a response or an error, not %v and %v\n%s", resp, err, s.story(now))
+	require.NotEqual(t, resp == nil, err == nil, "either a response or an error, not %v and %v\n%s", resp, err, s.story(now))
 	require.LessOrEqual(t, len(s.asked), 2, "a request is sent once, and once more if it is too long\n%s", s.story(now))
 	for _, req := range s.asked {
 		now.Sent, now.Tools, now.View = req.Messages, req.Tools, req.View()

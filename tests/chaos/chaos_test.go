@@ -134,7 +134,7 @@ func requireEnd(t *testing.T, tr trouble, o outcome, who string) {
 		return
 	}
 	require.Nil(t, o.panicked, "%s: nothing panics", who)
-	require.True(t, (o.resp == nil) != (o.err == nil), "%s: either an answer or an error, not %v and %v", who, o.resp, o.err)
+	require.NotEqual(t, o.resp == nil, o.err == nil, "%s: either an answer or an error, not %v and %v", who, o.resp, o.err)
 	if o.err == nil {
 		require.True(t, tr.answer, "%s: there is no answer to be had, but there is %v", who, o.resp)
 		return

@@ -66,16 +66,16 @@ func says(kind middleware.Kind, words string) error {
 
 // refuses fails the first calls.
 func refuses(times int, err error) fault {
-	return func(_ context.Context, n int, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error, bool) {
-		return nil, err, n <= times
+	return func(_ context.Context, n int, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, bool, error) {
+		return nil, n <= times, err
 	}
 }
 
 // first lets one fault go before another.
 func first(a, b fault) fault {
-	return func(ctx context.Context, n int, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error, bool) {
-		if resp, err, answered := a(ctx, n, req, emit); answered {
-			return resp, err, true
+	return func(ctx context.Context, n int, req *middleware.Request, emit middleware.Emit) (*middleware.Response, bool, error) {
+		if resp, answered, err := a(ctx, n, req, emit); answered {
+			return resp, true, err
 		}
 		return b(ctx, n, req, emit)
 	}
@@ -83,47 +83,47 @@ func first(a, b fault) fault {
 
 // gives answers like this, whatever is asked.
 func gives(resp *middleware.Response, err error) fault {
-	return func(context.Context, int, *middleware.Request, middleware.Emit) (*middleware.Response, error, bool) {
-		return resp, err, true
+	return func(context.Context, int, *middleware.Request, middleware.Emit) (*middleware.Response, bool, error) {
+		return resp, true, err
 	}
 }
 
 // reports answers, and says something else of the size of the prompt.
 func reports(usage func(size int) int) fault {
-	return func(_ context.Context, _ int, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error, bool) {
+	return func(_ context.Context, _ int, req *middleware.Request, emit middleware.Emit) (*middleware.Response, bool, error) {
 		size := measure(req)
 		resp, err := (&provider{steps: steps}).answer(req, emit, size)
 		if resp != nil {
 			resp.Usage.Input = usage(size)
 		}
-		return resp, err, true
+		return resp, true, err
 	}
 }
 
 // breaksOff emits so many pieces, if there is somebody to hear them, and fails.
 // Without an error it goes on.
 func breaksOff(pieces int, err error) fault {
-	return func(_ context.Context, _ int, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error, bool) {
+	return func(_ context.Context, _ int, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, bool, error) {
 		for i := range pieces {
 			if emit == nil {
 				break
 			}
 			if gone := emit(middleware.Delta{Text: fmt.Sprintf("piece %d ", i)}); gone != nil {
-				return nil, gone, true
+				return nil, true, gone
 			}
 		}
-		return nil, err, err != nil
+		return nil, err != nil, err
 	}
 }
 
 func panicsWith(value any) fault {
-	return func(context.Context, int, *middleware.Request, middleware.Emit) (*middleware.Response, error, bool) {
+	return func(context.Context, int, *middleware.Request, middleware.Emit) (*middleware.Response, bool, error) {
 		panic(value)
 	}
 }
 
 // hangs waits until the caller has gone.
-func hangs(ctx context.Context, _ int, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error, bool) {
+func hangs(ctx context.Context, _ int, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, bool, error) {
 	<-ctx.Done()
-	return nil, ctx.Err(), true
+	return nil, true, ctx.Err()
 }

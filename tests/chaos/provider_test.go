@@ -26,7 +26,7 @@ type provider struct {
 
 // fault answers call n, counted from 1, in place of a provider; or it says that
 // the provider shall answer.
-type fault func(ctx context.Context, n int, req *middleware.Request, emit middleware.Emit) (resp *middleware.Response, err error, answered bool) //nolint:revive // the error is one of the answer
+type fault func(ctx context.Context, n int, req *middleware.Request, emit middleware.Emit) (resp *middleware.Response, answered bool, err error)
 
 // model is the provider as a [middleware.Model].
 func (p *provider) model(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
@@ -39,7 +39,7 @@ func (p *provider) model(ctx context.Context, req *middleware.Request, emit midd
 		return nil, err
 	}
 	if p.fault != nil {
-		if resp, err, answered := p.fault(ctx, n, req, emit); answered {
+		if resp, answered, err := p.fault(ctx, n, req, emit); answered {
 			return resp, err
 		}
 	}
@@ -58,7 +58,7 @@ func measure(req *middleware.Request) int {
 // tooLong is how the provider refuses what is too long.
 func tooLong(size, window int) error {
 	return &middleware.Error{Kind: middleware.Overflow, Op: "provider", Err: fmt.Errorf(
-		"This model's maximum context length is %d tokens. However, your messages resulted in %d tokens.", window, size)} //nolint:revive,staticcheck // the provider's own words
+		"This model's maximum context length is %d tokens. However, your messages resulted in %d tokens.", window, size)} //nolint:revive // the provider's own words
 }
 
 // answer calls the tool, or says that it is done.

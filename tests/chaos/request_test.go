@@ -51,9 +51,9 @@ func burdens() []burden {
 		{name: "a window that is served larger than declared", messages: history(), served: 100_000, fits: true},
 		{name: "a window that is served much smaller than declared", messages: history(), declared: 100_000, served: 500, most: 2, fits: true},
 		{name: "a window smaller than everything", messages: history(), declared: 10},
-		{name: "42 screenshots of 34 MB", messages: screenshots(42, 34_000_000), declared: 1_000_000, fits: true},
-		{name: "42 screenshots of 34 MB, for Bedrock", messages: screenshots(42, 34_000_000), declared: 1_000_000, fits: true, of: message.Bedrock},
-		{name: "pinned screenshots of 34 MB", messages: pinned(len(screenshots(42, 34_000_000)), screenshots(42, 34_000_000)...), declared: 1_000_000},
+		{name: "42 screenshots of 34 MB", messages: screenshots(), declared: 1_000_000, fits: true},
+		{name: "42 screenshots of 34 MB, for Bedrock", messages: screenshots(), declared: 1_000_000, fits: true, of: message.Bedrock},
+		{name: "pinned screenshots of 34 MB", messages: pinned(len(screenshots()), screenshots()...), declared: 1_000_000},
 		{name: "a screenshot that is too wide", messages: []message.Message{message.User("q"), call, shot("c", 9000, 100)}, fits: true},
 		{name: "no message", messages: nil, fits: true},
 		{name: "an empty question", messages: []message.Message{message.User("")}, fits: true},
@@ -82,9 +82,10 @@ func many(n int) []message.Message {
 	return h
 }
 
-// screenshots is a run in which each step ends with a picture; together they have
-// so many bytes, in base64.
-func screenshots(n, bytes int) []message.Message {
+// screenshots is a run in which each of 42 steps ends with a picture; together they
+// have 34 MB in base64.
+func screenshots() []message.Message {
+	const n, bytes = 42, 34_000_000
 	h := []message.Message{message.User("Book a flight.")}
 	for i := range n {
 		id := fmt.Sprint("shot_", i)

@@ -109,7 +109,7 @@ type ledger struct {
 	breaches []Breach
 }
 
-func (l *ledger) note(of Guarantee, format string, args ...any) {
+func (l *ledger) notef(of Guarantee, format string, args ...any) {
 	l.breaches = append(l.breaches, Breach{Of: of, Says: fmt.Sprintf(format, args...)})
 }
 
@@ -118,13 +118,13 @@ func (l *ledger) note(of Guarantee, format string, args ...any) {
 func (l *ledger) validity() {
 	c := l.call
 	for _, v := range c.Rules.Violations(c.Sent) {
-		l.note(Valid, "%s, which %s does not take", v, c.Rules)
+		l.notef(Valid, "%s, which %s does not take", v, c.Rules)
 	}
 	if c.Rules&message.OpenAI == 0 || len(c.Sent) == 0 {
 		return
 	}
 	if err := AskOpenAI(c.Sent, c.Rules.Demand(message.ResultOrder)); err != nil {
-		l.note(Accepted, "%v", err)
+		l.notef(Accepted, "%v", err)
 	}
 }
 
@@ -137,10 +137,10 @@ func (l *ledger) size() {
 		n, by = c.View.Tokens(), "the view"
 	}
 	if c.Room > 0 && n > c.Room {
-		l.note(Fitting, "%d tokens by %s, and there is room for %d", n, by, c.Room)
+		l.notef(Fitting, "%d tokens by %s, and there is room for %d", n, by, c.Room)
 	}
 	for _, e := range c.Limits.Broken(c.Sent, load(c.Tools)) {
-		l.note(Limited, "%d %s, and the provider takes %d", e.Is, e.Limit, e.Most)
+		l.notef(Limited, "%d %s, and the provider takes %d", e.Is, e.Limit, e.Most)
 	}
 }
 

@@ -24,16 +24,17 @@ func (l *ledger) notes() {
 		for _, p := range m.Parts {
 			text := textOf(p)
 			if n := len(mark.FindAllString(text, -1)); n > 1 {
-				l.note(Plain, "message %d has a text with %d marks in it: %s", i, n, text)
+				l.notef(Plain, "message %d has a text with %d marks in it: %s", i, n, text)
 			}
-			if _, result := p.(message.ToolResult); result && strings.Contains(text, fit.DefaultPlaceholder) && text != fit.DefaultPlaceholder {
-				l.note(Plain, "message %d has a placeholder inside of something else: %s", i, text)
+			_, result := p.(message.ToolResult)
+			if result && text != fit.DefaultPlaceholder && strings.Contains(text, fit.DefaultPlaceholder) {
+				l.notef(Plain, "message %d has a placeholder inside of something else: %s", i, text)
 			}
 			remarks += strings.Count(text, fit.DefaultNote)
 		}
 	}
 	if remarks > 1 {
-		l.note(Plain, "%d remarks tell that messages are gone", remarks)
+		l.notef(Plain, "%d remarks tell that messages are gone", remarks)
 	}
 }
 

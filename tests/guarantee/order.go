@@ -27,7 +27,7 @@ func (l *ledger) order() {
 				continue
 			}
 			if at.before(last) {
-				l.note(Ordered, "message %d has %s, which stood before what now stands before it", i, showPart(p))
+				l.notef(Ordered, "message %d has %s, which stood before what now stands before it", i, showPart(p))
 			}
 			last = at
 		}
@@ -53,7 +53,10 @@ func occurOnce(msgs []message.Message) map[message.Part]place {
 
 // fillers are what a repair puts, here and there, as often as it must.
 var fillers = []message.Part{
-	message.Text{Text: "(continue)"}, message.Text{Text: "(no answer)"}, message.Text{Text: "(conversation continues)"}, message.Text{Text: "(empty)"},
+	message.Text{Text: "(continue)"},
+	message.Text{Text: "(no answer)"},
+	message.Text{Text: "(conversation continues)"},
+	message.Text{Text: "(empty)"},
 }
 
 // hasOrder reports whether a part of a message may not change its place.

@@ -23,12 +23,13 @@ func (l *ledger) parts() {
 	for i, m := range l.call.Sent {
 		for _, p := range m.Parts {
 			for _, k := range l.keys(p) {
-				if had[k]--; had[k] < 0 {
-					l.note(guaranteeOf(k), "message %d has %s, which the history has not, or not so often", i, showPart(p))
+				had[k]--
+				if had[k] < 0 {
+					l.notef(guaranteeOf(k), "message %d has %s, which the history has not, or not so often", i, showPart(p))
 				}
 			}
 			if c, ok := p.(message.ToolCall); ok && !isObject(c.Arguments) {
-				l.note(Paired, "message %d: the arguments of call %q are no JSON object: %s", i, c.ID, short(c.Arguments))
+				l.notef(Paired, "message %d: the arguments of call %q are no JSON object: %s", i, c.ID, short(c.Arguments))
 			}
 		}
 	}
@@ -92,7 +93,7 @@ func (l *ledger) newestThinking() {
 			continue
 		}
 		if was := thoughts(c.History[s.First]); !slices.Equal(was, thoughts(m)) {
-			l.note(Verbatim, "message %d is of the newest turn and has lost thinking: %s", i, Show(c.History[s.First:s.First+1]))
+			l.notef(Verbatim, "message %d is of the newest turn and has lost thinking: %s", i, Show(c.History[s.First:s.First+1]))
 		}
 	}
 }

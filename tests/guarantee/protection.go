@@ -74,7 +74,7 @@ func (l *ledger) protection() {
 		default:
 			k := slices.IndexFunc(c.Sent[at:], func(s message.Message) bool { return p.allows(m, s) })
 			if k < 0 {
-				l.note(Protected, "message %d, %s, is not in what was sent, or not in its place: %s", i, p, Show(c.History[i:i+1]))
+				l.notef(Protected, "message %d, %s, is not in what was sent, or not in its place: %s", i, p, Show(c.History[i:i+1]))
 				continue
 			}
 			if at += k; p != words { // neighbouring messages of the user may have become one
@@ -168,7 +168,7 @@ func (l *ledger) wordsOf(i int, p protection) {
 			continue
 		}
 		if !slices.ContainsFunc(l.call.Sent, func(m message.Message) bool { return reads(m, text) }) {
-			l.note(Protected, "message %d, %s: its text %s can no longer be read", i, p, short(text))
+			l.notef(Protected, "message %d, %s: its text %s can no longer be read", i, p, short(text))
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (c *Call) Refused(err error) []Breach {
 	l := &ledger{call: c, sound: c.sound()}
 	e, ok := errors.AsType[*fit.Irreducible](err)
 	if !ok || middleware.KindOf(err) != middleware.Irreducible {
-		l.note(Typed, "a request that was not sent fails with an error of kind %s: %v", middleware.KindOf(err), err)
+		l.notef(Typed, "a request that was not sent fails with an error of kind %s: %v", middleware.KindOf(err), err)
 		return l.breaches
 	}
 	l.breakdown(e)
@@ -41,16 +41,16 @@ func (l *ledger) breakdown(e *fit.Irreducible) {
 	for _, n := range []int{e.System, e.Tools, e.Pinned, e.Questions, e.Newest, e.Rest} {
 		sum += n
 		if n < 0 {
-			l.note(True, "a part of the breakdown is negative: %+v", *e)
+			l.notef(True, "a part of the breakdown is negative: %+v", *e)
 		}
 	}
 	switch {
 	case sum != e.Total:
-		l.note(True, "the parts add up to %d %s, and the total is %d: %+v", sum, e.Limit, e.Total, *e)
+		l.notef(True, "the parts add up to %d %s, and the total is %d: %+v", sum, e.Limit, e.Total, *e)
 	case e.Total <= e.Room:
-		l.note(True, "%d %s would fit into %d: %+v", e.Total, e.Limit, e.Room, *e)
+		l.notef(True, "%d %s would fit into %d: %+v", e.Total, e.Limit, e.Room, *e)
 	case e.Limit == fit.Tokens && l.call.Room > 0 && e.Room != l.call.Room:
-		l.note(True, "the room is said to be %d tokens, and is %d", e.Room, l.call.Room)
+		l.notef(True, "the room is said to be %d tokens, and is %d", e.Room, l.call.Room)
 	}
 }
 
@@ -67,15 +67,16 @@ func (l *ledger) shares(e *fit.Irreducible) {
 		}
 	}
 	if l.sound && (e.System != system || e.Pinned != most[whole]) {
-		l.note(True, "system messages have %d tokens and pinned ones %d, and are said to have %d and %d", system, most[whole], e.System, e.Pinned)
+		l.notef(True, "system messages have %d tokens and pinned ones %d, and are said to have %d and %d",
+			system, most[whole], e.System, e.Pinned)
 	}
 	if l.sound && (e.Questions > most[words] || e.Newest > most[calls]+most[fresh]) {
-		l.note(True, "questions have %d tokens and the newest round %d, and are said to have %d and %d",
+		l.notef(True, "questions have %d tokens and the newest round %d, and are said to have %d and %d",
 			most[words], most[calls]+most[fresh], e.Questions, e.Newest)
 	}
 	tools := c.Meter.Tools(c.Tools)
 	if (len(c.Tools) > 0 || c.Rules&demandTools == 0) && e.Tools != tools {
-		l.note(True, "the tools have %d tokens, and are said to have %d", tools, e.Tools)
+		l.notef(True, "the tools have %d tokens, and are said to have %d", tools, e.Tools)
 	}
 }
 
@@ -86,8 +87,8 @@ const demandTools = message.Anthropic | message.Bedrock
 // mostUnits bounds how many units everyWay tries all choices of.
 const mostUnits = 10
 
-// everyWay tries to make the request fit by leaving out any choice of units, with
-// what may be cut cut to nothing.
+// everyWay tries to make the request fit by leaving out any choice of units, with as
+// little of the rest as may be.
 func (l *ledger) everyWay(e *fit.Irreducible) {
 	c := l.call
 	units := message.Units(c.History)
@@ -111,7 +112,7 @@ func (l *ledger) everyWay(e *fit.Irreducible) {
 		}
 		mended, _ := c.Rules.Repair(left)
 		if c.keeps(e, mended) {
-			l.note(True, "it is said that %d %s cannot be left out, but this fits into %d:\n%s", e.Total, e.Limit, e.Room, Show(mended))
+			l.notef(True, "it is said that %d %s cannot be left out, but this fits into %d:\n%s", e.Total, e.Limit, e.Room, Show(mended))
 			return
 		}
 	}

@@ -28,7 +28,7 @@ func (l *ledger) stability(before *Call) {
 	}
 	for i := range keep {
 		if i >= len(now.Sent) || !before.Sent[i].Equal(now.Sent[i]) {
-			l.note(Stable, "message %d was sent as\n%sand is no longer, and no event says so; the first change told is at %d of the history",
+			l.notef(Stable, "message %d was sent as\n%sand is no longer, and no event says so; the first change told is at %d",
 				i, Show(before.Sent[i:i+1]), first)
 			return
 		}
@@ -37,7 +37,7 @@ func (l *ledger) stability(before *Call) {
 		return
 	}
 	if fresh := now.History[len(before.History):]; keep == len(before.Sent) && !sameMessages(now.Sent[keep:], fresh) {
-		l.note(Told, "what is new is sent as\n%sand was passed as\n%sand no event says so", Show(now.Sent[keep:]), Show(fresh))
+		l.notef(Told, "what is new is sent as\n%sand was passed as\n%sand no event says so", Show(now.Sent[keep:]), Show(fresh))
 	}
 }
 
