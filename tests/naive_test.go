@@ -84,6 +84,10 @@ func invents(history []message.Message, _ int) []message.Message {
 // stamp: it finds in each naive program what is wrong with it.
 func TestCheckerFindsFaults(t *testing.T) {
 	t.Parallel()
+	conversations := 80
+	if raced {
+		conversations = 30
+	}
 	found := map[guarantee.Guarantee]bool{}
 	for name, c := range map[string]struct {
 		naive naive
@@ -98,14 +102,14 @@ func TestCheckerFindsFaults(t *testing.T) {
 		"sends the whole history": {func(h []message.Message, _ int) []message.Message { return h }, []guarantee.Guarantee{guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Limited}},
 	} {
 		counts := map[guarantee.Guarantee]int{}
-		for seed := range 80 {
+		for seed := range conversations {
 			for _, b := range judged(c.naive, seed) {
 				counts[b.Of]++
 				found[b.Of] = true
 			}
 		}
 		for _, g := range c.must {
-			require.Positive(t, counts[g], "a program that %s breaks %q somewhere in 80 conversations; found %v", name, g, counts)
+			require.Positive(t, counts[g], "a program that %s breaks %q somewhere in %d conversations; found %v", name, g, conversations, counts)
 		}
 		t.Logf("%s: %v", name, counts)
 	}
