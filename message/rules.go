@@ -131,8 +131,7 @@ func (r Rules) maxID() int {
 	return 0
 }
 
-// plainID reports whether ids are limited to letters, digits, _ and -, and must
-// not be empty.
+// plainID reports whether ids are limited to letters, digits, _ and -.
 func (r Rules) plainID() bool { return r&(Anthropic|Bedrock) != 0 }
 
 func (r Rules) goodID(id string) bool {
@@ -140,7 +139,7 @@ func (r Rules) goodID(id string) bool {
 		return false
 	}
 	limit := r.maxID()
-	return limit == 0 || len(id) <= limit
+	return limit == 0 || id != "" && len(id) <= limit
 }
 
 // maxName is how many characters the name of a tool may have.

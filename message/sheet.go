@@ -21,7 +21,7 @@ const (
 	ThinkingLast     Rule = "thinking last"      // nothing follows the thinking in its message
 	ThinkingAlone    Rule = "thinking alone"     // a message of thinking where thinking is not sent
 	ReusedID         Rule = "reused id"          // a call has the id of one in an earlier message
-	BadID            Rule = "bad id"             // an id that is too long or has other characters than letters, digits, _ and -
+	BadID            Rule = "bad id"             // an id that is empty, too long, or has other characters than letters, digits, _ and -
 	BadName          Rule = "bad name"           // the same of the name of a tool
 )
 
@@ -256,10 +256,11 @@ var sheet = []Entry{
 	},
 	{
 		Rule: BadID, By: OpenAI | OpenAIResponses | Anthropic | Bedrock,
-		Says: "Ids of calls have at most 40 characters (OpenAI) or 64 (OpenAIResponses, Bedrock), and letters, " +
-			"digits, _ and - alone (Anthropic, Bedrock).",
+		Says: "Ids of calls are not empty, have at most 40 characters (OpenAI) or 64 (OpenAIResponses, Bedrock), and " +
+			"letters, digits, _ and - alone (Anthropic, Bedrock).",
 		Source: "OpenAI error \"string too long. Expected a string with maximum length 40\" (vercel/ai#5171), " +
-			"Responses 64 (earendil-works/pi#1022); Anthropic error \"String should match pattern " +
+			"Responses 64 (earendil-works/pi#1022), of an empty one as of an empty name: \"Expected a string with minimum length 1\" " +
+			"(continuedev/continue#11645); Anthropic error \"String should match pattern " +
 			"'^[a-zA-Z0-9_-]+$'\" (LibreChat-AI/agents#153); Bedrock API reference, ToolUseBlock",
 		Mend: "The call and its results get an id that is derived from theirs.",
 	},

@@ -86,7 +86,7 @@ func (c *chain) leave(next Model) Model {
 		if err != nil {
 			return nil, err
 		}
-		resp, err := next(ctx, r, emit)
+		resp, err := either(next(ctx, r, emit))
 		if v := r.View(); v != nil && r.probe == nil {
 			v.hear(ctx, resp, err)
 		}

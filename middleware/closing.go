@@ -1,6 +1,9 @@
 package middleware
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // close returns the request as it goes to the model: with the view that is kept,
 // as the menders want it. Nothing is kept if one of them fails.
@@ -47,6 +50,21 @@ func (r *Request) close(ctx context.Context) (*Request, error) {
 		out.see(sent)
 	}
 	return &out, nil
+}
+
+// either returns what a model gave as its contract wants it. No layer must look
+// whether there is a response beside an error, or neither.
+func either(resp *Response, err error) (*Response, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case resp == nil:
+		return nil, &Error{
+			Kind: Invalid, Op: "middleware",
+			Err: errors.New("the model returned neither a response nor an error, want one of them"),
+		}
+	}
+	return resp, nil
 }
 
 // hear learns from what has come of a prompt.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/tests/guarantee"
+	"github.com/laconic-go/laconic/tests/lineup"
 )
 
 // FuzzApply reads its input as a conversation and what happens to it, and
@@ -116,5 +118,24 @@ func requireGoesOn(t *testing.T, history []message.Message, ids []message.ID, e 
 	_, _, err = middleware.Apply(t.Context(), middleware.With(middleware.Env{Journal: j, Adopts: true}, layers(
 		editor{name: "clear", plan: clears(1)}, editor{name: "fold", plan: folds(2)}, editor{name: "retell", plan: retells})...), &middleware.Request{Messages: history})
 	require.NoError(t, err, "and can edit on top of it")
+	requireFitsOn(t, history, &planted{Journal: middleware.NewMemory(0), id: j.id, entry: e})
 	return req.Messages
+}
+
+// requireFitsOn fails unless a chain with fit makes what a journal says of a
+// history valid, and fit.
+func requireFitsOn(t *testing.T, history []message.Message, j middleware.Journal) {
+	t.Helper()
+	const window = 150 // about a third of the history
+	for _, chain := range lineup.Chains() {
+		call := guarantee.Call{Rules: message.Portable, Room: window}
+		req, _, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Journal: j}, chain.New(call.Rules)...),
+			&middleware.Request{Messages: history, Budget: &middleware.Budget{Window: window}})
+		if err != nil { // what is folded together with what must stay cannot go alone
+			require.Equal(t, middleware.Irreducible, middleware.KindOf(err), "%v", err)
+			continue
+		}
+		require.NoError(t, call.Rules.Check(req.Messages), "what is sent is valid")
+		require.LessOrEqual(t, req.View().Tokens(), window, "what is sent fits")
+	}
 }

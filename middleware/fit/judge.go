@@ -90,7 +90,7 @@ func (j *judgement) messages() []message.Message {
 // weighTools weighs what is declared.
 func (j *judgement) weighTools(before *judgement) {
 	j.tools = j.view.Request().Tools
-	if before != nil && slices.Equal(before.tools, j.tools) && len(j.declared) == 0 {
+	if before != nil && slices.Equal(before.tools, j.tools) && len(before.declared)+len(j.declared) == 0 {
 		j.besides = before.besides
 		return
 	}

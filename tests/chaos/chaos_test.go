@@ -1,0 +1,217 @@
+// Package chaos lets everything go wrong around the chains of the library:
+// models, journals and requests. Whatever it is, it ends, after a bounded number
+// of model calls, with an answer or with an error that says what to do.
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/tests/guarantee"
+	"github.com/laconic-go/laconic/tests/lineup"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	window = 4000 // tokens
+	steps  = 12   // tool calls of the errand
+	begun  = 3    // of them: in the history
+	rules  = message.Anthropic
+)
+
+func budget() *middleware.Budget { return &middleware.Budget{Window: window, Reserve: 400} }
+
+// history is a conversation that is more than twice as long as the window: an
+// errand that has been run, a question, and a second errand that is on its way.
+func history() []message.Message {
+	h := []message.Message{message.System("You read ledgers."), message.User("What is the sum?")}
+	h = append(h, errand("old", 10)...)
+	h = append(h, message.Assistant(message.Text{Text: "The sum is 10."}), message.User("And of the second ledger?"))
+	return append(h, errand("step", begun)...)
+}
+
+func errand(ids string, rounds int) []message.Message {
+	var h []message.Message
+	for i := range rounds {
+		id := fmt.Sprintf("%s_%d", ids, i+1)
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: toolName, Arguments: fmt.Sprintf(`{"page":%d}`, i+1)}),
+			message.Result(id, toolName, page(i+1)))
+	}
+	return h
+}
+
+// page is what the tool reads: about 700 tokens.
+func page(n int) string {
+	return fmt.Sprintf("page %d\n", n) + strings.Repeat("2026-11-21 paper clips 7.00\n", 100)
+}
+
+func tools() []message.ToolDef {
+	return []message.ToolDef{{Name: toolName, Description: "Reads a page.", Parameters: `{"type":"object","properties":{"page":{"type":"integer"}}}`}}
+}
+
+// each runs a test for each chain of the line-up.
+func each(t *testing.T, test func(t *testing.T, chain lineup.Chain)) {
+	t.Helper()
+	for _, chain := range lineup.Chains() {
+		t.Run(chain.Name, func(t *testing.T) {
+			t.Parallel()
+			test(t, chain)
+		})
+	}
+}
+
+// put puts a chain before a provider.
+func put(chain lineup.Chain, env middleware.Env, p *provider) middleware.Model {
+	env.Counter = tokens.Chars4{}
+	return middleware.With(env, chain.New(rules)...)(p.model)
+}
+
+// outcome is what came of a call.
+type outcome struct {
+	resp     *middleware.Response
+	err      error
+	panicked any
+}
+
+// ask makes a call, streamed or not.
+func ask(ctx context.Context, model middleware.Model, req *middleware.Request, streamed bool) (o outcome) {
+	defer func() { o.panicked = recover() }()
+	var emit middleware.Emit
+	if streamed {
+		emit = func(middleware.Delta) error { return nil }
+	}
+	o.resp, o.err = model(ctx, req, emit)
+	return o
+}
+
+// TestTroubles lets each thing go wrong with a model behind each chain.
+func TestTroubles(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		for _, tr := range troubles() {
+			for _, streamed := range []bool{false, true} {
+				who := fmt.Sprintf("a model that %s, behind %s, streamed: %t", tr.name, chain.Name, streamed)
+				p := &provider{fault: tr.fault}
+				model := put(chain, middleware.Env{}, p)
+				req := &middleware.Request{Messages: history(), Tools: tools(), Budget: budget()}
+				unchanged := middlewaretest.Freeze(req)
+				o := ask(t.Context(), model, req, streamed)
+				require.NoError(t, unchanged(), who)
+				require.LessOrEqual(t, p.calls, tr.most, "%s is asked %d times at most", who, tr.most)
+				requireEnd(t, tr, o, who)
+				requireKept(t, p, who)
+
+				p.fault = nil // and then all is well
+				o = ask(t.Context(), model, req, streamed)
+				if tr.lasts {
+					require.Equal(t, middleware.Irreducible, middleware.KindOf(o.err), "%s is believed: %v", who, o.err)
+					continue
+				}
+				require.NoError(t, o.err, "%s: the next call works", who)
+				require.NotNil(t, o.resp, who)
+			}
+		}
+	})
+}
+
+// requireEnd fails unless a trouble ended as it may.
+func requireEnd(t *testing.T, tr trouble, o outcome, who string) {
+	t.Helper()
+	if tr.panics {
+		require.NotNil(t, o.panicked, "%s: the panic goes through", who)
+		return
+	}
+	require.Nil(t, o.panicked, "%s: nothing panics", who)
+	require.NotEqual(t, o.resp == nil, o.err == nil, "%s: either an answer or an error, not %v and %v", who, o.resp, o.err)
+	if o.err == nil {
+		require.True(t, tr.answer, "%s: there is no answer to be had, but there is %v", who, o.resp)
+		return
+	}
+	require.Contains(t, tr.ends, middleware.KindOf(o.err), "%s: the kind of the error %v", who, o.err)
+	if tr.wraps != nil {
+		require.ErrorIs(t, o.err, tr.wraps, who)
+	}
+}
+
+// requireKept fails if what a provider was sent breaks a guarantee.
+func requireKept(t *testing.T, p *provider, who string) {
+	t.Helper()
+	for i, sent := range p.sent {
+		call := guarantee.Call{
+			Rules: rules, Room: budget().Room(), Meter: tokens.Meter{Counter: tokens.Chars4{}}, Tools: tools(),
+			History: history(), Sent: sent,
+		}
+		require.Empty(t, call.Broken(), "%s: what is sent first and what is sent again keep the guarantees; call %d\n%s", who, i+1, guarantee.Show(sent))
+		if i > 0 {
+			require.Less(t, call.Meter.Request(sent, nil), call.Meter.Request(p.sent[i-1], nil), "%s: what is sent again is shorter", who)
+		}
+	}
+}
+
+// TestHanging lets a model hang until its caller has had enough.
+func TestHanging(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		for name, f := range map[string]fault{
+			"hangs":                 hangs,
+			"hangs when asked anew": first(refuses(1, tooLong(9000, 3000)), hangs),
+			"hangs after a piece":   first(breaksOff(1, nil), hangs),
+		} {
+			for _, streamed := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					defer cancel()
+					p := &provider{fault: f}
+					o := ask(ctx, put(chain, middleware.Env{}, p), &middleware.Request{Messages: history(), Tools: tools(), Budget: budget()}, streamed)
+					require.Nil(t, o.resp, name)
+					require.ErrorIs(t, o.err, context.DeadlineExceeded, "%s: the error of the context keeps its identity", name)
+					require.Equal(t, middleware.Canceled, middleware.KindOf(o.err), name)
+					require.LessOrEqual(t, p.calls, 2, name)
+				})
+			}
+		}
+	})
+}
+
+// TestCanceledBefore makes calls whose context is done from the start.
+func TestCanceledBefore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		p := &provider{}
+		o := ask(ctx, put(chain, middleware.Env{}, p), &middleware.Request{Messages: history(), Tools: tools(), Budget: budget()}, false)
+		require.Equal(t, middleware.Canceled, middleware.KindOf(o.err))
+		require.Nil(t, o.resp)
+		require.LessOrEqual(t, p.calls, 1)
+	})
+}
+
+// TestReaderLeaves lets the reader of a stream go after some pieces.
+func TestReaderLeaves(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		p := &provider{}
+		pieces := 0
+		for d, err := range middleware.Stream(t.Context(), put(chain, middleware.Env{}, p), &middleware.Request{Messages: history(), Budget: budget()}) {
+			require.NoError(t, err)
+			require.NotEmpty(t, d.Text)
+			pieces++
+			break
+		}
+		require.Equal(t, 1, pieces)
+		require.Equal(t, 1, p.calls, "nobody is asked again for a reader who has left")
+	})
+}

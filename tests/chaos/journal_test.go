@@ -1,0 +1,144 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/tests/guarantee"
+	"github.com/laconic-go/laconic/tests/lineup"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// store is a journal that does something wrong on the way to one that works.
+type store struct {
+	middleware.Journal
+
+	read  func(e middleware.Entry) (middleware.Entry, error) // nil: as it is
+	write func(ctx context.Context, e middleware.Entry) (keep bool, err error)
+}
+
+func (s *store) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+	at, e, ok, err = s.Journal.Latest(ctx, scope, ids)
+	if s.read != nil && err == nil {
+		e, err = s.read(e)
+	}
+	return at, e, ok, err
+}
+
+func (s *store) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (middleware.Entry, error) {
+	if s.write != nil {
+		if keep, err := s.write(ctx, e); !keep || err != nil {
+			return e, err
+		}
+	}
+	return s.Journal.Put(ctx, scope, id, over, e)
+}
+
+var errStore = errors.New("the store is down")
+
+// badStores are journals that do something wrong.
+func badStores() map[string]func() middleware.Journal {
+	of := func(s store) func() middleware.Journal {
+		return func() middleware.Journal {
+			c := s
+			c.Journal = middleware.NewMemory(0)
+			return &c
+		}
+	}
+	broken := func(middleware.Entry) (middleware.Entry, error) { return middleware.Entry{}, errStore }
+	down := func(context.Context, middleware.Entry) (bool, error) { return false, errStore }
+	changed := func(change func(*middleware.Entry)) func(middleware.Entry) (middleware.Entry, error) {
+		return func(e middleware.Entry) (middleware.Entry, error) {
+			e.Edits = append([]*middleware.Record(nil), e.Edits...)
+			change(&e)
+			return e, nil
+		}
+	}
+	calls := 0
+	return map[string]func() middleware.Journal{
+		"fails":          of(store{read: broken, write: down}),
+		"cannot read":    of(store{read: broken}),
+		"cannot write":   of(store{write: down}),
+		"loses all":      of(store{write: func(context.Context, middleware.Entry) (bool, error) { return false, nil }}),
+		"loses some":     of(store{write: func(context.Context, middleware.Entry) (bool, error) { calls++; return calls%2 == 0, nil }}),
+		"remembers none": of(store{read: changed(func(e *middleware.Entry) { e.Edits = nil })}),
+		"gives nothing":  of(store{read: changed(func(e *middleware.Entry) { e.Edits = append(e.Edits, nil) })}),
+		"gives garbage": of(store{read: changed(func(e *middleware.Entry) {
+			e.Edits = append(e.Edits, &middleware.Record{Kind: "garbage", Runs: []message.Run{{First: -3, Last: 1 << 40}}})
+		})}),
+		"gives another's edits": of(store{read: changed(func(e *middleware.Entry) {
+			e.Edits = append(e.Edits, &middleware.Record{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 0, Last: 0}}})
+		})}),
+		"changes revisions": of(store{read: changed(func(e *middleware.Entry) { e.Rev[0]++ })}),
+		"is tiny":           func() middleware.Journal { return middleware.NewMemory(1) },
+	}
+}
+
+// TestJournals puts each bad journal under each chain: the calls go on, what is
+// sent keeps the guarantees, and nothing is asked of the model twice.
+func TestJournals(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		for name, journal := range badStores() {
+			p, j := &provider{}, journal()
+			model := put(chain, middleware.Env{Journal: j}, p)
+			h := history()
+			for _, n := range []int{4, 8, len(h) - 2, len(h), len(h)} {
+				if n == len(h) { // as another process
+					model = put(chain, middleware.Env{Journal: j}, p)
+				}
+				before := p.calls
+				who := fmt.Sprintf("a journal that %s under %s, the first %d messages", name, chain.Name, n)
+				o := ask(t.Context(), model, &middleware.Request{Messages: h[:n], Tools: tools(), Budget: budget()}, false)
+				require.Nil(t, o.panicked, "%s: nothing panics", who)
+				require.NoError(t, o.err, "%s: the call goes on", who)
+				require.Equal(t, before+1, p.calls, "%s: one call", who)
+				call := guarantee.Call{
+					Rules: rules, Room: budget().Room(), Meter: tokens.Meter{Counter: tokens.Chars4{}},
+					History: h[:n], Tools: tools(), Sent: p.sent[len(p.sent)-1],
+				}
+				require.Empty(t, call.Broken(), who)
+			}
+		}
+	})
+}
+
+// TestSlowJournal lets a journal take its time: it is waited for, but no longer
+// than the caller waits.
+func TestSlowJournal(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		for took, patience := range map[time.Duration]time.Duration{time.Second: time.Hour, time.Hour: time.Minute} {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				slow := &store{Journal: middleware.NewMemory(0), write: func(ctx context.Context, _ middleware.Entry) (bool, error) {
+					select {
+					case <-time.After(took):
+						return true, nil
+					case <-ctx.Done():
+						return false, ctx.Err()
+					}
+				}}
+				p := &provider{}
+				o := ask(ctx, put(chain, middleware.Env{Journal: slow}, p), &middleware.Request{Messages: history(), Tools: tools(), Budget: budget()}, false)
+				if took < patience {
+					require.NoError(t, o.err, "a journal that takes %v", took)
+					require.Equal(t, 1, p.calls)
+					return
+				}
+				require.Equal(t, middleware.Canceled, middleware.KindOf(o.err), "a journal that takes %v, and a caller who waits %v: %v", took, patience, o.err)
+				require.Nil(t, o.resp)
+				require.Zero(t, p.calls, "nobody is asked when the caller has gone")
+			})
+		}
+	})
+}

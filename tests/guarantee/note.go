@@ -1,0 +1,61 @@
+package guarantee
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/fit"
+)
+
+// mark is what fit puts where the middle of a text was.
+var mark = regexp.MustCompile(`\[… \d+ characters left out …\]`)
+
+// notes checks that no note stands inside another, or twice for the same: what was
+// shortened is not shortened again around its mark, and one remark tells of all
+// messages that are gone.
+func (l *ledger) notes() {
+	if mentions(l.call.History) {
+		return // the caller's own words, or a view that was passed back
+	}
+	remarks := 0
+	for i, m := range l.call.Sent {
+		for _, p := range m.Parts {
+			text := textOf(p)
+			if n := len(mark.FindAllString(text, -1)); n > 1 {
+				l.notef(Plain, "message %d has a text with %d marks in it: %s", i, n, text)
+			}
+			_, result := p.(message.ToolResult)
+			if result && text != fit.DefaultPlaceholder && strings.Contains(text, fit.DefaultPlaceholder) {
+				l.notef(Plain, "message %d has a placeholder inside of something else: %s", i, text)
+			}
+			remarks += strings.Count(text, fit.DefaultNote)
+		}
+	}
+	if remarks > 1 {
+		l.notef(Plain, "%d remarks tell that messages are gone", remarks)
+	}
+}
+
+// mentions reports whether a history has what looks like a note of fit.
+func mentions(msgs []message.Message) bool {
+	return slices.ContainsFunc(msgs, func(m message.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p message.Part) bool {
+			text := textOf(p)
+			return mark.MatchString(text) || strings.Contains(text, fit.DefaultPlaceholder) || strings.Contains(text, fit.DefaultNote)
+		})
+	})
+}
+
+// textOf returns the text of a part that an edit may change.
+func textOf(p message.Part) string {
+	switch p := p.(type) {
+	case message.Text:
+		return p.Text
+	case message.ToolResult:
+		return p.Text
+	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	}
+	return ""
+}

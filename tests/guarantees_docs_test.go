@@ -1,0 +1,61 @@
+package tests
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestGuaranteesAreHeld makes sure that each guarantee of docs/guarantees.md names
+// tests, and that these are there.
+func TestGuaranteesAreHeld(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/guarantees.md")
+	require.NoError(t, err)
+	there := testsOfModule(t)
+	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
+	rows := 0
+	for line := range strings.Lines(string(page)) {
+		for _, m := range named.FindAllStringSubmatch(line, -1) {
+			require.Contains(t, there, m[1], "a test that docs/guarantees.md names: %s", line)
+		}
+		if cells := strings.Split(line, "|"); len(cells) == 4 && !strings.Contains(line, "---") && !strings.Contains(line, "held by") {
+			rows++
+			require.Regexp(t, named, cells[2], "a guarantee names the tests that hold it: %s", line)
+		}
+	}
+	require.Greater(t, rows, 30, "the guarantees are rows of tables")
+	for _, readme := range []string{"README.md", "README.zh-CN.md"} {
+		text, err := os.ReadFile(filepath.Join("..", readme))
+		require.NoError(t, err)
+		require.Contains(t, string(text), "docs/guarantees.md", "%s leads to the guarantees", readme)
+	}
+}
+
+// testsOfModule returns the names of all tests and fuzz targets.
+func testsOfModule(t *testing.T) map[string]bool {
+	t.Helper()
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	names := map[string]bool{}
+	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "..":
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range declared.FindAllSubmatch(text, -1) {
+			names[string(m[1])] = true
+		}
+		return err
+	}))
+	return names
+}

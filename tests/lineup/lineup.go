@@ -1,0 +1,97 @@
+// Package lineup lists the middlewares of the library. A new one takes a line in
+// [Editors] and is from then on part of all guarantees, of the chaos and of the
+// fuzz targets.
+package lineup
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// Roll decides what is left to chance: it returns 0 to sides-1.
+type Roll func(what string, sides int) int
+
+// None is the roll that leaves nothing to chance: what it makes has the options
+// that the package recommends.
+func None(string, int) int { return 0 }
+
+// Editor is a middleware that may stand before fit.
+type Editor struct {
+	Name string
+	New  func(roll Roll) middleware.Middleware
+}
+
+// Editors are all of them.
+var Editors = []Editor{
+	{contextedit.Name, func(roll Roll) middleware.Middleware { return contextedit.New(clearing(roll)) }},
+}
+
+// Chain is a chain that ends with fit.
+type Chain struct {
+	Name string
+	New  func(rules message.Rules) []middleware.Middleware
+}
+
+// Chains are those whose outcome is judged one by one: each editor alone, all of
+// them, all of them turned round, and none.
+func Chains() []Chain {
+	turned := slices.Clone(Editors)
+	slices.Reverse(turned)
+	chains := []Chain{of(nil), of(Editors), of(turned)}
+	for i := range Editors {
+		chains = append(chains, of(Editors[i:i+1]))
+	}
+	slices.SortStableFunc(chains, func(a, b Chain) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(chains, func(a, b Chain) bool { return a.Name == b.Name })
+}
+
+func of(editors []Editor) Chain {
+	var names []string
+	for _, e := range editors {
+		names = append(names, e.Name)
+	}
+	names = append(names, fit.Name)
+	return Chain{Name: strings.Join(names, ", "), New: func(rules message.Rules) []middleware.Middleware {
+		var mws []middleware.Middleware
+		for _, e := range editors {
+			mws = append(mws, e.New(None))
+		}
+		return append(mws, Fit(None, rules, message.Limits{}))
+	}}
+}
+
+// Fit is the layer that stands last.
+func Fit(roll Roll, rules message.Rules, limits message.Limits) middleware.Middleware {
+	return fit.New(fit.Options{
+		Rules:   rules,
+		Limits:  limits,
+		Target:  []float64{0, 1, 0.5}[roll("target", 3)],
+		NoRetry: roll("no retry", 4) == 3,
+	})
+}
+
+// clearing are options of contextedit.
+func clearing(roll Roll) contextedit.Options {
+	var o contextedit.Options
+	switch roll("trigger of clearing", 4) {
+	case 1:
+		o.Trigger = trigger.Tokens(50 << roll("tokens", 8))
+	case 2:
+		o.Trigger = trigger.Messages(1 + roll("messages", 20))
+	case 3:
+		o.Trigger = trigger.Rounds(1 + roll("rounds", 5))
+	}
+	o.Keep = []int{0, -1, 1, 3}[roll("keep", 4)]
+	o.KeepRounds = roll("keep rounds", 3)
+	o.StopAfter = 100 * roll("stop after", 4)
+	o.MinCalls = roll("calls between", 4)
+	o.ClearToolInputs = roll("inputs", 2) == 1
+	o.ClearThinking = roll("thinking", 2) == 1
+	return o
+}
