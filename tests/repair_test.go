@@ -1,16 +1,13 @@
 package tests
 
 import (
-	"encoding/json"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/message/openai"
+	"github.com/laconic-go/laconic/tests/guarantee"
 )
 
 // torn generates conversations as bad trimming, crashes and careless imports
@@ -47,59 +44,11 @@ func TestRepairAgainstProvider(t *testing.T) {
 	refused := 0
 	rapid.Check(t, func(t *rapid.T) {
 		h := torn().Draw(t, "history")
-		if sent(t, h) != nil {
+		if guarantee.AskOpenAI(h, true) != nil {
 			refused++
 		}
 		got, fixes := message.Portable.Repair(h)
-		if len(got) == 0 {
-			return // a provider wants one message at least, and there was nothing to say
-		}
-		require.NoError(t, sent(t, got), "after %v", fixes)
+		require.NoError(t, guarantee.AskOpenAI(got, true), "after %v", fixes)
 	})
 	require.Positive(t, refused, "nothing that was generated needed a repair")
-}
-
-// sent returns what the provider says of a list.
-func sent(t *rapid.T, h []message.Message) error {
-	var msgs []openai.Message
-	for _, m := range h {
-		for _, one := range byCall(m) {
-			msg, err := openai.New(one)
-			if err != nil {
-				return err
-			}
-			msgs = append(msgs, msg)
-		}
-	}
-	body, err := json.Marshal(map[string]any{"model": "gpt-4o", "messages": msgs})
-	require.NoError(t, err)
-	r, err := fakeprovider.Parse(body)
-	if err != nil {
-		return err
-	}
-	return r.Check(fakeprovider.Options{})
-}
-
-// byCall cuts a tool message into one for each call, as the wire has it.
-func byCall(m message.Message) []message.Message {
-	if m.Role != message.RoleTool {
-		return []message.Message{m}
-	}
-	var ids []string
-	for r := range m.Results() {
-		if !slices.Contains(ids, r.CallID) {
-			ids = append(ids, r.CallID)
-		}
-	}
-	var out []message.Message
-	for _, id := range ids {
-		one := message.Message{Role: message.RoleTool}
-		for r := range m.Results() {
-			if r.CallID == id {
-				one.Parts = append(one.Parts, r)
-			}
-		}
-		out = append(out, one)
-	}
-	return out
 }
