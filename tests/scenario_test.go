@@ -35,10 +35,10 @@ type scenario struct {
 	restless    bool // there are editors in it that edit again if they are asked again
 	heard       middlewaretest.Recorder
 
-	usage    float64 // what the provider reports of a prompt, as a factor; 0: nothing
-	refusals int     // how many times it refuses the next request
-	refused  bool    // it has refused one, so that its window counts as smaller
-	asked    []*middleware.Request
+	usage    float64            // what the provider reports of a prompt, as a factor; 0: nothing
+	refusals int                // how many times it refuses the next request
+	refused  bool               // it has refused one, so that its window counts as smaller
+	asked    []sent             // in the newest call
 	before   *guarantee.Call    // the newest call that was answered
 	since    []middleware.Event // what has been told since
 	log      []string
@@ -171,9 +171,17 @@ func (s *scenario) request(n int) *middleware.Request {
 	return &middleware.Request{Messages: s.history[:n], Tools: s.tools, Model: s.model, Budget: &s.budget}
 }
 
+// sent is a request that reached the provider, and the room that there was for it.
+type sent struct {
+	*middleware.Request
+
+	room int
+}
+
 // answer is the provider: it takes down what it is sent, and answers or refuses.
 func (s *scenario) answer(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-	s.asked = append(s.asked, req)
+	b, _ := req.View().Budget()
+	s.asked = append(s.asked, sent{req, b.Room()})
 	size := s.meter().Request(req.Messages, req.Tools)
 	if s.refusals > 0 {
 		s.refusals--
@@ -197,28 +205,27 @@ func (s *scenario) call(t require.TestingT, n int) {
 	resp, err := s.chain(s.answer)(testContext, s.request(n), nil)
 	s.since = append(s.since, s.heard.Take()...)
 	now := s.judged(n)
+	room := now.Room
 	require.NotEqual(t, resp == nil, err == nil, "either a response or an error, not %v and %v\n%s", resp, err, s.story(now))
 	require.LessOrEqual(t, len(s.asked), 2, "a request is sent once, and once more if it is too long\n%s", s.story(now))
 	for _, req := range s.asked {
-		now.Sent, now.Tools, now.View = req.Messages, req.Tools, req.View()
-		if b, ok := now.View.Budget(); ok {
-			require.LessOrEqual(t, b.Room(), s.budget.Room(), "a window that is learned is smaller\n%s", s.story(now))
-		}
+		now.Sent, now.Tools, now.View, now.Room = req.Messages, req.Tools, req.View(), req.room
+		require.LessOrEqual(t, req.room, s.budget.Room(), "a window that is learned is smaller\n%s", s.story(now))
+		require.True(t, s.refused || req.room == s.budget.Room(), "it is learned from a refusal\n%s", s.story(now))
 		require.Empty(t, now.Broken(), "no guarantee is broken\n%s", s.story(now))
 	}
-	switch middleware.KindOf(err) {
-	case middleware.Overflow:
+	switch {
+	case err == nil:
+		require.Empty(t, now.BrokenSince(s.before), "no guarantee is broken\n%s", s.story(now))
+		s.before, s.since = now, nil
+	case middleware.KindOf(err) == middleware.Overflow:
 		require.True(t, s.refused, "only a provider knows that a request is too long\n%s", s.story(now))
 		s.sum.refused++
 	default:
-		if err != nil {
-			require.Empty(t, now.Refused(err), "no guarantee is broken, with the error %v\n%s", err, s.story(now))
-			require.True(t, len(s.asked) == 0 || s.refused, "a request that cannot fit is not sent\n%s", s.story(now))
-			s.sum.irreducible++
-		} else {
-			require.Empty(t, now.BrokenSince(s.before), "no guarantee is broken\n%s", s.story(now))
-			s.before, s.since = now, nil
-		}
+		now.Room = room
+		require.Empty(t, now.Refused(err), "no guarantee is broken, with the error %v\n%s", err, s.story(now))
+		require.True(t, len(s.asked) == 0 || s.refused, "a request that cannot fit is not sent\n%s", s.story(now))
+		s.sum.irreducible++
 	}
 	s.refusals = 0
 	s.sum.edited += min(1, count(now.Events, middleware.Edited))
@@ -234,7 +241,7 @@ func (s *scenario) judged(n int) *guarantee.Call {
 		History: s.history[:n], Tools: s.tools, Events: s.since,
 	}
 	if s.refused {
-		c.Room = 0
+		c.Room = 0 // by now it is less than that
 	}
 	return c
 }

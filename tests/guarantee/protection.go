@@ -22,8 +22,8 @@ func (p protection) String() string {
 	return [...]string{"free", "a system message or pinned", "the first or last question", "the newest calls", "a newest result"}[p]
 }
 
-// protections says what is protected in a history, as DESIGN and the issue put
-// it and without a look at how the core finds it out.
+// protections says what is protected in a history. It does so by itself: the core
+// is what is judged.
 func protections(msgs []message.Message) []protection {
 	out := make([]protection, len(msgs))
 	newest := newestRound(msgs)
@@ -152,9 +152,17 @@ func shortened(was, is []message.Part) bool {
 	})
 }
 
-// sharesEnds reports whether a shorter text begins or ends as a longer one does.
+// sharesEnds reports whether at least half of a shorter text is the beginning and
+// the end of a longer one.
 func sharesEnds(long, short string) bool {
-	return short != "" && (short[0] == long[0] || short[len(short)-1] == long[len(long)-1])
+	head, tail := 0, 0
+	for head < len(short) && long[head] == short[head] {
+		head++
+	}
+	for tail < len(short)-head && long[len(long)-1-tail] == short[len(short)-1-tail] {
+		tail++
+	}
+	return short != "" && 2*(head+tail) >= len(short)
 }
 
 // wordsOf checks that what a protected message says can still be read.
