@@ -4,6 +4,7 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -109,7 +110,11 @@ func TestTroubles(t *testing.T) {
 				unchanged := middlewaretest.Freeze(req)
 				o := ask(t.Context(), model, req, streamed)
 				require.NoError(t, unchanged(), who)
-				require.LessOrEqual(t, p.calls, tr.most, "%s is asked %d times at most", who, tr.most)
+				most := tr.most
+				if streamed {
+					most = cmp.Or(tr.heard, tr.most)
+				}
+				require.LessOrEqual(t, p.calls, most, "%s is asked %d times at most", who, most)
 				requireEnd(t, tr, o, who)
 				requireKept(t, p, who)
 
@@ -123,6 +128,24 @@ func TestTroubles(t *testing.T) {
 				require.NotNil(t, o.resp, who)
 			}
 		}
+	})
+}
+
+// TestSilentCut lets a provider cut each prompt without a word: it is told once.
+func TestSilentCut(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		var heard middlewaretest.Recorder
+		p := &provider{fault: reports(func(n int) int { return min(n, 500) })}
+		model := middleware.Chain(heard.Middleware(), func(next middleware.Model) middleware.Model {
+			return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, chain.New(rules)...)(next)
+		})(p.model)
+		h := history()
+		for n := len(h) - 6; n <= len(h); n += 2 {
+			o := ask(t.Context(), model, &middleware.Request{Messages: h[:n], Tools: tools(), Budget: budget()}, false)
+			require.NoError(t, o.err)
+		}
+		require.Len(t, heard.Events(middleware.Truncated), 1, "%s: %s", chain.Name, &heard)
 	})
 }
 

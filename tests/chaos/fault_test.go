@@ -14,6 +14,7 @@ type trouble struct {
 	name   string
 	fault  fault
 	most   int               // times that the model may be asked for one request
+	heard  int               // and if somebody hears the pieces; 0: as often
 	ends   []middleware.Kind // kinds of the error; none: with an answer
 	answer bool              // it may end with an answer all the same
 	panics bool              // the panic goes through to the caller
@@ -49,7 +50,7 @@ func troubles() []trouble {
 		{name: "answers nothing", fault: gives(&middleware.Response{Message: message.Assistant()}, nil), most: 1, answer: true},
 		{name: "breaks off before the first piece", fault: breaksOff(0, says(middleware.Unavailable, "connection reset")), most: 1, ends: []middleware.Kind{middleware.Unavailable}},
 		{name: "breaks off after three pieces", fault: breaksOff(3, says(middleware.Unavailable, "connection reset")), most: 1, ends: []middleware.Kind{middleware.Unavailable}},
-		{name: "says something and then that it is too long", fault: breaksOff(1, tooLong(9000, 3000)), most: 2, ends: []middleware.Kind{overflow}},
+		{name: "says something and then that it is too long", fault: breaksOff(1, tooLong(9000, 3000)), most: 2, heard: 1, ends: []middleware.Kind{overflow}},
 		{name: "panics", fault: panicsWith("trouble"), most: 1, panics: true},
 		{name: "panics after a piece", fault: first(breaksOff(1, nil), panicsWith("trouble")), most: 1, panics: true},
 		{name: "gives an answer and an error", fault: gives(&middleware.Response{Message: message.Assistant(message.Text{Text: "both"})}, errTrouble), most: 1, ends: []middleware.Kind{middleware.Unknown}, wraps: errTrouble},
