@@ -35,8 +35,11 @@ type fitter struct {
 }
 
 // planTries bounds how often a plan is made anew since the repairs of its view
-// took more than thought.
-const planTries = 3
+// took more than thought, or less.
+const planTries = 6
+
+// spareShare is the share of the room that repairs may leave unused.
+const spareShare = 0.1
 
 // plan returns the edits that make a view fit. It returns nil if the view fits,
 // and if nothing can make it fit: then [fitter.mend] says why.
@@ -49,31 +52,45 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return nil, nil
 	}
 	var margin load
+	var best *middleware.Plan
+	most := -1 // tokens of the view that the best plan makes
 	for range planTries {
 		s := f.sketch(j)
 		if !s.shrink(j.roomBeside(s.before).less(margin), f.opts.Target) {
 			break
 		}
-		plan, left, err := f.try(s, excess[0])
+		plan, after, err := f.try(s, excess[0])
 		if err != nil { // as in a history that is broken, which cannot be cut everywhere
 			break
 		}
-		if left == nil {
-			return plan, nil
+		if left := after.excess(); left != nil {
+			margin = margin.plus(beyond(left))
+			continue
 		}
-		margin = margin.plus(beyond(left))
+		if n := after.view.Counted(); n > most {
+			best, most = plan, n
+		}
+		spare := v.Charged(j.added-after.added) + margin.tokens // that was kept free for repairs of what is gone
+		if float64(spare) <= spareShare*float64(j.room) {
+			break
+		}
+		margin.tokens -= spare
+	}
+	if best != nil {
+		return best, nil
 	}
 	s := f.sketch(j)
 	s.leaveLeast()
-	plan, left, err := f.try(s, excess[0])
-	if err != nil || left != nil {
+	plan, after, err := f.try(s, excess[0])
+	if err != nil || after.excess() != nil {
 		return nil, err
 	}
 	return plan, nil
 }
 
-// try returns the plan of a sketch, and what there would still be too much of.
-func (f *fitter) try(s *sketch, excess message.Excess) (*middleware.Plan, []message.Excess, error) {
+// try returns the plan of a sketch, and what is to be known of the view that it
+// makes.
+func (f *fitter) try(s *sketch, excess message.Excess) (*middleware.Plan, *judgement, error) {
 	plan := &middleware.Plan{Edits: s.edits(), Why: s.why(excess)}
 	plan.Items = len(plan.Edits)
 	v, err := s.view.Preview(Name, plan)
@@ -81,11 +98,10 @@ func (f *fitter) try(s *sketch, excess message.Excess) (*middleware.Plan, []mess
 		return nil, nil, err
 	}
 	j := f.judge(v)
-	left := j.excess()
-	if left == nil {
+	if j.excess() == nil {
 		f.keep(j)
 	}
-	return plan, left, nil
+	return plan, j, nil
 }
 
 // beyond returns by how much limits are broken.
