@@ -99,33 +99,58 @@ func (l *ledger) everyWay(e *fit.Irreducible) {
 	if !l.sound || len(may) > mostUnits || len(may) == len(units) { // where nothing must stay, it is a question of taste what does
 		return
 	}
-	for choice := range 1 << len(may) {
-		var left []message.Message
-		for i, m := range c.History {
-			k := slices.IndexFunc(may, func(u message.Unit) bool { return u.Contains(i) })
-			if k < 0 || choice>>k&1 == 0 {
-				left = append(left, guarded[i].least(m))
-			}
-		}
-		if len(left) == 0 {
-			continue
-		}
+	all := 1<<len(may) - 1
+	fillers := c.fillers(without(c.History, may, all))
+	for choice := range all + 1 {
+		left := without(c.History, may, choice)
 		mended, _ := c.Rules.Repair(left)
-		if c.keeps(e, mended) {
+		if len(left) > 0 && c.keeps(e, mended, fillers) {
 			l.notef(True, "it is said that %d %s cannot be left out, but this fits into %d:\n%s", e.Total, e.Limit, e.Room, Show(mended))
 			return
 		}
 	}
 }
 
-// keeps reports whether messages keep the limit that is said not to be kept.
-func (c *Call) keeps(e *fit.Irreducible, msgs []message.Message) bool {
+// without returns the history without the units that a choice has a bit for, and
+// with as little of the rest as may be.
+func without(history []message.Message, may []message.Unit, choice int) []message.Message {
+	var left []message.Message
+	guarded := protections(history)
+	for i, m := range history {
+		k := slices.IndexFunc(may, func(u message.Unit) bool { return u.Contains(i) })
+		if k < 0 || choice>>k&1 == 0 {
+			left = append(left, guarded[i].least(m))
+		}
+	}
+	return left
+}
+
+// weight is how large messages are.
+type weight struct{ tokens, bytes int }
+
+// fillers returns what repairs add to what is left when all is gone that may go. A
+// short message that was spared could do the same for less, which fit does not try.
+func (c *Call) fillers(left []message.Message) weight {
+	mended, _ := c.Rules.Repair(left)
+	n := weight{c.Meter.Request(mended, nil) - c.Meter.Request(left, nil), 0}
+	for _, m := range mended {
+		n.bytes += m.Load().Bytes
+	}
+	for _, m := range left {
+		n.bytes -= m.Load().Bytes
+	}
+	return weight{max(0, n.tokens), max(0, n.bytes)}
+}
+
+// keeps reports whether messages keep the limit that is said not to be kept, and
+// have room for something more.
+func (c *Call) keeps(e *fit.Irreducible, msgs []message.Message, more weight) bool {
 	if e.Limit == fit.Tokens {
-		return c.Meter.Request(msgs, nil)+e.Tools <= c.Room
+		return c.Meter.Request(msgs, nil)+e.Tools+more.tokens <= c.Room
 	}
 	besides := load(c.Tools)
 	if e.Limit == message.RequestBytes {
-		besides.Bytes = e.Tools // fit may have to declare some
+		besides.Bytes = e.Tools + more.bytes // fit may have to declare some
 	}
 	return !slices.ContainsFunc(c.Limits.Broken(msgs, besides), func(x message.Excess) bool { return x.Limit == e.Limit })
 }
