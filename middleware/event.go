@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/models"
 )
 
 // EventKind says what happened.
@@ -27,7 +28,28 @@ const (
 	Overhead      EventKind = "overhead"       // what no edit can take away meets the trigger; once per conversation
 	Frequent      EventKind = "frequent"       // an editor fires on most calls; once per conversation
 	Truncated     EventKind = "truncated"      // the provider charged far too few tokens for all that was sent; once per conversation
+
+	// Of summaries.
+	Advised     EventKind = "advised"      // a soft threshold is reached, so that a fold comes near
+	Summarizing EventKind = "summarizing"  // a summary is begun; Items says of how many messages
+	Attempted   EventKind = "attempted"    // a model has been asked for one; Usage and Cost say what that took
+	Rejected    EventKind = "rejected"     // what it wrote is not taken, or it failed; Why says for what
+	Summarized  EventKind = "summarized"   // a summary is made; Usage and Cost are those of all attempts
+	Flushed     EventKind = "flushed"      // memories were kept before a fold; Items says how many
+	FlushFailed EventKind = "flush failed" // they could not be kept; the fold went on
 )
+
+// Routine reports whether an event of this kind tells of work that goes as it
+// should. All others are worth a warning.
+func (k EventKind) Routine() bool {
+	switch k {
+	case Edited, Advised, Summarizing, Attempted, Summarized, Flushed:
+		return true
+	case Refused, Failed, Misconfigured, JournalFailed, Reopened, EnvIgnored, UsageIgnored, Sliding, Mended,
+		TooLong, Resting, Overhead, Frequent, Truncated, Rejected, FlushFailed:
+	}
+	return false
+}
 
 // Event tells what a middleware did, or why it did not. What it refers to is
 // read-only.
@@ -37,14 +59,16 @@ type Event struct {
 	Time   time.Time // by the clock of the chain
 	Why    string    // for people: the reason, with numbers
 	Edits  []*Record // Edited: what was applied now
-	Items  int       // Edited: what the editor counts, as results cleared
+	Items  int       // Edited: what the editor counts, as results cleared; Summarizing, Summarized: messages; Flushed: memories
 	Before int       // Edited, Refused: tokens of all that is sent, before and after
 	After  int
 	Exact  bool          // texts are counted by the model's own tokenizer
 	Fixes  []message.Fix // Mended: the repairs that were not there on the call before; At is a history position
 	First  int           // Edited: history position of the first changed message
 	Calls  int           // Edited: model calls since this middleware's edit before; -1: it is the first
-	Err    error         // Failed, Misconfigured, JournalFailed: what went wrong
+	Err    error         // Failed, Misconfigured, JournalFailed, Rejected, FlushFailed: what went wrong
+	Usage  message.Usage // Attempted, Summarized: tokens of the calls of the summariser, as its provider reports them
+	Cost   models.Cost   // of them, if the table knows its prices; 0: unknown
 }
 
 // Freed returns the tokens by which the view became shorter.

@@ -45,8 +45,8 @@ func contained(fn func()) {
 	fn()
 }
 
-// Slog returns an observer that logs each event: edits at level Info, all else
-// at level Warn.
+// Slog returns an observer that logs each event: those that are
+// [EventKind.Routine], as edits are, at level Info, all else at level Warn.
 func Slog(l *slog.Logger) Observer {
 	return func(ctx context.Context, e Event) {
 		if e.Kind != Edited {
@@ -54,7 +54,12 @@ func Slog(l *slog.Logger) Observer {
 			if e.Err != nil {
 				attrs = append(attrs, slog.Any("err", e.Err))
 			}
-			l.LogAttrs(ctx, slog.LevelWarn, string(e.Kind), attrs...)
+			level := slog.LevelWarn
+			if e.Kind.Routine() {
+				level = slog.LevelInfo
+				attrs = append(attrs, slog.Int("items", e.Items), slog.Int("input", e.Usage.Input), slog.Int("output", e.Usage.Output))
+			}
+			l.LogAttrs(ctx, level, string(e.Kind), attrs...)
 			return
 		}
 		l.LogAttrs(ctx, slog.LevelInfo, string(e.Kind),

@@ -48,6 +48,9 @@ func newReport(events []middleware.Event, lead int) *report {
 			r.Edits = append(r.Edits, newRepair(e))
 			continue
 		default:
+			if e.Kind.Routine() {
+				continue
+			}
 		}
 		why := e.Why
 		if e.Err != nil && why == "" {
