@@ -21,3 +21,7 @@ func (v *View) Scope() string { return v.call.chain.scope }
 // Lookup returns what the table of models of the chain knows of a model by its
 // name, as that of one which a middleware asks itself. False: nothing.
 func (v *View) Lookup(name string) (models.Model, bool) { return v.call.chain.models.Lookup(name) }
+
+// Dry reports whether the view is that of a dry run, as of [Draft]: what a
+// middleware does beside planning, it leaves undone then.
+func (v *View) Dry() bool { return v.req.probe != nil }

@@ -24,7 +24,7 @@ import (
 
 // Tokens is met when so many tokens would be sent.
 func Tokens(n int) middleware.Trigger {
-	return threshold{unit: "tokens", limit: n, value: (*middleware.View).Tokens}
+	return threshold{unit: unitTokens, limit: n, value: (*middleware.View).Tokens}
 }
 
 // Messages is met when the view has so many messages.
@@ -67,6 +67,9 @@ func toolUses(v *middleware.View) int {
 	}
 	return n
 }
+
+// unitTokens is the unit of [Tokens].
+const unitTokens = "tokens"
 
 // threshold compares one number of the view with a limit.
 type threshold struct {

@@ -1,0 +1,192 @@
+package summarize
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// advice is what was noted of a conversation when its soft threshold was reached.
+type advice struct {
+	length int          // of the history then
+	calls  int          // folds that had been made then
+	task   *preparation // nil: nothing is prepared
+}
+
+// adviceOf is the key of the note.
+type adviceOf struct{ *editor }
+
+// preparation is a summary that is made in advance.
+type preparation struct {
+	job    *job
+	done   chan struct{} // closed once the result is set
+	result *product      // nil: it could not be made
+	told   sync.Once     // why it could not
+}
+
+// ready returns what was made; nil: it is not ready, or could not be.
+func (p *preparation) ready() *product {
+	select {
+	case <-p.done:
+		return p.result
+	default:
+		return nil
+	}
+}
+
+// tell reports what has come of a preparation that failed.
+func (p *preparation) tell(ctx context.Context, v *middleware.View) {
+	select {
+	case <-p.done:
+	default:
+		return
+	}
+	if p.result != nil || v.Dry() {
+		return
+	}
+	p.told.Do(func() {
+		for _, e := range p.job.events {
+			v.Tell(ctx, e)
+		}
+	})
+}
+
+// advise tells that a fold comes near, and has its summary prepared. It plans
+// nothing.
+func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	force := v.Request().Force
+	if slices.Contains(force, Name) || slices.Contains(force, "*") {
+		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+	}
+	s, err := e.status(v)
+	if err != nil || s.Urgency != Soft {
+		return nil, nil //nolint:nilnil,nilerr // the fold itself says what is wrong with its options
+	}
+	before, _ := v.Noted(adviceOf{e}).(*advice)
+	if before != nil && before.task != nil {
+		before.task.tell(ctx, v)
+	}
+	now := &advice{length: len(v.History()), calls: folds(v)}
+	if before != nil && before.calls == now.calls && before.length <= now.length {
+		return nil, nil //nolint:nilnil // it has been said
+	}
+	now.task = e.prepare(v)
+	v.Note(adviceOf{e}, now)
+	why := s.Why
+	if s.Threshold > 0 {
+		why = fmt.Sprintf("%d tokens, a fold is advised from %d on", s.Tokens, s.Threshold)
+	}
+	if now.task != nil {
+		why += "; its summary is prepared in the background"
+	}
+	v.Tell(ctx, middleware.Event{Kind: middleware.Advised, By: Name, Why: why})
+	return nil, nil //nolint:nilnil // it only advises
+}
+
+// folds returns how many messages of the history are folded by this middleware.
+func folds(v *middleware.View) int {
+	n := 0
+	for i := range v.Len() {
+		if r := ours(v, i); r != nil {
+			for _, run := range r.Runs {
+				n += run.Len()
+			}
+		}
+	}
+	return n
+}
+
+// prepare has the summary of what would be folded now made in the background.
+func (e *editor) prepare(v *middleware.View) *preparation {
+	if e.Background == nil || v.Dry() || e.Strategy.kind == custom || !(&job{editor: e}).asks() {
+		return nil
+	}
+	jobs := e.jobs(newSource(v), e.Strategy.divide(e.pieces(v)))
+	if len(jobs) != 1 {
+		return nil // where there are several, the next fold cuts them elsewhere
+	}
+	j := *jobs[0]
+	j.quiet = true
+	p := &preparation{job: &j, done: make(chan struct{})}
+	run := func(ctx context.Context) {
+		defer close(p.done)
+		p.result, _ = contained(ctx, &j)
+	}
+	if !e.Background(run) {
+		return nil
+	}
+	return p
+}
+
+// head is a summary that was made in advance, of the first pieces of a view.
+type head struct {
+	*product
+
+	pieces int
+}
+
+// inAdvance returns the summary that was made in advance of the first of the
+// pieces, if it still holds, or nil.
+func (e *editor) inAdvance(src *source, all []piece) *head {
+	a, _ := src.view.Noted(adviceOf{e}).(*advice)
+	if a == nil || a.task == nil {
+		return nil
+	}
+	p, then := a.task.ready(), a.task.job
+	if p == nil {
+		return nil
+	}
+	ids := message.IDs(src.view.History())
+	last := then.covers[len(then.covers)-1]
+	if last >= len(ids) || ids[last] != then.ids[last] {
+		return nil
+	}
+	for n := len(all); n > 0; n-- {
+		if slices.Equal(src.behind(all[:n]), then.covers) {
+			return &head{product: p, pieces: n}
+		}
+	}
+	return nil
+}
+
+// prepared returns the plan that puts a summary which was made in advance; nil: it
+// is not enough for now.
+func (e *editor) prepared(src *source, all []piece, h *head) *middleware.Plan {
+	j := e.job(src, message.IDs(src.view.History()), block{pieces: all[:h.pieces]})
+	plan := &middleware.Plan{
+		Items: len(j.fresh),
+		Why:   fmt.Sprintf("folded %s into a summary that was prepared", count(len(j.fresh), "message")),
+		Edits: []middleware.Edit{{
+			Kind: middleware.Fold, Runs: neighbours(j.block.pieces), Estimate: j.estimate,
+			Make: func(ctx context.Context) ([]message.Message, error) {
+				j.flush(ctx)
+				j.use(ctx, h.product)
+				return h.messages, nil
+			},
+		}},
+	}
+	after, err := src.view.Preview(Name, plan)
+	if err != nil {
+		return nil
+	}
+	if met, _, err := e.Trigger.Met(after, func() *middleware.Plan { return nil }); met || err != nil {
+		return nil
+	}
+	return plan
+}
+
+// update makes a job bring a summary up to date that was made in advance.
+func (j *job) update(src *source, h *head) {
+	f := j.fold
+	f.Earlier, f.Messages = []string{h.words}, nil
+	for _, p := range j.block.pieces[h.pieces:] {
+		for k := p.First; k <= p.Last; k++ {
+			f.Messages = append(f.Messages, src.view.At(k))
+		}
+	}
+	j.limit()
+}

@@ -1,0 +1,70 @@
+package summarize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// attempts is how often a [Summarizer] is asked for one summary.
+const attempts = 2
+
+// ask asks for the words.
+func (j *job) ask(ctx context.Context, all *spent) (string, error) {
+	if j.Summarizer != nil {
+		return j.askSummarizer(ctx)
+	}
+	return j.askModel(ctx, all)
+}
+
+// askSummarizer asks the caller's function, and once more if what it gives cannot
+// be taken.
+func (j *job) askSummarizer(ctx context.Context) (string, error) {
+	f := *j.fold
+	for n := 1; ; n++ {
+		words, err := j.attempt(ctx, &f)
+		j.tell(ctx, middleware.Event{Kind: middleware.Attempted, Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts)})
+		if err == nil {
+			if err = f.accept(words); err == nil {
+				return strings.TrimSpace(words), nil
+			}
+		}
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		j.reject(ctx, err)
+		if n == attempts {
+			return "", err
+		}
+		f.Rejected = err.Error()
+	}
+}
+
+// attempt calls the caller's function for as long as it may take.
+func (j *job) attempt(ctx context.Context, f *Fold) (words string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("summariser panicked: %v", r)
+		}
+	}()
+	if j.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, j.Timeout)
+		defer stop()
+	}
+	return j.Summarizer(ctx, f)
+}
+
+// accept says why a text cannot be taken.
+func (f *Fold) accept(words string) error {
+	if strings.TrimSpace(words) == "" {
+		return errors.New("it is empty")
+	}
+	if n := f.Count(words); n > f.Tokens {
+		return fmt.Errorf("it has %d tokens, want at most %d", n, f.Tokens)
+	}
+	return nil
+}

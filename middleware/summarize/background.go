@@ -1,0 +1,45 @@
+package summarize
+
+import (
+	"context"
+	"sync"
+)
+
+// Background runs the tasks of [Options.Background], a bounded number at a time.
+// It is safe for concurrent use.
+//
+//	bg := summarize.NewBackground(ctx, 4)
+//	defer bg.Wait()
+//	summarize.New(small, summarize.Options{Soft: soft, Background: bg.Go})
+type Background struct {
+	ctx    context.Context //nolint:containedctx // tasks outlive the calls that begin them, and end with this
+	places chan struct{}
+	tasks  sync.WaitGroup
+}
+
+// NewBackground returns one for at most so many tasks at a time, 1 at least. All
+// of them are called off when ctx is done.
+func NewBackground(ctx context.Context, most int) *Background {
+	return &Background{ctx: ctx, places: make(chan struct{}, max(1, most))}
+}
+
+// Go runs the task in a goroutine of its own. It returns false, and does not run
+// it, where as many as may are running, or the context is done.
+func (b *Background) Go(task func(ctx context.Context)) bool {
+	if b.ctx.Err() != nil {
+		return false
+	}
+	select {
+	case b.places <- struct{}{}:
+	default:
+		return false
+	}
+	b.tasks.Go(func() {
+		defer func() { <-b.places }()
+		task(b.ctx)
+	})
+	return true
+}
+
+// Wait returns when all tasks have ended. No task must be begun meanwhile.
+func (b *Background) Wait() { b.tasks.Wait() }

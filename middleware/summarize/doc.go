@@ -1,0 +1,2 @@
+// Package summarize folds old messages into a summary.
+package summarize

@@ -1,0 +1,103 @@
+package summarize
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Summarizer writes the words of a summary. A text that is blank, or has more than
+// [Fold.Tokens], is not taken: then it is called once more, and told why. An error
+// is a failed attempt. It must be safe for concurrent use, and stop when ctx is
+// done.
+type Summarizer func(ctx context.Context, f *Fold) (string, error)
+
+// Fold is what one summary is to be made of. All that it refers to is read-only.
+type Fold struct {
+	// Messages are what the words shall be about, as the model has seen it: whole
+	// units, oldest first, without what the strategy drops and without earlier
+	// summaries. Of Custom all that gives way, products of earlier folds included.
+	Messages []message.Message
+
+	// Earlier are the words of the summaries that give way to the new one, oldest
+	// first, which shall say what is still true of them. nil: there are none.
+	Earlier []string
+
+	// Originals are all messages of the history that the summary will stand for,
+	// as the caller has them: those of earlier summaries, and those that are
+	// dropped, included.
+	Originals []message.Message
+
+	Dropped  int              // how many of Originals no words are about, now and in earlier folds
+	Question string           // what the user has asked last. It stays in the view
+	Language Language         // in which the words shall be
+	Tokens   int              // how many the words may have, by Count
+	Rejected string           // why the text of the attempt before was not taken; "": it is the first one
+	View     *middleware.View // which the messages are of
+}
+
+// Count returns the tokens of a text, as the conversation counts them.
+func (f *Fold) Count(text string) int {
+	return f.View.Meter().Part(message.Text{Text: text})
+}
+
+// compose returns the message of a summary: its header and the words, the facts,
+// and how many messages it stands for, each a part of its own, so that the words
+// are found again as they were written.
+func (e *editor) compose(f *Fold, words, ledger string) message.Message {
+	head := e.header(f.Language)
+	if words != "" {
+		head += "\n" + words
+	}
+	parts := []message.Part{message.Text{Text: head}}
+	if ledger != "" {
+		parts = append(parts, message.Text{Text: ledger})
+	}
+	parts = append(parts, message.Text{Text: tallyOf(f.Originals, f.Dropped).line(f.Language)})
+	return message.Message{Role: e.Role, Parts: parts}
+}
+
+// wordsOf returns the words of an earlier summary.
+func (e *editor) wordsOf(r *middleware.Record) string {
+	text := ""
+	if len(r.Messages) > 0 && len(r.Messages[0].Parts) > 0 {
+		if t, ok := r.Messages[0].Parts[0].(message.Text); ok {
+			text = t.Text
+		}
+	}
+	for _, header := range []string{e.Header, English.header(), Chinese.header()} {
+		if rest, ok := strings.CutPrefix(text, header); ok && header != "" {
+			return strings.TrimPrefix(rest, "\n")
+		}
+	}
+	return text
+}
+
+// leftOut finds in the last line of a summary how many messages it leaves out.
+var leftOut = regexp.MustCompile(`(?:较早的 |; the oldest )(\d+)`)
+
+// droppedOf returns how many messages no word of an earlier summary is about.
+func droppedOf(r *middleware.Record) int {
+	if len(r.Messages) == 0 || len(r.Messages[0].Parts) < 2 {
+		return 0
+	}
+	parts := r.Messages[0].Parts
+	last, _ := parts[len(parts)-1].(message.Text)
+	m := leftOut.FindStringSubmatch(last.Text)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+func (e *editor) header(l Language) string {
+	if e.Header != "" {
+		return e.Header
+	}
+	return l.header()
+}

@@ -1,0 +1,316 @@
+package summarize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/models"
+)
+
+// job is one summary that is to be made.
+type job struct {
+	*editor
+
+	block    block
+	fold     *Fold
+	ids      []message.ID // of the history
+	covers   []int        // positions of the history that the summary will stand for
+	fresh    []int        // of these: what no earlier summary stands for
+	key      key
+	before   int                // tokens of what is folded
+	ledger   int                // tokens that the facts may have
+	estimate int                // tokens of the summary
+	events   []middleware.Event // that have been told
+	quiet    bool               // made in advance: what fails is no loss, and nothing is flushed
+}
+
+// job returns what is to be done for a block.
+func (e *editor) job(src *source, ids []message.ID, b block) *job {
+	v := src.view
+	j := &job{editor: e, block: b, ids: ids, covers: src.behind(b.pieces)}
+	f := &Fold{View: v, Question: question(v), Originals: src.messages(j.covers)}
+	known := make([]bool, len(ids))
+	for i, p := range b.pieces {
+		j.before += p.tokens
+		dropped := i < b.dropped
+		switch {
+		case p.summary() && e.Strategy.kind != custom:
+			for _, k := range src.behind(b.pieces[i : i+1]) {
+				known[k] = true
+			}
+			if words := e.wordsOf(p.earlier); words != "" {
+				f.Earlier = append(f.Earlier, words)
+			}
+			f.Dropped += droppedOf(p.earlier)
+		case dropped:
+			f.Dropped += len(src.behind(b.pieces[i : i+1]))
+		default:
+			for k := p.First; k <= p.Last; k++ {
+				f.Messages = append(f.Messages, v.At(k))
+			}
+		}
+	}
+	for _, k := range j.covers {
+		if !known[k] {
+			j.fresh = append(j.fresh, k)
+		}
+	}
+	if f.Language = e.Language; f.Language == "" {
+		f.Language = languageOf(v.History())
+	}
+	j.fold = f
+	j.key = keyOf(v, ids, j.covers)
+	j.limit()
+	return j
+}
+
+// limit says how long the summary may become: so long as it is sure to be shorter
+// than what it stands for, and an earlier one does not have to shrink.
+func (j *job) limit() {
+	const half, quarter = 2, 4
+	f := j.fold
+	earlier, fresh := 0, 0
+	for _, w := range f.Earlier {
+		earlier += f.Count(w)
+	}
+	for _, m := range f.Messages {
+		fresh += f.View.Count(m)
+	}
+	f.Tokens = min(j.SummaryTokens, max(earlier, fresh/half))
+	j.ledger = min(j.LedgerTokens, j.before/quarter)
+	j.estimate = f.View.Count(j.compose(f, "", "")) + f.Tokens + j.ledger
+}
+
+// worth reports whether the fold frees enough to be made at all.
+func (j *job) worth() bool {
+	const least = 8
+	return j.before-j.estimate >= max(1, j.fold.Tokens/least)
+}
+
+// question returns what the user has asked last.
+func question(v *middleware.View) string {
+	h := v.History()
+	for i := len(h) - 1; i >= 0; i-- {
+		if h[i].Role == message.RoleUser {
+			return h[i].Text()
+		}
+	}
+	return ""
+}
+
+// make returns the messages of the fold, which are made once, however many ask.
+func (j *job) make(ctx context.Context) (*product, error) {
+	j.flush(ctx)
+	p, own, err := j.memory.do(ctx, j.key, j.quiet, j.produce)
+	if err == nil && !own {
+		j.use(ctx, p)
+	}
+	return p, err
+}
+
+// use tells of a product that now stands in a view. Observers hear once how it was
+// made: of one that was made in a dry run, or in advance, when it is used.
+func (j *job) use(ctx context.Context, p *product) {
+	dry := j.fold.View.Dry()
+	if j.quiet || !dry && p.heard.Swap(true) {
+		return
+	}
+	for _, e := range p.events {
+		j.fold.View.Tell(ctx, e)
+	}
+}
+
+// product is a summary that has been made. It does not change.
+type product struct {
+	messages []message.Message
+	words    string
+	events   []middleware.Event // what there was to tell of it
+	heard    atomic.Bool        // observers have heard that
+}
+
+// spent is what the calls of a summariser took.
+type spent struct {
+	usage message.Usage
+	cost  models.Cost
+}
+
+// produce makes the summary.
+func (j *job) produce(ctx context.Context) (*product, error) {
+	j.tell(ctx, middleware.Event{
+		Kind: middleware.Summarizing, Items: len(j.covers),
+		Why: fmt.Sprintf("%s of %d tokens", count(len(j.covers), "message"), j.before),
+	})
+	var all spent
+	p, how, err := j.write(ctx, &all)
+	if err != nil {
+		return nil, err
+	}
+	after := 0
+	for _, m := range p.messages {
+		after += j.fold.View.Count(m)
+	}
+	j.tell(ctx, middleware.Event{
+		Kind: middleware.Summarized, Items: len(j.covers), Usage: all.usage, Cost: all.cost,
+		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(len(j.covers), "message"), how, after, j.before),
+	})
+	p.events = j.events
+	p.heard.Store(!j.quiet && !j.fold.View.Dry())
+	return p, nil
+}
+
+// write goes down the ladder: the strategy's own way, rules, a note.
+func (j *job) write(ctx context.Context, all *spent) (p *product, how string, err error) {
+	if j.Strategy.kind == custom {
+		return j.custom(ctx)
+	}
+	if j.asks() {
+		words, err := j.ask(ctx, all)
+		if err == nil {
+			if p, err = j.finish(words); err == nil {
+				return p, "in the words of the summariser", nil
+			}
+			j.reject(ctx, err)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, "", ctx.Err()
+		case j.NoFallback || j.quiet:
+			return nil, "", &middleware.Error{Kind: middleware.KindOf(err), Op: Name, Err: fmt.Errorf("no summary that can be taken: %w", err)}
+		}
+	}
+	if p, err = j.finish(j.rules()); err == nil {
+		return p, "by rules", nil
+	}
+	if p, err = j.note(); err == nil {
+		return p, "left out, since no summary of them is shorter", nil
+	}
+	return nil, "", err
+}
+
+// asks reports whether somebody is asked for the words.
+func (j *job) asks() bool {
+	return j.Strategy.kind != rules && (j.Summarizer != nil || j.model != nil)
+}
+
+// custom makes the fold of a strategy of the caller.
+func (j *job) custom(ctx context.Context) (*product, string, error) {
+	msgs, err := j.Strategy.make(ctx, j.fold)
+	if err != nil {
+		return nil, "", err
+	}
+	return &product{messages: slices.Clone(msgs)}, "by the caller's strategy", nil
+}
+
+// finish makes the message of some words, if it is shorter than what it stands
+// for.
+func (j *job) finish(words string) (*product, error) {
+	if strings.TrimSpace(words) == "" {
+		return nil, errors.New("the summary is empty")
+	}
+	return j.shorter(words, j.facts())
+}
+
+// note makes a message that says what is gone, and no more.
+func (j *job) note() (*product, error) {
+	f := *j.fold
+	f.Dropped += len(f.Messages)
+	own := *j
+	own.fold = &f
+	if p, err := own.shorter(strings.Join(f.Earlier, "\n"), own.facts()); err == nil {
+		return p, nil
+	}
+	return own.shorter("", "")
+}
+
+// shorter composes a message, if that is shorter than what it stands for.
+func (j *job) shorter(words, ledger string) (*product, error) {
+	m := j.compose(j.fold, words, ledger)
+	if n := j.fold.View.Count(m); n >= j.before {
+		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it stands for", n, j.before)
+	}
+	return &product{messages: []message.Message{m}, words: words}, nil
+}
+
+// reject tells that what was written is not taken.
+func (j *job) reject(ctx context.Context, err error) {
+	j.tell(ctx, middleware.Event{Kind: middleware.Rejected, Err: err, Why: err.Error()})
+}
+
+// tell reports an event, of what is made in advance not before it is used.
+func (j *job) tell(ctx context.Context, e middleware.Event) {
+	e.By = Name
+	j.events = append(j.events, e)
+	if !j.quiet {
+		j.fold.View.Tell(ctx, e)
+	}
+}
+
+// batch makes several summaries, as many at a time as it may.
+type batch struct {
+	jobs     []*job
+	parallel int
+
+	once     sync.Once
+	products []*product
+	errs     []error
+}
+
+// product returns the messages of one of them. The first that asks has all made.
+func (b *batch) product(ctx context.Context, i int) ([]message.Message, error) {
+	b.once.Do(func() { b.run(ctx) })
+	if err := b.errs[i]; err != nil {
+		return nil, err
+	}
+	return b.products[i].messages, nil
+}
+
+func (b *batch) run(ctx context.Context) {
+	b.products, b.errs = make([]*product, len(b.jobs)), make([]error, len(b.jobs))
+	if len(b.jobs) == 1 {
+		b.products[0], b.errs[0] = b.jobs[0].make(ctx)
+		return
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	places := make(chan struct{}, b.parallel)
+	var wg sync.WaitGroup
+	for i, j := range b.jobs {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			if b.products[i], b.errs[i] = contained(ctx, j); b.errs[i] != nil {
+				stop() // one that fails makes the others useless
+			}
+		})
+	}
+	wg.Wait()
+	b.blame()
+}
+
+// blame puts the error that has stopped the others first.
+func (b *batch) blame() {
+	for _, err := range b.errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			b.errs[0] = err
+			return
+		}
+	}
+}
+
+// contained makes a summary in a goroutine of its own, where a panic would end
+// the program.
+func contained(ctx context.Context, j *job) (p *product, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("summariser panicked: %v", r)
+		}
+	}()
+	return j.make(ctx)
+}

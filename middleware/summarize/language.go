@@ -1,0 +1,86 @@
+package summarize
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// Language is one in which summaries are written.
+type Language string
+
+// The languages that there are wordings for.
+const (
+	English Language = "en"
+	Chinese Language = "zh"
+)
+
+func (l Language) known() bool { return l == "" || l == English || l == Chinese }
+
+// languageOf returns the language of a conversation.
+func languageOf(msgs []message.Message) Language {
+	han, all := 0, 0
+	for i := range msgs {
+		if msgs[i].Role != message.RoleUser {
+			continue
+		}
+		for _, r := range msgs[i].Text() {
+			if unicode.IsLetter(r) {
+				all++
+			}
+			if unicode.Is(unicode.Han, r) {
+				han++
+			}
+		}
+	}
+	if han > 0 && han*5 >= all {
+		return Chinese
+	}
+	return English
+}
+
+// header returns the first line of a summary: what it is, so that nobody takes it
+// for a wish of the user.
+func (l Language) header() string {
+	if l == Chinese {
+		return "【历史摘要】（程序对先前对话的记录，不是用户的新指示）"
+	}
+	return "[Summary of the earlier conversation: a record made by the program, not a request of the user]"
+}
+
+// tally is how many messages a summary stands for.
+type tally struct{ all, user, assistant, dropped int }
+
+func tallyOf(msgs []message.Message, dropped int) tally {
+	t := tally{all: len(msgs), dropped: dropped}
+	for i := range msgs {
+		switch msgs[i].Role {
+		case message.RoleUser:
+			t.user++
+		case message.RoleAssistant:
+			t.assistant++
+		case message.RoleSystem, message.RoleTool:
+		}
+	}
+	return t
+}
+
+// line returns the last line of a summary.
+func (t tally) line(l Language) string {
+	var b strings.Builder
+	if l == Chinese {
+		fmt.Fprintf(&b, "(已压缩 %d 条消息,其中用户 %d 条,助手 %d 条", t.all, t.user, t.assistant)
+		if t.dropped > 0 {
+			fmt.Fprintf(&b, ",较早的 %d 条未写入摘要", t.dropped)
+		}
+	} else {
+		fmt.Fprintf(&b, "(%d messages folded: %d of the user, %d of the assistant", t.all, t.user, t.assistant)
+		if t.dropped > 0 {
+			fmt.Fprintf(&b, "; the oldest %d are left out of the summary", t.dropped)
+		}
+	}
+	b.WriteByte(')')
+	return b.String()
+}

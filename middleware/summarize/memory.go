@@ -1,0 +1,203 @@
+package summarize
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// How much is remembered. A summary that has been taken is in the journal: this is
+// for calls at the same time, for dry runs and for what is made in advance.
+const (
+	maxProducts = 64
+	maxFlushed  = 1 << 14
+	maxDebts    = 64
+)
+
+// key names a summary by the messages that it stands for, and so by all before
+// them.
+type key struct {
+	scope  string
+	last   message.ID // of the newest of them
+	covers string
+}
+
+func keyOf(v *middleware.View, ids []message.ID, covers []int) key {
+	var b strings.Builder
+	for i := 0; i < len(covers); i++ {
+		first := i
+		for i+1 < len(covers) && covers[i+1] == covers[i]+1 {
+			i++
+		}
+		lead := message.Leading(v.History()) // may change in number
+		fmt.Fprintf(&b, "%d-%d ", covers[first]-lead, covers[i]-lead)
+	}
+	return key{scope: v.Scope(), last: ids[covers[len(covers)-1]], covers: b.String()}
+}
+
+// memory remembers the summaries that were made last, and lets equal ones be made
+// once. It is safe for concurrent use.
+type memory struct {
+	mu       sync.Mutex
+	products map[key]*product
+	made     []key // oldest first
+	flights  map[key]*flight
+
+	flushed map[place]bool
+	places  []place // oldest first
+	debts   []*debt // of dry runs, oldest first
+}
+
+// flight is a summary that is being made.
+type flight struct {
+	landed    chan struct{} // closed once the others are set
+	product   *product
+	err       error
+	abandoned bool // whoever made it was called off, or gave up early
+}
+
+// place is a message, by all that was said up to there.
+type place struct {
+	scope string
+	id    message.ID
+}
+
+func newMemory() *memory {
+	return &memory{products: map[key]*product{}, flights: map[key]*flight{}, flushed: map[place]bool{}}
+}
+
+// do returns what was made for the key, or has it made: then it is the caller's
+// own. Whoever asks meanwhile
+// waits, and takes over if the first one is called off, or tries in earnest where
+// that one only did what it could.
+func (m *memory) do(
+	ctx context.Context, k key, quiet bool, make func(context.Context) (*product, error),
+) (p *product, own bool, err error) {
+	for {
+		p, f, first := m.board(k)
+		switch {
+		case p != nil:
+			return p, false, nil
+		case first:
+			p, err := m.fly(ctx, k, f, quiet, make)
+			return p, true, err
+		}
+		select {
+		case <-f.landed:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+		if !f.abandoned {
+			return f.product, false, f.err
+		}
+	}
+}
+
+// board returns what was made for the key, or else the flight that makes it, and
+// whether that begins now.
+func (m *memory) board(k key) (p *product, f *flight, first bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p := m.products[k]; p != nil {
+		return p, nil, false
+	}
+	if f := m.flights[k]; f != nil {
+		return nil, f, false
+	}
+	f = &flight{landed: make(chan struct{})}
+	m.flights[k] = f
+	return nil, f, true
+}
+
+// fly makes a summary. If that panics, those who wait make it themselves.
+func (m *memory) fly(ctx context.Context, k key, f *flight, quiet bool, make func(context.Context) (*product, error)) (*product, error) {
+	f.abandoned = true
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.flights, k)
+		if f.err == nil && f.product != nil {
+			m.keep(k, f.product)
+		}
+		close(f.landed)
+	}()
+	p, err := make(ctx)
+	f.product, f.err = p, err
+	f.abandoned = err != nil && (quiet || ctx.Err() != nil)
+	return p, err
+}
+
+// keep remembers what was made. The caller holds the lock.
+func (m *memory) keep(k key, p *product) {
+	if len(m.made) == maxProducts {
+		delete(m.products, m.made[0])
+		m.made = slices.Delete(m.made, 0, 1)
+	}
+	m.products[k] = p
+	m.made = append(m.made, k)
+}
+
+// claim tells which of the places nobody has claimed before.
+func (m *memory) claim(all []place) (mine []bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	mine = make([]bool, len(all))
+	for i, p := range all {
+		if m.flushed[p] {
+			continue
+		}
+		if len(m.places) == maxFlushed {
+			delete(m.flushed, m.places[0])
+			m.places = slices.Delete(m.places, 0, 1)
+		}
+		m.flushed[p] = true
+		m.places = append(m.places, p)
+		mine[i] = true
+	}
+	return mine
+}
+
+// release takes a claim back.
+func (m *memory) release(all []place) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range all {
+		delete(m.flushed, p)
+	}
+	m.places = slices.DeleteFunc(m.places, func(p place) bool { return !m.flushed[p] })
+}
+
+// owe remembers a fold of a dry run, in place of an equal one.
+func (m *memory) owe(d *debt) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.debts = slices.DeleteFunc(m.debts, func(o *debt) bool { return o.key == d.key })
+	if len(m.debts) == maxDebts {
+		m.debts = slices.Delete(m.debts, 0, 1)
+	}
+	m.debts = append(m.debts, d)
+}
+
+func (m *memory) owes() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.debts) > 0
+}
+
+// due takes out the fold that ends at a message, if there is one from a dry run.
+func (m *memory) due(scope string, last message.ID) *debt {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := slices.IndexFunc(m.debts, func(d *debt) bool { return d.key.scope == scope && d.key.last == last })
+	if i < 0 {
+		return nil
+	}
+	d := m.debts[i]
+	m.debts = slices.Delete(m.debts, i, i+1)
+	return d
+}

@@ -1,0 +1,27 @@
+package summarize
+
+import "github.com/laconic-go/laconic/middleware/trigger"
+
+// Development returns options for small contexts: a fold is advised at 5,000
+// tokens and made at 8,000, 2,000 of the window stay free for the answer, the
+// newest 4 messages stay, and the summary has at most 400 tokens. Give [New] no
+// model: the profile is meant for rules.
+func Development() Options { return profile(5_000, 8_000, 2_000, 4, 400) }
+
+// Production returns options for agents in use: 15,000, 20,000, 4,000, 6, 800, and
+// rules as well.
+func Production() Options { return profile(15_000, 20_000, 4_000, 6, 800) }
+
+// Large returns options for large contexts: 25,000, 30,000, 6,000, 10, 1,200. It is
+// meant for a model, with rules where that fails.
+func Large() Options { return profile(25_000, 30_000, 6_000, 10, 1_200) }
+
+func profile(soft, hard, reserve, keep, summary int) Options {
+	return Options{
+		Soft:          trigger.Tokens(soft),
+		Trigger:       trigger.Tokens(hard),
+		Reserve:       reserve,
+		Keep:          keep,
+		SummaryTokens: summary,
+	}
+}

@@ -1,0 +1,200 @@
+package summarize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// Strategy says how what is folded becomes summaries. The zero value is that of
+// [Whole]. Strategies are values, and safe for concurrent use.
+type Strategy struct {
+	kind     kind
+	n        int
+	at       time.Time
+	concepts []Concept
+	make     func(ctx context.Context, f *Fold) ([]message.Message, error)
+}
+
+// kind is one of the strategies.
+type kind int
+
+const (
+	whole kind = iota
+	wholeBySystem
+	onlyLast
+	since
+	chunks
+	facts
+	structured
+	rules
+	custom
+)
+
+// Whole makes one summary of all that is folded. With each further fold the
+// summary is brought up to date: there is never more than one, and none is inside
+// another.
+func Whole() Strategy { return Strategy{} }
+
+// WholeBySystem makes one summary for each part of the conversation that begins
+// with a system message.
+func WholeBySystem() Strategy { return Strategy{kind: wholeBySystem} }
+
+// OnlyLast makes one summary of the newest n of the messages that are folded, in
+// whole units, and drops those before. What an earlier summary has is taken over.
+func OnlyLast(n int) Strategy { return Strategy{kind: onlyLast, n: n} }
+
+// Since makes one summary of the messages that were said at t or later, and drops
+// those before. A message without a time is as old as the one before it; one that
+// has none with a time before it counts as new. What an earlier summary has is
+// taken over.
+func Since(t time.Time) Strategy { return Strategy{kind: since, at: t} }
+
+// Chunks makes a summary of each run of n messages, in whole units, so perhaps of
+// more. They are written several at a time. On later folds an earlier summary
+// counts as one message: there are never many of them.
+func Chunks(n int) Strategy { return Strategy{kind: chunks, n: n} }
+
+// Facts makes one summary of what is known of each concept. If nothing is known
+// of any, it does as [Whole].
+func Facts(concepts ...Concept) Strategy {
+	return Strategy{kind: facts, concepts: slices.Clone(concepts)}
+}
+
+// Structured makes one summary by the fields topics, entities, decisions and
+// actions, for which the model is asked in JSON.
+func Structured() Strategy { return Strategy{kind: structured} }
+
+// Rules makes one summary without a model, even if there is one.
+func Rules() Strategy { return Strategy{kind: rules} }
+
+// Custom puts the messages that fn returns in place of those that are folded.
+// Whatever they are, together they must have fewer tokens, and calls and results
+// must not be torn apart. An error leaves the view as it was. fn must be safe for
+// concurrent use, and its messages belong to the middleware.
+func Custom(fn func(ctx context.Context, f *Fold) ([]message.Message, error)) Strategy {
+	return Strategy{kind: custom, make: fn}
+}
+
+// Concept is something of which the facts are wanted.
+type Concept struct {
+	Keyword     string // in a word or two: "deadline"
+	Description string // what is meant: "by when the user wants what"
+	Many        bool   // there are several facts; else the newest counts
+}
+
+// String returns the name under which [Strategy] is known, with its number.
+func (s Strategy) String() string {
+	switch s.kind {
+	case onlyLast, chunks:
+		return fmt.Sprintf("%s(%d)", s.kind, s.n)
+	case since:
+		return fmt.Sprintf("since(%s)", s.at.Format(time.RFC3339))
+	case facts:
+		return fmt.Sprintf("facts of %d concepts", len(s.concepts))
+	case whole, wholeBySystem, structured, rules, custom:
+	}
+	return s.kind.String()
+}
+
+func (k kind) String() string {
+	return [...]string{"whole", "whole by system", "only last", "since", "chunks", "facts", "structured", "rules", "custom"}[k]
+}
+
+// validate reports a strategy that makes no sense.
+func (s Strategy) validate() error {
+	switch s.kind {
+	case onlyLast, chunks:
+		if s.n <= 0 {
+			return fmt.Errorf("Strategy is %s, want 1 message or more", s)
+		}
+	case since:
+		if s.at.IsZero() {
+			return errors.New("Strategy is since no time, want one")
+		}
+	case facts:
+		if len(s.concepts) == 0 {
+			return errors.New("Strategy is facts of nothing, want a concept at least")
+		}
+		for i, c := range s.concepts {
+			if c.Keyword == "" {
+				return fmt.Errorf("Strategy is facts, and concept %d has no Keyword", i)
+			}
+		}
+	case custom:
+		if s.make == nil {
+			return errors.New("Strategy is custom, without a function")
+		}
+	case whole, wholeBySystem, structured, rules:
+	}
+	return nil
+}
+
+// block is what becomes one summary.
+type block struct {
+	pieces  []piece // what is folded
+	dropped int     // of them: the first, which the summary leaves out
+}
+
+// divide cuts what may be folded into blocks, by order.
+func (s Strategy) divide(all []piece) []block {
+	if len(all) == 0 {
+		return nil
+	}
+	switch s.kind {
+	case wholeBySystem:
+		var out []block
+		for _, p := range all {
+			if n := len(out); n == 0 || out[n-1].pieces[0].section != p.section {
+				out = append(out, block{})
+			}
+			last := &out[len(out)-1]
+			last.pieces = append(last.pieces, p)
+		}
+		return out
+	case chunks:
+		var out []block
+		for rest := all; len(rest) > 0; {
+			n := oldest(rest, s.n)
+			out, rest = append(out, block{pieces: rest[:n]}), rest[n:]
+		}
+		return out
+	case onlyLast:
+		return []block{{pieces: all, dropped: len(all) - newest(all, s.n)}}
+	case since:
+		young := func(p piece) bool { return p.time.IsZero() || !p.time.Before(s.at) }
+		first := slices.IndexFunc(all, young)
+		if first < 0 {
+			first = len(all)
+		}
+		return []block{{pieces: all, dropped: first}}
+	case whole, facts, structured, rules, custom:
+	}
+	return []block{{pieces: all}}
+}
+
+// oldest returns how many first pieces have n messages, or more if the last of
+// them has several.
+func oldest(all []piece, n int) int {
+	k := 0
+	for ; k < len(all) && n > 0; k++ {
+		n -= all[k].messages()
+	}
+	return k
+}
+
+// newest returns how many last pieces have n messages, or more if the first of
+// them has several. Earlier summaries do not count.
+func newest(all []piece, n int) int {
+	k := 0
+	for ; k < len(all) && n > 0; k++ {
+		if p := all[len(all)-1-k]; !p.summary() {
+			n -= p.messages()
+		}
+	}
+	return k
+}

@@ -1,0 +1,121 @@
+package summarize
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Name is what the middleware is called in events, in the journal and in
+// [middleware.Request.Force].
+const Name = "summarize"
+
+// New returns the middleware. The model writes the summaries; nil: rules do. It
+// is safe for concurrent use. It panics with "summarize: …" if the options are not
+// valid; [Options.Validate] tells beforehand.
+func New(model middleware.Model, opts Options) middleware.Middleware {
+	if err := opts.Validate(); err != nil {
+		panic("summarize: " + err.Error())
+	}
+	e := &editor{Options: opts.complete(), model: model, memory: newMemory()}
+	var layers []middleware.Middleware
+	if e.Flush != nil {
+		layers = append(layers, middleware.Editing(Name, e.settle, middleware.Options{RestAfter: -1}))
+	}
+	if e.Soft != nil {
+		layers = append(layers, middleware.Editing(Name, e.advise, middleware.Options{Trigger: e.Soft, RestAfter: -1, Strict: e.Strict}))
+	}
+	return middleware.Chain(append(layers, middleware.Editing(Name, e.plan, middleware.Options{
+		Trigger:  e.Trigger,
+		MinCalls: e.MinCalls,
+		Strict:   e.Strict,
+	}))...)
+}
+
+// editor is the middleware. Its options are complete.
+type editor struct {
+	Options
+
+	model  middleware.Model
+	memory *memory
+}
+
+// plan returns the folds of all that may be folded.
+func (e *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+	all := e.pieces(v)
+	if len(all) == 0 {
+		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+	}
+	src := newSource(v)
+	h := e.inAdvance(src, all)
+	if h != nil {
+		if p := e.prepared(src, all, h); p != nil {
+			return p, nil
+		}
+	}
+	jobs := e.jobs(src, e.Strategy.divide(all))
+	if h != nil && len(jobs) == 1 && jobs[0].block.dropped == 0 {
+		jobs[0].update(src, h)
+	}
+	if len(jobs) == 0 {
+		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+	}
+	plan := &middleware.Plan{}
+	b := &batch{jobs: jobs, parallel: e.Parallel}
+	for i, j := range jobs {
+		plan.Items += len(j.fresh)
+		plan.Edits = append(plan.Edits, middleware.Edit{
+			Kind:     middleware.Fold,
+			Runs:     neighbours(j.block.pieces),
+			Estimate: j.estimate,
+			Make:     func(ctx context.Context) ([]message.Message, error) { return b.product(ctx, i) },
+		})
+	}
+	plan.Why = fmt.Sprintf("folded %s into %s", count(plan.Items, "message"), summaries(jobs))
+	return plan, nil
+}
+
+// jobs returns the folds of blocks that are worth it.
+func (e *editor) jobs(src *source, blocks []block) []*job {
+	var ids []message.ID
+	var out []*job
+	for _, b := range blocks {
+		if len(b.pieces) == 1 && b.pieces[0].summary() {
+			continue
+		}
+		if ids == nil {
+			ids = message.IDs(src.view.History())
+		}
+		if j := e.job(src, ids, b); j.worth() {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+func summaries(jobs []*job) string {
+	earlier := 0
+	for _, j := range jobs {
+		earlier += len(j.fold.Earlier)
+	}
+	text := "a summary"
+	if len(jobs) > 1 {
+		text = count(len(jobs), "summary")
+	}
+	if earlier > 0 {
+		text += ", with the earlier one brought up to date"
+	}
+	return text
+}
+
+func count(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case what == "summary":
+		return fmt.Sprintf("%d summaries", n)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
