@@ -136,6 +136,21 @@ func TestFormats(t *testing.T) {
 			want: "ann@example.com 15:00 QX7-99Z; +1 (555) 123-4567, May 16, 2024, The Old Mill",
 		},
 		{
+			name: "lines that begin with the time",
+			text: "12:30 lunch with the team_lead\n15:00:05 done\n",
+			want: "12:30 team_lead 15:00:05",
+		},
+		{
+			name: "what looks like JSON at first",
+			text: "{\"a\": it's not JSON\nTotal: $54.04\nhttps://example.com/a\n",
+			want: "Total: $54.04; JSON https://example.com/a",
+		},
+		{
+			name: "a string that does not end",
+			text: "{\"text\": \"cut\\nTotal: $54.04\nPaid: 2024-05-15\n",
+			want: "Total: $54.04; Paid: 2024-05-15",
+		},
+		{
 			name: "what has no hard facts",
 			text: "She said it's fine, isn't it? The read-only mode and/or e.g. other I/O is no big deal. 1 or 12 of them.",
 			want: "",

@@ -51,3 +51,9 @@ func ShapeOf(word string) string { return KindNames[shapeOf(word)] }
 
 // Window is how much of a text is looked at.
 const Window = headSize + tailSize
+
+// PlainJSON and BareJSON resolve escapes.
+var (
+	PlainJSON = plainJSON
+	BareJSON  = bareJSON
+)

@@ -18,7 +18,7 @@ type reader struct {
 func (s *scanner) json(p span) (next int) {
 	const near = 64
 	i := p.from
-	for i < p.to && (s.text[i] == ' ' || s.text[i] == '\t') {
+	for i < p.to && strings.IndexByte(" \t,", s.text[i]) >= 0 {
 		i++
 	}
 	if i == p.to || s.text[i] != '{' && s.text[i] != '[' {
@@ -202,17 +202,22 @@ func (r *reader) takeValue(p span, escapes bool) {
 	}
 }
 
-// escapedLines reads a text whose line ends are escapes.
+// escapedLines reads a text whose line ends are escapes, or those that they are
+// where a string does not end as it should.
 func (s *scanner) escapedLines(p span) {
 	for !p.empty() {
-		line, next := p, p.to
-		if k := strings.Index(s.text[p.from:p.to], `\n`); k >= 0 {
-			line.to, next = p.from+k, p.from+k+len(`\n`)
+		rest, next := s.cutLine(p)
+		for !rest.empty() {
+			line, behind := rest, rest.to
+			if k := strings.Index(s.text[rest.from:rest.to], `\n`); k >= 0 {
+				line.to, behind = rest.from+k, rest.from+k+len(`\n`)
+			}
+			for !line.empty() && s.text[line.to-1] == '\\' {
+				line.to--
+			}
+			s.readLine(line)
+			rest.from = behind
 		}
-		for line.to > line.from && s.text[line.to-1] == '\\' {
-			line.to--
-		}
-		s.readLine(line)
 		p.from = next
 	}
 }

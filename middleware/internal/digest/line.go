@@ -142,10 +142,12 @@ func (s *scanner) behindNumber(number span, file bool, to int) int {
 	if n == 0 || n > longest || rest == "" {
 		return 0
 	}
+	clock := len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9'
+	blank := len(rest) > 1 && rest[1] <= ' '
 	switch b := rest[0]; {
 	case strings.HasPrefix(rest, "→"):
 		return number.to + len("→")
-	case b == ':' || b == '|' || b == '\t', b == '-' && (file || len(rest) > 1 && rest[1] <= ' '):
+	case b == '|', b == '\t', b == ':' && (file || !clock), b == '-' && (file || blank):
 		return number.to + 1
 	}
 	return 0

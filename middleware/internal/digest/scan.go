@@ -22,6 +22,7 @@ type scanner struct {
 	role    role     // of the key
 	value   span     // all that stands behind the key of a line
 	pair    span     // the key of the next word alone: key=value
+	numbers int      // how many there were without a telling key
 }
 
 // scan calls found with the facts of a text, one by one, and again where one
@@ -68,8 +69,7 @@ func (s *scanner) cutLine(p span) (line span, next int) {
 	return p, p.to
 }
 
-// readLine finds the facts of one line. Where it has no key of its own, the one
-// that counts now goes on.
+// readLine finds the facts of one line.
 func (s *scanner) readLine(p span) {
 	s.row++
 	key := s.key
@@ -288,6 +288,9 @@ const (
 	longestFact  = 240
 )
 
+// mostNumbers are taken of a text that have no telling key.
+const mostNumbers = 1000
+
 // add takes a fact among other words. It has a key if it stands right behind one.
 func (s *scanner) add(p span, k kind) {
 	key := s.key
@@ -322,15 +325,24 @@ func (s *scanner) addAs(p span, k kind, whole bool) {
 	case k == none, n < shortestFact, n > longestFact, !s.isPlainText(p):
 		return
 	case s.role > anyRole:
-	case k == word, k == number && len(strings.TrimLeft(s.text[p.from:p.to], "+-")) <= shortestFact, k == slug && !whole:
+	case k == word, k == slug && !whole:
+		return
+	case k == number && !s.isNumberTaken(p):
 		return
 	}
 	s.found(fact{text: s.text[p.from:p.to], kind: k, label: s.label, role: s.role, line: s.line, row: s.row, whole: whole})
 }
 
+// isNumberTaken reports whether a number without a telling key is taken: if it is
+// not too short, and there were not too many before.
+func (s *scanner) isNumberTaken(p span) bool {
+	s.numbers++
+	return s.numbers <= mostNumbers && len(strings.TrimLeft(s.text[p.from:p.to], "+-")) > shortestFact
+}
+
 // addLineNumber takes the number of a line, with the file as its label.
 func (s *scanner) addLineNumber(p, file span) {
-	if p.to-p.from <= shortestFact {
+	if !s.isNumberTaken(p) {
 		return
 	}
 	f := fact{text: s.text[p.from:p.to], kind: number, line: s.line, row: s.row, leads: true}
