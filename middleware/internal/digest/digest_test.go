@@ -136,6 +136,11 @@ func TestFormats(t *testing.T) {
 			want: "ann@example.com 15:00 QX7-99Z; +1 (555) 123-4567, May 16, 2024, The Old Mill",
 		},
 		{
+			name: "fields of a literal in code",
+			text: "\tAuthorName:  \"Ann Example\",\n\tAuthorEmail: \"ann@example.com\",\n\tFiles: []string{\"a.txt\"},\n\tTotal: total(1),\n",
+			want: "AuthorName: Ann Example; AuthorEmail ann@example.com a.txt",
+		},
+		{
 			name: "lines that begin with the time",
 			text: "12:30 lunch with the team_lead\n15:00:05 done\n",
 			want: "12:30 team_lead 15:00:05",

@@ -86,9 +86,12 @@ func (s *scanner) readLine(p span) {
 		p.from = k.to
 		_, size := classAt(s.text, k.to)
 		s.value = s.trimmed(span{k.to + size, p.to})
+		if !s.value.empty() && s.text[s.value.to-1] == ',' {
+			s.value = s.trimmed(span{s.value.from, s.value.to - 1})
+		}
 	}
 	s.words(p)
-	if s.role > anyRole && s.value.to-s.value.from <= longestName {
+	if w := s.text[s.value.from:s.value.to]; s.role > anyRole && len(w) <= longestName && !strings.ContainsAny(w, codeMarks) {
 		s.addWhole(s.value)
 	}
 	s.setKey(key)
@@ -287,6 +290,9 @@ const (
 	longestName  = 60 // of several words
 	longestFact  = 240
 )
+
+// codeMarks are in lines of code rather than in values.
+const codeMarks = "\"'`(){}[];="
 
 // mostNumbers are taken of a text that have no telling key.
 const mostNumbers = 1000
