@@ -83,7 +83,7 @@ func lookUp(r rune) class {
 		return upper
 	case r >= 'ａ' && r <= 'ｚ':
 		return lower
-	case r >= '“' && r <= '‟', r >= '「' && r <= '』', r == '《', r == '》', r == '«', r == '»':
+	case r >= '‘' && r <= '‟', r >= '「' && r <= '』', r == '《', r == '》', r == '«', r == '»':
 		return quote
 	case r == 0x85, r == 0x2028, r == 0x2029:
 		return newline

@@ -46,6 +46,11 @@ func TestFormats(t *testing.T) {
 			want: "flight: HAT045; price: 1973; seat_no: 12A",
 		},
 		{
+			name: "indented JSON in a string, and a list of numbers",
+			text: `{"result": "{\n  \"flights\": [\n    \"HAT045\",\n    \"HAT194\"\n  ]\n}", "rooms": [101, 1002]}`,
+			want: "flights: HAT045 HAT194; rooms: 101 1002",
+		},
+		{
 			name: "a text in a string",
 			text: `{"content": "first line\nTotal: $54.04\n\nOrder AB-1234 was \"shipped\" to C:\\data\\out.csv"}`,
 			want: `Total: $54.04; AB-1234 C:\\data\\out.csv`,
@@ -179,6 +184,7 @@ func TestScripts(t *testing.T) {
 		{"Заказ 4711 от 15.05.2024 на сумму 1 299,50 руб. Почта: ivan@example.ru", "4711 15.05.2024 ivan@example.ru; 1 299,50 руб"},
 		{"Rechnung RE-2024-0815 vom 15.08.2024 über 54,04 € an Jürgen", "RE-2024-0815 15.08.2024; 54,04 €"},
 		{"رقم الطلب AB-4711 المبلغ 250 USD بتاريخ 2024-05-15", "AB-4711 2024-05-15; 250 USD"},
+		{"“Old Mill”, «Старая мельница», 「古い 風車」, 『旧 磨坊』, ‘Moulin Vieux’, 《老 磨坊》", "Old Mill, Старая мельница, 古い 風車, 旧 磨坊, Moulin Vieux, 老 磨坊"},
 		{"आदेश AB-4711 की राशि ₹1,299 है", "AB-4711 ₹1,299"},
 	} {
 		require.Equal(t, c.want, lineOf(c.text, 50), c.text)
