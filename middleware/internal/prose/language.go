@@ -24,7 +24,7 @@ func (l Language) Or(other Language) Language {
 	return l
 }
 
-// What Of looks at, in bytes.
+// What is looked at, in bytes, of each role.
 const (
 	ofText = 2 << 10
 	ofAll  = 64 << 10
@@ -37,24 +37,31 @@ const (
 // long conversation too: the language hardly changes once it has gone on for a
 // while.
 func Of(msgs []message.Message) Language {
-	for _, role := range [...]message.Role{message.RoleUser, message.RoleAssistant} {
-		var s scripts
-		for i := 0; i < len(msgs) && s.read < ofAll; i++ {
-			if msgs[i].Role != role {
-				continue
-			}
-			for _, p := range msgs[i].Parts {
-				if t, ok := p.(message.Text); ok {
-					s.add(t.Text)
-				}
-			}
-		}
-		if l := s.language(); l != Unknown {
-			return l
+	var g Guess
+	g.Add(msgs)
+	return g.Language()
+}
+
+// Guess is what is known so far of the language of a conversation that comes
+// piece by piece. The zero value knows nothing.
+type Guess struct {
+	user, model scripts
+}
+
+// Add looks at messages that come after those before.
+func (g *Guess) Add(msgs []message.Message) {
+	for i := range msgs {
+		m := &msgs[i]
+		if m.Role == message.RoleUser {
+			g.user.message(m)
+		} else if m.Role == message.RoleAssistant {
+			g.model.message(m)
 		}
 	}
-	return English
 }
+
+// Language returns what [Of] returns for all messages that were added.
+func (g *Guess) Language() Language { return g.user.language().Or(g.model.language()).Or(English) }
 
 // scripts are how many letters there are of each.
 type scripts struct {
@@ -62,8 +69,15 @@ type scripts struct {
 	read             int // bytes
 }
 
+func (s *scripts) message(m *message.Message) {
+	for _, p := range m.Parts {
+		if t, ok := p.(message.Text); ok && s.read < ofAll {
+			s.add(Head(t.Text, ofText))
+		}
+	}
+}
+
 func (s *scripts) add(text string) {
-	text = Head(text, ofText)
 	s.read += len(text)
 	for line := range lines(text) {
 		if line.kind == code {
