@@ -1,0 +1,232 @@
+package ledger
+
+import (
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/prose"
+)
+
+// partOfText is what is read of the beginning and of the end of a text of the
+// user, in bytes.
+const partOfText = 16 << 10
+
+// longestSentence is what is kept of a sentence, in code points.
+const longestSentence = 300
+
+// instructions yields the sentences of a text that forbid, permit again, or say
+// how things are to be done, each as it can stand in a line.
+func instructions(text string) iter.Seq2[string, state] {
+	return func(yield func(string, state) bool) {
+		parts := []string{text}
+		if len(text) > 2*partOfText {
+			parts = []string{prose.Head(text, partOfText), prose.Tail(text, partOfText)}
+		}
+		for _, part := range parts {
+			for s := range prose.Sentences(part) {
+				kind, at := kindOf(s.Text)
+				if kind == unknown {
+					continue
+				}
+				if !yield(excerpt(s.Text, at), kind) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// kindOf tells what a sentence is: banned, told, or unknown if it is no
+// instruction; and about where it says so. A prohibition counts more than another
+// instruction beside it.
+func kindOf(sentence string) (kind state, at int) {
+	low := lower(masked(sentence))
+	if asksSomething(low) || looksLikeCode(sentence) {
+		return unknown, 0
+	}
+	for from := 0; from < len(low); {
+		size, next := clauseAt(low[from:])
+		switch k := kindOfClause(low[from : from+size]); {
+		case k == banned:
+			return banned, from
+		case k != unknown && kind == unknown:
+			kind, at = k, from
+		}
+		from += next
+	}
+	return kind, at
+}
+
+// kindOfClause tells what a clause is.
+func kindOfClause(clause string) state {
+	clause = strings.TrimLeft(clause, " *_-—–\"'“”")
+	start := clause
+	for cut := true; cut; {
+		if startsWith(start, statements) || startsWith(clause, statements) {
+			return unknown
+		}
+		start, cut = cutFiller(start)
+	}
+	clause += " " // so that a word at its end counts
+	switch {
+	case startsWith(start+" ", bansAt) && !tells(start), contains(clause, bansIn):
+		return banned
+	case startsWith(clause, liftsAt), startsWith(start+" ", liftsAt), contains(clause, liftsIn):
+		return banned
+	case startsWith(start+" ", rulesAt) && !tells(start), contains(clause, rulesIn):
+		return told
+	}
+	return unknown
+}
+
+// tells reports whether the second word of a clause is a verb that tells what
+// somebody does, rather than what to do: never fires.
+func tells(clause string) bool {
+	_, rest, _ := strings.Cut(clause, " ")
+	verb, _, _ := strings.Cut(rest, " ")
+	const shortest = 4
+	return len(verb) >= shortest && strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && strings.Trim(verb, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// cutFiller cuts the words from the beginning of a clause that may stand in front
+// of an instruction.
+func cutFiller(clause string) (rest string, cut bool) {
+	for _, f := range fillers {
+		if rest, ok := strings.CutPrefix(clause, f); ok {
+			return strings.TrimLeft(rest, " "), true
+		}
+	}
+	return clause, false
+}
+
+// borders stand between two clauses.
+var borders = []string{
+	", ", "; ", ": ", " (", ") ", " - ", " — ", " – ", "—", " and ", " but ", " so ", " then ", " because ", ". ", "! ", "，", "；", "：", "、", "（", "）", "。", "！",
+}
+
+// clauseAt returns the size of the clause that a text begins with, and where the
+// next begins.
+func clauseAt(text string) (size, next int) {
+	size, next = len(text), len(text)
+	for _, b := range borders {
+		if k := strings.Index(text[:size], b); k >= 0 {
+			size, next = k, k+len(b)
+		}
+	}
+	return size, next
+}
+
+func startsWith(text string, any []string) bool {
+	for _, s := range any {
+		if strings.HasPrefix(text, s) {
+			return true
+		}
+	}
+	return false
+}
+
+func contains(text string, any []string) bool {
+	for _, s := range any {
+		if strings.Contains(text, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// asksSomething reports whether a sentence is a question.
+func asksSomething(low string) bool {
+	end := strings.TrimRight(low, " \"'”’」』）)*")
+	for _, mark := range [...]string{"?", "？", "吗", "呢", "嗎"} {
+		if strings.HasSuffix(strings.TrimRight(end, "。."), mark) {
+			return true
+		}
+	}
+	if startsWith(low, asks) {
+		return true
+	}
+	for _, w := range asks {
+		if w[0] >= utf8.RuneSelf && strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// looksLikeCode reports whether a sentence is a line of a program or of its
+// output, rather than said.
+func looksLikeCode(sentence string) bool {
+	const mostMarks = 6 // one character of so many may be one
+	if msg, _ := digest.Fault(sentence); msg == sentence {
+		return true
+	}
+	for _, start := range [...]string{"//", "/*", "#!", "--", "$ ", "+ ", "@@", "<!--"} {
+		if strings.HasPrefix(sentence, start) {
+			return true
+		}
+	}
+	if strings.IndexByte("{};\\", sentence[len(sentence)-1]) >= 0 || strings.Contains(sentence, " := ") || strings.Contains(sentence, "=>") {
+		return true
+	}
+	marks := 0
+	for i := range len(sentence) {
+		if strings.IndexByte("{}[]()<>=;|&$%\\/_^~", sentence[i]) >= 0 {
+			marks++
+		}
+	}
+	return marks*mostMarks > len(sentence)
+}
+
+// quotes open and close what somebody else says.
+var quotes = []struct{ open, closing string }{{"`", "`"}, {`"`, `"`}, {"“", "”"}, {"「", "」"}, {"『", "』"}, {"«", "»"}, {"《", "》"}}
+
+// masked returns a sentence with _ for each byte inside of quotes.
+func masked(sentence string) string {
+	for _, q := range quotes {
+		for from := 0; ; {
+			k := strings.Index(sentence[from:], q.open)
+			if k < 0 {
+				break
+			}
+			k += from + len(q.open)
+			end := strings.Index(sentence[k:], q.closing)
+			if end < 0 {
+				break
+			}
+			sentence = sentence[:k] + strings.Repeat("_", end) + sentence[k+end:]
+			from = k + end + len(q.closing)
+		}
+	}
+	return sentence
+}
+
+// lower writes ASCII in lower case, and ’ as '.
+func lower(s string) string {
+	b := []byte(strings.ReplaceAll(s, "’", "'"))
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// excerpt returns a sentence as a line. Of one that is very long the part stays
+// that begins a little before at, where it instructs.
+func excerpt(sentence string, at int) string {
+	const before = 60 // bytes
+	line := prose.Line(sentence, len(sentence)+1)
+	if utf8.RuneCountInString(line) <= longestSentence {
+		return line
+	}
+	from := min(max(at-before, 0), len(sentence))
+	for from > 0 && from < len(sentence) && !utf8.RuneStart(sentence[from]) {
+		from++
+	}
+	if from > 0 {
+		return "…" + prose.Line(sentence[from:], longestSentence-1)
+	}
+	return prose.Line(sentence, longestSentence)
+}

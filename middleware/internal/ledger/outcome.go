@@ -1,0 +1,145 @@
+package ledger
+
+import (
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/prose"
+)
+
+// What is read of a result, in bytes, but for identifiers.
+const (
+	headOfResult = 2 << 10
+	tailOfResult = 1 << 10
+)
+
+// outcome is how a call ended.
+type outcome struct {
+	state state  // passed or failed; unknown: the result does not say
+	code  string // the exit code; "": unknown
+	fault string // the line that tells what failed; "": nothing did, or it does not say
+}
+
+// outcomeOf tells it from a piece of a result. A command has failed if its exit
+// code is not 0, or if the result is marked as an error; it has passed if the exit
+// code is 0, and nothing else says so.
+func outcomeOf(r message.ToolResult, command bool) (o outcome) {
+	head, tail := r.Text, ""
+	if len(head) > headOfResult+tailOfResult {
+		head, tail = prose.Head(r.Text, headOfResult), prose.Tail(r.Text, tailOfResult)
+	}
+	if command {
+		if o.code = exitCode(head, tail); o.code == "0" {
+			o.state = passed
+		} else if o.code != "" {
+			o.state = failed
+		}
+	}
+	broken := r.Error || startsWithFault(head)
+	if broken {
+		o.state = failed
+	}
+	if o.state == failed {
+		o.fault = faultIn(head, tail, broken)
+	}
+	return o
+}
+
+// exitCode looks for it in the first and the last three lines.
+func exitCode(head, tail string) string {
+	if tail == "" {
+		tail = head
+	}
+	const near = 3
+	rest := head
+	for range near {
+		var line string
+		line, rest, _ = strings.Cut(strings.TrimLeft(rest, "\r\n"), "\n")
+		if code := codeIn(line); code != "" {
+			return code
+		}
+	}
+	rest = tail
+	for range near {
+		rest = strings.TrimRight(rest, "\r\n")
+		k := strings.LastIndexByte(rest, '\n')
+		if code := codeIn(rest[k+1:]); code != "" {
+			return code
+		}
+		rest = rest[:max(k, 0)]
+	}
+	return ""
+}
+
+// codeIn returns the exit code that a line tells; "": it tells none.
+func codeIn(line string) string {
+	const longest, early = 120, 32
+	if line = strings.TrimSpace(line); line == "" {
+		return ""
+	}
+	json := line[0] == '{'
+	if !json && len(line) > longest {
+		return ""
+	}
+	low := strings.ToLower(line)
+	for _, w := range exitWords {
+		k := strings.Index(low, w)
+		if k < 0 || !json && k > early {
+			continue
+		}
+		rest := strings.TrimLeft(low[k+len(w):], "\"'`> :=：(")
+		digits := len(rest) - len(strings.TrimLeft(rest, "-0123456789"))
+		if digits > 0 && digits <= len("-1073741819") {
+			return rest[:digits]
+		}
+	}
+	return ""
+}
+
+// startsWithFault reports whether a result says of itself that it failed.
+func startsWithFault(head string) bool {
+	const longest = 64
+	low := strings.ToLower(prose.Head(strings.TrimLeft(head, " \t\r\n"), longest))
+	for _, w := range faultStarts {
+		if strings.HasPrefix(low, w) {
+			return true
+		}
+	}
+	return strings.TrimSpace(low) == "error"
+}
+
+// faultIn returns the line that tells what failed: the first that reads like an
+// error, else, if the result is one as a whole, the first that says anything.
+func faultIn(head, tail string, whole bool) string {
+	first := ""
+	for _, text := range [...]string{head, tail} {
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			if line == "" || isWrapper(line) {
+				continue
+			}
+			if _, ok := digest.Fault(line); ok {
+				return line
+			}
+			if first == "" {
+				first = line
+			}
+		}
+	}
+	if whole {
+		return first
+	}
+	return ""
+}
+
+func isWrapper(line string) bool {
+	const longest = 40
+	low := strings.ToLower(prose.Head(line, longest))
+	for _, w := range wrappers {
+		if strings.HasPrefix(low, w) && (len(line) <= len(w)+3 || strings.HasPrefix(w, "<returncode") || strings.HasPrefix(w, "traceback") || w == "exit code") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,123 @@
+package ledger
+
+import (
+	"strings"
+
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// page is a text that is put together from sections, as long as there is room.
+type page struct {
+	counter tokens.Counter
+	room    int // tokens
+	taken   []section
+}
+
+// section is a title, or two, with lines below, the oldest first.
+type section struct {
+	titles [2]string
+	lines  []line
+	joined bool // all in one line, and neighbours share a label
+}
+
+type line struct {
+	label  string // in front of the text; "": none
+	text   string
+	second bool // it stands below the second title
+}
+
+// cost returns what a line adds to a text, rather too much than too little: a
+// counter may round down, or join what is side by side.
+func (p *page) cost(line string) int { return max(p.counter.Count(line), 1) + 1 }
+
+// take adds a section, of its lines the newest that fit, and leaves at least so
+// many tokens to others.
+func (p *page) take(s section, others int) {
+	n, cost := p.fitting(s, p.room-others)
+	if n == 0 {
+		return
+	}
+	s.lines = s.lines[len(s.lines)-n:]
+	p.taken = append(p.taken, s)
+	p.room -= cost
+}
+
+// need returns how many tokens a section takes, if it may take so many.
+func (p *page) need(s section, most int) int {
+	_, cost := p.fitting(s, most)
+	return cost
+}
+
+// fitting returns how many of the newest lines of a section fit into so many
+// tokens, and what they take.
+func (p *page) fitting(s section, most int) (n, cost int) {
+	titled, label := [2]bool{}, ""
+	for n < len(s.lines) {
+		l := s.lines[len(s.lines)-1-n]
+		more := p.cost("- " + l.text)
+		if l.label != "" && l.label != label {
+			more += p.cost(l.label + ": ")
+		}
+		k := 0
+		if l.second {
+			k = 1
+		}
+		if !titled[k] {
+			more += p.cost(s.titles[k])
+		}
+		if cost+more > most {
+			break
+		}
+		titled[k], label = true, l.label
+		cost += more
+		n++
+	}
+	return n, cost
+}
+
+// text writes the page, which has at most so many tokens. "": it is empty.
+func (p *page) text(heading string, most int) string {
+	for len(p.taken) > 0 {
+		text := heading
+		for _, s := range p.taken {
+			text += s.text()
+		}
+		if p.counter.Count(text) <= most {
+			return text
+		}
+		last := &p.taken[len(p.taken)-1]
+		if last.lines = last.lines[1:]; len(last.lines) == 0 {
+			p.taken = p.taken[:len(p.taken)-1]
+		}
+	}
+	return ""
+}
+
+// text writes a section, with a line break in front of each line.
+func (s section) text() string {
+	var b strings.Builder
+	for k, title := range s.titles {
+		between, label := "\n- ", ""
+		for _, l := range s.lines {
+			if l.second != (k == 1) {
+				continue
+			}
+			if title != "" {
+				b.WriteString("\n" + title)
+				title = ""
+			}
+			switch {
+			case l.label == "":
+				b.WriteString(between + l.text)
+			case l.label == label:
+				b.WriteString(", " + l.text)
+			default:
+				b.WriteString(between + l.label + ": " + l.text)
+			}
+			if s.joined {
+				between, label = "; ", l.label
+			}
+		}
+	}
+	return b.String()
+}

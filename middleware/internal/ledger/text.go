@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/middleware/internal/prose"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// DefaultTokens is how long a ledger is at most, if nobody says otherwise.
+const DefaultTokens = 600
+
+// Options say how a ledger is written.
+type Options struct {
+	// Tokens is the most that the section may take, by Counter. 0: DefaultTokens;
+	// negative: there is no section.
+	Tokens int
+
+	// Counter counts it, a line at a time. nil: [tokens.Estimate].
+	Counter tokens.Counter
+
+	// Language of headings. Unknown: English. [prose.Of] tells that of a
+	// conversation.
+	Language prose.Language
+}
+
+// wording is what a section says in one language.
+type wording struct {
+	heading                                                    string
+	banned, told, errors, commands, identifiers, written, read string
+	passed, failed                                             string
+	exit                                                       string // behind a command that failed with a code
+}
+
+var wordings = map[prose.Language]wording{
+	prose.English: {
+		heading: "[Facts recorded by code]",
+		banned:  "What the user forbade, or permitted again (verbatim, the newest last):", told: "Other standing instructions of the user (verbatim):",
+		errors: "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
+		passed: "ok", failed: "failed", exit: "exit code ",
+	},
+	prose.Chinese: {
+		heading: "[以下是由程序记录的事实]",
+		banned:  "用户禁止或重新允许的事项(原话,新的在后):", told: "用户的其他长期要求(原话):",
+		errors: "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
+		passed: "成功", failed: "失败", exit: "退出码 ",
+	},
+}
+
+// Entries are cut to so many code points.
+const (
+	longestError       = 200
+	longestCommandLine = 120
+	longestPath        = 200
+)
+
+// Text returns the section, without a line break at its end. It is "" if there is
+// nothing to tell, or no room for anything. The same ledger gives the same text.
+//
+// Where room is short, what is left out are the oldest entries of the kind that
+// counts least: first files, then identifiers, commands, errors, instructions,
+// and prohibitions last of all. Of the room that instructions leave, files keep a
+// third, and commands and identifiers a sixth each, as far as they need it: many
+// commands do not push all files out.
+func (l *Ledger) Text(o Options) string {
+	if o.Tokens == 0 {
+		o.Tokens = DefaultTokens
+	}
+	if o.Counter == nil {
+		o.Counter = tokens.Estimate{}
+	}
+	w := wordings[o.Language.Or(prose.English)]
+	p := page{counter: o.Counter}
+	p.room = o.Tokens - p.cost(w.heading)
+
+	p.take(section{titles: [2]string{w.banned}, lines: l.sentences(banned)}, 0)
+	p.take(section{titles: [2]string{w.told}, lines: l.sentences(told)}, 0)
+
+	const third, sixth = 3, 6
+	left := p.room
+	files := section{titles: [2]string{w.written, w.read}, lines: l.fileLines()}
+	commands := section{titles: [2]string{w.commands}, lines: l.commandLines(w)}
+	ids := section{titles: [2]string{w.identifiers}, lines: l.identifiers(left), joined: true}
+	forFiles, forCommands, forIDs := p.need(files, left/third), p.need(commands, left/sixth), p.need(ids, left/sixth)
+
+	p.take(section{titles: [2]string{w.errors}, lines: l.errorLines()}, forCommands+forIDs+forFiles)
+	p.take(commands, forIDs+forFiles)
+	p.take(ids, forFiles)
+	p.take(files, 0)
+	return p.text(w.heading, o.Tokens)
+}
+
+// sentences returns those of one kind.
+func (l *Ledger) sentences(kind state) (lines []line) {
+	for _, e := range l.rules.entries {
+		if !e.gone && e.state == kind {
+			lines = append(lines, line{text: e.key})
+		}
+	}
+	return lines
+}
+
+func (l *Ledger) errorLines() (lines []line) {
+	for _, e := range l.errors.entries {
+		if !e.gone {
+			lines = append(lines, line{text: prose.Line(e.key, longestError)})
+		}
+	}
+	return lines
+}
+
+func (l *Ledger) commandLines(w wording) (lines []line) {
+	for _, e := range l.commands.entries {
+		if e.gone {
+			continue
+		}
+		text := prose.Line(e.key, longestCommandLine)
+		switch {
+		case e.state == passed:
+			text += " → " + w.passed
+		case e.state == failed && e.code != "":
+			text += " → " + w.failed + " (" + w.exit + e.code + ")"
+		case e.state == failed:
+			text += " → " + w.failed
+		}
+		lines = append(lines, line{text: text})
+	}
+	return lines
+}
+
+func (l *Ledger) fileLines() (lines []line) {
+	for _, e := range l.files.entries {
+		if !e.gone {
+			lines = append(lines, line{text: pathLine(e.key), second: e.state == read})
+		}
+	}
+	return lines
+}
+
+// pathLine writes the name of a file. Of a long one the end says more.
+func pathLine(name string) string {
+	text := prose.Line(name, len(name)+1)
+	if n := utf8.RuneCountInString(text); n > longestPath {
+		for ; n >= longestPath; n-- {
+			_, size := utf8.DecodeRuneInString(text)
+			text = text[size:]
+		}
+		return "…" + text
+	}
+	return text
+}
