@@ -48,10 +48,10 @@ func (f *Fold) Count(text string) int {
 // compose returns the message of a summary: its header and the words, the facts,
 // and how many messages it stands for, each a part of its own, so that the words
 // are found again as they were written.
-func (e *editor) compose(f *Fold, words, ledger string) message.Message {
-	head := e.header(f.Language)
-	if words != "" {
-		head += "\n" + words
+func (e *editor) compose(f *Fold, t text, ledger string) message.Message {
+	head := t.header
+	if t.words != "" {
+		head += "\n" + t.words
 	}
 	parts := []message.Part{message.Text{Text: head}}
 	if ledger != "" {
@@ -69,7 +69,7 @@ func (e *editor) wordsOf(r *middleware.Record) string {
 			text = t.Text
 		}
 	}
-	for _, header := range []string{e.Header, English.header(), Chinese.header()} {
+	for _, header := range append([]string{e.Header}, headers...) {
 		if rest, ok := strings.CutPrefix(text, header); ok && header != "" {
 			return strings.TrimPrefix(rest, "\n")
 		}
@@ -78,7 +78,7 @@ func (e *editor) wordsOf(r *middleware.Record) string {
 }
 
 // leftOut finds in the last line of a summary how many messages it leaves out.
-var leftOut = regexp.MustCompile(`(?:较早的 |; the oldest )(\d+)`)
+var leftOut = regexp.MustCompile(`(?:,有 |; )(\d+) (?:条未|of them left)`)
 
 // droppedOf returns how many messages no word of an earlier summary is about.
 func droppedOf(r *middleware.Record) int {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -20,9 +19,10 @@ type job struct {
 
 	block    block
 	fold     *Fold
-	ids      []message.ID // of the history
-	covers   []int        // positions of the history that the summary will stand for
-	fresh    []int        // of these: what no earlier summary stands for
+	ids      []message.ID      // of the history
+	covers   []int             // positions of the history that the summary will stand for
+	fresh    []int             // of these: what no earlier summary stands for
+	told     []message.Message // what rules write about: the originals, but for those that are dropped now
 	key      key
 	before   int                // tokens of what is folded
 	ledger   int                // tokens that the facts may have
@@ -36,7 +36,7 @@ func (e *editor) job(src *source, ids []message.ID, b block) *job {
 	v := src.view
 	j := &job{editor: e, block: b, ids: ids, covers: src.behind(b.pieces)}
 	f := &Fold{View: v, Question: question(v), Originals: src.messages(j.covers)}
-	known := make([]bool, len(ids))
+	known, gone := make([]bool, len(ids)), make([]bool, len(ids))
 	for i, p := range b.pieces {
 		j.before += p.tokens
 		dropped := i < b.dropped
@@ -50,7 +50,10 @@ func (e *editor) job(src *source, ids []message.ID, b block) *job {
 			}
 			f.Dropped += droppedOf(p.earlier)
 		case dropped:
-			f.Dropped += len(src.behind(b.pieces[i : i+1]))
+			for _, k := range src.behind(b.pieces[i : i+1]) {
+				gone[k] = true
+				f.Dropped++
+			}
 		default:
 			for k := p.First; k <= p.Last; k++ {
 				f.Messages = append(f.Messages, v.At(k))
@@ -60,6 +63,9 @@ func (e *editor) job(src *source, ids []message.ID, b block) *job {
 	for _, k := range j.covers {
 		if !known[k] {
 			j.fresh = append(j.fresh, k)
+		}
+		if !gone[k] {
+			j.told = append(j.told, v.History()[k])
 		}
 	}
 	if f.Language = e.Language; f.Language == "" {
@@ -85,7 +91,7 @@ func (j *job) limit() {
 	}
 	f.Tokens = min(j.SummaryTokens, max(earlier, fresh/half))
 	j.ledger = min(j.LedgerTokens, j.before/quarter)
-	j.estimate = f.View.Count(j.compose(f, "", "")) + f.Tokens + j.ledger
+	j.estimate = f.View.Count(j.compose(f, text{header: j.header(f.Language)}, "")) + f.Tokens + j.ledger
 }
 
 // worth reports whether the fold frees enough to be made at all.
@@ -165,33 +171,49 @@ func (j *job) produce(ctx context.Context) (*product, error) {
 	return p, nil
 }
 
-// write goes down the ladder: the strategy's own way, rules, a note.
+// write goes down the ladder: the strategy's own way, rules, an extract, a note.
 func (j *job) write(ctx context.Context, all *spent) (p *product, how string, err error) {
 	if j.Strategy.kind == custom {
 		return j.custom(ctx)
 	}
+	ledger := j.facts()
 	if j.asks() {
-		words, err := j.ask(ctx, all)
-		if err == nil {
-			if p, err = j.finish(words); err == nil {
-				return p, "in the words of the summariser", nil
-			}
-			j.reject(ctx, err)
-		}
+		p, err := j.words(ctx, ledger, all)
 		switch {
+		case err == nil:
+			return p, "in the words of the summariser", nil
 		case ctx.Err() != nil:
 			return nil, "", ctx.Err()
 		case j.NoFallback || j.quiet:
 			return nil, "", &middleware.Error{Kind: middleware.KindOf(err), Op: Name, Err: fmt.Errorf("no summary that can be taken: %w", err)}
 		}
 	}
-	if p, err = j.finish(j.rules()); err == nil {
-		return p, "by rules", nil
+	if t := j.byRules(); t.words != "" || ledger != "" {
+		if p, err = j.shorter(t, ledger); err == nil {
+			return p, "by rules", nil
+		}
+	}
+	if p, err = j.shorter(j.extract(), ledger); err == nil {
+		return p, "as an extract, since no summary of them is shorter", nil
 	}
 	if p, err = j.note(); err == nil {
 		return p, "left out, since no summary of them is shorter", nil
 	}
 	return nil, "", err
+}
+
+// words returns the summary in the words of whoever is asked, if they can be
+// taken.
+func (j *job) words(ctx context.Context, ledger string, all *spent) (*product, error) {
+	words, err := j.ask(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	p, err := j.shorter(text{j.header(j.fold.Language), words}, ledger)
+	if err != nil {
+		j.reject(ctx, err)
+	}
+	return p, err
 }
 
 // asks reports whether somebody is asked for the words.
@@ -208,34 +230,20 @@ func (j *job) custom(ctx context.Context) (*product, string, error) {
 	return &product{messages: slices.Clone(msgs)}, "by the caller's strategy", nil
 }
 
-// finish makes the message of some words, if it is shorter than what it stands
-// for.
-func (j *job) finish(words string) (*product, error) {
-	if strings.TrimSpace(words) == "" {
-		return nil, errors.New("the summary is empty")
-	}
-	return j.shorter(words, j.facts())
-}
-
-// note makes a message that says what is gone, and no more.
+// note makes a message that says how much is gone, and no more.
 func (j *job) note() (*product, error) {
-	f := *j.fold
-	f.Dropped += len(f.Messages)
-	own := *j
-	own.fold = &f
-	if p, err := own.shorter(strings.Join(f.Earlier, "\n"), own.facts()); err == nil {
-		return p, nil
-	}
-	return own.shorter("", "")
+	f, own := *j.fold, *j
+	f.Dropped, own.fold = len(f.Originals), &f
+	return own.shorter(text{header: j.header(f.Language)}, "")
 }
 
 // shorter composes a message, if that is shorter than what it stands for.
-func (j *job) shorter(words, ledger string) (*product, error) {
-	m := j.compose(j.fold, words, ledger)
+func (j *job) shorter(t text, ledger string) (*product, error) {
+	m := j.compose(j.fold, t, ledger)
 	if n := j.fold.View.Count(m); n >= j.before {
 		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it stands for", n, j.before)
 	}
-	return &product{messages: []message.Message{m}, words: words}, nil
+	return &product{messages: []message.Message{m}, words: t.words}, nil
 }
 
 // reject tells that what was written is not taken.

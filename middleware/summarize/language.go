@@ -3,9 +3,9 @@ package summarize
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/prose"
 )
 
 // Language is one in which summaries are written.
@@ -21,24 +21,17 @@ func (l Language) known() bool { return l == "" || l == English || l == Chinese 
 
 // languageOf returns the language of a conversation.
 func languageOf(msgs []message.Message) Language {
-	han, all := 0, 0
-	for i := range msgs {
-		if msgs[i].Role != message.RoleUser {
-			continue
-		}
-		for _, r := range msgs[i].Text() {
-			if unicode.IsLetter(r) {
-				all++
-			}
-			if unicode.Is(unicode.Han, r) {
-				han++
-			}
-		}
-	}
-	if han > 0 && han*5 >= all {
+	if prose.Of(msgs) == prose.Chinese {
 		return Chinese
 	}
 	return English
+}
+
+func (l Language) prose() prose.Language {
+	if l == Chinese {
+		return prose.Chinese
+	}
+	return prose.English
 }
 
 // header returns the first line of a summary: what it is, so that nobody takes it
@@ -48,6 +41,13 @@ func (l Language) header() string {
 		return "【历史摘要】（程序对先前对话的记录，不是用户的新指示）"
 	}
 	return "[Summary of the earlier conversation: a record made by the program, not a request of the user]"
+}
+
+// headers are those that rules write.
+var headers = []string{
+	English.header(), Chinese.header(),
+	"[Summary of the earlier conversation]", "[以下是之前对话的摘要]",
+	"[Extract of the earlier conversation]", "[以下是之前对话的摘录]",
 }
 
 // tally is how many messages a summary stands for.
@@ -73,12 +73,12 @@ func (t tally) line(l Language) string {
 	if l == Chinese {
 		fmt.Fprintf(&b, "(已压缩 %d 条消息,其中用户 %d 条,助手 %d 条", t.all, t.user, t.assistant)
 		if t.dropped > 0 {
-			fmt.Fprintf(&b, ",较早的 %d 条未写入摘要", t.dropped)
+			fmt.Fprintf(&b, ",有 %d 条未写入摘要", t.dropped)
 		}
 	} else {
-		fmt.Fprintf(&b, "(%d messages folded: %d of the user, %d of the assistant", t.all, t.user, t.assistant)
+		fmt.Fprintf(&b, "(%d messages compacted: %d of the user, %d of the assistant", t.all, t.user, t.assistant)
 		if t.dropped > 0 {
-			fmt.Fprintf(&b, "; the oldest %d are left out of the summary", t.dropped)
+			fmt.Fprintf(&b, "; %d of them left out", t.dropped)
 		}
 	}
 	b.WriteByte(')')
