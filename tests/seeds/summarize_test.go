@@ -1,0 +1,347 @@
+package seeds_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// long is so much text that a message of it is worth folding.
+var long = strings.Repeat("The build reads its cache. ", 60)
+
+// dialogue returns pairs of a question and an answer.
+func dialogue(pairs int) []message.Message {
+	var h []message.Message
+	for i := range pairs {
+		h = append(h,
+			message.User(fmt.Sprintf("Question %d: %s", i, long)),
+			message.Assistant(message.Text{Text: fmt.Sprintf("Answer %d: %s", i, long)}))
+	}
+	return h
+}
+
+// sayT is a summariser that says T.
+func sayT(context.Context, *summarize.Fold) (string, error) { return "T", nil }
+
+// folded returns the view of a history that is folded, and the events.
+func folded(t *testing.T, h []message.Message, opts summarize.Options) ([]message.Message, []middleware.Event) {
+	t.Helper()
+	return foldedBy(t, middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarize.New(nil, opts)), h, summarize.Name)
+}
+
+func foldedBy(t *testing.T, mw middleware.Middleware, h []message.Message, force ...string) ([]message.Message, []middleware.Event) {
+	t.Helper()
+	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: force})
+	require.NoError(t, err)
+	return sent.Messages, events
+}
+
+// letters names the messages of a view by those of a history, and what is new T.
+func letters(view, history []message.Message, names []string) []string {
+	var out []string
+	for _, m := range view {
+		name := "T"
+		if i := slices.IndexFunc(history, m.Equal); i >= 0 {
+			name = names[i]
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+func kindsOf(events []middleware.Event) []middleware.EventKind {
+	var out []middleware.EventKind
+	for _, e := range events {
+		out = append(out, e.Kind)
+	}
+	return out
+}
+
+// tokensOf returns a request of exactly so many tokens, by a counter that counts
+// bytes.
+func tokensOf(t *testing.T, n int) *middleware.Request {
+	t.Helper()
+	h := []message.Message{message.User("What now?"), message.Assistant(message.Text{Text: ""})}
+	req := &middleware.Request{Messages: h}
+	missing := n - tokens.Request(bytesCounter{}, h, nil)
+	h[1].Parts[0] = message.Text{Text: strings.Repeat("x", missing)}
+	require.Equal(t, n, tokens.Request(bytesCounter{}, h, nil))
+	return req
+}
+
+type bytesCounter struct{}
+
+func (bytesCounter) Count(text string) int { return len(text) }
+
+func TestB5(t *testing.T) {
+	t.Parallel()
+
+	// 60000 no, 60001 yes.
+	layer2 := summarize.Options{Trigger: trigger.Tokens(60_001)}
+	env := middleware.With(middleware.Env{Counter: bytesCounter{}}, func(next middleware.Model) middleware.Model { return next })
+	for n, want := range map[int]summarize.Urgency{60_000: summarize.None, 60_001: summarize.Hard} {
+		s, err := summarize.Check(t.Context(), tokensOf(t, n), layer2, env)
+		require.NoError(t, err)
+		require.Equal(t, want, s.Urgency, "%d tokens", n)
+	}
+
+	// System messages and the newest rounds stay, the question stays verbatim, one
+	// message stands for the rest.
+	var all []toolCall
+	for i := range 8 {
+		all = append(all, toolCall{tool: "read", named: "read", result: fmt.Sprintf("%d: %s", i, long)})
+	}
+	h := conversation(all)
+	question := ""
+	layer2 = summarize.Options{
+		KeepRounds: 4, Header: "【历史摘要】", LedgerTokens: -1,
+		Summarizer: func(_ context.Context, f *summarize.Fold) (string, error) {
+			question = f.Question
+			return "四次读取都成功。", nil
+		},
+	}
+	view, _ := folded(t, h, layer2)
+	require.Equal(t, "Look into it.", question, "the summariser is given the current question")
+	require.Equal(t, h[:2], view[:2], "the system message and the question")
+	require.True(t, strings.HasPrefix(view[2].Text(), "【历史摘要】\n四次读取都成功。"), view[2].Text())
+	require.Equal(t, message.RoleUser, view[2].Role)
+	require.Equal(t, h[len(h)-9:], view[3:], "four rounds and the answer")
+
+	layer2.Role = message.RoleSystem
+	view, _ = folded(t, h, layer2)
+	require.Equal(t, message.RoleSystem, view[2].Role, "on request")
+}
+
+func TestD1(t *testing.T) {
+	t.Parallel()
+	env := middleware.With(middleware.Env{Counter: bytesCounter{}}, func(next middleware.Model) middleware.Model { return next })
+	for name, c := range map[string]struct {
+		opts                            summarize.Options
+		soft, hard, reserve, keep, most int
+	}{
+		"development": {summarize.Development(), 5_000, 8_000, 2_000, 4, 400},
+		"production":  {summarize.Production(), 15_000, 20_000, 4_000, 6, 800},
+		"large":       {summarize.Large(), 25_000, 30_000, 6_000, 10, 1_200},
+	} {
+		require.Equal(t, c.reserve, c.opts.Reserve, name)
+		require.Equal(t, c.keep, c.opts.Keep, name)
+		require.Equal(t, c.most, c.opts.SummaryTokens, name)
+		require.False(t, c.opts.NoFallback, name)
+		for n, want := range map[int]summarize.Status{
+			c.soft - 1: {Due: false, Tokens: c.soft - 1, Threshold: c.soft, Urgency: summarize.None},
+			c.soft:     {Due: true, Tokens: c.soft, Threshold: c.soft, Urgency: summarize.Soft},
+			c.hard - 1: {Due: true, Tokens: c.hard - 1, Threshold: c.soft, Urgency: summarize.Soft},
+			c.hard:     {Due: true, Tokens: c.hard, Threshold: c.hard, Urgency: summarize.Hard},
+		} {
+			got, err := summarize.Check(t.Context(), tokensOf(t, n), c.opts, env)
+			require.NoError(t, err)
+			require.NotEmpty(t, got.Why)
+			got.Why = ""
+			require.Equal(t, want, got, "%s at %d", name, n)
+		}
+
+		// The reserve is subtracted from the window.
+		req := tokensOf(t, c.soft+1)
+		req.Budget = &middleware.Budget{Window: c.soft + 1 + c.reserve}
+		got, err := summarize.Check(t.Context(), req, c.opts, env)
+		require.NoError(t, err)
+		require.Equal(t, summarize.Hard, got.Urgency, "%s: the window less the reserve is reached", name)
+		require.Equal(t, c.soft+1, got.Threshold, name)
+	}
+}
+
+func TestD2(t *testing.T) {
+	t.Parallel()
+	h := dialogue(15)
+	view, _ := folded(t, h, summarize.Options{Keep: 6})
+	require.Len(t, view, 8, "the first question, a summary of 23, and 6")
+	require.Equal(t, h[0], view[0])
+	require.Equal(t, h[24:], view[2:])
+	require.True(t, strings.HasSuffix(view[1].Text(), "(23 messages compacted: 11 of the user, 12 of the assistant)"), view[1].Text())
+
+	view, _ = folded(t, h, summarize.Options{Keep: 6, Language: summarize.Chinese})
+	require.True(t, strings.HasSuffix(view[1].Text(), "(已压缩 23 条消息,其中用户 11 条,助手 12 条)"), view[1].Text())
+
+	// What the original tells in its result, a draft tells.
+	mw := summarize.New(nil, summarize.Options{Keep: 6})
+	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+	require.NoError(t, err)
+	require.Equal(t, 30, d.Before.Len(), "original count")
+	require.Equal(t, 8, d.After.Len(), "retained count")
+	require.Equal(t, view[2:], d.After.Messages()[2:], "messages")
+	require.Len(t, d.Edits, 1, "the summary")
+	require.Less(t, d.After.Tokens(), d.Before.Tokens(), "tokens before and after")
+
+	// Fewer than keep: unchanged.
+	h = dialogue(3)
+	view, events := folded(t, h[:5], summarize.Options{Keep: 6})
+	require.Equal(t, h[:5], view)
+	require.Empty(t, events)
+
+	// The cut never splits a round.
+	h = conversation([]toolCall{{tool: "read", result: long}, {tool: "read", result: long}, {tool: "read", result: long}})
+	view, _ = folded(t, h, summarize.Options{Keep: 2})
+	require.Equal(t, h[len(h)-3:], view[3:], "the call of the result that is kept is kept as well")
+}
+
+// vault is a store of memories that fails as often as it is told.
+type vault struct {
+	mu    sync.Mutex
+	fails int
+	saved []summarize.Memory
+}
+
+func (v *vault) Save(_ context.Context, m []summarize.Memory) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.fails > 0 {
+		v.fails--
+		return errors.New("the disk is full")
+	}
+	v.saved = append(v.saved, m...)
+	return nil
+}
+
+// questions extracts what the user has asked.
+func questions(_ context.Context, msgs []message.Message) ([]summarize.Memory, error) {
+	var out []summarize.Memory
+	for _, m := range msgs {
+		if m.Role == message.RoleUser {
+			out = append(out, summarize.Memory{Text: m.Text()})
+		}
+	}
+	return out, nil
+}
+
+func TestD4(t *testing.T) {
+	t.Parallel()
+	h := dialogue(20)
+
+	var store vault
+	opts := summarize.Options{Keep: 6, Flush: summarize.FlushTo(&store, questions)}
+	mw := summarize.New(nil, opts)
+	_, events := foldedBy(t, mw, h[:30], summarize.Name)
+	require.Equal(t, []middleware.EventKind{middleware.Flushed, middleware.Summarizing, middleware.Summarized, middleware.Edited}, kindsOf(events))
+	require.Equal(t, 11, events[0].Items)
+	require.Len(t, store.saved, 11)
+	foldedBy(t, mw, h[:30])
+	foldedBy(t, mw, h[:30], summarize.Name)
+	require.Len(t, store.saved, 11, "once per fold")
+	foldedBy(t, mw, h, summarize.Name)
+	require.Len(t, store.saved, 16, "the next fold: the five that are new")
+
+	// A failing store does not stop the fold, and is reported.
+	store = vault{fails: 1}
+	view, events := foldedBy(t, summarize.New(nil, opts), h, summarize.Name)
+	require.Len(t, view, 8)
+	require.Equal(t, middleware.FlushFailed, events[0].Kind)
+	require.ErrorContains(t, events[0].Err, "the disk is full")
+	require.Empty(t, store.saved)
+
+	// A fold that is taken back and made again does not flush twice.
+	store = vault{}
+	mw = summarize.New(nil, opts)
+	req := &middleware.Request{Messages: h, Force: []string{summarize.Name}}
+	d, err := middleware.Draft(t.Context(), mw, req)
+	require.NoError(t, err)
+	require.Empty(t, store.saved, "a dry run keeps nothing")
+	back, err := d.Without(0)
+	require.NoError(t, err)
+	require.NoError(t, back.Commit(t.Context()))
+	require.NoError(t, d.Commit(t.Context()))
+	foldedBy(t, mw, h)
+	require.Len(t, store.saved, 16, "what was folded in the dry run that was kept")
+	foldedBy(t, mw, h, summarize.Name)
+	require.Len(t, store.saved, 16)
+}
+
+func TestD5(t *testing.T) {
+	t.Parallel()
+	h := dialogue(15)
+	broken := func(context.Context, *summarize.Fold) (string, error) { return "", errors.New("503: overloaded, secret-trace-4711") }
+
+	// With fallback, rules.
+	view, events := folded(t, h, summarize.Options{Keep: 6, Summarizer: broken})
+	require.Len(t, view, 8)
+	require.Contains(t, view[1].Text(), "Topics: ")
+	require.NotContains(t, view[1].Text(), "secret-trace-4711", "an error text never gets into the view")
+	require.Contains(t, kindsOf(events), middleware.Rejected)
+
+	// Without, an error, and the history is unchanged.
+	opts := summarize.Options{Keep: 6, Summarizer: broken, NoFallback: true}
+	view, events = folded(t, h, opts)
+	require.Equal(t, h, view)
+	require.Equal(t, middleware.Failed, events[len(events)-1].Kind)
+	opts.Strict = true
+	_, _, err := middleware.Apply(t.Context(), summarize.New(nil, opts), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+	var typed *middleware.Error
+	require.ErrorAs(t, err, &typed)
+	require.Equal(t, summarize.Name, typed.Op)
+}
+
+func TestE1(t *testing.T) {
+	t.Parallel()
+	text := func(name string) message.Part { return message.Text{Text: name + ": " + long} }
+	system := func(name string) message.Message { return message.System(name + ": " + long) }
+	user := func(name string) message.Message { return message.User(name + ": " + long) }
+	call := message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: `{"a":"b"}`})
+	keepNothing := summarize.Options{Keep: -1, LedgerTokens: -1, Summarizer: sayT}
+	bySystem := keepNothing
+	bySystem.Strategy = summarize.WholeBySystem()
+
+	two := []message.Message{system("S0"), user("U0"), message.Assistant(text("A0")), system("S1"), user("U1"), message.Assistant(text("A1")), system("S2")}
+	for name, c := range map[string]struct {
+		history []message.Message
+		names   string
+		opts    summarize.Options
+		want    string
+	}{
+		"an answer":     {[]message.Message{system("S"), user("U"), message.Assistant(text("A"))}, "S U A", keepNothing, "S U T"},
+		"a call":        {[]message.Message{system("S"), user("U"), message.Assistant(text("A")), call}, "S U A C", keepNothing, "S U T C"},
+		"whole":         {two, "S0 U0 A0 S1 U1 A1 S2", keepNothing, "S0 U0 S1 U1 T S2"},
+		"whole by part": {two, "S0 U0 A0 S1 U1 A1 S2", bySystem, "S0 U0 T S1 U1 T S2"},
+		// The last user message stays, unlike in the original.
+		"the last question": {
+			[]message.Message{system("S"), user("U0"), message.Assistant(text("A0")), user("U1")}, "S U0 A0 U1", keepNothing, "S U0 T U1",
+		},
+		"an empty block": {
+			[]message.Message{system("S0"), user("U0"), system("S1"), message.Assistant(text("A0"))}, "S0 U0 S1 A0", bySystem, "S0 U0 S1 T",
+		},
+	} {
+		view, _ := folded(t, c.history, c.opts)
+		require.Equal(t, strings.Fields(c.want), letters(view, c.history, strings.Fields(c.names)), name)
+	}
+
+	// One system message and 15 pairs in chunks of 4: 28 can be folded.
+	chunks := keepNothing
+	chunks.Strategy = summarize.Chunks(4)
+	h := append([]message.Message{message.System("You are helpful.")}, dialogue(15)...)
+	view, _ := folded(t, h, chunks)
+	require.Equal(t, strings.Fields("S U T T T T T T U T"), letters(view, h, append(append(
+		strings.Fields("S U"), make([]string, 27)...), "U", "A")), "7 summaries")
+
+	// Only the newest are summarised; those before are dropped.
+	last := keepNothing
+	var seen []message.Message
+	last.Strategy = summarize.OnlyLast(4)
+	last.Summarizer = func(_ context.Context, f *summarize.Fold) (string, error) {
+		seen = f.Messages
+		return "T", nil
+	}
+	view, _ = folded(t, h, last)
+	require.Equal(t, append(slices.Clone(h[26:29]), h[30]), seen)
+	require.Len(t, view, 4)
+	require.True(t, strings.HasSuffix(view[3].Text(), "(28 messages compacted: 13 of the user, 15 of the assistant; 24 of them left out)"), view[3].Text())
+}
