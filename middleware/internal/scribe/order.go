@@ -1,0 +1,101 @@
+package scribe
+
+import (
+	"fmt"
+	"strings"
+)
+
+// order is what one request asks for.
+type order struct {
+	kind        kind
+	part, parts int    // of the record, for notes and facts
+	earlier     bool   // an earlier summary is shown
+	tokens      int    // that the answer shall have at most
+	after       Reason // of the attempt before; "": it is the first
+}
+
+type kind int
+
+const (
+	whole kind = iota // the summary
+	notes             // of a piece of the record
+	facts             // of a piece of the record
+)
+
+// ask returns the order in words, without the record.
+func (b Brief) ask(o order, concepts []Concept) string {
+	w := b.Language.words()
+	var lines []string
+	switch {
+	case o.kind == facts:
+		lines = append(lines, w.facts, w.list(concepts), w.factForm)
+	case b.Task != "":
+		lines = append(lines, b.Task)
+	default:
+		lines = append(lines, w.task)
+	}
+	if o.earlier {
+		lines = append(lines, w.earlier)
+	}
+	switch {
+	case o.kind == notes:
+		lines = append(lines, fmt.Sprintf(w.note, o.part, o.parts))
+	case o.kind == whole && b.Form == Structured:
+		lines = append(lines, w.form)
+	case o.kind == whole && len(b.Sections) > 0:
+		lines = append(lines, w.headings, b.headings())
+	}
+	lines = append(lines, fmt.Sprintf(w.length, max(20, o.tokens*w.words/100)))
+	if b.Task == "" {
+		lines = append(lines, w.language)
+	}
+	if o.after != "" {
+		lines = append(lines, fmt.Sprintf(w.strict, w.because[o.after]))
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// headings lists the sections, the built-in ones with what belongs there.
+func (b Brief) headings() string {
+	w := b.Language.words()
+	builtIn := len(b.Sections) == len(w.sections) && &b.Sections[0] == &w.sections[0]
+	var lines []string
+	for i, s := range b.Sections {
+		line := "## " + strings.TrimSpace(strings.TrimLeft(s, "# "))
+		if builtIn {
+			line += "\n(" + w.under[i] + ")"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (w *wording) list(concepts []Concept) string {
+	var lines []string
+	for _, c := range concepts {
+		many := w.factOne
+		if c.Many {
+			many = w.factMany
+		}
+		line := fmt.Sprintf("- %q (%s)", c.Keyword, many)
+		if c.Description != "" {
+			line += ": " + c.Description
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// question returns what the user asks, in a fence, and no more than so many code
+// points of it: its beginning and its end.
+func (b Brief) question() string {
+	if !visible(b.Focus) {
+		return ""
+	}
+	const head, tail = 700, 300
+	q := []rune(b.Focus)
+	if n := len(q) - head - tail; n > 0 {
+		q = []rune(fmt.Sprintf("%s\n[… %d …]\n%s", string(q[:head]), n, string(q[len(q)-tail:])))
+	}
+	return b.Language.words().focus + "\n<question>\n" + strings.TrimSpace((entry{"", string(q)}).text()[len("[]\n"):]) + "\n</question>"
+}

@@ -1,0 +1,232 @@
+package scribe
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// desk is what an author has room for, in tokens.
+type desk struct {
+	limit  int // of an answer that is taken
+	answer int // of what the author may write, reasoning included
+	room   int // of a record that can be shown
+}
+
+var emptyUser = message.Message{Role: message.RoleUser}
+
+// deskOf measures the window of an author. Counts are estimates, so a tenth of
+// the window stays free. Authors that reason before they write need more room for
+// their answers than the answers have tokens.
+func (s *session) deskOf(a Author) desk {
+	d := desk{limit: s.MaxTokens, room: math.MaxInt / 4}
+	window := a.window()
+	if window > 0 {
+		d.limit = min(d.limit, window/5)
+	}
+	if a.Known.Output > 0 {
+		d.limit = min(d.limit, a.Known.Output)
+	}
+	d.answer = 2*d.limit + 1024
+	if window > 0 {
+		d.answer = min(d.answer, max(d.limit, window/4))
+	}
+	if a.Known.Output > 0 {
+		d.answer = min(d.answer, a.Known.Output)
+	}
+	if window > 0 {
+		input := window - d.answer
+		if a.Known.Input > 0 {
+			input = min(input, a.Known.Input)
+		}
+		d.room = input - window/10 - s.frame(d.limit)
+	}
+	return d
+}
+
+// frame returns the tokens of a request that shows nothing, at its longest.
+func (s *session) frame(limit int) int {
+	most := 0
+	kinds := []kind{whole, notes}
+	if s.concepts != nil {
+		kinds = []kind{facts}
+	}
+	for _, k := range kinds {
+		for after := range s.Language.words().because {
+			o := order{kind: k, part: 1, parts: 1, earlier: k == whole && s.Earlier != "", tokens: limit, after: after}
+			most = max(most, s.Meter.Request(s.messages(o, "", "record"), nil))
+		}
+	}
+	return most
+}
+
+// messages are those of a fresh request. Everything that was said stands in
+// fences.
+func (s *session) messages(o order, text, name string) []message.Message {
+	w := s.Language.words()
+	lines := []string{fmt.Sprintf(w.record, name, name), "<" + name + ">\n" + text + "</" + name + ">"}
+	if q := s.question(); q != "" && o.kind != facts {
+		lines = append(lines, q)
+	}
+	lines = append(lines, s.ask(o, s.concepts))
+	return []message.Message{message.System(w.scribe), message.User(strings.Join(lines, "\n\n"))}
+}
+
+// draft is a request that is ready to be sent, and what its answer must meet.
+type draft struct {
+	*middleware.Request
+
+	author Author
+	desk   desk
+	mode   Mode
+	order  order
+	terms  terms
+	shown  piece // fresh mode
+}
+
+// fresh returns the request that shows a piece of the record.
+func (s *session) fresh(o order, p piece, earlier unit) *draft {
+	units := p.units
+	if earlier != nil {
+		units = append([]unit{earlier}, units...)
+	}
+	text := textOf(units)
+	name := fence(text + s.Focus)
+	d := &draft{author: s.Writer, desk: s.desk, mode: Fresh, shown: p, terms: s.terms(o, s.desk.limit, p.tokens)}
+	d.terms.fence = name
+	o.earlier, o.after, o.tokens = earlier != nil, s.reason(), s.target(d.terms)
+	d.order = o
+	d.Request = s.request(s.Writer, s.desk)
+	d.Messages = s.messages(o, text, name)
+	return d
+}
+
+// target is how many tokens the author is told to write: fewer than are taken,
+// since models count badly.
+func (s *session) target(t terms) int {
+	n := min(t.limit, s.desk.limit) * 3 / 4
+	if t.below > 0 {
+		n = min(n, t.below/2)
+	}
+	return n
+}
+
+func (s *session) terms(o order, limit, shown int) terms {
+	t := terms{limit: limit, markers: s.Markers, cutter: s.cutter}
+	switch o.kind {
+	case whole:
+		t.sections, t.below = s.Sections, s.replaced
+		if s.Form == Structured {
+			t.parse = s.structured
+		}
+	case notes:
+		if shown > limit {
+			t.below = shown
+		}
+	case facts:
+		t.parse, t.limit = s.facts, math.MaxInt // what is made of the JSON has its limit
+	}
+	return t
+}
+
+// request returns a request without messages. It is made anew, so that it has
+// nothing in common with the live call.
+func (s *session) request(a Author, d desk) *middleware.Request {
+	req := &middleware.Request{Model: a.Name}
+	if w := a.window(); w > 0 {
+		req.Budget = &middleware.Budget{Window: w, Reserve: min(d.answer, w-1)}
+	}
+	switch {
+	case s.PassOptions && s.Live != nil:
+		req.Params = s.Live.Params
+	case s.Params != nil:
+		req.Params = s.Params(d.answer)
+	}
+	return req
+}
+
+// suffix returns the live request with the order at its end, if that is possible
+// and wanted.
+func (s *session) suffix() (*draft, bool) {
+	if s.Mode == Fresh || !s.canSuffix() || !s.shownLive() {
+		return nil, false
+	}
+	d := &draft{author: s.Main, desk: s.deskOf(s.Main), mode: Suffix}
+	d.terms = s.terms(order{kind: whole}, d.desk.limit, 0)
+	d.order = order{kind: whole, earlier: s.Earlier != "", tokens: s.target(d.terms)}
+	msgs, ok := asked(s.Live.Messages, s.Language.words().suffix+"\n\n"+s.ask(d.order, nil))
+	if !ok {
+		return nil, false
+	}
+	d.Request = s.request(s.Main, d.desk)
+	d.Messages, d.Tools = msgs, s.Live.Tools
+	if d.Model == "" {
+		d.Model = s.Live.Model
+	}
+	if w := s.Main.window(); w > 0 && s.Meter.Request(msgs, d.Tools) > w-d.desk.answer-w/20 {
+		return nil, false
+	}
+	return d, s.Mode == Suffix || s.cheaper(d)
+}
+
+// shownLive reports whether the live request shows all that the summary replaces.
+func (s *session) shownLive() bool {
+	next := 0
+	earlier := s.Earlier == ""
+	for _, m := range s.Live.Messages {
+		earlier = earlier || strings.Contains(m.Text(), s.Earlier)
+		if next < len(s.Folded) && m.Equal(s.Folded[next]) {
+			next++
+		}
+	}
+	return earlier && next == len(s.Folded)
+}
+
+// asked returns the messages with one more of the user. The rest stays byte for
+// byte, or the cache would be of no use; so does what is invalid in it. What the
+// providers want between the end and a message of the user is put there. False
+// means that there is no such way.
+func asked(live []message.Message, text string) ([]message.Message, bool) {
+	const bridge = "(continue)"
+	open := len(live)
+	for _, v := range message.Rules(0).Violations(live) {
+		if v.Rule == message.UnansweredCall && !slices.ContainsFunc(live[v.At+1:], isAssistant) {
+			open = min(open, v.At)
+		}
+	}
+	live = slices.Clip(live[:open])
+	if len(live) == 0 {
+		return nil, false
+	}
+	last := live[len(live)-1]
+	var msgs []message.Message
+	switch last.Role {
+	case message.RoleUser:
+		last.Parts = append(slices.Clip(last.Parts), message.Text{Text: text})
+		msgs = append(slices.Clone(live[:len(live)-1]), last)
+	case message.RoleTool:
+		msgs = slices.Concat(live, []message.Message{message.Assistant(message.Text{Text: bridge}), message.User(text)})
+	default:
+		msgs = slices.Concat(live, []message.Message{message.User(text)})
+	}
+	return msgs, noWorse(live, msgs)
+}
+
+func isAssistant(m message.Message) bool { return m.Role == message.RoleAssistant }
+
+// noWorse reports whether no provider finds more wrong with msgs than with live.
+func noWorse(live, msgs []message.Message) bool {
+	was := message.Portable.Violations(live)
+	for _, v := range message.Portable.Violations(msgs) {
+		k := slices.Index(was, v)
+		if k < 0 {
+			return false
+		}
+		was = slices.Delete(was, k, k+1)
+	}
+	return true
+}
