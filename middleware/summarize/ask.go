@@ -68,5 +68,3 @@ func (f *Fold) accept(words string) error {
 	}
 	return nil
 }
-
-func (j *job) askModel(ctx context.Context, _ *spent) (string, error) { return "", ctx.Err() }

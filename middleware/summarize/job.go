@@ -218,7 +218,7 @@ func (j *job) words(ctx context.Context, ledger string, all *spent) (*product, e
 
 // asks reports whether somebody is asked for the words.
 func (j *job) asks() bool {
-	return j.Strategy.kind != rules && (j.Summarizer != nil || j.model != nil)
+	return j.Strategy.kind != rules && (j.Summarizer != nil || j.model != nil || j.Live != nil)
 }
 
 // custom makes the fold of a strategy of the caller.

@@ -50,6 +50,9 @@ var headers = []string{
 	"[Extract of the earlier conversation]", "[以下是之前对话的摘录]",
 }
 
+// ledgerHeaders are those of the facts.
+var ledgerHeaders = []string{"[Facts recorded by code]", "[以下是由程序记录的事实]"}
+
 // tally is how many messages a summary stands for.
 type tally struct{ all, user, assistant, dropped int }
 

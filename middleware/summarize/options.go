@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -70,6 +72,38 @@ type Options struct {
 	// Summarizer writes the words in place of the model given to [New]. nil: the
 	// model does, and rules where there is none.
 	Summarizer Summarizer
+
+	// Model is the name of the model given to [New], by which the table of models
+	// knows its window and its prices. "": they are not known.
+	Model string
+
+	// Live is the model of the conversation itself: the one that the chain stands
+	// before. It writes summaries in [Suffix] mode, and in all modes where [New] was
+	// given no model. nil: there is no Suffix mode.
+	Live middleware.Model
+
+	// Mode says how a model is asked. 0: [Auto].
+	Mode Mode
+
+	// Task says what a model is to write, in place of the built-in wording. "":
+	// that.
+	Task string
+
+	// Sections are headings that the text of a model must have, each once. nil: key
+	// objectives, tools used and results, key findings, current status, next steps,
+	// if Task is "" and the summary is not very short; empty but not nil: none.
+	Sections []string
+
+	// Retries is how many requests for one summary may fail, or bring what cannot
+	// be taken, before the last one. 0: 2; negative: none.
+	Retries int
+
+	// Params returns the provider's call options for an answer of at most so many
+	// tokens. nil: none.
+	Params func(tokens int) any
+
+	// PassParams passes on the call options of the request, in place of Params.
+	PassParams bool
 
 	// SummaryTokens is how many tokens the words of one summary may have. A text
 	// that is longer is not taken. 0: DefaultSummaryTokens.
@@ -151,6 +185,17 @@ func (o Options) Validate() error {
 	default:
 		errs = append(errs, fmt.Errorf("Role is %q, want %q, %q or %q", o.Role, message.RoleUser, message.RoleSystem, message.RoleAssistant))
 	}
+	if o.Mode < Auto || o.Mode > Fresh {
+		errs = append(errs, fmt.Errorf("Mode is %d, want Auto, Suffix or Fresh", o.Mode))
+	}
+	if o.Mode == Suffix && o.Live == nil {
+		errs = append(errs, errors.New("Mode is Suffix and Live is nil, want the model of the conversation in Live"))
+	}
+	for i, s := range o.Sections {
+		if !strings.ContainsFunc(s, unicode.IsLetter) {
+			errs = append(errs, fmt.Errorf("Sections[%d] is %q, want a heading with letters", i, s))
+		}
+	}
 	if !o.Language.known() {
 		errs = append(errs, fmt.Errorf("Language is %q, want %q, %q, or none for that of the conversation", o.Language, English, Chinese))
 	}
@@ -173,6 +218,7 @@ func (o Options) complete() Options {
 	if o.KeepRounds == 0 && o.KeepTurns == 0 && o.KeepTokens == 0 {
 		o.Keep = cmp.Or(o.Keep, DefaultKeep)
 	}
+	o.Sections = slices.Clone(o.Sections)
 	o.SummaryTokens = cmp.Or(o.SummaryTokens, DefaultSummaryTokens)
 	o.LedgerTokens = max(0, cmp.Or(o.LedgerTokens, DefaultLedgerTokens))
 	o.Role = cmp.Or(o.Role, message.RoleUser)

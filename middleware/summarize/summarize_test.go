@@ -1,0 +1,427 @@
+package summarize_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/models"
+)
+
+// good is a summary that can be taken.
+const good = "Key objectives: find out why the build fails.\nTools used and results: read_log, twice.\n" +
+	"Key findings: the cache is stale.\nCurrent status: known.\nNext steps: clear it."
+
+// writer is a model that answers always the same.
+func writer(text string) *middlewaretest.Scripted {
+	return writers(middleware.Response{
+		Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd,
+		Usage: message.Usage{Input: 1000, Output: 100},
+	})
+}
+
+func writers(answers ...middleware.Response) *middlewaretest.Scripted {
+	var all []middleware.Model
+	for len(all) < 50 {
+		for _, a := range answers {
+			all = append(all, middlewaretest.Give(a))
+		}
+	}
+	return middlewaretest.Script(all...)
+}
+
+// history returns a conversation whose rounds are worth folding.
+func history(rounds int) []message.Message {
+	return middlewaretest.ReAct{Rounds: rounds, PerTurn: 4, Result: 1500, Answered: true}.Messages()
+}
+
+// fold forces a fold of a history.
+func fold(t *testing.T, mw middleware.Middleware, h []message.Message) ([]message.Message, []middleware.Event) {
+	t.Helper()
+	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{summarize.Name}, Model: "claude-sonnet-4-5"})
+	require.NoError(t, err)
+	return sent.Messages, events
+}
+
+// summaryIn returns the only message of a view that is not of the history.
+func summaryIn(t *testing.T, view, h []message.Message) message.Message {
+	t.Helper()
+	var found []message.Message
+	for _, m := range view {
+		if !contains(h, m) {
+			found = append(found, m)
+		}
+	}
+	require.Len(t, found, 1, "one message stands for what is folded")
+	return found[0]
+}
+
+func contains(h []message.Message, m message.Message) bool {
+	for i := range h {
+		if h[i].Equal(m) {
+			return true
+		}
+	}
+	return false
+}
+
+func kinds(events []middleware.Event) (out []middleware.EventKind) {
+	for _, e := range events {
+		out = append(out, e.Kind)
+	}
+	return out
+}
+
+func TestModelWrites(t *testing.T) {
+	t.Parallel()
+	small := writer(good)
+	h := history(8)
+	view, events := fold(t, summarize.New(small.Model(), summarize.Options{Model: "gpt-5-mini"}), h)
+	s := summaryIn(t, view, h)
+	require.Equal(t, message.RoleUser, s.Role)
+	require.True(t, strings.HasPrefix(s.Text(), "[Summary of the earlier conversation: a record made by the program"), s.Text())
+	require.Contains(t, s.Text(), good)
+
+	require.Equal(t, []middleware.EventKind{middleware.Summarizing, middleware.Attempted, middleware.Summarized, middleware.Edited}, kinds(events))
+	table, _ := models.Default().Lookup("gpt-5-mini")
+	cost, ok := table.Price.Cost(message.Usage{Input: 1000, Output: 100})
+	require.True(t, ok)
+	for _, e := range events[1:3] {
+		require.Equal(t, message.Usage{Input: 1000, Output: 100}, e.Usage, e)
+		require.Equal(t, cost, e.Cost, e)
+		require.Equal(t, summarize.Name, e.By)
+	}
+
+	require.Len(t, small.Requests(), 1)
+	req := small.Requests()[0]
+	require.Empty(t, req.Tools, "no tools are called")
+	require.Nil(t, req.Params, "the options of the run are not passed on")
+	require.Equal(t, "gpt-5-mini", req.Model)
+}
+
+func TestSuffixMode(t *testing.T) {
+	t.Parallel()
+	live := writer(good)
+	h := history(8)
+	type options struct{ Temperature float64 }
+	opts := summarize.Options{Live: live.Model(), Mode: summarize.Suffix, PassParams: true}
+	mw := summarize.New(nil, opts)
+	tools := []message.ToolDef{{Name: "read_log", Parameters: `{"type":"object"}`}}
+	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Tools: tools, Params: options{0.5}, Force: []string{"*"}})
+	require.NoError(t, err)
+	require.Contains(t, summaryIn(t, sent.Messages, h).Text(), good)
+	req := live.Requests()[0]
+	require.NoError(t, middlewaretest.Same(h, req.Messages[:len(h)]), "the live conversation as it is, for the cache")
+	require.Len(t, req.Messages, len(h)+1, "and one message more")
+	require.Equal(t, tools, req.Tools)
+	require.Equal(t, options{0.5}, req.Params)
+
+	// A part of the conversation is never asked for in the whole of it.
+	live = writer("Notes: the cache is stale.")
+	opts.Live, opts.Strategy, opts.Sections = live.Model(), summarize.Chunks(6), []string{}
+	fold(t, summarize.New(nil, opts), h)
+	for _, r := range live.Requests() {
+		require.Less(t, len(r.Messages), 3, "a record")
+	}
+}
+
+func TestRejected(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	say := func(text string, stop middleware.StopReason) middleware.Response {
+		return middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: stop}
+	}
+	call := middleware.Response{Message: message.Assistant(message.ToolCall{ID: "x", Name: "read_log", Arguments: "{}"}), Stop: middleware.StopTools}
+	for name, answer := range map[string]middleware.Response{
+		"empty":           say(" ", middleware.StopEnd),
+		"cut off":         say(good, middleware.StopLength),
+		"a call":          call,
+		"a refusal":       say("I'm sorry, but I can't help with that.", middleware.StopEnd),
+		"in Chinese":      say("抱歉，我无法协助处理这个请求。", middleware.StopEnd),
+		"without section": say("All is well.", middleware.StopEnd),
+		"ten times":       say(good+strings.Repeat("\nand the cache of the build number 17 is stale as well", 400), middleware.StopEnd),
+	} {
+		small := writers(answer)
+		view, events := fold(t, summarize.New(small.Model(), summarize.Options{}), h)
+		require.Contains(t, kinds(events), middleware.Rejected, name)
+		require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted", "%s: rules write in its place", name)
+		require.NotContains(t, summaryIn(t, view, h).Text(), "sorry", name)
+		require.LessOrEqual(t, len(small.Requests()), 8, "%s: bounded", name)
+
+		view, events = fold(t, summarize.New(small.Model(), summarize.Options{NoFallback: true}), h)
+		require.NoError(t, middlewaretest.Same(h, view), "%s: all is as it was", name)
+		require.Equal(t, middleware.Failed, events[len(events)-1].Kind, name)
+	}
+}
+
+// A second fold brings the summary up to date: the model sees the words of the
+// first and what is new, and nothing else.
+func TestBroughtUpToDate(t *testing.T) {
+	t.Parallel()
+	small := writers(
+		middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd},
+		middleware.Response{Message: message.Assistant(message.Text{Text: strings.ReplaceAll(good, "stale", "cleared")}), Stop: middleware.StopEnd},
+	)
+	mw := summarize.New(small.Model(), summarize.Options{})
+	h := history(16)
+	first, _ := fold(t, mw, h[:len(h)/2])
+	second, _ := fold(t, mw, h)
+	require.Len(t, small.Requests(), 2)
+	asked := small.Requests()[1].Messages
+	record := asked[len(asked)-1].Text()
+	require.Contains(t, record, "the cache is stale")
+	require.NotContains(t, record, "Facts recorded by code", "the words alone")
+	require.NotContains(t, record, h[3].Parts[0].(message.ToolResult).Text, "what was folded before is not read again")
+	s := summaryIn(t, second, h).Text()
+	require.Contains(t, s, "the cache is cleared")
+	require.NotContains(t, s, "stale", "nothing is nested")
+	require.Contains(t, s, fmt.Sprintf("(%d messages compacted", len(h)-len(second)+1))
+	require.NoError(t, middlewaretest.Same(first[:2], second[:2]), "the head stays")
+}
+
+// The same history at the same time is summarised once, and whoever takes part
+// hears of it once.
+func TestSingleFlight(t *testing.T) {
+	t.Parallel()
+	var asked, told atomic.Int32
+	began, gate := make(chan struct{}, 8), make(chan struct{})
+	slow := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		asked.Add(1)
+		began <- struct{}{}
+		<-gate
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd}, nil
+	}
+	observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
+		if e.Kind == middleware.Summarized {
+			told.Add(1)
+		}
+	})
+	mw := middleware.Chain(observe, summarize.New(slow, summarize.Options{}))
+	h := history(8)
+	views := make([][]message.Message, 8)
+	var all sync.WaitGroup
+	for i := range views {
+		all.Go(func() {
+			sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}})
+			if err == nil {
+				views[i] = sent.Messages
+			}
+		})
+	}
+	<-began
+	close(gate)
+	all.Wait()
+	require.Equal(t, int32(1), asked.Load())
+	require.Equal(t, int32(1), told.Load())
+	for _, v := range views[1:] {
+		require.NoError(t, middlewaretest.Same(views[0], v))
+	}
+}
+
+// Whoever waits for a summary makes it, if the call that made it is called off.
+func TestTakeOver(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	began := make(chan struct{})
+	model := func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		if asked.Add(1) == 1 {
+			close(began)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd}, nil
+	}
+	mw := summarize.New(model, summarize.Options{})
+	h := history(8)
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	var first, second error
+	all.Go(func() { _, _, first = middleware.Apply(ctx, mw, &middleware.Request{Messages: h, Force: []string{"*"}}) })
+	<-began
+	all.Go(func() { _, _, second = middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}}) })
+	cancel()
+	all.Wait()
+	require.ErrorIs(t, first, context.Canceled)
+	require.NoError(t, second)
+	require.Equal(t, int32(2), asked.Load())
+}
+
+// A conversation that goes on after a fold never pays for it again, whatever
+// happens to the calls: also when the model fails, or the call was called off
+// before the edit was kept.
+func TestPaidOnce(t *testing.T) {
+	t.Parallel()
+	small := writer(good)
+	opts := summarize.Options{Trigger: trigger.Messages(16), KeepRounds: 2}
+	failing := true
+	model := summarize.New(small.Model(), opts)(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		if failing {
+			return nil, errors.New("502")
+		}
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}, nil
+	})
+	h := history(8)
+	_, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
+	require.Error(t, err)
+	require.Len(t, small.Requests(), 1)
+	failing = false
+	_, err = model(t.Context(), &middleware.Request{Messages: h}, nil)
+	require.NoError(t, err)
+	require.Len(t, small.Requests(), 1)
+
+	// A dry run pays, and the call behind it does not.
+	small = writer(good)
+	mw := summarize.New(small.Model(), opts)
+	for range 3 {
+		_, err = middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
+		require.NoError(t, err)
+	}
+	_, _, err = middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Len(t, small.Requests(), 1)
+
+	// Equal conversations of two tenants do not meet.
+	mws := []middleware.Middleware{middleware.With(middleware.Env{Scope: "a"}, mw), middleware.With(middleware.Env{Scope: "b"}, mw)}
+	for _, scoped := range mws {
+		_, _, err = middleware.Apply(t.Context(), scoped, &middleware.Request{Messages: h})
+		require.NoError(t, err)
+	}
+	require.Len(t, small.Requests(), 3)
+}
+
+func TestMemoriesAndPins(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	h[5].Hints.Memory = true // results of a round: the round stays
+	h[8].Hints.Pinned = true
+	view, _ := fold(t, summarize.New(nil, summarize.Options{PreserveMemory: true}), h)
+	for _, i := range []int{0, 1, 4, 5, 8, 9} {
+		require.True(t, contains(view, h[i]), "message %d stays", i)
+	}
+	view, _ = fold(t, summarize.New(nil, summarize.Options{}), h)
+	require.False(t, contains(view, h[5]))
+}
+
+func TestKeeps(t *testing.T) {
+	t.Parallel()
+	h := history(8) // S U (C R)×4 A U (C R)×4 A
+	require.Len(t, h, 21)
+	for name, c := range map[string]struct {
+		opts summarize.Options
+		want int // messages at the end
+	}{
+		"default":           {summarize.Options{}, 7}, // not through a round
+		"messages":          {summarize.Options{Keep: 3}, 3},
+		"through a round":   {summarize.Options{Keep: 2}, 3},
+		"rounds":            {summarize.Options{KeepRounds: 2}, 5},
+		"turns":             {summarize.Options{KeepTurns: 1}, 10},
+		"the most of all":   {summarize.Options{KeepRounds: 1, Keep: 5}, 5},
+		"tokens":            {summarize.Options{KeepTokens: 30}, 1},
+		"tokens of a round": {summarize.Options{KeepTokens: 800}, 3},
+		"nothing":           {summarize.Options{Keep: -1}, 0},
+	} {
+		view, _ := fold(t, summarize.New(nil, c.opts), h)
+		n := 0
+		for n < len(view) && view[len(view)-1-n].Equal(h[len(h)-1-n]) {
+			n++
+		}
+		require.Equal(t, c.want, n, name)
+	}
+}
+
+func TestStrategies(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	for i := range h {
+		h[i].Time = time.Unix(int64(i), 0)
+	}
+	var seen []message.Message
+	look := func(_ context.Context, f *summarize.Fold) (string, error) {
+		seen = f.Messages
+		return "It was read.", nil
+	}
+	fold(t, summarize.New(nil, summarize.Options{Keep: -1, Summarizer: look, Strategy: summarize.Since(time.Unix(15, 0))}), h)
+	require.NoError(t, middlewaretest.Same(h[14:], seen), "the round of message 15, and all behind it")
+	for i := range h {
+		h[i].Time = time.Time{}
+	}
+	fold(t, summarize.New(nil, summarize.Options{Keep: -1, Summarizer: look, Strategy: summarize.Since(time.Unix(15, 0))}), h)
+	require.Len(t, seen, 18, "what has no time is not dropped")
+
+	important := func(_ context.Context, f *summarize.Fold) (kept []message.Message, err error) {
+		for _, m := range f.Messages {
+			if strings.HasPrefix(m.Text(), "Answer 1") {
+				kept = append(kept, m)
+			}
+		}
+		return kept, nil
+	}
+	view, _ := fold(t, summarize.New(nil, summarize.Options{Keep: -1, Strategy: summarize.Custom(important)}), h)
+	require.NoError(t, middlewaretest.Same([]message.Message{h[0], h[1], h[11], h[10]}, view))
+}
+
+func TestStructured(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	small := writers(
+		middleware.Response{Message: message.Assistant(message.Text{Text: "no JSON"}), Stop: middleware.StopEnd},
+		middleware.Response{Message: message.Assistant(message.Text{
+			Text: `{"topics":["the nightly build"],"entities":["build 100"],"decisions":["clear the cache"],"actions":[]}`,
+		}), Stop: middleware.StopEnd},
+	)
+	view, events := fold(t, summarize.New(small.Model(), summarize.Options{Strategy: summarize.Structured()}), h)
+	require.Contains(t, summaryIn(t, view, h).Text(), "## Decisions\n- clear the cache")
+	require.Contains(t, kinds(events), middleware.Rejected, "what is no JSON is not taken")
+}
+
+func TestSummaryIsNotEmitted(t *testing.T) {
+	t.Parallel()
+	small := middlewaretest.Script(middlewaretest.Say("Key objectives: x. ", "Key findings: none."))
+	big := middlewaretest.Script(middlewaretest.Say("the answer"))
+	model := summarize.New(small.Model(), summarize.Options{Sections: []string{}})(big.Model())
+	var emitted strings.Builder
+	_, err := model(t.Context(), &middleware.Request{Messages: history(8), Force: []string{"*"}}, func(d middleware.Delta) error {
+		emitted.WriteString(fmt.Sprint(d))
+		return nil
+	})
+	require.NoError(t, err)
+	require.Contains(t, emitted.String(), "the answer")
+	require.NotContains(t, emitted.String(), "Key objectives")
+}
+
+func TestParallelChunks(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int32
+	together := make(chan struct{})
+	s := func(ctx context.Context, f *summarize.Fold) (string, error) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		}
+		if n == 3 {
+			close(together)
+		}
+		select {
+		case <-together:
+		case <-ctx.Done():
+		}
+		return fmt.Sprintf("It begins with %.40q.", f.Messages[0].Text()), nil
+	}
+	h := history(12)
+	mw := summarize.New(nil, summarize.Options{Keep: -1, Strategy: summarize.Chunks(4), Summarizer: s, Parallel: 3})
+	view, _ := fold(t, mw, h)
+	require.Equal(t, int32(3), most.Load(), "as many at a time as may be")
+	require.Less(t, len(view), len(h)/2)
+}
