@@ -122,15 +122,16 @@ func (e *editor) prepare(v *middleware.View) *preparation {
 	return p
 }
 
-// head is a summary that was made in advance, of the first pieces of a view.
+// head is a summary that was made in advance, of some pieces of a view.
 type head struct {
 	*product
 
-	pieces int
+	pieces, rest []piece
 }
 
-// inAdvance returns the summary that was made in advance of the first of the
-// pieces, if it still holds, or nil.
+// inAdvance returns the summary that was made in advance of some of the pieces, if
+// it still holds, or nil. What stayed then, as the newest question, may be among
+// the rest now.
 func (e *editor) inAdvance(src *source, all []piece) *head {
 	a, _ := src.view.Noted(adviceOf{e}).(*advice)
 	if a == nil || a.task == nil {
@@ -145,18 +146,33 @@ func (e *editor) inAdvance(src *source, all []piece) *head {
 	if last >= len(ids) || ids[last] != then.ids[last] {
 		return nil
 	}
-	for n := len(all); n > 0; n-- {
-		if slices.Equal(src.behind(all[:n]), then.covers) {
-			return &head{product: p, pieces: n}
+	h := &head{product: p}
+	for _, p := range all {
+		if covered(src.positions(p), then.covers) {
+			h.pieces = append(h.pieces, p)
+		} else {
+			h.rest = append(h.rest, p)
 		}
 	}
-	return nil
+	if !slices.Equal(src.behind(h.pieces), then.covers) {
+		return nil
+	}
+	return h
+}
+
+// covered reports whether all of some positions are among others, which are in
+// order.
+func covered(some, among []int) bool {
+	return !slices.ContainsFunc(some, func(k int) bool {
+		_, found := slices.BinarySearch(among, k)
+		return !found
+	})
 }
 
 // prepared returns the plan that puts a summary which was made in advance; nil: it
 // is not enough for now.
-func (e *editor) prepared(src *source, all []piece, h *head) *middleware.Plan {
-	j := e.job(src, message.IDs(src.view.History()), block{pieces: all[:h.pieces]})
+func (e *editor) prepared(src *source, h *head) *middleware.Plan {
+	j := e.job(src, message.IDs(src.view.History()), block{pieces: h.pieces})
 	plan := &middleware.Plan{
 		Items: len(j.fresh),
 		Why:   fmt.Sprintf("folded %s into a summary that was prepared", count(len(j.fresh), "message")),
@@ -183,7 +199,7 @@ func (e *editor) prepared(src *source, all []piece, h *head) *middleware.Plan {
 func (j *job) update(src *source, h *head) {
 	f := j.fold
 	f.Earlier, f.Messages = []string{h.words}, nil
-	for _, p := range j.block.pieces[h.pieces:] {
+	for _, p := range h.rest {
 		for k := p.First; k <= p.Last; k++ {
 			f.Messages = append(f.Messages, src.view.At(k))
 		}

@@ -42,7 +42,7 @@ func (e *editor) job(src *source, ids []message.ID, b block) *job {
 		dropped := i < b.dropped
 		switch {
 		case p.summary() && e.Strategy.kind != custom:
-			for _, k := range src.behind(b.pieces[i : i+1]) {
+			for _, k := range src.positions(p) {
 				known[k] = true
 			}
 			if words := e.wordsOf(p.earlier); words != "" {
@@ -50,7 +50,7 @@ func (e *editor) job(src *source, ids []message.ID, b block) *job {
 			}
 			f.Dropped += droppedOf(p.earlier)
 		case dropped:
-			for _, k := range src.behind(b.pieces[i : i+1]) {
+			for _, k := range src.positions(p) {
 				gone[k] = true
 				f.Dropped++
 			}

@@ -76,6 +76,20 @@ func (s *source) behind(pieces []piece) []int {
 	return out
 }
 
+// positions returns those of the history that the messages of one piece stand for,
+// by themselves.
+func (s *source) positions(p piece) []int {
+	var out []int
+	for i := p.First; i <= p.Last; i++ {
+		for _, r := range s.runs(i) {
+			for k := r.First; k <= r.Last; k++ {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
 // messages returns the messages of the history at some positions.
 func (s *source) messages(positions []int) []message.Message {
 	out := make([]message.Message, len(positions))

@@ -51,7 +51,7 @@ func (e *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 	src := newSource(v)
 	h := e.inAdvance(src, all)
 	if h != nil {
-		if p := e.prepared(src, all, h); p != nil {
+		if p := e.prepared(src, h); p != nil {
 			return p, nil
 		}
 	}

@@ -9,15 +9,18 @@ import "github.com/laconic-go/laconic/middleware"
 func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
 	switch t := t.(type) {
 	case threshold:
-		return t.limit, t.unit == unitTokens
+		if t.unit == unitTokens {
+			return t.limit, true
+		}
 	case fallback:
 		if n, ok := Threshold(t.fraction, v); ok {
 			return n, true
 		}
 		return Threshold(t.tokens, v)
 	case fraction:
-		b, ok := v.Budget()
-		return t.of(b.Room()), ok
+		if b, ok := v.Budget(); ok {
+			return t.of(b.Room()), true
+		}
 	case several:
 		return t.threshold(v)
 	}
