@@ -74,16 +74,22 @@ func upTo(c *Call, position int) int {
 	return n
 }
 
-// firstMend returns how many messages stand before the first that was repaired.
+// firstMend returns how many messages stand before the first that was repaired, or
+// moved to the front by a repair, as a system message that stood behind others.
 func firstMend(c *Call) int {
 	if c.View == nil {
 		return len(c.Sent)
 	}
 	n := 0
-	for n < len(c.Sent) && !isMend(c.View.Span(n).Edit) {
+	for n < len(c.Sent) && !isMend(c.View.Span(n).Edit) && !isAhead(c, n) {
 		n++
 	}
 	return n
+}
+
+// isAhead reports whether a message stands before one that came earlier.
+func isAhead(c *Call, n int) bool {
+	return n+1 < len(c.Sent) && c.View.Span(n).Last > c.View.Span(n+1).Last
 }
 
 func isMend(r *middleware.Record) bool { return r != nil && r.Kind == middleware.Mend }

@@ -4,13 +4,18 @@
 package lineup
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -30,6 +35,7 @@ type Editor struct {
 // Editors are all of them.
 var Editors = []Editor{
 	{contextedit.Name, func(roll Roll) middleware.Middleware { return contextedit.New(clearing(roll)) }},
+	{summarize.Name, func(roll Roll) middleware.Middleware { return summarize.New(nil, summing(roll)) }},
 }
 
 // Chain is a chain that ends with fit.
@@ -94,4 +100,50 @@ func clearing(roll Roll) contextedit.Options {
 	o.ClearToolInputs = roll("inputs", 2) == 1
 	o.ClearThinking = roll("thinking", 2) == 1
 	return o
+}
+
+// summing are options of summarize.
+func summing(roll Roll) summarize.Options {
+	var o summarize.Options
+	switch roll("trigger of summaries", 4) {
+	case 1:
+		o.Trigger = trigger.Tokens(100 << roll("tokens of summaries", 7))
+	case 2:
+		o.Trigger = trigger.Messages(2 + roll("messages of summaries", 20))
+	case 3:
+		o.Trigger = trigger.Rounds(1 + roll("rounds of summaries", 5))
+	}
+	if o.Trigger != nil && roll("soft trigger", 3) == 2 {
+		o.Soft = trigger.Messages(1 + roll("soft messages", 10))
+	}
+	o.Keep = []int{0, -1, 1, 5}[roll("kept messages", 4)]
+	o.KeepRounds = roll("kept rounds", 3)
+	o.KeepTurns = roll("kept turns", 2)
+	o.LedgerTokens = []int{0, -1, 50}[roll("ledger", 3)]
+	o.Role = []message.Role{"", message.RoleSystem, message.RoleAssistant}[roll("role of summaries", 3)]
+	o.PreserveMemory = roll("memories", 2) == 1
+	o.NoFallback = roll("no fallback", 3) == 2
+	o.MinCalls = roll("calls between folds", 4)
+	o.Strategy = []summarize.Strategy{
+		summarize.Whole(), summarize.WholeBySystem(), summarize.Chunks(1 + roll("chunk", 5)),
+		summarize.OnlyLast(1 + roll("last", 5)), summarize.Since(time.Unix(1_000_000, 0)), summarize.Rules(),
+	}[roll("strategy", 6)]
+	o.Summarizer = summarizers[roll("summariser", len(summarizers))]
+	return o
+}
+
+// summarizers are those who may write a summary. None of them is to be trusted;
+// nil: rules write.
+var summarizers = []summarize.Summarizer{
+	nil,
+	func(_ context.Context, f *summarize.Fold) (string, error) {
+		return fmt.Sprintf("%d messages, of which the last says %.40q.", len(f.Messages), f.Question), nil
+	},
+	func(_ context.Context, f *summarize.Fold) (string, error) { return strings.Join(f.Earlier, "; ") + " once more", nil },
+	func(_ context.Context, f *summarize.Fold) (string, error) {
+		return strings.Repeat("This is ten times too long. ", 2*f.Tokens), nil
+	},
+	func(context.Context, *summarize.Fold) (string, error) { return "", errors.New("the summariser is out of order") },
+	func(context.Context, *summarize.Fold) (string, error) { return "\x00\xff\u2028", nil },
+	func(context.Context, *summarize.Fold) (string, error) { panic("the summariser is out of its mind") },
 }
