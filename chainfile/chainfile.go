@@ -25,6 +25,11 @@ type File struct {
 
 	// Chain has the middlewares in order, the outermost first: at least one.
 	Chain []middleware.Middleware
+
+	// Summarizer is the model that writes the summaries of the entries that say by:
+	// model. It may be set as long as no call is made. nil: they have no model, so
+	// that rules write, and an event says why.
+	Summarizer middleware.Model
 }
 
 // Load reads the chain file at path.
@@ -66,7 +71,7 @@ func (f *File) keys() []key {
 		{"window", whole(&f.Window, 1)},
 		{"reserve", whole(&f.Reserve, 0)},
 		{"counter", counter(&f.Counter)},
-		{"chain", chain(&f.Chain)},
+		{"chain", chain(f)},
 	}
 }
 
@@ -126,7 +131,7 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 }
 
 // chain reads the list of middlewares.
-func chain(dst *[]middleware.Middleware) value {
+func chain(f *File) value {
 	return func(n *node) error {
 		if n.shape != aList {
 			return n.wrong("a list of middlewares, as [{use: contextedit}]")
@@ -135,18 +140,18 @@ func chain(dst *[]middleware.Middleware) value {
 			return n.errorf("is empty, want at least one middleware, as [{use: contextedit}]")
 		}
 		for _, entry := range n.items {
-			mw, err := entry.middleware()
+			mw, err := entry.middleware(f)
 			if err != nil {
 				return err
 			}
-			*dst = append(*dst, mw)
+			f.Chain = append(f.Chain, mw)
 		}
 		return nil
 	}
 }
 
-// middleware reads one entry of the chain.
-func (n *node) middleware() (middleware.Middleware, error) {
+// middleware reads one entry of the chain of a file.
+func (n *node) middleware(f *File) (middleware.Middleware, error) {
 	if n.shape != aMap {
 		return nil, n.wrong("a map with the key use, as {use: contextedit}")
 	}
@@ -162,5 +167,5 @@ func (n *node) middleware() (middleware.Middleware, error) {
 	if !ok {
 		return nil, use.errorf("is %q, which is no middleware%s; want %s", name, didYouMean(name, Kinds()), oneOf(Kinds()))
 	}
-	return k.build(n)
+	return k.build(n, f)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/summarize"
 )
 
 // TestPage makes sure that docs/chain-files.md has each key of each table.
@@ -55,10 +56,14 @@ func TestAllOptions(t *testing.T) {
 	options := map[string]reflect.Type{
 		contextedit.Name: reflect.TypeFor[contextedit.Options](),
 		fit.Name:         reflect.TypeFor[fit.Options](),
+		summarize.Name:   reflect.TypeFor[summarize.Options](),
 	}
 	for name, k := range kinds() {
 		require.Contains(t, options, name, "this test knows the options of each kind")
 		var want []string
+		if name == summarize.Name {
+			want = append(want, "by") // the model that is not an option
+		}
 		for f := range options[name].Fields() {
 			if f.Type.Kind() != reflect.Func {
 				want = append(want, snake(f.Name))

@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/summarize"
 )
 
 // kinds are the middlewares that a chain may have, by the name after use.
@@ -17,6 +18,7 @@ func kinds() map[string]kind {
 	return map[string]kind{
 		contextedit.Name: kindOf(contextedit.New, contexteditKeys),
 		fit.Name:         kindOf(fit.New, fitKeys),
+		summarize.Name:   summarizeKind(),
 	}
 }
 
@@ -26,7 +28,7 @@ func Kinds() []string { return slices.Sorted(maps.Keys(kinds())) }
 // kind reads the entries of one middleware.
 type kind struct {
 	keys  []string // but for use
-	build func(entry *node) (middleware.Middleware, error)
+	build func(entry *node, file *File) (middleware.Middleware, error)
 }
 
 // kindOf returns the kind of a middleware package, by its New and by the keys
@@ -36,17 +38,30 @@ func kindOf[O interface{ Validate() error }](build func(O) middleware.Middleware
 	for _, k := range keys(new(O)) {
 		names = append(names, k.name)
 	}
-	return kind{keys: names, build: func(entry *node) (middleware.Middleware, error) {
-		var opts O
-		use := key{"use", func(*node) error { return nil }} // it has led here
-		if err := entry.read(append([]key{use}, keys(&opts)...)); err != nil {
+	return kind{keys: names, build: func(entry *node, _ *File) (middleware.Middleware, error) {
+		opts, err := readOptions(entry, keys)
+		if err != nil {
 			return nil, err
-		}
-		if err := opts.Validate(); err != nil {
-			return nil, entry.invalid(err, names)
 		}
 		return build(opts), nil
 	}}
+}
+
+// readOptions reads an entry by the keys of its options.
+func readOptions[O interface{ Validate() error }](entry *node, keys func(*O) []key) (opts O, err error) {
+	use := key{"use", func(*node) error { return nil }} // it has led here
+	all := append([]key{use}, keys(&opts)...)
+	if err := entry.read(all); err != nil {
+		return opts, err
+	}
+	if err := opts.Validate(); err != nil {
+		var names []string
+		for _, k := range all {
+			names = append(names, k.name)
+		}
+		return opts, entry.invalid(err, names)
+	}
+	return opts, nil
 }
 
 // invalid puts what Validate says about options at the first key that it names.

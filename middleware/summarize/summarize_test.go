@@ -248,9 +248,13 @@ func TestTakeOver(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	var first, second error
-	all.Go(func() { _, _, first = middleware.Apply(ctx, mw, &middleware.Request{Messages: h, Force: []string{"*"}}) })
+	all.Go(func() {
+		_, _, first = middleware.Apply(ctx, mw, &middleware.Request{Messages: h, Force: []string{"*"}})
+	})
 	<-began
-	all.Go(func() { _, _, second = middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}}) })
+	all.Go(func() {
+		_, _, second = middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}})
+	})
 	cancel()
 	all.Wait()
 	require.ErrorIs(t, first, context.Canceled)

@@ -139,11 +139,15 @@ var summarizers = []summarize.Summarizer{
 	func(_ context.Context, f *summarize.Fold) (string, error) {
 		return fmt.Sprintf("%d messages, of which the last says %.40q.", len(f.Messages), f.Question), nil
 	},
-	func(_ context.Context, f *summarize.Fold) (string, error) { return strings.Join(f.Earlier, "; ") + " once more", nil },
+	func(_ context.Context, f *summarize.Fold) (string, error) {
+		return strings.Join(f.Earlier, "; ") + " once more", nil
+	},
 	func(_ context.Context, f *summarize.Fold) (string, error) {
 		return strings.Repeat("This is ten times too long. ", 2*f.Tokens), nil
 	},
-	func(context.Context, *summarize.Fold) (string, error) { return "", errors.New("the summariser is out of order") },
+	func(context.Context, *summarize.Fold) (string, error) {
+		return "", errors.New("the summariser is out of order")
+	},
 	func(context.Context, *summarize.Fold) (string, error) { return "\x00\xff\u2028", nil },
 	func(context.Context, *summarize.Fold) (string, error) { panic("the summariser is out of its mind") },
 }

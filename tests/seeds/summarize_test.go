@@ -270,7 +270,9 @@ func TestD4(t *testing.T) {
 func TestD5(t *testing.T) {
 	t.Parallel()
 	h := dialogue(15)
-	broken := func(context.Context, *summarize.Fold) (string, error) { return "", errors.New("503: overloaded, secret-trace-4711") }
+	broken := func(context.Context, *summarize.Fold) (string, error) {
+		return "", errors.New("503: overloaded, secret-trace-4711")
+	}
 
 	// With fallback, rules.
 	view, events := folded(t, h, summarize.Options{Keep: 6, Summarizer: broken})

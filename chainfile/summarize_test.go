@@ -1,0 +1,111 @@
+package chainfile
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize"
+)
+
+// TestSummarizeOptions compares each key with the option that it stands for.
+func TestSummarizeOptions(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]summarize.Options{
+		"reserve: 4000":             {Reserve: 4000},
+		"keep: 0":                   {Keep: -1},
+		"keep_rounds: 1":            {KeepRounds: 1},
+		"keep_turns: 2":             {KeepTurns: 2},
+		"keep_tokens: 3":            {KeepTokens: 3},
+		"preserve_memory: true":     {PreserveMemory: true},
+		"strategy: whole":           {Strategy: summarize.Whole()},
+		"strategy: whole_by_system": {Strategy: summarize.WholeBySystem()},
+		"strategy: structured":      {Strategy: summarize.Structured()},
+		"strategy: rules":           {Strategy: summarize.Rules()},
+		"strategy: {only_last: 20}": {Strategy: summarize.OnlyLast(20)},
+		"strategy: {chunks: 10}":    {Strategy: summarize.Chunks(10)},
+		"summary_tokens: 800":       {SummaryTokens: 800},
+		"ledger_tokens: 0":          {LedgerTokens: -1},
+		"role: system":              {Role: message.RoleSystem},
+		"language: zh":              {Language: summarize.Chinese},
+		"header: 【历史摘要】":            {Header: "【历史摘要】"},
+		"model: gpt-5-mini":         {Model: "gpt-5-mini"},
+		"mode: fresh":               {Mode: summarize.Fresh},
+		"task: List what was done.": {Task: "List what was done."},
+		"sections: [Done, Open]":    {Sections: []string{"Done", "Open"}},
+		"retries: 0":                {Retries: -1},
+		"pass_params: true":         {PassParams: true},
+		"no_fallback: true":         {NoFallback: true},
+		"parallel: 2":               {Parallel: 2},
+		"timeout: 90s":              {Timeout: 90 * time.Second},
+		"min_calls: 3":              {MinCalls: 3},
+		"strict: true":              {Strict: true},
+		"strategy: {facts: [{keyword: a, description: b, many: true}]}": {
+			Strategy: summarize.Facts(summarize.Concept{Keyword: "a", Description: "b", Many: true}),
+		},
+		`strategy: {since: "2026-01-31T08:00:00Z"}`: {Strategy: summarize.Since(time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC))},
+	} {
+		n, err := parseYAML(&source{name: "c"}, []byte(text))
+		require.NoError(t, err)
+		var got summarize.Options
+		require.NoError(t, n.read(summarizeKeys(&got)), "%s", text)
+		require.Equal(t, want, got, "%s", text)
+	}
+}
+
+func TestSummarizeErrors(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"by: robots":                          `by is "robots", want rules or model`,
+		"strategy: most":                      `strategy is "most", want whole, whole_by_system,`,
+		"strategy: {chunks: 0}":               `strategy.chunks is 0, want a whole number, 1 or more`,
+		"strategy: {chunks: 2, only_last: 2}": `strategy is a map, want one strategy, as whole,`,
+		"strategy: {facts: []}":               `strategy.facts is a list, want a list of concepts,`,
+		"strategy: {since: yesterday}":        `strategy.since is the text "yesterday", want a time,`,
+		"role: tool":                          `role is "tool", want user, system or assistant`,
+		"mode: suffix":                        `mode is "suffix", want auto or fresh`,
+		"timeout: 5":                          `timeout is 5, want a time span above 0, as 90s or 2m`,
+		"timeout: -5s":                        `timeout is the text "-5s", want a time span above 0`,
+		"header: ' '":                         `header cannot be: header is blank, want a text that can be seen`,
+		"sections: ['1.']":                    `sections cannot be: sections[0] is "1.", want a heading with letters`,
+	} {
+		_, err := Parse("c", []byte("chain:\n- use: summarize\n  "+in))
+		require.ErrorContains(t, err, want, in)
+	}
+}
+
+// By model, the summaries come from the model that the program sets.
+func TestSummarizer(t *testing.T) {
+	t.Parallel()
+	f, err := Parse("c", []byte("chain: [{use: summarize, by: model, sections: [], keep: 1}]"))
+	require.NoError(t, err)
+	var h []message.Message
+	for range 20 {
+		h = append(h, message.User("What does the log of the build say about its cache, and why does it say so?"),
+			message.Assistant(message.Text{Text: "It says that the cache is stale, since nobody has cleared it for a long time."}))
+	}
+	apply := func() ([]message.Message, []middleware.Event) {
+		sent, events, err := middleware.Apply(t.Context(), f.Middleware(), &middleware.Request{Messages: h, Force: []string{"*"}})
+		require.NoError(t, err)
+		return sent.Messages, events
+	}
+	f.Summarizer = func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "The cache is stale."}), Stop: middleware.StopEnd}, nil
+	}
+	view, _ := apply()
+	require.Contains(t, view[1].Text(), "The cache is stale.\n")
+
+	f, err = Parse("c", []byte("chain: [{use: summarize, by: model, keep: 1}]"))
+	require.NoError(t, err)
+	view, events := apply()
+	require.Contains(t, view[1].Text(), "Topics: ", "rules write where there is no model")
+	var told string
+	for _, e := range events {
+		told += e.String() + "\n"
+	}
+	require.Contains(t, told, "set File.Summarizer")
+}
