@@ -151,6 +151,21 @@ func fold(first, last, keep int) middleware.Middleware {
 	}, middleware.Options{Trigger: trigger.Messages(1), Strict: true})
 }
 
+// origins says of each message that comes out "=n" if it is the value that stood
+// at n, "~n says" if it is a copy of that, and else what it says.
+func origins(history, out []*note) []string {
+	got := make([]string, len(out))
+	for i, n := range out {
+		got[i] = n.says
+		if at := slices.Index(history, n); at >= 0 {
+			got[i] = fmt.Sprint("=", at)
+		} else if n.mark != "" {
+			got[i] = "~" + strings.TrimPrefix(n.mark, "mark ") + " " + n.says
+		}
+	}
+	return got
+}
+
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("long ", 100)
@@ -158,7 +173,7 @@ func TestOrigins(t *testing.T) {
 	clearing := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1})
 	for name, c := range map[string]struct {
 		mws  []middleware.Middleware
-		want []string // "=n": the value that stood at n; "~n says": a copy of it; else what a new one says
+		want []string // as of origins
 	}{
 		"injected before an editor": {
 			mws:  []middleware.Middleware{insert(1, message.User("context")), clearing},
@@ -187,18 +202,26 @@ func TestOrigins(t *testing.T) {
 			require.NoError(t, err)
 			out, err := through(t, talk, c.mws...)
 			require.NoError(t, err)
-			got := make([]string, len(out))
-			for i, n := range out {
-				got[i] = n.says
-				if at := slices.Index(history, n); at >= 0 {
-					got[i] = fmt.Sprint("=", at)
-				} else if n.mark != "" {
-					got[i] = "~" + strings.TrimPrefix(n.mark, "mark ") + " " + n.says
-				}
-			}
-			require.Equal(t, c.want, got)
+			require.Equal(t, c.want, origins(history, out))
 		})
 	}
+}
+
+// TestRepairs takes a broken history through a mender: what was put in has no
+// origin, what was changed is a copy, all else is what went in.
+func TestRepairs(t *testing.T) {
+	t.Parallel()
+	history := notes("user:go", "call:a", "user:and", "call:b", "result:b:b", "result:b:twice", "result:lost:x", "user:end")
+	talk, err := foreign.NewMemo("test", &codec{}).Import(history)
+	require.NoError(t, err)
+	out, err := through(t, talk, middleware.Mending("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+		m := message.OpenAI.Mend(v.History())
+		return &m, nil
+	}))
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"=0", "=1", "result:a:no result: the call was interrupted", "=2", "=3", "=4", "user:(result of an unknown call \"lost\" of tool look)\nx", "=7",
+	}, origins(history, out))
 }
 
 func TestNothingIsImportedTwice(t *testing.T) {
