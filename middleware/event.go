@@ -38,7 +38,7 @@ type Event struct {
 	Before int       // Edited, Refused: tokens of all that is sent, before and after
 	After  int
 	Exact  bool          // texts are counted by the model's own tokenizer
-	Fixes  []message.Fix // Mended: the repairs that were not there on the call before
+	Fixes  []message.Fix // Mended: the repairs that were not there on the call before; At is a history position
 	First  int           // Edited: history position of the first changed message
 	Calls  int           // Edited: model calls since this middleware's edit before; -1: it is the first
 	Err    error         // Failed, Misconfigured, JournalFailed: what went wrong

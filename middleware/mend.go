@@ -69,7 +69,7 @@ func (v *View) mend(ctx context.Context) (*View, []repairs, error) {
 			return nil, nil, &Error{Op: m.name, Err: err}
 		}
 		if len(mended.Fixes) > 0 {
-			all = append(all, repairs{m.name, mended.Fixes, before, v})
+			all = append(all, repairs{m.name, before.placed(mended.Fixes), before, v})
 		}
 	}
 	return v, all, nil
@@ -131,6 +131,17 @@ func (v *View) repaired(by string, m *message.Mended) (*View, error) {
 		w.msgTokens += w.toks[i]
 	}
 	return &w, nil
+}
+
+// placed returns the fixes with the history positions that they are about.
+func (v *View) placed(fixes []message.Fix) []message.Fix {
+	placed := slices.Clone(fixes)
+	for i, f := range placed {
+		if f.At >= 0 && f.At < v.Len() {
+			placed[i].At = v.Span(f.At).First
+		}
+	}
+	return placed
 }
 
 // repairs are what one mender did to a view.

@@ -57,6 +57,7 @@ func TestMending(t *testing.T) {
 	require.Equal(t, middleware.Mended, events[0].Kind)
 	require.Equal(t, "mend", events[0].By)
 	require.Len(t, events[0].Fixes, 2, "the orphaned result and the unanswered call")
+	require.Equal(t, []int{2, 3}, []int{events[0].Fixes[0].At, events[0].Fixes[1].At}, "where they stand in the history")
 	require.Greater(t, events[0].After, events[0].Before, "a repair may make the view longer")
 
 	_, err = model(t.Context(), &middleware.Request{Messages: append(history, message.Assistant(message.Text{Text: "a"}), message.User("And?"))}, nil)
