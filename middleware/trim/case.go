@@ -1,6 +1,11 @@
 package trim
 
-import "github.com/laconic-go/laconic/message"
+import (
+	"iter"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+)
 
 // Unit is what a strategy knows of a unit.
 type Unit struct {
@@ -75,12 +80,33 @@ func (c *Case) remove() *removal {
 }
 
 // take removes units in the order in which they go, until the target is reached.
-// A unit that would leave too few messages is passed over.
+// A unit that would leave too few messages is passed over. Of a class that has to go
+// as a whole, nobody needs to know the scores.
 func (r *removal) take(some []int) {
-	if r.tokens <= r.c.Target || len(some) == 0 {
+	for class := range byPriority(r.c.Units, some) {
+		if r.needsAll(class) {
+			r.takeFrom(slices.Values(class))
+			continue
+		}
+		r.takeFrom(inOrder(class, r.c.Score))
+	}
+}
+
+// needsAll reports whether a class is no more than what is to be removed.
+func (r *removal) needsAll(class []int) bool {
+	tokens, kept := r.tokens, r.kept
+	for _, i := range class {
+		tokens -= r.c.Units[i].tokens()
+		kept -= len(r.c.Units[i].Tokens)
+	}
+	return tokens >= r.c.Target && kept >= r.c.MinMessages
+}
+
+func (r *removal) takeFrom(order iter.Seq[int]) {
+	if r.tokens <= r.c.Target {
 		return
 	}
-	for i := range inOrder(r.c.Units, some, r.c.Score) {
+	for i := range order {
 		u := &r.c.Units[i]
 		n := u.tokens()
 		if n <= 0 || r.kept-len(u.Tokens) < r.c.MinMessages {

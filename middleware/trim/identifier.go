@@ -30,16 +30,31 @@ var classes = func() (c [256]uint8) {
 // How long an identifier is, in bytes, and how much of a text is read.
 const (
 	shortestIdentifier = 4
-	shortestNumber     = 5
+	shortestPlain      = 5 // of digits or capitals alone
 	longestIdentifier  = 128
 	longestHead        = 24 << 10
 	longestTail        = 8 << 10
 )
 
-// identifiers calls found with a hash of each identifier in a text, in its order.
-func identifiers(text string, found func(hash uint64)) {
+// identifiers calls found with each identifier in a text, in its order.
+func identifiers(text string, found func(word string)) {
+	eachWord(text, func(word string, key bool) bool {
+		if !key && isIdentifier(word) {
+			found(word)
+		}
+		return true
+	})
+}
+
+// eachWord calls yield with the words of a text that may be identifiers, in its
+// order, and says whether they are keys of JSON: with all that are identifiers, and
+// some more. Of a very long text it leaves out the middle. It stops, and reports
+// false, when yield does.
+func eachWord(text string, yield func(word string, key bool) bool) bool {
 	if len(text) > longestHead+longestTail {
-		identifiers(text[:longestHead], found)
+		if !eachWord(text[:longestHead], yield) {
+			return false
+		}
 		text = text[len(text)-longestTail:]
 	}
 	for i := 0; i < len(text); i++ {
@@ -58,13 +73,11 @@ func identifiers(text string, found func(hash uint64)) {
 		if kinds == lower || i-first < shortestIdentifier {
 			continue // most words
 		}
-		if i+1 < len(text) && text[i] == '"' && text[i+1] == ':' {
-			continue // a key of JSON
-		}
-		if word := trimmed(text[first:i]); isIdentifier(word) {
-			found(hashOf(word))
+		if !yield(trimmed(text[first:i]), i+1 < len(text) && text[i] == '"' && text[i+1] == ':') {
+			return false
 		}
 	}
+	return true
 }
 
 // trimmed returns a word without what may stand around it in a sentence.
@@ -95,8 +108,8 @@ func isIdentifier(word string) bool {
 	switch {
 	case kinds&digit != 0 && letters, kinds&bond != 0 && kinds != bond, hump:
 		return true
-	case kinds&digit != 0:
-		return len(word) >= shortestNumber
+	case kinds&digit != 0, kinds == upper:
+		return len(word) >= shortestPlain
 	}
 	return dot && letters
 }

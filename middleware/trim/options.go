@@ -31,10 +31,10 @@ type Options struct {
 	// Trigger is nil, at which units go. 0: 0.9.
 	Threshold float64
 
-	// Target is the share of the room to come down to. Should a Trigger of your
-	// own be met below that, it is a share of the tokens that there are then. 0:
-	// 0.8, or eight ninths of Threshold if that is less. It is below Threshold,
-	// or units would go on each call.
+	// Target is the share of the room to come down to. It is below Threshold, or
+	// units would go on each call; a Trigger of your own may be met with fewer
+	// tokens, and then at least as large a share of them goes as there is between
+	// Threshold and Target. 0: 0.8, or eight ninths of Threshold if that is less.
 	Target float64
 
 	// TargetTokens is the target in tokens, of all that is sent. 0: as Target

@@ -16,45 +16,30 @@ func Order(units []Unit, score func(i int) float64) []int {
 	for i := range all {
 		all[i] = i
 	}
-	return slices.Collect(inOrder(units, all, score))
+	var order []int
+	for class := range byPriority(units, all) {
+		order = slices.AppendSeq(order, inOrder(class, score))
+	}
+	return order
 }
 
-// scored is a unit for which something speaks.
-type scored struct {
-	i     int
-	score float64
-}
-
-// inOrder yields some of the units in the order in which they go. It asks for no
-// score before it needs it: what has none is yielded as soon as it is found, and
-// whoever has enough then stops, which spares reading the rest of a conversation.
-func inOrder(units []Unit, some []int, score func(i int) float64) iter.Seq[int] {
-	return func(yield func(int) bool) {
+// byPriority yields the units of each priority, the lowest priority first, and of one
+// priority the oldest unit first.
+func byPriority(units []Unit, some []int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
 		byAge := func(a, b int) int { return cmp.Compare(units[a].Age, units[b].Age) }
 		if !slices.IsSortedFunc(some, byAge) {
 			some = slices.SortedStableFunc(slices.Values(some), byAge)
 		}
 		for _, p := range priorities(units, some) {
-			var raised []scored
+			var class []int
 			for _, i := range some {
-				if units[i].Priority != p {
-					continue
-				}
-				if score != nil {
-					if s := score(i); s > 0 {
-						raised = append(raised, scored{i, s})
-						continue
-					}
-				}
-				if !yield(i) {
-					return
+				if units[i].Priority == p {
+					class = append(class, i)
 				}
 			}
-			slices.SortStableFunc(raised, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
-			for _, r := range raised {
-				if !yield(r.i) {
-					return
-				}
+			if !yield(class) {
+				return
 			}
 		}
 	}
@@ -69,4 +54,37 @@ func priorities(units []Unit, some []int) []message.Priority {
 		}
 	}
 	return found
+}
+
+// scored is a unit for which something speaks.
+type scored struct {
+	i     int
+	score float64
+}
+
+// inOrder yields the units of a class in the order in which they go. It asks for no
+// score before it needs it: a unit for which nothing speaks is yielded as soon as it
+// is found, and whoever has enough then stops, which spares reading the rest of a
+// conversation.
+func inOrder(class []int, score func(i int) float64) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		var raised []scored
+		for _, i := range class {
+			if score != nil {
+				if s := score(i); s > 0 {
+					raised = append(raised, scored{i, s})
+					continue
+				}
+			}
+			if !yield(i) {
+				return
+			}
+		}
+		slices.SortStableFunc(raised, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+		for _, r := range raised {
+			if !yield(r.i) {
+				return
+			}
+		}
+	}
 }

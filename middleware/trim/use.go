@@ -5,56 +5,73 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// ByUse is the [Importance] that raises units whose identifiers later messages
-// use: it counts the different identifiers in a unit that stand again in the
-// arguments of a later call, or in what user or assistant say later. An identifier
-// is a word of ASCII letters, digits and _ / . @ : # - that no ordinary word looks
-// like: one with letters and digits, a long number, a path, an address, a file name,
-// a name in snake or camel case. Keys of JSON are none. Of a very long text only the
-// beginning and the end are read.
+// ByUse is the [Importance] that raises units with an identifier that a later
+// message uses: in the arguments of a call, or in what user or assistant say. An
+// identifier is a word of ASCII letters, digits and _ / . @ : # - that no ordinary word
+// looks like: one with letters and digits, a long number, a word in capitals, a path, an
+// address, a file name, a name in snake or camel case. Keys of JSON are none. Of a very
+// long text only the beginning and the end are read.
 func ByUse(v *middleware.View) func(u message.Unit) float64 {
-	var uses *uses
+	var known *uses
 	return func(u message.Unit) float64 {
-		if uses == nil {
-			uses = usesIn(v)
+		if known == nil {
+			known = usesIn(v)
 		}
-		return float64(uses.of(v, u))
+		if known.behind(v, u) {
+			return 1
+		}
+		return 0
 	}
 }
 
 // uses knows which identifiers are used in a view, and by which message last.
 type uses struct {
-	slots []use // open addressing; a power of two of them
-	count int
-	asked int // how many units have been looked at
+	slots  []use // open addressing; a power of two of them
+	count  int
+	filter [1 << 12]bool // of the words that may be among them, by a few of their letters
 }
 
 // use is where an identifier is used last.
 type use struct {
 	hash uint64
 	last int // position of the message + 1; 0: the slot is free
-	unit int // the unit that has been counted for it last
 }
 
 func usesIn(v *middleware.View) *uses {
 	s := &uses{slots: make([]use, 1024)}
+	at := 0
+	note := func(word string) { s.note(word, at) }
 	for i, m := range v.All() {
-		note := func(hash uint64) { s.note(hash, i) }
-		switch m.Role {
-		case message.RoleAssistant, message.RoleUser:
-			for _, p := range m.Parts {
-				switch p := p.(type) {
-				case message.Text:
-					identifiers(p.Text, note)
-				case message.ToolCall:
-					identifiers(p.Arguments, note)
-				case message.Thinking, message.Media, message.ToolResult, message.Opaque:
-				}
+		at = i
+		if m.Role != message.RoleAssistant && m.Role != message.RoleUser {
+			continue
+		}
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case message.Text:
+				identifiers(p.Text, note)
+			case message.ToolCall:
+				identifiers(p.Arguments, note)
+			case message.Thinking, message.Media, message.ToolResult, message.Opaque:
 			}
-		case message.RoleSystem, message.RoleTool:
 		}
 	}
 	return s
+}
+
+// note takes down that the message at a position uses an identifier.
+func (s *uses) note(word string, at int) {
+	hash := hashOf(word)
+	u := s.find(hash)
+	if u.last == 0 {
+		if s.count++; 2*s.count > len(s.slots) {
+			s.grow()
+			u = s.find(hash)
+		}
+		u.hash = hash
+		s.filter[lettersOf(word)] = true
+	}
+	u.last = at + 1
 }
 
 // find returns the slot of an identifier, or the free one where it would be.
@@ -67,19 +84,6 @@ func (s *uses) find(hash uint64) *use {
 	}
 }
 
-// note takes down that the message at a position uses an identifier.
-func (s *uses) note(hash uint64, at int) {
-	u := s.find(hash)
-	if u.last == 0 {
-		if s.count++; 2*s.count > len(s.slots) {
-			s.grow()
-			u = s.find(hash)
-		}
-		u.hash = hash
-	}
-	u.last = at + 1
-}
-
 func (s *uses) grow() {
 	old := s.slots
 	s.slots = make([]use, 2*len(old))
@@ -90,28 +94,34 @@ func (s *uses) grow() {
 	}
 }
 
-// of counts the different identifiers of a unit that a message behind it uses.
-func (s *uses) of(v *middleware.View, u message.Unit) int {
-	s.asked++
-	n := 0
-	look := func(hash uint64) {
-		if use := s.find(hash); use.last-1 > u.Last && use.unit != s.asked {
-			use.unit = s.asked
-			n++
-		}
+// behind reports whether a message behind a unit uses an identifier of it.
+func (s *uses) behind(v *middleware.View, u message.Unit) bool {
+	other := func(word string, _ bool) bool {
+		return len(word) < shortestIdentifier || !s.filter[lettersOf(word)] || s.find(hashOf(word)).last-1 <= u.Last
 	}
 	for i := u.First; i <= u.Last; i++ {
 		for _, p := range v.At(i).Parts {
+			var text string
 			switch p := p.(type) {
 			case message.Text:
-				identifiers(p.Text, look)
+				text = p.Text
 			case message.ToolCall:
-				identifiers(p.Arguments, look)
+				text = p.Arguments
 			case message.ToolResult:
-				identifiers(p.Text, look)
+				text = p.Text
 			case message.Thinking, message.Media, message.Opaque:
+			}
+			if !eachWord(text, other) {
+				return true
 			}
 		}
 	}
-	return n
+	return false
+}
+
+// lettersOf maps a word that may be an identifier to a number below 1<<12, by its
+// length and a few of its letters.
+func lettersOf(word string) int {
+	n := len(word)
+	return (n ^ int(word[0])<<2 ^ int(word[n-1])<<4 ^ int(word[n/2])<<5 ^ int(word[n-2])<<7) & (1<<12 - 1)
 }
