@@ -15,7 +15,7 @@
 // go in the order of priority, low first, then importance ([Options.Score]), then
 // age. System messages, pinned ones and those of critical priority never go, nor
 // does what the core protects: the first and the last user message, and the
-// round that no model has seen yet. What another middleware has folded is
+// round that no model has seen yet; nor does the last unit. What another middleware has folded is
 // critical as well: a summary stands for many messages.
 //
 // [Middle] leaves the beginning and the end of the conversation and takes from

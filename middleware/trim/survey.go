@@ -39,6 +39,9 @@ func (t *trimmer) survey(v *middleware.View, target int) *survey {
 		s.Case.Units[k] = s.look(u, sizes[u.First:u.Last+1])
 		s.Case.Units[k].Age = k
 	}
+	if n := len(s.units); n > 0 {
+		s.Case.Units[n-1].Held = true // it is what the model is asked about
+	}
 	s.holdOrphans()
 	s.Tokens = v.Meter().Once() + v.Meter().Tools(v.Request().Tools)
 	for _, n := range sizes {

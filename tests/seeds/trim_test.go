@@ -243,8 +243,10 @@ func TestA4(t *testing.T) {
 	// The ordering function alone, on a (high 1), b (low 9), c (low 3), d (normal 2):
 	// c, b, d, a.
 	order := trim.Order([]trim.Unit{
-		{Priority: message.PriorityHigh, Age: 1}, {Priority: message.PriorityLow, Age: 9},
-		{Priority: message.PriorityLow, Age: 3}, {Priority: message.PriorityNormal, Age: 2},
+		{Priority: message.PriorityHigh, Age: 1},
+		{Priority: message.PriorityLow, Age: 9},
+		{Priority: message.PriorityLow, Age: 3},
+		{Priority: message.PriorityNormal, Age: 2},
 	}, nil)
 	require.Equal(t, []int{2, 1, 3, 0}, order)
 
