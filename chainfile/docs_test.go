@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // TestPage makes sure that docs/chain-files.md has each key of each table.
@@ -49,6 +50,7 @@ func TestAllOptions(t *testing.T) {
 	t.Parallel()
 	options := map[string]reflect.Type{
 		contextedit.Name: reflect.TypeFor[contextedit.Options](),
+		trim.Name:        reflect.TypeFor[trim.Options](),
 	}
 	for name, k := range kinds() {
 		require.Contains(t, options, name, "this test knows the options of each kind")

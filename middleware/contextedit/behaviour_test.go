@@ -440,7 +440,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 		require.NoError(r, e.Err, "a plan that breaks a rule: %v", e)
 		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
 	case middleware.Failed, middleware.Misconfigured, middleware.JournalFailed, middleware.Reopened, middleware.EnvIgnored, middleware.Sliding,
-		middleware.UsageIgnored, middleware.Mended, middleware.TooLong:
+		middleware.UsageIgnored, middleware.LevelChanged, middleware.Mended, middleware.TooLong:
 		require.Fail(r, "unexpected event", "%v", e)
 	}
 }

@@ -47,7 +47,7 @@ type Outcome struct {
 func (o Outcome) Meets(target int) bool { return o.Tokens <= target }
 
 // messages returns how many messages the view has.
-func (c *Case) messages() int {
+func (c Case) messages() int {
 	n := 0
 	for i := range c.Units {
 		n += len(c.Units[i].Tokens)
@@ -75,8 +75,8 @@ type removal struct {
 	kept   int // messages
 }
 
-func (c *Case) remove() *removal {
-	return &removal{c: c, gone: make([]bool, len(c.Units)), tokens: c.Tokens, kept: c.messages()}
+func (c Case) remove() *removal {
+	return &removal{c: &c, gone: make([]bool, len(c.Units)), tokens: c.Tokens, kept: c.messages()}
 }
 
 // take removes units in the order in which they go, until the target is reached.

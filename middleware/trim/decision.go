@@ -57,7 +57,7 @@ type figures struct {
 	aside    bool
 }
 
-func (c *Case) figures() figures {
+func (c Case) figures() figures {
 	f := figures{messages: c.messages()}
 	left := f.messages
 	for i := range c.Units {
@@ -103,7 +103,7 @@ func (c Case) Best(first, second Outcome) Outcome {
 }
 
 // worse reports whether the first of two outcomes is.
-func (c *Case) worse(first, second Outcome) bool {
+func (c Case) worse(first, second Outcome) bool {
 	if a, b := first.Meets(c.Target), second.Meets(c.Target); a != b && !c.EfficiencyOnly {
 		return b
 	}

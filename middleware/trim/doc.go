@@ -23,9 +23,9 @@
 // the default, decides between them by the numbers of the view (see
 // [Case.Decide]) or tries both.
 //
-//	before    s  u  a  r  r  u  a  r  r  r  a  u
-//	Middle    s  u  a  r  r  ─  ─  r  r  r  a  u     PreserveStart 4, PreserveEnd 5
-//	Oldest    s  u  ─  r  r  ─  ─  r  r  r  a  u     normal before high: rounds are high
+//	before   s u a c r u a c r a u c r a u c r u
+//	Middle   s u a c r · · c r · u c r a u c r u    PreserveStart 4, PreserveEnd 5
+//	Oldest   s u · c r · · c r a u c r a u c r u    rounds (c r) are high and go later
 //
 // The strategies are plain functions over a [Case], which is numbers alone.
 //

@@ -97,9 +97,10 @@ func isIdentifier(word string) bool {
 		return false
 	}
 	var kinds uint8
-	dot, hump := false, false
+	digits, dot, hump := 0, false, false
 	for i := range len(word) {
 		c := classes[word[i]]
+		digits += int(c & digit / digit)
 		dot = dot || word[i] == '.'
 		hump = hump || c == upper && i > 0 && classes[word[i-1]] == lower
 		kinds |= c
@@ -108,10 +109,10 @@ func isIdentifier(word string) bool {
 	switch {
 	case kinds&digit != 0 && letters, kinds&bond != 0 && kinds != bond, hump:
 		return true
-	case kinds&digit != 0, kinds == upper:
-		return len(word) >= shortestPlain
+	case letters:
+		return dot || kinds == upper && len(word) >= shortestPlain
 	}
-	return dot && letters
+	return digits >= shortestPlain
 }
 
 // hashOf is FNV-1a, the same in each process.

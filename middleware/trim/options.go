@@ -97,19 +97,19 @@ func (o Options) Validate() error {
 	switch o.Strategy {
 	case "", Hybrid, Middle, Oldest:
 	default:
-		errs = append(errs, fmt.Errorf("Strategy is %q, want %q, %q or %q", o.Strategy, Hybrid, Middle, Oldest))
+		errs = append(errs, wrong("Strategy", "is %q, want %q, %q or %q", o.Strategy, Hybrid, Middle, Oldest))
 	}
 	switch {
 	case o.TargetTokens < 0:
-		errs = append(errs, fmt.Errorf("TargetTokens is %d tokens, want 0 or more", o.TargetTokens))
+		errs = append(errs, wrong("TargetTokens", "is %d tokens, want 0 or more", o.TargetTokens))
 	case o.TargetTokens > 0 && o.Target != 0:
-		errs = append(errs, errors.New("Target and TargetTokens are given, want one of them"))
+		errs = append(errs, wrong("Target", "and TargetTokens are given, want one of them"))
 	}
 	if o.Note != "" && strings.TrimSpace(o.Note) == "" {
-		errs = append(errs, fmt.Errorf("Note is %q, want some text, or \"\" for no note", o.Note))
+		errs = append(errs, wrong("Note", "is %q, want some text, or \"\" for no note", o.Note))
 	}
 	if o.Interval < 0 {
-		errs = append(errs, fmt.Errorf("Interval is %v, want 0 or more", o.Interval))
+		errs = append(errs, wrong("Interval", "is %v, want 0 or more", o.Interval))
 	}
 	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
 }
@@ -127,7 +127,7 @@ func (o Options) validateShares() error {
 		{"Target", o.Target},
 	} {
 		if s.value != 0 && !(s.value > 0 && s.value <= 1) {
-			errs = append(errs, fmt.Errorf("%s is %g of the room, want more than 0 and at most 1", s.name, s.value))
+			errs = append(errs, wrong(s.name, "is %g of the room, want more than 0 and at most 1", s.value))
 		}
 	}
 	if len(errs) > 0 {
@@ -135,13 +135,19 @@ func (o Options) validateShares() error {
 	}
 	c := o.complete()
 	if c.Warning > c.Threshold {
-		errs = append(errs, fmt.Errorf("Warning is %g of the room and Threshold %g, want a warning no later than the threshold", c.Warning, c.Threshold))
+		errs = append(errs, wrong("Warning", "is %g of the room and Threshold %g, want a warning no later than the threshold",
+			c.Warning, c.Threshold))
 	}
 	if c.Target >= c.Threshold {
-		errs = append(errs, fmt.Errorf("Target is %g of the room and Threshold %g, want a target below the threshold, or messages would go on each call",
-			c.Target, c.Threshold))
+		errs = append(errs, wrong("Target", "is %g of the room and Threshold %g, want a target below the threshold, "+
+			"or messages would go on each call", c.Target, c.Threshold))
 	}
 	return errors.Join(errs...)
+}
+
+// wrong says what is wrong with an option.
+func wrong(option, format string, args ...any) error {
+	return fmt.Errorf(option+" "+format, args...)
 }
 
 // complete puts the defaults in the place of what is not given, and 0 in the place

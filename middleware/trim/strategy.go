@@ -37,7 +37,7 @@ func (c Case) Oldest() Outcome {
 // groups cuts the units that are not critical into those of the start, of the
 // middle and of the end. A unit that reaches into the start or the end belongs to
 // it as a whole, and what both could have is of the end.
-func (c *Case) groups() (start, middle, end []int) {
+func (c Case) groups() (start, middle, end []int) {
 	some := make([]int, 0, len(c.Units))
 	for i := range c.Units {
 		if c.Units[i].Priority < message.PriorityCritical {
@@ -57,7 +57,7 @@ func (c *Case) groups() (start, middle, end []int) {
 }
 
 // free returns those of a group that may go and are worth no more than this.
-func (c *Case) free(group []int, most message.Priority) []int {
+func (c Case) free(group []int, most message.Priority) []int {
 	out := make([]int, 0, len(group))
 	for _, i := range group {
 		if u := &c.Units[i]; u.mayGo() && u.Priority <= most {

@@ -33,14 +33,14 @@ func (t *trimmer) survey(v *middleware.View, target int) *survey {
 		s.note = []message.Message{message.User(t.Note)}
 		s.spent = v.Count(s.note[0])
 	}
-	s.Case.Units = make([]Unit, len(s.units))
+	s.Units = make([]Unit, len(s.units))
 	sizes := make([]int, v.Len())
 	for k, u := range s.units {
-		s.Case.Units[k] = s.look(u, sizes[u.First:u.Last+1])
-		s.Case.Units[k].Age = k
+		s.Units[k] = s.look(u, sizes[u.First:u.Last+1])
+		s.Units[k].Age = k
 	}
 	if n := len(s.units); n > 0 {
-		s.Case.Units[n-1].Held = true // it is what the model is asked about
+		s.Units[n-1].Held = true // it is what the model is asked about
 	}
 	s.holdOrphans()
 	s.Tokens = v.Meter().Once() + v.Meter().Tools(v.Request().Tools)
@@ -89,7 +89,7 @@ func (s *survey) holdOrphans() {
 	for k, u := range slices.Backward(s.units) {
 		role := s.view.At(u.First).Role
 		orphan = orphan || role == message.RoleTool
-		s.Case.Units[k].Held = s.Case.Units[k].Held || orphan
+		s.Units[k].Held = s.Units[k].Held || orphan
 		if role == message.RoleAssistant {
 			orphan = false
 		}

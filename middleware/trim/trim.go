@@ -47,12 +47,14 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 	}
 	target := t.target(v)
 	if v.Tokens() <= target {
-		return t.idle(v, fmt.Sprintf("nothing is removed, since the target of %d tokens is reached: there are %d", target, v.Tokens())), nil
+		return t.idle(v, fmt.Sprintf("nothing is removed, since the target of %d tokens is reached: there are %d",
+			target, v.Tokens())), nil
 	}
 	s := t.survey(v, target)
 	out, decision := t.choose(s.Case)
 	if s.freed(out) <= 0 {
-		return t.idle(v, fmt.Sprintf("nothing may be removed, so the target of %d tokens is out of reach: there are %d", target, v.Tokens())), nil
+		return t.idle(v, fmt.Sprintf("nothing may be removed, so the target of %d tokens is out of reach: there are %d",
+			target, v.Tokens())), nil
 	}
 	t.busy(v)
 	r := Report{

@@ -64,7 +64,8 @@ func (s *uses) note(word string, at int) {
 	hash := hashOf(word)
 	u := s.find(hash)
 	if u.last == 0 {
-		if s.count++; 2*s.count > len(s.slots) {
+		s.count++
+		if 2*s.count > len(s.slots) {
 			s.grow()
 			u = s.find(hash)
 		}

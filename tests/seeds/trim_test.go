@@ -22,10 +22,10 @@ var bare = middleware.Env{Counter: tokens.Chars4{}, Framing: tokens.Framing{PerT
 
 // talk is a conversation of messages with so many tokens each. Its roles are S, U
 // and A; no message asks anything, and no two are the same.
-func talk(roles string, tokens int) []message.Message {
+func talk(roles string, size int) []message.Message {
 	var h []message.Message
 	for i, r := range roles {
-		text := message.Text{Text: (fmt.Sprintf("%s ", words(i)) + strings.Repeat("x", 4*tokens))[:4*tokens]}
+		text := message.Text{Text: (fmt.Sprintf("%s ", words(i)) + strings.Repeat("x", 4*size))[:4*size]}
 		h = append(h, message.Message{
 			Role:  map[rune]message.Role{'S': message.RoleSystem, 'U': message.RoleUser, 'A': message.RoleAssistant}[r],
 			Parts: []message.Part{text},
@@ -79,10 +79,10 @@ func removeBy(t *testing.T, mw middleware.Middleware, req *middleware.Request) t
 }
 
 // units are messages of so many tokens that are all the same.
-func units(n, tokens int) []trim.Unit {
+func units(n, size int) []trim.Unit {
 	all := make([]trim.Unit, n)
 	for i := range all {
-		all[i] = trim.Unit{Tokens: []int{tokens}, Priority: message.PriorityNormal, Age: i}
+		all[i] = trim.Unit{Tokens: []int{size}, Priority: message.PriorityNormal, Age: i}
 	}
 	return all
 }
@@ -309,7 +309,7 @@ func TestA7(t *testing.T) {
 			h := talk(dialog(tt.n), tt.tokens)
 			r := remove(t, h, trim.Options{Trigger: trigger.Tokens(tt.n * tt.tokens), TargetTokens: tt.target})
 			_, report := r.edited(t)
-			require.Equal(t, tt.want.Confidence, report.Confidence, "%+v", report)
+			require.InDelta(t, tt.want.Confidence, report.Confidence, 1e-9, "%+v", report)
 			require.True(t, report.Reached)
 			if tt.want.Strategy != "" {
 				require.Equal(t, tt.want.Strategy, report.Strategy)
@@ -371,7 +371,7 @@ func TestA8(t *testing.T) {
 	for n := 10; n <= 32; n += 2 {
 		now = now.Add(time.Hour)
 		r = removeBy(t, mw, &middleware.Request{Messages: h[:n]})
-		require.Equal(t, 2*(n/2-4), len(r.gone), "%d messages: two more are removed", n)
+		require.Len(t, r.gone, 2*(n/2-4), "%d messages: two more are removed", n)
 	}
 	s := stats.Summary()
 	require.Equal(t, []int{12, 24, 1200}, []int{s.Count, s.Messages, s.Tokens})
