@@ -15,29 +15,29 @@ import (
 // TestTrimOptions compares each key with the option that it stands for, in two calls.
 func TestTrimOptions(t *testing.T) {
 	t.Parallel()
-	low := trigger.Tokens(1)
+	low := trigger.Messages(1)
 	for entry, want := range map[string]trim.Options{
-		"":                                                         {},
-		"strategy: hybrid, trigger: {tokens: 1}":                   {Trigger: low},
-		"strategy: middle, trigger: {tokens: 1}":                   {Trigger: low, Strategy: trim.Middle},
-		"strategy: oldest, trigger: {tokens: 1}":                   {Trigger: low, Strategy: trim.Oldest},
-		"warning: 0.3":                                             {Warning: 0.3},
-		"threshold: 0.5":                                           {Threshold: 0.5},
-		"threshold: 0.5, target: 0.2":                              {Threshold: 0.5, Target: 0.2},
-		"target_tokens: 500, threshold: 0.5":                       {TargetTokens: 500, Threshold: 0.5},
-		"trigger: {tokens: 1}, preserve_start: 0":                  {Trigger: low, PreserveStart: -1},
-		"trigger: {tokens: 1}, preserve_start: 9":                  {Trigger: low, PreserveStart: 9},
-		"target_tokens: 9, trigger: {tokens: 1}":                   {TargetTokens: 9, Trigger: low},
-		"trigger: {tokens: 1}, target_tokens: 9, preserve_end: 0":  {TargetTokens: 9, Trigger: low, PreserveEnd: -1},
-		"trigger: {tokens: 1}, target_tokens: 9, preserve_end: 12": {TargetTokens: 9, Trigger: low, PreserveEnd: 12},
-		"trigger: {tokens: 1}, target_tokens: 9, min_messages: 20": {TargetTokens: 9, Trigger: low, MinMessages: 20},
-		"trigger: {tokens: 1}, target_tokens: 9, min_messages: 0, preserve_end: 0": {TargetTokens: 9, Trigger: low, MinMessages: -1, PreserveEnd: -1},
-		"trigger: {tokens: 1}, note: '[gone]'":                                     {Trigger: low, Note: "[gone]"},
-		"trigger: {tokens: 1}, efficiency_only: true":                              {Trigger: low, EfficiencyOnly: true},
-		"trigger: {messages: 1}, interval: 1h":                                     {Trigger: trigger.Messages(1), Interval: time.Hour},
-		"trigger: {messages: 1}, min_calls: 9":                                     {Trigger: trigger.Messages(1), MinCalls: 9},
-		"trigger: {messages: 1}":                                                   {Trigger: trigger.Messages(1)},
-		"trigger: {reclaims: 9}, strict: true, target_tokens: 1, strategy: oldest": {Trigger: trigger.Reclaims(9), Strict: true, TargetTokens: 1, Strategy: trim.Oldest},
+		"": {},
+		"strategy: hybrid, trigger: {messages: 1}": {Trigger: low},
+		"strategy: middle, trigger: {messages: 1}": {Trigger: low, Strategy: trim.Middle},
+		"strategy: oldest, trigger: {messages: 1}": {Trigger: low, Strategy: trim.Oldest},
+		"warning: 0.3":                                                               {Warning: 0.3},
+		"threshold: 0.5":                                                             {Threshold: 0.5},
+		"threshold: 0.5, target: 0.2":                                                {Threshold: 0.5, Target: 0.2},
+		"target_tokens: 500, threshold: 0.5":                                         {TargetTokens: 500, Threshold: 0.5},
+		"trigger: {messages: 1}, preserve_start: 0":                                  {Trigger: low, PreserveStart: -1},
+		"trigger: {messages: 1}, preserve_start: 9":                                  {Trigger: low, PreserveStart: 9},
+		"target_tokens: 9, trigger: {messages: 1}":                                   {TargetTokens: 9, Trigger: low},
+		"trigger: {messages: 1}, target_tokens: 9, preserve_end: 0":                  {TargetTokens: 9, Trigger: low, PreserveEnd: -1},
+		"trigger: {messages: 1}, target_tokens: 9, preserve_end: 12":                 {TargetTokens: 9, Trigger: low, PreserveEnd: 12},
+		"trigger: {messages: 1}, target_tokens: 9, min_messages: 20":                 {TargetTokens: 9, Trigger: low, MinMessages: 20},
+		"trigger: {messages: 1}, target_tokens: 9, min_messages: 0, preserve_end: 0": {TargetTokens: 9, Trigger: low, MinMessages: -1, PreserveEnd: -1},
+		"trigger: {messages: 1}, note: '[gone]'":                                     {Trigger: low, Note: "[gone]"},
+		"trigger: {messages: 1}, efficiency_only: true":                              {Trigger: low, EfficiencyOnly: true},
+		"trigger: {messages: 1}, interval: 1h":                                       {Trigger: trigger.Messages(1), Interval: time.Hour},
+		"trigger: {messages: 1}, min_calls: 9":                                       {Trigger: trigger.Messages(1), MinCalls: 9},
+		"trigger: {messages: 1}":                                                     {Trigger: trigger.Messages(1)},
+		"trigger: {reclaims: 9}, strict: true, target_tokens: 1, strategy: oldest":   {Trigger: trigger.Reclaims(9), Strict: true, TargetTokens: 1, Strategy: trim.Oldest},
 	} {
 		t.Run(entry, func(t *testing.T) {
 			t.Parallel()

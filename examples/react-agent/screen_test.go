@@ -44,6 +44,7 @@ func TestScreen(t *testing.T) {
 		step,
 		react.Result{Call: message.ToolCall{Name: "search"}, Message: message.Result("2", "search", "no"), Err: errors.New("two\nlines")},
 		react.Edit{Event: middleware.Event{Kind: middleware.Refused, By: "contextedit", Why: "the floor"}},
+		react.Edit{Event: middleware.Event{Kind: middleware.LevelChanged, By: "trim", Why: "none → soft"}},
 		react.Step{N: 8, Message: message.Assistant(message.Text{Text: "{}"}), Usage: message.Usage{Input: 2000}},
 	}
 	shown := func(width int, color bool) string {
@@ -62,6 +63,7 @@ func TestScreen(t *testing.T) {
 	require.Contains(t, text, "\n   7  █████████████▌····     6,000       100  read a/long_name_of_a_file.go, an…\n")
 	require.Contains(t, text, "\n   !  search: two lines\n")
 	require.Contains(t, text, "\n   !  contextedit: refused: the floor\n")
+	require.NotContains(t, text, "soft", "the bar shows the level")
 	require.Contains(t, text, "  answer\n")
 
 	escape := regexp.MustCompile("\x1b\\[\\d+m")

@@ -161,16 +161,16 @@ func trimming(b *testing.B, opts trim.Options, known bool) {
 //
 //nolint:paralleltest // AllocsPerRun counts those of the whole process
 func TestIdleAllocations(t *testing.T) {
-	const runs, spread, most = 50, 2, 45
-	for name, opts := range map[string]trim.Options{
-		"untouched":                     {Trigger: trigger.Tokens(never)},
-		"trimmed":                       {Trigger: trigger.All(trigger.Messages(100), trigger.Func(full))},
-		"trimmed, trigger is still met": {Trigger: trigger.Messages(50)},
+	const runs, spread, most = 50, 4, 45
+	for name, at := range map[string]func(messages int) middleware.Trigger{
+		"untouched":                     func(int) middleware.Trigger { return trigger.Tokens(never) },
+		"trimmed":                       func(n int) middleware.Trigger { return trigger.Tokens(95 * n) },
+		"trimmed, trigger is still met": func(int) middleware.Trigger { return trigger.Messages(5) },
 	} {
 		var allocs []float64
 		for _, n := range []int{100, messages} {
 			h := conversation(n)
-			call := caller(t, opts)
+			call := caller(t, trim.Options{Trigger: at(n)})
 			call(h[:n-2])
 			call(h)
 			allocs = append(allocs, testing.AllocsPerRun(runs, func() { call(h) }))
@@ -179,9 +179,4 @@ func TestIdleAllocations(t *testing.T) {
 		require.InDelta(t, allocs[0], allocs[1], spread, "%s: allocations at 100 and at 2,000 messages", name)
 		require.Less(t, allocs[1], float64(most), name)
 	}
-}
-
-// full is met when there are 100 tokens a message.
-func full(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
-	return v.Tokens() > 100*v.Len(), "", nil
 }

@@ -339,7 +339,7 @@ func TestA8(t *testing.T) {
 	// System, critical and pinned stay, the minimum stays, tokens go down.
 	h := talk("SUAUAUAUAUAUAU", 50)
 	h[3].Hints.Priority, h[5].Hints.Pinned = message.PriorityCritical, true
-	opts := trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(1), TargetTokens: 1, PreserveEnd: -1, MinMessages: 7}
+	opts := trim.Options{Strategy: trim.Oldest, Trigger: trigger.Messages(1), TargetTokens: 1, PreserveEnd: -1, MinMessages: 7}
 	r := remove(t, h, opts)
 	require.Equal(t, []int{2, 4, 6, 7, 8, 9, 10}, r.gone)
 	e, report := r.edited(t)
