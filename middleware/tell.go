@@ -15,3 +15,8 @@ func (v *View) Tell(ctx context.Context, e Event) {
 // Now returns the time by the clock of the chain. A view that depends on it is not
 // the same when the call is made again, so it may only put an edit off.
 func (v *View) Now() time.Time { return v.call.chain.clock() }
+
+// Once reports whether this is the first time that the conversation of the view is
+// asked about a text: for events that it shall have once. In a dry run each text is
+// new.
+func (v *View) Once(text string) bool { return v.call.track.said.once(text) }

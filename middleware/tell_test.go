@@ -36,6 +36,33 @@ func TestTell(t *testing.T) {
 	require.Equal(t, want, draft, "a draft has what a call would tell")
 }
 
+// A text is new once in each conversation, and in each draft.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	mw := middleware.Editing("once", func(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+		for _, text := range []string{"a", "a", "b"} {
+			if v.Once(text) {
+				v.Tell(ctx, middleware.Event{Kind: middleware.Refused, By: "once", Why: text})
+			}
+		}
+		return nil, nil
+	}, middleware.Options{})
+	want := []string{"a", "b"}
+	call, draft := heard(t, mw)
+	require.Equal(t, want, whys(draft))
+	require.Equal(t, want, whys(call), "the draft before has not told it")
+	call, draft = heard(t, mw)
+	require.Equal(t, want, whys(draft), "a draft tells it again")
+	require.Empty(t, call)
+}
+
+func whys(events []middleware.Event) (whys []string) {
+	for _, e := range events {
+		whys = append(whys, e.Why)
+	}
+	return whys
+}
+
 // What an editor tells of its plan goes with the event that reports the plan.
 func TestDetail(t *testing.T) {
 	t.Parallel()

@@ -214,6 +214,11 @@ func TestManyMessages(t *testing.T) {
 	requireSame(t, shown[:100], again[:100], "the view begins as before")
 	shown, _ = view(t, editor{name: "remove", plan: removes(n/2-10, false)}.middleware(), h)
 	require.Len(t, shown, 1+2*10)
+	for _, o := range []trim.Options{{Trigger: trigger.Messages(1)}, {Trigger: trigger.Messages(1), TargetTokens: 1, Strategy: trim.Oldest}} {
+		shown, events = view(t, trim.New(o), h)
+		require.Less(t, len(shown), len(h))
+		require.Equal(t, []string{"trim: edited"}, told(events))
+	}
 }
 
 func TestEmptyRequest(t *testing.T) {

@@ -415,6 +415,26 @@ func TestScore(t *testing.T) {
 	require.ErrorContains(t, events[0].Err, "out of order")
 }
 
+// TestIdle says once in a conversation why nothing is removed, and in each draft.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	mw := middleware.With(chars4, trim.New(trim.Options{Trigger: trigger.Messages(1), TargetTokens: 5000}))
+	h := turns(10)
+	told := func(n int) (told []string) {
+		_, events := apply(t, mw, &middleware.Request{Messages: h[:n]})
+		for _, e := range events {
+			require.Equal(t, middleware.Refused, e.Kind)
+			told = append(told, e.Why)
+		}
+		return told
+	}
+	require.Equal(t, []string{"nothing is removed, since the target of 5000 tokens is reached: there are 389"}, told(8))
+	require.Empty(t, told(10))
+	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Len(t, d.Events, 1)
+}
+
 // TestStrict makes an error of a trigger that cannot work.
 func TestStrict(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -164,17 +163,4 @@ func (o Options) complete() Options {
 		o.Score = ByUse
 	}
 	return o
-}
-
-// Importance says, of a view, how important each of its units is beside its
-// priority: of two units of one priority the one with the higher score stays
-// longer. A score that is not above 0 counts as 0. It must always say the same of
-// the same and be safe for concurrent use; what it returns is used for one plan, by
-// one goroutine, and is asked about those units alone on which something depends.
-type Importance func(v *middleware.View) func(u message.Unit) float64
-
-// ByAge is the [Importance] by which all units are the same, so that among those of
-// one priority age alone decides.
-func ByAge(*middleware.View) func(u message.Unit) float64 {
-	return func(message.Unit) float64 { return 0 }
 }

@@ -47,22 +47,27 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 	}
 	target := t.target(v)
 	if v.Tokens() <= target {
-		return t.idle(v, fmt.Sprintf("nothing is removed, since the target of %d tokens is reached: there are %d",
-			target, v.Tokens())), nil
+		return idle(v, "nothing is removed, since the target of %d tokens is reached: there are %d", target), nil
 	}
 	s := t.survey(v, target)
 	out, decision := t.choose(s.Case)
 	if s.freed(out) <= 0 {
-		return t.idle(v, fmt.Sprintf("nothing may be removed, so the target of %d tokens is out of reach: there are %d",
-			target, v.Tokens())), nil
+		return idle(v, "nothing may be removed, so the target of %d tokens is out of reach: there are %d", target), nil
 	}
-	t.busy(v)
 	r := Report{
 		Strategy: decision.Strategy, Confidence: decision.Confidence, Level: t.level(v),
 		Target: target, Reached: v.TokensWithout(s.freed(out)) <= target,
 		Messages: out.Gone, Units: len(out.Removed), Kept: out.Kept,
 	}
 	return &middleware.Plan{Why: t.why(r), Items: r.Messages, Detail: r, Edits: s.edits(out)}, nil
+}
+
+// idle returns the plan that says why nothing is removed, once in a conversation.
+func idle(v *middleware.View, why string, target int) *middleware.Plan {
+	if !v.Once(Name + ": " + why) {
+		return nil
+	}
+	return &middleware.Plan{Why: fmt.Sprintf(why, target, v.Tokens())}
 }
 
 // choose lets the strategy choose.

@@ -5,25 +5,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// ByUse is the [Importance] that raises units with an identifier that a later
-// message uses: in the arguments of a call, or in what user or assistant say. An
-// identifier is a word of ASCII letters, digits and _ / . @ : # - that no ordinary word
-// looks like: one with letters and digits, a long number, a word in capitals, a path, an
-// address, a file name, a name in snake or camel case. Keys of JSON are none. Of a very
-// long text only the beginning and the end are read.
-func ByUse(v *middleware.View) func(u message.Unit) float64 {
-	var known *uses
-	return func(u message.Unit) float64 {
-		if known == nil {
-			known = usesIn(v)
-		}
-		if known.behind(v, u) {
-			return 1
-		}
-		return 0
-	}
-}
-
 // uses knows which identifiers are used in a view, and by which message last.
 type uses struct {
 	slots  []use // open addressing; a power of two of them

@@ -12,7 +12,6 @@ type state struct {
 	level  Level
 	looked time.Time // when the trigger was looked at last
 	due    bool      // it may be looked at in this call
-	idle   bool      // it has been told that nothing is removed
 }
 
 func (t *trimmer) state(v *middleware.View) state {
@@ -51,25 +50,6 @@ func (t *trimmer) level(v *middleware.View) Level {
 		return None
 	}
 	return LevelOf(v.Tokens(), b.Room(), t.Warning, t.Threshold)
-}
-
-// idle returns the plan that says why nothing is removed, once until something is.
-func (t *trimmer) idle(v *middleware.View, why string) *middleware.Plan {
-	s := t.state(v)
-	if s.idle {
-		return nil
-	}
-	s.idle = true
-	v.Note(t, s)
-	return &middleware.Plan{Why: why}
-}
-
-// busy notes that something is removed.
-func (t *trimmer) busy(v *middleware.View) {
-	if s := t.state(v); s.idle {
-		s.idle = false
-		v.Note(t, s)
-	}
 }
 
 // spaced is the trigger of a trimmer that looks at it now and then.
