@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/trim"
 )
 
@@ -39,6 +41,9 @@ func TestPage(t *testing.T) {
 		}
 		require.ElementsMatch(t, keys, rows, "the table under %q lists the keys", title)
 	}
+	for _, set := range ruleSets {
+		require.Contains(t, sections["fit"], "`"+set.name+"`")
+	}
 	for _, name := range Counters() {
 		require.Contains(t, sections["The file"], "`"+name+"`")
 	}
@@ -50,6 +55,7 @@ func TestAllOptions(t *testing.T) {
 	t.Parallel()
 	options := map[string]reflect.Type{
 		contextedit.Name: reflect.TypeFor[contextedit.Options](),
+		fit.Name:         reflect.TypeFor[fit.Options](),
 		trim.Name:        reflect.TypeFor[trim.Options](),
 	}
 	for name, k := range kinds() {
@@ -61,5 +67,20 @@ func TestAllOptions(t *testing.T) {
 			}
 		}
 		require.ElementsMatch(t, want, k.keys, "the keys of %s are its options", name)
+	}
+}
+
+// TestAllLimits makes sure that each limit has its key, and each key its line.
+func TestAllLimits(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/chain-files.md")
+	require.NoError(t, err)
+	for f := range reflect.TypeFor[message.Limits]().Fields() {
+		var l message.Limits
+		n, err := parseYAML(&source{name: "c"}, []byte(snake(f.Name)+": 0"))
+		require.NoError(t, err)
+		require.NoError(t, limits(&l)(n), "limits has the key %s", snake(f.Name))
+		require.EqualValues(t, -1, reflect.ValueOf(l).FieldByIndex(f.Index).Int(), "0 is no limit, in %s", f.Name)
+		require.Contains(t, string(text), "`"+snake(f.Name)+"`")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/trim"
 )
 
@@ -16,6 +17,7 @@ import (
 func kinds() map[string]kind {
 	return map[string]kind{
 		contextedit.Name: kindOf(contextedit.New, contexteditKeys),
+		fit.Name:         kindOf(fit.New, fitKeys),
 		trim.Name:        kindOf(trim.New, trimKeys),
 	}
 }
@@ -67,8 +69,11 @@ func (n *node) invalid(err error, keys []string) *Error {
 // error, with the keys of a chain file in place of the names in Go.
 func InKeys(text string) string {
 	return goName.ReplaceAllStringFunc(text, func(name string) string {
-		if name == "Request.Budget" {
+		switch name {
+		case "Request.Budget":
 			return "window"
+		case "Request.Model":
+			return "model"
 		}
 		if t, ok := strings.CutPrefix(name, "trigger."); ok && slices.Contains(triggerNames(), snake(t)) {
 			return "trigger " + snake(t)

@@ -2,6 +2,7 @@ package message_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/laconic-go/laconic/message"
@@ -34,6 +35,22 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
+func BenchmarkViolationsFrom(b *testing.B) {
+	h := agentRun(2000)
+	for _, r := range []message.Rules{message.Anthropic, message.Portable} {
+		for _, behind := range []int{0, 2, 20} {
+			b.Run(fmt.Sprintf("%v/new=%d", r, behind), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if found := r.ViolationsFrom(h, len(h)-behind); len(found) > 0 {
+						b.Fatal(found)
+					}
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkRepair(b *testing.B) {
 	h := agentRun(2000)
 	torn := append(append([]message.Message{}, h[:1000]...), h[1001:]...)
@@ -42,6 +59,47 @@ func BenchmarkRepair(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				message.Portable.Repair(h)
+			}
+		})
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	h := agentRun(2000)
+	long := message.User(strings.Repeat("A line of code, with \"quotes\" here and there.\n", 2000))
+	chinese := message.User(strings.Repeat("今天的构建为什么失败了?", 3000))
+	for _, bb := range []struct {
+		name string
+		msgs []message.Message
+	}{{"messages=2000", h}, {"code", []message.Message{long}}, {"chinese", []message.Message{chinese}}} {
+		bytes := 0
+		for _, m := range bb.msgs {
+			bytes += m.Load().Bytes
+		}
+		for name, load := range map[string]func(message.Message) message.Load{"bound": message.Message.LoadBound, "exact": message.Message.Load} {
+			b.Run(bb.name+"/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(bytes))
+				for b.Loop() {
+					for _, m := range bb.msgs {
+						load(m)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkBroken(b *testing.B) {
+	l := message.Portable.Limits(0)
+	for _, n := range []int{200, 2000} {
+		h := agentRun(n)
+		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if found := l.Broken(h, message.Load{}); len(found) > 0 {
+					b.Fatal(found)
+				}
 			}
 		})
 	}

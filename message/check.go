@@ -73,14 +73,7 @@ func Check(msgs []Message) error {
 }
 
 // Violations returns what [Check] finds, in the order of the messages.
-func Violations(msgs []Message) []Violation {
-	found := Pairing(msgs)
-	for i := range msgs {
-		found = append(found, Content(msgs, i)...)
-	}
-	slices.SortStableFunc(found, func(a, b Violation) int { return a.At - b.At })
-	return found
-}
+func Violations(msgs []Message) []Violation { return Rules(0).Violations(msgs) }
 
 // Content returns the violations that message i shows by itself, whatever
 // stands around it.
@@ -150,13 +143,32 @@ func holds(content Part) bool {
 // Pairing returns the violations that lie between messages: calls and results
 // that do not belong together. Calls and results are matched within one round,
 // so ids may repeat in later rounds, as those of local models do.
-func Pairing(msgs []Message) []Violation {
+func Pairing(msgs []Message) []Violation { return pairing(msgs, 0) }
+
+// pairing leaves out what the messages before from settled.
+func pairing(msgs []Message, from int) []Violation {
 	p := pairer{msgs: msgs}
-	for i := range msgs {
+	if at := newestAnswer(msgs[:from]); at >= 0 {
+		for i := at; i < from; i++ {
+			p.visit(i)
+		}
+		p.found = nil
+	}
+	for i := from; i < len(msgs); i++ {
 		p.visit(i)
 	}
 	p.close()
 	return p.found
+}
+
+// newestAnswer returns the position of the last assistant message, or -1.
+func newestAnswer(msgs []Message) int {
+	for i := range slices.Backward(msgs) {
+		if msgs[i].Role == RoleAssistant {
+			return i
+		}
+	}
+	return -1
 }
 
 // pairer walks a history and holds the calls of the newest assistant message.

@@ -1,6 +1,7 @@
 // Package message defines the words of a conversation: messages and their
-// parts, the identity of a position, the units that may be removed alone, and
-// the rules that providers demand of a list of messages, with a repair.
+// parts, the identity of a position, the units that may be removed alone,
+// the rules that providers demand of a list of messages, with a repair, and
+// their limits besides tokens.
 //
 //	history := []message.Message{
 //		message.System("You fix builds."),

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,22 +15,30 @@ import (
 
 var update = flag.Bool("update", false, "write the table into docs/validity.md")
 
-// TestPage keeps the table of docs/validity.md that of the code.
+// TestPage keeps the tables of docs/validity.md those of the code.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	const file, from, to = "../docs/validity.md", "<!-- rules -->\n", "<!-- end of rules -->"
+	const file = "../docs/validity.md"
 	page, err := os.ReadFile(file)
 	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(page), from)
-	require.True(t, found, "%s has no %q", file, from)
-	_, after, found := strings.Cut(rest, to)
-	require.True(t, found, "%s has no %q", file, to)
-	want := before + from + table() + to + after
+	want := within(t, string(page), "rules", table())
+	want = within(t, want, "limits", tableOfLimits())
 	if *update {
 		require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
 		return
 	}
-	require.Equal(t, want, string(page), "the table is out of date: go test ./message -run TestPage -update")
+	require.Equal(t, want, string(page), "a table is out of date: go test ./message -run TestPage -update")
+}
+
+// within returns the page with another text between the marks of this name.
+func within(t *testing.T, page, name, text string) string {
+	t.Helper()
+	from, to := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
+	before, rest, found := strings.Cut(page, from)
+	require.True(t, found, "the page has no %q", from)
+	_, after, found := strings.Cut(rest, to)
+	require.True(t, found, "the page has no %q", to)
+	return before + from + text + to + after
 }
 
 func table() string {
@@ -58,4 +67,57 @@ func table() string {
 		fmt.Fprintf(&b, "* **%s**: %s.\n", e.Rule, e.Source)
 	}
 	return b.String()
+}
+
+func tableOfLimits() string {
+	var b strings.Builder
+	b.WriteString("| limit | OpenAI | Responses | Anthropic | Gemini | Bedrock |\n|---|---|---|---|---|---|\n")
+	var limits []message.Limit
+	cells := map[message.Limit][5][]string{}
+	for _, e := range message.LimitSheet() {
+		row, seen := cells[e.Limit]
+		if !seen {
+			limits = append(limits, e.Limit)
+		}
+		text := grouped(e.Most)
+		if e.Window > 0 {
+			text += " up to a window of " + grouped(e.Window)
+		}
+		if e.Above > 0 {
+			text += " above " + grouped(e.Above) + " images"
+		}
+		for i, r := range single {
+			switch {
+			case e.By&r != 0:
+				row[i] = append(row[i], text)
+			case e.Maybe&r != 0:
+				row[i] = append(row[i], text+" ?")
+			}
+		}
+		cells[e.Limit] = row
+	}
+	for _, limit := range limits {
+		fmt.Fprintf(&b, "| %s |", limit)
+		for _, cell := range cells[limit] {
+			fmt.Fprintf(&b, " %s |", strings.Join(cell, "; "))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\nWhere each comes from:\n\n")
+	for _, e := range message.LimitSheet() {
+		who, doubt := e.By, ""
+		if who == 0 {
+			who, doubt = e.Maybe, " ?"
+		}
+		fmt.Fprintf(&b, "* **%s**, %s, %s%s: %s.\n", e.Limit, strings.ReplaceAll(who.String(), "|", ", "), grouped(e.Most), doubt, e.Source)
+	}
+	return b.String()
+}
+
+// grouped returns a number with a comma for each thousand.
+func grouped(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return grouped(n/1000) + fmt.Sprintf(",%03d", n%1000)
 }

@@ -174,6 +174,77 @@ func ExampleRules_Repair() {
 	// user {Text:Hurry up.}
 }
 
+func ExampleRules_Mend() {
+	history := []message.Message{
+		message.User("Read the log."),
+		message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{}`}),
+		message.User("Hurry up."),
+		message.Result("c1", "read_log", "exit status 2"),
+		message.Assistant(message.ToolCall{ID: "c2", Name: "read_log", Arguments: `{}`}),
+	}
+	mended := message.OpenAI.Mend(history)
+	for i, m := range mended.Messages {
+		from := mended.From[i]
+		fmt.Println(m.Role, from, m.Equal(history[from]))
+	}
+	// Output:
+	// user 0 true
+	// assistant 1 true
+	// tool 3 true
+	// user 2 true
+	// assistant 4 true
+	// tool 4 false
+}
+
+// A list that grows is checked from where it was found valid.
+func ExampleRules_ViolationsFrom() {
+	history := []message.Message{
+		message.User("Read the log."),
+		message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{}`}),
+		message.Result("c1", "read_log", "exit status 2"),
+	}
+	fmt.Println(message.OpenAI.Violations(history))
+	known := len(history)
+
+	history = append(history, message.Assistant(), message.User("Well?"))
+	fmt.Println(message.OpenAI.ViolationsFrom(history, known))
+	// Output:
+	// []
+	// [message 3: empty message]
+}
+
+func ExampleLimits_Broken() {
+	header := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x23\x28\x00\x00\x04\xb0\x08\x00\x00\x00\x00\xb3\x91\xbe\x5a"
+	screenshot := message.Media{Type: "image/png", Data: header}
+	fmt.Println(screenshot.Dimensions())
+
+	history := []message.Message{
+		message.User("What is wrong with this page?"),
+		{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "All of it:"}, screenshot}},
+	}
+	for _, e := range message.Anthropic.Limits(200_000).Broken(history, message.Load{}) {
+		fmt.Println(e)
+	}
+	// Output:
+	// 9000 1200 true
+	// message 1, part 1: 9000 pixels of an image, at most 8000
+}
+
+// The load of a list that grows is a sum.
+func ExampleLimits_Allow() {
+	limits := message.Bedrock.Limits(0)
+	limits.Images = 1 // of a gateway
+
+	image := message.Message{Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/*", URL: "https://example.com/a.png"}}}
+	total := image.Load()
+	fmt.Println(limits.Allow(total))
+	total = total.Add(image.Load())
+	fmt.Println(limits.Allow(total))
+	// Output:
+	// true
+	// false
+}
+
 func ExampleSheet() {
 	for _, e := range message.Sheet() {
 		if e.By == message.Gemini {

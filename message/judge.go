@@ -5,13 +5,15 @@ import (
 	"strings"
 )
 
-// particular returns the violations of the rules that not every provider has.
-func (r Rules) particular(msgs []Message) []Violation {
+// particular returns the violations of the rules that not every provider has,
+// without those that the messages before from settled.
+func (r Rules) particular(msgs []Message, from int) []Violation {
 	if r&everyone == 0 || len(msgs) == 0 {
 		return nil
 	}
 	j := judge{rules: r, msgs: msgs, want: r.wants()}
-	for i := range msgs {
+	j.recall(from)
+	for i := from; i < len(msgs); i++ {
 		j.visit(i)
 	}
 	j.end()
@@ -48,8 +50,41 @@ type judge struct {
 
 	begun bool           // a message that is not a system message has been seen
 	last  int            // the newest such message
-	ids   map[string]int // of the calls so far, with the message that has it first
-	round order
+	first map[string]int // the message that has an id first, of the ids that are asked about
+	round order          // the calls of the newest assistant message
+}
+
+// recall brings the judge to where it has seen all messages before from.
+func (j *judge) recall(from int) {
+	before := j.msgs[:from]
+	if j.last = newestTurn(before); j.last >= 0 {
+		j.begun = true
+	}
+	if at := newestAnswer(before); j.want.order && at >= 0 {
+		j.round.open(&before[at])
+		for i := at + 1; i < from; i++ {
+			if before[i].Role != RoleTool {
+				continue
+			}
+			for r := range before[i].Results() {
+				j.round.next(r.CallID)
+			}
+		}
+	}
+	if j.want.reused {
+		j.first = firstCalls(j.msgs, from)
+	}
+}
+
+// newestTurn returns the position of the last message that is not a system
+// message, or -1.
+func newestTurn(msgs []Message) int {
+	for i := range slices.Backward(msgs) {
+		if msgs[i].Role != RoleSystem {
+			return i
+		}
+	}
+	return -1
 }
 
 func (j *judge) report(r Rule, at int, id string) {
@@ -123,7 +158,9 @@ func (j *judge) end() {
 }
 
 func (j *judge) calls(i int) {
-	j.round = order{ids: j.round.ids[:0], seen: j.round.seen[:0]}
+	if j.want.order {
+		j.round.open(&j.msgs[i])
+	}
 	for _, p := range j.msgs[i].Parts {
 		c, ok := p.(ToolCall)
 		if !ok {
@@ -135,27 +172,46 @@ func (j *judge) calls(i int) {
 		if j.want.name && !goodName(c.Name) {
 			j.report(BadName, i, c.ID)
 		}
-		if j.want.order {
-			j.round.add(c.ID)
-		}
-		if j.want.reused {
-			j.reuse(i, c.ID)
+		if j.want.reused && j.first[c.ID] < i { // within one message it is a duplicate call
+			j.report(ReusedID, i, c.ID)
 		}
 	}
 }
 
-// reuse reports an id that an earlier message has. Within one message it is a
-// duplicate call.
-func (j *judge) reuse(i int, id string) {
-	if j.ids == nil {
-		j.ids = make(map[string]int, len(j.msgs)/2)
+// firstCalls returns for the ids of calls at or behind from which message has
+// them first.
+func firstCalls(msgs []Message, from int) map[string]int {
+	var first map[string]int
+	for i := from; i < len(msgs); i++ {
+		if msgs[i].Role != RoleAssistant {
+			continue
+		}
+		for c := range msgs[i].Calls() {
+			if first == nil {
+				first = make(map[string]int, (len(msgs)-from+1)/2)
+			}
+			if _, ok := first[c.ID]; !ok {
+				first[c.ID] = i
+			}
+		}
 	}
-	first, ok := j.ids[id]
-	switch {
-	case !ok:
-		j.ids[id] = i
-	case first < i:
-		j.report(ReusedID, i, id)
+	if first != nil {
+		for i := range from {
+			noteEarlier(first, &msgs[i], i)
+		}
+	}
+	return first
+}
+
+// noteEarlier notes the ids that message i has before those who have them.
+func noteEarlier(first map[string]int, m *Message, i int) {
+	if m.Role != RoleAssistant {
+		return
+	}
+	for _, p := range m.Parts {
+		if c, ok := p.(ToolCall); ok && first[c.ID] > i {
+			first[c.ID] = i
+		}
 	}
 }
 
@@ -231,8 +287,12 @@ type order struct {
 	high int // the furthest call that has been answered
 }
 
-func (o *order) add(id string) {
-	o.ids, o.seen = append(o.ids, id), append(o.seen, false)
+// open begins with the calls of another message.
+func (o *order) open(m *Message) {
+	*o = order{ids: o.ids[:0], seen: o.seen[:0]}
+	for c := range m.Calls() {
+		o.ids, o.seen = append(o.ids, c.ID), append(o.seen, false)
+	}
 }
 
 // next reports whether the call's turn had not passed before. A further piece

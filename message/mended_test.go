@@ -59,6 +59,11 @@ func TestMendFrom(t *testing.T) {
 			[]int{0, 1, 2, 4},
 		},
 		{
+			"results put in order in their message: the others stay", message.Gemini,
+			list(user, message.Assistant(call("a"), call("b"), call("c")), tool(piece("b"), piece("a")), tool(piece("c"))), "uatt",
+			[]int{0, 1, 2, 3},
+		},
+		{
 			"a result put in before others: they stay", message.Gemini,
 			list(user, message.Assistant(call("a"), call("b"), call("c")), tool(piece("b"), piece("c")), say), "uatta",
 			[]int{0, 1, 1, 2, 3},
@@ -77,6 +82,25 @@ func TestMendFrom(t *testing.T) {
 			require.Equal(t, tt.from == nil, len(got.Fixes) == 0, "From is nil if and only if there is no fix")
 		})
 	}
+}
+
+// TestMendJoinsResults checks that a message which became one with another is
+// told of.
+func TestMendJoinsResults(t *testing.T) {
+	t.Parallel()
+	got := message.Gemini.Mend([]message.Message{
+		message.User("go on"), message.Assistant(call("a"), call("b"), call("c"), call("d")), tool(piece("a"), piece("d")), tool(piece("c")),
+	})
+	var fixes []string
+	for _, f := range got.Fixes {
+		fixes = append(fixes, f.String())
+	}
+	require.Equal(t, []string{
+		`message 1: unanswered call "b": got an error result: no result: the call was interrupted`,
+		`message 3: result order "c": put in the order of the calls`,
+		`message 3: result order "c": became one with the other results of its round`,
+	}, fixes)
+	require.Equal(t, []int{0, 1, 2}, got.From)
 }
 
 // requireFrom checks what holds of every origin.

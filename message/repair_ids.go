@@ -139,9 +139,7 @@ func (d *mender) noteOrder(r *round) {
 		return
 	}
 	var o order
-	for _, id := range r.ids {
-		o.add(id)
-	}
+	o.open(&r.call.Message)
 	for _, a := range r.answers {
 		for res := range a.Results() {
 			if !o.next(res.CallID) {

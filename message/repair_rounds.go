@@ -91,6 +91,9 @@ func (g *gatherer) visit(i int, it item) {
 // share gives the parts of a tool message to the rounds that they belong to.
 // What belongs to none stays, as a message of the user.
 func (g *gatherer) share(i int, it item) {
+	if g.stays(it) {
+		return
+	}
 	var shares []share
 	var left, others []Part
 	for _, p := range it.Parts {
@@ -133,11 +136,25 @@ func (g *gatherer) share(i int, it item) {
 		}
 		r.answers = append(r.answers, a)
 	}
-	if left = append(left, others...); len(left) > 0 {
+	if left = append(left, others...); slices.ContainsFunc(left, says) {
 		it.Role, it.Parts = RoleUser, left
 		g.nodes = append(g.nodes, node{item: it})
 		g.direct = false
 	}
+}
+
+// stays leaves a tool message without results where it is, and reports whether it
+// is one. Those who may not stay have been mended before.
+func (g *gatherer) stays(it item) bool {
+	for range it.Results() {
+		return false
+	}
+	if g.newest != nil && g.direct {
+		g.newest.answers = append(g.newest.answers, answer{it, slices.Repeat([]int{-1}, len(it.Parts))})
+	} else {
+		g.nodes = append(g.nodes, node{item: it})
+	}
+	return true
 }
 
 // share is a result, and the call that it answers.

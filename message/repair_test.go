@@ -294,6 +294,26 @@ func TestRepairOfRounds(t *testing.T) {
 			[]string{fmt.Sprintf(`message 1: duplicate call "a": the call became %q`, twin)},
 		},
 		{
+			"twice, beside a blank text",
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), tool(message.Text{Text: " "}, piece("a"))},
+			[]message.Message{user, message.Assistant(call("a")), tool(piece("a"))},
+			[]string{`message 3: duplicate result "a": left out, the first result stays`},
+		},
+		{
+			"tool messages without results, which not every provider minds",
+			[]message.Message{
+				tool(message.Text{Text: "x"}),
+				message.Assistant(call("a"), call("b")), tool(piece("a")), tool(message.Text{Text: "y"}), tool(piece("b")), user,
+				tool(message.Text{Text: "z"}), message.Assistant(),
+			},
+			[]message.Message{
+				tool(message.Text{Text: "x"}),
+				message.Assistant(call("a"), call("b")), tool(piece("a")), tool(message.Text{Text: "y"}), tool(piece("b")), user,
+				tool(message.Text{Text: "z"}),
+			},
+			[]string{`message 7: empty message: left out`},
+		},
+		{
 			"a result of the user", // as in lists that were written for Anthropic
 			[]message.Message{user, message.Assistant(call("a")), {Role: message.RoleUser, Parts: []message.Part{piece("a"), message.Text{Text: "x"}}}},
 			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), message.User("x")},

@@ -77,14 +77,34 @@ func (r Rules) Check(msgs []Message) error {
 }
 
 // Violations returns what [Rules.Check] finds, in the order of the messages.
-func (r Rules) Violations(msgs []Message) []Violation {
-	found := Violations(msgs)
-	more := r.particular(msgs)
-	if len(more) == 0 {
-		return found
+func (r Rules) Violations(msgs []Message) []Violation { return r.ViolationsFrom(msgs, 0) }
+
+// ViolationsFrom returns what [Rules.Violations] does, without that of the
+// messages before from which is settled: which no message behind can change. Of
+// the messages before from three kinds are not settled, and are reported if the
+// messages behind leave them so: [UnansweredCall] of the newest assistant
+// message, [EndsInAnswer], and [FirstNotUser] of a list of system messages alone.
+//
+// So if the messages before from break nothing but these three, the result is
+// that of [Rules.Violations]. That holds of every beginning of a list that
+// was found valid: who remembers a valid list, and is asked about one that has its
+// first n messages in common with it, asks from n, wherever n lies.
+//
+// The cost is that of the messages behind from, and of a look back to the newest
+// assistant message before; where [ReusedID] counts and there are new calls,
+// their ids are also looked for in all earlier ones. Like msgs[from:] it panics
+// if from is out of range.
+func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
+	found := pairing(msgs, from)
+	for i := from; i < len(msgs); i++ {
+		found = append(found, Content(msgs, i)...)
 	}
-	found = append(found, more...)
-	slices.SortStableFunc(found, func(a, b Violation) int { return a.At - b.At })
+	byPlace := func(a, b Violation) int { return a.At - b.At }
+	slices.SortStableFunc(found, byPlace)
+	if more := r.particular(msgs, from); len(more) > 0 {
+		found = append(found, more...)
+		slices.SortStableFunc(found, byPlace)
+	}
 	return found
 }
 

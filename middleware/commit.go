@@ -8,20 +8,26 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// commit keeps the edits that the call has made, and returns the view that the
-// model gets: this one, unless another call on the same history was quicker.
+// commit keeps the edits that the call has made, and what its editors have tried,
+// and returns the view that the model gets: this one, unless another call on the
+// same history was quicker. If the call is cancelled meanwhile, either both have
+// been kept or neither.
 func (v *View) commit(ctx context.Context) (*View, error) {
-	if !v.edited {
+	if !v.edited && len(v.attempts) == 0 {
 		return v, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if !v.edited {
+		return v.note(ctx), nil
+	}
 	w, f, err := v.write(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	late := err != nil && ctx.Err() != nil
+	if late && f.at < 0 {
+		return nil, ctx.Err()
+	}
+	if err != nil && !late {
 		c := v.call
 		c.chain.tell(ctx, v.req, Event{
 			Kind: JournalFailed, By: "middleware", Err: err,
@@ -31,20 +37,24 @@ func (v *View) commit(ctx context.Context) (*View, error) {
 		f.list, f.unkept = w.list, w.list
 	}
 	w.publish(f)
+	if w = w.note(ctx); late {
+		return nil, ctx.Err()
+	}
 	return w, nil
 }
 
 // write puts the edits into the journal, and returns what is there then, with
-// the view of that.
+// the view of that. If that fails, it may have been put at the end of the history
+// already; where not, nothing is returned as found.
 func (v *View) write(ctx context.Context) (*View, found, error) {
 	c := v.call
 	got, err := v.put(ctx, c.track.found, len(c.ids)-1, v.list)
 	if err != nil {
-		return v, found{}, err
+		return v, found{at: -1}, err
 	}
 	v, got = v.settle(got)
 	if err := v.putBefore(ctx, c.guard.lastUser-1); err != nil {
-		return v, found{}, err
+		return v, got, err
 	}
 	if c.chain.adopts {
 		err = v.putAdopted(ctx)

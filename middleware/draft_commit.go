@@ -11,7 +11,8 @@ import (
 
 // Commit keeps the edits of the draft as a call would have kept them, so that
 // the next call with the same history, or a grown one, begins with After, and
-// no editor is asked to make them again. The chain may be in use meanwhile.
+// no editor is asked to make them again; what editors have tried in vain counts as
+// tried. The chain may be in use meanwhile.
 // Observers hear nothing of it: Events has all that there is to tell.
 //
 // If the conversation has gone on meanwhile, that is no harm. If it has been
@@ -28,11 +29,13 @@ func (d *DraftResult) Commit(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		f := v.call.track.found
-		if f.unkept == nil && slices.EqualFunc(v.list, f.list, sameEdit) {
-			continue
+		f, c := v.call.track.found, v.call.chain.origin
+		if f.unkept != nil || !slices.EqualFunc(v.list, f.list, sameEdit) {
+			if err := v.keepIn(ctx, c); err != nil {
+				return err
+			}
 		}
-		if err := v.keepIn(ctx, v.call.chain.origin); err != nil {
+		if err := v.noteIn(c); err != nil {
 			return err
 		}
 	}

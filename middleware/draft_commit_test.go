@@ -299,6 +299,12 @@ func TestDraftOfMessagesChangedBetweenEditors(t *testing.T) {
 	require.Equal(t, "[earlier work]", e.After.At(3).Text())
 }
 
+// often leaves out the warnings that come once in each conversation, and once in
+// each draft.
+func often(events []middleware.Event) []middleware.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e middleware.Event) bool { return e.Kind == middleware.Frequent })
+}
+
 // A conversation led through a chain with drafts on the way, some dropped, some
 // committed in the place of a call, is what it is without.
 func TestDraftsAtRandom(t *testing.T) {
@@ -327,7 +333,7 @@ func TestDraftsAtRandom(t *testing.T) {
 				} else {
 					want, events := sentBy(t, calls, h, force...)
 					require.NoError(t, middlewaretest.Same(want, messagesOf(d.After)))
-					require.Equal(t, texts(events), texts(d.Events))
+					require.Equal(t, texts(often(events)), texts(often(d.Events)))
 					require.NoError(t, d.Commit(context.Background()))
 					force = nil
 				}
@@ -335,7 +341,7 @@ func TestDraftsAtRandom(t *testing.T) {
 			want, wantEvents := sentBy(t, calls, h, force...)
 			got, events := sentBy(t, drafts, h, force...)
 			require.NoError(t, middlewaretest.Same(want, got), "%s, then a call, with %d messages", what, len(h))
-			require.Equal(t, texts(wantEvents), texts(events), "%s, then a call, with %d messages", what, len(h))
+			require.Equal(t, texts(often(wantEvents)), texts(often(events)), "%s, then a call, with %d messages", what, len(h))
 		}
 		require.Equal(t, same.paid.Load()+paid, l.paid.Load(), "folds that were made")
 	})

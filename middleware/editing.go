@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -14,6 +15,12 @@ type Options struct {
 	Trigger  Trigger // nil: always
 	MinCalls int     // model calls from one edit to the next, at least; 0: no minimum
 	Strict   bool    // an editor that fails, a plan that is refused and an option that does not fit fail the call
+
+	// RestAfter is how many attempts in a row without progress it takes until
+	// the editor rests: it is not asked any more before the user speaks again,
+	// and an event says so. 0: 3; negative: it never rests. The comment of the
+	// package says what progress is.
+	RestAfter int
 }
 
 // Validate reports options that make no sense.
@@ -119,13 +126,13 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case p.err != nil && !p.refused && KindOf(p.err) == Invalid:
+	case p.err != nil && !p.refused && !p.dear && KindOf(p.err) == Invalid:
 		return v, l.misfit(ctx, v, p.err)
 	case p.err != nil:
-		return v, l.fail(ctx, v, p)
+		return l.fail(ctx, v, p)
 	case p.after != nil:
 		l.report(ctx, p, why)
-		return p.after, nil
+		return p.after.tried(l, l.vain(p)), nil
 	case p.plan != nil && p.plan.Why != "":
 		l.tell(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.Tokens(), After: v.Tokens(), Detail: p.plan.Detail})
 	}
@@ -135,8 +142,11 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 // due reports whether the layer shall edit now.
 func (l *layer) due(ctx context.Context, p *proposal) (met bool, why string, err error) {
 	v := p.before
-	if f := v.req.Force; slices.Contains(f, l.name) || slices.Contains(f, "*") {
+	if l.forced(v) {
 		return true, "forced by the request", nil
+	}
+	if l.rests(v.tally(l.name)) {
+		return false, "", nil
 	}
 	if l.opts.MinCalls > 0 {
 		if n := v.CallsSince(l.name); n >= 0 && n < l.opts.MinCalls {
@@ -146,12 +156,27 @@ func (l *layer) due(ctx context.Context, p *proposal) (met bool, why string, err
 	if l.opts.Trigger == nil {
 		return true, "", nil
 	}
+	met, why, err = l.ask(v, func() *Plan { return p.once(ctx) })
+	if err == nil && met && !p.made && l.overburdened(ctx, v) {
+		return false, "", nil
+	}
+	return met, why, err
+}
+
+// forced reports whether the request says that the layer shall edit.
+func (l *layer) forced(v *View) bool {
+	f := v.req.Force
+	return slices.Contains(f, l.name) || slices.Contains(f, "*")
+}
+
+// ask asks the trigger about a view.
+func (l *layer) ask(v *View, plan func() *Plan) (met bool, why string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			met, err = false, fmt.Errorf("trigger panicked: %v", r)
 		}
 	}()
-	return l.opts.Trigger.Met(v, func() *Plan { return p.once(ctx) })
+	return l.opts.Trigger.Met(v, plan)
 }
 
 // misfit reports, once per conversation, options that cannot work for it.
@@ -162,27 +187,30 @@ func (l *layer) misfit(ctx context.Context, v *View, err error) error {
 	if l.opts.Strict {
 		return err
 	}
-	if v.call.track.said.once(err.Error()) {
+	if v.call.track.conversation.once(v.req, err.Error()) {
 		l.tell(ctx, v, Event{Kind: Misconfigured, Err: err, Why: l.plainly(err)})
 	}
 	return nil
 }
 
-// fail reports a plan that could not be made or was refused.
-func (l *layer) fail(ctx context.Context, v *View, p *proposal) error {
+// fail reports a plan that could not be made or was refused, and returns the
+// view as it was.
+func (l *layer) fail(ctx context.Context, v *View, p *proposal) (*View, error) {
 	if l.opts.Strict {
 		kind := KindOf(p.err)
 		if p.refused {
 			kind = Invalid
 		}
-		return &Error{Kind: kind, Op: l.name, Err: p.err}
+		return nil, &Error{Kind: kind, Op: l.name, Err: p.err}
 	}
-	e := Event{Kind: Failed, Err: p.err, Why: l.plainly(p.err), Before: v.Tokens(), After: v.Tokens()}
+	why := l.plainly(p.err)
+	e := Event{Kind: Failed, Err: p.err, Why: why, Before: v.Tokens(), After: v.Tokens()}
 	if p.refused {
 		e.Kind = Refused
 	}
 	l.tell(ctx, v, e)
-	return nil
+	first, _, _ := strings.Cut(why, "\n") // a panic has a stack below
+	return v.tried(l, first), nil
 }
 
 // plainly returns the text of an error without the name of the layer, which
@@ -196,11 +224,10 @@ func (l *layer) plainly(err error) string {
 
 func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
 	why := p.plan.Why
-	switch {
-	case why == "":
+	if why == "" {
 		why = trigger
-	case trigger != "":
-		why += " (" + trigger + ")"
+	} else {
+		why += aside(trigger)
 	}
 	l.tell(ctx, p.before, Event{
 		Kind: Edited, Why: why, Edits: p.records, Items: p.plan.Items,
@@ -208,6 +235,15 @@ func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
 		First: p.before.Span(p.plan.First).First,
 		Calls: p.before.CallsSince(l.name), Detail: p.plan.Detail,
 	})
+	l.warn(ctx, p.after)
+}
+
+// aside returns what a trigger says, to be put behind something.
+func aside(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
 }
 
 func (l *layer) tell(ctx context.Context, v *View, e Event) {

@@ -24,6 +24,10 @@ const (
 	Mended        EventKind = "mended"         // what would have been sent broke rules, and was repaired; Fixes says how
 	TooLong       EventKind = "too long"       // the provider refused a prompt for its length; Why says what was learned
 	LevelChanged  EventKind = "level changed"  // the view fills another share of the window; Why says which
+	Resting       EventKind = "resting"        // an editor that gets nowhere is not asked any more in this turn; each time that this begins
+	Overhead      EventKind = "overhead"       // what no edit can take away meets the trigger; once per conversation
+	Frequent      EventKind = "frequent"       // an editor fires on most calls; once per conversation
+	Truncated     EventKind = "truncated"      // the provider charged far too few tokens for all that was sent; once per conversation
 )
 
 // Event tells what a middleware did, or why it did not. What it refers to is

@@ -201,3 +201,17 @@ func ExampleDraft() {
 	// 7 messages to send, <nil>
 	// [summary: items 0 to 5 are in stock, item 3 in blue only]
 }
+
+// What a provider tells when it refuses a request for its length.
+func ExampleReadExcess() {
+	err := fmt.Errorf("ask: %w", errors.New("error, status code: 400, message: This model's maximum context length is 8192 tokens. "+
+		"However, you requested 10000 tokens (9000 in the messages, 1000 in the completion)."))
+	if x, long := middleware.ReadExcess(err); long {
+		fmt.Printf("%d and %d tokens, %d more than %d\n", x.Sent, x.Answer, x.Over, x.Limit)
+	}
+	_, long := middleware.ReadExcess(errors.New("429 Rate limit reached on tokens per min: Limit 30000, Requested 31000"))
+	fmt.Println(long)
+	// Output:
+	// 9000 and 1000 tokens, 1808 more than 8192
+	// false
+}

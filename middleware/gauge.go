@@ -120,7 +120,7 @@ func (g *gauge) tell(at, charged, counted, made, wide int, p priors) (believed b
 func (c *chain) calibrate(ctx context.Context, req *Request, cl *call) {
 	t := cl.track
 	tell := func(at, charged, counted, made int) {
-		if !t.gauge.tell(at, charged, counted, made, t.gauge.fresh, cl.priors()) && t.said.once(string(UsageIgnored)) {
+		if !t.gauge.tell(at, charged, counted, made, t.gauge.fresh, cl.priors()) && t.conversation.once(req, string(UsageIgnored)) {
 			c.tell(ctx, req, Event{Kind: UsageIgnored, By: "middleware", Why: fmt.Sprintf(
 				"the provider reported %d tokens for a prompt of %d by our count; if it cut what is too long, tell it the window, "+
 					"else give Env.Counter a counter that fits", charged, counted)})

@@ -16,6 +16,7 @@ const (
 	maxPrompts    = 256
 	maxCompared   = 8  // tracks that a history is compared with as a whole
 	maxSaid       = 64 // different events that a conversation has once
+	maxTallies    = 64 // editors of a conversation whose attempts are counted
 	maxSlides     = 8  // tracks that are searched for a history without its beginning
 )
 
@@ -63,7 +64,7 @@ func (m *memo) match(body []message.Message) (t *track, common int) {
 		}
 	}
 	slices.SortStableFunc(candidates, func(a, b likely) int { return b.reach - a.reach })
-	best, remarks := &track{claim: new(atomic.Int64), said: new(said), notes: new(notes), found: found{at: -1}}, true
+	best, remarks := &track{claim: new(atomic.Int64), conversation: new(conversation), found: found{at: -1}}, true
 	for _, c := range candidates[:min(len(candidates), maxCompared)] {
 		if c.reach <= common {
 			break

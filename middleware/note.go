@@ -10,10 +10,10 @@ import (
 // of the conversation, as long as the chain knows it: a note saves work, it is
 // nothing to rely on. Calls at the same time may overwrite one another's notes. A
 // dry run finds the notes of the conversation, and those that it keeps are its own.
-func (v *View) Note(key, value any) { v.call.track.notes.set(key, value) }
+func (v *View) Note(key, value any) { v.call.track.conversation.notes.set(key, value) }
 
 // Noted returns what was noted for the conversation of the view, or nil.
-func (v *View) Noted(key any) any { return v.call.track.notes.get(key) }
+func (v *View) Noted(key any) any { return v.call.track.conversation.notes.get(key) }
 
 // notes are what middlewares have noted for a conversation.
 type notes struct {
@@ -36,9 +36,8 @@ func (n *notes) get(key any) any {
 	return n.kept[key]
 }
 
-// fork returns notes that begin as these are.
-func (n *notes) fork() *notes {
+func (n *notes) copy() map[any]any {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return &notes{kept: maps.Clone(n.kept)}
+	return maps.Clone(n.kept)
 }

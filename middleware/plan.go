@@ -90,6 +90,11 @@ func (e *Edit) first() int {
 // when it is first asked for, so a trigger that needs only the view leaves it
 // alone; plan returns nil if there is nothing to do.
 //
+// One that is met is asked again, with no plan to be had, about views that are
+// not going to be sent: what a dear plan has left, and what no edit can take
+// away, with and without its tokens. So it is known when it will be met for
+// ever. What it says there changes nothing else.
+//
 // Why says in numbers what was compared. An error means that the trigger
 // cannot work for this request, and how to mend that.
 type Trigger interface {

@@ -45,3 +45,7 @@ func (v *View) Lighter(counted int) *View {
 	w.msgTokens -= counted
 	return &w
 }
+
+// Counted returns the tokens of all that would be sent by the meter alone, whatever
+// the provider has reported of earlier prompts.
+func (v *View) Counted() int { return v.counted() }

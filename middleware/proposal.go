@@ -20,6 +20,7 @@ type proposal struct {
 	after   *View // nil: nothing to do, or not possible
 	err     error
 	refused bool // err says which rule the plan breaks
+	dear    bool // the plan has folds that were made, or tried
 }
 
 // once lets the editor plan, the first time it is called, and verifies the
@@ -63,7 +64,7 @@ func (p *proposal) apply() {
 
 // finish makes the folds that are still to be made, and verifies again.
 func (p *proposal) finish(ctx context.Context) {
-	if !p.plan.lazy() {
+	if p.dear = p.plan.lazy(); !p.dear {
 		return
 	}
 	plan := *p.plan

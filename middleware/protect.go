@@ -1,6 +1,10 @@
 package middleware
 
-import "github.com/laconic-go/laconic/message"
+import (
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+)
 
 // Protection says what may not happen to a message. The values add up.
 type Protection uint8
@@ -33,13 +37,13 @@ func (v *View) Protected(i int) Protection {
 
 // guard knows the protected positions of a body.
 type guard struct {
-	firstUser, lastUser int // -1: none
-	fresh               int // where the newest unanswered round begins; the end: there is none
-	pinned              []int
+	firstUser, lastUser int   // -1: none
+	fresh               int   // where the newest unanswered round begins; the end: there is none
+	whole               []int // system messages and pinned ones
 }
 
-func newGuard(body []message.Message, pinned []int) guard {
-	g := guard{firstUser: -1, lastUser: -1, fresh: len(body), pinned: pinned}
+func newGuard(body []message.Message, whole []int) guard {
+	g := guard{firstUser: -1, lastUser: -1, fresh: len(body), whole: whole}
 	for i := range body {
 		if body[i].Role == message.RoleUser {
 			g.firstUser = i
@@ -76,6 +80,16 @@ func (g *guard) at(body []message.Message, i int) Protection {
 		p |= Fresh
 	}
 	return p
+}
+
+// lasting returns the positions of what no edit can take away, now or ever, in
+// order: at a first question that is not whole, its text.
+func (g *guard) lasting() []int {
+	at, found := slices.BinarySearch(g.whole, g.firstUser)
+	if found || g.firstUser < 0 {
+		return g.whole
+	}
+	return slices.Insert(slices.Clone(g.whole), at, g.firstUser)
 }
 
 // within returns the protected positions inside the runs of a fold, in order.

@@ -41,7 +41,7 @@ func (c *chain) recall(ctx context.Context, req *Request, cl *call) error {
 	if !t.stillHolds(f, &cl.guard) {
 		f.list = f.known().holding(cl)
 	}
-	t.pins, t.question = len(cl.guard.pinned), cl.guard.lastUser
+	t.wholes, t.question = len(cl.guard.whole), cl.guard.lastUser
 	if sameSlice(f.list, t.found.list) || slices.EqualFunc(f.list, t.found.list, sameEdit) {
 		f.list = t.found.list
 	} else {
@@ -57,7 +57,7 @@ func (c *chain) recall(ctx context.Context, req *Request, cl *call) error {
 func (t *track) stillHolds(f found, g *guard) bool {
 	n := len(t.found.list)
 	return t.grown && n > 0 && f.entry.Rev == t.found.entry.Rev && sameSlice(t.found.list, f.known()) &&
-		len(g.pinned) == t.pins && !t.late && (g.lastUser == t.question || g.lastUser > t.found.list[n-1].last())
+		len(g.whole) == t.wholes && !t.late && (g.lastUser == t.question || g.lastUser > t.found.list[n-1].last())
 }
 
 // hasResult reports whether a result comes before the model says anything.
@@ -215,7 +215,7 @@ func (c *call) holds(r *Record) bool {
 	if r.last() >= len(c.body) || c.ids[r.last()] != r.ID || c.splits(r) {
 		return false
 	}
-	for _, i := range c.guard.pinned {
+	for _, i := range c.guard.whole {
 		if r.covers(i) && !slices.ContainsFunc(r.Messages, c.body[i].Equal) {
 			return false
 		}

@@ -19,7 +19,7 @@ type Request struct {
 	Model    string            // its name, to be found in Env.Models; "": unknown
 	Budget   *Budget           // its window; nil: that of the table of models, if the name is in it
 	Params   any               // call options of the provider, passed through untouched
-	Force    []string          // middlewares whose trigger counts as met in this call; "*": all
+	Force    []string          // middlewares whose trigger counts as met in this call, even if they rest; "*": all
 
 	owner     *chain       // the chain whose Env is in force; nil: none yet
 	view      *View        // what the editing middlewares made of the history; nil: none has run

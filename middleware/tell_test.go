@@ -22,7 +22,7 @@ func heard(t *testing.T, mw middleware.Middleware) (call, draft []middleware.Eve
 	return call, d.Events
 }
 
-func TestTell(t *testing.T) {
+func TestTellAndNow(t *testing.T) {
 	t.Parallel()
 	mw := middleware.With(middleware.Env{Clock: at(2031)}, middleware.Editing("watch",
 		func(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {

@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
@@ -21,7 +20,7 @@ type track struct {
 	toks     []int
 	wide     []bool // see isWide
 	tokens   int    // sum of toks
-	pinned   []int
+	whole    []int  // positions of what stays whole: pinned, or a system message
 	claim    *atomic.Int64
 	bytes    int // of memory that all this keeps alive, about
 
@@ -32,7 +31,7 @@ type track struct {
 	grown bool // from a track of the same history so far
 	late  bool // by results of a round that was there before
 
-	pins     int    // how many messages were pinned when the edits were found to hold
+	wholes   int    // how many messages stayed whole when the edits were found to hold
 	question int    // and where the newest question stood
 	asked    int    // for how many IDs the journal has been asked
 	seen     uint64 // entries that the memo had put by then
@@ -43,30 +42,10 @@ type track struct {
 	shape  shape // the view with the edits found, if there are any
 	shaped bool
 
-	slides int // how many times in a row the caller dropped first messages
-	said   *said
-	notes  *notes
+	slides int    // how many times in a row the caller dropped first messages
 	parent *track // the track that this one takes the place of, until published
-}
 
-// said remembers which events a conversation has had that it shall have once.
-type said struct {
-	mu    sync.Mutex
-	texts map[string]bool
-}
-
-// once reports whether this is the first time.
-func (s *said) once(text string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.texts[text] || len(s.texts) == maxSaid {
-		return false
-	}
-	if s.texts == nil {
-		s.texts = map[string]bool{}
-	}
-	s.texts[text] = true
-	return true
+	conversation *conversation
 }
 
 // same reports what [message.Message.Equal] does, without copying.
@@ -115,6 +94,13 @@ func (t *track) common(body []message.Message) (n int, remarks bool) {
 	return n, remarks
 }
 
+// endsIn reports whether the newest message is in a longer body as well, so that
+// what is different lies before: a context, say, in a question.
+func (t *track) endsIn(body []message.Message) bool {
+	last := len(t.body) - 1
+	return last >= 0 && last < len(body) && same(&t.body[last], &body[last])
+}
+
 // grow returns the track of a body whose first common messages are those of t,
 // with the same remarks or not. It lacks the tokens of the others, and which of
 // them are wide.
@@ -140,8 +126,8 @@ func (t *track) branch(body []message.Message, common int) {
 		t.parent = nil
 		t.asked = min(t.asked, common)
 	}
-	if 2*common < len(t.body) {
-		t.said, t.notes = new(said), new(notes) // rather another conversation than a fork of this one
+	if 2*common < len(t.body) && !t.endsIn(body) {
+		t.conversation = new(conversation) // rather another conversation than a fork of this one
 	}
 	t.claim = new(atomic.Int64)
 	t.claim.Store(int64(len(body)))
@@ -153,7 +139,7 @@ func (t *track) branch(body []message.Message, common int) {
 	t.shape, t.shaped = shape{}, false
 	t.gauge.cut(common)
 	t.gauged = t.gauge.at
-	t.pinned, t.tokens, t.bytes = nil, 0, 0
+	t.whole, t.tokens, t.bytes = nil, 0, 0
 	for i := range t.lead {
 		t.bytes += t.lead[i].Size()
 	}
@@ -167,8 +153,8 @@ func (t *track) branch(body []message.Message, common int) {
 func (t *track) note(body []message.Message, from int) {
 	for i := from; i < len(body); i++ {
 		t.bytes += body[i].Size()
-		if body[i].Hints.Pinned {
-			t.pinned = append(slices.Clip(t.pinned), i)
+		if body[i].Hints.Pinned || body[i].Role == message.RoleSystem {
+			t.whole = append(slices.Clip(t.whole), i)
 		}
 	}
 }

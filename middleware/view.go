@@ -3,6 +3,7 @@ package middleware
 import (
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/models"
@@ -20,8 +21,9 @@ type View struct {
 	list  list     // the edits that made it
 	tools int      // tokens of the tool definitions
 
-	edited bool // list differs from what the journal had
-	mended bool // messages have been repaired on top of all edits
+	edited   bool      // list differs from what the journal had
+	mended   bool      // messages have been repaired on top of all edits
+	attempts []attempt // of editors in this call, in order, as far as they change how these get on
 }
 
 // Span says where a message of a view comes from.
@@ -36,6 +38,9 @@ func (v *View) Len() int { return len(v.msgs) }
 
 // At returns message i.
 func (v *View) At(i int) message.Message { return v.msgs[i] }
+
+// Messages returns all messages.
+func (v *View) Messages() []message.Message { return slices.Clip(v.msgs) }
 
 // All yields the messages with their positions.
 func (v *View) All() iter.Seq2[int, message.Message] {

@@ -84,6 +84,9 @@ func (v *View) overflowed(ctx context.Context, e Excess) {
 	}
 	if window <= 0 || !told && float64(sent) <= share*float64(window) {
 		window, why = int(refused*float64(sent)/share), "the provider does not say how many it takes"
+		if room := sent - e.Over; e.Over > 0 && room > 0 {
+			window, why = min(window, int(float64(room)/share)), fmt.Sprintf("the provider says that %d are too many", e.Over)
+		}
 	}
 	v.call.chain.windows.learn(s, window)
 	v.call.chain.tell(ctx, v.req, Event{

@@ -31,15 +31,19 @@ func TestWindowIsLearnt(t *testing.T) {
 	t.Parallel()
 	mute := func(int) error { return errors.New("too long") }
 	tells := func(int) error { return errors.New("prompt is too long: 9000 tokens > 2000 maximum") }
+	over := func(int) error { return errors.New("prompt too long; exceeded max context length by 1000 tokens") }
 	cases := []struct {
 		name   string
 		server server
 		budget *middleware.Budget
-		want   middleware.Budget
+		want   func(sent int) middleware.Budget
 	}{
-		{"as the provider says it", server{2000, tells}, &middleware.Budget{Window: 8000, Reserve: 800}, middleware.Budget{Window: 2000, Reserve: 200}},
-		{"where none was declared", server{2000, tells}, nil, middleware.Budget{Window: 2000}},
-		{"from what was sent", server{2000, mute}, nil, middleware.Budget{Window: 2401}},
+		{"as the provider says it", server{2000, tells}, &middleware.Budget{Window: 8000, Reserve: 800}, func(int) middleware.Budget {
+			return middleware.Budget{Window: 2000, Reserve: 200}
+		}},
+		{"where none was declared", server{2000, tells}, nil, func(int) middleware.Budget { return middleware.Budget{Window: 2000} }},
+		{"from what was sent", server{2000, mute}, nil, func(sent int) middleware.Budget { return middleware.Budget{Window: sent * 4 / 5} }},
+		{"from what was too many", server{2000, over}, nil, func(sent int) middleware.Budget { return middleware.Budget{Window: sent - 1000} }},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -60,7 +64,7 @@ func TestWindowIsLearnt(t *testing.T) {
 			require.Equal(t, middleware.TooLong, events[0].Kind, "%s", events[0])
 			_, err = model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("another")}, Model: "m", Budget: c.budget}, nil)
 			require.NoError(t, err)
-			require.Equal(t, c.want, seen[1], "another conversation with the same model knows it")
+			require.Equal(t, c.want(events[0].Before), seen[1], "another conversation with the same model knows it")
 			_, err = model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("another")}, Model: "n", Budget: c.budget}, nil)
 			require.NoError(t, err)
 			if c.budget == nil {

@@ -70,9 +70,10 @@ type editor struct {
 	minCalls int
 }
 
-// middleware makes the editor one of the library's.
+// middleware makes the editor one of the library's. It never rests, since who
+// rests and when depends on what a process remembers of a conversation.
 func (e editor) middleware() middleware.Middleware {
-	opts := middleware.Options{MinCalls: e.minCalls}
+	opts := middleware.Options{MinCalls: e.minCalls, RestAfter: -1}
 	if e.when != nil {
 		opts.Trigger = trigger.Func(func(v *middleware.View, _ func() *middleware.Plan) (bool, string, error) {
 			return e.when(lookAt(v)), "", nil
@@ -231,9 +232,12 @@ func foldsAndClears(l look) []middleware.Edit {
 }
 
 // foldsLater folds as folds does, but makes the text only when it is wanted.
-func foldsLater(n, estimate int) func(look) []middleware.Edit {
+func foldsLater(n, estimate int) func(look) []middleware.Edit { return later(folds(n), estimate) }
+
+// later makes the texts of folds only when they are wanted.
+func later(plan func(look) []middleware.Edit, estimate int) func(look) []middleware.Edit {
 	return func(l look) []middleware.Edit {
-		edits := folds(n)(l)
+		edits := plan(l)
 		for i := range edits {
 			msgs := edits[i].Messages
 			edits[i].Messages, edits[i].Estimate = nil, estimate

@@ -195,12 +195,15 @@ func lastRole(h []message.Message) message.Role {
 	return h[len(h)-1].Role
 }
 
-// told writes the events of editors as the reference does. A fork may look like
-// a sliding window.
+// told writes the events of editors as the reference does, without those that a
+// conversation has once, since it does not know conversations. A fork may look
+// like a sliding window.
 func told(events []middleware.Event) []string {
 	var out []string
 	for _, e := range events {
-		if e.Kind != middleware.Sliding {
+		switch e.Kind {
+		case middleware.Sliding, middleware.Overhead, middleware.Frequent:
+		default:
 			out = append(out, e.By+": "+string(e.Kind))
 		}
 	}

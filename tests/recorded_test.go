@@ -134,7 +134,10 @@ func TestRecorded(t *testing.T) {
 		if raced && k%6 != 0 {
 			continue
 		}
-		chain := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(3000), Keep: keep, MinCalls: 3, ClearAtLeast: 200})
+		const room = 3000 // tokens beside system prompt, tools and the first question
+		lead := message.Leading(c.messages)
+		limit := trigger.Tokens(tokens.Meter{}.Request(c.messages[:lead+1], c.tools) + room)
+		chain := contextedit.New(contextedit.Options{Trigger: limit, Keep: keep, MinCalls: 3, ClearAtLeast: 200})
 		whole := middlewaretest.Clone(c.messages)
 		var before []message.Message
 		for _, n := range c.calls {

@@ -68,7 +68,7 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 			if calls := c.callsSince(e.name); e.minCalls > 0 && calls >= 0 && calls < e.minCalls {
 				continue
 			}
-			if e.when != nil && !e.when(l) {
+			if e.when != nil && (!e.when(l) || c.overburdens(e)) {
 				continue
 			}
 		}
@@ -88,6 +88,28 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 		r.remember(c)
 	}
 	return c.messages(), events
+}
+
+// overburdens reports whether what no edit can take away meets the trigger of an
+// editor, and would not if it took no tokens.
+func (c *refCall) overburdens(e editor) bool {
+	msgs := slices.Clone(c.lead)
+	asked := false
+	for _, m := range c.body {
+		switch first := m.Role == message.RoleUser && !asked; {
+		case m.Role == message.RoleSystem, m.Hints.Pinned:
+			msgs = append(msgs, m)
+		case first:
+			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p message.Part) bool {
+				_, ok := p.(message.Text)
+				return !ok
+			})
+			msgs = append(msgs, m)
+		}
+		asked = asked || m.Role == message.RoleUser
+	}
+	meter := tokens.Meter{}
+	return e.when(look{msgs: msgs, total: meter.Request(msgs, nil)}) && !e.when(look{msgs: msgs, total: meter.Request(nil, nil)})
 }
 
 // latest returns the edits of the newest position that has an entry.
@@ -539,7 +561,8 @@ func (c *refCall) mayRewrite(e *refEdit) bool {
 		within(faults(message.Message{Role: was.Role, Parts: e.parts}), faults(was))
 }
 
-// skeleton is what a rewrite keeps: calls and results by id and name.
+// skeleton is what a rewrite keeps: calls and results by id and name. Pieces of one
+// result that follow one another count once.
 func skeleton(parts []message.Part) []string {
 	var out []string
 	for _, p := range parts {
@@ -551,9 +574,10 @@ func skeleton(parts []message.Part) []string {
 		case message.Opaque:
 			out = append(out, "opaque "+p.Kind+" "+p.Data)
 		case message.Text, message.Thinking, message.Media:
+			out = append(out, "")
 		}
 	}
-	return slices.Compact(out)
+	return slices.DeleteFunc(slices.Compact(out), func(s string) bool { return s == "" })
 }
 
 // thinkingLeft reports whether all thinking of the one is in the other, between

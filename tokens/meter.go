@@ -152,7 +152,8 @@ func ofMedia(m *Meter, p message.Media) int {
 	case p.Data != "" && (kind == "text" || mime == "application/json"):
 		return m.Counter.Count(p.Data)
 	case kind == "image", kind == "":
-		return m.Framing.Images.Tokens(pixels(p))
+		width, height, _ := p.Dimensions()
+		return m.Framing.Images.Tokens(width, height)
 	case kind == "audio", kind == "video":
 		return m.Framing.PerAudio
 	}

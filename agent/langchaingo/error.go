@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -50,57 +47,23 @@ var byCode = map[llms.ErrorCode]middleware.Kind{
 	llms.ErrCodeNotImplemented:      middleware.Invalid,
 }
 
-// overflows are the words for a request that is too long, in lower case:
-// OpenAI, Anthropic, Gemini, Bedrock, Mistral, Cohere, llama.cpp, in this
-// order.
-var overflows = []string{
-	"maximum context length", "context_length_exceeded",
-	"prompt is too long",
-	"exceeds the maximum number of tokens",
-	"input is too long",
-	"too large for model",
-	"too many tokens",
-	"exceed_context_size_error", "exceeds the available context size",
-}
-
-// quotas are the words for an account that has nothing left, which the
-// providers also call too many requests.
-var quotas = []string{"insufficient_quota", "exceeded your current quota", "credit balance is too low", "billing hard limit"}
-
-// status finds what the clients of langchaingo and those that they use say of
-// an HTTP status: OpenAI, Anthropic and others, AWS, Google, Ollama.
-var status = regexp.MustCompile(`(?i)(?:status ?code:? |googleapi: error |^)(\d{3})\b`)
-
+// kindOfError sorts by the code, where there is one, by what all clients tell,
+// and by what those of langchaingo write in words. A code is made from the text
+// of the error; that of a wrong request leaves open whether it is too long.
 func kindOfError(err error) middleware.Kind {
-	coded, hasCode := errors.AsType[*llms.Error](err)
-	_, network := errors.AsType[net.Error](err)
+	coded := middleware.Unknown
+	if e, ok := errors.AsType[*llms.Error](err); ok {
+		coded = byCode[e.Code]
+	}
+	if coded != middleware.Unknown && coded != middleware.Invalid {
+		return coded
+	}
+	if kind := foreign.KindOf(err); kind != middleware.Unknown {
+		return kind
+	}
 	text := strings.ToLower(err.Error())
-	switch {
-	case hasCode && byCode[coded.Code] != middleware.Unknown:
-		return byCode[coded.Code]
-	case containsAny(text, overflows):
-		return middleware.Overflow
-	case containsAny(text, quotas):
-		return middleware.Denied
-	}
-	if m := status.FindStringSubmatch(err.Error()); m != nil {
-		code, _ := strconv.Atoi(m[1])
-		return foreign.KindOfStatus(code)
-	}
-	switch {
-	case network, strings.HasPrefix(text, "network error:"), strings.HasPrefix(text, "request timeout:"):
+	if strings.HasPrefix(text, "network error:") || strings.HasPrefix(text, "request timeout:") {
 		return middleware.Unavailable
-	case errors.Is(err, context.DeadlineExceeded):
-		return middleware.Unavailable // a deadline of the client's own
 	}
-	return middleware.Unknown
-}
-
-func containsAny(s string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
+	return coded
 }

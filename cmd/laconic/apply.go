@@ -25,7 +25,8 @@ var applyCommand = command{
 as before one model call, and writes the conversation with what the model would
 be sent, and with a report of what was done. Fields that are not understood, and
 messages that are not edited, stay as they are, byte for byte. A conversation
-that a provider would reject is an error, and is not repaired.`,
+that a provider would reject is an error, unless the chain repairs it, as with
+{use: fit} at its end.`,
 	flags: func(fs *flag.FlagSet) action {
 		var a apply
 		fs.StringVar(&a.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
@@ -55,7 +56,7 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	for _, n := range r.Refused {
-		if n.Kind == middleware.Misconfigured {
+		if n.Kind == middleware.Misconfigured || n.Kind == middleware.Overhead {
 			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+" cannot work: "+n.Why))
 		}
 	}
@@ -69,10 +70,6 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	conv, err := openai.Parse(in.data)
 	if err != nil {
 		return nil, nil, in.errorf(err)
-	}
-	history := conv.History()
-	if err := message.Check(history); err != nil {
-		return nil, nil, in.errorf(fmt.Errorf("a provider would reject the conversation: %w", err))
 	}
 	talk, err := foreign.NewMemo("openai", codec{}).Import(conv.Messages)
 	if err != nil {
@@ -90,7 +87,8 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	if err != nil {
 		return nil, nil, in.errorf(err)
 	}
-	if err := checkExport(msgs, req.Messages); err != nil {
+	history := conv.History()
+	if err := checkExport(msgs, req.Messages, history); err != nil {
 		return nil, nil, in.errorf(err)
 	}
 	r := newReport(events, message.Leading(history))
@@ -109,14 +107,17 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	return append(bytes.TrimRight(out, " \t\r\n"), '\n'), r, nil
 }
 
-// checkExport makes sure that what is written is what the chain made, and that
-// a provider would accept it.
-func checkExport(msgs []openai.Message, view []message.Message) error {
+// checkExport makes sure that what is written is what the chain made of the
+// history, and that a provider would accept it.
+func checkExport(msgs []openai.Message, view, history []message.Message) error {
 	written := make([]message.Message, len(msgs))
 	for i, m := range msgs {
 		written[i] = m.Message()
 	}
 	if err := message.Check(written); err != nil {
+		if before := message.Check(history); before != nil {
+			return fmt.Errorf("a provider would reject the conversation: %w; a chain that ends with {use: fit} repairs it", before)
+		}
 		return fmt.Errorf("the chain made a conversation that a provider would reject: %w", err)
 	}
 	if n := len(view); n != len(written) {

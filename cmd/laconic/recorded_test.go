@@ -101,9 +101,8 @@ func TestApplyToRecorded(t *testing.T) {
 		before, err := openai.Parse([]byte(in))
 		require.NoError(t, err, r.ID)
 		status, stdout, stderr := exec(t, in, "apply", "--chain", chain)
-		if wrong := message.Check(before.History()); wrong != nil {
+		if wrong := message.Check(before.History()); wrong != nil && status != 0 { // the chain may have cleared what was wrong
 			broken++
-			require.Equal(t, 1, status, r.ID)
 			require.Contains(t, stderr, "a provider would reject the conversation", r.ID)
 			return
 		}

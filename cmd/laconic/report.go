@@ -22,9 +22,9 @@ type report struct {
 // edit is what one middleware did.
 type edit struct {
 	By       string `json:"by"`
-	Kind     string `json:"kind"`     // rewrite or fold
+	Kind     string `json:"kind"`     // rewrite, fold or mend
 	Messages []int  `json:"messages"` // those of the input that were edited
-	Freed    int    `json:"freed"`    // tokens
+	Freed    int    `json:"freed"`    // tokens; less than 0 if a repair added some
 	Why      string `json:"why"`
 }
 
@@ -43,6 +43,9 @@ func newReport(events []middleware.Event, lead int) *report {
 		switch e.Kind {
 		case middleware.Edited:
 			r.Edits = append(r.Edits, newEdit(e, lead))
+			continue
+		case middleware.Mended:
+			r.Edits = append(r.Edits, newRepair(e))
 			continue
 		case middleware.LevelChanged: // nothing was wanted
 			continue
@@ -71,6 +74,16 @@ func newEdit(e middleware.Event, lead int) edit {
 	slices.Sort(kinds)
 	slices.Sort(out.Messages)
 	out.Kind = strings.Join(slices.Compact(kinds), " and ")
+	out.Messages = slices.Compact(out.Messages)
+	return out
+}
+
+func newRepair(e middleware.Event) edit {
+	out := edit{By: e.By, Kind: string(middleware.Mend), Messages: []int{}, Freed: e.Freed(), Why: e.Why}
+	for _, f := range e.Fixes {
+		out.Messages = append(out.Messages, f.At)
+	}
+	slices.Sort(out.Messages)
 	out.Messages = slices.Compact(out.Messages)
 	return out
 }

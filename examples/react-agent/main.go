@@ -24,6 +24,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/react"
 	"github.com/laconic-go/laconic/tokens"
@@ -41,15 +42,21 @@ const audits = `Find the exported names without a doc comment, the five longest 
 
 // chains are what -chain can name beside chain files.
 var chains = map[string]func() middleware.Middleware{
-	"contextedit": func() middleware.Middleware {
-		return contextedit.New(contextedit.Options{
-			Trigger:         trigger.Fraction(0.75), // of the window less the reserve
-			Keep:            4,
-			ExcludeTools:    []string{"list_files"},
-			ClearToolInputs: true,
-		})
-	},
-	"none": func() middleware.Middleware { return middleware.Chain() },
+	"default":     func() middleware.Middleware { return middleware.Chain(clearing(), fit.New(fit.Options{})) },
+	"contextedit": clearing,
+	"fit":         func() middleware.Middleware { return fit.New(fit.Options{}) },
+	"none":        func() middleware.Middleware { return middleware.Chain() },
+}
+
+// clearing clears old tool results, but for the list of files, which is needed
+// to the end.
+func clearing() middleware.Middleware {
+	return contextedit.New(contextedit.Options{
+		Trigger:         trigger.Fraction(0.75), // of the window less the reserve
+		Keep:            4,
+		ExcludeTools:    []string{"list_files"},
+		ClearToolInputs: true,
+	})
 }
 
 func main() {

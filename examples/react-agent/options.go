@@ -50,7 +50,8 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.task, "task", audits, "what a real model shall do, in `words`; the stand-in does audits")
 	flags.StringVar(&o.model, "model", noModel, "a real model in place of the stand-in: openai:`NAME` or ollama:NAME")
 	flags.IntVar(&o.window, "window", 12_000, "window of the model, in `tokens`")
-	flags.StringVar(&o.chain, "chain", "contextedit", "what edits the context: contextedit, none or a chain `file`")
+	flags.StringVar(&o.chain, "chain", "default",
+		"what edits the context: default (contextedit, then fit), contextedit, fit, none or a chain `file`")
 	flags.BoolVar(&o.plain, "plain", false, "no colours, ASCII only")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead")
 

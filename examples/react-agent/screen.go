@@ -91,7 +91,11 @@ func (s *screen) edit(e middleware.Event) {
 }
 
 func (s *screen) warn(text string) {
-	s.linef("%4s  %s", "!", s.paint(yellow, strings.ReplaceAll(text, "\n", " ")))
+	mark := "!"
+	for _, line := range lines(text, s.width-6) {
+		s.linef("%4s  %s", mark, s.paint(yellow, line))
+		mark = ""
+	}
 }
 
 // doing says in a few words what a message calls for.

@@ -93,6 +93,20 @@ func (s *screen) wrapped(head, list string) {
 	s.linef("%s", line)
 }
 
+// lines breaks a text between words, where a line would be wider than it may be.
+func lines(text string, width int) []string {
+	var out []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
+			out = append(out, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(out, line)
+}
+
 // thousands writes a number with a comma every three digits.
 func thousands(n int) string {
 	if n < 0 {

@@ -12,6 +12,5 @@
 // an edited one the codec makes a copy in which only that differs which was
 // edited. Nothing that goes in is ever written to.
 //
-// [KindOfStatus] says, for all adapters alike, what the HTTP status of a failed
-// call means.
+// [KindOf] says, for all adapters alike, what the error of a failed call means.
 package foreign

@@ -20,7 +20,9 @@ const DefaultKeep = 5
 // are filled.
 type Options struct {
 	// Trigger says when to clear. nil: at 0.75 of the window less the reserve,
-	// or at 100,000 tokens where the window is not known.
+	// or at 100,000 tokens where the window is not known. Where the system
+	// prompt, the tools, pinned messages and the first question meet it by
+	// themselves nothing is cleared, and an event says so.
 	Trigger middleware.Trigger
 
 	// Keep is how many of the newest results that could be cleared stay. 0:

@@ -5,12 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/transcript"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/transcript"
 )
 
-// parse reads a conversation of testdata, and after how many messages the model is
-// called.
 func parse(t *testing.T, text string) (h []message.Message, ends []int) {
 	t.Helper()
 	h, ends, err := transcript.Parse(text)

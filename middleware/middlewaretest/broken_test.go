@@ -453,6 +453,24 @@ func callBreakers() map[string]breaker {
 			rules: []string{"nothing-left"}, seen: "a goroutine is left",
 			mw: before(func(*Request) { go func() { <-never }() }),
 		},
+		"remembers that it was canceled": {
+			rules: []string{"canceled-anywhere"}, seen: "each call canceled at look 1 at its context, and made again: parallel calls, roomy window, call 1: message 0 of",
+			mw: func() middleware.Middleware {
+				var canceled atomic.Bool
+				return breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
+					if ctx.Err() != nil {
+						canceled.Store(true)
+						return nil, ctx.Err()
+					}
+					if canceled.Load() {
+						r := *req
+						r.Messages = append([]message.Message{message.System("The user was in a hurry.")}, req.Messages...)
+						req = &r
+					}
+					return next(ctx, req, emit)
+				})()
+			},
+		},
 		"leaves the model behind when canceled": {
 			rules: []string{"nothing-left"}, seen: "after a canceled call",
 			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
@@ -713,7 +731,7 @@ func chainBreakers() map[string]breaker {
 func draftBreakers() map[string]breaker {
 	return map[string]breaker{
 		"plans once for each history": {
-			rules: []string{"drafts"}, seen: "each call behind a draft",
+			rules: []string{"drafts", "canceled-anywhere"}, seen: "each call behind a draft",
 			mw: func() middleware.Middleware {
 				var planned sync.Map
 				return edits(func(v *middleware.View, i int, r message.ToolResult) string {
@@ -784,7 +802,7 @@ func oddBreakers() map[string]breaker {
 			}),
 		},
 		"loses empty messages": {
-			rules: []string{"odd-histories"}, seen: `no edit was reported, and yet`,
+			rules: []string{"odd-histories"}, seen: `nothing was reported, and yet`,
 			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
 				n := len(msgs)
 				msgs = slices.DeleteFunc(msgs, func(m message.Message) bool { return len(m.Parts) == 0 })

@@ -36,6 +36,11 @@ type Suite struct {
 	// stand before the first or behind the last editing middleware only.
 	Changes bool
 
+	// Mends says that the middleware repairs what is sent, by
+	// [middleware.Mending]. The rules about views are then looked at in
+	// conversations that all providers accept, so that nothing is left to repair.
+	Mends bool
+
 	patience time.Duration // until a call counts as hung; 0: 10 s
 }
 

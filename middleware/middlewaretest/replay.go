@@ -53,6 +53,9 @@ func (s *subject) eachStep(check func(r *replay, i int) error) error {
 func (s *subject) replayAll(around func(middleware.Middleware) middleware.Middleware) ([]*replay, error) {
 	var all []*replay
 	for _, c := range conversations() {
+		if s.mends {
+			c.msgs, _ = message.Portable.Repair(c.msgs)
+		}
 		full := tokens.Request(tokens.Chars4{}, c.msgs, nil)
 		for _, mode := range []struct {
 			name  string

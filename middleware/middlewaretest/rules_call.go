@@ -37,6 +37,13 @@ func callRules() []rule {
 				"since nobody would wait for it or see it fail",
 			check: checkNothingLeft,
 		},
+		{
+			name: "canceled-anywhere",
+			text: "a call that is canceled before the model is asked, at whatever moment, is as good as never made, or as made: " +
+				"the same call again, and those behind it, send what they would have sent, " +
+				"since people stop their agents at any time, and go on",
+			check: checkCanceledAnywhere,
+		},
 	}
 }
 

@@ -113,9 +113,9 @@ func (s *subject) odd(req *middleware.Request) error {
 		if err := noNewViolations(req.Messages, out.view()); err != nil {
 			return err
 		}
-		if edited = edited || out.edited(); !edited && !s.changes {
+		if edited = edited || out.edited() || out.repaired(); !edited && !s.changes {
 			if err := Same(req.Messages, out.view()); err != nil {
-				return fmt.Errorf("no edit was reported, and yet %w", err)
+				return fmt.Errorf("nothing was reported, and yet %w", err)
 			}
 		}
 	}

@@ -148,13 +148,28 @@ func checkProtected(s *subject) error {
 			}
 		}
 		for _, k := range firstAndLast(history) {
-			sameText := func(m message.Message) bool { return m.Role == message.RoleUser && m.Text() == history[k].Text() }
-			if !slices.ContainsFunc(view, sameText) {
+			if !slices.ContainsFunc(view, func(m message.Message) bool { return saysAll(m, history[k]) }) {
 				return fmt.Errorf("the text of message %d of the history, %s, is missing", k, show(history[k]))
 			}
 		}
 		return newestRoundIntact(history, view)
 	})
+}
+
+// saysAll reports whether a message of the user has all texts of another, in their
+// order. Where media stood there may be another text, and a repair may have joined
+// messages.
+func saysAll(m, of message.Message) bool {
+	if m.Role != message.RoleUser {
+		return false
+	}
+	want := slices.DeleteFunc(slices.Clone(of.Parts), func(p message.Part) bool { _, ok := p.(message.Text); return !ok })
+	for _, p := range m.Parts {
+		if len(want) > 0 && p == want[0] {
+			want = want[1:]
+		}
+	}
+	return len(want) == 0
 }
 
 // firstAndLast returns the positions of the first and the last user message.

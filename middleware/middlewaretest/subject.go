@@ -19,12 +19,13 @@ import (
 type subject struct {
 	newMiddleware func() middleware.Middleware
 	changes       bool
+	mends         bool
 	patience      time.Duration
 	replays       func() ([]*replay, error) // made once, when first asked for
 }
 
 func (s Suite) subject() *subject {
-	sub := &subject{newMiddleware: s.New, changes: s.Changes, patience: cmp.Or(s.patience, 10*time.Second)}
+	sub := &subject{newMiddleware: s.New, changes: s.Changes, mends: s.Mends, patience: cmp.Or(s.patience, 10*time.Second)}
 	sub.replays = sync.OnceValues(func() ([]*replay, error) {
 		return sub.replayAll(func(mw middleware.Middleware) middleware.Middleware { return mw })
 	})
@@ -144,6 +145,11 @@ func (in *instance) answered(ctx context.Context, req *middleware.Request, emit 
 // edited reports whether an edit was reported.
 func (o *outcome) edited() bool {
 	return slices.ContainsFunc(o.events, func(e middleware.Event) bool { return e.Kind == middleware.Edited })
+}
+
+// repaired reports whether a repair was reported.
+func (o *outcome) repaired() bool {
+	return slices.ContainsFunc(o.events, func(e middleware.Event) bool { return e.Kind == middleware.Mended })
 }
 
 // view returns the messages that the model was sent.

@@ -43,10 +43,7 @@ func (t *trimmer) survey(v *middleware.View, target int) *survey {
 		s.Units[n-1].Held = true // it is what the model is asked about
 	}
 	s.holdOrphans()
-	s.Tokens = v.Meter().Once() + v.Meter().Tools(v.Request().Tools)
-	for _, n := range sizes {
-		s.Tokens += n
-	}
+	s.Tokens = v.Counted()
 	need := sort.Search(s.Tokens, func(n int) bool { return v.TokensWithout(n) <= target })
 	s.Target = s.Tokens - need - s.spent
 	score := t.Score(v)

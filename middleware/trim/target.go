@@ -39,10 +39,7 @@ func (t *trimmer) edge(v *middleware.View) int {
 		return met && err == nil
 	}
 	if met(0) {
-		all := v.Meter().Request(nil, v.Request().Tools)
-		for i := range v.Len() {
-			all += v.TokensOf(i)
-		}
+		all := v.Counted()
 		if met(all) {
 			return v.Tokens()
 		}

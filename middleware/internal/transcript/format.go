@@ -8,23 +8,16 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Format writes a conversation as [Parse] reads it. It panics if there is a part
-// that the form does not have: media or opaque parts outside of results.
-func Format(msgs []message.Message) string {
+// Format writes a conversation as [Parse] reads it. It panics if a part has no
+// form: an opaque one outside a result.
+func Format(h []message.Message) string {
 	var b strings.Builder
-	for _, m := range msgs {
-		b.WriteString(string(m.Role))
-		if m.Hints.Pinned {
-			b.WriteString(" [pinned]")
-		}
-		if name := priorities[m.Hints.Priority]; name != "" {
-			b.WriteString(" [" + name + "]")
-		}
-		b.WriteString(":")
+	for _, m := range h {
+		b.WriteString(string(m.Role) + hints(m.Hints) + ":")
 		parts := m.Parts
 		if len(parts) > 0 {
 			if text, ok := parts[0].(message.Text); ok {
-				b.WriteString(" " + formatText(text.Text))
+				b.WriteString(" " + FormatText(text.Text))
 				parts = parts[1:]
 			}
 		}
@@ -36,22 +29,43 @@ func Format(msgs []message.Message) string {
 	return b.String()
 }
 
+func hints(h message.Hints) string {
+	var names []string
+	if h.Pinned {
+		names = append(names, "pinned")
+	}
+	if h.Memory {
+		names = append(names, "memory")
+	}
+	for name, p := range priorities {
+		if h.Priority == p {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return " [" + strings.Join(names, ", ") + "]"
+}
+
 func formatPart(p message.Part) string {
 	switch p := p.(type) {
 	case message.Text:
-		return "text: " + formatText(p.Text)
+		return "text: " + FormatText(p.Text)
 	case message.Thinking:
 		if p.Signature != "" {
-			return fmt.Sprintf("thinking [%s]: %s", p.Signature, formatText(p.Text))
+			return fmt.Sprintf("thinking [%s]: %s", p.Signature, FormatText(p.Text))
 		}
-		return "thinking: " + formatText(p.Text)
+		return "thinking: " + FormatText(p.Text)
+	case message.Media:
+		return fmt.Sprintf("media %s %s: %s", p.Type, p.Name, FormatText(p.Data))
 	case message.ToolCall:
-		return fmt.Sprintf("call %s %s %s", p.ID, p.Name, formatText(p.Arguments))
+		return fmt.Sprintf("call %s %s %s", p.ID, p.Name, FormatText(p.Arguments))
 	case message.ToolResult:
 		return formatResult(p)
-	case message.Media, message.Opaque:
+	case message.Opaque:
 	}
-	panic(fmt.Sprintf("transcript: the form has no %#v", p))
+	panic(fmt.Sprintf("transcript: no form for %#v", p))
 }
 
 func formatResult(r message.ToolResult) string {
@@ -66,15 +80,16 @@ func formatResult(r message.ToolResult) string {
 	if r.Error {
 		kind = "error"
 	}
-	return fmt.Sprintf("%s %s %s: %s", kind, r.CallID, r.Name, formatText(text))
+	return fmt.Sprintf("%s %s %s: %s", kind, r.CallID, r.Name, FormatText(text))
 }
 
-func formatText(s string) string {
+// FormatText writes one text as [ParseText] reads it.
+func FormatText(s string) string {
 	if unit, n := repetition(s); n > 0 {
 		return fmt.Sprintf("«%s»×%d", unit, n)
 	}
-	if s == "" || strings.TrimSpace(s) != s || strings.HasPrefix(s, `"`) || strings.HasPrefix(s, "«") ||
-		strconv.Quote(s) != `"`+strings.ReplaceAll(s, `"`, `\"`)+`"` {
+	plain := strconv.Quote(s) == `"`+strings.ReplaceAll(s, `"`, `\"`)+`"`
+	if s == "" || !plain || strings.TrimSpace(s) != s || strings.HasPrefix(s, `"`) || strings.HasPrefix(s, "«") {
 		return strconv.Quote(s)
 	}
 	return s

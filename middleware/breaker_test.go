@@ -1,0 +1,588 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// move is what an actor does when it is asked.
+type move string
+
+const (
+	fails     move = "fails"
+	panics    move = "panics"
+	refused   move = "is refused"
+	unmade    move = "cannot make its fold"
+	panicMade move = "panics in its fold"
+	larger    move = "makes a fold that is larger than estimated"
+	badMade   move = "makes a fold whose error is of kind invalid"
+	dearVain  move = "makes a fold that leaves the trigger met"
+	dear      move = "makes a fold that leaves the trigger unmet"
+	cheapVain move = "clears, and leaves the trigger met"
+	cheap     move = "clears, and leaves the trigger unmet"
+	nothing   move = "has no plan"
+	whyOnly   move = "has a plan without edits"
+	misfits   move = "has options that do not fit"
+	unmet     move = "has a trigger that is not met"
+)
+
+// inVain are attempts without progress, getsOn those with, and idles are none.
+var (
+	inVain = []move{fails, panics, refused, unmade, panicMade, larger, badMade, dearVain}
+	getsOn = []move{dear, cheapVain, cheap}
+	idles  = []move{nothing, whyOnly, misfits, unmet}
+)
+
+// actor is an editor that does what it is told, with a trigger that plays along.
+type actor struct {
+	mu      sync.Mutex
+	next    move
+	asked   int // how often it was asked for a plan
+	looked  int // how often its trigger was
+	planned bool
+}
+
+// does says what comes next.
+func (a *actor) does(m move) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.next, a.planned = m, false
+}
+
+// Met implements [middleware.Trigger]. Behind a plan it says what the move is
+// to leave.
+func (a *actor) Met(*middleware.View, func() *middleware.Plan) (met bool, why string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.looked++
+	if a.planned {
+		return a.next == dearVain || a.next == cheapVain, "behind it", nil
+	}
+	return a.next != unmet, "before it", nil
+}
+
+func (a *actor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked++
+	a.planned = true
+	edit := func(e middleware.Edit) (*middleware.Plan, error) {
+		return &middleware.Plan{Edits: []middleware.Edit{e}}, nil
+	}
+	switch a.next {
+	case fails:
+		return nil, errors.New("no idea")
+	case panics:
+		panic("no idea at all")
+	case misfits:
+		return nil, &middleware.Error{Kind: middleware.Invalid, Err: errors.New("no window")}
+	case nothing, unmet:
+		return nil, nil
+	case whyOnly:
+		return &middleware.Plan{Why: "it is not worth it"}, nil
+	case refused:
+		return edit(middleware.FoldOf(0, 0))
+	case cheap, cheapVain:
+		i := oldestResult(v)
+		r, _ := v.At(i).Parts[0].(message.ToolResult)
+		r.Text = "-"
+		return edit(middleware.RewriteOf(i, r))
+	case unmade, panicMade, larger, badMade, dear, dearVain:
+	}
+	i := oldestResult(v)
+	fold := middleware.FoldOf(i-1, i)
+	fold.Estimate, fold.Make = 5, a.next.makes
+	return edit(fold)
+}
+
+// makes is the Make of a move that folds.
+func (m move) makes(context.Context) ([]message.Message, error) {
+	switch m {
+	case panicMade:
+		panic("no summary at all")
+	case unmade:
+		return nil, errors.New("no summary")
+	case badMade:
+		return nil, &middleware.Error{Kind: middleware.Invalid, Op: "provider", Err: errors.New("bad request")}
+	case larger:
+		return []message.Message{message.User(strings.Repeat("a long summary ", 500))}, nil
+	default:
+		return []message.Message{message.User("[a round]")}, nil
+	}
+}
+
+// oldestResult returns the position of the oldest result that is as it was.
+func oldestResult(v *middleware.View) int {
+	for i, m := range v.All() {
+		if m.Role == message.RoleTool && v.Span(i).Edit == nil {
+			return i
+		}
+	}
+	return -1
+}
+
+func (a *actor) middleware(name string, opts middleware.Options) middleware.Middleware {
+	opts.Trigger = a
+	return middleware.Editing(name, a.plan, opts)
+}
+
+// chat is a conversation that an actor works on: it grows before each call.
+type chat struct {
+	history []message.Message
+	cancel  func() // of the call that is to be canceled
+}
+
+func newChat() *chat { return begunWith("Begin.") }
+
+func begunWith(text string) *chat {
+	c := &chat{history: []message.Message{message.User(text)}}
+	c.ask("Go on for long.")
+	c.history = withRounds(c.history, 20)
+	return c
+}
+
+func withRounds(h []message.Message, n int) []message.Message {
+	for range n {
+		id := fmt.Sprint("c", len(h))
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}),
+			message.Result(id, "read", strings.Repeat(id+" is a long page ", 30)))
+	}
+	return slices.Clip(h)
+}
+
+// call lets the conversation grow and calls. It returns the events.
+func (c *chat) call(t require.TestingT, mw middleware.Middleware, force ...string) []middleware.Event {
+	c.history = withRounds(c.history, 1)
+	return c.again(t, mw, force...)
+}
+
+// again calls with the same history.
+func (c *chat) again(t require.TestingT, mw middleware.Middleware, force ...string) []middleware.Event {
+	_, events, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: c.history, Force: force})
+	require.NoError(t, err)
+	return events
+}
+
+// ask lets the user speak.
+func (c *chat) ask(text string) {
+	c.history = append(c.history, message.Assistant(message.Text{Text: "So it is."}), message.User(text))
+}
+
+// only returns the events of one kind.
+func only(events []middleware.Event, k middleware.EventKind) []middleware.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e middleware.Event) bool { return e.Kind != k })
+}
+
+// TestEachAttempt has the same move again and again.
+func TestEachAttempt(t *testing.T) {
+	t.Parallel()
+	for _, moves := range [][]move{inVain, getsOn, idles} {
+		for _, m := range moves {
+			t.Run(string(m), func(t *testing.T) {
+				t.Parallel()
+				a, c := &actor{}, newChat()
+				mw := a.middleware("actor", middleware.Options{})
+				rest := slices.Contains(inVain, m)
+				for n := 1; n <= 6; n++ {
+					a.does(m)
+					a.asked, a.looked = 0, 0
+					events := c.call(t, mw)
+					asleep := rest && n > 3
+					require.Equal(t, m != unmet && !asleep, a.asked == 1, "call %d: an editor that gets nowhere is asked three times", n)
+					require.Equal(t, asleep, a.looked == 0, "call %d: nor is its trigger asked any more", n)
+					resting := only(events, middleware.Resting)
+					require.Equal(t, rest && n == 3, len(resting) == 1, "call %d: it is said when it begins: %v", n, events)
+					for _, e := range resting {
+						require.Equal(t, "actor", e.By)
+						require.Contains(t, e.Why, "3 attempts in a row brought no progress, the last because ")
+						require.NotContains(t, e.Why, "\n", "no stack")
+						require.Equal(t, e, events[len(events)-1], "it comes last")
+					}
+					if asleep {
+						require.Empty(t, events, "call %d: nothing is told of an editor that rests", n)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestRestingSaysWhy tells the reason of the last attempt and what is still to
+// be done about it.
+func TestRestingSaysWhy(t *testing.T) {
+	t.Parallel()
+	for m, want := range map[move]string{
+		fails:     "because no idea; it is",
+		panics:    "because editor panicked: no idea at all; it is",
+		refused:   "the first and of the last user message",
+		unmade:    "because make fold: no summary; it is",
+		panicMade: "because fold panicked: no summary at all; it is",
+		larger:    "because the view would not become shorter",
+		badMade:   "because make fold: provider: bad request; it is",
+		dearVain:  "because the trigger is still met after the edit (behind it); let it take away more, or raise the trigger; it is",
+	} {
+		a, c := &actor{}, newChat()
+		mw := a.middleware("actor", middleware.Options{RestAfter: 1})
+		a.does(m)
+		events := only(c.call(t, mw), middleware.Resting)
+		require.Len(t, events, 1, m)
+		if m == refused {
+			want = "is protected"
+		}
+		require.Contains(t, events[0].Why, want)
+		require.Contains(t, events[0].Why, "before the next message of the user, unless Request.Force names it")
+	}
+}
+
+// TestWhatWakes lets an editor rest, and then something happens.
+func TestWhatWakes(t *testing.T) {
+	t.Parallel()
+	inject := func(c *chat) {
+		m := &c.history[2]
+		m.Parts = append(slices.Clip(m.Parts), message.Text{Text: fmt.Sprint("Message ", len(c.history))})
+	}
+	tests := map[string]struct {
+		happens func(c *chat)
+		force   []string
+		wakes   bool
+	}{
+		"nothing":              {happens: func(*chat) {}},
+		"another question":     {happens: func(c *chat) { c.ask("And now?") }, wakes: true},
+		"the same question":    {happens: func(c *chat) { c.ask("Go on for long.") }, wakes: true},
+		"several questions":    {happens: func(c *chat) { c.history = append(c.history, message.User("a"), message.User("b")) }, wakes: true},
+		"a context in it":      {happens: inject},
+		"a system prompt":      {happens: func(c *chat) { c.history = append([]message.Message{message.System("Be brief.")}, c.history...) }},
+		"an answer":            {happens: func(c *chat) { c.history = append(c.history, message.Assistant(message.Text{Text: "So."})) }},
+		"force":                {happens: func(*chat) {}, force: []string{"actor"}, wakes: true},
+		"force of all":         {happens: func(*chat) {}, force: []string{"*"}, wakes: true},
+		"force of another":     {happens: func(*chat) {}, force: []string{"author"}},
+		"another conversation": {happens: func(c *chat) { *c = *begunWith("What now?") }, wakes: true},
+		"one that begins alike": {happens: func(c *chat) {
+			c.history = withRounds(append(c.history[:1:1], message.Assistant(message.Text{Text: "No."}), message.User("Please.")), 20)
+		}, wakes: true},
+		"a fork in the turn": {happens: func(c *chat) { c.history = slices.Clone(c.history[:len(c.history)-4]) }},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, c := &actor{}, newChat()
+			mw := a.middleware("actor", middleware.Options{})
+			for range 4 {
+				a.does(fails)
+				c.call(t, mw)
+			}
+			require.Equal(t, 3, a.asked, "it rests")
+			tt.happens(c)
+			a.does(fails)
+			events := c.call(t, mw, tt.force...)
+			require.Equal(t, tt.wakes, a.asked == 4, "whether it is asked: %v", events)
+			require.Empty(t, only(events, middleware.Resting), "what is known is not told again")
+		})
+	}
+}
+
+// TestAContextPerCall has something else in the newest question at each call, so
+// that all behind it has other IDs each time. An editor rests even so.
+func TestAContextPerCall(t *testing.T) {
+	t.Parallel()
+	a, c := &actor{}, newChat()
+	mw := a.middleware("actor", middleware.Options{})
+	for n := range 10 {
+		question := &c.history[2]
+		question.Parts = []message.Part{message.Text{Text: "Go on for long."}, message.Text{Text: fmt.Sprint("Message ", n)}}
+		a.does(fails)
+		c.call(t, mw)
+	}
+	require.Equal(t, 3, a.asked)
+}
+
+// TestRestsAgain counts anew in each turn, and from each progress on.
+func TestRestsAgain(t *testing.T) {
+	t.Parallel()
+	a, c := &actor{}, newChat()
+	mw := a.middleware("actor", middleware.Options{})
+	run := func(moves ...move) (asked, rests int) {
+		before := a.asked
+		for _, m := range moves {
+			a.does(m)
+			rests += len(only(c.call(t, mw), middleware.Resting))
+		}
+		return a.asked - before, rests
+	}
+	check := func(why string, wantAsked, wantRests, asked, rests int) {
+		require.Equal(t, []int{wantAsked, wantRests}, []int{asked, rests}, "asked and rests: %s", why)
+	}
+	asked, rests := run(fails, refused, cheap, fails, dearVain, dear, unmade, larger)
+	check("progress resets", 8, 0, asked, rests)
+	asked, rests = run(nothing, misfits, whyOnly, unmet, fails, fails)
+	check("what is no attempt leaves the count as it is", 4, 1, asked, rests)
+	c.ask("And now?")
+	asked, rests = run(fails, fails)
+	check("a turn counts anew", 2, 0, asked, rests)
+	c.ask("And then?")
+	asked, rests = run(fails, fails, fails, fails)
+	check("and so does the next", 3, 1, asked, rests)
+
+	a.does(fails)
+	require.Empty(t, only(c.call(t, mw, "actor"), middleware.Resting), "it rests already")
+	a.does(cheap)
+	c.call(t, mw, "actor")
+	asked, rests = run(fails, fails, fails, fails)
+	check("progress that was forced wakes it", 3, 1, asked, rests)
+}
+
+func TestRestAfter(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[int]int{-1: 10, 0: 3, 1: 1, 3: 3, 5: 5, 11: 10} {
+		a, c := &actor{}, newChat()
+		mw := a.middleware("actor", middleware.Options{RestAfter: after})
+		rests := 0
+		for range 10 {
+			a.does(fails)
+			rests += len(only(c.call(t, mw), middleware.Resting))
+		}
+		require.Equal(t, want, a.asked, "RestAfter %d", after)
+		require.Equal(t, want < 10, rests == 1, "RestAfter %d", after)
+	}
+}
+
+// TestEditorsRestEachForItself has two editors in a chain, and one with the same
+// name as the first.
+func TestEditorsRestEachForItself(t *testing.T) {
+	t.Parallel()
+	a, b, c := &actor{}, &actor{}, newChat()
+	mw := middleware.Chain(a.middleware("a", middleware.Options{}), b.middleware("b", middleware.Options{RestAfter: 2}))
+	var rests []string
+	for range 5 {
+		a.does(fails)
+		b.does(dearVain)
+		for _, e := range only(c.call(t, mw), middleware.Resting) {
+			rests = append(rests, e.By)
+		}
+	}
+	require.Equal(t, []string{"b", "a"}, rests)
+	require.Equal(t, []int{3, 2}, []int{a.asked, b.asked})
+
+	a, b, c = &actor{}, &actor{}, newChat()
+	mw = middleware.Chain(a.middleware("one", middleware.Options{}), b.middleware("one", middleware.Options{}))
+	for range 5 {
+		a.does(fails)
+		b.does(cheap)
+		c.call(t, mw)
+	}
+	require.Equal(t, 5, a.asked, "layers of one name are one, and the second gets on")
+}
+
+// TestWithoutATriggerToAsk looks at what cannot be asked behind a plan.
+func TestWithoutATriggerToAsk(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		when middleware.Trigger
+		m    move
+		want int
+	}{
+		"no trigger, fails":                      {nil, fails, 3},
+		"no trigger, each fold is dear":          {nil, dearVain, 5},
+		"a trigger for the plan, fails":          {trigger.Reclaims(1), fails, 3},
+		"a trigger for the plan, is refused":     {trigger.Reclaims(1), refused, 3},
+		"a trigger for the plan, a fold is dear": {trigger.Reclaims(1), dear, 5},
+		"a trigger for both, a fold is dear":     {trigger.All(trigger.Messages(5), trigger.Reclaims(1)), dear, 5},
+		"a trigger that is the reverse of one":   {trigger.Not(trigger.Reclaims(1 << 30)), dear, 5},
+		"a trigger that stays met":               {trigger.Messages(5), dear, 3},
+		"a trigger that is met no more":          {trigger.Func(notYet), dear, 5},
+		"a trigger that panics behind the plan":  {trigger.Func(panicsOnEdited), dear, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, c := &actor{}, newChat()
+			mw := middleware.Editing("actor", a.plan, middleware.Options{Trigger: tt.when})
+			for range 5 {
+				a.does(tt.m)
+				c.call(t, mw)
+			}
+			require.Equal(t, tt.want, a.asked)
+		})
+	}
+}
+
+// notYet is met until the actor has edited.
+func notYet(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
+	return !v.EditedNow("actor"), "", nil
+}
+
+func panicsOnEdited(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
+	if v.EditedNow("actor") {
+		panic("an edited view")
+	}
+	return true, "", nil
+}
+
+// TestStrictCountsNothing has failures that fail the call, so that nobody counts
+// them.
+func TestStrictCountsNothing(t *testing.T) {
+	t.Parallel()
+	a, c := &actor{}, newChat()
+	mw := a.middleware("actor", middleware.Options{Strict: true})
+	for range 5 {
+		a.does(fails)
+		c.history = withRounds(c.history, 1)
+		_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: c.history})
+		require.ErrorContains(t, err, "no idea")
+		require.Empty(t, events)
+	}
+	for n := 1; n <= 5; n++ {
+		a.does(dearVain)
+		require.Equal(t, n == 3, len(only(c.call(t, mw), middleware.Resting)) == 1, "dear edits that help nothing count")
+	}
+	require.Equal(t, 5+3, a.asked)
+}
+
+// A draft counts as little as if it had not been made, unless it is committed.
+func TestDraftsAreNoAttempts(t *testing.T) {
+	t.Parallel()
+	for _, m := range inVain {
+		a, c := &actor{}, newChat()
+		mw := a.middleware("actor", middleware.Options{})
+		for range 5 {
+			a.does(m)
+			drafted(t, mw, c.history)
+		}
+		require.Equal(t, 5, a.asked, m)
+		for n := 1; n <= 3; n++ {
+			a.does(m)
+			c.history = withRounds(c.history, 1)
+			d := drafted(t, mw, c.history)
+			require.Equal(t, n == 3, len(only(d.Events, middleware.Resting)) == 1, "a draft tells what the call would: %v", d.Events)
+			require.NoError(t, d.Commit(t.Context()))
+			require.NoError(t, d.Commit(t.Context()), "nothing more happens")
+		}
+		a.does(m)
+		require.Empty(t, c.call(t, mw), "what was committed counts")
+		require.Equal(t, 8, a.asked, m)
+		drafted(t, mw, c.history)
+		require.Equal(t, 8, a.asked, "a draft knows who rests")
+	}
+}
+
+// TestRestIsModelled compares random sequences with a model of four lines.
+func TestRestIsModelled(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(0, 4).Draw(t, "RestAfter")
+		a, c := &actor{}, newChat()
+		env := middleware.Env{Adopts: rapid.Bool().Draw(t, "adopts")}
+		mw := middleware.With(env, a.middleware("actor", middleware.Options{RestAfter: limit}), c.cancels())
+		if limit == 0 {
+			limit = 3
+		}
+		tries := 0
+		for range rapid.IntRange(1, 30).Draw(t, "calls") {
+			if rapid.IntRange(0, 5).Draw(t, "user") == 0 {
+				c.ask("And now?")
+				tries = 0
+			}
+			m := rapid.SampledFrom(slices.Concat(inVain, inVain, getsOn[:1], idles)).Draw(t, "move")
+			force := rapid.SampledFrom([]string{"", "", "", "actor", "another"}).Draw(t, "force")
+			how := rapid.SampledFrom([]string{"call", "call", "call", "call", "canceled", "draft", "commit"}).Draw(t, "how")
+
+			tried := tries < limit || force == "actor"
+			next, rests := tries, false
+			switch {
+			case !tried:
+			case slices.Contains(inVain, m):
+				next++
+				rests = next >= limit && tries < limit
+			case slices.Contains(getsOn, m):
+				next = 0
+			}
+			asked := tried && (m != unmet || force == "actor")
+
+			a.does(m)
+			before := a.asked
+			events, kept := c.happen(t, mw, how, force)
+			require.Equal(t, asked, a.asked == before+1, "the editor is asked, at %d of %d: %v", tries, limit, events)
+			if how != "canceled" {
+				require.Equal(t, rests, len(only(events, middleware.Resting)) == 1, "it begins to rest, at %d of %d: %v", tries, limit, events)
+			} else {
+				require.Empty(t, only(events, middleware.Resting), "a call that fails opens nothing")
+			}
+			if kept {
+				tries = next
+			}
+		}
+	})
+}
+
+// happen makes a call in some way, and says whether what it tried counts.
+func (c *chat) happen(t require.TestingT, mw middleware.Middleware, how, force string) (events []middleware.Event, counts bool) {
+	c.history = withRounds(c.history, 1)
+	req := &middleware.Request{Messages: c.history, Force: []string{force}}
+	switch how {
+	case "draft", "commit":
+		d, err := middleware.Draft(context.Background(), mw, req)
+		require.NoError(t, err)
+		if how == "commit" {
+			require.NoError(t, d.Commit(context.Background()))
+		}
+		return d.Events, how == "commit"
+	case "canceled":
+		var ctx context.Context
+		ctx, c.cancel = context.WithCancel(context.Background())
+		_, events, err := middleware.Apply(ctx, mw, req)
+		c.cancel = nil
+		require.ErrorIs(t, err, context.Canceled)
+		return events, false
+	}
+	return c.again(t, mw, force), true
+}
+
+// cancels is a layer that cancels a call that shall be.
+func (c *chat) cancels() middleware.Middleware {
+	return middleware.Editing("cancel", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+		if c.cancel != nil {
+			c.cancel()
+		}
+		return nil, nil
+	}, middleware.Options{})
+}
+
+// TestAttemptsAtOnce makes equal calls at the same time. Their counts need not be
+// exact, but they end, and a new turn begins anew.
+func TestAttemptsAtOnce(t *testing.T) {
+	t.Parallel()
+	a, c := &actor{}, newChat()
+	mw := a.middleware("actor", middleware.Options{})
+	for turn := range 5 {
+		before := a.asked
+		for range 6 {
+			a.does(fails)
+			c.history = withRounds(c.history, 1)
+			var calls sync.WaitGroup
+			for range 8 {
+				calls.Go(func() {
+					_, _, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: c.history})
+					if err != nil {
+						panic(err)
+					}
+				})
+			}
+			calls.Wait()
+		}
+		require.GreaterOrEqual(t, a.asked-before, 3, "turn %d: it is asked anew", turn)
+		require.LessOrEqual(t, a.asked-before, 3*8, "turn %d: it rests in the end", turn)
+		c.ask("And now?")
+	}
+}

@@ -1,0 +1,205 @@
+package fit
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// What is left of what is cut first, as shares of the room.
+const (
+	giantShare = 0.25 // of an old part that is larger than the room
+	fixedShare = 0.5  // at least, of all that may be cut but not folded
+)
+
+// cutTries bounds how often what is cut is cut once more, since the mark in the
+// middle takes room, too.
+const cutTries = 4
+
+// piece is a part that can be made smaller where it stands.
+type piece struct {
+	at, k int
+	size  int
+	atom  bool // it gives way to a note, or stays
+}
+
+// cutGiants cuts old parts that are larger than the room by themselves: no view
+// that fits has them.
+func (s *sketch) cutGiants(r room) {
+	for _, unit := range units {
+		most := s.measure(r, unit)
+		for i := range s.now {
+			if s.loads[i].in(unit) <= most || s.view.Protected(i) != 0 {
+				continue
+			}
+			for k, p := range s.now[i].Parts {
+				if s.sizeOf(p, unit) > most {
+					s.cut(i, k, unit, int(giantShare*float64(most)))
+				}
+			}
+		}
+	}
+}
+
+// cutFixed cuts what may not be folded, if that is too large by itself: mostly the
+// newest results. All of it keeps half of the room, or more if the rest is small.
+func (s *sketch) cutFixed(r, target room) {
+	if s.fixedFits(r) {
+		return
+	}
+	for _, unit := range units {
+		for range cutTries {
+			floor := s.floor()
+			if floor.beyond(r, unit) == 0 {
+				break
+			}
+			pieces := s.fixed(floor, unit)
+			have := sum(pieces)
+			most := have - floor.beyond(target, unit)
+			share := int(fixedShare * float64(s.measure(r, unit)))
+			s.level(pieces, unit, min(most, max(share, have-s.beyond(target, unit))))
+		}
+	}
+}
+
+// fixedFits reports whether all that may not be folded fits as it is, which is
+// mostly so, and told at once.
+func (s *sketch) fixedFits(r room) bool {
+	f := *s
+	f.total = s.total.plus(s.weigh(s.note))
+	for _, b := range s.blocks() {
+		for i := b.First; b.free && i <= b.Last; i++ {
+			f.total = f.total.minus(s.loads[i])
+		}
+	}
+	return f.fits(r)
+}
+
+// floor returns the sketch with all folded that may be, and all else as short as
+// the rungs make it.
+func (s *sketch) floor() *sketch {
+	f := s.clone()
+	f.foldAll()
+	for _, step := range rungs {
+		f.climb(step, room{})
+	}
+	return f
+}
+
+// fixed returns the pieces of what the floor still has: results of the newest
+// round, attachments of the first and of the last question, and what stands in a
+// round of which something is pinned.
+func (s *sketch) fixed(floor *sketch, unit message.Limit) []piece {
+	var pieces []piece
+	for i := range s.now {
+		p := s.view.Protected(i)
+		if floor.state[i] == folded || p&middleware.Whole != 0 {
+			continue
+		}
+		for k, part := range s.now[i].Parts {
+			if cuttable(part, p) {
+				pieces = append(pieces, piece{at: i, k: k, size: s.sizeOf(part, unit), atom: !isText(part)})
+			}
+		}
+	}
+	return pieces
+}
+
+// cuttable reports whether a part of a message may be made smaller.
+func cuttable(p message.Part, by middleware.Protection) bool {
+	switch p := p.(type) {
+	case message.Text, message.ToolCall:
+		return by == 0
+	case message.Media:
+		return by&middleware.Fresh == 0
+	case message.ToolResult:
+		_, opaque := p.Content.(message.Opaque)
+		return by&middleware.Words == 0 && !opaque
+	case message.Thinking, message.Opaque: // as they are, or not at all
+	}
+	return false
+}
+
+// isText reports whether a head and a tail of the part can stay.
+func isText(p message.Part) bool {
+	switch p := p.(type) {
+	case message.Text:
+		return true
+	case message.ToolResult:
+		return p.Content == nil
+	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	}
+	return false
+}
+
+func sum(pieces []piece) int {
+	n := 0
+	for _, p := range pieces {
+		n += p.size
+	}
+	return n
+}
+
+// level makes the largest pieces smaller until all have no more than allowed:
+// none keeps more than it takes to spare the smaller ones.
+func (s *sketch) level(pieces []piece, unit message.Limit, allowed int) {
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
+	for {
+		limit := levelOf(pieces, allowed)
+		k := slices.IndexFunc(pieces, func(p piece) bool { return p.atom && p.size > limit })
+		if k < 0 {
+			for _, p := range pieces {
+				if p.size > limit {
+					s.cut(p.at, p.k, unit, limit)
+				}
+			}
+			return
+		}
+		s.cut(pieces[k].at, pieces[k].k, unit, 0)
+		pieces = slices.Delete(pieces, k, k+1)
+	}
+}
+
+// levelOf returns the size to which pieces, the largest first, must be cut so
+// that together they have no more than allowed.
+func levelOf(pieces []piece, allowed int) int {
+	rest := sum(pieces)
+	if rest <= allowed {
+		return rest
+	}
+	for k, p := range pieces {
+		rest -= p.size
+		if level := (allowed - rest) / (k + 1); k+1 == len(pieces) || level >= pieces[k+1].size {
+			return max(0, level)
+		}
+	}
+	return 0
+}
+
+// cut makes one part smaller, so that it has no more than the limit if that can
+// be.
+func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
+	p := s.now[at].Parts[k]
+	switch old := p.(type) {
+	case message.Text:
+		p = message.Text{Text: shorten(s.view.Counter(), old.Text, unit, limit)}
+	case message.ToolCall:
+		old.Arguments = noArguments
+		p = old
+	case message.ToolResult:
+		if old.Content == nil {
+			old.Text = shorten(s.view.Counter(), old.Text, unit, limit)
+			p = old
+			break
+		}
+		p, _ = withoutMedia(old)
+	case message.Media:
+		p, _ = withoutMedia(old)
+	case message.Thinking, message.Opaque: // as they are, or not at all
+	}
+	if p != nil && p != s.now[at].Parts[k] {
+		s.rewrite(at, replaced(s.now[at].Parts, k, p))
+	}
+}

@@ -1,0 +1,133 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Name is what the middleware is called in events, in the journal and in errors.
+const Name = "fit"
+
+// New returns the middleware. It is safe for concurrent use. It panics with
+// "fit: …" if the options are not valid; [Options.Validate] tells beforehand.
+func New(opts Options) middleware.Middleware {
+	if err := opts.Validate(); err != nil {
+		panic("fit: " + err.Error())
+	}
+	opts.Target = cmp.Or(opts.Target, DefaultTarget)
+	f := &fitter{opts: opts, words: opts.words()}
+	return middleware.Chain(
+		f.retry,
+		middleware.Editing(Name, f.plan, middleware.Options{RestAfter: -1}),
+		f.declare,
+		f.watch,
+		middleware.Mending(Name, f.mend),
+	)
+}
+
+// fitter is the middleware. Its options are complete.
+type fitter struct {
+	opts  Options
+	words *words
+}
+
+// planTries bounds how often a plan is made anew since the repairs of its view
+// took more than thought.
+const planTries = 3
+
+// plan returns the edits that make a view fit. It returns nil if the view fits,
+// and if nothing can make it fit: then [fitter.mend] says why.
+func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	j := f.judge(v)
+	excess := j.excess()
+	f.keep(j)
+	f.sayWindow(ctx, j)
+	if excess == nil {
+		return nil, nil
+	}
+	var margin load
+	for range planTries {
+		s := f.sketch(j)
+		if !s.shrink(j.roomBeside(s.before).less(margin), f.opts.Target) {
+			break
+		}
+		plan, left, err := f.try(s, excess[0])
+		if err != nil { // as in a history that is broken, which cannot be cut everywhere
+			break
+		}
+		if left == nil {
+			return plan, nil
+		}
+		margin = margin.plus(sizeOf(left))
+	}
+	s := f.sketch(j)
+	s.leaveLeast()
+	plan, left, err := f.try(s, excess[0])
+	if err != nil || left != nil {
+		return nil, err
+	}
+	return plan, nil
+}
+
+// try returns the plan of a sketch, and what there would still be too much of.
+func (f *fitter) try(s *sketch, excess message.Excess) (*middleware.Plan, []message.Excess, error) {
+	plan := &middleware.Plan{Edits: s.edits(), Why: s.why(excess)}
+	plan.Items = len(plan.Edits)
+	v, err := s.view.Preview(Name, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := f.judge(v)
+	left := j.excess()
+	if left == nil {
+		f.keep(j)
+	}
+	return plan, left, nil
+}
+
+// sizeOf returns by how much limits are broken.
+func sizeOf(excess []message.Excess) load {
+	var l load
+	for _, e := range excess {
+		switch e.Limit {
+		case Tokens:
+			l.tokens = e.Is - e.Most
+		case message.RequestBytes:
+			l.bytes = e.Is - e.Most
+		default:
+		}
+	}
+	return l
+}
+
+// mend repairs what is about to be sent. It fails if that is too much.
+func (f *fitter) mend(_ context.Context, v *middleware.View) (*message.Mended, error) {
+	j := f.judge(v)
+	excess := j.excess()
+	f.keep(j)
+	if excess != nil {
+		return nil, f.tooMuch(j, excess[0])
+	}
+	return j.mended, nil
+}
+
+// tooMuch returns the error for what does not fit.
+func (f *fitter) tooMuch(j *judgement, excess message.Excess) error {
+	if e := f.irreducible(j); e != nil {
+		return &middleware.Error{Kind: middleware.Irreducible, Op: Name, Err: e}
+	}
+	return &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: &overtaken{excess}}
+}
+
+// overtaken says that what is to be sent is not what was made to fit, and could be:
+// another call with the same history was quicker, and has a larger window; or some
+// middleware behind has added to it.
+type overtaken struct{ message.Excess }
+
+func (e *overtaken) Error() string {
+	return e.String() + ", though it was made to fit: " +
+		"a middleware behind fit makes it larger, or an event says why edits were refused; put fit last"
+}

@@ -1,0 +1,240 @@
+package fit_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/internal/transcript"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	cases := map[string]fit.Options{
+		"defaults":     {},
+		"openai":       {Rules: message.OpenAI},
+		"responses":    {Rules: message.OpenAIResponses},
+		"anthropic":    {Rules: message.Anthropic},
+		"gemini":       {Rules: message.Gemini},
+		"bedrock":      {Rules: message.Bedrock},
+		"just fits":    {Target: 1},
+		"much at once": {Target: 0.5},
+		"other words":  {Placeholder: "-", Note: "(some is missing)"},
+		"no retry":     {NoRetry: true},
+	}
+	for name, opts := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			middlewaretest.Suite{New: func() middleware.Middleware { return fit.New(opts) }, Mends: true}.Test(t)
+		})
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite the expected parts of testdata/*.txtar")
+
+// TestGolden replays the conversations in testdata. Each has a section with the
+// request, one with the options if they are not the defaults, the history, and
+// what is expected: what happened in each call, and what the model saw in the
+// last one.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			a, err := txtar.ParseFile(file)
+			require.NoError(t, err)
+			require.NotEmpty(t, strings.TrimSpace(string(a.Comment)), "say at the top of the file what it shows")
+			edits, out := replay(t, a)
+			if *update {
+				setSection(a, "edits", edits)
+				setSection(a, "out", out)
+				require.NoError(t, os.WriteFile(file, txtar.Format(a), 0o644))
+				return
+			}
+			require.Equal(t, section(a, "edits"), edits, "the edits")
+			require.Equal(t, section(a, "out"), out, "what the model saw")
+		})
+	}
+}
+
+// replay calls the model at the places that the file names, through one chain.
+func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
+	t.Helper()
+	opts := parseOptions(t, section(a, "options"))
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(opts))
+	h, ends, err := transcript.Parse(section(a, "in"))
+	require.NoError(t, err)
+	var log strings.Builder
+	for n, end := range ends {
+		req := parseRequest(t, section(a, "request"))
+		req.Messages = h[:end]
+		before := transcript.Format(h)
+		sent, events, err := middleware.Apply(t.Context(), chain, req)
+		require.Equal(t, before, transcript.Format(h), "the caller's history was changed")
+		logEvents(&log, n+1, message.Leading(h), events)
+		if err != nil {
+			fmt.Fprintf(&log, "call %d: error of kind %s: %v\n", n+1, middleware.KindOf(err), err)
+			out = ""
+			continue
+		}
+		requireFits(t, opts, sent)
+		requireSettled(t, chain, req, sent)
+		out = transcript.Format(sent.Messages)
+	}
+	return log.String(), out
+}
+
+func logEvents(b *strings.Builder, call, lead int, events []middleware.Event) {
+	for _, e := range events {
+		fmt.Fprintf(b, "call %d: %s: %s\n", call, e.Kind, e)
+		for _, r := range e.Edits {
+			fmt.Fprintf(b, "  %s", r.Kind)
+			for _, run := range r.Runs {
+				fmt.Fprintf(b, " %d", lead+run.First)
+				if run.Len() > 1 {
+					fmt.Fprintf(b, "-%d", lead+run.Last)
+				}
+			}
+			b.WriteString("\n")
+		}
+	}
+}
+
+// requireFits checks the guarantee.
+func requireFits(t require.TestingT, opts fit.Options, sent *middleware.Request) {
+	require.NoError(t, opts.Rules.Check(sent.Messages), "what is sent is valid")
+	if b, ok := sent.View().Budget(); ok {
+		require.LessOrEqual(t, sent.View().Tokens(), b.Room(), "what is sent fits")
+	}
+}
+
+// requireSettled checks that the same call again gives the same view, without
+// another edit.
+func requireSettled(t *testing.T, chain middleware.Middleware, req, sent *middleware.Request) {
+	t.Helper()
+	again, events, err := middleware.Apply(t.Context(), chain, req)
+	require.NoError(t, err)
+	require.Equal(t, transcript.Format(sent.Messages), transcript.Format(again.Messages), "the same call gives another view")
+	require.Empty(t, events, "the same call has something to tell")
+}
+
+func section(a *txtar.Archive, name string) string {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+func setSection(a *txtar.Archive, name, data string) {
+	k := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
+	if k < 0 {
+		k = len(a.Files)
+		a.Files = append(a.Files, txtar.File{Name: name})
+	}
+	a.Files[k].Data = []byte(data)
+}
+
+// settings yields the lines “key: value” of a section.
+func settings(t *testing.T, text string, set func(key, value string)) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		require.True(t, ok, "want “key: value”, got %q", line)
+		set(key, value)
+	}
+}
+
+var rules = map[string]message.Rules{
+	"OpenAI": message.OpenAI, "OpenAIResponses": message.OpenAIResponses, "Anthropic": message.Anthropic,
+	"Gemini": message.Gemini, "Bedrock": message.Bedrock, "Portable": message.Portable,
+}
+
+func parseOptions(t *testing.T, text string) fit.Options {
+	t.Helper()
+	var o fit.Options
+	settings(t, text, func(key, value string) {
+		switch key {
+		case "rules":
+			require.Contains(t, rules, value)
+			o.Rules = rules[value]
+		case "target":
+			share, err := strconv.ParseFloat(value, 64)
+			require.NoError(t, err)
+			o.Target = share
+		case "limits":
+			o.Limits = parseLimits(t, value)
+		case "placeholder":
+			o.Placeholder = value
+		case "note":
+			o.Note = value
+		default:
+			require.Fail(t, "unknown option", key)
+		}
+	})
+	return o
+}
+
+// parseLimits reads “images 3, bytes 2000”.
+func parseLimits(t *testing.T, text string) (l message.Limits) {
+	t.Helper()
+	fields := map[string]*int{
+		"bytes": &l.Bytes, "images": &l.Images, "media": &l.Media, "documents": &l.Documents, "image_bytes": &l.ImageBytes,
+		"image_side": &l.ImageSide, "many_images": &l.ManyImages, "many_side": &l.ManySide,
+	}
+	for limit := range strings.SplitSeq(text, ", ") {
+		name, value, _ := strings.Cut(limit, " ")
+		require.Contains(t, fields, name)
+		*fields[name] = number(t, value)
+	}
+	return l
+}
+
+func parseRequest(t *testing.T, text string) *middleware.Request {
+	t.Helper()
+	req := &middleware.Request{Budget: &middleware.Budget{}}
+	settings(t, text, func(key, value string) {
+		switch key {
+		case "window":
+			req.Budget.Window = number(t, value)
+		case "reserve":
+			req.Budget.Reserve = number(t, value)
+		case "model":
+			req.Model = value
+		case "tool":
+			text, err := transcript.ParseText(value)
+			require.NoError(t, err)
+			req.Tools = append(req.Tools, message.ToolDef{Name: "tool", Description: text})
+		default:
+			require.Fail(t, "unknown field of the request", key)
+		}
+	})
+	if req.Budget.Window == 0 {
+		req.Budget = nil
+	}
+	return req
+}
+
+func number(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	require.NoError(t, err)
+	return n
+}

@@ -1,0 +1,79 @@
+package fit_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+)
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		opts fit.Options
+		want string
+	}{
+		"negative target":    {fit.Options{Target: -0.1}, "want a Target of more than 0 and at most 1, as a share of the room, or 0 for 0.9, got -0.1"},
+		"target above one":   {fit.Options{Target: 1.1}, ", got 1.1"},
+		"target is no share": {fit.Options{Target: math.NaN()}, ", got NaN"},
+		"unknown rules":      {fit.Options{Rules: 1 << 7}, "want Rules like message.OpenAI | message.Bedrock, got bits 0b10000000 that stand for nothing"},
+		"blank placeholder":  {fit.Options{Placeholder: " \n"}, "Placeholder is blank, which providers reject, want a text that can be seen"},
+		"blank note":         {fit.Options{Note: "\t"}, "Note is blank"},
+		"several":            {fit.Options{Target: 2, Note: " "}, "or 0 for 0.9, got 2\nNote is blank"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := c.opts.Validate()
+			require.ErrorContains(t, err, c.want)
+			require.PanicsWithValue(t, "fit: "+err.Error(), func() { fit.New(c.opts) })
+		})
+	}
+	for name, opts := range map[string]fit.Options{
+		"zero": {},
+		"all":  {Rules: message.Portable | message.Prefill, Limits: message.Limits{Images: -1}, Target: 1, Placeholder: "-", Note: "-", NoRetry: true},
+	} {
+		require.NoError(t, opts.Validate(), name)
+	}
+}
+
+// TestRulesOfTheModel sends a call whose id only some providers accept, by the name
+// of the model alone: the one who serves the model decides whether it stays.
+func TestRulesOfTheModel(t *testing.T) {
+	t.Parallel()
+	const long = "this.id-has-more-than-sixty-four-characters-and-a-dot-which-most-of-them-reject"
+	for model, want := range map[string]message.Rules{
+		"gpt-4o":            message.OpenAI,
+		"deepseek-chat":     message.OpenAI,
+		"claude-sonnet-4-5": message.Anthropic,
+		"gemini-2.5-pro":    message.Gemini,
+		"us.anthropic.claude-sonnet-4-5-20250929-v1:0": message.Anthropic | message.Bedrock,
+		"amazon.nova-pro-v1:0":                         message.Bedrock,
+		"bedrock/meta.llama3-1-70b-instruct-v1:0":      message.Bedrock,
+		"a model that nobody knows":                    message.Portable,
+		"":                                             message.Portable,
+	} {
+		t.Run(model, func(t *testing.T) {
+			t.Parallel()
+			h := []message.Message{
+				message.System("You are brief."),
+				message.Assistant(message.ToolCall{ID: long, Name: "a tool", Arguments: "{}"}),
+				message.Result(long, "a tool", " "),
+				message.System("It is late."),
+				message.Assistant(message.Text{Text: "So."}, message.Thinking{Text: "hm"}),
+				message.Assistant(message.ToolCall{ID: "x", Name: "tool", Arguments: "{}"}),
+			}
+			script := middlewaretest.Script(middlewaretest.Say("ok"))
+			_, err := fit.New(fit.Options{})(script.Model())(t.Context(), &middleware.Request{
+				Messages: h, Model: model, Tools: tools, Budget: &middleware.Budget{Window: 100_000},
+			}, nil)
+			require.NoError(t, err)
+			valid, _ := want.Repair(h)
+			require.NoError(t, middlewaretest.Same(valid, script.Requests()[0].Messages), "want the rules of %v", want)
+		})
+	}
+}

@@ -1,0 +1,213 @@
+package fit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// server is a model that is served with a window of its own, and charges by a
+// tokenizer of its own.
+type server struct {
+	window int
+	rate   float64 // tokens charged for one by Chars4; 0: 1
+	words  string  // of its error, with the tokens sent and the window
+
+	mu    sync.Mutex
+	asked []int // tokens of each prompt
+}
+
+func (s *server) model(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+	n := (tokens.Meter{Counter: tokens.Chars4{}}).Request(req.Messages, req.Tools)
+	if s.rate > 0 {
+		n = int(s.rate * float64(n))
+	}
+	s.mu.Lock()
+	s.asked = append(s.asked, n)
+	s.mu.Unlock()
+	if n > s.window {
+		return nil, overflow(fmt.Sprintf(s.words, n, s.window))
+	}
+	return &middleware.Response{
+		Message: message.Assistant(message.Text{Text: "done"}), Usage: message.Usage{Input: n, Output: 1}, Stop: middleware.StopEnd,
+	}, nil
+}
+
+func (s *server) take() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.asked
+	s.asked = nil
+	return asked
+}
+
+func overflow(text string) error {
+	return &middleware.Error{Kind: middleware.Overflow, Op: "provider", Err: errors.New(text)}
+}
+
+const anthropicWords = "prompt is too long: %d tokens > %d maximum"
+
+// TestOverflow has servers whose window is smaller than what was declared.
+func TestOverflow(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rate   float64
+		words  string
+		budget *middleware.Budget
+		least  float64 // of the window that is used after the error
+	}{
+		"numbers":                         {words: anthropicWords, budget: &middleware.Budget{Window: 100_000}, least: 0.6},
+		"numbers, nothing declared":       {words: anthropicWords, least: 0.6},
+		"numbers, another tokenizer":      {words: anthropicWords, rate: 1.6, budget: &middleware.Budget{Window: 100_000}, least: 0.4},
+		"numbers, a reserve":              {words: anthropicWords, budget: &middleware.Budget{Window: 100_000, Reserve: 10_000}, least: 0.5},
+		"no numbers":                      {words: "context_length_exceeded%.0[1]d%.0[2]d", budget: &middleware.Budget{Window: 100_000}, least: 0.4},
+		"no numbers, nothing is declared": {words: "context_length_exceeded%.0[1]d%.0[2]d", least: 0.4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var heard middlewaretest.Recorder
+			s := &server{window: 2_900, rate: c.rate, words: c.words}
+			model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, heard.Middleware(), fit.New(fit.Options{Rules: message.OpenAI}))(s.model)
+			request := func(h []message.Message) *middleware.Request {
+				return &middleware.Request{Messages: h, Budget: c.budget, Model: "served"}
+			}
+			_, err := model(t.Context(), request(readsLogs(6)), nil)
+			require.NoError(t, err, "the second attempt fits")
+			asked := s.take()
+			require.Len(t, asked, 2, "one error, one answer")
+			require.Greater(t, float64(asked[1]), c.least*float64(s.window), "no more goes than it takes, about")
+			require.Len(t, heard.Events(middleware.TooLong), 1, "the chain says what it has learned")
+
+			_, err = model(t.Context(), request(readsLogs(7)), nil)
+			require.NoError(t, err)
+			require.Len(t, s.take(), 1, "later calls of the conversation fit at once")
+			other := readsLogs(6)
+			other[1] = message.User("Another conversation.")
+			_, err = model(t.Context(), request(other), nil)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(s.take()), 1+int(c.rate), "others fit at once, if one tokenizer is like the other")
+		})
+	}
+}
+
+// TestOverflowTwice has a provider that is never content.
+func TestOverflowTwice(t *testing.T) {
+	t.Parallel()
+	script := middlewaretest.Script(
+		middlewaretest.Fail(overflow("prompt is too long: 4000 tokens > 3000 maximum")),
+		middlewaretest.Fail(overflow("prompt is too long: 2900 tokens > 2500 maximum")),
+	)
+	_, err := fit.New(fit.Options{Rules: message.OpenAI})(script.Model())(t.Context(), &middleware.Request{
+		Messages: readsLogs(6), Budget: &middleware.Budget{Window: 100_000},
+	}, nil)
+	e, ok := errors.AsType[*middleware.Error](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, middleware.Overflow, e.Kind)
+	require.Equal(t, fit.Name, e.Op)
+	require.Zero(t, script.Left(), "it is asked twice, and no more")
+}
+
+// TestNotAskedAgain has errors that are no overflow, or come too late.
+func TestNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	kinds := []middleware.Kind{
+		middleware.Unknown, middleware.Invalid, middleware.RateLimited, middleware.Unavailable, middleware.Denied, middleware.Canceled,
+	}
+	for _, k := range kinds {
+		t.Run(k.String(), func(t *testing.T) {
+			t.Parallel()
+			want := &middleware.Error{Kind: k, Op: "provider", Err: errors.New("no")}
+			script := middlewaretest.Script(middlewaretest.Fail(want), middlewaretest.Say("again"))
+			_, err := fit.New(fit.Options{})(script.Model())(t.Context(), &middleware.Request{Messages: readsLogs(2)}, nil)
+			require.ErrorIs(t, err, want)
+			require.Equal(t, 1, script.Left(), "the model is asked once")
+		})
+	}
+	t.Run("after a piece", func(t *testing.T) {
+		t.Parallel()
+		want := overflow("prompt is too long: 4000 tokens > 3000 maximum")
+		script := middlewaretest.Script(middlewaretest.Fail(want, "I "), middlewaretest.Say("again"))
+		var got []string
+		_, err := fit.New(fit.Options{})(script.Model())(t.Context(), &middleware.Request{Messages: readsLogs(6)}, func(d middleware.Delta) error {
+			got = append(got, d.Text)
+			return nil
+		})
+		require.ErrorIs(t, err, want)
+		require.Equal(t, []string{"I "}, got)
+		require.Equal(t, 1, script.Left(), "nothing is asked again once a piece has been emitted")
+	})
+	t.Run("NoRetry", func(t *testing.T) {
+		t.Parallel()
+		want := overflow("prompt is too long: 4000 tokens > 3000 maximum")
+		script := middlewaretest.Script(middlewaretest.Fail(want), middlewaretest.Say("now it fits"))
+		model := fit.New(fit.Options{NoRetry: true, Rules: message.OpenAI})(script.Model())
+		_, err := model(t.Context(), &middleware.Request{Messages: readsLogs(6)}, nil)
+		require.ErrorIs(t, err, want)
+		_, err = model(t.Context(), &middleware.Request{Messages: readsLogs(6)}, nil)
+		require.NoError(t, err)
+		asked := script.Requests()
+		require.Less(t, len(asked[1].Messages[3].Text()), len(asked[0].Messages[3].Parts[0].(message.ToolResult).Text), "what was learned holds")
+	})
+}
+
+// TestOverflowBehindOtherEditors has an editor before fit: the second attempt
+// begins with what the first has kept, of both.
+func TestOverflowBehindOtherEditors(t *testing.T) {
+	t.Parallel()
+	var heard middlewaretest.Recorder
+	s := &server{window: 2_000, words: anthropicWords}
+	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, heard.Middleware(),
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(3_000), Keep: 3}),
+		fit.New(fit.Options{Rules: message.OpenAI, Target: 1}),
+	)(s.model)
+	h := readsLogs(5)
+	h[len(h)-1] = message.Result("c5", "read_log", strings.Repeat("the newest page is long\n", 400))
+	_, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2_600}}, nil)
+	require.NoError(t, err, "%s", heard.String())
+	require.Len(t, s.take(), 2)
+	require.Empty(t, heard.Events(middleware.Reopened, middleware.Failed, middleware.Refused, middleware.JournalFailed))
+	_, err = model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2_600}}, nil)
+	require.NoError(t, err)
+	require.Len(t, s.take(), 1, "what the second attempt has made is kept")
+}
+
+// TestCallsAtTheSameTime has calls on one history with windows of different sizes.
+func TestCallsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	h := readsLogs(12)
+	h[len(h)-1] = message.Result("c12", "read_log", strings.Repeat("the newest page is long\n", 2000))
+	for range 20 {
+		model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.OpenAI}))(
+			func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+				if n := req.View().Tokens(); n > req.Budget.Room() {
+					return nil, fmt.Errorf("%d tokens for a window of %d", n, req.Budget.Window)
+				}
+				if err := message.OpenAI.Check(req.Messages); err != nil {
+					return nil, err
+				}
+				return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}, nil
+			})
+		errs := make([]error, 6)
+		var wg sync.WaitGroup
+		for i := range errs {
+			wg.Go(func() {
+				_, errs[i] = model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1_000 * (i + 1)}}, nil)
+			})
+		}
+		wg.Wait()
+		require.NoError(t, errors.Join(errs...), "each call fits into its own window")
+	}
+}

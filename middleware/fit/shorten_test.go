@@ -1,0 +1,93 @@
+package fit
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	lines := strings.Repeat("a line of the log\n", 100)
+	for name, c := range map[string]struct {
+		text  string
+		limit int
+		want  string
+	}{
+		"fits":          {"short", 10, "short"},
+		"at line ends":  {lines, 60, strings.Repeat("a line of the log\n", 6) + "[… 1602 characters left out …]\n" + strings.Repeat("a line of the log\n", 5)},
+		"no lines":      {strings.Repeat("0123456789", 100), 50, strings.Repeat("0123456789", 8) + "01\n[… 836 characters left out …]\n89" + strings.Repeat("0123456789", 8)},
+		"almost none":   {strings.Repeat("word ", 100), 3, "wor…"},
+		"none":          {strings.Repeat("上下文", 100), 0, "上…"},
+		"it is small":   {"ab", 0, "ab"},
+		"no characters": {strings.Repeat("\x80", 100), 2, "\x80\x80\x80…"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, shorten(tokens.Chars4{}, c.text, Tokens, c.limit))
+		})
+	}
+}
+
+func TestShortenedTexts(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		unit := rapid.SampledFrom([]string{"word ", "line\n", "上下文", "🙂", "\n", "x", "\x80", "e\u0301 ", "a longer sentence, with marks. "}).Draw(r, "unit")
+		text := strings.Repeat(unit, rapid.IntRange(0, 400).Draw(r, "times")) + rapid.String().Draw(r, "end")
+		limit := rapid.IntRange(0, 300).Draw(r, "limit")
+		in := rapid.SampledFrom([]message.Limit{Tokens, message.RequestBytes}).Draw(r, "in")
+		got := shorten(tokens.Chars4{}, text, in, limit)
+		size := func(s string) int {
+			if in == Tokens {
+				return tokens.Chars4{}.Count(s)
+			}
+			return len(s)
+		}
+		if size(text) <= limit {
+			require.Equal(r, text, got, "what fits stays")
+			return
+		}
+		require.LessOrEqual(r, len(got), len(text))
+		if got == text || strings.HasSuffix(got, "…") {
+			require.LessOrEqual(r, len(got), 9, "if it cannot fit, almost nothing is left: %q", got)
+			return
+		}
+		require.LessOrEqual(r, size(got), limit, "it fits")
+		head, tail, ok := strings.Cut(got, "[… ")
+		require.True(r, ok, "a mark says what is missing: %q", got)
+		_, tail, _ = strings.Cut(tail, " …]")
+		head, tail = strings.TrimSuffix(head, "\n"), strings.TrimPrefix(tail, "\n")
+		require.True(r, strings.HasPrefix(text, head) && strings.HasSuffix(text, tail), "head and tail stay: %q of %q", got, text)
+		require.GreaterOrEqual(r, 2*(len(head)+len(tail)), len(got)-2, "at least half is head and tail")
+		require.Equal(r, utf8.ValidString(text), utf8.ValidString(got), "it is cut between runes")
+	})
+}
+
+func TestLevelOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sizes         []int
+		allowed, want int
+	}{
+		{[]int{10, 10}, 20, 20},
+		{[]int{30, 30}, 8, 4},
+		{[]int{50, 2}, 20, 18},
+		{[]int{50, 40, 3}, 43, 20},
+		{[]int{1600, 1600}, 1740, 870},
+		{[]int{100, 10}, 0, 0},
+		{[]int{100, 10}, -50, 0},
+		{nil, 5, 0},
+	} {
+		var pieces []piece
+		for _, n := range c.sizes {
+			pieces = append(pieces, piece{size: n})
+		}
+		require.Equal(t, c.want, levelOf(pieces, c.allowed), "%v to %d", c.sizes, c.allowed)
+	}
+}

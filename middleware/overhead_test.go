@@ -1,0 +1,229 @@
+package middleware_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// heavy is a request with much in it that no edit can take away: 1,000 tokens
+// each of system prompt, of tools, of a pinned message and of the first question,
+// and a little around them. Ten rounds have about 100 tokens each.
+func heavy() *middleware.Request {
+	h := []message.Message{message.System(words(1000)), message.User(words(1000))}
+	h = withRounds(h, 5)
+	pinned := message.User(words(1000))
+	pinned.Hints.Pinned = true
+	return &middleware.Request{
+		Messages: withRounds(append(h, pinned), 5),
+		Tools:    []message.ToolDef{{Name: "read", Description: words(1000), Parameters: "{}"}},
+	}
+}
+
+// TestOverhead asks triggers that can do nothing but be met, and others.
+func TestOverhead(t *testing.T) {
+	t.Parallel()
+	fourBytes := middleware.Env{Counter: tokens.Chars4{}}
+	any1, all1 := trigger.Any, trigger.All
+	panics := trigger.Func(func(v *middleware.View, _ func() *middleware.Plan) (bool, string, error) {
+		if v.Len() < 5 {
+			panic("so few messages")
+		}
+		return true, "", nil
+	})
+	fails := trigger.Func(func(v *middleware.View, _ func() *middleware.Plan) (bool, string, error) {
+		if v.Len() < 5 {
+			return true, "", fmt.Errorf("so few messages")
+		}
+		return true, "", nil
+	})
+	first := trigger.Func(func(v *middleware.View, plan func() *middleware.Plan) (bool, string, error) {
+		plan()
+		return v.Tokens() > 2000, "", nil
+	})
+	always := trigger.Func(func(*middleware.View, func() *middleware.Plan) (bool, string, error) { return true, "", nil })
+	tests := map[string]struct {
+		when   middleware.Trigger
+		change func(*middleware.Request)
+		over   bool
+		met    bool // the editor is asked
+	}{
+		"tokens, met by all of it":       {when: trigger.Tokens(4000), over: true},
+		"tokens, met by more":            {when: trigger.Tokens(4200), met: true},
+		"tokens, not met":                {when: trigger.Tokens(100_000)},
+		"any number of tokens":           {when: trigger.Tokens(1), met: true},
+		"a fraction":                     {when: trigger.Fraction(0.5), over: true, change: func(r *middleware.Request) { r.Budget = &middleware.Budget{Window: 8000} }},
+		"a fraction of a larger window":  {when: trigger.Fraction(0.5), met: true, change: func(r *middleware.Request) { r.Budget = &middleware.Budget{Window: 9000} }},
+		"the default":                    {when: trigger.Default(0.8), over: true, change: func(r *middleware.Request) { r.Budget = &middleware.Budget{Window: 5000} }},
+		"no trigger":                     {met: true},
+		"messages":                       {when: trigger.Messages(3), met: true},
+		"one message":                    {when: trigger.Messages(1), met: true},
+		"rounds":                         {when: trigger.Rounds(1), met: true},
+		"tool uses":                      {when: trigger.ToolUses(1), met: true},
+		"a pinned round":                 {when: trigger.Rounds(1), met: true, change: func(r *middleware.Request) { r.Messages[2].Hints.Pinned = true }},
+		"any of tokens and rounds":       {when: any1(trigger.Tokens(4000), trigger.Rounds(1000)), over: true},
+		"all of tokens and rounds":       {when: all1(trigger.Tokens(4000), trigger.Rounds(3)), met: true},
+		"all of tokens and messages":     {when: all1(trigger.Tokens(4000), trigger.Messages(3)), over: true},
+		"not of tokens":                  {when: trigger.Not(trigger.Tokens(1 << 30)), met: true},
+		"what the plan frees":            {when: trigger.Reclaims(1), met: true},
+		"tokens, and what it frees":      {when: all1(trigger.Tokens(4000), trigger.Reclaims(1)), met: true},
+		"tokens, when it has the plan":   {when: first, met: true},
+		"always":                         {when: always, met: true},
+		"a trigger that panics on it":    {when: panics, met: true},
+		"a trigger that fails on it":     {when: fails, met: true},
+		"forced":                         {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Force = []string{"clear"} }},
+		"forced with all":                {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Force = []string{"*"} }},
+		"another forced":                 {when: trigger.Tokens(4000), over: true, change: func(r *middleware.Request) { r.Force = []string{"fold"} }},
+		"without the tools":              {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Tools = nil }},
+		"without the system prompt":      {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Messages[0] = message.System("-") }},
+		"without the pin":                {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Messages[12].Hints.Pinned = false }},
+		"without the question":           {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Messages[1] = message.User("-") }},
+		"a pinned question counts once":  {when: trigger.Tokens(4200), met: true, change: func(r *middleware.Request) { r.Messages[1].Hints.Pinned = true }},
+		"a late system message as well":  {when: trigger.Tokens(5000), over: true, change: func(r *middleware.Request) { r.Messages = append(r.Messages, message.System(words(1000))) }},
+		"the last question may go later": {when: trigger.Tokens(5000), met: true, change: func(r *middleware.Request) { r.Messages = append(r.Messages, message.User(words(1000))) }},
+		"so may what comes with the first": {when: trigger.Tokens(4200), met: true, change: func(r *middleware.Request) {
+			r.Messages[1].Parts = append(r.Messages[1].Parts, message.Media{Type: "text/plain", Data: words(2000)}, message.Opaque{Kind: "note", Data: words(2000)})
+		}},
+		"its text may not": {when: trigger.Tokens(4000), over: true, change: func(r *middleware.Request) {
+			r.Messages[1].Parts = []message.Part{message.Text{Text: words(500)}, message.Media{Type: "image/png"}, message.Text{Text: words(500)}}
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req := heavy()
+			if tt.change != nil {
+				tt.change(req)
+			}
+			whole := slices.Clone(req.Messages)
+			asked := 0
+			mw := middleware.With(fourBytes, middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+				asked++
+				return clearAll(v), nil
+			}, middleware.Options{Trigger: tt.when, RestAfter: -1}))
+			for call := range 3 {
+				sent, events, err := middleware.Apply(t.Context(), mw, req)
+				require.NoError(t, err)
+				told := only(events, middleware.Overhead)
+				require.Equal(t, tt.over && call == 0, len(told) == 1, "it is said once: %v", events)
+				if tt.over {
+					require.Equal(t, whole, sent.Messages)
+				}
+				for _, e := range told {
+					require.Equal(t, "clear", e.By)
+				}
+			}
+			require.Equal(t, tt.met, asked > 0, "whether the editor is asked")
+			require.False(t, tt.met && tt.over, "the case makes sense")
+		})
+	}
+}
+
+// clearAll clears all results that may be.
+func clearAll(v *middleware.View) *middleware.Plan {
+	plan := &middleware.Plan{}
+	for i, m := range v.All() {
+		if r, ok := m.Parts[0].(message.ToolResult); ok && v.Protected(i) == 0 && v.Span(i).Edit == nil {
+			r.Text = "-"
+			plan.Edits = append(plan.Edits, middleware.RewriteOf(i, r))
+		}
+	}
+	return plan
+}
+
+// TestOverheadHasNumbers tells what takes the tokens, and what can be done.
+func TestOverheadHasNumbers(t *testing.T) {
+	t.Parallel()
+	mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, middleware.Editing("clear",
+		func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
+		middleware.Options{Trigger: trigger.Tokens(4000)}))
+	_, events, err := middleware.Apply(t.Context(), mw, heavy())
+	require.NoError(t, err)
+	require.Len(t, events, 1)
+	require.Equal(t, "what no edit can take away meets the trigger by itself (4021 of 4000 tokens), so the editor is not asked: "+
+		"1004 tokens of system prompt, 1006 of tools, 1004 of pinned messages, 1004 of the first question; "+
+		"raise the trigger, declare fewer tools, shorten the system prompt, or pin less", events[0].Why)
+}
+
+// TestOverheadIsSaidOnce has two editors, two conversations, calls that nobody
+// listens to, and drafts.
+func TestOverheadIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	idle := func(name string) middleware.Middleware {
+		return middleware.Editing(name, func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
+			middleware.Options{Trigger: trigger.Tokens(4000)})
+	}
+	mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, idle("a"), idle("b"))
+	by := func(events []middleware.Event) (names string) {
+		for _, e := range only(events, middleware.Overhead) {
+			names += e.By
+		}
+		return names
+	}
+	req := heavy()
+	deaf := mw(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{}, nil
+	})
+	_, err := deaf(t.Context(), req, nil)
+	require.NoError(t, err)
+	for range 2 {
+		d, err := middleware.Draft(t.Context(), mw, req)
+		require.NoError(t, err)
+		require.Equal(t, "ab", by(d.Events), "in each draft")
+	}
+	for _, want := range []string{"ab", "", ""} {
+		_, events, err := middleware.Apply(t.Context(), mw, req)
+		require.NoError(t, err)
+		require.Equal(t, want, by(events), "once a conversation and editor, as soon as somebody listens")
+		req.Messages = withRounds(req.Messages, 1)
+	}
+	other := heavy()
+	other.Messages[1] = message.User(words(1001))
+	_, events, err := middleware.Apply(t.Context(), mw, other)
+	require.NoError(t, err)
+	require.Equal(t, "ab", by(events), "another conversation")
+}
+
+// TestOverheadBehindEdits has pinned messages inside a fold, and counts that are
+// anchored to what the provider reports.
+func TestOverheadBehindEdits(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int]middleware.EventKind{4000: middleware.Overhead, 4200: ""} {
+		req := heavy()
+		fold := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+			if v.EditedNow("fold") || v.Len() < 20 {
+				return nil, nil
+			}
+			return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, 14, v.At(12), message.User("[rounds]"))}}, nil
+		}, middleware.Options{})
+		last := middleware.Editing("last", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
+			middleware.Options{Trigger: trigger.Tokens(limit)})
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fold, last)
+		_, events, err := middleware.Apply(t.Context(), mw, req)
+		require.NoError(t, err)
+		require.Len(t, only(events, middleware.Edited), 1, "%v", events)
+		require.Equal(t, want != "", len(only(events, middleware.Overhead)) == 1, "a trigger at %d: %v", limit, events)
+	}
+	// The provider charges twice of what is counted: for all, and so for the rest.
+	for limit, want := range map[int]bool{8000: true, 8600: false} {
+		req := heavy()
+		counted := tokens.Request(tokens.Chars4{}, req.Messages, req.Tools)
+		answer := message.Assistant(message.Text{Text: "So it is."})
+		answer.Usage = &message.Usage{Input: 2 * counted}
+		req.Messages = append(req.Messages, answer, message.User("And now?"))
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, middleware.Editing("last",
+			func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
+			middleware.Options{Trigger: trigger.Tokens(limit)}))
+		_, events, err := middleware.Apply(t.Context(), mw, req)
+		require.NoError(t, err)
+		require.Equal(t, want, len(only(events, middleware.Overhead)) == 1, "a trigger at %d: %v", limit, events)
+	}
+}
