@@ -160,7 +160,7 @@ func TestTrimmingRecorded(t *testing.T) {
 			t.Parallel()
 			removed, missed, calls, above := 0, 0, 0, 0
 			for k, c := range recorded(t) {
-				if raced && k%12 != 0 {
+				if raced && k%24 != 0 {
 					continue
 				}
 				chain := trim.New(trim.Options{Strategy: s})

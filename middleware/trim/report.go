@@ -30,7 +30,7 @@ func (t *trimmer) why(r Report) string {
 		why += fmt.Sprintf(", confidence %g", r.Confidence)
 	}
 	if !r.Reached {
-		why += fmt.Sprintf("; the target of %d tokens is out of reach", r.Target)
+		why += fmt.Sprintf("; the target of %d tokens is not reached", r.Target)
 	}
 	return why
 }

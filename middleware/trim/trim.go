@@ -52,7 +52,7 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 	s := t.survey(v, target)
 	out, decision := t.choose(s.Case)
 	if s.freed(out) <= 0 {
-		return idle(v, "nothing may be removed, so the target of %d tokens is out of reach: there are %d", target), nil
+		return idle(v, "nothing may be removed, so the target of %d tokens is not reached: there are %d", target), nil
 	}
 	r := Report{
 		Strategy: decision.Strategy, Confidence: decision.Confidence, Level: t.level(v),

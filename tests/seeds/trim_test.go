@@ -262,7 +262,7 @@ func TestA4(t *testing.T) {
 	require.Equal(t, []int{2}, r.gone)
 	e, report := r.edited(t)
 	require.False(t, report.Reached)
-	require.Contains(t, e.Why, "the target of 250 tokens is out of reach", "the event says so")
+	require.Contains(t, e.Why, "the target of 250 tokens is not reached", "the event says so")
 }
 
 func TestA5(t *testing.T) {
@@ -346,7 +346,7 @@ func TestA8(t *testing.T) {
 	require.Less(t, e.After, e.Before)
 	require.Equal(t, 7, report.Kept)
 	require.False(t, report.Reached, "what can go goes, and the event says so")
-	require.Contains(t, e.Why, "out of reach")
+	require.Contains(t, e.Why, "is not reached")
 
 	// Else nothing changes.
 	opts.MinMessages = len(h)
