@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // TestPage makes sure that docs/chain-files.md has each key of each table.
@@ -55,6 +56,7 @@ func TestAllOptions(t *testing.T) {
 	options := map[string]reflect.Type{
 		contextedit.Name: reflect.TypeFor[contextedit.Options](),
 		fit.Name:         reflect.TypeFor[fit.Options](),
+		trim.Name:        reflect.TypeFor[trim.Options](),
 	}
 	for name, k := range kinds() {
 		require.Contains(t, options, name, "this test knows the options of each kind")

@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // kinds are the middlewares that a chain may have, by the name after use.
@@ -17,6 +18,7 @@ func kinds() map[string]kind {
 	return map[string]kind{
 		contextedit.Name: kindOf(contextedit.New, contexteditKeys),
 		fit.Name:         kindOf(fit.New, fitKeys),
+		trim.Name:        kindOf(trim.New, trimKeys),
 	}
 }
 

@@ -21,6 +21,8 @@ type Plan struct {
 	Why   string // for people: what is done, or why nothing is
 	Items int    // what the editor counts in its reports, as results cleared
 
+	Detail any // for the event that reports the plan; nil: nothing
+
 	// Set by the core before a trigger sees the plan.
 	Saved int // tokens by which the view becomes shorter
 	First int // view position of the first changed message
