@@ -135,13 +135,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.slides == slidesToTell && len(t.ids) > 0 && t.asked == 0 {
-		c.tell(ctx, req, Event{
-			Kind: Sliding, By: "middleware",
-			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
-				"pass the whole history and let the chain shorten it",
-		})
-	}
+	slid := t.slides == slidesToTell && len(t.ids) > 0 && t.asked == 0
 	cl := &call{
 		chain: c, history: req.Messages, lead: len(t.lead),
 		body: t.body, ids: t.ids, toks: t.toks, tokens: t.tokens, track: t,
@@ -152,6 +146,13 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	cl.guard = newGuard(t.body, t.pinned)
 	if err := c.recall(ctx, req, cl); err != nil {
 		return nil, err
+	}
+	if slid { // only now, or a call that is cancelled above would be told of it twice
+		c.tell(ctx, req, Event{
+			Kind: Sliding, By: "middleware",
+			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
+				"pass the whole history and let the chain shorten it",
+		})
 	}
 	v := &View{call: cl, req: req, list: t.found.list, tools: t.toolTokens, edited: t.found.unkept != nil}
 	v.shape = t.view(cl)

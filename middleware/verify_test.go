@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // TestThinkingIsWholeOrGone rewrites a message with two blocks of thinking, a
@@ -111,6 +112,82 @@ func TestAPlanThatGoesWrongIsTold(t *testing.T) {
 			require.Len(t, events, 1)
 			require.Equal(t, tt.want, events[0].Kind)
 			require.Equal(t, tt.kind, middleware.KindOf(strict), "%v", strict)
+		})
+	}
+}
+
+// words is a text of so many tokens, at four bytes each.
+func words(n int) string { return strings.Repeat("four", n) }
+
+// TestOnlyWhatIsShorterIsApplied has edits of a result of 1,000 tokens and of its
+// round, with products of so many.
+func TestOnlyWhatIsShorterIsApplied(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{
+		message.User("q"),
+		message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}), message.Result("a", "read", words(1000)),
+		message.Assistant(message.Text{Text: "So it is."}),
+	}
+	meter := tokens.Meter{Counter: tokens.Chars4{}}
+	round := meter.Message(h[1]) + meter.Message(h[2])
+	summary := func(n int) message.Message {
+		return message.User(words(n - meter.Message(message.User(""))))
+	}
+	rewrite := func(n int) middleware.Edit {
+		return middleware.RewriteOf(2, message.ToolResult{CallID: "a", Name: "read", Text: words(n)})
+	}
+	fold := func(n int) middleware.Edit { return middleware.FoldOf(1, 2, summary(n)) }
+	lazy := func(estimate, n int) middleware.Edit {
+		e := middleware.FoldOf(1, 2)
+		e.Estimate = estimate
+		e.Make = func(context.Context) ([]message.Message, error) { return []message.Message{summary(n)}, nil }
+		return e
+	}
+	tests := map[string]struct {
+		edit    middleware.Edit
+		applied bool
+		made    bool // a fold to be made has been
+	}{
+		"a rewrite that is shorter":          {edit: rewrite(999), applied: true},
+		"one of the same length":             {edit: middleware.RewriteOf(2, message.ToolResult{CallID: "a", Name: "read", Text: strings.Repeat("more", 1000)})},
+		"one that is longer":                 {edit: rewrite(1001)},
+		"a fold that is shorter":             {edit: fold(round - 1), applied: true},
+		"one as long":                        {edit: fold(round)},
+		"one that is longer than what it is": {edit: fold(round + 1)},
+		"a fold to be made":                  {edit: lazy(10, 20), applied: true, made: true},
+		"just short enough":                  {edit: lazy(10, round-1), applied: true, made: true},
+		"estimated smaller than it is":       {edit: lazy(10, round), made: true},
+		"far smaller":                        {edit: lazy(10, 2*round), made: true},
+		"estimated larger than it is":        {edit: lazy(round-1, 20), applied: true, made: true},
+		"estimated as large as what it is":   {edit: lazy(round, 20)},
+		"estimated larger than what it is":   {edit: lazy(2*round, 20)},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := false
+			if do := tt.edit.Make; do != nil {
+				tt.edit.Make = func(ctx context.Context) ([]message.Message, error) {
+					made = true
+					return do(ctx)
+				}
+			}
+			mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, middleware.Editing("edit",
+				func(context.Context, *middleware.View) (*middleware.Plan, error) {
+					return &middleware.Plan{Edits: []middleware.Edit{tt.edit}}, nil
+				}, middleware.Options{}))
+			sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+			require.NoError(t, err)
+			require.Len(t, events, 1)
+			require.Equal(t, tt.made, made, "a fold is made only if it may become shorter")
+			if tt.applied {
+				require.Equal(t, middleware.Edited, events[0].Kind, "%v", events[0])
+				require.Less(t, meter.Request(sent.Messages, nil), meter.Request(h, nil))
+				return
+			}
+			require.Equal(t, middleware.Refused, events[0].Kind)
+			require.Contains(t, events[0].Why, "the view would not become shorter")
+			require.Equal(t, h, sent.Messages)
 		})
 	}
 }
