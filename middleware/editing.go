@@ -127,7 +127,7 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 		l.report(ctx, p, why)
 		return p.after, nil
 	case p.plan != nil && p.plan.Why != "":
-		l.tell(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.Tokens(), After: v.Tokens()})
+		l.tell(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.Tokens(), After: v.Tokens(), Detail: p.plan.Detail})
 	}
 	return v, nil
 }
@@ -206,7 +206,7 @@ func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
 		Kind: Edited, Why: why, Edits: p.records, Items: p.plan.Items,
 		Before: p.before.Tokens(), After: p.after.Tokens(),
 		First: p.before.Span(p.plan.First).First,
-		Calls: p.before.CallsSince(l.name),
+		Calls: p.before.CallsSince(l.name), Detail: p.plan.Detail,
 	})
 }
 

@@ -23,6 +23,7 @@ const (
 	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
 	Mended        EventKind = "mended"         // what would have been sent broke rules, and was repaired; Fixes says how
 	TooLong       EventKind = "too long"       // the provider refused a prompt for its length; Why says what was learned
+	LevelChanged  EventKind = "level changed"  // the view fills another share of the window; Why says which
 )
 
 // Event tells what a middleware did, or why it did not. What it refers to is
@@ -41,6 +42,7 @@ type Event struct {
 	First  int           // Edited: history position of the first changed message
 	Calls  int           // Edited: model calls since this middleware's edit before; -1: it is the first
 	Err    error         // Failed, Misconfigured, JournalFailed: what went wrong
+	Detail any           // what the middleware tells beside this; its package says of which type. nil: nothing
 }
 
 // Freed returns the tokens by which the view became shorter.

@@ -21,6 +21,8 @@ type Plan struct {
 	Why   string // for people: what is done, or why nothing is
 	Items int    // what the editor counts in its reports, as results cleared
 
+	Detail any // for the event that reports the plan; nil: nothing
+
 	// Set by the core before a trigger sees the plan.
 	Saved int // tokens by which the view becomes shorter
 	First int // view position of the first changed message
@@ -63,8 +65,8 @@ type Edit struct {
 
 // RewriteOf returns the edit that puts parts in place of those of the message
 // at position i. Calls, results and opaque parts must stay, in their order:
-// only the arguments, the result texts and the text may change. Thinking may go,
-// each part whole, but for that of the newest turn.
+// only the arguments, the content of results, text and media may change. Thinking
+// may go, each part whole, but for that of the newest turn.
 func RewriteOf(i int, parts ...message.Part) Edit {
 	return Edit{Kind: Rewrite, At: i, Parts: parts}
 }

@@ -63,7 +63,7 @@ func (m *memo) forkTo(f *memo) {
 	forked := make([]*track, len(*tracks))
 	for i, t := range *tracks {
 		g := *t
-		g.said, g.notes = new(said), new(notes)
+		g.said, g.notes = new(said), t.notes.fork()
 		g.claim = new(atomic.Int64) // never met, so that what grows from it has memory of its own
 		g.claim.Store(-1)
 		forked[i] = &g

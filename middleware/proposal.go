@@ -55,16 +55,8 @@ func (p *proposal) propose(ctx context.Context) (plan *Plan, err error) {
 
 // apply makes the view of the plan and verifies it.
 func (p *proposal) apply() {
-	p.after = nil
-	records, err := p.before.translate(p.layer.name, p.plan)
-	if err == nil {
-		p.records = records
-		p.after, err = p.before.withEdits(records, p.plan)
-	}
-	if err == nil {
-		err = verify(p.before, p.after, records, p.plan.lazy())
-	}
-	if err != nil {
+	var err error
+	if p.records, p.after, err = p.before.planned(p.layer.name, p.plan); err != nil {
 		p.after, p.err, p.refused = nil, err, true
 	}
 }

@@ -224,7 +224,7 @@ func (c *call) holds(r *Record) bool {
 	case i < 0 || !r.covers(i):
 		return true
 	case r.Kind == Rewrite:
-		return slices.Equal(texts(c.body[i].Parts), texts(r.Parts))
+		return keepsWords(c.body[i].Parts, r.Parts)
 	default:
 		return slices.ContainsFunc(r.Messages, c.body[i].Equal)
 	}

@@ -49,7 +49,7 @@ func (v *View) verifyRewrite(r *Record) error {
 	switch {
 	case p&Whole != 0:
 		return errors.New("it is protected, and stays as it is")
-	case p&Words != 0 && !slices.Equal(texts(m.Parts), texts(r.Parts)):
+	case p&Words != 0 && !keepsWords(m.Parts, r.Parts):
 		return errors.New("the text of the first and of the last user message stays")
 	case p&Fresh != 0:
 		if err := onlyShortened(m.Parts, r.Parts); err != nil {
@@ -272,6 +272,42 @@ func bare(p message.Part) message.Part {
 	return p
 }
 
+// keepsWords reports whether all texts of a message stay, in their order. Where
+// media stood, a text may tell that they are gone.
+func keepsWords(before, after []message.Part) bool {
+	before, after = shown(before), shown(after)
+	notes := len(texts(after)) - len(texts(before))
+	for _, b := range before {
+		text, isText := b.(message.Text)
+		for isText && len(after) > 0 && isMedia(after[0]) {
+			after = after[1:]
+		}
+		switch {
+		case isText && (len(after) == 0 || after[0] != message.Part(text)):
+			return false
+		case isText, len(after) > 0 && isMedia(after[0]):
+			after = after[1:]
+		case notes > 0 && len(after) > 0:
+			notes--
+			after = after[1:]
+		}
+	}
+	return notes == 0 && len(texts(after)) == 0
+}
+
+// shown returns the parts that are text or media.
+func shown(parts []message.Part) []message.Part {
+	var out []message.Part
+	for _, p := range parts {
+		switch p.(type) {
+		case message.Text, message.Media:
+			out = append(out, p)
+		case message.Thinking, message.ToolCall, message.ToolResult, message.Opaque:
+		}
+	}
+	return out
+}
+
 func texts(parts []message.Part) []string {
 	var out []string
 	for _, p := range parts {
@@ -282,9 +318,15 @@ func texts(parts []message.Part) []string {
 	return out
 }
 
+func isMedia(p message.Part) bool {
+	_, ok := p.(message.Media)
+	return ok
+}
+
 // onlyShortened checks a rewrite in the newest round: all parts but results
 // stay, and of a result so much that at least half of the new text is its
-// beginning and its end.
+// beginning and its end. Media may give way to a text that tells so, since those
+// that a provider rejects would be rejected in each call to come.
 func onlyShortened(before, after []message.Part) error {
 	if len(before) != len(after) {
 		return errors.New("the newest round keeps all its parts")
@@ -295,11 +337,20 @@ func onlyShortened(before, after []message.Part) error {
 		}
 		was, ok1 := b.(message.ToolResult)
 		is, ok2 := after[i].(message.ToolResult)
-		if !ok1 || !ok2 || was.Content != is.Content || !shortens(was.Text, is.Text) {
+		if !ok1 || !ok2 || !shortened(was, is) {
 			return errors.New("no model has seen the newest round yet, so its results may only be shortened")
 		}
 	}
 	return nil
+}
+
+// shortened reports whether the second result is the first with less in it.
+// Whose result it is, is not looked at.
+func shortened(was, is message.ToolResult) bool {
+	if was.Content == is.Content {
+		return shortens(was.Text, is.Text)
+	}
+	return is.Content == nil && isMedia(was.Content) && strings.HasPrefix(is.Text, was.Text) && strings.TrimSpace(is.Text) != ""
 }
 
 func shortens(before, after string) bool {

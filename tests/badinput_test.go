@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // eager are stacks that edit whatever they may.
@@ -31,8 +32,12 @@ func eager() map[string]middleware.Middleware {
 			editor{name: "pairs", plan: foldsInPairs}, editor{name: "fold", plan: folds(2)}, editor{name: "newest", plan: foldsNewest},
 			editor{name: "around", plan: foldsAround(3)}, editor{name: "shorten", plan: shortens(30)}, editor{name: "offend", plan: offends}),
 			contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1}))...),
-		"removing": middleware.Chain(layers(editor{name: "remove", plan: removes(1, false)}, editor{name: "apart", plan: removes(2, true)}, editor{name: "retell", plan: retells})...),
-		"idle":     editor{name: "none", plan: func(look) []middleware.Edit { return nil }}.middleware(),
+		"trim": trim.New(trim.Options{
+			Trigger: trigger.Messages(1), TargetTokens: 1, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
+		}),
+		"trim, by and by": trim.New(trim.Options{Trigger: trigger.Messages(1), Strategy: trim.Oldest, PreserveEnd: -1, MinMessages: -1, Note: "(gone)"}),
+		"removing":        middleware.Chain(layers(editor{name: "remove", plan: removes(1, false)}, editor{name: "apart", plan: removes(2, true)}, editor{name: "retell", plan: retells})...),
+		"idle":            editor{name: "none", plan: func(look) []middleware.Edit { return nil }}.middleware(),
 	}
 }
 
@@ -251,6 +256,12 @@ func TestInvalidBudget(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	t.Parallel()
 	none := func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }
+	trimming := func(o trim.Options) func() {
+		return func() {
+			require.Error(t, o.Validate())
+			trim.New(o)
+		}
+	}
 	clearing := func(o contextedit.Options) func() {
 		return func() {
 			require.Error(t, o.Validate(), "Validate tells what New would panic with")
@@ -284,6 +295,15 @@ func TestBadOptions(t *testing.T) {
 		"Any of nothing":     {clearing(contextedit.Options{Trigger: trigger.Any()}), []string{"trigger.Any", "want"}},
 		"All of nil":         {clearing(contextedit.Options{Trigger: trigger.All(trigger.Tokens(1), nil)}), []string{"trigger.All", "nil"}},
 		"nested":             {clearing(contextedit.Options{Trigger: trigger.Any(trigger.Tokens(1), trigger.All(trigger.Fraction(2)))}), []string{"Fraction(2)", "want"}},
+		"Strategy":           {trimming(trim.Options{Strategy: "newest"}), []string{"trim:", "Strategy", `"newest"`, `"hybrid", "middle" or "oldest"`}},
+		"Warning":            {trimming(trim.Options{Warning: 80}), []string{"trim:", "Warning", "80", "at most 1"}},
+		"Threshold NaN":      {trimming(trim.Options{Threshold: math.NaN()}), []string{"trim:", "Threshold", "NaN", "at most 1"}},
+		"target above":       {trimming(trim.Options{Target: 0.9}), []string{"trim:", "Target", "0.9", "below the threshold"}},
+		"warning too late":   {trimming(trim.Options{Warning: 0.95}), []string{"trim:", "Warning", "0.95", "no later"}},
+		"two targets":        {trimming(trim.Options{Target: 0.5, TargetTokens: 5}), []string{"trim:", "Target and TargetTokens", "one of them"}},
+		"TargetTokens":       {trimming(trim.Options{TargetTokens: -5}), []string{"trim:", "TargetTokens", "-5 tokens", "want"}},
+		"Note of spaces":     {trimming(trim.Options{Note: " "}), []string{"trim:", "Note", `" "`, "want"}},
+		"Interval":           {trimming(trim.Options{Interval: -5}), []string{"trim:", "Interval", "-5ns", "want"}},
 		"Func of nil":        {clearing(contextedit.Options{Trigger: trigger.Func(nil)}), []string{"trigger.Func"}},
 		"no name":            {func() { middleware.Editing("", none, middleware.Options{}) }, []string{"middleware: Editing", "name"}},
 		"no editor":          {func() { middleware.Editing("x", nil, middleware.Options{}) }, []string{"middleware: Editing", "editor"}},

@@ -66,6 +66,7 @@ var rules = []rule{
 	{of: "middleware/trigger", may: append([]string{"middleware"}, below...)},
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/internal/..."}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/trigger", "middleware/internal/...", "own"}, below...)},
+	{of: "internal/transcript", may: []string{"message"}},
 	{of: "internal/foreign", may: []string{"message", "middleware"}},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},

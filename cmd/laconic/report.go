@@ -40,9 +40,13 @@ type note struct {
 func newReport(events []middleware.Event, lead int) *report {
 	r := &report{Edits: []edit{}, Refused: []note{}}
 	for _, e := range events {
-		if e.Kind == middleware.Edited {
+		switch e.Kind {
+		case middleware.Edited:
 			r.Edits = append(r.Edits, newEdit(e, lead))
 			continue
+		case middleware.LevelChanged: // nothing was wanted
+			continue
+		default:
 		}
 		why := e.Why
 		if e.Err != nil && why == "" {
