@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
 )
 
 // TestPage makes sure that docs/chain-files.md has each key of each table.
@@ -48,7 +49,8 @@ func TestPage(t *testing.T) {
 func TestAllOptions(t *testing.T) {
 	t.Parallel()
 	options := map[string]reflect.Type{
-		contextedit.Name: reflect.TypeFor[contextedit.Options](),
+		contextedit.Name:  reflect.TypeFor[contextedit.Options](),
+		microcompact.Name: reflect.TypeFor[microcompact.Options](),
 	}
 	for name, k := range kinds() {
 		require.Contains(t, options, name, "this test knows the options of each kind")

@@ -9,12 +9,14 @@ import (
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
 )
 
 // kinds are the middlewares that a chain may have, by the name after use.
 func kinds() map[string]kind {
 	return map[string]kind{
-		contextedit.Name: kindOf(contextedit.New, contexteditKeys),
+		contextedit.Name:  kindOf(contextedit.New, contexteditKeys),
+		microcompact.Name: kindOf(microcompact.New, microcompactKeys),
 	}
 }
 

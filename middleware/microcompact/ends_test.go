@@ -75,10 +75,10 @@ func TestEndsStays(t *testing.T) {
 		text  string
 		limit int
 	}{
-		"nothing":                 {"", 10},
-		"at the limit":            {strings.Repeat("x", 400), 100},
-		"no room for the mark":    {strings.Repeat("x", 400), 5},
-		"no tokens at all":        {strings.Repeat("x", 404), 0},
+		"nothing":              {"", 10},
+		"at the limit":         {strings.Repeat("x", 400), 100},
+		"no room for the mark": {strings.Repeat("x", 400), 5},
+		"no tokens at all":     {strings.Repeat("x", 404), 0},
 	} {
 		require.Equal(t, c.text, ends(by, c.text, c.limit), name)
 	}
