@@ -7,7 +7,7 @@ func microcompactKeys(o *microcompact.Options) []key {
 		{"trigger", when(&o.Trigger)},
 		{"keep_rounds", atLeastNone(&o.KeepRounds)},
 		{"limit", limits(&o.Limit)},
-		{"protect", texts(&o.Protect, "tool names")},
+		{"protect", texts(&o.Protect, "tools")},
 		{"batch", batch(&o.Batch)},
 		{"fresh_share", orOff(&o.FreshShare, -1, share(&o.FreshShare))},
 		{"min_calls", whole(&o.MinCalls, 0)},

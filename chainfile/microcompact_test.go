@@ -83,7 +83,7 @@ func TestMicrocompactErrors(t *testing.T) {
 		"fresh_share: 0":                   `c:3:18: chain[0].fresh_share is 0, want a number above 0 and at most 1`,
 		"batch: 5":                         `c:3:12: chain[0].batch is 5, want a map with results or tokens`,
 		"batch: {tokens: -1}":              `c:3:21: chain[0].batch.tokens is -1, want a whole number, 0 or more`,
-		"protect: Skill":                   `c:3:14: chain[0].protect is the text "Skill", want a list of tool names, as [one, another]`,
+		"protect: Skill":                   `c:3:14: chain[0].protect is the text "Skill", want a list of tools, as [one, another]`,
 		"keep: 5":                          `c:3:5: chain[0].keep is no key here; the keys here are use, trigger, keep_rounds, limit, protect, batch, fresh_share, min_calls, strict`,
 		"limit: off\n    fresh_share: off": `c:3:12: chain[0].limit cannot be: nothing could ever be shortened: want a limit for results, arguments or text, or a fresh_share`,
 	} {

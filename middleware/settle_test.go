@@ -123,7 +123,7 @@ func TestSettledWithAFold(t *testing.T) {
 		"between its runs":        {[]message.Run{{First: 2, Last: 3}, {First: 8, Last: 9}}, 4, 0},
 		"behind both of its runs": {[]message.Run{{First: 2, Last: 3}, {First: 8, Last: 9}}, 9, 9},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // one after the other
+		t.Run(name, func(t *testing.T) {
 			runs = c.runs
 			chain := chain()
 			call(chain, c.settle)

@@ -11,8 +11,10 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
 // randomCompacting is a microcompact with any options.
@@ -196,6 +198,39 @@ func requireStill(t require.TestingT, h, before, now []message.Message) {
 	}
 }
 
+// TestCompactingWhatOthersHavePut leaves alone what another middleware has put in
+// place of a result, however long it is, and shortens what that has left.
+func TestCompactingWhatOthersHavePut(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User("Look.")}
+	for i := range 4 {
+		a, b := fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: a, Name: "read", Arguments: "{}"}, message.ToolCall{ID: b, Name: "list", Arguments: "{}"}),
+			message.Message{Role: message.RoleTool, Parts: []message.Part{
+				message.ToolResult{CallID: a, Name: "read", Text: bigText(5000)}, message.ToolResult{CallID: b, Name: "list", Text: bigText(3000)},
+			}})
+	}
+	facts := strings.Repeat("facts that stay ", 20)
+	clearing := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, Only: []string{"read"}, Placeholder: facts})
+	compacting := microcompact.New(microcompact.Options{KeepRounds: 2})
+	chain := middleware.Chain(clearing, compacting)
+	results := func(h []message.Message) (all []string) {
+		shown, _ := view(t, chain, h)
+		for _, m := range shown {
+			for r := range m.Results() {
+				all = append(all, r.Text)
+			}
+		}
+		return all
+	}
+	const gone = "[truncated: 3000 chars]"
+	require.Equal(t, []string{facts, gone, facts, gone, facts, bigText(3000), bigText(5000), bigText(3000)}, results(h))
+	require.Equal(t, []string{facts, gone, facts, gone, facts, bigText(3000), bigText(5000), bigText(3000)}, results(h), "the same call")
+	h = append(h, message.Assistant(message.ToolCall{ID: "c", Name: "list", Arguments: "{}"}), message.Result("c", "list", "ok"))
+	require.Equal(t, []string{facts, gone, facts, gone, facts, gone, facts, bigText(3000), "ok"}, results(h))
+}
+
 // TestCompactingRecorded shortens real conversations, call by call.
 func TestCompactingRecorded(t *testing.T) {
 	t.Parallel()
@@ -222,7 +257,8 @@ func TestCompactingRecorded(t *testing.T) {
 					for _, e := range events {
 						require.Equal(t, middleware.Edited, e.Kind, "%s at %d: %v", c.id, n, e)
 						freed += e.Freed()
-						if edits++; e.By == microcompact.AtBirth {
+						edits++
+						if e.By == microcompact.AtBirth {
 							births++
 							require.GreaterOrEqual(t, e.First, len(before), "%s at %d: an edit at birth changes nothing that was seen", c.id, n)
 						}

@@ -33,7 +33,8 @@ func shortArguments(arguments string, limit int) (short string, ok bool) {
 // which long values are placeholders. It returns false if the text is none.
 func shortMembers(text string) (short string, ok bool) {
 	s := scanner{text: text}
-	if s.space(); s.peek() != '{' || !json.Valid([]byte(text)) {
+	s.space()
+	if s.peek() != '{' || !json.Valid([]byte(text)) {
 		return "", false
 	}
 	var b strings.Builder
@@ -96,7 +97,8 @@ func (s *scanner) value() string {
 			if depth == 0 {
 				return s.text[from:s.at]
 			}
-			if depth--; depth == 0 {
+			depth--
+			if depth == 0 {
 				s.at++
 				return s.text[from:s.at]
 			}

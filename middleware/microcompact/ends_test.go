@@ -14,9 +14,9 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-func numbered(from, to int) string {
+func numbered(lines int) string {
 	var b strings.Builder
-	for i := from; i <= to; i++ {
+	for i := range lines {
 		fmt.Fprintf(&b, "line %05d: exit status 2\n", i)
 	}
 	return b.String()
@@ -24,7 +24,7 @@ func numbered(from, to int) string {
 
 func TestEndsCutAtLines(t *testing.T) {
 	t.Parallel()
-	text := numbered(1, 2000) // of 7 tokens each
+	text := numbered(2000) // of 7 tokens each
 	short := ends(tokens.Chars4{}, text, 1000)
 	head, rest, _ := strings.Cut(short, "[truncated here: ")
 	mark, tail, _ := strings.Cut(rest, "]\n")
@@ -50,12 +50,12 @@ func TestEnds(t *testing.T) {
 		"Chinese":                 {strings.Repeat("构建失败，退出状态二。", 2000), 1000},
 		"emoji":                   {strings.Repeat("😀👍🏽", 5000), 1000},
 		"bytes that are no text":  {strings.Repeat("\xff\x80\x81", 9000), 1000},
-		"a long line at each end": {strings.Repeat("x", 9000) + numbered(1, 100) + strings.Repeat("y", 9000), 1000},
+		"a long line at each end": {strings.Repeat("x", 9000) + numbered(100) + strings.Repeat("y", 9000), 1000},
 		"head light, tail dense":  {strings.Repeat("hello ", 5000) + strings.Repeat("你好。", 5000), 1000},
-		"carriage returns":        {strings.ReplaceAll(numbered(1, 2000), "\n", "\r\n"), 1000},
+		"carriage returns":        {strings.ReplaceAll(numbered(2000), "\n", "\r\n"), 1000},
 		"JSON":                    {"{" + strings.Repeat(`"key":"value",`, 5000) + `"last":1}`, 1000},
 		"empty lines":             {strings.Repeat("\n", 50_000), 1000},
-		"a limit of few":          {numbered(1, 2000), 60},
+		"a limit of few":          {numbered(2000), 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,7 @@ func tiny(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middl
 			pages = append(pages, line)
 		}
 	}
-	fmt.Println(strings.Join(pages, ", "))
+	fmt.Println(strings.Join(pages, ", ")) //nolint:forbidigo // the output of the examples
 	return &middleware.Response{Message: message.Assistant(message.ToolCall{
 		ID: fmt.Sprintf("call_%d", len(pages)+1), Name: "read_log", Arguments: fmt.Sprintf(`{"page":%d}`, len(pages)+1),
 	})}, nil

@@ -183,9 +183,9 @@ func parseOptions(t *testing.T, text string) microcompact.Options {
 	settings(t, text, func(key, value string) {
 		switch key {
 		case "trigger":
-			tokens, ok := strings.CutPrefix(value, "tokens ")
+			limit, ok := strings.CutPrefix(value, "tokens ")
 			require.True(t, ok, "want a number of tokens, got %q", value)
-			o.Trigger = trigger.Tokens(number(t, tokens))
+			o.Trigger = trigger.Tokens(number(t, limit))
 		case "keep_rounds":
 			o.KeepRounds = number(t, value)
 		case "limit":

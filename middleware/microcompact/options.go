@@ -3,6 +3,7 @@ package microcompact
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -76,8 +77,8 @@ type Batch struct {
 // Validate reports options that make no sense.
 func (o Options) Validate() error {
 	var errs []error
-	if o.FreshShare > 1 || o.FreshShare != o.FreshShare { //nolint:gocritic // NaN alone is not itself
-		errs = append(errs, fmt.Errorf("FreshShare is %g of the room, want at most 1, or a negative number to leave all results whole", o.FreshShare))
+	if o.FreshShare > 1 || math.IsNaN(o.FreshShare) {
+		errs = append(errs, fmt.Errorf("FreshShare is %g of the room, want at most 1, or less than 0 for results of any size", o.FreshShare))
 	}
 	if o.Batch.Results < 0 {
 		errs = append(errs, fmt.Errorf("Batch is %d results, want 0 or more", o.Batch.Results))
@@ -87,7 +88,7 @@ func (o Options) Validate() error {
 	}
 	for i, tool := range o.Protect {
 		if tool == "" {
-			errs = append(errs, fmt.Errorf("Protect[%d] is empty, want the name of a tool", i))
+			errs = append(errs, fmt.Errorf("%s[%d] is empty, want the name of a tool", "Protect", i))
 		}
 	}
 	if o.Limit.Results < 0 && o.Limit.Arguments <= 0 && o.Limit.Text <= 0 && o.FreshShare < 0 {
