@@ -78,7 +78,7 @@ type Batch struct {
 func (o Options) Validate() error {
 	var errs []error
 	if o.FreshShare > 1 || math.IsNaN(o.FreshShare) {
-		errs = append(errs, fmt.Errorf("FreshShare is %g of the room, want at most 1, or less than 0 for results of any size", o.FreshShare))
+		errs = append(errs, fmt.Errorf("FreshShare is %g of the room, want at most 1, or below 0 for results of any size", o.FreshShare))
 	}
 	if o.Batch.Results < 0 {
 		errs = append(errs, fmt.Errorf("Batch is %d results, want 0 or more", o.Batch.Results))
