@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
@@ -32,6 +33,12 @@ func eager() map[string]middleware.Middleware {
 			editor{name: "pairs", plan: foldsInPairs}, editor{name: "fold", plan: folds(2)}, editor{name: "newest", plan: foldsNewest},
 			editor{name: "around", plan: foldsAround(3)}, editor{name: "shorten", plan: shortens(30)}, editor{name: "offend", plan: offends}),
 			contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1}))...),
+		"microcompact": microcompact.New(microcompact.Options{
+			KeepRounds: -1, Limit: microcompact.Limits{Results: 1, Arguments: 1, Text: 1}, FreshShare: 1e-9,
+		}),
+		"microcompact, by and by": microcompact.New(microcompact.Options{
+			KeepRounds: 1, Limit: microcompact.Limits{Results: 40, Arguments: 1}, Batch: microcompact.Batch{Results: 2, Tokens: 100}, Protect: []string{"other"},
+		}),
 		"trim": trim.New(trim.Options{
 			Trigger: trigger.Messages(1), TargetTokens: 1, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
 		}),
@@ -267,6 +274,12 @@ func TestBadOptions(t *testing.T) {
 			trim.New(o)
 		}
 	}
+	compacting := func(o microcompact.Options) func() {
+		return func() {
+			require.Error(t, o.Validate())
+			microcompact.New(o)
+		}
+	}
 	clearing := func(o contextedit.Options) func() {
 		return func() {
 			require.Error(t, o.Validate(), "Validate tells what New would panic with")
@@ -300,6 +313,12 @@ func TestBadOptions(t *testing.T) {
 		"Any of nothing":     {clearing(contextedit.Options{Trigger: trigger.Any()}), []string{"trigger.Any", "want"}},
 		"All of nil":         {clearing(contextedit.Options{Trigger: trigger.All(trigger.Tokens(1), nil)}), []string{"trigger.All", "nil"}},
 		"nested":             {clearing(contextedit.Options{Trigger: trigger.Any(trigger.Tokens(1), trigger.All(trigger.Fraction(2)))}), []string{"Fraction(2)", "want"}},
+		"FreshShare":         {compacting(microcompact.Options{FreshShare: 25}), []string{"microcompact:", "FreshShare", "25", "at most 1"}},
+		"FreshShare NaN":     {compacting(microcompact.Options{FreshShare: math.NaN()}), []string{"microcompact:", "FreshShare", "NaN", "at most 1"}},
+		"batch of results":   {compacting(microcompact.Options{Batch: microcompact.Batch{Results: -2}}), []string{"microcompact:", "Batch", "-2 results", "want"}},
+		"batch of tokens":    {compacting(microcompact.Options{Batch: microcompact.Batch{Tokens: -2}}), []string{"microcompact:", "Batch", "-2 tokens", "want"}},
+		"Protect":            {compacting(microcompact.Options{Protect: []string{"a", ""}}), []string{"microcompact:", "Protect[1]", "empty", "want"}},
+		"all limits off":     {compacting(microcompact.Options{Limit: microcompact.Limits{Results: -1}, FreshShare: -1}), []string{"microcompact:", "nothing", "Limit", "want"}},
 		"Strategy":           {trimming(trim.Options{Strategy: "newest"}), []string{"trim:", "Strategy", `"newest"`, `"hybrid", "middle" or "oldest"`}},
 		"Warning":            {trimming(trim.Options{Warning: 80}), []string{"trim:", "Warning", "80", "at most 1"}},
 		"Threshold NaN":      {trimming(trim.Options{Threshold: math.NaN()}), []string{"trim:", "Threshold", "NaN", "at most 1"}},
