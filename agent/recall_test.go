@@ -111,6 +111,7 @@ func TestRecallParts(t *testing.T) {
 	row := `{"id":7,"name":"é"},` // 21 bytes
 	line := strings.Repeat(row, 100) + `{"id":99}` + strings.Repeat(row, 100)
 	long := keep(t, s, "short\n"+line+"\nlast")
+	ends := keep(t, s, "END"+strings.Repeat("-", 1000)+"END")
 	for name, c := range map[string]struct {
 		args args
 		want string
@@ -131,6 +132,8 @@ func TestRecallParts(t *testing.T) {
 		"in a letter":   {args{"handle": long, "from": 2, "to": 2, "column": 4206}, "[lines 2-2 of 3 of " + long + "]\né\"},"},
 		"in a long line": {args{"handle": long, "search": "99"}, "[1 matching in lines 1-3 of 3 of " + long + "]\n1- short\n2 (column 2075): " + line[2074:2199] +
 			" […2010 more bytes: from=2 column=2200]\n3- last"},
+		"all of a long line": {args{"handle": ends, "search": "END"}, "[1 matching in lines 1-1 of 1 of " + ends + "]\n1: END" + strings.Repeat("-", 122) +
+			" […881 more bytes: from=1 column=126]\n1 (column 973): " + strings.Repeat("-", 31) + "END"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -272,7 +275,7 @@ var (
 	pageNote   = regexp.MustCompile(`^\[lines (\d+)-(\d+) of (\d+) of [a-z]{12}(?:; more: from=(\d+)(?: column=(\d+))?)?\]\n`)
 	searchNote = regexp.MustCompile(`^\[(\d+) matching in lines \d+-\d+ of \d+ of [a-z]{12}(?:; more: the same with from=(\d+)(?: column=(\d+))?)?\]\n`)
 	lineMark   = regexp.MustCompile(` \[…(\d+) more bytes: from=(\d+)(?: column=(\d+))?\]$`)
-	matchLine  = regexp.MustCompile(`(?m)^(\d+)(?: \(column \d+\))?: `)
+	searchLine = regexp.MustCompile(`^(\d+)(?: \(column \d+\))?([:-]) `)
 )
 
 func number(t require.TestingT, digits string) int {
@@ -323,7 +326,9 @@ func TestAllOfATextCanBeRead(t *testing.T) {
 			return lines, more
 		}
 		var got []string
-		for more := (args{}); more != nil; {
+		asked := 0
+		for more := (args{}); more != nil; asked++ {
+			require.Less(t, asked, 10_000, "each answer goes on where the one before ended")
 			var lines []string
 			lines, more = read(more)
 			for _, line := range lines {
@@ -331,6 +336,7 @@ func TestAllOfATextCanBeRead(t *testing.T) {
 					line = strings.TrimSuffix(line, mark[0])
 					rest, _ := read(args{"from": number(t, mark[2]), "to": number(t, mark[2]), "column": number(t, mark[3])})
 					require.NotEmpty(t, rest[0])
+					require.Less(t, len(line), len(text), "each answer goes on where the one before ended")
 					line += rest[0]
 				}
 				got = append(got, line)
@@ -362,7 +368,8 @@ func TestAllMatchesCanBeFound(t *testing.T) {
 		}
 		var got []int
 		in := args{"handle": handle, what: word}
-		for first := true; ; first = false {
+		for asked := 0; ; asked++ {
+			require.Less(t, asked, 10_000, "each answer goes on where the one before ended")
 			answer := ask(t, tool, in)
 			require.LessOrEqual(t, len(answer), 1000)
 			note := searchNote.FindStringSubmatch(answer)
@@ -370,12 +377,10 @@ func TestAllMatchesCanBeFound(t *testing.T) {
 				require.True(t, answer == "[the content is empty]" || strings.HasPrefix(answer, "[no match in "), answer)
 				break
 			}
-			if first {
+			if asked == 0 {
 				require.Equal(t, len(want), number(t, note[1]))
 			}
-			for _, m := range matchLine.FindAllStringSubmatch(answer[len(note[0]):], -1) {
-				got = append(got, number(t, m[1]))
-			}
+			got = append(got, matches(t, answer[len(note[0]):])...)
 			if note[2] == "" {
 				break
 			}
@@ -383,6 +388,29 @@ func TestAllMatchesCanBeFound(t *testing.T) {
 		}
 		require.Equal(t, want, slices.Compact(got))
 	})
+}
+
+// matches returns the numbers of the lines that match. Lines follow one
+// another, or there is a mark between.
+func matches(t require.TestingT, shown string) (numbers []int) {
+	last := 0
+	for line := range strings.Lines(shown) {
+		if line == "--\n" {
+			last = -1
+			continue
+		}
+		label := searchLine.FindStringSubmatch(line)
+		require.NotNil(t, label, "want a line number: %s", line)
+		n := number(t, label[1])
+		if last > 0 {
+			require.Contains(t, []int{last, last + 1}, n, "lines are left out without a mark:\n%s", shown)
+		}
+		require.False(t, n == last && label[2] == "-", "line %d is shown twice:\n%s", n, shown)
+		if last = n; label[2] == ":" {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
 }
 
 // requireClean requires what each answer promises: it is bounded, and there is

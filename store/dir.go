@@ -37,7 +37,7 @@ type Dir struct {
 type DirOptions struct {
 	// Limit is how many bytes of files to keep, of all scopes together; 0:
 	// any number. When there are more, those go that were neither put nor read
-	// for longest. Each of several processes may exceed it by an eighth.
+	// for longest. Each further process may exceed it by an eighth.
 	Limit int64
 }
 

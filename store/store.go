@@ -39,8 +39,8 @@ const MaxContent = 256 << 20
 // Store keeps contents and finds them by their handles.
 //
 // A Store is safe for concurrent use. It may forget: one with a bound gives up
-// what is oldest. Each error of a call whose context is done wraps the
-// context's error.
+// what is oldest. If a call fails because its context is done, the error wraps
+// that of the context.
 type Store interface {
 	// Put keeps a content and returns its handle, which is the same for equal
 	// content. Once Put has returned without error, Get finds the content, in
