@@ -111,6 +111,12 @@ func TestRecallParts(t *testing.T) {
 	row := `{"id":7,"name":"é"},` // 21 bytes
 	line := strings.Repeat(row, 100) + `{"id":99}` + strings.Repeat(row, 100)
 	long := keep(t, s, "short\n"+line+"\nlast")
+	var hits, labelled string
+	for i := range 7 { // 728 bytes
+		hits += strings.Repeat("m", 100) + "\n"
+		labelled += fmt.Sprintf("%d: %s\n", i+1, strings.Repeat("m", 100))
+	}
+	tight := keep(t, s, hits+strings.Repeat("a", 20)+"\nb\n")
 	ends := keep(t, s, "END"+strings.Repeat("-", 1000)+"END")
 	for name, c := range map[string]struct {
 		args args
@@ -132,6 +138,7 @@ func TestRecallParts(t *testing.T) {
 		"in a letter":   {args{"handle": long, "from": 2, "to": 2, "column": 4206}, "[lines 2-2 of 3 of " + long + "]\né\"},"},
 		"in a long line": {args{"handle": long, "search": "99"}, "[1 matching in lines 1-3 of 3 of " + long + "]\n1- short\n2 (column 2075): " + line[2074:2199] +
 			" […2010 more bytes: from=2 column=2200]\n3- last"},
+		"no room for a line beside": {args{"handle": tight, "search": "m"}, "[7 matching in lines 1-9 of 9 of " + tight + "]\n" + strings.TrimSuffix(labelled, "\n")},
 		"all of a long line": {args{"handle": ends, "search": "END"}, "[1 matching in lines 1-1 of 1 of " + ends + "]\n1: END" + strings.Repeat("-", 122) +
 			" […881 more bytes: from=1 column=126]\n1 (column 973): " + strings.Repeat("-", 31) + "END"},
 	} {

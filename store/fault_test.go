@@ -137,12 +137,9 @@ func TestEvictionThatFails(t *testing.T) {
 	}
 	_, err := d.Put(t.Context(), Content{Data: strings.Repeat("a", 900)})
 	require.NoError(t, err)
-	for range 2 {
-		_, err = d.Put(t.Context(), Content{Data: strings.Repeat("b", 900)})
-		if err == nil { // it is there by now
-			break
-		}
-		require.ErrorIs(t, err, syscall.EROFS)
+	for _, c := range []Content{{Data: strings.Repeat("b", 900)}, {Data: "a little one"}} {
+		_, err = d.Put(t.Context(), c)
+		require.ErrorIs(t, err, syscall.EROFS, "as long as there is too much, each Put says so")
 		require.ErrorContains(t, err, "store: put: make room: ")
 	}
 	d.disk.fault = func(step string) error {
