@@ -96,6 +96,9 @@ func folderOf(scope string) string {
 	return sum(sha256.Sum256([]byte("laconic scope 1 " + scope))).letters(2)
 }
 
+// put looks before it writes, and another process may write in between. That
+// matters only if it writes another content with the same letters at that very
+// moment.
 func (d *Dir) put(ctx context.Context, scope string, c Content) (Handle, error) {
 	if err := c.check(); err != nil {
 		return Handle{}, err
