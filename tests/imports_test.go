@@ -122,7 +122,7 @@ func TestImportRule(t *testing.T) {
 func TestLinkedModules(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ packages, may []string }{
-		"middleware": {packages: []string{"./message", "./tokens", "./middleware/..."}},
+		"middleware": {packages: []string{"./message", "./tokens", "./store", "./middleware/..."}},
 		"tokens/bpe": {packages: []string{"./tokens/bpe"}, may: []string{"github.com/pkoukk/tiktoken-go-loader"}},
 		"react":      {packages: []string{"./react"}, may: []string{"github.com/google/jsonschema-go"}},
 	} {
