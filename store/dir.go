@@ -78,6 +78,9 @@ func (d *Dir) Put(ctx context.Context, c Content) (Handle, error) { return d.Sco
 // Get implements [Store].
 func (d *Dir) Get(ctx context.Context, h Handle) (Content, error) { return d.Scope("").Get(ctx, h) }
 
+// Handle implements [Store].
+func (d *Dir) Handle(c Content) Handle { return shortest("", c) }
+
 // Delete removes all contents of a scope. If it fails or is killed, some may be
 // left. What is put meanwhile may go or stay.
 func (d *Dir) Delete(_ context.Context, scope string) error {

@@ -104,6 +104,11 @@ func Handles(scope string, c Content) []Handle {
 	return sumOf(scope, c).handles()
 }
 
+// shortest returns the first of the Handles.
+func shortest(scope string, c Content) Handle {
+	return Handle{letters: sumOf(scope, c).letters(1)}
+}
+
 // sum is a hash of a scope and a content. Two contents are the same if their
 // sums are.
 type sum [sha256.Size]byte

@@ -60,6 +60,9 @@ func (m *Memory) Put(ctx context.Context, c Content) (Handle, error) { return m.
 // Get implements [Store].
 func (m *Memory) Get(ctx context.Context, h Handle) (Content, error) { return m.Scope("").Get(ctx, h) }
 
+// Handle implements [Store].
+func (m *Memory) Handle(c Content) Handle { return shortest("", c) }
+
 // Delete forgets all contents of a scope.
 func (m *Memory) Delete(_ context.Context, scope string) error {
 	m.mu.Lock()

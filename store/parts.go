@@ -8,36 +8,78 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// PutParts keeps what is taken out of one message and returns one handle for
-// all of it. A single part is kept as it is: a text, the text of a result, the
-// arguments of a call, the bytes of a medium. Several become one text, part by
-// part, in which a medium is a line with a handle of its own. Thinking is kept
-// without its signature.
+// PutParts keeps what is taken out of one message, as [OfParts] has it, and
+// returns the one handle that leads to all of it.
 func PutParts(ctx context.Context, s Store, parts []message.Part) (Handle, error) {
-	if len(parts) == 1 {
-		if c, ok := single(parts[0]); ok {
-			return s.Put(ctx, c)
-		}
-	}
-	t := transcript{store: s}
-	if err := t.parts(ctx, parts); err != nil {
-		return Handle{}, err
-	}
-	return t.put(ctx)
+	return putAll(ctx, s, func(by Namer) (Handle, []Content, error) { return OfParts(by, parts) })
 }
 
-// PutMessages keeps messages that are taken out and returns one handle for all
-// of them, under which there is a text to be read: each message under a line
-// with its role, its parts as by [PutParts].
+// PutMessages keeps messages that are taken out, as [OfMessages] has them, and
+// returns the one handle that leads to all of them.
 func PutMessages(ctx context.Context, s Store, msgs []message.Message) (Handle, error) {
-	t := transcript{store: s}
-	for _, m := range msgs {
-		t.add(strings.TrimSpace(fmt.Sprintf("[%s] %s", m.Role, m.Name)))
-		if err := t.parts(ctx, m.Parts); err != nil {
-			return Handle{}, err
+	return putAll(ctx, s, func(by Namer) (Handle, []Content, error) { return OfMessages(by, msgs) })
+}
+
+// OfParts returns the contents under which what is taken out of one message is
+// kept, and the handle of the last of them, which leads to all. A single part
+// is kept as it is: a text, the text of a result, the arguments of a call, the
+// bytes of a medium. Several become one text, part by part, in which a medium is
+// a line with a handle of its own. Thinking is kept without its signature.
+// Nothing is put.
+func OfParts(by Namer, parts []message.Part) (Handle, []Content, error) {
+	if len(parts) == 1 {
+		if c, ok := single(parts[0]); ok {
+			return by.Handle(c), []Content{c}, nil
 		}
 	}
-	return t.put(ctx)
+	t := transcript{by: by}
+	if err := t.parts(parts); err != nil {
+		return Handle{}, nil, err
+	}
+	h, contents := t.done()
+	return h, contents, nil
+}
+
+// OfMessages returns the contents under which messages that are taken out are
+// kept, and the handle of the last of them: that of a text to be read, each
+// message under a line with its role, its parts as by [OfParts]. Nothing is put.
+func OfMessages(by Namer, msgs []message.Message) (Handle, []Content, error) {
+	t := transcript{by: by}
+	for _, m := range msgs {
+		t.add(strings.TrimSpace(fmt.Sprintf("[%s] %s", m.Role, m.Name)))
+		if err := t.parts(m.Parts); err != nil {
+			return Handle{}, nil, err
+		}
+	}
+	h, contents := t.done()
+	return h, contents, nil
+}
+
+// putAll keeps contents that speak of one another. If one has another handle
+// than was foretold, they are made anew.
+func putAll(ctx context.Context, s Store, of func(Namer) (Handle, []Content, error)) (Handle, error) {
+	names := NamesOf(s)
+	for {
+		h, contents, err := of(names)
+		if err != nil {
+			return Handle{}, err
+		}
+		var news bool
+		for _, c := range contents {
+			got, err := s.Put(ctx, c)
+			if err != nil {
+				return Handle{}, err
+			}
+			learned, err := names.Learn(c, got)
+			if err != nil {
+				return Handle{}, err
+			}
+			news = news || learned
+		}
+		if !news {
+			return h, nil
+		}
+	}
 }
 
 // single returns a part that needs nothing said about it as a content.
@@ -65,27 +107,30 @@ func single(p message.Part) (Content, bool) {
 // transcript is a text made of several parts. Between its blocks there is an
 // empty line.
 type transcript struct {
-	store  Store
+	by     Namer
 	blocks []string
+	media  []Content
 	call   string // id of the call whose result came last
 }
 
 func (t *transcript) add(block string) { t.blocks = append(t.blocks, block) }
 
-func (t *transcript) put(ctx context.Context) (Handle, error) {
-	return t.store.Put(ctx, Content{Data: strings.Join(t.blocks, "\n\n")})
+// done returns all contents, the text last, and the handle of the text.
+func (t *transcript) done() (Handle, []Content) {
+	text := Content{Data: strings.Join(t.blocks, "\n\n")}
+	return t.by.Handle(text), append(t.media, text)
 }
 
-func (t *transcript) parts(ctx context.Context, parts []message.Part) error {
+func (t *transcript) parts(parts []message.Part) error {
 	for _, p := range parts {
-		if err := t.part(ctx, p); err != nil {
+		if err := t.part(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *transcript) part(ctx context.Context, p message.Part) error {
+func (t *transcript) part(p message.Part) error {
 	switch p := p.(type) {
 	case message.Text:
 		t.add(p.Text)
@@ -94,13 +139,13 @@ func (t *transcript) part(ctx context.Context, p message.Part) error {
 			t.add("[thinking]\n" + p.Text)
 		}
 	case message.Media:
-		return t.media(ctx, p)
+		t.medium(p)
 	case message.ToolCall:
 		t.add("[calls " + p.Name + "]\n" + p.Arguments)
 	case message.ToolResult:
 		t.result(p)
 		if p.Content != nil {
-			return t.part(ctx, p.Content)
+			return t.part(p.Content)
 		}
 		t.add(p.Text)
 	case message.Opaque:
@@ -124,17 +169,14 @@ func (t *transcript) result(p message.ToolResult) {
 	t.add("[" + strings.TrimSpace(what+" "+p.Name) + "]")
 }
 
-// media adds a line that says what a medium is and where it is to be had.
-func (t *transcript) media(ctx context.Context, m message.Media) error {
+// medium adds a line that says what a medium is and where it is to be had.
+func (t *transcript) medium(m message.Media) {
 	what := strings.Join(strings.Fields(m.Type+" "+m.Name), " ")
 	if m.URL != "" {
 		t.add("[" + what + ": " + m.URL + "]")
-		return nil
+		return
 	}
-	h, err := t.store.Put(ctx, Content{Type: m.Type, Data: m.Data})
-	if err != nil {
-		return err
-	}
-	t.add(fmt.Sprintf("[%s, %d bytes: %s %s]", what, len(m.Data), RecallTool, h))
-	return nil
+	c := Content{Type: m.Type, Data: m.Data}
+	t.media = append(t.media, c)
+	t.add(fmt.Sprintf("[%s, %d bytes: %s %s]", what, len(m.Data), RecallTool, t.by.Handle(c)))
 }

@@ -101,7 +101,7 @@ func TestPutMessages(t *testing.T) {
 }
 
 // broken is a store that takes nothing.
-type broken struct{ store.Store }
+type broken struct{ *store.Memory }
 
 var errFull = errors.New("full")
 
@@ -112,9 +112,9 @@ func (broken) Put(context.Context, store.Content) (store.Handle, error) {
 func TestPutPartsErrors(t *testing.T) {
 	t.Parallel()
 	for _, parts := range [][]message.Part{{message.Text{Text: "a"}}, {message.Text{Text: "a"}, image}, nil} {
-		_, err := store.PutParts(t.Context(), broken{}, parts)
+		_, err := store.PutParts(t.Context(), broken{store.NewMemory(0)}, parts)
 		require.ErrorIs(t, err, errFull)
-		_, err = store.PutMessages(t.Context(), broken{}, []message.Message{{Parts: parts}})
+		_, err = store.PutMessages(t.Context(), broken{store.NewMemory(0)}, []message.Message{{Parts: parts}})
 		require.ErrorIs(t, err, errFull)
 	}
 	for _, part := range []message.Part{nil, &message.Text{}} {

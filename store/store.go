@@ -54,6 +54,12 @@ type Store interface {
 	// error is [ErrNotFound] if there is none, and [ErrDamaged] if what is
 	// there is not what was put.
 	Get(ctx context.Context, h Handle) (Content, error)
+
+	// Handle returns the handle that Put will return for a content, so that it
+	// can be spoken of before it is kept. It neither keeps nor looks up
+	// anything. If another content has that handle already, Put returns
+	// another one, and always the same; see [Names].
+	Handle(c Content) Handle
 }
 
 // Content is what is kept: a text, or the bytes of a medium. It is comparable.
@@ -94,6 +100,8 @@ type scopes interface {
 	put(ctx context.Context, scope string, c Content) (Handle, error)
 	get(ctx context.Context, scope string, h Handle) (Content, error)
 }
+
+func (s scoped) Handle(c Content) Handle { return shortest(s.scope, c) }
 
 func (s scoped) Put(ctx context.Context, c Content) (Handle, error) {
 	h, err := s.in.put(ctx, s.scope, c)
