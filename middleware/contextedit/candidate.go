@@ -183,6 +183,9 @@ func (o *editor) inputSaving(v *middleware.View, c *candidate, call message.Tool
 	if c.call < 0 || v.Protected(c.call) != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
 		return 0
 	}
+	if v.Archives() && !asked(call).IsZero() {
+		return 0 // the placeholder of what was recalled says where, and the call which part
+	}
 	return v.Counter().Count(call.Arguments) - v.Counter().Count(likelyInput(v))
 }
 
