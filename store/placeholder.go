@@ -1,6 +1,11 @@
 package store
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+)
 
 // Placeholder returns the text that stands for what was taken out, with the
 // handle by which it can be had again. Inside of brackets the handle comes last:
@@ -49,4 +54,30 @@ func HandlesIn(text string) []Handle {
 			found = append(found, h)
 		}
 	}
+}
+
+// Arguments returns what stands in place of the arguments of a call, which have
+// to be a JSON object: {"cleared":"recall kqvmzhtwrcxa"}, or {} if the handle is
+// zero.
+func Arguments(h Handle) string {
+	if h.IsZero() {
+		return "{}"
+	}
+	return `{"cleared":"` + RecallTool + " " + h.letters + `"}`
+}
+
+// Asked returns the handle that a call of the tool [RecallTool] asks for. It is
+// zero if it is another call, or asks for no handle. The result of such a call need
+// not be archived: it is in the archive already.
+func Asked(call message.ToolCall) Handle {
+	if call.Name != RecallTool {
+		return Handle{}
+	}
+	var args struct {
+		Handle Handle `json:"handle"`
+	}
+	if json.Unmarshal([]byte(call.Arguments), &args) != nil {
+		return Handle{}
+	}
+	return args.Handle
 }

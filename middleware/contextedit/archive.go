@@ -1,15 +1,10 @@
 package contextedit
 
 import (
-	"encoding/json"
-
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
 )
-
-// clearedInput stands in place of the arguments of a call that are not kept.
-const clearedInput = "{}"
 
 // likely is a handle as good as any to tell how long a placeholder will be.
 var likely = store.Handles("", store.Content{})[0]
@@ -25,17 +20,9 @@ func (o *editor) likelyPlaceholder(v *middleware.View) string {
 
 func likelyInput(v *middleware.View) string {
 	if !v.Archives() {
-		return clearedInput
+		return store.Arguments(store.Handle{})
 	}
-	return inputUnder(likely)
-}
-
-// inputUnder returns what stands in place of arguments that are kept.
-func inputUnder(h store.Handle) string {
-	if h.IsZero() {
-		return clearedInput
-	}
-	return `{"cleared":"` + store.RecallTool + " " + h.String() + `"}`
+	return store.Arguments(likely)
 }
 
 // archived is how a result, and the input of its call if that goes too, are kept.
@@ -69,9 +56,9 @@ func (o *editor) placeholderOf(c *candidate) string {
 // leftOfInput returns what stands in place of the input of a cleared result.
 func leftOfInput(c *candidate) string {
 	if c.archived == nil {
-		return clearedInput
+		return store.Arguments(store.Handle{})
 	}
-	return inputUnder(c.archived.inputHandle)
+	return store.Arguments(c.archived.inputHandle)
 }
 
 // archive finds the handles of what is chosen, and leaves alone what would not
@@ -104,7 +91,7 @@ func (o *editor) archive(v *middleware.View, chosen *choice) {
 func archivedOf(v *middleware.View, c *candidate) *archived {
 	var a archived
 	call := givenCall(v, c)
-	if h := asked(call); !h.IsZero() {
+	if h := store.Asked(call); !h.IsZero() {
 		a.handle = h
 	} else {
 		var parts []message.Part
@@ -131,19 +118,4 @@ func givenCall(v *middleware.View, c *candidate) message.ToolCall {
 		}
 	}
 	return message.ToolCall{}
-}
-
-// asked returns the handle that a call of the recall tool asks for; zero: it is
-// another call.
-func asked(call message.ToolCall) store.Handle {
-	if call.Name != store.RecallTool {
-		return store.Handle{}
-	}
-	var args struct {
-		Handle store.Handle `json:"handle"`
-	}
-	if json.Unmarshal([]byte(call.Arguments), &args) != nil {
-		return store.Handle{}
-	}
-	return args.Handle
 }

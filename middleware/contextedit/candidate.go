@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // candidate is a result that would get shorter if it were cleared, or the
@@ -183,7 +184,7 @@ func (o *editor) inputSaving(v *middleware.View, c *candidate, call message.Tool
 	if c.call < 0 || v.Protected(c.call) != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
 		return 0
 	}
-	if v.Archives() && !asked(call).IsZero() {
+	if v.Archives() && !store.Asked(call).IsZero() {
 		return 0 // the placeholder of what was recalled says where, and the call which part
 	}
 	return v.Counter().Count(call.Arguments) - v.Counter().Count(likelyInput(v))
