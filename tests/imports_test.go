@@ -67,7 +67,7 @@ var rules = []rule{
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/internal/..."}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/trigger", "middleware/internal/...", "own"}, below...)},
 	{of: "internal/foreign", may: []string{"message", "middleware"}},
-	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models"}, modules: []string{"github.com/goccy/go-yaml"}},
+	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware"}, below...)},
