@@ -244,7 +244,7 @@ func TestArchiveOfTwins(t *testing.T) {
 	const twin, other = "record 1722102515441503", "record 2215035357095101"
 	h := middlewaretest.ReAct{Rounds: 3}.Messages()
 	for i, text := range []string{twin, other} {
-		r := h[3+2*i].Parts[0].(message.ToolResult) //nolint:forcetypeassert // it is one
+		r := h[3+2*i].Parts[0].(message.ToolResult)
 		r.Text = text
 		h[3+2*i].Parts = []message.Part{r}
 	}
@@ -253,7 +253,7 @@ func TestArchiveOfTwins(t *testing.T) {
 	require.NoError(t, err)
 	long := middleware.With(middleware.Env{Archive: s, Counter: byBytes{}}, middleware.Editing("e",
 		func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-			r := v.At(3).Parts[0].(message.ToolResult) //nolint:forcetypeassert // it is one
+			r := v.At(3).Parts[0].(message.ToolResult)
 			if v.Span(3).Edit != nil {
 				return nil, nil
 			}
@@ -261,14 +261,14 @@ func TestArchiveOfTwins(t *testing.T) {
 			r.Text = a.String()
 			e := middleware.RewriteOf(3, r)
 			e.Archive = contents
-			drop := v.At(7).Parts[0].(message.ToolResult) //nolint:forcetypeassert // it is one
+			drop := v.At(7).Parts[0].(message.ToolResult)
 			drop.Text = drop.Text[:20]
 			return &middleware.Plan{Edits: []middleware.Edit{e, middleware.RewriteOf(7, drop)}}, nil
 		}, middleware.Options{}))
 	sent, events, err := middleware.Apply(t.Context(), long, &middleware.Request{Messages: h})
 	require.NoError(t, err)
 	require.Len(t, events, 1, "%v", events)
-	r := sent.Messages[3].Parts[0].(message.ToolResult) //nolint:forcetypeassert // it is one
+	r := sent.Messages[3].Parts[0].(message.ToolResult)
 	require.Len(t, r.Text, 24, "two words")
 	got, err := store.ParseHandle(r.Text)
 	require.NoError(t, err)

@@ -80,7 +80,7 @@ func TestPlaceholder(t *testing.T) {
 		require.Equal(t, []store.Handle{h}, store.HandlesIn(got))
 		require.Equal(t, text, store.Placeholder(text, store.Handle{}), "no handle, nothing to say")
 	}
-	two := store.Placeholder("[a]", h) + " recall recall abc " + store.Placeholder("b", h)
+	two := store.Placeholder("[a]", h) + " recall abc " + store.Placeholder("b", h)
 	require.Equal(t, []store.Handle{h, h}, store.HandlesIn(two), "what is no handle does not count")
 	require.Empty(t, store.HandlesIn("recall"))
 }

@@ -13,7 +13,7 @@ import (
 //	[cleared]                 [cleared: recall kqvmzhtwrcxa]
 //	[cleared: out of room]    [cleared: out of room; recall kqvmzhtwrcxa]
 //	[It was left out.]        [It was left out. To read it: recall kqvmzhtwrcxa]
-//	cleared                   cleared [recall kqvmzhtwrcxa]
+//	(gone)                    (gone) [recall kqvmzhtwrcxa]
 //
 // The text stays as it is if the handle is zero.
 func Placeholder(text string, h Handle) string {

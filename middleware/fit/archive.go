@@ -87,7 +87,8 @@ func (k *keeper) handleOfResult(at int, id string) store.Handle {
 
 // callOf returns the call that a result answers, or the zero call.
 func (k *keeper) callOf(at int, id string) message.ToolCall {
-	for at--; at >= 0 && k.of.At(at).Role == message.RoleTool; at-- { // results of the same round
+	for at >= 0 && k.of.At(at).Role == message.RoleTool { // results of the same round
+		at--
 	}
 	if at >= 0 {
 		for c := range k.asGiven(at).Calls() {
