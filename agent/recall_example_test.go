@@ -6,6 +6,9 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -14,12 +17,32 @@ func ExampleRecall() {
 	// Recall begins.
 	archive := store.NewMemory(0).Scope("acme") // one tenant's
 
-	h, err := archive.Put(ctx, store.Content{Data: "step 13: ok\nstep 14: the linker ran out of memory\nstep 15: skipped\n"})
-	placeholder := fmt.Sprintf("[cleared: %s %s]", store.RecallTool, h)
+	chain := middleware.With(middleware.Env{Archive: archive},
+		contextedit.New(contextedit.Options{Keep: 1}),
+		fit.New(fit.Options{}),
+	)
 
 	recall := agent.Recall(archive) // beside the other tools of the agent
 	// Recall ends.
-	fmt.Println(placeholder, err)
+
+	sent, _, err := middleware.Apply(ctx, chain, &middleware.Request{
+		Messages: []message.Message{
+			message.User("Why does the build fail?"),
+			message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"page": 1}`}),
+			message.Result("c1", "read_log", "step 13: ok\nstep 14: the linker ran out of memory\nstep 15: skipped\n"),
+			message.Assistant(message.ToolCall{ID: "c2", Name: "read_log", Arguments: `{"page": 2}`}),
+			message.Result("c2", "read_log", "step 16: skipped\nstep 17: skipped\nexit status 2, after 41 minutes on the machine build-7\n"),
+		},
+		Budget: &middleware.Budget{Window: 100_000},
+		Force:  []string{contextedit.Name},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for r := range sent.Messages[2].Results() {
+		fmt.Println(r.Text)
+	}
 
 	for _, arguments := range []string{
 		`{"handle": "vvreubswsdub"}`,
@@ -38,7 +61,7 @@ func ExampleRecall() {
 	}
 
 	// Output:
-	// [cleared: recall vvreubswsdub] <nil>
+	// [cleared: recall vvreubswsdub]
 	// step 13: ok
 	// step 14: the linker ran out of memory
 	// step 15: skipped
