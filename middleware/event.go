@@ -14,7 +14,7 @@ type EventKind string
 const (
 	Edited        EventKind = "edited"         // a plan was applied
 	Refused       EventKind = "refused"        // a plan was not applied; Why says which rule it breaks
-	Failed        EventKind = "failed"         // an editor failed; the view stayed as it was
+	Failed        EventKind = "failed"         // an editor or the archive failed; the view stayed as it was, if Why says nothing else
 	Misconfigured EventKind = "misconfigured"  // an option does not fit the request; once per conversation
 	JournalFailed EventKind = "journal failed" // edits could not be read, trusted or kept; the call went on
 	Reopened      EventKind = "reopened"       // someone changed the messages between two editors, so that they start anew
