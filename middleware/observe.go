@@ -46,7 +46,7 @@ func contained(fn func()) {
 }
 
 // Slog returns an observer that logs each event: those that are
-// [EventKind.Routine], as edits are, at level Info, all else at level Warn.
+// [EventKind.Routine], as edits and changes of level are, at level Info, all else at level Warn.
 func Slog(l *slog.Logger) Observer {
 	return func(ctx context.Context, e Event) {
 		if e.Kind != Edited {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -21,8 +22,12 @@ type View struct {
 	list  list     // the edits that made it
 	tools int      // tokens of the tool definitions
 
-	edited   bool      // list differs from what the journal had
-	mended   bool      // messages have been repaired on top of all edits
+	edited bool // list differs from what the journal had
+	mended bool // messages have been repaired on top of all edits
+
+	unarchived bool            // the archive has failed, and edits shall be made without it
+	unput      []store.Content // of a dry run: what its edits take out
+
 	attempts []attempt // of editors in this call, in order, as far as they change how these get on
 }
 
@@ -60,6 +65,16 @@ func (v *View) Units() []message.Unit { return message.Units(v.msgs) }
 func (v *View) Span(i int) Span {
 	s, lead := v.span(i), v.call.lead
 	return Span{Run: message.Run{First: lead + s.first, Last: lead + s.last}, Edit: s.rec}
+}
+
+// Given returns message i as the caller has it, where a rewrite has shortened it.
+// What a fold has put is returned as it is: the caller has no such message.
+func (v *View) Given(i int) message.Message {
+	s := v.Span(i)
+	if s.Edit != nil && s.Edit.Kind == Rewrite {
+		return v.call.history[s.First]
+	}
+	return v.msgs[i]
 }
 
 // span returns the origin of message i.

@@ -48,7 +48,7 @@ func newReport(events []middleware.Event, lead int) *report {
 			r.Edits = append(r.Edits, newRepair(e))
 			continue
 		default:
-			if e.Kind.Routine() {
+			if e.Kind.Routine() { // nothing was wanted, or it was done
 				continue
 			}
 		}

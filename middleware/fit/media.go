@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
 )
 
 // media puts a note in place of old images, sounds and documents, oldest first.
@@ -17,7 +18,7 @@ func media(s *sketch) iter.Seq2[int, []message.Part] {
 				continue
 			}
 			for k, p := range s.now[i].Parts {
-				if without, ok := withoutMedia(p); ok && !yield(i, replaced(s.now[i].Parts, k, without)) {
+				if without, ok := withoutMedia(p, s.mediaHandle(p)); ok && !yield(i, replaced(s.now[i].Parts, k, without)) {
 					return
 				}
 			}
@@ -26,11 +27,11 @@ func media(s *sketch) iter.Seq2[int, []message.Part] {
 }
 
 // withoutMedia returns what stands in place of a part that is media, or a result
-// that holds some.
-func withoutMedia(p message.Part) (message.Part, bool) {
+// that holds some, with the handle under which it is kept.
+func withoutMedia(p message.Part, h store.Handle) (message.Part, bool) {
 	switch p := p.(type) {
 	case message.Media:
-		return message.Text{Text: noteOn(p)}, true
+		return message.Text{Text: noteOn(p, h)}, true
 	case message.ToolResult:
 		m, ok := p.Content.(message.Media)
 		if !ok {
@@ -40,7 +41,7 @@ func withoutMedia(p message.Part) (message.Part, bool) {
 		if p.Text != "" {
 			p.Text += "\n"
 		}
-		p.Text += noteOn(m)
+		p.Text += noteOn(m, h)
 		return p, true
 	case message.Text, message.Thinking, message.ToolCall, message.Opaque:
 	}
@@ -48,7 +49,7 @@ func withoutMedia(p message.Part) (message.Part, bool) {
 }
 
 // noteOn returns the text that stands in place of media.
-func noteOn(m message.Media) string {
+func noteOn(m message.Media, h store.Handle) string {
 	const longest = 60 // of a name, in bytes
 	what := strings.ToValidUTF8(m.Name, "?")
 	if what == "" || len(what) > longest {
@@ -56,6 +57,9 @@ func noteOn(m message.Media) string {
 	}
 	if what == "" || len(what) > longest {
 		what = "media"
+	}
+	if !h.IsZero() {
+		return fmt.Sprintf("(%s: left out of the request; %s %s)", what, store.RecallTool, h)
 	}
 	return fmt.Sprintf("(%s: left out of the request)", what)
 }

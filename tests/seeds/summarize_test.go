@@ -61,14 +61,6 @@ func letters(view, history []message.Message, names []string) []string {
 	return out
 }
 
-func kindsOf(events []middleware.Event) []middleware.EventKind {
-	var out []middleware.EventKind
-	for _, e := range events {
-		out = append(out, e.Kind)
-	}
-	return out
-}
-
 // tokensOf returns a request of exactly so many tokens, by a counter that counts
 // bytes.
 func tokensOf(t *testing.T, n int) *middleware.Request {
