@@ -81,7 +81,8 @@ func strategy(dst *summarize.Strategy) value {
 		"whole": summarize.Whole, "whole_by_system": summarize.WholeBySystem,
 		"structured": summarize.Structured, "rules": summarize.Rules,
 	}
-	const want = "whole, whole_by_system, structured, rules, {only_last: 20}, {chunks: 10}, {since: 2026-01-31T08:00:00Z} or {facts: [{keyword: deadline}]}"
+	const want = "whole, whole_by_system, structured, rules, {only_last: 20}, {chunks: 10}, " +
+		"{since: 2026-01-31T08:00:00Z} or {facts: [{keyword: deadline}]}"
 	return func(n *node) error {
 		if n.shape != aMap {
 			var name string

@@ -30,7 +30,6 @@ const (
 	Frequent      EventKind = "frequent"       // an editor fires on most calls; once per conversation
 	Truncated     EventKind = "truncated"      // the provider charged far too few tokens for all that was sent; once per conversation
 
-	// Of summaries.
 	Advised     EventKind = "advised"      // a soft threshold is reached, so that a fold comes near
 	Summarizing EventKind = "summarizing"  // a summary is begun; Items says of how many messages
 	Attempted   EventKind = "attempted"    // a model has been asked for one; Usage and Cost say what that took

@@ -125,10 +125,11 @@ func TestPreparationFails(t *testing.T) {
 		opts := advised()
 		opts.Background = bg.Go
 		opts.Summarizer = func(ctx context.Context, f *summarize.Fold) (string, error) {
-			if calls++; calls <= 2 {
+			calls++
+			switch {
+			case calls <= 2:
 				return "", errors.New("not now")
-			}
-			if calls == 4 {
+			case calls == 4:
 				<-ctx.Done()
 				return "", ctx.Err()
 			}

@@ -34,32 +34,9 @@ type job struct {
 // job returns what is to be done for a block.
 func (e *editor) job(src *source, ids []message.ID, b block) *job {
 	v := src.view
-	j := &job{editor: e, block: b, ids: ids, covers: src.behind(b.pieces)}
-	f := &Fold{View: v, Question: question(v), Originals: src.messages(j.covers)}
-	known, gone := make([]bool, len(ids)), make([]bool, len(ids))
-	for i, p := range b.pieces {
-		j.before += p.tokens
-		dropped := i < b.dropped
-		switch {
-		case p.summary() && e.Strategy.kind != custom:
-			for _, k := range src.positions(p) {
-				known[k] = true
-			}
-			if words := e.wordsOf(p.earlier); words != "" {
-				f.Earlier = append(f.Earlier, words)
-			}
-			f.Dropped += droppedOf(p.earlier)
-		case dropped:
-			for _, k := range src.positions(p) {
-				gone[k] = true
-				f.Dropped++
-			}
-		default:
-			for k := p.First; k <= p.Last; k++ {
-				f.Messages = append(f.Messages, v.At(k))
-			}
-		}
-	}
+	j := &job{editor: e, block: b, ids: ids, covers: src.behind(b.pieces), fold: &Fold{View: v, Question: question(v)}}
+	j.fold.Originals = src.messages(j.covers)
+	known, gone := j.read(src)
 	for _, k := range j.covers {
 		if !known[k] {
 			j.fresh = append(j.fresh, k)
@@ -68,13 +45,38 @@ func (e *editor) job(src *source, ids []message.ID, b block) *job {
 			j.told = append(j.told, v.History()[k])
 		}
 	}
-	if f.Language = e.Language; f.Language == "" {
-		f.Language = languageOf(v.History())
+	if j.fold.Language = e.Language; j.fold.Language == "" {
+		j.fold.Language = languageOf(v.History())
 	}
-	j.fold = f
 	j.key = keyOf(v, ids, j.covers)
 	j.limit()
 	return j
+}
+
+// read takes what the summariser is given from the pieces of the block. It returns
+// the positions of the history that earlier summaries stand for, and those that
+// are dropped now.
+func (j *job) read(src *source) (known, gone []bool) {
+	f := j.fold
+	known, gone = make([]bool, len(j.ids)), make([]bool, len(j.ids))
+	for i, p := range j.block.pieces {
+		j.before += p.tokens
+		switch {
+		case p.summary() && j.Strategy.kind != custom:
+			src.mark(p, known)
+			f.Dropped += droppedOf(p.earlier)
+			if words := j.wordsOf(p.earlier); words != "" {
+				f.Earlier = append(f.Earlier, words)
+			}
+		case i < j.block.dropped:
+			f.Dropped += src.mark(p, gone)
+		default:
+			for k := p.First; k <= p.Last; k++ {
+				f.Messages = append(f.Messages, f.View.At(k))
+			}
+		}
+	}
+	return known, gone
 }
 
 // limit says how long the summary may become: so long as it is sure to be shorter

@@ -104,10 +104,10 @@ func requireCounts(t *testing.T, summary message.Message, h, view []message.Mess
 			continue
 		}
 		folded[0]++
-		switch m.Role {
-		case message.RoleUser:
+		if m.Role == message.RoleUser {
 			folded[1]++
-		case message.RoleAssistant:
+		}
+		if m.Role == message.RoleAssistant {
 			folded[2]++
 		}
 	}

@@ -43,6 +43,7 @@ const fewTokens = 200
 func (j *job) askModel(ctx context.Context, all *spent) (string, error) {
 	b := j.brief(ctx)
 	if j.Strategy.kind == facts {
+		b.Apart = j.Strategy.n > 0
 		s, err := scribe.Facts(ctx, b, concepts(j.Strategy.concepts))
 		all.add(s, err)
 		if err == nil || scribe.ReasonOf(err) != scribe.Nothing {

@@ -178,11 +178,7 @@ func (o Options) Validate() error {
 			errs = append(errs, fmt.Errorf("%s is %d %s, want 0 or more", n.name, n.value, n.unit))
 		}
 	}
-	switch o.Role {
-	case "", message.RoleUser, message.RoleSystem, message.RoleAssistant:
-	case message.RoleTool:
-		fallthrough
-	default:
+	if !slices.Contains([]message.Role{"", message.RoleUser, message.RoleSystem, message.RoleAssistant}, o.Role) {
 		errs = append(errs, fmt.Errorf("Role is %q, want %q, %q or %q", o.Role, message.RoleUser, message.RoleSystem, message.RoleAssistant))
 	}
 	if o.Mode < Auto || o.Mode > Fresh {

@@ -90,6 +90,15 @@ func (s *source) positions(p piece) []int {
 	return out
 }
 
+// mark marks the positions of a piece, and returns how many there are.
+func (s *source) mark(p piece, marks []bool) int {
+	all := s.positions(p)
+	for _, k := range all {
+		marks[k] = true
+	}
+	return len(all)
+}
+
 // messages returns the messages of the history at some positions.
 func (s *source) messages(positions []int) []message.Message {
 	out := make([]message.Message, len(positions))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
@@ -14,7 +15,7 @@ import (
 // [Whole]. Strategies are values, and safe for concurrent use.
 type Strategy struct {
 	kind     kind
-	n        int
+	n        int // messages; of facts, whether concepts are asked for apart
 	at       time.Time
 	concepts []Concept
 	make     func(ctx context.Context, f *Fold) ([]message.Message, error)
@@ -63,6 +64,13 @@ func Chunks(n int) Strategy { return Strategy{kind: chunks, n: n} }
 // of any, it does as [Whole].
 func Facts(concepts ...Concept) Strategy {
 	return Strategy{kind: facts, concepts: slices.Clone(concepts)}
+}
+
+// FactsApart does as [Facts], with a request of its own for each concept.
+func FactsApart(concepts ...Concept) Strategy {
+	s := Facts(concepts...)
+	s.n = 1
+	return s
 }
 
 // Structured makes one summary by the fields topics, entities, decisions and
@@ -120,16 +128,25 @@ func (s Strategy) validate() error {
 		if len(s.concepts) == 0 {
 			return errors.New("Strategy is facts of nothing, want a concept at least")
 		}
-		for i, c := range s.concepts {
-			if c.Keyword == "" {
-				return fmt.Errorf("Strategy is facts, and concept %d has no Keyword", i)
-			}
-		}
+		return s.validateConcepts()
 	case custom:
 		if s.make == nil {
 			return errors.New("Strategy is custom, without a function")
 		}
 	case whole, wholeBySystem, structured, rules:
+	}
+	return nil
+}
+
+func (s Strategy) validateConcepts() error {
+	for i, c := range s.concepts {
+		switch {
+		case strings.TrimSpace(c.Keyword) == "" || strings.ContainsAny(c.Keyword+c.Description, "\r\n"):
+			return fmt.Errorf("Strategy is facts, and concept %d has Keyword %q and Description %q, want a line each, the first not blank",
+				i, c.Keyword, c.Description)
+		case slices.ContainsFunc(s.concepts[:i], func(o Concept) bool { return o.Keyword == c.Keyword }):
+			return fmt.Errorf("Strategy is facts, and concept %d has the Keyword %q of another one", i, c.Keyword)
+		}
 	}
 	return nil
 }

@@ -323,7 +323,7 @@ func TestE1(t *testing.T) {
 	chunks.Strategy = summarize.Chunks(4)
 	h := append([]message.Message{message.System("You are helpful.")}, dialogue(15)...)
 	view, _ := folded(t, h, chunks)
-	require.Equal(t, strings.Fields("S U T T T T T T U T"), letters(view, h, append(append(
+	require.Equal(t, append(strings.Fields("S U"), append(slices.Repeat([]string{"T"}, 6), "U", "T")...), letters(view, h, append(append(
 		strings.Fields("S U"), make([]string, 27)...), "U", "A")), "7 summaries")
 
 	// Only the newest are summarised; those before are dropped.
@@ -338,4 +338,52 @@ func TestE1(t *testing.T) {
 	require.Equal(t, append(slices.Clone(h[26:29]), h[30]), seen)
 	require.Len(t, view, 4)
 	require.True(t, strings.HasSuffix(view[3].Text(), "(28 messages compacted: 13 of the user, 15 of the assistant; 24 of them left out)"), view[3].Text())
+}
+
+func TestE2(t *testing.T) {
+	t.Parallel()
+	h := dialogue(15)
+	concepts := []summarize.Concept{
+		{Keyword: "deadline", Description: "by when it must be done"},
+		{Keyword: "files", Description: "which files matter", Many: true},
+	}
+	var asked []*middleware.Request
+	answers := func(texts ...string) middleware.Model {
+		asked = nil
+		return func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			asked = append(asked, req)
+			text := texts[min(len(asked), len(texts))-1]
+			return &middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd}, nil
+		}
+	}
+	facts := func(model middleware.Model, s summarize.Strategy) string {
+		view, _ := foldedBy(t, summarize.New(model, summarize.Options{Strategy: s, LedgerTokens: -1}), h, summarize.Name)
+		require.Len(t, view, 8)
+		return view[1].Text()
+	}
+
+	// One request for all, over the transcript as data.
+	text := facts(answers(`{"facts": {"deadline": ["It must be done by Friday."], "files": ["build.log has the error.", "cache.db is stale."]}}`),
+		summarize.Facts(concepts...))
+	require.Contains(t, text, "## KNOWN FACTS ABOUT deadline (by when it must be done)\n- It must be done by Friday.\n")
+	require.Contains(t, text, "## KNOWN FACTS ABOUT files (which files matter)\n- build.log has the error.\n- cache.db is stale.")
+	require.Len(t, asked, 1)
+	for _, m := range asked[0].Messages {
+		require.NotEqual(t, message.RoleAssistant, m.Role, "not as a conversation to go on with")
+	}
+	require.Contains(t, asked[0].Messages[1].Text(), "Answer 3: The build reads its cache.")
+
+	// One request for each concept.
+	text = facts(answers(`{"facts": {"deadline": ["It must be done by Friday."]}}`, `{"facts": {"files": ["cache.db is stale."]}}`),
+		summarize.FactsApart(concepts...))
+	require.Contains(t, text, "- It must be done by Friday.")
+	require.Contains(t, text, "- cache.db is stale.")
+	require.Len(t, asked, 2)
+
+	// Nothing is found for any: as Whole, and never unchanged.
+	text = facts(answers(`{"facts": {"deadline": [], "files": []}}`,
+		"Key objectives: a green build\nTools used and results: none\nKey findings: none\nCurrent status: red\nNext steps: look"),
+		summarize.Facts(concepts...))
+	require.Contains(t, text, "Key objectives: a green build")
+	require.Len(t, asked, 2)
 }
