@@ -1,2 +1,58 @@
-// Package summarize folds old messages into a summary.
+// Package summarize folds old messages into a summary, so that a long conversation
+// goes on in a short one. What the model sees changes; the caller's history does
+// not.
+//
+//	summarize.New(small, summarize.Options{Trigger: trigger.Fraction(0.85)})
+//
+// The model given to [New] writes the summary; without one, rules do, which cost
+// nothing and lose more. System messages, the first and the last message of the
+// user, pinned messages, calls that are not answered yet and the newest messages
+// ([Options.Keep] and its like) stay as they are. Nothing is cut through: a call
+// and its results stand or fall together.
+//
+// # What stands there then
+//
+// One message, of the user by default: a line that says that this is a record of
+// the program and no wish of anybody, the words, a section of facts, and how many
+// messages it stands for. The facts are collected by rules from all that was
+// folded, ever: what the user forbids and demands, word for word, files, commands
+// and how they ended, errors, identifiers. They are bounded and independent of what
+// the model writes, so a bad summary does not lose them.
+//
+// It stands where the newest of the folded messages stood. A later fold brings it
+// up to date: its words and what is new become the words of the next one, so that
+// there is one summary however often a conversation is folded, none is inside
+// another, and its size is bounded. A [Strategy] may make several.
+//
+// # What is taken
+//
+// A text that is empty, cut off, a refusal, a call, an error, without the sections
+// asked for, too long, or no shorter than what it replaces is not taken, and the
+// model is asked again a bounded number of times. Then rules write, then an extract
+// stands there, then a note of what is gone; under [Options.NoFallback] all stays as
+// it is. What a model says in an error never gets into the view. A model that is
+// given a record larger than its window is given it in parts; nothing is left out
+// without a word.
+//
+// # What is paid
+//
+// Equal calls at the same time make one summary. A call that is made again, a dry
+// run that is kept, and a conversation that goes on pay nothing twice, whatever
+// becomes of the model call behind. Events of kinds [middleware.Summarizing],
+// [middleware.Attempted], [middleware.Rejected] and [middleware.Summarized] tell
+// what is done, in tokens and money. What a summariser writes is never emitted.
+//
+// In [Suffix] mode the model of the conversation is asked in the conversation
+// itself, whose beginning its provider has in the cache; in [Fresh] mode any model
+// is given a record. With prices known, the cheaper one is chosen.
+//
+// # Before it is needed
+//
+// [Options.Soft] tells that a fold comes near, and [Options.Background] has its
+// summary prepared meanwhile. [Check] says how near it is. A fold at a logical step
+// is made by [middleware.Request.Force], and a [middleware.Draft] shows it, lets it
+// be changed, and keeps it or not. [Options.Flush] keeps memories before messages
+// go.
+//
+// The journal holds summaries as clear text.
 package summarize

@@ -1,0 +1,170 @@
+package summarize_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// support is a conversation of six questions.
+func support() []message.Message {
+	h := []message.Message{message.System("You help with servers.")}
+	for _, q := range []string{
+		"How do I start a server in Rust?", "Which port does it use?", "Never open port 22, please.",
+		"How is it configured?", "How are logs written?", "What is left to do?",
+	} {
+		h = append(h, message.User(q), message.Assistant(message.Text{
+			Text: "You should use axum, because it is small. " + strings.Repeat("Here is how that is done, step by step. ", 20),
+		}))
+	}
+	return h[:len(h)-1]
+}
+
+func Example() {
+	small := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{
+			Message: message.Assistant(message.Text{Text: "Key objectives: a server in Rust.\nTools used and results: none.\n" +
+				"Key findings: axum fits.\nCurrent status: it runs.\nNext steps: logs."}),
+			Stop: middleware.StopEnd,
+		}, nil
+	}
+	chain := summarize.New(small, summarize.Options{Trigger: trigger.Tokens(500), Keep: 2})
+	sent, events, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sent.Messages[2].Text())
+	fmt.Println()
+	for _, e := range events {
+		fmt.Println(e.Kind)
+	}
+	// Output:
+	// [Summary of the earlier conversation: a record made by the program, not a request of the user]
+	// Key objectives: a server in Rust.
+	// Tools used and results: none.
+	// Key findings: axum fits.
+	// Current status: it runs.
+	// Next steps: logs.
+	// [Facts recorded by code]
+	// What the user forbade, or permitted again (verbatim, the newest last):
+	// - Never open port 22, please.
+	// (8 messages compacted: 4 of the user, 4 of the assistant)
+	//
+	// summarizing
+	// attempted
+	// summarized
+	// edited
+}
+
+// Without a model, rules write the summary.
+func ExampleNew_rules() {
+	chain := summarize.New(nil, summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, LedgerTokens: -1})
+	sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sent.Messages[2].Text())
+	// Output:
+	// [Summary of the earlier conversation]
+	// Topics: Which port does it use?; Never open port 22, please; How is it configured?; How are logs written?
+	// Key conclusions:
+	// - You should use axum, because it is small
+	// (8 messages compacted: 4 of the user, 4 of the assistant)
+}
+
+// A strategy of one's own keeps what it says is important, word for word.
+func ExampleCustom() {
+	important := func(_ context.Context, f *summarize.Fold) ([]message.Message, error) {
+		var kept []message.Message
+		for _, m := range f.Messages {
+			if strings.Contains(m.Text(), "Never") {
+				kept = append(kept, m)
+			}
+		}
+		return kept, nil
+	}
+	chain := summarize.New(nil, summarize.Options{Trigger: trigger.Tokens(500), Keep: 1, Strategy: summarize.Custom(important)})
+	sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, m := range sent.Messages {
+		fmt.Println(m.Role, m.Text())
+	}
+	// Output:
+	// system You help with servers.
+	// user How do I start a server in Rust?
+	// user Never open port 22, please.
+	// user What is left to do?
+}
+
+// A fold is made at a logical step, whatever the trigger says, and looked at before
+// it is kept.
+func ExampleOptions_force() {
+	chain := summarize.New(nil, summarize.Options{Keep: 2})
+	req := &middleware.Request{Messages: support(), Force: []string{summarize.Name}}
+	draft, err := middleware.Draft(context.Background(), chain, req)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(draft.Before.Len(), "messages become", draft.After.Len())
+	draft, err = draft.Refold(0, message.User("[Record] We talked about a server in Rust. Port 22 stays closed."))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := draft.Commit(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sent.Messages[2].Text())
+	// Output:
+	// 12 messages become 5
+	// [Record] We talked about a server in Rust. Port 22 stays closed.
+}
+
+func ExampleCheck() {
+	s, err := summarize.Check(context.Background(), &middleware.Request{Messages: support()}, summarize.Options{
+		Soft: trigger.Messages(10), Trigger: trigger.Messages(20),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.Due, s.Urgency, s.Why)
+	// Output: true soft 12 of 10 messages
+}
+
+// Memories are kept before what they are about is folded.
+func ExampleFlushTo() {
+	rules := func(_ context.Context, folded []message.Message) ([]summarize.Memory, error) {
+		var found []summarize.Memory
+		for _, m := range folded {
+			if m.Role == message.RoleUser && strings.HasPrefix(m.Text(), "Never") {
+				found = append(found, summarize.Memory{Text: m.Text()})
+			}
+		}
+		return found, nil
+	}
+	chain := summarize.New(nil, summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, Flush: summarize.FlushTo(shelf{}, rules)})
+	if _, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()}); err != nil {
+		log.Fatal(err)
+	}
+	// Output: remembered: Never open port 22, please.
+}
+
+type shelf struct{}
+
+func (shelf) Save(_ context.Context, memories []summarize.Memory) error {
+	for _, m := range memories {
+		fmt.Println("remembered:", m.Text)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package summarize_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	for want, opts := range map[string]summarize.Options{
+		`Reserve is -1 tokens, want 0 or more`:                         {Reserve: -1},
+		`KeepRounds is -1 rounds, want 0 or more`:                      {KeepRounds: -1},
+		`KeepTurns is -1 turns, want 0 or more`:                        {KeepTurns: -1},
+		`KeepTokens is -1 tokens, want 0 or more`:                      {KeepTokens: -1},
+		`SummaryTokens is -1 tokens, want 0 or more`:                   {SummaryTokens: -1},
+		`Parallel is -1 summaries at a time, want 0 or more`:           {Parallel: -1},
+		`Role is "tool", want "user", "system" or "assistant"`:         {Role: message.RoleTool},
+		`Language is "fr", want "en", "zh", or none`:                   {Language: "fr"},
+		`Header is blank, want a text that can be seen`:                {Header: " "},
+		`Mode is 7, want Auto, Suffix or Fresh`:                        {Mode: 7},
+		`Mode is Suffix and Live is nil`:                               {Mode: summarize.Suffix},
+		`Sections[1] is "2.", want a heading with letters`:             {Sections: []string{"1. Done", "2."}},
+		`Background would never run: Soft is nil`:                      {Background: summarize.NewBackground(t.Context(), 1).Go},
+		`Soft: Trigger: trigger at 0 tokens, want more than 0`:         {Soft: trigger.Tokens(0)},
+		`Trigger: trigger.Fraction(2), want more than 0 and at most 1`: {Trigger: trigger.Fraction(2)},
+		`MinCalls is -1 calls, want 0 or more`:                         {MinCalls: -1},
+		`Strategy is chunks(0), want 1 message or more`:                {Strategy: summarize.Chunks(0)},
+		`Strategy is only last(-2), want 1 message or more`:            {Strategy: summarize.OnlyLast(-2)},
+		`Strategy is since no time, want one`:                          {Strategy: summarize.Since(time.Time{})},
+		`Strategy is facts of nothing, want a concept at least`:        {Strategy: summarize.Facts()},
+		`concept 0 has Keyword "" and Description "x"`:                 {Strategy: summarize.Facts(summarize.Concept{Description: "x"})},
+		`concept 1 has the Keyword "a" of another one`: {
+			Strategy: summarize.Facts(summarize.Concept{Keyword: "a"}, summarize.Concept{Keyword: "a"}),
+		},
+		`Strategy is custom, without a function`: {Strategy: summarize.Custom(nil)},
+	} {
+		require.ErrorContains(t, opts.Validate(), want)
+		require.Panics(t, func() { summarize.New(nil, opts) }, want)
+	}
+	for _, opts := range []summarize.Options{{}, summarize.Development(), summarize.Production(), summarize.Large()} {
+		require.NoError(t, opts.Validate())
+	}
+}
+
+func TestStrategyString(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]summarize.Strategy{
+		"whole":                       summarize.Whole(),
+		"whole by system":             summarize.WholeBySystem(),
+		"only last(3)":                summarize.OnlyLast(3),
+		"chunks(4)":                   summarize.Chunks(4),
+		"since(1970-01-01T00:00:00Z)": summarize.Since(time.Unix(0, 0).UTC()),
+		"facts of 1 concepts":         summarize.Facts(summarize.Concept{Keyword: "a"}),
+		"structured":                  summarize.Structured(),
+		"rules":                       summarize.Rules(),
+		"custom":                      summarize.Custom(nil),
+	} {
+		require.Equal(t, want, s.String())
+	}
+}
+
+// A summariser that hangs is given up after its time, and rules write.
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	hangs := func(ctx context.Context, _ *summarize.Fold) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	h := history(8)
+	view, events := fold(t, summarize.New(nil, summarize.Options{Summarizer: hangs, Timeout: time.Nanosecond}), h)
+	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
+	require.NotEmpty(t, events)
+
+	small := middlewaretest.Script(middlewaretest.Wait(), middlewaretest.Wait(), middlewaretest.Wait())
+	view, _ = fold(t, summarize.New(small.Model(), summarize.Options{Timeout: time.Nanosecond}), h)
+	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
+}
