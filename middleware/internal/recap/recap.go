@@ -65,16 +65,29 @@ func (r *Recap) asked(text string) {
 	r.fenced(text)
 	var topic remark
 	for s := range prose.Sentences(text) {
-		t := newRemark(bare(s.Text, longestTopic), r.messages)
-		if courtesies[t.key] {
+		if isCourtesy(s.Text) {
 			continue
 		}
-		topic = t
+		topic = newRemark(bare(s.Text, longestTopic), r.messages)
 		if !s.Heading {
 			break
 		}
 	}
 	r.topics.add(topic, mostTopics)
+}
+
+// isCourtesy reports whether a sentence is nothing but courtesies: "好的,继续。"
+func isCourtesy(sentence string) bool {
+	const longest = 60 // bytes
+	if len(sentence) > longest {
+		return false
+	}
+	for piece := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(",，、;；!！", r) }) {
+		if r := newRemark(piece, 0); r.key != "" && !courtesies[r.key] {
+			return false
+		}
+	}
+	return true
 }
 
 // answered takes the conclusions of a message of the model.
