@@ -46,6 +46,11 @@ func kindOf(sentence string) (kind state, at int) {
 	if asksSomething(low) || looksLikeCode(sentence) {
 		return unknown, 0
 	}
+	for _, p := range [...]*phrases{bansIn, liftsIn} {
+		if k := p.in(low); k >= 0 {
+			return banned, k
+		}
+	}
 	for from := 0; from < len(low); {
 		size, next := clauseAt(low[from:])
 		switch k := kindOfClause(low[from : from+size]); {
@@ -61,21 +66,19 @@ func kindOf(sentence string) (kind state, at int) {
 
 // kindOfClause tells what a clause is.
 func kindOfClause(clause string) state {
-	clause = strings.TrimLeft(clause, " *_-—–\"'“”")
+	clause = strings.TrimLeft(clause, " *_-—–\"'“”") + " " // so that a word at its end counts
 	start := clause
-	for cut := true; cut; {
-		if startsWith(start, statements) || startsWith(clause, statements) {
+	for filler := "."; filler != ""; {
+		if statements.begin(start) {
 			return unknown
 		}
-		start, cut = cutFiller(start)
+		filler = fillers.at(start)
+		start = strings.TrimLeft(start[len(filler):], " ")
 	}
-	clause += " " // so that a word at its end counts
 	switch {
-	case startsWith(start+" ", bansAt) && !tells(start), contains(clause, bansIn):
+	case bansAt.begin(start) && !tells(start), liftsAt.begin(clause), liftsAt.begin(start):
 		return banned
-	case startsWith(clause, liftsAt), startsWith(start+" ", liftsAt), contains(clause, liftsIn):
-		return banned
-	case startsWith(start+" ", rulesAt) && !tells(start), contains(clause, rulesIn):
+	case rulesAt.begin(start) && !tells(start), rulesIn.in(clause) >= 0:
 		return told
 	}
 	return unknown
@@ -90,50 +93,20 @@ func tells(clause string) bool {
 	return len(verb) >= shortest && strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && strings.Trim(verb, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// cutFiller cuts the words from the beginning of a clause that may stand in front
-// of an instruction.
-func cutFiller(clause string) (rest string, cut bool) {
-	for _, f := range fillers {
-		if rest, ok := strings.CutPrefix(clause, f); ok {
-			return strings.TrimLeft(rest, " "), true
-		}
-	}
-	return clause, false
-}
-
 // borders stand between two clauses.
-var borders = []string{
+var borders = list(
 	", ", "; ", ": ", " (", ") ", " - ", " — ", " – ", "—", " and ", " but ", " so ", " then ", " because ", ". ", "! ", "，", "；", "：", "、", "（", "）", "。", "！",
-}
+)
 
 // clauseAt returns the size of the clause that a text begins with, and where the
 // next begins.
 func clauseAt(text string) (size, next int) {
-	size, next = len(text), len(text)
-	for _, b := range borders {
-		if k := strings.Index(text[:size], b); k >= 0 {
-			size, next = k, k+len(b)
+	for i := range len(text) {
+		if b := borders.at(text[i:]); b != "" {
+			return i, i + len(b)
 		}
 	}
-	return size, next
-}
-
-func startsWith(text string, any []string) bool {
-	for _, s := range any {
-		if strings.HasPrefix(text, s) {
-			return true
-		}
-	}
-	return false
-}
-
-func contains(text string, any []string) bool {
-	for _, s := range any {
-		if strings.Contains(text, s) {
-			return true
-		}
-	}
-	return false
+	return len(text), len(text)
 }
 
 // asksSomething reports whether a sentence is a question.
@@ -144,15 +117,7 @@ func asksSomething(low string) bool {
 			return true
 		}
 	}
-	if startsWith(low, asks) {
-		return true
-	}
-	for _, w := range asks {
-		if w[0] >= utf8.RuneSelf && strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
+	return asks.begin(low) || asksIn.in(low) >= 0
 }
 
 // looksLikeCode reports whether a sentence is a line of a program or of its
