@@ -76,9 +76,11 @@ func kindOfClause(clause string) state {
 		start = strings.TrimLeft(start[len(filler):], " ")
 	}
 	switch {
+	case len(rulesAt.at(start)) > len(bansAt.at(start)) && !tells(start): // do not forget
+		return told
 	case bansAt.begin(start) && !tells(start), liftsAt.begin(clause), liftsAt.begin(start):
 		return banned
-	case rulesAt.begin(start) && !tells(start), rulesIn.in(clause) >= 0:
+	case rulesIn.in(clause) >= 0:
 		return told
 	}
 	return unknown
@@ -104,6 +106,10 @@ func clauseAt(text string) (size, next int) {
 	for i := range len(text) {
 		if b := borders.at(text[i:]); b != "" {
 			return i, i + len(b)
+		}
+		// Between Chinese characters no space follows.
+		if (text[i] == ',' || text[i] == ';' || text[i] == ':') && i+1 < len(text) && text[i+1] >= utf8.RuneSelf {
+			return i, i + 1
 		}
 	}
 	return len(text), len(text)
@@ -167,9 +173,9 @@ func masked(sentence string) string {
 	return sentence
 }
 
-// lower writes ASCII in lower case, and ’ as '.
+// lower writes ASCII in lower case, ’ as ', and leaves emphasis out.
 func lower(s string) string {
-	b := []byte(strings.ReplaceAll(s, "’", "'"))
+	b := []byte(strings.ReplaceAll(strings.ReplaceAll(s, "’", "'"), "**", ""))
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {
 			b[i] = c + 'a' - 'A'
