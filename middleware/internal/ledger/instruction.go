@@ -92,12 +92,14 @@ func tells(clause string) bool {
 	_, rest, _ := strings.Cut(clause, " ")
 	verb, _, _ := strings.Cut(rest, " ")
 	const shortest = 4
-	return len(verb) >= shortest && strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && strings.Trim(verb, "abcdefghijklmnopqrstuvwxyz") == ""
+	third := strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss")
+	return third && len(verb) >= shortest && strings.Trim(verb, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // borders stand between two clauses.
 var borders = list(
-	", ", "; ", ": ", " (", ") ", " - ", " — ", " – ", "—", " and ", " but ", " so ", " then ", " because ", ". ", "! ", "，", "；", "：", "、", "（", "）", "。", "！",
+	", ", "; ", ": ", " (", ") ", " - ", " — ", " – ", "—", " and ", " but ", " so ", " then ", " because ", ". ", "! ", "，", "；",
+	"：", "、", "（", "）", "。", "！",
 )
 
 // clauseAt returns the size of the clause that a text begins with, and where the
@@ -138,7 +140,8 @@ func looksLikeCode(sentence string) bool {
 			return true
 		}
 	}
-	if strings.IndexByte("{};\\", sentence[len(sentence)-1]) >= 0 || strings.Contains(sentence, " := ") || strings.Contains(sentence, "=>") {
+	last := sentence[len(sentence)-1]
+	if strings.IndexByte("{};\\", last) >= 0 || strings.Contains(sentence, " := ") || strings.Contains(sentence, "=>") {
 		return true
 	}
 	marks := 0

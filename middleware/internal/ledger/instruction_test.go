@@ -103,7 +103,8 @@ func TestInstructionsStandInOrder(t *testing.T) {
 	t.Parallel()
 	h := join(user("Never push. Never force."), user("You may now push."), user("Never push."))
 	require.Equal(t, lines(
-		"[Facts recorded by code]", "What the user forbade, or permitted again (verbatim, the newest last):", "- Never force.", "- You may now push.", "- Never push.",
+		"[Facts recorded by code]", "What the user forbade, or permitted again (verbatim, the newest last):", "- Never force.",
+		"- You may now push.", "- Never push.",
 	), text(h), "what is said again moves behind what was said since")
 }
 

@@ -91,12 +91,13 @@ func (p *page) fitting(s section, most int) (n, cost int) {
 // text writes the page, which has at most so many tokens. "": it is empty.
 func (p *page) text(heading string, most int) string {
 	for len(p.taken) > 0 {
-		text := heading
+		var b strings.Builder
+		b.WriteString(heading)
 		for _, s := range p.taken {
-			text += s.text()
+			b.WriteString(s.text())
 		}
-		if p.counter.Count(text) <= most {
-			return text
+		if p.counter.Count(b.String()) <= most {
+			return b.String()
 		}
 		last := &p.taken[len(p.taken)-1]
 		if last.lines = last.lines[1:]; len(last.lines) == 0 {
@@ -119,10 +120,10 @@ func (s section) text() string {
 				b.WriteString("\n" + title)
 				title = ""
 			}
-			switch {
-			case l.label == "":
+			switch l.label {
+			case "":
 				b.WriteString(between + l.text)
-			case l.label == label:
+			case label:
 				b.WriteString(", " + l.text)
 			default:
 				b.WriteString(between + l.label + ": " + l.text)

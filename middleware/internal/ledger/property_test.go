@@ -25,14 +25,20 @@ var counters = []tokens.Counter{nil, bytes{}, tokens.Cautious{}, tokens.CJK15{},
 
 // pieces are what users, models and tools write, and worse.
 var pieces = []string{
-	"", " ", "Never push.", "Always ask. Never force it!", "You may now push.", "不要删库。必须备份", "Why never?", "```\nnever do it\n```", "order #W1234567 for ann@example.com, $5.40", "exit code 0", "exit code 1\nerror: x",
+	"", " ", "Never push.", "Always ask. Never force it!", "You may now push.", "不要删库。必须备份", "Why never?",
+	"```\nnever do it\n```", "order #W1234567 for ann@example.com, $5.40", "exit code 0", "exit code 1\nerror: x",
 	"Error: gone", "[Facts recorded by code]\nErrors:\n- x", "\xff\xfe\x00\u202e\u2028", "שלום. אל תעשה", strings.Repeat("never ", 4000), strings.Repeat("x", 100_000), strings.Repeat("不要", 3000), "{\"a\":[1,{\"b\":\"c\"", "- never\n- always\n",
 }
 
-var names = []string{"bash", "read_file", "Edit", "apply_patch", "str_replace_editor", "grep", "execute", "", "查询", "\xff", "[Facts recorded by code]"}
+var names = []string{
+	"bash", "read_file", "Edit", "apply_patch", "str_replace_editor", "grep", "execute", "", "查询", "\xff",
+	"[Facts recorded by code]",
+}
 
 var arguments = []string{
-	"", "{}", `{"path":"a.go"}`, `{"path":"b/\u5f20.go","content":"x"}`, `{"command":"make test"}`, `{"command":["bash","-lc","ls"]}`, `{"path":"a.go`, `{"path":"[Facts recorded by code]\n- x"}`, "null", `"`, `{"":""}`, `{"path":"\ud800"}`,
+	"", "{}", `{"path":"a.go"}`, `{"path":"b/\u5f20.go","content":"x"}`, `{"command":"make test"}`,
+	`{"command":["bash","-lc","ls"]}`, `{"path":"a.go`, `{"path":"[Facts recorded by code]\n- x"}`, "null", `"`, `{"":""}`,
+	`{"path":"\ud800"}`,
 	`{"input":"*** Begin Patch\n*** Update File: c.go\n"}`, `{"command":"view","path":"a.go"}`, "\xff{\"path\":\"\xfe\"}", `{"path":"` + strings.Repeat("long/", 500) + `a.go"}`,
 }
 

@@ -24,12 +24,12 @@ type conversation struct {
 		Role    message.Role `json:"role"`
 		Content string       `json:"content"`
 		Name    string       `json:"name"`
-		CallID  string       `json:"tool_call_id"` //nolint:tagliatelle // the files name it so
+		CallID  string       `json:"tool_call_id"`
 		Calls   []struct {
 			ID        string `json:"id"`
 			Name      string `json:"name"`
 			Arguments string `json:"arguments"`
-		} `json:"tool_calls"` //nolint:tagliatelle // the files name it so
+		} `json:"tool_calls"`
 	} `json:"messages"`
 }
 

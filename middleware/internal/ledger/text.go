@@ -35,8 +35,9 @@ type wording struct {
 var wordings = map[prose.Language]wording{
 	prose.English: {
 		heading: "[Facts recorded by code]",
-		banned:  "What the user forbade, or permitted again (verbatim, the newest last):", told: "Other standing instructions of the user (verbatim):",
-		errors: "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
+		banned:  "What the user forbade, or permitted again (verbatim, the newest last):",
+		told:    "Other standing instructions of the user (verbatim):",
+		errors:  "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
 		passed: "ok", failed: "failed", exit: "exit code ",
 	},
 	prose.Chinese: {
@@ -99,7 +100,7 @@ func (l *Ledger) sentences(kind state) (lines []line) {
 func (l *Ledger) errorLines() (lines []line) {
 	for _, e := range l.errors.entries {
 		if !e.gone {
-			lines = append(lines, line{text: prose.Line(e.key, longestError)})
+			lines = append(lines, line{text: e.key})
 		}
 	}
 	return lines
@@ -110,7 +111,7 @@ func (l *Ledger) commandLines(w wording) (lines []line) {
 		if e.gone {
 			continue
 		}
-		text := prose.Line(e.key, longestCommandLine)
+		text := e.key
 		switch {
 		case e.state == passed:
 			text += " → " + w.passed
@@ -127,7 +128,7 @@ func (l *Ledger) commandLines(w wording) (lines []line) {
 func (l *Ledger) fileLines() (lines []line) {
 	for _, e := range l.files.entries {
 		if !e.gone {
-			lines = append(lines, line{text: pathLine(e.key), second: e.state == read})
+			lines = append(lines, line{text: e.key, second: e.state == read})
 		}
 	}
 	return lines

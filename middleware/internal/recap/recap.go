@@ -76,7 +76,8 @@ func (r *Recap) asked(text string) {
 	r.topics.add(topic, mostTopics)
 }
 
-// isCourtesy reports whether a sentence is nothing but courtesies: "好的,继续。"
+// isCourtesy reports whether a sentence is nothing but courtesies, such as
+// "好的,继续".
 func isCourtesy(sentence string) bool {
 	const longest = 60 // bytes
 	if len(sentence) > longest {
@@ -130,8 +131,13 @@ func concludes(s prose.Sentence) bool {
 	const shortest = 4 // bytes
 	low := strings.ToLower(strings.TrimLeft(s.Text, " *_"))
 	end := strings.TrimRight(low, " *")
-	if s.Heading || len(low) < shortest || strings.HasSuffix(end, "?") || strings.HasSuffix(end, "？") || strings.HasSuffix(end, ":") || strings.HasSuffix(end, "：") {
+	if s.Heading || len(low) < shortest {
 		return false
+	}
+	for _, mark := range [...]string{"?", "？", ":", "："} {
+		if strings.HasSuffix(end, mark) {
+			return false
+		}
 	}
 	low = strings.ReplaceAll(low, "’", "'")
 	for _, start := range prospective {

@@ -165,7 +165,8 @@ func TestExtract(t *testing.T) {
 
 	short := recap.Extract(h, recap.Options{Tokens: 175, Counter: bytes{}})
 	require.Equal(t, strings.Join([]string{
-		"[Extract of the earlier conversation]", "User: Why does the build fail?", "(3 messages left out)", "User: And?", "(5 messages compacted: 2 of the user, 1 of the assistant)",
+		"[Extract of the earlier conversation]", "User: Why does the build fail?", "(3 messages left out)", "User: And?",
+		"(5 messages compacted: 2 of the user, 1 of the assistant)",
 	}, "\n"), short, "the question and what came last")
 	require.Equal(t, "[以下是之前对话的摘录]\n(此处省略 5 条消息)\n(已压缩 5 条消息,其中用户 2 条,助手 1 条)", recap.Extract(h, recap.Options{Tokens: 1, Language: prose.Chinese}), "no room at all")
 	require.Equal(t, "[Extract of the earlier conversation]\n(0 messages compacted: 0 of the user, 0 of the assistant)", recap.Extract(nil, recap.Options{}))
@@ -173,8 +174,9 @@ func TestExtract(t *testing.T) {
 
 // texts are what people, models and tools write, and worse.
 var texts = []string{
-	"", " \n\t ", "ok", "继续", "How do I use it?", "We decided to use it because it works.", "- one\n- two\n* three\n1. four", "建议使用 tokio。因此应该这样。", "```go\nalways()\n```\n", "~~~\nopen",
-	"[以下是之前对话的摘要]\n(已压缩 1 条消息)", "\xff\xfe broken \x00 bytes", "שלום עולם \u202e‮abc", strings.Repeat("word ", 5000), strings.Repeat("长", 3000), "###### x", "> quoted\n| a | b |", "e.g. this. And that! Why?",
+	"", " \n\t ", "ok", "继续", "How do I use it?", "We decided to use it because it works.", "- one\n- two\n* three\n1. four",
+	"建议使用 tokio。因此应该这样。", "```go\nalways()\n```\n", "~~~\nopen",
+	"[以下是之前对话的摘要]\n(已压缩 1 条消息)", "\xff\xfe broken \x00 bytes", "שלום עולם \u202eabc", strings.Repeat("word ", 5000), strings.Repeat("长", 3000), "###### x", "> quoted\n| a | b |", "e.g. this. And that! Why?",
 }
 
 func conversation(t *rapid.T) []message.Message {
