@@ -104,6 +104,7 @@ func judge(t *testing.T, id string, h []message.Message) (sentences, quoted int)
 		}
 	}
 	all := l.Text(ledger.Options{Tokens: 1 << 30})
+	words := prose.Line(said.String(), 1<<30)
 	quoting := false
 	for line := range strings.SplitSeq(all, "\n") {
 		entry, ok := strings.CutPrefix(line, "- ")
@@ -112,7 +113,7 @@ func judge(t *testing.T, id string, h []message.Message) (sentences, quoted int)
 			quoting = strings.HasSuffix(line, "(verbatim):") || strings.HasSuffix(line, "last):")
 		case quoting:
 			quoted++
-			require.Contains(t, prose.Line(said.String(), 1<<30), strings.Trim(entry, "…"), "%s: the user said so", id)
+			require.Contains(t, words, strings.Trim(entry, "…"), "%s: the user said so", id)
 		}
 	}
 	return sentences, quoted

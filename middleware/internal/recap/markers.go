@@ -13,7 +13,7 @@ var conclusive = []string{
 
 // Sentences that begin so tell what comes next, or are said for politeness.
 var prospective = []string{
-	"let me ", "let's ", "i'll ", "i will ", "i'm going to ", "i am going to ", "now i ", "now let", "next, i", "first, i",
+	"please ", "let me ", "let's ", "i'll ", "i will ", "i'm going to ", "i am going to ", "now i ", "now let", "next, i", "first, i",
 	"would you ", "do you ", "please let me know", "let us ", "if you ", "feel free", "could you ", "shall i ", "i need to ",
 	"让我", "我来", "我将", "接下来", "首先我", "下面我", "如果你", "如果您", "请告诉我", "需要我", "讓我",
 }
@@ -22,7 +22,9 @@ var prospective = []string{
 var courtesies = func() map[string]bool {
 	m := map[string]bool{}
 	for _, s := range []string{
-		"ok", "okay", "yes", "yep", "no", "sure", "great", "perfect", "good", "nice", "thanks", "thank you", "thanks a lot", "hi",
+		"ok", "okay", "yes", "yep", "no", "sure", "great", "perfect", "good", "nice", "thanks", "thank you", "thanks a lot",
+		"thanks so much", "thank you so much", "thank you very much", "thank you so much for your help", "thanks for your help",
+		"thank you for your help", "you too", "sure thing", "hi there", "hello there", "hi",
 		"hello", "hey", "good morning", "go on", "go ahead", "continue", "please continue",
 		"keep going", "next", "done", "sounds good", "got it", "i see", "right", "correct", "please", "yes please", "no thanks",
 		"好", "好的", "继续", "请继续", "接着", "谢谢", "谢谢你", "多谢", "你好", "您好", "嗯", "嗯嗯", "是", "是的", "对", "对的", "不", "不是", "可以", "行", "明白",
