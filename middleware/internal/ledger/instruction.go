@@ -46,6 +46,11 @@ func kindOf(sentence string) (kind state, at int) {
 	if asksSomething(low) || looksLikeCode(sentence) {
 		return unknown, 0
 	}
+	for _, p := range [...]*phrases{bansIn, liftsIn} {
+		if k := p.in(low); k >= 0 {
+			return banned, k
+		}
+	}
 	for from := 0; from < len(low); {
 		size, next := clauseAt(low[from:])
 		switch k := kindOfClause(low[from : from+size]); {
@@ -61,21 +66,21 @@ func kindOf(sentence string) (kind state, at int) {
 
 // kindOfClause tells what a clause is.
 func kindOfClause(clause string) state {
-	clause = strings.TrimLeft(clause, " *_-—–\"'“”")
+	clause = strings.TrimLeft(clause, " *_-—–\"'“”") + " " // so that a word at its end counts
 	start := clause
-	for cut := true; cut; {
-		if startsWith(start, statements) || startsWith(clause, statements) {
+	for filler := "."; filler != ""; {
+		if statements.begin(start) {
 			return unknown
 		}
-		start, cut = cutFiller(start)
+		filler = fillers.at(start)
+		start = strings.TrimLeft(start[len(filler):], " ")
 	}
-	clause += " " // so that a word at its end counts
 	switch {
-	case startsWith(start+" ", bansAt) && !tells(start), contains(clause, bansIn):
+	case len(rulesAt.at(start)) > len(bansAt.at(start)) && !tells(start): // do not forget
+		return told
+	case bansAt.begin(start) && !tells(start), liftsAt.begin(clause), liftsAt.begin(start):
 		return banned
-	case startsWith(clause, liftsAt), startsWith(start+" ", liftsAt), contains(clause, liftsIn):
-		return banned
-	case startsWith(start+" ", rulesAt) && !tells(start), contains(clause, rulesIn):
+	case rulesIn.in(clause) >= 0:
 		return told
 	}
 	return unknown
@@ -87,53 +92,29 @@ func tells(clause string) bool {
 	_, rest, _ := strings.Cut(clause, " ")
 	verb, _, _ := strings.Cut(rest, " ")
 	const shortest = 4
-	return len(verb) >= shortest && strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && strings.Trim(verb, "abcdefghijklmnopqrstuvwxyz") == ""
-}
-
-// cutFiller cuts the words from the beginning of a clause that may stand in front
-// of an instruction.
-func cutFiller(clause string) (rest string, cut bool) {
-	for _, f := range fillers {
-		if rest, ok := strings.CutPrefix(clause, f); ok {
-			return strings.TrimLeft(rest, " "), true
-		}
-	}
-	return clause, false
+	third := strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss")
+	return third && len(verb) >= shortest && strings.Trim(verb, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // borders stand between two clauses.
-var borders = []string{
-	", ", "; ", ": ", " (", ") ", " - ", " — ", " – ", "—", " and ", " but ", " so ", " then ", " because ", ". ", "! ", "，", "；", "：", "、", "（", "）", "。", "！",
-}
+var borders = list(
+	", ", "; ", ": ", " (", ") ", " - ", " — ", " – ", "—", " and ", " but ", " so ", " then ", " because ", ". ", "! ", "，", "；",
+	"：", "、", "（", "）", "。", "！",
+)
 
 // clauseAt returns the size of the clause that a text begins with, and where the
 // next begins.
 func clauseAt(text string) (size, next int) {
-	size, next = len(text), len(text)
-	for _, b := range borders {
-		if k := strings.Index(text[:size], b); k >= 0 {
-			size, next = k, k+len(b)
+	for i := range len(text) {
+		if b := borders.at(text[i:]); b != "" {
+			return i, i + len(b)
+		}
+		// Between Chinese characters no space follows.
+		if (text[i] == ',' || text[i] == ';' || text[i] == ':') && i+1 < len(text) && text[i+1] >= utf8.RuneSelf {
+			return i, i + 1
 		}
 	}
-	return size, next
-}
-
-func startsWith(text string, any []string) bool {
-	for _, s := range any {
-		if strings.HasPrefix(text, s) {
-			return true
-		}
-	}
-	return false
-}
-
-func contains(text string, any []string) bool {
-	for _, s := range any {
-		if strings.Contains(text, s) {
-			return true
-		}
-	}
-	return false
+	return len(text), len(text)
 }
 
 // asksSomething reports whether a sentence is a question.
@@ -144,15 +125,7 @@ func asksSomething(low string) bool {
 			return true
 		}
 	}
-	if startsWith(low, asks) {
-		return true
-	}
-	for _, w := range asks {
-		if w[0] >= utf8.RuneSelf && strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
+	return asks.begin(low) || asksIn.in(low) >= 0
 }
 
 // looksLikeCode reports whether a sentence is a line of a program or of its
@@ -167,7 +140,8 @@ func looksLikeCode(sentence string) bool {
 			return true
 		}
 	}
-	if strings.IndexByte("{};\\", sentence[len(sentence)-1]) >= 0 || strings.Contains(sentence, " := ") || strings.Contains(sentence, "=>") {
+	last := sentence[len(sentence)-1]
+	if strings.IndexByte("{};\\", last) >= 0 || strings.Contains(sentence, " := ") || strings.Contains(sentence, "=>") {
 		return true
 	}
 	marks := 0
@@ -202,9 +176,9 @@ func masked(sentence string) string {
 	return sentence
 }
 
-// lower writes ASCII in lower case, and ’ as '.
+// lower writes ASCII in lower case, ’ as ', and leaves emphasis out.
 func lower(s string) string {
-	b := []byte(strings.ReplaceAll(s, "’", "'"))
+	b := []byte(strings.ReplaceAll(strings.ReplaceAll(s, "’", "'"), "**", ""))
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {
 			b[i] = c + 'a' - 'A'

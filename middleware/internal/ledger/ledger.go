@@ -1,9 +1,8 @@
 package ledger
 
 import (
-	"strings"
-
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/prose"
 )
 
 // Ledger holds the facts of messages. The zero value holds none. It keeps the
@@ -76,15 +75,14 @@ func (l *Ledger) call(c message.ToolCall) {
 	}
 	d := deedOf(c.Name, c.Arguments)
 	for _, name := range d.files {
-		e := entry{key: name, state: d.access}
+		e := entry{key: pathLine(name), state: d.access}
 		if before := l.files.put(e); before.state == written {
-			l.files.get(name).state = written
+			l.files.get(e.key).state = written
 		}
 	}
-	if d.command != "" {
-		l.commands.put(entry{key: d.command})
-	}
-	l.calls[c.ID] = open{tool: c.Name, command: d.command, reads: len(d.files) > 0 && d.access == read}
+	command := prose.Line(d.command, longestCommandLine)
+	l.commands.put(entry{key: command})
+	l.calls[c.ID] = open{tool: c.Name, command: command, reads: len(d.files) > 0 && d.access == read}
 }
 
 // result takes the outcome of a call.
@@ -97,13 +95,13 @@ func (l *Ledger) result(r message.ToolResult) {
 		l.seen = append(l.seen, r.Text)
 	}
 	o := outcomeOf(r, c.command != "")
-	if e := l.commands.get(c.command); e != nil && c.command != "" && o.state != unknown {
+	if e := l.commands.get(c.command); e != nil && o.state != unknown {
 		e.state, e.code = o.state, o.code
 	}
-	if text := strings.TrimSpace(o.fault); text != "" {
+	if fault := prose.Line(o.fault, longestError); fault != "" {
 		if c.tool != "" {
-			text = c.tool + ": " + text
+			fault = c.tool + ": " + fault
 		}
-		l.errors.put(entry{key: text})
+		l.errors.put(entry{key: prose.Line(fault, longestError)})
 	}
 }

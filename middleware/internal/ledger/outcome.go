@@ -116,13 +116,10 @@ func faultIn(head, tail string, whole bool) string {
 	for _, text := range [...]string{head, tail} {
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(line)
-			if line == "" || isWrapper(line) {
-				continue
-			}
 			if _, ok := digest.Fault(line); ok {
 				return line
 			}
-			if first == "" {
+			if first == "" && !isWrapper(line) {
 				first = line
 			}
 		}
@@ -133,11 +130,12 @@ func faultIn(head, tail string, whole bool) string {
 	return ""
 }
 
+// isWrapper reports whether a line only says what kind of lines follow.
 func isWrapper(line string) bool {
-	const longest = 40
+	const longest, most = 40, len("2</returncode>") // most: what may stand behind the words
 	low := strings.ToLower(prose.Head(line, longest))
 	for _, w := range wrappers {
-		if strings.HasPrefix(low, w) && (len(line) <= len(w)+3 || strings.HasPrefix(w, "<returncode") || strings.HasPrefix(w, "traceback") || w == "exit code") {
+		if strings.HasPrefix(low, w) && len(line) <= len(w)+most {
 			return true
 		}
 	}

@@ -18,6 +18,7 @@ type section struct {
 	titles [2]string
 	lines  []line
 	joined bool // all in one line, and neighbours share a label
+	share  int  // it keeps one of so many parts of the room, if it needs that much; 0: none
 }
 
 type line struct {
@@ -30,22 +31,34 @@ type line struct {
 // counter may round down, or join what is side by side.
 func (p *page) cost(line string) int { return max(p.counter.Count(line), 1) + 1 }
 
-// take adds a section, of its lines the newest that fit, and leaves at least so
-// many tokens to others.
-func (p *page) take(s section, others int) {
-	n, cost := p.fitting(s, p.room-others)
-	if n == 0 {
-		return
+// share adds sections. Each takes what it can and leaves to those behind it what
+// they keep.
+func (p *page) share(sections []section) {
+	keeps := make([]int, len(sections))
+	others := 0
+	for i, s := range sections {
+		if s.share > 0 {
+			_, keeps[i] = p.fitting(s, p.room/s.share)
+		}
+		others += keeps[i]
 	}
-	s.lines = s.lines[len(s.lines)-n:]
-	p.taken = append(p.taken, s)
-	p.room -= cost
+	for i, s := range sections {
+		others -= keeps[i]
+		p.take(s, others)
+	}
 }
 
-// need returns how many tokens a section takes, if it may take so many.
-func (p *page) need(s section, most int) int {
-	_, cost := p.fitting(s, most)
-	return cost
+// take adds a section, of its lines the newest that fit, and leaves at least so
+// many tokens to others. It reports whether all its lines fit.
+func (p *page) take(s section, others int) (all bool) {
+	n, cost := p.fitting(s, p.room-others)
+	all = n == len(s.lines)
+	if n > 0 {
+		s.lines = s.lines[len(s.lines)-n:]
+		p.taken = append(p.taken, s)
+		p.room -= cost
+	}
+	return all
 }
 
 // fitting returns how many of the newest lines of a section fit into so many
@@ -78,12 +91,13 @@ func (p *page) fitting(s section, most int) (n, cost int) {
 // text writes the page, which has at most so many tokens. "": it is empty.
 func (p *page) text(heading string, most int) string {
 	for len(p.taken) > 0 {
-		text := heading
+		var b strings.Builder
+		b.WriteString(heading)
 		for _, s := range p.taken {
-			text += s.text()
+			b.WriteString(s.text())
 		}
-		if p.counter.Count(text) <= most {
-			return text
+		if p.counter.Count(b.String()) <= most {
+			return b.String()
 		}
 		last := &p.taken[len(p.taken)-1]
 		if last.lines = last.lines[1:]; len(last.lines) == 0 {
@@ -106,10 +120,10 @@ func (s section) text() string {
 				b.WriteString("\n" + title)
 				title = ""
 			}
-			switch {
-			case l.label == "":
+			switch l.label {
+			case "":
 				b.WriteString(between + l.text)
-			case l.label == label:
+			case label:
 				b.WriteString(", " + l.text)
 			default:
 				b.WriteString(between + l.label + ": " + l.text)

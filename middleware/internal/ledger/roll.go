@@ -8,8 +8,7 @@ type roll struct {
 
 // entry is a fact.
 type entry struct {
-	key   string // what makes it the same as another
-	text  string // how it is written; "": as the key
+	key   string // the line that is written of it: two that read the same are one
 	state state  // what is known of it
 	code  string // the exit code of a command; "": unknown
 	gone  bool   // there is a newer one with the same key
@@ -29,7 +28,11 @@ const (
 )
 
 // put appends an entry in place of the one with the same key, which it returns.
+// One without anything to read is none.
 func (r *roll) put(e entry) (before entry) {
+	if e.key == "" {
+		return entry{}
+	}
 	if r.at == nil {
 		r.at = map[string]int{}
 	}

@@ -35,8 +35,9 @@ type wording struct {
 var wordings = map[prose.Language]wording{
 	prose.English: {
 		heading: "[Facts recorded by code]",
-		banned:  "What the user forbade, or permitted again (verbatim, the newest last):", told: "Other standing instructions of the user (verbatim):",
-		errors: "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
+		banned:  "What the user forbade, or permitted again (verbatim, the newest last):",
+		told:    "Other standing instructions of the user (verbatim):",
+		errors:  "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
 		passed: "ok", failed: "failed", exit: "exit code ",
 	},
 	prose.Chinese: {
@@ -57,11 +58,12 @@ const (
 // Text returns the section, without a line break at its end. It is "" if there is
 // nothing to tell, or no room for anything. The same ledger gives the same text.
 //
-// Where room is short, what is left out are the oldest entries of the kind that
-// counts least: first files, then identifiers, commands, errors, instructions,
-// and prohibitions last of all. Of the room that instructions leave, files keep a
-// third, and commands and identifiers a sixth each, as far as they need it: many
-// commands do not push all files out.
+// Where room is short, the oldest entries of a kind leave first, and of the kinds
+// that which counts least: first files, then identifiers, commands, errors,
+// instructions. But of the room that prohibitions leave, files keep a quarter and
+// each of the three others an eighth, as far as they need it: many commands do not
+// push all files out, nor do the rules of a pasted page. Prohibitions share
+// with nobody: if not all of them have room, nothing else is told.
 func (l *Ledger) Text(o Options) string {
 	if o.Tokens == 0 {
 		o.Tokens = DefaultTokens
@@ -72,21 +74,16 @@ func (l *Ledger) Text(o Options) string {
 	w := wordings[o.Language.Or(prose.English)]
 	p := page{counter: o.Counter}
 	p.room = o.Tokens - p.cost(w.heading)
-
-	p.take(section{titles: [2]string{w.banned}, lines: l.sentences(banned)}, 0)
-	p.take(section{titles: [2]string{w.told}, lines: l.sentences(told)}, 0)
-
-	const third, sixth = 3, 6
-	left := p.room
-	files := section{titles: [2]string{w.written, w.read}, lines: l.fileLines()}
-	commands := section{titles: [2]string{w.commands}, lines: l.commandLines(w)}
-	ids := section{titles: [2]string{w.identifiers}, lines: l.identifiers(left), joined: true}
-	forFiles, forCommands, forIDs := p.need(files, left/third), p.need(commands, left/sixth), p.need(ids, left/sixth)
-
-	p.take(section{titles: [2]string{w.errors}, lines: l.errorLines()}, forCommands+forIDs+forFiles)
-	p.take(commands, forIDs+forFiles)
-	p.take(ids, forFiles)
-	p.take(files, 0)
+	if p.take(section{titles: [2]string{w.banned}, lines: l.sentences(banned)}, 0) {
+		const quarter, eighth = 4, 8
+		p.share([]section{
+			{titles: [2]string{w.told}, lines: l.sentences(told)},
+			{titles: [2]string{w.errors}, lines: l.errorLines(), share: eighth},
+			{titles: [2]string{w.commands}, lines: l.commandLines(w), share: eighth},
+			{titles: [2]string{w.identifiers}, lines: l.identifiers(p.room), share: eighth, joined: true},
+			{titles: [2]string{w.written, w.read}, lines: l.fileLines(), share: quarter},
+		})
+	}
 	return p.text(w.heading, o.Tokens)
 }
 
@@ -103,7 +100,7 @@ func (l *Ledger) sentences(kind state) (lines []line) {
 func (l *Ledger) errorLines() (lines []line) {
 	for _, e := range l.errors.entries {
 		if !e.gone {
-			lines = append(lines, line{text: prose.Line(e.key, longestError)})
+			lines = append(lines, line{text: e.key})
 		}
 	}
 	return lines
@@ -114,7 +111,7 @@ func (l *Ledger) commandLines(w wording) (lines []line) {
 		if e.gone {
 			continue
 		}
-		text := prose.Line(e.key, longestCommandLine)
+		text := e.key
 		switch {
 		case e.state == passed:
 			text += " → " + w.passed
@@ -131,7 +128,7 @@ func (l *Ledger) commandLines(w wording) (lines []line) {
 func (l *Ledger) fileLines() (lines []line) {
 	for _, e := range l.files.entries {
 		if !e.gone {
-			lines = append(lines, line{text: pathLine(e.key), second: e.state == read})
+			lines = append(lines, line{text: e.key, second: e.state == read})
 		}
 	}
 	return lines

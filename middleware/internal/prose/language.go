@@ -52,10 +52,12 @@ type Guess struct {
 func (g *Guess) Add(msgs []message.Message) {
 	for i := range msgs {
 		m := &msgs[i]
-		if m.Role == message.RoleUser {
+		switch m.Role {
+		case message.RoleUser:
 			g.user.message(m)
-		} else if m.Role == message.RoleAssistant {
+		case message.RoleAssistant:
 			g.model.message(m)
+		default:
 		}
 	}
 }

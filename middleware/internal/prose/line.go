@@ -76,7 +76,8 @@ func isSeen(r rune) bool {
 func shorten(line string, most int, cut bool) string {
 	n, last := 0, 0 // last: where the code point begins that has to make room
 	for i := range line {
-		if n++; n == most {
+		n++
+		if n == most {
 			last = i
 		}
 		if n > most {

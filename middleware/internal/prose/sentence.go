@@ -20,38 +20,43 @@ type Sentence struct {
 // on with the sentence of the line before it.
 func Sentences(text string) iter.Seq[Sentence] {
 	return func(yield func(Sentence) bool) {
-		var par row // the paragraph so far
-		flush := func() bool {
-			for i, s := range split(par.text) {
-				if !yield(Sentence{Text: s, Item: par.kind == item && i == 0, Heading: par.kind == heading}) {
-					return false
-				}
-			}
-			par = row{kind: blank}
-			return true
-		}
+		par := row{kind: blank} // the paragraph so far
 		for line := range lines(text) {
-			if line.kind == plain && (par.kind == plain || par.kind == item) && goesOn(par.text, line.text) {
+			if par.goesOn(line) {
 				par.text += " " + line.text
 				continue
 			}
-			if !flush() {
+			if !par.sentences(yield) {
 				return
 			}
-			if line.kind != blank && line.kind != code {
-				par = line
-			}
+			par = line
 		}
-		flush()
+		par.sentences(yield)
 	}
 }
 
-// goesOn reports whether a line goes on with the sentence of the one before.
-func goesOn(before, line string) bool {
-	const longest = 4 << 10 // of a paragraph, so that joining stays linear
-	r, _ := utf8.DecodeRuneInString(line)
-	last, _ := utf8.DecodeLastRuneInString(before)
-	return before != "" && len(before) < longest && unicode.IsLower(r) && !isEnd(last) && last != ':' && last != '：'
+// sentences yields those of a paragraph, and reports whether more are wanted.
+func (r row) sentences(yield func(Sentence) bool) bool {
+	if r.kind == blank || r.kind == code {
+		return true
+	}
+	for i, s := range split(r.text) {
+		if !yield(Sentence{Text: s, Item: r.kind == item && i == 0, Heading: r.kind == heading}) {
+			return false
+		}
+	}
+	return true
+}
+
+// goesOn reports whether a line goes on with the last sentence of a paragraph.
+func (r row) goesOn(line row) bool {
+	const longest = 4 << 10 // bytes of a paragraph, so that joining stays linear
+	if line.kind != plain || r.kind != plain && r.kind != item || r.text == "" || len(r.text) >= longest {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(line.text)
+	last, _ := utf8.DecodeLastRuneInString(r.text)
+	return unicode.IsLower(next) && !isEnd(last) && last != ':' && last != '：'
 }
 
 // split cuts a paragraph into sentences.

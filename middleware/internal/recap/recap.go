@@ -65,16 +65,30 @@ func (r *Recap) asked(text string) {
 	r.fenced(text)
 	var topic remark
 	for s := range prose.Sentences(text) {
-		t := newRemark(bare(s.Text, longestTopic), r.messages)
-		if courtesies[t.key] {
+		if isCourtesy(s.Text) {
 			continue
 		}
-		topic = t
+		topic = newRemark(bare(s.Text, longestTopic), r.messages)
 		if !s.Heading {
 			break
 		}
 	}
 	r.topics.add(topic, mostTopics)
+}
+
+// isCourtesy reports whether a sentence is nothing but courtesies, such as
+// "好的,继续".
+func isCourtesy(sentence string) bool {
+	const longest = 60 // bytes
+	if len(sentence) > longest {
+		return false
+	}
+	for piece := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(",，、;；!！", r) }) {
+		if r := newRemark(piece, 0); r.key != "" && !courtesies[r.key] {
+			return false
+		}
+	}
+	return true
 }
 
 // answered takes the conclusions of a message of the model.
@@ -117,8 +131,13 @@ func concludes(s prose.Sentence) bool {
 	const shortest = 4 // bytes
 	low := strings.ToLower(strings.TrimLeft(s.Text, " *_"))
 	end := strings.TrimRight(low, " *")
-	if s.Heading || len(low) < shortest || strings.HasSuffix(end, "?") || strings.HasSuffix(end, "？") || strings.HasSuffix(end, ":") || strings.HasSuffix(end, "：") {
+	if s.Heading || len(low) < shortest {
 		return false
+	}
+	for _, mark := range [...]string{"?", "？", ":", "："} {
+		if strings.HasSuffix(end, mark) {
+			return false
+		}
 	}
 	low = strings.ReplaceAll(low, "’", "'")
 	for _, start := range prospective {

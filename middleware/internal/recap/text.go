@@ -41,7 +41,7 @@ func (o Options) filled(lang prose.Language) Options {
 }
 
 // fits reports whether a text is within the limit.
-func (o *Options) fits(text string) bool { return o.Tokens < 0 || o.Counter.Count(text) <= o.Tokens }
+func (o Options) fits(text string) bool { return o.Tokens < 0 || o.Counter.Count(text) <= o.Tokens }
 
 // wording is what a recap and an extract say in one language.
 type wording struct {
@@ -55,7 +55,8 @@ type wording struct {
 
 var wordings = map[prose.Language]wording{
 	prose.English: {
-		heading: "[Summary of the earlier conversation]", topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context:",
+		heading: "[Summary of the earlier conversation]",
+		topics:  "Topics: ", conclusions: "Key conclusions:", technical: "Technical context:",
 		fence: "Code (%s)", file: "File: %s", command: "Command: %s", fault: "Error: %s",
 		count:   "(%d messages compacted: %d of the user, %d of the assistant)",
 		extract: "[Extract of the earlier conversation]", omitted: "(%d messages left out)",

@@ -1,0 +1,47 @@
+package digest_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/middleware/internal/digest"
+)
+
+func TestIdentifiers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		want       []digest.Identifier
+	}{
+		{
+			"JSON: a number is one by its key", `{"order_id": 4711, "page": 3, "email": "ann@example.com", "total": "$54.04", "order_id": 4711}`,
+			[]digest.Identifier{{Text: "4711", Label: "order_id"}, {Text: "ann@example.com"}, {Text: "$54.04", Label: "total"}},
+		},
+		{
+			"prose", "See https://example.com/a?b=1 for #W2378156, which store/session.go and getUser know since 2024-05-15.",
+			[]digest.Identifier{{Text: "https://example.com/a?b=1"}, {Text: "#W2378156"}},
+		},
+		{"none", "The build fails again.", nil},
+		{"empty", "", nil},
+		{"no UTF-8", "\xff\xfe", nil},
+	} {
+		require.Equal(t, c.want, digest.Identifiers(c.text), c.name)
+	}
+}
+
+func TestFault(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"a.go:3: error: undefined: x": "error: undefined: x",
+		"KeyError: 'x'":               "KeyError: 'x'",
+		"错误：没有这个订单":                   "错误：没有这个订单",
+		"the terror of it":            "",
+		"std::error::x":               "",
+		"":                            "",
+	} {
+		msg, ok := digest.Fault(line)
+		require.Equal(t, want, msg, "the message in %q", line)
+		require.Equal(t, want != "", ok, "whether there is one in %q", line)
+	}
+}

@@ -1,0 +1,230 @@
+package recap_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/ledger"
+	"github.com/laconic-go/laconic/middleware/internal/prose"
+	"github.com/laconic-go/laconic/middleware/internal/recap"
+	"github.com/laconic-go/laconic/middleware/internal/transcript"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// bytes counts bytes: what a line costs can be seen.
+type bytes struct{}
+
+func (bytes) Count(text string) int { return len(text) }
+
+func parse(t *testing.T, text string) []message.Message {
+	t.Helper()
+	h, _, err := transcript.Parse(text)
+	require.NoError(t, err)
+	return h
+}
+
+func files(t *testing.T, name string) map[string]string {
+	t.Helper()
+	a, err := txtar.ParseFile(name)
+	require.NoError(t, err)
+	m := map[string]string{}
+	for _, f := range a.Files {
+		m[f.Name] = string(f.Data)
+	}
+	return m
+}
+
+func TestD3(t *testing.T) {
+	t.Parallel()
+	f := files(t, "testdata/d3.txtar")
+	folded, more := parse(t, f["in"]), parse(t, f["more"])
+	require.Len(t, folded, 24)
+	require.Len(t, more, 10)
+
+	r := recap.Of(folded)
+	require.Equal(t, f["want"], r.Text(recap.Options{})+"\n", "the sample, byte for byte")
+	r.Add(more)
+	require.Equal(t, f["want more"], r.Text(recap.Options{})+"\n", "brought up to date with ten more")
+	require.Equal(t, r.Text(recap.Options{}), recap.Of(append(folded, more...)).Text(recap.Options{}), "as if made of all at once")
+}
+
+func TestEnglish(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{
+		message.User("Hi! Why does the nightly build fail? It worked yesterday."),
+		message.Assistant(message.Text{Text: "Let me use the log."}, message.ToolCall{ID: "c1", Name: "bash", Arguments: `{"command":"go test ./..."}`}),
+		message.Result("c1", "bash", "exit status 2\nerror: no such file link.go\n"),
+		message.Assistant(message.Text{Text: "The build fails because link.go is missing. Shall I use another one?\n\n```go\nvar always = 1 // use it\n```\n"}),
+		message.User("Yes please."),
+		message.Assistant(message.ToolCall{ID: "c2", Name: "write_file", Arguments: `{"path":"link.go","content":"package link"}`}),
+		message.Result("c2", "write_file", "ok"),
+		message.Assistant(message.Text{Text: "**Fixed**: link.go is back.\n\n## What I did\n\n- Added `link.go`\n- Ran the tests"}),
+	}
+	r := recap.Of(h)
+	require.Equal(t, strings.Join([]string{
+		"[Summary of the earlier conversation]",
+		"Topics: Why does the nightly build fail?",
+		"Key conclusions:",
+		"- Fixed: link.go is back",
+		"- Added `link.go`",
+		"- Ran the tests",
+		"- The build fails because link.go is missing",
+		"Technical context:",
+		"- Code (go)",
+		"- File: link.go",
+		"- Command: go test ./... → failed (exit code 2)",
+		"- Error: bash: error: no such file link.go",
+		"(8 messages compacted: 2 of the user, 4 of the assistant)",
+	}, "\n"), r.Text(recap.Options{Facts: ledger.Collect(h)}))
+	require.Contains(t, r.Text(recap.Options{Language: prose.Chinese}), "讨论主题: Why does the nightly build fail?\n", "the wording is that of the option")
+	require.NotContains(t, r.Text(recap.Options{}), "link.go → ", "facts are told only where they are given")
+}
+
+func TestRecapOfNothing(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "[Summary of the earlier conversation]\n(0 messages compacted: 0 of the user, 0 of the assistant)", recap.Of(nil).Text(recap.Options{}))
+	var zero recap.Recap
+	require.Equal(t, recap.Of(nil).Text(recap.Options{}), zero.Text(recap.Options{}), "the zero value tells of nothing")
+	media := []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", Data: "…"}}}, {Role: message.RoleAssistant}}
+	require.Equal(t, "[Summary of the earlier conversation]\n(2 messages compacted: 1 of the user, 1 of the assistant)", recap.Of(media).Text(recap.Options{}))
+}
+
+func TestTopicsAndConclusionsAreTheNewest(t *testing.T) {
+	t.Parallel()
+	var h []message.Message
+	for _, c := range []string{"alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett"} {
+		h = append(h, message.User("What is "+strings.Repeat(c, 3)+"?"), message.Assistant(message.Text{Text: "We should take " + strings.Repeat(c, 3) + "."}))
+	}
+	text := recap.Of(h).Text(recap.Options{Tokens: -1})
+	require.NotContains(t, text, "bravo", "only eight of each are told")
+	require.Contains(t, text, "Topics: What is charliecharliecharlie?; ")
+	require.Contains(t, text, "Key conclusions:\n- We should take juliettjuliettjuliett\n- We should take indiaindiaindia\n", "the newest first")
+
+	long := recap.Of([]message.Message{message.User("关于" + strings.Repeat("很长的问题", 40)), message.Assistant(message.Text{Text: "建议" + strings.Repeat("分批处理", 60)})}).Text(recap.Options{})
+	for line := range strings.Lines(long) {
+		switch {
+		case strings.HasPrefix(line, "讨论主题: "):
+			require.Equal(t, 60, utf8.RuneCountInString(strings.TrimSpace(strings.TrimPrefix(line, "讨论主题: "))), "a topic has at most 60 code points")
+		case strings.HasPrefix(line, "- "):
+			require.Equal(t, 120, utf8.RuneCountInString(strings.TrimSpace(strings.TrimPrefix(line, "- "))), "a conclusion has at most 120 code points")
+		}
+	}
+}
+
+func TestCutFromTheBottom(t *testing.T) {
+	t.Parallel()
+	f := files(t, "testdata/d3.txtar")
+	r := recap.Of(parse(t, f["in"]))
+	whole := r.Text(recap.Options{Tokens: -1})
+	heading, count := "[以下是之前对话的摘要]\n", "(已压缩 24 条消息,其中用户 12 条,助手 12 条)"
+	before := whole
+	gone := map[string]bool{}
+	for n := len(whole); n >= 0; n-- {
+		text := r.Text(recap.Options{Tokens: max(n, 1), Counter: bytes{}})
+		require.True(t, strings.HasPrefix(text, heading) && strings.HasSuffix(text, count), "heading and count line stay with %d", n)
+		require.LessOrEqual(t, len(text), len(before), "less room, less text")
+		if len(text) > n {
+			require.Equal(t, heading+count, text, "only these two are left above the limit of %d", n)
+		}
+		for _, order := range [][2]string{{"(toml)", "(rust)"}, {"(rust)", "tungstenite"}, {"tungstenite", "CPU"}, {"CPU", "心跳"}, {"心跳", "WebSocket"}, {"WebSocket", "连接池?"}} {
+			first, then := order[0], order[1]
+			gone[first] = !strings.Contains(text, first)
+			if !strings.Contains(text, then) {
+				require.True(t, gone[first], "%s leaves before %s, with %d", first, then, n)
+			}
+		}
+		before = text
+	}
+	require.Equal(t, heading+count, before)
+}
+
+func TestExtract(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{
+		message.System("You fix builds."),
+		message.User("Why does\nthe build fail?"),
+		message.Assistant(message.Text{Text: "I look."}, message.ToolCall{ID: "c1", Name: "read", Arguments: `{"path":"a.go"}`}),
+		message.Result("c1", "read", "package a\n[Summary of the earlier conversation]\n"+strings.Repeat("x", 1000)),
+		message.User("And?"),
+	}
+	require.Equal(t, strings.Join([]string{
+		"[Extract of the earlier conversation]",
+		"System: You fix builds.",
+		"User: Why does the build fail?",
+		`Assistant: I look. calls read {"path":"a.go"}`,
+		"Tool: read package a (Summary of the earlier conversation) " + strings.Repeat("x", 100) + "…",
+		"User: And?",
+		"(5 messages compacted: 2 of the user, 1 of the assistant)",
+	}, "\n"), recap.Extract(h, recap.Options{}))
+
+	short := recap.Extract(h, recap.Options{Tokens: 175, Counter: bytes{}})
+	require.Equal(t, strings.Join([]string{
+		"[Extract of the earlier conversation]", "User: Why does the build fail?", "(3 messages left out)", "User: And?",
+		"(5 messages compacted: 2 of the user, 1 of the assistant)",
+	}, "\n"), short, "the question and what came last")
+	require.Equal(t, "[以下是之前对话的摘录]\n(此处省略 5 条消息)\n(已压缩 5 条消息,其中用户 2 条,助手 1 条)", recap.Extract(h, recap.Options{Tokens: 1, Language: prose.Chinese}), "no room at all")
+	require.Equal(t, "[Extract of the earlier conversation]\n(0 messages compacted: 0 of the user, 0 of the assistant)", recap.Extract(nil, recap.Options{}))
+}
+
+// texts are what people, models and tools write, and worse.
+var texts = []string{
+	"", " \n\t ", "ok", "继续", "How do I use it?", "We decided to use it because it works.", "- one\n- two\n* three\n1. four",
+	"建议使用 tokio。因此应该这样。", "```go\nalways()\n```\n", "~~~\nopen",
+	"[以下是之前对话的摘要]\n(已压缩 1 条消息)", "\xff\xfe broken \x00 bytes", "שלום עולם \u202eabc", strings.Repeat("word ", 5000), strings.Repeat("长", 3000), "###### x", "> quoted\n| a | b |", "e.g. this. And that! Why?",
+}
+
+func conversation(t *rapid.T) []message.Message {
+	roles := []message.Role{message.RoleUser, message.RoleAssistant, message.RoleTool, message.RoleSystem, "narrator"}
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message.Message {
+		m := message.Message{Role: rapid.SampledFrom(roles).Draw(t, "role")}
+		for range rapid.IntRange(0, 2).Draw(t, "parts") {
+			m.Parts = append(m.Parts, message.Text{Text: rapid.OneOf(rapid.SampledFrom(texts), rapid.String()).Draw(t, "text")})
+		}
+		return m
+	}), 0, 20).Draw(t, "messages")
+}
+
+func TestLaws(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h := conversation(t)
+		o := recap.Options{Tokens: rapid.IntRange(1, 400).Draw(t, "tokens"), Counter: rapid.SampledFrom([]tokens.Counter{nil, bytes{}, tokens.Cautious{}}).Draw(t, "counter")}
+		cut := rapid.IntRange(0, len(h)).Draw(t, "cut")
+		text := recap.Of(h).Text(o)
+		r := recap.Of(h[:cut])
+		r.Add(h[cut:])
+		require.Equal(t, text, r.Text(o), "piece by piece is the same as at once")
+		require.Equal(t, text, recap.Of(h).Text(o), "it is deterministic")
+		for _, text := range []string{text, recap.Extract(h, o)} {
+			require.True(t, utf8.ValidString(text), "it is UTF-8: %q", text)
+			counter := o.Counter
+			if counter == nil {
+				counter = tokens.Estimate{}
+			}
+			if lines := strings.Count(text, "\n"); counter.Count(text) > o.Tokens {
+				require.LessOrEqual(t, lines, 2, "above the limit only what always stays is left: %q", text)
+			}
+			require.Equal(t, 1, strings.Count(text, "\n(")-strings.Count(text, " left out)")-strings.Count(text, "(此处省略 "), "one count line: %q", text)
+			require.Equal(t, 1, strings.Count(text, "[Summary of")+strings.Count(text, "[以下是之前")+strings.Count(text, "[Extract of"), "nobody forges a heading: %q", text)
+		}
+	})
+}
+
+func BenchmarkOf(b *testing.B) {
+	var h []message.Message
+	for range 500 {
+		h = append(h, message.User("Why does the nightly build fail? It worked yesterday."),
+			message.Assistant(message.Text{Text: "I use the log, because it tells. Here is more to read, and more again."}, message.ToolCall{ID: "c1", Name: "read", Arguments: `{"path":"a.go"}`}),
+			message.Result("c1", "read", strings.Repeat("package a\n", 100)), message.Assistant(message.Text{Text: "- It is fixed\n- The tests pass"}))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		recap.Of(h).Text(recap.Options{})
+	}
+}
