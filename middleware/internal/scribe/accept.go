@@ -1,6 +1,7 @@
 package scribe
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -145,7 +146,8 @@ func (t terms) shape(text string) *RejectedError {
 		}
 	}
 	for _, s := range t.sections {
-		switch n := sectionsOf(text, s); {
+		lines, marked := sectionsOf(text, s)
+		switch n := cmp.Or(marked, lines); {
 		case n == 0:
 			return reject(NoSection, "%q", s)
 		case n > 1:

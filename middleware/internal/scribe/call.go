@@ -56,19 +56,10 @@ func (s *session) end(a Attempt, resp *middleware.Response, d *draft) {
 	a.Cost, a.Priced = d.author.Known.Price.Cost(a.Usage)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a.Reason != "" {
-		s.after = a.Reason
-	}
 	s.attempts = append(s.attempts, a)
 	if s.Report != nil {
 		s.Report(a)
 	}
-}
-
-func (s *session) reason() Reason {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.after
 }
 
 // errSlow is the cause of a context that a request outlived.

@@ -36,10 +36,7 @@ func (c cutter) size(u unit) int {
 // that none is too short to take notes of. Units that fit stay whole.
 func (c cutter) pieces(units []unit, room int) []piece {
 	bits, total := c.bits(units, room)
-	if total == 0 {
-		return nil
-	}
-	for count := (total + room - 1) / room; ; count++ {
+	for count := max(1, (total+room-1)/room); ; count++ {
 		if out := join(bits, total, count, room); len(out) <= count {
 			return together(out, room)
 		}

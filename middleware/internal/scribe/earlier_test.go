@@ -33,6 +33,12 @@ func TestEarlier(t *testing.T) {
 		require.Equal(t, i == len(seen)-1, strings.Contains(req.Messages[1].Text(), "It was Tuesday."), "request %d of %d", i, len(seen))
 	}
 
+	// An earlier summary alone is a record.
+	author, model = script(say("It was Tuesday."))
+	_, err = scribe.Write(t.Context(), scribe.Brief{Earlier: "It was Tuesday. " + paths(50), Writer: author, Sections: []string{}})
+	require.NoError(t, err)
+	require.Contains(t, model.Requests()[0].Messages[1].Text(), "<record>\n[earlier summary]\n\tIt was Tuesday.")
+
 	// One that is too long for that is part of the record.
 	seen = nil
 	_, err = scribe.Write(t.Context(), scribe.Brief{

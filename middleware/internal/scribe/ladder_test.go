@@ -76,8 +76,10 @@ func TestLadder(t *testing.T) {
 			}
 			require.Equal(t, c.reasons, reasons)
 			require.Zero(t, model.Left(), "the bound is the bound")
+			strict := false
 			for i, req := range model.Requests() {
-				require.Equal(t, i > 0, strings.Contains(req.Messages[1].Text(), "An earlier attempt was of no use"), "request %d: the first is polite", i)
+				require.Equal(t, strict, strings.Contains(req.Messages[1].Text(), "An earlier attempt was of no use"), "request %d is strict behind a rejection", i)
+				strict = strict || c.reasons[i] == scribe.Refusal
 			}
 		})
 	}
@@ -291,6 +293,19 @@ func TestParallel(t *testing.T) {
 		parts := len(s.Attempts) - 1
 		require.Equal(t, time.Duration(2+(parts-1+2)/3)*time.Second, time.Since(start), "%d parts: the first alone, the others by three, then the summary", parts)
 	})
+}
+
+func TestPanicIsTheCallers(t *testing.T) {
+	t.Parallel()
+	model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		if strings.Contains(req.Messages[1].Text(), "This is part 3 of") {
+			panic("a bug of the model")
+		}
+		return answer(wanted(req)), nil
+	}
+	require.PanicsWithValue(t, "a bug of the model", func() {
+		_, _ = scribe.Write(t.Context(), scribe.Brief{Folded: folded(120), Writer: scribe.Author{Model: model, Window: 6000}})
+	}, "it arrives where it can be recovered from")
 }
 
 func TestParallelStops(t *testing.T) {

@@ -113,6 +113,9 @@ func TestRejections(t *testing.T) {
 		"headings alone": {
 			say("## Key objectives\n## Tools used and results\n\n## Key findings:\n**Current status**\n5. Next steps"), scribe.Empty, "headings alone",
 		},
+		"nothing to say": {
+			say("## Key objectives\nnone\n## Tools used and results\n(none)\n## Key findings\nNone.\n## Current status\n- N/A\n## Next steps: none"), scribe.Empty, "headings alone",
+		},
 		"cut off":                {stop(good, middleware.StopLength), scribe.CutOff, ""},
 		"filtered":               {stop(good, middleware.StopFilter), scribe.Filtered, ""},
 		"waits for tools":        {stop(good, middleware.StopTools), scribe.ToolCalls, ""},
@@ -172,6 +175,7 @@ func TestAccepted(t *testing.T) {
 		"bold headings":                {strings.ReplaceAll(good, "## ", "**") + "", ""},
 		"numbered headings":            {strings.Replace(good, "## Key objectives", "1. KEY OBJECTIVES:", 1), ""},
 		"items":                        {"- **Key objectives**: a\n- **Tools used and results**: b\n- **Key findings**: c\n- **Current status**: d\n- **Next steps**: e", ""},
+		"an item like a heading":       {strings.Replace(good, "The cause is known.", "- Next steps: were discussed.", 1), ""},
 		"quotes the user":              {"The user said, \"I cannot help with that\", and left." + "\n" + good, ""},
 		"reports a refusal in an item": {"Who said what, by the record:\n- I'm unable to log in, said the user." + "\n" + good, ""},
 		"quotes a refusal":             {good + "\nThe tool said: I'm sorry, but I can't help with that.", ""},
