@@ -122,22 +122,16 @@ func (s *session) learn(d *draft, x middleware.Excess) {
 	s.room = min(s.room, max(leastRoom, room))
 }
 
-// goesOn counts a failure, and reports whether there is another attempt.
-func (s *session) goesOn(err error, another bool) bool {
+// goesOn reports whether there is another attempt by the same model.
+func (s *session) goesOn(err error, o order) bool {
 	if _, ok := errors.AsType[*spent](err); ok {
 		return false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failures++
-	if s.failures > s.Retries {
-		return false
-	}
-	return another || s.curable(err)
+	return o.failures <= s.Retries && curable(err)
 }
 
 // curable reports whether the same model may do better if it is asked again.
-func (s *session) curable(err error) bool {
+func curable(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}

@@ -295,6 +295,30 @@ func TestParallel(t *testing.T) {
 	})
 }
 
+// TestUnreliable shows that many parts may have many failures, if none has too
+// many.
+func TestUnreliable(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		every    int
+		accepted bool
+	}{"every fourth request fails": {4, true}, "every request fails": {1, false}} {
+		n := 0
+		model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			n++
+			if n%c.every == 0 {
+				return nil, &middleware.Error{Kind: middleware.Unavailable, Err: errors.New("down")}
+			}
+			return answer(wanted(req)), nil
+		}
+		_, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(120), Writer: scribe.Author{Model: model, Window: 6000}, Parallel: 1})
+		require.Equal(t, c.accepted, err == nil, "%s: %v", name, err)
+		if !c.accepted {
+			require.Equal(t, 3, n, "%s: then it ends", name)
+		}
+	}
+}
+
 func TestPanicIsTheCallers(t *testing.T) {
 	t.Parallel()
 	model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {

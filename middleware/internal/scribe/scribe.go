@@ -40,7 +40,6 @@ type session struct {
 	mu       sync.Mutex
 	attempts []Attempt
 	sent     int // requests
-	failures int
 	room     int // tokens of a record that fit; it shrinks when a request is refused as too long
 }
 
@@ -66,16 +65,16 @@ func (s *session) close(text string, err error) (*Summary, error) {
 }
 
 func (s *session) write(ctx context.Context) (string, error) {
-	after := Reason("")
+	o := order{kind: whole}
 	if req, ok := s.suffix(); ok {
 		text, err := s.try(ctx, req)
 		if err == nil {
 			return text, nil
 		}
-		if !s.goesOn(err, s.own) {
+		o = o.again(err)
+		if o.failures > s.Retries || !s.own && !s.goesOn(err, o) { // another model may do what this one cannot
 			return "", err
 		}
-		after = rejected(err, after)
 	}
 	if s.room < leastRoom {
 		return "", s.tooSmall()
@@ -84,13 +83,12 @@ func (s *session) write(ctx context.Context) (string, error) {
 	if s.Earlier != "" {
 		earlier = unit{{s.Language.words().head, s.Earlier}}
 	}
-	return s.digest(ctx, units, earlier, after)
+	return s.digest(ctx, o, units, earlier)
 }
 
 // digest has the summary written from a record, in one request if that fits,
-// else from notes, which are a record again. The reason is that of the attempt
-// before.
-func (s *session) digest(ctx context.Context, units []unit, earlier unit, after Reason) (string, error) {
+// else from notes, which are a record again.
+func (s *session) digest(ctx context.Context, o order, units []unit, earlier unit) (string, error) {
 	for {
 		reserved := s.cutter.size(earlier)
 		if reserved > s.roomNow()/3 || len(units) == 0 { // too long to stand beside the notes, or all there is
@@ -98,19 +96,18 @@ func (s *session) digest(ctx context.Context, units []unit, earlier unit, after 
 		}
 		pieces := s.cutter.pieces(units, s.roomNow()-reserved)
 		if len(pieces) == 1 {
-			text, err := s.try(ctx, s.fresh(order{kind: whole, after: after}, pieces[0], earlier))
+			text, err := s.try(ctx, s.fresh(o, pieces[0], earlier))
 			if err == nil {
 				return text, nil
 			}
-			if !s.goesOn(err, false) {
+			if o = o.again(err); !s.goesOn(err, o) {
 				return "", err
 			}
-			after = rejected(err, after)
 			if pieces = s.smaller(pieces[0], reserved); len(pieces) == 1 {
 				continue
 			}
 		}
-		texts, err := s.read(ctx, order{kind: notes, after: after}, pieces)
+		texts, err := s.read(ctx, order{kind: notes, failures: o.failures, after: o.after}, pieces)
 		if err != nil {
 			return "", err
 		}
@@ -222,10 +219,9 @@ func (s *session) readOne(ctx context.Context, o order, pieces []piece, i int) (
 			if err == nil {
 				return []string{text}, nil
 			}
-			if !s.goesOn(err, false) {
+			if o = o.again(err); !s.goesOn(err, o) {
 				return nil, err
 			}
-			o.after = rejected(err, o.after)
 			if smaller = s.smaller(p, 0); len(smaller) == 1 {
 				continue
 			}
@@ -240,15 +236,6 @@ func (s *session) readOne(ctx context.Context, o order, pieces []piece, i int) (
 		}
 		return out, nil
 	}
-}
-
-// rejected returns why an answer was rejected, or, if err is no rejection, what
-// is known from before: a provider that is down is no reason to be strict.
-func rejected(err error, before Reason) Reason {
-	if r, ok := errors.AsType[*RejectedError](err); ok {
-		return r.Reason
-	}
-	return before
 }
 
 func (s *session) roomNow() int {
