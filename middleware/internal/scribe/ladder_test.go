@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,10 +142,13 @@ func waits(n int) []middleware.Model {
 // windowed is a model that refuses what is longer than its window, as providers
 // do, and else answers with notes or a summary, as it is asked.
 func windowed(window int, seen *[]*middleware.Request) middleware.Model {
+	var mu sync.Mutex
 	return func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		if n := (tokens.Meter{}).Request(req.Messages, req.Tools); n > window {
 			return nil, fmt.Errorf("400: this model's maximum context length is %d tokens. However, your messages resulted in %d tokens", window, n)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		*seen = append(*seen, req)
 		return answer(wanted(req)), nil
 	}

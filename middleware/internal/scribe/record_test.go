@@ -130,7 +130,11 @@ func TestPieces(t *testing.T) {
 		for i := range rapid.IntRange(1, 30).Draw(r, "units") {
 			var u unit
 			for k := range rapid.IntRange(1, 3).Draw(r, "entries") {
-				body := strings.Repeat(rapid.SampledFrom([]string{"word ", "line\n", "没有空格", "x", "\xff\xfe", "🙂"}).Draw(r, "of"), rapid.IntRange(0, 600).Draw(r, "times"))
+				body := ""
+				for range rapid.IntRange(1, 3).Draw(r, "runs") {
+					of := rapid.SampledFrom([]string{"word ", "line\n", "没有空格", "x", "\xff\xfe", "🙂", "        ", "é"}).Draw(r, "of")
+					body += strings.Repeat(of, rapid.IntRange(0, 400).Draw(r, "times"))
+				}
 				u = append(u, entry{fmt.Sprintf("%d.%d", i, k), body})
 				want += body
 			}

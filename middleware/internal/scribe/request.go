@@ -20,7 +20,7 @@ type desk struct {
 var emptyUser = message.Message{Role: message.RoleUser}
 
 // deskOf measures the window of an author. Counts are estimates, so a tenth of
-// the window stays free. Authors that reason before they write need more room for
+// what it can read stays free. Authors that reason before they write need more room for
 // their answers than the answers have tokens.
 func (s *session) deskOf(a Author) desk {
 	d := desk{limit: s.MaxTokens, room: math.MaxInt / 4}
@@ -43,7 +43,7 @@ func (s *session) deskOf(a Author) desk {
 		if a.Known.Input > 0 {
 			input = min(input, a.Known.Input)
 		}
-		d.room = input - window/10 - s.frame(d.limit)
+		d.room = input*9/10 - s.frame(d.limit)
 	}
 	return d
 }

@@ -168,23 +168,25 @@ func TestRejections(t *testing.T) {
 func TestAccepted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ answer, want string }{
-		"as it is":                     {good, good},
-		"white space around":           {"\n\n" + good + "\n ", good},
-		"reasoning before":             {"<think>\nLet me see. I cannot help.\n</think>\n\n" + good, good},
-		"marker on top":                {"【Summary】\n" + good, good},
-		"bold headings":                {strings.ReplaceAll(good, "## ", "**") + "", ""},
-		"numbered headings":            {strings.Replace(good, "## Key objectives", "1. KEY OBJECTIVES:", 1), ""},
-		"items":                        {"- **Key objectives**: a\n- **Tools used and results**: b\n- **Key findings**: c\n- **Current status**: d\n- **Next steps**: e", ""},
-		"an item like a heading":       {strings.Replace(good, "The cause is known.", "- Next steps: were discussed.", 1), ""},
-		"quotes the user":              {"The user said, \"I cannot help with that\", and left." + "\n" + good, ""},
-		"reports a refusal in an item": {"Who said what, by the record:\n- I'm unable to log in, said the user." + "\n" + good, ""},
-		"quotes a refusal":             {good + "\nThe tool said: I'm sorry, but I can't help with that.", ""},
-		"tells of an error":            {strings.Replace(good, "none", "Error: 429 Too Many Requests came back from the registry.", 1), ""},
-		"long, begins sorry":           {"I'm sorry to report the following.\n" + good + paths(5), ""},
-		"speaks of <record>":           {good + "\nThe parser of <record> elements has a bug.", ""},
-		"long list of paths":           {good + paths(40), ""},
-		"Chinese colons":               {strings.ReplaceAll(good, "\nnone", "：none"), ""},
-		"one head as in a log":         {good + "\n[2 assistant] is what the log says.", ""},
+		"as it is":                      {good, good},
+		"white space around":            {"\n\n" + good + "\n ", good},
+		"reasoning before":              {"<think>\nLet me see. I cannot help.\n</think>\n\n" + good, good},
+		"reasoning without a beginning": {"Let me see. I cannot help.\n</think>\n\n" + good, good},
+		"speaks of reasoning":           {good + "\nThe parser looks for <think> and </think>.", ""},
+		"marker on top":                 {"【Summary】\n" + good, good},
+		"bold headings":                 {strings.ReplaceAll(good, "## ", "**") + "", ""},
+		"numbered headings":             {strings.Replace(good, "## Key objectives", "1. KEY OBJECTIVES:", 1), ""},
+		"items":                         {"- **Key objectives**: a\n- **Tools used and results**: b\n- **Key findings**: c\n- **Current status**: d\n- **Next steps**: e", ""},
+		"an item like a heading":        {strings.Replace(good, "The cause is known.", "- Next steps: were discussed.", 1), ""},
+		"quotes the user":               {"The user said, \"I cannot help with that\", and left." + "\n" + good, ""},
+		"reports a refusal in an item":  {"Who said what, by the record:\n- I'm unable to log in, said the user." + "\n" + good, ""},
+		"quotes a refusal":              {good + "\nThe tool said: I'm sorry, but I can't help with that.", ""},
+		"tells of an error":             {strings.Replace(good, "none", "Error: 429 Too Many Requests came back from the registry.", 1), ""},
+		"long, begins sorry":            {"I'm sorry to report the following.\n" + good + paths(5), ""},
+		"speaks of <record>":            {good + "\nThe parser of <record> elements has a bug.", ""},
+		"long list of paths":            {good + paths(40), ""},
+		"Chinese colons":                {strings.ReplaceAll(good, "\nnone", "：none"), ""},
+		"one head as in a log":          {good + "\n[2 assistant] is what the log says.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			author, _ := script(say(c.answer))
@@ -223,4 +225,32 @@ func TestCanceled(t *testing.T) {
 	_, err = scribe.Write(ctx, scribe.Brief{Folded: folded(6), Writer: author})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, model.Requests(), 1, "a context that is done asks nothing")
+}
+
+func TestBriefsThatAreWrong(t *testing.T) {
+	t.Parallel()
+	author, model := script()
+	for want, change := range map[string]func(b *scribe.Brief){
+		"Folded is empty":                        func(b *scribe.Brief) { b.Folded = nil },
+		"neither Writer nor Main has a model":    func(b *scribe.Brief) { b.Writer.Model = nil },
+		"Mode is 3, want":                        func(b *scribe.Brief) { b.Mode = 3 },
+		"Form is -1, want":                       func(b *scribe.Brief) { b.Form = -1 },
+		"Language is 2, want":                    func(b *scribe.Brief) { b.Language = 2 },
+		"MaxTokens is -1, want":                  func(b *scribe.Brief) { b.MaxTokens = -1 },
+		"Requests is -1, want":                   func(b *scribe.Brief) { b.Requests = -1 },
+		"Parallel is -1, want":                   func(b *scribe.Brief) { b.Parallel = -1 },
+		"Window is negative":                     func(b *scribe.Brief) { b.Main.Window = -1 },
+		"Sections are those of Prose":            func(b *scribe.Brief) { b.Form, b.Sections = scribe.Structured, []string{"A"} },
+		"Sections has a heading without":         func(b *scribe.Brief) { b.Sections = []string{"## 1."} },
+		"Markers has an empty text":              func(b *scribe.Brief) { b.Markers = []string{""} },
+		"Folded[1].Parts[0] is a <nil>, want":    func(b *scribe.Brief) { b.Folded[1].Parts[0] = nil },
+		"Folded[0].Parts[0] is a *message.Text,": func(b *scribe.Brief) { b.Folded[0].Parts[0] = &message.Text{} },
+	} {
+		b := scribe.Brief{Folded: folded(3), Writer: author}
+		change(&b)
+		_, err := scribe.Write(t.Context(), b)
+		require.ErrorContains(t, err, want)
+		require.Equal(t, middleware.Invalid, middleware.KindOf(err), want)
+	}
+	require.Empty(t, model.Requests(), "nothing is asked for a brief that is wrong")
 }

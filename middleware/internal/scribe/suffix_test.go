@@ -80,6 +80,20 @@ func TestSuffixEnds(t *testing.T) {
 	}
 }
 
+// TestSuffixOfWhatIsBroken shows that a history which some providers would not
+// take stays as it is: the one that it is sent to does.
+func TestSuffixOfWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	main, model := script(say(good))
+	req, part := live(12)
+	req.Messages = append([]message.Message{message.Assistant(message.Text{Text: "Hello."})}, req.Messages...)
+	require.Error(t, message.Portable.Check(req.Messages))
+	s, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Live: req, Main: main})
+	require.NoError(t, err)
+	require.Equal(t, scribe.Suffix, s.Attempts[0].Mode)
+	require.NoError(t, middlewaretest.Same(req.Messages, model.Requests()[0].Messages[:len(req.Messages)]))
+}
+
 func TestSuffixIsNotPossible(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(b *scribe.Brief){
@@ -87,6 +101,7 @@ func TestSuffixIsNotPossible(t *testing.T) {
 		"the earlier summary is not in there": func(b *scribe.Brief) { b.Earlier = "What was before." },
 		"no live call":                        func(b *scribe.Brief) { b.Live = nil },
 		"too long":                            func(b *scribe.Brief) { b.Main.Window = b.Meter.Request(b.Live.Messages, b.Live.Tools) + 1000 },
+		"longer than a prompt may be":         func(b *scribe.Brief) { b.Main.Known.Input = 3000 },
 		"set to fresh":                        func(b *scribe.Brief) { b.Mode = scribe.Fresh },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,5 +214,19 @@ func TestOptions(t *testing.T) {
 				require.Nil(t, sent.Force)
 			})
 		}
+	}
+}
+
+// TestLimitsOfTheModel shows that what the table knows of a model is kept.
+func TestLimitsOfTheModel(t *testing.T) {
+	t.Parallel()
+	var seen []*middleware.Request
+	author := scribe.Author{Model: windowed(10_000, &seen), Known: models.Model{Window: 200_000, Input: 10_000, Output: 600}}
+	_, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(400), Writer: author, Retries: -1, Params: func(limit int) any { return limit }})
+	require.NoError(t, err)
+	require.Greater(t, len(seen), 4)
+	for i, req := range seen {
+		require.Equal(t, 600, req.Params, "request %d: an answer has no more than the model can write", i)
+		require.Equal(t, middleware.Budget{Window: 200_000, Reserve: 600}, *req.Budget)
 	}
 }
