@@ -137,11 +137,11 @@ func TestWhateverAModelReturns(t *testing.T) {
 
 func drawConversation(r *rapid.T) []message.Message {
 	msgs := middlewaretest.ReAct{
-		Rounds: rapid.IntRange(3, 60).Draw(r, "rounds"), Parallel: rapid.IntRange(0, 3).Draw(r, "parallel"),
+		Rounds: rapid.IntRange(3, 40).Draw(r, "rounds"), Parallel: rapid.IntRange(0, 3).Draw(r, "parallel"),
 		Result: rapid.SampledFrom([]int{100, 400, 3000}).Draw(r, "result"), Thought: 60, PerTurn: 4, Answered: true,
 	}.Messages()[1:]
 	if at := rapid.IntRange(0, len(msgs)-1).Draw(r, "long"); msgs[at].Role == message.RoleUser {
-		msgs[at] = message.User(middlewaretest.Filler("A long question.", 60_000))
+		msgs[at] = message.User(middlewaretest.Filler("A long question.", 30_000))
 	}
 	return msgs
 }

@@ -162,3 +162,25 @@ func TestPieces(t *testing.T) {
 		}
 	})
 }
+
+func TestWordingIsComplete(t *testing.T) {
+	t.Parallel()
+	all := []Reason{Empty, CutOff, Filtered, ToolCalls, Refusal, ErrorText, Echo, Repetitive, Nested, Malformed, NoSection, TooLong, NotShorter}
+	for _, l := range []Language{English, Chinese} {
+		w := l.words()
+		require.Len(t, w.under, len(w.sections))
+		require.Len(t, w.because, len(all))
+		for _, r := range all {
+			require.NotEmpty(t, w.because[r], "language %d, reason %q", l, r)
+		}
+		for _, s := range w.sections {
+			require.NotEmpty(t, heading(s))
+		}
+	}
+	for _, list := range []string{"refusal", "error", "call"} {
+		require.NotEmpty(t, phrases()[list], list)
+		for _, p := range phrases()[list] {
+			require.Equal(t, fold(p), p, "phrases are compared as they are")
+		}
+	}
+}

@@ -75,7 +75,7 @@ func TestRecordedFits(t *testing.T) {
 	n, requests := 0, 0
 	recorded(t, func(id string, msgs []message.Message) {
 		n++
-		if n%6 != 0 || len(msgs) < 4 {
+		if n%12 != 0 || len(msgs) < 4 {
 			return
 		}
 		var seen []*middleware.Request
@@ -110,6 +110,6 @@ func TestRecordedFits(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("%d conversations, %d requests", n/6, requests)
-	require.Greater(t, requests, n/6, "some need several, or this shows nothing")
+	t.Logf("%d conversations, %d requests", n/12, requests)
+	require.Greater(t, requests, n/12, "some need several, or this shows nothing")
 }

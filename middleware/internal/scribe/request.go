@@ -20,8 +20,8 @@ type desk struct {
 var emptyUser = message.Message{Role: message.RoleUser}
 
 // deskOf measures the window of an author. Counts are estimates, so a tenth of
-// what it can read stays free. Authors that reason before they write need more room for
-// their answers than the answers have tokens.
+// what it can read stays free. Authors that reason before they write need more
+// room for their answers than the answers have tokens.
 func (s *session) deskOf(a Author) desk {
 	d := desk{limit: s.MaxTokens, room: math.MaxInt / 4}
 	window := a.window()
