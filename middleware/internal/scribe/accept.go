@@ -1,6 +1,7 @@
 package scribe
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -145,7 +146,8 @@ func (t terms) shape(text string) *RejectedError {
 		}
 	}
 	for _, s := range t.sections {
-		switch n := sectionsOf(text, s); {
+		lines, marked := sectionsOf(text, s)
+		switch n := cmp.Or(marked, lines); {
 		case n == 0:
 			return reject(NoSection, "%q", s)
 		case n > 1:
@@ -178,14 +180,17 @@ func (t terms) withoutMarker(text string) string {
 	return text
 }
 
-// withoutReasoning takes off the reasoning that local models put into the text.
-// Reasoning without an end is all there is.
+// withoutReasoning takes off the reasoning that local models put before the text;
+// some leave out how it begins. Reasoning without an end is all there is.
 func withoutReasoning(text string) string {
 	for _, tag := range []string{"think", "thinking", "reasoning"} {
-		if _, rest, ok := strings.Cut(text, "</"+tag+">"); ok {
+		begin := "<" + tag + ">"
+		opens := strings.HasPrefix(strings.TrimSpace(text), begin)
+		reasoning, rest, ends := strings.Cut(text, "</"+tag+">")
+		switch {
+		case ends && (opens || !strings.Contains(reasoning, begin)):
 			return rest
-		}
-		if strings.HasPrefix(strings.TrimSpace(text), "<"+tag+">") {
+		case opens:
 			return ""
 		}
 	}

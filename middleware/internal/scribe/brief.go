@@ -34,7 +34,7 @@ type Brief struct {
 	Apart    bool     // of Facts: one request for each concept
 
 	MaxTokens int           // of the summary, by Meter, and never more than a fifth of the window; 0: 800
-	Retries   int           // attempts that may fail or be rejected before the last one, in all; 0: 2, negative: none
+	Retries   int           // attempts that may come to nothing before the last one, for each part of the record; 0: 2, negative: none
 	Requests  int           // requests at most, in all; 0: 64
 	Parallel  int           // requests at the same time, at most; 0: 4
 	Timeout   time.Duration // for one request, after which it counts as failed; 0: 5 minutes, negative: none

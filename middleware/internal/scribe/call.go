@@ -56,19 +56,10 @@ func (s *session) end(a Attempt, resp *middleware.Response, d *draft) {
 	a.Cost, a.Priced = d.author.Known.Price.Cost(a.Usage)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a.Reason != "" {
-		s.after = a.Reason
-	}
 	s.attempts = append(s.attempts, a)
 	if s.Report != nil {
 		s.Report(a)
 	}
-}
-
-func (s *session) reason() Reason {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.after
 }
 
 // errSlow is the cause of a context that a request outlived.
@@ -131,22 +122,16 @@ func (s *session) learn(d *draft, x middleware.Excess) {
 	s.room = min(s.room, max(leastRoom, room))
 }
 
-// goesOn counts a failure, and reports whether there is another attempt.
-func (s *session) goesOn(err error, another bool) bool {
+// goesOn reports whether there is another attempt by the same model.
+func (s *session) goesOn(err error, o order) bool {
 	if _, ok := errors.AsType[*spent](err); ok {
 		return false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failures++
-	if s.failures > s.Retries {
-		return false
-	}
-	return another || s.curable(err)
+	return o.failures <= s.Retries && curable(err)
 }
 
 // curable reports whether the same model may do better if it is asked again.
-func (s *session) curable(err error) bool {
+func curable(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}

@@ -36,7 +36,6 @@ var chinese = wording{
 		ErrorText: "是一段错误信息", Echo: "照抄了记录", Repetitive: "内容不断重复",
 		Nested: "摘要中又嵌套了摘要，或同一节出现了两次", Malformed: "格式不对",
 		NoSection: "缺少必需的节", TooLong: "太长，请大幅缩短",
-		NotShorter: "不比它要代替的内容短，请大幅缩短", Nothing: "没有任何内容",
-		Failed: "失败了", TimedOut: "耗时太长", Overflow: "内容太多，无法读完",
+		NotShorter: "不比它要代替的内容短，请大幅缩短",
 	},
 }

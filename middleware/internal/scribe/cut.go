@@ -35,30 +35,26 @@ func (c cutter) size(u unit) int {
 // pieces cuts units into pieces of at most room tokens, about equally long, so
 // that none is too short to take notes of. Units that fit stay whole.
 func (c cutter) pieces(units []unit, room int) []piece {
-	var whole []piece // of one unit each
-	total := 0
-	for _, u := range units {
-		for _, part := range c.fit(u, room) {
-			n := c.size(part)
-			whole = append(whole, piece{[]unit{part}, n})
-			total += n
+	bits, total := c.bits(units, room)
+	for count := max(1, (total+room-1)/room); ; count++ {
+		if out := join(bits, total, count, room); len(out) <= count {
+			return together(out, room)
 		}
 	}
-	if total == 0 {
-		return nil
-	}
-	count := (total + room - 1) / room
-	target := (total + count - 1) / count
-	var out []piece
-	now := piece{}
-	for _, p := range whole {
-		if now.tokens > 0 && (now.tokens >= target || now.tokens+p.tokens > room) {
-			out, now = append(out, now), piece{}
+}
+
+// together joins neighbours that fit into one piece.
+func together(pieces []piece, room int) []piece {
+	out := pieces[:1]
+	for _, p := range pieces[1:] {
+		if last := &out[len(out)-1]; last.tokens+p.tokens <= room {
+			last.units = append(last.units, p.units...)
+			last.tokens += p.tokens
+			continue
 		}
-		now.units = append(now.units, p.units...)
-		now.tokens += p.tokens
+		out = append(out, p)
 	}
-	return append(out, now)
+	return out
 }
 
 // halves cuts a piece in two, or, if it is that short, not at all.
@@ -66,7 +62,37 @@ func (c cutter) halves(p piece, least int) []piece {
 	if p.tokens < 2*max(least, leastRoom) {
 		return []piece{p}
 	}
-	return c.pieces(p.units, (p.tokens+1)/2+1)
+	bits, total := c.bits(p.units, p.tokens/2+1)
+	return join(bits, total, 2, p.tokens)
+}
+
+// bits returns units that fit, each as a piece, and the sum of their tokens.
+func (c cutter) bits(units []unit, room int) (bits []piece, total int) {
+	for _, u := range units {
+		for _, part := range c.fit(u, room) {
+			n := c.size(part)
+			bits = append(bits, piece{[]unit{part}, n})
+			total += n
+		}
+	}
+	return bits, total
+}
+
+// join puts bits together to about count pieces of at most room tokens: each
+// border is as near as can be to where equal pieces would have it.
+func join(bits []piece, total, count, room int) []piece {
+	var out []piece
+	now, before := piece{}, 0
+	for _, p := range bits {
+		border := total * (len(out) + 1) / count
+		if now.tokens > 0 && (before+p.tokens/2 > border || now.tokens+p.tokens > room) {
+			out, now = append(out, now), piece{}
+		}
+		now.units = append(now.units, p.units...)
+		now.tokens += p.tokens
+		before += p.tokens
+	}
+	return append(out, now)
 }
 
 // fit cuts a unit that has more tokens than room: at its entries, and an entry

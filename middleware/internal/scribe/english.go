@@ -50,7 +50,6 @@ var english = wording{
 		ErrorText: "it was an error text", Echo: "it repeated the record", Repetitive: "it repeated itself",
 		Nested: "it held a summary within a summary, or a section twice", Malformed: "its form was wrong",
 		NoSection: "a section was missing", TooLong: "it was too long, so write much less",
-		NotShorter: "it was no shorter than what it replaces, so write much less", Nothing: "it held nothing",
-		Failed: "it failed", TimedOut: "it took too long", Overflow: "it was too much to read",
+		NotShorter: "it was no shorter than what it replaces, so write much less",
 	},
 }

@@ -36,7 +36,6 @@ func Facts(ctx context.Context, b Brief, concepts []Concept) (*Summary, error) {
 	if err := errors.Join(b.Validate(), validConcepts(concepts)); err != nil {
 		return nil, err
 	}
-	b = b.withDefaults()
 	s := newSession(b, concepts)
 	found, err := s.gather(ctx, concepts)
 	if err != nil {
@@ -104,7 +103,7 @@ func (s *session) search(ctx context.Context) (lists, error) {
 		units = append([]unit{{{s.Language.words().head, s.Earlier}}}, units...)
 	}
 	for {
-		texts, err := s.read(ctx, facts, s.cutter.pieces(units, s.roomNow()))
+		texts, err := s.read(ctx, order{kind: facts}, s.cutter.pieces(units, s.roomNow()))
 		if err != nil {
 			return nil, err
 		}

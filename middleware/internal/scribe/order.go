@@ -1,6 +1,7 @@
 package scribe
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -11,7 +12,18 @@ type order struct {
 	part, parts int    // of the record, for notes and facts
 	earlier     bool   // an earlier summary is shown
 	tokens      int    // that the answer shall have at most
-	after       Reason // of the attempt before; "": it is the first
+	failures    int    // attempts that came to nothing
+	after       Reason // why the last of them was rejected; "": none was
+}
+
+// again returns the order for the attempt behind one that came to nothing. It is
+// stricter only behind an answer: that a provider is down is no reason to be.
+func (o order) again(err error) order {
+	o.failures++
+	if r, ok := errors.AsType[*RejectedError](err); ok {
+		o.after = r.Reason
+	}
+	return o
 }
 
 type kind int
@@ -97,5 +109,5 @@ func (b Brief) question() string {
 	if n := len(q) - head - tail; n > 0 {
 		q = []rune(fmt.Sprintf("%s\n[… %d …]\n%s", string(q[:head]), n, string(q[len(q)-tail:])))
 	}
-	return b.Language.words().focus + "\n<question>\n" + strings.TrimSpace((entry{"", string(q)}).text()[len("[]\n"):]) + "\n</question>"
+	return b.Language.words().focus + "\n<question>\n\t" + setIn.Replace(strings.TrimSpace(string(q))) + "\n</question>"
 }

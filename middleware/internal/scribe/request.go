@@ -20,8 +20,8 @@ type desk struct {
 var emptyUser = message.Message{Role: message.RoleUser}
 
 // deskOf measures the window of an author. Counts are estimates, so a tenth of
-// the window stays free. Authors that reason before they write need more room for
-// their answers than the answers have tokens.
+// what it can read stays free. Authors that reason before they write need more
+// room for their answers than the answers have tokens.
 func (s *session) deskOf(a Author) desk {
 	d := desk{limit: s.MaxTokens, room: math.MaxInt / 4}
 	window := a.window()
@@ -43,7 +43,7 @@ func (s *session) deskOf(a Author) desk {
 		if a.Known.Input > 0 {
 			input = min(input, a.Known.Input)
 		}
-		d.room = input - window/10 - s.frame(d.limit)
+		d.room = input*9/10 - s.frame(d.limit)
 	}
 	return d
 }
@@ -98,7 +98,7 @@ func (s *session) fresh(o order, p piece, earlier unit) *draft {
 	name := fence(text + s.Focus)
 	d := &draft{author: s.Writer, desk: s.desk, mode: Fresh, shown: p, terms: s.terms(o, s.desk.limit, p.tokens)}
 	d.terms.fence = name
-	o.earlier, o.after, o.tokens = earlier != nil, s.reason(), s.target(d.terms)
+	o.earlier, o.tokens = earlier != nil, s.target(d.terms)
 	d.order = o
 	d.Request = s.request(s.Writer, s.desk)
 	d.Messages = s.messages(o, text, name)
@@ -167,7 +167,11 @@ func (s *session) suffix() (*draft, bool) {
 	if d.Model == "" {
 		d.Model = s.Live.Model
 	}
-	if w := s.Main.window(); w > 0 && s.Meter.Request(msgs, d.Tools) > w-d.desk.answer-w/20 {
+	all := s.Meter.Request(msgs, d.Tools)
+	if w := s.Main.window(); w > 0 && all > w-d.desk.answer-w/20 {
+		return nil, false
+	}
+	if most := s.Main.Known.Input; most > 0 && all > most {
 		return nil, false
 	}
 	return d, s.Mode == Suffix || s.cheaper(d)

@@ -22,7 +22,7 @@ func Write(ctx context.Context, b Brief) (*Summary, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
-	s := newSession(b.withDefaults(), nil)
+	s := newSession(b, nil)
 	text, err := s.write(ctx)
 	return s.close(text, err)
 }
@@ -32,6 +32,7 @@ type session struct {
 	Brief
 
 	concepts []Concept
+	own      bool // the writer has a model of its own
 	desk     desk // of the writer
 	cutter   cutter
 	replaced int // tokens of what the summary stands for
@@ -39,14 +40,12 @@ type session struct {
 	mu       sync.Mutex
 	attempts []Attempt
 	sent     int // requests
-	failures int
-	after    Reason // why the newest attempt came to nothing
-	room     int    // tokens of a record that fit; it shrinks when a request is refused as too long
+	room     int // tokens of a record that fit; it shrinks when a request is refused as too long
 }
 
 func newSession(b Brief, concepts []Concept) *session {
-	s := &session{Brief: b, concepts: concepts, cutter: cutter{b.Meter}}
-	s.desk = s.deskOf(b.Writer)
+	s := &session{Brief: b.withDefaults(), concepts: concepts, own: b.Writer.Model != nil, cutter: cutter{b.Meter}}
+	s.desk = s.deskOf(s.Writer)
 	s.room = s.desk.room
 	for _, m := range b.Folded {
 		s.replaced += b.Meter.Message(m)
@@ -66,12 +65,14 @@ func (s *session) close(text string, err error) (*Summary, error) {
 }
 
 func (s *session) write(ctx context.Context) (string, error) {
+	o := order{kind: whole}
 	if req, ok := s.suffix(); ok {
 		text, err := s.try(ctx, req)
 		if err == nil {
 			return text, nil
 		}
-		if !s.goesOn(err, s.Writer.Name != s.Main.Name) {
+		o = o.again(err)
+		if o.failures > s.Retries || !s.own && !s.goesOn(err, o) { // another model may do what this one cannot
 			return "", err
 		}
 	}
@@ -82,31 +83,31 @@ func (s *session) write(ctx context.Context) (string, error) {
 	if s.Earlier != "" {
 		earlier = unit{{s.Language.words().head, s.Earlier}}
 	}
-	return s.digest(ctx, units, earlier)
+	return s.digest(ctx, o, units, earlier)
 }
 
 // digest has the summary written from a record, in one request if that fits,
 // else from notes, which are a record again.
-func (s *session) digest(ctx context.Context, units []unit, earlier unit) (string, error) {
+func (s *session) digest(ctx context.Context, o order, units []unit, earlier unit) (string, error) {
 	for {
 		reserved := s.cutter.size(earlier)
-		if room := s.roomNow(); reserved > room/3 { // too long to stand beside the notes
+		if reserved > s.roomNow()/3 || len(units) == 0 { // too long to stand beside the notes, or all there is
 			units, earlier, reserved = append([]unit{earlier}, units...), nil, 0
 		}
 		pieces := s.cutter.pieces(units, s.roomNow()-reserved)
 		if len(pieces) == 1 {
-			text, err := s.try(ctx, s.fresh(order{kind: whole}, pieces[0], earlier))
+			text, err := s.try(ctx, s.fresh(o, pieces[0], earlier))
 			if err == nil {
 				return text, nil
 			}
-			if !s.goesOn(err, false) {
+			if o = o.again(err); !s.goesOn(err, o) {
 				return "", err
 			}
 			if pieces = s.smaller(pieces[0], reserved); len(pieces) == 1 {
 				continue
 			}
 		}
-		texts, err := s.read(ctx, notes, pieces)
+		texts, err := s.read(ctx, order{kind: notes, failures: o.failures, after: o.after}, pieces)
 		if err != nil {
 			return "", err
 		}
@@ -135,16 +136,16 @@ func (s *session) fitting(p piece, reserved int) []piece {
 
 // read has every piece read, and returns what was written about them in order.
 // The first one goes ahead: from it is learned whether pieces are too long.
-func (s *session) read(ctx context.Context, k kind, pieces []piece) ([]string, error) {
+func (s *session) read(ctx context.Context, o order, pieces []piece) ([]string, error) {
 	if left := s.Requests - s.sentNow(); len(pieces) > left {
 		return nil, fmt.Errorf("scribe: the record has %d parts, and %d of %d requests are left", len(pieces), left, s.Requests)
 	}
 	texts, errs := make([][]string, len(pieces)), make([]error, len(pieces))
-	if texts[0], errs[0] = s.readOne(ctx, k, pieces, 0); errs[0] != nil {
+	if texts[0], errs[0] = s.readOne(ctx, o, pieces, 0); errs[0] != nil {
 		return nil, errs[0]
 	}
 	s.inParallel(ctx, len(pieces)-1, func(ctx context.Context, i int) bool {
-		texts[i+1], errs[i+1] = s.readOne(ctx, k, pieces, i+1)
+		texts[i+1], errs[i+1] = s.readOne(ctx, o, pieces, i+1)
 		return errs[i+1] == nil
 	})
 	var out []string
@@ -155,14 +156,25 @@ func (s *session) read(ctx context.Context, k kind, pieces []piece) ([]string, e
 }
 
 // inParallel runs n tasks, some at a time. Once one reports that it failed, the
-// others are cancelled. It returns when all have ended.
+// others are cancelled. It returns when all have ended, and panics if one did:
+// where the caller can recover from it.
 func (s *session) inParallel(ctx context.Context, n int, task func(ctx context.Context, i int) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	next := make(chan int)
+	next, panics := make(chan int, n), make(chan any, n)
+	for i := range n {
+		next <- i
+	}
+	close(next)
 	var all sync.WaitGroup
 	for range min(n, s.Parallel) {
 		all.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					panics <- p
+					cancel()
+				}
+			}()
 			for i := range next {
 				if !task(ctx, i) {
 					cancel()
@@ -170,11 +182,12 @@ func (s *session) inParallel(ctx context.Context, n int, task func(ctx context.C
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	all.Wait()
+	select {
+	case p := <-panics:
+		panic(p)
+	default:
+	}
 }
 
 // firstCause returns the error that stopped the others, not that of one that was
@@ -196,16 +209,17 @@ func firstCause(ctx context.Context, errs []error) error {
 }
 
 // readOne has one piece read, in smaller ones if it must be.
-func (s *session) readOne(ctx context.Context, k kind, pieces []piece, i int) ([]string, error) {
+func (s *session) readOne(ctx context.Context, o order, pieces []piece, i int) ([]string, error) {
 	p := pieces[i]
+	o.part, o.parts = i+1, len(pieces)
 	for {
 		smaller := s.fitting(p, 0)
 		if len(smaller) == 1 {
-			text, err := s.try(ctx, s.fresh(order{kind: k, part: i + 1, parts: len(pieces)}, p, nil))
+			text, err := s.try(ctx, s.fresh(o, p, nil))
 			if err == nil {
 				return []string{text}, nil
 			}
-			if !s.goesOn(err, false) {
+			if o = o.again(err); !s.goesOn(err, o) {
 				return nil, err
 			}
 			if smaller = s.smaller(p, 0); len(smaller) == 1 {
@@ -214,7 +228,7 @@ func (s *session) readOne(ctx context.Context, k kind, pieces []piece, i int) ([
 		}
 		var out []string
 		for n := range smaller {
-			texts, err := s.readOne(ctx, k, smaller, n)
+			texts, err := s.readOne(ctx, o, smaller, n)
 			if err != nil {
 				return nil, err
 			}

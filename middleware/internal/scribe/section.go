@@ -1,6 +1,7 @@
 package scribe
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -10,20 +11,25 @@ import (
 func heading(line string) string {
 	line = strings.ReplaceAll(strings.ReplaceAll(line, "**", ""), "__", "")
 	line = strings.TrimLeftFunc(line, func(r rune) bool { return !unicode.IsLetter(r) })
-	line = strings.TrimRightFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("#*_:：-—.。】]」", r) })
+	line = strings.TrimRightFunc(line, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("#*_:：-—.。】]」)）", r) })
 	return strings.ToLower(line)
 }
 
 // sectionsOf counts the headings of a section: lines of its name alone, or of its
-// name, a colon, and what it says.
-func sectionsOf(text, section string) int {
-	n, want := 0, heading(section)
+// name, a colon, and what it says; and those of them that are marked as headings,
+// since an item of another section may look like one.
+func sectionsOf(text, section string) (lines, marked int) {
+	want := heading(section)
 	for line := range strings.Lines(text) {
-		if isHeading(line, want) {
-			n++
+		if !isHeading(line, want) {
+			continue
+		}
+		lines++
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") {
+			marked++
 		}
 	}
-	return n
+	return lines, marked
 }
 
 func isHeading(line, want string) bool {
@@ -36,6 +42,9 @@ func isHeading(line, want string) bool {
 
 func isMark(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
+// nothings are what stands where there is nothing to say.
+var nothings = []string{"", "none", "nothing", "n/a", "无"}
+
 // says reports whether something stands under the headings, or behind them.
 func says(text string, sections []string) bool {
 	for line := range strings.Lines(text) {
@@ -46,7 +55,7 @@ func says(text string, sections []string) bool {
 				break
 			}
 		}
-		if rest != "" {
+		if !slices.Contains(nothings, rest) {
 			return true
 		}
 	}
