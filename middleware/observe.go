@@ -3,6 +3,8 @@ package middleware
 import (
 	"context"
 	"log/slog"
+
+	"github.com/laconic-go/laconic/message"
 )
 
 // Observer hears events. It is called synchronously, by whichever goroutine
@@ -57,7 +59,12 @@ func Slog(l *slog.Logger) Observer {
 			level := slog.LevelWarn
 			if e.Kind.Routine() {
 				level = slog.LevelInfo
-				attrs = append(attrs, slog.Int("items", e.Items), slog.Int("input", e.Usage.Input), slog.Int("output", e.Usage.Output))
+			}
+			if e.Items > 0 {
+				attrs = append(attrs, slog.Int("items", e.Items))
+			}
+			if e.Usage != (message.Usage{}) {
+				attrs = append(attrs, slog.Int("input", e.Usage.Input), slog.Int("output", e.Usage.Output))
 			}
 			l.LogAttrs(ctx, level, string(e.Kind), attrs...)
 			return

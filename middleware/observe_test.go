@@ -110,12 +110,16 @@ func TestSlog(t *testing.T) {
 		{Kind: middleware.Edited, By: "contextedit", Why: "cleared 3 results", Items: 3, Edits: make([]*middleware.Record, 2), Before: 900, After: 500, Calls: -1},
 		{Kind: middleware.Refused, By: "fold", Why: "unanswered call", Before: 900, After: 900},
 		{Kind: middleware.JournalFailed, By: "middleware", Why: "kept in memory", Err: errors.New("disk full"), Time: time.Unix(0, 0)},
+		{Kind: middleware.Summarized, By: "summarize", Why: "in the words of the summariser", Items: 5, Usage: message.Usage{Input: 100, Output: 10}},
+		{Kind: middleware.Rejected, By: "summarize", Why: "empty", Err: errors.New("empty")},
 	} {
 		observe(t.Context(), e)
 	}
 	require.Equal(t, `level=INFO msg=edited by=contextedit why="cleared 3 results" edits=2 items=3 before=900 after=500 calls=-1
 level=WARN msg=refused by=fold why="unanswered call"
 level=WARN msg="journal failed" by=middleware why="kept in memory" err="disk full"
+level=INFO msg=summarized by=summarize why="in the words of the summariser" items=5 input=100 output=10
+level=WARN msg=rejected by=summarize why=empty err=empty
 `, out.String())
 
 	out.Reset()

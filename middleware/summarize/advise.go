@@ -173,6 +173,9 @@ func covered(some, among []int) bool {
 // is not enough for now.
 func (e *editor) prepared(src *source, h *head) *middleware.Plan {
 	j := e.job(src, message.IDs(src.view.History()), block{pieces: h.pieces})
+	if !j.fits(h.product) {
+		return nil
+	}
 	plan := &middleware.Plan{
 		Items: len(j.fresh),
 		Why:   fmt.Sprintf("folded %s into a summary that was prepared", count(len(j.fresh), "message")),

@@ -117,10 +117,23 @@ func question(v *middleware.View) string {
 func (j *job) make(ctx context.Context) (*product, error) {
 	j.flush(ctx)
 	p, own, err := j.memory.do(ctx, j.key, j.quiet, j.produce)
+	if err == nil && !own && !j.fits(p) { // what is folded has become shorter since
+		j.memory.forget(j.key, p)
+		p, own, err = j.memory.do(ctx, j.key, j.quiet, j.produce)
+	}
 	if err == nil && !own {
 		j.use(ctx, p)
 	}
 	return p, err
+}
+
+// fits reports whether a product is shorter than what it stands for.
+func (j *job) fits(p *product) bool {
+	n := 0
+	for _, m := range p.messages {
+		n += j.fold.View.Count(m)
+	}
+	return n < j.before
 }
 
 // use tells of a product that now stands in a view. Observers hear once how it was
@@ -220,6 +233,9 @@ func (j *job) words(ctx context.Context, ledger string, all *spent) (*product, e
 
 // asks reports whether somebody is asked for the words.
 func (j *job) asks() bool {
+	if f := j.fold; f != nil && len(f.Messages) == 0 && len(f.Earlier) == 0 {
+		return false // there is nothing to say
+	}
 	return j.Strategy.kind != rules && (j.Summarizer != nil || j.model != nil || j.Live != nil)
 }
 

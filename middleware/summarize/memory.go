@@ -142,6 +142,16 @@ func (m *memory) keep(k key, p *product) {
 	m.made = append(m.made, k)
 }
 
+// forget forgets what was made for a key, if it is that still.
+func (m *memory) forget(k key, p *product) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.products[k] == p {
+		delete(m.products, k)
+		m.made = slices.DeleteFunc(m.made, func(o key) bool { return o == k })
+	}
+}
+
 // claim tells which of the places nobody has claimed before.
 func (m *memory) claim(all []place) (mine []bool) {
 	m.mu.Lock()

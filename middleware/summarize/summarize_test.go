@@ -429,3 +429,47 @@ func TestParallelChunks(t *testing.T) {
 	require.Equal(t, int32(3), most.Load(), "as many at a time as may be")
 	require.Less(t, len(view), len(h)/2)
 }
+
+// A summary that was made of longer messages is not used where it would be no
+// shorter than they are now.
+func TestMadeForLongerMessages(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	mw := summarize.New(nil, summarize.Options{Keep: 2, Summarizer: func(_ context.Context, f *summarize.Fold) (string, error) {
+		asked++
+		return strings.TrimSpace(strings.Repeat("log ", f.Tokens*9/10)), nil
+	}})
+	h := history(8)
+	_, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}})
+	require.NoError(t, err)
+	require.Equal(t, 1, asked)
+	cleared := middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		p := &middleware.Plan{}
+		for i, m := range v.All() {
+			if m.Role == message.RoleTool {
+				r, _ := m.Parts[0].(message.ToolResult)
+				r.Text = "a line of the log is all that is left"
+				p.Edits = append(p.Edits, middleware.RewriteOf(i, r))
+			}
+		}
+		return p, nil
+	}, middleware.Options{})
+	view, events := fold(t, middleware.Chain(cleared, mw), h)
+	require.Equal(t, 2, asked)
+	require.NotContains(t, kinds(events), middleware.Refused)
+	require.Less(t, len(view), len(h)/2)
+}
+
+// Where all is dropped, nobody is asked, and the summary says so.
+func TestAllDropped(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	for i := range h {
+		h[i].Time = time.Unix(int64(i), 0)
+	}
+	view, _ := fold(t, summarize.New(nil, summarize.Options{
+		Keep: -1, Strategy: summarize.Since(time.Unix(1000, 0)),
+		Summarizer: func(context.Context, *summarize.Fold) (string, error) { return "", errors.New("nobody should be asked") },
+	}), h)
+	require.Contains(t, summaryIn(t, view, h).Text(), "(18 messages compacted: 0 of the user, 10 of the assistant; 18 of them left out)")
+}

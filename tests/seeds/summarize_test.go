@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -386,4 +388,45 @@ func TestE2(t *testing.T) {
 		summarize.Facts(concepts...))
 	require.Contains(t, text, "Key objectives: a green build")
 	require.Len(t, asked, 2)
+}
+
+// sample reads the sections of the sample conversation of D-3.
+func sample(t *testing.T) (sections map[string]string, conversation func(name string) []message.Message) {
+	t.Helper()
+	a, err := txtar.ParseFile("../../middleware/internal/recap/testdata/d3.txtar")
+	require.NoError(t, err)
+	sections = map[string]string{}
+	for _, f := range a.Files {
+		sections[f.Name] = strings.TrimSuffix(string(f.Data), "\n")
+	}
+	return sections, func(name string) []message.Message {
+		var h []message.Message
+		for line := range strings.Lines(sections[name]) {
+			role, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+			if quoted, err := strconv.Unquote(text); err == nil {
+				text = quoted
+			}
+			h = append(h, message.Message{Role: message.Role(role), Parts: []message.Part{message.Text{Text: text}}})
+		}
+		return h
+	}
+}
+
+func TestD3(t *testing.T) {
+	t.Parallel()
+	sections, conversation := sample(t)
+	in, more := conversation("in"), conversation("more")
+	// Code that tells no language is no part of a summary, and makes it worth one.
+	in[1].Parts = append(in[1].Parts, message.Text{Text: "```\n" + strings.Repeat("x := y\n", 400) + "```"})
+	first, last := message.User("先说第一件事。"), message.User("还有什么?")
+	mw := summarize.New(nil, summarize.Options{Keep: 1, LedgerTokens: -1})
+
+	view, _ := foldedBy(t, mw, slices.Concat([]message.Message{first}, in, []message.Message{last}), summarize.Name)
+	require.Len(t, view, 3)
+	require.Equal(t, sections["want"], view[1].Text(), "byte for byte")
+
+	more[1].Parts = append(more[1].Parts, message.Text{Text: "```\n" + strings.Repeat("x := y\n", 400) + "```"})
+	view, _ = foldedBy(t, mw, slices.Concat([]message.Message{first}, in, more, []message.Message{last}), summarize.Name)
+	require.Len(t, view, 3)
+	require.Equal(t, sections["want more"], view[1].Text(), "updated: 34, 17, 17")
 }
