@@ -89,11 +89,11 @@ func strategy(dst *summarize.Strategy) value {
 			if err := text(&name)(n); err != nil {
 				return n.wrong(want)
 			}
-			make, ok := simple[name]
+			strategy, ok := simple[name]
 			if !ok {
 				return n.errorf("is %q, want %s", name, want)
 			}
-			*dst = make()
+			*dst = strategy()
 			return nil
 		}
 		if len(n.pairs) != 1 {
@@ -109,13 +109,13 @@ func strategy(dst *summarize.Strategy) value {
 }
 
 // counted reads a strategy that needs a number of messages.
-func counted(dst *summarize.Strategy, make func(int) summarize.Strategy) value {
+func counted(dst *summarize.Strategy, of func(int) summarize.Strategy) value {
 	return func(n *node) error {
 		var messages int
 		if err := whole(&messages, 1)(n); err != nil {
 			return err
 		}
-		*dst = make(messages)
+		*dst = of(messages)
 		return nil
 	}
 }

@@ -70,8 +70,8 @@ func TestSummarizeErrors(t *testing.T) {
 		"mode: suffix":                        `mode is "suffix", want auto or fresh`,
 		"timeout: 5":                          `timeout is 5, want a time span above 0, as 90s or 2m`,
 		"timeout: -5s":                        `timeout is the text "-5s", want a time span above 0`,
-		"header: ' '":                         `header cannot be: header is blank, want a text that can be seen`,
-		"sections: ['1.']":                    `sections cannot be: sections[0] is "1.", want a heading with letters`,
+		"header: ' '":                         `header cannot be: the header is blank, want a text that can be seen`,
+		"sections: ['1.']":                    `sections cannot be: heading 0 of sections is "1.", want a heading with letters`,
 	} {
 		_, err := Parse("c", []byte("chain:\n- use: summarize\n  "+in))
 		require.ErrorContains(t, err, want, in)

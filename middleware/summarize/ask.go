@@ -26,7 +26,9 @@ func (j *job) askSummarizer(ctx context.Context) (string, error) {
 	f := *j.fold
 	for n := 1; ; n++ {
 		words, err := j.attempt(ctx, &f)
-		j.tell(ctx, middleware.Event{Kind: middleware.Attempted, Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts)})
+		j.tell(ctx, middleware.Event{
+			Kind: middleware.Attempted, Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts),
+		})
 		if err == nil {
 			if err = f.accept(words); err == nil {
 				return strings.TrimSpace(words), nil

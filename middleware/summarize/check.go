@@ -26,7 +26,7 @@ func (u Urgency) String() string {
 type Status struct {
 	Due       bool    // from the soft threshold on
 	Tokens    int     // of all that would be sent
-	Threshold int     // in tokens: the one that is reached, else the soft one, or the hard one if there is no soft one; 0: triggers do not go by tokens
+	Threshold int     // tokens: the one that is reached, else the soft one if there is one; 0: it does not go by tokens
 	Urgency   Urgency // which threshold is reached
 	Why       string  // for people: in numbers
 }
@@ -44,8 +44,8 @@ func Check(ctx context.Context, req *middleware.Request, opts Options, before ..
 	if err != nil {
 		return Status{}, err
 	}
-	complete := opts.complete()
-	s, err := complete.status(d.After)
+	e := &editor{Options: opts.complete()}
+	s, err := e.status(d.After)
 	if err != nil {
 		return Status{}, &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: err}
 	}
@@ -53,8 +53,8 @@ func Check(ctx context.Context, req *middleware.Request, opts Options, before ..
 }
 
 // status says how near a fold of a view is.
-func (o *Options) status(v *middleware.View) (Status, error) {
-	h, _ := o.Trigger.(hard)
+func (e *editor) status(v *middleware.View) (Status, error) {
+	h, _ := e.Trigger.(hard)
 	s := Status{Tokens: v.Tokens(), Threshold: h.threshold(v)}
 	none := func() *middleware.Plan { return nil }
 	met, why, err := h.Met(v, none)
@@ -65,13 +65,13 @@ func (o *Options) status(v *middleware.View) (Status, error) {
 		s.Due, s.Urgency = true, Hard
 		return s, nil
 	}
-	if o.Soft == nil {
+	if e.Soft == nil {
 		return s, nil
 	}
-	if met, s.Why, err = o.Soft.Met(v, none); err != nil {
+	if met, s.Why, err = e.Soft.Met(v, none); err != nil {
 		return Status{}, err
 	}
-	s.Threshold, _ = trigger.Threshold(o.Soft, v)
+	s.Threshold, _ = trigger.Threshold(e.Soft, v)
 	if met {
 		s.Due, s.Urgency = true, Soft
 	}

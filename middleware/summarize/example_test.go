@@ -164,7 +164,7 @@ type shelf struct{}
 
 func (shelf) Save(_ context.Context, memories []summarize.Memory) error {
 	for _, m := range memories {
-		fmt.Println("remembered:", m.Text)
+		fmt.Println("remembered:", m.Text) //nolint:forbidigo // its output is that of the example
 	}
 	return nil
 }

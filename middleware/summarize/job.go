@@ -105,9 +105,9 @@ func (j *job) worth() bool {
 // question returns what the user has asked last.
 func question(v *middleware.View) string {
 	h := v.History()
-	for i := len(h) - 1; i >= 0; i-- {
-		if h[i].Role == message.RoleUser {
-			return h[i].Text()
+	for _, m := range slices.Backward(h) {
+		if m.Role == message.RoleUser {
+			return m.Text()
 		}
 	}
 	return ""
@@ -200,7 +200,8 @@ func (j *job) write(ctx context.Context, all *spent) (p *product, how string, er
 		case ctx.Err() != nil:
 			return nil, "", ctx.Err()
 		case j.NoFallback || j.quiet:
-			return nil, "", &middleware.Error{Kind: middleware.KindOf(err), Op: Name, Err: fmt.Errorf("no summary that can be taken: %w", err)}
+			err = fmt.Errorf("no summary that can be taken: %w", err)
+			return nil, "", &middleware.Error{Kind: middleware.KindOf(err), Op: Name, Err: err}
 		}
 	}
 	if t := j.byRules(); t.words != "" || ledger != "" {

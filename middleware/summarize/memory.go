@@ -76,7 +76,7 @@ func newMemory() *memory {
 // waits, and takes over if the first one is called off, or tries in earnest where
 // that one only did what it could.
 func (m *memory) do(
-	ctx context.Context, k key, quiet bool, make func(context.Context) (*product, error),
+	ctx context.Context, k key, quiet bool, write func(context.Context) (*product, error),
 ) (p *product, own bool, err error) {
 	for {
 		p, f, first := m.board(k)
@@ -84,7 +84,7 @@ func (m *memory) do(
 		case p != nil:
 			return p, false, nil
 		case first:
-			p, err := m.fly(ctx, k, f, quiet, make)
+			p, err := m.fly(ctx, k, f, quiet, write)
 			return p, true, err
 		}
 		select {
@@ -115,7 +115,7 @@ func (m *memory) board(k key) (p *product, f *flight, first bool) {
 }
 
 // fly makes a summary. If that panics, those who wait make it themselves.
-func (m *memory) fly(ctx context.Context, k key, f *flight, quiet bool, make func(context.Context) (*product, error)) (*product, error) {
+func (m *memory) fly(ctx context.Context, k key, f *flight, quiet bool, write func(context.Context) (*product, error)) (*product, error) {
 	f.abandoned = true
 	defer func() {
 		m.mu.Lock()
@@ -126,7 +126,7 @@ func (m *memory) fly(ctx context.Context, k key, f *flight, quiet bool, make fun
 		}
 		close(f.landed)
 	}()
-	p, err := make(ctx)
+	p, err := write(ctx)
 	f.product, f.err = p, err
 	f.abandoned = err != nil && (quiet || ctx.Err() != nil)
 	return p, err

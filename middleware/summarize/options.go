@@ -179,7 +179,8 @@ func (o Options) Validate() error {
 		}
 	}
 	if !slices.Contains([]message.Role{"", message.RoleUser, message.RoleSystem, message.RoleAssistant}, o.Role) {
-		errs = append(errs, fmt.Errorf("Role is %q, want %q, %q or %q", o.Role, message.RoleUser, message.RoleSystem, message.RoleAssistant))
+		errs = append(errs, fmt.Errorf("the Role is %q, want %q, %q or %q",
+			o.Role, message.RoleUser, message.RoleSystem, message.RoleAssistant))
 	}
 	if o.Mode < Auto || o.Mode > Fresh {
 		errs = append(errs, fmt.Errorf("Mode is %d, want Auto, Suffix or Fresh", o.Mode))
@@ -189,21 +190,21 @@ func (o Options) Validate() error {
 	}
 	for i, s := range o.Sections {
 		if !strings.ContainsFunc(s, unicode.IsLetter) {
-			errs = append(errs, fmt.Errorf("Sections[%d] is %q, want a heading with letters", i, s))
+			errs = append(errs, fmt.Errorf("heading %d of Sections is %q, want a heading with letters", i, s))
 		}
 	}
 	if !o.Language.known() {
-		errs = append(errs, fmt.Errorf("Language is %q, want %q, %q, or none for that of the conversation", o.Language, English, Chinese))
+		errs = append(errs, fmt.Errorf("the Language is %q, want %q, %q, or none for that of the conversation", o.Language, English, Chinese))
 	}
 	if o.Header != "" && strings.TrimSpace(o.Header) == "" {
-		errs = append(errs, errors.New("Header is blank, want a text that can be seen"))
+		errs = append(errs, errors.New("the Header is blank, want a text that can be seen"))
 	}
 	if o.Background != nil && o.Soft == nil {
-		errs = append(errs, errors.New("Background would never run: Soft is nil, want a trigger that is met before Trigger"))
+		errs = append(errs, errors.New("the Background would never run: Soft is nil, want a trigger that is met before Trigger"))
 	}
 	errs = append(errs, o.Strategy.validate())
 	if err := (middleware.Options{Trigger: o.Soft}).Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("Soft: %w", err))
+		errs = append(errs, fmt.Errorf("the trigger Soft: %w", err))
 	}
 	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
 }
@@ -251,7 +252,7 @@ func (h hard) room(v *middleware.View) (tokens int, known bool, err error) {
 		return 0, false, nil
 	}
 	if h.reserve >= b.Window {
-		return 0, false, fmt.Errorf("Reserve is %d tokens and the window of model %q %d, so that no view would fit: "+
+		return 0, false, fmt.Errorf("the Reserve is %d tokens and the window of model %q %d, so that no view would fit: "+
 			"lower Reserve, or correct Request.Budget", h.reserve, v.Request().Model, b.Window)
 	}
 	return b.Window - max(h.reserve, b.Reserve), true, nil

@@ -16,27 +16,27 @@ import (
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	for want, opts := range map[string]summarize.Options{
-		`Reserve is -1 tokens, want 0 or more`:                         {Reserve: -1},
-		`KeepRounds is -1 rounds, want 0 or more`:                      {KeepRounds: -1},
-		`KeepTurns is -1 turns, want 0 or more`:                        {KeepTurns: -1},
-		`KeepTokens is -1 tokens, want 0 or more`:                      {KeepTokens: -1},
-		`SummaryTokens is -1 tokens, want 0 or more`:                   {SummaryTokens: -1},
-		`Parallel is -1 summaries at a time, want 0 or more`:           {Parallel: -1},
-		`Role is "tool", want "user", "system" or "assistant"`:         {Role: message.RoleTool},
-		`Language is "fr", want "en", "zh", or none`:                   {Language: "fr"},
-		`Header is blank, want a text that can be seen`:                {Header: " "},
-		`Mode is 7, want Auto, Suffix or Fresh`:                        {Mode: 7},
-		`Mode is Suffix and Live is nil`:                               {Mode: summarize.Suffix},
-		`Sections[1] is "2.", want a heading with letters`:             {Sections: []string{"1. Done", "2."}},
-		`Background would never run: Soft is nil`:                      {Background: summarize.NewBackground(t.Context(), 1).Go},
-		`Soft: Trigger: trigger at 0 tokens, want more than 0`:         {Soft: trigger.Tokens(0)},
-		`Trigger: trigger.Fraction(2), want more than 0 and at most 1`: {Trigger: trigger.Fraction(2)},
-		`MinCalls is -1 calls, want 0 or more`:                         {MinCalls: -1},
-		`Strategy is chunks(0), want 1 message or more`:                {Strategy: summarize.Chunks(0)},
-		`Strategy is only last(-2), want 1 message or more`:            {Strategy: summarize.OnlyLast(-2)},
-		`Strategy is since no time, want one`:                          {Strategy: summarize.Since(time.Time{})},
-		`Strategy is facts of nothing, want a concept at least`:        {Strategy: summarize.Facts()},
-		`concept 0 has Keyword "" and Description "x"`:                 {Strategy: summarize.Facts(summarize.Concept{Description: "x"})},
+		`Reserve is -1 tokens, want 0 or more`:                             {Reserve: -1},
+		`KeepRounds is -1 rounds, want 0 or more`:                          {KeepRounds: -1},
+		`KeepTurns is -1 turns, want 0 or more`:                            {KeepTurns: -1},
+		`KeepTokens is -1 tokens, want 0 or more`:                          {KeepTokens: -1},
+		`SummaryTokens is -1 tokens, want 0 or more`:                       {SummaryTokens: -1},
+		`Parallel is -1 summaries at a time, want 0 or more`:               {Parallel: -1},
+		`Role is "tool", want "user", "system" or "assistant"`:             {Role: message.RoleTool},
+		`Language is "fr", want "en", "zh", or none`:                       {Language: "fr"},
+		`Header is blank, want a text that can be seen`:                    {Header: " "},
+		`Mode is 7, want Auto, Suffix or Fresh`:                            {Mode: 7},
+		`Mode is Suffix and Live is nil`:                                   {Mode: summarize.Suffix},
+		`heading 1 of Sections is "2.", want a heading with letters`:       {Sections: []string{"1. Done", "2."}},
+		`Background would never run: Soft is nil`:                          {Background: summarize.NewBackground(t.Context(), 1).Go},
+		`the trigger Soft: Trigger: trigger at 0 tokens, want more than 0`: {Soft: trigger.Tokens(0)},
+		`Trigger: trigger.Fraction(2), want more than 0 and at most 1`:     {Trigger: trigger.Fraction(2)},
+		`MinCalls is -1 calls, want 0 or more`:                             {MinCalls: -1},
+		`Strategy is chunks(0), want 1 message or more`:                    {Strategy: summarize.Chunks(0)},
+		`Strategy is only last(-2), want 1 message or more`:                {Strategy: summarize.OnlyLast(-2)},
+		`Strategy is since no time, want one`:                              {Strategy: summarize.Since(time.Time{})},
+		`Strategy is facts of nothing, want a concept at least`:            {Strategy: summarize.Facts()},
+		`concept 0 has Keyword "" and Description "x"`:                     {Strategy: summarize.Facts(summarize.Concept{Description: "x"})},
 		`concept 1 has the Keyword "a" of another one`: {
 			Strategy: summarize.Facts(summarize.Concept{Keyword: "a"}, summarize.Concept{Keyword: "a"}),
 		},
@@ -79,7 +79,8 @@ func TestTimeout(t *testing.T) {
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 	require.NotEmpty(t, events)
 
-	small := middlewaretest.Script(middlewaretest.Wait(), middlewaretest.Wait(), middlewaretest.Wait())
+	wait := middlewaretest.Wait()
+	small := middlewaretest.Script(wait, wait, wait)
 	view, _ = fold(t, summarize.New(small.Model(), summarize.Options{Timeout: time.Nanosecond}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 }

@@ -31,9 +31,9 @@ func (p piece) messages() int {
 }
 
 // pieces returns what may be folded of a view, in order.
-func (o *Options) pieces(v *middleware.View) []piece {
+func (e *editor) pieces(v *middleware.View) []piece {
 	units := joined(v)
-	cut := o.cut(v, units)
+	cut := e.cut(v, units)
 	var out []piece
 	section, last := 0, time.Time{}
 	for _, u := range units {
@@ -48,7 +48,7 @@ func (o *Options) pieces(v *middleware.View) []piece {
 				last = m.Time
 			}
 			p.tokens += v.TokensOf(i)
-			free = free && v.Protected(i) == 0 && !(o.PreserveMemory && m.Hints.Memory)
+			free = free && v.Protected(i) == 0 && (!e.PreserveMemory || !m.Hints.Memory)
 		}
 		if p.time = last; free {
 			out = append(out, p)
@@ -93,11 +93,10 @@ func ours(v *middleware.View, i int) *middleware.Record {
 }
 
 // cut returns the position from which on all stays.
-func (o *Options) cut(v *middleware.View, units []message.Unit) int {
-	cut := v.Len() - max(0, o.Keep)
-	rounds, turns, room := o.KeepRounds, o.KeepTurns, o.KeepTokens
-	for k := len(units) - 1; k >= 0; k-- {
-		u := units[k]
+func (e *editor) cut(v *middleware.View, units []message.Unit) int {
+	cut := v.Len() - max(0, e.Keep)
+	rounds, turns, room := e.KeepRounds, e.KeepTurns, e.KeepTokens
+	for _, u := range slices.Backward(units) {
 		tokens := 0
 		for i := u.First; i <= u.Last; i++ {
 			tokens += v.TokensOf(i)
@@ -111,7 +110,7 @@ func (o *Options) cut(v *middleware.View, units []message.Unit) int {
 		if u.Round {
 			rounds--
 		}
-		if e := v.Span(u.First).Edit; v.At(u.First).Role == message.RoleUser && (e == nil || e.Kind != middleware.Fold) {
+		if by := v.Span(u.First).Edit; v.At(u.First).Role == message.RoleUser && (by == nil || by.Kind != middleware.Fold) {
 			turns--
 		}
 		if !keep {

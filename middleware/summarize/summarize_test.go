@@ -397,8 +397,8 @@ func TestSummaryIsNotEmitted(t *testing.T) {
 	model := summarize.New(small.Model(), summarize.Options{Sections: []string{}})(big.Model())
 	var emitted strings.Builder
 	_, err := model(t.Context(), &middleware.Request{Messages: history(8), Force: []string{"*"}}, func(d middleware.Delta) error {
-		emitted.WriteString(fmt.Sprint(d))
-		return nil
+		_, err := fmt.Fprint(&emitted, d)
+		return err
 	})
 	require.NoError(t, err)
 	require.Contains(t, emitted.String(), "the answer")
@@ -412,7 +412,8 @@ func TestParallelChunks(t *testing.T) {
 	s := func(ctx context.Context, f *summarize.Fold) (string, error) {
 		n := now.Add(1)
 		defer now.Add(-1)
-		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		if n > most.Load() {
+			most.Store(n)
 		}
 		if n == 3 {
 			close(together)
@@ -469,7 +470,9 @@ func TestAllDropped(t *testing.T) {
 	}
 	view, _ := fold(t, summarize.New(nil, summarize.Options{
 		Keep: -1, Strategy: summarize.Since(time.Unix(1000, 0)),
-		Summarizer: func(context.Context, *summarize.Fold) (string, error) { return "", errors.New("nobody should be asked") },
+		Summarizer: func(context.Context, *summarize.Fold) (string, error) {
+			return "", errors.New("nobody should be asked")
+		},
 	}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "(18 messages compacted: 0 of the user, 10 of the assistant; 18 of them left out)")
 }

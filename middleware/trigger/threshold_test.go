@@ -42,8 +42,10 @@ func TestThreshold(t *testing.T) {
 		"not":         {trigger.Not(trigger.Tokens(5)), want{}, want{}},
 	} {
 		n, ok := trigger.Threshold(c.trigger, known)
-		require.Equal(t, c.known, want{n, ok}, "%s, of a known window", name)
+		got := want{n, ok}
+		require.Equal(t, c.known, got, "%s, of a known window", name)
 		n, ok = trigger.Threshold(c.trigger, unknown)
-		require.Equal(t, c.unknown, want{n, ok}, "%s, of an unknown window", name)
+		got = want{n, ok}
+		require.Equal(t, c.unknown, got, "%s, of an unknown window", name)
 	}
 }
