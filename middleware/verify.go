@@ -326,7 +326,8 @@ func isMedia(p message.Part) bool {
 // onlyShortened checks a rewrite in the newest round: all parts but results
 // stay, and of a result so much that at least half of the new text is its
 // beginning and its end. Media may give way to a text that tells so, since those
-// that a provider rejects would be rejected in each call to come.
+// that a provider rejects would be rejected in each call to come; of the text
+// beside them, the last line of the new one is then what tells of them.
 func onlyShortened(before, after []message.Part) error {
 	if len(before) != len(after) {
 		return errors.New("the newest round keeps all its parts")
@@ -348,21 +349,28 @@ func onlyShortened(before, after []message.Part) error {
 // Whose result it is, is not looked at.
 func shortened(was, is message.ToolResult) bool {
 	if was.Content == is.Content {
-		return shortens(was.Text, is.Text)
+		return len(is.Text) < len(was.Text) && keepsEnds(was.Text, is.Text)
 	}
-	return is.Content == nil && isMedia(was.Content) && strings.HasPrefix(is.Text, was.Text) && strings.TrimSpace(is.Text) != ""
-}
-
-func shortens(before, after string) bool {
-	if len(after) >= len(before) {
+	if is.Content != nil || !isMedia(was.Content) || strings.TrimSpace(is.Text) == "" {
 		return false
 	}
+	if strings.HasPrefix(is.Text, was.Text) || keepsEnds(was.Text, is.Text) {
+		return true
+	}
+	k := strings.LastIndexByte(is.Text, '\n')
+	return k >= 0 && keepsEnds(was.Text, is.Text[:k])
+}
+
+// keepsEnds reports whether at least half of a text is the beginning and the end
+// of another one.
+func keepsEnds(before, after string) bool {
+	shorter := min(len(before), len(after))
 	head := 0
-	for head < len(after) && before[head] == after[head] {
+	for head < shorter && before[head] == after[head] {
 		head++
 	}
 	tail := 0
-	for tail < len(after)-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
+	for tail < shorter-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
 		tail++
 	}
 	return strings.TrimSpace(after) != "" && 2*(head+tail) >= len(after)

@@ -12,7 +12,8 @@ import (
 // shorten returns the head and the tail of a text, with a mark between them that
 // says how much is missing, in so many tokens or bytes at most if that can be. What
 // it returns is the text itself only if that cannot be made shorter. It cuts
-// between runes, and where a line ends if there is one near.
+// between runes, and where a line ends if there is one near. A note on media at the
+// end stays whole.
 func shorten(by tokens.Counter, text string, unit message.Limit, limit int) string {
 	of := func(s string) int {
 		if unit == message.RequestBytes {
@@ -23,6 +24,13 @@ func shorten(by tokens.Counter, text string, unit message.Limit, limit int) stri
 	size := of(text)
 	if size <= limit {
 		return text
+	}
+	if said, note, ok := noted(text); ok {
+		s := shorten(by, said, unit, limit-of("\n"+note)) + "\n" + note
+		if of(s) <= limit && len(s) < len(text) {
+			return s
+		}
+		return least(text)
 	}
 	keep := len(text)
 	for keep = scaled(keep, limit, size); keep >= leastKept; keep = scaled(keep, limit, size) {

@@ -73,16 +73,24 @@ func (s *sketch) weigh(m message.Message) load {
 }
 
 // rewrite puts other parts in place of those of a message, if that makes it
-// smaller.
-func (s *sketch) rewrite(at int, parts []message.Part) {
+// smaller, and reports whether it did.
+func (s *sketch) rewrite(at int, parts []message.Part) bool {
+	m, l, ok := s.lighter(at, parts)
+	if !ok {
+		return false
+	}
+	was := s.loads[at]
+	s.now[at], s.loads[at], s.state[at] = m, l, rewritten
+	s.total = s.total.minus(was).plus(l)
+	return true
+}
+
+// lighter returns a message with other parts, and whether that is smaller.
+func (s *sketch) lighter(at int, parts []message.Part) (message.Message, load, bool) {
 	m := s.now[at]
 	m.Parts = parts
 	l, was := s.weigh(m), s.loads[at]
-	if l.tokens > was.tokens || l.tokens == was.tokens && l.bytes >= was.bytes {
-		return
-	}
-	s.now[at], s.loads[at], s.state[at] = m, l, rewritten
-	s.total = s.total.minus(was).plus(l)
+	return m, l, l.tokens < was.tokens || l.tokens == was.tokens && l.bytes < was.bytes
 }
 
 // fold leaves messages out.
