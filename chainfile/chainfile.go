@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -22,6 +23,7 @@ type File struct {
 	Window  int            // context size of the model, in tokens; 0: the file gives none
 	Reserve int            // of it: kept free for the answer
 	Counter tokens.Counter // nil: auto, the counter that a chain uses by itself
+	Archive store.Store    // where cleared content is kept, for the chain and for a tool like agent.Recall; nil: the file names none
 
 	// Chain has the middlewares in order, the outermost first: at least one.
 	Chain []middleware.Middleware
@@ -66,6 +68,7 @@ func (f *File) keys() []key {
 		{"window", whole(&f.Window, 1)},
 		{"reserve", whole(&f.Reserve, 0)},
 		{"counter", counter(&f.Counter)},
+		{"archive", archive(&f.Archive)},
 		{"chain", chain(&f.Chain)},
 	}
 }
@@ -108,10 +111,14 @@ func (f *File) Budget() *middleware.Budget {
 func (f *File) Middleware() middleware.Middleware { return f.With(middleware.Env{}) }
 
 // With is [File.Middleware] with an Env, as to keep the edits in a journal that
-// several processes share. The file's counter is used if env has none.
+// several processes share. The file's counter and archive are
+// used if env has none.
 func (f *File) With(env middleware.Env) middleware.Middleware {
 	if env.Counter == nil {
 		env.Counter = f.Counter
+	}
+	if env.Archive == nil {
+		env.Archive = f.Archive
 	}
 	chain, model, budget := middleware.With(env, f.Chain...), f.Model, f.Budget()
 	return func(next middleware.Model) middleware.Model {

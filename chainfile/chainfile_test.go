@@ -23,18 +23,18 @@ func TestErrors(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"empty":                   {"", `c: is empty: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
 		"a comment":               {"# nothing\n", `c: is empty: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
-		"a word":                  {"contextedit", `c:1:1: is the text "contextedit", want a map with model, window, reserve, counter or chain`},
-		"a list":                  {"- use: contextedit", `c:1:1: is a list, want a map with model, window, reserve, counter or chain`},
+		"a word":                  {"contextedit", `c:1:1: is the text "contextedit", want a map with model, window, reserve, counter, archive or chain`},
+		"a list":                  {"- use: contextedit", `c:1:1: is a list, want a map with model, window, reserve, counter, archive or chain`},
 		"no chain":                {"model: x", `c:1:1: has no chain: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
 		"empty chain":             {"chain: []", `c:1:8: chain is empty, want at least one middleware, as [{use: contextedit}]`},
 		"chain without a value":   {"chain:\n", `c:1:8: chain is left empty, want a list of middlewares, as [{use: contextedit}]`},
 		"chain of one":            {"chain: {use: contextedit}", `c:1:8: chain is a map, want a list of middlewares, as [{use: contextedit}]`},
 		"entry of a word":         {"chain: [contextedit]", `c:1:9: chain[0] is the text "contextedit", want a map with the key use, as {use: contextedit}`},
-		"no use":                  {"chain:\n  - keep: 5\n", `c:2:5: chain[0] names no middleware: want the key use, with contextedit or fit`},
-		"unknown use":             {"chain:\n- use: context_edit\n", `c:2:8: chain[0].use is "context_edit", which is no middleware (did you mean contextedit?); want contextedit or fit`},
+		"no use":                  {"chain:\n  - keep: 5\n", `c:2:5: chain[0] names no middleware: want the key use, with contextedit, fit, microcompact or trim`},
+		"unknown use":             {"chain:\n- use: context_edit\n", `c:2:8: chain[0].use is "context_edit", which is no middleware (did you mean contextedit?); want contextedit, fit, microcompact or trim`},
 		"use of a number":         {"chain:\n- use: 5\n", `c:2:8: chain[0].use is 5, want text: put it in quotes`},
-		"unknown key at the top":  {"chains: []", `c:1:1: chains is no key here (did you mean chain?); the keys here are model, window, reserve, counter, chain`},
-		"no key like it":          {"temperature: 1", `c:1:1: temperature is no key here; the keys here are model, window, reserve, counter, chain`},
+		"unknown key at the top":  {"chains: []", `c:1:1: chains is no key here (did you mean chain?); the keys here are model, window, reserve, counter, archive, chain`},
+		"no key like it":          {"temperature: 1", `c:1:1: temperature is no key here; the keys here are model, window, reserve, counter, archive, chain`},
 		"the name in Go":          {use + "ExcludeTools: [a]", `c:3:5: chain[0].ExcludeTools is no key here (did you mean exclude_tools?); the keys here are use, trigger, keep, keep_rounds, `},
 		"key twice":               {use + "keep: 5\n    keep: 6\n", `c:4:5: chain[0].keep is here twice, first in line 3: want each key once`},
 		"key twice at the top":    {"model: a\nmodel: b\n", `c:2:1: model is here twice, first in line 1: want each key once`},
@@ -278,6 +278,7 @@ func FuzzParse(f *testing.F) {
 		file, err := chainfile.Parse("c", data)
 		if err == nil {
 			require.NotEmpty(t, file.Chain)
+			file.Archive = nil // it may name a folder
 			_, _, err := middleware.Apply(t.Context(), file.Middleware(), &middleware.Request{Messages: conversation()})
 			if err != nil {
 				require.Equal(t, middleware.Invalid, middleware.KindOf(err), "only an option that does not fit the request fails the call: %v", err)

@@ -11,6 +11,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // TestPage makes sure that docs/chain-files.md has each key of each table.
@@ -53,8 +55,10 @@ func TestPage(t *testing.T) {
 func TestAllOptions(t *testing.T) {
 	t.Parallel()
 	options := map[string]reflect.Type{
-		contextedit.Name: reflect.TypeFor[contextedit.Options](),
-		fit.Name:         reflect.TypeFor[fit.Options](),
+		contextedit.Name:  reflect.TypeFor[contextedit.Options](),
+		fit.Name:          reflect.TypeFor[fit.Options](),
+		trim.Name:         reflect.TypeFor[trim.Options](),
+		microcompact.Name: reflect.TypeFor[microcompact.Options](),
 	}
 	for name, k := range kinds() {
 		require.Contains(t, options, name, "this test knows the options of each kind")

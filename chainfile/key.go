@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // key is a key of a map, and where its value goes.
@@ -133,6 +134,41 @@ func share(dst *float64) value {
 			return n.wrong(want)
 		}
 		*dst = f
+		return nil
+	}
+}
+
+// choice reads one of several words into a variable.
+func choice[T ~string](dst *T, words ...T) value {
+	return func(n *node) error {
+		names := make([]string, len(words))
+		for i, w := range words {
+			names[i] = string(w)
+		}
+		if n.shape != aText || !slices.Contains(names, n.text) {
+			hint := ""
+			if n.shape == aText {
+				hint = didYouMean(n.text, names)
+			}
+			return n.errorf("is %s%s, want %s", n.describe(), hint, oneOf(names))
+		}
+		*dst = T(n.text)
+		return nil
+	}
+}
+
+// span reads a length of time, as 5s, into a variable.
+func span(dst *time.Duration) value {
+	return func(n *node) error {
+		const want = "a length of time, as 5s or 1m30s"
+		if n.shape != aText {
+			return n.wrong(want)
+		}
+		d, err := time.ParseDuration(n.text)
+		if err != nil || d < 0 {
+			return n.wrong(want)
+		}
+		*dst = d
 		return nil
 	}
 }

@@ -10,13 +10,17 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // kinds are the middlewares that a chain may have, by the name after use.
 func kinds() map[string]kind {
 	return map[string]kind{
-		contextedit.Name: kindOf(contextedit.New, contexteditKeys),
-		fit.Name:         kindOf(fit.New, fitKeys),
+		contextedit.Name:  kindOf(contextedit.New, contexteditKeys),
+		fit.Name:          kindOf(fit.New, fitKeys),
+		trim.Name:         kindOf(trim.New, trimKeys),
+		microcompact.Name: kindOf(microcompact.New, microcompactKeys),
 	}
 }
 

@@ -1,7 +1,5 @@
 package message
 
-import "slices"
-
 // Run is a run of neighbouring positions, both ends included.
 type Run struct {
 	First, Last int
@@ -44,20 +42,24 @@ func Units(msgs []Message) []Unit {
 func lastResult(msgs []Message, i int) int {
 	last := i
 	for j := i + 1; j < len(msgs) && msgs[j].Role != RoleAssistant; j++ {
-		if msgs[j].Role == RoleTool && answers(msgs[j], msgs[i]) {
+		if msgs[j].Role == RoleTool && answers(&msgs[j], &msgs[i]) {
 			last = j
 		}
 	}
 	return last
 }
 
-func answers(result, call Message) bool {
-	for r := range result.Results() {
-		if slices.ContainsFunc(call.Parts, func(p Part) bool {
-			c, ok := p.(ToolCall)
-			return ok && c.ID == r.CallID
-		}) {
-			return true
+// answers reports whether a message has a result of a call of another one.
+func answers(result, call *Message) bool {
+	for _, p := range result.Parts {
+		r, ok := p.(ToolResult)
+		if !ok {
+			continue
+		}
+		for _, p := range call.Parts {
+			if c, ok := p.(ToolCall); ok && c.ID == r.CallID {
+				return true
+			}
 		}
 	}
 	return false

@@ -22,8 +22,9 @@ type chain struct {
 	models  *models.Table
 	clock   func() time.Time
 	adopts  bool
-	given   bool   // somebody chose the Env
-	origin  *chain // what this acts for in a dry run; nil: for itself
+	archive *archive // nil: there is none
+	given   bool     // somebody chose the Env
+	origin  *chain   // what this acts for in a dry run; nil: for itself
 	memo    memo
 	windows windows
 	newest  atomic.Pointer[known] // the model that was looked up last
@@ -32,8 +33,10 @@ type chain struct {
 
 func newChain(env Env) *chain {
 	c := &chain{scope: env.Scope, journal: env.Journal, models: env.Models, clock: env.Clock, adopts: env.Adopts}
+	c.archive = newArchive(env.Archive)
 	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
-	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Models != nil || env.Clock != nil || env.Adopts
+	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Models != nil || env.Clock != nil || env.Adopts ||
+		env.Archive != nil
 	if c.journal == nil {
 		c.journal = NewMemory(0)
 	}

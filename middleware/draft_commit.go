@@ -22,7 +22,8 @@ import (
 // and not from calls that are still under way. Other chains with the same
 // journal find what is committed as they find the edits of a call.
 //
-// An error of the journal, or of the context, leaves open what was kept, and
+// What the edits take out goes into the archive first, and if that fails nothing
+// is kept. An error of the journal, or of the context, leaves open what was kept, and
 // Commit may be repeated. Once the edits are kept, it does nothing more.
 func (d *DraftResult) Commit(ctx context.Context) error {
 	for _, v := range d.runs {
@@ -54,6 +55,9 @@ func (v *View) keepIn(ctx context.Context, c *chain) error {
 	if !same && !v.list.covers(t.found.all.holding(&cl)) || c.memo.editedBehind(cl.body, v.list) {
 		return errOutdated()
 	}
+	if err := w.putOut(ctx); err != nil {
+		return err
+	}
 	kept, _, err := w.write(ctx)
 	switch {
 	case ctx.Err() != nil:
@@ -61,6 +65,25 @@ func (v *View) keepIn(ctx context.Context, c *chain) error {
 	case err != nil:
 		return fmt.Errorf("middleware: commit draft: %w", err)
 	case !slices.EqualFunc(kept.list, v.list, sameEdit):
+		return errOutdated()
+	}
+	return nil
+}
+
+// putOut puts what the edits of a dry run take out into the archive, unless they
+// are there already. A content that gets another handle than its placeholder
+// tells is [Outdated]: only a new draft tells the right one.
+func (v *View) putOut(ctx context.Context) error {
+	if len(v.unput) == 0 || slices.EqualFunc(v.list, v.call.track.found.all.holding(v.call), sameEdit) {
+		return nil
+	}
+	renamed, err := v.call.chain.archive.put(ctx, v.unput)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("middleware: commit draft: archive what goes: %w", err)
+	case renamed:
 		return errOutdated()
 	}
 	return nil

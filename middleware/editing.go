@@ -16,6 +16,11 @@ type Options struct {
 	MinCalls int     // model calls from one edit to the next, at least; 0: no minimum
 	Strict   bool    // an editor that fails, a plan that is refused and an option that does not fit fail the call
 
+	// Regardless makes edits even if the archive fails: the editor is asked once
+	// more, by a view without an archive, and an event of kind [Failed] says why
+	// what goes is not kept. It does nothing under Strict.
+	Regardless bool
+
 	// RestAfter is how many attempts in a row without progress it takes until
 	// the editor rests: it is not asked any more before the user speaks again,
 	// and an event says so. 0: 3; negative: it never rests. The comment of the
@@ -119,9 +124,9 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 	case !met && p.err == nil: // a plan that went wrong is told even if that is why the trigger is not met
 		return v, nil
 	}
-	p.once(ctx)
-	if p.err == nil && p.after != nil {
-		p.finish(ctx)
+	p.complete(ctx)
+	if p.err != nil && !p.refused && l.opts.Regardless && !l.opts.Strict && v.Archives() && ctx.Err() == nil {
+		p = l.regardless(ctx, p)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -134,7 +139,7 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 		l.report(ctx, p, why)
 		return p.after.tried(l, l.vain(p)), nil
 	case p.plan != nil && p.plan.Why != "":
-		l.tell(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.Tokens(), After: v.Tokens()})
+		l.tell(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.Tokens(), After: v.Tokens(), Detail: p.plan.Detail})
 	}
 	return v, nil
 }
@@ -233,7 +238,7 @@ func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
 		Kind: Edited, Why: why, Edits: p.records, Items: p.plan.Items,
 		Before: p.before.Tokens(), After: p.after.Tokens(),
 		First: p.before.Span(p.plan.First).First,
-		Calls: p.before.CallsSince(l.name),
+		Calls: p.before.CallsSince(l.name), Detail: p.plan.Detail,
 	})
 	l.warn(ctx, p.after)
 }

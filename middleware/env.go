@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -15,7 +16,8 @@ type Env struct {
 	Counter tokens.Counter   // nil: tokens.Estimate{}. It is asked once for each text, as with tokens.Memo
 	Framing tokens.Framing   // what is counted beside the texts; zero: tokens.DefaultFraming
 	Models  *models.Table    // windows, encodings, prices by model name; nil: models.Default()
-	Clock   func() time.Time // nil: time.Now; for the times of events only
+	Archive store.Store      // where what editors take out is kept, to be recalled; one tenant's. nil: it is not kept
+	Clock   func() time.Time // nil: time.Now; for the times of events, and for options that are durations
 	Adopts  bool             // the caller passes views back as history, so that their IDs are remembered as well
 }
 

@@ -14,7 +14,7 @@ type EventKind string
 const (
 	Edited        EventKind = "edited"         // a plan was applied
 	Refused       EventKind = "refused"        // a plan was not applied; Why says which rule it breaks
-	Failed        EventKind = "failed"         // an editor failed; the view stayed as it was
+	Failed        EventKind = "failed"         // an editor or the archive failed; the view stayed as it was, if Why says nothing else
 	Misconfigured EventKind = "misconfigured"  // an option does not fit the request; once per conversation
 	JournalFailed EventKind = "journal failed" // edits could not be read, trusted or kept; the call went on
 	Reopened      EventKind = "reopened"       // someone changed the messages between two editors, so that they start anew
@@ -23,6 +23,7 @@ const (
 	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
 	Mended        EventKind = "mended"         // what would have been sent broke rules, and was repaired; Fixes says how
 	TooLong       EventKind = "too long"       // the provider refused a prompt for its length; Why says what was learned
+	LevelChanged  EventKind = "level changed"  // the view fills another share of the window; Why says which
 	Resting       EventKind = "resting"        // an editor that gets nowhere is not asked any more in this turn; each time that this begins
 	Overhead      EventKind = "overhead"       // what no edit can take away meets the trigger; once per conversation
 	Frequent      EventKind = "frequent"       // an editor fires on most calls; once per conversation
@@ -45,6 +46,7 @@ type Event struct {
 	First  int           // Edited: history position of the first changed message
 	Calls  int           // Edited: model calls since this middleware's edit before; -1: it is the first
 	Err    error         // Failed, Misconfigured, JournalFailed: what went wrong
+	Detail any           // what the middleware tells beside this; its package says of which type. nil: nothing
 }
 
 // Freed returns the tokens by which the view became shorter.

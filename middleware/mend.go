@@ -156,6 +156,9 @@ func (r repairs) tell(ctx context.Context) {
 	v := r.before
 	type mended struct{ by string }
 	told, _ := v.Noted(mended{r.by}).([]message.Fix)
+	if v.req.probe != nil { // a draft has all events once more
+		told = nil
+	}
 	v.Note(mended{r.by}, r.fixes)
 	fresh := r.fixes
 	if len(told) > 0 {

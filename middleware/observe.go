@@ -45,8 +45,8 @@ func contained(fn func()) {
 	fn()
 }
 
-// Slog returns an observer that logs each event: edits at level Info, all else
-// at level Warn.
+// Slog returns an observer that logs each event: edits and changes of level at
+// level Info, all else at level Warn.
 func Slog(l *slog.Logger) Observer {
 	return func(ctx context.Context, e Event) {
 		if e.Kind != Edited {
@@ -54,7 +54,11 @@ func Slog(l *slog.Logger) Observer {
 			if e.Err != nil {
 				attrs = append(attrs, slog.Any("err", e.Err))
 			}
-			l.LogAttrs(ctx, slog.LevelWarn, string(e.Kind), attrs...)
+			level := slog.LevelWarn
+			if e.Kind == LevelChanged { // as in each conversation that grows
+				level = slog.LevelInfo
+			}
+			l.LogAttrs(ctx, level, string(e.Kind), attrs...)
 			return
 		}
 		l.LogAttrs(ctx, slog.LevelInfo, string(e.Kind),

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
 )
 
 // Editor looks at a view and says which edits it would make. It does not make
@@ -20,6 +21,8 @@ type Plan struct {
 	Edits []Edit // in any order; no position twice. Empty: nothing is edited, and Why is reported
 	Why   string // for people: what is done, or why nothing is
 	Items int    // what the editor counts in its reports, as results cleared
+
+	Detail any // for the event that reports the plan; nil: nothing
 
 	// Set by the core before a trigger sees the plan.
 	Saved int // tokens by which the view becomes shorter
@@ -53,6 +56,12 @@ type Edit struct {
 	Parts    []message.Part    // of a rewrite: what it shall have
 	Runs     []message.Run     // of a fold: what it covers, in order
 	Messages []message.Message // of a fold: they stand where the last of the runs stood
+
+	// Archive is what the edit takes out, as [View.Archive] has it: it is put
+	// into the archive of the chain once the trigger is met and the plan is
+	// verified, right before the edit is made. If the archive fails, no edit of
+	// the plan is made; see [Options.Regardless]. nil: nothing is kept.
+	Archive []store.Content
 
 	// Make, if not nil, makes the messages of a fold that is dear to make, as
 	// by asking a model. It is called only when the trigger is met and all

@@ -34,7 +34,16 @@ func (v *View) planned(by string, p *Plan) ([]*Record, *View, error) {
 // meter were gone. It is as good as a view of which they are gone, but for texts
 // in ideographs that no model has seen yet.
 func (v *View) TokensWithout(counted int) int {
-	return v.call.track.gauge.reads(v.counted()-counted, v.wideTokens(), v.call.priors())
+	return v.Lighter(counted).Tokens()
+}
+
+// Lighter returns the view with all its messages, as if so many tokens by the meter
+// were gone, or as many more if there are less than 0: to ask a [Trigger] what it
+// would say.
+func (v *View) Lighter(counted int) *View {
+	w := *v
+	w.msgTokens -= counted
+	return &w
 }
 
 // Counted returns the tokens of all that would be sent by the meter alone, whatever

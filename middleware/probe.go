@@ -45,7 +45,7 @@ func (c *chain) fork(origin *chain) *chain {
 	f := &chain{
 		scope: c.scope, journal: &overlay{below: c.journal, top: NewMemory(0)},
 		meter: c.meter, named: c.named, guesses: c.guesses, models: c.models,
-		clock: c.clock, adopts: c.adopts, given: c.given, origin: origin,
+		clock: c.clock, adopts: c.adopts, archive: c.archive, given: c.given, origin: origin,
 	}
 	c.memo.forkTo(&f.memo)
 	return f

@@ -20,7 +20,20 @@ type proposal struct {
 	after   *View // nil: nothing to do, or not possible
 	err     error
 	refused bool // err says which rule the plan breaks
+	renamed int  // how often it was made anew for other handles
 	dear    bool // the plan has folds that were made, or tried
+}
+
+// complete makes the plan, with all that is still to be made of it, and archives
+// what it takes out.
+func (p *proposal) complete(ctx context.Context) {
+	p.once(ctx)
+	if p.err == nil && p.after != nil {
+		p.finish(ctx)
+	}
+	if p.err == nil && p.after != nil && ctx.Err() == nil {
+		p.keep(ctx)
+	}
 }
 
 // once lets the editor plan, the first time it is called, and verifies the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -21,8 +22,12 @@ type View struct {
 	list  list     // the edits that made it
 	tools int      // tokens of the tool definitions
 
-	edited   bool      // list differs from what the journal had
-	mended   bool      // messages have been repaired on top of all edits
+	edited bool // list differs from what the journal had
+	mended bool // messages have been repaired on top of all edits
+
+	unarchived bool            // the archive has failed, and edits shall be made without it
+	unput      []store.Content // of a dry run: what its edits take out
+
 	attempts []attempt // of editors in this call, in order, as far as they change how these get on
 }
 

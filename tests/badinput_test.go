@@ -13,8 +13,10 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // eager are stacks that edit whatever they may.
@@ -31,8 +33,18 @@ func eager() map[string]middleware.Middleware {
 			editor{name: "pairs", plan: foldsInPairs}, editor{name: "fold", plan: folds(2)}, editor{name: "newest", plan: foldsNewest},
 			editor{name: "around", plan: foldsAround(3)}, editor{name: "shorten", plan: shortens(30)}, editor{name: "offend", plan: offends}),
 			contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1}))...),
-		"removing": middleware.Chain(layers(editor{name: "remove", plan: removes(1, false)}, editor{name: "apart", plan: removes(2, true)}, editor{name: "retell", plan: retells})...),
-		"idle":     editor{name: "none", plan: func(look) []middleware.Edit { return nil }}.middleware(),
+		"microcompact": microcompact.New(microcompact.Options{
+			KeepRounds: -1, Limit: microcompact.Limits{Results: 1, Arguments: 1, Text: 1}, FreshShare: 1e-9,
+		}),
+		"microcompact, by and by": microcompact.New(microcompact.Options{
+			KeepRounds: 1, Limit: microcompact.Limits{Results: 40, Arguments: 1}, Batch: microcompact.Batch{Results: 2, Tokens: 100}, Protect: []string{"other"},
+		}),
+		"trim": trim.New(trim.Options{
+			Trigger: trigger.Messages(1), TargetTokens: 1, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
+		}),
+		"trim, by and by": trim.New(trim.Options{Trigger: trigger.Messages(1), Strategy: trim.Oldest, PreserveEnd: -1, MinMessages: -1, Note: "(gone)"}),
+		"removing":        middleware.Chain(layers(editor{name: "remove", plan: removes(1, false)}, editor{name: "apart", plan: removes(2, true)}, editor{name: "retell", plan: retells})...),
+		"idle":            editor{name: "none", plan: func(look) []middleware.Edit { return nil }}.middleware(),
 	}
 }
 
@@ -209,6 +221,11 @@ func TestManyMessages(t *testing.T) {
 	requireSame(t, shown[:100], again[:100], "the view begins as before")
 	shown, _ = view(t, editor{name: "remove", plan: removes(n/2-10, false)}.middleware(), h)
 	require.Len(t, shown, 1+2*10)
+	for _, o := range []trim.Options{{Trigger: trigger.Messages(1)}, {Trigger: trigger.Messages(1), TargetTokens: 1, Strategy: trim.Oldest}} {
+		shown, events = view(t, trim.New(o), h)
+		require.Less(t, len(shown), len(h))
+		require.Equal(t, []string{"trim: edited"}, told(events))
+	}
 }
 
 func TestEmptyRequest(t *testing.T) {
@@ -251,6 +268,18 @@ func TestInvalidBudget(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	t.Parallel()
 	none := func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }
+	trimming := func(o trim.Options) func() {
+		return func() {
+			require.Error(t, o.Validate())
+			trim.New(o)
+		}
+	}
+	compacting := func(o microcompact.Options) func() {
+		return func() {
+			require.Error(t, o.Validate())
+			microcompact.New(o)
+		}
+	}
 	clearing := func(o contextedit.Options) func() {
 		return func() {
 			require.Error(t, o.Validate(), "Validate tells what New would panic with")
@@ -284,6 +313,21 @@ func TestBadOptions(t *testing.T) {
 		"Any of nothing":     {clearing(contextedit.Options{Trigger: trigger.Any()}), []string{"trigger.Any", "want"}},
 		"All of nil":         {clearing(contextedit.Options{Trigger: trigger.All(trigger.Tokens(1), nil)}), []string{"trigger.All", "nil"}},
 		"nested":             {clearing(contextedit.Options{Trigger: trigger.Any(trigger.Tokens(1), trigger.All(trigger.Fraction(2)))}), []string{"Fraction(2)", "want"}},
+		"FreshShare":         {compacting(microcompact.Options{FreshShare: 25}), []string{"microcompact:", "FreshShare", "25", "at most 1"}},
+		"FreshShare NaN":     {compacting(microcompact.Options{FreshShare: math.NaN()}), []string{"microcompact:", "FreshShare", "NaN", "at most 1"}},
+		"batch of results":   {compacting(microcompact.Options{Batch: microcompact.Batch{Results: -2}}), []string{"microcompact:", "Batch", "-2 results", "want"}},
+		"batch of tokens":    {compacting(microcompact.Options{Batch: microcompact.Batch{Tokens: -2}}), []string{"microcompact:", "Batch", "-2 tokens", "want"}},
+		"Protect":            {compacting(microcompact.Options{Protect: []string{"a", ""}}), []string{"microcompact:", "Protect[1]", "empty", "want"}},
+		"all limits off":     {compacting(microcompact.Options{Limit: microcompact.Limits{Results: -1}, FreshShare: -1}), []string{"microcompact:", "nothing", "Limit", "want"}},
+		"Strategy":           {trimming(trim.Options{Strategy: "newest"}), []string{"trim:", "Strategy", `"newest"`, `"hybrid", "middle" or "oldest"`}},
+		"Warning":            {trimming(trim.Options{Warning: 80}), []string{"trim:", "Warning", "80", "at most 1"}},
+		"Threshold NaN":      {trimming(trim.Options{Threshold: math.NaN()}), []string{"trim:", "Threshold", "NaN", "at most 1"}},
+		"target above":       {trimming(trim.Options{Target: 0.9}), []string{"trim:", "Target", "0.9", "below the threshold"}},
+		"warning too late":   {trimming(trim.Options{Warning: 0.95}), []string{"trim:", "Warning", "0.95", "no later"}},
+		"two targets":        {trimming(trim.Options{Target: 0.5, TargetTokens: 5}), []string{"trim:", "Target and TargetTokens", "one of them"}},
+		"TargetTokens":       {trimming(trim.Options{TargetTokens: -5}), []string{"trim:", "TargetTokens", "-5 tokens", "want"}},
+		"Note of spaces":     {trimming(trim.Options{Note: " "}), []string{"trim:", "Note", `" "`, "want"}},
+		"Interval":           {trimming(trim.Options{Interval: -5}), []string{"trim:", "Interval", "-5ns", "want"}},
 		"Func of nil":        {clearing(contextedit.Options{Trigger: trigger.Func(nil)}), []string{"trigger.Func"}},
 		"no name":            {func() { middleware.Editing("", none, middleware.Options{}) }, []string{"middleware: Editing", "name"}},
 		"no editor":          {func() { middleware.Editing("x", nil, middleware.Options{}) }, []string{"middleware: Editing", "editor"}},

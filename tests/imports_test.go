@@ -67,7 +67,7 @@ var rules = []rule{
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/internal/..."}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/trigger", "middleware/internal/...", "own"}, below...)},
 	{of: "internal/foreign", may: []string{"message", "middleware"}},
-	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models"}, modules: []string{"github.com/goccy/go-yaml"}},
+	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware"}, below...)},
@@ -122,7 +122,7 @@ func TestImportRule(t *testing.T) {
 func TestLinkedModules(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ packages, may []string }{
-		"middleware": {packages: []string{"./message", "./tokens", "./middleware/..."}},
+		"middleware": {packages: []string{"./message", "./tokens", "./store", "./middleware/..."}},
 		"tokens/bpe": {packages: []string{"./tokens/bpe"}, may: []string{"github.com/pkoukk/tiktoken-go-loader"}},
 		"react":      {packages: []string{"./react"}, may: []string{"github.com/google/jsonschema-go"}},
 	} {

@@ -18,7 +18,7 @@ import (
 
 var applyCommand = command{
 	name:  "apply",
-	args:  "--chain FILE [--model NAME] [CONVERSATION]",
+	args:  "--chain FILE [--model NAME] [--archive DIR] [CONVERSATION]",
 	short: "apply a chain to a conversation, as before one model call",
 	long: `Reads a conversation in the format of OpenAI chat completions,
 {"messages": […], "tools": […]} or the bare list of messages, applies the chain
@@ -31,12 +31,13 @@ that a provider would reject is an error, unless the chain repairs it, as with
 		var a apply
 		fs.StringVar(&a.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
 		fs.StringVar(&a.model, "model", "", "`NAME` of the model, in place of the one in the chain file")
+		fs.StringVar(&a.archive, "archive", "", "folder `DIR` that keeps what is cleared, to be recalled")
 		return a.run
 	},
 }
 
 // apply is the command with its flags.
-type apply struct{ chain, model string }
+type apply struct{ chain, model, archive string }
 
 func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 	if a.chain == "" {
@@ -47,6 +48,9 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	file.Model = cmp.Or(a.model, file.Model)
+	if a.archive != "" {
+		file.Archive = chainfile.Folder(a.archive)
+	}
 	in, err := read(args, std.in)
 	if err != nil {
 		return err

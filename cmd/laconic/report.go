@@ -47,6 +47,8 @@ func newReport(events []middleware.Event, lead int) *report {
 		case middleware.Mended:
 			r.Edits = append(r.Edits, newRepair(e))
 			continue
+		case middleware.LevelChanged: // nothing was wanted
+			continue
 		default:
 		}
 		why := e.Why

@@ -27,6 +27,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/react"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -109,10 +110,11 @@ func work(ctx context.Context, opts options, chain middleware.Middleware, model 
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
 
+	archive := store.NewMemory(0) // of what is cleared, for a model that wants it again
 	var m meter
 	a := react.Agent{
-		Model:  middleware.Chain(chain, m.around)(model),
-		Tools:  t.tools(),
+		Model:  middleware.With(middleware.Env{Archive: archive}, chain, m.around)(model),
+		Tools:  append(t.tools(), agent.Recall(archive)),
 		Budget: &middleware.Budget{Window: opts.window, Reserve: cmp.Or(opts.reserve, reserve)},
 
 		MaxSteps:     1000, // the audit of long files takes more than the defaults

@@ -168,13 +168,16 @@ func TestLosses(t *testing.T) {
 	clearing := contextedit.Options{Trigger: trigger.Tokens(6000), Keep: -1, ClearToolInputs: true}
 	keeping := clearing
 	keeping.ExcludeTools = []string{"list_files"}
+	recalling := clearing
+	recalling.Keep = 5 // the list, and what is read at a time
 	for _, c := range []struct {
 		name  string
 		chain middleware.Middleware
 		right bool
 	}{
 		{"results but for the list", contextedit.New(keeping), true},
-		{"the list too", contextedit.New(clearing), false},
+		{"the list too, which is recalled", contextedit.New(recalling), true},
+		{"the pages too, while it asks for the list", contextedit.New(clearing), false},
 		{"notes", forget(func(m message.Message, i, last int) message.Message {
 			if m.Role == message.RoleAssistant && i < last {
 				m.Parts = append([]message.Part{message.Text{Text: "[cleared]"}}, m.Parts[1:]...)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
 )
 
 // batch is how many pages the stand-in reads at a time.
@@ -18,13 +19,14 @@ const batch = 4
 // from the messages: the list of files from the result of list_files, all else
 // from the texts of its own earlier answers.
 type notes struct {
-	files []file    // as listed; files are numbered from 1
-	found []finding // names without a doc comment
-	bare  []string  // packages without an Example
-	lost  []string  // what it asked for and did not get
-	begun bool      // it knows where it is
-	at    place     // how far it has read
-	open  string    // the source that leads there, see undocumented
+	files   []file       // as listed; files are numbered from 1
+	cleared store.Handle // of the list of files, if it was cleared
+	found   []finding    // names without a doc comment
+	bare    []string     // packages without an Example
+	lost    []string     // what it asked for and did not get
+	begun   bool         // it knows where it is
+	at      place        // how far it has read
+	open    string       // the source that leads there, see undocumented
 }
 
 type finding struct {
@@ -53,13 +55,20 @@ var (
 	listLine  = regexp.MustCompile(`^\d+ (.+) (\d+)$`)
 )
 
-// recall gathers the notes.
-func recall(msgs []message.Message) *notes {
+// gather gathers the notes.
+func gather(msgs []message.Message) *notes {
 	n := &notes{}
+	tools := map[string]string{}
 	for _, m := range msgs {
+		for c := range m.Calls() {
+			tools[c.ID] = c.Name
+		}
 		for r := range m.Results() {
-			if listHead.MatchString(r.Text) {
+			switch handles := store.HandlesIn(r.Text); {
+			case listHead.MatchString(r.Text):
 				n.list(r.Text)
+			case tools[r.CallID] == "list_files" && len(handles) > 0:
+				n.cleared = handles[0]
 			}
 		}
 		if m.Role == message.RoleAssistant {

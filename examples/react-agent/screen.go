@@ -72,7 +72,11 @@ func (s *screen) step(e react.Step) {
 }
 
 func (s *screen) edit(e middleware.Event) {
-	if e.Kind != middleware.Edited {
+	switch e.Kind {
+	case middleware.Edited:
+	case middleware.LevelChanged: // the bar shows it
+		return
+	default:
 		s.warn(e.String())
 		return
 	}

@@ -44,6 +44,7 @@ func TestScreen(t *testing.T) {
 		step,
 		react.Result{Call: message.ToolCall{Name: "search"}, Message: message.Result("2", "search", "no"), Err: errors.New("two\nlines")},
 		react.Edit{Event: middleware.Event{Kind: middleware.Refused, By: "contextedit", Why: "the floor"}},
+		react.Edit{Event: middleware.Event{Kind: middleware.LevelChanged, By: "trim", Why: "none → soft"}},
 		react.Edit{Event: middleware.Event{Kind: middleware.Frequent, By: "contextedit", Why: strings.Repeat("it edits too often ", 8)}},
 		react.Step{N: 8, Message: message.Assistant(message.Text{Text: "{}"}), Usage: message.Usage{Input: 2000}},
 	}
@@ -63,6 +64,7 @@ func TestScreen(t *testing.T) {
 	require.Contains(t, text, "\n   7  █████████████▌····     6,000       100  read a/long_name_of_a_file.go, an…\n")
 	require.Contains(t, text, "\n   !  search: two lines\n")
 	require.Contains(t, text, "\n   !  contextedit: refused: the floor\n")
+	require.NotContains(t, text, "soft", "the bar shows the level")
 	require.Contains(t, text, "\n   !  contextedit: frequent: it edits too often it edits too often it edits too\n"+
 		"      often it edits too often", "a long warning is broken between words")
 	require.Contains(t, text, "  answer\n")

@@ -439,7 +439,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
 	case middleware.Overhead, middleware.Frequent: // the options may be as they are
 	case middleware.Failed, middleware.Misconfigured, middleware.JournalFailed, middleware.Reopened, middleware.EnvIgnored, middleware.Sliding,
-		middleware.UsageIgnored, middleware.Mended, middleware.TooLong, middleware.Truncated, middleware.Resting:
+		middleware.UsageIgnored, middleware.Mended, middleware.TooLong, middleware.Truncated, middleware.Resting, middleware.LevelChanged:
 		require.Fail(r, "unexpected event", "%v", e)
 	}
 }

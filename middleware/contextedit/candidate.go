@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // candidate is a result that would get shorter if it were cleared, or the
@@ -21,6 +22,8 @@ type candidate struct {
 	failed bool
 	listed bool // Only names the tool of the result
 	stays  bool // by its name, or since one of the keeps holds it
+
+	archived *archived // nil: what goes is not kept
 
 	superseded bool // the call has been made again and has a newer result
 	thinking   bool // it is thinking; then only at, call and freed say something
@@ -39,7 +42,7 @@ type survey struct {
 // survey finds what could be cleared, now or later.
 func (o *editor) survey(v *middleware.View) survey {
 	s := survey{found: make([]candidate, 0, v.Len()/2), view: v}
-	s.placeholder = s.view.Counter().Count(o.Placeholder)
+	s.placeholder = s.view.Counter().Count(o.likelyPlaceholder(v))
 	call, answer := -1, -1
 	newest := 0
 	if o.ClearThinking {
@@ -181,7 +184,10 @@ func (o *editor) inputSaving(v *middleware.View, c *candidate, call message.Tool
 	if c.call < 0 || v.Protected(c.call) != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
 		return 0
 	}
-	return v.Counter().Count(call.Arguments) - v.Counter().Count(clearedInput)
+	if v.Archives() && !store.Asked(call).IsZero() {
+		return 0 // the placeholder of what was recalled says where, and the call which part
+	}
+	return v.Counter().Count(call.Arguments) - v.Counter().Count(likelyInput(v))
 }
 
 // isCleared reports whether this middleware has cleared a result already. The

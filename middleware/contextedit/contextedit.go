@@ -64,6 +64,9 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
 	c := o.choose(v)
+	if v.Archives() && v.Charged(c.freed()) >= o.ClearAtLeast { // handles are dear, so only of what is likely to go
+		o.archive(v, &c)
+	}
 	freed := v.Charged(c.freed())
 	switch {
 	case freed == 0: // what is sealed is not counted, and goes when something else does

@@ -18,6 +18,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -63,7 +64,11 @@ func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
 			mws = append(mws, contextedit.New(opts))
 		}
 	}
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mws...)
+	env := middleware.Env{Counter: tokens.Chars4{}}
+	if strings.Contains(section(a, "request"), "archive: memory\n") {
+		env.Archive = store.NewMemory(0)
+	}
+	chain := middleware.With(env, mws...)
 	h, ends := parse(t, section(a, "in"))
 	var log strings.Builder
 	for n, end := range ends {
@@ -81,6 +86,9 @@ func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
 		requireSound(t, h[:end], sent.Messages)
 		requireThinking(t, contextedit.Options{ClearThinking: clearsThinking}, h[:end], sent.Messages)
 		requireSettled(t, chain, req, sent)
+		if env.Archive != nil {
+			requireRecallable(t, env.Archive, h[:end], sent.Messages)
+		}
 		out = format(sent.Messages)
 	}
 	return log.String(), out
@@ -260,6 +268,8 @@ func parseRequest(t *testing.T, text string) *middleware.Request {
 			req.Budget = &middleware.Budget{Window: number(t, value)}
 		case "model":
 			req.Model = value
+		case "archive":
+			require.Equal(t, "memory", value)
 		case "force":
 			req.Force = strings.Fields(value)
 		case "tool":

@@ -32,6 +32,13 @@
 // them whose call has worked since. Keep counts and holds superseded results
 // like all others.
 //
+// If the chain has an archive ([middleware.Env]), what is cleared goes there first,
+// as the tool gave it, and the placeholder says how to read it again: "[cleared:
+// recall kqvmzhtwrcxa]". All pieces of a result are under one handle, the input of
+// a call has its own. If the archive fails, nothing is cleared. A result of the tool
+// [store.RecallTool] is not archived anew: its placeholder names the handle that
+// the call asks for. Thinking leaves no placeholder and is not archived.
+//
 // Several may stand in a chain. They share their name, so that MinCalls and
 // [middleware.Request.Force] hold for all of them.
 package contextedit

@@ -9,9 +9,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// clearedInput stands in place of the arguments of a call.
-const clearedInput = "{}"
-
 // edits returns the edits that clear what is chosen, and the inputs that go with
 // the results.
 func (o *editor) edits(v *middleware.View, chosen choice) []middleware.Edit {
@@ -20,7 +17,11 @@ func (o *editor) edits(v *middleware.View, chosen choice) []middleware.Edit {
 	for same := range runsBy(chosen.results, func(c *candidate) int { return c.at }) {
 		from := len(arena)
 		arena = o.appendCleared(arena, v.At(same[0].at).Parts, same)
-		out = append(out, middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...))
+		e := middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...)
+		for i := range same {
+			e.Archive = append(e.Archive, same[i].archived.ofResult()...)
+		}
+		out = append(out, e)
 	}
 	said := slices.Clip(chosen.thinking) // what goes from assistant messages
 	for _, c := range chosen.results {
@@ -60,24 +61,35 @@ func clearSaid(v *middleware.View, chosen []candidate) middleware.Edit {
 	}
 	for i, p := range parts {
 		call, ok := p.(message.ToolCall)
-		if ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.input && c.callID == call.ID }) {
-			call.Arguments = clearedInput
+		if !ok {
+			continue
+		}
+		k := slices.IndexFunc(chosen, func(c candidate) bool { return c.input && c.callID == call.ID })
+		if k >= 0 {
+			call.Arguments = leftOfInput(&chosen[k])
 			parts[i] = call
 		}
 	}
-	return middleware.RewriteOf(at, parts...)
+	e := middleware.RewriteOf(at, parts...)
+	for i := range chosen {
+		e.Archive = append(e.Archive, chosen[i].archived.ofInput()...)
+	}
+	return e
 }
 
 // appendCleared appends the parts of a message with the chosen results cleared.
 func (o *editor) appendCleared(parts, before []message.Part, chosen []candidate) []message.Part {
 	for i, p := range before {
 		r, ok := p.(message.ToolResult)
-		goes := ok && slices.ContainsFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
+		k := -1
+		if ok {
+			k = slices.IndexFunc(chosen, func(c candidate) bool { return c.callID == r.CallID })
+		}
 		switch {
-		case !goes:
+		case k < 0:
 			parts = append(parts, p)
 		case !joins(before, i):
-			r.Text, r.Content = o.Placeholder, nil
+			r.Text, r.Content = o.placeholderOf(&chosen[k]), nil
 			parts = append(parts, r)
 		}
 	}

@@ -69,7 +69,8 @@ type Options struct {
 	StopAfter int
 
 	// ClearToolInputs also puts {} in place of the arguments of the calls
-	// whose results are cleared.
+	// whose results are cleared; if there is an archive, {"cleared":"recall …"}
+	// with a handle.
 	ClearToolInputs bool
 
 	// ClearInputsOf are the tools whose inputs are cleared even if
@@ -85,7 +86,8 @@ type Options struct {
 	// thinking to the call behind it in old turns too, as OpenAI's Responses do.
 	ClearThinking bool
 
-	// Placeholder is the text of a cleared result. "": DefaultPlaceholder.
+	// Placeholder is the text of a cleared result. "": DefaultPlaceholder. If
+	// there is an archive, the handle is added, as by [store.Placeholder].
 	Placeholder string
 
 	// MinCalls is how many model calls lie between one clearing and the next,

@@ -5,10 +5,8 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
 )
-
-// noArguments stands in place of the arguments of a call.
-const noArguments = "{}"
 
 // arguments clears the arguments of old calls, oldest first.
 func arguments(s *sketch) iter.Seq2[int, []message.Part] {
@@ -20,8 +18,7 @@ func arguments(s *sketch) iter.Seq2[int, []message.Part] {
 			parts := slices.Clone(s.now[i].Parts)
 			for k, p := range parts {
 				if c, ok := p.(message.ToolCall); ok {
-					c.Arguments = noArguments
-					parts[k] = c
+					parts[k] = s.withoutArguments(i, c)
 				}
 			}
 			if !yield(i, parts) {
@@ -29,4 +26,26 @@ func arguments(s *sketch) iter.Seq2[int, []message.Part] {
 			}
 		}
 	}
+}
+
+// withoutArguments returns a call with its arguments cleared, or as it is if that
+// makes it no shorter.
+func (s *sketch) withoutArguments(at int, c message.ToolCall) message.ToolCall {
+	short := c
+	if s.keeper == nil {
+		short.Arguments = store.Arguments(store.Handle{})
+		return short
+	}
+	given := c
+	for was := range s.asGiven(at).Calls() {
+		if was.ID == c.ID {
+			given = was
+			break
+		}
+	}
+	short.Arguments = store.Arguments(s.handleOf(given))
+	if s.view.Meter().Part(short) >= s.view.Meter().Part(c) {
+		return c
+	}
+	return short
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // What is left of what is cut first, as shares of the room.
@@ -79,7 +80,7 @@ func (s *sketch) cutFixed(r room, share float64) {
 // alone.
 func (s *sketch) fixedAlone() *sketch {
 	f := *s
-	f.total = s.total.plus(s.weigh(s.note))
+	f.total = s.total.plus(s.weigh(s.likelyNote()))
 	for _, b := range s.blocks() {
 		for i := b.First; b.free && i <= b.Last; i++ {
 			f.total = f.total.minus(s.loads[i])
@@ -92,6 +93,7 @@ func (s *sketch) fixedAlone() *sketch {
 // the rungs make it.
 func (s *sketch) floor() *sketch {
 	f := s.clone()
+	f.keeper = nil
 	f.foldAll()
 	for _, step := range rungs {
 		f.climb(step, room{})
@@ -210,23 +212,23 @@ func levelOf(pieces []piece, allowed int) int {
 // be.
 func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
 	p := s.now[at].Parts[k]
+	given := s.given(at, k, p)
 	switch old := p.(type) {
 	case message.Text:
-		p = message.Text{Text: shorten(s.view.Counter(), old.Text, unit, limit)}
+		p = message.Text{Text: s.shorten(given, unit, limit)}
 	case message.ToolCall:
-		old.Arguments = noArguments
+		old.Arguments = store.Arguments(s.handleOf(given))
 		p = old
 	case message.ToolResult:
 		if s.dropMedia(at, k) {
 			return
 		}
 		if old.Content != nil { // which is small, and stays
-			text := old.Text
-			old.Text = ""
-			limit -= s.sizeOf(old, unit)
-			old.Text = text
+			beside := old
+			beside.Text = ""
+			limit -= s.sizeOf(beside, unit)
 		}
-		old.Text = shorten(s.view.Counter(), old.Text, unit, limit)
+		old.Text = s.shorten(given, unit, limit)
 		p = old
 	case message.Media:
 		s.dropMedia(at, k)
@@ -234,6 +236,13 @@ func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
 	case message.Thinking, message.Opaque: // as they are, or not at all
 	}
 	if p != s.now[at].Parts[k] {
+		s.came(p, given)
 		s.rewrite(at, replaced(s.now[at].Parts, k, p))
 	}
+}
+
+// shorten returns the head and the tail of a part that is text.
+func (s *sketch) shorten(given message.Part, unit message.Limit, limit int) string {
+	text := textOf(given)
+	return shorten(s.view.Counter(), text, unit, limit, s.handleOf(given))
 }

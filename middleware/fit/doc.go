@@ -42,6 +42,11 @@
 // beginning of the request stays the same from call to call. A step goes on until
 // [Options.Target] is reached, so that not each call has to edit.
 //
+// If the chain has an archive, what goes is kept there, and placeholders, cuts and
+// the note tell the handles. An archive that fails is no reason not to fit: then
+// what goes is not kept, and an event says so. Nor is it where handles would take the
+// room that is missing.
+//
 // # What is repaired
 //
 // What breaks a rule is repaired by [message.Rules.Mend] right before the model is

@@ -21,7 +21,7 @@ func New(opts Options) middleware.Middleware {
 	f := &fitter{opts: opts, words: opts.words()}
 	return middleware.Chain(
 		f.retry,
-		middleware.Editing(Name, f.plan, middleware.Options{RestAfter: -1}),
+		middleware.Editing(Name, f.plan, middleware.Options{RestAfter: -1, Regardless: true}),
 		f.declare,
 		f.watch,
 		middleware.Mending(Name, f.mend),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // foldOldest leaves out whole units, oldest first, as many as it must. One note
@@ -36,7 +37,7 @@ func (s *sketch) foldAll() {
 func (s *sketch) foldWithNote(r message.Run) {
 	if !s.noted {
 		s.noted = true
-		s.total = s.total.plus(s.weigh(s.note))
+		s.total = s.total.plus(s.weigh(s.likelyNote()))
 		for i := range s.now {
 			if s.isNote(i) {
 				s.fold(message.Run{First: i, Last: i})
@@ -54,7 +55,7 @@ func (s *sketch) unnote() {
 	}
 	if s.noted {
 		s.noted = false
-		s.total = s.total.minus(s.weigh(s.note))
+		s.total = s.total.minus(s.weigh(s.likelyNote()))
 	}
 	for i := range s.now {
 		if s.isNote(i) {
@@ -71,7 +72,7 @@ func (s *sketch) isNote(i int) bool {
 		return false
 	}
 	shortened := len(e.Under) == 1 && e.Under[0].By != Name && slices.Equal(e.Under[0].Runs, e.Runs)
-	return !shortened || s.view.At(i).Equal(s.note)
+	return !shortened || s.says(s.view.At(i))
 }
 
 // block is a run of messages that may be folded alone.
@@ -150,4 +151,27 @@ func hasCall(m message.Message, id string) bool {
 		}
 	}
 	return false
+}
+
+// noteUnder returns the note for messages that are kept under a handle.
+func (w *words) noteUnder(h store.Handle) message.Message {
+	return message.User(store.Placeholder(textOf(w.note.Parts[0]), h))
+}
+
+// likelyNote returns a note as long as that of the view will be, give or take a
+// token.
+func (s *sketch) likelyNote() message.Message {
+	if s.keeper == nil {
+		return s.note
+	}
+	return s.noteUnder(likely)
+}
+
+// says reports whether a message is the note, with a handle or without.
+func (w *words) says(m message.Message) bool {
+	if len(m.Parts) != 1 || m.Equal(w.note) {
+		return m.Equal(w.note)
+	}
+	named := store.HandlesIn(textOf(m.Parts[0]))
+	return len(named) > 0 && m.Equal(w.noteUnder(named[len(named)-1]))
 }

@@ -64,6 +64,7 @@ func (s *sketch) climb(step rung, target room) {
 
 // leaveLeast makes a sketch as small as it can be.
 func (s *sketch) leaveLeast() {
+	s.keeper = nil // handles take room
 	s.foldAll()
 	for _, step := range rungs {
 		s.climb(step, room{})

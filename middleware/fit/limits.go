@@ -7,6 +7,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // dropTries bounds how often limits are looked at again once media were dropped:
@@ -150,7 +151,7 @@ func (s *sketch) attachments() []attachment {
 			continue
 		}
 		for k, part := range s.now[i].Parts {
-			if _, ok := withoutMedia(part); !ok || !cuttable(part, p) {
+			if _, ok := withoutMedia(part, store.Handle{}); !ok || !cuttable(part, p) {
 				continue
 			}
 			a := attachment{Load: message.Message{Parts: []message.Part{part}}.Load(), at: i, k: k, fixed: p != 0}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
 )
 
 // media puts a note in place of old images, sounds and documents, oldest first.
@@ -17,7 +18,7 @@ func media(s *sketch) iter.Seq2[int, []message.Part] {
 				continue
 			}
 			for k, p := range s.now[i].Parts {
-				if without, ok := withoutMedia(p); ok && !yield(i, replaced(s.now[i].Parts, k, without)) {
+				if without, ok := withoutMedia(p, s.mediaHandle(p)); ok && !yield(i, replaced(s.now[i].Parts, k, without)) {
 					return
 				}
 			}
@@ -26,11 +27,11 @@ func media(s *sketch) iter.Seq2[int, []message.Part] {
 }
 
 // withoutMedia returns what stands in place of a part that is media, or a result
-// that holds some.
-func withoutMedia(p message.Part) (message.Part, bool) {
+// that holds some, with the handle under which it is kept.
+func withoutMedia(p message.Part, h store.Handle) (message.Part, bool) {
 	switch p := p.(type) {
 	case message.Media:
-		return message.Text{Text: noteOn(p)}, true
+		return message.Text{Text: noteOn(p, h)}, true
 	case message.ToolResult:
 		m, ok := p.Content.(message.Media)
 		if !ok {
@@ -40,7 +41,7 @@ func withoutMedia(p message.Part) (message.Part, bool) {
 		if p.Text != "" {
 			p.Text += "\n"
 		}
-		p.Text += noteOn(m)
+		p.Text += noteOn(m, h)
 		return p, true
 	case message.Text, message.Thinking, message.ToolCall, message.Opaque:
 	}
@@ -50,13 +51,13 @@ func withoutMedia(p message.Part) (message.Part, bool) {
 // dropMedia puts a note in place of one part that is media, or of the media that
 // a result holds, if that is smaller, and reports whether it did.
 func (s *sketch) dropMedia(at, k int) bool {
-	without, ok := withoutMedia(s.now[at].Parts[k])
+	without, ok := withoutMedia(s.now[at].Parts[k], s.mediaHandle(s.now[at].Parts[k]))
 	return ok && s.rewrite(at, replaced(s.now[at].Parts, k, without))
 }
 
 // mayDropMedia reports whether [sketch.dropMedia] would do something.
 func (s *sketch) mayDropMedia(at, k int) bool {
-	without, ok := withoutMedia(s.now[at].Parts[k])
+	without, ok := withoutMedia(s.now[at].Parts[k], s.mediaHandle(s.now[at].Parts[k]))
 	if ok {
 		_, _, ok = s.lighter(at, replaced(s.now[at].Parts, k, without))
 	}
@@ -64,7 +65,7 @@ func (s *sketch) mayDropMedia(at, k int) bool {
 }
 
 // noteOn returns the text that stands in place of media.
-func noteOn(m message.Media) string {
+func noteOn(m message.Media, h store.Handle) string {
 	const longest = 60 // of a name, in bytes
 	fits := func(what string) bool {
 		return what != "" && len(what) <= longest && !strings.ContainsAny(what, "\r\n")
@@ -75,6 +76,9 @@ func noteOn(m message.Media) string {
 	}
 	if !fits(what) {
 		what = "media"
+	}
+	if !h.IsZero() {
+		return fmt.Sprintf("(%s%s; %s %s)", what, isLeftOut, store.RecallTool, h)
 	}
 	return fmt.Sprintf("(%s%s)", what, isLeftOut)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
 )
 
 // sound clears old results of calls that worked.
@@ -38,7 +39,7 @@ func (s *sketch) results(chosen func(at int, id string) bool) iter.Seq2[int, []m
 				continue
 			}
 			for _, id := range callIDs(s.now[i].Parts) {
-				if chosen(i, id) && !yield(i, s.cleared(s.now[i].Parts, id)) {
+				if chosen(i, id) && !yield(i, s.cleared(i, id)) {
 					return
 				}
 			}
@@ -64,17 +65,18 @@ func failedIn(parts []message.Part, id string) bool {
 	})
 }
 
-// cleared returns the parts with the placeholder in place of one result, and of
+// cleared returns the parts of a message with the placeholder in place of one result, and of
 // all its pieces that a rewrite need not keep apart.
-func (w *words) cleared(parts []message.Part, id string) []message.Part {
+func (s *sketch) cleared(at int, id string) []message.Part {
+	text := store.Placeholder(s.placeholder, s.handleOfResult(at, id))
 	var out []message.Part
-	for _, p := range parts {
+	for _, p := range s.now[at].Parts {
 		r, ok := p.(message.ToolResult)
 		if !ok || r.CallID != id {
 			out = append(out, p)
 			continue
 		}
-		r.Text, r.Content = w.placeholder, nil
+		r.Text, r.Content = text, nil
 		if n := len(out); n == 0 || out[n-1] != message.Part(r) {
 			out = append(out, r)
 		}

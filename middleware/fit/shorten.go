@@ -6,15 +6,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
 // shorten returns the head and the tail of a text, with a mark between them that
-// says how much is missing, in so many tokens or bytes at most if that can be. What
-// it returns is the text itself only if that cannot be made shorter. It cuts
-// between runes, and where a line ends if there is one near. A note on media at the
-// end stays whole.
-func shorten(by tokens.Counter, text string, unit message.Limit, limit int) string {
+// says how much is missing, and where that is if it has a handle, in so many tokens
+// or bytes at most if that can be. What it returns is the text itself only if that
+// cannot be made shorter. It cuts between runes, and where a line ends if there is
+// one near. A note on media at the end stays whole; if it has a handle, that is the
+// handle of all.
+func shorten(by tokens.Counter, text string, unit message.Limit, limit int, h store.Handle) string {
 	of := func(s string) int {
 		if unit == message.RequestBytes {
 			return len(s)
@@ -26,7 +28,10 @@ func shorten(by tokens.Counter, text string, unit message.Limit, limit int) stri
 		return text
 	}
 	if said, note, ok := noted(text); ok {
-		s := shorten(by, said, unit, limit-of("\n"+note)) + "\n" + note
+		if kept := store.HandlesIn(note); len(kept) > 0 {
+			h = kept[0]
+		}
+		s := shorten(by, said, unit, limit-of("\n"+note), h) + "\n" + note
 		if of(s) <= limit && len(s) < len(text) {
 			return s
 		}
@@ -34,7 +39,7 @@ func shorten(by tokens.Counter, text string, unit message.Limit, limit int) stri
 	}
 	keep := len(text)
 	for keep = scaled(keep, limit, size); keep >= leastKept; keep = scaled(keep, limit, size) {
-		s := headAndTail(text, keep)
+		s := headAndTail(text, keep, h)
 		if size = of(s); size <= limit && len(s) < len(text) {
 			return s
 		}
@@ -53,13 +58,16 @@ func scaled(keep, limit, size int) int {
 const leastKept = 64
 
 // headAndTail keeps about so many bytes of a text, half of them at each end.
-func headAndTail(text string, keep int) string {
+func headAndTail(text string, keep int, h store.Handle) string {
 	head, tail := headOf(text, keep/2), tailOf(text, keep/2)
 	if len(head)+len(tail) >= len(text) {
 		return text
 	}
 	missing := utf8.RuneCountInString(text[len(head) : len(text)-len(tail)])
 	mark := fmt.Sprintf("[… %d characters left out …]", missing)
+	if !h.IsZero() {
+		mark = fmt.Sprintf("[… %d characters left out: %s %s …]", missing, store.RecallTool, h)
+	}
 	if !strings.HasSuffix(head, "\n") {
 		mark = "\n" + mark
 	}

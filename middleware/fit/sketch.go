@@ -7,12 +7,14 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // sketch is a view as it would be with what has been planned so far. It is what
 // the ladder works on: the core judges only the plan that comes out of it.
 type sketch struct {
 	*words
+	*keeper // nil: what goes is not kept
 
 	view    *middleware.View
 	limits  message.Limits
@@ -50,6 +52,9 @@ func (f *fitter) sketch(j *judgement) *sketch {
 		s.before = s.before.plus(s.loads[i])
 	}
 	s.total = s.before
+	if v.Archives() {
+		s.keeper = newKeeper(v)
+	}
 	return s
 }
 
@@ -110,7 +115,9 @@ func (s *sketch) edits() []middleware.Edit {
 	for i, st := range s.state {
 		switch n := len(runs); {
 		case st == rewritten:
-			edits = append(edits, middleware.RewriteOf(i, s.now[i].Parts...))
+			e := middleware.RewriteOf(i, s.now[i].Parts...)
+			e.Archive = s.archived(s.now[i].Parts)
+			edits = append(edits, e)
 		case st == folded && n > 0 && runs[n-1].Last == i-1:
 			runs[n-1].Last = i
 		case st == folded:
@@ -120,7 +127,9 @@ func (s *sketch) edits() []middleware.Edit {
 	if len(runs) > 0 {
 		fold := middleware.Edit{Kind: middleware.Fold, Runs: runs}
 		if s.noted {
-			fold.Messages = []message.Message{s.note}
+			var h store.Handle
+			h, fold.Archive = s.leftOut(runs)
+			fold.Messages = []message.Message{s.noteUnder(h)}
 		}
 		edits = append(edits, fold)
 	}

@@ -104,12 +104,23 @@ func (f fraction) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, 
 	return v.Tokens() >= limit, fmt.Sprintf("%d of %d tokens, %g of the room of %d", v.Tokens(), limit, f.share, b.Room()), nil
 }
 
-// of returns the tokens that are at least this share of a room. What floating
-// point adds to a product that is whole, as to 0.55 of 100, must not count.
-func (f fraction) of(room int) int {
-	const dust = 1e-12
-	return int(math.Ceil(f.share * float64(room) * (1 - dust)))
+// of returns the tokens that are at least this share of a room.
+func (f fraction) of(room int) int { return Least(f.share, room) }
+
+// Least returns the fewest tokens that are such a share of a room: those from
+// which on [Fraction] is met.
+func Least(share float64, room int) int {
+	return int(math.Ceil(share * float64(room) * (1 - dust)))
 }
+
+// Most returns the most tokens that are no more than such a share of a room.
+func Most(share float64, room int) int {
+	return int(math.Floor(share * float64(room) * (1 + dust)))
+}
+
+// dust is what floating point may add to a product that is whole, as to 0.55 of
+// 100, or take from it. It must not count.
+const dust = 1e-12
 
 func (f fraction) Validate() error {
 	if !(f.share > 0 && f.share <= 1) {
@@ -118,10 +129,13 @@ func (f fraction) Validate() error {
 	return nil
 }
 
+// DefaultTokens is the threshold of [Default] where the window is not known.
+const DefaultTokens = 100_000
+
 // Default is what an editing middleware uses when no trigger is given:
-// [Fraction] where the window is known, else [Tokens] of 100,000.
+// [Fraction] where the window is known, else [Tokens] of [DefaultTokens].
 func Default(share float64) middleware.Trigger {
-	return fallback{fraction: fraction{share: share}, tokens: Tokens(100_000)}
+	return fallback{fraction: fraction{share: share}, tokens: Tokens(DefaultTokens)}
 }
 
 type fallback struct {

@@ -509,3 +509,22 @@ func TestValidate(t *testing.T) {
 		})
 	}
 }
+
+// TestShares asks for shares of a room, as whole numbers of tokens.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		share       float64
+		room        int
+		least, most int
+	}{
+		{0.9, 1000, 900, 900},
+		{0.55, 100, 55, 55},
+		{0.8, 999, 800, 799},
+		{1, 128_000, 128_000, 128_000},
+		{1.0 / 3, 10, 4, 3},
+	} {
+		require.Equal(t, tt.least, trigger.Least(tt.share, tt.room), "%v of %d or more", tt.share, tt.room)
+		require.Equal(t, tt.most, trigger.Most(tt.share, tt.room), "%v of %d or less", tt.share, tt.room)
+	}
+}

@@ -37,8 +37,10 @@ func hints(h message.Hints) string {
 	if h.Memory {
 		names = append(names, "memory")
 	}
-	if h.Priority == message.PriorityCritical {
-		names = append(names, "critical")
+	for name, p := range priorities {
+		if h.Priority == p {
+			names = append(names, name)
+		}
 	}
 	if names == nil {
 		return ""

@@ -20,7 +20,8 @@
 //
 // A text is written as it is, as «unit»×n if it repeats, or quoted as in Go. A
 // line === means that the model is called with what stands above it. Behind a
-// role may stand pinned, memory and critical, with commas between them.
+// role may stand pinned, memory and one of the priorities low, normal, high and
+// critical, with commas between them.
 package transcript
 
 import (
@@ -71,6 +72,14 @@ var (
 	repeatForm = regexp.MustCompile(`^«(.+)»×(\d+)$`)
 )
 
+// priorities are those that a message may have, by name.
+var priorities = map[string]message.Priority{
+	"low":      message.PriorityLow,
+	"normal":   message.PriorityNormal,
+	"high":     message.PriorityHigh,
+	"critical": message.PriorityCritical,
+}
+
 func parseHead(line string) (message.Message, error) {
 	f := headForm.FindStringSubmatch(line)
 	if f == nil {
@@ -84,10 +93,10 @@ func parseHead(line string) (message.Message, error) {
 			m.Hints.Pinned = true
 		case "memory":
 			m.Hints.Memory = true
-		case "critical":
-			m.Hints.Priority = message.PriorityCritical
 		default:
-			return m, fmt.Errorf("transcript: want pinned, memory or critical, got %q", hint)
+			if m.Hints.Priority = priorities[hint]; m.Hints.Priority == 0 {
+				return m, fmt.Errorf("transcript: want pinned, memory, low, normal, high or critical, got %q", hint)
+			}
 		}
 	}
 	if f[3] == "" {

@@ -24,7 +24,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 			{Role: message.RoleUser, Hints: message.Hints{Pinned: rapid.Bool().Draw(r, "pinned")}, Parts: []message.Part{
 				message.Media{Type: "image/png", Name: id.Draw(r, "name"), Data: text.Draw(r, "data")},
 			}},
-			{Role: message.RoleUser, Hints: message.Hints{Memory: rapid.Bool().Draw(r, "memory"), Priority: message.PriorityCritical}},
+			{Role: message.RoleUser, Hints: message.Hints{Memory: rapid.Bool().Draw(r, "memory"), Priority: message.Priority(rapid.IntRange(0, 4).Draw(r, "priority"))}},
 			message.Assistant(
 				message.Thinking{Text: text.Draw(r, "thinking"), Signature: id.Draw(r, "seal")}, message.Text{Text: text.Draw(r, "text")},
 				message.ToolCall{ID: id.Draw(r, "id"), Name: id.Draw(r, "name"), Arguments: text.Draw(r, "arguments")},
@@ -47,7 +47,7 @@ func TestWhatIsNoTranscript(t *testing.T) {
 	for text, want := range map[string]string{
 		"  call c1 read {}":                 "a part before the first message",
 		"hello there":                       "want “role: text”",
-		"user [dear]: hello":                "want pinned, memory or critical",
+		"user [dear]: hello":                "want pinned, memory, low, normal, high or critical",
 		"user: hello\n  say hello":          "want call, result,",
 		"user: \"hello":                     "is no quoted text",
 		"user: «.»×99999999999999999999999": "how often?",

@@ -1,0 +1,76 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/store"
+)
+
+func ExampleRecall() {
+	ctx := context.Background()
+	// Recall begins.
+	archive := store.NewMemory(0).Scope("acme") // one tenant's
+
+	chain := middleware.With(middleware.Env{Archive: archive},
+		contextedit.New(contextedit.Options{Keep: 1}),
+		fit.New(fit.Options{}),
+	)
+
+	recall := agent.Recall(archive) // beside the other tools of the agent
+	// Recall ends.
+
+	sent, _, err := middleware.Apply(ctx, chain, &middleware.Request{
+		Messages: []message.Message{
+			message.User("Why does the build fail?"),
+			message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"page": 1}`}),
+			message.Result("c1", "read_log", "step 13: ok\nstep 14: the linker ran out of memory\nstep 15: skipped\n"),
+			message.Assistant(message.ToolCall{ID: "c2", Name: "read_log", Arguments: `{"page": 2}`}),
+			message.Result("c2", "read_log", "step 16: skipped\nstep 17: skipped\nexit status 2, after 41 minutes on the machine build-7\n"),
+		},
+		Budget: &middleware.Budget{Window: 100_000},
+		Force:  []string{contextedit.Name},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for r := range sent.Messages[2].Results() {
+		fmt.Println(r.Text)
+	}
+
+	for _, arguments := range []string{
+		`{"handle": "vvreubswsdub"}`,
+		`{"handle": "vvreubswsdub", "from": 2, "to": 2}`,
+		`{"handle": "vvreubswsdub", "pattern": "skip|fail"}`,
+		`{"handle": "vvreubswsdbu"}`,
+	} {
+		parts, err := recall.Call(ctx, arguments)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, p := range parts {
+			fmt.Println(p.(message.Text).Text)
+		}
+	}
+
+	// Output:
+	// [cleared: recall vvreubswsdub]
+	// step 13: ok
+	// step 14: the linker ran out of memory
+	// step 15: skipped
+	//
+	// [lines 2-2 of 3 of vvreubswsdub]
+	// step 14: the linker ran out of memory
+	// [1 matching in lines 1-3 of 3 of vvreubswsdub]
+	// 1- step 13: ok
+	// 2- step 14: the linker ran out of memory
+	// 3: step 15: skipped
+	// [handle "vvreubswsdbu" is mistyped: its last letter does not fit the others, want 12 letters a to z as they stand in the placeholder]
+}

@@ -1,0 +1,93 @@
+package chainfile_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// bulky is a conversation of seven rounds with something of each length. The
+// newest result is large.
+func bulky() []message.Message {
+	msgs := []message.Message{message.User("Why?")}
+	for i := range 7 {
+		tool := []string{"read", "search"}[i%2]
+		id := fmt.Sprintf("c%d", i)
+		msgs = append(msgs,
+			message.Assistant(message.Text{Text: strings.Repeat("I look. ", 10+20*i)},
+				message.ToolCall{ID: id, Name: tool, Arguments: fmt.Sprintf(`{"path":"a","text":%q}`, strings.Repeat("y", 80+40*i))}),
+			message.Result(id, tool, strings.Repeat("z ", 60+30*i)))
+	}
+	return append(msgs, message.Assistant(message.ToolCall{ID: "large", Name: "read", Arguments: "{}"}),
+		message.Result("large", "read", strings.Repeat("a line of the log\n", 600)))
+}
+
+// TestMicrocompactOptions compares each key with the option that it stands for.
+func TestMicrocompactOptions(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for entry, want := range map[string]microcompact.Options{
+		"keep_rounds: 4":                   {},
+		"keep_rounds: 2":                   {KeepRounds: 2},
+		"keep_rounds: 0":                   {KeepRounds: -1},
+		"limit: 150":                       {Limit: microcompact.Limits{Results: 150}},
+		"limit: off":                       {Limit: microcompact.Limits{Results: -1}},
+		"limit: {arguments: 200}":          {Limit: microcompact.Limits{Arguments: 200}},
+		"limit: {results: off, text: 100}": {Limit: microcompact.Limits{Results: -1, Text: 100}},
+		"limit: {results: 200, arguments: 200, text: 200}": {Limit: microcompact.Seed},
+		"protect: [search]":                   {Protect: []string{"search"}},
+		"batch: {results: 9}":                 {Batch: microcompact.Batch{Results: 9}},
+		"batch: {tokens: 30}, keep_rounds: 5": {KeepRounds: 5, Batch: microcompact.Batch{Tokens: 30}},
+		"fresh_share: off":                    {FreshShare: -1},
+		"fresh_share: 0.3":                    {FreshShare: 0.3},
+		"trigger: {tokens: 100000}":           {Trigger: trigger.Tokens(100_000)},
+		"min_calls: 3, limit: 100":            {MinCalls: 3, Limit: microcompact.Limits{Results: 100}},
+		"strict: true, limit: 250":            {Strict: true, Limit: microcompact.Limits{Results: 250}},
+	} {
+		f, err := chainfile.Parse("c", []byte("chain: [{use: microcompact, "+entry+"}]"))
+		require.NoError(t, err, entry)
+		req := &middleware.Request{Messages: bulky(), Budget: &middleware.Budget{Window: 6000}}
+		got, gotEvents, err := middleware.Apply(t.Context(), f.Middleware(), req)
+		require.NoError(t, err, entry)
+		want, wantEvents, err := middleware.Apply(t.Context(), microcompact.New(want), req)
+		require.NoError(t, err)
+		require.Len(t, gotEvents, len(wantEvents), entry)
+		require.Equal(t, want.Messages, got.Messages, entry)
+		view := fmt.Sprint(got.Messages)
+		if was, ok := seen[view]; ok && !strings.Contains(entry+was, "batch") && !strings.Contains(entry+was, "trigger") {
+			require.Fail(t, "this does not show that the key has an effect", "%s gives the same view as %s", entry, was)
+		}
+		seen[view] = entry
+	}
+}
+
+func TestMicrocompactErrors(t *testing.T) {
+	t.Parallel()
+	const use = "chain:\n  - use: microcompact\n    "
+	for text, want := range map[string]string{
+		"limit: 0":                         `c:3:12: chain[0].limit is 0, want a whole number, 1 or more`,
+		"limit: none":                      `c:3:12: chain[0].limit is the text "none", want a number, or off`,
+		"limit: false":                     `c:3:12: chain[0].limit is false, want a number, or off`,
+		"limit: [1]":                       `c:3:12: chain[0].limit is a list, want a number, or off`,
+		"limit: {result: 5}":               `c:3:13: chain[0].limit.result is no key here (did you mean results?); the keys here are results, arguments, text`,
+		"limit: {text: 1.5}":               `c:3:19: chain[0].limit.text is 1.5, want a whole number, 1 or more`,
+		"fresh_share: 25":                  `c:3:18: chain[0].fresh_share is 25, want a number above 0 and at most 1`,
+		"fresh_share: 0":                   `c:3:18: chain[0].fresh_share is 0, want a number above 0 and at most 1`,
+		"batch: 5":                         `c:3:12: chain[0].batch is 5, want a map with results or tokens`,
+		"batch: {tokens: -1}":              `c:3:21: chain[0].batch.tokens is -1, want a whole number, 0 or more`,
+		"protect: Skill":                   `c:3:14: chain[0].protect is the text "Skill", want a list of tools, as [one, another]`,
+		"keep: 5":                          `c:3:5: chain[0].keep is no key here; the keys here are use, trigger, keep_rounds, limit, protect, batch, fresh_share, min_calls, strict`,
+		"limit: off\n    fresh_share: off": `c:3:12: chain[0].limit cannot be: nothing could ever be shortened: want a limit for results, arguments or text, or a fresh_share`,
+	} {
+		_, err := chainfile.Parse("c", []byte(use+text))
+		require.EqualError(t, err, want, "%s", text)
+	}
+}

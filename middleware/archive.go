@@ -1,0 +1,179 @@
+package middleware
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
+)
+
+// Archive tells how the archive of the chain will keep parts that an edit takes
+// out of one message: the contents, which belong into [Edit.Archive], and the
+// handle that leads to all of them, for the placeholder; see [store.OfParts] and
+// [store.Placeholder]. Nothing is kept before the edit is made. If the chain has
+// no archive, the handle is zero and there are no contents. It panics if a part
+// is none of package message.
+//
+// To tell a handle takes a hash of the content, so an editor should ask for what
+// it means to take out, and not for all that it could.
+func (v *View) Archive(parts ...message.Part) (store.Handle, []store.Content) {
+	if !v.Archives() {
+		return store.Handle{}, nil
+	}
+	return certain(store.OfParts(v.call.chain.archive.names, parts))
+}
+
+// ArchiveMessages is [View.Archive] for whole messages; see [store.OfMessages].
+func (v *View) ArchiveMessages(msgs []message.Message) (store.Handle, []store.Content) {
+	if !v.Archives() {
+		return store.Handle{}, nil
+	}
+	return certain(store.OfMessages(v.call.chain.archive.names, msgs))
+}
+
+// Archives reports whether there is an archive for what is taken out.
+func (v *View) Archives() bool { return v.call.chain.archive != nil && !v.unarchived }
+
+func certain(h store.Handle, contents []store.Content, err error) (store.Handle, []store.Content) {
+	if err != nil {
+		panic("middleware: " + err.Error())
+	}
+	return h, contents
+}
+
+// archive is the store of a chain.
+type archive struct {
+	store store.Store
+	names *store.Names
+}
+
+func newArchive(s store.Store) *archive {
+	if s == nil {
+		return nil
+	}
+	return &archive{store: s, names: store.NamesOf(s)}
+}
+
+// puts bounds how many contents of one plan are put at the same time.
+const puts = 8
+
+// put keeps contents, each once. It reports whether one of them has got another
+// handle than was foretold. The first error ends it; that of the context comes
+// as it is.
+func (a *archive) put(ctx context.Context, contents []store.Content) (renamed bool, err error) {
+	contents = distinct(contents)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var news atomic.Bool
+	work := func() {
+		for ctx.Err() == nil {
+			i := int(next.Add(1)) - 1
+			if i >= len(contents) {
+				return
+			}
+			n, err := a.putOne(ctx, contents[i])
+			if err != nil {
+				cancel(err)
+				return
+			}
+			if n {
+				news.Store(true)
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(puts, len(contents)) {
+		wg.Go(work)
+	}
+	wg.Wait()
+	return news.Load(), context.Cause(ctx)
+}
+
+func (a *archive) putOne(ctx context.Context, c store.Content) (renamed bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("store panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	h, err := a.store.Put(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	return a.names.Learn(c, h)
+}
+
+// distinct returns each content once.
+func distinct(contents []store.Content) []store.Content {
+	if len(contents) < 2 {
+		return contents
+	}
+	had := make(map[store.Content]bool, len(contents))
+	return slices.DeleteFunc(slices.Clone(contents), func(c store.Content) bool {
+		was := had[c]
+		had[c] = true
+		return was
+	})
+}
+
+// archive returns what a plan takes out, as it goes into the archive.
+func (p *Plan) archive() []store.Content {
+	var all []store.Content
+	for i := range p.Edits {
+		all = append(all, p.Edits[i].Archive...)
+	}
+	return all
+}
+
+// archiveTries bounds how often a plan is made anew since its contents have got
+// other handles than were foretold.
+const archiveTries = 4
+
+// keep puts what the plan takes out into the archive. In a dry run it is put
+// when the draft is committed.
+func (p *proposal) keep(ctx context.Context) {
+	contents, a := p.plan.archive(), p.before.call.chain.archive
+	switch {
+	case len(contents) == 0:
+		return
+	case !p.before.Archives():
+		p.after, p.err = nil, fmt.Errorf("the plan archives contents, but there is no archive")
+		return
+	case p.before.req.probe != nil:
+		p.after.unput = append(slices.Clip(p.before.unput), contents...)
+		return
+	}
+	renamed, err := a.put(ctx, contents)
+	switch {
+	case err != nil:
+		p.after, p.err = nil, fmt.Errorf("archive what goes: %w", err)
+	case !renamed:
+	case p.dear || p.renamed == archiveTries:
+		p.after, p.err = nil, fmt.Errorf("archive what goes: another content has its handle already; the next plan will name it rightly")
+	default:
+		*p = proposal{layer: p.layer, before: p.before, renamed: p.renamed + 1}
+		p.complete(ctx)
+	}
+}
+
+// regardless makes a plan once more, for a view without an archive, since the
+// one with handles has come to nothing.
+func (l *layer) regardless(ctx context.Context, p *proposal) *proposal {
+	l.tell(ctx, p.before, Event{
+		Kind: Failed, Err: p.err, Why: "what goes now is not kept: " + l.plainly(p.err),
+		Before: p.before.Tokens(), After: p.before.Tokens(),
+	})
+	bare := *p.before
+	bare.unarchived = true
+	p = &proposal{layer: l, before: &bare}
+	p.complete(ctx)
+	if p.after != nil {
+		p.after.unarchived = false
+	}
+	return p
+}

@@ -1,0 +1,304 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/store"
+)
+
+// taker takes out all old results, those that it has taken out already apart.
+func taker(opts middleware.Options) middleware.Middleware {
+	return middleware.Editing("taker", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		plan := &middleware.Plan{}
+		for i, m := range v.All() {
+			if m.Role != message.RoleTool || v.Protected(i) != 0 || v.Span(i).Edit != nil {
+				continue
+			}
+			r, _ := m.Parts[0].(message.ToolResult)
+			h, contents := v.Archive(r)
+			r.Text = store.Placeholder("[gone]", h)
+			e := middleware.RewriteOf(i, r)
+			e.Archive = contents
+			plan.Edits = append(plan.Edits, e)
+		}
+		return plan, nil
+	}, opts)
+}
+
+// watched is a store that does something before each Put.
+type watched struct {
+	store.Store
+	before func(ctx context.Context, n int) error
+	puts   atomic.Int32
+}
+
+func (w *watched) Put(ctx context.Context, c store.Content) (store.Handle, error) {
+	n := int(w.puts.Add(1))
+	if w.before != nil {
+		if err := w.before(ctx, n); err != nil {
+			return store.Handle{}, err
+		}
+	}
+	return w.Store.Put(ctx, c)
+}
+
+func archiving(s store.Store, opts middleware.Options) middleware.Middleware {
+	return middleware.With(middleware.Env{Archive: s}, taker(opts))
+}
+
+// requireRecallable checks that each result of the history can be had, from the
+// view or by the handle that stands there, and returns how many by a handle.
+func requireRecallable(t require.TestingT, s store.Store, history, view []message.Message) (handles int) {
+	require.Len(t, view, len(history))
+	for i, m := range history {
+		for was := range m.Results() {
+			for is := range view[i].Results() {
+				if was == is {
+					continue
+				}
+				found := store.HandlesIn(is.Text)
+				require.Len(t, found, 1, "%q has a handle", is.Text)
+				c, err := s.Get(context.Background(), found[0])
+				require.NoError(t, err)
+				require.Equal(t, was.Text, c.Data)
+				handles++
+			}
+		}
+	}
+	return handles
+}
+
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	s := &watched{Store: store.NewMemory(0)}
+	mw := archiving(s, middleware.Options{})
+	h := middlewaretest.ReAct{Rounds: 12}.Messages()
+	for _, c := range []struct{ messages, gone int }{{10, 3}, {len(h), 11}} {
+		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h[:c.messages]})
+		require.NoError(t, err)
+		require.Equal(t, c.gone, requireRecallable(t, s, h[:c.messages], sent.Messages))
+	}
+	before := s.puts.Load()
+	_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Empty(t, events, "nothing is edited again")
+	require.Equal(t, before, s.puts.Load(), "and nothing put again")
+}
+
+func TestArchiveThatFails(t *testing.T) {
+	t.Parallel()
+	full := errors.New("the disk is full")
+	for name, c := range map[string]struct {
+		before func(context.Context, int) error
+		want   string
+	}{
+		"at once":  {func(context.Context, int) error { return full }, "archive what goes: the disk is full"},
+		"at last":  {func(_ context.Context, n int) error { return map[bool]error{true: full}[n == 11] }, "archive what goes: the disk is full"},
+		"panics":   {func(context.Context, int) error { panic("no disk") }, "archive what goes: store panicked: no disk"},
+		"canceled": {func(context.Context, int) error { return context.Canceled }, "archive what goes: context canceled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := middlewaretest.ReAct{Rounds: 12}.Messages()
+			req := &middleware.Request{Messages: h}
+			open := func() *watched { return &watched{Store: store.NewMemory(0), before: c.before} }
+
+			s := open()
+			mw := archiving(s, middleware.Options{})
+			sent, events, err := middleware.Apply(t.Context(), mw, req)
+			require.NoError(t, err, "an archive that fails does not fail the call")
+			require.NoError(t, middlewaretest.Same(h, sent.Messages), "what cannot be kept stays")
+			require.Len(t, events, 1)
+			require.Equal(t, middleware.Failed, events[0].Kind)
+			require.Contains(t, events[0].Why, c.want)
+			s.before = nil
+			sent, _, err = middleware.Apply(t.Context(), mw, req)
+			require.NoError(t, err)
+			require.Equal(t, 11, requireRecallable(t, s, h, sent.Messages), "once it works again, it is used")
+
+			_, _, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{Strict: true, Regardless: true}), req)
+			require.ErrorContains(t, err, c.want, "under Strict the call fails")
+
+			sent, events, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{Regardless: true}), req)
+			require.NoError(t, err)
+			require.Len(t, events, 2)
+			require.Contains(t, events[0].Why, "what goes now is not kept: "+c.want)
+			require.Equal(t, middleware.Edited, events[1].Kind, "the edit is made even so")
+			for i, m := range sent.Messages[:len(h)-1] {
+				for r := range m.Results() {
+					require.Equal(t, "[gone]", r.Text, "message %d names no handle that leads nowhere", i)
+				}
+			}
+		})
+	}
+}
+
+// A call that is cancelled while something is put ends with the error of its
+// context, and the next one finds all as it was before.
+func TestCanceledAtEachPut(t *testing.T) {
+	t.Parallel()
+	h := middlewaretest.ReAct{Rounds: 12}.Messages()
+	for at := 1; at <= 11; at++ {
+		for _, opts := range []middleware.Options{{}, {Regardless: true}, {Strict: true}} {
+			ctx, cancel := context.WithCancel(t.Context())
+			s := &watched{Store: store.NewMemory(0), before: func(_ context.Context, n int) error {
+				if n == at {
+					cancel()
+				}
+				return nil
+			}}
+			journal := middleware.NewMemory(0)
+			mw := middleware.With(middleware.Env{Archive: s, Journal: journal}, taker(opts))
+			asked := middlewaretest.Script()
+			_, err := mw(asked.Model())(ctx, &middleware.Request{Messages: h}, nil)
+			require.ErrorIs(t, err, context.Canceled, "at put %d", at)
+			require.Empty(t, asked.Requests(), "no model is asked")
+			_, _, there, err := journal.Latest(t.Context(), "", message.IDs(h[1:]))
+			require.NoError(t, err)
+			require.False(t, there, "nothing is remembered")
+			sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+			require.NoError(t, err)
+			require.Len(t, events, 1)
+			require.Equal(t, 11, requireRecallable(t, s, h, sent.Messages))
+		}
+	}
+}
+
+// A slow store is waited for, by a few contents at a time, and nothing of it
+// outlives the call.
+func TestSlowArchive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int32
+		s := &watched{Store: store.NewMemory(0), before: func(ctx context.Context, _ int) error {
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Minute):
+				return nil
+			}
+		}}
+		h := middlewaretest.ReAct{Rounds: 41}.Messages()
+		began := time.Now()
+		sent, _, err := middleware.Apply(t.Context(), archiving(s, middleware.Options{}), &middleware.Request{Messages: h})
+		require.NoError(t, err)
+		require.Equal(t, 40, requireRecallable(t, s, h, sent.Messages))
+		require.Equal(t, 5*time.Minute, time.Since(began), "eight at a time")
+		require.LessOrEqual(t, most.Load(), int32(8))
+
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		_, _, err = middleware.Apply(ctx, archiving(s, middleware.Options{}), &middleware.Request{Messages: h})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Zero(t, now.Load(), "no Put goes on behind the call")
+	})
+}
+
+// A dry run puts nothing; its Commit does, before it keeps the edits.
+func TestArchiveOfDrafts(t *testing.T) {
+	t.Parallel()
+	full := errors.New("the disk is full")
+	s := &watched{Store: store.NewMemory(0)}
+	mw := archiving(s, middleware.Options{})
+	h := middlewaretest.ReAct{Rounds: 12}.Messages()
+	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Len(t, d.Edits, 11)
+	require.Zero(t, s.puts.Load(), "a dry run keeps nothing")
+
+	s.before = func(context.Context, int) error { return full }
+	require.ErrorIs(t, d.Commit(t.Context()), full)
+	again, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Len(t, again.Edits, 11, "an archive that fails leaves the conversation unedited")
+
+	s.before = nil
+	require.NoError(t, d.Commit(t.Context()))
+	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Empty(t, events)
+	require.Equal(t, 11, requireRecallable(t, s, h, sent.Messages))
+	before := s.puts.Load()
+	require.NoError(t, d.Commit(t.Context()))
+	require.Equal(t, before, s.puts.Load(), "once it is kept, Commit does nothing more")
+}
+
+// Another content may have the handle already. The store then gives a longer
+// one, and that is what the model sees.
+func TestArchiveOfTwins(t *testing.T) {
+	t.Parallel()
+	const twin, other = "record 1722102515441503", "record 2215035357095101"
+	h := middlewaretest.ReAct{Rounds: 3}.Messages()
+	for i, text := range []string{twin, other} {
+		r := h[3+2*i].Parts[0].(message.ToolResult)
+		r.Text = text
+		h[3+2*i].Parts = []message.Part{r}
+	}
+	s := store.NewMemory(0)
+	_, err := s.Put(t.Context(), store.Content{Data: other})
+	require.NoError(t, err)
+	long := middleware.With(middleware.Env{Archive: s, Counter: byBytes{}}, middleware.Editing("e",
+		func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+			r := v.At(3).Parts[0].(message.ToolResult)
+			if v.Span(3).Edit != nil {
+				return nil, nil
+			}
+			a, contents := v.Archive(r)
+			r.Text = a.String()
+			e := middleware.RewriteOf(3, r)
+			e.Archive = contents
+			drop := v.At(7).Parts[0].(message.ToolResult)
+			drop.Text = drop.Text[:20]
+			return &middleware.Plan{Edits: []middleware.Edit{e, middleware.RewriteOf(7, drop)}}, nil
+		}, middleware.Options{}))
+	sent, events, err := middleware.Apply(t.Context(), long, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Len(t, events, 1, "%v", events)
+	r := sent.Messages[3].Parts[0].(message.ToolResult)
+	require.Len(t, r.Text, 24, "two words")
+	got, err := store.ParseHandle(r.Text)
+	require.NoError(t, err)
+	c, err := s.Get(t.Context(), got)
+	require.NoError(t, err)
+	require.Equal(t, twin, c.Data)
+}
+
+type byBytes struct{}
+
+func (byBytes) Count(text string) int { return len(text) }
+
+func TestArchiveAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	mw := archiving(s, middleware.Options{})
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			h := middlewaretest.ReAct{Rounds: 12 + n%3}.Messages()
+			sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+			if err == nil && len(sent.Messages) != len(h) {
+				err = fmt.Errorf("%d messages, want %d", len(sent.Messages), len(h))
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			requireRecallable(t, s, h, sent.Messages)
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,165 @@
+package fit_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// within returns all texts that a model can read: those of the view, and those
+// that handles lead to, from there and from one another.
+func within(t require.TestingT, s store.Store, view []message.Message) string {
+	var all strings.Builder
+	var handles []store.Handle
+	read := func(text string) {
+		all.WriteString(text + "\n")
+		handles = append(handles, store.HandlesIn(text)...)
+	}
+	for _, m := range view {
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case message.Text:
+				read(p.Text)
+			case message.ToolResult:
+				read(p.Text)
+			case message.ToolCall:
+				read(p.Arguments)
+			case message.Thinking, message.Media, message.Opaque:
+			}
+		}
+	}
+	seen := map[store.Handle]bool{}
+	for len(handles) > 0 {
+		h := handles[0]
+		handles = handles[1:]
+		if seen[h] {
+			continue
+		}
+		seen[h] = true
+		c, err := s.Get(context.Background(), h)
+		require.NoError(t, err, "a handle that a model is shown leads somewhere")
+		read(c.Data)
+	}
+	return all.String()
+}
+
+// requireNothingLost checks that each text of the history can be read.
+func requireNothingLost(t require.TestingT, s store.Store, history, view []message.Message) {
+	all := within(t, s, view)
+	for i, m := range history {
+		for _, p := range m.Parts {
+			text := ""
+			switch p := p.(type) {
+			case message.Text:
+				text = p.Text
+			case message.ToolResult:
+				text = p.Text
+			case message.ToolCall:
+				text = p.Arguments
+			case message.Thinking, message.Media, message.Opaque:
+			}
+			if !strings.Contains(all, text) {
+				require.Fail(t, "lost", "message %d cannot be read any more: %.80q", i, text)
+			}
+		}
+	}
+}
+
+// A conversation grows far beyond the window. In each call the request fits, and
+// what is gone can be reached by the handles in the view.
+func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		talk   middlewaretest.ReAct
+		window int
+		before []middleware.Middleware
+		opts   fit.Options
+	}{
+		"cleared":            {middlewaretest.ReAct{Rounds: 30, Result: 800}, 3000, nil, fit.Options{}},
+		"folded":             {middlewaretest.ReAct{Rounds: 60, Result: 300, Thought: 200, PerTurn: 6}, 1200, nil, fit.Options{}},
+		"as few as must":     {middlewaretest.ReAct{Rounds: 40, Result: 300, PerTurn: 6}, 1200, nil, fit.Options{Target: 1}},
+		"giants":             {middlewaretest.ReAct{Rounds: 8, Result: 9000}, 1500, nil, fit.Options{}},
+		"parallel":           {middlewaretest.ReAct{Rounds: 12, Parallel: 4, Result: 2000}, 2500, nil, fit.Options{}},
+		"behind contextedit": {middlewaretest.ReAct{Rounds: 40, Result: 700, PerTurn: 4}, 2000, []middleware.Middleware{contextedit.New(contextedit.Options{})}, fit.Options{}},
+		"words of one's own": {middlewaretest.ReAct{Rounds: 40, Result: 300}, 1200, nil, fit.Options{Placeholder: "-", Note: "(some is missing)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, counter := range []tokens.Counter{tokens.Chars4{}, tokens.Estimate{}} {
+				archive := store.NewMemory(0)
+				env := middleware.Env{Archive: archive, Counter: counter}
+				mw := middleware.With(env, append(c.before, fit.New(c.opts))...)
+				edits := 0
+				for h := range middlewaretest.Prefixes(c.talk.Messages()) {
+					sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{
+						Messages: h, Budget: &middleware.Budget{Window: c.window},
+					})
+					require.NoError(t, err)
+					requireFits(t, c.opts, sent)
+					for _, e := range events {
+						require.NotEqual(t, middleware.Failed, e.Kind, "%v", e)
+						if e.Kind == middleware.Edited {
+							edits++
+						}
+					}
+					requireNothingLost(t, archive, h, sent.Messages)
+				}
+				require.Positive(t, edits)
+			}
+		})
+	}
+}
+
+// broken is a store that takes nothing.
+type broken struct {
+	*store.Memory
+	put func() error
+}
+
+func (b broken) Put(context.Context, store.Content) (store.Handle, error) {
+	return store.Handle{}, b.put()
+}
+
+// deaf is a store that does not even tell handles.
+type deaf struct{ *store.Memory }
+
+func (deaf) Handle(store.Content) store.Handle { panic("nobody listens") }
+
+// To fit goes before to keep.
+func TestFitsWithoutItsArchive(t *testing.T) {
+	t.Parallel()
+	for name, archive := range map[string]store.Store{
+		"fails":  broken{store.NewMemory(0), func() error { return errors.New("the disk is full") }},
+		"panics": broken{store.NewMemory(0), func() error { panic("no disk") }},
+		"deaf":   deaf{store.NewMemory(0)},
+		"small":  store.NewMemory(400),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := middlewaretest.ReAct{Rounds: 40, Result: 900, Thought: 100}.Messages()
+			req := &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1500}}
+			mw := middleware.With(middleware.Env{Archive: archive}, fit.New(fit.Options{}))
+			sent, events, err := middleware.Apply(t.Context(), mw, req)
+			require.NoError(t, err)
+			requireFits(t, fit.Options{}, sent)
+			require.GreaterOrEqual(t, len(events), 2)
+			require.Equal(t, middleware.Failed, events[0].Kind)
+			require.Contains(t, events[0].Why, "what goes now is not kept: ")
+			require.Equal(t, middleware.Edited, events[1].Kind)
+			bare, _, err := middleware.Apply(t.Context(), fit.New(fit.Options{}), req)
+			require.NoError(t, err)
+			require.NoError(t, middlewaretest.Same(bare.Messages, sent.Messages), "it does what it does without an archive")
+		})
+	}
+}

@@ -1,0 +1,319 @@
+package digest_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// lineOf returns the line of a text that is cleared alone.
+func lineOf(text string, limit int, kept ...digest.Kept) string {
+	return digest.Lines([]digest.Cleared{{Text: text}}, kept, digest.Options{Tokens: limit})[0]
+}
+
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{
+			name: "JSON: a value that says little has its key",
+			text: `{"order_id": "#W2378156", "user_id": "yusuf_rossi_9620", "items": [{"item_id": "1151293680", "price": 272.33}], "gift": false}`,
+			want: "order_id: #W2378156; item_id: 1151293680; price: 272.33; yusuf_rossi_9620",
+		},
+		{
+			name: "JSON: what stands in a list beside identifiers is one too",
+			text: `{"reserved": ["4OG6T3", "PUNERT", "M05KNL"], "state": "OPEN"}`,
+			want: "reserved: 4OG6T3 PUNERT M05KNL; state: OPEN",
+		},
+		{
+			name: "JSON: keys can be facts",
+			text: `{"variants": {"1656367028": {"size": "S"}, "9523456873": {"size": "L"}}}`,
+			want: "variants: 1656367028 9523456873",
+		},
+		{
+			name: "JSON that is cut off",
+			text: `[{"id": "A-1001", "total": 12.5}, {"id": "A-1002", "tot`,
+			want: "id: A-1001 A-1002; total: 12.5",
+		},
+		{
+			name: "JSON in a string",
+			text: `{"result": "{\"flight\": \"HAT045\", \"price\": 1973, \"nested\": \"{\\\"seat_no\\\": \\\"12A\\\"}\"}"}`,
+			want: "flight: HAT045; price: 1973; seat_no: 12A",
+		},
+		{
+			name: "indented JSON in a string, and a list of numbers",
+			text: `{"result": "{\n  \"flights\": [\n    \"HAT045\",\n    \"HAT194\"\n  ]\n}", "rooms": [101, 1002]}`,
+			want: "flights: HAT045 HAT194; rooms: 101 1002",
+		},
+		{
+			name: "a text in a string",
+			text: `{"content": "first line\nTotal: $54.04\n\nOrder AB-1234 was \"shipped\" to C:\\data\\out.csv"}`,
+			want: `Total: $54.04; AB-1234 C:\\data\\out.csv`,
+		},
+		{
+			name: "JSON with escapes: as the model will write it",
+			text: `{"name": "\u5f20\u4e09", "url": "https:\/\/example.com\/a", "mood": "\ud83d\ude00", "\u7535\u8bdd": "13812345678"}`,
+			want: "name: 张三; 电话: 13812345678; https://example.com/a",
+		},
+		{
+			name: "JSON in lines",
+			text: "{\"id\": 4711, \"path\": \"/tmp/a.txt\"}\n{\"id\": 4712, \"path\": \"/tmp/b.txt\"}\nand then: c_d\n",
+			want: "id: 4711 4712; /tmp/a.txt /tmp/b.txt c_d",
+		},
+		{
+			name: "a literal of Python",
+			text: `{'order_id': '#W123', 'price': 12.5, 'paid': True, 'note': None, 'path': "/tmp/it's.txt"}`,
+			want: "order_id: #W123; price: 12.5; /tmp/it's.txt",
+		},
+		{
+			name: "CSV",
+			text: "order_id,customer,total,date\n1001,\"Example, Ann\",54.04,2024-05-15\n1002,Bo,1299.00,2024-05-16\n",
+			want: "order_id: 1001 1002; customer: Example, Ann, Bo; total: 54.04 1299.00; date: 2024-05-15 2024-05-16",
+		},
+		{
+			name: "TSV",
+			text: "sku\tprice\nA-99\t54.04\nB-17\t7.50\n",
+			want: "sku: A-99 B-17; price: 54.04 7.50",
+		},
+		{
+			name: "a table of Markdown",
+			text: "Your orders:\n\n| Order | Total | Paid on |\n|---|---|---|\n| #W12 | $54.04 | 2024-05-15 |\n| **#W13** | $7 | `2024-05-16` |\n",
+			want: "Order: #W12 #W13; Total: $54.04 $7; Paid on: 2024-05-15 2024-05-16",
+		},
+		{
+			name: "YAML",
+			text: "image: registry.example.com/shop/web:1.26.8\nport: 8080\nenv:\n  - DB_HOST=10.0.0.7\n",
+			want: "port: 8080; registry.example.com/shop/web:1.26.8 DB_HOST 10.0.0.7",
+		},
+		{
+			name: "a stack trace",
+			text: "Traceback (most recent call last):\n  File \"/app/main.py\", line 12, in <module>\n    run_all()\nValueError: bad id 4711\n",
+			want: "/app/main.py run_all; ValueError: bad id 4711",
+		},
+		{
+			name: "a panic",
+			text: "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/x/prog.go:8 +0x1d\n",
+			want: "main.main /tmp/x/prog.go +0x1d; panic: runtime error: index out of range [5] with length 3",
+		},
+		{
+			name: "a log",
+			text: "2026-03-15 12:18:24 started 3 workers\n2026-03-15 12:18:25 ERROR worker-3: connection to 10.0.0.7:5432 refused\n",
+			want: "2026-03-15 12:18:24 12:18:25; ERROR worker-3: connection to 10.0.0.7:5432 refused",
+		},
+		{
+			name: "colours of a terminal",
+			text: "\x1b[31mFAILED\x1b[0m tests/test_api.py::test_login - AssertionError: 401 != 200",
+			want: "FAILED tests/test_api.py::test_login; AssertionError: 401 != 200",
+		},
+		{
+			name: "results of a search",
+			text: "store/session.go:120:func (s *Store) LoadSession(id string) error {\nstore/session.go-121-\treturn errNotFound\n",
+			want: "store/session.go: 120 121; LoadSession errNotFound",
+		},
+		{
+			name: "a file with the numbers of its lines",
+			text: "   118→// LoadSession loads.\n   119→func (s *Store) LoadSession(id string) error {\n   120→\treturn errNotFound\n",
+			want: "118 LoadSession 119 120 errNotFound",
+		},
+		{
+			name: "a diff",
+			text: "diff --git a/cmd/main.go b/cmd/main.go\nindex 83db48f..bf2a7c1\n--- a/cmd/main.go\n+++ b/cmd/main.go\n@@ -10,6 +10,7 @@\n+\tload_config()\n",
+			want: "cmd/main.go 83db48f..bf2a7c1 load_config",
+		},
+		{
+			name: "a listing",
+			text: "total 12\ndrwxr-xr-x 2 ann staff 4096 Feb 12 2026 docs\n-rw-r--r-- 1 ann staff 98204 Feb 12 2026 report_2026.pdf\n",
+			want: "4096 98204 report_2026.pdf; Feb 12 2026",
+		},
+		{
+			name: "HTML",
+			text: `<div class="order" id="ord-4711"><a href="https://example.com/o/4711?x=1">Order</a> costs <b>€ 54.04</b></div>`,
+			want: "ord-4711 https://example.com/o/4711?x=1; € 54.04",
+		},
+		{
+			name: "a letter",
+			text: "Call +1 (555) 123-4567 or write to ann@example.com before May 16, 2024, 15:00. Your reference is QX7-99Z; see 'The Old Mill'.",
+			want: "ann@example.com 15:00 QX7-99Z; +1 (555) 123-4567, May 16, 2024, The Old Mill",
+		},
+		{
+			name: "fields of a literal in code",
+			text: "\tAuthorName:  \"Ann Example\",\n\tAuthorEmail: \"ann@example.com\",\n\tFiles: []string{\"a.txt\"},\n\tTotal: total(1),\n",
+			want: "AuthorName: Ann Example; AuthorEmail ann@example.com a.txt",
+		},
+		{
+			name: "lines that begin with the time",
+			text: "12:30 lunch with the team_lead\n15:00:05 done\n",
+			want: "12:30 team_lead 15:00:05",
+		},
+		{
+			name: "what looks like JSON at first",
+			text: "{\"a\": it's not JSON\nTotal: $54.04\nhttps://example.com/a\n",
+			want: "Total: $54.04; JSON https://example.com/a",
+		},
+		{
+			name: "a string that does not end",
+			text: "{\"text\": \"cut\\nTotal: $54.04\nPaid: 2024-05-15\n",
+			want: "Total: $54.04; Paid: 2024-05-15",
+		},
+		{
+			name: "what has no hard facts",
+			text: "She said it's fine, isn't it? The read-only mode and/or e.g. other I/O is no big deal. 1 or 12 of them.",
+			want: "",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, lineOf(c.text, 50))
+		})
+	}
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{"订单号：W20260315\n客户：张三\n金额：￥1,299.00\n付款日期：2026年3月15日\n", "订单号: W20260315; 客户: 张三; 金额: ￥1,299.00; 付款日期: 2026年3月15日"},
+		{"订单W20260315于2026年3月15日付款1,299元，退款５００円，见《红楼梦》第3回。", "W20260315 2026年3月15日 1,299元 ５００円"},
+		{"錯誤代碼Ｅ４０４，請致電02-2345-6789", "Ｅ４０４ 02-2345-6789"},
+		{"注文番号: JP-2024-0815 合計 12,800円 発送日 2024年8月15日", "JP-2024-0815 12,800円 2024年8月15日"},
+		{"주문번호 KR-4711-A, 합계 12,800원, 메일 kim@example.kr", "KR-4711-A 12,800원 kim@example.kr"},
+		{"Заказ 4711 от 15.05.2024 на сумму 1 299,50 руб. Почта: ivan@example.ru", "4711 15.05.2024 ivan@example.ru; 1 299,50 руб"},
+		{"Rechnung RE-2024-0815 vom 15.08.2024 über 54,04 € an Jürgen", "RE-2024-0815 15.08.2024; 54,04 €"},
+		{"رقم الطلب AB-4711 المبلغ 250 USD بتاريخ 2024-05-15", "AB-4711 2024-05-15; 250 USD"},
+		{"“Old Mill”, «Старая мельница», 「古い 風車」, 『旧 磨坊』, ‘Moulin Vieux’, 《老 磨坊》", "Old Mill, Старая мельница, 古い 風車, 旧 磨坊, Moulin Vieux, 老 磨坊"},
+		{"आदेश AB-4711 की राशि ₹1,299 है", "AB-4711 ₹1,299"},
+	} {
+		require.Equal(t, c.want, lineOf(c.text, 50), c.text)
+	}
+}
+
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	for kind, words := range map[string]string{
+		"":        "the The and don't of a x",
+		"number":  "1633 54.04 -5 15% 1,299 12kB 3rd 0x1F 9c0",
+		"amount":  "$54.04 $1,299",
+		"date":    "2024-05-15 2024/5/15 15.05.2024 5/15/2024 2024-05-15T12:18:24Z",
+		"clock":   "15:00 12:30:05",
+		"email":   "ann@example.com ann.b+c@mail.example.co.uk",
+		"link":    "https://example.com/a?b=c ftp://x.org example.com/a/b",
+		"path":    "/a/b.go a/b_c ./run.sh ../up/x ~/notes/a src/ /usr/local/bin a/b/c",
+		"file":    "main.go report_2026.pdf",
+		"id":      "HAT045 #W123 #42 credit_card_7815826 4OG6T3 INV-2024-17 user12345",
+		"hash":    "4afd4e47 3f2504e0-4f89-11d3-9a0c-0305e82c3301 sha256:9f86d081",
+		"version": "v2 v1.26.8 1.2.3 1.2.3-rc1",
+		"host":    "127.0.0.1 10.0.0.7:5432 localhost:8080",
+		"phone":   "+15551234567 138-1234-5678",
+		"symbol":  "getUser get_user os.Getenv std::sort __init__ utf8",
+		"code":    "JFK USE",
+		"slug":    "ready-to-ship and/or",
+	} {
+		for w := range strings.FieldsSeq(words) {
+			require.Equal(t, kind, digest.ShapeOf(w), "what %s looks like", w)
+		}
+	}
+}
+
+func TestShownIsLeftOut(t *testing.T) {
+	t.Parallel()
+	text := "Orders W1001, W1002 and W1003 in /srv/data/orders.csv, paid by ann@example.com"
+	for _, c := range []struct{ kept, want string }{
+		{"", "W1001 W1002 W1003 /srv/data/orders.csv ann@example.com"},
+		{"What about W1002?", "W1001 W1003 /srv/data/orders.csv ann@example.com"},
+		{"What about W10023, or xW1002?", "W1001 W1002 W1003 /srv/data/orders.csv ann@example.com"},
+		{"看W1002吧,还有(W1001)", "W1003 /srv/data/orders.csv ann@example.com"},
+		{"cat '/srv/data/orders.csv'|head", "W1001 W1002 W1003 ann@example.com"},
+		{"cat orders.csv", "W1001 W1002 W1003 /srv/data/orders.csv ann@example.com"},
+		{`{"command": "grep W1001 \"W1002\"\nW1003 \u0041"}`, "/srv/data/orders.csv ann@example.com"},
+		{text, ""},
+	} {
+		require.Equal(t, c.want, lineOf(text, 50, digest.Kept{Text: c.kept}), "if this is kept: %s", c.kept)
+	}
+}
+
+func TestLinesDoNotRepeatEachOther(t *testing.T) {
+	t.Parallel()
+	lines := digest.Lines([]digest.Cleared{{Text: "A-1001 A-1002"}, {Text: "A-1002 A-1003"}, {Text: "A-1003"}}, nil, digest.Options{Tokens: 40})
+	require.Equal(t, []string{"A-1001", "A-1002", "A-1003"}, lines, "each is in one line, that of the newest text that has it")
+}
+
+func TestWhatIsSpokenOfComesFirst(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&b, "func handler%c%c() {}\n", 'A'+i/7, 'a'+i%7)
+	}
+	text := b.String() + "func parseInvoice() {}\nfunc sendMail() {}\n"
+	require.NotContains(t, lineOf(text, 20), "parseInvoice", "it stands at the end of a long text")
+	require.Contains(t, lineOf(text, 20, digest.Kept{Text: "Why does the invoice not parse?", Said: true}), "parseInvoice")
+	require.NotContains(t, lineOf(text, 20, digest.Kept{Text: "Why does the invoice not parse?"}), "parseInvoice", "nobody said it")
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	text := `{"id": "A-1001", "next": "A-1002", "total": 54.04, "email": "ann@example.com", "due": "2024-05-15"}`
+	other := func(year string) string {
+		return strings.NewReplacer("A-", "B"+year+"-", "2024", year, "54", year).Replace(text)
+	}
+	lines := digest.Lines([]digest.Cleared{{Text: text}, {Text: other("2025"), Tokens: -1}, {Text: other("2026"), Tokens: 8}, {Text: other("2027"), Tokens: 100}},
+		nil, digest.Options{Tokens: 30})
+	require.Empty(t, lines[1], "a negative limit means no line")
+	require.LessOrEqual(t, tokens.Estimate{}.Count(lines[2]), 8, "the limit of a text of its own")
+	require.NotEmpty(t, lines[2])
+	require.LessOrEqual(t, tokens.Estimate{}.Count(lines[3]), 30, "a limit of its own does not lift the other")
+	require.NotEmpty(t, lines[0])
+
+	for _, limit := range []int{0, -1} {
+		require.Equal(t, []string{""}, digest.Lines([]digest.Cleared{{Text: text}}, nil, digest.Options{Tokens: limit}), "no line with %d tokens", limit)
+	}
+	require.Empty(t, digest.Lines(nil, nil, digest.Options{Tokens: 40}))
+	require.Equal(t, []string{""}, digest.Lines([]digest.Cleared{{}}, []digest.Kept{{}}, digest.Options{Tokens: 40}), "an empty text has an empty line")
+	require.Empty(t, lineOf(text, 1), "nothing fits")
+}
+
+// counter counts bytes, and how often it is asked.
+type counter struct{ asked int }
+
+func (c *counter) Count(text string) int { c.asked++; return len(text) }
+
+func TestCounterOfTheCaller(t *testing.T) {
+	t.Parallel()
+	text := filled("item A-%05d costs $5.40\n", 100_000)
+	for _, limit := range []int{5, 40, 400} {
+		c := &counter{}
+		line := digest.Lines([]digest.Cleared{{Text: text}}, nil, digest.Options{Tokens: limit, Counter: c})[0]
+		require.LessOrEqual(t, len(line), limit)
+		require.Greater(t, len(line), limit-len(" A-00001"), "the line is as long as it may be")
+		require.Less(t, c.asked, 100+limit, "it is not asked for each fact of the text")
+	}
+}
+
+func TestOfLongTextsBothEndsAreLookedAt(t *testing.T) {
+	t.Parallel()
+	filler := filled("nothing to see here, %d\n", digest.Window)
+	text := "first A-1001\n" + filler + "middle A-1002\n" + filler + "last A-1003\n"
+	found := digest.Found(text)
+	for id, want := range map[string]bool{"A-1001": true, "A-1002": false, "A-1003": true} {
+		require.Equal(t, want, slices.Contains(found, id), "%s is found", id)
+	}
+
+	records := "[" + filled(`{"sku": "A-%05d", "note": "it's, \"so\", said"},`, 2*digest.Window) + `{"sku": "LAST"}]`
+	require.Equal(t, "sku: LAST", lineOf(records, 40, digest.Kept{Text: strings.Join(digest.Found(strings.TrimSuffix(records, `{"sku": "LAST"}]`)), " ")}),
+		"keys are known at the end of JSON too")
+}
+
+func TestErrorsComeBeforeWhatIsAroundThem(t *testing.T) {
+	t.Parallel()
+	text := filled("ok\tgithub.com/laconic-go/laconic/pkg%d\t0.0%[1]ds\n", 5000) + "store_test.go:12: error: key a_b not found\n"
+	require.Contains(t, lineOf(text, 40), "error: key a_b not found")
+}
+
+func TestTheWholePathIsTaken(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "/srv/app/store/a.go", lineOf("changed store/a.go\nread /srv/app/store/a.go\n", 20))
+	require.Equal(t, "store/a.go", lineOf("changed store/a.go\nread /srv/app/store/a.go\n", 6), "unless it does not fit")
+}

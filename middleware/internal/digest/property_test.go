@@ -1,0 +1,142 @@
+package digest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// scraps are what texts are made of, so that they look like what tools return.
+var scraps = []string{
+	"A-1001", "#W2378156", "yusuf_rossi_9620", "4afd4e47", "$54.04", "1,299元", "￥12", "54,04 €", "2024-05-15", "16 May 2024", "2026年3月15日",
+	"ann@example.com", "https://example.com/a?b=c", `https:\/\/example.com`, "/srv/data/orders.csv", "store/a.go:12:", `C:\Users\ann`, "v1.26.8", "10.0.0.7:5432",
+	"+1 (555) 123-4567", "getUser", "os.Getenv", "JFK", "the", "order", "张三", "订单号：", "《红楼梦》", "'The Old Mill'", "заказ", "٣٤", "９９", "🙂",
+	"error: not found", "Total: ", "id=", "{", "}", "[", "]", ":", ",", `"`, `\"`, `\\\"`, `'`, `{"id": "`, `", "total": `, "\n", `\n`, "\t", "\r\n", " ", "  ",
+	"a,b,c\n", "|", "|---|\n", "<b>", "</b>", "--- a/", "+++ b/", "@@", "\x1b[31m", "\x00", "\xff", "\u2028", "\u200b", "\u202e", "\ufeff", `\u5f20`, `\ud83d\ude00`, "12", "345", "   12→",
+}
+
+func texty() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(scraps), 0, 40).Draw(t, "scraps"), rapid.SampledFrom([]string{"", " ", " "}).Draw(t, "between"))
+	})
+}
+
+// requireLine fails unless a line is what Lines promises for a text.
+func requireLine(t require.TestingT, line, text string, limit int, counter tokens.Counter) {
+	require.LessOrEqual(t, counter.Count(line), max(limit, 0), "the line is not above the limit: %q", line)
+	require.True(t, utf8.ValidString(line), "the line is UTF-8: %q", line)
+	require.NotContains(t, line, string(utf8.RuneError), "the line has no bytes that are none: %q", line)
+	control := strings.IndexFunc(line, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf) })
+	require.Negative(t, control, "the line has no control characters: %q", line)
+	require.Equal(t, strings.TrimSpace(line), line, "the line has no spaces around it")
+	read := strings.Join(digest.Read(text), "\x00")
+	for w := range strings.SplitSeq(line, " ") {
+		require.True(t, strings.Contains(read, w) || strings.Contains(read, strings.TrimRight(w, ",;:")),
+			"%q is in the text, but for a comma, semicolon or colon behind it: line %q, text %q", w, line, text)
+	}
+}
+
+func TestLinesKeepTheirPromises(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var cleared []digest.Cleared
+		for _, text := range rapid.SliceOfN(texty(), 1, 4).Draw(t, "texts") {
+			cleared = append(cleared, digest.Cleared{Text: text, Tokens: rapid.SampledFrom([]int{0, 0, 0, 5, -1}).Draw(t, "limit of its own")})
+		}
+		var kept []digest.Kept
+		for _, text := range rapid.SliceOfN(texty(), 0, 3).Draw(t, "kept") {
+			kept = append(kept, digest.Kept{Text: text, Said: rapid.Bool().Draw(t, "said")})
+		}
+		o := digest.Options{Tokens: rapid.IntRange(0, 60).Draw(t, "limit"), Counter: rapid.SampledFrom(counters).Draw(t, "counter")}
+		before := slices.Clone(cleared)
+		lines := digest.Lines(cleared, kept, o)
+		require.Equal(t, before, cleared, "the arguments are not changed")
+		require.Len(t, lines, len(cleared))
+		for i, c := range cleared {
+			limit := o.Tokens
+			if c.Tokens != 0 {
+				limit = min(limit, c.Tokens)
+			}
+			requireLine(t, lines[i], c.Text, limit, o.Counter)
+		}
+		require.Equal(t, lines, digest.Lines(cleared, kept, o), "the same arguments give the same lines")
+		if o.Counter == (tokens.Estimate{}) {
+			require.Equal(t, lines, digest.LinesOfLengths(cleared, kept, []int{7, o.Tokens})[1], "a line does not depend on those made before")
+		}
+	})
+}
+
+// joining counts less for a whole than for its parts, or more.
+type joining int
+
+func (j joining) Count(text string) int { return (len(text) + int(j)*strings.Count(text, " ")) / 3 }
+
+var counters = []tokens.Counter{tokens.Estimate{}, tokens.Chars4{}, tokens.CJK15{}, tokens.Cautious{}, joining(0), joining(5)}
+
+func TestFactsStandInTheText(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := texty().Draw(t, "text")
+		found := digest.Found(text)
+		for _, f := range found {
+			require.True(t, slices.ContainsFunc(digest.Read(text), func(part string) bool { return strings.Contains(part, f) }), "%q is in %q", f, text)
+		}
+		slices.Sort(found)
+		require.Len(t, slices.Compact(found), len(found), "each fact is there once")
+	})
+}
+
+// TestOccurs compares with a search by the rule itself.
+func TestOccurs(t *testing.T) {
+	t.Parallel()
+	inWord := func(r rune) bool {
+		return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.Is(unicode.Han, r)
+	}
+	goesOn := func(text string, i int) bool {
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[i:])
+		return i > 0 && i < len(text) && inWord(before) && inWord(after)
+	}
+	pieces := rapid.SampledFrom([]string{"a", "b", "a1", "_", ".", "/", " ", "-", "订", "单", "é", "A", "9", "ａ"})
+	text := func(most int) *rapid.Generator[string] {
+		return rapid.Map(rapid.SliceOfN(pieces, 1, most), func(s []string) string { return strings.Join(s, "") })
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := text(4).Filter(func(s string) bool { return strings.Trim(s, "./ -") != "" }).Draw(t, "string")
+		text := text(20).Draw(t, "text")
+		want := false
+		for i := range text {
+			want = want || strings.HasPrefix(text[i:], s) && !goesOn(text, i) && !goesOn(text, i+len(s))
+		}
+		require.Equal(t, want, digest.Occurs(s, text), "%q in %q", s, text)
+	})
+}
+
+func FuzzLines(f *testing.F) {
+	f.Add(strings.Join(scraps, " "), "", 40)
+	f.Add(strings.Join(scraps, ""), "ann@example.com", 400)
+	for _, s := range scraps {
+		f.Add(s+s, s, 10)
+	}
+	for _, text := range texts {
+		f.Add(filled(text.pattern, 300), "A-1001", 40)
+	}
+	f.Fuzz(func(t *testing.T, text, kept string, limit int) {
+		const longest = 20_000 // or the test itself takes long
+		text, limit = text[:min(len(text), longest)], min(limit, 500)
+		opts := digest.Options{Tokens: limit}
+		line := digest.Lines([]digest.Cleared{{Text: text}}, []digest.Kept{{Text: kept, Said: true}}, opts)[0]
+		requireLine(t, line, text, limit, tokens.Estimate{})
+		for _, fact := range digest.Found(text) {
+			require.True(t, slices.ContainsFunc(digest.Read(text), func(part string) bool { return strings.Contains(part, fact) }), "%q is in the text", fact)
+		}
+	})
+}

@@ -1,0 +1,186 @@
+package microcompact_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// The benchmarks measure a call on a long conversation: 2,000 messages, about 800
+// kB and 200,000 tokens. A run to compare:
+//
+//	go test -run '^$' -bench . -benchtime 200x -count 6 ./middleware/microcompact
+
+const (
+	messages   = 2000
+	resultSize = 720 // bytes
+	never      = 1 << 40
+)
+
+// conversation returns a system prompt, a question and rounds of one call each.
+func conversation(messages int) []message.Message { return conversationOf(messages, resultSize) }
+
+func conversationOf(messages, size int) []message.Message {
+	h := make([]message.Message, 0, messages)
+	h = append(h, message.System("You fix builds."), message.User("Why does the nightly build fail?"))
+	for i := 0; len(h)+2 <= messages; i++ {
+		id := fmt.Sprintf("call_%06d", i)
+		page := strings.Repeat(fmt.Sprintf("nightly %06d: exit status 2\n", i), size/22+1)[:size]
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: fmt.Sprintf(`{"job":"nightly","page":%d}`, i)}),
+			message.Result(id, "read_log", page))
+	}
+	return h
+}
+
+// talk returns a conversation without tools.
+func talk(messages int) []message.Message {
+	h := []message.Message{message.System("You fix builds.")}
+	for i := 0; len(h)+2 <= messages; i++ {
+		h = append(h, message.User(fmt.Sprintf("And build %d?", i)), message.Assistant(message.Text{Text: strings.Repeat("It fails. ", 70)}))
+	}
+	return h
+}
+
+// nobody is a model that does nothing.
+func nobody(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+	return &middleware.Response{}, nil
+}
+
+// caller returns a function that calls a model behind microcompact.
+func caller(tb testing.TB, opts microcompact.Options) func([]message.Message) {
+	tb.Helper()
+	model := microcompact.New(opts)(nobody)
+	ctx := tb.Context()
+	budget := &middleware.Budget{Window: never}
+	return func(h []message.Message) {
+		if _, err := model(ctx, &middleware.Request{Messages: h, Budget: budget}, nil); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// sizes checks that the conversation is as large as it is said to be.
+func sizes(tb testing.TB, h []message.Message) {
+	tb.Helper()
+	if n := tokens.Request(tokens.Chars4{}, h, nil); len(h) != messages || n < 190_000 || n > 230_000 {
+		tb.Fatalf("%d messages, %d tokens", len(h), n)
+	}
+}
+
+// growing calls the model with a history that has one more round each time.
+func growing(b *testing.B, h []message.Message, opts microcompact.Options) {
+	b.Helper()
+	b.ReportAllocs()
+	call := caller(b, opts)
+	call(h[:messages-100])
+	n := messages - 100
+	for b.Loop() {
+		if n += 2; n > messages+100 {
+			b.StopTimer()
+			call = caller(b, opts)
+			n = messages - 100
+			call(h[:n])
+			n += 2
+			b.StartTimer()
+		}
+		call(h[:n])
+	}
+}
+
+// BenchmarkIdle has nothing to do: the history is the one of the call before and
+// one more round, nothing in it is long, all that is may stay, or there is no tool.
+func BenchmarkIdle(b *testing.B) {
+	sizes(b, conversation(messages))
+	b.Run("short", func(b *testing.B) { growing(b, conversationOf(messages+200, 180), microcompact.Options{}) })
+	b.Run("protected", func(b *testing.B) {
+		growing(b, conversation(messages+200), microcompact.Options{Protect: []string{"read_log"}})
+	})
+	b.Run("trigger not met", func(b *testing.B) {
+		growing(b, conversation(messages+200), microcompact.Options{Trigger: trigger.Tokens(never)})
+	})
+	b.Run("batch not full", func(b *testing.B) { // it is for the first 1,000 rounds
+		growing(b, conversation(messages+200), microcompact.Options{Batch: microcompact.Batch{Results: 500}})
+	})
+	b.Run("talk", func(b *testing.B) { growing(b, talk(messages+200), microcompact.Options{}) })
+}
+
+// BenchmarkRound shortens one round at each call.
+func BenchmarkRound(b *testing.B) {
+	h := conversation(messages + 200)
+	b.Run("results", func(b *testing.B) { growing(b, h, microcompact.Options{}) })
+	b.Run("all three", func(b *testing.B) {
+		growing(b, h, microcompact.Options{Limit: microcompact.Limits{Results: 200, Arguments: 20, Text: 20}})
+	})
+}
+
+// BenchmarkAll shortens all but four of 999 rounds at once. The history is known
+// but for its last round, or not at all.
+func BenchmarkAll(b *testing.B) {
+	for name, known := range map[string]bool{"known": true, "cold": false} {
+		b.Run(name, func(b *testing.B) {
+			h := conversation(messages)
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				call := caller(b, microcompact.Options{Trigger: trigger.Messages(messages)})
+				if known {
+					call(h[:messages-2])
+				}
+				runtime.GC() // what the preparation has left is not the call's
+				b.StartTimer()
+				call(h)
+			}
+		})
+	}
+}
+
+// BenchmarkBirth shortens a result of 4 MB.
+func BenchmarkBirth(b *testing.B) {
+	h := append(conversation(10), message.Assistant(message.ToolCall{ID: "big", Name: "read_log", Arguments: "{}"}),
+		message.Result("big", "read_log", strings.Repeat("nightly: exit status 2\n", 4<<20/23)))
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		model := microcompact.New(microcompact.Options{})(nobody)
+		b.StartTimer()
+		if _, err := model(b.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 200_000}}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestIdleAllocations checks that the allocations of an idle call, and of one that
+// shortens one round, do not depend on the length of the history.
+//
+//nolint:paralleltest // AllocsPerRun counts those of the whole process
+func TestIdleAllocations(t *testing.T) {
+	const runs, spread, most = 50, 2, 60
+	for name, opts := range map[string]microcompact.Options{
+		"nothing to do":   {Limit: microcompact.Limits{Results: resultSize}},
+		"a batch to come": {Batch: microcompact.Batch{Results: 5}},
+		"all is done":     {},
+	} {
+		var allocs []float64
+		for _, n := range []int{100, messages} {
+			h := conversation(n)
+			call := caller(t, opts)
+			call(h[:n-2])
+			call(h)
+			allocs = append(allocs, testing.AllocsPerRun(runs, func() { call(h) }))
+		}
+		t.Logf("%s: %v allocations", name, allocs)
+		require.InDelta(t, allocs[0], allocs[1], spread, "%s: allocations at 100 and at 2,000 messages", name)
+		require.Less(t, allocs[1], float64(most), name)
+	}
+}

@@ -1,0 +1,49 @@
+package microcompact_test
+
+import (
+	"testing"
+
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	low := trigger.Tokens(500)
+	all := microcompact.Limits{Results: 20, Arguments: 20, Text: 20}
+	cases := map[string]microcompact.Options{
+		"defaults":           {},
+		"the seed":           {Limit: microcompact.Seed},
+		"nothing kept":       {KeepRounds: -1, Limit: all},
+		"one round kept":     {KeepRounds: 1, Limit: all},
+		"arguments alone":    {KeepRounds: 1, Limit: microcompact.Limits{Results: -1, Arguments: 5}},
+		"text alone":         {KeepRounds: 1, Limit: microcompact.Limits{Results: -1, Text: 5}},
+		"a tool protected":   {KeepRounds: -1, Limit: all, Protect: []string{"read_file"}},
+		"in batches":         {KeepRounds: 1, Limit: all, Batch: microcompact.Batch{Results: 2}},
+		"in batches, tokens": {KeepRounds: 1, Limit: all, Batch: microcompact.Batch{Results: 9, Tokens: 300}},
+		"a low trigger":      {Trigger: low, KeepRounds: 1},
+		"if it is worth it":  {Trigger: trigger.All(low, trigger.Reclaims(100)), KeepRounds: 1, Limit: all},
+		"not on each call":   {KeepRounds: 1, Limit: all, MinCalls: 3},
+		"strict":             {KeepRounds: -1, Limit: all, Strict: true},
+		"at birth":           {Limit: microcompact.Limits{Results: -1}, FreshShare: 1e-9},
+		"not at birth":       {KeepRounds: 1, FreshShare: -1},
+	}
+	for name, opts := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			middlewaretest.Test(t, func() middleware.Middleware { return microcompact.New(opts) })
+		})
+	}
+}
+
+func TestConformanceOfSeveral(t *testing.T) {
+	t.Parallel()
+	middlewaretest.Test(t, func() middleware.Middleware {
+		return middleware.Chain(
+			microcompact.New(microcompact.Options{KeepRounds: 2, Limit: microcompact.Limits{Results: -1, Arguments: 10}}),
+			microcompact.New(microcompact.Options{KeepRounds: 1, Limit: microcompact.Limits{Results: 20, Text: 10}}),
+		)
+	})
+}

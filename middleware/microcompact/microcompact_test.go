@@ -1,0 +1,238 @@
+package microcompact_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/transcript"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected parts of testdata/*.txtar")
+
+// TestGolden replays the conversations in testdata. Each has a section with the
+// options, one for each middleware of the chain; one with the request, if there
+// is more to it than messages; the history; and what is expected: what happened
+// in each call, and what the model saw in the last one.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			a, err := txtar.ParseFile(file)
+			require.NoError(t, err)
+			require.NotEmpty(t, strings.TrimSpace(string(a.Comment)), "say at the top of the file what it shows")
+			edits, out := replay(t, a)
+			if *update {
+				setSection(a, "edits", edits)
+				setSection(a, "out", out)
+				require.NoError(t, os.WriteFile(file, txtar.Format(a), 0o644))
+				return
+			}
+			require.Equal(t, section(a, "edits"), edits, "the edits")
+			require.Equal(t, section(a, "out"), out, "what the model saw")
+		})
+	}
+}
+
+// replay calls the model at the places that the file names, through one chain.
+func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
+	t.Helper()
+	var mws []middleware.Middleware
+	for _, f := range a.Files {
+		if f.Name == "options" {
+			mws = append(mws, microcompact.New(parseOptions(t, string(f.Data))))
+		}
+	}
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mws...)
+	h, ends, err := transcript.Parse(section(a, "in"))
+	require.NoError(t, err)
+	var log strings.Builder
+	for n, end := range ends {
+		req := parseRequest(t, section(a, "request"))
+		req.Messages = h[:end]
+		changed := middlewaretest.Freeze(req)
+		sent, events, err := middleware.Apply(t.Context(), chain, req)
+		require.NoError(t, err)
+		require.NoError(t, changed(), "the caller's history was changed")
+		logEvents(&log, fmt.Sprintf("call %d: ", n+1), message.Leading(h), events)
+		requireSound(t, h[:end], sent.Messages)
+		again, events, err := middleware.Apply(t.Context(), chain, req)
+		require.NoError(t, err)
+		require.Empty(t, events, "the same call once more")
+		require.Equal(t, sent.Messages, again.Messages, "the same call gives another view")
+		out = transcript.Format(abridged(sent.Messages))
+	}
+	return log.String(), out
+}
+
+// abridged returns messages with what was left of results at birth in few words.
+func abridged(msgs []message.Message) []message.Message {
+	msgs = middlewaretest.Clone(msgs)
+	for _, m := range msgs {
+		for k, p := range m.Parts {
+			r, ok := p.(message.ToolResult)
+			if before, rest, found := strings.Cut(r.Text, "[truncated here: "); ok && found {
+				mark, after, _ := strings.Cut(rest, "]")
+				r.Text = fmt.Sprintf("head of %d bytes [truncated here: %s] tail of %d bytes", len(before), mark, len(after))
+				m.Parts[k] = r
+			}
+		}
+	}
+	return msgs
+}
+
+func logEvents(b *strings.Builder, prefix string, lead int, events []middleware.Event) {
+	for _, e := range events {
+		fmt.Fprintf(b, "%s%s: %s\n", prefix, e.Kind, e)
+		if e.Kind != middleware.Edited {
+			continue
+		}
+		fmt.Fprintf(b, "  %d items, first changed message %d, calls since the edit before %d, rewritten:", e.Items, e.First, e.Calls)
+		for _, r := range e.Edits {
+			fmt.Fprintf(b, " %d", lead+r.Runs[0].First)
+		}
+		b.WriteString("\n")
+	}
+}
+
+// requireSound checks what holds for each view that microcompact makes.
+func requireSound(t require.TestingT, history, view []message.Message) {
+	require.Subset(t, message.Violations(history), message.Violations(view), "a rule is broken that was not")
+	require.Len(t, view, len(history))
+	for i, m := range history {
+		require.Equal(t, skeleton(m), skeleton(view[i]), "message %d has lost more than what may go", i)
+	}
+}
+
+// skeleton is what must be left of a message: all but the content of results, the
+// arguments of calls, and text beside calls. A result in several pieces may become
+// one.
+func skeleton(m message.Message) message.Message {
+	var parts []message.Part
+	for _, p := range m.Parts {
+		switch q := p.(type) {
+		case message.ToolCall:
+			q.Arguments = ""
+			p = q
+		case message.ToolResult:
+			q.Text, q.Content = "", nil
+			if p = q; len(parts) > 0 && parts[len(parts)-1] == p {
+				continue
+			}
+		case message.Text:
+			if m.HasCalls() {
+				p = message.Text{}
+			}
+		case message.Thinking, message.Media, message.Opaque:
+		}
+		parts = append(parts, p)
+	}
+	m.Parts = parts
+	return m
+}
+
+func section(a *txtar.Archive, name string) string {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+func setSection(a *txtar.Archive, name, data string) {
+	k := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
+	if k < 0 {
+		k = len(a.Files)
+		a.Files = append(a.Files, txtar.File{Name: name})
+	}
+	a.Files[k].Data = []byte(data)
+}
+
+// settings yields the lines “key: value” of a section.
+func settings(t *testing.T, text string, set func(key, value string)) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		require.True(t, ok, "want “key: value”, got %q", line)
+		set(key, value)
+	}
+}
+
+func parseOptions(t *testing.T, text string) microcompact.Options {
+	t.Helper()
+	var o microcompact.Options
+	settings(t, text, func(key, value string) {
+		switch key {
+		case "trigger":
+			limit, ok := strings.CutPrefix(value, "tokens ")
+			require.True(t, ok, "want a number of tokens, got %q", value)
+			o.Trigger = trigger.Tokens(number(t, limit))
+		case "keep_rounds":
+			o.KeepRounds = number(t, value)
+		case "limit":
+			if value == "seed" {
+				o.Limit = microcompact.Seed
+				return
+			}
+			_, err := fmt.Sscan(value, &o.Limit.Results, &o.Limit.Arguments, &o.Limit.Text)
+			require.NoError(t, err)
+		case "protect":
+			o.Protect = strings.Fields(value)
+		case "batch_results":
+			o.Batch.Results = number(t, value)
+		case "batch_tokens":
+			o.Batch.Tokens = number(t, value)
+		case "fresh_share":
+			share, err := strconv.ParseFloat(value, 64)
+			require.NoError(t, err)
+			o.FreshShare = share
+		case "min_calls":
+			o.MinCalls = number(t, value)
+		default:
+			require.Fail(t, "unknown option", key)
+		}
+	})
+	return o
+}
+
+func parseRequest(t *testing.T, text string) *middleware.Request {
+	t.Helper()
+	req := &middleware.Request{}
+	settings(t, text, func(key, value string) {
+		switch key {
+		case "window":
+			req.Budget = &middleware.Budget{Window: number(t, value)}
+		case "force":
+			req.Force = strings.Fields(value)
+		default:
+			require.Fail(t, "unknown field of the request", key)
+		}
+	})
+	return req
+}
+
+func number(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	require.NoError(t, err)
+	return n
+}

@@ -1,0 +1,464 @@
+package trim_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		opts trim.Options
+		want string
+	}{
+		{"zero", trim.Options{}, ""},
+		{"all of it", trim.Options{
+			Strategy: trim.Oldest, Trigger: trigger.Tokens(1), Warning: 0.5, Threshold: 0.6, Target: 0.4, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
+			Score: trim.ByAge, EfficiencyOnly: true, Note: "gone", Interval: time.Second, MinCalls: 1, Strict: true,
+		}, ""},
+		{"a target in tokens", trim.Options{TargetTokens: 5}, ""},
+		{"a low threshold brings the others down", trim.Options{Threshold: 0.1}, ""},
+		{"all of the room", trim.Options{Threshold: 1}, ""},
+		{"strategy", trim.Options{Strategy: "newest"}, `Strategy is "newest", want "hybrid", "middle" or "oldest"`},
+		{"warning", trim.Options{Warning: -1}, "Warning is -1 of the room, want more than 0 and at most 1"},
+		{"threshold", trim.Options{Threshold: 90}, "Threshold is 90 of the room, want more than 0 and at most 1"},
+		{"target", trim.Options{Target: 1.5}, "Target is 1.5 of the room, want more than 0 and at most 1"},
+		{"warning behind the threshold", trim.Options{Warning: 0.95}, "Warning is 0.95 of the room and Threshold 0.9, want a warning no later than the threshold"},
+		{"target at the threshold", trim.Options{Target: 0.9}, "Target is 0.9 of the room and Threshold 0.9, want a target below the threshold, or messages would go on each call"},
+		{"target in tokens", trim.Options{TargetTokens: -1}, "TargetTokens is -1 tokens, want 0 or more"},
+		{"two targets", trim.Options{Target: 0.5, TargetTokens: 5}, "Target and TargetTokens are given, want one of them"},
+		{"note", trim.Options{Note: " \n"}, `Note is " \n", want some text, or "" for no note`},
+		{"interval", trim.Options{Interval: -time.Second}, "Interval is -1s, want 0 or more"},
+		{"calls", trim.Options{MinCalls: -1}, "MinCalls is -1 calls, want 0 or more"},
+		{"trigger", trim.Options{Trigger: trigger.Fraction(75)}, "Trigger: trigger.Fraction(75), want more than 0 and at most 1"},
+		{"several", trim.Options{Strategy: "newest", Warning: 2}, "Warning is 2 of the room, want more than 0 and at most 1\nStrategy is \"newest\", want \"hybrid\", \"middle\" or \"oldest\""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if tt.want == "" {
+				require.NoError(t, tt.opts.Validate())
+				require.NotPanics(t, func() { trim.New(tt.opts) })
+				return
+			}
+			require.EqualError(t, tt.opts.Validate(), tt.want)
+			require.PanicsWithValue(t, "trim: "+tt.want, func() { trim.New(tt.opts) })
+		})
+	}
+}
+
+// chars4 counts by the number of bytes, so that numbers can be told in advance.
+var chars4 = middleware.Env{Counter: tokens.Chars4{}}
+
+// turns is a system message and so many questions and answers of 54 tokens each.
+func turns(n int) []message.Message {
+	h := []message.Message{message.System("You are helpful.")}
+	for i := range n {
+		text := func(who string) string { return (who + words(i) + " " + strings.Repeat("x", 200))[:200] }
+		h = append(h, message.User(text("question ")), message.Assistant(message.Text{Text: text("answer ")}))
+	}
+	return h[:len(h)-1]
+}
+
+// words writes a number in letters.
+func words(i int) string {
+	return strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprint(i))
+}
+
+func apply(t *testing.T, mw middleware.Middleware, req *middleware.Request) (*middleware.Request, []middleware.Event) {
+	t.Helper()
+	sent, events, err := middleware.Apply(t.Context(), mw, req)
+	require.NoError(t, err)
+	return sent, events
+}
+
+func kinds(events []middleware.Event) []middleware.EventKind {
+	out := []middleware.EventKind{}
+	for _, e := range events {
+		out = append(out, e.Kind)
+	}
+	return out
+}
+
+// TestTheBeginningStays replays a conversation call by call. Between two removals each
+// view is the one before and what is new behind it, and the trigger is met again only
+// when the room that a removal made is used up.
+func TestTheBeginningStays(t *testing.T) {
+	t.Parallel()
+	for _, s := range []trim.Strategy{trim.Hybrid, trim.Middle, trim.Oldest} {
+		mw := middleware.With(chars4, trim.New(trim.Options{Strategy: s}))
+		h := turns(200)
+		before := []message.Message{}
+		removals, calls := 0, 0
+		for n := 2; n <= len(h); n += 2 {
+			sent, events := apply(t, mw, &middleware.Request{Messages: h[:n], Budget: &middleware.Budget{Window: 4000, Reserve: 500}})
+			calls++
+			require.Less(t, sent.View().Tokens(), 3150, "a view reaches the trigger and is not trimmed")
+			if !slices.Contains(kinds(events), middleware.Edited) {
+				require.Equal(t, before, sent.Messages[:len(before)], "%s, message %d: the view changes without an edit", s, n)
+			}
+			for _, e := range events {
+				if e.Kind != middleware.Edited {
+					continue
+				}
+				same := 0
+				for same < sent.View().Len() && sent.View().Span(same).First < e.First {
+					same++
+				}
+				require.GreaterOrEqual(t, same, 2)
+				require.Equal(t, before[:same], sent.Messages[:same], "the view changes before the first change")
+				require.LessOrEqual(t, e.After, 2800)
+				removals++
+			}
+			before = sent.Messages
+		}
+		// A turn has 108 tokens: the first removal comes with turn 29, and each makes
+		// room for about four.
+		require.Equal(t, 200, calls)
+		require.InDelta(t, 40, removals, 4, s)
+		require.NoError(t, message.Check(before))
+	}
+}
+
+// TestLevels tells of each change of level, at each place of the chain by itself.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	late := trigger.Tokens(never)
+	mw := middleware.With(chars4,
+		trim.New(trim.Options{Trigger: late, Warning: 0.5}),
+		trim.New(trim.Options{Trigger: late, Threshold: 0.6}))
+	h := turns(40)
+	told := func(n, window int) (told []string) {
+		req := &middleware.Request{Messages: h[:n]}
+		if window > 0 {
+			req.Budget = &middleware.Budget{Window: window, Reserve: 100}
+		}
+		_, events := apply(t, mw, req)
+		for _, e := range events {
+			require.Equal(t, middleware.LevelChanged, e.Kind)
+			require.Equal(t, trim.Name, e.By)
+			require.Equal(t, e.Before, e.After)
+			require.Equal(t, e.Detail.(trim.Change).String(), e.Why)
+			told = append(told, e.Why)
+		}
+		return told
+	}
+	require.Empty(t, told(4, 1100), "173 tokens")
+	require.Equal(t, []string{"none → warning: 551 of 1000 tokens, 0.551 of the room"}, told(11, 1100))
+	require.Equal(t, []string{"none → soft: 659 of 1000 tokens, 0.659 of the room"}, told(13, 1100))
+	require.Empty(t, told(13, 1100), "the same call again")
+	require.Equal(t, []string{
+		"warning → emergency: 1037 of 1000 tokens, 1.04 of the room", "soft → emergency: 1037 of 1000 tokens, 1.04 of the room",
+	}, told(20, 1100))
+	require.Equal(t, []string{
+		"emergency → none: 1037 of 9900 tokens, 0.105 of the room", "emergency → none: 1037 of 9900 tokens, 0.105 of the room",
+	}, told(20, 10_000), "another window")
+	require.Len(t, told(20, 1100), 2)
+	require.Equal(t, []string{"emergency → none: the window is not known", "emergency → none: the window is not known"}, told(20, 0))
+}
+
+func TestLevelNames(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for l := trim.None; l <= trim.Emergency+1; l++ {
+		names = append(names, l.String())
+	}
+	require.Equal(t, []string{"none", "warning", "soft", "hard", "emergency", "level 5"}, names)
+	require.Equal(t, trim.None, trim.LevelOf(100, 0, 0.8, 0.9), "a room that is not known")
+	require.Equal(t, trim.Warning, trim.LevelOf(97, 100, 0.8, 0.98), "hard begins no earlier than soft")
+	require.Equal(t, trim.Hard, trim.LevelOf(98, 100, 0.8, 0.98))
+	require.Zero(t, trim.Change{Tokens: 5}.Utilisation())
+}
+
+// TestTarget says what a view is brought down to, for each way of telling.
+func TestTarget(t *testing.T) {
+	t.Parallel()
+	window := func(n int) *middleware.Budget { return &middleware.Budget{Window: n + 100, Reserve: 100} }
+	everything := trim.Options{PreserveStart: -1, PreserveEnd: -1, MinMessages: -1, Strategy: trim.Oldest}
+	for name, tt := range map[string]struct {
+		set    func(*trim.Options)
+		budget *middleware.Budget
+		force  bool
+		want   int // tokens; 0: nothing is removed
+	}{
+		"0.8 of the room":                                {func(*trim.Options) {}, window(4000), false, 3200},
+		"half of the room":                               {func(o *trim.Options) { o.Target = 0.5 }, window(4000), false, 2000},
+		"in tokens":                                      {func(o *trim.Options) { o.TargetTokens = 900 }, window(4000), false, 900},
+		"eight ninths of a low threshold":                {func(o *trim.Options) { o.Threshold = 0.36 }, window(10_000), false, 3200},
+		"a trigger by tokens":                            {func(o *trim.Options) { o.Trigger = trigger.Tokens(1800) }, window(100_000), false, 1600},
+		"a trigger by tokens, the window is not known":   {func(o *trim.Options) { o.Trigger = trigger.Tokens(1800) }, nil, false, 1600},
+		"a trigger by tokens, the room is less":          {func(o *trim.Options) { o.Trigger = trigger.Tokens(3600) }, window(3000), false, 2400},
+		"a trigger by tokens, another relation":          {func(o *trim.Options) { o.Trigger, o.Target = trigger.Tokens(1800), 0.45 }, nil, false, 900},
+		"a trigger by share":                             {func(o *trim.Options) { o.Trigger = trigger.Fraction(0.45) }, window(8000), false, 3200},
+		"one of several triggers":                        {func(o *trim.Options) { o.Trigger = trigger.Any(trigger.Messages(500), trigger.Tokens(1800)) }, nil, false, 1600},
+		"only if it is worth it":                         {func(o *trim.Options) { o.Trigger = trigger.All(trigger.Tokens(1800), trigger.Reclaims(1000)) }, nil, false, 1600},
+		"a trigger by messages":                          {func(o *trim.Options) { o.Trigger = trigger.Messages(10) }, nil, false, 4277 * 8 / 9},
+		"forced, below the target":                       {func(*trim.Options) {}, window(8000), true, 0},
+		"forced, above it":                               {func(*trim.Options) {}, window(5200), true, 4160},
+		"forced, the window is not known":                {func(*trim.Options) {}, nil, true, 0},
+		"forced, below the target of a trigger":          {func(o *trim.Options) { o.Trigger = trigger.Tokens(6000) }, nil, true, 0},
+		"forced, between target and trigger":             {func(o *trim.Options) { o.Trigger = trigger.Tokens(4500) }, nil, true, 4000},
+		"forced, a trigger that does not go by tokens":   {func(o *trim.Options) { o.Trigger = trigger.Messages(500) }, nil, true, 4277 * 8 / 9},
+		"the threshold is not reached":                   {func(*trim.Options) {}, window(4809), false, 0},
+		"100,000 tokens, where the window is not known":  {func(*trim.Options) {}, nil, false, 0},
+		"a target in tokens that is met by a low window": {func(o *trim.Options) { o.TargetTokens = 5000 }, window(4000), false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := everything
+			tt.set(&o)
+			req := &middleware.Request{Messages: turns(40), Budget: tt.budget}
+			if tt.force {
+				req.Force = []string{trim.Name}
+			}
+			sent, events := apply(t, middleware.With(chars4, trim.New(o)), req)
+			if tt.want == 0 {
+				require.Len(t, sent.Messages, 80)
+				require.NotContains(t, kinds(events), middleware.Edited)
+				return
+			}
+			r := events[len(events)-1].Detail.(trim.Report)
+			require.Equal(t, tt.want, r.Target)
+			require.InDelta(t, tt.want-27, sent.View().Tokens(), 27, "no more than one message of 54 tokens below it")
+		})
+	}
+}
+
+// TestOldConversation is one of more than 100,000 tokens, whose window is not known.
+func TestOldConversation(t *testing.T) {
+	t.Parallel()
+	h := turns(1000)
+	sent, events := apply(t, middleware.With(chars4, trim.New(trim.Options{})), &middleware.Request{Messages: h})
+	require.Equal(t, []middleware.EventKind{middleware.Edited}, kinds(events), "there are no levels")
+	require.Equal(t, 88_889, events[0].Detail.(trim.Report).Target, "0.8 of the room that makes the threshold 100,000 tokens")
+	require.LessOrEqual(t, sent.View().Tokens(), 88_889)
+}
+
+// summarizing folds messages 2 to 9 into one.
+func summarizing() middleware.Middleware {
+	return middleware.Editing("summarize", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Span(2).Edit != nil {
+			return nil, nil
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, 9, message.User("A summary."))}}, nil
+	}, middleware.Options{})
+}
+
+// TestSummariesStay: what another middleware has folded stands for many messages.
+func TestSummariesStay(t *testing.T) {
+	t.Parallel()
+	mw := middleware.With(chars4, summarizing(), trim.New(trim.Options{
+		Strategy: trim.Oldest, Trigger: trigger.Tokens(400), TargetTokens: 100, PreserveEnd: 1, MinMessages: -1,
+	}))
+	sent, _ := apply(t, mw, &middleware.Request{Messages: turns(12)})
+	require.Len(t, sent.Messages, 4)
+	require.Equal(t, "A summary.", sent.Messages[2].Text())
+}
+
+// TestNotesJoin removes again and again: there is one note for all that is gone, also
+// when messages between were pinned, and it has the place of the newest.
+func TestNotesJoin(t *testing.T) {
+	t.Parallel()
+	const note = "[Earlier messages are gone.]"
+	mw := middleware.With(chars4, trim.New(trim.Options{
+		Strategy: trim.Oldest, Trigger: trigger.Tokens(600), TargetTokens: 400, PreserveEnd: 1, MinMessages: -1, Note: note,
+	}))
+	h := turns(30)
+	h[6].Hints.Pinned = true
+	removals := 0
+	for n := 2; n <= len(h); n += 2 {
+		sent, events := apply(t, mw, &middleware.Request{Messages: h[:n]})
+		if slices.Contains(kinds(events), middleware.Edited) {
+			removals++
+		}
+		notes := 0
+		for i, m := range sent.Messages {
+			if m.Text() == note {
+				notes++
+				require.Equal(t, middleware.Fold, sent.View().Span(i).Edit.Kind)
+				require.Equal(t, message.RoleUser, m.Role)
+			}
+		}
+		require.Equal(t, min(1, removals), notes, "%d messages", n)
+		require.Less(t, sent.View().Tokens(), 600)
+		require.NoError(t, message.Check(sent.Messages))
+	}
+	require.Greater(t, removals, 5)
+}
+
+// TestNoteIsWorthIt: nothing is removed that is shorter than the note.
+func TestNoteIsWorthIt(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User("Why?"), message.Assistant(message.Text{Text: "So."}), message.User("And?")}
+	opts := trim.Options{
+		Strategy: trim.Oldest, Trigger: trigger.Messages(1), TargetTokens: 1, PreserveEnd: -1, MinMessages: -1,
+		Note: "[A message has been removed here, which was not long.]",
+	}
+	sent, events := apply(t, middleware.With(chars4, trim.New(opts)), &middleware.Request{Messages: h})
+	require.Equal(t, h, sent.Messages)
+	require.Equal(t, []middleware.EventKind{middleware.Refused}, kinds(events))
+	require.Contains(t, events[0].Why, "nothing may be removed")
+}
+
+// TestAnotherProcess finds what one has removed, and removes no more.
+func TestAnotherProcess(t *testing.T) {
+	t.Parallel()
+	env := chars4
+	env.Journal = middleware.NewMemory(0)
+	h := turns(40)
+	opts := trim.Options{Trigger: trigger.Tokens(3000), Note: "[gone]"}
+	first, events := apply(t, middleware.With(env, trim.New(opts)), &middleware.Request{Messages: h})
+	require.Len(t, events, 1)
+	second, events := apply(t, middleware.With(env, trim.New(opts)), &middleware.Request{Messages: append(slices.Clip(h), message.Assistant(message.Text{Text: "Well."}), message.User("Go on."))})
+	require.Empty(t, events)
+	require.Equal(t, first.Messages, second.Messages[:len(first.Messages)])
+}
+
+// TestPinnedLater comes back, and what was removed with it.
+func TestPinnedLater(t *testing.T) {
+	t.Parallel()
+	mw := middleware.With(chars4, trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(4000)}))
+	h := turns(40)
+	apply(t, mw, &middleware.Request{Messages: h})
+	h = slices.Clone(h)
+	h[3].Hints.Pinned = true
+	sent, _ := apply(t, mw, &middleware.Request{Messages: h})
+	require.True(t, slices.ContainsFunc(sent.Messages, h[3].Equal), "what is pinned now is there")
+	require.Less(t, sent.View().Tokens(), 4000, "and others are gone in its place")
+}
+
+// TestIntervalOfADraft shows that a draft knows when the trigger was looked at.
+func TestIntervalOfADraft(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	env := chars4
+	env.Clock = func() time.Time { return now }
+	mw := middleware.With(env, trim.New(trim.Options{Trigger: trigger.Tokens(1000), Interval: time.Minute}))
+	h := turns(40)
+	apply(t, mw, &middleware.Request{Messages: h[:4]})
+	edits := func() int {
+		d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h[:40]})
+		require.NoError(t, err)
+		return len(d.Edits)
+	}
+	require.Zero(t, edits(), "a call would not look")
+	now = now.Add(time.Minute)
+	require.Positive(t, edits(), "now it would")
+	require.Positive(t, edits(), "a draft that is dropped has looked at nothing")
+	sent, _ := apply(t, mw, &middleware.Request{Messages: h[:40]})
+	require.Less(t, len(sent.Messages), 40)
+}
+
+// TestScore goes by importance beside priority, asks for no more than it needs, and
+// takes what is not above 0 for 0.
+func TestScore(t *testing.T) {
+	t.Parallel()
+	h := turns(8)
+	h[9].Hints.Priority = message.PriorityLow
+	var asked []int
+	opts := trim.Options{
+		Strategy: trim.Oldest, Trigger: trigger.Tokens(400), PreserveEnd: 2, MinMessages: -1,
+		Score: func(*middleware.View) func(message.Unit) float64 {
+			return func(u message.Unit) float64 {
+				asked = append(asked, u.First)
+				return map[int]float64{2: 5, 3: 0.5, 4: -7, 6: 3, 9: 100}[u.First]
+			}
+		},
+	}
+	gone := func(messages int) (gone []int) {
+		asked = nil
+		o := opts
+		o.TargetTokens = tokens.Request(tokens.Chars4{}, h, nil) - 54*messages
+		sent, events := apply(t, middleware.With(chars4, trim.New(o)), &middleware.Request{Messages: h})
+		require.NoError(t, events[0].Err)
+		left := map[int]bool{}
+		for i := range sent.View().Len() {
+			left[sent.View().Span(i).First] = true
+		}
+		for i := range h {
+			if !left[i] {
+				gone = append(gone, i)
+			}
+		}
+		return gone
+	}
+	require.Equal(t, []int{9}, gone(1), "it is low")
+	require.Empty(t, asked, "all that is low has to go, whatever its score")
+	require.Equal(t, []int{4, 9}, gone(2), "nothing speaks for it")
+	require.Equal(t, []int{2, 3, 4}, asked, "what comes behind is not asked about")
+	require.Equal(t, []int{4, 5, 7, 8, 9}, gone(5))
+	require.Equal(t, []int{3, 4, 5, 7, 8, 9, 10, 11, 12, 13}, gone(10))
+	require.Equal(t, []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, gone(11))
+
+	opts.Score = func(*middleware.View) func(message.Unit) float64 {
+		return func(message.Unit) float64 { panic("out of order") }
+	}
+	opts.TargetTokens = 100
+	h[9].Hints.Priority = 0
+	opts.MinMessages = 8
+	sent, events := apply(t, middleware.With(chars4, trim.New(opts)), &middleware.Request{Messages: h})
+	require.Equal(t, h, sent.Messages)
+	require.Equal(t, []middleware.EventKind{middleware.Failed}, kinds(events))
+	require.ErrorContains(t, events[0].Err, "out of order")
+}
+
+// TestIdle says once in a conversation why nothing is removed, and in each draft.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	mw := middleware.With(chars4, trim.New(trim.Options{Trigger: trigger.Messages(1), TargetTokens: 5000}))
+	h := turns(10)
+	told := func(n int) (told []string) {
+		_, events := apply(t, mw, &middleware.Request{Messages: h[:n]})
+		for _, e := range events {
+			require.Equal(t, middleware.Refused, e.Kind)
+			told = append(told, e.Why)
+		}
+		return told
+	}
+	require.Equal(t, []string{"nothing is removed, since the target of 5000 tokens is reached: there are 389"}, told(8))
+	require.Empty(t, told(10))
+	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Len(t, d.Events, 1)
+}
+
+// TestStrict makes an error of a trigger that cannot work.
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	opts := trim.Options{Trigger: trigger.Fraction(0.5), Strict: true}
+	_, _, err := middleware.Apply(t.Context(), trim.New(opts), &middleware.Request{Messages: turns(3)})
+	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+	require.ErrorContains(t, err, "Request.Budget")
+	opts.Strict = false
+	_, events := apply(t, trim.New(opts), &middleware.Request{Messages: turns(3)})
+	require.Equal(t, []middleware.EventKind{middleware.Misconfigured}, kinds(events))
+}
+
+// TestShortenedMessages: what can be seen of a message decides. One that another
+// editor has shortened counts as it is now.
+func TestShortenedMessages(t *testing.T) {
+	t.Parallel()
+	h := turns(8)
+	shorten := middleware.Editing("shorten", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Span(6).Edit != nil {
+			return nil, nil
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(6, message.Text{Text: "Hm."})}}, nil
+	}, middleware.Options{})
+	mw := middleware.With(chars4, shorten, trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(400), TargetTokens: 770, PreserveEnd: 2}))
+	sent, _ := apply(t, mw, &middleware.Request{Messages: h})
+	require.False(t, slices.ContainsFunc(sent.Messages, func(m message.Message) bool { return m.Text() == "Hm." }), "it is low now, and goes first")
+}

@@ -1,0 +1,182 @@
+package trim_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// The benchmarks measure a call on a long conversation: 2,000 messages, about 800
+// kB and 200,000 tokens, in which each third page is asked for again later. A run to
+// compare:
+//
+//	go test -run '^$' -bench . -benchtime 200x -count 6 ./middleware/trim
+
+const (
+	messages   = 2000
+	resultSize = 720 // bytes
+	never      = 1 << 40
+)
+
+// conversation returns a system prompt, a question and rounds of one call each.
+func conversation(messages int) []message.Message {
+	h := make([]message.Message, 0, messages)
+	h = append(h, message.System("You fix builds."), message.User("Why does the nightly build fail?"))
+	for i := 0; len(h)+2 <= messages; i++ {
+		id := fmt.Sprintf("call_%06d", i)
+		page := strings.Repeat(fmt.Sprintf("job-%06d: exit status 2\n", i), resultSize/23+1)[:resultSize]
+		about := ""
+		if i%3 == 0 {
+			about = fmt.Sprintf(`,"like":"job-%06d"`, i/2)
+		}
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: fmt.Sprintf(`{"job":"nightly","page":%d%s}`, i, about)}),
+			message.Result(id, "read_log", page))
+	}
+	return h
+}
+
+// nobody is a model that does nothing.
+func nobody(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+	return &middleware.Response{}, nil
+}
+
+// caller returns a function that calls a model behind trim.
+func caller(tb testing.TB, opts trim.Options) func([]message.Message) {
+	tb.Helper()
+	model := trim.New(opts)(nobody)
+	ctx := tb.Context()
+	return func(h []message.Message) {
+		if _, err := model(ctx, &middleware.Request{Messages: h}, nil); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// sizes checks that the conversation is as large as it is said to be.
+func sizes(tb testing.TB, h []message.Message) {
+	tb.Helper()
+	if n := tokens.Request(tokens.Chars4{}, h, nil); len(h) != messages || n < 190_000 || n > 230_000 {
+		tb.Fatalf("%d messages, %d tokens", len(h), n)
+	}
+}
+
+// BenchmarkIdle has nothing to do: the history is the one of the call before and
+// one more round, as long as nothing has been removed, and when something has.
+func BenchmarkIdle(b *testing.B) {
+	h := conversation(messages + 200)
+	sizes(b, h[:messages])
+	for name, opts := range map[string]trim.Options{
+		"untouched": {Trigger: trigger.Tokens(never)},
+		"trimmed":   {Trigger: trigger.Tokens(150_000)},
+		"levels":    {Trigger: trigger.Tokens(never), Interval: 1},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			call := caller(b, opts)
+			call(h[:messages-100])
+			n := messages - 100
+			for b.Loop() {
+				if n += 2; n > messages+100 {
+					b.StopTimer()
+					call = caller(b, opts)
+					n = messages - 100
+					call(h[:n])
+					n += 2
+					b.StartTimer()
+				}
+				call(h[:n])
+			}
+		})
+	}
+	b.Run("walk", func(b *testing.B) {
+		same := append([]message.Message(nil), h[:messages]...)
+		for b.Loop() {
+			if !walk(h[:messages], same) {
+				b.Fatal("not the same")
+			}
+		}
+	})
+}
+
+// walk compares two conversations message by message, and does nothing else. It
+// is the least that a call can do.
+func walk(a, b []message.Message) bool {
+	for i := range a {
+		x, y := &a[i], &b[i]
+		if x.Role != y.Role || x.Name != y.Name || len(x.Parts) != len(y.Parts) {
+			return false
+		}
+		for k, p := range x.Parts {
+			if p != y.Parts[k] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// BenchmarkTrim removes about a ninth of the conversation. The history is known
+// but for its last round, or not at all.
+func BenchmarkTrim(b *testing.B) {
+	for _, s := range []trim.Strategy{trim.Middle, trim.Oldest, trim.Hybrid} {
+		b.Run(string(s), func(b *testing.B) { trimming(b, trim.Options{Strategy: s}, true) })
+	}
+	b.Run("by age", func(b *testing.B) { trimming(b, trim.Options{Score: trim.ByAge}, true) })
+	b.Run("half", func(b *testing.B) { trimming(b, trim.Options{TargetTokens: 100_000}, true) })
+	b.Run("all that may go", func(b *testing.B) { trimming(b, trim.Options{TargetTokens: 1}, true) })
+	b.Run("note", func(b *testing.B) { trimming(b, trim.Options{Note: "[gone]"}, true) })
+	b.Run("cold", func(b *testing.B) { trimming(b, trim.Options{}, false) })
+}
+
+func trimming(b *testing.B, opts trim.Options, known bool) {
+	b.Helper()
+	opts.Trigger = trigger.Messages(messages)
+	h := conversation(messages)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		call := caller(b, opts)
+		if known {
+			call(h[:messages-2])
+		}
+		runtime.GC() // what the preparation has left is not the call's
+		b.StartTimer()
+		call(h)
+	}
+}
+
+// TestIdleAllocations checks that the allocations of an idle call do not depend
+// on the length of the history.
+//
+//nolint:paralleltest // AllocsPerRun counts those of the whole process
+func TestIdleAllocations(t *testing.T) {
+	const runs, spread, most = 50, 4, 45
+	for name, at := range map[string]func(messages int) middleware.Trigger{
+		"untouched":                     func(int) middleware.Trigger { return trigger.Tokens(never) },
+		"trimmed":                       func(n int) middleware.Trigger { return trigger.Tokens(95 * n) },
+		"trimmed, trigger is still met": func(int) middleware.Trigger { return trigger.Messages(5) },
+	} {
+		var allocs []float64
+		for _, n := range []int{100, messages} {
+			h := conversation(n)
+			call := caller(t, trim.Options{Trigger: at(n)})
+			call(h[:n-2])
+			call(h)
+			allocs = append(allocs, testing.AllocsPerRun(runs, func() { call(h) }))
+		}
+		t.Logf("%s: %v allocations", name, allocs)
+		require.InDelta(t, allocs[0], allocs[1], spread, "%s: allocations at 100 and at 2,000 messages", name)
+		require.Less(t, allocs[1], float64(most), name)
+	}
+}

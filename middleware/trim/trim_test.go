@@ -1,0 +1,228 @@
+package trim_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/transcript"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected parts of testdata/*.txtar")
+
+// TestGolden replays the conversations in testdata. Each has a section with the
+// options, one for each middleware of the chain; one with the request, if there
+// is more to it than messages; the history; and what is expected: what happened
+// in each call, and what the model saw in the last one.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			a, err := txtar.ParseFile(file)
+			require.NoError(t, err)
+			require.NotEmpty(t, strings.TrimSpace(string(a.Comment)), "say at the top of the file what it shows")
+			edits, out := replay(t, a)
+			if *update {
+				setSection(a, "edits", edits)
+				setSection(a, "out", out)
+				require.NoError(t, os.WriteFile(file, txtar.Format(a), 0o644))
+				return
+			}
+			require.Equal(t, section(a, "edits"), edits, "the edits")
+			require.Equal(t, section(a, "out"), out, "what the model saw")
+		})
+	}
+}
+
+// replay calls the model at the places that the file names, through one chain.
+func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
+	t.Helper()
+	var mws []middleware.Middleware
+	for _, f := range a.Files {
+		if f.Name == "options" {
+			mws = append(mws, trim.New(parseOptions(t, string(f.Data))))
+		}
+	}
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mws...)
+	h, ends, err := transcript.Parse(section(a, "in"))
+	require.NoError(t, err)
+	var log strings.Builder
+	for n, end := range ends {
+		req := parseRequest(t, section(a, "request"))
+		req.Messages = h[:end]
+		changed := middlewaretest.Freeze(req)
+		sent, events, err := middleware.Apply(t.Context(), chain, req)
+		require.NoError(t, changed(), "the caller's history was changed")
+		logEvents(&log, fmt.Sprintf("call %d: ", n+1), message.Leading(h), events)
+		if err != nil {
+			fmt.Fprintf(&log, "call %d: error: %s: %v\n", n+1, middleware.KindOf(err), err)
+			out = ""
+			continue
+		}
+		require.Subset(t, violations(h[:end]), violations(sent.Messages), "a rule is broken that was not")
+		requireSettled(t, chain, req, sent)
+		out = transcript.Format(sent.Messages)
+	}
+	return log.String(), out
+}
+
+// violations returns which rules are broken, wherever that is.
+func violations(msgs []message.Message) []message.Violation {
+	found := message.Violations(msgs)
+	for i := range found {
+		found[i].At = 0
+	}
+	return found
+}
+
+func logEvents(b *strings.Builder, prefix string, lead int, events []middleware.Event) {
+	for _, e := range events {
+		fmt.Fprintf(b, "%s%s: %s\n", prefix, e.Kind, e)
+		if e.Kind != middleware.Edited {
+			continue
+		}
+		fmt.Fprintf(b, "  %d items, first changed message %d, calls since the edit before %d, gone:", e.Items, e.First, e.Calls)
+		for _, r := range e.Edits {
+			for _, run := range r.Runs {
+				fmt.Fprintf(b, " %d-%d", lead+run.First, lead+run.Last)
+			}
+		}
+		b.WriteString("\n")
+	}
+}
+
+// requireSettled checks that the same call again gives the same view, without
+// another event.
+func requireSettled(t *testing.T, chain middleware.Middleware, req, sent *middleware.Request) {
+	t.Helper()
+	again, events, err := middleware.Apply(t.Context(), chain, req)
+	require.NoError(t, err)
+	require.Equal(t, transcript.Format(sent.Messages), transcript.Format(again.Messages), "the same call gives another view")
+	for _, e := range events {
+		require.Equal(t, middleware.LevelChanged, e.Kind, "the same call once more: %v", e)
+	}
+}
+
+func section(a *txtar.Archive, name string) string {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+func setSection(a *txtar.Archive, name, data string) {
+	k := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
+	if k < 0 {
+		k = len(a.Files)
+		a.Files = append(a.Files, txtar.File{Name: name})
+	}
+	a.Files[k].Data = []byte(data)
+}
+
+// settings yields the lines “key: value” of a section.
+func settings(t *testing.T, text string, set func(key, value string)) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		require.True(t, ok, "want “key: value”, got %q", line)
+		set(key, value)
+	}
+}
+
+func parseOptions(t *testing.T, text string) trim.Options {
+	t.Helper()
+	var o trim.Options
+	settings(t, text, func(key, value string) {
+		switch key {
+		case "for":
+			o = trim.For(value)
+		case "strategy":
+			o.Strategy = trim.Strategy(value)
+		case "trigger":
+			unit, limit, _ := strings.Cut(value, " ")
+			at := map[string]func(int) middleware.Trigger{
+				"tokens": trigger.Tokens, "messages": trigger.Messages, "rounds": trigger.Rounds,
+			}[unit]
+			require.NotNil(t, at, "unknown trigger %q", value)
+			o.Trigger = at(number(t, limit))
+		case "threshold":
+			o.Threshold = share(t, value)
+		case "target":
+			o.Target = share(t, value)
+		case "target_tokens":
+			o.TargetTokens = number(t, value)
+		case "preserve_start":
+			o.PreserveStart = number(t, value)
+		case "preserve_end":
+			o.PreserveEnd = number(t, value)
+		case "min_messages":
+			o.MinMessages = number(t, value)
+		case "score":
+			require.Equal(t, "age", value)
+			o.Score = trim.ByAge
+		case "note":
+			o.Note = value
+		case "min_calls":
+			o.MinCalls = number(t, value)
+		case "strict":
+			o.Strict = value == "true"
+		default:
+			require.Fail(t, "unknown option", key)
+		}
+	})
+	return o
+}
+
+func parseRequest(t *testing.T, text string) *middleware.Request {
+	t.Helper()
+	req := &middleware.Request{}
+	settings(t, text, func(key, value string) {
+		switch key {
+		case "window":
+			req.Budget = &middleware.Budget{Window: number(t, value)}
+		case "force":
+			req.Force = strings.Fields(value)
+		case "tool":
+			text, err := transcript.ParseText(value)
+			require.NoError(t, err)
+			req.Tools = append(req.Tools, message.ToolDef{Name: "tool", Description: text})
+		default:
+			require.Fail(t, "unknown field of the request", key)
+		}
+	})
+	return req
+}
+
+func number(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	require.NoError(t, err)
+	return n
+}
+
+func share(t *testing.T, s string) float64 {
+	t.Helper()
+	f, err := strconv.ParseFloat(s, 64)
+	require.NoError(t, err)
+	return f
+}

@@ -1,0 +1,91 @@
+package trim_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/trim"
+)
+
+// raised returns the first positions of the units that ByUse raises.
+func raised(t *testing.T, h ...message.Message) []int {
+	t.Helper()
+	found := []int{}
+	_, _, err := middleware.Apply(t.Context(), middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		score := trim.ByUse(v)
+		for _, u := range v.Units() {
+			if score(u) > 0 {
+				found = append(found, u.First)
+			}
+		}
+		return nil, nil
+	}, middleware.Options{}), &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	return found
+}
+
+func TestByUse(t *testing.T) {
+	t.Parallel()
+	call := func(id, arguments string) message.Message {
+		return message.Assistant(message.ToolCall{ID: id, Name: "read_file", Arguments: arguments})
+	}
+	says := func(text string) message.Message { return message.Assistant(message.Text{Text: text}) }
+	long := strings.Repeat("nothing of interest, ", 4000)
+	for name, tt := range map[string]struct {
+		h    []message.Message
+		want []int
+	}{
+		"nothing": {nil, []int{}},
+		"a result that a call uses": {
+			[]message.Message{call("a", "{}"), message.Result("a", "ls", "There is cmd/main.go."), call("b", `{"path":"cmd/main.go"}`)}, []int{0},
+		},
+		"arguments that a call uses again": {
+			[]message.Message{call("a", `{"id":"OI5L9G"}`), message.Result("a", "get", "ok"), call("b", `{"id":"OI5L9G"}`)}, []int{0},
+		},
+		"what the user says, and the assistant later": {[]message.Message{message.User("Look at order 48151623."), says("It is 48151623, then.")}, []int{0}},
+		"what the assistant says, and the user later": {[]message.Message{says("Call parseHeader."), message.User("parseHeader, really?")}, []int{0}},
+		"an earlier use does not count":               {[]message.Message{call("b", `{"path":"cmd/main.go"}`), says("There is cmd/main.go.")}, []int{0}},
+		"a result that says it again does not count":  {[]message.Message{says("There is cmd/main.go."), call("b", `{}`), message.Result("b", "ls", "cmd/main.go")}, []int{}},
+		"keys of JSON do not count":                   {[]message.Message{call("a", `{"file_path":"x"}`), message.Result("a", "ls", ""), call("b", `{"file_path":"y"}`)}, []int{}},
+		"ordinary words do not count":                 {[]message.Message{says("It is well-known: the build fails at 10:30."), says("It is well-known: the build fails at 10:30.")}, []int{}},
+		"the end of a sentence is no part of it":      {[]message.Message{says("Is it in #main.go?"), says("Yes, main.go.")}, []int{0}},
+		"Chinese around it":                           {[]message.Message{says("订单号是A1234吗"), says("是A1234")}, []int{0}},
+		"the system does not count":                   {[]message.Message{says("Use AB-1234."), message.System("AB-1234 is secret.")}, []int{}},
+		"the beginning of a long text":                {[]message.Message{says("AB-1234 " + long), says("AB-1234")}, []int{0}},
+		"the end of it":                               {[]message.Message{says(long + "AB-1234"), says("AB-1234")}, []int{0}},
+		"not its middle":                              {[]message.Message{says(long + "AB-1234" + long), says("AB-1234")}, []int{}},
+		"other parts": {
+			[]message.Message{
+				message.Assistant(message.Thinking{Text: "AB-1234"}, message.Opaque{Kind: "x", Data: "AB-1234"}),
+				message.Assistant(message.Thinking{Text: "AB-1234"}, message.Text{Text: "AB-1235"}), says("AB-1234"),
+			}, []int{},
+		},
+	} {
+		require.Equal(t, tt.want, raised(t, tt.h...), name)
+	}
+}
+
+// TestByUseOfMany has more identifiers than there is room for at first.
+func TestByUseOfMany(t *testing.T) {
+	t.Parallel()
+	const n = 3000
+	var h []message.Message
+	for i := range n {
+		h = append(h, message.User("id-"+words(i)+"-1"))
+	}
+	for i := range n {
+		if i%2 == 0 {
+			h = append(h, message.User("again id-"+words(i)+"-1"))
+		}
+	}
+	want := []int{}
+	for i := 0; i < n; i += 2 {
+		want = append(want, i)
+	}
+	require.Equal(t, want, raised(t, h...))
+}

@@ -1,0 +1,210 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// crash tells a child process what to do; it stands in an environment
+// variable.
+type crash struct {
+	Path string `json:"path"`
+	Step int    `json:"step"` // before which step to die; -1: put contents until killed
+	Seed uint64 `json:"seed"`
+}
+
+const crashVariable = "LACONIC_STORE_CRASH"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(crashVariable); text != "" {
+		var c crash
+		err := json.Unmarshal([]byte(text), &c)
+		if err == nil {
+			err = c.run()
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(3)
+	}
+	os.Exit(m.Run())
+}
+
+// command is this program, started again as the child.
+func (c crash) command(t *testing.T) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(c)
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), crashVariable+"="+string(text))
+	return cmd
+}
+
+func (c crash) run() error {
+	d, err := OpenDir(c.Path, DirOptions{})
+	if err != nil {
+		return err
+	}
+	if c.Step < 0 {
+		return c.putForever(d)
+	}
+	n := 0
+	d.disk.fault = func(string) error {
+		if n == c.Step {
+			die()
+		}
+		n++
+		return nil
+	}
+	if _, err := d.Put(context.Background(), large); err != nil {
+		return err
+	}
+	die()
+	return nil
+}
+
+// die is what the kernel does to a process that is killed: nothing of it runs
+// any more, deferred calls included.
+func die() {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	if err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+// putForever puts contents of all sizes and says which handles it got.
+func (c crash) putForever(d *Dir) error {
+	random := rand.New(rand.NewPCG(c.Seed, 0))
+	for {
+		h, err := d.Put(context.Background(), Content{Data: strings.Repeat(fmt.Sprint(random.IntN(50)), random.IntN(3)*chunk/3+1)})
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(os.Stdout, h); err != nil {
+			return err
+		}
+	}
+}
+
+// Killed before each of its steps, and after the last, a process leaves the
+// whole content or nothing, and nothing that stays for ever.
+func TestKilledAtEachStep(t *testing.T) {
+	t.Parallel()
+	h := Handles("", large)[0]
+	steps := append(record(t, large), "end")
+	for k, step := range steps {
+		for _, damaged := range []bool{false, true} {
+			path := t.TempDir()
+			file := filepath.Join(path, folderOf(""), h.String())
+			if damaged {
+				require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
+				require.NoError(t, os.WriteFile(file, []byte("damaged"), 0o600))
+				if k == len(steps)-2 { // the folder is there, and is not written out a second time
+					continue
+				}
+			}
+			out, err := crash{Path: path, Step: k}.command(t).CombinedOutput()
+			exit := &exec.ExitError{}
+			require.ErrorAs(t, err, &exit)
+			require.NotEqual(t, 3, exit.ExitCode(), "the child must be killed and not fail: %s", out)
+
+			d, err := OpenDir(path, DirOptions{})
+			require.NoError(t, err)
+			c, err := d.Get(t.Context(), h)
+			switch {
+			case step == "sync folder" || step == "end":
+				require.NoError(t, err, "killed before %d, %s", k, step)
+				same(t, large, c)
+			case damaged:
+				require.ErrorIs(t, err, ErrDamaged, "killed before %d, %s", k, step)
+			default:
+				require.ErrorIs(t, err, ErrNotFound, "killed before %d, %s", k, step)
+			}
+
+			got, err := d.Put(t.Context(), large)
+			require.NoError(t, err)
+			require.Equal(t, h, got)
+			c, err = d.Get(t.Context(), h)
+			require.NoError(t, err)
+			same(t, large, c)
+			require.NoError(t, d.Close())
+
+			left, err := os.ReadDir(filepath.Join(path, tempFolder))
+			require.NoError(t, err)
+			require.Equal(t, k >= 2 && k <= 8, len(left) == 1, "killed before %d, %s: %d temporary files are left", k, step, len(left))
+			for _, e := range left {
+				require.NoError(t, os.Chtimes(filepath.Join(path, tempFolder, e.Name()), time.Time{}, time.Now().Add(-2*tempAge)))
+			}
+			d, err = OpenDir(path, DirOptions{})
+			require.NoError(t, err)
+			require.NoError(t, d.Close())
+			left, err = os.ReadDir(filepath.Join(path, tempFolder))
+			require.NoError(t, err)
+			require.Empty(t, left, "what a killed process left goes in the end")
+		}
+	}
+}
+
+// Two processes write to one folder and are killed at any time. What they said
+// they had put is there, and nothing that is there is not whole.
+func TestKilledAtAnyTime(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	said := map[string]bool{}
+	for round := range 4 {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		for child := range 2 {
+			seed := uint64(round*2 + child)
+			cmd := crash{Path: path, Step: -1, Seed: seed}.command(t)
+			wg.Go(func() {
+				out, err := cmd.StdoutPipe()
+				if err = errors.Join(err, cmd.Start()); err != nil {
+					t.Error(err)
+					return
+				}
+				lines := bufio.NewScanner(out)
+				for left := rand.New(rand.NewPCG(seed, 1)).IntN(30); lines.Scan(); left-- {
+					mu.Lock()
+					said[lines.Text()] = true
+					mu.Unlock()
+					if left == 0 {
+						_ = cmd.Process.Kill()
+					}
+				}
+				_ = cmd.Wait() // killed
+			})
+		}
+		wg.Wait()
+	}
+	require.NotEmpty(t, said)
+
+	d, err := OpenDir(path, DirOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	entries, err := d.entries(t.Context())
+	require.NoError(t, err)
+	for _, e := range entries {
+		h, err := ParseHandle(filepath.Base(e.name))
+		require.NoError(t, err)
+		_, err = d.Get(t.Context(), h)
+		require.NoError(t, err, "all that has a name is whole")
+		delete(said, h.String())
+	}
+	require.Empty(t, said, "what was put is there")
+}

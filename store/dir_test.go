@@ -1,0 +1,374 @@
+package store_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/store"
+)
+
+// files returns the content of each file in a folder by its path.
+func files(t *testing.T, path string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	require.NoError(t, filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(path, name)
+		all[filepath.ToSlash(rel)] = string(data)
+		return err
+	}))
+	return all
+}
+
+// fileOf returns the path of the only file in a folder.
+func fileOf(t *testing.T, path string) string {
+	t.Helper()
+	all := files(t, path)
+	require.Len(t, all, 1)
+	for name := range all {
+		return filepath.Join(path, name)
+	}
+	return ""
+}
+
+// The form of the files is a promise: other versions and programs read them.
+func TestDirFiles(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a", "b")
+	d := openDir(t, path, store.DirOptions{})
+	put(t, d, twin)
+	put(t, d, other)
+	put(t, d.Scope("../acme"), store.Content{Type: "image/png", Data: "\x89PNG\n"})
+	require.Equal(t, map[string]string{
+		"mtbkuijogprkbhvkrfmpdzxp/rwpamjydgitc":             "laconic content 1 \"\"\nrecord 1722102515441503",
+		"mtbkuijogprkbhvkrfmpdzxp/rwpamjydgitcdrsvpxhbwfgw": "laconic content 1 \"\"\nrecord 2215035357095101",
+		"rabcftzchmjrqfmwigasywta/rjzrqufjfbix":             "laconic content 1 \"image/png\"\n\x89PNG\n",
+	}, files(t, path))
+	if runtime.GOOS == "windows" {
+		return
+	}
+	require.NoError(t, filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := e.Info()
+		require.NoError(t, err)
+		want := fs.FileMode(0o600)
+		if e.IsDir() {
+			want = fs.ModeDir | 0o700
+		}
+		require.Equal(t, want, info.Mode(), name)
+		return nil
+	}))
+}
+
+func TestOpenDirErrors(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err := store.OpenDir("", store.DirOptions{})
+	require.EqualError(t, err, "store: open: the path is empty, want a folder")
+	_, err = store.OpenDir(t.TempDir(), store.DirOptions{Limit: -1})
+	require.EqualError(t, err, "store: open: DirOptions.Limit is -1, want bytes, or 0 for no limit")
+	_, err = store.OpenDir(file, store.DirOptions{})
+	require.ErrorContains(t, err, "store: open: mkdir "+file)
+	_, err = store.OpenDir(filepath.Join(file, "below"), store.DirOptions{})
+	require.ErrorContains(t, err, "store: open: mkdir "+file)
+}
+
+func TestDirIsSharedAndLasts(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	a, b := openDir(t, path, store.DirOptions{}), openDir(t, path, store.DirOptions{})
+	h := put(t, a.Scope("s"), twin)
+	require.Equal(t, h, put(t, b.Scope("s"), twin))
+	for _, d := range []*store.Dir{a, b, openDir(t, path, store.DirOptions{})} {
+		got, err := d.Scope("s").Get(t.Context(), h)
+		require.NoError(t, err)
+		require.Equal(t, twin, got)
+	}
+	require.Len(t, files(t, path), 1)
+}
+
+func TestClosedDir(t *testing.T) {
+	t.Parallel()
+	d, err := store.OpenDir(t.TempDir(), store.DirOptions{})
+	require.NoError(t, err)
+	h := put(t, d, twin)
+	require.NoError(t, d.Close())
+	_, err = d.Get(t.Context(), h)
+	require.ErrorIs(t, err, os.ErrClosed)
+	_, err = d.Put(t.Context(), other)
+	require.ErrorIs(t, err, os.ErrClosed)
+}
+
+// A file that is not what was put is an error, and put again it is whole again.
+func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
+	c := store.Content{Type: "text/csv", Data: strings.Repeat("a,b,c\n", 1000)}
+	for name, damage := range map[string]func(data []byte) []byte{
+		"empty":          func([]byte) []byte { return nil },
+		"cut":            func(data []byte) []byte { return data[:len(data)/2] },
+		"one byte short": func(data []byte) []byte { return data[:len(data)-1] },
+		"one byte more":  func(data []byte) []byte { return append(data, 0) },
+		"one bit":        func(data []byte) []byte { data[len(data)/2] ^= 1; return data },
+		"zeros":          func(data []byte) []byte { return make([]byte, len(data)) },
+		"other type":     func(data []byte) []byte { return []byte(strings.Replace(string(data), "csv", "tsv", 1)) },
+		"no type":        func(data []byte) []byte { return []byte(strings.Replace(string(data), `"text/csv"`, "", 1)) },
+		"other quotes":   func(data []byte) []byte { return []byte(strings.ReplaceAll(string(data), `"`, "`")) },
+		"other version":  func(data []byte) []byte { return []byte(strings.Replace(string(data), "1", "2", 1)) },
+		"no header":      func(data []byte) []byte { return []byte(strings.Repeat("a", len(data))) },
+		"other content":  func([]byte) []byte { return []byte("laconic content 1 \"\"\nother") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := t.TempDir()
+			d := openDir(t, path, store.DirOptions{})
+			h := put(t, d, c)
+			file := fileOf(t, path)
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			whole := string(data)
+			require.NoError(t, os.WriteFile(file, damage(data), 0o600))
+
+			got, err := d.Get(t.Context(), h)
+			require.ErrorIs(t, err, store.ErrDamaged)
+			require.ErrorContains(t, err, h.String()+": content is damaged: ")
+			require.Zero(t, got, "a damaged file is an error and not content")
+
+			require.Equal(t, h, put(t, d, c))
+			got, err = d.Get(t.Context(), h)
+			require.NoError(t, err)
+			require.Equal(t, c, got)
+			require.Equal(t, whole, files(t, path)[filepath.ToSlash(file[len(path)+1:])])
+		})
+	}
+}
+
+func TestFileThatIsTooLargeForAContent(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	d := openDir(t, path, store.DirOptions{})
+	h := put(t, d, twin)
+	require.NoError(t, os.Truncate(fileOf(t, path), 1<<40)) // sparse
+	_, err := d.Get(t.Context(), h)
+	require.ErrorIs(t, err, store.ErrDamaged, "a file that no Put has made is not read into memory")
+}
+
+// A scope's file in the folder of another is not that other's content.
+func TestFileOfAnotherScope(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	d := openDir(t, path, store.DirOptions{})
+	h := put(t, d.Scope("a"), twin)
+	folder := filepath.Dir(fileOf(t, path))
+	put(t, d.Scope("b"), other)
+	for name := range files(t, path) {
+		b := filepath.Join(path, filepath.Dir(name))
+		if b == folder {
+			continue
+		}
+		require.NoError(t, os.Link(filepath.Join(folder, h.String()), filepath.Join(b, h.String())))
+	}
+	_, err := d.Scope("b").Get(t.Context(), h)
+	require.ErrorIs(t, err, store.ErrDamaged)
+}
+
+// What others have left in the folder is neither read, nor followed, nor
+// removed.
+func TestStrangeFiles(t *testing.T) {
+	t.Parallel()
+	path, outside := t.TempDir(), t.TempDir()
+	d := openDir(t, path, store.DirOptions{Limit: 2000})
+	h := put(t, d, twin)
+	file := fileOf(t, path)
+	folder := filepath.Dir(file)
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+
+	secret := filepath.Join(outside, h.String())
+	require.NoError(t, os.WriteFile(secret, whole, 0o600))
+	require.NoError(t, os.Remove(file))
+	for name, link := range map[string]string{"outside": secret, "inside": "other", "nowhere": "nowhere"} {
+		t.Run("link "+name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, "other"), whole, 0o600))
+			require.NoError(t, os.Symlink(link, file))
+			_, err := d.Get(t.Context(), h)
+			require.ErrorIs(t, err, store.ErrNotFound, "a link is no content, even if it leads to it")
+			require.Equal(t, h, put(t, d, twin))
+			info, err := os.Lstat(file)
+			require.NoError(t, err)
+			require.True(t, info.Mode().IsRegular(), "the link has made way for the file")
+			require.NoError(t, os.Remove(file))
+		})
+	}
+	left, err := os.ReadFile(secret)
+	require.NoError(t, err)
+	require.Equal(t, whole, left, "what the link led to is as it was")
+
+	t.Run("folder", func(t *testing.T) {
+		require.NoError(t, os.Mkdir(file, 0o700))
+		_, err := d.Get(t.Context(), h)
+		require.ErrorIs(t, err, store.ErrNotFound)
+		_, err = d.Put(t.Context(), twin)
+		require.ErrorContains(t, err, "store: put: rename", "a folder is in the way, and nothing removes it")
+		require.NoError(t, os.Remove(file))
+	})
+
+	t.Run("odd names", func(t *testing.T) {
+		odd := []string{"README", "..a", "con", h.String() + ".bak", strings.ToUpper(h.String()), "rwpamjydgitd", ".hidden", "a b\n", "ä"}
+		for _, name := range odd {
+			for _, in := range []string{path, folder, filepath.Join(path, "tmp")} {
+				require.NoError(t, os.WriteFile(filepath.Join(in, name), make([]byte, 5000), 0o600))
+				require.NoError(t, os.Chtimes(filepath.Join(in, name), time.Unix(0, 0), time.Unix(0, 0)))
+			}
+		}
+		require.NoError(t, os.Symlink(outside, filepath.Join(path, "aaaaaaaaaaaaaaaaaaaaaaaa")))
+		byHandle := filepath.Join(folder, store.Handles("", other)[0].String(), "below")
+		require.NoError(t, os.MkdirAll(byHandle, 0o700))
+		require.NoError(t, os.Chtimes(filepath.Dir(byHandle), time.Unix(0, 0), time.Unix(0, 0)))
+		again := openDir(t, path, store.DirOptions{Limit: 2000})
+		for i := range 20 {
+			put(t, again, store.Content{Data: strings.Repeat(fmt.Sprint(i), 300)})
+		}
+		for _, name := range odd {
+			for _, in := range []string{path, folder, filepath.Join(path, "tmp")} {
+				require.FileExists(t, filepath.Join(in, name))
+			}
+		}
+		require.FileExists(t, secret)
+		require.DirExists(t, byHandle)
+	})
+
+	t.Run("scope", func(t *testing.T) {
+		require.NoError(t, os.RemoveAll(folder))
+		require.NoError(t, os.Symlink(outside, folder))
+		_, err := d.Get(t.Context(), h)
+		require.Error(t, err, "no link leads out of the folder")
+		_, err = d.Put(t.Context(), other)
+		require.Error(t, err)
+		require.Len(t, files(t, outside), 1, "nothing was written outside")
+		require.NoError(t, d.Delete(t.Context(), ""))
+		require.Len(t, files(t, outside), 1, "nothing was removed outside")
+		require.Equal(t, h, put(t, d, twin), "the link has gone")
+	})
+}
+
+func TestTemporaryFilesAreRemoved(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	put(t, openDir(t, path, store.DirOptions{}), twin)
+	old, young := strings.Repeat("A", 26), strings.Repeat("7", 26)
+	for name, age := range map[string]time.Duration{old: 61 * time.Minute, young: 59 * time.Minute, "notes": 61 * time.Minute} {
+		file := filepath.Join(path, "tmp", name)
+		require.NoError(t, os.WriteFile(file, []byte("half"), 0o600))
+		require.NoError(t, os.Chtimes(file, time.Time{}, time.Now().Add(-age)))
+	}
+	openDir(t, path, store.DirOptions{})
+	require.NoFileExists(t, filepath.Join(path, "tmp", old), "its process is gone")
+	require.FileExists(t, filepath.Join(path, "tmp", young), "its process may be writing")
+	require.FileExists(t, filepath.Join(path, "tmp", "notes"), "it is not ours")
+}
+
+func TestDirForgetsTheOldest(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	content := func(i int) store.Content { return store.Content{Data: fmt.Sprintf("%0979d", i)} } // a file of 1,000 bytes
+	all := openDir(t, path, store.DirOptions{})
+	var handles []store.Handle
+	for i := range 20 {
+		scope := all.Scope(fmt.Sprint(i % 2))
+		h := put(t, scope, content(i))
+		handles = append(handles, h)
+		for name := range files(t, path) {
+			if strings.HasSuffix(name, h.String()) {
+				at := time.Now().Add(time.Duration(i-100) * time.Hour)
+				require.NoError(t, os.Chtimes(filepath.Join(path, name), at, at))
+			}
+		}
+	}
+	kept := func() (is []int) {
+		for name := range files(t, path) {
+			for i, h := range handles {
+				if strings.HasSuffix(name, "/"+h.String()) {
+					is = append(is, i)
+				}
+			}
+		}
+		return is
+	}
+	require.Len(t, kept(), 20, "without a limit all stay")
+
+	d := openDir(t, path, store.DirOptions{Limit: 10_000})
+	_, err := d.Scope("1").Get(t.Context(), handles[1])
+	require.NoError(t, err)
+	put(t, d.Scope("0"), content(2))
+	require.Len(t, kept(), 20, "nothing was added")
+	handles = append(handles, put(t, d, content(20)))
+	require.ElementsMatch(t, []int{1, 2, 15, 16, 17, 18, 19, 20}, kept(), "1 was read and 2 was put since")
+
+	for i := 21; i < 60; i++ {
+		handles = append(handles, put(t, d, content(i)))
+		require.LessOrEqual(t, len(kept()), 10, "the limit holds at any time")
+		require.Contains(t, kept(), i, "the newest stays")
+	}
+	_, err = d.Put(t.Context(), store.Content{Data: strings.Repeat("a", 10_000)})
+	require.ErrorIs(t, err, store.ErrTooLarge)
+	require.EqualError(t, err, "store: put: content too large: 10021 bytes, and this folder keeps 10000")
+	require.NotEmpty(t, kept(), "what is too large drives out nothing")
+}
+
+func TestReadOnlyFolder(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root writes where it likes")
+	}
+	path := t.TempDir()
+	h := put(t, openDir(t, path, store.DirOptions{}), twin)
+	for _, folder := range []string{path, filepath.Dir(fileOf(t, path)), filepath.Join(path, "tmp")} {
+		require.NoError(t, os.Chmod(folder, 0o500))
+		t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
+	}
+	d := openDir(t, path, store.DirOptions{Limit: 1 << 20})
+	got, err := d.Get(t.Context(), h)
+	require.NoError(t, err)
+	require.Equal(t, twin, got)
+	require.Equal(t, h, put(t, d, twin), "what is there need not be written")
+	_, err = d.Put(t.Context(), other)
+	require.ErrorIs(t, err, fs.ErrPermission)
+	require.ErrorContains(t, err, "store: put: ")
+}
+
+// A hundred megabytes go in without a copy and come out with one.
+func TestHugeContent(t *testing.T) { //nolint:paralleltest // it counts what the process allocates
+	if testing.Short() {
+		t.Skip("100 MB")
+	}
+	const size = 100 << 20
+	d := openDir(t, t.TempDir(), store.DirOptions{})
+	c := store.Content{Type: "application/x-tar", Data: strings.Repeat("0123456789abcdef\x00\xff\n", size/19+1)[:size]}
+	allocated := func(f func()) int {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return int(after.TotalAlloc - before.TotalAlloc)
+	}
+	var h store.Handle
+	require.Less(t, allocated(func() { h = put(t, d, c) }), 4<<20, "to put it takes no copy")
+	require.Less(t, allocated(func() { require.Equal(t, h, put(t, d, c)) }), 4<<20, "nor does putting it again")
+	require.Less(t, allocated(func() {
+		got, err := d.Get(t.Context(), h)
+		require.NoError(t, err)
+		same(t, c, got)
+	}), size+4<<20, "to get it takes one")
+}

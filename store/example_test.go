@@ -1,0 +1,108 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
+)
+
+func ExampleMemory() {
+	ctx := context.Background()
+	archive := store.NewMemory(16 << 20) // bytes
+
+	h, err := archive.Put(ctx, store.Content{Data: "step 14: the linker ran out of memory; exit status 2"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("[cleared: recall %s]\n", h)
+
+	c, err := archive.Get(ctx, h)
+	fmt.Println(c.Data, err)
+
+	// Output:
+	// [cleared: recall mrnmyqolourr]
+	// step 14: the linker ran out of memory; exit status 2 <nil>
+}
+
+func ExampleOpenDir() {
+	path, err := os.MkdirTemp("", "archive")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(path) }()
+
+	archive, err := store.OpenDir(path, store.DirOptions{Limit: 1 << 30})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = archive.Close() }()
+
+	ctx := context.Background()
+	acme, globex := archive.Scope("acme"), archive.Scope("globex")
+	h, err := acme.Put(ctx, store.Content{Type: "image/png", Data: "\x89PNG…"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := acme.Get(ctx, h)
+	fmt.Println(c.Type, err)
+
+	_, err = globex.Get(ctx, h)
+	fmt.Println(errors.Is(err, store.ErrNotFound))
+
+	fmt.Println(archive.Delete(ctx, "acme"))
+
+	// Output:
+	// image/png <nil>
+	// true
+	// <nil>
+}
+
+func ExampleParseHandle() {
+	h, err := store.ParseHandle("rwpamjydgitc")
+	fmt.Println(h, err)
+
+	_, err = store.ParseHandle("rwpamjydgict")
+	fmt.Println(err)
+
+	_, err = store.ParseHandle("../../etc/passwd")
+	fmt.Println(err)
+
+	// Output:
+	// rwpamjydgitc <nil>
+	// store: handle "rwpamjydgict" is mistyped: its last letter does not fit the others, want 12 letters a to z as they stand in the placeholder
+	// store: handle "../../etc/passwd" has other characters than the letters a to z, want 12 letters a to z as they stand in the placeholder
+}
+
+func ExamplePutMessages() {
+	ctx := context.Background()
+	archive := store.NewMemory(0)
+	h, err := store.PutMessages(ctx, archive, []message.Message{
+		message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"step": 14}`}),
+		message.Result("c1", "read_log", "the linker ran out of memory"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := archive.Get(ctx, h)
+	fmt.Println(c.Data, err)
+
+	// Output:
+	// [assistant]
+	//
+	// [calls read_log]
+	// {"step": 14}
+	//
+	// [tool]
+	//
+	// [result read_log]
+	//
+	// the linker ran out of memory <nil>
+}

@@ -1,0 +1,172 @@
+package store_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens/bpe"
+)
+
+// Two contents whose first twelve letters are the same, found by a search of
+// 2^26 hashes.
+var (
+	twin  = store.Content{Data: "record 1722102515441503"}
+	other = store.Content{Data: "record 2215035357095101"}
+)
+
+// Handles stand in placeholders and journals, so they are the same in each
+// version.
+func TestHandlesAreAlwaysTheSame(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		scope   string
+		content store.Content
+		want    string
+	}{
+		{"", store.Content{}, "fefieyrozpss"},
+		{"", store.Content{Data: "a"}, "sjvmlcvlrtil"},
+		{"", store.Content{Type: "a"}, "owyfritxlsmm"},
+		{"a", store.Content{}, "pixvyshziiih"},
+		{"acme", store.Content{Type: "image/png", Data: "\x89PNG"}, "rheoqsafihhz"},
+		{"", twin, "rwpamjydgitc"},
+		{"", other, "rwpamjydgitc"},
+	} {
+		require.Equal(t, c.want, store.Handles(c.scope, c.content)[0].String(), "scope %q, content %q", c.scope, c.content)
+	}
+}
+
+func TestHandles(t *testing.T) {
+	t.Parallel()
+	all := store.Handles("", twin)
+	require.Len(t, all, 4)
+	seen := map[store.Handle]bool{}
+	for i, h := range all {
+		require.Len(t, h.String(), 12*(i+1), "each has a word more")
+		require.True(t, strings.HasPrefix(all[3].String(), h.String()), "a longer one goes on where a shorter one ends")
+		seen[h] = true
+	}
+	for i, h := range store.Handles("", other) {
+		require.Equal(t, i == 0, seen[h], "the other content shares the first word alone")
+	}
+	for _, h := range append(store.Handles("a", twin), store.Handles("", store.Content{Type: "text/plain", Data: twin.Data})...) {
+		require.False(t, seen[h], "another scope or type is another handle")
+	}
+}
+
+func TestParseHandle(t *testing.T) {
+	t.Parallel()
+	long := store.Handles("", twin)[3].String()
+	for _, good := range []string{"rwpamjydgitc", long[:24], long[:36], long} {
+		h, err := store.ParseHandle(good)
+		require.NoError(t, err, good)
+		require.Equal(t, good, h.String())
+	}
+	const want = ", want 12 letters a to z as they stand in the placeholder"
+	for text, problem := range map[string]string{
+		"":                                "is empty",
+		"rwpamjydgit":                     "is 11 long",
+		"rwpamjydgitcrwp":                 "is 15 long",
+		strings.Repeat("rwpamjydgitc", 5): "is 60 long",
+		"rwpamjydgitd":                    "is mistyped: its last letter does not fit the others",
+		"rwpamjydgict":                    "is mistyped: its last letter does not fit the others",
+		"rwpamjydgitcrwpamjydgitd":        "is mistyped: its last letter does not fit the others",
+		"RWPAMJYDGITC":                    "has other characters than the letters a to z",
+		"rwpamjydgitc\n":                  "has other characters than the letters a to z",
+		"[rwpamjydgitc]":                  "has other characters than the letters a to z",
+		"rwpamjydgitс":                    "has other characters than the letters a to z", // the last letter is Cyrillic
+		"../../../etc":                    "has other characters than the letters a to z",
+		"rwpamjydgit\x00":                 "has other characters than the letters a to z",
+		"C:\\pamjydgit":                   "has other characters than the letters a to z",
+		"1722102515":                      "has other characters than the letters a to z",
+	} {
+		_, err := store.ParseHandle(text)
+		wrong := &store.HandleError{}
+		require.ErrorAs(t, err, &wrong, "%q is no handle", text)
+		require.Equal(t, text, wrong.Handle)
+		shown := strconv.Quote(text)
+		if len(text) > 40 {
+			shown = strconv.Quote(text[:40]) + "…"
+		}
+		require.EqualError(t, err, "store: handle "+shown+" "+problem+want)
+	}
+}
+
+func TestParseHandleIsShortAboutLongTexts(t *testing.T) {
+	t.Parallel()
+	_, err := store.ParseHandle(strings.Repeat("\x00", 1_000_000))
+	require.ErrorContains(t, err, "has other characters")
+	require.Less(t, len(err.Error()), 400)
+}
+
+// A model that copies a handle wrongly by one letter is told so.
+func TestOneWrongLetterIsFound(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h := store.Handles("", store.Content{Data: rapid.String().Draw(t, "data")})[rapid.IntRange(0, 3).Draw(t, "words")]
+		b := []byte(h.String())
+		i := rapid.IntRange(0, len(b)-1).Draw(t, "at")
+		b[i] = 'a' + (b[i]-'a'+byte(rapid.IntRange(1, 25).Draw(t, "by")))%26
+		_, err := store.ParseHandle(string(b))
+		require.ErrorContains(t, err, "is mistyped", "%s for %s", b, h)
+	})
+}
+
+func TestHandleAsText(t *testing.T) {
+	t.Parallel()
+	type record struct {
+		H store.Handle `json:"h"`
+	}
+	for _, h := range append(store.Handles("", twin), store.Handle{}) {
+		text, err := json.Marshal(record{h})
+		require.NoError(t, err)
+		require.Equal(t, `{"h":"`+h.String()+`"}`, string(text))
+		var back record
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, h, back.H)
+		require.Equal(t, h == store.Handle{}, h.IsZero())
+	}
+	kept := record{store.Handles("", twin)[0]}
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"h":"../etc"}`), &kept), "has other characters", "a text that is no handle is refused")
+	require.Equal(t, store.Handles("", twin)[0], kept.H, "and changes nothing")
+}
+
+// The doc comment says what a handle costs.
+func TestHandlesCostFewTokens(t *testing.T) {
+	t.Parallel()
+	const n = 2000
+	for name, counter := range map[string]*bpe.Counter{"o200k": bpe.O200kBase(), "cl100k": bpe.CL100kBase()} {
+		total := 0
+		for i := range n {
+			h := store.Handles("", store.Content{Data: strconv.Itoa(i)})[0].String()
+			total += counter.Count("[cleared: recall "+h+"]") - counter.Count("[cleared: recall ]")
+		}
+		require.InDelta(t, 6.5, float64(total)/n, 0.3, "tokens of a handle in %s", name)
+	}
+}
+
+// Whatever a model gives as a handle is one that a store could have made, or an
+// error that says what is wrong.
+func FuzzParseHandle(f *testing.F) {
+	for _, seed := range []string{"", "rwpamjydgitc", "rwpamjydgitd", "../../passwd", strings.Repeat("aaaaaaaaaaaa", 4), "rwpamjydgitс", "a\xff"} {
+		f.Add(seed)
+	}
+	form := regexp.MustCompile(`^([a-z]{12}){1,4}$`)
+	f.Fuzz(func(t *testing.T, text string) {
+		h, err := store.ParseHandle(text)
+		if err != nil {
+			require.True(t, h.IsZero())
+			require.ErrorContains(t, err, "store: handle ")
+			require.Less(t, len(err.Error()), 400)
+			return
+		}
+		require.Regexp(t, form, text, "nothing else is a handle")
+		require.Equal(t, text, h.String())
+	})
+}

@@ -1,0 +1,69 @@
+package store_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/store"
+)
+
+func TestMemoryForgetsTheOldest(t *testing.T) {
+	t.Parallel()
+	m := store.NewMemory(10_000)
+	content := func(i int) store.Content { return store.Content{Data: strings.Repeat(strconv.Itoa(i), 2_000)} }
+	var handles []store.Handle
+	for i := range 4 {
+		handles = append(handles, put(t, m, content(i)))
+	}
+	require.Equal(t, 4*2_300, m.Bytes())
+	has := func() (kept []int) {
+		for i, h := range handles {
+			if _, err := m.Get(t.Context(), h); err == nil {
+				kept = append(kept, i)
+			} else {
+				require.ErrorIs(t, err, store.ErrNotFound, "what was given up is not found")
+			}
+		}
+		return kept
+	}
+	require.Equal(t, []int{0, 1, 2, 3}, has())
+
+	put(t, m, content(0)) // put again
+	_, err := m.Get(t.Context(), handles[1])
+	require.NoError(t, err) // read
+	handles = append(handles, put(t, m.Scope("a"), content(4)))
+	_, err = m.Get(t.Context(), handles[2])
+	require.ErrorIs(t, err, store.ErrNotFound, "2 was neither put nor read for longest")
+	require.Equal(t, []int{0, 1, 3}, has(), "4 is in another scope")
+
+	handles = append(handles, put(t, m, store.Content{Data: strings.Repeat("5", 9_700)}))
+	require.Equal(t, []int{5}, has(), "one that fills the memory drives out the others")
+	require.Equal(t, 10_000, m.Bytes())
+	_, err = m.Put(t.Context(), store.Content{Data: strings.Repeat("6", 9_701)})
+	require.ErrorIs(t, err, store.ErrTooLarge)
+	require.EqualError(t, err, "store: put: content too large: 10001 bytes, and this memory keeps 10000")
+	require.Equal(t, []int{5}, has(), "what is too large drives out nothing")
+
+	require.NoError(t, m.Delete(t.Context(), ""))
+	require.Zero(t, m.Bytes())
+}
+
+func TestNewMemoryPanics(t *testing.T) {
+	t.Parallel()
+	require.PanicsWithValue(t, "store: NewMemory: limit is negative, want bytes, or 0 for DefaultMemory", func() { store.NewMemory(-1) })
+}
+
+func TestMemoryCopiesNothing(t *testing.T) {
+	t.Parallel()
+	m := store.NewMemory(0)
+	c := store.Content{Data: strings.Repeat("a", 1<<20)}
+	h := put(t, m, c)
+	put(t, m, store.Content{Data: strings.Clone(c.Data)})
+	got, err := m.Get(t.Context(), h)
+	require.NoError(t, err)
+	require.Same(t, unsafe.StringData(c.Data), unsafe.StringData(got.Data), "the string that was put first is kept and returned")
+}

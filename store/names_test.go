@@ -1,0 +1,86 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
+)
+
+func TestHandleIsWhatPutReturns(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func() scopes) {
+		s := open()
+		for _, in := range []store.Store{s, s.Scope("acme")} {
+			for _, c := range []store.Content{{}, {Data: "x"}, {Type: "image/png", Data: "x"}} {
+				told := in.Handle(c)
+				_, err := in.Get(t.Context(), told)
+				require.ErrorIs(t, err, store.ErrNotFound, "to tell a handle keeps nothing")
+				require.Equal(t, told, put(t, in, c))
+			}
+		}
+		require.NotEqual(t, s.Handle(store.Content{Data: "x"}), s.Scope("acme").Handle(store.Content{Data: "x"}))
+	})
+}
+
+func TestNamesLearn(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func() scopes) {
+		s := open()
+		names := store.NamesOf(s)
+		news, err := names.Learn(twin, put(t, s, twin))
+		require.NoError(t, err)
+		require.False(t, news, "it was foretold")
+		longer := put(t, s, other)
+		require.NotEqual(t, longer, names.Handle(other), "want two contents with the same letters")
+		news, err = names.Learn(other, longer)
+		require.NoError(t, err)
+		require.True(t, news)
+		require.Equal(t, longer, names.Handle(other))
+		news, err = names.Learn(other, longer)
+		require.NoError(t, err)
+		require.False(t, news, "it is known by now")
+		_, err = names.Learn(other, put(t, s, store.Content{Data: "x"}))
+		require.ErrorContains(t, err, "want always the same")
+	})
+}
+
+// A medium whose letters are those of another content has its longer handle in
+// the text around it as well.
+func TestPutPartsOfTwins(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	put(t, s, twin)
+	h, err := store.PutParts(t.Context(), s, []message.Part{message.Text{Text: "see"}, message.Media{Type: other.Type, Data: other.Data}})
+	require.NoError(t, err)
+	c, err := s.Get(t.Context(), h)
+	require.NoError(t, err)
+	named := store.HandlesIn(c.Data)
+	require.Len(t, named, 1)
+	got, err := s.Get(t.Context(), named[0])
+	require.NoError(t, err)
+	same(t, other, got)
+}
+
+func TestPlaceholder(t *testing.T) {
+	t.Parallel()
+	h := store.NewMemory(0).Handle(store.Content{Data: "x"})
+	const letters = "recall "
+	for text, want := range map[string]string{
+		"[cleared]":              "[cleared: " + letters + h.String() + "]",
+		"[cleared: out of room]": "[cleared: out of room; " + letters + h.String() + "]",
+		"[It was left out.]":     "[It was left out. To read it: " + letters + h.String() + "]",
+		"cleared":                "cleared [" + letters + h.String() + "]",
+		"":                       "[" + letters + h.String() + "]",
+	} {
+		got := store.Placeholder(text, h)
+		require.Equal(t, want, got)
+		require.Equal(t, []store.Handle{h}, store.HandlesIn(got))
+		require.Equal(t, text, store.Placeholder(text, store.Handle{}), "no handle, nothing to say")
+	}
+	two := store.Placeholder("[a]", h) + " recall abc " + store.Placeholder("b", h)
+	require.Equal(t, []store.Handle{h, h}, store.HandlesIn(two), "what is no handle does not count")
+	require.Empty(t, store.HandlesIn("recall"))
+}

@@ -1,0 +1,283 @@
+package tests
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// randomCompacting is a microcompact with any options.
+func randomCompacting(d dice, alone bool) microcompact.Options {
+	limit := func(what string) int { return 40*d.roll(what, 4) - 40 }
+	o := microcompact.Options{
+		KeepRounds: d.roll("keep", 4) - 1,
+		Limit:      microcompact.Limits{Results: limit("results"), Arguments: limit("arguments") / 8, Text: limit("texts")},
+		FreshShare: []float64{0, -1, 0.1, 1}[d.roll("share", 4)],
+		MinCalls:   d.roll("calls", 3),
+	}
+	if d.roll("with a trigger", 3) == 0 {
+		o.Trigger = randomTrigger(d, 2, alone)
+	}
+	if d.roll("protect", 4) == 0 {
+		o.Protect = []string{"tool"}
+	}
+	if d.roll("in batches", 3) == 0 {
+		o.Batch = microcompact.Batch{Results: d.roll("results of a batch", 5), Tokens: 50 * d.roll("tokens of a batch", 4)}
+	}
+	if o.Validate() != nil {
+		o.FreshShare = 0 // the only thing that all that can break
+	}
+	return o
+}
+
+// TestCompactingAnyConversation lets two processes with the same chain, of
+// microcompacts and now and then a fold or a clearing between them, take turns in
+// a conversation that grows.
+func TestCompactingAnyConversation(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, checkCompacting)
+}
+
+func checkCompacting(t *rapid.T) {
+	d := rapidDice{t}
+	compacts, other := 1+d.roll("compacts", 2), d.roll("with another", 3)
+	alone := compacts == 1 && other == 0
+	var mws []middleware.Middleware
+	var all []microcompact.Options
+	for range compacts {
+		all = append(all, randomCompacting(d, alone))
+		mws = append(mws, microcompact.New(all[len(all)-1]))
+	}
+	switch other {
+	case 1:
+		mws = slices.Insert(mws, d.roll("place", len(mws)+1), editor{name: "fold", plan: folds(6)}.middleware())
+	case 2:
+		mws = slices.Insert(mws, d.roll("place", len(mws)+1), editor{name: "shorten", plan: shortens(30)}.middleware())
+	}
+	journal := newTexts()
+	process := func() middleware.Middleware { return middleware.With(middleware.Env{Journal: journal}, mws...) }
+	processes := []middleware.Middleware{process(), process()}
+	c := chat{dice: d, broken: d.roll("broken", 4) == 3}
+	h := []message.Message{message.System("You are a test.")}
+	var before []message.Message
+	last := 0
+	for range rapid.IntRange(1, 25).Draw(t, "calls") {
+		grown := len(h)
+		h = c.growBulky(h)
+		now := d.roll("process", 2)
+		req := &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 5000}}
+		sent, events, err := middleware.Apply(testContext, processes[now], req)
+		require.NoError(t, err)
+		requireNoWorse(t, h, sent.Messages, "microcompact")
+		for _, e := range events {
+			require.NoError(t, e.Err, "it proposes nothing that breaks a rule: %v", e)
+			require.NotEqual(t, middleware.Refused, e.Kind, "it proposes nothing that is refused: %v", e)
+		}
+		if count(events, middleware.Edited) == 0 && before != nil && now == last {
+			requireSame(t, append(slices.Clone(before), h[grown:]...), sent.Messages, "without an edit the view is the one before and what is new")
+		}
+		if other == 0 {
+			requireCompacted(t, all, h, sent.View())
+			requireStill(t, h, before, sent.Messages)
+		}
+		if other != 1 { // a fold goes on
+			again, events, err := middleware.Apply(testContext, processes[now], req)
+			require.NoError(t, err)
+			requireSame(t, sent.Messages, again.Messages, "the same call gives another view: %v", events)
+			another, events, err := middleware.Apply(testContext, process(), req)
+			require.NoError(t, err)
+			requireSame(t, sent.Messages, another.Messages, "a process that has seen nothing gives another view: %v", events)
+		}
+		before, last = sent.Messages, now
+	}
+}
+
+// growBulky grows a conversation by some messages. Some results are large, some
+// arguments long, and some messages pinned.
+func (c *chat) growBulky(h []message.Message) []message.Message {
+	grown := len(h)
+	for range 1 + c.dice.roll("messages", 3) {
+		h = c.grow(h)
+	}
+	h = slices.Clone(h)
+	for i := grown; i < len(h); i++ {
+		parts := slices.Clone(h[i].Parts)
+		for k, p := range parts {
+			switch p := p.(type) {
+			case message.ToolResult:
+				if p.Content == nil && c.dice.roll("large", 8) == 0 {
+					p.Text += strings.Repeat("\n"+p.Text, 2000/(len(p.Text)+1))
+					p.Text += strings.Repeat("0123456789\n", 100*c.dice.roll("size", 12))
+					parts[k] = p
+				}
+			case message.ToolCall:
+				if p.Arguments != "" && c.dice.roll("long", 4) == 0 {
+					p.Arguments = fmt.Sprintf(`{"path": "a.go", "n": %d, "path": %q}`, c.serial, strings.Repeat("好 ", 20*c.dice.roll("size", 5)))
+					parts[k] = p
+				}
+			case message.Text, message.Thinking, message.Media, message.Opaque:
+			}
+		}
+		h[i].Parts = parts
+		h[i].Hints.Pinned = c.dice.roll("pinned", 20) == 0
+	}
+	return h
+}
+
+// requireCompacted fails unless a view is the history with payloads shortened that
+// may be.
+func requireCompacted(t require.TestingT, all []microcompact.Options, h []message.Message, v *middleware.View) {
+	require.Equal(t, len(h), v.Len())
+	for i, m := range slices.Backward(h) {
+		shown := v.At(i)
+		edit := v.Span(i).Edit
+		if edit == nil {
+			requireSame(t, h[i:i+1], []message.Message{shown}, "what is not edited is as it was")
+			continue
+		}
+		require.NotEqual(t, message.RoleUser, m.Role)
+		require.False(t, m.Hints.Pinned, "message %d is pinned", i)
+		require.Less(t, v.Count(shown), v.Count(m), "message %d became shorter", i)
+		if edit.By == microcompact.AtBirth {
+			continue
+		}
+		require.Zero(t, v.Protected(i)&middleware.Fresh, "message %d is of the newest round", i)
+		for _, p := range m.Parts {
+			if r, ok := p.(message.ToolResult); ok {
+				protected := !slices.ContainsFunc(all, func(o microcompact.Options) bool { return !slices.Contains(o.Protect, r.Name) })
+				require.False(t, protected, "message %d is of a protected tool", i)
+			}
+		}
+	}
+	fewest := slices.MinFunc(all, func(a, b microcompact.Options) int { return keeps(a) - keeps(b) })
+	for i := range h {
+		if e := v.Span(i).Edit; e != nil && e.By == microcompact.Name {
+			require.GreaterOrEqual(t, roundsBehind(h, i), keeps(fewest), "message %d is of a round that stays", i)
+		}
+	}
+}
+
+func keeps(o microcompact.Options) int {
+	switch {
+	case o.KeepRounds < 0:
+		return 0
+	case o.KeepRounds == 0:
+		return microcompact.DefaultKeepRounds
+	}
+	return o.KeepRounds
+}
+
+// roundsBehind counts the rounds that begin behind a message.
+func roundsBehind(h []message.Message, i int) (n int) {
+	for _, m := range h[i+1:] {
+		if m.Role == message.RoleAssistant && m.HasCalls() {
+			n++
+		}
+	}
+	return n
+}
+
+// requireStill fails unless what was shortened before has stayed so.
+func requireStill(t require.TestingT, h, before, now []message.Message) {
+	for i, m := range before {
+		if m.Equal(h[i]) || m.Equal(now[i]) {
+			continue
+		}
+		require.Less(t, len(now[i].AppendContent(nil)), len(m.AppendContent(nil)), "message %d was shortened, and may only become shorter still", i)
+	}
+}
+
+// TestCompactingWhatOthersHavePut leaves alone what another middleware has put in
+// place of a result, however long it is, and shortens what that has left.
+func TestCompactingWhatOthersHavePut(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User("Look.")}
+	for i := range 4 {
+		a, b := fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: a, Name: "read", Arguments: "{}"}, message.ToolCall{ID: b, Name: "list", Arguments: "{}"}),
+			message.Message{Role: message.RoleTool, Parts: []message.Part{
+				message.ToolResult{CallID: a, Name: "read", Text: bigText(5000)}, message.ToolResult{CallID: b, Name: "list", Text: bigText(3000)},
+			}})
+	}
+	facts := strings.Repeat("facts that stay ", 20)
+	clearing := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, Only: []string{"read"}, Placeholder: facts})
+	compacting := microcompact.New(microcompact.Options{KeepRounds: 2})
+	chain := middleware.Chain(clearing, compacting)
+	results := func(h []message.Message) (all []string) {
+		shown, _ := view(t, chain, h)
+		for _, m := range shown {
+			for r := range m.Results() {
+				all = append(all, r.Text)
+			}
+		}
+		return all
+	}
+	const gone = "[truncated: 3000 chars]"
+	require.Equal(t, []string{facts, gone, facts, gone, facts, bigText(3000), bigText(5000), bigText(3000)}, results(h))
+	require.Equal(t, []string{facts, gone, facts, gone, facts, bigText(3000), bigText(5000), bigText(3000)}, results(h), "the same call")
+	h = append(h, message.Assistant(message.ToolCall{ID: "c", Name: "list", Arguments: "{}"}), message.Result("c", "list", "ok"))
+	require.Equal(t, []string{facts, gone, facts, gone, facts, gone, facts, bigText(3000), "ok"}, results(h))
+}
+
+// TestCompactingRecorded shortens real conversations, call by call.
+func TestCompactingRecorded(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string]microcompact.Options{
+		"defaults": {},
+		"seed":     {Limit: microcompact.Seed},
+		"batches":  {Batch: microcompact.Batch{Results: 10, Tokens: 3000}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls, edits, births, freed := 0, 0, 0, 0
+			for k, c := range recorded(t) {
+				if k%3 != 0 || raced && k%12 != 0 {
+					continue
+				}
+				chain := microcompact.New(opts)
+				whole := middlewaretest.Clone(c.messages)
+				var before []message.Message
+				for _, n := range c.calls {
+					sent, events, err := middleware.Apply(t.Context(), chain,
+						&middleware.Request{Messages: c.messages[:n], Tools: c.tools, Budget: &middleware.Budget{Window: 16_000}})
+					require.NoError(t, err, c.id)
+					calls++
+					for _, e := range events {
+						require.Equal(t, middleware.Edited, e.Kind, "%s at %d: %v", c.id, n, e)
+						freed += e.Freed()
+						edits++
+						if e.By == microcompact.AtBirth {
+							births++
+							require.GreaterOrEqual(t, e.First, len(before), "%s at %d: an edit at birth changes nothing that was seen", c.id, n)
+						}
+					}
+					if len(events) == 0 && before != nil {
+						requireExtension(t, before, sent.Messages, "%s at %d: a call that edits nothing extends the view before it", c.id, n)
+					}
+					requireStill(t, c.messages, before, sent.Messages)
+					before = sent.Messages
+					if n == c.calls[len(c.calls)-1] {
+						requireNoWorse(t, c.messages[:n], sent.Messages, c.id)
+						requireCompacted(t, []microcompact.Options{opts}, c.messages[:n], sent.View())
+					}
+				}
+				requireSame(t, whole, c.messages, "%s: the history stays as it was", c.id)
+			}
+			t.Logf("%d calls, %d edits, %d of them at birth, %d tokens freed", calls, edits, births, freed)
+			require.Greater(t, edits, calls/50, "there are edits enough, or this test shows nothing")
+			require.Positive(t, births)
+		})
+	}
+}

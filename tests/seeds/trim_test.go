@@ -1,0 +1,421 @@
+package seeds_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// bare counts texts alone, a token for each four bytes, so that a message has as
+// many tokens as the requirement says.
+var bare = middleware.Env{Counter: tokens.Chars4{}, Framing: tokens.Framing{PerTool: 1}}
+
+// talk is a conversation of messages with so many tokens each. Its roles are S, U
+// and A; no message asks anything, and no two are the same.
+func talk(roles string, size int) []message.Message {
+	var h []message.Message
+	for i, r := range roles {
+		text := message.Text{Text: (fmt.Sprintf("%s ", words(i)) + strings.Repeat("x", 4*size))[:4*size]}
+		h = append(h, message.Message{
+			Role:  map[rune]message.Role{'S': message.RoleSystem, 'U': message.RoleUser, 'A': message.RoleAssistant}[r],
+			Parts: []message.Part{text},
+		})
+	}
+	return h
+}
+
+// words writes a number in letters.
+func words(i int) string {
+	return strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprint(i))
+}
+
+// dialog is user and assistant in turn.
+func dialog(n int) string { return strings.Repeat("UA", n)[:n] }
+
+// trimmed is what is left of a history.
+type trimmed struct {
+	gone   []int // positions in the history
+	events []middleware.Event
+}
+
+// edited returns the event of the edit, and its report.
+func (r trimmed) edited(t *testing.T) (middleware.Event, trim.Report) {
+	t.Helper()
+	k := slices.IndexFunc(r.events, func(e middleware.Event) bool { return e.Kind == middleware.Edited })
+	require.GreaterOrEqual(t, k, 0, "messages are removed, got %v", r.events)
+	return r.events[k], r.events[k].Detail.(trim.Report)
+}
+
+func remove(t *testing.T, h []message.Message, opts trim.Options) trimmed {
+	t.Helper()
+	return removeBy(t, middleware.With(bare, trim.New(opts)), &middleware.Request{Messages: h})
+}
+
+func removeBy(t *testing.T, mw middleware.Middleware, req *middleware.Request) trimmed {
+	t.Helper()
+	sent, events, err := middleware.Apply(t.Context(), mw, req)
+	require.NoError(t, err)
+	r := trimmed{events: events}
+	left := sent.Messages
+	for i, m := range req.Messages {
+		if len(left) > 0 && m.Equal(left[0]) {
+			left = left[1:]
+			continue
+		}
+		r.gone = append(r.gone, i)
+	}
+	require.Empty(t, left, "what is left is of the history, in its order")
+	return r
+}
+
+// units are messages of so many tokens that are all the same.
+func units(n, size int) []trim.Unit {
+	all := make([]trim.Unit, n)
+	for i := range all {
+		all[i] = trim.Unit{Tokens: []int{size}, Priority: message.PriorityNormal, Age: i}
+	}
+	return all
+}
+
+func kindsOf(events []middleware.Event) (kinds []middleware.EventKind) {
+	for _, e := range events {
+		kinds = append(kinds, e.Kind)
+	}
+	return kinds
+}
+
+func TestA1(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]trim.Level{
+		700: trim.None, 850: trim.Warning, 920: trim.Soft, 970: trim.Hard, 1000: trim.Emergency,
+		799: trim.None, 800: trim.Warning, 899: trim.Warning, 900: trim.Soft, 949: trim.Soft, 950: trim.Hard, 999: trim.Hard, 5000: trim.Emergency,
+	} {
+		require.Equal(t, want, trim.LevelOf(n, 1000, 0.8, 0.9), "%d of 1000", n)
+	}
+	// The band of soft is empty where the threshold is .95.
+	require.Equal(t, trim.Warning, trim.LevelOf(949, 1000, 0.9, 0.95))
+	require.Equal(t, trim.Hard, trim.LevelOf(950, 1000, 0.9, 0.95))
+
+	// An event tells each change of level, with utilisation.
+	mw := middleware.With(bare, trim.New(trim.Options{Trigger: trigger.Tokens(1 << 40)}))
+	h := talk("S", 700)
+	var told []string
+	for _, more := range []int{0, 150, 70, 0, 50, 30} {
+		if more > 0 {
+			h = append(h, talk("U", more)...)
+		}
+		r := removeBy(t, mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1000}})
+		for _, e := range r.events {
+			require.Equal(t, middleware.LevelChanged, e.Kind)
+			c := e.Detail.(trim.Change)
+			told = append(told, fmt.Sprint(c.From, " ", c.To, " ", c.Utilisation()))
+		}
+	}
+	require.Equal(t, []string{"none warning 0.85", "warning soft 0.92", "soft hard 0.97", "hard emergency 1"}, told)
+
+	// The threshold test is ≥: 899 no, 900 yes.
+	for n, want := range map[int]int{899: 0, 900: 1} {
+		h := append(talk("S", n-800), talk(dialog(16), 50)...)
+		r := removeBy(t, middleware.With(bare, trim.New(trim.Options{})), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1000}})
+		count := 0
+		for _, e := range r.events {
+			if e.Kind == middleware.Edited {
+				count++
+			}
+		}
+		require.Equal(t, want, count, "%d of 1000", n)
+	}
+}
+
+func TestA2(t *testing.T) {
+	t.Parallel()
+	const middle, of = 5, 10
+	long, short := message.User("Go on."), message.User("Go on?")
+	with := func(m message.Message, p message.Priority) message.Message {
+		m.Hints.Priority = p
+		return m
+	}
+	calls := message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"})
+	for name, tt := range map[string]struct {
+		m              message.Message
+		at, of, tokens int
+		want           message.Priority
+	}{
+		"already set":                  {with(long, message.PriorityLow), 0, of, 900, message.PriorityLow},
+		"already set, of the system":   {with(message.System("a"), message.PriorityNormal), middle, of, 50, message.PriorityNormal},
+		"system":                       {message.System("a"), middle, of, 5, message.PriorityCritical},
+		"tool":                         {message.Result("c", "read", "a"), middle, of, 5, message.PriorityHigh},
+		"first":                        {long, 0, of, 5, message.PriorityHigh},
+		"second":                       {long, 1, of, 5, message.PriorityHigh},
+		"third":                        {long, 2, of, 5, message.PriorityLow},
+		"last but two":                 {long, of - 3, of, 5, message.PriorityLow},
+		"last but one":                 {long, of - 2, of, 5, message.PriorityHigh},
+		"last":                         {long, of - 1, of, 5, message.PriorityHigh},
+		"800 tokens":                   {long, middle, of, 800, message.PriorityNormal},
+		"801 tokens":                   {long, middle, of, 801, message.PriorityHigh},
+		"20 tokens":                    {long, middle, of, 20, message.PriorityNormal},
+		"19 tokens":                    {long, middle, of, 19, message.PriorityLow},
+		"19 tokens that ask":           {short, middle, of, 19, message.PriorityNormal},
+		"19 tokens that ask, Chinese":  {message.User("继续吗？"), middle, of, 19, message.PriorityNormal},
+		"calls":                        {calls, middle, of, 50, message.PriorityHigh},
+		"calls with fewer than 20":     {calls, middle, of, 19, message.PriorityLow},
+		"an answer of ordinary length": {message.Assistant(message.Text{Text: "a"}), middle, of, 50, message.PriorityNormal},
+	} {
+		require.Equal(t, tt.want, trim.PriorityOf(tt.m, tt.at, tt.of, tt.tokens), name)
+	}
+
+	// All three strategies use them: the low one goes first.
+	h := talk("S"+dialog(11), 50)
+	h[6].Hints.Priority = message.PriorityLow
+	for _, s := range []trim.Strategy{trim.Middle, trim.Oldest, trim.Hybrid} {
+		r := remove(t, h, trim.Options{Strategy: s, Trigger: trigger.Tokens(600), TargetTokens: 550})
+		require.Equal(t, []int{6}, r.gone, s)
+	}
+
+	// They are computed anew each time and not stored. In the original they are
+	// sticky: here a message that is high among the last two is normal when it no
+	// longer is one of them.
+	mw := middleware.With(bare, trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(400), TargetTokens: 250, PreserveEnd: 1, MinMessages: 1}))
+	h = talk("SUAUAUAU", 50)
+	first := removeBy(t, mw, &middleware.Request{Messages: h})
+	require.Equal(t, []int{2, 3, 4}, first.gone, "6 is high as one of the last two, and newer")
+	h = append(h, talk("SUAUAUAUAUA", 50)[8:]...)
+	require.Equal(t, []int{2, 3, 4, 5, 6, 7}, removeBy(t, mw, &middleware.Request{Messages: h}).gone, "6 and 7 are two of many now")
+	for _, m := range h {
+		require.Zero(t, m.Hints.Priority, "nothing is stored in the history")
+	}
+}
+
+func TestA3(t *testing.T) {
+	t.Parallel()
+	c := trim.Case{Units: units(10, 50), Tokens: 500, Target: 450, PreserveStart: 2, PreserveEnd: 2, MinMessages: 4}
+	c.Units[0].Priority = message.PriorityCritical
+	out := c.Middle()
+	require.Equal(t, []int{3}, out.Removed, "exactly one goes: the groups are cut from what may be removed")
+	require.Equal(t, 450, out.Tokens)
+
+	opts := trim.Options{Strategy: trim.Middle, Trigger: trigger.Tokens(500), TargetTokens: 450, PreserveStart: 2, PreserveEnd: 2}
+	r := remove(t, talk("SUAUAUAUAU", 50), opts)
+	require.Equal(t, []int{3}, r.gone)
+	e, report := r.edited(t)
+	require.Equal(t, []int{500, 450, 1}, []int{e.Before, e.After, e.Items})
+	require.True(t, report.Reached)
+
+	// Low priority first, then oldest.
+	h := talk("SUAUAUAUAU", 50)
+	h[5].Hints.Priority = message.PriorityLow
+	opts.TargetTokens = 400
+	require.Equal(t, []int{3, 5}, remove(t, h, opts).gone)
+
+	// Only if the middle is used up, low ones of the start go, then of the end, and
+	// no others of these.
+	c.Target, c.MinMessages = 0, 0
+	c.Units[2].Priority, c.Units[8].Priority, c.Units[9].Priority = message.PriorityLow, message.PriorityLow, message.PriorityHigh
+	require.Equal(t, []int{2, 3, 4, 5, 6, 7, 8}, c.Middle().Removed)
+	c.Target = 500 - 6*50
+	require.Equal(t, []int{2, 3, 4, 5, 6, 7}, c.Middle().Removed, "the end gives up something last of all")
+	c.Target = 500 - 5*50
+	require.Equal(t, []int{3, 4, 5, 6, 7}, c.Middle().Removed, "the start gives up something only if the middle is used up")
+
+	// Pinned ones never go.
+	h = talk("SUAUAUAUAU", 50)
+	h[3].Hints.Pinned, h[4].Hints.Pinned = true, true
+	opts.TargetTokens = 100
+	r = remove(t, h, opts)
+	require.NotContains(t, r.gone, 3)
+	require.NotContains(t, r.gone, 4)
+	_, report = r.edited(t)
+	require.False(t, report.Reached)
+}
+
+func TestA4(t *testing.T) {
+	t.Parallel()
+	// The ordering function alone, on a (high 1), b (low 9), c (low 3), d (normal 2):
+	// c, b, d, a.
+	order := trim.Order([]trim.Unit{
+		{Priority: message.PriorityHigh, Age: 1},
+		{Priority: message.PriorityLow, Age: 9},
+		{Priority: message.PriorityLow, Age: 3},
+		{Priority: message.PriorityNormal, Age: 2},
+	}, nil)
+	require.Equal(t, []int{2, 1, 3, 0}, order)
+
+	h := talk("SUAUAUAU", 50)
+	opts := trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(400), TargetTokens: 250, MinMessages: 4, PreserveEnd: 2}
+	r := remove(t, h, opts)
+	require.Equal(t, []int{2, 3, 4}, r.gone, "1 is high, among the first two; 6 and 7 are the last two")
+	_, report := r.edited(t)
+	require.True(t, report.Reached)
+
+	opts.PreserveEnd = 5
+	r = remove(t, h, opts)
+	require.Equal(t, []int{2}, r.gone)
+	e, report := r.edited(t)
+	require.False(t, report.Reached)
+	require.Contains(t, e.Why, "the target of 250 tokens is not reached", "the event says so")
+}
+
+func TestA5(t *testing.T) {
+	t.Parallel()
+	// 0.6·(1 − after/before) + 0.4·kept/(kept + removed).
+	require.InDelta(t, 0.50667, trim.Outcome{Tokens: 6200, Kept: 12, Gone: 3}.Efficiency(9000), 0.000005)
+	require.InDelta(t, 0.48000, trim.Outcome{Tokens: 5800, Kept: 10, Gone: 5}.Efficiency(9000), 0.000005)
+}
+
+func TestA6(t *testing.T) {
+	t.Parallel()
+	first, second := trim.Outcome{Tokens: 6200, Kept: 12, Gone: 3}, trim.Outcome{Tokens: 5800, Kept: 10, Gone: 5}
+	c := trim.Case{Tokens: 9000, Target: 6000}
+	require.Equal(t, second, c.Best(first, second), "what misses the target loses against what meets it, unlike in the original")
+	c.EfficiencyOnly = true
+	require.Equal(t, first, c.Best(first, second), "the original rule")
+
+	// If both meet it, or neither, efficiency says which; the first, middle, on a tie.
+	c = trim.Case{Tokens: 9000, Target: 6500}
+	require.Equal(t, first, c.Best(first, second))
+	require.Equal(t, first, c.Best(second, first))
+	c.Target = 5000
+	require.Equal(t, first, c.Best(second, first))
+	tie := trim.Outcome{Removed: []int{1}, Tokens: 6200, Kept: 12, Gone: 3}
+	require.Equal(t, tie, c.Best(tie, first))
+}
+
+func TestA7(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		n, tokens, target int
+		want              trim.Decision
+	}{
+		"light":    {15, 100, 1300, trim.Decision{Strategy: trim.Middle, Confidence: 0.8}},
+		"heavy":    {40, 100, 2000, trim.Decision{Strategy: trim.Oldest, Confidence: 0.9}},
+		"moderate": {25, 400, 7000, trim.Decision{Strategy: trim.Oldest, Confidence: 0.6}},
+		"adaptive": {25, 100, 1800, trim.Decision{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := trim.Case{Units: units(tt.n, tt.tokens), Tokens: tt.n * tt.tokens, Target: tt.target}
+			require.Equal(t, tt.want, c.Decide())
+
+			h := talk(dialog(tt.n), tt.tokens)
+			r := remove(t, h, trim.Options{Trigger: trigger.Tokens(tt.n * tt.tokens), TargetTokens: tt.target})
+			_, report := r.edited(t)
+			require.InDelta(t, tt.want.Confidence, report.Confidence, 1e-9, "%+v", report)
+			require.True(t, report.Reached)
+			if tt.want.Strategy != "" {
+				require.Equal(t, tt.want.Strategy, report.Strategy)
+				return
+			}
+			require.Equal(t, trim.Middle, report.Strategy, "both are as good, and so it is middle")
+			h[12] = message.Result("c", "read", h[12].Text())
+			c.Units[12].Aside = true
+			require.Equal(t, trim.Decision{Strategy: trim.Middle, Confidence: 0.7}, c.Decide(), "with a tool message, there is an opinion")
+		})
+	}
+
+	// The last five hold more than 0.4 of the tokens.
+	c := trim.Case{Units: units(25, 100), Tokens: 2500, Target: 1800}
+	for i := range 5 {
+		c.Units[20+i].Tokens = []int{267}
+	}
+	require.Equal(t, trim.Decision{Strategy: trim.Middle, Confidence: 0.7}, c.Decide(), "5 × 267 of 3335 tokens")
+	for i := range 5 {
+		c.Units[20+i].Tokens = []int{266}
+	}
+	require.Equal(t, trim.Decision{}, c.Decide(), "5 × 266 of 3330")
+}
+
+func TestA8(t *testing.T) {
+	t.Parallel()
+	// System, critical and pinned stay, the minimum stays, tokens go down.
+	h := talk("SUAUAUAUAUAUAU", 50)
+	h[3].Hints.Priority, h[5].Hints.Pinned = message.PriorityCritical, true
+	opts := trim.Options{Strategy: trim.Oldest, Trigger: trigger.Messages(1), TargetTokens: 1, PreserveEnd: -1, MinMessages: 7}
+	r := remove(t, h, opts)
+	require.Equal(t, []int{2, 4, 6, 7, 8, 9, 10}, r.gone)
+	e, report := r.edited(t)
+	require.Less(t, e.After, e.Before)
+	require.Equal(t, 7, report.Kept)
+	require.False(t, report.Reached, "what can go goes, and the event says so")
+	require.Contains(t, e.Why, "is not reached")
+
+	// Else nothing changes.
+	opts.MinMessages = len(h)
+	r = remove(t, h, opts)
+	require.Empty(t, r.gone)
+	require.Equal(t, []middleware.EventKind{middleware.Refused}, kindsOf(r.events))
+
+	// Target already met: unchanged, no error.
+	mw := middleware.With(bare, trim.New(trim.Options{Strict: true}))
+	r = removeBy(t, mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1000}, Force: []string{trim.Name}})
+	require.Empty(t, r.gone, "700 of 1000 is less than the target of 800, even if the request wants the edit")
+
+	// History of the last ten, in numbers and ids, and statistics.
+	var stats trim.Statistics
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	env := bare
+	env.Clock = func() time.Time { return now }
+	mw = middleware.With(env, middleware.Observe(stats.Observe), trim.New(trim.Options{
+		Strategy: trim.Oldest, Trigger: trigger.Tokens(500), TargetTokens: 400, MinMessages: 1,
+	}))
+	h = talk("S"+dialog(34), 50)
+	for n := 10; n <= 32; n += 2 {
+		now = now.Add(time.Hour)
+		r = removeBy(t, mw, &middleware.Request{Messages: h[:n]})
+		require.Len(t, r.gone, 2*(n/2-4), "%d messages: two more are removed", n)
+	}
+	s := stats.Summary()
+	require.Equal(t, []int{12, 24, 1200}, []int{s.Count, s.Messages, s.Tokens})
+	require.InDelta(t, 0.8, s.MeanRatio, 1e-9)
+	require.Equal(t, now, s.Last)
+	require.Len(t, s.History, 10)
+	for i, entry := range s.History {
+		n := 14 + 2*i
+		require.Equal(t, []int{500, 400, 2}, []int{entry.Before, entry.After, entry.Messages})
+		require.Equal(t, time.Date(2026, 1, 1, 3+i, 0, 0, 0, time.UTC), entry.Time, "the newest is the last")
+		require.Equal(t, []message.Run{{First: n - 9, Last: n - 8}}, entry.Runs, "messages %d", n)
+		require.Equal(t, []message.ID{message.IDs(h)[n-7]}, entry.IDs)
+	}
+}
+
+func TestA9(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	env := bare
+	env.Clock = func() time.Time { return now }
+	budget := &middleware.Budget{Window: 1000}
+	start := func(interval time.Duration) (call func(tokens int, after time.Duration) bool) {
+		mw := middleware.With(env, trim.New(trim.Options{Interval: interval}))
+		h, shown := append(talk("S", 100), talk(dialog(14), 50)...), 800
+		return func(tokens int, after time.Duration) bool {
+			now = now.Add(after)
+			h = append(h, talk(dialog((tokens-shown)/10), 10)...)
+			sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: budget})
+			require.NoError(t, err)
+			shown = sent.View().Tokens()
+			edited := slices.Contains(kindsOf(events), middleware.Edited)
+			require.Equal(t, edited, shown < tokens)
+			return edited
+		}
+	}
+
+	call := start(0)
+	require.True(t, call(910, 0), "without an interval, each call looks")
+
+	call = start(5 * time.Second)
+	require.False(t, call(800, 0), "there is nothing to do yet")
+	require.False(t, call(910, 4999*time.Millisecond), "it was looked at less than five seconds ago")
+	require.True(t, call(910, time.Millisecond), "five seconds are over")
+	require.False(t, call(940, 0), "and begin again")
+	require.True(t, call(950, 0), "at the level hard the interval does not hold")
+	require.True(t, call(1000, 0), "nor in an emergency")
+}

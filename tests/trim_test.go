@@ -1,0 +1,198 @@
+package tests
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trim"
+)
+
+// randomTrimming is a trim with any options.
+func randomTrimming(d dice, alone bool) trim.Options {
+	o := trim.Options{
+		Strategy:       []trim.Strategy{"", trim.Middle, trim.Oldest, trim.Hybrid}[d.roll("strategy", 4)],
+		Trigger:        randomTrigger(d, 2, alone),
+		PreserveStart:  d.roll("start", 6) - 1,
+		PreserveEnd:    d.roll("end", 6) - 1,
+		MinMessages:    d.roll("least", 6) - 1,
+		EfficiencyOnly: d.roll("efficiency", 2) == 0,
+		MinCalls:       d.roll("calls", 3),
+	}
+	switch d.roll("target", 3) {
+	case 0:
+		o.TargetTokens = 1 + d.roll("tokens", 400)
+	case 1:
+		o.Target = 0.1 * float64(1+d.roll("share", 8))
+	}
+	if d.roll("note", 3) == 0 {
+		o.Note = "(gone)"
+	}
+	if d.roll("score", 3) == 0 {
+		o.Score = trim.ByAge
+	}
+	return o
+}
+
+// TestTrimmingAnyConversation lets two processes with the same chain, of trims and
+// now and then a fold between them, take turns in a conversation that grows.
+func TestTrimmingAnyConversation(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, checkTrimming)
+}
+
+func checkTrimming(t *rapid.T) {
+	d := rapidDice{t}
+	trims, fold := 1+d.roll("trims", 2), d.roll("with a fold", 2) == 1
+	var all []trim.Options
+	var mws []middleware.Middleware
+	for range trims {
+		all = append(all, randomTrimming(d, trims == 1 && !fold))
+		mws = append(mws, trim.New(all[len(all)-1]))
+	}
+	if fold {
+		mws = slices.Insert(mws, d.roll("place", len(mws)+1), editor{name: "fold", plan: folds(6)}.middleware())
+	}
+	journal := newTexts()
+	process := func() middleware.Middleware { return middleware.With(middleware.Env{Journal: journal}, mws...) }
+	processes := []middleware.Middleware{process(), process()}
+	c := chat{dice: d, broken: d.roll("broken", 4) == 3}
+	h := []message.Message{message.System("You are a test.")}
+	var before []message.Message
+	last := 0
+	for range rapid.IntRange(1, 25).Draw(t, "calls") {
+		grown := len(h)
+		for range 1 + d.roll("messages", 3) {
+			h = c.grow(h)
+		}
+		if d.roll("pinned", 12) == 0 {
+			h = slices.Clone(h)
+			h[len(h)-1].Hints.Pinned = true
+		}
+		now := d.roll("process", 2)
+		mw := processes[now]
+		req, events, err := middleware.Apply(testContext, mw, &middleware.Request{Messages: h})
+		require.NoError(t, err)
+		requireNoWorse(t, h, req.Messages, "trim")
+		requireTrimmed(t, h, req.View())
+		requireTold(t, events)
+		if count(events, middleware.Edited) == 0 && before != nil && now == last {
+			requireSame(t, append(slices.Clone(before), h[grown:]...), req.Messages, "without an edit the view is the one before and what is new")
+		}
+		again, events, err := middleware.Apply(testContext, mw, &middleware.Request{Messages: h})
+		require.NoError(t, err)
+		if !slices.ContainsFunc(events, func(e middleware.Event) bool { return e.By == "fold" && e.Kind == middleware.Edited }) {
+			requireSame(t, req.Messages, again.Messages, "the same call gives another view: %v", events)
+		}
+		before, last = again.Messages, now
+	}
+}
+
+// requireTrimmed fails unless a view is the history with messages left out, none of
+// them protected, and perhaps with notes, or with what folds of others have put.
+func requireTrimmed(t require.TestingT, h []message.Message, v *middleware.View) {
+	kept, last := map[int]bool{}, -1
+	for i, m := range v.All() {
+		s := v.Span(i)
+		if s.Edit != nil {
+			require.Equal(t, middleware.Fold, s.Edit.Kind)
+			require.True(t, s.Edit.By != trim.Name || m.Text() == "(gone)", "%v", m)
+			for k := s.First; k <= s.Last; k++ {
+				kept[k] = kept[k] || s.Edit.By != trim.Name && slices.ContainsFunc(s.Edit.Messages, h[k].Equal)
+			}
+			continue
+		}
+		require.Greater(t, s.First, last, "messages keep their order")
+		requireSame(t, h[s.First:s.First+1], []message.Message{m}, "what is left is as it was")
+		kept[s.First], last = true, s.First
+	}
+	first, last := -1, -1
+	for i, m := range h {
+		if m.Role == message.RoleUser {
+			last = i
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	for i, m := range h {
+		if m.Role == message.RoleSystem || m.Hints.Pinned || i == first || i == last {
+			require.True(t, kept[i], "message %d of %d is protected, and gone", i, len(h))
+		}
+	}
+}
+
+// requireTold fails unless each removal reaches its target, or says that it does not.
+func requireTold(t require.TestingT, events []middleware.Event) {
+	for _, e := range events {
+		if e.By != trim.Name {
+			continue
+		}
+		require.NoError(t, e.Err, "trim proposes nothing that breaks a rule: %v", e)
+		r, ok := e.Detail.(trim.Report)
+		if !ok {
+			continue
+		}
+		require.Equal(t, e.After <= r.Target, r.Reached, "%v: %+v", e, r)
+		require.Less(t, e.After, e.Before)
+		require.Positive(t, r.Messages)
+	}
+}
+
+// reached reports whether an event is of a removal that has reached its target.
+func reached(e middleware.Event) bool {
+	r, ok := e.Detail.(trim.Report)
+	return ok && r.Reached
+}
+
+// TestTrimmingRecorded trims real conversations, call by call, for a window of 8,000
+// tokens.
+func TestTrimmingRecorded(t *testing.T) {
+	t.Parallel()
+	budget := &middleware.Budget{Window: 8000, Reserve: 500}
+	for _, s := range []trim.Strategy{trim.Hybrid, trim.Middle, trim.Oldest} {
+		t.Run(string(s), func(t *testing.T) {
+			t.Parallel()
+			removed, missed, calls, above := 0, 0, 0, 0
+			for k, c := range recorded(t) {
+				if raced && k%24 != 0 {
+					continue
+				}
+				chain := trim.New(trim.Options{Strategy: s})
+				whole := middlewaretest.Clone(c.messages)
+				var before []message.Message
+				for _, n := range c.calls {
+					req, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: c.messages[:n], Tools: c.tools, Budget: budget})
+					require.NoError(t, err, c.id)
+					requireTold(t, events)
+					calls++
+					switch count(events, middleware.Edited) {
+					case 0:
+						if before != nil {
+							requireExtension(t, before, req.Messages, "%s at %d: a call that edits nothing extends the view before it", c.id, n)
+						}
+					case 1:
+						removed++
+						requireNoWorse(t, c.messages[:n], req.Messages, c.id)
+						requireTrimmed(t, c.messages[:n], req.View())
+						if !slices.ContainsFunc(events, reached) {
+							missed++
+						}
+					}
+					if req.View().Tokens() >= budget.Room() {
+						above++
+					}
+					before = req.Messages
+				}
+				requireSame(t, whole, c.messages, "%s: the history stays as it was", c.id)
+			}
+			t.Logf("%d calls, %d removals, %d of them miss the target, %d views above the room", calls, removed, missed, above)
+			require.Greater(t, removed, calls/50, "there are removals enough, or this test shows nothing")
+		})
+	}
+}
