@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -53,6 +55,26 @@ func TestTextBesideMedia(t *testing.T) {
 			require.NoError(t, err, "%v", events)
 			c.want(require.New(t), sent.Messages[2].Parts[0].(message.ToolResult))
 		})
+	}
+}
+
+// TestTextBesideMediaIsKept makes the window smaller and smaller: what goes of a
+// text beside media is kept under the same handle as these.
+func TestTextBesideMediaIsKept(t *testing.T) {
+	t.Parallel()
+	archive := store.NewMemory(0)
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, fit.New(fit.Options{Rules: message.Gemini}))
+	h := newestRound(message.ToolResult{
+		CallID: "c", Name: "tool", Text: strings.Repeat("line of a log\n", 300) + "end", Content: message.Media{Type: "image/png", Data: "x"},
+	})
+	for _, window := range []int{1300, 600, 300} {
+		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
+		require.NoError(t, err)
+		is := sent.Messages[2].Parts[0].(message.ToolResult)
+		handles := store.HandlesIn(is.Text)
+		require.NotEmpty(t, handles, is.Text)
+		require.Len(t, slices.Compact(handles), 1, "one handle for all: %s", is.Text)
+		requireNothingLost(t, archive, h, sent.Messages)
 	}
 }
 
