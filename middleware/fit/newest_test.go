@@ -1,6 +1,7 @@
 package fit_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -196,4 +197,44 @@ func nameOf(m message.Media) string {
 		return m.Type
 	}
 	return m.Name
+}
+
+// TestFoldAroundTheNewestRound has an editor that folds around the newest round,
+// which stays in its product. It can be shortened there as it could be in its own
+// place, again and again, and nothing else can be done to it.
+func TestFoldAroundTheNewestRound(t *testing.T) {
+	t.Parallel()
+	folds := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Len() < 5 || v.Span(0).Edit != nil {
+			return nil, nil
+		}
+		product := []message.Message{v.At(0), message.User("[1 left out]")}
+		for i := 2; i < v.Len(); i++ {
+			product = append(product, v.At(i))
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(0, v.Len()-1, product...)}}, nil
+	}, middleware.Options{})
+	log := strings.Repeat("line of a log\n", 300)
+	h := []message.Message{
+		message.User("go"),
+		message.Assistant(message.Text{Text: log[:200]}),
+		message.User("go on"),
+		message.Assistant(message.ToolCall{ID: "c", Name: "tool", Arguments: `{"path":"a.log"}`}),
+		message.Result("c", "tool", log),
+	}
+	clears := middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		i := v.Len() - 1
+		require.Equal(t, middleware.Fresh, v.Protected(i), "the result is still that of the newest round")
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, message.ToolResult{CallID: "c", Name: "tool", Text: "[cleared]"})}}, nil
+	}, middleware.Options{RestAfter: -1})
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, folds, fit.New(fit.Options{Rules: message.OpenAI}), clears)
+	for _, window := range []int{400, 300, 200, 150, 150} {
+		sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
+		require.NoError(t, err, "window %d: %v", window, events)
+		require.LessOrEqual(t, (tokens.Meter{Counter: tokens.Chars4{}}).Request(sent.Messages, nil), window)
+		require.Equal(t, middleware.Refused, events[len(events)-1].Kind, "it is not cleared: %v", events)
+		n := len(sent.Messages)
+		require.True(t, h[3].Equal(sent.Messages[n-2]), "the call stays")
+		require.Contains(t, sent.Messages[n-1].Parts[0].(message.ToolResult).Text, "characters left out")
+	}
 }
