@@ -61,8 +61,8 @@ func TestFoldOfACallWithoutItsResult(t *testing.T) {
 	req, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: missing})
 	require.NoError(t, err)
 	require.Len(t, req.Messages, 3, "both are gone")
-	found := append(missing[:3:3], message.Result("c", "tool", "found"), message.Assistant(message.Text{Text: "done"}))
-	req, _, err = middleware.Apply(t.Context(), middleware.Chain(chain), &middleware.Request{Messages: found[:4]})
+	found := []message.Message{missing[0], missing[1], call, message.Result("c", "tool", "found")}
+	req, _, err = middleware.Apply(t.Context(), chain, &middleware.Request{Messages: found})
 	require.NoError(t, err)
 	require.NoError(t, message.Check(req.Messages), "no result is left without its call")
 	require.Len(t, req.Messages, 3, "the other fold holds")

@@ -89,7 +89,8 @@ func newestRound(results ...message.ToolResult) []message.Message {
 	msgs := []message.Message{message.User("go"), {}}
 	for _, r := range results {
 		if last := msgs[len(msgs)-1]; last.Role == message.RoleTool && last.Parts[0].(message.ToolResult).CallID == r.CallID {
-			msgs[len(msgs)-1].Parts = append(last.Parts, r)
+			last.Parts = append(last.Parts, r)
+			msgs[len(msgs)-1] = last
 			continue
 		}
 		calls.Parts = append(calls.Parts, message.ToolCall{ID: r.CallID, Name: r.Name, Arguments: "{}"})
@@ -143,7 +144,8 @@ func drawResult(r *rapid.T, id string) message.ToolResult {
 		res.Text = strings.Repeat(rapid.SampledFrom(units).Draw(r, "unit"), n) + rapid.SampledFrom([]string{"", "end"}).Draw(r, "end")
 	}
 	media := []message.Part{
-		nil, nil, tiny, message.Media{Type: "text/plain", Data: strings.Repeat("tiny ", 15)},
+		nil, nil, tiny,
+		message.Media{Type: "text/plain", Data: strings.Repeat("tiny ", 15)},
 		message.Media{Type: "image/png", Data: "x"},
 		message.Media{Type: "application/pdf", Data: "%PDF-1.7", Name: "a\nb.pdf"},
 		message.Media{Type: "application/pdf", Data: "%PDF-1.7", Name: strings.Repeat("long ", 20)},

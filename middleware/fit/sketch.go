@@ -17,6 +17,7 @@ type sketch struct {
 	*keeper // nil: what goes is not kept
 
 	view    *middleware.View
+	sure    bool // it is judged by a budget that is no guess
 	limits  message.Limits
 	besides message.Load // of what else is sent
 	weighs  bool         // bytes, too
@@ -44,7 +45,7 @@ const (
 func (f *fitter) sketch(j *judgement) *sketch {
 	v, n := j.view, j.view.Len()
 	s := &sketch{
-		words: f.words, view: v, limits: j.limits, besides: j.besides, weighs: j.measured,
+		words: f.words, view: v, sure: j.sure, limits: j.limits, besides: j.besides, weighs: j.measured,
 		now: slices.Clone(v.Messages()), loads: make([]load, n), state: make([]state, n),
 	}
 	for i := range s.now {

@@ -145,8 +145,7 @@ func shortened(was, is []message.Part) bool {
 		_, media := ra.Content.(message.Media)
 		said := rb.Text[:max(0, strings.LastIndexByte(rb.Text, '\n'))]
 		switch gone := media && rb.Content == nil; {
-		case gone && (strings.HasPrefix(rb.Text, ra.Text) || sharesEnds(ra.Text, said)), // a text tells that they are gone
-			gone && strings.HasSuffix(rb.Text, "…") && sharesEnds(ra.Text, rb.Text): // almost nothing is left
+		case gone && (strings.HasPrefix(rb.Text, ra.Text) || sharesEnds(ra.Text, said) || sharesEnds(ra.Text, rb.Text)):
 			ra.Content = nil
 		case ra.Text != rb.Text && (len(rb.Text) >= len(ra.Text) || !sharesEnds(ra.Text, rb.Text)):
 			return false
