@@ -272,7 +272,7 @@ func (c *refCall) holds(e *refEdit, beside []*refEdit) bool {
 // keepsProtected reports whether parts leave of a message what is protected.
 func (c *refCall) keepsProtected(i int, parts []message.Part) bool {
 	was, p := c.body[i], c.protected[i]
-	if p&middleware.Whole != 0 || p&middleware.Words != 0 && was.Text() != (message.Message{Parts: parts}).Text() {
+	if p&middleware.Whole != 0 || p&middleware.Words != 0 && !slices.Equal(refTexts(was.Parts), refTexts(parts)) {
 		return false
 	}
 	if p&middleware.Fresh != 0 && !refShortened(was.Parts, parts) {
@@ -280,6 +280,16 @@ func (c *refCall) keepsProtected(i int, parts []message.Part) bool {
 	}
 	newest := !slices.ContainsFunc(c.body[i:], func(m message.Message) bool { return m.Role == message.RoleUser })
 	return !newest || thinkingLeft(parts, was.Parts)
+}
+
+func refTexts(parts []message.Part) []string {
+	var out []string
+	for _, p := range parts {
+		if t, ok := p.(message.Text); ok {
+			out = append(out, t.Text)
+		}
+	}
+	return out
 }
 
 // standsFor reports whether a message is a protected one, or what a rewrite could
@@ -576,14 +586,17 @@ func (c *refCall) mayRewrite(e *refEdit) bool {
 // result that follow one another count once.
 func skeleton(parts []message.Part) []string {
 	var out []string
+	nth := 0 // calls and opaque parts that are the same are still several
 	for _, p := range parts {
 		switch p := p.(type) {
 		case message.ToolCall:
-			out = append(out, "call "+p.ID+" "+p.Name)
+			nth++
+			out = append(out, fmt.Sprint("call ", nth, " ", p.ID, " ", p.Name))
 		case message.ToolResult:
 			out = append(out, fmt.Sprint("result ", p.CallID, " ", p.Name, " ", p.Error))
 		case message.Opaque:
-			out = append(out, "opaque "+p.Kind+" "+p.Data)
+			nth++
+			out = append(out, fmt.Sprint("opaque ", nth, " ", p.Kind, " ", p.Data))
 		case message.Text, message.Thinking, message.Media:
 			out = append(out, "")
 		}
