@@ -210,6 +210,34 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// What an editor takes out can be had again: no chain spares what the audit rests
+// on, and each audit is right.
+func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
+	for name, chain := range map[string]string{
+		"contextedit":  "{use: contextedit, trigger: {fraction: 0.75}, keep: 5}",
+		"microcompact": "{use: microcompact}",
+		"trim":         "{use: trim}",
+		"all":          "{use: microcompact}, {use: contextedit, trigger: {fraction: 0.75}, keep: 5}, {use: trim}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := large(t)
+			file := filepath.Join(write(t, map[string]string{"chain.yaml": "chain: [" + chain + ", {use: fit}]\n"}), "chain.yaml")
+			status, stdout, stderr := exec(t, "-plain", "-chain", file, "-dir", dir, "-window", "12000")
+			require.Zero(t, status, stderr)
+			require.Regexp(t, `(?m)^ +\d+ .* recall`, stdout)
+
+			status, stdout, stderr = exec(t, "-json", "-chain", file, "-dir", dir, "-window", "12000")
+			require.Zero(t, status, stderr)
+			r, a := decode(t, stdout)
+			require.Equal(t, byAST(t, dir), a)
+			require.Zero(t, r.Violations)
+			require.NotEmpty(t, r.Edits)
+		})
+	}
+}
+
 // forget makes a careless middleware. Last is the newest assistant message.
 func forget(edit func(m message.Message, i, last int) message.Message) middleware.Middleware {
 	return func(next middleware.Model) middleware.Model {
@@ -264,7 +292,7 @@ func TestUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, default, fit, none, or a chain file`},
+		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, default, fit, microcompact, none, trim, or a chain file`},
 		{[]string{"-window", "500"}, "more than the 500"},
 		{[]string{"-window", "many"}, "invalid value"},
 		{[]string{"-nonsense"}, "not defined"},

@@ -56,14 +56,12 @@ func rejection(kind middleware.Kind, err error) error {
 }
 
 // reply returns the next message: first it looks around, then it reads page by
-// page and writes down what it finds, at last it answers. If the list of files has
-// been cleared, it asks for it by its handle first.
+// page and writes down what it finds, at last it answers. What it needs and does
+// not see any more, it asks for by the handle that it sees instead.
 func reply(msgs []message.Message) (message.Message, error) {
-	question, newest, last := -1, -1, 0
+	question := slices.IndexFunc(msgs, func(m message.Message) bool { return m.Role == message.RoleUser })
+	newest, last := -1, 0
 	for i, m := range msgs {
-		if m.Role == message.RoleUser {
-			question, newest = i, -1
-		}
 		for c := range m.Calls() {
 			last = max(last, number(c.ID))
 			if c.Name != store.RecallTool {
@@ -82,11 +80,9 @@ func reply(msgs []message.Message) (message.Message, error) {
 		), nil
 	}
 	n := gather(msgs[question:])
-	if h := n.cleared; n.begun && n.files == nil && !h.IsZero() && !asksFor(msgs[newest:], h) {
-		return message.Assistant(
-			message.Text{Text: "The list of files again."},
-			toolCall(last+1, store.RecallTool, recallArgs{Handle: h.String()}),
-		), nil
+	asked := askedFor(msgs[newest:])
+	if again := n.again(asked); n.begun && n.files == nil && len(again) > 0 {
+		return ask("The list of files again.", last, again), nil
 	}
 	var results []message.ToolResult
 	for _, m := range msgs[newest:] {
@@ -96,27 +92,13 @@ func reply(msgs []message.Message) (message.Message, error) {
 	for i, p := range n.plan() {
 		parts = append(parts, toolCall(last+1+i, "read_file", readArgs{Path: n.name(p.file), From: p.from}))
 	}
-	if len(parts) == 1 { // nothing left to read
-		return message.Assistant(message.Text{Text: compact(n.answer())}), nil
+	if len(parts) > 1 {
+		return message.Assistant(parts...), nil
 	}
-	return message.Assistant(parts...), nil
-}
-
-// recallArgs are the arguments of [agent.Recall] that the stand-in uses.
-type recallArgs struct {
-	Handle string `json:"handle"`
-}
-
-// asksFor reports whether the content of a handle is asked for already.
-func asksFor(msgs []message.Message, h store.Handle) bool {
-	for _, m := range msgs {
-		for c := range m.Calls() {
-			if store.Asked(c) == h {
-				return true
-			}
-		}
+	if again := n.again(asked); len(again) > 0 {
+		return ask("My notes again.", last, again), nil
 	}
-	return false
+	return message.Assistant(message.Text{Text: compact(n.answer())}), nil
 }
 
 func toolCall(id int, tool string, arguments any) message.ToolCall {
