@@ -194,7 +194,8 @@ func (o Options) Validate() error {
 		}
 	}
 	if !o.Language.known() {
-		errs = append(errs, fmt.Errorf("the Language is %q, want %q, %q, or none for that of the conversation", o.Language, English, Chinese))
+		errs = append(errs, fmt.Errorf("the Language is %q, want %q, %q, or none for that of the conversation",
+			o.Language, English, Chinese))
 	}
 	if o.Header != "" && strings.TrimSpace(o.Header) == "" {
 		errs = append(errs, errors.New("the Header is blank, want a text that can be seen"))

@@ -2,12 +2,14 @@ package summarize_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -79,8 +81,7 @@ func TestTimeout(t *testing.T) {
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 	require.NotEmpty(t, events)
 
-	wait := middlewaretest.Wait()
-	small := middlewaretest.Script(wait, wait, wait)
+	small := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Wait()}, 3)...)
 	view, _ = fold(t, summarize.New(small.Model(), summarize.Options{Timeout: time.Nanosecond}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 }
