@@ -76,7 +76,9 @@ func (o *editor) archive(v *middleware.View, chosen *choice) {
 			}
 		}
 		if c.input {
-			c.freed -= v.Counter().Count(leftOfInput(&c)) - args
+			more := v.Counter().Count(leftOfInput(&c)) - args
+			c.freed -= more
+			c.inputs -= more
 		}
 		if c.freed > 0 {
 			kept = append(kept, c)

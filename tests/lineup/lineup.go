@@ -93,5 +93,6 @@ func clearing(roll Roll) contextedit.Options {
 	o.MinCalls = roll("calls between", 4)
 	o.ClearToolInputs = roll("inputs", 2) == 1
 	o.ClearThinking = roll("thinking", 2) == 1
+	o.Digest = []int{0, 40, 8, 200}[roll("digest", 4)]
 	return o
 }
