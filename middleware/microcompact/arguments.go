@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/store"
 )
 
 // longestValue is how many code points a value may have in arguments that are
@@ -16,22 +18,23 @@ const longestValue = 60
 // a JSON object that is shorter: with the same keys in the same order, and
 // placeholders for long values, or, if that is still longer than the limit, or if
 // the arguments are no object, with nothing but their length. It returns false if
-// they are within the limit, or would not get shorter.
-func shortArguments(arguments string, limit int) (short string, ok bool) {
+// they are within the limit, or would not get shorter. What says that something is
+// missing names the handle of all of them.
+func shortArguments(arguments string, limit int, h store.Handle) (short string, ok bool) {
 	n := longer(arguments, limit)
 	if n == 0 {
 		return "", false
 	}
-	short, ok = shortMembers(arguments)
+	short, ok = shortMembers(arguments, h)
 	if !ok || longer(short, limit) > 0 {
-		short = `{"truncated": ` + strconv.Itoa(n) + `}`
+		short = gone{chars: n, handle: h}.arguments()
 	}
 	return short, length(short) < n
 }
 
 // shortMembers returns a JSON object without white space between its members, in
 // which long values are placeholders. It returns false if the text is none.
-func shortMembers(text string) (short string, ok bool) {
+func shortMembers(text string, h store.Handle) (short string, ok bool) {
 	s := scanner{text: text}
 	s.space()
 	if s.peek() != '{' || !json.Valid([]byte(text)) {
@@ -53,7 +56,7 @@ func shortMembers(text string) (short string, ok bool) {
 		s.space()
 		v := s.value()
 		if n := chars(v); n > longestValue {
-			v = `"` + gone{chars: n}.placeholder() + `"`
+			v = `"` + gone{chars: n, handle: h}.placeholder() + `"`
 		}
 		b.WriteString(v)
 	}

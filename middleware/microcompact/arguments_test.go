@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/store"
 )
 
 func TestShortArguments(t *testing.T) {
@@ -54,7 +56,7 @@ func TestShortArguments(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, ok := shortArguments(c.in, c.limit)
+			got, ok := shortArguments(c.in, c.limit, store.Handle{})
 			if c.want == "" {
 				require.False(t, ok, "want it to stay, got %s", got)
 				return
@@ -68,7 +70,7 @@ func TestShortArguments(t *testing.T) {
 
 // requireShortArguments checks what holds for any arguments.
 func requireShortArguments(t require.TestingT, in string, limit int) {
-	short, ok := shortArguments(in, limit)
+	short, ok := shortArguments(in, limit, store.Handle{})
 	if n := utf8.RuneCountInString(in); n <= limit {
 		require.False(t, ok, "within the limit")
 		return
@@ -146,7 +148,7 @@ func TestShortArgumentsOfAnyObject(t *testing.T) {
 		in := b.String()
 		require.True(r, json.Valid([]byte(in)))
 		requireShortArguments(r, in, rapid.IntRange(1, 300).Draw(r, "limit"))
-		whole, ok := shortMembers(in)
+		whole, ok := shortMembers(in, store.Handle{})
 		require.True(r, ok)
 		require.Equal(r, keys(r, in), keys(r, whole))
 	})
@@ -163,7 +165,7 @@ func FuzzShortArguments(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string, limit int) {
 		limit = max(1, limit%500)
 		requireShortArguments(t, in, limit)
-		short, ok := shortMembers(in)
+		short, ok := shortMembers(in, store.Handle{})
 		valid := json.Valid([]byte(in)) && strings.HasPrefix(strings.TrimLeft(in, " \t\r\n"), "{")
 		require.Equal(t, valid, ok, "an object is one, and nothing else is")
 		if !ok {
@@ -172,7 +174,7 @@ func FuzzShortArguments(f *testing.F) {
 		require.True(t, json.Valid([]byte(short)), "%s", short)
 		require.LessOrEqual(t, len(short), len(in), "never longer")
 		require.Equal(t, keys(t, in), keys(t, short), "the same keys in the same order")
-		again, ok := shortMembers(short)
+		again, ok := shortMembers(short, store.Handle{})
 		require.True(t, ok)
 		require.Equal(t, short, again, "running twice changes nothing more")
 	})

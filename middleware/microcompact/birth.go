@@ -30,8 +30,8 @@ func (b *birth) plan(_ context.Context, v *middleware.View) (*middleware.Plan, e
 	var edits []middleware.Edit
 	var done Report
 	for _, i := range large(v, limit, &r, b.protect) {
-		if parts, n := b.shorten(v, i, limit, &r); n > 0 {
-			edits = append(edits, middleware.RewriteOf(i, parts...))
+		if e, n := b.shorten(v, i, limit, &r); n > 0 {
+			edits = append(edits, e)
 			done.Results += n
 		}
 	}
@@ -56,7 +56,7 @@ func large(v *middleware.View, limit int, r *round, protect []string) []int {
 				found = append(found, i)
 			}
 		case message.RoleAssistant:
-			r.read(v.At(i), protect)
+			r.read(v.At(i), i, protect)
 			slices.Reverse(found)
 			return found
 		case message.RoleSystem, message.RoleUser:
@@ -65,28 +65,30 @@ func large(v *middleware.View, limit int, r *round, protect []string) []int {
 	return nil
 }
 
-// shorten returns the parts of a message with its large results shortened, and
-// how many that are.
-func (b *birth) shorten(v *middleware.View, i, limit int, r *round) (parts []message.Part, n int) {
-	parts = slices.Clone(v.At(i).Parts)
-	for k, p := range parts {
+// shorten returns the edit of a message by which its large results become shorter,
+// and how many that are. What a model has recalled stays: it is as much as the tool
+// gives at once, and shortened it would lead to nothing but itself.
+func (b *birth) shorten(v *middleware.View, i, limit int, r *round) (e middleware.Edit, n int) {
+	e = middleware.RewriteOf(i, slices.Clone(v.At(i).Parts)...)
+	for k, p := range e.Parts {
 		piece, ok := p.(message.ToolResult)
-		if !ok || indexOf(parts, piece.CallID) < k || r.protects(v.At(i).Parts, piece.CallID, b.protect) {
+		if !ok || indexOf(e.Parts, piece.CallID) < k || r.protects(v.At(i).Parts, piece.CallID, b.protect) ||
+			!r.asked(v, piece.CallID).IsZero() {
 			continue
 		}
-		if shortenPieces(v, parts, piece.CallID, limit) {
+		if shortenPieces(v, &e, piece.CallID, limit) {
 			n++
 		}
 	}
-	return parts, n
+	return e, n
 }
 
-// shortenPieces shortens the longest pieces of a result, in place, until all its
+// shortenPieces shortens the longest pieces of a result in an edit, until all its
 // texts together have no more tokens than the limit. Media stay.
-func shortenPieces(v *middleware.View, parts []message.Part, callID string, limit int) (shorter bool) {
+func shortenPieces(v *middleware.View, e *middleware.Edit, callID string, limit int) (shorter bool) {
 	var sizes []int
 	sum := 0
-	for _, p := range parts {
+	for _, p := range e.Parts {
 		if r, ok := p.(message.ToolResult); ok && r.CallID == callID {
 			sizes = append(sizes, v.Counter().Count(r.Text))
 			sum += sizes[len(sizes)-1]
@@ -97,12 +99,21 @@ func shortenPieces(v *middleware.View, parts []message.Part, callID string, limi
 		return false
 	}
 	most := level(sizes, int(float64(limit)*float64(sum)/float64(charged)))
-	for k, p := range parts {
-		if r, ok := p.(message.ToolResult); ok && r.CallID == callID {
-			text := ends(v.Counter(), r.Text, most)
-			shorter = shorter || text != r.Text
+	for k, p := range e.Parts {
+		r, ok := p.(message.ToolResult)
+		if !ok || r.CallID != callID {
+			continue
+		}
+		size := sizes[0]
+		if sizes = sizes[1:]; size <= most {
+			continue
+		}
+		h, contents := v.Archive(message.Text{Text: r.Text})
+		if text := ends(v.Counter(), r.Text, most, h); text != r.Text {
+			shorter = true
 			r.Text = text
-			parts[k] = r
+			e.Parts[k] = r
+			e.Archive = append(e.Archive, contents...)
 		}
 	}
 	return shorter

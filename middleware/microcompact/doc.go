@@ -45,4 +45,18 @@
 // 1,000 tokens, and if its tool is protected. These edits have a name of their own,
 // [AtBirth], and wait for no trigger. When their round is old, they give way to a
 // placeholder like all others.
+//
+// # The archive
+//
+// With [middleware.Env.Archive], what is shortened is kept there before it goes,
+// and each placeholder and mark names the handle by which a model can have it again:
+//
+//	[truncated: 5000 chars; recall kqvmzhtwrcxa]
+//	{"path":"a.go","content":"[truncated: 3122 chars; recall kqvmzhtwrcxa]"}
+//
+// A handle gives the result with all its pieces, all arguments of the call, the
+// text, the attachment, or, between head and tail, the piece as the tool gave it.
+// Answers of the tool that recalls are not shortened at birth: they are as much as it
+// gives at once. When they are old, their placeholders name the handle that was
+// asked for.
 package microcompact

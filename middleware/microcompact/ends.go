@@ -4,16 +4,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
 // ends returns the head and the tail of a text, of so many tokens together, with
 // a mark between them that says how much is left out. Both end where a line ends,
 // or between two characters where that would cost more than half of them. It
-// returns the text if that would not get shorter.
-func ends(by tokens.Counter, text string, limit int) string {
+// returns the text if that would not get shorter. The mark names the handle of the
+// text, if there is one.
+func ends(by tokens.Counter, text string, limit int, h store.Handle) string {
 	size := by.Count(text)
-	mark := by.Count("\n" + gone{chars: len(text), lines: len(text), middle: true}.placeholder() + "\n")
+	mark := by.Count("\n" + gone{chars: len(text), lines: len(text), middle: true, handle: h}.placeholder() + "\n")
 	each := (limit - mark) / 2
 	if size <= limit || each <= 0 {
 		return text
@@ -24,7 +26,7 @@ func ends(by tokens.Counter, text string, limit int) string {
 	tail := rest[lineBegin(rest, longest(by, each, guess, len(rest), func(n int) string { return rest[borderUp(rest, len(rest)-n):] })):]
 	left := rest[:len(rest)-len(tail)]
 	s := head + withLines(head, tail, gone{
-		chars: length(left), lines: strings.Count(left, "\n"), middle: true,
+		chars: length(left), lines: strings.Count(left, "\n"), middle: true, handle: h,
 	}.placeholder()) + tail
 	if len(s) >= len(text) || by.Count(s) >= size {
 		return text

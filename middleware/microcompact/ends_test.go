@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -25,7 +26,7 @@ func numbered(lines int) string {
 func TestEndsCutAtLines(t *testing.T) {
 	t.Parallel()
 	text := numbered(2000) // of 7 tokens each
-	short := ends(tokens.Chars4{}, text, 1000)
+	short := ends(tokens.Chars4{}, text, 1000, store.Handle{})
 	head, rest, _ := strings.Cut(short, "[truncated here: ")
 	mark, tail, _ := strings.Cut(rest, "]\n")
 	require.True(t, strings.HasPrefix(text, head))
@@ -60,7 +61,7 @@ func TestEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, by := range []tokens.Counter{tokens.Chars4{}, tokens.Estimate{}, tokens.Cautious{}, tokens.CJK15{}} {
-				short := ends(by, c.text, c.limit)
+				short := ends(by, c.text, c.limit, store.Handle{})
 				require.Equal(t, by.Count(c.text) > c.limit, short != c.text, "what is above the limit becomes shorter, by %T", by)
 				requireEnds(t, by, c.text, short, c.limit)
 			}
@@ -80,7 +81,7 @@ func TestEndsStays(t *testing.T) {
 		"no room for the mark": {strings.Repeat("x", 400), 5},
 		"no tokens at all":     {strings.Repeat("x", 404), 0},
 	} {
-		require.Equal(t, c.text, ends(by, c.text, c.limit), name)
+		require.Equal(t, c.text, ends(by, c.text, c.limit, store.Handle{}), name)
 	}
 }
 
@@ -123,7 +124,7 @@ func TestEndsOfAnyText(t *testing.T) {
 			b.WriteString(strings.Repeat(unit, rapid.IntRange(1, 200).Draw(r, "times")))
 		}
 		limit := rapid.IntRange(0, 500).Draw(r, "limit")
-		requireEnds(r, tokens.Chars4{}, b.String(), ends(tokens.Chars4{}, b.String(), limit), limit)
+		requireEnds(r, tokens.Chars4{}, b.String(), ends(tokens.Chars4{}, b.String(), limit, store.Handle{}), limit)
 	})
 }
 

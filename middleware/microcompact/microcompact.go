@@ -46,8 +46,12 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 	if v.Len() <= untouched {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
-	s := o.survey(v)
-	if len(s.edits) == 0 || !o.Batch.enough(s.done.Results, v.Charged(s.freed)) {
+	s := o.survey(v, likelyKeep(v))
+	ripe := o.Batch.enough(s.done.Results, v.Charged(s.freed))
+	if ripe && len(s.edits) > 0 && v.Archives() {
+		s = o.survey(v, v.Archive)
+	}
+	if !ripe || len(s.edits) == 0 {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
 	return &middleware.Plan{

@@ -19,6 +19,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -61,7 +62,11 @@ func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
 			mws = append(mws, microcompact.New(parseOptions(t, string(f.Data))))
 		}
 	}
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mws...)
+	env := middleware.Env{Counter: tokens.Chars4{}}
+	if strings.Contains(section(a, "request"), "archive: memory\n") {
+		env.Archive = store.NewMemory(0)
+	}
+	chain := middleware.With(env, mws...)
 	h, ends, err := transcript.Parse(section(a, "in"))
 	require.NoError(t, err)
 	var log strings.Builder
@@ -74,6 +79,9 @@ func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
 		require.NoError(t, changed(), "the caller's history was changed")
 		logEvents(&log, fmt.Sprintf("call %d: ", n+1), message.Leading(h), events)
 		requireSound(t, h[:end], sent.Messages)
+		if env.Archive != nil {
+			requireRecallable(t, env.Archive, h[:end], sent.Messages)
+		}
 		again, events, err := middleware.Apply(t.Context(), chain, req)
 		require.NoError(t, err)
 		require.Empty(t, events, "the same call once more")
@@ -223,6 +231,7 @@ func parseRequest(t *testing.T, text string) *middleware.Request {
 			req.Budget = &middleware.Budget{Window: number(t, value)}
 		case "force":
 			req.Force = strings.Fields(value)
+		case "archive": // of the chain
 		default:
 			require.Fail(t, "unknown field of the request", key)
 		}

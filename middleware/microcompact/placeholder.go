@@ -3,6 +3,8 @@ package microcompact
 import (
 	"strconv"
 	"strings"
+
+	"github.com/laconic-go/laconic/store"
 )
 
 // gone is what a placeholder stands for.
@@ -11,10 +13,12 @@ type gone struct {
 	attachments int // media, and what only its provider understands
 	lines       int // of the middle of a text: lines that have gone with it
 	middle      bool
+
+	handle store.Handle // by which it can be had again; zero: it cannot
 }
 
 // placeholder returns the text that stands in place of what is gone. All texts
-// that the model sees of this package are made here, but for those that are JSON.
+// that the model sees of this package are made here.
 func (g gone) placeholder() string {
 	b := make([]byte, 0, len("[truncated: 00000000 chars, 00 attachments]"))
 	b = append(b, "[truncated"...)
@@ -41,5 +45,14 @@ func (g gone) placeholder() string {
 		}
 		b = append(b, also.what...)
 	}
-	return string(append(b, ']'))
+	return store.Placeholder(string(append(b, ']')), g.handle)
+}
+
+// arguments returns what stands in place of arguments of which nothing is left but
+// their length.
+func (g gone) arguments() string {
+	if g.handle.IsZero() {
+		return `{"truncated": ` + strconv.Itoa(g.chars) + `}`
+	}
+	return `{"truncated": "` + strconv.Itoa(g.chars) + " chars: " + store.RecallTool + " " + g.handle.String() + `"}`
 }

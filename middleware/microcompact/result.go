@@ -30,11 +30,17 @@ func (o *editor) results(s *survey, i int, parts []message.Part) {
 		if g == (gone{}) {
 			continue
 		}
-		short := without(now, r.CallID, g, all)
+		mark := len(s.kept)
+		if all {
+			g.handle = s.handleOfResult(given.parts, r.CallID)
+		}
+		short := s.without(now, r.CallID, g, all)
 		if freed := s.tokensOf(now, r.CallID) - s.tokensOf(short, r.CallID); freed > 0 {
 			now = short
 			s.freed += freed
 			s.done.Results++
+		} else {
+			s.kept = s.kept[:mark]
 		}
 	}
 	if s.done != before {
@@ -65,10 +71,11 @@ func (o *editor) alone(s *survey, i int, r message.ToolResult, given given) {
 	if n == 0 || (r != was || len(given.parts) > 1) && !given.birth || s.round.protects(given.parts, r.CallID, o.Protect) {
 		return
 	}
-	short := s.placeholder(n)
+	short := s.placeholder(n, s.handleOfResult(given.parts, r.CallID))
 	beside := s.view.Count(message.Message{Name: s.view.At(i).Name}) + s.view.Counter().Count(r.CallID)
 	freed := s.view.TokensOf(i) - beside - short.tokens
 	if freed <= 0 {
+		s.kept = nil
 		return
 	}
 	r.Text = short.text
@@ -102,13 +109,17 @@ func (o *editor) judge(parts []message.Part, given given, callID string) (g gone
 }
 
 // without returns the parts of a message with a placeholder in place of a result,
-// or in place of each of its pieces that is no text.
-func without(parts []message.Part, callID string, g gone, all bool) []message.Part {
+// or in place of each of its pieces that is no text; these are kept one by one.
+func (s *survey) without(parts []message.Part, callID string, g gone, all bool) []message.Part {
 	out := make([]message.Part, 0, len(parts))
 	for k, p := range parts {
 		r, ok := p.(message.ToolResult)
+		ok = ok && r.CallID == callID && (all || r.Content != nil)
+		if ok && !all {
+			g.handle = s.handleOf(message.ToolResult{Content: r.Content})
+		}
 		switch {
-		case !ok || r.CallID != callID || !all && r.Content == nil:
+		case !ok:
 		case all && joins(parts, k):
 			continue
 		case all || r.Text == "":

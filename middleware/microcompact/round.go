@@ -4,19 +4,27 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
 )
 
 // round is what is to be known of a round beside what is shortened: which of its
-// calls are of protected tools.
+// calls are of protected tools, and which recall something.
 type round struct {
+	at        int      // of the assistant message
 	protected []string // call ids
+	recalls   bool     // one of the calls is of the tool that recalls
 }
 
 // read reads the assistant message of a round.
-func (r *round) read(m message.Message, protect []string) {
-	r.protected = r.protected[:0]
+func (r *round) read(m message.Message, at int, protect []string) {
+	*r = round{at: at, protected: r.protected[:0]}
 	for _, p := range m.Parts {
-		if c, ok := p.(message.ToolCall); ok && slices.Contains(protect, c.Name) {
+		c, ok := p.(message.ToolCall)
+		if !ok {
+			continue
+		}
+		r.recalls = r.recalls || c.Name == store.RecallTool
+		if slices.Contains(protect, c.Name) {
 			r.protected = append(r.protected, c.ID)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // survey is what may become shorter now.
@@ -17,37 +18,41 @@ type survey struct {
 	done  Report
 	freed int // tokens, by the meter
 
+	keep keep
+	kept []store.Content // what the next edit takes out
+
 	last short // the newest placeholder for text: pages of one length follow one another
 }
 
 // short is a placeholder for text.
 type short struct {
 	chars  int
+	handle store.Handle
 	text   string
 	tokens int
 }
 
 // placeholder returns the placeholder for so many characters of text.
-func (s *survey) placeholder(chars int) short {
-	if s.last.chars != chars {
-		text := gone{chars: chars}.placeholder()
-		s.last = short{chars: chars, text: text, tokens: s.view.Counter().Count(text)}
+func (s *survey) placeholder(chars int, h store.Handle) short {
+	if s.last.chars != chars || s.last.handle != h {
+		text := gone{chars: chars, handle: h}.placeholder()
+		s.last = short{chars: chars, handle: h, text: text, tokens: s.view.Counter().Count(text)}
 	}
 	return s.last
 }
 
 // survey looks through the old rounds, but for the beginning in which it has found
 // nothing to do before.
-func (o *editor) survey(v *middleware.View) survey {
+func (o *editor) survey(v *middleware.View, keep keep) survey {
 	from := v.Settled(o)
 	end := o.old(v, from)
-	s := survey{view: v, end: end}
+	s := survey{view: v, end: end, keep: keep}
 	begun, first := from, end // of the round, and of the first one that becomes shorter
 	for i := from; i < end; i++ {
 		switch m := v.At(i); m.Role {
 		case message.RoleAssistant:
 			begun = i
-			s.round.read(m, o.Protect)
+			s.round.read(m, i, o.Protect)
 			if v.Protected(i)&middleware.Whole == 0 && (o.Limit.Arguments > 0 || o.Limit.Text > 0) && m.HasCalls() {
 				o.said(&s, i, m)
 			}
@@ -89,7 +94,9 @@ func (s *survey) edit(i, from int) {
 	if s.edits == nil {
 		s.edits = make([]middleware.Edit, 0, (s.end-i)/2+1) // a round has two messages at least
 	}
-	s.edits = append(s.edits, middleware.RewriteOf(i, s.arena[from:len(s.arena):len(s.arena)]...))
+	e := middleware.RewriteOf(i, s.arena[from:len(s.arena):len(s.arena)]...)
+	e.Archive, s.kept = s.kept, nil
+	s.edits = append(s.edits, e)
 }
 
 // said shortens arguments and text of a message with calls.
@@ -120,11 +127,17 @@ func (o *editor) shortSaid(s *survey, p message.Part) message.Part {
 		if o.Limit.Arguments <= 0 || slices.Contains(o.Protect, p.Name) {
 			return p
 		}
-		short, ok := shortArguments(p.Arguments, o.Limit.Arguments)
+		if longer(p.Arguments, o.Limit.Arguments) == 0 {
+			return p
+		}
+		mark := len(s.kept)
+		short, ok := shortArguments(p.Arguments, o.Limit.Arguments, s.handleOf(p))
 		if freed := by.Count(p.Arguments) - by.Count(short); ok && freed > 0 {
 			p.Arguments = short
 			s.freed += freed
 			s.done.Arguments++
+		} else {
+			s.kept = s.kept[:mark]
 		}
 		return p
 	case message.Text:
@@ -132,11 +145,14 @@ func (o *editor) shortSaid(s *survey, p message.Part) message.Part {
 		if o.Limit.Text <= 0 || n == 0 {
 			return p
 		}
-		short := s.placeholder(n)
+		mark := len(s.kept)
+		short := s.placeholder(n, s.handleOf(p))
 		if freed := by.Count(p.Text) - short.tokens; freed > 0 {
 			p.Text = short.text
 			s.freed += freed
 			s.done.Texts++
+		} else {
+			s.kept = s.kept[:mark]
 		}
 		return p
 	case message.Thinking, message.Media, message.ToolResult, message.Opaque:
