@@ -179,17 +179,16 @@ func TestLineOfAHugeResult(t *testing.T) {
 }
 
 // What another middleware has made of a result is what its facts are taken from:
-// it may have left something out on purpose. Of a placeholder, only the facts are
-// read.
+// it may have left something out on purpose. What the tool has not said is no fact.
 func TestLinesOfWhatOthersLeft(t *testing.T) {
 	t.Parallel()
-	given := "order: #W2378156\nsecret: sk_live_9513926\n" + strings.Repeat("nothing of use here\n", 20)
+	given := "order: #W2378156\nprice: 272.33 one_more_thing\nsecret: sk_live_9513926\n" + strings.Repeat("nothing of use here\n", 20)
 	for left, want := range map[string]string{
-		strings.ReplaceAll(given, "sk_live_9513926", "***"):                                   "[cleared; some facts: order: #W2378156]",
+		strings.ReplaceAll(given, "sk_live_9513926", "***"):                                   "[cleared; some facts: order: #W2378156; price: 272.33; one_more_thing]",
 		"[truncated: 480 chars; some facts: order: #W2378156; price: 272.33; one_more_thing]": "[cleared; some facts: order: #W2378156; price: 272.33; one_more_thing]",
 		"[It was left out of here. Some facts: order: #W2378156; price: 272.33]":              "[cleared; some facts: order: #W2378156; price: 272.33]",
 		"[truncated: 480 chars, that is much more than this]":                                 "[cleared]",
-		`["#W2378156", "2024-05-15", "2024-05-16", "a very long text to be read by nobody"]`:  `[cleared; some facts: #W2378156 2024-05-15 2024-05-16]`,
+		`["#W2378156", "2024-05-15", "2024-05-16", "a very long text to be read by nobody"]`:  `[cleared; some facts: #W2378156]`,
 	} {
 		other := middleware.Editing("other", leaves(left), middleware.Options{})
 		mw := middleware.Chain(other, contextedit.New(contextedit.Options{Trigger: always{}, Keep: -1, Digest: 25}))

@@ -25,10 +25,7 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 	}
 	cleared := make([]Cleared, len(results))
 	for i, r := range results {
-		cleared[i] = Cleared{Text: textOf(v, r), Tokens: r.Frees - Most(v.Counter(), 1)}
-		if cleared[i].Tokens == 0 {
-			cleared[i].Tokens = -1
-		}
+		cleared[i] = clearedBy(v, r)
 	}
 	lines := Lines(cleared, keptBy(v, now), Options{Tokens: most, Counter: v.Counter()})
 	added := make([]int, len(results))
@@ -40,19 +37,36 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 	return added
 }
 
-// textOf returns what a result says in the view.
-func textOf(v *middleware.View, r Result) string {
+// clearedBy returns what is known of a result that goes. If a middleware has put
+// something in place of it before, that is what the model has seen, and what the
+// tool gave is what is true: a fact has to be in both.
+func clearedBy(v *middleware.View, r Result) Cleared {
+	c := Cleared{Text: textOf(v.At(r.At), r.CallID), Tokens: r.Frees - Most(v.Counter(), 0)}
+	if c.Tokens == 0 {
+		c.Tokens = -1
+	}
+	s := v.Span(r.At)
+	if s.Edit == nil {
+		return c
+	}
+	if s.Edit.Kind == middleware.Rewrite {
+		c.Of = textOf(v.History()[s.First], r.CallID)
+	}
+	if c.Of != c.Text {
+		c.Text = leftIn(c.Text)
+	}
+	return c
+}
+
+// textOf returns what a result says.
+func textOf(m message.Message, callID string) string {
 	var texts []string
-	for piece := range v.At(r.At).Results() {
-		if piece.CallID == r.CallID {
+	for piece := range m.Results() {
+		if piece.CallID == callID {
 			texts = append(texts, piece.Text)
 		}
 	}
-	text := strings.Join(texts, "\n")
-	if v.Span(r.At).Edit != nil {
-		return leftIn(text)
-	}
-	return text
+	return strings.Join(texts, "\n")
 }
 
 // keptBy returns the texts that the view has once some messages have other
