@@ -215,3 +215,20 @@ func leaves(text string) middleware.Editor {
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(at, r)}}, nil
 	}
 }
+
+// A host that passes views back as history has the lines of the first clearing
+// to the end.
+func TestLinesInAdoptedViews(t *testing.T) {
+	t.Parallel()
+	mw := middleware.With(middleware.Env{Adopts: true}, contextedit.New(contextedit.Options{Trigger: always{}, Keep: 1, Digest: 40}))
+	h := []message.Message{message.User("Read them.")}
+	for i := range 6 {
+		id := fmt.Sprint("c", i)
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}),
+			message.Result(id, "read", fmt.Sprintf("order: W-100%d\n", i)+strings.Repeat("nothing of use here\n", 20)))
+		h, _ = apply(t, mw, h)
+	}
+	for i := range 5 {
+		require.Equal(t, fmt.Sprintf("[cleared; some facts: order: W-100%d]", i), pieces(h[2+2*i], fmt.Sprint("c", i))[0].Text)
+	}
+}

@@ -153,3 +153,11 @@ func TestLinesOfWhatWasShortenedAtBirth(t *testing.T) {
 		require.Equal(t, "[truncated: 40045 chars; some facts: order: W-1001; invoice: W-3003]", textOf(sent.Messages[2].Parts[0]))
 	}
 }
+
+func TestLinesOfFewerThanNoTokens(t *testing.T) {
+	t.Parallel()
+	opts := microcompact.Options{Digest: -40, Batch: microcompact.Batch{Results: -1, Tokens: -2}}
+	const want = "Digest is -40 tokens, want 0 or more\nBatch is -1 results, want 0 or more\nBatch is -2 tokens, want 0 or more"
+	require.EqualError(t, opts.Validate(), want)
+	require.PanicsWithValue(t, "microcompact: "+want, func() { microcompact.New(opts) })
+}

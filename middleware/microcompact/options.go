@@ -87,14 +87,13 @@ func (o Options) Validate() error {
 	if o.FreshShare > 1 || math.IsNaN(o.FreshShare) {
 		errs = append(errs, fmt.Errorf("FreshShare is %g of the room, want at most 1, or below 0 for results of any size", o.FreshShare))
 	}
-	if o.Digest < 0 {
-		errs = append(errs, fmt.Errorf("Digest is %d tokens, want 0 or more", o.Digest))
-	}
-	if o.Batch.Results < 0 {
-		errs = append(errs, fmt.Errorf("Batch is %d results, want 0 or more", o.Batch.Results))
-	}
-	if o.Batch.Tokens < 0 {
-		errs = append(errs, fmt.Errorf("Batch is %d tokens, want 0 or more", o.Batch.Tokens))
+	for _, n := range []struct {
+		name, unit string
+		value      int
+	}{{"Digest", "tokens", o.Digest}, {"Batch", "results", o.Batch.Results}, {"Batch", "tokens", o.Batch.Tokens}} {
+		if n.value < 0 {
+			errs = append(errs, fmt.Errorf("%s is %d %s, want 0 or more", n.name, n.value, n.unit))
+		}
 	}
 	for i, tool := range o.Protect {
 		if tool == "" {
