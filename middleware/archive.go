@@ -28,12 +28,52 @@ func (v *View) Archive(parts ...message.Part) (store.Handle, []store.Content) {
 	return certain(store.OfParts(v.call.chain.archive.names, parts))
 }
 
-// ArchiveMessages is [View.Archive] for whole messages; see [store.OfMessages].
-func (v *View) ArchiveMessages(msgs []message.Message) (store.Handle, []store.Content) {
+// ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order
+// of the runs: as the caller has them; see [store.OfMessages]. In the place of what
+// was folded before there is what that fold has left, if it leads on by a handle of
+// its own.
+func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Content) {
 	if !v.Archives() {
 		return store.Handle{}, nil
 	}
-	return certain(store.OfMessages(v.call.chain.archive.names, msgs))
+	var out []message.Message
+	for _, r := range runs {
+		for i := r.First; i <= r.Last; i++ {
+			out = v.appendGiven(out, i)
+		}
+	}
+	return certain(store.OfMessages(v.call.chain.archive.names, out))
+}
+
+// appendGiven appends the messages for which message i stands, as the caller has
+// them.
+func (v *View) appendGiven(out []message.Message, i int) []message.Message {
+	e := v.Span(i).Edit
+	if e == nil || e.Kind != Fold || slices.ContainsFunc(e.Messages, leadsOn) {
+		return append(out, v.Given(i))
+	}
+	if i > 0 && v.Span(i-1).Edit == e { // another message of the same fold
+		return out
+	}
+	body := v.call.body
+	for _, r := range e.Runs {
+		out = append(out, body[r.First:r.Last+1]...)
+	}
+	return out
+}
+
+// leadsOn reports whether a message names a handle.
+func leadsOn(m message.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p message.Part) bool {
+		switch p := p.(type) {
+		case message.Text:
+			return len(store.HandlesIn(p.Text)) > 0
+		case message.ToolResult:
+			return len(store.HandlesIn(p.Text)) > 0
+		case message.Thinking, message.Media, message.ToolCall, message.Opaque:
+		}
+		return false
+	})
 }
 
 // Archives reports whether there is an archive for what is taken out.

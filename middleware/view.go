@@ -67,6 +67,16 @@ func (v *View) Span(i int) Span {
 	return Span{Run: message.Run{First: lead + s.first, Last: lead + s.last}, Edit: s.rec}
 }
 
+// Given returns message i as the caller has it, where a rewrite has shortened it.
+// What a fold has put is returned as it is: the caller has no such message.
+func (v *View) Given(i int) message.Message {
+	s := v.Span(i)
+	if s.Edit != nil && s.Edit.Kind == Rewrite {
+		return v.call.history[s.First]
+	}
+	return v.msgs[i]
+}
+
 // span returns the origin of message i.
 func (v *View) span(i int) span {
 	if v.spans == nil {

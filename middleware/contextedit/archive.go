@@ -97,7 +97,7 @@ func archivedOf(v *middleware.View, c *candidate) *archived {
 		a.handle = h
 	} else {
 		var parts []message.Part
-		for _, piece := range piecesOf(asGiven(v, c.at), c.callID) {
+		for _, piece := range piecesOf(v.Given(c.at), c.callID) {
 			parts = append(parts, piece)
 		}
 		a.handle, a.result = v.Archive(parts...)
@@ -114,7 +114,7 @@ func givenCall(v *middleware.View, c *candidate) message.ToolCall {
 	if c.call < 0 {
 		return message.ToolCall{}
 	}
-	for call := range asGiven(v, c.call).Calls() {
+	for call := range v.Given(c.call).Calls() {
 		if call.ID == c.callID {
 			return call
 		}

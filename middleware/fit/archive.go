@@ -1,8 +1,6 @@
 package fit
 
 import (
-	"slices"
-
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
@@ -74,7 +72,7 @@ func (k *keeper) handleOfResult(at int, id string) store.Handle {
 	}
 	if h = store.Asked(k.callOf(at, id)); h.IsZero() {
 		var pieces []message.Part
-		for r := range k.asGiven(at).Results() {
+		for r := range k.of.Given(at).Results() {
 			if r.CallID == id {
 				pieces = append(pieces, r)
 			}
@@ -91,22 +89,13 @@ func (k *keeper) callOf(at int, id string) message.ToolCall {
 		at--
 	}
 	if at >= 0 {
-		for c := range k.asGiven(at).Calls() {
+		for c := range k.of.Given(at).Calls() {
 			if c.ID == id {
 				return c
 			}
 		}
 	}
 	return message.ToolCall{}
-}
-
-// asGiven returns message i of the view as the caller has it.
-func (k *keeper) asGiven(i int) message.Message {
-	s := k.of.Span(i)
-	if s.Edit != nil && s.Edit.Kind == middleware.Rewrite {
-		return k.of.History()[s.First]
-	}
-	return k.of.At(i)
 }
 
 // given returns what a part of a message is, or was before somebody cut it.
@@ -117,7 +106,7 @@ func (k *keeper) given(at, nth int, p message.Part) message.Part {
 	if o, ok := k.origins[p]; ok {
 		return o
 	}
-	before, now := k.asGiven(at).Parts, k.of.At(at).Parts
+	before, now := k.of.Given(at).Parts, k.of.At(at).Parts
 	if len(before) != len(now) || nth >= len(now) || now[nth] != p || !cutFrom(p, before[nth]) {
 		return p
 	}
@@ -176,42 +165,4 @@ func (k *keeper) archived(parts []message.Part) []store.Content {
 		}
 	}
 	return all
-}
-
-// leftOut returns the handle of messages that are folded away, and what the
-// archive is given for it: the messages as the caller has them. In the place of
-// what was folded before there is what that fold has left, if it leads on by a
-// handle of its own.
-func (k *keeper) leftOut(runs []message.Run) (store.Handle, []store.Content) {
-	if k == nil {
-		return store.Handle{}, nil
-	}
-	var out []message.Message
-	for _, r := range runs {
-		for i := r.First; i <= r.Last; i++ {
-			out = k.appendGiven(out, i)
-		}
-	}
-	return k.of.ArchiveMessages(out)
-}
-
-func (k *keeper) appendGiven(out []message.Message, i int) []message.Message {
-	e := k.of.Span(i).Edit
-	if e == nil || e.Kind != middleware.Fold || slices.ContainsFunc(e.Messages, leadsOn) {
-		return append(out, k.asGiven(i))
-	}
-	if i > 0 && k.of.Span(i-1).Edit == e { // another message of the same fold
-		return out
-	}
-	h := k.of.History()
-	lead := message.Leading(h)
-	for _, r := range e.Runs {
-		out = append(out, h[lead+r.First:lead+r.Last+1]...)
-	}
-	return out
-}
-
-// leadsOn reports whether a message names a handle.
-func leadsOn(m message.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p message.Part) bool { return len(store.HandlesIn(textOf(p))) > 0 })
 }

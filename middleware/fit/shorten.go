@@ -2,10 +2,10 @@ package fit
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/excerpt"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -47,61 +47,20 @@ const leastKept = 64
 
 // headAndTail keeps about so many bytes of a text, half of them at each end.
 func headAndTail(text string, keep int, h store.Handle) string {
-	head, tail := headOf(text, keep/2), tailOf(text, keep/2)
-	if len(head)+len(tail) >= len(text) {
-		return text
-	}
-	missing := utf8.RuneCountInString(text[len(head) : len(text)-len(tail)])
-	mark := fmt.Sprintf("[… %d characters left out …]", missing)
-	if !h.IsZero() {
-		mark = fmt.Sprintf("[… %d characters left out: %s %s …]", missing, store.RecallTool, h)
-	}
-	if !strings.HasSuffix(head, "\n") {
-		mark = "\n" + mark
-	}
-	if !strings.HasPrefix(tail, "\n") {
-		mark += "\n"
-	}
-	return head + mark + tail
-}
-
-// headOf returns about the first n bytes, up to the end of a line if the last
-// quarter of them has one.
-func headOf(text string, n int) string {
-	head := text[:border(text, n, -1)]
-	if k := strings.LastIndexByte(head, '\n') + 1; k > n-n/4 {
-		return head[:k]
-	}
-	return head
-}
-
-// tailOf returns about the last n bytes, from the beginning of a line if the
-// first quarter of them has one.
-func tailOf(text string, n int) string {
-	tail := text[border(text, len(text)-n, 1):]
-	if k := strings.IndexByte(tail, '\n') + 1; 0 < k && k < n/4 {
-		return tail[k:]
-	}
-	return tail
-}
-
-// border returns the border between two runes that is next to a position in a
-// direction. Bytes that are no text have borders everywhere.
-func border(text string, at, step int) int {
-	at = min(max(at, 0), len(text))
-	for k := range utf8.UTFMax {
-		if i := at + k*step; i <= 0 || i >= len(text) || utf8.RuneStart(text[i]) {
-			return min(max(i, 0), len(text))
+	return excerpt.Ends(text, keep/2, keep/2, func(left string) string {
+		missing := utf8.RuneCountInString(left)
+		if h.IsZero() {
+			return fmt.Sprintf("[… %d characters left out …]", missing)
 		}
-	}
-	return at
+		return fmt.Sprintf("[… %d characters left out: %s %s …]", missing, store.RecallTool, h)
+	})
 }
 
 // least returns as little of a text as may be: its first characters and an
 // ellipsis.
 func least(text string) string {
 	const ellipsis = "…"
-	n := border(text, len(ellipsis), 1)
+	n := excerpt.Border(text, len(ellipsis), 1)
 	if n+len(ellipsis) >= len(text) {
 		return text
 	}

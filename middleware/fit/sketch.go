@@ -120,7 +120,9 @@ func (s *sketch) edits() []middleware.Edit {
 		fold := middleware.Edit{Kind: middleware.Fold, Runs: runs}
 		if s.noted {
 			var h store.Handle
-			h, fold.Archive = s.leftOut(runs)
+			if s.keeper != nil {
+				h, fold.Archive = s.view.ArchiveRuns(runs)
+			}
 			fold.Messages = []message.Message{s.noteUnder(h)}
 		}
 		edits = append(edits, fold)

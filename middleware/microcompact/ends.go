@@ -2,15 +2,15 @@ package microcompact
 
 import (
 	"strings"
-	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/middleware/internal/excerpt"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
 // ends returns the head and the tail of a text, of so many tokens together, with
 // a mark between them that says how much is left out. Both end where a line ends,
-// or between two characters where that would cost more than half of them. It
+// or between two characters where that would cost more than a quarter of them. It
 // returns the text if that would not get shorter. The mark names the handle of the
 // text, if there is one.
 func ends(by tokens.Counter, text string, limit int, h store.Handle) string {
@@ -21,28 +21,15 @@ func ends(by tokens.Counter, text string, limit int, h store.Handle) string {
 		return text
 	}
 	guess := int(float64(len(text)) * float64(each) / float64(size))
-	head := text[:lineEnd(text, longest(by, each, guess, len(text), func(n int) string { return text[:border(text, n)] }))]
-	rest := text[len(head):]
-	tail := rest[lineBegin(rest, longest(by, each, guess, len(rest), func(n int) string { return rest[borderUp(rest, len(rest)-n):] })):]
-	left := rest[:len(rest)-len(tail)]
-	s := head + withLines(head, tail, gone{
-		chars: length(left), lines: strings.Count(left, "\n"), middle: true, handle: h,
-	}.placeholder()) + tail
-	if len(s) >= len(text) || by.Count(s) >= size {
+	head := longest(by, each, guess, len(text), func(n int) string { return text[:excerpt.Border(text, n, -1)] })
+	tail := longest(by, each, guess, len(text)-head, func(n int) string { return text[excerpt.Border(text, len(text)-n, 1):] })
+	short := excerpt.Ends(text, head, tail, func(left string) string {
+		return gone{chars: length(left), lines: strings.Count(left, "\n"), middle: true, handle: h}.placeholder()
+	})
+	if len(short) >= len(text) || by.Count(short) >= size {
 		return text
 	}
-	return s
-}
-
-// withLines returns a mark on a line of its own.
-func withLines(head, tail, mark string) string {
-	if head != "" && !strings.HasSuffix(head, "\n") {
-		mark = "\n" + mark
-	}
-	if !strings.HasPrefix(tail, "\n") {
-		mark += "\n"
-	}
-	return mark
+	return short
 }
 
 // longest returns how many bytes long a piece may be to have so many tokens at
@@ -62,43 +49,4 @@ func longest(by tokens.Counter, limit, guess, most int, piece func(n int) string
 		}
 	}
 	return fits
-}
-
-// lineEnd returns up to where a head of about n bytes goes.
-func lineEnd(text string, n int) int {
-	n = border(text, n)
-	if k := strings.LastIndexByte(text[:n], '\n') + 1; k > n/2 {
-		return k
-	}
-	return n
-}
-
-// lineBegin returns from where a tail of about n bytes goes.
-func lineBegin(text string, n int) int {
-	from := borderUp(text, len(text)-n)
-	if k := strings.IndexByte(text[from:], '\n') + 1; 0 < k && k < n/2 {
-		return from + k
-	}
-	return from
-}
-
-// border returns the border between two characters at a position or before it.
-// Bytes that are no text have borders everywhere.
-func border(text string, at int) int {
-	for k := range utf8.UTFMax {
-		if i := at - k; i <= 0 || i >= len(text) || utf8.RuneStart(text[i]) {
-			return min(max(i, 0), len(text))
-		}
-	}
-	return at
-}
-
-// borderUp returns the border between two characters at a position or behind it.
-func borderUp(text string, at int) int {
-	for k := range utf8.UTFMax {
-		if i := at + k; i <= 0 || i >= len(text) || utf8.RuneStart(text[i]) {
-			return min(max(i, 0), len(text))
-		}
-	}
-	return at
 }

@@ -37,6 +37,13 @@
 // [Options.Threshold] on, units go until [Options.Target] is reached. If that
 // cannot be, what may go goes, and the event says so.
 //
+// # The archive
+//
+// With [middleware.Env.Archive], what is removed is kept there before it goes, and
+// one note in the view names the handle of it: that of [Options.Note], or
+// [DefaultNote]. What is kept begins with the note of the removal before, so that one
+// handle leads to all.
+//
 // # What happened
 //
 // The event of an edit has a [Report] as its detail. A [Statistics] that listens

@@ -60,7 +60,9 @@ type Options struct {
 	EfficiencyOnly bool
 
 	// Note is a text that stands, as a message of the user, where the newest of the
-	// removed messages stood. "": nothing stands there.
+	// removed messages stood. It should say that it is no wish of the user. With
+	// [middleware.Env.Archive] it names the handle of what was removed. "": nothing
+	// stands there, or, with an archive, DefaultNote.
 	Note string
 
 	// Interval is the time from one look at the trigger to the next, at least, in
@@ -76,6 +78,9 @@ type Options struct {
 	// an error of the call.
 	Strict bool
 }
+
+// DefaultNote is the note that names a handle, unless the options have one.
+const DefaultNote = "[A remark of the program, not of the user: earlier messages were left out here.]"
 
 // The defaults, which are those for most models.
 const (

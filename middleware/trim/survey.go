@@ -1,11 +1,13 @@
 package trim
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // survey is what a view has to remove, in tokens by the meter.
@@ -13,11 +15,15 @@ type survey struct {
 	Case
 
 	view  *middleware.View
-	units []message.Unit    // the same as those of the case
-	note  []message.Message // what shall stand in place of what is removed
-	spent int               // tokens by which notes become more; less than 0: fewer
-	notes []message.Run     // notes that stand there already, and give way to the new one
+	units []message.Unit // the same as those of the case
+	text  string         // of the note that shall stand in place of what is removed; "": nothing shall
+	note  int            // tokens of that note
+	spent int            // tokens by which notes become more; less than 0: fewer
+	notes []message.Run  // notes that stand there already, and give way to the new one
 }
+
+// likely is a handle as good as any to tell how long a note will be.
+var likely = store.Handles("", store.Content{})[0]
 
 // survey looks at a view that has more tokens than the target.
 func (t *trimmer) survey(v *middleware.View, target int) *survey {
@@ -29,9 +35,13 @@ func (t *trimmer) survey(v *middleware.View, target int) *survey {
 		view:  v,
 		units: v.Units(),
 	}
-	if t.Note != "" {
-		s.note = []message.Message{message.User(t.Note)}
-		s.spent = v.Count(s.note[0])
+	h := store.Handle{}
+	if s.text = t.Note; v.Archives() {
+		s.text, h = cmp.Or(t.Note, DefaultNote), likely
+	}
+	if s.text != "" {
+		s.note = v.Count(s.noteUnder(h))
+		s.spent = s.note
 	}
 	s.Units = make([]Unit, len(s.units))
 	sizes := make([]int, v.Len())
@@ -69,7 +79,7 @@ func (s *survey) look(unit message.Unit, sizes []int) Unit {
 		case e == nil || e.Kind != middleware.Fold:
 		case e.By != Name: // a summary stands for many messages
 			u.Priority = message.PriorityCritical
-		case s.note != nil:
+		case s.text != "":
 			u.Priority = message.PriorityCritical
 			s.notes = append(s.notes, message.Run{First: i, Last: i})
 			s.spent -= n
@@ -101,6 +111,24 @@ func (s *survey) freed(o Outcome) int {
 	return s.Tokens - o.Tokens - s.spent
 }
 
+// noteUnder returns the note for what is kept under a handle.
+func (s *survey) noteUnder(h store.Handle) message.Message {
+	return message.User(store.Placeholder(s.text, h))
+}
+
+// longer takes in how long the note of edits is, and returns by how many tokens it
+// is longer than was thought.
+func (s *survey) longer(edits []middleware.Edit) int {
+	if s.text == "" {
+		return 0
+	}
+	n := s.view.Count(edits[0].Messages[0])
+	longer := n - s.note
+	s.note += longer
+	s.spent += longer
+	return longer
+}
+
 // edits returns the edits that remove what has been chosen: one for each run of
 // neighbours, or, if a note shall stand for all of it, one for everything.
 func (s *survey) edits(o Outcome) []middleware.Edit {
@@ -109,8 +137,9 @@ func (s *survey) edits(o Outcome) []middleware.Edit {
 		runs = append(runs, s.units[k].Run)
 	}
 	runs = joined(append(runs, s.notes...))
-	if s.note != nil {
-		return []middleware.Edit{{Kind: middleware.Fold, Runs: runs, Messages: s.note}}
+	if s.text != "" {
+		h, contents := s.view.ArchiveRuns(runs)
+		return []middleware.Edit{{Kind: middleware.Fold, Runs: runs, Messages: []message.Message{s.noteUnder(h)}, Archive: contents}}
 	}
 	edits := make([]middleware.Edit, len(runs))
 	for i := range runs {

@@ -50,7 +50,7 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 		return idle(v, "nothing is removed, since the target of %d tokens is reached: there are %d", target), nil
 	}
 	s := t.survey(v, target)
-	out, decision := t.choose(s.Case)
+	out, decision, edits := t.remove(s)
 	if s.freed(out) <= 0 {
 		return idle(v, "nothing may be removed, so the target of %d tokens is not reached: there are %d", target), nil
 	}
@@ -59,7 +59,7 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 		Target: target, Reached: v.TokensWithout(s.freed(out)) <= target,
 		Messages: out.Gone, Units: len(out.Removed), Kept: out.Kept,
 	}
-	return &middleware.Plan{Why: t.why(r), Items: r.Messages, Detail: r, Edits: s.edits(out)}, nil
+	return &middleware.Plan{Why: t.why(r), Items: r.Messages, Detail: r, Edits: edits}, nil
 }
 
 // idle returns the plan that says why nothing is removed, once in a conversation.
@@ -68,6 +68,22 @@ func idle(v *middleware.View, why string, target int) *middleware.Plan {
 		return nil
 	}
 	return &middleware.Plan{Why: fmt.Sprintf(why, target, v.Tokens())}
+}
+
+// remove returns what the strategy chooses, and the edits that remove it. How long
+// a note is depends on the handle in it, and that on what is chosen.
+func (t *trimmer) remove(s *survey) (out Outcome, d Decision, edits []middleware.Edit) {
+	for {
+		if out, d = t.choose(s.Case); s.freed(out) <= 0 {
+			return out, d, nil
+		}
+		edits = s.edits(out)
+		target := s.Target - s.longer(edits)
+		if target >= s.Target || !out.Meets(s.Target) || out.Meets(target) {
+			return out, d, edits
+		}
+		s.Target = target
+	}
 }
 
 // choose lets the strategy choose.

@@ -19,6 +19,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -61,7 +62,11 @@ func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
 			mws = append(mws, trim.New(parseOptions(t, string(f.Data))))
 		}
 	}
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mws...)
+	env := middleware.Env{Counter: tokens.Chars4{}}
+	if strings.Contains(section(a, "request"), "archive: memory\n") {
+		env.Archive = store.NewMemory(0)
+	}
+	chain := middleware.With(env, mws...)
 	h, ends, err := transcript.Parse(section(a, "in"))
 	require.NoError(t, err)
 	var log strings.Builder
@@ -79,6 +84,9 @@ func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
 		}
 		require.Subset(t, violations(h[:end]), violations(sent.Messages), "a rule is broken that was not")
 		requireSettled(t, chain, req, sent)
+		if env.Archive != nil {
+			requireReachable(t, env.Archive, h[:end], sent)
+		}
 		out = transcript.Format(sent.Messages)
 	}
 	return log.String(), out
@@ -202,6 +210,7 @@ func parseRequest(t *testing.T, text string) *middleware.Request {
 			req.Budget = &middleware.Budget{Window: number(t, value)}
 		case "force":
 			req.Force = strings.Fields(value)
+		case "archive": // of the chain
 		case "tool":
 			text, err := transcript.ParseText(value)
 			require.NoError(t, err)

@@ -1,0 +1,73 @@
+package excerpt_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/middleware/internal/excerpt"
+)
+
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text       string
+		head, tail int
+		want       string
+	}{
+		"at line ends":         {strings.Repeat("abc\n", 12), 18, 17, strings.Repeat("abc\n", 4) + "[16]\n" + strings.Repeat("abc\n", 4)},
+		"a line is too dear":   {"one two three\nfour five\n", 6, 6, "one tw\n[12]\n five\n"},
+		"between characters":   {"äöüß", 3, 3, "ä\n[4]\nß"},
+		"bytes that are none":  {strings.Repeat("\x80", 20), 8, 7, strings.Repeat("\x80", 8) + "\n[5]\n" + strings.Repeat("\x80", 7)},
+		"no head":              {"abcdef", 0, 2, "[4]\nef"},
+		"no tail":              {"abcdef", 2, 0, "ab\n[4]\n"},
+		"neither":              {"abcdef", 0, 0, "[6]\n"},
+		"fewer than none":      {"abcdef", -5, -5, "[6]\n"},
+		"all":                  {"abcdef", 3, 3, "abcdef"},
+		"more than all":        {"abcdef", 9, 9, "abcdef"},
+		"nothing":              {"", 3, 3, ""},
+		"a line end is beside": {"ab\n\ncd", 3, 1, "ab\n[2]\nd"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, excerpt.Ends(c.text, c.head, c.tail, mark))
+		})
+	}
+}
+
+// mark says how many bytes are left out.
+func mark(left string) string { return fmt.Sprintf("[%d]", len(left)) }
+
+func TestEndsOfAnyText(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		unit := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"word ", "line\n", "上下文", "🙂", "\n", "\x80", "e\u0301 ", "\xf0\x9f"}))
+		text := strings.Join(rapid.SliceOfN(unit, 0, 60).Draw(r, "units"), "")
+		head, tail := rapid.IntRange(-2, 90).Draw(r, "head"), rapid.IntRange(-2, 90).Draw(r, "tail")
+		var left string
+		short := excerpt.Ends(text, head, tail, func(l string) string { left = l; return "<mark>" })
+		if left == "" {
+			require.Equal(r, text, short, "nothing is left out")
+			return
+		}
+		first, last, ok := strings.Cut(short, "<mark>")
+		require.True(r, ok, "the mark stands where something is left out")
+		if !strings.HasPrefix(text, first+left) {
+			first = strings.TrimSuffix(first, "\n")
+		}
+		last = strings.TrimPrefix(last, "\n")
+		if first+left+last != text {
+			last = "\n" + last
+		}
+		require.Equal(r, text, first+left+last, "head, what is left out and tail are the text")
+		require.LessOrEqual(r, len(first), max(0, head))
+		require.LessOrEqual(r, len(last), max(0, tail))
+		if utf8.ValidString(text) {
+			require.True(r, utf8.ValidString(short), "no character is cut")
+		}
+	})
+}
