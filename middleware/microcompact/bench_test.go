@@ -112,6 +112,9 @@ func BenchmarkIdle(b *testing.B) {
 	b.Run("batch not full", func(b *testing.B) { // it is for the first 1,000 rounds
 		growing(b, conversation(messages+200), microcompact.Options{Batch: microcompact.Batch{Results: 500}})
 	})
+	b.Run("batch not full, with facts", func(b *testing.B) {
+		growing(b, conversation(messages+200), microcompact.Options{Batch: microcompact.Batch{Results: 500}, Digest: 40})
+	})
 	b.Run("talk", func(b *testing.B) { growing(b, talk(messages+200), microcompact.Options{}) })
 }
 
@@ -119,6 +122,7 @@ func BenchmarkIdle(b *testing.B) {
 func BenchmarkRound(b *testing.B) {
 	h := conversation(messages + 200)
 	b.Run("results", func(b *testing.B) { growing(b, h, microcompact.Options{}) })
+	b.Run("results, with facts", func(b *testing.B) { growing(b, h, microcompact.Options{Digest: 40}) })
 	b.Run("all three", func(b *testing.B) {
 		growing(b, h, microcompact.Options{Limit: microcompact.Limits{Results: 200, Arguments: 20, Text: 20}})
 	})
