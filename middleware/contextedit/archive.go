@@ -76,9 +76,7 @@ func (o *editor) archive(v *middleware.View, chosen *choice) {
 			}
 		}
 		if c.input {
-			more := v.Counter().Count(leftOfInput(&c)) - args
-			c.freed -= more
-			c.inputs -= more
+			c.freed -= v.Counter().Count(leftOfInput(&c)) - args
 		}
 		if c.freed > 0 {
 			kept = append(kept, c)

@@ -17,7 +17,6 @@ type candidate struct {
 	round  int  // which round of the view it is in, from 1
 	tokens int  // of the result
 	freed  int  // tokens, if it is cleared, and its input with it if that goes too
-	inputs int  // of these, those of its input
 	input  bool // its input goes too
 	fresh  bool // no model has seen it yet
 	failed bool
@@ -136,7 +135,7 @@ func (o *editor) qualifies(v *middleware.View, before []candidate, c *candidate)
 		return false
 	}
 	if saved := o.inputSaving(v, c, call); saved > 0 && !inputGoes(before, c) {
-		c.input, c.inputs = true, saved
+		c.input = true
 		c.freed += saved
 	}
 	return true

@@ -30,7 +30,10 @@ func (o *editor) digest(v *middleware.View, c *choice, edits []middleware.Edit) 
 	gone := make([]digest.Result, len(c.results))
 	for i := range c.results {
 		r := &c.results[i]
-		gone[i] = digest.Result{At: r.at, CallID: r.callID, Frees: r.freed - r.inputs}
+		gone[i] = digest.Result{At: r.at, CallID: r.callID, Frees: r.freed}
+		if r.input { // what that frees is no room for facts
+			gone[i].Frees -= v.Counter().Count(callOf(v, r).Arguments) - v.Counter().Count(leftOfInput(r))
+		}
 	}
 	for i, added := range digest.Leave(v, edits, gone, o.Digest) {
 		c.results[i].freed -= added
