@@ -78,7 +78,8 @@ func (c *Crowded) Put(ctx context.Context, content store.Content) (store.Handle,
 // Get implements [store.Store].
 func (c *Crowded) Get(ctx context.Context, h store.Handle) (store.Content, error) {
 	if other, ok := c.others.Load(h); ok {
-		return other.(store.Content), nil //nolint:forcetypeassert // nothing else is put
+		content, _ := other.(store.Content)
+		return content, nil
 	}
 	return c.Memory.Get(ctx, h)
 }
