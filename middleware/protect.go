@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -28,11 +29,43 @@ func (v *View) Protected(i int) Protection {
 	}
 	var p Protection
 	for _, k := range c.guard.within(c.body, s.rec.Runs) {
-		if c.body[k].Equal(v.msgs[i]) {
+		if c.standsFor(v.msgs[i], k) {
 			p |= c.guard.at(c.body, k)
 		}
 	}
 	return p
+}
+
+// spared reports whether parts in the place of those of message i of the body
+// leave of it what is protected.
+func (c *call) spared(i int, parts []message.Part) error {
+	m, p := &c.body[i], c.guard.at(c.body, i)
+	switch {
+	case p&Whole != 0:
+		return errors.New("it is protected, and stays as it is")
+	case p&Words != 0 && !keepsWords(m.Parts, parts):
+		return errors.New("the text of the first and of the last user message stays")
+	case p&Fresh != 0:
+		return onlyShortened(m.Parts, parts)
+	}
+	return nil
+}
+
+// keepsThinking reports whether parts in the place of those of message i of the
+// body leave the thinking of the newest turn.
+func (c *call) keepsThinking(i int, parts []message.Part) error {
+	if i > c.guard.lastUser && thoughts(c.body[i].Parts) != thoughts(parts) {
+		return errors.New("thinking of the newest turn stays, since providers want it back as it was")
+	}
+	return nil
+}
+
+// standsFor reports whether a message that a fold puts is message i of the body,
+// which is protected: as it was, or as a rewrite might leave it.
+func (c *call) standsFor(m message.Message, i int) bool {
+	b := &c.body[i]
+	return same(b, &m) ||
+		b.Role == m.Role && b.Name == m.Name && c.spared(i, m.Parts) == nil && sameStructure(b.Parts, m.Parts) == nil
 }
 
 // guard knows the protected positions of a body.

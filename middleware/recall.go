@@ -187,52 +187,50 @@ func (c *chain) weigh(r *Record, cl *call) item {
 // holding leaves out the edits that do not hold for a history. What a fold
 // covered comes back in its place.
 func (l list) holding(cl *call) list {
-	if !slices.ContainsFunc(l, func(it item) bool { return !cl.holds(it.Record) }) {
-		return l
+	for slices.ContainsFunc(l, func(it item) bool { return !cl.holds(it.Record, l) }) {
+		var kept list
+		for _, it := range l {
+			kept = cl.appendHolding(kept, it, l)
+		}
+		kept.sort()
+		l = kept
 	}
-	var kept list
-	for _, it := range l {
-		kept = cl.appendHolding(kept, it)
-	}
-	kept.sort()
-	return kept
+	return l
 }
 
-func (c *call) appendHolding(kept list, it item) list {
-	if c.holds(it.Record) {
+func (c *call) appendHolding(kept list, it item, beside list) list {
+	if c.holds(it.Record, beside) {
 		return append(kept, it)
 	}
 	for _, r := range it.Under {
-		kept = c.appendHolding(kept, c.chain.weigh(r, c))
+		kept = c.appendHolding(kept, c.chain.weigh(r, c), beside)
 	}
 	return kept
 }
 
-// holds reports whether an edit was made for these messages, covers rounds as
-// wholes, and leaves as they are those that have been pinned since, and the
-// question that is now the last.
-func (c *call) holds(r *Record) bool {
-	if r.last() >= len(c.body) || c.ids[r.last()] != r.ID || c.splits(r) {
+// holds reports whether an edit, beside others, was made for these messages,
+// covers rounds as wholes, and spares what is protected now: it was made when
+// less was pinned, when the newest question was another one, or when the history
+// was longer, and the newest round an old one.
+func (c *call) holds(r *Record, beside list) bool {
+	if r.last() >= len(c.body) || c.ids[r.last()] != r.ID || c.splits(r, beside) {
 		return false
 	}
-	for _, i := range c.guard.whole {
-		if r.covers(i) && !slices.ContainsFunc(r.Messages, c.body[i].Equal) {
+	if r.Kind == Rewrite {
+		i := r.first()
+		return c.spared(i, r.Parts) == nil && c.keepsThinking(i, r.Parts) == nil
+	}
+	for _, i := range c.guard.within(c.body, r.Runs) {
+		if !slices.ContainsFunc(r.Messages, func(m message.Message) bool { return c.standsFor(m, i) }) {
 			return false
 		}
 	}
-	switch i := c.guard.lastUser; {
-	case i < 0 || !r.covers(i):
-		return true
-	case r.Kind == Rewrite:
-		return keepsWords(c.body[i].Parts, r.Parts)
-	default:
-		return slices.ContainsFunc(r.Messages, c.body[i].Equal)
-	}
+	return true
 }
 
 // splits reports whether a fold covers the call of a result that stands behind
-// it: it was made when the result was missing.
-func (c *call) splits(r *Record) bool {
+// it, in no fold beside: it was made when the result was missing.
+func (c *call) splits(r *Record, beside list) bool {
 	if r.Kind != Fold || !hasResult(c.body[r.last()+1:]) {
 		return false
 	}
@@ -247,7 +245,18 @@ func (c *call) splits(r *Record) bool {
 	for end < len(c.body) && c.body[end].Role != message.RoleAssistant {
 		end++
 	}
-	return message.Units(c.body[round:end])[0].Last > r.last()-round
+	unit := message.Units(c.body[round:end])[0]
+	for i := r.last() + 1; i <= round+unit.Last; i++ {
+		if !beside.folds(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// folds reports whether a fold covers a position.
+func (l list) folds(i int) bool {
+	return slices.ContainsFunc(l, func(it item) bool { return it.Kind == Fold && it.covers(i) })
 }
 
 // covers reports whether a position is one of those that an edit is about.

@@ -45,16 +45,8 @@ func verify(before, after *View, records []*Record, lazy bool) error {
 func (v *View) verifyRewrite(r *Record) error {
 	c := v.call
 	m := &c.body[r.first()]
-	p := c.guard.at(c.body, r.first())
-	switch {
-	case p&Whole != 0:
-		return errors.New("it is protected, and stays as it is")
-	case p&Words != 0 && !keepsWords(m.Parts, r.Parts):
-		return errors.New("the text of the first and of the last user message stays")
-	case p&Fresh != 0:
-		if err := onlyShortened(m.Parts, r.Parts); err != nil {
-			return err
-		}
+	if err := c.spared(r.first(), r.Parts); err != nil {
+		return err
 	}
 	if onlyWording(m.Parts, r.Parts) {
 		return nil // there is no rule that it could break
@@ -62,8 +54,8 @@ func (v *View) verifyRewrite(r *Record) error {
 	if err := sameStructure(m.Parts, r.Parts); err != nil {
 		return err
 	}
-	if r.first() > c.guard.lastUser && thoughts(m.Parts) != thoughts(r.Parts) {
-		return errors.New("thinking of the newest turn stays, since providers want it back as it was")
+	if err := c.keepsThinking(r.first(), r.Parts); err != nil {
+		return err
 	}
 	if plainResults(r.Parts) {
 		return nil // there is no rule that they could break
@@ -112,7 +104,7 @@ func (v *View) verifyFold(r *Record) error {
 		if i < r.tail() {
 			return fmt.Errorf("message %d is protected, and the fold would move it behind others", c.lead+i)
 		}
-		k := slices.IndexFunc(product, c.body[i].Equal)
+		k := slices.IndexFunc(product, func(m message.Message) bool { return c.standsFor(m, i) })
 		if k < 0 {
 			return fmt.Errorf("message %d is protected, and the fold would lose it", c.lead+i)
 		}
@@ -139,14 +131,17 @@ func (r *Record) tail() int {
 	return r.Runs[k].First
 }
 
-// holdsMessage reports whether a message is one of those that a fold covers.
+// holdsMessage reports whether a message is one of those that a fold covers, or
+// stands for one and is no worse.
 func (c *call) holdsMessage(r *Record, m message.Message) bool {
 	for _, run := range r.Runs {
 		if slices.ContainsFunc(c.body[run.First:run.Last+1], m.Equal) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(c.guard.within(c.body, r.Runs), func(i int) bool {
+		return c.standsFor(m, i) && noWorse(c.body[i], m) == nil
+	})
 }
 
 // verifyPairs checks that no call or result is torn apart that was not before.
@@ -157,7 +152,7 @@ func verifyPairs(before, after *View) error {
 	}
 	type torn struct {
 		rule message.Rule
-		at   Span
+		at   message.Run
 		id   string
 	}
 	had := map[torn]bool{}
@@ -172,13 +167,11 @@ func verifyPairs(before, after *View) error {
 	return nil
 }
 
-// origin is the span of a message, the same for a message and its rewrite.
-func (v *View) origin(i int) Span {
-	s := v.Span(i)
-	if s.Edit != nil && s.Edit.Kind == Rewrite {
-		s.Edit = nil
-	}
-	return s
+// origin is where a message comes from, the same for a message and its rewrite, and
+// for all that a fold has put, whatever it was rewritten to.
+func (v *View) origin(i int) message.Run {
+	s := v.span(i)
+	return message.Run{First: s.first, Last: s.last}
 }
 
 // noWorse checks that the second message breaks no rule by itself that the
@@ -326,7 +319,8 @@ func isMedia(p message.Part) bool {
 // onlyShortened checks a rewrite in the newest round: all parts but results
 // stay, and of a result so much that at least half of the new text is its
 // beginning and its end. Media may give way to a text that tells so, since those
-// that a provider rejects would be rejected in each call to come.
+// that a provider rejects would be rejected in each call to come; of the text
+// beside them, the last line of the new one is then what tells of them.
 func onlyShortened(before, after []message.Part) error {
 	if len(before) != len(after) {
 		return errors.New("the newest round keeps all its parts")
@@ -348,21 +342,28 @@ func onlyShortened(before, after []message.Part) error {
 // Whose result it is, is not looked at.
 func shortened(was, is message.ToolResult) bool {
 	if was.Content == is.Content {
-		return shortens(was.Text, is.Text)
+		return len(is.Text) < len(was.Text) && keepsEnds(was.Text, is.Text)
 	}
-	return is.Content == nil && isMedia(was.Content) && strings.HasPrefix(is.Text, was.Text) && strings.TrimSpace(is.Text) != ""
-}
-
-func shortens(before, after string) bool {
-	if len(after) >= len(before) {
+	if is.Content != nil || !isMedia(was.Content) || strings.TrimSpace(is.Text) == "" {
 		return false
 	}
+	if strings.HasPrefix(is.Text, was.Text) || keepsEnds(was.Text, is.Text) {
+		return true
+	}
+	k := strings.LastIndexByte(is.Text, '\n')
+	return k >= 0 && keepsEnds(was.Text, is.Text[:k])
+}
+
+// keepsEnds reports whether at least half of a text is the beginning and the end
+// of another one.
+func keepsEnds(before, after string) bool {
+	shorter := min(len(before), len(after))
 	head := 0
-	for head < len(after) && before[head] == after[head] {
+	for head < shorter && before[head] == after[head] {
 		head++
 	}
 	tail := 0
-	for tail < len(after)-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
+	for tail < shorter-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
 		tail++
 	}
 	return strings.TrimSpace(after) != "" && 2*(head+tail) >= len(after)

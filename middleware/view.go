@@ -156,8 +156,22 @@ func (v *View) Counter() tokens.Counter { return v.call.chain.meter.Counter }
 // that is the window, and the reserve shrinks with it. If nothing is known, it
 // returns false.
 func (v *View) Budget() (Budget, bool) {
+	s, _ := v.served()
+	window, _ := v.call.chain.windows.known(s)
+	return v.within(window)
+}
+
+// SureBudget is [View.Budget] without what is only guessed: a refusal without
+// numbers is a reason to send less, and none to send nothing.
+func (v *View) SureBudget() (Budget, bool) {
+	s, _ := v.served()
+	_, named := v.call.chain.windows.known(s)
+	return v.within(named)
+}
+
+// within returns the declared budget for a window that is told; 0: none is.
+func (v *View) within(told int) (Budget, bool) {
 	b, ok := v.declared()
-	told := v.call.chain.windows.known(served{v.req.Model, b.Window})
 	switch {
 	case told == 0, ok && told >= b.Window:
 		return b, ok

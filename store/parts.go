@@ -94,10 +94,12 @@ func single(p message.Part) (Content, bool) {
 	case message.ToolCall:
 		return Content{Data: p.Arguments}, true
 	case message.ToolResult:
-		if p.Content != nil {
+		switch {
+		case p.Content == nil:
+			return Content{Data: p.Text}, true
+		case p.Text == "":
 			return single(p.Content)
 		}
-		return Content{Data: p.Text}, true
 	case message.Opaque:
 		return Content{Data: p.Data}, true
 	}
@@ -144,10 +146,12 @@ func (t *transcript) part(p message.Part) error {
 		t.add("[calls " + p.Name + "]\n" + p.Arguments)
 	case message.ToolResult:
 		t.result(p)
+		if p.Content == nil || p.Text != "" {
+			t.add(p.Text)
+		}
 		if p.Content != nil {
 			return t.part(p.Content)
 		}
-		t.add(p.Text)
 	case message.Opaque:
 		t.add("[" + p.Kind + "]\n" + p.Data)
 	default:

@@ -50,6 +50,10 @@ func TestPutParts(t *testing.T) {
 			pieces(message.Text{Text: "before"}, image, message.Opaque{Kind: "k", Data: "d"}, message.Text{Text: "behind"}),
 			store.Content{Data: "[result look]\n\nbefore\n\n[image/png a plan.png, 4 bytes: recall " + imageHandle + "]\n\n[k]\nd\n\nbehind"},
 		},
+		"result with a text beside its image": {
+			[]message.Part{message.ToolResult{CallID: "c1", Name: "look", Text: "as asked", Content: image}},
+			store.Content{Data: "[result look]\n\nas asked\n\n[image/png a plan.png, 4 bytes: recall " + imageHandle + "]"},
+		},
 		"two results": {
 			[]message.Part{message.ToolResult{CallID: "c1", Text: "a"}, message.ToolResult{CallID: "c2", Name: "b", Text: "no", Error: true}},
 			store.Content{Data: "[result]\n\na\n\n[error b]\n\nno"},

@@ -81,8 +81,8 @@ func checkCompacting(t *rapid.T) {
 		require.NoError(t, err)
 		requireNoWorse(t, h, sent.Messages, "microcompact")
 		for _, e := range events {
-			if e.By == "fold" && c.broken { // it cuts a broken history at units, which may tear more
-				continue
+			if e.By == "fold" && c.broken {
+				continue // it does not look whose results it takes
 			}
 			require.NoError(t, e.Err, "it proposes nothing that breaks a rule: %v", e)
 			require.NotEqual(t, middleware.Refused, e.Kind, "it proposes nothing that is refused: %v", e)

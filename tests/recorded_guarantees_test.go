@@ -19,7 +19,7 @@ import (
 func TestRecordedGuarantees(t *testing.T) {
 	t.Parallel()
 	if raced {
-		fitRecorded(t, 90, 7, true)
+		fitRecorded(t, 90, 14, true)
 		return
 	}
 	fitRecorded(t, 10, 10, false)

@@ -229,44 +229,75 @@ func (r *reference) adopt(c *refCall) {
 // holding returns the edits that hold for this history. In place of one that
 // does not, what it covered is asked.
 func (c *refCall) holding(edits []*refEdit) []*refEdit {
+	for slices.ContainsFunc(edits, func(e *refEdit) bool { return !c.holds(e, edits) }) {
+		edits = c.heldBeside(edits, edits)
+	}
+	return edits
+}
+
+func (c *refCall) heldBeside(edits, all []*refEdit) []*refEdit {
 	var out []*refEdit
 	for _, e := range edits {
-		if c.holds(e) {
+		if c.holds(e, all) {
 			out = append(out, e)
 			continue
 		}
-		out = append(out, c.holding(e.under)...)
+		out = append(out, c.heldBeside(e.under, all)...)
 	}
 	return out
 }
 
-func (c *refCall) holds(e *refEdit) bool {
+func (c *refCall) holds(e *refEdit, beside []*refEdit) bool {
 	if e.last() >= len(c.ids) || c.ids[e.last()] != e.id {
 		return false
 	}
 	for _, u := range message.Units(c.body) {
-		if e.kind == middleware.Fold && e.covers(u.First) && u.Contains(e.last()) && u.Last > e.last() {
-			return false // a result has come since
+		if e.kind != middleware.Fold || !e.covers(u.First) || !u.Contains(e.last()) {
+			continue
+		}
+		for i := e.last() + 1; i <= u.Last; i++ {
+			if !slices.ContainsFunc(beside, func(o *refEdit) bool { return o.kind == middleware.Fold && o.covers(i) }) {
+				return false // a result has come since
+			}
 		}
 	}
-	for _, i := range e.at {
-		if c.body[i].Hints.Pinned && !slices.ContainsFunc(e.msgs, c.body[i].Equal) {
-			return false
+	if e.kind == middleware.Rewrite {
+		return c.keepsProtected(e.at[0], e.parts)
+	}
+	return !slices.ContainsFunc(e.at, func(i int) bool {
+		return c.protected[i] != 0 && !slices.ContainsFunc(e.msgs, func(m message.Message) bool { return c.standsFor(m, i) })
+	})
+}
+
+// keepsProtected reports whether parts leave of a message what is protected.
+func (c *refCall) keepsProtected(i int, parts []message.Part) bool {
+	was, p := c.body[i], c.protected[i]
+	if p&middleware.Whole != 0 || p&middleware.Words != 0 && !slices.Equal(refTexts(was.Parts), refTexts(parts)) {
+		return false
+	}
+	if p&middleware.Fresh != 0 && !refShortened(was.Parts, parts) {
+		return false
+	}
+	newest := !slices.ContainsFunc(c.body[i:], func(m message.Message) bool { return m.Role == message.RoleUser })
+	return !newest || thinkingLeft(parts, was.Parts)
+}
+
+func refTexts(parts []message.Part) []string {
+	var out []string
+	for _, p := range parts {
+		if t, ok := p.(message.Text); ok {
+			out = append(out, t.Text)
 		}
 	}
-	question := -1
-	for i, m := range c.body {
-		if m.Role == message.RoleUser {
-			question = i
-		}
-	}
-	switch {
-	case question < 0 || !e.covers(question):
-		return true
-	case e.kind == middleware.Rewrite:
-		return c.body[question].Text() == (message.Message{Parts: e.parts}).Text()
-	}
-	return slices.ContainsFunc(e.msgs, c.body[question].Equal)
+	return out
+}
+
+// standsFor reports whether a message is a protected one, or what a rewrite could
+// make of it.
+func (c *refCall) standsFor(m message.Message, i int) bool {
+	was := c.body[i]
+	return was.Equal(m) || was.Role == m.Role && was.Name == m.Name && c.keepsProtected(i, m.Parts) &&
+		thinkingLeft(was.Parts, m.Parts) && slices.Equal(skeleton(was.Parts), skeleton(m.Parts))
 }
 
 // items applies the edits, position by position.
@@ -328,7 +359,7 @@ func (c *refCall) protectionOf(it refItem) middleware.Protection {
 	}
 	var p middleware.Protection
 	for _, i := range it.edit.at {
-		if c.body[i].Equal(it.msg) {
+		if c.protected[i] != 0 && c.standsFor(it.msg, i) {
 			p |= c.protected[i]
 		}
 	}
@@ -546,18 +577,8 @@ func (e *refEdit) shallow(levels int) *refEdit {
 
 func (c *refCall) mayRewrite(e *refEdit) bool {
 	i := e.at[0]
-	was, p := c.body[i], c.protected[i]
-	if p&middleware.Whole != 0 || p&middleware.Words != 0 && was.Text() != (message.Message{Parts: e.parts}).Text() {
-		return false
-	}
-	if p&middleware.Fresh != 0 && !refShortened(was.Parts, e.parts) {
-		return false
-	}
-	newest := !slices.ContainsFunc(c.body[i:], func(m message.Message) bool { return m.Role == message.RoleUser })
-	if !thinkingLeft(was.Parts, e.parts) || newest && !thinkingLeft(e.parts, was.Parts) {
-		return false
-	}
-	return slices.Equal(skeleton(was.Parts), skeleton(e.parts)) &&
+	was := c.body[i]
+	return c.keepsProtected(i, e.parts) && thinkingLeft(was.Parts, e.parts) && slices.Equal(skeleton(was.Parts), skeleton(e.parts)) &&
 		within(faults(message.Message{Role: was.Role, Parts: e.parts}), faults(was))
 }
 
@@ -565,14 +586,17 @@ func (c *refCall) mayRewrite(e *refEdit) bool {
 // result that follow one another count once.
 func skeleton(parts []message.Part) []string {
 	var out []string
+	nth := 0 // calls and opaque parts that are the same are still several
 	for _, p := range parts {
 		switch p := p.(type) {
 		case message.ToolCall:
-			out = append(out, "call "+p.ID+" "+p.Name)
+			nth++
+			out = append(out, fmt.Sprint("call ", nth, " ", p.ID, " ", p.Name))
 		case message.ToolResult:
 			out = append(out, fmt.Sprint("result ", p.CallID, " ", p.Name, " ", p.Error))
 		case message.Opaque:
-			out = append(out, "opaque "+p.Kind+" "+p.Data)
+			nth++
+			out = append(out, fmt.Sprint("opaque ", nth, " ", p.Kind, " ", p.Data))
 		case message.Text, message.Thinking, message.Media:
 			out = append(out, "")
 		}
@@ -645,14 +669,16 @@ func (c *refCall) mayFold(e *refEdit) bool {
 				return false // it would stand behind a message that stays
 			}
 		}
-		k := slices.IndexFunc(product, c.body[i].Equal)
+		k := slices.IndexFunc(product, func(m message.Message) bool { return c.standsFor(m, i) })
 		if k < 0 {
 			return false
 		}
 		product = product[k+1:]
 	}
 	for _, m := range e.msgs {
-		own := slices.ContainsFunc(e.at, func(i int) bool { return c.body[i].Equal(m) })
+		own := slices.ContainsFunc(e.at, func(i int) bool {
+			return c.body[i].Equal(m) || c.protected[i] != 0 && c.standsFor(m, i) && within(faults(m), faults(c.body[i]))
+		})
 		if !own && len(faults(m)) > 0 {
 			return false
 		}

@@ -59,7 +59,13 @@ func (w *wild) adorn(m *message.Message) {
 			m.Parts = append(m.Parts, w.media())
 		}
 	case message.RoleTool:
-		if r, ok := m.Parts[0].(message.ToolResult); ok && w.dice.roll("picture in a result", 8) == 7 {
+		r, ok := m.Parts[0].(message.ToolResult)
+		switch picture := w.dice.roll("picture in a result", 16); {
+		case !ok:
+		case picture == 15 && r.Content == nil:
+			r.Content = w.media() // beside its text
+			m.Parts[0] = r
+		case picture >= 14:
 			m.Parts = append(m.Parts, message.ToolResult{CallID: r.CallID, Name: r.Name, Content: w.media()})
 		}
 	case message.RoleSystem:

@@ -60,8 +60,12 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	for _, n := range r.Refused {
-		if n.Kind == middleware.Misconfigured || n.Kind == middleware.Overhead {
+		switch n.Kind {
+		case middleware.Misconfigured, middleware.Overhead:
 			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+" cannot work: "+n.Why))
+		case middleware.Failed:
+			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+" made no edit: "+n.Why))
+		default: // the report has it
 		}
 	}
 	_, err = std.out.Write(out)

@@ -45,6 +45,7 @@ func TestApplyArchives(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	status, stdout, stderr := exec(t, in, "apply", "--chain", write(t, chain), "--archive", file)
 	require.Zero(t, status, stderr)
+	require.Contains(t, stderr, "laconic: apply: contextedit made no edit: archive what goes: store: open: ", "who looks at the terminal alone")
 	require.Contains(t, stdout, said, "what cannot be kept stays")
 	require.Contains(t, stdout, "store: open: ", "and the report says why")
 }

@@ -35,6 +35,7 @@ func (n *notes) answer() answer {
 		PackagesWithoutExample: append([]string{}, n.bare...),
 		Lost:                   n.lost,
 	}
+	slices.SortFunc(n.found, func(a, b finding) int { return cmp.Compare(a.file, b.file) })
 	for _, f := range n.found {
 		for _, s := range f.names {
 			a.Undocumented = append(a.Undocumented, name{File: n.name(f.file), Name: s})

@@ -6,6 +6,7 @@
 //	go run ./examples/react-agent
 //	go run ./examples/react-agent -window 8000
 //	go run ./examples/react-agent -window 8000 -chain none
+//	go run ./examples/react-agent -chain microcompact
 //	go run ./examples/react-agent -chain chain.yaml
 //	go run ./examples/react-agent -model openai:gpt-4.1-mini -task "Which package has no tests?"
 package main
@@ -25,7 +26,9 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/react"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
@@ -43,10 +46,12 @@ const audits = `Find the exported names without a doc comment, the five longest 
 
 // chains are what -chain can name beside chain files.
 var chains = map[string]func() middleware.Middleware{
-	"default":     func() middleware.Middleware { return middleware.Chain(clearing(), fit.New(fit.Options{})) },
-	"contextedit": clearing,
-	"fit":         func() middleware.Middleware { return fit.New(fit.Options{}) },
-	"none":        func() middleware.Middleware { return middleware.Chain() },
+	"default":      func() middleware.Middleware { return middleware.Chain(clearing(), fit.New(fit.Options{})) },
+	"contextedit":  clearing,
+	"microcompact": func() middleware.Middleware { return microcompact.New(microcompact.Options{}) },
+	"trim":         func() middleware.Middleware { return trim.New(trim.Options{}) },
+	"fit":          func() middleware.Middleware { return fit.New(fit.Options{}) },
+	"none":         func() middleware.Middleware { return middleware.Chain() },
 }
 
 // clearing clears old tool results, but for the list of files, which is needed

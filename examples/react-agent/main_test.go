@@ -168,13 +168,16 @@ func TestLosses(t *testing.T) {
 	clearing := contextedit.Options{Trigger: trigger.Tokens(6000), Keep: -1, ClearToolInputs: true}
 	keeping := clearing
 	keeping.ExcludeTools = []string{"list_files"}
+	recalling := clearing
+	recalling.Keep = 5 // the list, and what is read at a time
 	for _, c := range []struct {
 		name  string
 		chain middleware.Middleware
 		right bool
 	}{
 		{"results but for the list", contextedit.New(keeping), true},
-		{"the list too", contextedit.New(clearing), false},
+		{"the list too, which is recalled", contextedit.New(recalling), true},
+		{"the pages too, while it asks for the list", contextedit.New(clearing), false},
 		{"notes", forget(func(m message.Message, i, last int) message.Message {
 			if m.Role == message.RoleAssistant && i < last {
 				m.Parts = append([]message.Part{message.Text{Text: "[cleared]"}}, m.Parts[1:]...)
@@ -203,6 +206,34 @@ func TestLosses(t *testing.T) {
 			} else {
 				require.NotEqual(t, want, a)
 			}
+		})
+	}
+}
+
+// What an editor takes out can be had again: no chain spares what the audit rests
+// on, and each audit is right.
+func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
+	for name, chain := range map[string]string{
+		"contextedit":  "{use: contextedit, trigger: {fraction: 0.75}, keep: 5}",
+		"microcompact": "{use: microcompact}",
+		"trim":         "{use: trim}",
+		"all":          "{use: microcompact}, {use: contextedit, trigger: {fraction: 0.75}, keep: 5}, {use: trim}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := large(t)
+			file := filepath.Join(write(t, map[string]string{"chain.yaml": "chain: [" + chain + ", {use: fit}]\n"}), "chain.yaml")
+			status, stdout, stderr := exec(t, "-plain", "-chain", file, "-dir", dir, "-window", "12000")
+			require.Zero(t, status, stderr)
+			require.Regexp(t, `(?m)^ +\d+ .* recall`, stdout)
+
+			status, stdout, stderr = exec(t, "-json", "-chain", file, "-dir", dir, "-window", "12000")
+			require.Zero(t, status, stderr)
+			r, a := decode(t, stdout)
+			require.Equal(t, byAST(t, dir), a)
+			require.Zero(t, r.Violations)
+			require.NotEmpty(t, r.Edits)
 		})
 	}
 }
@@ -261,7 +292,7 @@ func TestUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, default, fit, none, or a chain file`},
+		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, default, fit, microcompact, none, trim, or a chain file`},
 		{[]string{"-window", "500"}, "more than the 500"},
 		{[]string{"-window", "many"}, "invalid value"},
 		{[]string{"-nonsense"}, "not defined"},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
 )
 
 // batch is how many pages the stand-in reads at a time.
@@ -18,13 +19,16 @@ const batch = 4
 // from the messages: the list of files from the result of list_files, all else
 // from the texts of its own earlier answers.
 type notes struct {
-	files []file    // as listed; files are numbered from 1
-	found []finding // names without a doc comment
-	bare  []string  // packages without an Example
-	lost  []string  // what it asked for and did not get
-	begun bool      // it knows where it is
-	at    place     // how far it has read
-	open  string    // the source that leads there, see undocumented
+	files   []file         // as listed; files are numbered from 1
+	cleared store.Handle   // of the list of files, if it was cleared
+	left    []store.Handle // of messages that were left out
+	known   []store.Handle // of these, the ones that it has looked into
+	found   []finding      // names without a doc comment
+	bare    []string       // packages without an Example
+	lost    []string       // what it asked for and did not get
+	begun   bool           // it knows where it is
+	at      place          // how far it has read
+	open    string         // the source that leads there, see undocumented
 }
 
 type finding struct {
@@ -36,6 +40,8 @@ type finding struct {
 type place struct {
 	file, line int
 }
+
+func (p place) before(q place) bool { return p.file < q.file || p.file == q.file && p.line < q.line }
 
 // page is a run of lines of a file.
 type page struct {
@@ -50,25 +56,44 @@ var (
 	lostNote  = regexp.MustCompile(`^no result: (.+)$`)
 	placeNote = regexp.MustCompile(`^read to (\d+):(\d+)(?: in (".*"))?$`)
 	listHead  = regexp.MustCompile(`^\d+ of \d+ Go files, `)
+	hitsOf    = regexp.MustCompile(`^\[\d+ matching in `)
 	listLine  = regexp.MustCompile(`^\d+ (.+) (\d+)$`)
 )
 
-// recall gathers the notes.
-func recall(msgs []message.Message) *notes {
+// gather gathers the notes.
+func gather(msgs []message.Message) *notes {
 	n := &notes{}
+	calls := map[string]message.ToolCall{}
 	for _, m := range msgs {
-		for r := range m.Results() {
-			if listHead.MatchString(r.Text) {
-				n.list(r.Text)
-			}
+		for c := range m.Calls() {
+			calls[c.ID] = c
 		}
-		if m.Role == message.RoleAssistant {
+		for r := range m.Results() {
+			n.result(calls[r.CallID], r.Text)
+		}
+		switch m.Role {
+		case message.RoleAssistant:
 			for line := range strings.Lines(m.Text()) {
 				n.take(strings.TrimSuffix(line, "\n"))
 			}
+		case message.RoleUser:
+			n.left = append(n.left, store.HandlesIn(m.Text())...)
+		case message.RoleSystem, message.RoleTool:
 		}
 	}
 	return n
+}
+
+// result takes in what a call has brought.
+func (n *notes) result(call message.ToolCall, text string) {
+	switch handles := store.HandlesIn(text); {
+	case listHead.MatchString(text):
+		n.list(text)
+	case call.Name == store.RecallTool && hitsOf.MatchString(text):
+		n.recalled(store.Asked(call), text)
+	case call.Name == "list_files" && len(handles) > 0:
+		n.cleared = handles[0]
+	}
 }
 
 func (n *notes) list(text string) {
@@ -85,24 +110,34 @@ func (n *notes) take(line string) {
 	if m := foundNote.FindStringSubmatch(line); m != nil {
 		n.add(number(m[1]), strings.Split(m[2], ", "))
 	}
-	if m := bareNote.FindStringSubmatch(line); m != nil {
+	if m := bareNote.FindStringSubmatch(line); len(m) > 0 && !slices.Contains(n.bare, m[1]) {
 		n.bare = append(n.bare, m[1])
 	}
-	if m := lostNote.FindStringSubmatch(line); m != nil {
+	if m := lostNote.FindStringSubmatch(line); len(m) > 0 && !slices.Contains(n.lost, m[1]) {
 		n.lost = append(n.lost, m[1])
 	}
 	if m := placeNote.FindStringSubmatch(line); m != nil {
-		n.begun, n.at = true, place{file: number(m[1]), line: number(m[2])}
+		at := place{file: number(m[1]), line: number(m[2])}
+		if n.begun && at.before(n.at) {
+			return // it was left out since, and is recalled
+		}
+		n.begun, n.at = true, at
 		n.open, _ = strconv.Unquote(m[3])
 	}
 }
 
+// add notes names of a file, but those that it has noted.
 func (n *notes) add(file int, names []string) {
-	if k := len(n.found) - 1; k >= 0 && n.found[k].file == file {
-		n.found[k].names = append(n.found[k].names, names...)
-		return
+	i := slices.IndexFunc(n.found, func(f finding) bool { return f.file == file })
+	if i < 0 {
+		i = len(n.found)
+		n.found = append(n.found, finding{file: file})
 	}
-	n.found = append(n.found, finding{file: file, names: names})
+	for _, name := range names {
+		if !slices.Contains(n.found[i].names, name) {
+			n.found[i].names = append(n.found[i].names, name)
+		}
+	}
 }
 
 // study takes in the newest results and returns what to write down about them.

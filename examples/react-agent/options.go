@@ -51,7 +51,7 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.model, "model", noModel, "a real model in place of the stand-in: openai:`NAME` or ollama:NAME")
 	flags.IntVar(&o.window, "window", 12_000, "window of the model, in `tokens`")
 	flags.StringVar(&o.chain, "chain", "default",
-		"what edits the context: default (contextedit, then fit), contextedit, fit, none or a chain `file`")
+		"what edits the context: default (contextedit, then fit), contextedit, microcompact, trim, fit, none or a chain `file`")
 	flags.BoolVar(&o.plain, "plain", false, "no colours, ASCII only")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead")
 

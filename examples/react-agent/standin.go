@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -55,17 +56,17 @@ func rejection(kind middleware.Kind, err error) error {
 }
 
 // reply returns the next message: first it looks around, then it reads page by
-// page and writes down what it finds, at last it answers.
+// page and writes down what it finds, at last it answers. What it needs and does
+// not see any more, it asks for by the handle that it sees instead.
 func reply(msgs []message.Message) (message.Message, error) {
-	question, newest, calls := -1, -1, 0
+	question := slices.IndexFunc(msgs, func(m message.Message) bool { return m.Role == message.RoleUser })
+	newest, last := -1, 0
 	for i, m := range msgs {
-		switch m.Role {
-		case message.RoleUser:
-			question, newest = i, -1
-		case message.RoleAssistant:
-			newest = i
-			calls += len(slices.Collect(m.Calls()))
-		case message.RoleSystem, message.RoleTool:
+		for c := range m.Calls() {
+			last = max(last, number(c.ID))
+			if c.Name != store.RecallTool {
+				newest = i
+			}
 		}
 	}
 	switch {
@@ -74,23 +75,30 @@ func reply(msgs []message.Message) (message.Message, error) {
 	case newest < 0:
 		return message.Assistant(
 			message.Text{Text: "First the files, and where the examples are."},
-			toolCall(calls+1, "list_files", listArgs{}),
-			toolCall(calls+2, "search", searchArgs{Pattern: `^func Example\w*\(\)`}),
+			toolCall(last+1, "list_files", listArgs{}),
+			toolCall(last+2, "search", searchArgs{Pattern: `^func Example\w*\(\)`}),
 		), nil
+	}
+	n := gather(msgs[question:])
+	asked := askedFor(msgs[newest:])
+	if again := n.again(asked); n.begun && n.files == nil && len(again) > 0 {
+		return ask("The list of files again.", last, again), nil
 	}
 	var results []message.ToolResult
 	for _, m := range msgs[newest:] {
 		results = slices.AppendSeq(results, m.Results())
 	}
-	n := recall(msgs[question:])
 	parts := []message.Part{message.Text{Text: n.study(results)}}
 	for i, p := range n.plan() {
-		parts = append(parts, toolCall(calls+1+i, "read_file", readArgs{Path: n.name(p.file), From: p.from}))
+		parts = append(parts, toolCall(last+1+i, "read_file", readArgs{Path: n.name(p.file), From: p.from}))
 	}
-	if len(parts) == 1 { // nothing left to read
-		return message.Assistant(message.Text{Text: compact(n.answer())}), nil
+	if len(parts) > 1 {
+		return message.Assistant(parts...), nil
 	}
-	return message.Assistant(parts...), nil
+	if again := n.again(asked); len(again) > 0 {
+		return ask("My notes again.", last, again), nil
+	}
+	return message.Assistant(message.Text{Text: compact(n.answer())}), nil
 }
 
 func toolCall(id int, tool string, arguments any) message.ToolCall {

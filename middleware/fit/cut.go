@@ -113,7 +113,7 @@ func (s *sketch) fixed(floor *sketch, unit message.Limit) []piece {
 		}
 		for k, part := range s.now[i].Parts {
 			if _, longer := s.bareNote(i, k); longer && p&middleware.Fresh == 0 || cuttable(part, p) {
-				pieces = append(pieces, piece{at: i, k: k, size: s.sizeOf(part, unit), atom: !isText(part)})
+				pieces = append(pieces, s.piece(i, k, unit))
 			}
 		}
 	}
@@ -135,16 +135,24 @@ func cuttable(p message.Part, by middleware.Protection) bool {
 	return false
 }
 
-// isText reports whether a head and a tail of the part can stay.
-func isText(p message.Part) bool {
-	switch p := p.(type) {
+// piece returns part k of a message as a piece.
+func (s *sketch) piece(at, k int, unit message.Limit) piece {
+	p := s.now[at].Parts[k]
+	return piece{at: at, k: k, size: s.sizeOf(p, unit), atom: s.isAtom(at, k)}
+}
+
+// isAtom reports whether no head and tail of a part can stay. Of media beside a
+// text, which go before the text does, there is none; unless they are as small as
+// the note that would stand for them.
+func (s *sketch) isAtom(at, k int) bool {
+	switch p := s.now[at].Parts[k].(type) {
 	case message.Text:
-		return true
+		return false
 	case message.ToolResult:
-		return p.Content == nil
+		return p.Content != nil && (p.Text == "" || s.mayDropMedia(at, k))
 	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
 	}
-	return false
+	return true
 }
 
 func sum(pieces []piece) int {
@@ -158,7 +166,7 @@ func sum(pieces []piece) int {
 // level makes the largest pieces smaller until all have no more than allowed:
 // none keeps more than it takes to spare the smaller ones.
 func (s *sketch) level(pieces []piece, unit message.Limit, allowed int) {
-	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
+	slices.SortStableFunc(pieces, larger)
 	for {
 		limit := levelOf(pieces, allowed)
 		k := slices.IndexFunc(pieces, func(p piece) bool { return p.atom && p.size > limit })
@@ -170,10 +178,19 @@ func (s *sketch) level(pieces []piece, unit message.Limit, allowed int) {
 			}
 			return
 		}
-		s.cut(pieces[k].at, pieces[k].k, unit, 0)
+		at, nth := pieces[k].at, pieces[k].k
+		r, _ := s.now[at].Parts[nth].(message.ToolResult)
+		s.cut(at, nth, unit, 0)
 		pieces = slices.Delete(pieces, k, k+1)
+		if p := s.piece(at, nth, unit); r.Text != "" && !p.atom { // there is a text beside the media
+			pieces = append(pieces, p)
+			slices.SortStableFunc(pieces, larger)
+		}
 	}
 }
+
+// larger orders pieces, the largest first.
+func larger(a, b piece) int { return cmp.Compare(b.size, a.size) }
 
 // levelOf returns the size to which pieces, the largest first, must be cut so
 // that together they have no more than allowed.
@@ -207,17 +224,22 @@ func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
 		old.Arguments = store.Arguments(s.handleOf(given))
 		p = old
 	case message.ToolResult:
-		if old.Content == nil {
-			old.Text = s.shorten(given, unit, limit)
-			p = old
-			break
+		if s.dropMedia(at, k) {
+			return
 		}
-		p, _ = withoutMedia(old, s.handleOf(old))
+		if old.Content != nil { // which is small, and stays
+			beside := old
+			beside.Text = ""
+			limit -= s.sizeOf(beside, unit)
+		}
+		old.Text = s.shorten(given, unit, limit)
+		p = old
 	case message.Media:
-		p, _ = withoutMedia(old, s.handleOf(old))
+		s.dropMedia(at, k)
+		return
 	case message.Thinking, message.Opaque: // as they are, or not at all
 	}
-	if p != nil && p != s.now[at].Parts[k] {
+	if p != s.now[at].Parts[k] {
 		s.came(p, given)
 		s.rewrite(at, replaced(s.now[at].Parts, k, p))
 	}

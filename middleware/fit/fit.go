@@ -51,6 +51,36 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if excess == nil {
 		return nil, nil
 	}
+	if plan := f.best(j, excess[0]); plan != nil {
+		return plan, nil
+	}
+	plan, after, err := f.least(j, excess[0])
+	if err == nil && after.excess() == nil {
+		return plan, nil
+	}
+	sure := f.judgeBy(v, true)
+	if sure.room == j.room {
+		return nil, err
+	}
+	// A guess refuses nothing: what cannot be made to fit into it is sent whole, or,
+	// if the provider has just refused that, as short as it can be.
+	if err == nil && attemptOf(ctx).again && f.judgeBy(after.view, true).excess() == nil {
+		return plan, nil
+	}
+	if excess = sure.excess(); excess == nil {
+		return nil, nil
+	}
+	if plan := f.best(sure, excess[0]); plan != nil {
+		return plan, nil
+	}
+	if plan, after, err = f.least(sure, excess[0]); err != nil || after.excess() != nil {
+		return nil, err
+	}
+	return plan, nil
+}
+
+// best returns the plan that makes a view fit and leaves the most of it, or nil.
+func (f *fitter) best(j *judgement, excess message.Excess) *middleware.Plan {
 	var margin load
 	var best *middleware.Plan
 	most := -1 // tokens of the view that the best plan makes
@@ -59,7 +89,7 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		if !s.shrink(j.roomBeside(s.before).less(margin), f.opts.Target) {
 			break
 		}
-		plan, after, err := f.try(s, excess[0])
+		plan, after, err := f.try(s, excess)
 		if err != nil { // as in a history that is broken, which cannot be cut everywhere
 			break
 		}
@@ -70,22 +100,20 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		if n := after.view.Counted(); n > most {
 			best, most = plan, n
 		}
-		spare := v.Charged(j.added-after.added) + margin.tokens // that was kept free for repairs of what is gone
+		spare := j.view.Charged(j.added-after.added) + margin.tokens // that was kept free for repairs of what is gone
 		if float64(spare) <= spareShare*float64(j.room) {
 			break
 		}
 		margin.tokens -= spare
 	}
-	if best != nil {
-		return best, nil
-	}
+	return best
+}
+
+// least returns the plan that leaves the least, and what is to be known of its view.
+func (f *fitter) least(j *judgement, excess message.Excess) (*middleware.Plan, *judgement, error) {
 	s := f.sketch(j)
 	s.leaveLeast()
-	plan, after, err := f.try(s, excess[0])
-	if err != nil || after.excess() != nil {
-		return nil, err
-	}
-	return plan, nil
+	return f.try(s, excess)
 }
 
 // try returns the plan of a sketch, and what is to be known of the view that it
@@ -97,7 +125,7 @@ func (f *fitter) try(s *sketch, excess message.Excess) (*middleware.Plan, *judge
 	if err != nil {
 		return nil, nil, err
 	}
-	j := f.judge(v)
+	j := f.judgeBy(v, s.sure)
 	if j.excess() == nil {
 		f.keep(j)
 	}
@@ -120,13 +148,14 @@ func beyond(excess []message.Excess) load {
 }
 
 // mend repairs what is about to be sent. It fails if that is too much.
-func (f *fitter) mend(_ context.Context, v *middleware.View) (*message.Mended, error) {
-	j := f.judge(v)
+func (f *fitter) mend(ctx context.Context, v *middleware.View) (*message.Mended, error) {
+	j := f.judgeBy(v, true)
 	excess := j.excess()
 	f.keep(j)
 	if excess != nil {
 		return nil, f.tooMuch(j, excess[0])
 	}
+	attemptOf(ctx).sent.Store(int64(j.charged()))
 	return j.mended, nil
 }
 

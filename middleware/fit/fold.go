@@ -68,11 +68,15 @@ func (s *sketch) unnote() {
 // summary of somebody else that was shortened.
 func (s *sketch) isNote(i int) bool {
 	e := s.view.Span(i).Edit
-	if e == nil || e.By != Name || e.Kind != middleware.Fold {
+	if e == nil || e.By != Name || e.Kind != middleware.Fold || len(e.Messages) != 1 {
 		return false
 	}
-	shortened := len(e.Under) == 1 && e.Under[0].By != Name && slices.Equal(e.Under[0].Runs, e.Runs)
-	return !shortened || s.says(s.view.At(i))
+	for len(e.Under) == 1 && slices.Equal(e.Under[0].Runs, e.Runs) { // a fold whose product was rewritten
+		if e = e.Under[0]; e.By != Name {
+			return s.says(s.view.At(i))
+		}
+	}
+	return true
 }
 
 // block is a run of messages that may be folded alone.

@@ -89,7 +89,7 @@ func (f *fitter) irreducible(j *judgement) *Irreducible {
 	s.leaveLeast()
 	least := j
 	if v, err := j.view.Preview(Name, &middleware.Plan{Edits: s.edits()}); err == nil {
-		least = f.judge(v)
+		least = f.judgeBy(v, j.sure)
 	}
 	excess := least.excess()
 	if excess == nil {

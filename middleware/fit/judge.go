@@ -14,7 +14,8 @@ type judgement struct {
 	known  bool // the rules are those of the model's provider, or the option's
 	limits message.Limits
 	budget middleware.Budget
-	room   int // tokens that the request may have
+	sure   bool // the budget is no guess
+	room   int  // tokens that the request may have
 
 	mended   *message.Mended   // what is sent in place of the view; nil: the view itself
 	added    int               // tokens by the meter that the repairs add
@@ -31,9 +32,16 @@ type judgement struct {
 // judge tells what is to be known of a view: what is wrong with it, and what it
 // weighs. Of a conversation that was judged before, only what is new is looked
 // at, as long as nothing was wrong.
-func (f *fitter) judge(v *middleware.View) *judgement {
-	j := &judgement{view: v, room: unbounded}
-	if b, ok := v.Budget(); ok {
+func (f *fitter) judge(v *middleware.View) *judgement { return f.judgeBy(v, false) }
+
+// judgeBy is judge, if it is to be sure, by a window that is no guess.
+func (f *fitter) judgeBy(v *middleware.View, sure bool) *judgement {
+	j := &judgement{view: v, sure: sure, room: unbounded}
+	budget := v.Budget
+	if sure {
+		budget = v.SureBudget
+	}
+	if b, ok := budget(); ok {
 		j.budget, j.room = b, b.Room()
 	}
 	j.rules, j.known = f.rulesOf(v)

@@ -129,7 +129,7 @@ func (s *sketch) dropLargest(r, target room) {
 		if s.total.bytes <= target.bytes {
 			return
 		}
-		s.cut(a.at, a.k, message.RequestBytes, 0)
+		s.dropMedia(a.at, a.k)
 	}
 }
 
@@ -174,7 +174,7 @@ func (s *sketch) drop(media []attachment, of func(attachment) int, must, should 
 			return
 		}
 		if n := of(a); n > 0 {
-			s.cut(a.at, a.k, message.RequestBytes, 0)
+			s.dropMedia(a.at, a.k)
 			gone += n
 		}
 	}

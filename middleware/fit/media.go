@@ -64,20 +64,52 @@ func (s *sketch) bareNote(at, k int) (bare message.Text, longer bool) {
 	return bare, len(bare.Text) < len(note.Text)
 }
 
+// dropMedia puts a note in place of one part that is media, or of the media that
+// a result holds, if that is smaller, and reports whether it did.
+func (s *sketch) dropMedia(at, k int) bool {
+	without, ok := withoutMedia(s.now[at].Parts[k], s.mediaHandle(s.now[at].Parts[k]))
+	return ok && s.rewrite(at, replaced(s.now[at].Parts, k, without))
+}
+
+// mayDropMedia reports whether [sketch.dropMedia] would do something.
+func (s *sketch) mayDropMedia(at, k int) bool {
+	without, ok := withoutMedia(s.now[at].Parts[k], s.mediaHandle(s.now[at].Parts[k]))
+	if ok {
+		_, _, ok = s.lighter(at, replaced(s.now[at].Parts, k, without))
+	}
+	return ok
+}
+
 // noteOn returns the text that stands in place of media.
 func noteOn(m message.Media, h store.Handle) string {
 	const longest = 60 // of a name, in bytes
+	fits := func(what string) bool {
+		return what != "" && len(what) <= longest && !strings.ContainsAny(what, "\r\n")
+	}
 	what := strings.ToValidUTF8(m.Name, "?")
-	if what == "" || len(what) > longest {
+	if !fits(what) {
 		what, _, _ = strings.Cut(m.Type, ";")
 	}
-	if what == "" || len(what) > longest {
+	if !fits(what) {
 		what = "media"
 	}
 	if !h.IsZero() {
-		return fmt.Sprintf("(%s: left out of the request; %s %s)", what, store.RecallTool, h)
+		return fmt.Sprintf("(%s%s; %s %s)", what, isLeftOut, store.RecallTool, h)
 	}
-	return fmt.Sprintf("(%s: left out of the request)", what)
+	return fmt.Sprintf("(%s%s)", what, isLeftOut)
+}
+
+// isLeftOut is what a note says of media.
+const isLeftOut = ": left out of the request"
+
+// noted cuts a text before the note on media that it ends with, if it does.
+func noted(text string) (said, note string, ok bool) {
+	k := strings.LastIndexByte(text, '\n')
+	if k < 0 {
+		return text, "", false
+	}
+	said, note = text[:k], text[k+1:]
+	return said, note, strings.HasPrefix(note, "(") && strings.HasSuffix(note, ")") && strings.Contains(note, isLeftOut)
 }
 
 // replaced returns the parts with another one at k.

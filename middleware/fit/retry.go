@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -25,19 +26,45 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 				return emit(d)
 			}
 		}
-		resp, err := next(ctx, req, watched)
+		var once, twice attempt
+		twice.again = true
+		resp, err := next(once.in(ctx), req, watched)
 		first, tooLong := middleware.ReadExcess(err)
 		if !tooLong || begun || ctx.Err() != nil {
 			return resp, err
 		}
-		resp, err = next(ctx, req.Again(), watched)
+		resp, err = next(twice.in(ctx), req.Again(), watched)
 		if second, still := middleware.ReadExcess(err); still {
+			then := "once more"
+			if twice.sent.Load() < once.sent.Load() {
+				then = "the shortened one"
+			}
 			return nil, &middleware.Error{Kind: middleware.Overflow, Op: Name, Err: fmt.Errorf(
-				"the provider refused the request as too long%s, and the shortened one%s; set Request.Budget to what it serves: %w",
-				numbers(first), numbers(second), err)}
+				"the provider refused the request as too long%s, and %s%s; set Request.Budget to what it serves: %w",
+				numbers(first), then, numbers(second), err)}
 		}
 		return resp, err
 	}
+}
+
+// attempt is one of two that a call has.
+type attempt struct {
+	again bool         // the provider has refused the first
+	sent  atomic.Int64 // tokens
+}
+
+type attemptKey struct{}
+
+func (a *attempt) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, attemptKey{}, a)
+}
+
+// attemptOf returns the attempt that a context belongs to; without one, a first.
+func attemptOf(ctx context.Context) *attempt {
+	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
+		return a
+	}
+	return new(attempt)
 }
 
 // restart plans anew if another call on the same history was quicker, and wanted

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -210,5 +211,108 @@ func TestCallsAtTheSameTime(t *testing.T) {
 		}
 		wg.Wait()
 		require.NoError(t, errors.Join(errs...), "each call fits into its own window")
+	}
+}
+
+// moody is a provider that refuses what it is told to, without a number.
+type moody struct {
+	refuses func(call, sent int) bool
+	sent    []int
+	refused int
+}
+
+func (m *moody) model(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+	n := (tokens.Meter{Counter: tokens.Chars4{}}).Request(req.Messages, req.Tools)
+	m.sent = append(m.sent, n)
+	if m.refuses(len(m.sent), n) {
+		m.refused++
+		return nil, overflow("context_length_exceeded")
+	}
+	return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: message.Usage{Input: n, Output: 1}}, nil
+}
+
+// TestSpuriousRefusal has refusals that cannot mean what they say, or are not to be
+// relied on: the error is honest, and no later call suffers.
+func TestSpuriousRefusal(t *testing.T) {
+	t.Parallel()
+	ask := func(model middleware.Model, text string) error {
+		_, err := model(t.Context(), &middleware.Request{Messages: []message.Message{message.User(text)}, Budget: &middleware.Budget{Window: 100_000}}, nil)
+		return err
+	}
+	fits := func(p *moody) middleware.Model {
+		return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.OpenAI}))(p.model)
+	}
+	t.Run("of a few tokens", func(t *testing.T) {
+		t.Parallel()
+		p := &moody{refuses: func(call, _ int) bool { return call <= 2 }}
+		model := fits(p)
+		err := ask(model, "hello")
+		require.Equal(t, middleware.Overflow, middleware.KindOf(err))
+		require.ErrorContains(t, err, "refused the request as too long, and once more; set Request.Budget to what it serves: ")
+		require.NoError(t, ask(model, "hello again, "+strings.Repeat("word ", 80)), "a window of 100,000 tokens has not become one of ten")
+		require.NoError(t, ask(model, strings.Repeat("word ", 60_000)))
+		require.Equal(t, 2, p.refused)
+	})
+	t.Run("of a long question", func(t *testing.T) {
+		t.Parallel()
+		p := &moody{refuses: func(call, _ int) bool { return call == 1 }}
+		model := fits(p)
+		require.NoError(t, ask(model, strings.Repeat("word ", 30_000)), "there is nothing to shorten, so it is asked once more")
+		require.Len(t, p.sent, 2)
+		require.NoError(t, ask(model, strings.Repeat("word ", 60_000)), "a guess refuses nothing")
+		require.Len(t, p.sent, 3)
+	})
+	t.Run("of much less than it has taken", func(t *testing.T) {
+		t.Parallel()
+		p := &moody{refuses: func(call, _ int) bool { return call == 2 }}
+		model := fits(p)
+		require.NoError(t, ask(model, strings.Repeat("word ", 30_000)))
+		request := &middleware.Request{Messages: readsLogs(6), Budget: &middleware.Budget{Window: 100_000}}
+		_, err := model(t.Context(), request, nil)
+		require.NoError(t, err)
+		require.Equal(t, p.sent[1], p.sent[2], "it is asked once more, and nothing is cut")
+	})
+	t.Run("of much less than is declared", func(t *testing.T) {
+		t.Parallel()
+		p := &moody{refuses: func(_, sent int) bool { return sent > 2900 }}
+		model := fits(p)
+		request := &middleware.Request{Messages: readsLogs(6), Budget: &middleware.Budget{Window: 1_000_000}}
+		_, err := model(t.Context(), request, nil)
+		require.Equal(t, middleware.Overflow, middleware.KindOf(err), "one of so few tokens is hard to believe")
+		_, err = model(t.Context(), request, nil)
+		require.NoError(t, err, "two are believed")
+		require.Len(t, p.sent, 3)
+	})
+}
+
+// TestGuessFades has a long conversation after one refusal: if that was spurious,
+// all of the declared window is used again in the end; if it was right, there are
+// few more.
+func TestGuessFades(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		served  int // window from the second call on
+		refused int // at most
+		longest int // prompt of the last calls, at least
+	}{
+		"spurious": {1 << 30, 1, 14_000},
+		"right":    {6_000, 5, 4_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &moody{refuses: func(call, sent int) bool { return call == 1 || sent > c.served }}
+			model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.OpenAI}))(p.model)
+			h := readsLogs(14)
+			for len(h) < 300 {
+				_, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 20_000}}, nil)
+				require.NoError(t, err)
+				id := fmt.Sprintf("more%d", len(h))
+				h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: "{}"}),
+					message.Result(id, "read_log", strings.Repeat("another line\n", 200)))
+			}
+			t.Logf("%d calls, %d refused, the longest of the last %d tokens", len(p.sent), p.refused, slices.Max(p.sent[len(p.sent)-30:]))
+			require.LessOrEqual(t, p.refused, c.refused, "%v", p.sent)
+			require.GreaterOrEqual(t, slices.Max(p.sent[len(p.sent)-30:]), c.longest, "%v", p.sent)
+		})
 	}
 }

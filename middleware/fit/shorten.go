@@ -11,9 +11,11 @@ import (
 )
 
 // shorten returns the head and the tail of a text, with a mark between them that
-// says how much is missing, and where that is if it has a handle, in so many tokens or bytes at most if that can be. What
-// it returns is the text itself only if that cannot be made shorter. It cuts
-// between runes, and where a line ends if there is one near.
+// says how much is missing, and where that is if it has a handle, in so many tokens
+// or bytes at most if that can be. What it returns is the text itself only if that
+// cannot be made shorter. It cuts between runes, and where a line ends if there is
+// one near. A note on media at the end stays whole; if it has a handle, that is the
+// handle of all.
 func shorten(by tokens.Counter, text string, unit message.Limit, limit int, h store.Handle) string {
 	of := func(s string) int {
 		if unit == message.RequestBytes {
@@ -24,6 +26,16 @@ func shorten(by tokens.Counter, text string, unit message.Limit, limit int, h st
 	size := of(text)
 	if size <= limit {
 		return text
+	}
+	if said, note, ok := noted(text); ok {
+		if kept := store.HandlesIn(note); len(kept) > 0 {
+			h = kept[0]
+		}
+		s := shorten(by, said, unit, limit-of("\n"+note), h) + "\n" + note
+		if of(s) <= limit && len(s) < len(text) {
+			return s
+		}
+		return least(text)
 	}
 	keep := len(text)
 	for keep = scaled(keep, limit, size); keep >= leastKept; keep = scaled(keep, limit, size) {

@@ -17,6 +17,7 @@ type sketch struct {
 	*keeper // nil: what goes is not kept
 
 	view    *middleware.View
+	sure    bool // it is judged by a budget that is no guess
 	limits  message.Limits
 	besides message.Load // of what else is sent
 	weighs  bool         // bytes, too
@@ -44,7 +45,7 @@ const (
 func (f *fitter) sketch(j *judgement) *sketch {
 	v, n := j.view, j.view.Len()
 	s := &sketch{
-		words: f.words, view: v, limits: j.limits, besides: j.besides, weighs: j.measured,
+		words: f.words, view: v, sure: j.sure, limits: j.limits, besides: j.besides, weighs: j.measured,
 		now: slices.Clone(v.Messages()), loads: make([]load, n), state: make([]state, n),
 	}
 	for i := range s.now {
@@ -78,16 +79,24 @@ func (s *sketch) weigh(m message.Message) load {
 }
 
 // rewrite puts other parts in place of those of a message, if that makes it
-// smaller.
-func (s *sketch) rewrite(at int, parts []message.Part) {
+// smaller, and reports whether it did.
+func (s *sketch) rewrite(at int, parts []message.Part) bool {
+	m, l, ok := s.lighter(at, parts)
+	if !ok {
+		return false
+	}
+	was := s.loads[at]
+	s.now[at], s.loads[at], s.state[at] = m, l, rewritten
+	s.total = s.total.minus(was).plus(l)
+	return true
+}
+
+// lighter returns a message with other parts, and whether that is smaller.
+func (s *sketch) lighter(at int, parts []message.Part) (message.Message, load, bool) {
 	m := s.now[at]
 	m.Parts = parts
 	l, was := s.weigh(m), s.loads[at]
-	if l.tokens > was.tokens || l.tokens == was.tokens && l.bytes >= was.bytes {
-		return
-	}
-	s.now[at], s.loads[at], s.state[at] = m, l, rewritten
-	s.total = s.total.minus(was).plus(l)
+	return m, l, l.tokens < was.tokens || l.tokens == was.tokens && l.bytes < was.bytes
 }
 
 // fold leaves messages out.

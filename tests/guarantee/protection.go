@@ -133,7 +133,8 @@ func texts(m message.Message) []string {
 }
 
 // shortened reports whether results are the same but for their texts, which may
-// have lost their middle, and for their media, which may have given way to one.
+// have lost their middle, and for their media, which may have given way to one, or
+// to a last line of one.
 func shortened(was, is []message.Part) bool {
 	return slices.EqualFunc(was, is, func(a, b message.Part) bool {
 		ra, ok1 := a.(message.ToolResult)
@@ -141,8 +142,10 @@ func shortened(was, is []message.Part) bool {
 		if !ok1 || !ok2 {
 			return a == b
 		}
-		switch _, media := ra.Content.(message.Media); {
-		case media && rb.Content == nil && strings.HasPrefix(rb.Text, ra.Text): // a text tells that they are gone
+		_, media := ra.Content.(message.Media)
+		said := rb.Text[:max(0, strings.LastIndexByte(rb.Text, '\n'))]
+		switch gone := media && rb.Content == nil; {
+		case gone && (strings.HasPrefix(rb.Text, ra.Text) || sharesEnds(ra.Text, said) || sharesEnds(ra.Text, rb.Text)):
 			ra.Content = nil
 		case ra.Text != rb.Text && (len(rb.Text) >= len(ra.Text) || !sharesEnds(ra.Text, rb.Text)):
 			return false
@@ -152,14 +155,14 @@ func shortened(was, is []message.Part) bool {
 	})
 }
 
-// sharesEnds reports whether at least half of a shorter text is the beginning and
-// the end of a longer one.
+// sharesEnds reports whether at least half of a text is the beginning and the end
+// of a longer one.
 func sharesEnds(long, short string) bool {
 	head, tail := 0, 0
-	for head < len(short) && long[head] == short[head] {
+	for head < min(len(long), len(short)) && long[head] == short[head] {
 		head++
 	}
-	for tail < len(short)-head && long[len(long)-1-tail] == short[len(short)-1-tail] {
+	for tail < min(len(long), len(short))-head && long[len(long)-1-tail] == short[len(short)-1-tail] {
 		tail++
 	}
 	return short != "" && 2*(head+tail) >= len(short)

@@ -173,7 +173,8 @@ func (p protection) least(m message.Message) message.Message {
 			}
 			if media, ok := part.Content.(message.Media); ok {
 				part.Content, part.Text = nil, strings.TrimPrefix(part.Text+"\n"+leftOut(media), "\n")
-			} else if part.Content == nil {
+			}
+			if part.Content == nil {
 				part.Text = leastOf(part.Text)
 			}
 			m.Parts[k] = part

@@ -1,0 +1,242 @@
+package fit_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// TestTextBesideMedia has a newest result with a text and a picture in one part.
+func TestTextBesideMedia(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("line of a log\n", 300)
+	note := "(image/png: left out of the request)"
+	for name, c := range map[string]struct {
+		window int
+		media  message.Media
+		want   func(r *require.Assertions, is message.ToolResult)
+	}{
+		"the picture is enough": {1300, message.Media{Type: "image/png", Data: "x"}, func(r *require.Assertions, is message.ToolResult) {
+			r.Equal(message.ToolResult{CallID: "c", Name: "tool", Text: text + "\n" + note}, is)
+		}},
+		"both": {400, message.Media{Type: "image/png", Data: "x"}, func(r *require.Assertions, is message.ToolResult) {
+			r.Nil(is.Content)
+			r.Greater(len(is.Text), 600, "no more goes than must")
+			r.True(strings.HasPrefix(is.Text, "line of a log\n"), is.Text)
+			r.True(strings.HasSuffix(is.Text, "line of a log\n\n"+note), is.Text)
+		}},
+		"with a name of two lines": {400, message.Media{Type: "image/png", Data: "x", Name: "a\nb"}, func(r *require.Assertions, is message.ToolResult) {
+			r.True(strings.HasSuffix(is.Text, "\n"+note), is.Text)
+		}},
+		"a file smaller than a note": {400, tiny, func(r *require.Assertions, is message.ToolResult) {
+			r.Equal(tiny, is.Content, "it stays")
+			r.Greater(len(is.Text), 600, "no more goes than must")
+		}},
+		"almost none": {24, message.Media{Type: "image/png", Data: "x"}, func(r *require.Assertions, is message.ToolResult) {
+			r.Equal("lin…", is.Text)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sent, events, err := middleware.Apply(t.Context(), chars4(), &middleware.Request{
+				Messages: newestRound(message.ToolResult{CallID: "c", Name: "tool", Text: text, Content: c.media}),
+				Budget:   &middleware.Budget{Window: c.window},
+			})
+			require.NoError(t, err, "%v", events)
+			c.want(require.New(t), sent.Messages[2].Parts[0].(message.ToolResult))
+		})
+	}
+}
+
+// TestTextBesideMediaIsKept makes the window smaller and smaller: what goes of a
+// text beside media is kept under the same handle as these.
+func TestTextBesideMediaIsKept(t *testing.T) {
+	t.Parallel()
+	archive := store.NewMemory(0)
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, fit.New(fit.Options{Rules: message.Gemini}))
+	h := newestRound(message.ToolResult{
+		CallID: "c", Name: "tool", Text: strings.Repeat("line of a log\n", 300) + "end", Content: message.Media{Type: "image/png", Data: "x"},
+	})
+	for _, window := range []int{1300, 600, 300} {
+		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
+		require.NoError(t, err)
+		is := sent.Messages[2].Parts[0].(message.ToolResult)
+		handles := store.HandlesIn(is.Text)
+		require.NotEmpty(t, handles, is.Text)
+		require.Len(t, slices.Compact(handles), 1, "one handle for all: %s", is.Text)
+		requireNothingLost(t, archive, h, sent.Messages)
+	}
+}
+
+func chars4() middleware.Middleware {
+	return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.Gemini}))
+}
+
+// newestRound is a history that ends with results of calls made at once.
+func newestRound(results ...message.ToolResult) []message.Message {
+	calls := message.Message{Role: message.RoleAssistant}
+	msgs := []message.Message{message.User("go"), {}}
+	for _, r := range results {
+		if last := msgs[len(msgs)-1]; last.Role == message.RoleTool && last.Parts[0].(message.ToolResult).CallID == r.CallID {
+			last.Parts = append(last.Parts, r)
+			msgs[len(msgs)-1] = last
+			continue
+		}
+		calls.Parts = append(calls.Parts, message.ToolCall{ID: r.CallID, Name: r.Name, Arguments: "{}"})
+		msgs = append(msgs, message.Message{Role: message.RoleTool, Parts: []message.Part{r}})
+	}
+	msgs[1] = calls
+	return msgs
+}
+
+// tiny is a file that is smaller than the note that would stand for it.
+var tiny = message.Media{Type: "text/plain", Data: "tiny"}
+
+// TestNewestResults has newest results of texts and media in any mix: they are
+// sent, or as little as may be left of them is too much. Through windows that get
+// smaller the same chain comes to the same end.
+func TestNewestResults(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		var results []message.ToolResult
+		for k := range rapid.IntRange(1, 4).Draw(r, "calls") {
+			for range rapid.IntRange(1, 3).Draw(r, "pieces") {
+				results = append(results, drawResult(r, fmt.Sprintf("c%d", k)))
+			}
+		}
+		h := newestRound(results...)
+		meter := tokens.Meter{Counter: tokens.Chars4{}}
+		whole, least := meter.Request(h, nil), meter.Request(leastOf(meter, h), nil)
+		chain := chars4()
+		window := rapid.IntRange(least, whole).Draw(r, "window")
+		for {
+			sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
+			if window < least {
+				require.Equal(r, middleware.Irreducible, middleware.KindOf(err), "%d tokens must stay, the window is %d: %v", least, window, err)
+				return
+			}
+			require.NoError(r, err, "%d tokens of %d must stay, the window is %d: %v", least, whole, window, events)
+			require.LessOrEqual(r, meter.Request(sent.Messages, nil), window)
+			window -= 1 + rapid.IntRange(0, whole/2).Draw(r, "smaller by")
+			if window < 1 {
+				return
+			}
+		}
+	})
+}
+
+// drawResult returns a result with a text, media, both or none.
+func drawResult(r *rapid.T, id string) message.ToolResult {
+	res := message.ToolResult{CallID: id, Name: "tool"}
+	units := []string{"word ", "line of a log\n", "日志", "x", "(a.png: left out of the request)\n"}
+	if n := rapid.SampledFrom([]int{0, 1, 2, 30, 400}).Draw(r, "length"); n > 0 {
+		res.Text = strings.Repeat(rapid.SampledFrom(units).Draw(r, "unit"), n) + rapid.SampledFrom([]string{"", "end"}).Draw(r, "end")
+	}
+	media := []message.Part{
+		nil, nil, tiny,
+		message.Media{Type: "text/plain", Data: strings.Repeat("tiny ", 15)},
+		message.Media{Type: "image/png", Data: "x"},
+		message.Media{Type: "application/pdf", Data: "%PDF-1.7", Name: "a\nb.pdf"},
+		message.Media{Type: "application/pdf", Data: "%PDF-1.7", Name: strings.Repeat("long ", 20)},
+		message.Media{Type: "image/jpeg", URL: "https://example.org/a.jpg", Name: "a.jpg"},
+	}
+	res.Content = rapid.SampledFrom(media).Draw(r, "media")
+	return res
+}
+
+// leastOf returns messages with as little as fit may leave of newest results: the
+// beginning of each text; and of media only what is no larger than its note.
+func leastOf(meter tokens.Meter, msgs []message.Message) []message.Message {
+	cut := func(text string) string {
+		n := 3
+		for n < len(text) && text[n]&0xC0 == 0x80 {
+			n++
+		}
+		if n+len("…") >= len(text) {
+			return text
+		}
+		return text[:n] + "…"
+	}
+	var out []message.Message
+	for _, m := range msgs {
+		n := m
+		n.Parts = nil
+		for _, p := range m.Parts {
+			res, ok := p.(message.ToolResult)
+			if !ok {
+				n.Parts = append(n.Parts, p)
+				continue
+			}
+			without := res
+			without.Content = nil
+			if media, ok := res.Content.(message.Media); ok {
+				without.Text = strings.TrimPrefix(res.Text+"\n("+nameOf(media)+": left out of the request)", "\n")
+			}
+			if meter.Part(without) < meter.Part(res) || res.Content == nil {
+				res = without
+			}
+			res.Text = cut(res.Text)
+			n.Parts = append(n.Parts, res)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func nameOf(m message.Media) string {
+	if m.Name == "" || len(m.Name) > 60 || strings.Contains(m.Name, "\n") {
+		return m.Type
+	}
+	return m.Name
+}
+
+// TestFoldAroundTheNewestRound has an editor that folds around the newest round,
+// which stays in its product. It can be shortened there as it could be in its own
+// place, again and again, and nothing else can be done to it.
+func TestFoldAroundTheNewestRound(t *testing.T) {
+	t.Parallel()
+	folds := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Len() < 5 || v.Span(0).Edit != nil {
+			return nil, nil
+		}
+		product := []message.Message{v.At(0), message.User("[1 left out]")}
+		for i := 2; i < v.Len(); i++ {
+			product = append(product, v.At(i))
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(0, v.Len()-1, product...)}}, nil
+	}, middleware.Options{})
+	log := strings.Repeat("line of a log\n", 300)
+	h := []message.Message{
+		message.User("go"),
+		message.Assistant(message.Text{Text: log[:200]}),
+		message.User("go on"),
+		message.Assistant(message.ToolCall{ID: "c", Name: "tool", Arguments: `{"path":"a.log"}`}),
+		message.Result("c", "tool", log),
+	}
+	clears := middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		i := v.Len() - 1
+		require.Equal(t, middleware.Fresh, v.Protected(i), "the result is still that of the newest round")
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, message.ToolResult{CallID: "c", Name: "tool", Text: "[cleared]"})}}, nil
+	}, middleware.Options{RestAfter: -1})
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, folds, fit.New(fit.Options{Rules: message.OpenAI}), clears)
+	for _, window := range []int{400, 300, 200, 150, 150} {
+		sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
+		require.NoError(t, err, "window %d: %v", window, events)
+		require.LessOrEqual(t, (tokens.Meter{Counter: tokens.Chars4{}}).Request(sent.Messages, nil), window)
+		require.Equal(t, middleware.Refused, events[len(events)-1].Kind, "it is not cleared: %v", events)
+		n := len(sent.Messages)
+		require.True(t, h[3].Equal(sent.Messages[n-2]), "the call stays")
+		require.Contains(t, sent.Messages[n-1].Parts[0].(message.ToolResult).Text, "characters left out")
+	}
+}
