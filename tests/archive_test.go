@@ -106,7 +106,7 @@ func (l *lost) check() {
 		for _, r := range e.Runs {
 			for i := lead + r.First; i <= lead+r.Last; i++ {
 				there[i] = true
-				if len(contents) == 0 && e.By == fit.Name {
+				if e.By == fit.Name && (len(contents) == 0 || wasBare(e, i-lead)) {
 					l.found.bare++
 					continue
 				}
@@ -122,6 +122,15 @@ func (l *lost) check() {
 	}
 }
 
+// wasBare reports whether a position was folded by fit without a note before, when
+// there was no room for one.
+func wasBare(e *middleware.Record, at int) bool {
+	return slices.ContainsFunc(e.Under, func(r *middleware.Record) bool {
+		covers := slices.ContainsFunc(r.Runs, func(run message.Run) bool { return run.Contains(at) })
+		return r.Kind == middleware.Fold && covers && (r.By == fit.Name && len(r.Messages) == 0 || wasBare(r, at))
+	})
+}
+
 // rewritten looks for the parts that a rewrite has changed.
 func (l *lost) rewritten(was, is message.Message, by *middleware.Record) {
 	contents := l.reachable(is.Parts)
@@ -134,8 +143,19 @@ func (l *lost) rewritten(was, is message.Message, by *middleware.Record) {
 			continue
 		}
 		l.found.parts++
+		if r, ok := p.(message.ToolResult); ok && r.Content != nil && stays(is, r) {
+			p = r.Content // a text beside media that has stayed
+		}
 		l.require(p, contents)
 	}
+}
+
+// stays reports whether the text of a result can still be read where it stood.
+func stays(m message.Message, r message.ToolResult) bool {
+	return slices.ContainsFunc(m.Parts, func(p message.Part) bool {
+		now, ok := p.(message.ToolResult)
+		return ok && now.CallID == r.CallID && strings.HasPrefix(now.Text, r.Text)
+	})
 }
 
 // require fails unless what a part says is among contents.
@@ -158,7 +178,8 @@ func (l *lost) require(p message.Part, contents []store.Content) {
 	case message.ToolCall:
 		has(p.Arguments)
 	case message.ToolResult:
-		if has(p.Text); p.Content != nil {
+		has(p.Text)
+		if p.Content != nil {
 			l.require(p.Content, contents)
 		}
 	case message.Opaque:
@@ -211,7 +232,8 @@ func (l *lost) recalled(h store.Handle) store.Content {
 	require.Len(l.t, parts, 1)
 	switch p := parts[0].(type) {
 	case message.Media:
-		require.Equal(l.t, c, store.Content{Type: p.Type, Data: p.Data})
+		got := store.Content{Type: p.Type, Data: p.Data}
+		require.Equal(l.t, c, got)
 	case message.Text:
 		if c.Data != "" && isPlain(c.Data) {
 			require.Equal(l.t, c.Data, p.Text)
