@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -70,8 +71,10 @@ func (h *hits) miss(n int, line string) {
 		}
 		h.behind = 0
 	}
+	if len(h.before) == around { // moved and not cut, or huge texts would be searched at the cost of much memory
+		h.before = slices.Delete(h.before, 0, 1)
+	}
 	h.before = append(h.before, line)
-	h.before = h.before[max(0, len(h.before)-around):]
 }
 
 // hit shows a line that matches: all of it, or what is around each match.
@@ -87,10 +90,11 @@ func (h *hits) hit(at spot, line string) {
 		}
 		shown, end := h.line(line, from, h.width())
 		if !h.add(h.above(at.line) + label(from) + shown + "\n") {
-			h.next = &at
+			next := at // of which there is one, and not one of each line
+			h.next = &next
 			return
 		}
-		h.last, h.behind, h.before = at.line, around, nil
+		h.last, h.behind, h.before = at.line, around, h.before[:0]
 		if end == len(line) {
 			return
 		}

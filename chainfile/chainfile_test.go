@@ -1,6 +1,7 @@
 package chainfile_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,7 +121,7 @@ func conversation() []message.Message {
 	for i := range 10 {
 		id, tool := string(rune('a'+i)), []string{"read", "search"}[i%2]
 		msgs = append(msgs, message.Assistant(message.ToolCall{ID: id, Name: tool, Arguments: `{"of":"the build of last night"}`}),
-			message.Result(id, tool, strings.Repeat(id, 400)))
+			message.Result(id, tool, strings.Repeat(id, 384)+" order #W237815"+id))
 	}
 	thought := message.Thinking{Text: strings.Repeat("It may be the linker. ", 20)}
 	return append(msgs, message.Assistant(thought, message.Text{Text: "The linker."}), message.User("And now?"))
@@ -163,6 +164,8 @@ func TestOptions(t *testing.T) {
 		"trigger: {tokens: 1}, clear_tool_inputs: false":       {Trigger: low},
 		"trigger: {tokens: 1}, clear_inputs_of: [search]":      {Trigger: low, ClearInputsOf: []string{"search"}},
 		"trigger: {tokens: 1}, placeholder: '[gone]'":          {Trigger: low, Placeholder: "[gone]"},
+		"trigger: {tokens: 1}, digest: 0":                      {Trigger: low},
+		"trigger: {tokens: 1}, digest: 40":                     {Trigger: low, Digest: 40},
 		"trigger: {tokens: 1}, min_calls: 99":                  {Trigger: low, MinCalls: 99},
 		"trigger: {fraction: 0.5}, strict: true":               {Trigger: trigger.Fraction(0.5), Strict: true},
 	} {
@@ -180,6 +183,7 @@ func TestOptions(t *testing.T) {
 			}
 			if wantErr == nil {
 				require.Equal(t, want.Messages, got.Messages)
+				require.Equal(t, strings.HasSuffix(entry, "digest: 40"), strings.Contains(fmt.Sprint(got.Messages), "some facts: #W237815"), "facts are left")
 			}
 		})
 	}

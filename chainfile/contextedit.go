@@ -16,6 +16,7 @@ func contexteditKeys(o *contextedit.Options) []key {
 		{"clear_tool_inputs", yesNo(&o.ClearToolInputs)},
 		{"clear_inputs_of", texts(&o.ClearInputsOf, "tool names")},
 		{"placeholder", text(&o.Placeholder)},
+		{"digest", whole(&o.Digest, 0)},
 		{"min_calls", whole(&o.MinCalls, 0)},
 		{"strict", yesNo(&o.Strict)},
 	}

@@ -9,6 +9,7 @@ func microcompactKeys(o *microcompact.Options) []key {
 		{"limit", payloads(&o.Limit)},
 		{"protect", texts(&o.Protect, "tools")},
 		{"batch", batch(&o.Batch)},
+		{"digest", whole(&o.Digest, 0)},
 		{"fresh_share", orOff(&o.FreshShare, -1, share(&o.FreshShare))},
 		{"min_calls", whole(&o.MinCalls, 0)},
 		{"strict", yesNo(&o.Strict)},

@@ -24,7 +24,7 @@ func bulky() []message.Message {
 		msgs = append(msgs,
 			message.Assistant(message.Text{Text: strings.Repeat("I look. ", 10+20*i)},
 				message.ToolCall{ID: id, Name: tool, Arguments: fmt.Sprintf(`{"path":"a","text":%q}`, strings.Repeat("y", 80+40*i))}),
-			message.Result(id, tool, strings.Repeat("z ", 60+30*i)))
+			message.Result(id, tool, strings.Repeat("z ", 60+30*i)+fmt.Sprint("W-100", i)))
 	}
 	return append(msgs, message.Assistant(message.ToolCall{ID: "large", Name: "read", Arguments: "{}"}),
 		message.Result("large", "read", strings.Repeat("a line of the log\n", 600)))
@@ -46,6 +46,7 @@ func TestMicrocompactOptions(t *testing.T) {
 		"protect: [search]":                   {Protect: []string{"search"}},
 		"batch: {results: 9}":                 {Batch: microcompact.Batch{Results: 9}},
 		"batch: {tokens: 30}, keep_rounds: 5": {KeepRounds: 5, Batch: microcompact.Batch{Tokens: 30}},
+		"digest: 40":                          {Digest: 40},
 		"fresh_share: off":                    {FreshShare: -1},
 		"fresh_share: 0.3":                    {FreshShare: 0.3},
 		"trigger: {tokens: 100000}":           {Trigger: trigger.Tokens(100_000)},
@@ -83,8 +84,9 @@ func TestMicrocompactErrors(t *testing.T) {
 		"fresh_share: 0":                   `c:3:18: chain[0].fresh_share is 0, want a number above 0 and at most 1`,
 		"batch: 5":                         `c:3:12: chain[0].batch is 5, want a map with results or tokens`,
 		"batch: {tokens: -1}":              `c:3:21: chain[0].batch.tokens is -1, want a whole number, 0 or more`,
+		"digest: -1":                       `c:3:13: chain[0].digest is -1, want a whole number, 0 or more`,
 		"protect: Skill":                   `c:3:14: chain[0].protect is the text "Skill", want a list of tools, as [one, another]`,
-		"keep: 5":                          `c:3:5: chain[0].keep is no key here; the keys here are use, trigger, keep_rounds, limit, protect, batch, fresh_share, min_calls, strict`,
+		"keep: 5":                          `c:3:5: chain[0].keep is no key here; the keys here are use, trigger, keep_rounds, limit, protect, batch, digest, fresh_share, min_calls, strict`,
 		"limit: off\n    fresh_share: off": `c:3:12: chain[0].limit cannot be: nothing could ever be shortened: want a limit for results, arguments or text, or a fresh_share`,
 	} {
 		_, err := chainfile.Parse("c", []byte(use+text))

@@ -114,6 +114,12 @@ func shortest(scope string, c Content) Handle {
 type sum [sha256.Size]byte
 
 func sumOf(scope string, c Content) sum {
+	const small = 4 << 10 // most contents, which need no memory then
+	var room [small]byte
+	b := appendHead(room[:0], scope, c.Type)
+	if len(b)+len(c.Data) <= small {
+		return sha256.Sum256(append(b, c.Data...))
+	}
 	h := newHash(scope, c.Type)
 	hashString(h, c.Data)
 	return sum(h.Sum(nil))
@@ -122,11 +128,17 @@ func sumOf(scope string, c Content) sum {
 // newHash returns a hash that awaits the data of a content.
 func newHash(scope, contentType string) hash.Hash {
 	h := sha256.New()
-	for _, s := range [...]string{"laconic content 1", scope, contentType} {
-		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s))))
-		hashString(h, s)
-	}
+	h.Write(appendHead(nil, scope, contentType))
 	return h
+}
+
+// appendHead appends what is hashed before the data of a content.
+func appendHead(b []byte, scope, contentType string) []byte {
+	for _, s := range [...]string{"laconic content 1", scope, contentType} {
+		b = binary.BigEndian.AppendUint64(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	return b
 }
 
 // hashString feeds a text to a hash by pieces: converted whole, a huge one

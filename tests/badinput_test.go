@@ -29,6 +29,7 @@ func eager() map[string]middleware.Middleware {
 				return len(call.ID)%2 == 1 || len(result) > 1
 			},
 		}),
+		"contextedit, with facts": contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, ClearToolInputs: true, Digest: 40}),
 		"folding": middleware.With(middleware.Env{Adopts: true}, append(layers(
 			editor{name: "pairs", plan: foldsInPairs}, editor{name: "fold", plan: folds(2)}, editor{name: "newest", plan: foldsNewest},
 			editor{name: "around", plan: foldsAround(3)}, editor{name: "shorten", plan: shortens(30)}, editor{name: "offend", plan: offends}),
@@ -39,6 +40,7 @@ func eager() map[string]middleware.Middleware {
 		"microcompact, by and by": microcompact.New(microcompact.Options{
 			KeepRounds: 1, Limit: microcompact.Limits{Results: 40, Arguments: 1}, Batch: microcompact.Batch{Results: 2, Tokens: 100}, Protect: []string{"other"},
 		}),
+		"microcompact, with facts": microcompact.New(microcompact.Options{KeepRounds: -1, Limit: microcompact.Limits{Results: 1}, FreshShare: -1, Digest: 40}),
 		"trim": trim.New(trim.Options{
 			Trigger: trigger.Messages(1), TargetTokens: 1, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
 		}),
@@ -294,6 +296,7 @@ func TestBadOptions(t *testing.T) {
 		"KeepTokens":         {clearing(contextedit.Options{KeepTokens: -7}), []string{"contextedit:", "KeepTokens", "-7 tokens", "want"}},
 		"ClearAtLeast":       {clearing(contextedit.Options{ClearAtLeast: -7}), []string{"contextedit:", "ClearAtLeast", "-7 tokens", "want"}},
 		"StopAfter":          {clearing(contextedit.Options{StopAfter: -7}), []string{"contextedit:", "StopAfter", "-7 tokens", "want"}},
+		"Digest":             {clearing(contextedit.Options{Digest: -7}), []string{"contextedit:", "Digest", "-7 tokens", "want"}},
 		"floor above stop":   {clearing(contextedit.Options{StopAfter: 5, ClearAtLeast: 6}), []string{"contextedit:", "ClearAtLeast", "6", "StopAfter", "5", "want"}},
 		"empty tool":         {clearing(contextedit.Options{ExcludeTools: []string{"a", ""}}), []string{"contextedit:", "1", "empty", "want"}},
 		"empty tool of Only": {clearing(contextedit.Options{Only: []string{"a", ""}}), []string{"contextedit:", "Only[1]", "empty", "want"}},

@@ -50,6 +50,7 @@ func randomClearing(d dice, alone bool) contextedit.Options {
 		ClearThinking:   d.roll("thinking", 3) > 0,
 		StopAfter:       40 * d.roll("stop", 4),
 		MinCalls:        d.roll("calls", 3),
+		Digest:          []int{0, 0, 10, 40}[d.roll("digest", 4)],
 		Placeholder:     "-",
 	}
 	switch d.roll("tools", 5) {

@@ -25,6 +25,7 @@ func randomCompacting(d dice, alone bool) microcompact.Options {
 		Limit:      microcompact.Limits{Results: limit("results"), Arguments: limit("arguments") / 8, Text: limit("texts")},
 		FreshShare: []float64{0, -1, 0.1, 1}[d.roll("share", 4)],
 		MinCalls:   d.roll("calls", 3),
+		Digest:     []int{0, 0, 10, 40}[d.roll("digest", 4)],
 	}
 	if d.roll("with a trigger", 3) == 0 {
 		o.Trigger = randomTrigger(d, 2, alone)

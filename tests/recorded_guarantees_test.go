@@ -22,7 +22,7 @@ func TestRecordedGuarantees(t *testing.T) {
 		fitRecorded(t, 90, 14, true)
 		return
 	}
-	fitRecorded(t, 10, 7, false)
+	fitRecorded(t, 10, 10, false)
 }
 
 // TestSoakRecordedGuarantees makes every prefix of every recorded conversation fit.

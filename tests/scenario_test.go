@@ -119,6 +119,8 @@ func (s *scenario) chooseChain(rules message.Rules, careless bool) {
 	if s.dice.roll("store", 4) == 3 {
 		s.env.Journal = newTexts()
 	}
+	s.env.Archive = lineup.Archive(s.dice.roll)
+	s.notef("archive %T", s.env.Archive)
 	s.restart()
 }
 

@@ -30,12 +30,13 @@ func TestValidate(t *testing.T) {
 		{"all of it", contextedit.Options{
 			Trigger: trigger.Tokens(1), Keep: -1, KeepRounds: 1, KeepTokens: 1, Only: []string{"c"}, ExcludeTools: []string{"a"}, ClearAtLeast: 5, StopAfter: 5,
 			MayClear:      func(message.ToolCall, []message.ToolResult) bool { return true },
-			ClearThinking: true, ClearToolInputs: true, ClearInputsOf: []string{"b"}, Placeholder: " ", MinCalls: 1, Strict: true,
+			ClearThinking: true, ClearToolInputs: true, ClearInputsOf: []string{"b"}, Placeholder: " ", Digest: 1, MinCalls: 1, Strict: true,
 		}, ""},
 		{"rounds", contextedit.Options{KeepRounds: -1}, "KeepRounds is -1 rounds, want 0 or more"},
 		{"tokens", contextedit.Options{KeepTokens: -1}, "KeepTokens is -1 tokens, want 0 or more"},
 		{"floor", contextedit.Options{ClearAtLeast: -1}, "ClearAtLeast is -1 tokens, want 0 or more"},
 		{"stop", contextedit.Options{StopAfter: -1}, "StopAfter is -1 tokens, want 0 or more"},
+		{"digest", contextedit.Options{Digest: -40}, "Digest is -40 tokens, want 0 or more"},
 		{"floor above the stop", contextedit.Options{ClearAtLeast: 6, StopAfter: 5}, "ClearAtLeast is 6 tokens and StopAfter 5, want a floor no higher than the stop"},
 		{"empty name", contextedit.Options{ExcludeTools: []string{"a", ""}}, "ExcludeTools[1] is empty, want the name of a tool"},
 		{"empty name of an input", contextedit.Options{ClearInputsOf: []string{""}}, "ClearInputsOf[0] is empty, want the name of a tool"},
@@ -548,6 +549,7 @@ func anyOptions() *rapid.Generator[contextedit.Options] {
 			ClearInputsOf:   rapid.SliceOfN(tool, 0, 1).Draw(t, "inputs of"),
 			Placeholder:     rapid.SampledFrom([]string{"", "-", "[a rather long placeholder, which is longer than many results]"}).Draw(t, "placeholder"),
 			MinCalls:        rapid.IntRange(0, 2).Draw(t, "calls"),
+			Digest:          rapid.SampledFrom([]int{0, 0, 5, 20, 40}).Draw(t, "digest"),
 			ClearThinking:   rapid.Bool().Draw(t, "thinking"),
 		}
 		if rapid.IntRange(0, 2).Draw(t, "with a list") == 0 {
@@ -602,6 +604,12 @@ func anyHistory() *rapid.Generator[[]message.Message] {
 	})
 }
 
+// facts are what some results are made of.
+var facts = []string{
+	"A-1001", "#W2378156", "yusuf_rossi_9620", "$54.04", "2024-05-15", "ann@example.com", "/srv/data/orders.csv", "error: not found", "{", "}", `"id": "A-7",`,
+	"订单号：W12", "\n", "word", "go on", "[cleared]", "[cleared: recall vvreubswsdub]", "[cleared; some facts: B-2]", "recall", `"vvreubswsdub"`, "]", "; ",
+}
+
 func anyThinking(t *rapid.T) []message.Part {
 	return slices.Clone(rapid.SampledFrom([][]message.Part{
 		nil,
@@ -615,7 +623,10 @@ func anyThinking(t *rapid.T) []message.Part {
 
 func anyRound(t *rapid.T) []message.Message {
 	name := rapid.SampledFrom([]string{"read", "db_query", "shot", ""})
-	text := rapid.Map(rapid.IntRange(0, 60), func(n int) string { return strings.Repeat("word ", n) })
+	text := rapid.OneOf(
+		rapid.Map(rapid.IntRange(0, 60), func(n int) string { return strings.Repeat("word ", n) }),
+		rapid.Map(rapid.SliceOfN(rapid.SampledFrom(facts), 0, 30), func(s []string) string { return strings.Join(s, " ") }),
+	)
 	call := message.Message{Role: message.RoleAssistant, Parts: anyThinking(t)}
 	var pieces []message.Part
 	for k := range rapid.IntRange(1, 3).Draw(t, "calls") {

@@ -201,6 +201,26 @@ func BenchmarkClearHalf(b *testing.B) {
 	clearing(b, contextedit.Options{Trigger: trigger.Messages(messages), StopAfter: 90_000}, true)
 }
 
+// BenchmarkClearWithFacts does what BenchmarkClear does, and has each result leave
+// a line of facts: it reads all that goes and all that stays.
+func BenchmarkClearWithFacts(b *testing.B) {
+	opts := contextedit.Options{Trigger: trigger.Messages(messages), Digest: 40}
+	b.Run("known", func(b *testing.B) { clearing(b, opts, true) })
+	b.Run("cold", func(b *testing.B) { clearing(b, opts, false) })
+}
+
+// BenchmarkIdleWithFacts has nothing to do behind a clearing that has left lines.
+func BenchmarkIdleWithFacts(b *testing.B) {
+	h := conversation(messages)
+	call := callerOf(b, contextedit.Options{Trigger: trigger.Tokens(150_000), Digest: 40})
+	call(h[:messages-2])
+	call(h)
+	b.ReportAllocs()
+	for b.Loop() {
+		call(h)
+	}
+}
+
 func clearing(b *testing.B, opts contextedit.Options, known bool) {
 	b.Helper()
 	h := conversation(messages)

@@ -12,14 +12,17 @@ import (
 type choice struct {
 	thinking []candidate // in the order of the view
 	results  []candidate // likewise
+	more     bool        // StopAfter has left some
+	lines    int         // tokens of the lines that they leave
 }
 
-// choose returns what goes now.
-func (o *editor) choose(v *middleware.View) choice {
+// choose returns what goes now, if each result leaves a line of so many tokens
+// beside its placeholder.
+func (o *editor) choose(v *middleware.View, line int) choice {
 	s := o.survey(v)
 	c := choice{thinking: s.thinking, results: o.beyondKeep(s)}
 	if o.StopAfter > 0 && v.Charged(c.freed()) > o.StopAfter {
-		c.stop(v, o.StopAfter)
+		c.stop(v, o.StopAfter, line)
 	}
 	return c
 }
@@ -41,11 +44,13 @@ func (o *editor) beyondKeep(s survey) []candidate {
 
 // stop leaves so much that this many tokens are freed: what is worth least goes
 // first.
-func (c *choice) stop(v *middleware.View, limit int) {
-	c.thinking, limit = until(v, c.thinking, limit)
+func (c *choice) stop(v *middleware.View, limit, line int) {
+	all := len(c.results)
+	c.thinking, limit = until(v, c.thinking, limit, 0)
 	markSuperseded(v, c.results)
 	slices.SortStableFunc(c.results, func(a, b candidate) int { return cmp.Compare(a.worth(), b.worth()) })
-	c.results, _ = until(v, c.results, limit)
+	c.results, _ = until(v, c.results, limit, line)
+	c.more = len(c.results) < all
 	slices.SortStableFunc(c.results, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
 }
 
@@ -63,13 +68,13 @@ func (c candidate) worth() int {
 }
 
 // until returns the first of the candidates, as many as it takes to free so
-// many tokens, and how many are to be freed still.
-func until(v *middleware.View, cs []candidate, limit int) (first []candidate, still int) {
+// many tokens if each leaves a line, and how many are to be freed still.
+func until(v *middleware.View, cs []candidate, limit, line int) (first []candidate, still int) {
 	for i, c := range cs {
 		if limit <= 0 {
 			return cs[:i], limit
 		}
-		limit -= v.Charged(c.freed)
+		limit -= v.Charged(c.freed - min(line, c.freed-1))
 	}
 	return cs, limit
 }

@@ -41,7 +41,10 @@ func TestConformance(t *testing.T) {
 				return !strings.Contains(call.Arguments, "2.log") && len(result) == 1
 			},
 		},
-		"if it is worth it": {Trigger: trigger.All(trigger.ToolUses(3), trigger.Reclaims(500), trigger.Not(trigger.Rounds(100))), Keep: 1, ClearThinking: true},
+		"with facts":             {Trigger: low, Keep: 2, Digest: 40},
+		"with facts, in steps":   {Trigger: low, Keep: 1, Digest: 12, StopAfter: 100, ClearToolInputs: true, ClearThinking: true},
+		"with facts, in batches": {Trigger: low, Keep: 2, Digest: 80, ClearAtLeast: 600, Placeholder: "(see the log.)"},
+		"if it is worth it":      {Trigger: trigger.All(trigger.ToolUses(3), trigger.Reclaims(500), trigger.Not(trigger.Rounds(100))), Keep: 1, ClearThinking: true},
 	}
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -63,10 +63,7 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 	if o.stopped(v) {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
-	c := o.choose(v)
-	if v.Archives() && v.Charged(c.freed()) >= o.ClearAtLeast { // handles are dear, so only of what is likely to go
-		o.archive(v, &c)
-	}
+	c, edits := o.decide(v)
 	freed := v.Charged(c.freed())
 	switch {
 	case freed == 0: // what is sealed is not counted, and goes when something else does
@@ -79,7 +76,7 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 	return &middleware.Plan{
 		Why:   "cleared " + c.String(),
 		Items: len(c.results),
-		Edits: o.edits(v, c),
+		Edits: edits,
 	}, nil
 }
 

@@ -229,6 +229,8 @@ func parseOptions(t *testing.T, text string) contextedit.Options {
 			}
 		case "placeholder":
 			o.Placeholder = value
+		case "digest":
+			o.Digest = number(t, value)
 		case "min_calls":
 			o.MinCalls = number(t, value)
 		case "strict":

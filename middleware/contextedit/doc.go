@@ -39,6 +39,13 @@
 // [store.RecallTool] is not archived anew: its placeholder names the handle that
 // the call asks for. Thinking leaves no placeholder and is not archived.
 //
+// With [Options.Digest], a cleared result leaves a line of its hard facts in the
+// placeholder, as many as fit into so many tokens: "[cleared: recall kqvmzhtwrcxa;
+// some facts: order_id: #W2378156; price: 272.33]". They stand there word for word.
+// What the view shows anyway is left out, be it in the line of another placeholder.
+// A placeholder with its line is always shorter than what it stands for. The page
+// docs/digest.md tells what that keeps.
+//
 // Several may stand in a chain. They share their name, so that MinCalls and
 // [middleware.Request.Force] hold for all of them.
 package contextedit

@@ -9,9 +9,25 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// edits returns the edits that clear what is chosen, and the inputs that go with
+// edits returns the edits that make a choice true, once it is known by which
+// handles and with which lines; none if it frees too little anyway.
+func (o *editor) edits(v *middleware.View, c *choice) []middleware.Edit {
+	if freed := c.freed(); freed == 0 || v.Charged(freed) < o.ClearAtLeast {
+		return nil // handles and lines are dear, so only of what is likely to go
+	}
+	if v.Archives() {
+		o.archive(v, c)
+	}
+	edits := o.clear(v, *c)
+	if o.Digest > 0 && v.Charged(c.freed()) >= o.ClearAtLeast {
+		o.digest(v, c, edits)
+	}
+	return edits
+}
+
+// clear returns the edits that clear what is chosen, and the inputs that go with
 // the results.
-func (o *editor) edits(v *middleware.View, chosen choice) []middleware.Edit {
+func (o *editor) clear(v *middleware.View, chosen choice) []middleware.Edit {
 	out := make([]middleware.Edit, 0, len(chosen.results)+len(chosen.thinking))
 	arena := make([]message.Part, 0, len(chosen.results)) // of the parts of all edits of results
 	for same := range runsBy(chosen.results, func(c *candidate) int { return c.at }) {

@@ -136,6 +136,31 @@ func ExampleOptions_clearThinking() {
 	// contextedit: 350 → 203 tokens: cleared the thinking of 1 message (350 of 200 tokens)
 }
 
+// Of what is cleared, the facts may stay that are likely to be needed later, but
+// for those that the view has anyway.
+func ExampleOptions_digest() {
+	order := `{"order_id": "#W2378156", "customer": "yusuf_rossi_9620", "items": [{"item_id": "1151293680", "price": 272.33}], ` +
+		`"notes": "` + strings.Repeat("To be left at the door. ", 20) + `", "delivered_at": "2024-05-15"}`
+	h := []message.Message{
+		message.User("What is with order #W2378156?"),
+		message.Assistant(message.ToolCall{ID: "c1", Name: "get_order", Arguments: `{"order_id":"#W2378156"}`}),
+		message.Result("c1", "get_order", order),
+		message.Assistant(message.Text{Text: "It is at the door."}),
+		message.User("I want to send it back."),
+	}
+	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(150), Keep: -1, Digest: 40})
+	sent, _, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: h})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for r := range sent.Messages[2].Results() {
+		fmt.Println(r.Text)
+	}
+	// Output:
+	// [cleared; some facts: item_id: 1151293680; price: 272.33; delivered_at: 2024-05-15; yusuf_rossi_9620]
+}
+
 // If not all has to go, a file that has been read again goes first.
 func ExampleOptions_stopAfter() {
 	page := strings.Repeat("line of code\n", 40)

@@ -90,6 +90,13 @@ type Options struct {
 	// there is an archive, the handle is added, as by [store.Placeholder].
 	Placeholder string
 
+	// Digest is how many tokens of its hard facts a cleared result leaves in its
+	// placeholder, at most: identifiers, amounts, dates, links, paths and the like,
+	// word for word, as far as the view does not show them. The words before them
+	// take a few more. 0: none; 40 keep most of what is needed later. What it costs
+	// is counted by ClearAtLeast, StopAfter and [trigger.Reclaims].
+	Digest int
+
 	// MinCalls is how many model calls lie between one clearing and the next,
 	// at least. 0: no minimum.
 	MinCalls int
@@ -109,6 +116,7 @@ func (o Options) Validate() error {
 		{"KeepTokens", "tokens", o.KeepTokens},
 		{"ClearAtLeast", "tokens", o.ClearAtLeast},
 		{"StopAfter", "tokens", o.StopAfter},
+		{"Digest", "tokens", o.Digest},
 	}
 	var errs []error
 	for _, n := range nonNegative {

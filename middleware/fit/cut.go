@@ -112,7 +112,7 @@ func (s *sketch) fixed(floor *sketch, unit message.Limit) []piece {
 			continue
 		}
 		for k, part := range s.now[i].Parts {
-			if cuttable(part, p) {
+			if _, longer := s.bareNote(i, k); longer && p&middleware.Fresh == 0 || cuttable(part, p) {
 				pieces = append(pieces, s.piece(i, k, unit))
 			}
 		}
@@ -215,6 +215,10 @@ func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
 	given := s.given(at, k, p)
 	switch old := p.(type) {
 	case message.Text:
+		if bare, longer := s.bareNote(at, k); longer {
+			p = bare
+			break
+		}
 		p = message.Text{Text: s.shorten(given, unit, limit)}
 	case message.ToolCall:
 		old.Arguments = store.Arguments(s.handleOf(given))

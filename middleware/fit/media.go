@@ -48,6 +48,22 @@ func withoutMedia(p message.Part, h store.Handle) (message.Part, bool) {
 	return nil, false
 }
 
+// bareNote returns what is left of a note on media without its handle, if part k
+// of a message is one and has a handle.
+func (s *sketch) bareNote(at, k int) (bare message.Text, longer bool) {
+	before, now := s.view.Given(at).Parts, s.now[at].Parts
+	if len(before) != len(now) {
+		return bare, false
+	}
+	m, ok := before[k].(message.Media)
+	note, isText := now[k].(message.Text)
+	if !ok || !isText || len(store.HandlesIn(note.Text)) == 0 {
+		return bare, false
+	}
+	bare = message.Text{Text: noteOn(m, store.Handle{})}
+	return bare, len(bare.Text) < len(note.Text)
+}
+
 // dropMedia puts a note in place of one part that is media, or of the media that
 // a result holds, if that is smaller, and reports whether it did.
 func (s *sketch) dropMedia(at, k int) bool {

@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -60,7 +61,12 @@ func nobody(context.Context, *middleware.Request, middleware.Emit) (*middleware.
 // caller returns a function that calls a model behind microcompact.
 func caller(tb testing.TB, opts microcompact.Options) func([]message.Message) {
 	tb.Helper()
-	model := microcompact.New(opts)(nobody)
+	return callerWith(tb, middleware.Env{}, opts)
+}
+
+func callerWith(tb testing.TB, env middleware.Env, opts microcompact.Options) func([]message.Message) {
+	tb.Helper()
+	model := middleware.With(env, microcompact.New(opts))(nobody)
 	ctx := tb.Context()
 	budget := &middleware.Budget{Window: never}
 	return func(h []message.Message) {
@@ -112,6 +118,9 @@ func BenchmarkIdle(b *testing.B) {
 	b.Run("batch not full", func(b *testing.B) { // it is for the first 1,000 rounds
 		growing(b, conversation(messages+200), microcompact.Options{Batch: microcompact.Batch{Results: 500}})
 	})
+	b.Run("batch not full, with facts", func(b *testing.B) {
+		growing(b, conversation(messages+200), microcompact.Options{Batch: microcompact.Batch{Results: 500}, Digest: 40})
+	})
 	b.Run("talk", func(b *testing.B) { growing(b, talk(messages+200), microcompact.Options{}) })
 }
 
@@ -119,22 +128,30 @@ func BenchmarkIdle(b *testing.B) {
 func BenchmarkRound(b *testing.B) {
 	h := conversation(messages + 200)
 	b.Run("results", func(b *testing.B) { growing(b, h, microcompact.Options{}) })
+	b.Run("results, with facts", func(b *testing.B) { growing(b, h, microcompact.Options{Digest: 40}) })
 	b.Run("all three", func(b *testing.B) {
 		growing(b, h, microcompact.Options{Limit: microcompact.Limits{Results: 200, Arguments: 20, Text: 20}})
 	})
 }
 
 // BenchmarkAll shortens all but four of 999 rounds at once. The history is known
-// but for its last round, or not at all.
+// but for its last round, or not at all; what goes is archived, or is not.
 func BenchmarkAll(b *testing.B) {
-	for name, known := range map[string]bool{"known": true, "cold": false} {
-		b.Run(name, func(b *testing.B) {
+	for _, c := range []struct {
+		name            string
+		known, archived bool
+	}{{"known", true, false}, {"cold", false, false}, {"archived", true, true}} {
+		b.Run(c.name, func(b *testing.B) {
 			h := conversation(messages)
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
-				call := caller(b, microcompact.Options{Trigger: trigger.Messages(messages)})
-				if known {
+				var env middleware.Env
+				if c.archived {
+					env.Archive = store.NewMemory(0)
+				}
+				call := callerWith(b, env, microcompact.Options{Trigger: trigger.Messages(messages)})
+				if c.known {
 					call(h[:messages-2])
 				}
 				runtime.GC() // what the preparation has left is not the call's

@@ -28,6 +28,8 @@ func TestConformance(t *testing.T) {
 		"not on each call":   {KeepRounds: 1, Limit: all, MinCalls: 3},
 		"strict":             {KeepRounds: -1, Limit: all, Strict: true},
 		"at birth":           {Limit: microcompact.Limits{Results: -1}, FreshShare: 1e-9},
+		"with facts":         {KeepRounds: 1, Digest: 40},
+		"with few facts":     {KeepRounds: -1, Limit: all, Digest: 5, Batch: microcompact.Batch{Tokens: 200}},
 		"not at birth":       {KeepRounds: 1, FreshShare: -1},
 	}
 	for name, opts := range cases {

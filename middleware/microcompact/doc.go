@@ -23,6 +23,11 @@
 // and what only its provider understands, give way whatever they weigh; a text
 // beside them that is within the limit stays. Characters are Unicode code points.
 //
+// With [Options.Digest], a result leaves a line of its hard facts beside that, word
+// for word, as far as the view does not show them:
+//
+//	[truncated: 5000 chars; some facts: order_id: #W2378156; price: 272.33]
+//
 // What would not get shorter stays, and so does what another middleware has put in
 // place of something. Results and calls of protected tools stay ([Options.Protect]),
 // always those of "Skill": instructions that the model goes by. A view of two

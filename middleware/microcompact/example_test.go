@@ -76,6 +76,26 @@ func ExampleBatch() {
 	// […], […], […], […], […], […], page 7, page 8
 }
 
+// Of a result, the facts may stay that are likely to be needed later.
+func ExampleOptions_digest() {
+	history := []message.Message{message.User("Where is it?")}
+	for _, id := range []string{"W1001", "W2002"} {
+		history = append(history,
+			message.Assistant(message.ToolCall{ID: id, Name: "get_order", Arguments: fmt.Sprintf(`{"id":%q}`, id)}),
+			message.Result(id, "get_order", fmt.Sprintf(`{"id": %q, "customer": "ann_of_%s@example.com", "total": 54.04, "notes": %q}`, id, id, strings.Repeat("at the door ", 30))))
+	}
+	req, _, err := middleware.Apply(context.Background(),
+		microcompact.New(microcompact.Options{KeepRounds: 1, Digest: 40}), &middleware.Request{Messages: history})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for r := range req.Messages[2].Results() {
+		fmt.Println(r.Text)
+	}
+	// Output:
+	// [truncated: 444 chars; some facts: ann_of_W1001@example.com]
+}
+
 // Arguments of old calls can go as well: what a model has written, it can read
 // again.
 func ExampleLimits() {

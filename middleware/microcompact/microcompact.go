@@ -47,17 +47,27 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
 	s := o.survey(v, likelyKeep(v))
-	ripe := o.Batch.enough(s.done.Results, v.Charged(s.freed))
-	if ripe && len(s.edits) > 0 && v.Archives() {
+	ripe := o.isRipe(&s)
+	if ripe && v.Archives() {
 		s = o.survey(v, v.Archive)
+		ripe = len(s.edits) > 0
 	}
-	if !ripe || len(s.edits) == 0 {
+	if ripe && o.Digest > 0 {
+		s.digest(o.Digest)
+		ripe = o.isRipe(&s)
+	}
+	if !ripe {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
 	return &middleware.Plan{
 		Why:   "shortened " + s.done.String(),
 		Items: s.done.Items(), Detail: s.done, Edits: s.edits,
 	}, nil
+}
+
+// isRipe reports whether there is something to do, and a batch of it.
+func (o *editor) isRipe(s *survey) bool {
+	return len(s.edits) > 0 && o.Batch.enough(s.done.Results, s.view.Charged(s.freed))
 }
 
 // enough reports whether a batch has come together.

@@ -209,6 +209,8 @@ func parseOptions(t *testing.T, text string) microcompact.Options {
 			o.Batch.Results = number(t, value)
 		case "batch_tokens":
 			o.Batch.Tokens = number(t, value)
+		case "digest":
+			o.Digest = number(t, value)
 		case "fresh_share":
 			share, err := strconv.ParseFloat(value, 64)
 			require.NoError(t, err)

@@ -41,6 +41,13 @@ type Options struct {
 	// one payload is enough.
 	Batch Batch
 
+	// Digest is how many tokens of its hard facts a result of an old round leaves
+	// in its placeholder, at most: identifiers, amounts, dates, links, paths and the
+	// like, word for word, as far as the view does not show them. The words before
+	// them take a few more. 0: none; 40 keep most of what is needed later. What it
+	// costs is counted by Batch.
+	Digest int
+
 	// FreshShare is the largest share of the room that a result may take when a
 	// model sees it first; of a larger one, head and tail are left. The room is the
 	// window less the reserve. 0: 0.25, negative: results of any size stay whole. It
@@ -80,11 +87,13 @@ func (o Options) Validate() error {
 	if o.FreshShare > 1 || math.IsNaN(o.FreshShare) {
 		errs = append(errs, fmt.Errorf("FreshShare is %g of the room, want at most 1, or below 0 for results of any size", o.FreshShare))
 	}
-	if o.Batch.Results < 0 {
-		errs = append(errs, fmt.Errorf("Batch is %d results, want 0 or more", o.Batch.Results))
-	}
-	if o.Batch.Tokens < 0 {
-		errs = append(errs, fmt.Errorf("Batch is %d tokens, want 0 or more", o.Batch.Tokens))
+	for _, n := range []struct {
+		name, unit string
+		value      int
+	}{{"Digest", "tokens", o.Digest}, {"Batch", "results", o.Batch.Results}, {"Batch", "tokens", o.Batch.Tokens}} {
+		if n.value < 0 {
+			errs = append(errs, fmt.Errorf("%s is %d %s, want 0 or more", n.name, n.value, n.unit))
+		}
 	}
 	for i, tool := range o.Protect {
 		if tool == "" {

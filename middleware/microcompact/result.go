@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/digest"
 )
 
 // results shortens the results in the tool message at a position.
@@ -37,8 +38,7 @@ func (o *editor) results(s *survey, i int, parts []message.Part) {
 		short := s.without(now, r.CallID, g, all)
 		if freed := s.tokensOf(now, r.CallID) - s.tokensOf(short, r.CallID); freed > 0 {
 			now = short
-			s.freed += freed
-			s.done.Results++
+			o.leaves(s, i, r.CallID, freed, all)
 		} else {
 			s.kept = s.kept[:mark]
 		}
@@ -79,11 +79,20 @@ func (o *editor) alone(s *survey, i int, r message.ToolResult, given given) {
 		return
 	}
 	r.Text = short.text
-	s.freed += freed
-	s.done.Results++
+	o.leaves(s, i, r.CallID, freed, true)
 	from := len(s.arena)
 	s.arena = append(s.arena, r)
 	s.edit(i, from)
+}
+
+// leaves notes what a result frees that becomes shorter, and, if all of it goes,
+// that it may leave facts.
+func (o *editor) leaves(s *survey, i int, callID string, freed int, all bool) {
+	s.freed += freed
+	s.done.Results++
+	if all && o.Digest > 0 {
+		s.gone = append(s.gone, digest.Result{At: i, CallID: callID, Frees: freed})
+	}
 }
 
 // judge returns what of a result shall go: all of it, or only what is no text;

@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -16,7 +17,8 @@ type survey struct {
 	edits []middleware.Edit
 	arena []message.Part // of the parts of all edits
 	done  Report
-	freed int // tokens, by the meter
+	freed int             // tokens, by the meter
+	gone  []digest.Result // results of which nothing stays, if they may leave facts
 
 	keep keep
 	kept []store.Content // what the next edit takes out
@@ -70,6 +72,13 @@ func (o *editor) survey(v *middleware.View, keep keep) survey {
 		v.Settle(o, first)
 	}
 	return s
+}
+
+// digest has each result that goes leave a line of its facts.
+func (s *survey) digest(tokens int) {
+	for _, added := range digest.Leave(s.view, s.edits, s.gone, tokens) {
+		s.freed -= added
+	}
 }
 
 // old returns up to where the old rounds go, if they go beyond a position.

@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -54,7 +55,12 @@ func nobody(context.Context, *middleware.Request, middleware.Emit) (*middleware.
 // caller returns a function that calls a model behind trim.
 func caller(tb testing.TB, opts trim.Options) func([]message.Message) {
 	tb.Helper()
-	model := trim.New(opts)(nobody)
+	return callerWith(tb, middleware.Env{}, opts)
+}
+
+func callerWith(tb testing.TB, env middleware.Env, opts trim.Options) func([]message.Message) {
+	tb.Helper()
+	model := middleware.With(env, trim.New(opts))(nobody)
 	ctx := tb.Context()
 	return func(h []message.Message) {
 		if _, err := model(ctx, &middleware.Request{Messages: h}, nil); err != nil {
@@ -136,17 +142,25 @@ func BenchmarkTrim(b *testing.B) {
 	b.Run("half", func(b *testing.B) { trimming(b, trim.Options{TargetTokens: 100_000}, true) })
 	b.Run("all that may go", func(b *testing.B) { trimming(b, trim.Options{TargetTokens: 1}, true) })
 	b.Run("note", func(b *testing.B) { trimming(b, trim.Options{Note: "[gone]"}, true) })
+	b.Run("archived", func(b *testing.B) {
+		trimmingWith(b, func() middleware.Env { return middleware.Env{Archive: store.NewMemory(0)} }, trim.Options{}, true)
+	})
 	b.Run("cold", func(b *testing.B) { trimming(b, trim.Options{}, false) })
 }
 
 func trimming(b *testing.B, opts trim.Options, known bool) {
+	b.Helper()
+	trimmingWith(b, func() middleware.Env { return middleware.Env{} }, opts, known)
+}
+
+func trimmingWith(b *testing.B, env func() middleware.Env, opts trim.Options, known bool) {
 	b.Helper()
 	opts.Trigger = trigger.Messages(messages)
 	h := conversation(messages)
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		call := caller(b, opts)
+		call := callerWith(b, env(), opts)
 		if known {
 			call(h[:messages-2])
 		}

@@ -35,9 +35,13 @@ type ran struct {
 }
 
 // run lets an agent go on an errand that is three times as long as its window.
-func run(ctx context.Context, model middleware.Model, h ...message.Message) (r ran) {
+func run(ctx context.Context, model middleware.Model, h ...message.Message) ran {
+	return runWith(ctx, model, []agent.Tool{&reader{}}, h...)
+}
+
+func runWith(ctx context.Context, model middleware.Model, with []agent.Tool, h ...message.Message) (r ran) {
 	defer func() { r.panicked = recover() }()
-	a := react.Agent{Model: model, Tools: []agent.Tool{&reader{}}, Budget: budget(), Parallel: 1, MaxSteps: 2 * steps}
+	a := react.Agent{Model: model, Tools: with, Budget: budget(), Parallel: 1, MaxSteps: 2 * steps}
 	for e, err := range a.Run(ctx, h...) {
 		if end, ok := e.(react.End); ok {
 			r.end, r.err = end, err

@@ -17,15 +17,15 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// store is a journal that does something wrong on the way to one that works.
-type store struct {
+// badJournal is a journal that does something wrong on the way to one that works.
+type badJournal struct {
 	middleware.Journal
 
 	read  func(e middleware.Entry) (middleware.Entry, error) // nil: as it is
 	write func(ctx context.Context, e middleware.Entry) (keep bool, err error)
 }
 
-func (s *store) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+func (s *badJournal) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
 	at, e, ok, err = s.Journal.Latest(ctx, scope, ids)
 	if s.read != nil && err == nil {
 		e, err = s.read(e)
@@ -33,7 +33,7 @@ func (s *store) Latest(ctx context.Context, scope string, ids []message.ID) (at 
 	return at, e, ok, err
 }
 
-func (s *store) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (middleware.Entry, error) {
+func (s *badJournal) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (middleware.Entry, error) {
 	if s.write != nil {
 		if keep, err := s.write(ctx, e); !keep || err != nil {
 			return e, err
@@ -46,7 +46,7 @@ var errStore = errors.New("the store is down")
 
 // badStores are journals that do something wrong.
 func badStores() map[string]func() middleware.Journal {
-	of := func(s store) func() middleware.Journal {
+	of := func(s badJournal) func() middleware.Journal {
 		return func() middleware.Journal {
 			c := s
 			c.Journal = middleware.NewMemory(0)
@@ -64,20 +64,20 @@ func badStores() map[string]func() middleware.Journal {
 	}
 	calls := 0
 	return map[string]func() middleware.Journal{
-		"fails":          of(store{read: broken, write: down}),
-		"cannot read":    of(store{read: broken}),
-		"cannot write":   of(store{write: down}),
-		"loses all":      of(store{write: func(context.Context, middleware.Entry) (bool, error) { return false, nil }}),
-		"loses some":     of(store{write: func(context.Context, middleware.Entry) (bool, error) { calls++; return calls%2 == 0, nil }}),
-		"remembers none": of(store{read: changed(func(e *middleware.Entry) { e.Edits = nil })}),
-		"gives nothing":  of(store{read: changed(func(e *middleware.Entry) { e.Edits = append(e.Edits, nil) })}),
-		"gives garbage": of(store{read: changed(func(e *middleware.Entry) {
+		"fails":          of(badJournal{read: broken, write: down}),
+		"cannot read":    of(badJournal{read: broken}),
+		"cannot write":   of(badJournal{write: down}),
+		"loses all":      of(badJournal{write: func(context.Context, middleware.Entry) (bool, error) { return false, nil }}),
+		"loses some":     of(badJournal{write: func(context.Context, middleware.Entry) (bool, error) { calls++; return calls%2 == 0, nil }}),
+		"remembers none": of(badJournal{read: changed(func(e *middleware.Entry) { e.Edits = nil })}),
+		"gives nothing":  of(badJournal{read: changed(func(e *middleware.Entry) { e.Edits = append(e.Edits, nil) })}),
+		"gives garbage": of(badJournal{read: changed(func(e *middleware.Entry) {
 			e.Edits = append(e.Edits, &middleware.Record{Kind: "garbage", Runs: []message.Run{{First: -3, Last: 1 << 40}}})
 		})}),
-		"gives another's edits": of(store{read: changed(func(e *middleware.Entry) {
+		"gives another's edits": of(badJournal{read: changed(func(e *middleware.Entry) {
 			e.Edits = append(e.Edits, &middleware.Record{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 0, Last: 0}}})
 		})}),
-		"changes revisions": of(store{read: changed(func(e *middleware.Entry) { e.Rev[0]++ })}),
+		"changes revisions": of(badJournal{read: changed(func(e *middleware.Entry) { e.Rev[0]++ })}),
 		"is tiny":           func() middleware.Journal { return middleware.NewMemory(1) },
 	}
 }
@@ -120,7 +120,7 @@ func TestSlowJournal(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
-				slow := &store{Journal: middleware.NewMemory(0), write: func(ctx context.Context, _ middleware.Entry) (bool, error) {
+				slow := &badJournal{Journal: middleware.NewMemory(0), write: func(ctx context.Context, _ middleware.Entry) (bool, error) {
 					select {
 					case <-time.After(took):
 						return true, nil

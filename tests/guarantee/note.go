@@ -22,7 +22,7 @@ func (l *ledger) notes() {
 	remarks := 0
 	for i, m := range l.call.Sent {
 		for _, p := range m.Parts {
-			text := textOf(p)
+			text := withoutHandles(textOf(p))
 			if n := len(mark.FindAllString(text, -1)); n > 1 {
 				l.notef(Plain, "message %d has a text with %d marks in it: %s", i, n, text)
 			}
@@ -37,6 +37,12 @@ func (l *ledger) notes() {
 		l.notef(Plain, "%d remarks tell that messages are gone", remarks)
 	}
 }
+
+// handle is how a note names a handle.
+var handle = regexp.MustCompile(`(: |; | To read it: )recall [a-z]{12,}`)
+
+// withoutHandles returns a text with its notes as they are without an archive.
+func withoutHandles(text string) string { return handle.ReplaceAllString(text, "") }
 
 // mentions reports whether a history has what looks like a note of fit.
 func mentions(msgs []message.Message) bool {

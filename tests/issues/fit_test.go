@@ -9,6 +9,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // Tools that fit declares for the calls in the messages kept their weight when the
@@ -28,4 +30,30 @@ func TestUndeclaredToolsWeighNothing(t *testing.T) {
 	require.NoError(t, err, "%v", events)
 	require.Empty(t, req.Tools)
 	require.Empty(t, message.Limits{Bytes: limit}.Broken(req.Messages, message.Load{}))
+}
+
+// A picture of the first question gave way to a note with a handle, and later there
+// was no room for the handle: the request was irreducible by the few tokens that it
+// takes.
+func TestHandlesMakeNothingIrreducible(t *testing.T) {
+	t.Parallel()
+	history := []message.Message{
+		message.System("You look at pictures."),
+		{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "What is it?"}, message.Media{Type: "image/png", Data: strings.Repeat("picture", 9), Name: "plan.png"}}},
+		message.Assistant(message.Text{Text: "A plan."}),
+		message.User("And what is on it, " + strings.Repeat("by all its lines, ", 20)),
+	}
+	fits := func(window int, archive store.Store) (first, second bool) {
+		chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, fit.New(fit.Options{Rules: message.OpenAI}))
+		budget := &middleware.Budget{Window: window}
+		_, _, err1 := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history[:2], Budget: budget})
+		_, _, err2 := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history, Budget: budget})
+		return err1 == nil, err2 == nil
+	}
+	for window := 20; window < 200; window++ {
+		first, second := fits(window, store.NewMemory(0))
+		alsoFirst, alsoSecond := fits(window, nil)
+		require.Equal(t, alsoFirst, first, "window %d", window)
+		require.Equal(t, alsoSecond, second, "window %d", window)
+	}
 }

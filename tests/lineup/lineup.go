@@ -15,8 +15,10 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // Roll decides what is left to chance: it returns 0 to sides-1.
@@ -35,6 +37,8 @@ type Editor struct {
 // Editors are all of them.
 var Editors = []Editor{
 	{contextedit.Name, func(roll Roll) middleware.Middleware { return contextedit.New(clearing(roll)) }},
+	{microcompact.Name, func(roll Roll) middleware.Middleware { return microcompact.New(compacting(roll)) }},
+	{trim.Name, func(roll Roll) middleware.Middleware { return trim.New(trimming(roll)) }},
 	{summarize.Name, func(roll Roll) middleware.Middleware { return summarize.New(nil, summing(roll)) }},
 }
 
@@ -84,35 +88,21 @@ func Fit(roll Roll, rules message.Rules, limits message.Limits) middleware.Middl
 
 // clearing are options of contextedit.
 func clearing(roll Roll) contextedit.Options {
-	var o contextedit.Options
-	switch roll("trigger of clearing", 4) {
-	case 1:
-		o.Trigger = trigger.Tokens(50 << roll("tokens", 8))
-	case 2:
-		o.Trigger = trigger.Messages(1 + roll("messages", 20))
-	case 3:
-		o.Trigger = trigger.Rounds(1 + roll("rounds", 5))
-	}
+	o := contextedit.Options{Trigger: when("clearing", roll)}
 	o.Keep = []int{0, -1, 1, 3}[roll("keep", 4)]
 	o.KeepRounds = roll("keep rounds", 3)
 	o.StopAfter = 100 * roll("stop after", 4)
 	o.MinCalls = roll("calls between", 4)
 	o.ClearToolInputs = roll("inputs", 2) == 1
 	o.ClearThinking = roll("thinking", 2) == 1
+	o.Digest = []int{0, 40, 8, 200}[roll("digest", 4)]
 	return o
 }
 
 // summing are options of summarize.
 func summing(roll Roll) summarize.Options {
 	var o summarize.Options
-	switch roll("trigger of summaries", 4) {
-	case 1:
-		o.Trigger = trigger.Tokens(100 << roll("tokens of summaries", 7))
-	case 2:
-		o.Trigger = trigger.Messages(2 + roll("messages of summaries", 20))
-	case 3:
-		o.Trigger = trigger.Rounds(1 + roll("rounds of summaries", 5))
-	}
+	o.Trigger = when("folding", roll)
 	if o.Trigger != nil && roll("soft trigger", 3) == 2 {
 		o.Soft = trigger.Messages(1 + roll("soft messages", 10))
 	}
@@ -150,4 +140,61 @@ var summarizers = []summarize.Summarizer{
 	},
 	func(context.Context, *summarize.Fold) (string, error) { return "\x00\xff\u2028", nil },
 	func(context.Context, *summarize.Fold) (string, error) { panic("the summariser is out of its mind") },
+}
+
+// compacting are options of microcompact.
+func compacting(roll Roll) microcompact.Options {
+	o := microcompact.Options{
+		Trigger:    when("shortening", roll),
+		KeepRounds: []int{0, -1, 1, 2}[roll("keep", 4)],
+		Limit: microcompact.Limits{
+			Results:   []int{0, 20, 1, 80, -1}[roll("results", 5)],
+			Arguments: 20 * roll("arguments", 3),
+			Text:      20 * roll("texts", 3),
+		},
+		FreshShare: []float64{0, 0.1, 1, -1}[roll("share", 4)],
+		Batch:      microcompact.Batch{Results: roll("results of a batch", 4), Tokens: 50 * roll("tokens of a batch", 4)},
+		MinCalls:   roll("calls between", 4),
+	}
+	if o.Validate() != nil {
+		o.FreshShare = 0 // all that can be wrong is that nothing would ever be shortened
+	}
+	return o
+}
+
+// trimming are options of trim.
+func trimming(roll Roll) trim.Options {
+	o := trim.Options{
+		Trigger:        when("trimming", roll),
+		Strategy:       []trim.Strategy{"", trim.Middle, trim.Oldest}[roll("strategy", 3)],
+		PreserveStart:  []int{0, -1, 1, 6}[roll("start", 4)],
+		PreserveEnd:    []int{0, -1, 1, 6}[roll("end", 4)],
+		MinMessages:    []int{0, -1, 8}[roll("least", 3)],
+		EfficiencyOnly: roll("efficiency", 2) == 1,
+		Note:           []string{"", "(gone)"}[roll("note", 2)],
+		MinCalls:       roll("calls between", 4),
+	}
+	switch roll("target", 3) {
+	case 1:
+		o.TargetTokens = 50 << roll("target in tokens", 8)
+	case 2:
+		o.Target = 0.1 * float64(1+roll("share", 8))
+	}
+	if roll("importance", 2) == 1 {
+		o.Score = trim.ByAge
+	}
+	return o
+}
+
+// when is when something is done: when the package recommends, or by a limit.
+func when(what string, roll Roll) middleware.Trigger {
+	switch roll("trigger of "+what, 4) {
+	case 1:
+		return trigger.Tokens(50 << roll("tokens", 8))
+	case 2:
+		return trigger.Messages(1 + roll("messages", 20))
+	case 3:
+		return trigger.Rounds(1 + roll("rounds", 5))
+	}
+	return nil
 }

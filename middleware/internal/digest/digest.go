@@ -24,6 +24,10 @@ type Cleared struct {
 	// Tokens is the most that the line of this text may take, where that is less
 	// than [Options.Tokens]. 0: it is not; negative: no line.
 	Tokens int
+
+	// Of is the text that Text has been made of, where that is another: facts that
+	// do not occur in it are none. "": Text itself.
+	Of string
 }
 
 // Kept is a text that stays in the view.
@@ -77,10 +81,7 @@ func (p *pool) lines(cleared []Cleared, find *finder, about topics, opts Options
 func (p *pool) look(kept []Kept) (*finder, topics) {
 	find, about := newFinder(p.texts), topics{}
 	for i, k := range kept {
-		for _, text := range window(k.Text) {
-			if looksLikeJSON(text) {
-				text = bareJSON(text)
-			}
+		for _, text := range legible(k.Text) {
 			find.show(text)
 			if k.Said {
 				about.add(text, len(kept)-i)

@@ -30,6 +30,9 @@ func (d *draft) add(f *fact) bool {
 	if strings.Contains(d.text, f.text) {
 		return true
 	}
+	if pretends(f.text) {
+		return false
+	}
 	more := " " + f.text
 	if f.isPhrase() {
 		more = "," + more
@@ -53,10 +56,11 @@ func (d *draft) add(f *fact) bool {
 	return true
 }
 
-// line returns what is picked as one line that is not above the limit.
+// line returns what is picked as one line that is not above the limit, and that
+// does not pretend to be more than facts.
 func (d *draft) line() string {
 	for len(d.picked) > 0 {
-		if text := compose(d.picked); d.counter.Count(text) <= d.limit {
+		if text := compose(d.picked); d.counter.Count(text) <= d.limit && !pretends(text) {
 			return text
 		}
 		d.picked = d.picked[:len(d.picked)-1]

@@ -18,10 +18,32 @@ func newPool(cleared []Cleared) *pool {
 	p := &pool{ids: map[string]int32{}, facts: make([][]fact, len(cleared))}
 	for i, c := range cleared {
 		scan(c.Text, func(f fact) { p.add(i, f) })
+		if c.Of != "" {
+			p.facts[i] = p.within(p.facts[i], c.Of)
+		}
 		join(p.facts[i])
 	}
 	p.cost = make([]int, len(p.texts))
 	return p
+}
+
+// within returns the facts that occur in a text.
+func (p *pool) within(facts []fact, text string) []fact {
+	all := make([]string, len(facts))
+	for k := range facts {
+		all[k] = facts[k].text
+	}
+	find := newFinder(all)
+	for _, part := range legible(text) {
+		find.show(part)
+	}
+	kept := facts[:0]
+	for k := range facts {
+		if find.shown[k] {
+			kept = append(kept, facts[k])
+		}
+	}
+	return kept
 }
 
 // join makes an identifier of what stands behind the same key as one and could

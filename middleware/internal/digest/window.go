@@ -38,6 +38,18 @@ func window(text string) []string {
 	return []string{text[:head], text[tail:]}
 }
 
+// legible returns the parts of a text that are looked at, good for looking up words
+// in them.
+func legible(text string) []string {
+	parts := window(text)
+	for i, part := range parts {
+		if looksLikeJSON(part) {
+			parts[i] = bareJSON(part)
+		}
+	}
+	return parts
+}
+
 // looksLikeJSON reports whether a text begins like JSON.
 func looksLikeJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")

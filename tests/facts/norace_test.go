@@ -1,6 +1,6 @@
 //go:build !race
 
-package digest_test
+package facts_test
 
 // raced says that the race detector is on, which makes everything ten times
 // slower.

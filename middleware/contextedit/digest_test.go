@@ -1,0 +1,234 @@
+package contextedit_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// lineOf returns the facts in a placeholder.
+func lineOf(text string) string {
+	_, line, _ := strings.Cut(text, "ome facts: ")
+	return strings.TrimSuffix(line, "]")
+}
+
+// requireLines checks the facts that a view has in place of cleared results. It
+// returns how many lines there are.
+func requireLines(t require.TestingT, opts contextedit.Options, by tokens.Counter, history, view []message.Message) (lines int) {
+	for i, m := range view {
+		for _, id := range callIDs(m) {
+			was, is := pieces(history[i], id), pieces(m, id)
+			if slices.Equal(was, is) {
+				continue
+			}
+			before, after := 0, 0
+			var given []string
+			for _, p := range was {
+				before += tokens.Meter{Counter: by}.Part(p)
+				given = append(given, p.Text)
+			}
+			for _, p := range is {
+				after += tokens.Meter{Counter: by}.Part(p)
+				requireLine(t, lineOf(p.Text), strings.Join(given, "\n"), opts.Digest, by)
+				if strings.Contains(p.Text, "ome facts: ") {
+					lines++
+				}
+			}
+			require.Less(t, after, before, "a cleared result takes as much as before: %v", is)
+			text := strings.Join(given, "\n")
+			require.LessOrEqual(t, strings.Count(fmt.Sprint(is), "ome facts: "), 1, "a result has one line: %v", text)
+		}
+	}
+	return lines
+}
+
+func requireLine(t require.TestingT, line, given string, limit int, by tokens.Counter) {
+	require.LessOrEqual(t, by.Count(line), limit, "a line is longer than the option says: %q", line)
+	require.True(t, utf8.ValidString(line), "a line is text: %q", line)
+	require.Negative(t, strings.IndexFunc(line, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf) }),
+		"a line has no control characters: %q", line)
+	require.Empty(t, store.HandlesIn(line), "a line names no handle: %q", line)
+	for w := range strings.SplitSeq(line, " ") {
+		require.Contains(t, given, strings.TrimRight(w, ",;:"), "line %q", line)
+	}
+}
+
+// TestLines plays random conversations message by message, with and without an
+// archive, each call in a process of its own that has the same journal, and
+// compares with one that goes on.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	total := 0
+	rapid.Check(t, func(r *rapid.T) {
+		opts := anyOptions().Draw(r, "options")
+		opts.Digest = rapid.IntRange(1, 60).Draw(r, "digest")
+		if rapid.Bool().Draw(r, "clears much") {
+			opts.Trigger, opts.Keep, opts.KeepRounds, opts.KeepTokens, opts.Only, opts.MayClear = always{}, -1, 0, 0, nil, nil
+		}
+		env := middleware.Env{
+			Scope: "s", Journal: middleware.NewMemory(0),
+			Counter: rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, tokens.Chars4{}, tokens.Cautious{}}).Draw(r, "counter"),
+		}
+		if rapid.Bool().Draw(r, "archive") {
+			env.Archive = store.NewMemory(0)
+		}
+		alone := env
+		alone.Journal = middleware.NewMemory(0)
+		one := middleware.With(alone, contextedit.New(opts))
+		h := anyHistory().Draw(r, "history")
+		var before []message.Message
+		for n := 0; n <= len(h); n++ {
+			again := middleware.With(env, contextedit.New(opts))
+			sent, events, err := middleware.Apply(r.Context(), again, &middleware.Request{Messages: h[:n]})
+			require.NoError(r, err)
+			for _, e := range events {
+				requireFits(r, opts, e)
+			}
+			same, _, err := middleware.Apply(r.Context(), one, &middleware.Request{Messages: h[:n]})
+			require.NoError(r, err)
+			require.Equal(r, format(same.Messages), format(sent.Messages), "another process makes another view of %d messages", n)
+			if !slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Edited }) {
+				require.Equal(r, format(before), format(sent.Messages[:len(before)]), "the view changes without an edit")
+			}
+			total += requireLines(r, opts, env.Counter, h[:n], sent.Messages)
+			before = sent.Messages
+		}
+	})
+	require.Positive(t, total, "no result left a line")
+}
+
+// wild are results that no tool should return.
+func wild(size int) map[string]string {
+	const id = `{"id": "W-2378156", "total": 54.04}`
+	return map[string]string{
+		"binary":                 strings.Repeat("\x00\x01\x7f\x80\xfe\xff\x1b[31m", size/11) + id,
+		"control characters":     strings.Repeat("W-2378156\x07 \x08\u2028\u202e54.04\u200b \r", size/30),
+		"brackets":               strings.Repeat("[", size) + id,
+		"objects in objects":     strings.Repeat(`{"a":`, size/5) + id,
+		"strings in strings":     `{"id": "` + strings.Repeat(`\\`, size/2) + `"W-2378156\"}`,
+		"one word":               strings.Repeat("W", size),
+		"one line of numbers":    strings.Repeat("2378156 ", size/8),
+		"lines":                  strings.Repeat("W-2378156\n", size/10),
+		"our own placeholders":   strings.Repeat("[cleared: recall vvreubswsdub; some facts: order: 54.04]\n", size/57),
+		"one of our own":         "[cleared; some facts: W-1; recall vvreubswsdub" + strings.Repeat(" 54.04", size/6) + "]",
+		"an error of our own":    "error: recall vvreubswsdub" + strings.Repeat(" x", size/2),
+		"a handle in two pieces": `{"name": "recall", "code": "vvreubswsdub", "id": "W-2378156"}` + strings.Repeat(" ", size),
+		"no end":                 `{"id": "` + strings.Repeat("W-2378156", size/9),
+	}
+}
+
+func TestLinesOfWildResults(t *testing.T) {
+	t.Parallel()
+	for name, text := range wild(20_000) {
+		for _, archive := range []store.Store{nil, store.NewMemory(0)} {
+			opts := contextedit.Options{Trigger: always{}, Keep: -1, Digest: 40}
+			h := []message.Message{
+				message.User("Read it."),
+				message.Assistant(message.ToolCall{ID: "c1", Name: "read", Arguments: "{}"}),
+				message.Result("c1", "read", text),
+				message.Assistant(message.Text{Text: "I have."}),
+			}
+			view, _ := apply(t, middleware.With(middleware.Env{Archive: archive}, contextedit.New(opts)), h)
+			require.NotEqual(t, h[2], view[2], "%s: is cleared", name)
+			left := pieces(view[2], "c1")[0].Text
+			require.LessOrEqual(t, tokens.Estimate{}.Count(lineOf(left)), 40, "%s: %q", name, left)
+			require.True(t, utf8.ValidString(left), "%s: %q", name, left)
+			require.Negative(t, strings.IndexFunc(left, unicode.IsControl), "%s: %q", name, left)
+			if archive == nil {
+				require.Empty(t, store.HandlesIn(left), "%s: names no handle: %q", name, left)
+			} else {
+				named := store.HandlesIn(left)
+				require.Len(t, named, 1, "%s: names its handle: %q", name, left)
+				c, err := archive.Get(t.Context(), named[0])
+				require.NoError(t, err)
+				require.Equal(t, text, c.Data, name)
+			}
+		}
+	}
+}
+
+// A huge result costs no more than to read all of it once; its facts are found
+// at both ends.
+func TestLineOfAHugeResult(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 100 MB")
+	}
+	t.Parallel()
+	text := "order: W-1001\n" + strings.Repeat("nothing of use here\n", 5_000_000) + "invoice: W-2002\n"
+	h := []message.Message{
+		message.User("Read it."),
+		message.Assistant(message.ToolCall{ID: "c1", Name: "read", Arguments: "{}"}),
+		message.Result("c1", "read", text),
+		message.Assistant(message.Text{Text: "I have."}),
+	}
+	view, _ := apply(t, contextedit.New(contextedit.Options{Trigger: always{}, Keep: -1, Digest: 40}), h)
+	require.Equal(t, "[cleared; some facts: order: W-1001; invoice: W-2002]", pieces(view[2], "c1")[0].Text)
+}
+
+// What another middleware has made of a result is what its facts are taken from:
+// it may have left something out on purpose. What the tool has not said is no fact.
+func TestLinesOfWhatOthersLeft(t *testing.T) {
+	t.Parallel()
+	given := "order: #W2378156\nprice: 272.33 one_more_thing\nsecret: sk_live_9513926\n" + strings.Repeat("nothing of use here\n", 20)
+	for left, want := range map[string]string{
+		strings.ReplaceAll(given, "sk_live_9513926", "***"):                                   "[cleared; some facts: order: #W2378156; price: 272.33; one_more_thing]",
+		"[truncated: 480 chars; some facts: order: #W2378156; price: 272.33; one_more_thing]": "[cleared; some facts: order: #W2378156; price: 272.33; one_more_thing]",
+		"[It was left out of here. Some facts: order: #W2378156; price: 272.33]":              "[cleared; some facts: order: #W2378156; price: 272.33]",
+		"[truncated: 480 chars, that is much more than this]":                                 "[cleared]",
+		`["#W2378156", "2024-05-15", "2024-05-16", "a very long text to be read by nobody"]`:  `[cleared; some facts: #W2378156]`,
+	} {
+		other := middleware.Editing("other", leaves(left), middleware.Options{})
+		mw := middleware.Chain(other, contextedit.New(contextedit.Options{Trigger: always{}, Keep: -1, Digest: 25}))
+		h := []message.Message{
+			message.User("Read it."),
+			message.Assistant(message.ToolCall{ID: "c1", Name: "read", Arguments: "{}"}),
+			message.Result("c1", "read", given),
+			message.Assistant(message.Text{Text: "I have."}),
+		}
+		view, _ := apply(t, mw, h)
+		require.Equal(t, want, pieces(view[2], "c1")[0].Text, "of %q", left)
+	}
+}
+
+// leaves returns an editor that puts a text in place of the only result.
+func leaves(text string) middleware.Editor {
+	return func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		const at = 2
+		r := pieces(v.At(at), "c1")[0]
+		if v.Span(at).Edit != nil {
+			return nil, nil
+		}
+		r.Text = text
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(at, r)}}, nil
+	}
+}
+
+// A host that passes views back as history has the lines of the first clearing
+// to the end.
+func TestLinesInAdoptedViews(t *testing.T) {
+	t.Parallel()
+	mw := middleware.With(middleware.Env{Adopts: true}, contextedit.New(contextedit.Options{Trigger: always{}, Keep: 1, Digest: 40}))
+	h := []message.Message{message.User("Read them.")}
+	for i := range 6 {
+		id := fmt.Sprint("c", i)
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}),
+			message.Result(id, "read", fmt.Sprintf("order: W-100%d\n", i)+strings.Repeat("nothing of use here\n", 20)))
+		h, _ = apply(t, mw, h)
+	}
+	for i := range 5 {
+		require.Equal(t, fmt.Sprintf("[cleared; some facts: order: W-100%d]", i), pieces(h[2+2*i], fmt.Sprint("c", i))[0].Text)
+	}
+}

@@ -1,0 +1,220 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tests/guarantee"
+	"github.com/laconic-go/laconic/tests/lineup"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// unpredictable is an archive that returns another handle than it has foretold,
+// now this and now that.
+type unpredictable struct{ *store.Memory }
+
+func (u unpredictable) Put(ctx context.Context, c store.Content) (store.Handle, error) {
+	if _, err := u.Memory.Put(ctx, c); err != nil {
+		return store.Handle{}, err
+	}
+	return store.Handles("", store.Content{Data: fmt.Sprint(time.Now().UnixNano())})[0], nil
+}
+
+// nameless is an archive that gives contents no handles.
+type nameless struct{ *store.Memory }
+
+func (nameless) Handle(store.Content) store.Handle { return store.Handle{} }
+
+// badArchives are archives that do something wrong, and whether what they have
+// taken can be relied on all the same.
+func badArchives() map[string]func() store.Store {
+	faulty := func(fault func(uint32) error) func() store.Store {
+		return func() store.Store { return lineup.Faulty{Memory: store.NewMemory(0), Fault: fault} }
+	}
+	errArchive := errors.New("no space left on device")
+	return map[string]func() store.Store{
+		"works": func() store.Store { return store.NewMemory(0) },
+		"fails": faulty(func(uint32) error { return errArchive }),
+		"fails at times": faulty(func(n uint32) error {
+			if n%2 == 0 {
+				return errArchive
+			}
+			return nil
+		}),
+		"panics":           faulty(func(uint32) error { panic("no archive") }),
+		"cancels itself":   faulty(func(uint32) error { return context.Canceled }),
+		"takes no more":    func() store.Store { return store.NewMemory(1) },
+		"forgets":          func() store.Store { return store.NewMemory(4000) },
+		"is crowded":       func() store.Store { return lineup.NewCrowded() },
+		"is unpredictable": func() store.Store { return unpredictable{store.NewMemory(0)} },
+		"has no names":     func() store.Store { return nameless{store.NewMemory(0)} },
+	}
+}
+
+// TestArchives puts each bad archive under each chain: the calls go on, what is
+// sent keeps the guarantees, and each handle in it leads to something that was
+// put.
+func TestArchives(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		for name, archive := range badArchives() {
+			p, a := &provider{}, archive()
+			env := middleware.Env{Archive: a, Journal: middleware.NewMemory(0), Scope: "test"}
+			model := put(chain, env, p)
+			h := history()
+			for _, n := range []int{4, 8, len(h) - 2, len(h), len(h)} {
+				if n == len(h) { // as another process
+					model = put(chain, env, p)
+				}
+				before := p.calls
+				who := fmt.Sprintf("an archive that %s under %s, the first %d messages", name, chain.Name, n)
+				o := ask(t.Context(), model, &middleware.Request{Messages: h[:n], Tools: tools(), Budget: budget()}, false)
+				require.Nil(t, o.panicked, "%s: nothing panics", who)
+				require.NoError(t, o.err, "%s: the call goes on", who)
+				require.Equal(t, before+1, p.calls, "%s: one call", who)
+				call := guarantee.Call{
+					Rules: rules, Room: budget().Room(), Meter: tokens.Meter{Counter: tokens.Chars4{}},
+					History: h[:n], Tools: tools(), Sent: p.sent[len(p.sent)-1],
+				}
+				require.Empty(t, call.Broken(), who)
+				if name != "forgets" {
+					requireKeptUnderHandles(t, a, call.Sent, who)
+				}
+			}
+		}
+	})
+}
+
+// requireKeptUnderHandles fails unless there is something under each handle that
+// was sent.
+func requireKeptUnderHandles(t *testing.T, s store.Store, sent []message.Message, who string) {
+	t.Helper()
+	for _, m := range sent {
+		for _, p := range m.Parts {
+			var text string
+			switch p := p.(type) {
+			case message.Text:
+				text = p.Text
+			case message.ToolCall:
+				text = p.Arguments
+			case message.ToolResult:
+				text = p.Text
+			case message.Thinking, message.Media, message.Opaque:
+			}
+			for _, h := range store.HandlesIn(text) {
+				_, err := s.Get(t.Context(), h)
+				require.NoError(t, err, "%s: %q", who, text)
+			}
+		}
+	}
+}
+
+// TestSlowArchive lets an archive take its time: it is waited for, but no longer
+// than the caller waits.
+func TestSlowArchive(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		for took, patience := range map[time.Duration]time.Duration{time.Second: time.Hour, time.Hour: time.Minute} {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				slow := slow{Memory: store.NewMemory(0), takes: took}
+				p := &provider{}
+				o := ask(ctx, put(chain, middleware.Env{Archive: slow}, p), &middleware.Request{Messages: history(), Tools: tools(), Budget: budget()}, false)
+				if took < patience {
+					require.NoError(t, o.err, "an archive that takes %v", took)
+					require.Equal(t, 1, p.calls)
+					return
+				}
+				require.ErrorIs(t, o.err, context.DeadlineExceeded)
+				require.Equal(t, middleware.Canceled, middleware.KindOf(o.err), "an archive that takes %v, and a caller who waits %v: %v", took, patience, o.err)
+				require.Nil(t, o.resp)
+				require.Zero(t, p.calls, "nobody is asked when the caller has gone")
+			})
+		}
+	})
+}
+
+// slow is an archive that takes some time for each content.
+type slow struct {
+	*store.Memory
+
+	takes time.Duration
+}
+
+func (s slow) Put(ctx context.Context, c store.Content) (store.Handle, error) {
+	select {
+	case <-time.After(s.takes):
+		return s.Memory.Put(ctx, c)
+	case <-ctx.Done():
+		return store.Handle{}, ctx.Err()
+	}
+}
+
+// TestAgentRecallsForEver lets the model of an agent recall whatever handle it
+// sees last, as often as it sees one: what it gets is never more than the agent's
+// own limit of steps, and never an error.
+func TestAgentRecallsForEver(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		archive := store.NewMemory(0)
+		recalled, errands := 0, 0
+		p := &provider{window: window}
+		p.fault = func(_ context.Context, n int, req *middleware.Request, _ middleware.Emit) (*middleware.Response, bool, error) {
+			if measure(req) > window {
+				return nil, false, nil
+			}
+			call := message.ToolCall{ID: fmt.Sprintf("call_%d", n), Name: toolName, Arguments: fmt.Sprintf(`{"page":%d}`, n)}
+			if h := lastHandle(req.Messages); !h.IsZero() && n%2 == 0 {
+				call.Name, call.Arguments = store.RecallTool, `{"handle":"`+h.String()+`"}`
+				recalled++
+			} else {
+				errands++
+			}
+			return &middleware.Response{Message: message.Assistant(call), Usage: message.Usage{Input: measure(req)}, Stop: middleware.StopTools}, true, nil
+		}
+		r := runWith(t.Context(), put(chain, middleware.Env{Archive: archive}, p), []agent.Tool{&reader{}, agent.RecallWith(archive, agent.RecallOptions{Limit: 4000})},
+			message.User("What is the sum?"))
+		require.Nil(t, r.panicked)
+		require.Error(t, r.err)
+		require.LessOrEqual(t, p.calls, 2*2*steps)
+		require.Positive(t, recalled, "there was something to recall, or this test shows nothing")
+		require.Positive(t, errands)
+		for _, m := range r.end.History {
+			for res := range m.Results() {
+				require.False(t, res.Error, "%q", res.Text)
+				require.NotContains(t, res.Text, "nothing is kept", "each handle that was shown is one")
+			}
+		}
+	})
+}
+
+// lastHandle returns the newest handle in results of messages.
+func lastHandle(msgs []message.Message) (h store.Handle) {
+	for _, m := range msgs {
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case message.Text:
+				for _, found := range store.HandlesIn(p.Text) {
+					h = found
+				}
+			case message.ToolResult:
+				for _, found := range store.HandlesIn(p.Text) {
+					h = found
+				}
+			case message.Thinking, message.Media, message.ToolCall, message.Opaque:
+			}
+		}
+	}
+	return h
+}

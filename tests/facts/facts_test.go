@@ -1,0 +1,455 @@
+// Package facts_test measures what clearing keeps of the facts that recorded
+// agents needed later.
+package facts_test
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/digest.md, which takes minutes")
+
+const (
+	page       = "../../docs/digest.md"
+	documented = 9281 // uses of facts in the data that the page tells of
+)
+
+// recording is what a real agent did.
+type recording struct {
+	ID       string     `json:"id"`
+	Source   string     `json:"source"`
+	Messages []recorded `json:"messages"`
+
+	history []message.Message
+}
+
+// recorded is a message.
+type recorded struct {
+	Role      message.Role `json:"role"`
+	Content   string       `json:"content"`
+	CallID    string       `json:"tool_call_id"`
+	Name      string       `json:"name"`
+	ToolCalls []struct {
+		ID        string `json:"id"`
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"tool_calls"`
+
+	texts  []string // content and arguments as they are, and the values of the arguments
+	tokens int
+}
+
+// asMessage returns the message as a caller has it.
+func (m *recorded) asMessage() message.Message {
+	if m.Role == message.RoleTool {
+		return message.Result(m.CallID, m.Name, m.Content)
+	}
+	out := message.Message{Role: m.Role}
+	if m.Content != "" {
+		out.Parts = append(out.Parts, message.Text{Text: m.Content})
+	}
+	for _, c := range m.ToolCalls {
+		out.Parts = append(out.Parts, message.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+	}
+	return out
+}
+
+// UnmarshalJSON notes what is asked for many times.
+func (m *recorded) UnmarshalJSON(data []byte) error {
+	type plain recorded
+	if err := json.Unmarshal(data, (*plain)(m)); err != nil {
+		return err
+	}
+	m.texts = []string{m.Content}
+	m.tokens = tokens.Estimate{}.Count(m.Content)
+	for _, call := range m.ToolCalls {
+		m.texts = append(m.texts, call.Arguments)
+		m.tokens += tokens.Estimate{}.Count(call.Arguments)
+		for d := json.NewDecoder(strings.NewReader(call.Arguments)); ; {
+			t, err := d.Token()
+			if err != nil {
+				break
+			}
+			if s, ok := t.(string); ok {
+				m.texts = append(m.texts, s)
+			}
+		}
+	}
+	return nil
+}
+
+func (m *recorded) has(fact string) bool {
+	return slices.ContainsFunc(m.texts, func(text string) bool { return strings.Contains(text, fact) })
+}
+
+// use is a call of the model that used, word for word, what a tool had returned
+// before.
+type use struct {
+	Conversation string `json:"conversation"`
+	Fact         string `json:"fact"`
+	Kind         string `json:"kind"`
+	At           int    `json:"used_at_message"`
+}
+
+// isHard reports whether there is no other way to the fact.
+func (u use) isHard() bool { return slices.Contains([]string{"id", "amount", "date", "email"}, u.Kind) }
+
+// held are sources that nothing was learnt from when the rules were made.
+var held = []string{"tau-bench", "swe-agent-claude-3.5-sonnet", "pi-mono", "livemcpbench"}
+
+// isDeveloped reports whether the rules were made with a conversation in sight:
+// with one half of those whose source is not held back.
+func (r *recording) isDeveloped() bool {
+	sum := sha256.Sum256([]byte(r.ID))
+	return sum[len(sum)-1]%2 == 0 && !slices.Contains(held, r.Source)
+}
+
+// isSampled reports whether a conversation is one of those that each run of the
+// tests measures. To measure all takes minutes.
+func (r *recording) isSampled() bool { return sha256.Sum256([]byte(r.ID))[0]%16 == 0 }
+
+// decode reads a file of JSON values, one a line.
+func decode[T any](tb testing.TB, name string) []T {
+	tb.Helper()
+	folder := cmp.Or(os.Getenv("LACONIC_DATA"), filepath.Join("..", "..", "..", "shared", "data"))
+	f, err := os.Open(filepath.Join(folder, "dev", name))
+	if os.IsNotExist(err) {
+		tb.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", folder)
+	}
+	require.NoError(tb, err)
+	defer func() { require.NoError(tb, f.Close()) }()
+	unzipped, err := gzip.NewReader(bufio.NewReader(f))
+	require.NoError(tb, err, "%s is gzip", name)
+	var all []T
+	for dec := json.NewDecoder(unzipped); dec.More(); {
+		var v T
+		require.NoError(tb, dec.Decode(&v), "%s, value %d", name, len(all)+1)
+		all = append(all, v)
+	}
+	return all
+}
+
+// moment is what the model sees at one of its calls if all results but the
+// newest five are cleared right there, at one time: the worst case.
+type moment struct {
+	recording *recording
+	sent      []message.Message
+	archive   *store.Memory
+
+	cleared []string // placeholders
+	tokens  int      // of all texts in the view, by the default counter
+	handles int      // of these, tokens of the handles
+}
+
+// momentAt returns the moment of the call that wrote a message, with lines of so
+// many tokens.
+func (r *recording) momentAt(t *testing.T, at, line int) *moment {
+	t.Helper()
+	m := &moment{recording: r, archive: store.NewMemory(1 << 40)}
+	clearing := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Digest: line})
+	sent, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Archive: m.archive}, clearing),
+		&middleware.Request{Messages: r.history[:at]})
+	require.NoError(t, err)
+	for _, e := range events {
+		require.Equal(t, middleware.Edited, e.Kind, "%s, message %d: %v", r.ID, at, e)
+	}
+	require.Len(t, sent.Messages, at, "clearing leaves the messages in their places")
+	m.sent = sent.Messages
+	for i := range at {
+		was := &r.Messages[i]
+		now := m.placeholder(i)
+		if now == "" {
+			m.tokens += was.tokens
+			continue
+		}
+		m.cleared = append(m.cleared, now)
+		m.tokens += tokens.Estimate{}.Count(now)
+		m.handles += tokens.Estimate{}.Count(now) - tokens.Estimate{}.Count(handle.ReplaceAllString(now, ""))
+	}
+	return m
+}
+
+var handle = regexp.MustCompile(`: recall [a-z]+`)
+
+// placeholder returns what stands in place of a result; "": nothing does.
+func (m *moment) placeholder(i int) string {
+	if was := &m.recording.Messages[i]; was.Role == message.RoleTool {
+		if r, ok := m.sent[i].Parts[0].(message.ToolResult); ok && r.Text != was.Content {
+			return r.Text
+		}
+	}
+	return ""
+}
+
+// shows reports whether a fact is in the view.
+func (m *moment) shows(fact string) bool {
+	for i := range m.sent {
+		if m.placeholder(i) == "" && m.recording.Messages[i].has(fact) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.cleared, func(text string) bool { return strings.Contains(text, fact) })
+}
+
+// recalls returns the newest handle in the view that leads to a fact.
+func (m *moment) recalls(t *testing.T, fact string) (h store.Handle, ok bool) {
+	t.Helper()
+	for _, text := range slices.Backward(m.cleared) {
+		named := store.HandlesIn(text)
+		require.Len(t, named, 1, "handles in %q", text)
+		c, err := m.archive.Get(t.Context(), named[0])
+		require.NoError(t, err, text)
+		if strings.Contains(c.Data, fact) {
+			return named[0], true
+		}
+	}
+	return store.Handle{}, false
+}
+
+// tally counts uses of facts, and those whose fact the model cannot see, for each
+// length of the lines.
+type tally struct {
+	uses int
+	lost [4]int
+}
+
+var lengths = [4]int{0, 20, 40, 80}
+
+func (t *tally) share(k int) float64 { return 100 - 100*float64(t.lost[k])/float64(max(t.uses, 1)) }
+
+// measured is what a set of conversations shows, for each length of the lines.
+type measured struct {
+	groups  map[string]*tally
+	reached [4]int // uses whose fact is in the view, or under a handle in it
+	recalls [4]int // how often the model has to ask for a content, once a call for each
+	views   int    // the last moment of each conversation
+	tokens  [4]int // of their views
+	handles [4]int // of these
+	whole   int    // tokens of their histories
+
+	bare, bareHard int // uses whose fact is in the view if all but five results are gone, short ones too
+}
+
+func (m *measured) count(r *recording, u use, seen [4]bool) {
+	part := "held back"
+	if r.isDeveloped() {
+		part = "developed on"
+	}
+	names := []string{"all", part, "source " + r.Source, "kind " + u.Kind}
+	if r.isSampled() {
+		names = append(names, "sample")
+	}
+	if u.isHard() {
+		names = append(names, "all hard", part+" hard", "source "+r.Source+" hard")
+		if r.isSampled() {
+			names = append(names, "sample hard")
+		}
+	}
+	for _, name := range names {
+		g := m.groups[name]
+		if g == nil {
+			g = &tally{}
+			m.groups[name] = g
+		}
+		g.uses++
+		for k := range seen {
+			if !seen[k] {
+				g.lost[k]++
+			}
+		}
+	}
+}
+
+// measure counts the uses of a conversation.
+func (m *measured) measure(t *testing.T, r *recording, uses []use) {
+	t.Helper()
+	byCall := map[int][]use{}
+	for _, u := range uses {
+		byCall[u.At] = append(byCall[u.At], u)
+	}
+	calls := slices.Sorted(maps.Keys(byCall))
+	for _, at := range calls {
+		seen := make([][len(lengths)]bool, len(byCall[at]))
+		for k, line := range lengths {
+			now := r.momentAt(t, at, line)
+			m.reach(t, now, k, byCall[at], seen)
+			if at == calls[len(calls)-1] {
+				m.tokens[k] += now.tokens
+				m.handles[k] += now.handles
+			}
+		}
+		for i, u := range byCall[at] {
+			m.count(r, u, seen[i])
+			if r.isKept(at, u.Fact) {
+				m.bare++
+				if u.isHard() {
+					m.bareHard++
+				}
+			}
+		}
+	}
+	m.views++
+	for i := range calls[len(calls)-1] {
+		m.whole += r.Messages[i].tokens
+	}
+}
+
+// reach notes which facts of one call the model sees, and what it has to recall.
+func (m *measured) reach(t *testing.T, now *moment, k int, uses []use, seen [][len(lengths)]bool) {
+	t.Helper()
+	asked := map[store.Handle]bool{}
+	for i, u := range uses {
+		if seen[i][k] = now.shows(u.Fact); seen[i][k] {
+			m.reached[k]++
+		} else if h, ok := now.recalls(t, u.Fact); ok {
+			m.reached[k]++
+			asked[h] = true
+		}
+	}
+	m.recalls[k] += len(asked)
+}
+
+// isKept reports whether a fact is in what is left at a call if nothing of a
+// result is, but for the newest five.
+func (r *recording) isKept(at int, fact string) bool {
+	const newest = 5
+	results := 0
+	for i := at - 1; i >= 0; i-- {
+		m := &r.Messages[i]
+		if m.Role == message.RoleTool {
+			results++
+		}
+		if (m.Role != message.RoleTool || results <= newest) && m.has(fact) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestFactsKept measures how many of the facts that recorded agents needed later
+// are in the view in the worst case, and compares with the tables of the page:
+// a sample with its row, or, to write them, all.
+func TestFactsKept(t *testing.T) {
+	t.Parallel()
+	if raced && !*update {
+		t.Skip("the race detector makes this long, and nothing here runs at the same time")
+	}
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	const begin, end = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+	before, rest, ok := strings.Cut(string(text), begin)
+	require.True(t, ok, "%s has the line %q", page, begin)
+	was, behind, ok := strings.Cut(rest, end)
+	require.True(t, ok, "%s has the line %q", page, end)
+
+	m := measureFiles(t, "conversations.jsonl.gz", "facts.jsonl.gz")
+	if !*update {
+		require.Contains(t, was, m.row(sample, "sample"), "the tables of %s: go test ./tests/facts -update writes them", page)
+		return
+	}
+	long := measureFiles(t, "long-extra.jsonl.gz", "long-extra-facts.jsonl.gz")
+	require.InDelta(t, 92.1, 100*float64(m.bare)/float64(m.groups["all"].uses), 0.1, "facts in the view without placeholders, as measured before")
+	require.InDelta(t, 95.3, 100*float64(m.bareHard)/float64(m.groups["all hard"].uses), 0.1, "the hard ones")
+	require.GreaterOrEqual(t, m.groups["all"].share(2), 95.0, "facts in the view with lines of 40 tokens")
+	require.GreaterOrEqual(t, m.groups["all hard"].share(2), 98.8, "the hard ones")
+	require.NoError(t, os.WriteFile(page, []byte(before+begin+m.tables(long)+end+behind), fs.FileMode(0o644)))
+}
+
+func measureFiles(t *testing.T, conversations, facts string) *measured {
+	t.Helper()
+	uses, sum := map[string][]use{}, 0
+	for _, u := range decode[use](t, facts) {
+		uses[u.Conversation] = append(uses[u.Conversation], u)
+		sum++
+	}
+	if facts == "facts.jsonl.gz" && sum != documented {
+		t.Skip("these are not the conversations that docs/digest.md tells of")
+	}
+	m := &measured{groups: map[string]*tally{}}
+	for _, r := range decode[recording](t, conversations) {
+		if len(uses[r.ID]) == 0 || !*update && !r.isSampled() {
+			continue
+		}
+		for i := range r.Messages {
+			r.history = append(r.history, r.Messages[i].asMessage())
+		}
+		m.measure(t, &r, uses[r.ID])
+	}
+	return m
+}
+
+// sample is the title of the row that each run of the tests measures.
+const sample = "a sample, by a hash of the id"
+
+// tables are those of the page.
+func (m *measured) tables(long *measured) string {
+	var b strings.Builder
+	all, hard := m.groups["all"], m.groups["all hard"]
+	b.WriteString("| tokens a line | facts in the view | id, amount, date, email | in the view, or recalled | recalls needed | tokens a view | of these, handles |\n" +
+		"|---|---|---|---|---|---|---|\n")
+	for k, n := range lengths {
+		fmt.Fprintf(&b, "| %s | %.1f %% | %.1f %% | %.1f %% | %d | %d | %d |\n", cmp.Or(strings.TrimPrefix(fmt.Sprint(n), "0"), "no lines"),
+			all.share(k), hard.share(k), 100*float64(m.reached[k])/float64(all.uses), m.recalls[k], m.tokens[k]/m.views, m.handles[k]/m.views)
+	}
+	fmt.Fprintf(&b, "| nothing cleared | 100 %% | 100 %% | | | %d | |\n", m.whole/m.views)
+	fmt.Fprintf(&b, "| all but five removed, short ones too | %.1f %% | %.1f %% | | | | |\n\n",
+		100*float64(m.bare)/float64(all.uses), 100*float64(m.bareHard)/float64(hard.uses))
+
+	b.WriteString("| of these | uses | no lines | 40 tokens | hard uses | no lines | 40 tokens |\n|---|---|---|---|---|---|---|\n")
+	row := func(title string, m *measured, group string) { b.WriteString(m.row(title, group)) }
+	row("all", m, "all")
+	row("developed on", m, "developed on")
+	row("held back", m, "held back")
+	row(sample, m, "sample")
+	for _, group := range slices.Sorted(maps.Keys(m.groups)) {
+		if source, ok := strings.CutPrefix(group, "source "); ok && !strings.HasSuffix(source, " hard") {
+			title := source
+			if slices.Contains(held, source) {
+				title += " (held back)"
+			}
+			row(title, m, group)
+		}
+	}
+	row("eight more, with 100 results or more", long, "all")
+
+	b.WriteString("\n| kind | uses | no lines | 20 tokens | 40 tokens | 80 tokens |\n|---|---|---|---|---|---|\n")
+	for _, group := range slices.Sorted(maps.Keys(m.groups)) {
+		if kind, ok := strings.CutPrefix(group, "kind "); ok {
+			g := m.groups[group]
+			fmt.Fprintf(&b, "| %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", kind, g.uses, g.share(0), g.share(1), g.share(2), g.share(3))
+		}
+	}
+	return b.String()
+}
+
+// row is the row of one group of conversations.
+func (m *measured) row(title, group string) string {
+	all, hard := m.groups[group], m.groups[group+" hard"]
+	row := fmt.Sprintf("| %s | %d | %.1f %% | %.1f %% |", title, all.uses, all.share(0), all.share(2))
+	if hard == nil {
+		return row + " 0 | | |\n"
+	}
+	return row + fmt.Sprintf(" %d | %.1f %% | %.1f %% |\n", hard.uses, hard.share(0), hard.share(2))
+}
