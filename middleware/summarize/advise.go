@@ -8,6 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // advice is what was noted of a conversation when its soft threshold was reached.
@@ -127,6 +128,7 @@ type head struct {
 	*product
 
 	pieces, rest []piece
+	handle       store.Handle
 }
 
 // inAdvance returns the summary that was made in advance of some of the pieces, if
@@ -146,7 +148,7 @@ func (e *editor) inAdvance(src *source, all []piece) *head {
 	if last >= len(ids) || ids[last] != then.ids[last] {
 		return nil
 	}
-	h := &head{product: p}
+	h := &head{product: p, handle: then.handle}
 	for _, p := range all {
 		if covered(src.positions(p), then.covers) {
 			h.pieces = append(h.pieces, p)
@@ -173,14 +175,14 @@ func covered(some, among []int) bool {
 // is not enough for now.
 func (e *editor) prepared(src *source, h *head) *middleware.Plan {
 	j := e.job(src, message.IDs(src.view.History()), block{pieces: h.pieces})
-	if !j.fits(h.product) {
+	if !j.fits(h.product) || j.handle != h.handle {
 		return nil
 	}
 	plan := &middleware.Plan{
 		Items: len(j.fresh),
 		Why:   fmt.Sprintf("folded %s into a summary that was prepared", count(len(j.fresh), "message")),
 		Edits: []middleware.Edit{{
-			Kind: middleware.Fold, Runs: neighbours(j.block.pieces), Estimate: j.estimate,
+			Kind: middleware.Fold, Runs: neighbours(j.block.pieces), Estimate: j.estimate, Archive: j.archive,
 			Make: func(ctx context.Context) ([]message.Message, error) {
 				j.flush(ctx)
 				j.use(ctx, h.product)

@@ -54,5 +54,7 @@
 // be changed, and keeps it or not. [Options.Flush] keeps memories before messages
 // go.
 //
-// The journal holds summaries as clear text.
+// With [middleware.Env.Archive], what is folded is kept there before it goes, and the
+// last line of the summary names its handle. The journal holds summaries as clear
+// text.
 package summarize

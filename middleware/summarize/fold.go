@@ -8,6 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // Summarizer writes the words of a summary. A text that is blank, or has more than
@@ -46,9 +47,9 @@ func (f *Fold) Count(text string) int {
 }
 
 // compose returns the message of a summary: its header and the words, the facts,
-// and how many messages it stands for, each a part of its own, so that the words
+// and how many messages it stands for, with their handle in the archive, each a part of its own, so that the words
 // are found again as they were written.
-func (e *editor) compose(f *Fold, t text, ledger string) message.Message {
+func (j *job) compose(f *Fold, t text, ledger string) message.Message {
 	head := t.header
 	if t.words != "" {
 		head += "\n" + t.words
@@ -57,8 +58,8 @@ func (e *editor) compose(f *Fold, t text, ledger string) message.Message {
 	if ledger != "" {
 		parts = append(parts, message.Text{Text: ledger})
 	}
-	parts = append(parts, message.Text{Text: tallyOf(f.Originals, f.Dropped).line(f.Language)})
-	return message.Message{Role: e.Role, Parts: parts}
+	line := store.Placeholder(tallyOf(f.Originals, f.Dropped).line(f.Language), j.handle)
+	return message.Message{Role: j.Role, Parts: append(parts, message.Text{Text: line})}
 }
 
 // wordsOf returns the words of an earlier summary.

@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/store"
 )
 
 // job is one summary that is to be made.
@@ -24,6 +25,8 @@ type job struct {
 	fresh    []int             // of these: what no earlier summary stands for
 	told     []message.Message // what rules write about: the originals, but for those that are dropped now
 	key      key
+	handle   store.Handle       // of what is folded, in the archive; zero: there is none
+	archive  []store.Content    // what is put there
 	before   int                // tokens of what is folded
 	ledger   int                // tokens that the facts may have
 	estimate int                // tokens of the summary
@@ -48,7 +51,9 @@ func (e *editor) job(src *source, ids []message.ID, b block) *job {
 	if j.fold.Language = e.Language; j.fold.Language == "" {
 		j.fold.Language = languageOf(v.History())
 	}
+	j.handle, j.archive = v.ArchiveRuns(neighbours(b.pieces))
 	j.key = keyOf(v, ids, j.covers)
+	j.key.handle = j.handle
 	j.limit()
 	return j
 }
@@ -246,7 +251,12 @@ func (j *job) custom(ctx context.Context) (*product, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return &product{messages: slices.Clone(msgs)}, "by the caller's strategy", nil
+	msgs = slices.Clone(msgs)
+	if !j.handle.IsZero() { // or nothing would lead to what is gone
+		line := tallyOf(j.fold.Originals, 0).line(j.fold.Language)
+		msgs = append(msgs, message.Message{Role: j.Role, Parts: []message.Part{message.Text{Text: store.Placeholder(line, j.handle)}}})
+	}
+	return &product{messages: msgs}, "by the caller's strategy", nil
 }
 
 // note makes a message that says how much is gone, and no more.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 )
 
 // How much is remembered. A summary that has been taken is in the journal: this is
@@ -25,6 +26,7 @@ type key struct {
 	scope  string
 	last   message.ID // of the newest of them
 	covers string
+	handle store.Handle // in the archive
 }
 
 func keyOf(v *middleware.View, ids []message.ID, covers []int) key {

@@ -70,6 +70,7 @@ func (e *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 			Kind:     middleware.Fold,
 			Runs:     neighbours(j.block.pieces),
 			Estimate: j.estimate,
+			Archive:  j.archive,
 			Make:     func(ctx context.Context) ([]message.Message, error) { return b.product(ctx, i) },
 		})
 	}
