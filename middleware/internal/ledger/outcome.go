@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -13,6 +14,10 @@ const (
 	headOfResult = 2 << 10
 	tailOfResult = 1 << 10
 )
+
+// place fits what compilers and tests begin a complaint with: main.go:9:22: and the
+// like.
+var place = regexp.MustCompile(`^[\w./\\-]+\.\w{1,5}(:\d+){1,2}: \S`)
 
 // outcome is how a call ended.
 type outcome struct {
@@ -109,14 +114,15 @@ func startsWithFault(head string) bool {
 	return strings.TrimSpace(low) == "error"
 }
 
-// faultIn returns the line that tells what failed: the first that reads like an
-// error, else, if the result is one as a whole, the first that says anything.
+// faultIn returns the line that tells what failed: the first that names a place in
+// a file or reads like an error, else, if the result is one as a whole, the first
+// that says anything.
 func faultIn(head, tail string, whole bool) string {
 	first := ""
 	for _, text := range [...]string{head, tail} {
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(line)
-			if _, ok := digest.Fault(line); ok {
+			if _, ok := digest.Fault(line); ok || place.MatchString(line) {
 				return line
 			}
 			if first == "" && !isWrapper(line) {
