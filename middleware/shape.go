@@ -24,19 +24,36 @@ func (l list) apply(c *call) shape {
 	if len(l) == 0 {
 		return shape{msgs: c.history, msgTokens: c.tokens}
 	}
+	lead := shape{msgs: c.track.lead, spans: make([]span, c.lead), toks: c.track.leadToks}
+	for i := range lead.spans {
+		lead.spans[i] = span{first: i - c.lead, last: i - c.lead}
+	}
+	return l.behind(lead, c, 0)
+}
+
+// applyTo makes the view, from one of which the edits are the same before a
+// position of the body.
+func (l list) applyTo(v *View, from int) shape {
+	if v.spans == nil || v.mended || len(l) == 0 {
+		return l.apply(v.call)
+	}
+	n := v.behind(from - 1)
+	return l.behind(shape{msgs: v.msgs[:n], spans: v.spans[:n], toks: v.toks[:n]}, v.call, from)
+}
+
+// behind makes the view behind its beginning, up to a position of the body.
+func (l list) behind(begin shape, c *call, at int) shape {
 	const room = 64 // for the calls to come
 	n := len(c.history) + room
 	s := shape{
-		msgs:  append(make([]message.Message, 0, n), c.track.lead...),
-		spans: make([]span, c.lead, n),
-		toks:  append(make([]int, 0, n), c.track.leadToks...),
+		msgs:  append(make([]message.Message, 0, n), begin.msgs...),
+		spans: append(make([]span, 0, n), begin.spans...),
+		toks:  append(make([]int, 0, n), begin.toks...),
 	}
-	for i, n := range s.toks {
+	for _, n := range s.toks {
 		s.msgTokens += n
-		s.spans[i] = span{first: i - c.lead, last: i - c.lead}
 	}
-	at := 0
-	for cut := range l.cuts() {
+	for cut := range l.cuts(at) {
 		s.keep(c, at, cut.First)
 		if cut.last {
 			s.put(c, cut.it)
