@@ -50,6 +50,9 @@ func newChain(env Env) *chain {
 		c.models = models.Default()
 	}
 	c.meter.Counter = tokens.Memo(c.meter.Counter)
+	if c.meter.Framing == (tokens.Framing{}) { // rather here than for each message
+		c.meter.Framing = tokens.DefaultFraming()
+	}
 	if c.clock == nil {
 		c.clock = time.Now
 	}

@@ -54,9 +54,14 @@ func (l list) behind(begin shape, c *call, at int) shape {
 		s.msgTokens += n
 	}
 	for cut := range l.cuts(at) {
-		s.keep(c, at, cut.First)
-		if cut.last {
-			s.put(c, cut.it)
+		if cut.it.Kind == Rewrite {
+			s.keep(c, at, cut.Last+1)
+			s.rewrite(cut.it)
+		} else {
+			s.keep(c, at, cut.First)
+			if cut.last {
+				s.put(c, cut.it)
+			}
 		}
 		at = cut.Last + 1
 	}
@@ -75,15 +80,17 @@ func (s *shape) keep(c *call, first, last int) {
 	s.upto = last
 }
 
-// put appends what an edit puts in place.
+// rewrite puts what an edit puts in place of the last message.
+func (s *shape) rewrite(it *item) {
+	i := len(s.msgs) - 1
+	s.msgTokens += it.tokens - s.toks[i]
+	s.msgs[i].Parts, s.spans[i].rec, s.toks[i] = it.Parts, it.Record, it.tokens
+}
+
+// put appends what a fold puts in place.
 func (s *shape) put(c *call, it *item) {
 	where := span{rec: it.Record, first: it.first(), last: it.last()}
 	s.msgTokens += it.tokens
-	if it.Kind == Rewrite {
-		s.msgs, s.spans, s.toks = append(s.msgs, c.body[where.first]), append(s.spans, where), append(s.toks, it.tokens)
-		s.msgs[len(s.msgs)-1].Parts = it.Parts
-		return
-	}
 	for k, m := range it.Messages {
 		where.nth = k
 		n := it.tokens
