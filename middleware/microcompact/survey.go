@@ -110,6 +110,7 @@ func (s *survey) edit(i, from int) {
 	}
 	if s.edits == nil {
 		s.edits = make([]middleware.Edit, 0, (s.end-i)/2+1) // a round has two messages at least
+		s.arena = slices.Grow(s.arena, cap(s.edits))
 	}
 	e := middleware.RewriteOf(i, s.arena[from:len(s.arena):len(s.arena)]...)
 	e.Archive, s.kept = s.kept, nil
