@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -112,11 +113,17 @@ func startsWithFault(head string) bool {
 // faultIn returns the line that tells what failed: the first that reads like an
 // error, else, if the result is one as a whole, the first that says anything.
 func faultIn(head, tail string, whole bool) string {
-	first := ""
+	first, label := "", ""
 	for _, text := range [...]string{head, tail} {
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(line)
-			if _, ok := digest.Fault(line); ok {
+			switch _, ok := digest.Fault(line); {
+			case label != "" && line != "":
+				return label + " " + line
+			case ok && isLabel(line): // it says what failed in the line below
+				label = line
+				continue
+			case ok:
 				return line
 			}
 			if first == "" && !isWrapper(line) {
@@ -125,9 +132,15 @@ func faultIn(head, tail string, whole bool) string {
 		}
 	}
 	if whole {
-		return first
+		return cmp.Or(label, first)
 	}
-	return ""
+	return label
+}
+
+// isLabel reports whether a line is a word with a colon.
+func isLabel(line string) bool {
+	const longest = 20
+	return strings.HasSuffix(line, ":") && len(line) <= longest && !strings.Contains(line, " ")
 }
 
 // isWrapper reports whether a line only says what kind of lines follow.
