@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -14,6 +15,10 @@ const (
 	headOfResult = 2 << 10
 	tailOfResult = 1 << 10
 )
+
+// place fits what compilers and tests begin a complaint with: main.go:9:22: and the
+// like.
+var place = regexp.MustCompile(`^[\w./\\-]+\.\w{1,5}(:\d+){1,2}: \S`)
 
 // outcome is how a call ended.
 type outcome struct {
@@ -110,20 +115,22 @@ func startsWithFault(head string) bool {
 	return strings.TrimSpace(low) == "error"
 }
 
-// faultIn returns the line that tells what failed: the first that reads like an
-// error, else, if the result is one as a whole, the first that says anything.
+// faultIn returns the line that tells what failed: the first that names a place in
+// a file or reads like an error, else, if the result is one as a whole, the first
+// that says anything.
 func faultIn(head, tail string, whole bool) string {
 	first, label := "", ""
 	for _, text := range [...]string{head, tail} {
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(line)
-			switch _, ok := digest.Fault(line); {
+			_, ok := digest.Fault(line)
+			switch {
 			case label != "" && line != "":
 				return label + " " + line
 			case ok && isLabel(line): // it says what failed in the line below
 				label = line
 				continue
-			case ok:
+			case ok || place.MatchString(line):
 				return line
 			}
 			if first == "" && !isWrapper(line) {
