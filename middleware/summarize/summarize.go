@@ -43,7 +43,10 @@ type editor struct {
 }
 
 // plan returns the folds of all that may be folded.
-func (e *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	if e.memory.isBehind(ctx) {
+		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+	}
 	all := e.pieces(v)
 	if len(all) == 0 {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do

@@ -231,6 +231,26 @@ func TestIdentifiers(t *testing.T) {
 	require.Equal(t, "- item_id: 1151293680, 9949163720; total: $54.04; https://example.com/a?b=1; ann@example.com; order_id: #W2378156", ids, "what was spoken of stands last; what a file says can be read again")
 }
 
+// TestOneLabel shows that what has the same label stands together, wherever it was
+// found.
+func TestOneLabel(t *testing.T) {
+	t.Parallel()
+	h := join(
+		call("order", `{"order_id":"#W2378156"}`, "{}"), call("item", `{"item_id":"1008292230"}`, "{}"), call("order", `{"order_id":"#W2378157"}`, "{}"),
+		call("item", `{"item_id":"1008292231"}`, "{}"), call("order", `{"order_id":"#W2378158"}`, "{}"),
+	)
+	require.Contains(t, text(h), "\n- order_id: #W2378156, #W2378157, #W2378158; item_id: 1008292230, 1008292231")
+}
+
+// TestErrorBelowItsLabel shows that a line which only says that an error follows is
+// told with the one below.
+func TestErrorBelowItsLabel(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, text(call("edit", "{}", "ERROR:\n\nNo replacement was performed, old_str did not appear.\n")),
+		"\n- edit: ERROR: No replacement was performed, old_str did not appear.")
+	require.Contains(t, text(broken("edit", "{}", "ERROR:\n")), "\n- edit: ERROR:")
+}
+
 func TestSystemIsNotCollected(t *testing.T) {
 	t.Parallel()
 	h := []message.Message{message.System("Never touch a.go. Order AB-4711.")}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -118,11 +119,18 @@ func startsWithFault(head string) bool {
 // a file or reads like an error, else, if the result is one as a whole, the first
 // that says anything.
 func faultIn(head, tail string, whole bool) string {
-	first := ""
+	first, label := "", ""
 	for _, text := range [...]string{head, tail} {
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(line)
-			if _, ok := digest.Fault(line); ok || place.MatchString(line) {
+			_, ok := digest.Fault(line)
+			switch {
+			case label != "" && line != "":
+				return label + " " + line
+			case ok && isLabel(line): // it says what failed in the line below
+				label = line
+				continue
+			case ok || place.MatchString(line):
 				return line
 			}
 			if first == "" && !isWrapper(line) {
@@ -131,9 +139,15 @@ func faultIn(head, tail string, whole bool) string {
 		}
 	}
 	if whole {
-		return first
+		return cmp.Or(label, first)
 	}
-	return ""
+	return label
+}
+
+// isLabel reports whether a line is a word with a colon.
+func isLabel(line string) bool {
+	const longest = 20
+	return strings.HasSuffix(line, ":") && len(line) <= longest && !strings.Contains(line, " ")
 }
 
 // isWrapper reports whether a line only says what kind of lines follow.
