@@ -133,12 +133,15 @@ func (j *job) make(ctx context.Context) (*product, error) {
 }
 
 // fits reports whether a product is shorter than what it stands for.
-func (j *job) fits(p *product) bool {
+func (j *job) fits(p *product) bool { return j.size(p) < j.before }
+
+// size returns the tokens of a product.
+func (j *job) size(p *product) int {
 	n := 0
 	for _, m := range p.messages {
 		n += j.fold.View.Count(m)
 	}
-	return n < j.before
+	return n
 }
 
 // use tells of a product that now stands in a view. Observers hear once how it was
@@ -178,13 +181,9 @@ func (j *job) produce(ctx context.Context) (*product, error) {
 	if err != nil {
 		return nil, err
 	}
-	after := 0
-	for _, m := range p.messages {
-		after += j.fold.View.Count(m)
-	}
 	j.tell(ctx, middleware.Event{
 		Kind: middleware.Summarized, Items: len(j.covers), Usage: all.usage, Cost: all.cost,
-		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(len(j.covers), "message"), how, after, j.before),
+		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(len(j.covers), "message"), how, j.size(p), j.before),
 	})
 	p.events = j.events
 	p.heard.Store(!j.quiet && !j.fold.View.Dry())
