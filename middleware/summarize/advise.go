@@ -90,6 +90,9 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 
 // folds returns how many messages of the history are folded by this middleware.
 func folds(v *middleware.View) int {
+	if v.CallsSince(Name) < 0 {
+		return 0
+	}
 	n := 0
 	for i := range v.Len() {
 		if r := ours(v, i); r != nil {

@@ -47,8 +47,8 @@ func (f *Fold) Count(text string) int {
 }
 
 // compose returns the message of a summary: its header and the words, the facts,
-// and how many messages it stands for, with their handle in the archive, each a part of its own, so that the words
-// are found again as they were written.
+// and how many messages it stands for, with their handle in the archive. Each is a
+// part of its own, so that the words are found again as they were written.
 func (j *job) compose(f *Fold, t text, ledger string) message.Message {
 	head := t.header
 	if t.words != "" {
@@ -76,6 +76,17 @@ func (e *editor) wordsOf(r *middleware.Record) string {
 		}
 	}
 	return text
+}
+
+// factsOf returns the facts of an earlier summary, which stand between its words and
+// its last line.
+func factsOf(r *middleware.Record) string {
+	const all = 3
+	if len(r.Messages) == 0 || len(r.Messages[0].Parts) != all {
+		return ""
+	}
+	t, _ := r.Messages[0].Parts[1].(message.Text)
+	return t.Text
 }
 
 // leftOut finds in the last line of a summary how many messages it leaves out.

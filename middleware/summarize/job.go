@@ -28,6 +28,7 @@ type job struct {
 	handle   store.Handle       // of what is folded, in the archive; zero: there is none
 	archive  []store.Content    // what is put there
 	before   int                // tokens of what is folded
+	recorded int                // tokens of the facts of earlier summaries
 	ledger   int                // tokens that the facts may have
 	estimate int                // tokens of the summary
 	events   []middleware.Event // that have been told
@@ -70,6 +71,7 @@ func (j *job) read(src *source) (known, gone []bool) {
 		case p.summary() && j.Strategy.kind != custom:
 			src.mark(p, known)
 			f.Dropped += droppedOf(p.earlier)
+			j.recorded += f.Count(factsOf(p.earlier))
 			if words := j.wordsOf(p.earlier); words != "" {
 				f.Earlier = append(f.Earlier, words)
 			}
@@ -85,7 +87,8 @@ func (j *job) read(src *source) (known, gone []bool) {
 }
 
 // limit says how long the summary may become: so long as it is sure to be shorter
-// than what it stands for, and an earlier one does not have to shrink.
+// than what it stands for, and an earlier one does not have to shrink. Of a small
+// fold, the facts come first.
 func (j *job) limit() {
 	const half, quarter = 2, 4
 	f := j.fold
@@ -96,9 +99,14 @@ func (j *job) limit() {
 	for _, m := range f.Messages {
 		fresh += f.View.Count(m)
 	}
-	f.Tokens = min(j.SummaryTokens, max(earlier, fresh/half))
-	j.ledger = min(j.LedgerTokens, j.before/quarter)
-	j.estimate = f.View.Count(j.compose(f, text{header: j.header(f.Language)}, "")) + f.Tokens + j.ledger
+	facts := min(j.LedgerTokens, j.before/quarter)
+	if j.ledger = facts; facts < j.LedgerTokens {
+		j.ledger = min(j.LedgerTokens, max(j.before/half, j.recorded+fresh/quarter))
+		facts = f.Count(j.facts())
+	}
+	words := min(fresh/half, j.before-j.before/quarter-facts)
+	f.Tokens = min(j.SummaryTokens, max(earlier, words))
+	j.estimate = f.View.Count(j.compose(f, text{header: j.header(f.Language)}, "")) + f.Tokens + facts
 }
 
 // worth reports whether the fold frees enough to be made at all.
