@@ -58,7 +58,6 @@ type account struct {
 
 	view     *middleware.View // of the newest call
 	waiting  []func(context.Context)
-	draft    *middleware.DraftResult // that was kept since
 	restarts int
 	folds    int
 	prepared int
@@ -240,7 +239,7 @@ func (a *account) check(t *rapid.T) {
 		s := v.Span(i)
 		if s.Edit == nil {
 			there[s.First] = true
-			require.NoError(t, middlewaretest.Same(h[s.First:s.First+1], []message.Message{m}), "what stays stays as it is")
+			require.NoError(t, middlewaretest.Same(h[s.First:s.First+1], []message.Message{m}), "it stays as it is")
 			continue
 		}
 		_, twice := products[s.Edit]

@@ -222,7 +222,8 @@ func (j *job) update(h *head) {
 			f.Messages = append(f.Messages, f.View.At(k))
 		}
 	}
-	if own.limit(); own.worth() {
+	own.limit()
+	if own.worth() {
 		*j = own
 	}
 }

@@ -2,8 +2,6 @@ package summarize
 
 import (
 	"context"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -58,7 +56,7 @@ func (j *job) compose(f *Fold, t text, ledger string) message.Message {
 	if ledger != "" {
 		parts = append(parts, message.Text{Text: ledger})
 	}
-	line := store.Placeholder(tallyOf(f.Originals, f.Dropped).line(f.Language), j.handle)
+	line := store.Placeholder(j.counts.line(f.Language, f.Dropped), j.handle)
 	return message.Message{Role: j.Role, Parts: append(parts, message.Text{Text: line})}
 }
 
@@ -87,24 +85,6 @@ func factsOf(r *middleware.Record) string {
 	}
 	t, _ := r.Messages[0].Parts[1].(message.Text)
 	return t.Text
-}
-
-// leftOut finds in the last line of a summary how many messages it leaves out.
-var leftOut = regexp.MustCompile(`(?:,有 |; )(\d+) (?:条未|of them left)`)
-
-// droppedOf returns how many messages no word of an earlier summary is about.
-func droppedOf(r *middleware.Record) int {
-	if len(r.Messages) == 0 || len(r.Messages[0].Parts) < 2 {
-		return 0
-	}
-	parts := r.Messages[0].Parts
-	last, _ := parts[len(parts)-1].(message.Text)
-	m := leftOut.FindStringSubmatch(last.Text)
-	if m == nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(m[1])
-	return n
 }
 
 func (e *editor) header(l Language) string {

@@ -20,10 +20,12 @@ type job struct {
 
 	block    block
 	fold     *Fold
-	ids      []message.ID      // of the history
-	covers   []int             // positions of the history that the summary will stand for
-	fresh    []int             // of these: what no earlier summary stands for
-	told     []message.Message // what rules write about: the originals, but for those that are dropped now
+	ids      []message.ID               // of the history
+	covers   []int                      // positions of the history that the summary will stand for
+	fresh    []int                      // of these: what no earlier summary stands for
+	adopted  map[int]*middleware.Record // of these: earlier summaries that the caller has made part of the history
+	counts   tally                      // how many messages that are
+	told     []message.Message          // what rules write about: the originals, but for those that are dropped now
 	key      key
 	handle   store.Handle       // of what is folded, in the archive; zero: there is none
 	archive  []store.Content    // what is put there
@@ -45,10 +47,14 @@ func (e *editor) job(src *source, ids []message.ID, b block) *job {
 		if !known[k] {
 			j.fresh = append(j.fresh, k)
 		}
-		if !gone[k] {
+		switch r := j.adopted[k]; {
+		case r != nil:
+			j.told = append(j.told, j.retold(r)...)
+		case !gone[k]:
 			j.told = append(j.told, v.History()[k])
 		}
 	}
+	j.counts = j.count()
 	if j.fold.Language = e.Language; j.fold.Language == "" {
 		j.fold.Language = languageOf(v.History())
 	}
@@ -70,7 +76,9 @@ func (j *job) read(src *source) (known, gone []bool) {
 		switch {
 		case p.summary() && j.Strategy.kind != custom:
 			src.mark(p, known)
-			f.Dropped += droppedOf(p.earlier)
+			j.adopt(src, p)
+			_, dropped := tallied(p.earlier)
+			f.Dropped += dropped
 			j.recorded += f.Count(factsOf(p.earlier))
 			if words := j.wordsOf(p.earlier); words != "" {
 				f.Earlier = append(f.Earlier, words)
@@ -260,7 +268,7 @@ func (j *job) custom(ctx context.Context) (*product, string, error) {
 	}
 	msgs = slices.Clone(msgs)
 	if !j.handle.IsZero() { // or nothing would lead to what is gone
-		line := tallyOf(j.fold.Originals, 0).line(j.fold.Language)
+		line := j.counts.line(j.fold.Language, 0)
 		msgs = append(msgs, message.Message{Role: j.Role, Parts: []message.Part{message.Text{Text: store.Placeholder(line, j.handle)}}})
 	}
 	return &product{messages: msgs}, "by the caller's strategy", nil
@@ -269,7 +277,7 @@ func (j *job) custom(ctx context.Context) (*product, string, error) {
 // note makes a message that says how much is gone, and no more.
 func (j *job) note() (*product, error) {
 	f, own := *j.fold, *j
-	f.Dropped, own.fold = len(f.Originals), &f
+	f.Dropped, own.fold = j.counts.all, &f
 	return own.shorter(text{header: j.header(f.Language)}, "")
 }
 

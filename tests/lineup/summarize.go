@@ -99,7 +99,8 @@ var writers = []middleware.Model{
 		return &middleware.Response{Message: message.Assistant(call), Stop: middleware.StopTools}, nil
 	},
 	func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		return nil, &middleware.Error{Kind: middleware.Overflow, Op: "summariser", Err: errors.New("prompt is too long: 9000 tokens > 10 maximum")}
+		err := errors.New("prompt is too long: 9000 tokens > 10 maximum")
+		return nil, &middleware.Error{Kind: middleware.Overflow, Op: "summariser", Err: err}
 	},
 	func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		<-ctx.Done()
