@@ -214,7 +214,7 @@ func (j *job) update(h *head) {
 	own, f := *j, *j.fold
 	own.fold, f.Earlier, f.Messages = &f, []string{h.words}, nil
 	for _, p := range rest {
-		if p.summary() {
+		if p.summary() && isComposed(p.earlier) {
 			f.Earlier = append(f.Earlier, j.wordsOf(p.earlier))
 			continue
 		}

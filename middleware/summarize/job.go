@@ -73,9 +73,11 @@ func (j *job) read(src *source) (known, gone []bool) {
 	known, gone = make([]bool, len(j.ids)), make([]bool, len(j.ids))
 	for i, p := range j.block.pieces {
 		j.before += p.tokens
-		switch {
-		case p.summary() && j.Strategy.kind != custom:
+		if p.summary() {
 			src.mark(p, known)
+		}
+		switch {
+		case p.summary() && j.Strategy.kind != custom && isComposed(p.earlier):
 			j.adopt(src, p)
 			_, dropped := tallied(p.earlier)
 			f.Dropped += dropped
@@ -83,7 +85,7 @@ func (j *job) read(src *source) (known, gone []bool) {
 			if words := j.wordsOf(p.earlier); words != "" {
 				f.Earlier = append(f.Earlier, words)
 			}
-		case i < j.block.dropped:
+		case i < j.block.dropped && !p.summary():
 			f.Dropped += src.mark(p, gone)
 		default:
 			for k := p.First; k <= p.Last; k++ {

@@ -43,7 +43,9 @@ func TestPaidOnceAcrossProcesses(t *testing.T) {
 	for name, pay := range map[string]func(p *process){
 		"a call that failed": func(p *process) {
 			down := errors.New("502")
-			_, err := p.mw(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) { return nil, down })(t.Context(), req, nil)
+			_, err := p.mw(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+				return nil, down
+			})(t.Context(), req, nil)
 			require.ErrorIs(t, err, down)
 			require.Positive(t, p.flushed)
 		},
@@ -142,4 +144,30 @@ func opened(t *testing.T, archive store.Store, h store.Handle) []string {
 		}
 	}
 	return out
+}
+
+// What a strategy of the caller has put is not lost when another one goes on, and
+// what it stands for is not flushed again.
+func TestStrategyChanges(t *testing.T) {
+	t.Parallel()
+	env := middleware.Env{Journal: middleware.NewMemory(0)}
+	custom := summarize.Options{Strategy: summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) {
+		return []message.Message{message.User("First remark."), message.Assistant(message.Text{Text: "Second remark."})}, nil
+	})}
+	h := history(16)
+	first := newProcess(env, custom)
+	view, _ := fold(t, first.mw, h[:20])
+	require.Equal(t, 20-len(view)+2, first.flushed)
+	again := newProcess(env, custom)
+	view, _ = fold(t, again.mw, h[:30])
+	require.Equal(t, 30-len(view)+2, first.flushed+again.flushed, "each message once")
+
+	whole := newProcess(env, summarize.Options{})
+	view, _ = fold(t, whole.mw, h)
+	require.Len(t, whole.small.Requests(), 1)
+	asked := whole.small.Requests()[0].Messages
+	record := asked[len(asked)-1].Text()
+	require.Contains(t, record, "First remark.")
+	require.Contains(t, record, "Second remark.")
+	require.Equal(t, len(h)-len(view)+1, first.flushed+again.flushed+whole.flushed, "each message once")
 }

@@ -74,3 +74,10 @@ func tallied(r *middleware.Record) (t tally, dropped int) {
 	}
 	return t, 0
 }
+
+// isComposed reports whether a fold has put a summary in the form of this package,
+// and not what a strategy of the caller has made, or the caller out of it.
+func isComposed(r *middleware.Record) bool {
+	t, _ := tallied(r)
+	return len(r.Messages) == 1 && t.all > 0
+}
