@@ -36,14 +36,38 @@ func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Content) {
 	if !v.Archives() {
 		return store.Handle{}, nil
 	}
+	gone, body := v.traceless(runs), v.call.body
 	var out []message.Message
 	for _, r := range runs {
 		for i := r.First; i <= r.Last; i++ {
+			for len(gone) > 0 && gone[0].last() < v.span(i).last {
+				for _, r := range gone[0].Runs {
+					out = append(out, body[r.First:r.Last+1]...)
+				}
+				gone = gone[1:]
+			}
 			out = v.appendGiven(out, i)
 		}
 	}
 	return certain(store.OfMessages(v.call.foretold, out))
 }
+
+// traceless returns, in order, the folds that have left nothing in the view, and
+// that a fold of these runs would cover.
+func (v *View) traceless(runs []message.Run) []*Record {
+	if !slices.ContainsFunc(v.list, func(it item) bool { return it.isTraceless() }) {
+		return nil
+	}
+	t := translation{view: v, records: make([]Record, 1)}
+	r, err := t.fold(&Edit{Runs: runs})
+	if err != nil {
+		return nil // the plan will be refused for it
+	}
+	return slices.DeleteFunc(v.list.inside(r.Runs), func(r *Record) bool { return !r.isTraceless() })
+}
+
+// isTraceless reports whether a record has left nothing.
+func (r *Record) isTraceless() bool { return r.Kind == Fold && len(r.Messages) == 0 }
 
 // appendGiven appends the messages for which message i stands, as the caller has
 // them.

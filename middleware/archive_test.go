@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -348,4 +349,42 @@ func TestArchiveAtTheSameTime(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestArchiveRunsWithWhatIsGone: what another editor has removed without a trace is
+// kept by the fold that covers it.
+func TestArchiveRunsWithWhatIsGone(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User("Count.")}
+	for i := range 6 {
+		h = append(h, message.Assistant(message.Text{Text: fmt.Sprintf("number %d of those that were counted", i)}))
+	}
+	h = append(h, message.User("Go on."))
+	removes := middleware.Editing("remove", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Len() < len(h) {
+			return nil, nil
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(3, 4)}}, nil
+	}, middleware.Options{})
+	folds := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		runs := []message.Run{{First: 1, Last: v.Len() - 2}}
+		handle, contents := v.ArchiveRuns(runs)
+		return &middleware.Plan{Edits: []middleware.Edit{{
+			Kind: middleware.Fold, Runs: runs, Archive: contents, Messages: []message.Message{message.User(store.Placeholder("counted", handle))},
+		}}}, nil
+	}, middleware.Options{})
+	archive := store.NewMemory(0)
+	sent, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Archive: archive}, removes, folds), &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Len(t, sent.Messages, 3, "%v", events)
+	handles := store.HandlesIn(sent.Messages[1].Text())
+	require.Len(t, handles, 1)
+	c, err := archive.Get(t.Context(), handles[0])
+	require.NoError(t, err)
+	at := -1
+	for i := range 6 {
+		k := strings.Index(c.Data, fmt.Sprintf("number %d of those", i))
+		require.Greater(t, k, at, "number %d is kept, and in its place", i)
+		at = k
+	}
 }

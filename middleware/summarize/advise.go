@@ -90,6 +90,9 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 
 // folds returns how many messages of the history are folded by this middleware.
 func folds(v *middleware.View) int {
+	if v.CallsSince(Name) < 0 {
+		return 0
+	}
 	n := 0
 	for i := range v.Len() {
 		if r := ours(v, i); r != nil {
@@ -127,13 +130,13 @@ func (e *editor) prepare(v *middleware.View) *preparation {
 type head struct {
 	*product
 
-	pieces, rest []piece
-	handle       store.Handle
+	pieces []piece
+	handle store.Handle
 }
 
 // inAdvance returns the summary that was made in advance of some of the pieces, if
-// it still holds, or nil. What stayed then, as the newest question, may be among
-// the rest now.
+// it still holds, or nil. What stayed then, as the newest question, may be folded
+// with them now.
 func (e *editor) inAdvance(src *source, all []piece) *head {
 	a, _ := src.view.Noted(adviceOf{e}).(*advice)
 	if a == nil || a.task == nil {
@@ -152,8 +155,6 @@ func (e *editor) inAdvance(src *source, all []piece) *head {
 	for _, p := range all {
 		if covered(src.positions(p), then.covers) {
 			h.pieces = append(h.pieces, p)
-		} else {
-			h.rest = append(h.rest, p)
 		}
 	}
 	if !slices.Equal(src.behind(h.pieces), then.covers) {
@@ -178,36 +179,51 @@ func (e *editor) prepared(src *source, h *head) *middleware.Plan {
 	if !j.fits(h.product) || j.handle != h.handle {
 		return nil
 	}
-	plan := &middleware.Plan{
-		Items: len(j.fresh),
-		Why:   fmt.Sprintf("folded %s into a summary that was prepared", count(len(j.fresh), "message")),
-		Edits: []middleware.Edit{{
-			Kind: middleware.Fold, Runs: neighbours(j.block.pieces), Estimate: j.estimate, Archive: j.archive,
-			Make: func(ctx context.Context) ([]message.Message, error) {
-				j.flush(ctx)
-				j.use(ctx, h.product)
-				return h.messages, nil
-			},
-		}},
-	}
-	after, err := src.view.Preview(Name, plan)
+	edit := middleware.Edit{Kind: middleware.Fold, Runs: neighbours(j.block.pieces), Messages: h.messages}
+	after, err := src.view.Preview(Name, &middleware.Plan{Edits: []middleware.Edit{edit}})
 	if err != nil {
 		return nil
 	}
 	if met, _, err := e.Trigger.Met(after, func() *middleware.Plan { return nil }); met || err != nil {
 		return nil
 	}
-	return plan
+	edit.Messages, edit.Estimate, edit.Archive = nil, j.size(h.product), j.archive
+	edit.Make = func(ctx context.Context) ([]message.Message, error) {
+		j.flush(ctx)
+		j.use(ctx, h.product)
+		return h.messages, nil
+	}
+	return &middleware.Plan{
+		Edits: []middleware.Edit{edit},
+		Items: len(j.fresh),
+		Why:   fmt.Sprintf("folded %s into a summary that was prepared", count(len(j.fresh), "message")),
+	}
 }
 
-// update makes a job bring a summary up to date that was made in advance.
-func (j *job) update(src *source, h *head) {
-	f := j.fold
-	f.Earlier, f.Messages = []string{h.words}, nil
-	for _, p := range h.rest {
+// update makes a job bring a summary up to date that was made in advance, if it is
+// to stand for all that this one stands for.
+func (j *job) update(h *head) {
+	had := map[int]bool{} // first positions of what the summary is about
+	for _, p := range h.pieces {
+		had[p.First] = true
+	}
+	rest := slices.DeleteFunc(slices.Clone(j.block.pieces), func(p piece) bool { return had[p.First] })
+	if j.block.dropped > 0 || len(rest)+len(h.pieces) != len(j.block.pieces) {
+		return
+	}
+	own, f := *j, *j.fold
+	own.fold, f.Earlier, f.Messages = &f, []string{h.words}, nil
+	for _, p := range rest {
+		if p.summary() && isComposed(p.earlier) {
+			f.Earlier = append(f.Earlier, j.wordsOf(p.earlier))
+			continue
+		}
 		for k := p.First; k <= p.Last; k++ {
-			f.Messages = append(f.Messages, src.view.At(k))
+			f.Messages = append(f.Messages, f.View.At(k))
 		}
 	}
-	j.limit()
+	own.limit()
+	if own.worth() {
+		*j = own
+	}
 }

@@ -29,8 +29,15 @@ func noSummary(err error) error {
 // attempts is how often a [Summarizer] is asked for one summary.
 const attempts = 2
 
-// ask asks for the words.
-func (j *job) ask(ctx context.Context, all *spent) (string, error) {
+// ask asks for the words. A model that panics has failed, as one that returns an
+// error.
+func (j *job) ask(ctx context.Context, all *spent) (words string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("summariser panicked: %v", r)
+			j.reject(ctx, err)
+		}
+	}()
 	if j.Summarizer != nil {
 		return j.askSummarizer(ctx)
 	}

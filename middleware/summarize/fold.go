@@ -2,8 +2,6 @@ package summarize
 
 import (
 	"context"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -47,8 +45,8 @@ func (f *Fold) Count(text string) int {
 }
 
 // compose returns the message of a summary: its header and the words, the facts,
-// and how many messages it stands for, with their handle in the archive, each a part of its own, so that the words
-// are found again as they were written.
+// and how many messages it stands for, with their handle in the archive. Each is a
+// part of its own, so that the words are found again as they were written.
 func (j *job) compose(f *Fold, t text, ledger string) message.Message {
 	head := t.header
 	if t.words != "" {
@@ -58,7 +56,7 @@ func (j *job) compose(f *Fold, t text, ledger string) message.Message {
 	if ledger != "" {
 		parts = append(parts, message.Text{Text: ledger})
 	}
-	line := store.Placeholder(tallyOf(f.Originals, f.Dropped).line(f.Language), j.handle)
+	line := store.Placeholder(j.counts.line(f.Language, f.Dropped), j.handle)
 	return message.Message{Role: j.Role, Parts: append(parts, message.Text{Text: line})}
 }
 
@@ -78,22 +76,15 @@ func (e *editor) wordsOf(r *middleware.Record) string {
 	return text
 }
 
-// leftOut finds in the last line of a summary how many messages it leaves out.
-var leftOut = regexp.MustCompile(`(?:,有 |; )(\d+) (?:条未|of them left)`)
-
-// droppedOf returns how many messages no word of an earlier summary is about.
-func droppedOf(r *middleware.Record) int {
-	if len(r.Messages) == 0 || len(r.Messages[0].Parts) < 2 {
-		return 0
+// factsOf returns the facts of an earlier summary, which stand between its words and
+// its last line.
+func factsOf(r *middleware.Record) string {
+	const all = 3
+	if len(r.Messages) == 0 || len(r.Messages[0].Parts) != all {
+		return ""
 	}
-	parts := r.Messages[0].Parts
-	last, _ := parts[len(parts)-1].(message.Text)
-	m := leftOut.FindStringSubmatch(last.Text)
-	if m == nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(m[1])
-	return n
+	t, _ := r.Messages[0].Parts[1].(message.Text)
+	return t.Text
 }
 
 func (e *editor) header(l Language) string {

@@ -20,14 +20,17 @@ type job struct {
 
 	block    block
 	fold     *Fold
-	ids      []message.ID      // of the history
-	covers   []int             // positions of the history that the summary will stand for
-	fresh    []int             // of these: what no earlier summary stands for
-	told     []message.Message // what rules write about: the originals, but for those that are dropped now
+	ids      []message.ID               // of the history
+	covers   []int                      // positions of the history that the summary will stand for
+	fresh    []int                      // of these: what no earlier summary stands for
+	adopted  map[int]*middleware.Record // of these: earlier summaries that the caller has made part of the history
+	counts   tally                      // how many messages that are
+	told     []message.Message          // what rules write about: the originals, but for those that are dropped now
 	key      key
 	handle   store.Handle       // of what is folded, in the archive; zero: there is none
 	archive  []store.Content    // what is put there
 	before   int                // tokens of what is folded
+	recorded int                // tokens of the facts of earlier summaries
 	ledger   int                // tokens that the facts may have
 	estimate int                // tokens of the summary
 	events   []middleware.Event // that have been told
@@ -44,10 +47,14 @@ func (e *editor) job(src *source, ids []message.ID, b block) *job {
 		if !known[k] {
 			j.fresh = append(j.fresh, k)
 		}
-		if !gone[k] {
+		switch r := j.adopted[k]; {
+		case r != nil:
+			j.told = append(j.told, j.retold(r)...)
+		case !gone[k]:
 			j.told = append(j.told, v.History()[k])
 		}
 	}
+	j.counts = j.count()
 	if j.fold.Language = e.Language; j.fold.Language == "" {
 		j.fold.Language = languageOf(v.History())
 	}
@@ -66,14 +73,19 @@ func (j *job) read(src *source) (known, gone []bool) {
 	known, gone = make([]bool, len(j.ids)), make([]bool, len(j.ids))
 	for i, p := range j.block.pieces {
 		j.before += p.tokens
-		switch {
-		case p.summary() && j.Strategy.kind != custom:
+		if p.summary() {
 			src.mark(p, known)
-			f.Dropped += droppedOf(p.earlier)
+		}
+		switch {
+		case p.summary() && j.Strategy.kind != custom && isComposed(p.earlier):
+			j.adopt(src, p)
+			_, dropped := tallied(p.earlier)
+			f.Dropped += dropped
+			j.recorded += f.Count(factsOf(p.earlier))
 			if words := j.wordsOf(p.earlier); words != "" {
 				f.Earlier = append(f.Earlier, words)
 			}
-		case i < j.block.dropped:
+		case i < j.block.dropped && !p.summary():
 			f.Dropped += src.mark(p, gone)
 		default:
 			for k := p.First; k <= p.Last; k++ {
@@ -85,7 +97,8 @@ func (j *job) read(src *source) (known, gone []bool) {
 }
 
 // limit says how long the summary may become: so long as it is sure to be shorter
-// than what it stands for, and an earlier one does not have to shrink.
+// than what it stands for, and an earlier one does not have to shrink. Of a small
+// fold, the facts come first.
 func (j *job) limit() {
 	const half, quarter = 2, 4
 	f := j.fold
@@ -96,9 +109,14 @@ func (j *job) limit() {
 	for _, m := range f.Messages {
 		fresh += f.View.Count(m)
 	}
-	f.Tokens = min(j.SummaryTokens, max(earlier, fresh/half))
-	j.ledger = min(j.LedgerTokens, j.before/quarter)
-	j.estimate = f.View.Count(j.compose(f, text{header: j.header(f.Language)}, "")) + f.Tokens + j.ledger
+	facts := min(j.LedgerTokens, j.before/quarter)
+	if j.ledger = facts; facts < j.LedgerTokens {
+		j.ledger = min(j.LedgerTokens, max(j.before/half, j.recorded+fresh/quarter))
+		facts = f.Count(j.facts())
+	}
+	words := min(fresh/half, j.before-j.before/quarter-facts)
+	f.Tokens = min(j.SummaryTokens, max(earlier, words))
+	j.estimate = f.View.Count(j.compose(f, text{header: j.header(f.Language)}, "")) + f.Tokens + facts
 }
 
 // worth reports whether the fold frees enough to be made at all.
@@ -133,12 +151,15 @@ func (j *job) make(ctx context.Context) (*product, error) {
 }
 
 // fits reports whether a product is shorter than what it stands for.
-func (j *job) fits(p *product) bool {
+func (j *job) fits(p *product) bool { return j.size(p) < j.before }
+
+// size returns the tokens of a product.
+func (j *job) size(p *product) int {
 	n := 0
 	for _, m := range p.messages {
 		n += j.fold.View.Count(m)
 	}
-	return n < j.before
+	return n
 }
 
 // use tells of a product that now stands in a view. Observers hear once how it was
@@ -178,13 +199,9 @@ func (j *job) produce(ctx context.Context) (*product, error) {
 	if err != nil {
 		return nil, err
 	}
-	after := 0
-	for _, m := range p.messages {
-		after += j.fold.View.Count(m)
-	}
 	j.tell(ctx, middleware.Event{
 		Kind: middleware.Summarized, Items: len(j.covers), Usage: all.usage, Cost: all.cost,
-		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(len(j.covers), "message"), how, after, j.before),
+		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(len(j.covers), "message"), how, j.size(p), j.before),
 	})
 	p.events = j.events
 	p.heard.Store(!j.quiet && !j.fold.View.Dry())
@@ -252,7 +269,7 @@ func (j *job) custom(ctx context.Context) (*product, string, error) {
 	}
 	msgs = slices.Clone(msgs)
 	if !j.handle.IsZero() { // or nothing would lead to what is gone
-		line := tallyOf(j.fold.Originals, 0).line(j.fold.Language)
+		line := j.counts.line(j.fold.Language, 0)
 		msgs = append(msgs, message.Message{Role: j.Role, Parts: []message.Part{message.Text{Text: store.Placeholder(line, j.handle)}}})
 	}
 	return &product{messages: msgs}, "by the caller's strategy", nil
@@ -261,7 +278,7 @@ func (j *job) custom(ctx context.Context) (*product, string, error) {
 // note makes a message that says how much is gone, and no more.
 func (j *job) note() (*product, error) {
 	f, own := *j.fold, *j
-	f.Dropped, own.fold = len(f.Originals), &f
+	f.Dropped, own.fold = j.counts.all, &f
 	return own.shorter(text{header: j.header(f.Language)}, "")
 }
 

@@ -1,9 +1,6 @@
 package summarize
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/prose"
 )
@@ -52,38 +49,3 @@ var headers = []string{
 
 // ledgerHeaders are those of the facts.
 var ledgerHeaders = []string{"[Facts recorded by code]", "[以下是由程序记录的事实]"}
-
-// tally is how many messages a summary stands for.
-type tally struct{ all, user, assistant, dropped int }
-
-func tallyOf(msgs []message.Message, dropped int) tally {
-	t := tally{all: len(msgs), dropped: dropped}
-	for i := range msgs {
-		switch msgs[i].Role {
-		case message.RoleUser:
-			t.user++
-		case message.RoleAssistant:
-			t.assistant++
-		case message.RoleSystem, message.RoleTool:
-		}
-	}
-	return t
-}
-
-// line returns the last line of a summary.
-func (t tally) line(l Language) string {
-	var b strings.Builder
-	if l == Chinese {
-		fmt.Fprintf(&b, "(已压缩 %d 条消息,其中用户 %d 条,助手 %d 条", t.all, t.user, t.assistant)
-		if t.dropped > 0 {
-			fmt.Fprintf(&b, ",有 %d 条未写入摘要", t.dropped)
-		}
-	} else {
-		fmt.Fprintf(&b, "(%d messages compacted: %d of the user, %d of the assistant", t.all, t.user, t.assistant)
-		if t.dropped > 0 {
-			fmt.Fprintf(&b, "; %d of them left out", t.dropped)
-		}
-	}
-	b.WriteByte(')')
-	return b.String()
-}

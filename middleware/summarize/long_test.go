@@ -132,3 +132,27 @@ func TestHundredCalls(t *testing.T) {
 		before = view
 	}
 }
+
+// A small fold behind a large one keeps the facts of that.
+func TestFactsStayInSmallFolds(t *testing.T) {
+	t.Parallel()
+	var rules strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&rules, "Never touch the file number %d of the archive. ", i)
+	}
+	h := append(work(3), message.User(rules.String()))
+	h = append(h, work(120)[4:]...)
+	mw := summarize.New(nil, summarize.Options{Summarizer: func(context.Context, *summarize.Fold) (string, error) { return "Files were edited.", nil }})
+	folds := 0
+	for n := 80; n <= len(h); n += 4 {
+		view, events := fold(t, mw, h[:n])
+		if len(events) > 0 {
+			folds++
+		}
+		facts := summaryIn(t, view, h).Parts[1].(message.Text).Text
+		for i := range 20 {
+			require.Contains(t, facts, fmt.Sprintf("- Never touch the file number %d of the archive.", i), "after fold %d", folds)
+		}
+	}
+	require.Greater(t, folds, 5, "or this test shows nothing")
+}

@@ -81,8 +81,7 @@ func newMemory() *memory {
 }
 
 // do returns what was made for the key, or has it made: then it is the caller's
-// own. Whoever asks meanwhile
-// waits, and takes over if the first one is called off, or tries in earnest where
+// own. Whoever asks meanwhile waits, and takes over if the first one is called off, or tries in earnest where
 // that one only did what it could.
 func (m *memory) do(
 	ctx context.Context, k key, quiet bool, write func(context.Context) (*product, error),
@@ -171,9 +170,12 @@ func (m *memory) claim(all []place) (mine []bool) {
 		if m.flushed[p] {
 			continue
 		}
-		if len(m.places) == maxFlushed {
-			delete(m.flushed, m.places[0])
-			m.places = slices.Delete(m.places, 0, 1)
+		if len(m.places) == maxFlushed { // many at once, since to move the others takes time
+			const some = maxFlushed / 8
+			for _, old := range m.places[:some] {
+				delete(m.flushed, old)
+			}
+			m.places = slices.Delete(m.places, 0, some)
 		}
 		m.flushed[p] = true
 		m.places = append(m.places, p)

@@ -141,7 +141,8 @@ type Options struct {
 	Timeout time.Duration
 
 	// Flush is called before messages are folded, once for each of them, to keep
-	// what must be found again beyond this conversation. See [FlushTo]. nil:
+	// what must be found again beyond this conversation. See [FlushTo]. Of a dry
+	// run that is kept, the next call does it, if this process makes it. nil:
 	// nothing is kept.
 	Flush Flusher
 

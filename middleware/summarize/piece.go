@@ -30,15 +30,16 @@ func (p piece) messages() int {
 	return p.Len()
 }
 
-// pieces returns what may be folded of a view, in order.
+// pieces returns what may be folded of a view, in order; nothing, if that is
+// earlier summaries alone.
 func (e *editor) pieces(v *middleware.View) []piece {
 	units := joined(v)
 	cut := e.cut(v, units)
 	var out []piece
-	section, last := 0, time.Time{}
+	section, last, news := 0, time.Time{}, false
 	for _, u := range units {
 		p := piece{Run: u.Run, section: section, earlier: ours(v, u.First)}
-		free := u.First < cut
+		free := u.First < cut || p.summary() && e.Strategy.one()
 		for i := u.First; i <= u.Last; i++ {
 			m := v.At(i)
 			if m.Role == message.RoleSystem && !p.summary() {
@@ -51,8 +52,11 @@ func (e *editor) pieces(v *middleware.View) []piece {
 			free = free && v.Protected(i) == 0 && (!e.PreserveMemory || !m.Hints.Memory)
 		}
 		if p.time = last; free {
-			out = append(out, p)
+			out, news = append(out, p), news || !p.summary()
 		}
+	}
+	if !news {
+		return nil
 	}
 	return out
 }

@@ -26,7 +26,7 @@ func (j *job) extract() text {
 // no words.
 func (j *job) recapped() recap.Options {
 	f := j.fold
-	frame := f.Count(f.Language.header() + "\n" + tallyOf(f.Originals, 0).line(f.Language))
+	frame := f.Count(f.Language.header() + "\n" + j.counts.line(f.Language, 0))
 	return recap.Options{Tokens: f.Tokens + frame, Counter: f.View.Counter(), Language: f.Language.prose()}
 }
 
@@ -48,8 +48,15 @@ func (j *job) facts() string {
 	if j.ledger <= 0 {
 		return ""
 	}
-	f := j.fold
-	return ledger.Collect(f.Originals).Text(ledger.Options{
+	f, l := j.fold, &ledger.Ledger{}
+	for i, k := range j.covers {
+		if r := j.adopted[k]; r != nil {
+			l.Resume(factsOf(r))
+			continue
+		}
+		l.Add(f.Originals[i : i+1])
+	}
+	return l.Text(ledger.Options{
 		Tokens: j.ledger, Counter: f.View.Counter(), Language: f.Language.prose(),
 	})
 }

@@ -151,6 +151,11 @@ func (s Strategy) validateConcepts() error {
 	return nil
 }
 
+// one reports whether a fold brings the summary before it up to date wherever
+// that stands: it may be among the newest messages, if a question that had to stay
+// stands before it.
+func (s Strategy) one() bool { return s.kind != chunks && s.kind != custom }
+
 // block is what becomes one summary.
 type block struct {
 	pieces  []piece // what is folded

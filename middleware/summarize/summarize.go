@@ -44,7 +44,8 @@ type editor struct {
 
 // plan returns the folds of all that may be folded.
 func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if e.memory.isBehind(ctx) {
+	again := e.Strategy.kind == chunks && v.EditedNow(Name) // a retry would cut elsewhere, and pay for it
+	if again || e.memory.isBehind(ctx) {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
 	all := e.pieces(v)
@@ -59,8 +60,8 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		}
 	}
 	jobs := e.jobs(src, e.Strategy.divide(all))
-	if h != nil && len(jobs) == 1 && jobs[0].block.dropped == 0 {
-		jobs[0].update(src, h)
+	if h != nil && len(jobs) == 1 {
+		jobs[0].update(h)
 	}
 	if len(jobs) == 0 {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do

@@ -87,9 +87,15 @@ func firstMend(c *Call) int {
 	return n
 }
 
-// isAhead reports whether a message stands before one that came earlier.
+// isAhead reports whether a message stands before one that came earlier, perhaps
+// with others that do.
 func isAhead(c *Call, n int) bool {
-	return n+1 < len(c.Sent) && c.View.Span(n).Last > c.View.Span(n+1).Last
+	for i := n + 1; i < len(c.Sent); i++ {
+		if c.View.Span(n).Last > c.View.Span(i).Last {
+			return true
+		}
+	}
+	return false
 }
 
 func isMend(r *middleware.Record) bool { return r != nil && r.Kind == middleware.Mend }

@@ -4,12 +4,8 @@
 package lineup
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -39,7 +35,9 @@ var Editors = []Editor{
 	{contextedit.Name, func(roll Roll) middleware.Middleware { return contextedit.New(clearing(roll)) }},
 	{microcompact.Name, func(roll Roll) middleware.Middleware { return microcompact.New(compacting(roll)) }},
 	{trim.Name, func(roll Roll) middleware.Middleware { return trim.New(trimming(roll)) }},
-	{summarize.Name, func(roll Roll) middleware.Middleware { return summarize.New(nil, summing(roll)) }},
+	{summarize.Name, func(roll Roll) middleware.Middleware {
+		return summarize.New(writers[roll("model", len(writers))], summing(roll))
+	}},
 }
 
 // Chain is a chain that ends with fit.
@@ -97,49 +95,6 @@ func clearing(roll Roll) contextedit.Options {
 	o.ClearThinking = roll("thinking", 2) == 1
 	o.Digest = []int{0, 40, 8, 200}[roll("digest", 4)]
 	return o
-}
-
-// summing are options of summarize.
-func summing(roll Roll) summarize.Options {
-	var o summarize.Options
-	o.Trigger = when("folding", roll)
-	if o.Trigger != nil && roll("soft trigger", 3) == 2 {
-		o.Soft = trigger.Messages(1 + roll("soft messages", 10))
-	}
-	o.Keep = []int{0, -1, 1, 5}[roll("kept messages", 4)]
-	o.KeepRounds = roll("kept rounds", 3)
-	o.KeepTurns = roll("kept turns", 2)
-	o.LedgerTokens = []int{0, -1, 50}[roll("ledger", 3)]
-	o.Role = []message.Role{"", message.RoleSystem, message.RoleAssistant}[roll("role of summaries", 3)]
-	o.PreserveMemory = roll("memories", 2) == 1
-	o.NoFallback = roll("no fallback", 3) == 2
-	o.MinCalls = roll("calls between folds", 4)
-	o.Strategy = []summarize.Strategy{
-		summarize.Whole(), summarize.WholeBySystem(), summarize.Chunks(1 + roll("chunk", 5)),
-		summarize.OnlyLast(1 + roll("last", 5)), summarize.Since(time.Unix(1_000_000, 0)), summarize.Rules(),
-	}[roll("strategy", 6)]
-	o.Summarizer = summarizers[roll("summariser", len(summarizers))]
-	return o
-}
-
-// summarizers are those who may write a summary. None of them is to be trusted;
-// nil: rules write.
-var summarizers = []summarize.Summarizer{
-	nil,
-	func(_ context.Context, f *summarize.Fold) (string, error) {
-		return fmt.Sprintf("%d messages, of which the last says %.40q.", len(f.Messages), f.Question), nil
-	},
-	func(_ context.Context, f *summarize.Fold) (string, error) {
-		return strings.Join(f.Earlier, "; ") + " once more", nil
-	},
-	func(_ context.Context, f *summarize.Fold) (string, error) {
-		return strings.Repeat("This is ten times too long. ", 2*f.Tokens), nil
-	},
-	func(context.Context, *summarize.Fold) (string, error) {
-		return "", errors.New("the summariser is out of order")
-	},
-	func(context.Context, *summarize.Fold) (string, error) { return "\x00\xff\u2028", nil },
-	func(context.Context, *summarize.Fold) (string, error) { panic("the summariser is out of its mind") },
 }
 
 // compacting are options of microcompact.
