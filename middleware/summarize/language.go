@@ -1,6 +1,8 @@
 package summarize
 
 import (
+	"strings"
+
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/prose"
 )
