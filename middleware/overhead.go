@@ -37,7 +37,7 @@ func (v *View) lasting() (*View, overhead) {
 		switch n := c.toks[i]; {
 		case c.body[i].Role == message.RoleSystem:
 			o.system += n
-		case c.body[i].Hints.Pinned:
+		case staysWhole(&c.body[i]):
 			o.pinned += n
 		default:
 			o.question = w.keepWords(c)

@@ -3,6 +3,7 @@ package middleware
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -12,7 +13,7 @@ type Protection uint8
 
 // The protections, as bits.
 const (
-	Whole Protection = 1 << iota // stays as it is: a system message, a pinned one
+	Whole Protection = 1 << iota // stays as it is: a system message, a pinned one, one with a compaction of the provider
 	Words                        // its text stays: the first and the last user message
 	Fresh                        // of the newest round, which no model has answered yet: results may be shortened, nothing else
 )
@@ -72,7 +73,7 @@ func (c *call) standsFor(m message.Message, i int) bool {
 type guard struct {
 	firstUser, lastUser int   // -1: none
 	fresh               int   // where the newest unanswered round begins; the end: there is none
-	whole               []int // system messages and pinned ones
+	whole               []int // of what stays whole
 }
 
 func newGuard(body []message.Message, whole []int) guard {
@@ -103,7 +104,7 @@ func newGuard(body []message.Message, whole []int) guard {
 func (g *guard) at(body []message.Message, i int) Protection {
 	var p Protection
 	m := &body[i]
-	if m.Role == message.RoleSystem || m.Hints.Pinned {
+	if staysWhole(m) {
 		p |= Whole
 	}
 	if i == g.firstUser || i == g.lastUser {
@@ -113,6 +114,21 @@ func (g *guard) at(body []message.Message, i int) Protection {
 		p |= Fresh
 	}
 	return p
+}
+
+// staysWhole reports whether a message stays as it is wherever it stands. That
+// holds for what a provider has made of earlier messages, which nobody else can
+// read: the compaction blocks of Anthropic, the compaction items of OpenAI.
+func staysWhole(m *message.Message) bool {
+	if m.Role == message.RoleSystem || m.Hints.Pinned {
+		return true
+	}
+	for _, p := range m.Parts {
+		if o, ok := p.(message.Opaque); ok && strings.Contains(o.Kind, "compaction") {
+			return true
+		}
+	}
+	return false
 }
 
 // lasting returns the positions of what no edit can take away, now or ever, in

@@ -154,7 +154,7 @@ func (t *track) branch(body []message.Message, common int) {
 func (t *track) note(body []message.Message, from int) {
 	for i := from; i < len(body); i++ {
 		t.bytes += body[i].Size()
-		if body[i].Hints.Pinned || body[i].Role == message.RoleSystem {
+		if staysWhole(&body[i]) {
 			t.whole = append(slices.Clip(t.whole), i)
 		}
 	}
