@@ -93,7 +93,23 @@ func (j *job) read(src *source) (known, gone []bool) {
 			}
 		}
 	}
+	j.miss(src, gone)
 	return known, gone
+}
+
+// miss counts as dropped what others have removed without a trace between the
+// pieces: the fold covers it, and no words are about it.
+func (j *job) miss(src *source, gone []bool) {
+	there := make([]bool, len(gone))
+	for _, p := range j.block.pieces {
+		src.mark(p, there)
+	}
+	for _, k := range j.covers {
+		if !there[k] {
+			gone[k] = true
+			j.fold.Dropped++
+		}
+	}
 }
 
 // limit says how long the summary may become: so long as it is sure to be shorter
