@@ -34,6 +34,8 @@ type job struct {
 	ledger   int                // tokens that the facts may have
 	estimate int                // tokens of the summary
 	events   []middleware.Event // that have been told
+	hold     bool               // events are told when all summaries of the plan are made, by order
+	held     []middleware.Event // until then
 	quiet    bool               // made in advance: what fails is no loss, and nothing is flushed
 }
 
@@ -154,7 +156,6 @@ func question(v *middleware.View) string {
 
 // make returns the messages of the fold, which are made once, however many ask.
 func (j *job) make(ctx context.Context) (*product, error) {
-	j.flush(ctx)
 	p, own, err := j.memory.do(ctx, j.key, j.quiet, j.produce)
 	if err == nil && !own && !j.fits(p) { // what is folded has become shorter since
 		j.memory.forget(j.key, p)
@@ -186,8 +187,17 @@ func (j *job) use(ctx context.Context, p *product) {
 		return
 	}
 	for _, e := range p.events {
-		j.fold.View.Tell(ctx, e)
+		j.say(ctx, e)
 	}
+}
+
+// say reports an event, now or later.
+func (j *job) say(ctx context.Context, e middleware.Event) {
+	if j.hold {
+		j.held = append(j.held, e)
+		return
+	}
+	j.fold.View.Tell(ctx, e)
 }
 
 // product is a summary that has been made. It does not change.
@@ -318,7 +328,7 @@ func (j *job) tell(ctx context.Context, e middleware.Event) {
 	e.By = Name
 	j.events = append(j.events, e)
 	if !j.quiet {
-		j.fold.View.Tell(ctx, e)
+		j.say(ctx, e)
 	}
 }
 
@@ -343,24 +353,33 @@ func (b *batch) product(ctx context.Context, i int) ([]message.Message, error) {
 
 func (b *batch) run(ctx context.Context) {
 	b.products, b.errs = make([]*product, len(b.jobs)), make([]error, len(b.jobs))
+	for _, j := range b.jobs {
+		j.flush(ctx)
+	}
 	if len(b.jobs) == 1 {
 		b.products[0], b.errs[0] = b.jobs[0].make(ctx)
 		return
 	}
-	ctx, stop := context.WithCancel(ctx)
+	all, stop := context.WithCancel(ctx)
 	defer stop()
 	places := make(chan struct{}, b.parallel)
 	var wg sync.WaitGroup
 	for i, j := range b.jobs {
 		places <- struct{}{}
+		j.hold = true
 		wg.Go(func() {
 			defer func() { <-places }()
-			if b.products[i], b.errs[i] = contained(ctx, j); b.errs[i] != nil {
+			if b.products[i], b.errs[i] = contained(all, j); b.errs[i] != nil {
 				stop() // one that fails makes the others useless
 			}
 		})
 	}
 	wg.Wait()
+	for _, j := range b.jobs {
+		for _, e := range j.held {
+			j.fold.View.Tell(ctx, e)
+		}
+	}
 	b.blame()
 }
 
