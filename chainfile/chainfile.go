@@ -29,8 +29,8 @@ type File struct {
 	Chain []middleware.Middleware
 
 	// Summarizer is the model that writes the summaries of the entries that say by:
-	// model. It may be set as long as no call is made. nil: they have no model, so
-	// that rules write, and an event says why.
+	// model. It may be set as long as no call is made. nil: where there is such an
+	// entry, each call fails, and the error says which it is.
 	Summarizer middleware.Model
 }
 

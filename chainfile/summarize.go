@@ -2,7 +2,6 @@ package chainfile
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -59,19 +58,28 @@ func summarizeKind() kind {
 		if by == "rules" {
 			return summarize.New(nil, opts), nil
 		}
-		return summarize.New(file.summarizer, opts), nil
+		missing := &middleware.Error{Kind: middleware.Invalid, Op: "chainfile", Err: entry.value("by").errorf(
+			"is model, and the program has none that writes summaries (File.Summarizer), want rules")}
+		return middleware.Chain(file.writes(missing), summarize.New(file.summarizer, opts)), nil
 	}}
+}
+
+// writes returns a middleware that fails each call for which there is no model to
+// write summaries.
+func (f *File) writes(missing error) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			if f.Summarizer == nil {
+				return nil, missing
+			}
+			return next(ctx, req, emit)
+		}
+	}
 }
 
 // summarizer is the model that writes summaries, whoever has set it since the file
 // was read.
 func (f *File) summarizer(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-	if f.Summarizer == nil {
-		return nil, &middleware.Error{
-			Kind: middleware.Invalid, Op: "chainfile",
-			Err: errors.New("by is model, and there is no model to write: set File.Summarizer, or write by: rules"),
-		}
-	}
 	return f.Summarizer(ctx, req, emit)
 }
 

@@ -101,11 +101,7 @@ func TestSummarizer(t *testing.T) {
 
 	f, err = Parse("c", []byte("chain: [{use: summarize, by: model, keep: 1}]"))
 	require.NoError(t, err)
-	view, events := apply()
-	require.Contains(t, view[1].Text(), "Topics: ", "rules write where there is no model")
-	var told string
-	for _, e := range events {
-		told += e.String() + "\n"
-	}
-	require.Contains(t, told, "set File.Summarizer")
+	_, _, err = middleware.Apply(t.Context(), f.Middleware(), &middleware.Request{Messages: h})
+	require.EqualError(t, err, "chainfile: c:1:30: chain[0].by is model, and the program has none that writes summaries (File.Summarizer), want rules")
+	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
 }

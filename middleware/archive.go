@@ -25,7 +25,7 @@ func (v *View) Archive(parts ...message.Part) (store.Handle, []store.Content) {
 	if !v.Archives() {
 		return store.Handle{}, nil
 	}
-	return certain(store.OfParts(v.call.chain.archive.names, parts))
+	return certain(store.OfParts(v.call.foretold, parts))
 }
 
 // ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order
@@ -49,7 +49,7 @@ func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Content) {
 			out = v.appendGiven(out, i)
 		}
 	}
-	return certain(store.OfMessages(v.call.chain.archive.names, out))
+	return certain(store.OfMessages(v.call.foretold, out))
 }
 
 // traceless returns, in order, the folds that have left nothing in the view, and
@@ -58,7 +58,7 @@ func (v *View) traceless(runs []message.Run) []*Record {
 	if !slices.ContainsFunc(v.list, func(it item) bool { return it.isTraceless() }) {
 		return nil
 	}
-	t := translation{view: v}
+	t := translation{view: v, records: make([]Record, 1)}
 	r, err := t.fold(&Edit{Runs: runs})
 	if err != nil {
 		return nil // the plan will be refused for it
@@ -127,9 +127,9 @@ func newArchive(s store.Store) *archive {
 const puts = 8
 
 // put keeps contents, each once. It reports whether one of them has got another
-// handle than was foretold. The first error ends it; that of the context comes
-// as it is.
-func (a *archive) put(ctx context.Context, contents []store.Content) (renamed bool, err error) {
+// handle than the call has foretold. The first error ends it; that of the context
+// comes as it is.
+func (c *call) put(ctx context.Context, contents []store.Content) (renamed bool, err error) {
 	contents = distinct(contents)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -141,7 +141,7 @@ func (a *archive) put(ctx context.Context, contents []store.Content) (renamed bo
 			if i >= len(contents) {
 				return
 			}
-			n, err := a.putOne(ctx, contents[i])
+			n, err := c.putOne(ctx, contents[i])
 			if err != nil {
 				cancel(err)
 				return
@@ -159,17 +159,17 @@ func (a *archive) put(ctx context.Context, contents []store.Content) (renamed bo
 	return news.Load(), context.Cause(ctx)
 }
 
-func (a *archive) putOne(ctx context.Context, c store.Content) (renamed bool, err error) {
+func (c *call) putOne(ctx context.Context, content store.Content) (renamed bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("store panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	h, err := a.store.Put(ctx, c)
+	h, err := c.chain.archive.store.Put(ctx, content)
 	if err != nil {
 		return false, err
 	}
-	return a.names.Learn(c, h)
+	return c.foretold.learn(content, h)
 }
 
 // distinct returns each content once.
@@ -201,7 +201,7 @@ const archiveTries = 4
 // keep puts what the plan takes out into the archive. In a dry run it is put
 // when the draft is committed.
 func (p *proposal) keep(ctx context.Context) {
-	contents, a := p.plan.archive(), p.before.call.chain.archive
+	contents := p.plan.archive()
 	switch {
 	case len(contents) == 0:
 		return
@@ -212,7 +212,7 @@ func (p *proposal) keep(ctx context.Context) {
 		p.after.unput = append(slices.Clip(p.before.unput), contents...)
 		return
 	}
-	renamed, err := a.put(ctx, contents)
+	renamed, err := p.before.call.put(ctx, contents)
 	switch {
 	case err != nil:
 		p.after, p.err = nil, fmt.Errorf("archive what goes: %w", err)

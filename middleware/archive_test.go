@@ -278,6 +278,53 @@ func TestArchiveOfTwins(t *testing.T) {
 	require.Equal(t, twin, c.Data)
 }
 
+// A call may have named a content already when another one learns that its handle
+// is another content's.
+func TestArchiveOfTwinsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	const twin, other = "record 1722102515441503", "record 2215035357095101"
+	asked := func(question string) []message.Message {
+		h := middlewaretest.ReAct{Rounds: 3}.Messages()
+		r := h[3].Parts[0].(message.ToolResult)
+		r.Text = twin
+		h[1], h[3].Parts = message.User(question), []message.Part{r}
+		return h
+	}
+	s := &interrupted{Store: store.NewMemory(0), at: twin}
+	_, err := s.Put(t.Context(), store.Content{Data: other})
+	require.NoError(t, err)
+	mw := archiving(s, middleware.Options{})
+	sent := map[string]*middleware.Request{}
+	errs := map[string]error{}
+	apply := func(question string) {
+		sent[question], _, errs[question] = middleware.Apply(t.Context(), mw, &middleware.Request{Messages: asked(question)})
+	}
+	s.by = func() { apply("The second?") }
+	apply("The first?")
+	require.Len(t, sent, 2, "the second call came between the first one's naming and keeping")
+	for question, req := range sent {
+		require.NoError(t, errs[question])
+		require.Equal(t, 2, requireRecallable(t, s, asked(question), req.Messages),
+			"%s: both old results are archived, each under its own handle", question)
+	}
+}
+
+// interrupted is a store that does something else before it keeps a text the first
+// time.
+type interrupted struct {
+	store.Store
+	at   string
+	by   func()
+	done atomic.Bool
+}
+
+func (s *interrupted) Put(ctx context.Context, c store.Content) (store.Handle, error) {
+	if c.Data == s.at && !s.done.Swap(true) {
+		s.by()
+	}
+	return s.Store.Put(ctx, c)
+}
+
 type byBytes struct{}
 
 func (byBytes) Count(text string) int { return len(text) }
@@ -327,9 +374,9 @@ func TestArchiveRunsWithWhatIsGone(t *testing.T) {
 		}}}, nil
 	}, middleware.Options{})
 	archive := store.NewMemory(0)
-	sent, _, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Archive: archive}, removes, folds), &middleware.Request{Messages: h})
+	sent, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Archive: archive}, removes, folds), &middleware.Request{Messages: h})
 	require.NoError(t, err)
-	require.Len(t, sent.Messages, 3)
+	require.Len(t, sent.Messages, 3, "%v", events)
 	handles := store.HandlesIn(sent.Messages[1].Text())
 	require.Len(t, handles, 1)
 	c, err := archive.Get(t.Context(), handles[0])

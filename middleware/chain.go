@@ -50,6 +50,9 @@ func newChain(env Env) *chain {
 		c.models = models.Default()
 	}
 	c.meter.Counter = tokens.Memo(c.meter.Counter)
+	if c.meter.Framing == (tokens.Framing{}) { // rather here than for each message
+		c.meter.Framing = tokens.DefaultFraming()
+	}
 	if c.clock == nil {
 		c.clock = time.Now
 	}
@@ -124,6 +127,8 @@ type call struct {
 	guard   guard
 	track   *track       // what the memo knows of this history
 	model   models.Model // what the table knows of the model; zero: nothing
+
+	foretold *foretold // nil: the chain has no archive
 }
 
 // open makes the first view of a request: the history with all edits that are
@@ -142,6 +147,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	cl := &call{
 		chain: c, history: req.Messages, lead: len(t.lead),
 		body: t.body, ids: t.ids, toks: t.toks, tokens: t.tokens, track: t,
+		foretold: c.archive.foretell(),
 	}
 	for _, n := range t.leadToks {
 		cl.tokens += n

@@ -41,11 +41,14 @@ var errCut = errors.New("cuts through an earlier fold")
 // over returns the list with newer edits on top, which it takes over: they
 // replace those that lie inside them. An edit that lies inside in part only is an error.
 func (l list) over(newer list) (list, error) {
+	newer.sort()
 	if len(l) == 0 {
-		newer.sort()
 		return newer, nil
 	}
 	runs := newer.runs()
+	if len(runs) == 0 || runs[0].First > l[len(l)-1].last() {
+		return append(slices.Clip(l), newer...), nil
+	}
 	out := make(list, 0, len(l)+len(newer))
 	for _, it := range l {
 		switch covered, overlaps := cover(runs, it.Runs); {
@@ -108,9 +111,9 @@ func (l list) without(base list) (delta list, ok bool) {
 	if len(base) == 0 {
 		return l, true
 	}
-	shared := 0
+	shared, among := 0, lookup{in: base}
 	for _, it := range l {
-		if base.has(it) {
+		if among.find(it) >= 0 {
 			shared++
 			continue
 		}
@@ -140,17 +143,38 @@ func (l list) find(it item) int {
 	return k
 }
 
+// lookup finds edits in a list, one after the other in their order: mostly they are
+// the very same, and follow one another there as well.
+type lookup struct {
+	in   list
+	next int // behind the one that was found last
+}
+
+// find does what [list.find] does.
+func (u *lookup) find(it item) int {
+	k := u.next
+	if k == len(u.in) || u.in[k].Record != it.Record {
+		k = u.in.find(it)
+	}
+	if k >= 0 {
+		u.next = k + 1
+	}
+	return k
+}
+
 // as returns the list with the records of the base in the place of those that
 // do the same, so that an edit made again is the edit that was made first.
 func (l list) as(base list) list {
-	if len(base) == 0 {
-		return l
-	}
-	out := slices.Clone(l)
-	for i, it := range out {
-		if k := base.find(it); k >= 0 {
-			out[i] = base[k]
+	out, among := l, lookup{in: base}
+	for i, it := range l {
+		k := among.find(it)
+		if k < 0 || base[k].Record == it.Record {
+			continue
 		}
+		if sameSlice(out, l) {
+			out = slices.Clone(l)
+		}
+		out[i] = base[k]
 	}
 	return out
 }
@@ -233,11 +257,13 @@ type cut struct {
 	last bool
 }
 
-// cuts yields the runs of all edits in order.
-func (l list) cuts() iter.Seq[cut] {
+// cuts yields the runs of all edits in order, from a position on.
+func (l list) cuts(from int) iter.Seq[cut] {
+	n, _ := slices.BinarySearchFunc(l, from, func(it item, at int) int { return it.last() - at })
+	l = l[n:]
 	return func(yield func(cut) bool) {
 		if slices.ContainsFunc(l, func(it item) bool { return len(it.Runs) > 1 }) {
-			slices.Values(l.sortedCuts())(yield)
+			slices.Values(l.sortedCuts(from))(yield)
 			return
 		}
 		for i := range l {
@@ -248,10 +274,13 @@ func (l list) cuts() iter.Seq[cut] {
 	}
 }
 
-func (l list) sortedCuts() []cut {
+func (l list) sortedCuts(from int) []cut {
 	var out []cut
 	for i := range l {
 		for k, r := range l[i].Runs {
+			if r.First < from {
+				continue
+			}
 			out = append(out, cut{Run: r, it: &l[i], last: k == len(l[i].Runs)-1})
 		}
 	}

@@ -115,9 +115,10 @@ func (p *proposal) makeFold(ctx context.Context, e *Edit) (msgs []message.Messag
 // withEdits returns the view with more edits. The folds still to be made count
 // as estimated.
 func (v *View) withEdits(records []*Record, p *Plan) (*View, error) {
-	newer := make(list, len(records))
+	newer, first := make(list, len(records)), len(v.call.body)
 	for i, r := range records {
 		newer[i] = weigh(v.call.chain.meter, r, v.call.body)
+		first = min(first, r.first())
 	}
 	l, err := v.list.over(newer)
 	if err != nil {
@@ -125,7 +126,7 @@ func (v *View) withEdits(records []*Record, p *Plan) (*View, error) {
 	}
 	w := *v
 	w.list, w.edited = l, true
-	w.shape = l.apply(v.call)
+	w.shape = l.applyTo(v, first)
 	for i := range p.Edits {
 		if e := &p.Edits[i]; e.Make != nil {
 			w.msgTokens += e.Estimate

@@ -24,22 +24,44 @@ func (l list) apply(c *call) shape {
 	if len(l) == 0 {
 		return shape{msgs: c.history, msgTokens: c.tokens}
 	}
+	lead := shape{msgs: c.track.lead, spans: make([]span, c.lead), toks: c.track.leadToks}
+	for i := range lead.spans {
+		lead.spans[i] = span{first: i - c.lead, last: i - c.lead}
+	}
+	return l.behind(lead, c, 0)
+}
+
+// applyTo makes the view, from one of which the edits are the same before a
+// position of the body.
+func (l list) applyTo(v *View, from int) shape {
+	if v.spans == nil || v.mended || len(l) == 0 {
+		return l.apply(v.call)
+	}
+	n := v.behind(from - 1)
+	return l.behind(shape{msgs: v.msgs[:n], spans: v.spans[:n], toks: v.toks[:n]}, v.call, from)
+}
+
+// behind makes the view behind its beginning, up to a position of the body.
+func (l list) behind(begin shape, c *call, at int) shape {
 	const room = 64 // for the calls to come
 	n := len(c.history) + room
 	s := shape{
-		msgs:  append(make([]message.Message, 0, n), c.track.lead...),
-		spans: make([]span, c.lead, n),
-		toks:  append(make([]int, 0, n), c.track.leadToks...),
+		msgs:  append(make([]message.Message, 0, n), begin.msgs...),
+		spans: append(make([]span, 0, n), begin.spans...),
+		toks:  append(make([]int, 0, n), begin.toks...),
 	}
-	for i, n := range s.toks {
+	for _, n := range s.toks {
 		s.msgTokens += n
-		s.spans[i] = span{first: i - c.lead, last: i - c.lead}
 	}
-	at := 0
-	for cut := range l.cuts() {
-		s.keep(c, at, cut.First)
-		if cut.last {
-			s.put(c, cut.it)
+	for cut := range l.cuts(at) {
+		if cut.it.Kind == Rewrite {
+			s.keep(c, at, cut.Last+1)
+			s.rewrite(cut.it)
+		} else {
+			s.keep(c, at, cut.First)
+			if cut.last {
+				s.put(c, cut.it)
+			}
 		}
 		at = cut.Last + 1
 	}
@@ -58,15 +80,17 @@ func (s *shape) keep(c *call, first, last int) {
 	s.upto = last
 }
 
-// put appends what an edit puts in place.
+// rewrite puts what an edit puts in place of the last message.
+func (s *shape) rewrite(it *item) {
+	i := len(s.msgs) - 1
+	s.msgTokens += it.tokens - s.toks[i]
+	s.msgs[i].Parts, s.spans[i].rec, s.toks[i] = it.Parts, it.Record, it.tokens
+}
+
+// put appends what a fold puts in place.
 func (s *shape) put(c *call, it *item) {
 	where := span{rec: it.Record, first: it.first(), last: it.last()}
 	s.msgTokens += it.tokens
-	if it.Kind == Rewrite {
-		s.msgs, s.spans, s.toks = append(s.msgs, c.body[where.first]), append(s.spans, where), append(s.toks, it.tokens)
-		s.msgs[len(s.msgs)-1].Parts = it.Parts
-		return
-	}
 	for k, m := range it.Messages {
 		where.nth = k
 		n := it.tokens

@@ -22,7 +22,7 @@ func (v *View) translate(by string, p *Plan) ([]*Record, error) {
 	p.First = edits[0].first()
 	t := translation{
 		view: v, by: by,
-		records: make([]Record, 0, len(edits)),
+		records: make([]Record, len(edits)),
 		runs:    make([]message.Run, 0, len(edits)),
 		folds:   map[*Record]*Record{},
 	}
@@ -98,15 +98,15 @@ func (e *Edit) appendRuns(runs []message.Run, n int) ([]message.Run, error) {
 type translation struct {
 	view    *View
 	by      string
-	records []Record
+	records []Record // as many as there are edits still to come
 	runs    []message.Run
 	folds   map[*Record]*Record // folds whose products are rewritten
 }
 
 // new returns a new record over runs of the body.
 func (t *translation) new(kind EditKind, runs []message.Run) *Record {
-	t.records = append(t.records, Record{})
-	r := &t.records[len(t.records)-1]
+	r := &t.records[0]
+	t.records = t.records[1:]
 	r.By, r.Kind, r.Runs = t.by, kind, runs
 	r.Made, r.ID = len(t.view.call.body), t.view.call.ids[r.last()]
 	return r

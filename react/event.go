@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/models"
 )
 
 // Event is something that happened in a run: [Delta], [Edit], [Step], [Call],
@@ -57,10 +58,12 @@ type Result struct {
 // End is the last event of every run, whether it went well or not. The error
 // of the run comes with it, and with no other event.
 type End struct {
-	History   []message.Message // what the run began with and all that came of it; the caller's to keep
-	Usage     message.Usage     // sum over the model calls of this run
-	Steps     int               // answers of the model in this run
-	ToolCalls int               // tool calls that got their result in this run, those that were not run included
+	History     []message.Message // what the run began with and all that came of it; the caller's to keep
+	Usage       message.Usage     // sum over the model calls of this run
+	Summaries   message.Usage     // not in Usage: what middlewares asked models for beside the run, to make summaries
+	SummaryCost models.Cost       // of Summaries, as far as the table of models knows prices; 0: unknown, or none were made
+	Steps       int               // answers of the model in this run
+	ToolCalls   int               // tool calls that got their result in this run, those that were not run included
 }
 
 // Answer returns the text of the final answer, or "" if the run did not come

@@ -101,7 +101,10 @@ func (a Agent) Run(ctx context.Context, msgs ...message.Message) iter.Seq2[Event
 	return func(yield func(Event, error) bool) {
 		r := &run{agent: a, history: history, reader: reader{yield: yield}}
 		err := r.loop(ctx)
-		r.reader.last(End{History: slices.Clip(r.history), Usage: r.usage, Steps: r.steps, ToolCalls: r.toolCalls}, err)
+		r.reader.last(End{
+			History: slices.Clip(r.history), Usage: r.usage, Summaries: r.summaries, SummaryCost: r.summaryCost,
+			Steps: r.steps, ToolCalls: r.toolCalls,
+		}, err)
 	}
 }
 

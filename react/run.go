@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/models"
 )
 
 // run is one run of an Agent. It belongs to the goroutine of its reader.
@@ -24,6 +26,8 @@ type run struct {
 	malformed map[string]error // calls of the newest answer whose arguments are no JSON object, by id
 
 	usage            message.Usage
+	summaries        message.Usage
+	summaryCost      models.Cost
 	steps, toolCalls int
 }
 
@@ -112,8 +116,15 @@ func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
 		Budget:   r.agent.Budget,
 		Params:   r.agent.Params,
 	}
+	var beside tab
+	defer func() {
+		r.summaries, r.summaryCost = r.summaries.Add(beside.usage), r.summaryCost+beside.cost
+	}()
 	r.reader.follow(ctx, func(ctx context.Context, send send) {
-		observe := middleware.Observe(func(_ context.Context, e middleware.Event) { _ = send(Edit{e}) })
+		observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
+			beside.add(e)
+			_ = send(Edit{e})
+		})
 		resp, err = observe(r.agent.Model)(ctx, req, func(d middleware.Delta) error {
 			e := Delta{Text: d.Text, Thinking: d.Thinking}
 			if d.Call != nil {
@@ -124,6 +135,23 @@ func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
 		})
 	})
 	return resp, err
+}
+
+// tab adds up what models were asked for beside a call. It is safe for concurrent
+// use.
+type tab struct {
+	mu    sync.Mutex
+	usage message.Usage
+	cost  models.Cost
+}
+
+func (t *tab) add(e middleware.Event) {
+	if e.Kind != middleware.Attempted {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.usage, t.cost = t.usage.Add(e.Usage), t.cost+e.Cost
 }
 
 // usage returns what the provider reported, wherever the model put it.

@@ -2,9 +2,7 @@ package tests
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,12 +16,11 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/tokens"
 )
-
-var updatePages = flag.Bool("update", false, "write what docs/choosing.md shows anew")
 
 // choosing is the page that the pictures are on, in each of its languages.
 var choosing = []string{"../docs/choosing.md", "../docs/choosing.zh-CN.md"}
@@ -77,6 +74,7 @@ func pictures() []struct {
 	clears := contextedit.New(contextedit.Options{Trigger: now, Keep: 2})
 	shortens := microcompact.New(microcompact.Options{KeepRounds: 2})
 	removes := trim.New(trim.Options{Trigger: now, TargetTokens: 5000, PreserveStart: 2, PreserveEnd: 4})
+	folds := summarize.New(nil, summarize.Options{Trigger: now, Keep: 6})
 	fits := fit.New(fit.Options{})
 	return []struct {
 		name  string
@@ -86,6 +84,7 @@ func pictures() []struct {
 		{"contextedit", []middleware.Middleware{clears}},
 		{"microcompact", []middleware.Middleware{shortens}},
 		{"trim", []middleware.Middleware{removes}},
+		{"summarize", []middleware.Middleware{folds}},
 		{"fit", []middleware.Middleware{fits}},
 	}
 }
@@ -102,32 +101,12 @@ func TestChoosing(t *testing.T) {
 	t.Parallel()
 	picture := draw(t)
 	for _, page := range choosing {
-		data, err := os.ReadFile(page)
-		require.NoError(t, err)
-		before, rest, ok := strings.Cut(string(data), "<!-- picture -->\n```\n")
-		require.True(t, ok, "%s has no picture", page)
-		shown, behind, ok := strings.Cut(rest, "```\n")
-		require.True(t, ok, "the picture of %s has no end", page)
-		if *updatePages {
-			require.NoError(t, os.WriteFile(page, []byte(before+"<!-- picture -->\n```\n"+picture+"```\n"+behind), 0o600))
-			continue
-		}
-		require.Equal(t, picture, shown, "%s shows what is no longer so; run: go test ./tests -run TestChoosing -update", page)
-		for i, text := range chainFilesOn(string(data)) {
+		shows(t, page, "picture", picture)
+		for i, text := range chainFilesOn(t, page) {
 			_, err := chainfile.Parse(fmt.Sprintf("%s, chain %d", filepath.Base(page), i+1), []byte(text))
 			require.NoError(t, err)
 		}
 	}
-}
-
-// chainFilesOn returns the chain files that a page shows.
-func chainFilesOn(page string) []string {
-	var files []string
-	for _, block := range strings.Split(page, "```yaml\n")[1:] {
-		text, _, _ := strings.Cut(block, "```\n")
-		files = append(files, text)
-	}
-	return files
 }
 
 // draw shows how many tokens each message has in the view of each middleware.

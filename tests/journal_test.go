@@ -335,12 +335,19 @@ func edited(v *middleware.View) []*middleware.Record {
 
 // upTo returns the edits that hold for a history that has the first n messages
 // in common with the one that they were made for; of a fold that does not,
-// those that it covered.
+// those that it covered. Of the round that nobody has answered yet, results may
+// be shortened, and nothing else.
 func upTo(edits []*middleware.Record, history []message.Message, n int) []*middleware.Record {
-	question := -1
+	question, unread := -1, len(history)
 	for i, m := range history {
-		if m.Role == message.RoleUser {
+		switch m.Role {
+		case message.RoleUser:
 			question = i
+		case message.RoleAssistant:
+			if unread = len(history); m.HasCalls() {
+				unread = i
+			}
+		case message.RoleSystem, message.RoleTool:
 		}
 	}
 	var out []*middleware.Record
@@ -349,6 +356,9 @@ func upTo(edits []*middleware.Record, history []message.Message, n int) []*middl
 		loses := covers && !slices.ContainsFunc(e.Messages, history[max(question, 0)].Equal)
 		if e.Kind == middleware.Rewrite {
 			loses = covers && (message.Message{Parts: e.Parts}).Text() != history[max(question, 0)].Text()
+			if at := e.Runs[0].First; at < n && unread <= at && (at == unread || history[at].Role == message.RoleTool) {
+				loses = loses || !strings.Contains(fmt.Sprint(e.Parts), "…")
+			}
 		}
 		if e.Runs[len(e.Runs)-1].Last < n && !loses {
 			out = append(out, e)

@@ -19,6 +19,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	laconic_react "github.com/laconic-go/laconic/react"
 )
@@ -122,6 +123,41 @@ func ExampleModel() {
 		}
 	}
 	// Output: The last page has it. <nil>
+}
+
+// exampleModels are the model of the conversation, and a cheaper one.
+func exampleModels(context.Context) (big, small model.ToolCallingChatModel) {
+	return newFake(writes(steps(5))), newFake(writes(nil))
+}
+
+// A cheaper model writes summaries of what is old.
+func ExampleModel_summaries() {
+	ctx := context.Background()
+	tell := func(_ context.Context, e middleware.Event) { fmt.Println(e.Kind) }
+
+	// Summaries begins.
+	big, small := exampleModels(ctx)
+	chat := eino.Wrap(big,
+		middleware.Observe(tell),
+		summarize.New(eino.Model(small), summarize.Options{Model: "gpt-5-nano", Trigger: trigger.Tokens(4_000), Keep: 4}),
+	)
+	// Summaries ends.
+
+	auditor, err := react.NewAgent(ctx, &react.AgentConfig{
+		ToolCallingModel: chat,
+		ToolsConfig:      compose.ToolsNodeConfig{Tools: exampleTools()},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := auditor.Generate(ctx, []*schema.Message{schema.UserMessage("Why does the build fail?")})
+	fmt.Println(answer.Content, err)
+	// Output:
+	// summarizing
+	// attempted
+	// summarized
+	// edited
+	// The last page has it. <nil>
 }
 
 // A middleware of eino's ADK can read messages in our words.

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cloudwego/eino/callbacks"
+	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -25,8 +26,13 @@ import (
 //
 // What the model says beside our words, as a signature in Extra, is sent back
 // to it with the same answer, as long as it is among the newest answers that
-// this Model gave: a history that outlives the program comes without. It panics
-// with "eino: Model: want a model" if inner is nil.
+// this Model gave: a history that outlives the program comes without.
+//
+// Asked by a middleware of [Wrap], as for a summary, it is a call of its own: the
+// callbacks of the run do not hear of it, only those that are global, a request
+// without tools declares none, whatever is bound to inner, and the messages of the
+// conversation go out as the very values that the caller of the wrapped model
+// passed. It panics with "eino: Model: want a model" if inner is nil.
 func Model(inner model.BaseChatModel, opts ...model.Option) middleware.Model {
 	if inner == nil {
 		panic("eino: Model: want a model")
@@ -44,11 +50,15 @@ type provider struct {
 }
 
 func (p *provider) ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-	msgs, err := p.messages(req.Messages)
+	k, _ := ctx.Value(callKey{}).(*call)
+	if k != nil {
+		ctx = callbacks.InitCallbacks(ctx, &callbacks.RunInfo{Type: typeOf(p.inner), Component: components.ComponentOfChatModel})
+	}
+	msgs, err := p.messages(req, k)
 	if err != nil {
 		return nil, err
 	}
-	opts, err := p.options(req)
+	opts, err := p.options(req, k)
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +87,18 @@ func (p *provider) ask(ctx context.Context, req *middleware.Request, emit middle
 	return resp, nil
 }
 
-func (p *provider) messages(msgs []message.Message) ([]*schema.Message, error) {
-	out := make([]*schema.Message, len(msgs))
-	for i := range msgs {
-		if out[i] = p.recall.find(&msgs[i]); out[i] != nil {
+// messages returns those of a request. The call is that of the wrapped model from
+// inside of which it comes, or nil.
+func (p *provider) messages(req *middleware.Request, k *call) ([]*schema.Message, error) {
+	if k != nil {
+		return k.talk.Export(req)
+	}
+	out := make([]*schema.Message, len(req.Messages))
+	for i := range req.Messages {
+		if out[i] = p.recall.find(&req.Messages[i]); out[i] != nil {
 			continue
 		}
-		f, err := made(msgs[i])
+		f, err := made(req.Messages[i])
 		if err != nil {
 			return nil, invalid(fmt.Errorf("message %d: %w", i, err))
 		}
@@ -92,7 +107,7 @@ func (p *provider) messages(msgs []message.Message) ([]*schema.Message, error) {
 	return out, nil
 }
 
-func (p *provider) options(req *middleware.Request) ([]model.Option, error) {
+func (p *provider) options(req *middleware.Request, k *call) ([]model.Option, error) {
 	opts := p.opts
 	if req.Params != nil {
 		more, ok := req.Params.([]model.Option)
@@ -101,10 +116,13 @@ func (p *provider) options(req *middleware.Request) ([]model.Option, error) {
 		}
 		opts = append(opts, more...)
 	}
-	if len(req.Tools) == 0 {
+	declared := new(tools)
+	if k != nil {
+		declared = k.tools
+	} else if len(req.Tools) == 0 {
 		return opts, nil
 	}
-	t, err := p.tools.fromDefs(req.Tools, new(tools))
+	t, err := p.tools.fromDefs(req.Tools, declared)
 	if err != nil {
 		return nil, err
 	}

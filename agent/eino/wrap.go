@@ -149,6 +149,7 @@ func (c *chat) ask(ctx context.Context, req *middleware.Request, emit middleware
 	if err != nil {
 		return nil, err
 	}
+	ctx = context.WithValue(ctx, callKey{}, nil) // what inner does is no business of this call
 	var answer *schema.Message
 	if emit == nil {
 		answer, err = generate(ctx, c.inner, msgs, opts)

@@ -20,6 +20,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/react"
 )
@@ -122,6 +123,27 @@ func ExampleModel() {
 	// The linker ran out of memory. 4 <nil>
 }
 
+// A cheaper model writes summaries of what is old.
+func ExampleModel_summaries() {
+	var big, small llms.Model = steps(4), steps(0) // or openai.New(), anthropic.New(), …
+
+	// Summaries begin.
+	model := langchaingo.Wrap(big,
+		middleware.Observe(func(_ context.Context, e middleware.Event) { fmt.Println(e.Kind) }),
+		summarize.New(langchaingo.Model(small), summarize.Options{Model: "gpt-5-nano", Trigger: trigger.Tokens(2_500), Keep: 2}),
+	)
+	// Summaries end.
+
+	_, err := model.GenerateContent(context.Background(), talked(20))
+	fmt.Println(err)
+	// Output:
+	// summarizing
+	// attempted
+	// summarized
+	// edited
+	// <nil>
+}
+
 // A middleware that looks at the call options.
 func ExampleCallOptions() {
 	// CallOptions begin.
@@ -177,7 +199,7 @@ func TestDocs(t *testing.T) {
 	require.NoError(t, err)
 	page, err := os.ReadFile("../../docs/langchaingo.md")
 	require.NoError(t, err)
-	for _, name := range []string{"Wrap", "Options", "Model", "CallOptions"} {
+	for _, name := range []string{"Wrap", "Options", "Model", "Summaries", "CallOptions"} {
 		_, code, ok := strings.Cut(string(source), "// "+name+" begin")
 		require.True(t, ok, name)
 		_, code, _ = strings.Cut(code, "\n")

@@ -18,7 +18,12 @@ type recallArgs struct {
 // isNote fits the lines that the stand-in looks for in messages that were left
 // out: what it wrote, the list of files, and where older messages are.
 const isNote = `^\d+ lacks comments: |^no Example: |^no result: |^read to |` +
-	`^\d+ of \d+ Go files, |^\d+ .+\.go \d+$|` + store.RecallTool + ` [a-z]{12}`
+	`^\d+ of \d+ Go files, |^\d+ .+\.go \d+$|` + whereOlder
+
+// whereOlder fits what stands in place of messages, and names their handle.
+const whereOlder = `messages .*` + store.RecallTool + ` [a-z]{12}`
+
+var older = regexp.MustCompile(whereOlder)
 
 // hitLine is a line that a search in the archive shows.
 var hitLine = regexp.MustCompile(`^\d+[:-] (.*)$`)
@@ -80,5 +85,14 @@ func (n *notes) recalled(h store.Handle, text string) {
 	for _, f := range newer {
 		n.add(f.file, f.names)
 	}
-	n.left = append(n.left, store.HandlesIn(strings.Join(lines, "\n"))...)
+	n.leave(strings.Join(lines, "\n"))
+}
+
+// leave notes the handles of messages that were left out.
+func (n *notes) leave(text string) {
+	for line := range strings.Lines(text) {
+		if older.MatchString(line) {
+			n.left = append(n.left, store.HandlesIn(line)...)
+		}
+	}
 }

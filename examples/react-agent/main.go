@@ -8,6 +8,7 @@
 //	go run ./examples/react-agent -window 8000 -chain none
 //	go run ./examples/react-agent -chain microcompact
 //	go run ./examples/react-agent -chain chain.yaml
+//	go run ./examples/react-agent -summarizer ollama:qwen3
 //	go run ./examples/react-agent -model openai:gpt-4.1-mini -task "Which package has no tests?"
 package main
 
@@ -24,11 +25,6 @@ import (
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/fit"
-	"github.com/laconic-go/laconic/middleware/microcompact"
-	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/react"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
@@ -43,27 +39,6 @@ const system = `You audit Go source trees with the tools you have. ` +
 // audits is the task that the stand-in can do.
 const audits = `Find the exported names without a doc comment, the five longest files, and the packages without an Example. ` +
 	`Answer in JSON: {"undocumented": [{"file", "name"}], "longest": [{"file", "lines"}], "packages_without_example": []}.`
-
-// chains are what -chain can name beside chain files.
-var chains = map[string]func() middleware.Middleware{
-	"default":      func() middleware.Middleware { return middleware.Chain(clearing(), fit.New(fit.Options{})) },
-	"contextedit":  clearing,
-	"microcompact": func() middleware.Middleware { return microcompact.New(microcompact.Options{}) },
-	"trim":         func() middleware.Middleware { return trim.New(trim.Options{}) },
-	"fit":          func() middleware.Middleware { return fit.New(fit.Options{}) },
-	"none":         func() middleware.Middleware { return middleware.Chain() },
-}
-
-// clearing clears old tool results, but for the list of files, which is needed
-// to the end.
-func clearing() middleware.Middleware {
-	return contextedit.New(contextedit.Options{
-		Trigger:         trigger.Fraction(0.75), // of the window less the reserve
-		Keep:            4,
-		ExcludeTools:    []string{"list_files"},
-		ClearToolInputs: true,
-	})
-}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -96,7 +71,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // start opens what the command line names, and lets the agent work.
 func start(ctx context.Context, opts options, stdout io.Writer) error {
-	chain, err := opts.load()
+	summarizer, err := opts.openSummarizer(ctx)
+	if err != nil {
+		return err
+	}
+	chain, err := opts.load(summarizer)
 	if err != nil {
 		return err
 	}

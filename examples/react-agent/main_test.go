@@ -140,8 +140,8 @@ func TestChainFile(t *testing.T) {
 	file := func(text string) string {
 		return filepath.Join(write(t, map[string]string{"chain.yaml": text}), "chain.yaml")
 	}
-	const use = "chain: [{use: contextedit, trigger: {fraction: 0.75}, keep: 4, exclude_tools: [list_files], clear_tool_inputs: true}]\n"
-	_, want, _ := exec(t, "-json", "-window", "8000")
+	const use = "chain: [{use: contextedit, trigger: {fraction: 0.75}, keep: 4, exclude_tools: [list_files, recall], clear_tool_inputs: true}]\n"
+	_, want, _ := exec(t, "-json", "-window", "8000", "-chain", "contextedit")
 	status, got, stderr := exec(t, "-json", "-window", "8000", "-chain", file(use))
 	require.Zero(t, status, stderr)
 	require.Equal(t, want, got, "the same chain, the same run")
@@ -150,7 +150,7 @@ func TestChainFile(t *testing.T) {
 	require.Zero(t, status, stderr)
 	require.Equal(t, want, got, "the window of the file")
 
-	_, want, _ = exec(t, "-json", "-window", "9000")
+	_, want, _ = exec(t, "-json", "-window", "9000", "-chain", "contextedit")
 	_, got, _ = exec(t, "-json", "-window", "9000", "-chain", file("window: 8000\n"+use))
 	require.Equal(t, want, got, "the window of the command line")
 
@@ -218,7 +218,9 @@ func TestNothingIsLost(t *testing.T) {
 		"contextedit":  "{use: contextedit, trigger: {fraction: 0.75}, keep: 5}",
 		"microcompact": "{use: microcompact}",
 		"trim":         "{use: trim}",
-		"all":          "{use: microcompact}, {use: contextedit, trigger: {fraction: 0.75}, keep: 5}, {use: trim}",
+		"summarize":    "{use: summarize, trigger: {rounds: 10}, keep_rounds: 5}",
+		"all": "{use: microcompact}, {use: contextedit, trigger: {fraction: 0.75}, keep: 5}, {use: trim}, " +
+			"{use: summarize, trigger: {rounds: 20}, keep_rounds: 8}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -292,7 +294,7 @@ func TestUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, default, fit, microcompact, none, trim, or a chain file`},
+		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, default, fit, microcompact, none, summarize, trim, or a chain file`},
 		{[]string{"-window", "500"}, "more than the 500"},
 		{[]string{"-window", "many"}, "invalid value"},
 		{[]string{"-nonsense"}, "not defined"},
@@ -300,6 +302,8 @@ func TestUsage(t *testing.T) {
 		{[]string{"-model", "gpt-4o"}, `no model "gpt-4o": -model is openai:NAME, ollama:NAME or stand-in`},
 		{[]string{"-model", "openai:"}, `no model "openai:"`},
 		{[]string{"-task", "dance"}, "-task needs a -model"},
+		{[]string{"-summarizer", "qwen3"}, `no model "qwen3": -summarizer is openai:NAME, ollama:NAME or rules`},
+		{[]string{"-summarizer", "ollama:qwen3", "-chain", "contextedit"}, "-chain contextedit makes no summaries"},
 	} {
 		status, stdout, stderr := exec(t, c.args...)
 		require.Equal(t, 2, status, c.args)

@@ -16,26 +16,42 @@ import (
 // noModel is what -model names by default.
 const noModel = "stand-in"
 
+// byRules is what -summarizer names by default.
+const byRules = "rules"
+
 // openModel returns the model that -model names.
 func (o *options) openModel(ctx context.Context) (middleware.Model, error) {
 	if o.model == noModel {
 		return standin(o.window), nil
 	}
-	provider, name, _ := strings.Cut(o.model, ":")
+	return open(ctx, "-model", o.model, noModel, o.window)
+}
+
+// openSummarizer returns the model that -summarizer names; nil: rules write.
+func (o *options) openSummarizer(ctx context.Context) (middleware.Model, error) {
+	if o.summarizer == byRules {
+		return nil, nil //nolint:nilnil // no model is what rules need
+	}
+	return open(ctx, "-summarizer", o.summarizer, byRules, o.window)
+}
+
+// open returns the model that a flag names, in place of its default.
+func open(ctx context.Context, flag, model, byDefault string, window int) (middleware.Model, error) {
+	provider, name, _ := strings.Cut(model, ":")
 	switch {
 	case name != "" && provider == "openai":
-		return openAI(ctx, name)
+		return openAI(ctx, flag, name)
 	case name != "" && provider == "ollama":
-		return local(ctx, name, o.window)
+		return local(ctx, name, window)
 	}
-	return nil, &usageError{text: fmt.Sprintf("no model %q: -model is openai:NAME, ollama:NAME or %s", o.model, noModel)}
+	return nil, &usageError{text: fmt.Sprintf("no model %q: %s is openai:NAME, ollama:NAME or %s", model, flag, byDefault)}
 }
 
 // openAI asks OpenAI, or whoever speaks its language at OPENAI_BASE_URL.
-func openAI(ctx context.Context, name string) (middleware.Model, error) {
+func openAI(ctx context.Context, flag, name string) (middleware.Model, error) {
 	key := os.Getenv("OPENAI_API_KEY")
 	if key == "" {
-		return nil, &usageError{text: "-model openai:" + name + " needs a key: set OPENAI_API_KEY, " +
+		return nil, &usageError{text: flag + " openai:" + name + " needs a key: set OPENAI_API_KEY, " +
 			"and OPENAI_BASE_URL for an endpoint other than OpenAI's"}
 	}
 	client, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: os.Getenv("OPENAI_BASE_URL"), Model: name})

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +61,29 @@ func TestOpenAI(t *testing.T) {
 	status, _, stderr = exec(t, args...)
 	require.Equal(t, 1, status)
 	require.Contains(t, stderr, "401")
+}
+
+// A real model writes the summaries, and the stand-in goes on with them.
+func TestSummarizer(t *testing.T) {
+	const said = "The agent reads the tree page by page and has found nothing so far."
+	server, err := fakeprovider.Start(func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
+		return fakeprovider.Reply{Text: "Key objectives\nThe audit.\nTools used and results\nread_file.\n" +
+			"Key findings\n" + said + "\nCurrent status\nReading.\nNext steps\nRead on."}
+	}, fakeprovider.Options{Models: map[string]int{"gpt-4o": 12_000}, Key: "a key"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	t.Setenv("OPENAI_API_KEY", "a key")
+	t.Setenv("OPENAI_BASE_URL", server.URL)
+	dir := large(t)
+	status, stdout, stderr := exec(t, "-summarizer", "openai:gpt-4o", "-dir", dir, "-json")
+	require.Zero(t, status, stderr)
+	r, a := decode(t, stdout)
+	require.Equal(t, byAST(t, dir), a)
+	require.Empty(t, server.Refused())
+	i := slices.IndexFunc(r.Edits, func(e edits) bool { return e.By == "summarize" })
+	require.GreaterOrEqual(t, i, 0, "%v", r.Edits)
+	require.Len(t, server.Requests(), r.Edits[i].Count, "one request for each summary")
+	require.Contains(t, string(server.Requests()[len(server.Requests())-1].Body), said, "the next summary begins with the one before")
 }
 
 // A missing key is one line that says what to set.

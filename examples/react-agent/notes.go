@@ -77,7 +77,7 @@ func gather(msgs []message.Message) *notes {
 				n.take(strings.TrimSuffix(line, "\n"))
 			}
 		case message.RoleUser:
-			n.left = append(n.left, store.HandlesIn(m.Text())...)
+			n.leave(m.Text())
 		case message.RoleSystem, message.RoleTool:
 		}
 	}
@@ -96,12 +96,16 @@ func (n *notes) result(call message.ToolCall, text string) {
 	}
 }
 
+// list takes in the list of files: a head, and a line for each.
 func (n *notes) list(text string) {
 	n.files = nil
+	_, text, _ = strings.Cut(text, "\n")
 	for line := range strings.Lines(text) {
-		if m := listLine.FindStringSubmatch(strings.TrimSuffix(line, "\n")); m != nil {
-			n.files = append(n.files, file{path: m[1], lines: number(m[2])})
+		m := listLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if m == nil {
+			return
 		}
+		n.files = append(n.files, file{path: m[1], lines: number(m[2])})
 	}
 }
 

@@ -19,13 +19,14 @@ const defaultDir = "middleware"
 
 // options are what the command line says.
 type options struct {
-	dir    string
-	task   string // what the model is asked to do
-	model  string // noModel, or PROVIDER:NAME
-	window int
-	chain  string // a name of chains, or a chain file
-	plain  bool
-	json   bool
+	dir        string
+	task       string // what the model is asked to do
+	model      string // noModel, or PROVIDER:NAME
+	window     int
+	chain      string // a name of chains, or a chain file
+	summarizer string // byRules, or PROVIDER:NAME
+	plain      bool
+	json       bool
 
 	windowGiven bool // on the command line
 	reserve     int  // 0: the constant of this name
@@ -51,7 +52,8 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.model, "model", noModel, "a real model in place of the stand-in: openai:`NAME` or ollama:NAME")
 	flags.IntVar(&o.window, "window", 12_000, "window of the model, in `tokens`")
 	flags.StringVar(&o.chain, "chain", "default",
-		"what edits the context: default (contextedit, then fit), contextedit, microcompact, trim, fit, none or a chain `file`")
+		"what edits the context: default (microcompact, contextedit, summarize, fit), one of these, trim, none or a chain `file`")
+	flags.StringVar(&o.summarizer, "summarizer", byRules, "who writes summaries: rules, or a real model, openai:`NAME` or ollama:NAME")
 	flags.BoolVar(&o.plain, "plain", false, "no colours, ASCII only")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead")
 
@@ -81,9 +83,13 @@ func parseOptions(args []string) (options, error) {
 
 // load returns the chain that -chain names. The window of a chain file counts,
 // unless the command line gives one.
-func (o *options) load() (middleware.Middleware, error) {
+func (o *options) load(summarizer middleware.Model) (middleware.Middleware, error) {
 	if named := chains[o.chain]; named != nil {
-		return named(), nil
+		if summarizer != nil && !slices.Contains(summarizes, o.chain) {
+			return nil, &usageError{text: fmt.Sprintf(
+				"-summarizer %s has nothing to write: -chain %s makes no summaries", o.summarizer, o.chain)}
+		}
+		return middleware.Chain(named(summarizer)...), nil
 	}
 	file, err := chainfile.Load(o.chain)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,6 +102,7 @@ func (o *options) load() (middleware.Middleware, error) {
 	if file.Window > 0 && !o.windowGiven {
 		o.window, o.reserve = file.Window, file.Reserve
 	}
+	file.Summarizer = summarizer
 	return file.Middleware(), nil
 }
 

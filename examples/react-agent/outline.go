@@ -246,9 +246,9 @@ func (o *outline) rest() string {
 	case nameList:
 		b.WriteString(when(o.doc, doc) + keyword + "_,")
 	case receiver:
-		b.WriteString(when(o.doc, doc) + "func(" + o.base + "," + strings.Repeat("(", o.depth-1))
+		b.WriteString(when(o.doc, doc) + "func(" + o.base + "," + strings.Repeat("(", max(0, o.depth-1)))
 	case named, remainder:
-		b.WriteString(when(!o.group, "var ") + "_=" + strings.Repeat("(", o.depth))
+		b.WriteString(when(!o.group, "var ") + "_=" + strings.Repeat("(", max(0, o.depth)))
 	}
 	if o.cut != "" {
 		return b.String() + when(o.behind && o.stage == between, ";") + o.cut

@@ -72,9 +72,9 @@ func (s *screen) step(e react.Step) {
 }
 
 func (s *screen) edit(e middleware.Event) {
-	switch e.Kind {
-	case middleware.Edited:
-	case middleware.LevelChanged: // the bar shows it
+	switch {
+	case e.Kind == middleware.Edited:
+	case e.Kind.Routine(): // the bars show it
 		return
 	default:
 		s.warn(e.String())

@@ -69,36 +69,45 @@ func reply(msgs []message.Message) (message.Message, error) {
 			}
 		}
 	}
-	switch {
-	case question < 0:
+	if question < 0 {
 		return message.Message{}, errors.New("no user message, want a task")
-	case newest < 0:
+	}
+	n := gather(msgs[question:])
+	recent := msgs[max(newest, question):]
+	again := n.again(askedFor(recent))
+	switch {
+	case len(again) > 0 && n.files == nil && (n.begun || newest < 0):
+		return ask("The list of files again.", last, again[:1]), nil
+	case !n.begun && newest < 0:
 		return message.Assistant(
 			message.Text{Text: "First the files, and where the examples are."},
 			toolCall(last+1, "list_files", listArgs{}),
 			toolCall(last+2, "search", searchArgs{Pattern: `^func Example\w*\(\)`}),
 		), nil
 	}
-	n := gather(msgs[question:])
-	asked := askedFor(msgs[newest:])
-	if again := n.again(asked); n.begun && n.files == nil && len(again) > 0 {
-		return ask("The list of files again.", last, again), nil
+	said := "On with it."
+	if newest >= 0 {
+		said = n.study(resultsOf(recent))
 	}
-	var results []message.ToolResult
-	for _, m := range msgs[newest:] {
-		results = slices.AppendSeq(results, m.Results())
-	}
-	parts := []message.Part{message.Text{Text: n.study(results)}}
+	parts := []message.Part{message.Text{Text: said}}
 	for i, p := range n.plan() {
 		parts = append(parts, toolCall(last+1+i, "read_file", readArgs{Path: n.name(p.file), From: p.from}))
 	}
-	if len(parts) > 1 {
+	switch {
+	case len(parts) > 1:
 		return message.Assistant(parts...), nil
-	}
-	if again := n.again(asked); len(again) > 0 {
+	case len(again) > 0:
 		return ask("My notes again.", last, again), nil
 	}
 	return message.Assistant(message.Text{Text: compact(n.answer())}), nil
+}
+
+func resultsOf(msgs []message.Message) []message.ToolResult {
+	var results []message.ToolResult
+	for _, m := range msgs {
+		results = slices.AppendSeq(results, m.Results())
+	}
+	return results
 }
 
 func toolCall(id int, tool string, arguments any) message.ToolCall {

@@ -2,18 +2,15 @@ package contextedit_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
+	"github.com/laconic-go/laconic/internal/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -22,57 +19,34 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected parts of testdata/*.txtar")
-
 // TestGolden replays the conversations in testdata. Each has a section with the
 // options, one for each middleware of the chain; one with the request, if there
 // is more to it than messages; the history; and what is expected: what happened
 // in each call, and what the model saw in the last one.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			a, err := txtar.ParseFile(file)
-			require.NoError(t, err)
-			require.NotEmpty(t, strings.TrimSpace(string(a.Comment)), "say at the top of the file what it shows")
-			edits, out := replay(t, a)
-			if *update {
-				setSection(a, "edits", edits)
-				setSection(a, "out", out)
-				require.NoError(t, os.WriteFile(file, txtar.Format(a), 0o644))
-				return
-			}
-			require.Equal(t, section(a, "edits"), edits, "the edits")
-			require.Equal(t, section(a, "out"), out, "what the model saw")
-		})
-	}
+	golden.Test(t, replay)
 }
 
 // replay calls the model at the places that the file names, through one chain.
-func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
+func replay(t *testing.T, c golden.Case) (edits, out string) {
 	t.Helper()
 	var mws []middleware.Middleware
 	clearsThinking := false
-	for _, f := range a.Files {
-		if f.Name == "options" {
-			opts := parseOptions(t, string(f.Data))
-			clearsThinking = clearsThinking || opts.ClearThinking
-			mws = append(mws, contextedit.New(opts))
-		}
+	for _, text := range c.Sections("options") {
+		opts := parseOptions(t, text)
+		clearsThinking = clearsThinking || opts.ClearThinking
+		mws = append(mws, contextedit.New(opts))
 	}
 	env := middleware.Env{Counter: tokens.Chars4{}}
-	if strings.Contains(section(a, "request"), "archive: memory\n") {
+	if strings.Contains(c.Section("request"), "archive: memory\n") {
 		env.Archive = store.NewMemory(0)
 	}
 	chain := middleware.With(env, mws...)
-	h, ends := parse(t, section(a, "in"))
+	h, ends := parse(t, c.Section("in"))
 	var log strings.Builder
 	for n, end := range ends {
-		req := parseRequest(t, section(a, "request"))
+		req := parseRequest(t, c.Section("request"))
 		req.Messages = h[:end]
 		before := cloneHistory(t, h)
 		sent, events, err := middleware.Apply(t.Context(), chain, req)
@@ -167,55 +141,27 @@ func cloneHistory(t *testing.T, h []message.Message) []message.Message {
 	return clone
 }
 
-func section(a *txtar.Archive, name string) string {
-	for _, f := range a.Files {
-		if f.Name == name {
-			return string(f.Data)
-		}
-	}
-	return ""
-}
-
-func setSection(a *txtar.Archive, name, data string) {
-	k := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
-	if k < 0 {
-		k = len(a.Files)
-		a.Files = append(a.Files, txtar.File{Name: name})
-	}
-	a.Files[k].Data = []byte(data)
-}
-
-// settings yields the lines “key: value” of a section.
-func settings(t *testing.T, text string, set func(key, value string)) {
-	t.Helper()
-	for line := range strings.Lines(text) {
-		key, value, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		require.True(t, ok, "want “key: value”, got %q", line)
-		set(key, value)
-	}
-}
-
 func parseOptions(t *testing.T, text string) contextedit.Options {
 	t.Helper()
 	var o contextedit.Options
-	settings(t, text, func(key, value string) {
+	golden.Settings(t, text, func(key, value string) {
 		switch key {
 		case "trigger":
 			o.Trigger = parseTrigger(t, value)
 		case "keep":
-			o.Keep = number(t, value)
+			o.Keep = golden.Number(t, value)
 		case "keep_rounds":
-			o.KeepRounds = number(t, value)
+			o.KeepRounds = golden.Number(t, value)
 		case "keep_tokens":
-			o.KeepTokens = number(t, value)
+			o.KeepTokens = golden.Number(t, value)
 		case "only":
 			o.Only = append([]string{}, strings.Fields(strings.Trim(value, "[]"))...)
 		case "exclude_tools":
 			o.ExcludeTools = strings.Fields(value)
 		case "clear_at_least":
-			o.ClearAtLeast = number(t, value)
+			o.ClearAtLeast = golden.Number(t, value)
 		case "stop_after":
-			o.StopAfter = number(t, value)
+			o.StopAfter = golden.Number(t, value)
 		case "clear_tool_inputs":
 			o.ClearToolInputs = value == "true"
 		case "clear_inputs_of":
@@ -230,9 +176,9 @@ func parseOptions(t *testing.T, text string) contextedit.Options {
 		case "placeholder":
 			o.Placeholder = value
 		case "digest":
-			o.Digest = number(t, value)
+			o.Digest = golden.Number(t, value)
 		case "min_calls":
-			o.MinCalls = number(t, value)
+			o.MinCalls = golden.Number(t, value)
 		case "strict":
 			o.Strict = value == "true"
 		default:
@@ -247,11 +193,11 @@ func parseTrigger(t *testing.T, value string) middleware.Trigger {
 	unit, limit, _ := strings.Cut(value, " ")
 	switch unit {
 	case "tokens":
-		return trigger.Tokens(number(t, limit))
+		return trigger.Tokens(golden.Number(t, limit))
 	case "rounds":
-		return trigger.Rounds(number(t, limit))
+		return trigger.Rounds(golden.Number(t, limit))
 	case "messages":
-		return trigger.Messages(number(t, limit))
+		return trigger.Messages(golden.Number(t, limit))
 	case "fraction":
 		share, err := strconv.ParseFloat(limit, 64)
 		require.NoError(t, err)
@@ -264,10 +210,10 @@ func parseTrigger(t *testing.T, value string) middleware.Trigger {
 func parseRequest(t *testing.T, text string) *middleware.Request {
 	t.Helper()
 	req := &middleware.Request{}
-	settings(t, text, func(key, value string) {
+	golden.Settings(t, text, func(key, value string) {
 		switch key {
 		case "window":
-			req.Budget = &middleware.Budget{Window: number(t, value)}
+			req.Budget = &middleware.Budget{Window: golden.Number(t, value)}
 		case "model":
 			req.Model = value
 		case "archive":
@@ -281,11 +227,4 @@ func parseRequest(t *testing.T, text string) *middleware.Request {
 		}
 	})
 	return req
-}
-
-func number(t *testing.T, s string) int {
-	t.Helper()
-	n, err := strconv.Atoi(s)
-	require.NoError(t, err)
-	return n
 }

@@ -1,18 +1,14 @@
 package fit_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
+	"github.com/laconic-go/laconic/internal/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -43,46 +39,25 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "rewrite the expected parts of testdata/*.txtar")
-
 // TestGolden replays the conversations in testdata. Each has a section with the
 // request, one with the options if they are not the defaults, the history, and
 // what is expected: what happened in each call, and what the model saw in the
 // last one.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			a, err := txtar.ParseFile(file)
-			require.NoError(t, err)
-			require.NotEmpty(t, strings.TrimSpace(string(a.Comment)), "say at the top of the file what it shows")
-			edits, out := replay(t, a)
-			if *update {
-				setSection(a, "edits", edits)
-				setSection(a, "out", out)
-				require.NoError(t, os.WriteFile(file, txtar.Format(a), 0o644))
-				return
-			}
-			require.Equal(t, section(a, "edits"), edits, "the edits")
-			require.Equal(t, section(a, "out"), out, "what the model saw")
-		})
-	}
+	golden.Test(t, replay)
 }
 
 // replay calls the model at the places that the file names, through one chain.
-func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
+func replay(t *testing.T, c golden.Case) (edits, out string) {
 	t.Helper()
-	opts := parseOptions(t, section(a, "options"))
+	opts := parseOptions(t, c.Section("options"))
 	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(opts))
-	h, ends, err := transcript.Parse(section(a, "in"))
+	h, ends, err := transcript.Parse(c.Section("in"))
 	require.NoError(t, err)
 	var log strings.Builder
 	for n, end := range ends {
-		req := parseRequest(t, section(a, "request"))
+		req := parseRequest(t, c.Section("request"))
 		req.Messages = h[:end]
 		before := transcript.Format(h)
 		sent, events, err := middleware.Apply(t.Context(), chain, req)
@@ -134,34 +109,6 @@ func requireSettled(t *testing.T, chain middleware.Middleware, req, sent *middle
 	require.Empty(t, events, "the same call has something to tell")
 }
 
-func section(a *txtar.Archive, name string) string {
-	for _, f := range a.Files {
-		if f.Name == name {
-			return string(f.Data)
-		}
-	}
-	return ""
-}
-
-func setSection(a *txtar.Archive, name, data string) {
-	k := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
-	if k < 0 {
-		k = len(a.Files)
-		a.Files = append(a.Files, txtar.File{Name: name})
-	}
-	a.Files[k].Data = []byte(data)
-}
-
-// settings yields the lines “key: value” of a section.
-func settings(t *testing.T, text string, set func(key, value string)) {
-	t.Helper()
-	for line := range strings.Lines(text) {
-		key, value, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		require.True(t, ok, "want “key: value”, got %q", line)
-		set(key, value)
-	}
-}
-
 var rules = map[string]message.Rules{
 	"OpenAI": message.OpenAI, "OpenAIResponses": message.OpenAIResponses, "Anthropic": message.Anthropic,
 	"Gemini": message.Gemini, "Bedrock": message.Bedrock, "Portable": message.Portable,
@@ -170,7 +117,7 @@ var rules = map[string]message.Rules{
 func parseOptions(t *testing.T, text string) fit.Options {
 	t.Helper()
 	var o fit.Options
-	settings(t, text, func(key, value string) {
+	golden.Settings(t, text, func(key, value string) {
 		switch key {
 		case "rules":
 			require.Contains(t, rules, value)
@@ -202,7 +149,7 @@ func parseLimits(t *testing.T, text string) (l message.Limits) {
 	for limit := range strings.SplitSeq(text, ", ") {
 		name, value, _ := strings.Cut(limit, " ")
 		require.Contains(t, fields, name)
-		*fields[name] = number(t, value)
+		*fields[name] = golden.Number(t, value)
 	}
 	return l
 }
@@ -210,12 +157,12 @@ func parseLimits(t *testing.T, text string) (l message.Limits) {
 func parseRequest(t *testing.T, text string) *middleware.Request {
 	t.Helper()
 	req := &middleware.Request{Budget: &middleware.Budget{}}
-	settings(t, text, func(key, value string) {
+	golden.Settings(t, text, func(key, value string) {
 		switch key {
 		case "window":
-			req.Budget.Window = number(t, value)
+			req.Budget.Window = golden.Number(t, value)
 		case "reserve":
-			req.Budget.Reserve = number(t, value)
+			req.Budget.Reserve = golden.Number(t, value)
 		case "model":
 			req.Model = value
 		case "tool":
@@ -230,11 +177,4 @@ func parseRequest(t *testing.T, text string) *middleware.Request {
 		req.Budget = nil
 	}
 	return req
-}
-
-func number(t *testing.T, s string) int {
-	t.Helper()
-	n, err := strconv.Atoi(s)
-	require.NoError(t, err)
-	return n
 }

@@ -46,10 +46,10 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 	if v.Len() <= untouched {
 		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
-	s := o.survey(v, likelyKeep(v))
+	s := o.survey(v, o.Batch == Batch{} && !v.Archives()) // else it is open whether anything will go
 	ripe := o.isRipe(&s)
-	if ripe && v.Archives() {
-		s = o.survey(v, v.Archive)
+	if ripe && !s.making {
+		s = o.survey(v, true)
 		ripe = len(s.edits) > 0
 	}
 	if ripe && o.Digest > 0 {
@@ -67,7 +67,7 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 
 // isRipe reports whether there is something to do, and a batch of it.
 func (o *editor) isRipe(s *survey) bool {
-	return len(s.edits) > 0 && o.Batch.enough(s.done.Results, s.view.Charged(s.freed))
+	return s.done.Items() > 0 && o.Batch.enough(s.done.Results, s.view.Charged(s.freed))
 }
 
 // enough reports whether a batch has come together.

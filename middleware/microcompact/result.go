@@ -78,11 +78,12 @@ func (o *editor) alone(s *survey, i int, r message.ToolResult, given given) {
 		s.kept = nil
 		return
 	}
-	r.Text = short.text
 	o.leaves(s, i, r.CallID, freed, true)
-	from := len(s.arena)
-	s.arena = append(s.arena, r)
-	s.edit(i, from)
+	if from := len(s.arena); s.making {
+		r.Text = short.text
+		s.arena = append(s.arena, r)
+		s.edit(i, from)
+	}
 }
 
 // leaves notes what a result frees that becomes shorter, and, if all of it goes,
@@ -90,7 +91,7 @@ func (o *editor) alone(s *survey, i int, r message.ToolResult, given given) {
 func (o *editor) leaves(s *survey, i int, callID string, freed int, all bool) {
 	s.freed += freed
 	s.done.Results++
-	if all && o.Digest > 0 {
+	if all && s.making && o.Digest > 0 {
 		s.gone = append(s.gone, digest.Result{At: i, CallID: callID, Frees: freed})
 	}
 }

@@ -11,14 +11,15 @@ import (
 
 // survey is what may become shorter now.
 type survey struct {
-	view  *middleware.View
-	end   int // of the old rounds
-	round round
-	edits []middleware.Edit
-	arena []message.Part // of the parts of all edits
-	done  Report
-	freed int             // tokens, by the meter
-	gone  []digest.Result // results of which nothing stays, if they may leave facts
+	view   *middleware.View
+	end    int // of the old rounds
+	round  round
+	making bool // else what would become shorter is only counted
+	edits  []middleware.Edit
+	arena  []message.Part // of the parts of all edits
+	done   Report
+	freed  int             // tokens, by the meter
+	gone   []digest.Result // results of which nothing stays, if they may leave facts
 
 	keep keep
 	kept []store.Content // what the next edit takes out
@@ -44,11 +45,14 @@ func (s *survey) placeholder(chars int, h store.Handle) short {
 }
 
 // survey looks through the old rounds, but for the beginning in which it has found
-// nothing to do before.
-func (o *editor) survey(v *middleware.View, keep keep) survey {
+// nothing to do before. It makes the edits, or only counts what they would be about.
+func (o *editor) survey(v *middleware.View, making bool) survey {
 	from := v.Settled(o)
 	end := o.old(v, from)
-	s := survey{view: v, end: end, keep: keep}
+	s := survey{view: v, end: end, making: making, keep: v.Archive}
+	if !making {
+		s.keep = likelyKeep(v)
+	}
 	begun, first := from, end // of the round, and of the first one that becomes shorter
 	for i := from; i < end; i++ {
 		switch m := v.At(i); m.Role {
@@ -64,7 +68,7 @@ func (o *editor) survey(v *middleware.View, keep keep) survey {
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
-		if len(s.edits) > 0 {
+		if s.done.Items() > 0 {
 			first = min(first, begun)
 		}
 	}
@@ -100,8 +104,13 @@ func (o *editor) old(v *middleware.View, from int) int {
 // edit adds the edit of a message whose parts are those in the arena from the
 // given one on.
 func (s *survey) edit(i, from int) {
+	if !s.making {
+		s.arena = s.arena[:from]
+		return
+	}
 	if s.edits == nil {
 		s.edits = make([]middleware.Edit, 0, (s.end-i)/2+1) // a round has two messages at least
+		s.arena = slices.Grow(s.arena, cap(s.edits))
 	}
 	e := middleware.RewriteOf(i, s.arena[from:len(s.arena):len(s.arena)]...)
 	e.Archive, s.kept = s.kept, nil

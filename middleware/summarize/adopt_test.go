@@ -56,6 +56,6 @@ func TestAdoptedByRules(t *testing.T) {
 	again := summaryIn(t, view, h).Text()
 	require.Contains(t, again, "- The root cause is a stale lock")
 	require.Contains(t, again, "I decided to use cache number 4", "what is new is told as well")
-	require.Contains(t, first, "Topics: Never touch the file secrets.env;")
-	require.Contains(t, again, "Topics: Never touch the file secrets.env;")
+	require.Contains(t, first, "Never touch the file secrets.env;")
+	require.Contains(t, again, "Never touch the file secrets.env;", "the topic")
 }

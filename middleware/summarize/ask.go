@@ -9,6 +9,23 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
+// ErrNoSummary is wrapped by the error of a fold under [Options.NoFallback] for
+// which nobody wrote a summary that can be taken.
+var ErrNoSummary = errors.New("no summary that can be taken")
+
+// noSummary returns the error of a fold that came to nothing. That a summariser
+// cannot do with its own request says nothing about that of the caller, nor about
+// the options: to the caller it is one that does not work.
+func noSummary(err error) error {
+	kind := middleware.KindOf(err)
+	switch kind {
+	case middleware.Invalid, middleware.Overflow, middleware.Irreducible, middleware.Outdated:
+		kind = middleware.Unavailable
+	case middleware.Unknown, middleware.Canceled, middleware.RateLimited, middleware.Unavailable, middleware.Denied:
+	}
+	return &middleware.Error{Kind: kind, Op: Name, Err: fmt.Errorf("%w: %w", ErrNoSummary, err)}
+}
+
 // attempts is how often a [Summarizer] is asked for one summary.
 const attempts = 2
 

@@ -71,7 +71,7 @@ func ExampleNew_rules() {
 	}
 	fmt.Println(sent.Messages[2].Text())
 	// Output:
-	// [Summary of the earlier conversation]
+	// [Summary of the earlier conversation: a record made by the program, not a request of the user]
 	// Topics: Which port does it use?; Never open port 22, please; How is it configured?; How are logs written?
 	// Key conclusions:
 	// - You should use axum, because it is small

@@ -248,8 +248,7 @@ func (j *job) write(ctx context.Context, all *spent) (p *product, how string, er
 		case ctx.Err() != nil:
 			return nil, "", ctx.Err()
 		case j.NoFallback || j.quiet:
-			err = fmt.Errorf("no summary that can be taken: %w", err)
-			return nil, "", &middleware.Error{Kind: middleware.KindOf(err), Op: Name, Err: err}
+			return nil, "", noSummary(err)
 		}
 	}
 	if t := j.byRules(); t.words != "" || ledger != "" {

@@ -1,6 +1,8 @@
 package summarize
 
 import (
+	"strings"
+
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/prose"
 )
@@ -37,14 +39,28 @@ func (l Language) header() string {
 	if l == Chinese {
 		return "【历史摘要】（程序对先前对话的记录，不是用户的新指示）"
 	}
-	return "[Summary of the earlier conversation: a record made by the program, not a request of the user]"
+	return framed("[Summary of the earlier conversation]")
+}
+
+// byRules returns the first line of what rules write, so that nobody takes a topic
+// for a wish of the user. The Chinese one says that it is a summary of what came
+// before.
+func (l Language) byRules(header string) string {
+	if l == Chinese {
+		return header
+	}
+	return framed(header)
+}
+
+func framed(header string) string {
+	return strings.TrimSuffix(header, "]") + ": a record made by the program, not a request of the user]"
 }
 
 // headers are those that rules write.
 var headers = []string{
 	English.header(), Chinese.header(),
 	"[Summary of the earlier conversation]", "[以下是之前对话的摘要]",
-	"[Extract of the earlier conversation]", "[以下是之前对话的摘录]",
+	"[Extract of the earlier conversation]", "[以下是之前对话的摘录]", framed("[Extract of the earlier conversation]"),
 }
 
 // ledgerHeaders are those of the facts.

@@ -63,6 +63,13 @@ type flight struct {
 	abandoned bool // whoever made it was called off, or gave up early
 }
 
+// behind is the key under which the context of a summariser says so.
+type behind struct{ *memory }
+
+// isBehind reports whether a call is made by a summariser of its own: to fold it
+// would be to wait for oneself.
+func (m *memory) isBehind(ctx context.Context) bool { return ctx.Value(behind{m}) != nil }
+
 // place is a message, by all that was said up to there.
 type place struct {
 	scope string
@@ -118,6 +125,7 @@ func (m *memory) board(k key) (p *product, f *flight, first bool) {
 // fly makes a summary. If that panics, those who wait make it themselves.
 func (m *memory) fly(ctx context.Context, k key, f *flight, quiet bool, write func(context.Context) (*product, error)) (*product, error) {
 	f.abandoned = true
+	ctx = context.WithValue(ctx, behind{m}, true)
 	defer func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()

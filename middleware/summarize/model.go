@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/scribe"
 )
@@ -16,8 +17,10 @@ type Mode int
 
 // The modes.
 const (
-	// Auto is Suffix if that is possible and costs less. With prices unknown it is
-	// Suffix if New was given no model.
+	// Auto is Suffix if that is possible and costs less, which it mostly does as long
+	// as the cache is warm: it counts as cold once the newest answer is older, by its
+	// Time, than the table says that the provider keeps a prefix. With prices unknown
+	// it is Suffix if New was given no model and the cache is warm.
 	Auto Mode = iota
 
 	// Suffix asks [Options.Live] in the live conversation, by one more message at
@@ -103,6 +106,7 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 	if budget, ok := v.Budget(); ok {
 		b.Main.Window = budget.Window
 	}
+	b.Cold = cold(v)
 	if j.model != nil && !j.alone() {
 		b.Main = scribe.Author{}
 	}
@@ -110,6 +114,21 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 		b.Mode = scribe.Fresh
 	}
 	return b
+}
+
+// cold reports whether the provider has forgotten the conversation: its newest
+// answer is older than what the cache of the model keeps.
+func cold(v *middleware.View) bool {
+	ttl := v.Model().Cache.TTL
+	if ttl <= 0 {
+		return false
+	}
+	for _, m := range slices.Backward(v.History()) {
+		if m.Role == message.RoleAssistant {
+			return !m.Time.IsZero() && v.Now().Sub(m.Time) > ttl
+		}
+	}
+	return true // nobody has answered yet
 }
 
 // alone reports whether one summary is wanted of all that is old, which is what a

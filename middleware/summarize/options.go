@@ -128,7 +128,7 @@ type Options struct {
 
 	// NoFallback makes a fold fail where the model, or Summarizer, gives no summary
 	// that can be taken: the view stays as it was, an event says why, and under
-	// Strict the call fails. Else a summary by rules is taken, or if that does not
+	// Strict the call fails, both with [ErrNoSummary]. Else a summary by rules is taken, or if that does not
 	// help either, a note of what was left out.
 	NoFallback bool
 

@@ -35,7 +35,7 @@ func (j *job) headed(s string) text {
 	t := text{header: j.Header}
 	first, rest, _ := strings.Cut(s, "\n")
 	if t.header == "" {
-		t.header = first
+		t.header = j.fold.Language.byRules(first)
 	}
 	if i := strings.LastIndexByte(rest, '\n'); i >= 0 {
 		t.words = rest[:i]

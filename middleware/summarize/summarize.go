@@ -43,9 +43,10 @@ type editor struct {
 }
 
 // plan returns the folds of all that may be folded.
-func (e *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if e.Strategy.kind == chunks && v.EditedNow(Name) {
-		return nil, nil //nolint:nilnil // a retry would cut elsewhere, and pay for it
+func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	again := e.Strategy.kind == chunks && v.EditedNow(Name) // a retry would cut elsewhere, and pay for it
+	if again || e.memory.isBehind(ctx) {
+		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
 	}
 	all := e.pieces(v)
 	if len(all) == 0 {

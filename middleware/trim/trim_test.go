@@ -1,18 +1,14 @@
 package trim_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
+	"github.com/laconic-go/laconic/internal/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/transcript"
@@ -23,55 +19,32 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected parts of testdata/*.txtar")
-
 // TestGolden replays the conversations in testdata. Each has a section with the
 // options, one for each middleware of the chain; one with the request, if there
 // is more to it than messages; the history; and what is expected: what happened
 // in each call, and what the model saw in the last one.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			a, err := txtar.ParseFile(file)
-			require.NoError(t, err)
-			require.NotEmpty(t, strings.TrimSpace(string(a.Comment)), "say at the top of the file what it shows")
-			edits, out := replay(t, a)
-			if *update {
-				setSection(a, "edits", edits)
-				setSection(a, "out", out)
-				require.NoError(t, os.WriteFile(file, txtar.Format(a), 0o644))
-				return
-			}
-			require.Equal(t, section(a, "edits"), edits, "the edits")
-			require.Equal(t, section(a, "out"), out, "what the model saw")
-		})
-	}
+	golden.Test(t, replay)
 }
 
 // replay calls the model at the places that the file names, through one chain.
-func replay(t *testing.T, a *txtar.Archive) (edits, out string) {
+func replay(t *testing.T, c golden.Case) (edits, out string) {
 	t.Helper()
 	var mws []middleware.Middleware
-	for _, f := range a.Files {
-		if f.Name == "options" {
-			mws = append(mws, trim.New(parseOptions(t, string(f.Data))))
-		}
+	for _, text := range c.Sections("options") {
+		mws = append(mws, trim.New(parseOptions(t, text)))
 	}
 	env := middleware.Env{Counter: tokens.Chars4{}}
-	if strings.Contains(section(a, "request"), "archive: memory\n") {
+	if strings.Contains(c.Section("request"), "archive: memory\n") {
 		env.Archive = store.NewMemory(0)
 	}
 	chain := middleware.With(env, mws...)
-	h, ends, err := transcript.Parse(section(a, "in"))
+	h, ends, err := transcript.Parse(c.Section("in"))
 	require.NoError(t, err)
 	var log strings.Builder
 	for n, end := range ends {
-		req := parseRequest(t, section(a, "request"))
+		req := parseRequest(t, c.Section("request"))
 		req.Messages = h[:end]
 		changed := middlewaretest.Freeze(req)
 		sent, events, err := middleware.Apply(t.Context(), chain, req)
@@ -129,38 +102,10 @@ func requireSettled(t *testing.T, chain middleware.Middleware, req, sent *middle
 	}
 }
 
-func section(a *txtar.Archive, name string) string {
-	for _, f := range a.Files {
-		if f.Name == name {
-			return string(f.Data)
-		}
-	}
-	return ""
-}
-
-func setSection(a *txtar.Archive, name, data string) {
-	k := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
-	if k < 0 {
-		k = len(a.Files)
-		a.Files = append(a.Files, txtar.File{Name: name})
-	}
-	a.Files[k].Data = []byte(data)
-}
-
-// settings yields the lines “key: value” of a section.
-func settings(t *testing.T, text string, set func(key, value string)) {
-	t.Helper()
-	for line := range strings.Lines(text) {
-		key, value, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		require.True(t, ok, "want “key: value”, got %q", line)
-		set(key, value)
-	}
-}
-
 func parseOptions(t *testing.T, text string) trim.Options {
 	t.Helper()
 	var o trim.Options
-	settings(t, text, func(key, value string) {
+	golden.Settings(t, text, func(key, value string) {
 		switch key {
 		case "for":
 			o = trim.For(value)
@@ -172,26 +117,26 @@ func parseOptions(t *testing.T, text string) trim.Options {
 				"tokens": trigger.Tokens, "messages": trigger.Messages, "rounds": trigger.Rounds,
 			}[unit]
 			require.NotNil(t, at, "unknown trigger %q", value)
-			o.Trigger = at(number(t, limit))
+			o.Trigger = at(golden.Number(t, limit))
 		case "threshold":
 			o.Threshold = share(t, value)
 		case "target":
 			o.Target = share(t, value)
 		case "target_tokens":
-			o.TargetTokens = number(t, value)
+			o.TargetTokens = golden.Number(t, value)
 		case "preserve_start":
-			o.PreserveStart = number(t, value)
+			o.PreserveStart = golden.Number(t, value)
 		case "preserve_end":
-			o.PreserveEnd = number(t, value)
+			o.PreserveEnd = golden.Number(t, value)
 		case "min_messages":
-			o.MinMessages = number(t, value)
+			o.MinMessages = golden.Number(t, value)
 		case "score":
 			require.Equal(t, "age", value)
 			o.Score = trim.ByAge
 		case "note":
 			o.Note = value
 		case "min_calls":
-			o.MinCalls = number(t, value)
+			o.MinCalls = golden.Number(t, value)
 		case "strict":
 			o.Strict = value == "true"
 		default:
@@ -204,10 +149,10 @@ func parseOptions(t *testing.T, text string) trim.Options {
 func parseRequest(t *testing.T, text string) *middleware.Request {
 	t.Helper()
 	req := &middleware.Request{}
-	settings(t, text, func(key, value string) {
+	golden.Settings(t, text, func(key, value string) {
 		switch key {
 		case "window":
-			req.Budget = &middleware.Budget{Window: number(t, value)}
+			req.Budget = &middleware.Budget{Window: golden.Number(t, value)}
 		case "force":
 			req.Force = strings.Fields(value)
 		case "archive": // of the chain
@@ -220,13 +165,6 @@ func parseRequest(t *testing.T, text string) *middleware.Request {
 		}
 	})
 	return req
-}
-
-func number(t *testing.T, s string) int {
-	t.Helper()
-	n, err := strconv.Atoi(s)
-	require.NoError(t, err)
-	return n
 }
 
 func share(t *testing.T, s string) float64 {

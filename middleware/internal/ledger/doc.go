@@ -8,7 +8,8 @@
 //
 //   - what the user forbids, and what the user permits again, verbatim;
 //   - the user's other standing instructions, verbatim;
-//   - errors: the telling line of results that failed;
+//   - errors: the telling line of results that failed, for a command until it has
+//     run again;
 //   - commands, with the newest outcome of each;
 //   - identifiers: those that were spoken of before those that were only seen;
 //   - files that were written or read. The oldest of them leave first.

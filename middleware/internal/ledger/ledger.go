@@ -13,9 +13,10 @@ type Ledger struct {
 	commands roll
 	files    roll
 
-	calls  map[string]open // by call id, the newest
-	spoken []string        // texts of the user, and arguments of calls
-	seen   []string        // results, but for those of files, which can be read again
+	calls  map[string]open   // by call id, the newest
+	broke  map[string]string // by command: the error that it ended with when it last ran
+	spoken []string          // texts of the user, and arguments of calls
+	seen   []string          // results, but for those of files, which can be read again
 }
 
 // open is a call whose result may come.
@@ -37,7 +38,7 @@ func Collect(msgs []message.Message) *Ledger {
 // piece by piece gives the same ledger as collecting them at once.
 func (l *Ledger) Add(msgs []message.Message) {
 	if l.calls == nil {
-		l.calls = map[string]open{}
+		l.calls, l.broke = map[string]open{}, map[string]string{}
 	}
 	for i := range msgs {
 		m := &msgs[i]
@@ -95,13 +96,19 @@ func (l *Ledger) result(r message.ToolResult) {
 		l.seen = append(l.seen, r.Text)
 	}
 	o := outcomeOf(r, c.command != "")
-	if e := l.commands.get(c.command); e != nil && o.state != unknown {
-		e.state, e.code = o.state, o.code
+	if e := l.commands.get(c.command); e != nil {
+		if o.state != unknown {
+			e.state, e.code = o.state, o.code
+		}
+		l.errors.remove(l.broke[c.command]) // it has run again since
 	}
 	if fault := prose.Line(o.fault, longestError); fault != "" {
 		if c.tool != "" {
-			fault = c.tool + ": " + fault
+			fault = prose.Line(c.tool+": "+fault, longestError)
 		}
-		l.errors.put(entry{key: prose.Line(fault, longestError)})
+		l.errors.put(entry{key: fault})
+		if c.command != "" {
+			l.broke[c.command] = fault
+		}
 	}
 }

@@ -48,7 +48,8 @@ func TestText(t *testing.T) {
 		[]message.Message{message.System("Never tell anybody.")},
 		user("Refund order #W2378156. Never touch the invoices! Always answer in German."),
 		call("read_file", `{"path":"a.go"}`, "package a // never"),
-		call("bash", `{"command":"go test ./..."}`, "exit code 1\na.go:3: error: undefined: x\n"),
+		call("bash", `{"command":"go test ./..."}`, "exit code 1\n# shop/a\na.go:3:7: undefined: x\n"),
+		broken("bash", `{"command":"make lint"}`, "# shop/a\na.go:9:1: y is not used\nmake: *** [lint] Error 1"),
 		call("edit_file", `{"path":"a.go","old_string":"x","new_string":"y"}`, "ok"),
 		call("bash", `{"command":"go test ./..."}`, "ok\nexit code 0"),
 		call("read_file", `{"path":"b.go"}`, "package b"),
@@ -62,8 +63,9 @@ func TestText(t *testing.T) {
 		"Other standing instructions of the user (verbatim):",
 		"- Always answer in German.",
 		"Errors:",
-		"- bash: a.go:3: error: undefined: x",
+		"- bash: a.go:9:1: y is not used",
 		"Commands:",
+		"- make lint → failed",
 		"- go test ./... → ok",
 		"Identifiers:",
 		"- #W2378156",
@@ -79,6 +81,21 @@ func TestText(t *testing.T) {
 	require.Equal(t, lines(
 		"[以下是由程序记录的事实]", "用户禁止或重新允许的事项(原话,新的在后):", "- 不要动发票!", "错误:", "- bash: 错误: 没有规则", "命令:", "- make → 失败 (退出码 2)", "写入的文件:", "- 甲.go",
 	), chinese)
+}
+
+// An error stays until its command has run again, whatever comes of that.
+func TestErrorsOfCommands(t *testing.T) {
+	t.Parallel()
+	failed := call("bash", `{"command":"make"}`, "a.go:3:7: undefined: x\nexit code 1")
+	other := call("bash", `{"command":"make"}`, "a.go:4:7: undefined: y\nexit code 1")
+	errors := func(h []message.Message) []string { return ledger.Collect(h).Errors(9) }
+	require.Equal(t, []string{"bash: a.go:3:7: undefined: x"}, errors(failed))
+	require.Equal(t, []string{"bash: a.go:4:7: undefined: y"}, errors(join(failed, other)))
+	require.Empty(t, errors(join(failed, call("bash", `{"command":"make"}`, "done"))))
+	require.Empty(t, errors(join(failed, call("bash", `{"command":"make"}`, "exit code 0"), call("bash", `{"command":"make"}`, "exit code 0"))))
+	require.Equal(t, []string{"bash: a.go:3:7: undefined: x"}, errors(join(failed, call("bash", `{"command":"make all"}`, "exit code 0"))), "another command")
+	asks := failed[:1]
+	require.Equal(t, []string{"bash: a.go:3:7: undefined: x"}, errors(join(failed, asks)), "it runs, and nothing is known yet")
 }
 
 func TestNothingToTell(t *testing.T) {
@@ -212,6 +229,26 @@ func TestIdentifiers(t *testing.T) {
 	_, ids, _ := strings.Cut(text(h), "Identifiers:\n")
 	ids, _, _ = strings.Cut(ids, "\n")
 	require.Equal(t, "- item_id: 1151293680, 9949163720; total: $54.04; https://example.com/a?b=1; ann@example.com; order_id: #W2378156", ids, "what was spoken of stands last; what a file says can be read again")
+}
+
+// TestOneLabel shows that what has the same label stands together, wherever it was
+// found.
+func TestOneLabel(t *testing.T) {
+	t.Parallel()
+	h := join(
+		call("order", `{"order_id":"#W2378156"}`, "{}"), call("item", `{"item_id":"1008292230"}`, "{}"), call("order", `{"order_id":"#W2378157"}`, "{}"),
+		call("item", `{"item_id":"1008292231"}`, "{}"), call("order", `{"order_id":"#W2378158"}`, "{}"),
+	)
+	require.Contains(t, text(h), "\n- order_id: #W2378156, #W2378157, #W2378158; item_id: 1008292230, 1008292231")
+}
+
+// TestErrorBelowItsLabel shows that a line which only says that an error follows is
+// told with the one below.
+func TestErrorBelowItsLabel(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, text(call("edit", "{}", "ERROR:\n\nNo replacement was performed, old_str did not appear.\n")),
+		"\n- edit: ERROR: No replacement was performed, old_str did not appear.")
+	require.Contains(t, text(broken("edit", "{}", "ERROR:\n")), "\n- edit: ERROR:")
 }
 
 func TestSystemIsNotCollected(t *testing.T) {

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -13,6 +15,10 @@ const (
 	headOfResult = 2 << 10
 	tailOfResult = 1 << 10
 )
+
+// place fits what compilers and tests begin a complaint with: main.go:9:22: and the
+// like.
+var place = regexp.MustCompile(`^[\w./\\-]+\.\w{1,5}(:\d+){1,2}: \S`)
 
 // outcome is how a call ended.
 type outcome struct {
@@ -109,14 +115,22 @@ func startsWithFault(head string) bool {
 	return strings.TrimSpace(low) == "error"
 }
 
-// faultIn returns the line that tells what failed: the first that reads like an
-// error, else, if the result is one as a whole, the first that says anything.
+// faultIn returns the line that tells what failed: the first that names a place in
+// a file or reads like an error, else, if the result is one as a whole, the first
+// that says anything.
 func faultIn(head, tail string, whole bool) string {
-	first := ""
+	first, label := "", ""
 	for _, text := range [...]string{head, tail} {
 		for line := range strings.Lines(text) {
 			line = strings.TrimSpace(line)
-			if _, ok := digest.Fault(line); ok {
+			_, ok := digest.Fault(line)
+			switch {
+			case label != "" && line != "":
+				return label + " " + line
+			case ok && isLabel(line): // it says what failed in the line below
+				label = line
+				continue
+			case ok || place.MatchString(line):
 				return line
 			}
 			if first == "" && !isWrapper(line) {
@@ -125,9 +139,15 @@ func faultIn(head, tail string, whole bool) string {
 		}
 	}
 	if whole {
-		return first
+		return cmp.Or(label, first)
 	}
-	return ""
+	return label
+}
+
+// isLabel reports whether a line is a word with a colon.
+func isLabel(line string) bool {
+	const longest = 20
+	return strings.HasSuffix(line, ":") && len(line) <= longest && !strings.Contains(line, " ")
 }
 
 // isWrapper reports whether a line only says what kind of lines follow.

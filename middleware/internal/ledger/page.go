@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/tokens"
@@ -17,7 +18,7 @@ type page struct {
 type section struct {
 	titles [2]string
 	lines  []line
-	joined bool // all in one line, and neighbours share a label
+	joined bool // all in one line, in which those of one label stand together
 	share  int  // it keeps one of so many parts of the room, if it needs that much; 0: none
 }
 
@@ -64,11 +65,11 @@ func (p *page) take(s section, others int) (all bool) {
 // fitting returns how many of the newest lines of a section fit into so many
 // tokens, and what they take.
 func (p *page) fitting(s section, most int) (n, cost int) {
-	titled, label := [2]bool{}, ""
+	titled, labels := [2]bool{}, map[string]bool{}
 	for n < len(s.lines) {
 		l := s.lines[len(s.lines)-1-n]
 		more := p.cost("- " + l.text)
-		if l.label != "" && l.label != label {
+		if l.label != "" && !labels[l.label] {
 			more += p.cost(l.label + ": ")
 		}
 		k := 0
@@ -81,7 +82,7 @@ func (p *page) fitting(s section, most int) (n, cost int) {
 		if cost+more > most {
 			break
 		}
-		titled[k], label = true, l.label
+		titled[k], labels[l.label] = true, s.joined
 		cost += more
 		n++
 	}
@@ -107,12 +108,32 @@ func (p *page) text(heading string, most int) string {
 	return ""
 }
 
+// together returns the lines with those of one label where the first of them is.
+func (s section) together() []line {
+	if !s.joined {
+		return s.lines
+	}
+	var out []line
+	for _, l := range s.lines {
+		at := len(out)
+		if l.label != "" {
+			for k := range out {
+				if out[k].label == l.label {
+					at = k + 1
+				}
+			}
+		}
+		out = slices.Insert(out, at, l)
+	}
+	return out
+}
+
 // text writes a section, with a line break in front of each line.
 func (s section) text() string {
 	var b strings.Builder
 	for k, title := range s.titles {
 		between, label := "\n- ", ""
-		for _, l := range s.lines {
+		for _, l := range s.together() {
 			if l.second != (k == 1) {
 				continue
 			}

@@ -53,3 +53,11 @@ func (r *roll) get(key string) *entry {
 	}
 	return nil
 }
+
+// remove takes out the entry of a key, if there is one.
+func (r *roll) remove(key string) {
+	if i, ok := r.at[key]; ok {
+		r.entries[i] = entry{gone: true}
+		delete(r.at, key)
+	}
+}

@@ -30,9 +30,13 @@ const (
 	ofAll  = 64 << 10
 )
 
+// letters is as many as one message may have: what somebody pastes in another
+// language does not outweigh what they say.
+const letters = 60
+
 // Of returns the language of a conversation, by the script in which its user
 // writes; where the user writes nothing, by that of the model. Code in fences
-// does not count. What is written in neither of the two languages, or nothing at
+// does not count, and a long message no more than a short one. What is written in neither of the two languages, or nothing at
 // all, is taken for English. Of a long message the beginning counts, and of a
 // long conversation too: the language hardly changes once it has gone on for a
 // while.
@@ -72,11 +76,17 @@ type scripts struct {
 }
 
 func (s *scripts) message(m *message.Message) {
+	var said scripts
 	for _, p := range m.Parts {
-		if t, ok := p.(message.Text); ok && s.read < ofAll {
-			s.add(Head(t.Text, ofText))
+		if t, ok := p.(message.Text); ok && s.read+said.read < ofAll {
+			said.add(Head(t.Text, ofText))
 		}
 	}
+	all := max(letters, said.han+said.kana+said.other)
+	s.han += said.han * letters / all
+	s.kana += said.kana * letters / all
+	s.other += said.other * letters / all
+	s.read += said.read
 }
 
 func (s *scripts) add(text string) {

@@ -109,6 +109,7 @@ func TestOf(t *testing.T) {
 		{"code does not count", user("看看这个\n```go\n" + strings.Repeat("func load() {}\n", 50) + "```"), prose.Chinese},
 		{"the user decides", append(user("你好"), message.Assistant(message.Text{Text: strings.Repeat("I speak English. ", 50)})), prose.Chinese},
 		{"unless there is nothing from the user", []message.Message{message.User("123"), message.Assistant(message.Text{Text: "好的"})}, prose.Chinese},
+		{"a template that was pasted", append(user("查看这个分支是不是推送上去了"), append(user("有没有相关的plan"), user("提交推送。完成所有任务\n"+strings.Repeat("- I have read the document.\n", 50))...)...), prose.Chinese},
 		{"broken bytes", user("\xff\xfe\xfd"), prose.English},
 	} {
 		require.Equal(t, c.want, prose.Of(c.msgs), c.name)

@@ -18,6 +18,18 @@ var prospective = []string{
 	"让我", "我来", "我将", "接下来", "首先我", "下面我", "如果你", "如果您", "请告诉我", "需要我", "讓我",
 }
 
+// Sentences that have one of these, in lower case, tell what comes next, too.
+var prospectiveIn = []string{"i'll", "i will", "i'm going to", "let me", "let's", "would you like", "shall i", "让我", "我将", "我来"}
+
+// Links and tags begin so.
+var links = []string{"[", "http://", "https://"}
+
+// Thanks begin so; what they are for is no topic.
+var thanks = []string{
+	"thanks for ", "thanks so much", "thank you", "many thanks", "i appreciate ", "that's correct", "that's right", "that is correct",
+	"谢谢你的", "谢谢您的", "感谢",
+}
+
 // Sentences of the user that are no topic, written as the key of a remark.
 var courtesies = func() map[string]bool {
 	m := map[string]bool{}

@@ -3,6 +3,7 @@ package recap
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/prose"
@@ -83,8 +84,11 @@ func isCourtesy(sentence string) bool {
 	if len(sentence) > longest {
 		return false
 	}
+	if strings.HasPrefix(sentence, "[") && strings.HasSuffix(strings.TrimRight(sentence, " .。"), "]") {
+		return true // written by the program that the user sits at
+	}
 	for piece := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(",，、;；!！", r) }) {
-		if r := newRemark(piece, 0); r.key != "" && !courtesies[r.key] {
+		if r := newRemark(piece, 0); r.key != "" && !courtesies[r.key] && !startsWith(plain(piece), thanks) {
 			return false
 		}
 	}
@@ -139,13 +143,35 @@ func concludes(s prose.Sentence) bool {
 			return false
 		}
 	}
-	low = strings.ReplaceAll(low, "’", "'")
-	for _, start := range prospective {
-		if strings.HasPrefix(low, start) {
-			return false
-		}
+	low = plain(low)
+	if startsWith(low, prospective) || startsWith(low, links) {
+		return false
 	}
-	return s.Item || slices.ContainsFunc(conclusive, func(w string) bool { return has(low, w) })
+	if slices.ContainsFunc(conclusive, func(w string) bool { return has(low, w) }) {
+		return !slices.ContainsFunc(prospectiveIn, func(w string) bool { return has(low, w) })
+	}
+	return s.Item && !isField(s.Text) && !slices.ContainsFunc(prospectiveIn, func(w string) bool { return has(low, w) })
+}
+
+// isField reports whether an item is no sentence but a line of a record, which
+// says nothing without those around it: "Price: $121".
+func isField(item string) bool {
+	const mostOfLabel, mostOfValue = 3, 4 // words
+	item = strings.ReplaceAll(item, "**", "")
+	label, value, found := strings.Cut(item, ": ")
+	short := len(strings.Fields(label)) <= mostOfLabel && len(strings.Fields(value)) <= mostOfValue
+	return found && short && !strings.ContainsFunc(item, isHan) // which has no spaces
+}
+
+func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
+
+// plain returns a text in lower case, with plain apostrophes.
+func plain(text string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(text), "’", "'"))
+}
+
+func startsWith(text string, all []string) bool {
+	return slices.ContainsFunc(all, func(start string) bool { return strings.HasPrefix(text, start) })
 }
 
 // has reports whether a word occurs in a text: an English one alone.

@@ -86,6 +86,27 @@ func TestEnglish(t *testing.T) {
 	require.NotContains(t, r.Text(recap.Options{}), "link.go → ", "facts are told only where they are given")
 }
 
+// TestWhatSaysNothing shows what is neither a topic nor a conclusion.
+func TestWhatSaysNothing(t *testing.T) {
+	t.Parallel()
+	text := recap.Of([]message.Message{
+		message.User("Thanks for checking. Fix issue 12, please."),
+		message.Assistant(message.Text{Text: "To fix it, I'll use the log first.\n\n- Departure: 18:00 EST\n- **Price**: $121\n- [Activity](https://example.com/activity)\n- [ACT=fix]\n" +
+			"- Then, I will convert the structure\n- The reservation: it was kept, since it starts in Boston\n"}),
+		message.User("Thank you so much for the detailed response! Fix issue 13, please."),
+		message.User("[Request interrupted by user for tool use]"),
+		message.User("That's correct."),
+		message.User("谢谢你的帮助！怎样部署?"),
+	}).Text(recap.Options{Language: prose.English})
+	require.Equal(t, strings.Join([]string{
+		"[Summary of the earlier conversation]",
+		"Topics: Fix issue 12, please; Fix issue 13, please; 怎样部署?",
+		"Key conclusions:",
+		"- The reservation: it was kept, since it starts in Boston",
+		"(6 messages compacted: 5 of the user, 1 of the assistant)",
+	}, "\n"), text)
+}
+
 func TestRecapOfNothing(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "[Summary of the earlier conversation]\n(0 messages compacted: 0 of the user, 0 of the assistant)", recap.Of(nil).Text(recap.Options{}))

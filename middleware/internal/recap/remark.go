@@ -12,6 +12,7 @@ type remark struct {
 	from int // the message that says it
 
 	key   string   // its letters and digits alone
+	count string   // its digits alone
 	pairs []uint64 // of neighbouring characters of the key, sorted
 }
 
@@ -24,6 +25,9 @@ func newRemark(text string, from int) remark {
 			continue
 		}
 		c = unicode.ToLower(c)
+		if unicode.IsDigit(c) {
+			r.count += string(c)
+		}
 		b.WriteRune(c)
 		if last != 0 {
 			r.pairs = append(r.pairs, uint64(last)<<32|uint64(c))
@@ -36,10 +40,14 @@ func newRemark(text string, from int) remark {
 }
 
 // isNear reports whether two remarks say the same in nearly the same words: four
-// of five pairs of neighbouring characters are common.
+// of five pairs of neighbouring characters are common, and all digits: issue 12 is
+// not issue 13.
 func (r *remark) isNear(o *remark) bool {
 	if r.key == o.key {
 		return true
+	}
+	if r.count != o.count {
+		return false
 	}
 	common := 0
 	for i, k := 0, 0; i < len(r.pairs) && k < len(o.pairs); {

@@ -130,6 +130,12 @@ func (s *session) goesOn(err error, o order) bool {
 	return o.failures <= s.Retries && curable(err)
 }
 
+// goesOnFresh reports whether the model of the live conversation is asked again
+// with a record, in which nothing of that can be wrong which it did not take.
+func (s *session) goesOnFresh(err error, o order) bool {
+	return s.goesOn(err, o) || o.failures <= s.Retries && middleware.KindOf(err) == middleware.Invalid
+}
+
 // curable reports whether the same model may do better if it is asked again.
 func curable(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -1,0 +1,242 @@
+package eino_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/adk"
+	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/flow/agent"
+	"github.com/cloudwego/eino/flow/agent/react"
+	"github.com/cloudwego/eino/schema"
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/agent/eino"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// secret stands in every summary, and nowhere else.
+const secret = "SUMMARY"
+
+const summaryText = "Key objectives: " + secret + ", find out why it fails.\nTools used and results: read.\nKey findings: none.\n" +
+	"Current status: reading.\nNext steps: read on."
+
+// asksForSummary reports whether a request is for a summary: with a record, or in
+// the conversation itself.
+func asksForSummary(in []*schema.Message) bool {
+	text := in[len(in)-1].Content
+	for _, p := range in[len(in)-1].UserInputMultiContent {
+		text += p.Text
+	}
+	return strings.Contains(text, "Write a summary of what was said and done")
+}
+
+// writes is a model that writes summaries, and else does as it is told.
+func writes(does chunks) chunks {
+	return func(ctx context.Context, in []*schema.Message) ([]*schema.Message, error) {
+		if asksForSummary(in) {
+			return []*schema.Message{say(summaryText)}, nil
+		}
+		return does(ctx, in)
+	}
+}
+
+// steps reads so many pages, counting its own calls: pages are folded away.
+func steps(pages int) chunks {
+	n := 0
+	return func(context.Context, []*schema.Message) ([]*schema.Message, error) {
+		n++
+		if n > pages {
+			return []*schema.Message{say("The last "), say("page has it.")}, nil
+		}
+		return []*schema.Message{calls(fmt.Sprint("c", n), fmt.Sprintf(`{"page":%d}`, n))}, nil
+	}
+}
+
+// folding is summarize as a user of eino writes it, by another model or by the
+// one of the conversation.
+func folding(live, small model.BaseChatModel, opts summarize.Options) middleware.Middleware {
+	opts.Trigger, opts.Keep = trigger.Tokens(window/2), 4
+	if small != nil {
+		return summarize.New(eino.Model(small), opts)
+	}
+	opts.Live = eino.Model(live)
+	return summarize.New(nil, opts)
+}
+
+// TestSummaryIsNotHeard runs agents of eino that summarise: neither streams nor
+// callbacks nor events of the run have a word of it.
+func TestSummaryIsNotHeard(t *testing.T) {
+	t.Parallel()
+	runs := map[string]func(t *testing.T, m model.ToolCallingChatModel, h *heard, streaming bool) string{
+		"react": func(t *testing.T, m model.ToolCallingChatModel, h *heard, streaming bool) string {
+			t.Helper()
+			a, err := react.NewAgent(t.Context(), &react.AgentConfig{
+				ToolCallingModel: m, ToolsConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{readTool(t)}}, MaxStep: 3 * pages,
+			})
+			require.NoError(t, err)
+			in, with := []*schema.Message{schema.UserMessage("Why?")}, agent.WithComposeOptions(compose.WithCallbacks(h.handler()))
+			if !streaming {
+				answer, err := a.Generate(t.Context(), in, with)
+				require.NoError(t, err)
+				return answer.Content
+			}
+			r, err := a.Stream(t.Context(), in, with)
+			require.NoError(t, err)
+			all, err := drain(r)
+			require.NoError(t, err)
+			answer, err := schema.ConcatMessages(all)
+			require.NoError(t, err)
+			return answer.Content
+		},
+		"adk": func(t *testing.T, m model.ToolCallingChatModel, h *heard, streaming bool) string {
+			t.Helper()
+			a, err := adk.NewChatModelAgent(t.Context(), &adk.ChatModelAgentConfig{
+				Name: "auditor", Description: "reads logs", Model: m, MaxIterations: 2 * pages,
+				ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{readTool(t)}}},
+			})
+			require.NoError(t, err)
+			events := adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: a, EnableStreaming: streaming}).
+				Run(t.Context(), []adk.Message{schema.UserMessage("Why?")}, adk.WithCallbacks(h.handler()))
+			said := ""
+			for e, ok := events.Next(); ok; e, ok = events.Next() {
+				require.NoError(t, e.Err)
+				m, err := e.Output.MessageOutput.GetMessage()
+				require.NoError(t, err)
+				require.NotContains(t, m.Content, secret, "an event of the agent")
+				said = m.Content
+			}
+			return said
+		},
+	}
+	for name, run := range runs {
+		for _, own := range []bool{true, false} {
+			for _, fires := range []bool{true, false} {
+				for _, streaming := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%s, own model %v, fires itself %v, streaming %v", name, own, fires, streaming), func(t *testing.T) {
+						t.Parallel()
+						inner, other := newFake(writes(steps(pages))), newFake(writes(nil))
+						var chat, small model.ToolCallingChatModel = inner, other
+						if fires {
+							chat, small = checked{inner}, checked{other}
+						}
+						if own {
+							small = nil
+						}
+						var told []middleware.Event
+						observe := middleware.Observe(func(_ context.Context, e middleware.Event) { told = append(told, e) })
+						var writer model.BaseChatModel
+						if small != nil {
+							writer = small
+						}
+						h := &heard{}
+						answer := run(t, eino.Wrap(chat, observe, folding(chat, writer, summarize.Options{})), h, streaming)
+						h.wait.Wait()
+						require.Equal(t, "The last page has it.", answer)
+
+						summaries, shown := 0, 0
+						for i, in := range append(inner.asked, other.asked...) {
+							opts := append(inner.options, other.options...)[i]
+							if !asksForSummary(in) {
+								for _, m := range in {
+									if strings.Contains(m.Content, secret) || len(m.UserInputMultiContent) > 0 && strings.Contains(fmt.Sprint(m.UserInputMultiContent), secret) {
+										shown++
+									}
+								}
+								continue
+							}
+							summaries++
+							require.Equal(t, own, len(opts.Tools) > 0, "tools are declared in the conversation itself alone")
+						}
+						require.Positive(t, summaries)
+						require.Positive(t, shown, "the model sees the summary")
+						require.Equal(t, own, len(other.asked) == 0)
+						for _, e := range h.events {
+							require.NotContains(t, e, secret, "a callback of the run")
+						}
+						require.Len(t, h.events, 2*(pages+1), "callbacks fire for the calls of the run alone")
+						for _, e := range told {
+							require.NotEqual(t, middleware.Rejected, e.Kind, "%s", e)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestSummaryInTheConversation shows that the request for a summary begins with the
+// very messages that the agent holds, tools included, so that the provider's
+// cache has them; and without the call options of the run, unless asked.
+func TestSummaryInTheConversation(t *testing.T) {
+	t.Parallel()
+	for _, pass := range []bool{false, true} {
+		inner := newFake(writes(says(say("done"))))
+		chat := eino.Wrap(inner, folding(inner, nil, summarize.Options{PassParams: pass}))
+		info, err := readTool(t).Info(t.Context())
+		require.NoError(t, err)
+		bound, err := chat.WithTools([]*schema.ToolInfo{info})
+		require.NoError(t, err)
+		in := long(20)
+		_, err = bound.Generate(t.Context(), in, model.WithTemperature(0.5), model.WithTools([]*schema.ToolInfo{info}))
+		require.NoError(t, err)
+		require.True(t, asksForSummary(inner.asked[0]))
+		for i, m := range in[:len(in)-1] {
+			require.Same(t, m, inner.asked[0][i], "message %d is the agent's own", i)
+		}
+		require.Equal(t, []*schema.ToolInfo{info}, inner.options[0].Tools)
+		require.Same(t, info, inner.options[0].Tools[0])
+		require.Equal(t, pass, inner.options[0].Temperature != nil, "call options of the run")
+		require.NotNil(t, inner.options[1].Temperature)
+	}
+}
+
+// TestSummaryOfABoundModel gives a summariser to which tools are bound: it is
+// asked without, and what it calls all the same is not run.
+func TestSummaryOfABoundModel(t *testing.T) {
+	t.Parallel()
+	inner, other := newFake(says(say("done"))), newFake(says(calls("x", `{"page":1}`)))
+	info, err := readTool(t).Info(t.Context())
+	require.NoError(t, err)
+	small, err := other.WithTools([]*schema.ToolInfo{info})
+	require.NoError(t, err)
+	answer, err := eino.Wrap(inner, folding(nil, small, summarize.Options{})).Generate(t.Context(), long(20))
+	require.NoError(t, err)
+	require.Equal(t, "done", answer.Content)
+	require.Empty(t, answer.ToolCalls)
+	require.NotEmpty(t, other.asked)
+	for _, o := range other.options {
+		require.Empty(t, o.Tools)
+	}
+	require.Contains(t, fmt.Sprint(inner.asked[0]), "messages compacted", "rules write")
+}
+
+// TestSummaryFails shows the error of a run whose summariser fails under Strict,
+// and that without it the run goes on.
+func TestSummaryFails(t *testing.T) {
+	t.Parallel()
+	limited := errors.New("status code: 429, message: Rate limit reached")
+	for _, strict := range []bool{false, true} {
+		inner := newFake(says(say("done")))
+		other := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) { return nil, limited })
+		chat := eino.Wrap(inner, folding(nil, other, summarize.Options{NoFallback: true, Strict: strict}))
+		in := long(20)
+		_, err := chat.Generate(t.Context(), in)
+		if !strict {
+			require.NoError(t, err)
+			require.Equal(t, in, inner.asked[0], "all is as it was")
+			continue
+		}
+		require.ErrorIs(t, err, summarize.ErrNoSummary)
+		require.ErrorIs(t, err, limited)
+		require.Equal(t, middleware.RateLimited, middleware.KindOf(err), "%v", err)
+		require.Empty(t, inner.asked)
+	}
+}

@@ -1,0 +1,540 @@
+package summarize_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// says is an answer of one text.
+func says(text string) middleware.Response {
+	return middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd}
+}
+
+// reasons returns why attempts came to nothing, in order: the first words of each.
+func reasons(events []middleware.Event) (out []string) {
+	for _, e := range events {
+		if e.Kind == middleware.Rejected {
+			reason, _, _ := strings.Cut(e.Why, ":")
+			out = append(out, reason)
+		}
+	}
+	return out
+}
+
+// TestModeByTablePrices asks at the prices of the built-in table: the model of the
+// conversation, which has nearly all of it in its cache, or another one.
+func TestModeByTablePrices(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for name, c := range map[string]struct {
+		live, small string
+		rounds      int
+		said        time.Time // when the newest answer came
+		suffix      bool
+	}{
+		"a model at a third of the price":    {"claude-sonnet-4-5", "claude-haiku-4-5", 120, time.Time{}, true},
+		"the same, a short conversation":     {"claude-sonnet-4-5", "claude-haiku-4-5", 20, time.Time{}, false},
+		"a model at a sixtieth":              {"claude-sonnet-4-5", "gpt-5-nano", 120, time.Time{}, false},
+		"the same model":                     {"gpt-5", "gpt-5", 40, time.Time{}, true},
+		"no other model":                     {"gpt-5", "", 40, time.Time{}, true},
+		"a model of which nothing is known":  {"gpt-5", "in-house-7", 40, time.Time{}, false},
+		"a conversation of which nothing is": {"in-house-70", "gpt-5", 40, time.Time{}, false},
+		"while the cache is warm":            {"claude-sonnet-4-5", "claude-haiku-4-5", 120, now.Add(-time.Minute), true},
+		"once the cache is cold":             {"claude-sonnet-4-5", "claude-haiku-4-5", 120, now.Add(-time.Hour), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := history(c.rounds)
+			h[len(h)-1].Time = c.said
+			big, small := writer(good), writer(good)
+			opts := summarize.Options{Live: big.Model(), Model: c.small}
+			mw := summarize.New(small.Model(), opts)
+			if c.small == "" {
+				mw = summarize.New(nil, opts)
+			}
+			_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}, Model: c.live})
+			require.NoError(t, err)
+			require.Equal(t, c.suffix, len(big.Requests()) == 1, "asked in the conversation itself: %v", events)
+			require.Equal(t, !c.suffix, len(small.Requests()) == 1, "asked with a record: %v", events)
+			asked := c.small
+			if c.suffix {
+				asked = c.live
+			}
+			m, _ := models.Default().Lookup(asked)
+			cost, _ := m.Price.Cost(message.Usage{Input: 1000, Output: 100})
+			require.Equal(t, cost, costOf(events, middleware.Attempted), "at the price of who is asked")
+		})
+	}
+}
+
+func costOf(events []middleware.Event, kind middleware.EventKind) (sum models.Cost) {
+	for _, e := range events {
+		if e.Kind == kind {
+			sum += e.Cost
+		}
+	}
+	return sum
+}
+
+func usageOf(events []middleware.Event, kind middleware.EventKind) (sum message.Usage) {
+	for _, e := range events {
+		if e.Kind == kind {
+			sum = sum.Add(e.Usage)
+		}
+	}
+	return sum
+}
+
+// TestPaidIsAddedUp shows that what all attempts took is what the event of the
+// summary says, whoever wrote it in the end.
+func TestPaidIsAddedUp(t *testing.T) {
+	t.Parallel()
+	charged := func(text string, input, read, output int) middleware.Response {
+		r := says(text)
+		r.Usage = message.Usage{Input: input, CacheRead: read, Output: output}
+		return r
+	}
+	no := charged("I cannot help with that.", 3000, 1000, 10)
+	for name, c := range map[string]struct {
+		answers []middleware.Response
+		how     string
+	}{
+		"at last":  {[]middleware.Response{no, charged(good, 2000, 0, 100)}, "in the words of the summariser"},
+		"by rules": {[]middleware.Response{no}, "by rules"},
+	} {
+		script := []middleware.Model{middlewaretest.Give(c.answers[0])}
+		for range 9 {
+			script = append(script, middlewaretest.Give(c.answers[len(c.answers)-1]))
+		}
+		small := middlewaretest.Script(script...)
+		_, events := fold(t, summarize.New(small.Model(), summarize.Options{Model: "claude-haiku-4-5"}), history(8))
+		require.GreaterOrEqual(t, len(small.Requests()), 3, name)
+		var made []middleware.Event
+		want := c.answers[0].Usage
+		for range len(small.Requests()) - 1 {
+			want = want.Add(c.answers[len(c.answers)-1].Usage)
+		}
+		for _, e := range events {
+			if e.Kind == middleware.Summarized {
+				made = append(made, e)
+			}
+		}
+		require.Len(t, made, 1, name)
+		require.Contains(t, made[0].Why, c.how, name)
+		require.Equal(t, want, made[0].Usage, name)
+		require.Equal(t, want, usageOf(events, middleware.Attempted), "%s: each attempt says what it took", name)
+		m, _ := models.Default().Lookup("claude-haiku-4-5")
+		cost, ok := m.Price.Cost(want)
+		require.True(t, ok)
+		require.Equal(t, cost, made[0].Cost, name)
+		require.Equal(t, cost, costOf(events, middleware.Attempted), name)
+	}
+
+	// A provider that reports nothing is counted.
+	small := writers(says(good))
+	_, events := fold(t, summarize.New(small.Model(), summarize.Options{Model: "claude-haiku-4-5"}), history(8))
+	u := usageOf(events, middleware.Summarized)
+	require.InDelta(t, tokens.Meter{}.Request(small.Requests()[0].Messages, nil), u.Input, float64(u.Input)/2)
+	require.Positive(t, u.Output)
+	require.Positive(t, costOf(events, middleware.Summarized))
+}
+
+// TestEachRejection gives answers that cannot be taken, each of its own kind, and
+// then a good one: the ladder goes on with a stricter request, and nothing of the
+// bad one gets into the view.
+func TestEachRejection(t *testing.T) {
+	t.Parallel()
+	stop := func(text string, s middleware.StopReason) middleware.Response {
+		r := says(text)
+		r.Stop = s
+		return r
+	}
+	const bad = "XYZZY"
+	failing := func(err error) middleware.Model { return middlewaretest.Fail(err) }
+	give := middlewaretest.Give
+	for name, c := range map[string]struct {
+		answer middleware.Model
+		reason string
+		strict bool // it was an answer, so that the next request says what was wrong
+	}{
+		"nothing":            {give(says("")), "empty", true},
+		"white space":        {give(says(" \n\t\u200b")), "empty", true},
+		"no parts":           {give(middleware.Response{Message: message.Assistant(), Stop: middleware.StopEnd}), "empty", true},
+		"reasoning alone":    {give(says("<think>" + bad)), "empty", true},
+		"thinking alone":     {give(middleware.Response{Message: message.Assistant(message.Thinking{Text: bad}), Stop: middleware.StopEnd}), "empty", true},
+		"headings alone":     {give(says("## Key objectives\n## Tools used and results\n## Key findings\n## Current status\n## Next steps")), "empty", true},
+		"cut off":            {give(stop(good+bad, middleware.StopLength)), "cut off", true},
+		"filtered":           {give(stop(good+bad, middleware.StopFilter)), "filtered", true},
+		"a call":             {middlewaretest.Call("read_log", `{"path":"`+bad+`"}`), "tool call", true},
+		"a call beside text": {give(middleware.Response{Message: message.Assistant(message.Text{Text: good}, message.ToolCall{ID: "x", Name: bad, Arguments: "{}"})}), "tool call", true},
+		"a call as a text":   {give(says("<tool_call>\n{\"name\": \"" + bad + "\"}\n</tool_call>")), "tool call", true},
+		"a refusal":          {give(says("I'm sorry, but I can't help with " + bad)), "refusal", true},
+		"a refusal later":    {give(says("Thank you for the record. Unfortunately, I cannot summarize " + bad)), "refusal", true},
+		"a Chinese refusal":  {give(says("很抱歉，我无法总结这段对话。" + bad)), "refusal", true},
+		"Chinese, a word in": {give(says("您好。我不能协助处理" + bad)), "refusal", true},
+		"without a section":  {give(says(strings.Replace(good, "Next steps", bad, 1))), "missing section", true},
+		"a section twice":    {give(says(good + "\nNext steps: " + bad)), "nested", true},
+		"an error as a text": {give(says("Error: 500 Internal Server Error " + bad)), "error text", true},
+		"an error as JSON":   {give(says(`{"error": {"message": "` + bad + `"}}`)), "error text", true},
+		"an error page":      {give(says("<html><body>502 Bad Gateway " + bad + "</body></html>")), "error text", true},
+		"a Chinese error":    {give(says("服务器错误，" + bad)), "error text", true},
+		"ten times as long":  {give(says(good + strings.Repeat("\nbuild number "+bad+" is stale, as is what lies beside it in the cache", 900))), "repetitive", true},
+		"too long":           {give(says(good + "\n" + prattle(bad, 833))), "too long", true},
+		"the record":         {give(says("[3 user]\n\tDo it, " + bad + "\n[4 assistant]\n\tdone")), "echo", true},
+		"a summary within":   {give(says(good + "\n[Facts recorded by code]\n- " + bad)), "nested", true},
+		"zero bytes":         {give(says(good + bad + "\x00")), "malformed", true},
+		"an error":           {failing(errors.New("500: " + bad)), "failed", false},
+		"an answer and error": {func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			r := says(bad)
+			return &r, errors.New("broken pipe")
+		}, "failed", false},
+		"neither": {func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			return nil, nil
+		}, "failed", false},
+		"a rate limit":    {failing(&middleware.Error{Kind: middleware.RateLimited, Err: errors.New(bad)}), "failed", false},
+		"too much for it": {failing(errors.New("400: This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. " + bad)), "overflow", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := history(8)
+			small := middlewaretest.Script(append([]middleware.Model{c.answer}, slices.Repeat([]middleware.Model{middlewaretest.Say(good)}, 3)...)...)
+			view, events := fold(t, summarize.New(small.Model(), summarize.Options{SummaryTokens: 2000}), h)
+			require.Equal(t, []string{c.reason}, reasons(events))
+			s := summaryIn(t, view, h).Text()
+			require.Contains(t, s, good, "the next one is taken")
+			require.NotContains(t, s, bad)
+			next := small.Requests()[1].Messages
+			require.Equal(t, c.strict, strings.Contains(next[len(next)-1].Text(), "An earlier attempt was of no use"), "stricter")
+
+			// Where nothing better comes, rules write, and without them all stays.
+			again := slices.Repeat([]middleware.Model{c.answer}, 6)
+			view, events = fold(t, summarize.New(middlewaretest.Script(again...).Model(), summarize.Options{}), h)
+			s = summaryIn(t, view, h).Text()
+			require.Contains(t, s, "messages compacted")
+			require.NotContains(t, s, bad)
+			require.NoError(t, message.Portable.Check(portable(view)))
+			require.Equal(t, middleware.Edited, events[len(events)-1].Kind)
+
+			view, events = fold(t, summarize.New(middlewaretest.Script(again...).Model(), summarize.Options{NoFallback: true}), h)
+			require.NoError(t, middlewaretest.Same(h, view), "all is as it was")
+			last := events[len(events)-1]
+			require.Equal(t, middleware.Failed, last.Kind)
+			require.ErrorIs(t, last.Err, summarize.ErrNoSummary)
+			require.NotContains(t, kinds(events), middleware.Summarized)
+		})
+	}
+}
+
+// prattle is a text of many different words, each said once.
+func prattle(word string, words int) string {
+	var b strings.Builder
+	for i := range words {
+		fmt.Fprintf(&b, "%s%x ", word, (i+7)*7919*7919)
+	}
+	return b.String()
+}
+
+func portable(msgs []message.Message) []message.Message {
+	out, _ := message.Portable.Repair(msgs)
+	return out
+}
+
+// TestRefusalBorders shows where a phrase makes a refusal: within the first 80
+// code points, in a text below 400.
+func TestRefusalBorders(t *testing.T) {
+	t.Parallel()
+	report := func(n int, text string) string { // of n code points
+		for i := range 20 {
+			text += fmt.Sprintf("Build %d was made from %x and then %s. ", i*7, i*7919, []string{"ran", "broke", "was read", "was thrown away"}[i%4])
+		}
+		r := []rune(text)
+		return string(r[:n-1]) + "!"
+	}
+	chinese := func(n int, text string) string {
+		for i := range 40 {
+			text += fmt.Sprintf("第%d次构建用了提交%x，随后%s。", i*7, i*7919, []string{"通过", "失败", "被重新读取", "废弃"}[i%4])
+		}
+		r := []rune(text)
+		return string(r[:n-1]) + "!"
+	}
+	before := func(n int, fill string) string { return string([]rune(strings.Repeat(fill, 80))[:n-1]) + ". " }
+	for name, c := range map[string]struct {
+		text    string
+		refused bool
+	}{
+		"399 code points":           {report(399, "I cannot help with that. "), true},
+		"400 code points":           {report(400, "I cannot help with that. "), false},
+		"399 Chinese ones":          {chinese(399, "抱歉，我无法提供。"), true},
+		"400 Chinese ones":          {chinese(400, "抱歉，我无法提供。"), false},
+		"within the first 80":       {before(50, "It was read and ") + "I cannot help with that.", true},
+		"behind the first 80":       {before(90, "It was read and ") + "I cannot help with that.", false},
+		"of somebody else":          {"The user asked for the key. The service said \"I cannot help with that\", so the key was made anew.", false},
+		"in the middle of a clause": {"The build fails because the linker says that I cannot help it.", false},
+		"as a Chinese fact":         {"用户表示他无法登录，助手重置了密码，并确认用户可以登录。", false},
+	} {
+		small := writers(says(c.text))
+		h := history(8)
+		view, events := fold(t, summarize.New(small.Model(), summarize.Options{Sections: []string{}}), h)
+		require.Equal(t, c.refused, len(reasons(events)) > 0, "%s: %v", name, events)
+		require.Equal(t, !c.refused, strings.Contains(summaryIn(t, view, h).Text(), strings.TrimSpace(c.text)), name)
+	}
+}
+
+// TestStrictWithoutFallback shows the error that the call fails with.
+func TestStrictWithoutFallback(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer middleware.Model
+		kind   middleware.Kind
+	}{
+		"a refusal":    {middlewaretest.Say("I cannot help with that."), middleware.Unknown},
+		"an outage":    {middlewaretest.Fail(&middleware.Error{Kind: middleware.Unavailable, Err: errors.New("down")}), middleware.Unavailable},
+		"a rate limit": {middlewaretest.Fail(&middleware.Error{Kind: middleware.RateLimited, Err: errors.New("wait")}), middleware.RateLimited},
+		"a wrong key":  {middlewaretest.Fail(&middleware.Error{Kind: middleware.Denied, Err: errors.New("key")}), middleware.Denied},
+		"a bad option": {middlewaretest.Fail(&middleware.Error{Kind: middleware.Invalid, Err: errors.New("temperature")}), middleware.Unavailable},
+		"too much":     {middlewaretest.Fail(&middleware.Error{Kind: middleware.Overflow, Err: errors.New("400")}), middleware.Unavailable},
+		"a hang":       {middlewaretest.Fail(context.DeadlineExceeded), middleware.Unavailable},
+	} {
+		small := middlewaretest.Script(slices.Repeat([]middleware.Model{c.answer}, 5)...)
+		big := middlewaretest.Script(middlewaretest.Say("the answer"))
+		model := summarize.New(small.Model(), summarize.Options{NoFallback: true, Strict: true})(big.Model())
+		_, err := model(t.Context(), &middleware.Request{Messages: history(8), Force: []string{"*"}}, nil)
+		require.ErrorIs(t, err, summarize.ErrNoSummary, name)
+		require.Equal(t, c.kind, middleware.KindOf(err), "%s: %v", name, err)
+		require.NotErrorIs(t, err, context.DeadlineExceeded, "%s: the caller has no deadline", name)
+		require.Empty(t, big.Requests(), "%s: the model is not asked", name)
+	}
+}
+
+// TestGivesUp shows that a summariser that fails is not asked on every call.
+func TestGivesUp(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]middleware.Model{
+		"refuses": middlewaretest.Say("I cannot help with that."),
+		"invalid": middlewaretest.Fail(&middleware.Error{Kind: middleware.Invalid, Err: errors.New("temperature")}),
+	} {
+		asked := 0
+		small := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			asked++
+			return answer(ctx, req, emit)
+		}
+		mw := summarize.New(small, summarize.Options{NoFallback: true, Trigger: trigger.Messages(10)})
+		h := history(40)
+		rests := 0
+		for n := 12; n+1 < 42; n += 2 {
+			_, events := apply(t, mw, h[:n])
+			for _, e := range events {
+				if e.Kind == middleware.Resting {
+					rests++
+				}
+			}
+		}
+		require.LessOrEqual(t, asked, 4*3*3, "%s: three folds for each question of the user, three requests for each", name)
+		require.Positive(t, rests, name)
+	}
+}
+
+// TestRecordOfEverything gives a summariser with a small window a long
+// conversation: it is read in parts, each within the window, cut between units,
+// and nothing is left out.
+func TestRecordOfEverything(t *testing.T) {
+	t.Parallel()
+	h := history(120)
+	for i := range h { // a word of its own for each part
+		for k, p := range h[i].Parts {
+			switch p := p.(type) {
+			case message.Text:
+				p.Text += fmt.Sprintf(" mark%dx", i)
+				h[i].Parts[k] = p
+			case message.ToolResult:
+				p.Text += fmt.Sprintf(" mark%dx", i)
+				h[i].Parts[k] = p
+			case message.ToolCall:
+				p.Arguments = fmt.Sprintf(`{"path":"mark%dx"}`, i)
+				h[i].Parts[k] = p
+			case message.Thinking, message.Media, message.Opaque:
+			}
+		}
+	}
+	const window = 8192 // of gpt-4
+	var mu sync.Mutex
+	var requests []*middleware.Request
+	small := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		requests = append(requests, req)
+		text := good
+		if strings.Contains(req.Messages[len(req.Messages)-1].Text(), "Take notes of this part") {
+			text = fmt.Sprintf("Part %d was read: the cache is stale, and the log says so.", len(requests))
+		}
+		r := says(text)
+		return &r, nil
+	}
+	view, events := fold(t, summarize.New(small, summarize.Options{Model: "gpt-4", Keep: 4}), h)
+	require.Contains(t, summaryIn(t, view, h).Text(), good)
+	require.Greater(t, len(requests), 3)
+	require.Empty(t, reasons(events))
+
+	seen := map[string]int{}
+	mark := regexp.MustCompile(`mark\d+x`)
+	for i, req := range requests {
+		require.Less(t, tokens.Meter{}.Request(req.Messages, req.Tools), window, "request %d fits", i)
+		for _, m := range req.Messages {
+			for _, p := range m.Parts {
+				require.IsType(t, message.Text{}, p, "calls and results are text")
+			}
+			require.Contains(t, []message.Role{message.RoleSystem, message.RoleUser}, m.Role)
+		}
+		require.Empty(t, req.Tools)
+		for _, w := range mark.FindAllString(req.Messages[len(req.Messages)-1].Text(), -1) {
+			if _, ok := seen[w]; !ok {
+				seen[w] = i
+			}
+		}
+	}
+	for i := range h {
+		if contains(view, h[i]) {
+			continue
+		}
+		at, ok := seen[fmt.Sprintf("mark%dx", i)]
+		require.True(t, ok, "message %d is read", i)
+		if h[i].Role == message.RoleTool {
+			require.Equal(t, seen[fmt.Sprintf("mark%dx", i-1)], at, "call %d and its result are read together", i-1)
+		}
+	}
+}
+
+// TestFreshIsText shows what a record makes of tools, media and thinking.
+func TestFreshIsText(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	h[2].Parts = append([]message.Part{message.Thinking{Text: "The log will tell.", Signature: "s3cr3t"}}, h[2].Parts...)
+	h[3].Parts = append(h[3].Parts, message.ToolResult{CallID: h[3].Parts[0].(message.ToolResult).CallID, Content: message.Media{Type: "image/png", Data: "QUJD", Name: "shot.png"}})
+	small := writer(good)
+	type options struct{ Temperature float64 }
+	mw := summarize.New(small.Model(), summarize.Options{Mode: summarize.Fresh})
+	_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{
+		Messages: h, Tools: []message.ToolDef{{Name: "read_log", Parameters: `{}`}}, Params: options{0.5}, Force: []string{"*"},
+	})
+	require.NoError(t, err)
+	req := small.Requests()[0]
+	require.Len(t, req.Messages, 2, "who writes, and the record")
+	require.Nil(t, req.Params)
+	require.Empty(t, req.Tools)
+	record := req.Messages[1].Text()
+	require.Contains(t, record, "assistant calls ")
+	require.Contains(t, record, "result of ")
+	require.Contains(t, record, "(not shown: image/png shot.png)")
+	require.Contains(t, record, "The log will tell.")
+	require.NotContains(t, record, "s3cr3t")
+	require.NotContains(t, record, "QUJD")
+	for _, m := range req.Messages {
+		for _, p := range m.Parts {
+			require.IsType(t, message.Text{}, p)
+		}
+	}
+
+	small = writer(good)
+	mw = summarize.New(small.Model(), summarize.Options{Mode: summarize.Fresh, Params: func(n int) any { return n }})
+	fold(t, mw, h)
+	require.Positive(t, small.Requests()[0].Params, "those that were asked for")
+}
+
+// TestSuffixGoesOnFresh shows that a conversation which the provider does not take
+// as it is, or in which the model goes on with the work, is summarised from a
+// record.
+func TestSuffixGoesOnFresh(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]middleware.Model{
+		"calls a tool": middlewaretest.Call("read_log", "{}"),
+		"is not taken": middlewaretest.Fail(&middleware.Error{Kind: middleware.Invalid, Err: errors.New("400: messages.3: tool_use without tool_result")}),
+		"is too long":  middlewaretest.Fail(errors.New("400: prompt is too long: 210000 tokens > 200000 maximum")),
+	} {
+		big := middlewaretest.Script(first, middlewaretest.Say(good))
+		h := history(8)
+		view, events := fold(t, summarize.New(nil, summarize.Options{Live: big.Model(), Mode: summarize.Suffix}), h)
+		require.Contains(t, summaryIn(t, view, h).Text(), good, "%s: %v", name, events)
+		require.Len(t, big.Requests()[1].Messages, 2, "%s: a record", name)
+	}
+}
+
+// TestCalledOffLeavesNoTrace shows that a fold which is called off leaves view and
+// journal as they were, and is made in earnest by the next call.
+func TestCalledOffLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	stops := func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	small := middlewaretest.Script(stops, middlewaretest.Say(good))
+	mw := summarize.New(small.Model(), summarize.Options{})
+	h := history(8)
+	req := &middleware.Request{Messages: h, Force: []string{"*"}}
+	_, _, err := middleware.Apply(ctx, mw, req)
+	require.ErrorIs(t, err, context.Canceled)
+	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Empty(t, events)
+	require.NoError(t, middlewaretest.Same(h, sent.Messages), "nothing was folded")
+	view, _ := fold(t, mw, h)
+	require.Contains(t, summaryIn(t, view, h).Text(), good)
+}
+
+// TestSummariserBehindItself shows that a summariser which is called through the
+// very middleware that it writes for does not wait for itself.
+func TestSummariserBehindItself(t *testing.T) {
+	t.Parallel()
+	big := writer(good)
+	var wrapped middleware.Model
+	live := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		return wrapped(ctx, req, emit)
+	}
+	wrapped = summarize.New(nil, summarize.Options{Live: live, Mode: summarize.Suffix, Trigger: trigger.Messages(10)})(big.Model())
+	_, err := wrapped(t.Context(), &middleware.Request{Messages: history(8)}, nil)
+	require.NoError(t, err)
+	require.Len(t, big.Requests(), 2, "one summary, one answer")
+	require.Less(t, len(big.Requests()[1].Messages), len(big.Requests()[0].Messages))
+}
+
+// TestUsageOfSummariesAnchorsNothing shows that what a summary took is not
+// mistaken for the size of a prompt.
+func TestUsageOfSummariesAnchorsNothing(t *testing.T) {
+	t.Parallel()
+	count := func(charged int) (tokensSeen []int) {
+		absurd := says(good)
+		absurd.Usage = message.Usage{Input: charged, Output: 5000}
+		look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+			tokensSeen = append(tokensSeen, v.Tokens())
+			return nil, nil
+		}, middleware.Options{})
+		answer := says("An answer.")
+		answer.Usage = message.Usage{Input: 1200, Output: 10}
+		model := middleware.Chain(summarize.New(writers(absurd).Model(), summarize.Options{Trigger: trigger.Messages(16), KeepRounds: 2}), look)(writers(answer).Model())
+		h := history(12)
+		for _, n := range []int{12, 18, 20, 22} {
+			_, err := model(t.Context(), &middleware.Request{Messages: h[:n]}, nil)
+			require.NoError(t, err)
+		}
+		return tokensSeen
+	}
+	require.Equal(t, count(1), count(900_000))
+}
