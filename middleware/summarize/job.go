@@ -34,6 +34,8 @@ type job struct {
 	ledger   int                // tokens that the facts may have
 	estimate int                // tokens of the summary
 	events   []middleware.Event // that have been told
+	hold     bool               // events are told when all summaries of the plan are made, by order
+	held     []middleware.Event // until then
 	quiet    bool               // made in advance: what fails is no loss, and nothing is flushed
 }
 
@@ -93,7 +95,23 @@ func (j *job) read(src *source) (known, gone []bool) {
 			}
 		}
 	}
+	j.miss(src, gone)
 	return known, gone
+}
+
+// miss counts as dropped what others have removed without a trace between the
+// pieces: the fold covers it, and no words are about it.
+func (j *job) miss(src *source, gone []bool) {
+	there := make([]bool, len(gone))
+	for _, p := range j.block.pieces {
+		src.mark(p, there)
+	}
+	for _, k := range j.covers {
+		if !there[k] {
+			gone[k] = true
+			j.fold.Dropped++
+		}
+	}
 }
 
 // limit says how long the summary may become: so long as it is sure to be shorter
@@ -138,7 +156,6 @@ func question(v *middleware.View) string {
 
 // make returns the messages of the fold, which are made once, however many ask.
 func (j *job) make(ctx context.Context) (*product, error) {
-	j.flush(ctx)
 	p, own, err := j.memory.do(ctx, j.key, j.quiet, j.produce)
 	if err == nil && !own && !j.fits(p) { // what is folded has become shorter since
 		j.memory.forget(j.key, p)
@@ -170,8 +187,17 @@ func (j *job) use(ctx context.Context, p *product) {
 		return
 	}
 	for _, e := range p.events {
-		j.fold.View.Tell(ctx, e)
+		j.say(ctx, e)
 	}
+}
+
+// say reports an event, now or later.
+func (j *job) say(ctx context.Context, e middleware.Event) {
+	if j.hold {
+		j.held = append(j.held, e)
+		return
+	}
+	j.fold.View.Tell(ctx, e)
 }
 
 // product is a summary that has been made. It does not change.
@@ -301,7 +327,7 @@ func (j *job) tell(ctx context.Context, e middleware.Event) {
 	e.By = Name
 	j.events = append(j.events, e)
 	if !j.quiet {
-		j.fold.View.Tell(ctx, e)
+		j.say(ctx, e)
 	}
 }
 
@@ -326,24 +352,33 @@ func (b *batch) product(ctx context.Context, i int) ([]message.Message, error) {
 
 func (b *batch) run(ctx context.Context) {
 	b.products, b.errs = make([]*product, len(b.jobs)), make([]error, len(b.jobs))
+	for _, j := range b.jobs {
+		j.flush(ctx)
+	}
 	if len(b.jobs) == 1 {
 		b.products[0], b.errs[0] = b.jobs[0].make(ctx)
 		return
 	}
-	ctx, stop := context.WithCancel(ctx)
+	all, stop := context.WithCancel(ctx)
 	defer stop()
 	places := make(chan struct{}, b.parallel)
 	var wg sync.WaitGroup
 	for i, j := range b.jobs {
 		places <- struct{}{}
+		j.hold = true
 		wg.Go(func() {
 			defer func() { <-places }()
-			if b.products[i], b.errs[i] = contained(ctx, j); b.errs[i] != nil {
+			if b.products[i], b.errs[i] = contained(all, j); b.errs[i] != nil {
 				stop() // one that fails makes the others useless
 			}
 		})
 	}
 	wg.Wait()
+	for _, j := range b.jobs {
+		for _, e := range j.held {
+			j.fold.View.Tell(ctx, e)
+		}
+	}
 	b.blame()
 }
 

@@ -476,3 +476,24 @@ func TestAllDropped(t *testing.T) {
 	}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "(18 messages compacted: 0 of the user, 10 of the assistant; 18 of them left out)")
 }
+
+// What another editor has removed without a trace is covered by a fold around it,
+// which says that no words are about it.
+func TestRemovedByOthers(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	removes := middleware.Editing("remove", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Len() < len(h) {
+			return nil, nil
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(4, 5)}}, nil
+	}, middleware.Options{})
+	mw := middleware.Chain(removes, summarize.New(nil, summarize.Options{Summarizer: func(context.Context, *summarize.Fold) (string, error) {
+		return "The logs were read.", nil
+	}}))
+	for range 2 {
+		view, _ := fold(t, mw, h)
+		text := summaryIn(t, view, h).Text()
+		require.True(t, strings.HasSuffix(text, fmt.Sprintf("(%d messages compacted: 0 of the user, 6 of the assistant; 2 of them left out)", len(h)-len(view)+1)), text)
+	}
+}
