@@ -69,7 +69,7 @@ func BenchmarkFold(b *testing.B) {
 //
 //nolint:paralleltest // AllocsPerRun counts those of the whole process
 func TestIdleAllocations(t *testing.T) {
-	const runs, spread, most = 50, 2, 60
+	const runs, spread, most = 50, 6, 66
 	for name, opts := range map[string]summarize.Options{
 		"untouched": {Trigger: trigger.Tokens(never)},
 		"folded":    {Trigger: trigger.Messages(90)},
