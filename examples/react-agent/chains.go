@@ -20,26 +20,24 @@ var spared = []string{"list_files", store.RecallTool}
 // chains are what -chain can name beside chain files. The summarizer is nil if
 // rules write the summaries.
 var chains = map[string]func(summarizer middleware.Model) []middleware.Middleware{
-	"default": func(summarizer middleware.Model) []middleware.Middleware {
+	summarizes: func(summarizer middleware.Model) []middleware.Middleware {
 		return []middleware.Middleware{
 			microcompact.New(microcompact.Options{KeepRounds: 3, Batch: microcompact.Batch{Results: 8}, Protect: spared}),
 			clearing(),
-			summarizing(summarizer),
+			// What is older than five rounds is folded when there are 14.
+			summarize.New(summarizer, summarize.Options{Trigger: trigger.Rounds(14), KeepRounds: 5}),
 			fit.New(fit.Options{}),
 		}
 	},
 	"contextedit":  alone(clearing),
 	"microcompact": alone(func() middleware.Middleware { return microcompact.New(microcompact.Options{}) }),
 	"trim":         alone(func() middleware.Middleware { return trim.New(trim.Options{}) }),
-	"summarize": func(summarizer middleware.Model) []middleware.Middleware {
-		return []middleware.Middleware{summarizing(summarizer)}
-	},
-	"fit":  alone(func() middleware.Middleware { return fit.New(fit.Options{}) }),
-	"none": func(middleware.Model) []middleware.Middleware { return nil },
+	"fit":          alone(func() middleware.Middleware { return fit.New(fit.Options{}) }),
+	"none":         func(middleware.Model) []middleware.Middleware { return nil },
 }
 
-// summarizes are the names of chains that write summaries.
-var summarizes = []string{"default", "summarize"}
+// summarizes is the name of the chain that writes summaries.
+const summarizes = "default"
 
 // alone is a chain of one middleware, which writes no summaries.
 func alone(layer func() middleware.Middleware) func(middleware.Model) []middleware.Middleware {
@@ -54,9 +52,4 @@ func clearing() middleware.Middleware {
 		ExcludeTools:    slices.Clone(spared),
 		ClearToolInputs: true,
 	})
-}
-
-// summarizing folds what is older than five rounds when there are 14.
-func summarizing(model middleware.Model) middleware.Middleware {
-	return summarize.New(model, summarize.Options{Trigger: trigger.Rounds(14), KeepRounds: 5})
 }

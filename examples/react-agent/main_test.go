@@ -294,7 +294,7 @@ func TestUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, default, fit, microcompact, none, summarize, trim, or a chain file`},
+		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, default, fit, microcompact, none, trim, or a chain file`},
 		{[]string{"-window", "500"}, "more than the 500"},
 		{[]string{"-window", "many"}, "invalid value"},
 		{[]string{"-nonsense"}, "not defined"},

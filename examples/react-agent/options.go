@@ -52,7 +52,8 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.model, "model", noModel, "a real model in place of the stand-in: openai:`NAME` or ollama:NAME")
 	flags.IntVar(&o.window, "window", 12_000, "window of the model, in `tokens`")
 	flags.StringVar(&o.chain, "chain", "default",
-		"what edits the context: default (microcompact, contextedit, summarize, fit), one of these, trim, none or a chain `file`")
+		"what edits the context: default (microcompact, contextedit, summarize, fit), "+
+			"microcompact, contextedit, trim, fit, none or a chain `file`")
 	flags.StringVar(&o.summarizer, "summarizer", byRules, "who writes summaries: rules, or a real model, openai:`NAME` or ollama:NAME")
 	flags.BoolVar(&o.plain, "plain", false, "no colours, ASCII only")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead")
@@ -85,7 +86,7 @@ func parseOptions(args []string) (options, error) {
 // unless the command line gives one.
 func (o *options) load(summarizer middleware.Model) (middleware.Middleware, error) {
 	if named := chains[o.chain]; named != nil {
-		if summarizer != nil && !slices.Contains(summarizes, o.chain) {
+		if summarizer != nil && o.chain != summarizes {
 			return nil, &usageError{text: fmt.Sprintf(
 				"-summarizer %s has nothing to write: -chain %s makes no summaries", o.summarizer, o.chain)}
 		}
