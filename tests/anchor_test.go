@@ -51,7 +51,7 @@ type billing struct {
 // another tokenizer than the one that is counted by.
 func TestAnchor(t *testing.T) {
 	t.Parallel()
-	all := recorded(t)
+	all := conversations(t)
 	clearing := func() middleware.Middleware {
 		return contextedit.New(contextedit.Options{Trigger: trigger.Tokens(20_000), Keep: 3})
 	}

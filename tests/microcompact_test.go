@@ -246,7 +246,7 @@ func TestCompactingRecorded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls, edits, births, freed := 0, 0, 0, 0
-			for k, c := range recorded(t) {
+			for k, c := range conversations(t) {
 				if k%3 != 0 || raced && k%12 != 0 {
 					continue
 				}

@@ -45,7 +45,7 @@ type outcomes struct{ asIs, shrunk, irreducible int }
 // goes to one provider only.
 func fitRecorded(t *testing.T, nth, kth int, quick bool) {
 	t.Helper()
-	all := recorded(t)
+	all := conversations(t)
 	windows := []int{4000, 8000, 32_000}
 	table := map[int]*outcomes{}
 	for _, w := range windows {

@@ -1,21 +1,14 @@
 package tests
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -32,23 +25,14 @@ type conversation struct {
 	calls    []int // how many messages there were at each call of the model
 }
 
-// recorded returns all recorded conversations, which are read once. They are in ../shared/data next
-// to the repository, or in the folder that LACONIC_DATA names.
-func recorded(tb testing.TB) []conversation {
+// conversations returns all recorded conversations, which are read once.
+func conversations(tb testing.TB) []conversation {
 	tb.Helper()
-	folder := os.Getenv("LACONIC_DATA")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "shared", "data")
-	}
-	files, err := filepath.Glob(filepath.Join(folder, "dev", "*.jsonl.gz"))
-	require.NoError(tb, err)
-	if len(files) == 0 {
-		tb.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", folder)
-	}
+	files := recorded.Files(tb)
 	readOnce.Lock()
 	defer readOnce.Unlock()
 	for _, file := range files {
-		if !strings.Contains(filepath.Base(file), "facts") && !slices.Contains(readFiles, file) {
+		if !slices.Contains(readFiles, file) {
 			readAll = append(readAll, load(tb, file, len(readAll))...)
 			readFiles = append(readFiles, file)
 		}
@@ -68,32 +52,21 @@ const everyRaced = 6
 
 func load(tb testing.TB, file string, from int) []conversation {
 	tb.Helper()
-	f, err := os.Open(file)
-	require.NoError(tb, err)
-	defer func() { require.NoError(tb, f.Close()) }()
-	unzipped, err := gzip.NewReader(f)
-	require.NoError(tb, err, "%s is gzip", file)
-	lines := bufio.NewReaderSize(unzipped, 1<<20)
 	var all []conversation
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			var c conversation
-			if !raced || (from+len(all))%everyRaced == 0 {
-				require.NoError(tb, json.Unmarshal(line, &c), "%s, line %d", file, len(all)+1)
-			}
-			all = append(all, c)
+	for line := range recorded.Lines(tb, file) {
+		var c conversation
+		if !raced || (from+len(all))%everyRaced == 0 {
+			require.NoError(tb, json.Unmarshal(line, &c), "%s, line %d", file, len(all)+1)
 		}
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		require.NoError(tb, err, "%s, line %d", file, len(all)+1)
+		all = append(all, c)
 	}
+	return all
 }
 
 func (c *conversation) UnmarshalJSON(data []byte) error {
 	var in struct {
-		ID    string `json:"id"`
+		recorded.Conversation
+
 		Tools []struct {
 			Function struct {
 				Name        string          `json:"name"`
@@ -101,17 +74,6 @@ func (c *conversation) UnmarshalJSON(data []byte) error {
 				Parameters  json.RawMessage `json:"parameters"`
 			} `json:"function"`
 		} `json:"tools"`
-		Messages []struct {
-			Role       message.Role `json:"role"`
-			Content    string       `json:"content"`
-			Name       string       `json:"name"`
-			ToolCallID string       `json:"tool_call_id"`
-			ToolCalls  []struct {
-				ID        string `json:"id"`
-				Name      string `json:"name"`
-				Arguments string `json:"arguments"`
-			} `json:"tool_calls"`
-		} `json:"messages"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
@@ -121,21 +83,11 @@ func (c *conversation) UnmarshalJSON(data []byte) error {
 		f := tool.Function
 		c.tools = append(c.tools, message.ToolDef{Name: f.Name, Description: f.Description, Parameters: string(f.Parameters)})
 	}
-	for i, m := range in.Messages {
-		out := message.Message{Role: m.Role}
-		switch {
-		case m.Role == message.RoleTool:
-			out = message.Result(m.ToolCallID, m.Name, m.Content)
-		case m.Content != "":
-			out.Parts = append(out.Parts, message.Text{Text: m.Content})
-		}
-		for _, call := range m.ToolCalls {
-			out.Parts = append(out.Parts, message.ToolCall{ID: call.ID, Name: call.Name, Arguments: call.Arguments})
-		}
+	c.messages = in.History()
+	for i, m := range c.messages {
 		if m.Role == message.RoleAssistant && i > 0 {
 			c.calls = append(c.calls, i)
 		}
-		c.messages = append(c.messages, out)
 	}
 	return nil
 }
@@ -143,7 +95,7 @@ func (c *conversation) UnmarshalJSON(data []byte) error {
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	const keep = 3
-	all := recorded(t)
+	all := conversations(t)
 	edits, calls := 0, 0
 	for k, c := range all {
 		if raced && k%24 != 0 {
@@ -212,7 +164,7 @@ func TestRecordedReference(t *testing.T) {
 		{name: "clear", plan: clears(6), when: func(l look) bool { return l.total > 4000 }},
 		{name: "fold", plan: folds(8), when: func(l look) bool { return l.total > 5000 }},
 	}
-	for k, c := range recorded(t) {
+	for k, c := range conversations(t) {
 		if k%10 != 0 || raced && k%60 != 0 || len(c.messages) > 120 {
 			continue
 		}

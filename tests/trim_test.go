@@ -159,7 +159,7 @@ func TestTrimmingRecorded(t *testing.T) {
 		t.Run(string(s), func(t *testing.T) {
 			t.Parallel()
 			removed, missed, calls, above := 0, 0, 0, 0
-			for k, c := range recorded(t) {
+			for k, c := range conversations(t) {
 				if raced && k%24 != 0 {
 					continue
 				}

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
 )
@@ -57,34 +53,15 @@ func (r *recording) wire(t *testing.T) string {
 	return string(text)
 }
 
-// recordings calls do with each recorded conversation. They are in
-// ../shared/data next to the repository, or in the folder that LACONIC_DATA
-// names.
+// recordings calls do with each recorded conversation.
 func recordings(t *testing.T, do func(*recording)) {
 	t.Helper()
-	folder := os.Getenv("LACONIC_DATA")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	files, err := filepath.Glob(filepath.Join(folder, "dev", "*.jsonl.gz"))
-	require.NoError(t, err)
-	if len(files) == 0 {
-		t.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", folder)
-	}
-	for _, file := range files {
-		if strings.Contains(filepath.Base(file), "facts") {
-			continue
-		}
-		f, err := os.Open(file)
-		require.NoError(t, err)
-		unzipped, err := gzip.NewReader(f)
-		require.NoError(t, err, "%s is gzip", file)
-		for dec := json.NewDecoder(bufio.NewReaderSize(unzipped, 1<<20)); dec.More(); {
+	for _, file := range recorded.Files(t) {
+		for line := range recorded.Lines(t, file) {
 			var r recording
-			require.NoError(t, dec.Decode(&r), file)
+			require.NoError(t, json.Unmarshal(line, &r), file)
 			do(&r)
 		}
-		require.NoError(t, f.Close())
 	}
 }
 

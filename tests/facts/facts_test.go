@@ -3,9 +3,7 @@
 package facts_test
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"flag"
@@ -13,7 +11,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -38,53 +36,30 @@ const (
 
 // recording is what a real agent did.
 type recording struct {
-	ID       string     `json:"id"`
-	Source   string     `json:"source"`
-	Messages []recorded `json:"messages"`
+	ID       string `json:"id"`
+	Source   string `json:"source"`
+	Messages []said `json:"messages"`
 
 	history []message.Message
 }
 
-// recorded is a message.
-type recorded struct {
-	Role      message.Role `json:"role"`
-	Content   string       `json:"content"`
-	CallID    string       `json:"tool_call_id"`
-	Name      string       `json:"name"`
-	ToolCalls []struct {
-		ID        string `json:"id"`
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"tool_calls"`
+// said is a message.
+type said struct {
+	recorded.Message
 
 	texts  []string // content and arguments as they are, and the values of the arguments
 	tokens int
 }
 
-// asMessage returns the message as a caller has it.
-func (m *recorded) asMessage() message.Message {
-	if m.Role == message.RoleTool {
-		return message.Result(m.CallID, m.Name, m.Content)
-	}
-	out := message.Message{Role: m.Role}
-	if m.Content != "" {
-		out.Parts = append(out.Parts, message.Text{Text: m.Content})
-	}
-	for _, c := range m.ToolCalls {
-		out.Parts = append(out.Parts, message.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
-	}
-	return out
-}
-
 // UnmarshalJSON notes what is asked for many times.
-func (m *recorded) UnmarshalJSON(data []byte) error {
-	type plain recorded
+func (m *said) UnmarshalJSON(data []byte) error {
+	type plain said
 	if err := json.Unmarshal(data, (*plain)(m)); err != nil {
 		return err
 	}
 	m.texts = []string{m.Content}
 	m.tokens = tokens.Estimate{}.Count(m.Content)
-	for _, call := range m.ToolCalls {
+	for _, call := range m.Calls {
 		m.texts = append(m.texts, call.Arguments)
 		m.tokens += tokens.Estimate{}.Count(call.Arguments)
 		for d := json.NewDecoder(strings.NewReader(call.Arguments)); ; {
@@ -100,7 +75,7 @@ func (m *recorded) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (m *recorded) has(fact string) bool {
+func (m *said) has(fact string) bool {
 	return slices.ContainsFunc(m.texts, func(text string) bool { return strings.Contains(text, fact) })
 }
 
@@ -133,19 +108,10 @@ func (r *recording) isSampled() bool { return sha256.Sum256([]byte(r.ID))[0]%16 
 // decode reads a file of JSON values, one a line.
 func decode[T any](tb testing.TB, name string) []T {
 	tb.Helper()
-	folder := cmp.Or(os.Getenv("LACONIC_DATA"), filepath.Join("..", "..", "..", "shared", "data"))
-	f, err := os.Open(filepath.Join(folder, "dev", name))
-	if os.IsNotExist(err) {
-		tb.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", folder)
-	}
-	require.NoError(tb, err)
-	defer func() { require.NoError(tb, f.Close()) }()
-	unzipped, err := gzip.NewReader(bufio.NewReader(f))
-	require.NoError(tb, err, "%s is gzip", name)
 	var all []T
-	for dec := json.NewDecoder(unzipped); dec.More(); {
+	for line := range recorded.Lines(tb, name) {
 		var v T
-		require.NoError(tb, dec.Decode(&v), "%s, value %d", name, len(all)+1)
+		require.NoError(tb, json.Unmarshal(line, &v), "%s, value %d", name, len(all)+1)
 		all = append(all, v)
 	}
 	return all
@@ -393,7 +359,7 @@ func measureFiles(t *testing.T, conversations, facts string) *measured {
 			continue
 		}
 		for i := range r.Messages {
-			r.history = append(r.history, r.Messages[i].asMessage())
+			r.history = append(r.history, r.Messages[i].Given())
 		}
 		m.measure(t, &r, uses[r.ID])
 	}

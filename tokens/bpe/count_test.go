@@ -1,15 +1,11 @@
 package bpe_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +14,7 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/recorded"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
@@ -195,33 +192,25 @@ func TestSamples(t *testing.T) {
 }
 
 // TestRecorded compares with tiktoken-go on the texts of recorded
-// conversations. They are in shared/data next to the repository, or in the
-// folder that LACONIC_DATA names.
+// conversations.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
-	folder := os.Getenv("LACONIC_DATA")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "data")
-	}
 	every, enough := 20, math.MaxInt
 	if bpe.Raced || testing.Short() {
 		every, enough = 100, 2000
 	}
 	n, size := 0, 0
 	for _, file := range []string{"conversations.jsonl.gz", "long-extra.jsonl.gz", "synthetic.jsonl.gz"} {
-		f, err := os.Open(filepath.Join(folder, "dev", file))
-		if err != nil {
-			t.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", folder)
-		}
-		unzipped, err := gzip.NewReader(f)
-		require.NoError(t, err, "%s is gzip", file)
-		for dec := json.NewDecoder(bufio.NewReader(unzipped)); dec.More() && n < enough; {
+		for line := range recorded.Lines(t, file) {
+			if n >= enough {
+				break
+			}
 			var c struct {
 				Messages []struct {
 					Content string `json:"content"`
 				} `json:"messages"`
 			}
-			require.NoError(t, dec.Decode(&c), file)
+			require.NoError(t, json.Unmarshal(line, &c), file)
 			for _, m := range c.Messages {
 				n++
 				if n%every == 0 {
@@ -231,7 +220,6 @@ func TestRecorded(t *testing.T) {
 				}
 			}
 		}
-		require.NoError(t, f.Close())
 	}
 	t.Logf("%d of %d texts, %d bytes", n/every, n, size)
 }

@@ -1,15 +1,11 @@
 package bpe_test
 
 import (
-	"bufio"
-	"cmp"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"github.com/laconic-go/laconic/internal/recorded"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
@@ -95,15 +92,11 @@ func recordedClasses() []class {
 // nil without them. A text that is Chinese is in that class alone.
 func recordedTexts(t *testing.T) []class {
 	t.Helper()
-	folder := cmp.Or(os.Getenv("LACONIC_DATA"), filepath.Join("..", "..", "..", "shared", "data"))
-	f, err := os.Open(filepath.Join(folder, "dev", "conversations.jsonl.gz"))
-	if err != nil {
-		t.Logf("no recorded conversations in %s: their tables stay as they are", folder)
+	const file = "conversations.jsonl.gz"
+	if !recorded.Exists(file) {
+		t.Logf("no %s: the tables of recorded texts stay as they are", file)
 		return nil
 	}
-	defer func() { require.NoError(t, f.Close()) }()
-	unzipped, err := gzip.NewReader(f)
-	require.NoError(t, err)
 	classes := recordedClasses()
 	seen := map[string]bool{}
 	add := func(k int, text string) {
@@ -116,7 +109,7 @@ func recordedTexts(t *testing.T) []class {
 		}
 		classes[k].texts = append(classes[k].texts, text)
 	}
-	for dec := json.NewDecoder(bufio.NewReaderSize(unzipped, 1<<20)); dec.More(); {
+	for line := range recorded.Lines(t, file) {
 		var c struct {
 			Messages []struct {
 				Role    string `json:"role"`
@@ -126,7 +119,7 @@ func recordedTexts(t *testing.T) []class {
 				} `json:"tool_calls"`
 			} `json:"messages"`
 		}
-		require.NoError(t, dec.Decode(&c))
+		require.NoError(t, json.Unmarshal(line, &c))
 		for _, m := range c.Messages {
 			add(slices.Index([]string{"system", "user", "assistant", "", "tool"}, m.Role), m.Content)
 			for _, call := range m.Calls {

@@ -1,0 +1,146 @@
+// Package recorded reads recorded conversations of real agents. They are in
+// ../shared/data next to the repository, or in the folder that LACONIC_DATA names,
+// and are no part of it. It is for tests, which are skipped where there are none.
+package recorded
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// Conversation is a line of a file with conversations, as far as tests share what
+// they need of it.
+type Conversation struct {
+	ID       string    `json:"id"`
+	Messages []Message `json:"messages"`
+}
+
+// History returns the messages as a caller has them.
+func (c *Conversation) History() []message.Message {
+	h := make([]message.Message, len(c.Messages))
+	for i := range c.Messages {
+		h[i] = c.Messages[i].Given()
+	}
+	return h
+}
+
+// Message is a message as it is recorded.
+type Message struct {
+	Role    message.Role `json:"role"`
+	Content string       `json:"content"`
+	Name    string       `json:"name"`
+	CallID  string       `json:"tool_call_id"`
+	Calls   []struct {
+		ID        string `json:"id"`
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"tool_calls"`
+}
+
+// Given returns the message as a caller has it.
+func (m *Message) Given() message.Message {
+	out := message.Message{Role: m.Role}
+	switch {
+	case m.Role == message.RoleTool:
+		out = message.Result(m.CallID, m.Name, m.Content)
+	case m.Content != "":
+		out.Parts = append(out.Parts, message.Text{Text: m.Content})
+	}
+	for _, c := range m.Calls {
+		out.Parts = append(out.Parts, message.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+	}
+	return out
+}
+
+// Files returns the names of the files with conversations, sorted. It skips the
+// test if there are none.
+func Files(tb testing.TB) []string {
+	tb.Helper()
+	paths, err := filepath.Glob(path("*.jsonl.gz"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var names []string
+	for _, p := range paths {
+		if name := filepath.Base(p); !strings.Contains(name, "facts") {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		skip(tb)
+	}
+	return names
+}
+
+// Exists reports whether there is a file of this name.
+func Exists(name string) bool {
+	_, err := os.Stat(path(name))
+	return err == nil
+}
+
+// Lines yields the lines of a file that are not blank, each until the next. It
+// skips the test if there is no such file.
+func Lines(tb testing.TB, name string) iter.Seq[[]byte] {
+	tb.Helper()
+	if !Exists(name) {
+		skip(tb)
+	}
+	return func(yield func([]byte) bool) {
+		tb.Helper()
+		f, err := os.Open(path(name))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		unzipped, err := gzip.NewReader(f)
+		if err != nil {
+			tb.Fatalf("%s is no gzip: %v", name, err)
+		}
+		lines := bufio.NewReaderSize(unzipped, 1<<20)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if len(bytes.TrimSpace(line)) > 0 && !yield(line) {
+				return
+			}
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				tb.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func skip(tb testing.TB) {
+	tb.Helper()
+	tb.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", path(""))
+}
+
+// path returns where a file is, or would be.
+func path(name string) string {
+	return filepath.Join(cmp.Or(os.Getenv("LACONIC_DATA"), filepath.Join(root(), "..", "shared", "data")), "dev", name)
+}
+
+// root returns the folder of the module that the test is in.
+func root() string {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, none := os.Stat(filepath.Join(dir, "go.mod")); none == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "."
+}
