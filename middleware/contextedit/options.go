@@ -7,6 +7,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/amount"
 )
 
 // DefaultPlaceholder stands where a cleared result stood.
@@ -108,22 +109,13 @@ type Options struct {
 
 // Validate reports options that make no sense.
 func (o Options) Validate() error {
-	nonNegative := []struct {
-		name, unit string
-		value      int
-	}{
-		{"KeepRounds", "rounds", o.KeepRounds},
-		{"KeepTokens", "tokens", o.KeepTokens},
-		{"ClearAtLeast", "tokens", o.ClearAtLeast},
-		{"StopAfter", "tokens", o.StopAfter},
-		{"Digest", "tokens", o.Digest},
-	}
-	var errs []error
-	for _, n := range nonNegative {
-		if n.value < 0 {
-			errs = append(errs, fmt.Errorf("%s is %d %s, want 0 or more", n.name, n.value, n.unit))
-		}
-	}
+	errs := amount.NonNegative(
+		amount.Amount{Name: "KeepRounds", Unit: "rounds", Value: o.KeepRounds},
+		amount.Amount{Name: "KeepTokens", Unit: "tokens", Value: o.KeepTokens},
+		amount.Amount{Name: "ClearAtLeast", Unit: "tokens", Value: o.ClearAtLeast},
+		amount.Amount{Name: "StopAfter", Unit: "tokens", Value: o.StopAfter},
+		amount.Amount{Name: "Digest", Unit: "tokens", Value: o.Digest},
+	)
 	if o.StopAfter > 0 && o.ClearAtLeast > o.StopAfter {
 		errs = append(errs, fmt.Errorf("ClearAtLeast is %d tokens and StopAfter %d, want a floor no higher than the stop",
 			o.ClearAtLeast, o.StopAfter))

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/amount"
 )
 
 // The defaults.
@@ -87,14 +88,11 @@ func (o Options) Validate() error {
 	if o.FreshShare > 1 || math.IsNaN(o.FreshShare) {
 		errs = append(errs, fmt.Errorf("FreshShare is %g of the room, want at most 1, or below 0 for results of any size", o.FreshShare))
 	}
-	for _, n := range []struct {
-		name, unit string
-		value      int
-	}{{"Digest", "tokens", o.Digest}, {"Batch", "results", o.Batch.Results}, {"Batch", "tokens", o.Batch.Tokens}} {
-		if n.value < 0 {
-			errs = append(errs, fmt.Errorf("%s is %d %s, want 0 or more", n.name, n.value, n.unit))
-		}
-	}
+	errs = append(errs, amount.NonNegative(
+		amount.Amount{Name: "Digest", Unit: "tokens", Value: o.Digest},
+		amount.Amount{Name: "Batch", Unit: "results", Value: o.Batch.Results},
+		amount.Amount{Name: "Batch", Unit: "tokens", Value: o.Batch.Tokens},
+	)...)
 	for i, tool := range o.Protect {
 		if tool == "" {
 			errs = append(errs, fmt.Errorf("%s[%d] is empty, want the name of a tool", "Protect", i))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/amount"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -162,23 +163,14 @@ type Options struct {
 
 // Validate reports options that make no sense.
 func (o Options) Validate() error {
-	nonNegative := []struct {
-		name, unit string
-		value      int
-	}{
-		{"Reserve", "tokens", o.Reserve},
-		{"KeepRounds", "rounds", o.KeepRounds},
-		{"KeepTurns", "turns", o.KeepTurns},
-		{"KeepTokens", "tokens", o.KeepTokens},
-		{"SummaryTokens", "tokens", o.SummaryTokens},
-		{"Parallel", "summaries at a time", o.Parallel},
-	}
-	var errs []error
-	for _, n := range nonNegative {
-		if n.value < 0 {
-			errs = append(errs, fmt.Errorf("%s is %d %s, want 0 or more", n.name, n.value, n.unit))
-		}
-	}
+	errs := amount.NonNegative(
+		amount.Amount{Name: "Reserve", Unit: "tokens", Value: o.Reserve},
+		amount.Amount{Name: "KeepRounds", Unit: "rounds", Value: o.KeepRounds},
+		amount.Amount{Name: "KeepTurns", Unit: "turns", Value: o.KeepTurns},
+		amount.Amount{Name: "KeepTokens", Unit: "tokens", Value: o.KeepTokens},
+		amount.Amount{Name: "SummaryTokens", Unit: "tokens", Value: o.SummaryTokens},
+		amount.Amount{Name: "Parallel", Unit: "summaries at a time", Value: o.Parallel},
+	)
 	if !slices.Contains([]message.Role{"", message.RoleUser, message.RoleSystem, message.RoleAssistant}, o.Role) {
 		errs = append(errs, fmt.Errorf("the Role is %q, want %q, %q or %q",
 			o.Role, message.RoleUser, message.RoleSystem, message.RoleAssistant))
