@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,9 +73,9 @@ func words(first, n int) string {
 // once more.
 func TestFactsOfManyParts(t *testing.T) {
 	t.Parallel()
-	number := 0
+	var asked atomic.Int64
 	author := scribe.Author{Window: 4000, Model: func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		number++
+		number := int(asked.Add(1))
 		text := req.Messages[1].Text()
 		if strings.Contains(text, "[facts about build]") {
 			return answer(`{"facts": {"build": ["All of it."], "compiler": []}}`), nil
