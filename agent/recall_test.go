@@ -278,6 +278,76 @@ func TestSearchStopsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// impatient is a context that is done after it was looked at so often.
+type impatient struct {
+	context.Context //nolint:containedctx // it is one
+	looks           int
+}
+
+func (c *impatient) Err() error {
+	c.looks--
+	if c.looks < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// A result in one line may be large, and an expression slow: a search ends with
+// its context also in the middle of a line.
+func TestSearchOfOneLineStopsWithItsContext(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	h := keep(t, s, strings.Repeat("lorem ipsum ", 1<<20))
+	for _, pattern := range []string{"(x+x+)+y|([a-z ]{50}){10}Q", "[qw]$", "x*", "[lm]"} {
+		ctx := &impatient{Context: t.Context(), looks: 3}
+		parts, err := agent.Recall(s).Call(ctx, fmt.Sprintf(`{"handle": %q, "pattern": %q}`, h, pattern))
+		require.ErrorIs(t, err, context.DeadlineExceeded, pattern)
+		require.Nil(t, parts)
+		require.Greater(t, ctx.looks, -100, "%s: what has ended is not searched on", pattern)
+	}
+}
+
+// What an expression begins or ends with may be anything, as models like to write
+// it: what is shown of a long line is where the rest matches.
+func TestPatternThatAllowsAnythingAround(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	long := strings.Repeat(`{"id":7},`, 20_000)
+	h := keep(t, s, "first\n"+long+`{"total":99.5},`+long)
+	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	want := ask(t, tool, args{"handle": h, "pattern": "total.:[0-9]"})
+	require.Contains(t, want, `{"total":99.5}`)
+	for _, pattern := range []string{
+		".*total.:[0-9]", ".*total.:[0-9].*", "^.*total.:[0-9]", "total.:[0-9].*", ".*?total.:[0-9].*?", ".*.*total.:[0-9]", "(?s).*total.:[0-9]", "(?i).*TOTAL.:[0-9].*",
+	} {
+		require.Equal(t, want, ask(t, tool, args{"handle": h, "pattern": pattern}), pattern)
+	}
+	for pattern, n := range map[string]int{".*": 2, "^.*": 2, ".*.*": 2, ".*$": 2, "^first.*": 1, "^.*t$": 1, ".+t": 2, "^total": 0, "total$": 0} {
+		answer := ask(t, tool, args{"handle": h, "pattern": pattern})
+		if n == 0 {
+			require.Contains(t, answer, "no match", pattern)
+			continue
+		}
+		require.Contains(t, answer, fmt.Sprintf("[%d matching in", n), pattern)
+	}
+}
+
+// A long line is matched in another way than a short one, and to the same effect.
+func TestPatternsInLongLines(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	pad := strings.Repeat("—", 30_000)
+	long := keep(t, s, "foo"+pad+"xfoo bar")
+	for pattern, want := range map[string]string{
+		"foo": "1: foo", "^foo": "1: foo", "xfo+": "—xfoo bar", "f[o]{2} bar$": "—xfoo bar", `bar\z`: "—xfoo bar", "(?:x|y)foo": "—xfoo bar",
+		"(?i)XFOO": "—xfoo bar",
+		`^xfoo`:    "no match", `\Axfoo`: "no match", `(?:^)xfoo`: "no match", `(?s:^)xfoo bar$`: "no match", `\bxfoo`: "—xfoo bar", `\bbar`: "—xfoo bar", `\bfoo bar`: "no match", "fooo": "no match",
+	} {
+		require.Contains(t, ask(t, tool, args{"handle": long, "pattern": pattern}), want, pattern)
+	}
+}
+
 var (
 	pageNote   = regexp.MustCompile(`^\[lines (\d+)-(\d+) of (\d+) of [a-z]{12}(?:; more: from=(\d+)(?: column=(\d+))?)?\]\n`)
 	searchNote = regexp.MustCompile(`^\[(\d+) matching in lines \d+-\d+ of \d+ of [a-z]{12}(?:; more: the same with from=(\d+)(?: column=(\d+))?)?\]\n`)
