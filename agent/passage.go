@@ -149,10 +149,11 @@ func (p *passage) line(line string, at spot, width int) (string, int) {
 	return shown, at.column
 }
 
-// runeStart returns where the rune begins that the byte at column is of.
+// runeStart returns where the rune begins that the byte at column is of. A byte
+// that is no UTF-8 is for itself.
 func runeStart(line string, column int) int {
-	for at := column; at > column-utf8.UTFMax && at > 0 && at < len(line); at-- {
-		if utf8.RuneStart(line[at]) {
+	for at := column - 1; at >= 0 && at > column-utf8.UTFMax; at-- {
+		if _, size := utf8.DecodeRuneInString(line[at:]); at+size > column {
 			return at
 		}
 	}
