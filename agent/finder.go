@@ -49,14 +49,17 @@ const atOnce = 64 << 10
 type runes struct {
 	ctx  context.Context //nolint:containedctx // io.RuneReader has no place for it
 	text *strings.Reader
+	read int
 }
 
 // ReadRune implements [io.RuneReader].
 func (r *runes) ReadRune() (rune, int, error) {
-	if r.text.Len()%1024 == 0 && r.ctx.Err() != nil {
+	const often = 1024
+	if r.read%often == 0 && r.ctx.Err() != nil {
 		r.text.Reset("")
 		return 0, 0, io.EOF
 	}
+	r.read++
 	return r.text.ReadRune()
 }
 

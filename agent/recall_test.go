@@ -301,9 +301,9 @@ func (c *impatient) Err() error {
 func TestSearchOfOneLineStopsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	h := keep(t, s, strings.Repeat("lorem ipsum ", 1<<20))
-	for _, pattern := range []string{"(x+x+)+y|([a-z ]{50}){10}Q", "[qw]$", "x*", "[lm]"} {
-		ctx := &impatient{Context: t.Context(), looks: 3}
+	h := keep(t, s, strings.Repeat("lorem ipsüm ", 1<<18)+strings.Repeat("éü", 1<<18)+"z") // from é on, an odd number of bytes
+	for _, pattern := range []string{"(x+x+)+y|([a-zü ]{50}){10}Q", "[qw]$", "x*", "[lm]", "é[éQ]"} {
+		ctx := &impatient{Context: t.Context(), looks: 5}
 		parts, err := agent.Recall(s).Call(ctx, fmt.Sprintf(`{"handle": %q, "pattern": %q}`, h, pattern))
 		require.ErrorIs(t, err, context.DeadlineExceeded, pattern)
 		require.Nil(t, parts)
