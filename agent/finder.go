@@ -67,17 +67,23 @@ func (r *runes) ReadRune() (rune, int, error) {
 // same lines match, and what is shown of a long one is where the rest stands.
 func core(pattern string) string {
 	re, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil || re.Op != syntax.OpConcat {
+	if err != nil {
+		return pattern
+	}
+	if isAnything(re) {
+		return ""
+	}
+	if re.Op != syntax.OpConcat {
 		return pattern
 	}
 	parts := re.Sub
-	if len(parts) > 1 && parts[0].Op == syntax.OpBeginText && isAnything(parts[1]) {
+	if parts[0].Op == syntax.OpBeginText && len(parts) > 1 && isAnything(parts[1]) {
 		parts = parts[1:]
 	}
-	for len(parts) > 1 && isAnything(parts[0]) {
+	for len(parts) > 0 && isAnything(parts[0]) {
 		parts = parts[1:]
 	}
-	for len(parts) > 1 && isAnything(parts[len(parts)-1]) {
+	for len(parts) > 0 && isAnything(parts[len(parts)-1]) {
 		parts = parts[:len(parts)-1]
 	}
 	re.Sub = parts
