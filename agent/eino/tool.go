@@ -42,7 +42,7 @@ func (t *invokable) Info(context.Context) (*schema.ToolInfo, error) { return t.i
 func (t *invokable) InvokableRun(ctx context.Context, arguments string, _ ...tool.Option) (string, error) {
 	parts, err := t.tool.Call(ctx, arguments)
 	switch {
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:
 		return "error: " + err.Error(), nil //nolint:nilerr // it is the answer

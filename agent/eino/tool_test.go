@@ -98,6 +98,11 @@ func TestToolAnswers(t *testing.T) {
 	cancel()
 	_, err = made.InvokableRun(ctx, "{}")
 	require.ErrorIs(t, err, context.Canceled, "who is gone needs no answer")
+	made, err = eino.Tool(fixed{def: def, parts: []message.Part{message.Text{Text: "done"}}})
+	require.NoError(t, err)
+	got, err := made.InvokableRun(ctx, "{}")
+	require.NoError(t, err)
+	require.Equal(t, "done", got, "what is done is done")
 
 	_, err = eino.Tool(fixed{def: message.ToolDef{Name: "look", Parameters: "no schema"}})
 	require.ErrorContains(t, err, "tool look: parameters: ")
