@@ -61,11 +61,11 @@ func (p *preparation) tell(ctx context.Context, v *middleware.View) {
 func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	force := v.Request().Force
 	if slices.Contains(force, Name) || slices.Contains(force, "*") {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	s, err := e.status(v)
 	if err != nil || s.Urgency != Soft {
-		return nil, nil //nolint:nilnil,nilerr // the fold itself says what is wrong with its options
+		return nil, nil //nolint:nilerr // the fold itself says what is wrong with its options
 	}
 	before, _ := v.Noted(adviceOf{e}).(*advice)
 	if before != nil && before.task != nil {
@@ -73,7 +73,7 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 	}
 	now := &advice{length: len(v.History()), calls: folds(v)}
 	if before != nil && before.calls == now.calls && before.length <= now.length {
-		return nil, nil //nolint:nilnil // it has been said
+		return nil, nil // it has been said
 	}
 	now.task = e.prepare(v)
 	v.Note(adviceOf{e}, now)
@@ -85,7 +85,7 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 		why += "; its summary is prepared in the background"
 	}
 	v.Tell(ctx, middleware.Event{Kind: middleware.Advised, By: Name, Why: why})
-	return nil, nil //nolint:nilnil // it only advises
+	return nil, nil
 }
 
 // folds returns how many messages of the history are folded by this middleware.

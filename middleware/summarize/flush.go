@@ -103,7 +103,7 @@ func (e *editor) pay(ctx context.Context, v *middleware.View, d *debt) {
 // plans nothing.
 func (e *editor) settle(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if v.Dry() || !e.memory.owes() {
-		return nil, nil //nolint:nilnil // it plans nothing
+		return nil, nil
 	}
 	for i := range v.Len() {
 		r := ours(v, i)
@@ -114,7 +114,7 @@ func (e *editor) settle(ctx context.Context, v *middleware.View) (*middleware.Pl
 			e.pay(ctx, v, d)
 		}
 	}
-	return nil, nil //nolint:nilnil // it plans nothing
+	return nil, nil
 }
 
 // flushed calls the caller's function for as long as it may take.

@@ -46,11 +46,11 @@ type editor struct {
 func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	again := e.Strategy.kind == chunks && v.EditedNow(Name) // a retry would cut elsewhere, and pay for it
 	if again || e.memory.isBehind(ctx) {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	all := e.pieces(v)
 	if len(all) == 0 {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	src := newSource(v)
 	h := e.inAdvance(src, all)
@@ -64,7 +64,7 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		jobs[0].update(h)
 	}
 	if len(jobs) == 0 {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	plan := &middleware.Plan{}
 	b := &batch{jobs: jobs, parallel: e.Parallel}
