@@ -14,7 +14,7 @@ import (
 // advice is what was noted of a conversation when its soft threshold was reached.
 type advice struct {
 	length int          // of the history then
-	calls  int          // folds that had been made then
+	folded int          // messages of the history that were folded then
 	task   *preparation // nil: nothing is prepared
 }
 
@@ -71,8 +71,8 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 	if before != nil && before.task != nil {
 		before.task.tell(ctx, v)
 	}
-	now := &advice{length: len(v.History()), calls: folds(v)}
-	if before != nil && before.calls == now.calls && before.length <= now.length {
+	now := &advice{length: len(v.History()), folded: folded(v)}
+	if before != nil && before.folded == now.folded && before.length <= now.length {
 		return nil, nil // it has been said
 	}
 	now.task = e.prepare(v)
@@ -88,8 +88,8 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 	return nil, nil
 }
 
-// folds returns how many messages of the history are folded by this middleware.
-func folds(v *middleware.View) int {
+// folded returns how many messages of the history are folded by this middleware.
+func folded(v *middleware.View) int {
 	if v.CallsSince(Name) < 0 {
 		return 0
 	}
@@ -106,7 +106,7 @@ func folds(v *middleware.View) int {
 
 // prepare has the summary of what would be folded now made in the background.
 func (e *editor) prepare(v *middleware.View) *preparation {
-	if e.Background == nil || v.Dry() || e.Strategy.kind == custom || !(&job{editor: e}).asks() {
+	if e.Background == nil || v.Dry() || e.Strategy.kind == custom || !e.asks() {
 		return nil
 	}
 	jobs := e.jobs(newSource(v), e.Strategy.divide(e.pieces(v)))

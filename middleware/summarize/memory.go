@@ -31,12 +31,12 @@ type key struct {
 
 func keyOf(v *middleware.View, ids []message.ID, covers []int) key {
 	var b strings.Builder
+	lead := message.Leading(v.History()) // positions count from behind these, whose number may change
 	for i := 0; i < len(covers); i++ {
 		first := i
 		for i+1 < len(covers) && covers[i+1] == covers[i]+1 {
 			i++
 		}
-		lead := message.Leading(v.History()) // may change in number
 		fmt.Fprintf(&b, "%d-%d ", covers[first]-lead, covers[i]-lead)
 	}
 	return key{scope: v.Scope(), last: ids[covers[len(covers)-1]], covers: b.String()}
@@ -80,9 +80,9 @@ func newMemory() *memory {
 	return &memory{products: map[key]*product{}, flights: map[key]*flight{}, flushed: map[place]bool{}}
 }
 
-// do returns what was made for the key, or has it made: then it is the caller's
-// own. Whoever asks meanwhile waits, and takes over if the first one is called off, or tries in earnest where
-// that one only did what it could.
+// do returns what was made for the key, or makes it; own says that this call has
+// made it. Whoever asks meanwhile waits. It makes it itself if the first one is
+// called off, or has failed while it worked in advance.
 func (m *memory) do(
 	ctx context.Context, k key, quiet bool, write func(context.Context) (*product, error),
 ) (p *product, own bool, err error) {
