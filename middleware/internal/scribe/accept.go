@@ -141,7 +141,7 @@ func (t terms) plain(text string) *RejectedError {
 // shape rejects a text whose parts are not those that were asked for.
 func (t terms) shape(text string) *RejectedError {
 	for _, m := range t.markers {
-		if strings.Contains(text, m) {
+		if marks(text, m) {
 			return reject(Nested, "%q stands in it", m)
 		}
 	}
@@ -170,10 +170,24 @@ func (t terms) length(text string) *RejectedError {
 	return nil
 }
 
-// withoutMarker takes the marker off that a model has copied to the top.
+// marks reports whether a marker stands in a text: as a line, or anywhere if it
+// begins with a bracket, as words of nobody do.
+func marks(text, marker string) bool {
+	if strings.HasPrefix(marker, "[") || strings.HasPrefix(marker, "【") {
+		return strings.Contains(text, marker)
+	}
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == strings.TrimSpace(marker) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutMarker takes the line off that a model has copied to the top.
 func (t terms) withoutMarker(text string) string {
 	for _, m := range t.markers {
-		if rest, ok := strings.CutPrefix(text, m); ok {
+		if rest, ok := strings.CutPrefix(text, m); ok && (rest == "" || strings.ContainsRune("\r\n", rune(rest[0]))) {
 			return strings.TrimSpace(rest)
 		}
 	}

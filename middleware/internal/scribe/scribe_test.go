@@ -200,6 +200,32 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+// A marker of plain words is one as a line alone: anybody may use the words.
+func TestMarkerOfPlainWords(t *testing.T) {
+	t.Parallel()
+	write := func(answer string) (string, error) {
+		author, _ := script(say(answer))
+		s, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(20), Writer: author, Retries: -1, Markers: []string{"Summary"}})
+		if err != nil {
+			return "", err
+		}
+		return s.Text, nil
+	}
+	for answer, want := range map[string]string{
+		"Summary of the build\n" + good:   "Summary of the build\n" + good,
+		good + "\nThe Summary was sent.":  good + "\nThe Summary was sent.",
+		"Summary\n" + good:                good,
+		"Summary\r\n" + good:              good,
+		"# Summary of a summary\n" + good: "# Summary of a summary\n" + good,
+	} {
+		text, err := write(answer)
+		require.NoError(t, err, answer)
+		require.Equal(t, want, text)
+	}
+	_, err := write(good + "\n Summary \nonce more")
+	require.Equal(t, scribe.Nested, scribe.ReasonOf(err), "a line of its own is a summary within a summary")
+}
+
 func paths(n int) string {
 	var b strings.Builder
 	for i := range n {
