@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/scribe"
 )
 
 // ErrNoSummary is wrapped by the error of a fold under [Options.NoFallback] for
@@ -54,8 +54,8 @@ func (j *job) askSummarizer(ctx context.Context) (string, error) {
 			Kind: middleware.Attempted, Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts),
 		})
 		if err == nil {
-			if err = f.accept(words); err == nil {
-				return strings.TrimSpace(words), nil
+			if words, err = j.accept(&f, words); err == nil {
+				return words, nil
 			}
 		}
 		if ctx.Err() != nil {
@@ -84,13 +84,14 @@ func (j *job) attempt(ctx context.Context, f *Fold) (words string, err error) {
 	return j.Summarizer(ctx, f)
 }
 
-// accept says why a text cannot be taken.
-func (f *Fold) accept(words string) error {
-	if strings.TrimSpace(words) == "" {
-		return errors.New("it is empty")
+// accept returns the words of a text, or why it cannot be taken.
+func (j *job) accept(f *Fold, text string) (string, error) {
+	words, err := scribe.Words(text, j.markers())
+	if err != nil {
+		return "", err
 	}
 	if n := f.Count(words); n > f.Tokens {
-		return fmt.Errorf("it has %d tokens, want at most %d", n, f.Tokens)
+		return "", fmt.Errorf("it has %d tokens, want at most %d", n, f.Tokens)
 	}
-	return nil
+	return words, nil
 }

@@ -76,7 +76,7 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 		Mode:        scribe.Mode(j.Mode),
 		Task:        j.Task,
 		Sections:    j.Sections,
-		Markers:     append(slices.Clone(headers), ledgerHeaders...),
+		Markers:     j.markers(),
 		MaxTokens:   f.Tokens,
 		Retries:     j.Retries,
 		Parallel:    j.Parallel,
@@ -85,9 +85,6 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 		PassOptions: j.PassParams,
 		Meter:       v.Meter(),
 		Report:      func(a scribe.Attempt) { j.attempted(ctx, a) },
-	}
-	if j.Header != "" {
-		b.Markers = append(b.Markers, j.Header)
 	}
 	if f.Language == Chinese {
 		b.Language = scribe.Chinese
@@ -114,6 +111,15 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 		b.Mode = scribe.Fresh
 	}
 	return b
+}
+
+// markers are what no words may have in them, since only the program writes it.
+func (j *job) markers() []string {
+	all := slices.Concat(headers, ledgerHeaders)
+	if j.Header != "" {
+		all = append(all, j.Header)
+	}
+	return all
 }
 
 // cold reports whether the provider has forgotten the conversation: its newest

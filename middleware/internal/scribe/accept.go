@@ -95,6 +95,23 @@ func (t terms) accept(resp *middleware.Response) (string, *RejectedError) {
 	return text, nil
 }
 
+// Words returns the text of a summary that no model of ours has written, without a
+// marker at its top and reasoning before it. The error, of type [*RejectedError],
+// is that of a text that is empty, a refusal, an error text, a tool call, or a
+// summary within a summary, which one of the markers tells.
+func Words(text string, markers []string) (string, error) {
+	t := terms{markers: markers}
+	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
+	r := said(text)
+	if r == nil {
+		r = t.shape(text)
+	}
+	if r != nil {
+		return "", r
+	}
+	return text, nil
+}
+
 // stopped rejects an answer for how it ended.
 func stopped(resp *middleware.Response) *RejectedError {
 	for c := range resp.Message.Calls() {
@@ -114,6 +131,20 @@ func stopped(resp *middleware.Response) *RejectedError {
 
 // plain rejects a text that is no answer at all.
 func (t terms) plain(text string) *RejectedError {
+	if r := said(text); r != nil {
+		return r
+	}
+	if heads.MatchString(text) || t.fence != "" && strings.Contains(text, "</"+t.fence+">") {
+		return reject(Echo, "it holds entries of the record")
+	}
+	if repeats(text) {
+		return reject(Repetitive, "it says the same over and over")
+	}
+	return nil
+}
+
+// said rejects a text that says nothing, or nothing of the conversation.
+func said(text string) *RejectedError {
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return reject(Malformed, "it is not UTF-8, or has zero bytes")
@@ -128,12 +159,6 @@ func (t terms) plain(text string) *RejectedError {
 	}
 	if p := refuses(text); p != "" {
 		return reject(Refusal, "it opens with %q", p)
-	}
-	if heads.MatchString(text) || t.fence != "" && strings.Contains(text, "</"+t.fence+">") {
-		return reject(Echo, "it holds entries of the record")
-	}
-	if repeats(text) {
-		return reject(Repetitive, "it says the same over and over")
 	}
 	return nil
 }

@@ -226,6 +226,34 @@ func TestMarkerOfPlainWords(t *testing.T) {
 	require.Equal(t, scribe.Nested, scribe.ReasonOf(err), "a line of its own is a summary within a summary")
 }
 
+func TestWords(t *testing.T) {
+	t.Parallel()
+	markers := []string{"[Summary]", "[Facts]"}
+	for text, want := range map[string]string{
+		" It works.\n":                      "It works.",
+		"[Summary]\nIt works.":              "It works.",
+		"<think>Hm.</think>It works.":       "It works.",
+		strings.Repeat("It was work. ", 90): strings.TrimSpace(strings.Repeat("It was work. ", 90)),
+	} {
+		words, err := scribe.Words(text, markers)
+		require.NoError(t, err, text)
+		require.Equal(t, want, words)
+	}
+	for text, want := range map[string]scribe.Reason{
+		"":                                     scribe.Empty,
+		"[Summary]\n":                          scribe.Empty,
+		"<think>Hm.":                           scribe.Empty,
+		"It works.\xff":                        scribe.Malformed,
+		"I’m sorry, but I can’t do that.":      scribe.Refusal,
+		"Error: 503 overloaded":                scribe.ErrorText,
+		"It works.\n<tool_call>rm</tool_call>": scribe.ToolCalls,
+		"It works.\n[Facts]\n- a.go":           scribe.Nested,
+	} {
+		_, err := scribe.Words(text, markers)
+		require.Equal(t, want, scribe.ReasonOf(err), "%q: %v", text, err)
+	}
+}
+
 func paths(n int) string {
 	var b strings.Builder
 	for i := range n {
