@@ -254,8 +254,10 @@ func (j *job) write(ctx context.Context, all *spent) (p *product, how string, er
 			return p, "by rules", nil
 		}
 	}
-	if p, err = j.shorter(j.extract(), ledger); err == nil {
-		return p, "as an extract, since no summary of them is shorter", nil
+	if t := j.extract(); t.words != "" || ledger != "" {
+		if p, err = j.shorter(t, ledger); err == nil {
+			return p, "as an extract, since no summary of them is shorter", nil
+		}
 	}
 	if p, err = j.note(); err == nil {
 		return p, "left out, since no summary of them is shorter", nil
