@@ -3,6 +3,8 @@ package summarize_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,40 +79,87 @@ func TestFlushedLater(t *testing.T) {
 	require.Equal(t, len(h)-len(view)+1, flushed, "what the first attempt could not keep")
 }
 
-// Chunks of a call that is made again are those that were made for it.
+// filler is so much text that a message of it is worth folding.
+var filler = strings.Repeat("The build reads its cache. ", 60)
+
+// said returns an answer.
+func said(text string) message.Message { return message.Assistant(message.Text{Text: text}) }
+
+// Chunks of a call that is made again are those that were made for it, though a
+// message was left that was not worth a summary.
 func TestChunksOnce(t *testing.T) {
 	t.Parallel()
 	small := writer("It was read.")
-	mw := summarize.New(small.Model(), summarize.Options{Strategy: summarize.Chunks(3), Sections: []string{}})
-	h := history(12)
+	mw := summarize.New(small.Model(), summarize.Options{Strategy: summarize.Chunks(3), Keep: 2, Sections: []string{}})
+	h := []message.Message{message.User("Why?")}
+	for range 6 {
+		h = append(h, said(filler))
+	}
+	h = append(h, said("Well."), message.User("And now?"), said("I look."))
 	first, _ := fold(t, mw, h)
-	asked := len(small.Requests())
-	require.Greater(t, asked, 3)
+	require.True(t, contains(first, said("Well.")), "it is not worth a summary")
+	require.Len(t, first, 6, "two summaries")
+	require.Len(t, small.Requests(), 2)
 	again, events := fold(t, mw, h)
 	require.NoError(t, middlewaretest.Same(first, again))
 	require.Empty(t, events)
-	require.Len(t, small.Requests(), asked, "nothing is paid twice")
+	require.Len(t, small.Requests(), 2, "nothing is paid twice")
 }
 
 // There is one summary, also where it stands among what KeepTokens keeps, and a
-// question before it is not the last one any more.
+// question before it gives way to it.
 func TestOneSummaryBehindAQuestion(t *testing.T) {
 	t.Parallel()
-	h := history(8) // ends with a long turn, whose question stays before the summary
-	small := writer(good)
-	mw := summarize.New(small.Model(), summarize.Options{KeepTokens: 1200})
+	mw := summarize.New(writer("It was read.").Model(), summarize.Options{KeepTokens: 800, Sections: []string{}})
+	h := []message.Message{message.User("Why?"), said(filler), message.User("Look: " + strings.Repeat(filler, 4)), said(filler + filler), said("Done.")}
 	view, _ := fold(t, mw, h)
-	at := -1
-	for i := range view {
-		if !contains(h, view[i]) {
-			at = i
-		}
-	}
-	require.Equal(t, message.RoleUser, view[at-1].Role, "the summary stands behind the question: %d", at)
-	h = append(h[:len(h):len(h)], message.User("And the weekly one?"))
+	require.Equal(t, []bool{true, true, false, true}, stays(view, h), "the last question stays before the summary")
+	h = append(h, message.User("And now?"))
 	view, _ = fold(t, mw, h)
-	summaryIn(t, view, h)
-	require.False(t, contains(view, h[len(h)-2-len(view)]), "something was folded")
+	require.Equal(t, []bool{true, false, true, true}, stays(view, h), "one summary stands for it as well")
+}
+
+// stays tells which messages of a view are of the history.
+func stays(view, h []message.Message) (out []bool) {
+	for _, m := range view {
+		out = append(out, contains(h, m))
+	}
+	return out
+}
+
+// A system message more at the top voids nothing that was made in a dry run.
+func TestDryRunUnderAnotherSystemMessage(t *testing.T) {
+	t.Parallel()
+	small := writer(good)
+	mw := summarize.New(small.Model(), summarize.Options{})
+	h := history(8)
+	_, err := middleware.Draft(t.Context(), mw, forced(h))
+	require.NoError(t, err)
+	h = slices.Concat([]message.Message{message.System("Today is Monday.")}, h)
+	view, _ := fold(t, mw, h)
+	require.Contains(t, summaryIn(t, view, h).Text(), good)
+	require.Len(t, small.Requests(), 1)
+}
+
+// However little is new, an earlier summary does not have to shrink for it.
+func TestEarlierKeepsItsRoom(t *testing.T) {
+	t.Parallel()
+	words := strings.Repeat("Much was found out about the build. ", 40)
+	var room []int
+	mw := summarize.New(nil, summarize.Options{Keep: 2, Summarizer: func(_ context.Context, f *summarize.Fold) (string, error) {
+		for _, e := range f.Earlier {
+			room = append(room, f.Tokens-f.Count(e))
+		}
+		return words, nil
+	}})
+	h := []message.Message{message.User("Why?"), said(strings.Repeat(filler, 4)), said(strings.Repeat(filler, 4)), message.User("And?"), said("Well.")}
+	fold(t, mw, h)
+	h = append(h, said(filler[:len(filler)/2]), said("So."), said("Then."))
+	view, events := fold(t, mw, h)
+	require.NotContains(t, kinds(events), middleware.Rejected)
+	require.Contains(t, summaryIn(t, view, h).Text(), strings.TrimSpace(words))
+	require.Len(t, room, 1)
+	require.GreaterOrEqual(t, room[0], 0, "tokens that are left beside the earlier words")
 }
 
 // A summary names the archive that its own chain has, though another chain of the

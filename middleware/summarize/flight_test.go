@@ -126,11 +126,12 @@ func TestWaitsForPreparation(t *testing.T) {
 		h := history(24)[:20]
 		_, events := apply(t, mw, h)
 		require.Equal(t, []middleware.EventKind{middleware.Advised}, kinds(events))
+		synctest.Wait() // it is being prepared
 		var all sync.WaitGroup
 		var sent *middleware.Request
 		var err error
 		all.Go(func() { sent, _, err = middleware.Apply(t.Context(), mw, forced(h)) })
-		synctest.Wait() // for what is being prepared
+		synctest.Wait() // the call waits for that
 		close(gate)
 		all.Wait()
 		bg.Wait()
