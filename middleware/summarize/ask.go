@@ -76,12 +76,30 @@ func (j *job) attempt(ctx context.Context, f *Fold) (words string, err error) {
 			err = fmt.Errorf("summariser panicked: %v", r)
 		}
 	}()
+	own := ctx
 	if j.Timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, j.Timeout)
+		own, stop = context.WithTimeout(ctx, j.Timeout)
 		defer stop()
 	}
-	return j.Summarizer(ctx, f)
+	if words, err = j.Summarizer(own, f); err != nil && own.Err() != nil && ctx.Err() == nil {
+		err = unavailable(fmt.Errorf("no answer within %v", j.Timeout))
+	}
+	return words, notCalledOff(ctx, err)
+}
+
+// notCalledOff returns the error of a function of the caller. One of a context that
+// is not that of the call says that the function gave up, and must not look as if
+// the call had been called off.
+func notCalledOff(ctx context.Context, err error) error {
+	if ctx.Err() == nil && middleware.KindOf(err) == middleware.Canceled {
+		return unavailable(fmt.Errorf("it gave up: %v", err)) //nolint:errorlint // it must not be found in it
+	}
+	return err
+}
+
+func unavailable(err error) error {
+	return &middleware.Error{Kind: middleware.Unavailable, Op: Name, Err: err}
 }
 
 // accept returns the words of a text, or why it cannot be taken.

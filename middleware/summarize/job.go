@@ -291,7 +291,7 @@ func (j *job) asks() bool {
 func (j *job) custom(ctx context.Context) (*product, string, error) {
 	msgs, err := j.Strategy.make(ctx, j.fold)
 	if err != nil {
-		return nil, "", err
+		return nil, "", notCalledOff(ctx, err)
 	}
 	msgs = slices.Clone(msgs)
 	if !j.handle.IsZero() { // or nothing would lead to what is gone

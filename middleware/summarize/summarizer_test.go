@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -77,4 +78,42 @@ func TestSummarizerFailsOnce(t *testing.T) {
 	require.Contains(t, text, "All is well.")
 	require.NotContains(t, text, "half")
 	require.NotContains(t, text, "sk-4711")
+}
+
+// A function of the caller that takes too long, or gives up by itself, fails the
+// fold, and does not look as if the call had been called off.
+func TestSummarizerGivesUp(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	hangs := func(ctx context.Context, _ *summarize.Fold) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	givesUp := func(context.Context, *summarize.Fold) (string, error) { return "", context.Canceled }
+	custom := summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) { return nil, context.Canceled })
+	for name, c := range map[string]struct {
+		opts summarize.Options
+		says string
+	}{
+		"takes too long":            {summarize.Options{Summarizer: hangs, Timeout: time.Nanosecond}, "no answer within 1ns"},
+		"takes too long, in chunks": {summarize.Options{Summarizer: hangs, Timeout: time.Nanosecond, Strategy: summarize.Chunks(5)}, "no answer within 1ns"},
+		"gives up":                  {summarize.Options{Summarizer: givesUp}, "it gave up"},
+		"gives up, in chunks":       {summarize.Options{Summarizer: givesUp, Strategy: summarize.Chunks(5)}, "it gave up"},
+		"a strategy gives up":       {summarize.Options{Strategy: custom}, "it gave up"},
+	} {
+		c.opts.NoFallback, c.opts.Strict = true, true
+		_, _, err := middleware.Apply(t.Context(), summarize.New(nil, c.opts), forced(h))
+		require.ErrorContains(t, err, c.says, name)
+		require.Equal(t, middleware.Unavailable, middleware.KindOf(err), name)
+		require.NotErrorIs(t, err, context.Canceled, name)
+		require.NotErrorIs(t, err, context.DeadlineExceeded, name)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	waits := func(ctx context.Context, f *summarize.Fold) (string, error) {
+		cancel()
+		return hangs(ctx, f)
+	}
+	_, _, err := middleware.Apply(ctx, summarize.New(nil, summarize.Options{Summarizer: waits, NoFallback: true, Strict: true}), forced(h))
+	require.ErrorIs(t, err, context.Canceled, "the call itself was called off")
 }
