@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,6 +28,56 @@ func TestRulesAskNobody(t *testing.T) {
 	require.Empty(t, small.Requests())
 	require.Empty(t, live.Requests())
 	require.NotContains(t, kinds(events), middleware.Attempted)
+}
+
+// Of a very short summary no headings are wanted: they would leave no room.
+func TestShortSummaryWithoutHeadings(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	for most, taken := range map[int]bool{199: true, 200: false} {
+		small := writer("All is well.")
+		view, _ := fold(t, summarize.New(small.Model(), summarize.Options{SummaryTokens: most}), h)
+		require.Equal(t, taken, strings.Contains(summaryIn(t, view, h).Text(), "All is well."), "%d tokens", most)
+		asked := small.Requests()[0].Messages
+		require.Equal(t, !taken, strings.Contains(asked[len(asked)-1].Text(), "## Key objectives"), "%d tokens", most)
+	}
+}
+
+// The model of the conversation is asked with a record, where the conversation
+// shows what the summary shall leave out, or has no room for one message more.
+func TestSuffixIsNotPossible(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	d, err := middleware.Draft(t.Context(), middleware.Chain(), forced(h))
+	require.NoError(t, err)
+	wide, narrow := &middleware.Budget{Window: 100_000}, &middleware.Budget{Window: d.After.Tokens() + 1200}
+	for name, c := range map[string]struct {
+		strategy summarize.Strategy
+		budget   *middleware.Budget
+		suffix   bool
+	}{
+		"all of it":             {summarize.Whole(), wide, true},
+		"in a known window":     {summarize.Whole(), narrow, false},
+		"the newest alone":      {summarize.OnlyLast(4), wide, false},
+		"the newest, and all":   {summarize.OnlyLast(100), wide, true},
+		"in parts":              {summarize.Chunks(6), wide, false},
+		"since a time, and all": {summarize.Since(time.Unix(1, 0)), wide, true},
+	} {
+		for _, own := range []bool{false, true} {
+			live := writer(good)
+			var model middleware.Model
+			if own {
+				model = live.Model()
+			}
+			mw := summarize.New(model, summarize.Options{Live: live.Model(), Mode: summarize.Suffix, Strategy: c.strategy})
+			_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}, Model: "in-house", Budget: c.budget})
+			require.NoError(t, err)
+			for _, req := range live.Requests() {
+				require.Equal(t, c.suffix, len(req.Messages) > 2, "%s, %v", name, own)
+			}
+			require.NotEmpty(t, live.Requests(), name)
+		}
+	}
 }
 
 // The reserve is no less than that of the budget, and no less than the option says.

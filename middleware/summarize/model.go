@@ -26,7 +26,9 @@ const (
 	// Suffix asks [Options.Live] in the live conversation, by one more message at
 	// its end, so that the provider's prompt cache holds the rest. Where that is not
 	// possible, it is as Fresh: where a summary is wanted of a part alone, or the
-	// conversation has no room for the message.
+	// conversation has no room for the message. Call options that belong to the cached
+	// prefix, as of thinking, have to be given by [Options.PassParams] or
+	// [Options.Params].
 	Suffix
 
 	// Fresh gives a model a record of the messages as data, with tools and media as
@@ -104,9 +106,6 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 		b.Main.Window = budget.Window
 	}
 	b.Cold = cold(v)
-	if j.model != nil && !j.alone() {
-		b.Main = scribe.Author{}
-	}
 	if !j.alone() {
 		b.Mode = scribe.Fresh
 	}
