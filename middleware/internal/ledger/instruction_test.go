@@ -1,11 +1,16 @@
 package ledger_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/ledger"
+	"github.com/laconic-go/laconic/middleware/internal/prose"
 )
 
 func TestInstructions(t *testing.T) {
@@ -148,4 +153,27 @@ func TestLongInstructions(t *testing.T) {
 		}
 	}
 	require.Empty(t, text(user(strings.Repeat("Lorem ipsum. ", 5_000)+"Never touch it. "+strings.Repeat("Lorem ipsum. ", 5_000))), "the middle of a long text is not read")
+}
+
+// TestProhibitionsWithoutRoom shows that the newest stay, and that it is said that
+// there were others; also once the section has been read back.
+func TestProhibitionsWithoutRoom(t *testing.T) {
+	t.Parallel()
+	var h []message.Message
+	for i := range 60 {
+		h = append(h, message.User(fmt.Sprintf("Never touch the module number %d, since it belongs to team %d.", i, i*7)))
+	}
+	for language, note := range map[prose.Language]string{prose.English: "- (there are older ones, for which there is no room)", prose.Chinese: "- (还有更早的,此处放不下)"} {
+		o := ledger.Options{Language: language}
+		got := strings.Split(ledger.Collect(h).Text(o), "\n")
+		require.Equal(t, note, got[2], "above the newest, which stay")
+		require.Equal(t, "- Never touch the module number 59, since it belongs to team 413.", got[len(got)-1])
+		l := &ledger.Ledger{}
+		l.Resume(strings.Join(got, "\n"))
+		l.Add([]message.Message{message.User("Do not push.")})
+		again := l.Text(o)
+		require.Equal(t, 1, strings.Count(again, note), "it is said once: %s", again)
+		require.True(t, strings.HasSuffix(again, "- Do not push."), again)
+	}
+	require.NotContains(t, ledger.Collect(h[:10]).Text(ledger.Options{}), "older", "all have room")
 }
