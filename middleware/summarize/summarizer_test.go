@@ -52,14 +52,13 @@ func TestSummarizerIsJudged(t *testing.T) {
 		require.NoError(t, middlewaretest.Same(h, view), "%s: all is as it was", name)
 	}
 
-	// A header that was copied to the top is no fault, nor is a text that repeats itself.
+	// A header that was copied to the top is no fault, nor are its words elsewhere.
+	const words = "Record of a build: all is well."
 	view, events := fold(t, summarize.New(nil, summarize.Options{
-		Header: "Record", Summarizer: func(context.Context, *summarize.Fold) (string, error) {
-			return "Record\nRecord of a build: all is well.", nil
-		},
+		Header: "Record", Summarizer: func(context.Context, *summarize.Fold) (string, error) { return "Record\n" + words, nil },
 	}), h)
 	require.NotContains(t, kinds(events), middleware.Rejected)
-	require.Equal(t, "Record\nRecord of a build: all is well.", summaryIn(t, view, h).Parts[0].(message.Text).Text)
+	require.Equal(t, "Record\n"+words, summaryIn(t, view, h).Parts[0].(message.Text).Text)
 }
 
 // A summariser that fails once is asked again, and what its error says stays out
