@@ -42,7 +42,7 @@ func reasons(events []middleware.Event) (out []string) {
 // conversation, which has nearly all of it in its cache, or another one.
 func TestModeByTablePrices(t *testing.T) {
 	t.Parallel()
-	now := time.Now()
+	now := time.Unix(1_000_000, 0)
 	for name, c := range map[string]struct {
 		live, small string
 		rounds      int
@@ -69,6 +69,7 @@ func TestModeByTablePrices(t *testing.T) {
 			if c.small == "" {
 				mw = summarize.New(nil, opts)
 			}
+			mw = middleware.With(middleware.Env{Clock: func() time.Time { return now }}, mw)
 			_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}, Model: c.live})
 			require.NoError(t, err)
 			require.Equal(t, c.suffix, len(big.Requests()) == 1, "asked in the conversation itself: %v", events)
