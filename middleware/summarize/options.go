@@ -70,8 +70,9 @@ type Options struct {
 	// Strategy says how what is folded becomes summaries. Zero: [Whole].
 	Strategy Strategy
 
-	// Summarizer writes the words in place of the model given to [New]. nil: the
-	// model does, and rules where there is none.
+	// Summarizer writes the words in place of the model given to [New]. What it
+	// writes is judged as the text of a model is, but for Sections. nil: the model
+	// does, and rules where there is none.
 	Summarizer Summarizer
 
 	// Model is the name of the model given to [New], by which the table of models
@@ -129,8 +130,8 @@ type Options struct {
 
 	// NoFallback makes a fold fail where the model, or Summarizer, gives no summary
 	// that can be taken: the view stays as it was, an event says why, and under
-	// Strict the call fails, both with [ErrNoSummary]. Else a summary by rules is taken, or if that does not
-	// help either, a note of what was left out.
+	// Strict the call fails, both with [ErrNoSummary]. Else a summary by rules is
+	// taken, or if that does not help either, a note of what was left out.
 	NoFallback bool
 
 	// Parallel is how many summaries are written at a time, where the strategy
