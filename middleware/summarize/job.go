@@ -254,8 +254,10 @@ func (j *job) write(ctx context.Context, all *spent) (p *product, how string, er
 			return p, "by rules", nil
 		}
 	}
-	if p, err = j.shorter(j.extract(), ledger); err == nil {
-		return p, "as an extract, since no summary of them is shorter", nil
+	if t := j.extract(); t.words != "" || ledger != "" {
+		if p, err = j.shorter(t, ledger); err == nil {
+			return p, "as an extract, since no summary of them is shorter", nil
+		}
 	}
 	if p, err = j.note(); err == nil {
 		return p, "left out, since no summary of them is shorter", nil
@@ -289,7 +291,7 @@ func (j *job) empty() bool { return len(j.fold.Messages) == 0 && len(j.fold.Earl
 func (j *job) custom(ctx context.Context) (*product, string, error) {
 	msgs, err := j.Strategy.make(ctx, j.fold)
 	if err != nil {
-		return nil, "", err
+		return nil, "", notCalledOff(ctx, err)
 	}
 	msgs = slices.Clone(msgs)
 	if !j.handle.IsZero() { // or nothing would lead to what is gone

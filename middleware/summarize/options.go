@@ -70,8 +70,9 @@ type Options struct {
 	// Strategy says how what is folded becomes summaries. Zero: [Whole].
 	Strategy Strategy
 
-	// Summarizer writes the words in place of the model given to [New]. nil: the
-	// model does, and rules where there is none.
+	// Summarizer writes the words in place of the model given to [New]. What it
+	// writes is judged as the text of a model is, but for Sections. nil: the model
+	// does, and rules where there is none.
 	Summarizer Summarizer
 
 	// Model is the name of the model given to [New], by which the table of models

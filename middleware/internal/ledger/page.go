@@ -62,6 +62,24 @@ func (p *page) take(s section, others int) (all bool) {
 	return all
 }
 
+// confess says above the lines of the section that was taken that there are older
+// ones, which leave room for it: but for the newest.
+func (p *page) confess(note string) {
+	if len(p.taken) == 0 {
+		return
+	}
+	s := &p.taken[0]
+	cost := p.cost("- " + note)
+	for len(s.lines) > 1 && p.room < cost {
+		p.room += p.cost("- " + s.lines[0].text)
+		s.lines = s.lines[1:]
+	}
+	if p.room >= cost && s.lines[0].text != note {
+		s.lines = slices.Insert(s.lines, 0, line{text: note})
+		p.room -= cost
+	}
+}
+
 // fitting returns how many of the newest lines of a section fit into so many
 // tokens, and what they take.
 func (p *page) fitting(s section, most int) (n, cost int) {

@@ -139,6 +139,9 @@ func TestProhibitionsComeFirst(t *testing.T) {
 			require.NotContains(t, text, "\nErrors:")
 			require.NotContains(t, text, "\nFiles ")
 		}
+		if told := strings.Count(text, "- Never touch file"); missing && told > 1 {
+			require.Contains(t, text, "there are older ones", "no prohibition leaves without a word: %q", text)
+		}
 	})
 }
 
