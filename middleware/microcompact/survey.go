@@ -22,7 +22,7 @@ type survey struct {
 	gone   []digest.Result // results of which nothing stays, if they may leave facts
 
 	keep keep
-	kept []store.Content // what the next edit takes out
+	kept []*store.Named // what the next edit takes out
 
 	last short // the newest placeholder for text: pages of one length follow one another
 }
