@@ -152,7 +152,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	for _, n := range t.leadToks {
 		cl.tokens += n
 	}
-	cl.guard = newGuard(t.body, t.whole)
+	cl.guard = t.guard
 	if err := c.recall(ctx, req, cl); err != nil {
 		return nil, err
 	}
