@@ -270,6 +270,9 @@ func (l list) cuts(from int) []cut {
 		if l[i].Kind != Fold {
 			continue
 		}
+		if out == nil {
+			out = make([]cut, 0, len(l)-i)
+		}
 		for k, r := range l[i].Runs {
 			if r.First < from {
 				continue

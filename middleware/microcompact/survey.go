@@ -112,9 +112,8 @@ func (s *survey) edit(i, from int) {
 		s.edits = make([]middleware.Edit, 0, (s.end-i)/2+1) // a round has two messages at least
 		s.arena = slices.Grow(s.arena, cap(s.edits))
 	}
-	e := middleware.RewriteOf(i, s.arena[from:len(s.arena):len(s.arena)]...)
-	e.Archive, s.kept = s.kept, nil
-	s.edits = append(s.edits, e)
+	s.edits = append(s.edits, middleware.RewriteOf(i, s.arena[from:len(s.arena):len(s.arena)]...))
+	s.edits[len(s.edits)-1].Archive, s.kept = s.kept, nil
 }
 
 // said shortens arguments and text of a message with calls.
