@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -89,7 +88,7 @@ func (p *passage) check(in recallArgs) (find finder, problem string) {
 	case strings.Contains(in.Search, "\n"):
 		return nil, "search has a line break, want text that stands in one line"
 	case in.Search != "":
-		return func(line string) int { return strings.Index(line, in.Search) }, ""
+		return findText(in.Search), ""
 	case in.Pattern == "":
 		return nil, ""
 	}
@@ -97,16 +96,11 @@ func (p *passage) check(in recallArgs) (find finder, problem string) {
 	if len(in.Pattern) > longest {
 		return nil, fmt.Sprintf("pattern has %d bytes, want at most %d", len(in.Pattern), longest)
 	}
-	re, err := regexp.Compile(in.Pattern)
+	find, err := findPattern(in.Pattern)
 	if err != nil {
 		return nil, fmt.Sprintf("pattern: %v; want RE2 syntax, or plain text in search", err)
 	}
-	return func(line string) int {
-		if at := re.FindStringIndex(line); at != nil {
-			return at[0]
-		}
-		return -1
-	}, ""
+	return find, ""
 }
 
 // page returns the lines from a spot on, as many as fit.
@@ -155,10 +149,11 @@ func (p *passage) line(line string, at spot, width int) (string, int) {
 	return shown, at.column
 }
 
-// runeStart returns where the rune begins that the byte at column is of.
+// runeStart returns where the rune begins that the byte at column is of. A byte
+// that is no UTF-8 is for itself.
 func runeStart(line string, column int) int {
-	for at := column; at > column-utf8.UTFMax && at > 0 && at < len(line); at-- {
-		if utf8.RuneStart(line[at]) {
+	for at := column - 1; at >= 0 && at > column-utf8.UTFMax; at-- {
+		if _, size := utf8.DecodeRuneInString(line[at:]); at+size > column {
 			return at
 		}
 	}

@@ -118,24 +118,28 @@ func TestRecallParts(t *testing.T) {
 	}
 	tight := keep(t, s, hits+strings.Repeat("a", 20)+"\nb\n")
 	ends := keep(t, s, "END"+strings.Repeat("-", 1000)+"END")
+	chinese, broken := keep(t, s, "订单"), keep(t, s, "a\xbf\xbfb and much that is text")
 	for name, c := range map[string]struct {
 		args args
 		want string
 	}{
-		"all that fits": {args{"handle": log}, "[lines 1-93 of 900 of " + log + "; more: from=94]\n" + strings.TrimSuffix(numbered(93), "\n")},
-		"lines":         {args{"handle": log, "from": 499, "to": 501}, "[lines 499-501 of 900 of " + log + "]\nline 499\nline 500: ERROR\nline 501"},
-		"from":          {args{"handle": log, "from": 899}, "[lines 899-900 of 900 of " + log + "]\nline 899\nline 900"},
-		"to":            {args{"handle": log, "to": 2}, "[lines 1-2 of 900 of " + log + "]\nline 1\nline 2"},
-		"to too far":    {args{"handle": log, "from": 900, "to": 5000}, "[lines 900-900 of 900 of " + log + "]\nline 900"},
-		"search":        {args{"handle": log, "search": "ERROR"}, "[1 matching in lines 1-900 of 900 of " + log + "]\n498- line 498\n499- line 499\n500: line 500: ERROR\n501- line 501\n502- line 502"},
-		"pattern":       {args{"handle": log, "pattern": "line (1|3|9|900)$"}, "[4 matching in lines 1-900 of 900 of " + log + "]\n1: line 1\n2- line 2\n3: line 3\n4- line 4\n5- line 5\n--\n7- line 7\n8- line 8\n9: line 9\n10- line 10\n11- line 11\n--\n898- line 898\n899- line 899\n900: line 900"},
-		"end of a line": {args{"handle": log, "pattern": "(?i)error$"}, "[1 matching in lines 1-900 of 900 of " + log + "]\n498- line 498\n499- line 499\n500: line 500: ERROR\n501- line 501\n502- line 502"},
-		"in some lines": {args{"handle": log, "search": "line 90", "from": 91, "to": 899}, "[no match in lines 91-899 of 900 of " + log + "; case counts, unless a pattern begins with (?i)]"},
-		"no match":      {args{"handle": log, "search": "error"}, "[no match in lines 1-900 of 900 of " + log + "; case counts, unless a pattern begins with (?i)]"},
-		"long line":     {args{"handle": long}, "[lines 1-3 of 3 of " + long + "]\nshort\n" + line[:125] + " […4084 more bytes: from=2 column=126]\nlast"},
-		"the long line": {args{"handle": long, "from": 2, "to": 2}, "[lines 2-2 of 3 of " + long + "]\n" + line[:660] + " […3549 more bytes: from=2 column=661]"},
-		"its middle":    {args{"handle": long, "from": 2, "column": 2102}, "[lines 2-3 of 3 of " + long + "]\n" + line[2101:2761] + " […1448 more bytes: from=2 column=2762]\nlast"},
-		"in a letter":   {args{"handle": long, "from": 2, "to": 2, "column": 4206}, "[lines 2-2 of 3 of " + long + "]\né\"},"},
+		"in the first letter":  {args{"handle": chinese, "column": 3}, "[lines 1-1 of 1 of " + chinese + "]\n订单"},
+		"in the second letter": {args{"handle": chinese, "column": 5}, "[lines 1-1 of 1 of " + chinese + "]\n单"},
+		"in what is no letter": {args{"handle": broken, "column": 3}, "[lines 1-1 of 1 of " + broken + "]\n\\xbfb and much that is text"},
+		"all that fits":        {args{"handle": log}, "[lines 1-93 of 900 of " + log + "; more: from=94]\n" + strings.TrimSuffix(numbered(93), "\n")},
+		"lines":                {args{"handle": log, "from": 499, "to": 501}, "[lines 499-501 of 900 of " + log + "]\nline 499\nline 500: ERROR\nline 501"},
+		"from":                 {args{"handle": log, "from": 899}, "[lines 899-900 of 900 of " + log + "]\nline 899\nline 900"},
+		"to":                   {args{"handle": log, "to": 2}, "[lines 1-2 of 900 of " + log + "]\nline 1\nline 2"},
+		"to too far":           {args{"handle": log, "from": 900, "to": 5000}, "[lines 900-900 of 900 of " + log + "]\nline 900"},
+		"search":               {args{"handle": log, "search": "ERROR"}, "[1 matching in lines 1-900 of 900 of " + log + "]\n498- line 498\n499- line 499\n500: line 500: ERROR\n501- line 501\n502- line 502"},
+		"pattern":              {args{"handle": log, "pattern": "line (1|3|9|900)$"}, "[4 matching in lines 1-900 of 900 of " + log + "]\n1: line 1\n2- line 2\n3: line 3\n4- line 4\n5- line 5\n--\n7- line 7\n8- line 8\n9: line 9\n10- line 10\n11- line 11\n--\n898- line 898\n899- line 899\n900: line 900"},
+		"end of a line":        {args{"handle": log, "pattern": "(?i)error$"}, "[1 matching in lines 1-900 of 900 of " + log + "]\n498- line 498\n499- line 499\n500: line 500: ERROR\n501- line 501\n502- line 502"},
+		"in some lines":        {args{"handle": log, "search": "line 90", "from": 91, "to": 899}, "[no match in lines 91-899 of 900 of " + log + "; case counts, unless a pattern begins with (?i)]"},
+		"no match":             {args{"handle": log, "search": "error"}, "[no match in lines 1-900 of 900 of " + log + "; case counts, unless a pattern begins with (?i)]"},
+		"long line":            {args{"handle": long}, "[lines 1-3 of 3 of " + long + "]\nshort\n" + line[:125] + " […4084 more bytes: from=2 column=126]\nlast"},
+		"the long line":        {args{"handle": long, "from": 2, "to": 2}, "[lines 2-2 of 3 of " + long + "]\n" + line[:660] + " […3549 more bytes: from=2 column=661]"},
+		"its middle":           {args{"handle": long, "from": 2, "column": 2102}, "[lines 2-3 of 3 of " + long + "]\n" + line[2101:2761] + " […1448 more bytes: from=2 column=2762]\nlast"},
+		"in a letter":          {args{"handle": long, "from": 2, "to": 2, "column": 4206}, "[lines 2-2 of 3 of " + long + "]\né\"},"},
 		"in a long line": {args{"handle": long, "search": "99"}, "[1 matching in lines 1-3 of 3 of " + long + "]\n1- short\n2 (column 2075): " + line[2074:2199] +
 			" […2010 more bytes: from=2 column=2200]\n3- last"},
 		"no room for a line beside": {args{"handle": tight, "search": "m"}, "[7 matching in lines 1-9 of 9 of " + tight + "]\n" + strings.TrimSuffix(labelled, "\n")},
@@ -276,6 +280,76 @@ func TestSearchStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := agent.Recall(goneAway{s, cancel}).Call(ctx, `{"handle": "`+keep(t, s, numbered(10))+`", "search": "x"}`)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// impatient is a context that is done after it was looked at so often.
+type impatient struct {
+	context.Context //nolint:containedctx // it is one
+	looks           int
+}
+
+func (c *impatient) Err() error {
+	c.looks--
+	if c.looks < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// A result in one line may be large, and an expression slow: a search ends with
+// its context also in the middle of a line.
+func TestSearchOfOneLineStopsWithItsContext(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	h := keep(t, s, strings.Repeat("lorem ipsüm ", 1<<18)+strings.Repeat("éü", 1<<18)+"z") // from é on, an odd number of bytes
+	for _, pattern := range []string{"(x+x+)+y|([a-zü ]{50}){10}Q", "[qw]$", "x*", "[lm]", "é[éQ]"} {
+		ctx := &impatient{Context: t.Context(), looks: 5}
+		parts, err := agent.Recall(s).Call(ctx, fmt.Sprintf(`{"handle": %q, "pattern": %q}`, h, pattern))
+		require.ErrorIs(t, err, context.DeadlineExceeded, pattern)
+		require.Nil(t, parts)
+		require.Greater(t, ctx.looks, -100, "%s: what has ended is not searched on", pattern)
+	}
+}
+
+// What an expression begins or ends with may be anything, as models like to write
+// it: what is shown of a long line is where the rest matches.
+func TestPatternThatAllowsAnythingAround(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	long := strings.Repeat(`{"id":7},`, 4_000)
+	h := keep(t, s, "first\n"+long+`{"total":99.5},`+long)
+	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	want := ask(t, tool, args{"handle": h, "pattern": "total.:[0-9]"})
+	require.Contains(t, want, `{"total":99.5}`)
+	for _, pattern := range []string{
+		".*total.:[0-9]", ".*total.:[0-9].*", "^.*total.:[0-9]", "total.:[0-9].*", ".*?total.:[0-9].*?", ".*.*total.:[0-9]", "(?s).*total.:[0-9]", "(?i).*TOTAL.:[0-9].*",
+	} {
+		require.Equal(t, want, ask(t, tool, args{"handle": h, "pattern": pattern}), pattern)
+	}
+	for pattern, n := range map[string]int{".*": 2, "^.*": 2, ".*.*": 2, ".*$": 2, "^first.*": 1, "^.*t$": 1, ".+t": 2, "^total": 0, "total$": 0} {
+		answer := ask(t, tool, args{"handle": h, "pattern": pattern})
+		if n == 0 {
+			require.Contains(t, answer, "no match", pattern)
+			continue
+		}
+		require.Contains(t, answer, fmt.Sprintf("[%d matching in", n), pattern)
+	}
+}
+
+// A long line is matched in another way than a short one, and to the same effect.
+func TestPatternsInLongLines(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	pad := strings.Repeat("—", 30_000)
+	long := keep(t, s, "foo"+pad+"xfoo bar")
+	for pattern, want := range map[string]string{
+		"foo": "1: foo", "^foo": "1: foo", "xfo+": "—xfoo bar", "f[o]{2} bar$": "—xfoo bar", `bar\z`: "—xfoo bar", "(?:x|y)foo": "—xfoo bar",
+		"(?i)XFOO": "—xfoo bar",
+		`^xfoo`:    "no match", `\Axfoo`: "no match", `(?:^)xfoo`: "no match", `(?s:^)xfoo bar$`: "no match", `\bxfoo`: "—xfoo bar", `\bbar`: "—xfoo bar", `\bfoo bar`: "no match", "fooo": "no match",
+	} {
+		require.Contains(t, ask(t, tool, args{"handle": long, "pattern": pattern}), want, pattern)
+	}
 }
 
 var (

@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// finder returns where in a line the first match begins, or -1.
-type finder func(line string) int
-
 // around is how many lines are shown before and behind one that matches.
 const around = 2
 
@@ -42,12 +39,16 @@ func (p *passage) search(ctx context.Context, from spot, to int, find finder) (s
 		if n == from.line {
 			at.column = from.column
 		}
-		if find(line[at.column:]) < 0 {
+		match := find(ctx, line[at.column:])
+		if match < 0 {
 			h.miss(n, line)
 			continue
 		}
 		found++
-		h.hit(at, line)
+		h.hit(ctx, at, line, match)
+	}
+	if err := ctx.Err(); err != nil { // the last line was perhaps not searched to its end
+		return "", err
 	}
 	where := fmt.Sprintf("lines %d-%d of %d of %s", from.line+1, to+1, p.total, p.handle)
 	if found == 0 {
@@ -77,13 +78,10 @@ func (h *hits) miss(n int, line string) {
 	h.before = append(h.before, line)
 }
 
-// hit shows a line that matches: all of it, or what is around each match.
-func (h *hits) hit(at spot, line string) {
-	for h.next == nil {
-		match := h.find(line[at.column:])
-		if match < 0 {
-			return
-		}
+// hit shows a line that matches: all of it, or what is around each match. The
+// first one is so many bytes behind the spot.
+func (h *hits) hit(ctx context.Context, at spot, line string, match int) {
+	for h.next == nil && match >= 0 {
 		from := at
 		if match > h.width()/2 {
 			from.column = runeStart(line, at.column+match-h.width()/4)
@@ -99,6 +97,7 @@ func (h *hits) hit(at spot, line string) {
 			return
 		}
 		at.column = end
+		match = h.find(ctx, line[end:])
 	}
 }
 

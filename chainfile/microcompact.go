@@ -1,6 +1,10 @@
 package chainfile
 
-import "github.com/laconic-go/laconic/middleware/microcompact"
+import (
+	"errors"
+
+	"github.com/laconic-go/laconic/middleware/microcompact"
+)
 
 func microcompactKeys(o *microcompact.Options) []key {
 	return []key{
@@ -47,13 +51,14 @@ const off = "off"
 // by another reader.
 func orOff[T any](dst *T, means T, number value) value {
 	return func(n *node) error {
-		switch {
-		case n.shape == aText && n.text == off:
+		if n.shape == aText && n.text == off {
 			*dst = means
 			return nil
-		case n.shape != aNumber:
-			return n.wrong("a number, or " + off)
 		}
-		return number(n)
+		err := number(n)
+		if e, ok := errors.AsType[*Error](err); ok {
+			e.Text += ", or " + off
+		}
+		return err
 	}
 }

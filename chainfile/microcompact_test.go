@@ -74,14 +74,15 @@ func TestMicrocompactErrors(t *testing.T) {
 	t.Parallel()
 	const use = "chain:\n  - use: microcompact\n    "
 	for text, want := range map[string]string{
-		"limit: 0":                         `c:3:12: chain[0].limit is 0, want a whole number, 1 or more`,
-		"limit: none":                      `c:3:12: chain[0].limit is the text "none", want a number, or off`,
-		"limit: false":                     `c:3:12: chain[0].limit is false, want a number, or off`,
-		"limit: [1]":                       `c:3:12: chain[0].limit is a list, want a number, or off`,
+		"limit: 0":                         `c:3:12: chain[0].limit is 0, want a whole number, 1 or more, or off`,
+		"limit: none":                      `c:3:12: chain[0].limit is the text "none", want a whole number, 1 or more, or off`,
+		"limit: false":                     `c:3:12: chain[0].limit is false, want a whole number, 1 or more, or off`,
+		"limit: [1]":                       `c:3:12: chain[0].limit is a list, want a whole number, 1 or more, or off`,
 		"limit: {result: 5}":               `c:3:13: chain[0].limit.result is no key here (did you mean results?); the keys here are results, arguments, text`,
-		"limit: {text: 1.5}":               `c:3:19: chain[0].limit.text is 1.5, want a whole number, 1 or more`,
-		"fresh_share: 25":                  `c:3:18: chain[0].fresh_share is 25, want a number above 0 and at most 1`,
-		"fresh_share: 0":                   `c:3:18: chain[0].fresh_share is 0, want a number above 0 and at most 1`,
+		"limit: {text: 1.5}":               `c:3:19: chain[0].limit.text is 1.5, want a whole number, 1 or more, or off`,
+		"fresh_share: 25":                  `c:3:18: chain[0].fresh_share is 25, want a number above 0 and at most 1, or off`,
+		"fresh_share: 0":                   `c:3:18: chain[0].fresh_share is 0, want a number above 0 and at most 1, or off`,
+		"fresh_share: 1e-9":                `c:3:18: chain[0].fresh_share is 1e-9, want a number above 0 and at most 1, or off`,
 		"batch: 5":                         `c:3:12: chain[0].batch is 5, want a map with results or tokens`,
 		"batch: {tokens: -1}":              `c:3:21: chain[0].batch.tokens is -1, want a whole number, 0 or more`,
 		"digest: -1":                       `c:3:13: chain[0].digest is -1, want a whole number, 0 or more`,

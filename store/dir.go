@@ -114,7 +114,7 @@ func (d *Dir) put(ctx context.Context, scope string, c Content, want sum) (Handl
 		_, there, err := d.read(ctx, scope, h, nil)
 		switch {
 		case errors.Is(err, ErrNotFound), errors.Is(err, ErrDamaged):
-			if err := d.write(ctx, scope, h, c); err != nil {
+			if err := d.writeWithin(ctx, scope, h, c); err != nil {
 				return Handle{}, err
 			}
 			return h, d.bound(ctx, size, scope, h)
@@ -156,6 +156,22 @@ func (d *Dir) read(ctx context.Context, scope string, h Handle, data *strings.Bu
 		return "", sum{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return contentType, s, nil
+}
+
+// writeWithin makes the file of a handle. If that fails, as on a full disk, and
+// there is more than the limit allows, as since it was lowered, that goes first.
+func (d *Dir) writeWithin(ctx context.Context, scope string, h Handle, c Content) error {
+	err := d.write(ctx, scope, h, c)
+	if err == nil || d.limit == 0 || ctx.Err() != nil {
+		return err
+	}
+	d.counting.Lock()
+	freed, _ := d.evict(ctx, d.limit, "") // what is wrong with the folder is in the other error
+	d.counting.Unlock()
+	if freed == 0 {
+		return err
+	}
+	return d.write(ctx, scope, h, c)
 }
 
 // write makes the file of a handle. It begins anew if somebody removes its

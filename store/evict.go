@@ -20,7 +20,7 @@ func (d *Dir) bound(ctx context.Context, size int64, scope string, h Handle) err
 	}
 	defer d.counting.Unlock()
 	d.added.Store(0)
-	if err := d.evict(ctx, d.limit-slack, folderOf(scope)+"/"+h.letters); err != nil {
+	if _, err := d.evict(ctx, d.limit-slack, folderOf(scope)+"/"+h.letters); err != nil {
 		d.added.Store(d.limit) // the next one tries again
 		return fmt.Errorf("make room: %w", err)
 	}
@@ -35,11 +35,11 @@ type entry struct {
 }
 
 // evict removes the contents that were used longest ago, all but one, until at
-// most so many bytes are left.
-func (d *Dir) evict(ctx context.Context, most int64, keep string) error {
+// most so many bytes are left. It returns how many bytes have gone.
+func (d *Dir) evict(ctx context.Context, most int64, keep string) (freed int64, err error) {
 	entries, err := d.entries(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var total int64
 	for _, e := range entries {
@@ -49,7 +49,7 @@ func (d *Dir) evict(ctx context.Context, most int64, keep string) error {
 		return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.name, b.name))
 	})
 	for _, e := range entries {
-		if total <= most {
+		if total-freed <= most {
 			break
 		}
 		if e.name == keep {
@@ -57,11 +57,11 @@ func (d *Dir) evict(ctx context.Context, most int64, keep string) error {
 		}
 		err := d.disk.step("evict", func() error { return d.disk.root.Remove(e.name) })
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another process may be at it as well
-			return err
+			return freed, err
 		}
-		total -= e.size
+		freed += e.size
 	}
-	return nil
+	return freed, nil
 }
 
 // entries lists the contents of all scopes, and nothing else that may lie

@@ -126,6 +126,42 @@ func TestSomebodyRemovesWhatIsBeingWritten(t *testing.T) {
 	}
 }
 
+// A folder has filled the disk, and is opened anew with a limit: what is too much
+// goes before there is room to write.
+func TestLimitForAFullDisk(t *testing.T) {
+	t.Parallel()
+	all, path := openTemp(t, DirOptions{})
+	for _, letter := range []string{"a", "b", "c"} {
+		_, err := all.Put(t.Context(), Content{Data: strings.Repeat(letter, 900)})
+		require.NoError(t, err)
+	}
+	contents := func() int {
+		entries, err := all.entries(t.Context())
+		require.NoError(t, err)
+		return len(entries)
+	}
+	for _, limit := range []int64{5000, 2000} {
+		d, err := OpenDir(path, DirOptions{Limit: limit})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, d.Close()) })
+		d.disk.fault = func(step string) error {
+			if step == "write" && contents() > 2 {
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		h, err := d.Put(t.Context(), Content{Data: "new"})
+		if limit == 5000 {
+			require.ErrorIs(t, err, syscall.ENOSPC)
+			require.Equal(t, 3, contents(), "what the limit allows is not given up")
+			continue
+		}
+		require.NoError(t, err)
+		_, err = d.Get(t.Context(), h)
+		require.NoError(t, err)
+	}
+}
+
 func TestEvictionThatFails(t *testing.T) {
 	t.Parallel()
 	d, _ := openTemp(t, DirOptions{Limit: 1000})

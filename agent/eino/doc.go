@@ -7,8 +7,9 @@
 //	chat = eino.Wrap(chat, contextedit.New(contextedit.Options{}))
 //
 // [Model] goes the other way: with it the loop of package react runs on any
-// chat model of eino. [Import] and [Export] convert messages, for those who
-// write middlewares of eino's ADK.
+// chat model of eino. [Tool] makes a tool of ours, as that by which a model reads
+// again what was cleared, one of eino. [Import] and [Export] convert messages, for
+// those who write middlewares of eino's ADK.
 //
 // # What is carried
 //

@@ -22,6 +22,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	laconic_react "github.com/laconic-go/laconic/react"
+	"github.com/laconic-go/laconic/store"
 )
 
 // exampleModel stands for openai.NewChatModel, or whatever gives a model. It
@@ -100,6 +101,34 @@ func ExampleOptions_Wrap() {
 	}
 	fmt.Println(last)
 	// Output: The last page has it.
+}
+
+// What the chain clears is kept, and a tool reads it again.
+func ExampleTool() {
+	ctx := context.Background()
+
+	// Tool begins.
+	archive := store.NewMemory(0)
+	recall, err := eino.Tool(agent.Recall(archive))
+	if err != nil {
+		log.Fatal(err)
+	}
+	auditor, err := react.NewAgent(ctx, &react.AgentConfig{
+		ToolCallingModel: eino.Wrap(exampleModel(ctx), middleware.With(middleware.Env{Archive: archive},
+			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_500), Keep: 2}),
+		)),
+		ToolsConfig: compose.ToolsNodeConfig{Tools: append(exampleTools(), recall)},
+	})
+	// Tool ends.
+	if err != nil {
+		log.Fatal(err)
+	}
+	answer, err := auditor.Generate(ctx, []*schema.Message{schema.UserMessage("Why does the build fail?")})
+	fmt.Println(answer.Content, err)
+	fmt.Println(archive.Bytes() > 0)
+	// Output:
+	// The last page has it. <nil>
+	// true
 }
 
 // Any chat model of eino drives laconic's own loop.

@@ -31,7 +31,12 @@ that a provider would reject is an error, unless the chain repairs it, as with
 		var a apply
 		fs.StringVar(&a.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
 		fs.StringVar(&a.model, "model", "", "`NAME` of the model, in place of the one in the chain file")
-		fs.StringVar(&a.archive, "archive", "", "folder `DIR` that keeps what is cleared, to be recalled")
+		fs.Func("archive", "folder `DIR` that keeps what is cleared, to be recalled", func(dir string) error {
+			if a.archive = dir; dir == "" {
+				return errors.New("want a folder, or leave the flag out")
+			}
+			return nil
+		})
 		return a.run
 	},
 }
@@ -64,7 +69,11 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 		case middleware.Misconfigured, middleware.Overhead:
 			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+" cannot work: "+n.Why))
 		case middleware.Failed:
-			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+" made no edit: "+n.Why))
+			what := " made no edit: "
+			if slices.ContainsFunc(r.Edits, func(e edit) bool { return e.By == n.By }) { // fit goes on without an archive
+				what = ": "
+			}
+			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+what+n.Why))
 		default: // the report has it
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,4 +49,18 @@ func TestApplyArchives(t *testing.T) {
 	require.Contains(t, stderr, "laconic: apply: contextedit made no edit: archive what goes: store: open: ", "who looks at the terminal alone")
 	require.Contains(t, stdout, said, "what cannot be kept stays")
 	require.Contains(t, stdout, "store: open: ", "and the report says why")
+
+	// fit edits all the same, and says so.
+	long := strings.ReplaceAll(in, said, strings.Repeat(said+"; ", 200))
+	status, stdout, stderr = exec(t, long, "apply", "--chain", write(t, "window: 1000\nchain: [{use: fit}]"), "--archive", file)
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, `"by":"fit"`)
+	require.Contains(t, stderr, "laconic: apply: fit: what goes now is not kept: archive what goes: store: open: ")
+	require.NotContains(t, stderr, "no edit")
+
+	// A variable of the shell that is not set is no folder.
+	status, stdout, stderr = exec(t, in, "apply", "--chain", write(t, chain), "--archive", "")
+	require.Equal(t, 2, status)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "want a folder, or leave the flag out")
 }

@@ -1,6 +1,7 @@
 package microcompact_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -184,4 +185,62 @@ func parseRequest(t *testing.T, text string) *middleware.Request {
 		}
 	})
 	return req
+}
+
+// pages are rounds that read pages of so many words each, and a question behind them.
+func pages(words ...int) []message.Message {
+	h := []message.Message{message.User("Why does the build fail?")}
+	for i, n := range words {
+		id := fmt.Sprint("c", i)
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}),
+			message.Result(id, "read", strings.TrimSpace(strings.Repeat(fmt.Sprintf("page%d ", i), n))))
+	}
+	return append(h, message.Assistant(message.Text{Text: "I see."}), message.User("And then?"))
+}
+
+// A batch has come together when as much of it can be freed as the option says, and
+// not with one token less.
+func TestBatchIsReached(t *testing.T) {
+	t.Parallel()
+	req := &middleware.Request{Messages: pages(500, 300, 100, 1)}
+	freed := func(b microcompact.Batch) int {
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, microcompact.New(microcompact.Options{KeepRounds: 1, Batch: b}))
+		_, events, err := middleware.Apply(t.Context(), mw, req)
+		require.NoError(t, err)
+		if len(events) == 0 {
+			return 0
+		}
+		return events[0].Freed()
+	}
+	all := freed(microcompact.Batch{})
+	require.Positive(t, all)
+	for b, want := range map[microcompact.Batch]int{
+		{Results: 3}: all, {Results: 4}: 0, {Tokens: all}: all, {Tokens: all + 1}: 0, {Results: 4, Tokens: all}: all, {Results: 3, Tokens: all + 1}: all,
+	} {
+		require.Equal(t, want, freed(b), "%+v of 3 results and %d tokens", b, all)
+	}
+}
+
+// What another middleware has put in place of a new result stays, however long it is.
+func TestBirthLeavesWhatOthersHavePut(t *testing.T) {
+	t.Parallel()
+	h := pages(2000)[:3]
+	whole := h[2].Parts[0].(message.ToolResult).Text
+	other := whole[:5000] + "\n[left out]\n" + whole[len(whole)-5000:]
+	cuts := middleware.Editing("cut", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Span(2).Edit != nil {
+			return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		}
+		r := v.At(2).Parts[0].(message.ToolResult)
+		r.Text = other
+		return &middleware.Plan{Why: "cut", Items: 1, Edits: []middleware.Edit{middleware.RewriteOf(2, r)}}, nil
+	}, middleware.Options{})
+	born := func(mws ...middleware.Middleware) string {
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, append(mws, microcompact.New(microcompact.Options{}))...)
+		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 8000}})
+		require.NoError(t, err)
+		return sent.Messages[2].Parts[0].(message.ToolResult).Text
+	}
+	require.True(t, strings.Contains(born(), "[truncated here: "), "it is shortened at birth") //nolint:testifylint // it is long
+	require.True(t, other == born(cuts), "and not where another has cut it")                   //nolint:testifylint // likewise
 }

@@ -462,3 +462,17 @@ func TestShortenedMessages(t *testing.T) {
 	sent, _ := apply(t, mw, &middleware.Request{Messages: h})
 	require.False(t, slices.ContainsFunc(sent.Messages, func(m message.Message) bool { return m.Text() == "Hm." }), "it is low now, and goes first")
 }
+
+// The last unit stays, also where nothing else would hold it: it is what the model
+// goes on from.
+func TestLastUnitStays(t *testing.T) {
+	t.Parallel()
+	h := append(turns(4), message.Assistant(message.Text{Text: "Let me think about it."}))
+	for _, s := range []trim.Strategy{trim.Middle, trim.Oldest, trim.Hybrid} {
+		sent, _ := apply(t, trim.New(trim.Options{
+			Strategy: s, Trigger: trigger.Tokens(1), TargetTokens: 1, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
+		}), &middleware.Request{Messages: h})
+		require.Less(t, len(sent.Messages), len(h), s)
+		require.Equal(t, h[len(h)-1], sent.Messages[len(sent.Messages)-1], s)
+	}
+}

@@ -322,6 +322,29 @@ func TestA7(t *testing.T) {
 		})
 	}
 
+	// Light is above 0.8, moderate above 0.6; fewer than 20 messages, more than 30, a
+	// message of more than 300 tokens.
+	for _, tt := range []struct {
+		n, tokens, target int
+		want              trim.Decision
+	}{
+		{15, 100, 1201, trim.Decision{Strategy: trim.Middle, Confidence: 0.8}},
+		{15, 100, 1200, trim.Decision{}},
+		{19, 100, 1700, trim.Decision{Strategy: trim.Middle, Confidence: 0.8}},
+		{20, 100, 1700, trim.Decision{}},
+		{40, 100, 2400, trim.Decision{Strategy: trim.Oldest, Confidence: 0.9}},
+		{40, 100, 2401, trim.Decision{}},
+		{31, 100, 1500, trim.Decision{Strategy: trim.Oldest, Confidence: 0.9}},
+		{30, 100, 1500, trim.Decision{}},
+		{25, 301, 5250, trim.Decision{Strategy: trim.Oldest, Confidence: 0.6}},
+		{25, 300, 5250, trim.Decision{}},
+		{25, 400, 8000, trim.Decision{Strategy: trim.Oldest, Confidence: 0.6}},
+		{25, 400, 8001, trim.Decision{}},
+	} {
+		c := trim.Case{Units: units(tt.n, tt.tokens), Tokens: tt.n * tt.tokens, Target: tt.target}
+		require.Equal(t, tt.want, c.Decide(), "%d × %d tokens, down to %d", tt.n, tt.tokens, tt.target)
+	}
+
 	// The last five hold more than 0.4 of the tokens.
 	c := trim.Case{Units: units(25, 100), Tokens: 2500, Target: 1800}
 	for i := range 5 {

@@ -71,6 +71,16 @@ func TestFormats(t *testing.T) {
 			want: "order_id: #W123; price: 12.5; /tmp/it's.txt",
 		},
 		{
+			name: "an identifier that begins like another",
+			text: `{"orders": [{"order_id": "AB-10012"}, {"order_id": "AB-1001"}, {"order_id": "AB-100"}]}`,
+			want: "order_id: AB-10012 AB-1001 AB-100",
+		},
+		{
+			name: "several pairs in a line are said once",
+			text: "order_id: W-2378156 total: 54.04 ann@example.com\nseen: 2024-05-15\n",
+			want: "order_id: W-2378156 total: 54.04 ann@example.com; seen: 2024-05-15",
+		},
+		{
 			name: "CSV",
 			text: "order_id,customer,total,date\n1001,\"Example, Ann\",54.04,2024-05-15\n1002,Bo,1299.00,2024-05-16\n",
 			want: "order_id: 1001 1002; customer: Example, Ann, Bo; total: 54.04 1299.00; date: 2024-05-15 2024-05-16",

@@ -27,7 +27,7 @@ func (d *draft) full() bool {
 
 // add takes a fact, unless it does not fit. It reports false if so.
 func (d *draft) add(f *fact) bool {
-	if strings.Contains(d.text, f.text) {
+	if says(d.text, f.text) {
 		return true
 	}
 	if pretends(f.text) {
@@ -73,7 +73,7 @@ func (d *draft) line() string {
 func compose(picked []*fact) string {
 	var groups [][]*fact
 	var words, phrases []*fact
-	for _, f := range slices.SortedFunc(slices.Values(picked), func(a, b *fact) int { return cmp.Compare(a.seq, b.seq) }) {
+	for _, f := range slices.SortedFunc(slices.Values(unrepeated(picked)), func(a, b *fact) int { return cmp.Compare(a.seq, b.seq) }) {
 		k := slices.IndexFunc(groups, func(g []*fact) bool { return f.sharesLabel(g[0]) })
 		switch {
 		case !f.labelled() && f.isPhrase():
@@ -105,6 +105,31 @@ func compose(picked []*fact) string {
 		writeGroup(&b, group)
 	}
 	return b.String()
+}
+
+// says reports whether a string stands in a text as words of its own: W12 does
+// not stand in W123.
+func says(text, s string) bool {
+	for from := 0; ; from++ {
+		k := strings.Index(text[from:], s)
+		if k < 0 {
+			return false
+		}
+		from += k
+		if occurs(s, text, from) {
+			return true
+		}
+	}
+}
+
+// unrepeated returns the facts that are not said by another one of several words,
+// which has the key of the fact as well.
+func unrepeated(picked []*fact) []*fact {
+	return slices.DeleteFunc(slices.Clone(picked), func(f *fact) bool {
+		return slices.ContainsFunc(picked, func(g *fact) bool {
+			return g != f && g.isPhrase() && says(g.text, f.text) && (!f.labelled() || f.sharesLabel(g) || says(g.text, f.label))
+		})
+	})
 }
 
 // writeGroup writes facts with a comma between them where a space would not do.
