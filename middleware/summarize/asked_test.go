@@ -42,7 +42,7 @@ func reasons(events []middleware.Event) (out []string) {
 // conversation, which has nearly all of it in its cache, or another one.
 func TestModeByTablePrices(t *testing.T) {
 	t.Parallel()
-	now := time.Now()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		live, small string
 		rounds      int
@@ -69,7 +69,8 @@ func TestModeByTablePrices(t *testing.T) {
 			if c.small == "" {
 				mw = summarize.New(nil, opts)
 			}
-			_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}, Model: c.live})
+			chain := middleware.With(middleware.Env{Clock: func() time.Time { return now }}, mw)
+			_, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Force: []string{"*"}, Model: c.live})
 			require.NoError(t, err)
 			require.Equal(t, c.suffix, len(big.Requests()) == 1, "asked in the conversation itself: %v", events)
 			require.Equal(t, !c.suffix, len(small.Requests()) == 1, "asked with a record: %v", events)
