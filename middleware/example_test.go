@@ -49,7 +49,7 @@ func ExampleEditing() {
 			}
 		}
 		if len(rounds) <= keep {
-			return nil, nil //nolint:nilnil // nothing to do
+			return nil, nil
 		}
 		old := rounds[:len(rounds)-keep]
 		note := message.User(fmt.Sprintf("[record of earlier work: %d lookups]", len(old)))

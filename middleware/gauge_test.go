@@ -22,7 +22,7 @@ type views struct {
 func (w *views) model(env middleware.Env) middleware.Model {
 	watch := middleware.Editing("watch", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		w.all = append(w.all, v)
-		return nil, nil //nolint:nilnil // nothing to do
+		return nil, nil
 	}, middleware.Options{})
 	return middleware.With(env, watch)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		resp := &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}

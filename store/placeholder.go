@@ -20,19 +20,19 @@ func Placeholder(text string, h Handle) string {
 	if h.IsZero() {
 		return text
 	}
-	to := RecallTool + " " + h.letters
+	const to = RecallTool + " "
 	inner, ok := strings.CutSuffix(text, "]")
 	switch {
 	case !ok && text == "":
-		return "[" + to + "]"
+		return "[" + to + h.letters + "]"
 	case !ok:
-		return text + " [" + to + "]"
+		return text + " [" + to + h.letters + "]"
 	case strings.HasSuffix(inner, "."):
-		return inner + " To read it: " + to + "]"
+		return inner + " To read it: " + to + h.letters + "]"
 	case strings.Contains(inner, ":"):
-		return inner + "; " + to + "]"
+		return inner + "; " + to + h.letters + "]"
 	default:
-		return inner + ": " + to + "]"
+		return inner + ": " + to + h.letters + "]"
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -210,7 +211,7 @@ func TestPartsThatAreNone(t *testing.T) {
 func TestManyMessages(t *testing.T) {
 	t.Parallel()
 	n := 100_000
-	if raced {
+	if race.Enabled {
 		n = 20_000
 	}
 	h := long("many", n/2)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/tokens"
@@ -344,7 +345,7 @@ func (a *attack) all(t *testing.T) {
 	a.hits = map[string]int{}
 	a.never = newStage(a.strict).play(a.histories)
 	every := 1
-	if raced {
+	if race.Enabled {
 		every = 5
 	}
 	for k := range a.histories {

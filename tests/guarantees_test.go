@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/tests/guarantee"
@@ -20,7 +21,7 @@ import (
 func TestGuarantees(t *testing.T) {
 	t.Parallel()
 	rounds := 10
-	if raced {
+	if race.Enabled {
 		rounds = 2
 	}
 	checkCases(t, func(done int) bool { return done < 100*rounds })
@@ -67,7 +68,7 @@ func TestGuaranteesAtOnce(t *testing.T) {
 	t.Parallel()
 	const callers = 8
 	rounds := 60
-	if raced {
+	if race.Enabled {
 		rounds = 10
 	}
 	for seed := range rounds {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -26,7 +27,7 @@ import (
 //
 //nolint:paralleltest // it counts what the process allocates
 func TestHugeResults(t *testing.T) {
-	if raced {
+	if race.Enabled {
 		t.Skip("it counts what the process allocates")
 	}
 	size := 10 << 20

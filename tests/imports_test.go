@@ -73,6 +73,7 @@ var rules = []rule{
 	{of: "react", may: append([]string{"agent", "middleware"}, below...)},
 	{of: "internal/fakeprovider"}, // an oracle shares nothing with what it judges
 	{of: "internal/recorded", may: []string{"message"}},
+	{of: "internal/race"},
 	{of: "internal/golden", modules: []string{"golang.org/x/tools"}}, // for tests
 	{of: "replay/report/...", may: []string{"*"}, modules: []string{"*"}},
 	{of: "replay/...", may: []string{"*"}},

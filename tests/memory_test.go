@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -40,7 +41,7 @@ func long(name string, rounds int) []message.Message {
 
 func TestMemoryOfOneConversation(t *testing.T) { //nolint:paralleltest // measures the heap
 	rounds := 2000
-	if raced {
+	if race.Enabled {
 		rounds = 500
 	}
 	history := long("one", rounds)
@@ -130,7 +131,7 @@ func TestMemoryCountsAllText(t *testing.T) { //nolint:paralleltest // measures t
 			return []message.Message{message.System(s), message.User("x" + s[:20])}
 		},
 	} {
-		if raced && !strings.Contains(name, "URL") && !strings.Contains(name, "system") {
+		if race.Enabled && !strings.Contains(name, "URL") && !strings.Contains(name, "system") {
 			continue
 		}
 		before := heap()

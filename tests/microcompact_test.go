@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -247,7 +248,7 @@ func TestCompactingRecorded(t *testing.T) {
 			t.Parallel()
 			calls, edits, births, freed := 0, 0, 0, 0
 			for k, c := range conversations(t) {
-				if k%3 != 0 || raced && k%12 != 0 {
+				if k%3 != 0 || race.Enabled && k%12 != 0 {
 					continue
 				}
 				chain := microcompact.New(opts)

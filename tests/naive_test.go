@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -85,7 +86,7 @@ func invents(history []message.Message, _ int) []message.Message {
 func TestCheckerFindsFaults(t *testing.T) {
 	t.Parallel()
 	conversations := 80
-	if raced {
+	if race.Enabled {
 		conversations = 30
 	}
 	found := map[guarantee.Guarantee]bool{}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -18,7 +19,7 @@ import (
 // into small windows.
 func TestRecordedGuarantees(t *testing.T) {
 	t.Parallel()
-	if raced {
+	if race.Enabled {
 		fitRecorded(t, 90, 14, true)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/internal/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -55,7 +56,7 @@ func load(tb testing.TB, file string, from int) []conversation {
 	var all []conversation
 	for line := range recorded.Lines(tb, file) {
 		var c conversation
-		if !raced || (from+len(all))%everyRaced == 0 {
+		if !race.Enabled || (from+len(all))%everyRaced == 0 {
 			require.NoError(tb, json.Unmarshal(line, &c), "%s, line %d", file, len(all)+1)
 		}
 		all = append(all, c)
@@ -98,7 +99,7 @@ func TestRecorded(t *testing.T) {
 	all := conversations(t)
 	edits, calls := 0, 0
 	for k, c := range all {
-		if raced && k%24 != 0 {
+		if race.Enabled && k%24 != 0 {
 			continue
 		}
 		const room = 3000 // tokens beside system prompt, tools and the first question
@@ -165,7 +166,7 @@ func TestRecordedReference(t *testing.T) {
 		{name: "fold", plan: folds(8), when: func(l look) bool { return l.total > 5000 }},
 	}
 	for k, c := range conversations(t) {
-		if k%10 != 0 || raced && k%60 != 0 || len(c.messages) > 120 {
+		if k%10 != 0 || race.Enabled && k%60 != 0 || len(c.messages) > 120 {
 			continue
 		}
 		journal := newTexts()

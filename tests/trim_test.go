@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -160,7 +161,7 @@ func TestTrimmingRecorded(t *testing.T) {
 			t.Parallel()
 			removed, missed, calls, above := 0, 0, 0, 0
 			for k, c := range conversations(t) {
-				if raced && k%24 != 0 {
+				if race.Enabled && k%24 != 0 {
 					continue
 				}
 				chain := trim.New(trim.Options{Strategy: s})

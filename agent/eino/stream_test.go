@@ -356,11 +356,11 @@ func TestStreamsThatMakeNoSense(t *testing.T) {
 type nothing struct{ model.ToolCallingChatModel }
 
 func (nothing) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
-	return nil, nil //nolint:nilnil // this is what is tested
+	return nil, nil
 }
 
 func (nothing) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	return nil, nil //nolint:nilnil // this is what is tested
+	return nil, nil
 }
 
 // odd holds types in Extra that eino cannot put together.

@@ -150,6 +150,6 @@ type scale struct{ tokens int }
 func (s *scale) middleware() middleware.Middleware {
 	return middleware.Editing("laconic", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		s.tokens = v.Tokens()
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}, middleware.Options{})
 }

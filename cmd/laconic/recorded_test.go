@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/internal/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
@@ -71,7 +72,7 @@ func TestApplyToRecorded(t *testing.T) {
 	var all, broken, edited, freed int
 	recordings(t, func(r *recording) {
 		all++
-		if raced && all%15 != 0 {
+		if race.Enabled && all%15 != 0 {
 			return
 		}
 		in := r.wire(t)

@@ -30,7 +30,7 @@ func (o *options) openModel(ctx context.Context) (middleware.Model, error) {
 // openSummarizer returns the model that -summarizer names; nil: rules write.
 func (o *options) openSummarizer(ctx context.Context) (middleware.Model, error) {
 	if o.summarizer == byRules {
-		return nil, nil //nolint:nilnil // no model is what rules need
+		return nil, nil
 	}
 	return open(ctx, "-summarizer", o.summarizer, byRules, o.window)
 }

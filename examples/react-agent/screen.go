@@ -45,6 +45,7 @@ func (s *screen) begin(t *tree, history int) {
 	s.linef("%s %s", s.paint(bold, "react-agent"), s.paint(dim, model))
 	s.linef("reads %s: %s, %s lines", t.name, files, thousands(lines))
 	s.linef("window %s tokens, chain %s", thousands(s.window), s.chain)
+	s.linef("%s", s.paint(dim, s.legend()))
 	s.linef("")
 	s.linef("%s", s.paint(dim, fmt.Sprintf("%4s  %-*s  %8s  %8s", "step", s.barWidth(), "context in the window", "view", "history")))
 }
@@ -76,24 +77,25 @@ func (s *screen) edit(e middleware.Event) {
 	case e.Kind == middleware.Edited:
 	case e.Kind.Routine(): // the bars show it
 		return
+	case e.Kind == middleware.Mended: // fit's daily work, and no reason to worry
+		s.remark("", cyan, e.String())
+		return
 	default:
 		s.warn(e.String())
 		return
 	}
-	arrow := " -> "
-	if s.unicode {
-		arrow = " → "
-	}
-	change := thousands(e.Before) + arrow + thousands(e.After)
+	change := thousands(e.Before) + s.either(" -> ", " → ") + thousands(e.After)
 	what, _, _ := strings.Cut(e.Why, " (") // behind that stands why now
 	s.linef("%4s  %s  %s  %s", "", s.cutBar(e.After, e.Before),
 		s.paint(cyan, fmt.Sprintf("%18s", change)), s.paint(cyan, s.fit(e.By+" "+what)))
 }
 
-func (s *screen) warn(text string) {
-	mark := "!"
+func (s *screen) warn(text string) { s.remark("!", yellow, text) }
+
+// remark prints a text on as many lines as it needs, the first with a mark.
+func (s *screen) remark(mark, color, text string) {
 	for _, line := range lines(text, s.width-6) {
-		s.linef("%4s  %s", mark, s.paint(yellow, line))
+		s.linef("%4s  %s", mark, s.paint(color, line))
 		mark = ""
 	}
 }

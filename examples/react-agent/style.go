@@ -42,16 +42,28 @@ func (s *screen) bar(n int) string {
 	return s.paint(color, full) + s.paint(dim, empty)
 }
 
+// legend says what the bars mean.
+func (s *screen) legend() string {
+	return fmt.Sprintf("%s sent to the model   %s taken out by an edit", s.either("#", "█"), s.gone())
+}
+
+// gone is what stands in a bar for what an edit has taken out.
+func (s *screen) gone() string { return s.either("-", "░") }
+
+// either returns the text that can be shown here.
+func (s *screen) either(ascii, unicode string) string {
+	if s.unicode {
+		return unicode
+	}
+	return ascii
+}
+
 // cutBar draws how a context of so many tokens was cut back to those kept.
 func (s *screen) cutBar(kept, before int) string {
-	gone := "-"
-	if s.unicode {
-		gone = "░"
-	}
 	was, empty := s.cells(before)
 	is, _ := s.cells(kept)
 	cut := utf8.RuneCountInString(was) - utf8.RuneCountInString(is)
-	return s.paint(green, is) + s.paint(cyan, strings.Repeat(gone, max(cut, 0))) + s.paint(dim, empty)
+	return s.paint(green, is) + s.paint(cyan, strings.Repeat(s.gone(), max(cut, 0))) + s.paint(dim, empty)
 }
 
 // cells returns a bar of n tokens, and what is left of the window.
@@ -72,10 +84,7 @@ func (s *screen) fit(text string) string {
 	if room <= 0 || utf8.RuneCountInString(text) <= room {
 		return text
 	}
-	more := "..."
-	if s.unicode {
-		more = "…"
-	}
+	more := s.either("...", "…")
 	keep := max(room-utf8.RuneCountInString(more), 0)
 	return string([]rune(text)[:keep]) + more
 }

@@ -143,7 +143,7 @@ func insert(at int, msgs ...message.Message) middleware.Middleware {
 func fold(first, last, keep int) middleware.Middleware {
 	return middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		if v.At(first).Text() == "In short" {
-			return nil, nil //nolint:nilnil // nothing to do
+			return nil, nil
 		}
 		return &middleware.Plan{Edits: []middleware.Edit{
 			middleware.FoldOf(first, last, message.User("In short"), v.At(keep)),

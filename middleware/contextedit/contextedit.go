@@ -61,13 +61,13 @@ type editor struct{ Options }
 
 func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if o.stopped(v) {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	c, edits := o.decide(v)
 	freed := v.Charged(c.freed())
 	switch {
 	case freed == 0: // what is sealed is not counted, and goes when something else does
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	case freed < o.ClearAtLeast:
 		return &middleware.Plan{
 			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", &c, freed, o.ClearAtLeast),

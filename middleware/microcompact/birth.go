@@ -23,7 +23,7 @@ type birth struct {
 func (b *birth) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 	budget, ok := v.Budget()
 	if !ok || v.Len() <= untouched {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	limit := max(int(b.share*float64(budget.Room())), smallest)
 	var r round
@@ -36,7 +36,7 @@ func (b *birth) plan(_ context.Context, v *middleware.View) (*middleware.Plan, e
 		}
 	}
 	if len(edits) == 0 {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	return &middleware.Plan{
 		Why:   fmt.Sprintf("%s of more than %d tokens became head and tail", done, limit),

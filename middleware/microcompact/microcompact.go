@@ -44,7 +44,7 @@ type editor struct{ Options }
 
 func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if v.Len() <= untouched {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	s := o.survey(v, o.Batch == Batch{} && !v.Archives()) // else it is open whether anything will go
 	ripe := o.isRipe(&s)
@@ -57,7 +57,7 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 		ripe = o.isRipe(&s)
 	}
 	if !ripe {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	return &middleware.Plan{
 		Why:   "shortened " + s.done.String(),

@@ -229,7 +229,7 @@ func TestBirthLeavesWhatOthersHavePut(t *testing.T) {
 	other := whole[:5000] + "\n[left out]\n" + whole[len(whole)-5000:]
 	cuts := middleware.Editing("cut", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		if v.Span(2).Edit != nil {
-			return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+			return nil, nil
 		}
 		r := v.At(2).Parts[0].(message.ToolResult)
 		r.Text = other

@@ -95,7 +95,7 @@ func (o Options) Validate() error {
 	)...)
 	for i, tool := range o.Protect {
 		if tool == "" {
-			errs = append(errs, fmt.Errorf("%s[%d] is empty, want the name of a tool", "Protect", i))
+			errs = append(errs, fmt.Errorf("the entry Protect[%d] is empty, want the name of a tool", i))
 		}
 	}
 	if o.Limit.Results < 0 && o.Limit.Arguments <= 0 && o.Limit.Text <= 0 && o.FreshShare < 0 {

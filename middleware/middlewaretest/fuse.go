@@ -78,17 +78,26 @@ func interrupted(mw middleware.Middleware, looks int, canceled *atomic.Int64) mi
 	}
 }
 
-// checkCanceledAnywhere cancels each call of the replays at the first look at the
+// checkCanceledAnywhere cancels each call of a replay at the first look at the
 // context, at the second, and so on, until nobody looks any more.
 func checkCanceledAnywhere(s *subject) error {
-	const most = 30
 	want, err := s.replays()
-	if err != nil || checkDeterministic(s) != nil { // else the views differ anyway, and another rule says so
+	if err != nil || s.deterministic() != nil { // else the views differ anyway, and another rule says so
 		return err
 	}
+	for i, sc := range s.scenes() {
+		if err := s.canceledAnywhere(sc, want[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *subject) canceledAnywhere(sc scene, want *replay) error {
+	const most = 30
 	for looks := 1; looks <= most; looks++ {
 		var canceled atomic.Int64
-		got, err := s.replayAll(func(mw middleware.Middleware) middleware.Middleware { return interrupted(mw, looks, &canceled) })
+		got, err := s.replay(sc, func(mw middleware.Middleware) middleware.Middleware { return interrupted(mw, looks, &canceled) })
 		if err == nil {
 			err = sameViews(want, got)
 		}

@@ -3,6 +3,8 @@ package middlewaretest
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,7 +83,6 @@ func TestConformanceOfGoodMiddlewares(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			Test(t, newMiddleware)
-			require.NoError(t, Conformance(newMiddleware))
 		})
 	}
 }
@@ -96,7 +97,7 @@ func TestConformanceOfMenders(t *testing.T) {
 			return &mended, nil
 		})
 	}
-	Suite{New: mender, Mends: true}.Test(t)
+	require.NoError(t, Suite{New: mender, Mends: true}.Check())
 	require.ErrorContains(t, Conformance(mender), "middlewaretest: reported")
 
 	silent := func() middleware.Middleware {
@@ -118,13 +119,11 @@ func TestReplaysOfAnEditorEdit(t *testing.T) {
 		replays, err := Suite{New: newMiddleware}.subject().replays()
 		require.NoError(t, err)
 		for _, r := range replays {
-			edits := 0
-			for _, st := range r.steps {
-				if st.edited() {
-					edits++
-				}
+			if name == "contextedit" && strings.Contains(r.name, "without tools") {
+				continue // there is nothing to clear
 			}
-			t.Logf("%s: %s: %d calls, %d with edits", name, r.name, len(r.steps), edits)
+			edited := slices.ContainsFunc(r.steps, func(st step) bool { return st.edited() })
+			require.True(t, edited, "%s: %s: no call has edits", name, r.name)
 		}
 	}
 }

@@ -48,49 +48,69 @@ func (s *subject) eachStep(check func(r *replay, i int) error) error {
 	return nil
 }
 
-// replayAll leads each conversation through new instances: with room for all
-// of it, with all triggers met, and with a window that is too small.
-func (s *subject) replayAll(around func(middleware.Middleware) middleware.Middleware) ([]*replay, error) {
-	var all []*replay
+// scene is how a conversation is led through an instance.
+type scene struct {
+	conversation
+
+	set   func(*middleware.Request) // prepares each request
+	tight bool                      // a call may fail with an error that says what the caller can do
+}
+
+// scenes returns each conversation with room for all of it, with all triggers
+// met, and with a window that is too small.
+func (s *subject) scenes() (all []scene) {
 	for _, c := range conversations() {
 		if s.mends {
 			c.msgs, _ = message.Portable.Repair(c.msgs)
 		}
 		full := tokens.Request(tokens.Chars4{}, c.msgs, nil)
-		for _, mode := range []struct {
-			name  string
-			set   func(*middleware.Request)
-			tight bool
-		}{
-			{name: "roomy window", set: func(*middleware.Request) {}},
-			{name: "all triggers met", set: func(req *middleware.Request) { req.Force = []string{"*"} }},
-			{name: "tight window", tight: true, set: func(req *middleware.Request) {
+		in := func(room string) conversation { return conversation{name: c.name + ", " + room, msgs: c.msgs} }
+		all = append(
+			all,
+			scene{conversation: in("roomy window"), set: func(*middleware.Request) {}},
+			scene{conversation: in("all triggers met"), set: func(req *middleware.Request) { req.Force = []string{"*"} }},
+			scene{conversation: in("tight window"), tight: true, set: func(req *middleware.Request) {
 				req.Budget = &middleware.Budget{Window: full * 2 / 3, Reserve: full / 20}
 			}},
-		} {
-			r := &replay{name: c.name + ", " + mode.name, in: s.wrap(around(s.newMiddleware()), done())}
-			if err := r.run(c.msgs, mode.set, mode.tight); err != nil {
-				return nil, fmt.Errorf("%s, %w", r.name, err)
-			}
-			all = append(all, r)
+		)
+	}
+	return all
+}
+
+// replayAll leads each scene through a new instance.
+func (s *subject) replayAll(around func(middleware.Middleware) middleware.Middleware) ([]*replay, error) {
+	var all []*replay
+	for _, sc := range s.scenes() {
+		r, err := s.replay(sc, around)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, r)
 	}
 	return all, nil
 }
 
-// run makes the calls. In a tight window a call may fail with an error that
-// says what the caller can do.
-func (r *replay) run(msgs []message.Message, set func(*middleware.Request), tight bool) error {
+// replay leads one scene through a new instance.
+func (s *subject) replay(sc scene, around func(middleware.Middleware) middleware.Middleware) (*replay, error) {
+	r := &replay{name: sc.name, in: s.wrap(around(s.newMiddleware()), done())}
+	if err := r.run(sc); err != nil {
+		return nil, fmt.Errorf("%s, %w", r.name, err)
+	}
+	return r, nil
+}
+
+// run makes the calls.
+func (r *replay) run(sc scene) error {
 	call := 0
-	for history := range Prefixes(msgs) {
+	for history := range Prefixes(sc.msgs) {
 		call++
 		req := request(history)
-		set(req)
+		sc.set(req)
 		out, err := r.in.answered(context.Background(), req, nil)
 		switch {
 		case err == nil:
 			r.steps = append(r.steps, step{outcome: out, call: call, req: req})
-		case tight && middleware.KindOf(err) != middleware.Unknown:
+		case sc.tight && middleware.KindOf(err) != middleware.Unknown:
 		default:
 			return fmt.Errorf("call %d: %w", call, err)
 		}

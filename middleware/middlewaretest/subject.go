@@ -22,6 +22,7 @@ type subject struct {
 	mends         bool
 	patience      time.Duration
 	replays       func() ([]*replay, error) // made once, when first asked for
+	deterministic func() error              // the same: what differs in replays made once more
 }
 
 func (s Suite) subject() *subject {
@@ -29,6 +30,7 @@ func (s Suite) subject() *subject {
 	sub.replays = sync.OnceValues(func() ([]*replay, error) {
 		return sub.replayAll(func(mw middleware.Middleware) middleware.Middleware { return mw })
 	})
+	sub.deterministic = sync.OnceValue(sub.differs)
 	return sub
 }
 

@@ -14,7 +14,7 @@ import (
 // advice is what was noted of a conversation when its soft threshold was reached.
 type advice struct {
 	length int          // of the history then
-	calls  int          // folds that had been made then
+	folded int          // messages of the history that were folded then
 	task   *preparation // nil: nothing is prepared
 }
 
@@ -61,19 +61,19 @@ func (p *preparation) tell(ctx context.Context, v *middleware.View) {
 func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	force := v.Request().Force
 	if slices.Contains(force, Name) || slices.Contains(force, "*") {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	s, err := e.status(v)
 	if err != nil || s.Urgency != Soft {
-		return nil, nil //nolint:nilnil,nilerr // the fold itself says what is wrong with its options
+		return nil, nil //nolint:nilerr // the fold itself says what is wrong with its options
 	}
 	before, _ := v.Noted(adviceOf{e}).(*advice)
 	if before != nil && before.task != nil {
 		before.task.tell(ctx, v)
 	}
-	now := &advice{length: len(v.History()), calls: folds(v)}
-	if before != nil && before.calls == now.calls && before.length <= now.length {
-		return nil, nil //nolint:nilnil // it has been said
+	now := &advice{length: len(v.History()), folded: folded(v)}
+	if before != nil && before.folded == now.folded && before.length <= now.length {
+		return nil, nil // it has been said
 	}
 	now.task = e.prepare(v)
 	v.Note(adviceOf{e}, now)
@@ -85,11 +85,11 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 		why += "; its summary is prepared in the background"
 	}
 	v.Tell(ctx, middleware.Event{Kind: middleware.Advised, By: Name, Why: why})
-	return nil, nil //nolint:nilnil // it only advises
+	return nil, nil
 }
 
-// folds returns how many messages of the history are folded by this middleware.
-func folds(v *middleware.View) int {
+// folded returns how many messages of the history are folded by this middleware.
+func folded(v *middleware.View) int {
 	if v.CallsSince(Name) < 0 {
 		return 0
 	}
@@ -106,7 +106,7 @@ func folds(v *middleware.View) int {
 
 // prepare has the summary of what would be folded now made in the background.
 func (e *editor) prepare(v *middleware.View) *preparation {
-	if e.Background == nil || v.Dry() || e.Strategy.kind == custom || !(&job{editor: e}).asks() {
+	if e.Background == nil || v.Dry() || e.Strategy.kind == custom || !e.asks() {
 		return nil
 	}
 	jobs := e.jobs(newSource(v), e.Strategy.divide(e.pieces(v)))

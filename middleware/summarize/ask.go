@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/scribe"
 )
 
 // ErrNoSummary is wrapped by the error of a fold under [Options.NoFallback] for
@@ -54,8 +54,8 @@ func (j *job) askSummarizer(ctx context.Context) (string, error) {
 			Kind: middleware.Attempted, Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts),
 		})
 		if err == nil {
-			if err = f.accept(words); err == nil {
-				return strings.TrimSpace(words), nil
+			if words, err = j.accept(&f, words); err == nil {
+				return words, nil
 			}
 		}
 		if ctx.Err() != nil {
@@ -76,21 +76,40 @@ func (j *job) attempt(ctx context.Context, f *Fold) (words string, err error) {
 			err = fmt.Errorf("summariser panicked: %v", r)
 		}
 	}()
+	own := ctx
 	if j.Timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, j.Timeout)
+		own, stop = context.WithTimeout(ctx, j.Timeout)
 		defer stop()
 	}
-	return j.Summarizer(ctx, f)
+	if words, err = j.Summarizer(own, f); err != nil && own.Err() != nil && ctx.Err() == nil {
+		err = unavailable(fmt.Errorf("no answer within %v", j.Timeout))
+	}
+	return words, notCalledOff(ctx, err)
 }
 
-// accept says why a text cannot be taken.
-func (f *Fold) accept(words string) error {
-	if strings.TrimSpace(words) == "" {
-		return errors.New("it is empty")
+// notCalledOff returns the error of a function of the caller. One of a context that
+// is not that of the call says that the function gave up, and must not look as if
+// the call had been called off.
+func notCalledOff(ctx context.Context, err error) error {
+	if ctx.Err() == nil && middleware.KindOf(err) == middleware.Canceled {
+		return unavailable(fmt.Errorf("it gave up: %v", err)) //nolint:errorlint // it must not be found in it
+	}
+	return err
+}
+
+func unavailable(err error) error {
+	return &middleware.Error{Kind: middleware.Unavailable, Op: Name, Err: err}
+}
+
+// accept returns the words of a text, or why it cannot be taken.
+func (j *job) accept(f *Fold, text string) (string, error) {
+	words, err := scribe.Words(text, j.markers())
+	if err != nil {
+		return "", err
 	}
 	if n := f.Count(words); n > f.Tokens {
-		return fmt.Errorf("it has %d tokens, want at most %d", n, f.Tokens)
+		return "", fmt.Errorf("it has %d tokens, want at most %d", n, f.Tokens)
 	}
-	return nil
+	return words, nil
 }

@@ -42,7 +42,7 @@ func reasons(events []middleware.Event) (out []string) {
 // conversation, which has nearly all of it in its cache, or another one.
 func TestModeByTablePrices(t *testing.T) {
 	t.Parallel()
-	now := time.Now()
+	now := time.Unix(1_000_000, 0)
 	for name, c := range map[string]struct {
 		live, small string
 		rounds      int
@@ -69,6 +69,7 @@ func TestModeByTablePrices(t *testing.T) {
 			if c.small == "" {
 				mw = summarize.New(nil, opts)
 			}
+			mw = middleware.With(middleware.Env{Clock: func() time.Time { return now }}, mw)
 			_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}, Model: c.live})
 			require.NoError(t, err)
 			require.Equal(t, c.suffix, len(big.Requests()) == 1, "asked in the conversation itself: %v", events)
@@ -279,15 +280,17 @@ func TestRefusalBorders(t *testing.T) {
 		text    string
 		refused bool
 	}{
-		"399 code points":           {report(399, "I cannot help with that. "), true},
-		"400 code points":           {report(400, "I cannot help with that. "), false},
-		"399 Chinese ones":          {chinese(399, "抱歉，我无法提供。"), true},
-		"400 Chinese ones":          {chinese(400, "抱歉，我无法提供。"), false},
-		"within the first 80":       {before(50, "It was read and ") + "I cannot help with that.", true},
-		"behind the first 80":       {before(90, "It was read and ") + "I cannot help with that.", false},
-		"of somebody else":          {"The user asked for the key. The service said \"I cannot help with that\", so the key was made anew.", false},
-		"in the middle of a clause": {"The build fails because the linker says that I cannot help it.", false},
-		"as a Chinese fact":         {"用户表示他无法登录，助手重置了密码，并确认用户可以登录。", false},
+		"399 code points":            {report(399, "I cannot help with that. "), true},
+		"400 code points":            {report(400, "I cannot help with that. "), false},
+		"399 Chinese ones":           {chinese(399, "抱歉，我无法提供。"), true},
+		"400 Chinese ones":           {chinese(400, "抱歉，我无法提供。"), false},
+		"within the first 80":        {before(50, "It was read and ") + "I cannot help with that.", true},
+		"to the end of the first 80": {before(66, "It was read and ") + "I cannot help with that.", true},
+		"one beyond them":            {before(67, "It was read and ") + "I cannot help with that.", false},
+		"behind the first 80":        {before(90, "It was read and ") + "I cannot help with that.", false},
+		"of somebody else":           {"The user asked for the key. The service said \"I cannot help with that\", so the key was made anew.", false},
+		"in the middle of a clause":  {"The build fails because the linker says that I cannot help it.", false},
+		"as a Chinese fact":          {"用户表示他无法登录，助手重置了密码，并确认用户可以登录。", false},
 	} {
 		small := writers(says(c.text))
 		h := history(8)

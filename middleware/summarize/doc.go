@@ -8,7 +8,7 @@
 // nothing and lose more. System messages, the first and the last message of the
 // user, pinned messages, calls that are not answered yet and the newest messages
 // ([Options.Keep] and its like) stay as they are. Nothing is cut through: a call
-// and its results stand or fall together.
+// and its results go together.
 //
 // # What stands there then
 //

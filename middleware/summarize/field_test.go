@@ -25,7 +25,7 @@ import (
 func TestFoldTearsNoCalls(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{1, 2, 5} {
-		h := middlewaretest.ReAct{Rounds: 12, Parallel: parallel, PerTurn: 4, Result: 900}.Messages()
+		h := middlewaretest.ReAct{Rounds: 6, Parallel: parallel, PerTurn: 2, Result: 900}.Messages()
 		for keep := -1; keep < len(h); keep++ {
 			if keep == 0 {
 				continue

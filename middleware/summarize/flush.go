@@ -48,7 +48,7 @@ func FlushTo(store MemoryStore, extract Extractor) Flusher {
 }
 
 // flush keeps memories of what is folded now and was not before. A dry run keeps
-// none: what it would fold is remembered, in case that it is kept.
+// none: what it would fold is remembered, in case the run is committed.
 func (j *job) flush(ctx context.Context) {
 	if j.Flush == nil || j.quiet {
 		return
@@ -60,22 +60,15 @@ func (j *job) flush(ctx context.Context) {
 		d.messages = append(d.messages, v.History()[k])
 	}
 	if v.Dry() {
-		j.memory.owe(d)
+		j.claims.owe(d)
 		return
 	}
 	j.pay(ctx, v, d)
 }
 
-// debt is a fold whose memories are to be kept.
-type debt struct {
-	key      key
-	places   []place
-	messages []message.Message
-}
-
 // pay keeps the memories of a fold, as far as they have not been kept.
 func (e *editor) pay(ctx context.Context, v *middleware.View, d *debt) {
-	mine := e.memory.claim(d.places)
+	mine := e.claims.take(d.places)
 	var folded []message.Message
 	var claimed []place
 	for i, yes := range mine {
@@ -89,32 +82,32 @@ func (e *editor) pay(ctx context.Context, v *middleware.View, d *debt) {
 	}
 	n, err := e.flushed(ctx, folded)
 	if err != nil {
-		e.memory.release(claimed)
+		e.claims.release(claimed)
 		v.Tell(ctx, middleware.Event{Kind: middleware.FlushFailed, By: Name, Err: err, Why: err.Error()})
 		return
 	}
 	v.Tell(ctx, middleware.Event{
 		Kind: middleware.Flushed, By: Name, Items: n,
-		Why: fmt.Sprintf("%d memories of %s", n, count(len(folded), "message")),
+		Why: fmt.Sprintf("%s of %s", count(n, "memory"), count(len(folded), "message")),
 	})
 }
 
-// settle keeps the memories of folds that come from a dry run which was kept. It
+// settle keeps the memories of folds that come from a committed dry run. It
 // plans nothing.
 func (e *editor) settle(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.Dry() || !e.memory.owes() {
-		return nil, nil //nolint:nilnil // it plans nothing
+	if v.Dry() || !e.claims.owes() {
+		return nil, nil
 	}
 	for i := range v.Len() {
 		r := ours(v, i)
 		if r == nil {
 			continue
 		}
-		if d := e.memory.due(v.Scope(), r.ID); d != nil {
+		if d := e.claims.due(v.Scope(), r.ID); d != nil {
 			e.pay(ctx, v, d)
 		}
 	}
-	return nil, nil //nolint:nilnil // it plans nothing
+	return nil, nil
 }
 
 // flushed calls the caller's function for as long as it may take.

@@ -9,7 +9,8 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// Summarizer writes the words of a summary. A text that is blank, or has more than
+// Summarizer writes the words of a summary. A text that is blank, a refusal, an
+// error text or a tool call, holds a summary of this package, or has more than
 // [Fold.Tokens], is not taken: then it is called once more, and told why. An error
 // is a failed attempt. It must be safe for concurrent use, and stop when ctx is
 // done.

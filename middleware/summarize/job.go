@@ -22,19 +22,19 @@ type job struct {
 	covers   []int                      // positions of the history that the summary will stand for
 	fresh    []int                      // of these: what no earlier summary stands for
 	adopted  map[int]*middleware.Record // of these: earlier summaries that the caller has made part of the history
-	counts   tally                      // how many messages that are
-	told     []message.Message          // what rules write about: the originals, but for those that are dropped now
-	key      key
-	handle   store.Handle       // of what is folded, in the archive; zero: there is none
-	archive  []store.Content    // what is put there
-	before   int                // tokens of what is folded
-	recorded int                // tokens of the facts of earlier summaries
-	ledger   int                // tokens that the facts may have
-	estimate int                // tokens of the summary
-	events   []middleware.Event // that have been told
-	hold     bool               // events are told when all summaries of the plan are made, by order
-	held     []middleware.Event // until then
-	quiet    bool               // made in advance: what fails is no loss, and nothing is flushed
+	counts   tally                      // how many messages the summary will stand for
+	told     []message.Message          // what rules write about: the originals, without those that are dropped now
+	key      key                        // by which the summary is found again
+	handle   store.Handle               // of what is folded, in the archive; zero: there is no archive
+	archive  []*store.Named             // what is put there
+	before   int                        // tokens of what is folded
+	recorded int                        // tokens of the facts of earlier summaries
+	ledger   int                        // tokens that the facts may have
+	estimate int                        // tokens of the summary
+	events   []middleware.Event         // all that there is to tell of the summary
+	hold     bool                       // events wait until all summaries of the plan are made, to be told in their order
+	held     []middleware.Event         // the events that wait
+	quiet    bool                       // made in advance: what fails is no loss, and nothing is flushed
 }
 
 // job returns what is to be done for a block.
@@ -238,7 +238,7 @@ func (j *job) write(ctx context.Context, all *spent) (p *product, how string, er
 		return j.custom(ctx)
 	}
 	ledger := j.facts()
-	if j.asks() {
+	if j.asks() && !j.empty() {
 		p, err := j.words(ctx, ledger, all)
 		switch {
 		case err == nil:
@@ -254,8 +254,10 @@ func (j *job) write(ctx context.Context, all *spent) (p *product, how string, er
 			return p, "by rules", nil
 		}
 	}
-	if p, err = j.shorter(j.extract(), ledger); err == nil {
-		return p, "as an extract, since no summary of them is shorter", nil
+	if t := j.extract(); t.words != "" || ledger != "" {
+		if p, err = j.shorter(t, ledger); err == nil {
+			return p, "as an extract, since no summary of them is shorter", nil
+		}
 	}
 	if p, err = j.note(); err == nil {
 		return p, "left out, since no summary of them is shorter", nil
@@ -277,19 +279,19 @@ func (j *job) words(ctx context.Context, ledger string, all *spent) (*product, e
 	return p, err
 }
 
-// asks reports whether somebody is asked for the words.
-func (j *job) asks() bool {
-	if f := j.fold; f != nil && len(f.Messages) == 0 && len(f.Earlier) == 0 {
-		return false // there is nothing to say
-	}
-	return j.Strategy.kind != rules && (j.Summarizer != nil || j.model != nil || j.Live != nil)
+// asks reports whether somebody is asked for words.
+func (e *editor) asks() bool {
+	return e.Strategy.kind != rules && (e.Summarizer != nil || e.model != nil || e.Live != nil)
 }
+
+// empty reports whether there is nothing that words could be about.
+func (j *job) empty() bool { return len(j.fold.Messages) == 0 && len(j.fold.Earlier) == 0 }
 
 // custom makes the fold of a strategy of the caller.
 func (j *job) custom(ctx context.Context) (*product, string, error) {
 	msgs, err := j.Strategy.make(ctx, j.fold)
 	if err != nil {
-		return nil, "", err
+		return nil, "", notCalledOff(ctx, err)
 	}
 	msgs = slices.Clone(msgs)
 	if !j.handle.IsZero() { // or nothing would lead to what is gone

@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // work returns a conversation of so many messages: questions, each with rounds
@@ -155,4 +156,23 @@ func TestFactsStayInSmallFolds(t *testing.T) {
 		}
 	}
 	require.Greater(t, folds, 5, "or this test shows nothing")
+}
+
+// What rules write is bounded by SummaryTokens as what a model writes is: the header
+// is no part of it.
+func TestRulesKeepToSummaryTokens(t *testing.T) {
+	t.Parallel()
+	count := tokens.Chars4{}
+	h := work(120)
+	for _, lang := range []summarize.Language{summarize.English, summarize.Chinese} {
+		for _, most := range []int{1, 5, 20, 40, 60, 200} {
+			mw := middleware.With(middleware.Env{Counter: count}, summarize.New(nil, summarize.Options{SummaryTokens: most, LedgerTokens: -1, Language: lang}))
+			view, _ := fold(t, mw, h)
+			_, words, _ := strings.Cut(summaryIn(t, view, h).Parts[0].(message.Text).Text, "\n")
+			require.LessOrEqual(t, count.Count(words), most, "%s: %q", lang, words)
+			if most >= 40 {
+				require.NotEmpty(t, words, "%s: there is room for some of %d", lang, most)
+			}
+		}
+	}
 }

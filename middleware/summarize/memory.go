@@ -12,13 +12,10 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// How much is remembered. A summary that has been taken is in the journal: this is
-// for calls at the same time, for dry runs and for what is made in advance.
-const (
-	maxProducts = 64
-	maxFlushed  = 1 << 14
-	maxDebts    = 64
-)
+// maxProducts bounds how many summaries are remembered. One that has been taken is
+// in the journal: this is for calls at the same time, for dry runs and for what is
+// made in advance.
+const maxProducts = 64
 
 // key names a summary by the messages that it stands for, and so by all before
 // them.
@@ -31,12 +28,12 @@ type key struct {
 
 func keyOf(v *middleware.View, ids []message.ID, covers []int) key {
 	var b strings.Builder
+	lead := message.Leading(v.History()) // positions count from behind these, whose number may change
 	for i := 0; i < len(covers); i++ {
 		first := i
 		for i+1 < len(covers) && covers[i+1] == covers[i]+1 {
 			i++
 		}
-		lead := message.Leading(v.History()) // may change in number
 		fmt.Fprintf(&b, "%d-%d ", covers[first]-lead, covers[i]-lead)
 	}
 	return key{scope: v.Scope(), last: ids[covers[len(covers)-1]], covers: b.String()}
@@ -49,10 +46,6 @@ type memory struct {
 	products map[key]*product
 	made     []key // oldest first
 	flights  map[key]*flight
-
-	flushed map[place]bool
-	places  []place // oldest first
-	debts   []*debt // of dry runs, oldest first
 }
 
 // flight is a summary that is being made.
@@ -70,19 +63,13 @@ type behind struct{ *memory }
 // would be to wait for oneself.
 func (m *memory) isBehind(ctx context.Context) bool { return ctx.Value(behind{m}) != nil }
 
-// place is a message, by all that was said up to there.
-type place struct {
-	scope string
-	id    message.ID
-}
-
 func newMemory() *memory {
-	return &memory{products: map[key]*product{}, flights: map[key]*flight{}, flushed: map[place]bool{}}
+	return &memory{products: map[key]*product{}, flights: map[key]*flight{}}
 }
 
-// do returns what was made for the key, or has it made: then it is the caller's
-// own. Whoever asks meanwhile waits, and takes over if the first one is called off, or tries in earnest where
-// that one only did what it could.
+// do returns what was made for the key, or makes it; own says that this call has
+// made it. Whoever asks meanwhile waits. It makes it itself if the first one is
+// called off, or has failed while it worked in advance.
 func (m *memory) do(
 	ctx context.Context, k key, quiet bool, write func(context.Context) (*product, error),
 ) (p *product, own bool, err error) {
@@ -159,67 +146,4 @@ func (m *memory) forget(k key, p *product) {
 		delete(m.products, k)
 		m.made = slices.DeleteFunc(m.made, func(o key) bool { return o == k })
 	}
-}
-
-// claim tells which of the places nobody has claimed before.
-func (m *memory) claim(all []place) (mine []bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	mine = make([]bool, len(all))
-	for i, p := range all {
-		if m.flushed[p] {
-			continue
-		}
-		if len(m.places) == maxFlushed { // many at once, since to move the others takes time
-			const some = maxFlushed / 8
-			for _, old := range m.places[:some] {
-				delete(m.flushed, old)
-			}
-			m.places = slices.Delete(m.places, 0, some)
-		}
-		m.flushed[p] = true
-		m.places = append(m.places, p)
-		mine[i] = true
-	}
-	return mine
-}
-
-// release takes a claim back.
-func (m *memory) release(all []place) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, p := range all {
-		delete(m.flushed, p)
-	}
-	m.places = slices.DeleteFunc(m.places, func(p place) bool { return !m.flushed[p] })
-}
-
-// owe remembers a fold of a dry run, in place of an equal one.
-func (m *memory) owe(d *debt) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.debts = slices.DeleteFunc(m.debts, func(o *debt) bool { return o.key == d.key })
-	if len(m.debts) == maxDebts {
-		m.debts = slices.Delete(m.debts, 0, 1)
-	}
-	m.debts = append(m.debts, d)
-}
-
-func (m *memory) owes() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.debts) > 0
-}
-
-// due takes out the fold that ends at a message, if there is one from a dry run.
-func (m *memory) due(scope string, last message.ID) *debt {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	i := slices.IndexFunc(m.debts, func(d *debt) bool { return d.key.scope == scope && d.key.last == last })
-	if i < 0 {
-		return nil
-	}
-	d := m.debts[i]
-	m.debts = slices.Delete(m.debts, i, i+1)
-	return d
 }

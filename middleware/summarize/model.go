@@ -26,7 +26,9 @@ const (
 	// Suffix asks [Options.Live] in the live conversation, by one more message at
 	// its end, so that the provider's prompt cache holds the rest. Where that is not
 	// possible, it is as Fresh: where a summary is wanted of a part alone, or the
-	// conversation has no room for the message.
+	// conversation has no room for the message. Call options that belong to the cached
+	// prefix, as of thinking, have to be given by [Options.PassParams] or
+	// [Options.Params].
 	Suffix
 
 	// Fresh gives a model a record of the messages as data, with tools and media as
@@ -76,7 +78,7 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 		Mode:        scribe.Mode(j.Mode),
 		Task:        j.Task,
 		Sections:    j.Sections,
-		Markers:     append(slices.Clone(headers), ledgerHeaders...),
+		Markers:     j.markers(),
 		MaxTokens:   f.Tokens,
 		Retries:     j.Retries,
 		Parallel:    j.Parallel,
@@ -85,9 +87,6 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 		PassOptions: j.PassParams,
 		Meter:       v.Meter(),
 		Report:      func(a scribe.Attempt) { j.attempted(ctx, a) },
-	}
-	if j.Header != "" {
-		b.Markers = append(b.Markers, j.Header)
 	}
 	if f.Language == Chinese {
 		b.Language = scribe.Chinese
@@ -107,13 +106,19 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 		b.Main.Window = budget.Window
 	}
 	b.Cold = cold(v)
-	if j.model != nil && !j.alone() {
-		b.Main = scribe.Author{}
-	}
 	if !j.alone() {
 		b.Mode = scribe.Fresh
 	}
 	return b
+}
+
+// markers are what no words may have in them, since only the program writes it.
+func (j *job) markers() []string {
+	all := slices.Concat(headers, ledgerHeaders)
+	if j.Header != "" {
+		all = append(all, j.Header)
+	}
+	return all
 }
 
 // cold reports whether the provider has forgotten the conversation: its newest

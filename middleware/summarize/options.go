@@ -70,8 +70,9 @@ type Options struct {
 	// Strategy says how what is folded becomes summaries. Zero: [Whole].
 	Strategy Strategy
 
-	// Summarizer writes the words in place of the model given to [New]. nil: the
-	// model does, and rules where there is none.
+	// Summarizer writes the words in place of the model given to [New]. What it
+	// writes is judged as the text of a model is, but for Sections. nil: the model
+	// does, and rules where there is none.
 	Summarizer Summarizer
 
 	// Model is the name of the model given to [New], by which the table of models
@@ -86,8 +87,7 @@ type Options struct {
 	// Mode says how a model is asked. 0: [Auto].
 	Mode Mode
 
-	// Task says what a model is to write, in place of the built-in wording. "":
-	// that.
+	// Task says what a model is to write. "": the built-in wording.
 	Task string
 
 	// Sections are headings that the text of a model must have, each once. nil: key
@@ -100,7 +100,7 @@ type Options struct {
 	Retries int
 
 	// Params returns the provider's call options for an answer of at most so many
-	// tokens. nil: none.
+	// tokens. It must be safe for concurrent use. nil: no call options.
 	Params func(tokens int) any
 
 	// PassParams passes on the call options of the request, in place of Params.
@@ -129,8 +129,8 @@ type Options struct {
 
 	// NoFallback makes a fold fail where the model, or Summarizer, gives no summary
 	// that can be taken: the view stays as it was, an event says why, and under
-	// Strict the call fails, both with [ErrNoSummary]. Else a summary by rules is taken, or if that does not
-	// help either, a note of what was left out.
+	// Strict the call fails, both with [ErrNoSummary]. false: a summary by rules is
+	// taken, or, if that does not help either, a note of what was left out.
 	NoFallback bool
 
 	// Parallel is how many summaries are written at a time, where the strategy
@@ -142,9 +142,9 @@ type Options struct {
 	Timeout time.Duration
 
 	// Flush is called before messages are folded, once for each of them, to keep
-	// what must be found again beyond this conversation. See [FlushTo]. Of a dry
-	// run that is kept, the next call does it, if this process makes it. nil:
-	// nothing is kept.
+	// what must be found again beyond this conversation. See [FlushTo]. If a dry
+	// run is committed, the next call in this process flushes for it. nil: nothing
+	// is kept.
 	Flush Flusher
 
 	// Background, if not nil, runs a task that prepares a summary once Soft is

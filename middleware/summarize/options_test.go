@@ -36,13 +36,13 @@ func TestValidate(t *testing.T) {
 		`MinCalls is -1 calls, want 0 or more`:                             {MinCalls: -1},
 		`Strategy is chunks(0), want 1 message or more`:                    {Strategy: summarize.Chunks(0)},
 		`Strategy is only last(-2), want 1 message or more`:                {Strategy: summarize.OnlyLast(-2)},
-		`Strategy is since no time, want one`:                              {Strategy: summarize.Since(time.Time{})},
-		`Strategy is facts of nothing, want a concept at least`:            {Strategy: summarize.Facts()},
+		`Strategy is Since the zero time, want a time`:                     {Strategy: summarize.Since(time.Time{})},
+		`Strategy is Facts without a concept, want one at least`:           {Strategy: summarize.Facts()},
 		`concept 0 has Keyword "" and Description "x"`:                     {Strategy: summarize.Facts(summarize.Concept{Description: "x"})},
 		`concept 1 has the Keyword "a" of another one`: {
 			Strategy: summarize.Facts(summarize.Concept{Keyword: "a"}, summarize.Concept{Keyword: "a"}),
 		},
-		`Strategy is custom, without a function`: {Strategy: summarize.Custom(nil)},
+		`Strategy is Custom without a function, want one`: {Strategy: summarize.Custom(nil)},
 	} {
 		require.ErrorContains(t, opts.Validate(), want)
 		require.Panics(t, func() { summarize.New(nil, opts) }, want)

@@ -1,8 +1,6 @@
 package summarize
 
 import (
-	"strings"
-
 	"github.com/laconic-go/laconic/middleware/internal/ledger"
 	"github.com/laconic-go/laconic/middleware/internal/recap"
 )
@@ -11,34 +9,28 @@ import (
 type text struct{ header, words string }
 
 // byRules returns a summary that needs no model. The words of one that has nothing
-// to say are "".
+// to say, or no room for it, are "".
 func (j *job) byRules() text {
-	return j.headed(recap.Of(j.told).Text(j.recapped()))
+	return j.headed(recap.Heading(j.fold.Language.prose()), recap.Of(j.told).Text)
 }
 
-// extract returns what always can be said: what was asked first, and what was said
-// last.
+// extract returns what can be said of anything: what was asked first, and what was
+// said last. Without room for that the words are "".
 func (j *job) extract() text {
-	return j.headed(recap.Extract(j.told, j.recapped()))
+	return j.headed(recap.ExtractHeading(j.fold.Language.prose()), func(o recap.Options) string {
+		return recap.Extract(j.told, o)
+	})
 }
 
-// recapped are the options of what rules write. Its first and its last line are
-// no words.
-func (j *job) recapped() recap.Options {
-	f := j.fold
-	frame := f.Count(f.Language.header() + "\n" + j.counts.line(f.Language, 0))
-	return recap.Options{Tokens: f.Tokens + frame, Counter: f.View.Counter(), Language: f.Language.prose()}
-}
-
-// headed takes a text of rules apart, and leaves out the line that counts.
-func (j *job) headed(s string) text {
-	t := text{header: j.Header}
-	first, rest, _ := strings.Cut(s, "\n")
+// headed returns what rules write, under a heading of theirs if the caller has
+// given none.
+func (j *job) headed(heading string, write func(recap.Options) string) text {
+	f, t := j.fold, text{header: j.Header}
 	if t.header == "" {
-		t.header = j.fold.Language.byRules(first)
+		t.header = f.Language.byRules(heading)
 	}
-	if i := strings.LastIndexByte(rest, '\n'); i >= 0 {
-		t.words = rest[:i]
+	if f.Tokens > 0 { // 0 would stand for the default
+		t.words = write(recap.Options{Bare: true, Tokens: f.Tokens, Counter: f.View.Counter(), Language: f.Language.prose()})
 	}
 	return t
 }

@@ -15,9 +15,9 @@ import (
 // [Whole]. Strategies are values, and safe for concurrent use.
 type Strategy struct {
 	kind     kind
-	n        int // messages; of facts, whether concepts are asked for apart
-	at       time.Time
-	concepts []Concept
+	n        int       // OnlyLast, Chunks: messages; facts: 1 if each concept is asked for apart
+	at       time.Time // Since
+	concepts []Concept // facts
 	make     func(ctx context.Context, f *Fold) ([]message.Message, error)
 }
 
@@ -122,16 +122,16 @@ func (s Strategy) validate() error {
 		}
 	case since:
 		if s.at.IsZero() {
-			return errors.New("Strategy is since no time, want one")
+			return errors.New("Strategy is Since the zero time, want a time")
 		}
 	case facts:
 		if len(s.concepts) == 0 {
-			return errors.New("Strategy is facts of nothing, want a concept at least")
+			return errors.New("Strategy is Facts without a concept, want one at least")
 		}
 		return s.validateConcepts()
 	case custom:
 		if s.make == nil {
-			return errors.New("Strategy is custom, without a function")
+			return errors.New("Strategy is Custom without a function, want one")
 		}
 	case whole, wholeBySystem, structured, rules:
 	}

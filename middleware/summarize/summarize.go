@@ -3,6 +3,7 @@ package summarize
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -19,7 +20,7 @@ func New(model middleware.Model, opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("summarize: " + err.Error())
 	}
-	e := &editor{Options: opts.complete(), model: model, memory: newMemory()}
+	e := &editor{Options: opts.complete(), model: model, memory: newMemory(), claims: newClaims()}
 	var layers []middleware.Middleware
 	if e.Flush != nil {
 		layers = append(layers, middleware.Editing(Name, e.settle, middleware.Options{RestAfter: -1}))
@@ -40,17 +41,18 @@ type editor struct {
 
 	model  middleware.Model
 	memory *memory
+	claims *claims
 }
 
 // plan returns the folds of all that may be folded.
 func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	again := e.Strategy.kind == chunks && v.EditedNow(Name) // a retry would cut elsewhere, and pay for it
 	if again || e.memory.isBehind(ctx) {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	all := e.pieces(v)
 	if len(all) == 0 {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	src := newSource(v)
 	h := e.inAdvance(src, all)
@@ -64,8 +66,13 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		jobs[0].update(h)
 	}
 	if len(jobs) == 0 {
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
+	return e.planOf(jobs), nil
+}
+
+// planOf returns the plan that makes some summaries.
+func (e *editor) planOf(jobs []*job) *middleware.Plan {
 	plan := &middleware.Plan{}
 	b := &batch{jobs: jobs, parallel: e.Parallel}
 	for i, j := range jobs {
@@ -79,7 +86,7 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		})
 	}
 	plan.Why = fmt.Sprintf("folded %s into %s", count(plan.Items, "message"), summaries(jobs))
-	return plan, nil
+	return plan
 }
 
 // jobs returns the folds of blocks that are worth it.
@@ -119,8 +126,8 @@ func count(n int, what string) string {
 	switch {
 	case n == 1:
 		return "1 " + what
-	case what == "summary":
-		return fmt.Sprintf("%d summaries", n)
+	case strings.HasSuffix(what, "y"): // summary, memory
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -189,77 +188,6 @@ func TestBroughtUpToDate(t *testing.T) {
 	require.NotContains(t, s, "stale", "nothing is nested")
 	require.Contains(t, s, fmt.Sprintf("(%d messages compacted", len(h)-len(second)+1))
 	require.NoError(t, middlewaretest.Same(first[:2], second[:2]), "the head stays")
-}
-
-// The same history at the same time is summarised once, and whoever takes part
-// hears of it once.
-func TestSingleFlight(t *testing.T) {
-	t.Parallel()
-	var asked, told atomic.Int32
-	began, gate := make(chan struct{}, 8), make(chan struct{})
-	slow := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		asked.Add(1)
-		began <- struct{}{}
-		<-gate
-		return &middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd}, nil
-	}
-	observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
-		if e.Kind == middleware.Summarized {
-			told.Add(1)
-		}
-	})
-	mw := middleware.Chain(observe, summarize.New(slow, summarize.Options{}))
-	h := history(8)
-	views := make([][]message.Message, 8)
-	var all sync.WaitGroup
-	for i := range views {
-		all.Go(func() {
-			sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}})
-			if err == nil {
-				views[i] = sent.Messages
-			}
-		})
-	}
-	<-began
-	close(gate)
-	all.Wait()
-	require.Equal(t, int32(1), asked.Load())
-	require.Equal(t, int32(1), told.Load())
-	for _, v := range views[1:] {
-		require.NoError(t, middlewaretest.Same(views[0], v))
-	}
-}
-
-// Whoever waits for a summary makes it, if the call that made it is called off.
-func TestTakeOver(t *testing.T) {
-	t.Parallel()
-	var asked atomic.Int32
-	began := make(chan struct{})
-	model := func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		if asked.Add(1) == 1 {
-			close(began)
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}
-		return &middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd}, nil
-	}
-	mw := summarize.New(model, summarize.Options{})
-	h := history(8)
-	ctx, cancel := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	var first, second error
-	all.Go(func() {
-		_, _, first = middleware.Apply(ctx, mw, &middleware.Request{Messages: h, Force: []string{"*"}})
-	})
-	<-began
-	all.Go(func() {
-		_, _, second = middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}})
-	})
-	cancel()
-	all.Wait()
-	require.ErrorIs(t, first, context.Canceled)
-	require.NoError(t, second)
-	require.Equal(t, int32(2), asked.Load())
 }
 
 // A conversation that goes on after a fold never pays for it again, whatever

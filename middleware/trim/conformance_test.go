@@ -15,29 +15,24 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	low := trigger.Tokens(500)
 	cases := map[string]trim.Options{
-		"defaults":            {},
-		"a low trigger":       {Trigger: low},
-		"the middle":          {Trigger: low, Strategy: trim.Middle},
-		"the oldest":          {Trigger: low, Strategy: trim.Oldest},
-		"nothing preserved":   {Trigger: low, Strategy: trim.Oldest, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1},
-		"much preserved":      {Trigger: low, Strategy: trim.Middle, PreserveStart: 8, PreserveEnd: 8, MinMessages: 10},
-		"a small target":      {Trigger: low, TargetTokens: 100, PreserveStart: -1, PreserveEnd: 1},
-		"a target of its own": {Trigger: low, Target: 0.3},
-		"levels of its own":   {Warning: 0.2, Threshold: 0.4, Target: 0.3},
-		"a note":              {Trigger: low, Note: "[some messages are gone]"},
-		"a note, oldest":      {Trigger: low, Strategy: trim.Oldest, Note: "[gone]", PreserveEnd: -1},
-		"by age":              {Trigger: low, Score: trim.ByAge},
-		"by length": {Trigger: low, Score: func(*middleware.View) func(message.Unit) float64 {
+		"defaults":          {},
+		"a low trigger":     {Trigger: low},
+		"the middle":        {Trigger: low, Strategy: trim.Middle},
+		"nothing preserved": {Trigger: low, Strategy: trim.Oldest, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1},
+		"much preserved":    {Trigger: low, Strategy: trim.Middle, PreserveStart: 8, PreserveEnd: 8, MinMessages: 10},
+		"a small target":    {Trigger: low, TargetTokens: 100, PreserveStart: -1, PreserveEnd: 1},
+		"levels of its own": {Warning: 0.2, Threshold: 0.4, Target: 0.3},
+		"a note":            {Trigger: low, Note: "[some messages are gone]", Target: 0.3},
+		"a note, oldest":    {Trigger: low, Strategy: trim.Oldest, Note: "[gone]", PreserveEnd: -1},
+		"by age, strict":    {Trigger: low, Score: trim.ByAge, Strict: true},
+		"by length": {Trigger: low, EfficiencyOnly: true, Score: func(*middleware.View) func(message.Unit) float64 {
 			return func(u message.Unit) float64 { return float64(u.Len()) }
 		}},
-		"efficiency only":     {Trigger: low, EfficiencyOnly: true},
-		"not on each call":    {Trigger: low, MinCalls: 3},
-		"not at each moment":  {Trigger: low, Interval: time.Hour},
-		"strict":              {Trigger: low, Strict: true},
-		"a share of the room": {Trigger: trigger.Fraction(0.5)},
-		"by messages":         {Trigger: trigger.Messages(10), Strategy: trim.Oldest},
-		"if it is worth it":   {Trigger: trigger.All(trigger.ToolUses(3), trigger.Reclaims(200))},
-		"a local model":       trim.For("ollama/llama3.1"),
+		"not on each call":   {Trigger: low, MinCalls: 3},
+		"not at each moment": {Trigger: low, Interval: time.Hour},
+		"by messages":        {Trigger: trigger.Messages(10), Strategy: trim.Oldest},
+		"if it is worth it":  {Trigger: trigger.All(trigger.ToolUses(3), trigger.Reclaims(200))},
+		"a local model":      trim.For("ollama/llama3.1"),
 	}
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {

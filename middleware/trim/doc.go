@@ -13,10 +13,10 @@
 // [PriorityOf]), and a unit has the highest of its messages. It is computed anew
 // each time; a priority that the host has set in [message.Hints] is kept. Units
 // go in the order of priority, low first, then importance ([Options.Score]), then
-// age. System messages, pinned ones and those of critical priority never go, nor
-// does what the core protects: the first and the last user message, and the
-// round that no model has seen yet; nor does the last unit. What another middleware has folded is
-// critical as well: a summary stands for many messages.
+// age. System messages, pinned ones and those of critical priority never go. Nor
+// does what the core protects: the first and the last user message, and the round
+// that no model has seen yet. Nor does the last unit. What another middleware has
+// folded is critical as well: a summary stands for many messages.
 //
 // [Middle] leaves the beginning and the end of the conversation and takes from
 // between, [Oldest] takes the oldest wherever they stand, and [Hybrid], which is

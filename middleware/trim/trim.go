@@ -43,7 +43,7 @@ type trimmer struct {
 
 func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if v.EditedNow(Name) && !forced(v) { // the call is made again, and must give the same view
-		return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+		return nil, nil
 	}
 	target := t.target(v)
 	if v.Tokens() <= target {

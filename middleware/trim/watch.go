@@ -40,7 +40,7 @@ func (t *trimmer) watch(ctx context.Context, v *middleware.View) (*middleware.Pl
 	if s != before {
 		v.Note(t, s)
 	}
-	return nil, nil //nolint:nilnil // no plan is what an editor says when there is nothing to do
+	return nil, nil
 }
 
 // level returns how full the room is.

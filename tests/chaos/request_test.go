@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,9 +31,10 @@ type burden struct {
 	of       message.Rules
 }
 
-// burdens are all of them.
-func burdens() []burden {
+// burdens are all of them. They are made once, and nobody changes them.
+var burdens = sync.OnceValue(func() []burden {
 	long := strings.Repeat("word ", 20_000) // five times the window
+	shots := screenshots()
 	call := message.Assistant(message.ToolCall{ID: "c", Name: toolName, Arguments: "{}"})
 	return []burden{
 		{name: "system prompt above the window", messages: []message.Message{message.System(long), message.User("Hello?")}},
@@ -51,9 +54,9 @@ func burdens() []burden {
 		{name: "a window that is served larger than declared", messages: history(), served: 100_000, fits: true},
 		{name: "a window that is served much smaller than declared", messages: history(), declared: 100_000, served: 500, most: 2, fits: true},
 		{name: "a window smaller than everything", messages: history(), declared: 10},
-		{name: "42 screenshots of 34 MB", messages: screenshots(), declared: 1_000_000, fits: true},
-		{name: "42 screenshots of 34 MB, for Bedrock", messages: screenshots(), declared: 1_000_000, fits: true, of: message.Bedrock},
-		{name: "pinned screenshots of 34 MB", messages: pinned(len(screenshots()), screenshots()...), declared: 1_000_000},
+		{name: "42 screenshots of 34 MB", messages: shots, declared: 1_000_000, fits: true},
+		{name: "42 screenshots of 34 MB, for Bedrock", messages: shots, declared: 1_000_000, fits: true, of: message.Bedrock},
+		{name: "pinned screenshots of 34 MB", messages: pinned(len(shots), slices.Clone(shots)...), declared: 1_000_000},
 		{name: "a screenshot that is too wide", messages: []message.Message{message.User("q"), call, shot("c", 9000, 100)}, fits: true},
 		{name: "no message", messages: nil, fits: true},
 		{name: "an empty question", messages: []message.Message{message.User("")}, fits: true},
@@ -61,7 +64,7 @@ func burdens() []burden {
 		{name: "ends with calls", messages: []message.Message{message.User("q"), call}, fits: true},
 		{name: "begins with a result", messages: []message.Message{message.Result("c", toolName, long), message.User("q")}, fits: true},
 	}
-}
+})
 
 // pinned pins the first messages of a history.
 func pinned(n int, msgs ...message.Message) []message.Message {

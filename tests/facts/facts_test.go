@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/internal/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -319,7 +320,7 @@ func (r *recording) isKept(at int, fact string) bool {
 // a sample with its row, or, to write them, all.
 func TestFactsKept(t *testing.T) {
 	t.Parallel()
-	if raced && !*update {
+	if race.Enabled && !*update {
 		t.Skip("the race detector makes this long, and nothing here runs at the same time")
 	}
 	text, err := os.ReadFile(page)

@@ -12,6 +12,14 @@ import (
 // mark is what fit puts where the middle of a text was.
 var mark = regexp.MustCompile(`\[… \d+ characters left out …\]`)
 
+// marks returns how many marks a text has.
+func marks(text string) int {
+	if !strings.Contains(text, "characters left out") { // most texts: to search them for the expression takes far longer
+		return 0
+	}
+	return len(mark.FindAllString(text, -1))
+}
+
 // notes checks that no note stands inside another, or twice for the same: what was
 // shortened is not shortened again around its mark, and one remark tells of all
 // messages that are gone.
@@ -23,7 +31,7 @@ func (l *ledger) notes() {
 	for i, m := range l.call.Sent {
 		for _, p := range m.Parts {
 			text := withoutHandles(textOf(p))
-			if n := len(mark.FindAllString(text, -1)); n > 1 {
+			if n := marks(text); n > 1 {
 				l.notef(Plain, "message %d has a text with %d marks in it: %s", i, n, text)
 			}
 			_, result := p.(message.ToolResult)
@@ -42,14 +50,19 @@ func (l *ledger) notes() {
 var handle = regexp.MustCompile(`(: |; | To read it: )recall [a-z]{12,}`)
 
 // withoutHandles returns a text with its notes as they are without an archive.
-func withoutHandles(text string) string { return handle.ReplaceAllString(text, "") }
+func withoutHandles(text string) string {
+	if !strings.Contains(text, "recall ") { // most texts, as in marks
+		return text
+	}
+	return handle.ReplaceAllString(text, "")
+}
 
 // mentions reports whether a history has what looks like a note of fit.
 func mentions(msgs []message.Message) bool {
 	return slices.ContainsFunc(msgs, func(m message.Message) bool {
 		return slices.ContainsFunc(m.Parts, func(p message.Part) bool {
 			text := textOf(p)
-			return mark.MatchString(text) || strings.Contains(text, fit.DefaultPlaceholder) || strings.Contains(text, fit.DefaultNote)
+			return marks(text) > 0 || strings.Contains(text, fit.DefaultPlaceholder) || strings.Contains(text, fit.DefaultNote)
 		})
 	})
 }

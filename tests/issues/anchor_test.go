@@ -82,7 +82,7 @@ func TestIdeographsOfUnknownModel(t *testing.T) {
 		var v *middleware.View
 		watch := middleware.Editing("watch", func(_ context.Context, seen *middleware.View) (*middleware.Plan, error) {
 			v = seen
-			return nil, nil //nolint:nilnil // nothing to do
+			return nil, nil
 		}, middleware.Options{})
 		counted := 0
 		m := watch(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
@@ -327,6 +328,38 @@ func TestE1(t *testing.T) {
 	view, _ := folded(t, h, chunks)
 	require.Equal(t, append(strings.Fields("S U"), append(slices.Repeat([]string{"T"}, 6), "U", "T")...), letters(view, h, append(append(
 		strings.Fields("S U"), make([]string, 27)...), "U", "A")), "7 summaries")
+
+	// What is always kept: memories if they are to be preserved, and a call at the end
+	// that is not answered, with whatever stands between.
+	memory := message.Assistant(text("M"))
+	memory.Hints.Memory = true
+	odd := []message.Message{system("S"), user("U0"), message.Assistant(text("A0")), memory, message.Assistant(text("A1")), user("U1"), call}
+	for preserve, want := range map[bool]string{true: "S U0 M T U1 C", false: "S U0 T U1 C"} {
+		opts := keepNothing
+		opts.PreserveMemory = preserve
+		view, _ := folded(t, odd, opts)
+		require.Equal(t, strings.Fields(want), letters(view, odd, strings.Fields("S U0 A0 M A1 U1 C")), "memories are preserved: %v", preserve)
+	}
+
+	// Since: what was said at t or later is summarised, and what was said before is
+	// dropped.
+	times := []message.Message{system("S"), user("U0")}
+	for i := range 6 {
+		m := message.Assistant(text(fmt.Sprintf("A%d", i)))
+		m.Time = time.Unix(int64(100+i), 0)
+		times = append(times, m)
+	}
+	var since []message.Message
+	late := keepNothing
+	late.Strategy = summarize.Since(time.Unix(103, 0))
+	late.Summarizer = func(_ context.Context, f *summarize.Fold) (string, error) {
+		since = f.Messages
+		return "T", nil
+	}
+	view, _ = folded(t, times, late)
+	require.Equal(t, times[5:], since, "at 103 or later")
+	require.Equal(t, strings.Fields("S U0 T"), letters(view, times, strings.Fields("S U0 A0 A1 A2 A3 A4 A5")))
+	require.True(t, strings.HasSuffix(view[2].Text(), "(6 messages compacted: 0 of the user, 6 of the assistant; 3 of them left out)"), view[2].Text())
 
 	// Only the newest are summarised; those before are dropped.
 	last := keepNothing

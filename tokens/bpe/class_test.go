@@ -8,6 +8,8 @@ import (
 
 	"github.com/dlclark/regexp2"
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 func TestClasses(t *testing.T) {
@@ -63,7 +65,7 @@ func TestClassesOfThePatterns(t *testing.T) {
 	classify()
 	var all strings.Builder
 	for r := range rune(unicode.MaxRune + 1) {
-		if utf8.ValidRune(r) && (!Raced || r < 0x3400) {
+		if utf8.ValidRune(r) && (!race.Enabled || r < 0x3400) {
 			all.WriteRune(r)
 		}
 	}

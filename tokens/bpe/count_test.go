@@ -14,6 +14,7 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/internal/recorded"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
@@ -111,7 +112,7 @@ func TestCountUpToStops(t *testing.T) { //nolint:paralleltest // AllocsPerRun co
 }
 
 func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
-	if bpe.Raced {
+	if race.Enabled {
 		t.Skip("under the race detector a sync.Pool forgets at random")
 	}
 	texts := degenerate(20_000)
@@ -154,7 +155,7 @@ func TestGenerated(t *testing.T) {
 	for name, texts := range map[string]int{"o200k_base": 320_000, "cl100k_base": 320_000, "p50k_base": 40_000, "r50k_base": 20_000} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if bpe.Raced || testing.Short() {
+			if race.Enabled || testing.Short() {
 				texts /= 40
 			}
 			c, o := counter(t, name), oracle(t, name)
@@ -173,7 +174,7 @@ func TestGenerated(t *testing.T) {
 // TestSamples compares with tiktoken-go on source code, prose and JSON.
 func TestSamples(t *testing.T) {
 	t.Parallel()
-	if bpe.Raced {
+	if race.Enabled {
 		t.Skip("under the race detector it takes half a minute, for one goroutine")
 	}
 	s := sampled(t)
@@ -196,7 +197,7 @@ func TestSamples(t *testing.T) {
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	every, enough := 20, math.MaxInt
-	if bpe.Raced || testing.Short() {
+	if race.Enabled || testing.Short() {
 		every, enough = 100, 2000
 	}
 	n, size := 0, 0

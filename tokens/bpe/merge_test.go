@@ -9,6 +9,8 @@ import (
 
 	tiktoken_loader "github.com/pkoukk/tiktoken-go-loader"
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 var vocabularies = map[string]func() *vocabulary{"o200k_base": o200k, "cl100k_base": cl100k, "p50k_base": p50k, "r50k_base": r50k}
@@ -52,7 +54,7 @@ func TestRanksRise(t *testing.T) {
 	for name := range vocabularies {
 		ranks := ranksOf(t, name)
 		for token, rank := range ranks {
-			if Raced && rank%20 != 0 {
+			if race.Enabled && rank%20 != 0 {
 				continue
 			}
 			tokens, joins := plainMerge(ranks, token)
@@ -92,7 +94,7 @@ func TestMergeInWindows(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	rounds := 2000
-	if Raced {
+	if race.Enabled {
 		rounds = 100
 	}
 	for name, v := range vocabularies {
@@ -163,7 +165,7 @@ func TestSolid(t *testing.T) {
 			if head == 0 && tail == len(token) || len(befores) == 0 || len(behinds) == 0 {
 				continue
 			}
-			if Raced && len(token)%4 != 0 {
+			if race.Enabled && len(token)%4 != 0 {
 				continue
 			}
 			for i := range min(max(len(befores), len(behinds)), 4) {
@@ -185,7 +187,7 @@ func TestWindowsStaySmall(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	size := 200_000
-	if Raced {
+	if race.Enabled {
 		size = 20_000
 	}
 	letters := make([]byte, size)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dlclark/regexp2"
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 // grammar is an encoding's split, and the pattern it stands for.
@@ -67,7 +69,7 @@ func TestSplitAllShort(t *testing.T) {
 	for _, g := range grammars {
 		re := regexp2.MustCompile(g.pattern, regexp2.None)
 		for _, a := range alphabets {
-			if Raced || testing.Short() {
+			if race.Enabled || testing.Short() {
 				a.longest = 3
 			}
 			n := 0
@@ -108,7 +110,7 @@ func TestSplitAllCharacters(t *testing.T) {
 		re := regexp2.MustCompile(g.pattern, regexp2.None)
 		var text strings.Builder
 		for r := range rune(0x110000) {
-			if r >= 0xd800 && r < 0xe000 || r >= 0x10000 && r%61 != 0 || Raced && r%29 != 0 || r == 'ſ' {
+			if r >= 0xd800 && r < 0xe000 || r >= 0x10000 && r%61 != 0 || race.Enabled && r%29 != 0 || r == 'ſ' {
 				continue
 			}
 			text.WriteString("a" + string(r) + "B " + string(r) + "1")

@@ -22,11 +22,11 @@ type Cleared struct {
 	Text string
 
 	// Tokens is the most that the line of this text may take, where that is less
-	// than [Options.Tokens]. 0: it is not; negative: no line.
+	// than [Options.Tokens]. 0: as much as Options.Tokens; negative: no line.
 	Tokens int
 
-	// Of is the text that Text has been made of, where that is another: facts that
-	// do not occur in it are none. "": Text itself.
+	// Of is the text that Text was made of, where the two differ. Only what occurs
+	// in it is a fact. "": Text itself.
 	Of string
 }
 

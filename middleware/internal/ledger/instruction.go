@@ -3,6 +3,7 @@ package ledger
 import (
 	"iter"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/middleware/internal/digest"
@@ -66,11 +67,15 @@ func kindOf(sentence string) (kind state, at int) {
 
 // kindOfClause tells what a clause is.
 func kindOfClause(clause string) state {
-	clause = strings.TrimLeft(clause, " *_-—–\"'“”") + " " // so that a word at its end counts
+	// Signs may stand in front: bullets, emphasis, ⚠️. At the end a word counts as well.
+	clause = strings.TrimLeftFunc(clause, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) + " "
 	start := clause
 	for filler := "."; filler != ""; {
 		if statements.begin(start) {
 			return unknown
+		}
+		if bansAt.begin(start) { // no new files, though no is a filler
+			break
 		}
 		filler = fillers.at(start)
 		start = strings.TrimLeft(start[len(filler):], " ")

@@ -1,11 +1,16 @@
 package ledger_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/ledger"
+	"github.com/laconic-go/laconic/middleware/internal/prose"
 )
 
 func TestInstructions(t *testing.T) {
@@ -28,6 +33,22 @@ func TestInstructions(t *testing.T) {
 		"Change the colour without touching the layout.": ban,
 		"Under no circumstances drop a table.":           ban,
 		"**Never** skip a test.":                         ban,
+		"⚠️ Do not push.":                                ban,
+		"🚫 never push":                                   ban,
+		"→ (never push)":                                 ban,
+		"No new dependencies, please.":                   ban,
+		"No emojis!":                                     ban,
+		"Absolutely no refactoring.":                     ban,
+		"Pushing to main is strictly forbidden.":         ban,
+		"Pushing is not permitted.":                      ban,
+		"The tests may not be changed.":                  ban,
+		"Tests shouldn't be modified.":                   ban,
+		"Hands off main.go.":                             ban,
+		"Stop pushing to main.":                          ban,
+		"测试不要改。":                                         ban,
+		"数据库不能动。":                                        ban,
+		"密码不可泄露":                                         ban,
+		"任何人不得修改配置。":                                     ban,
 		"不要修改测试。":                                        ban,
 		"请不要修改测试!":                                       ban,
 		"修复它,但不要改测试":                                     ban,
@@ -48,10 +69,19 @@ func TestInstructions(t *testing.T) {
 		"Make sure that it builds.":                      rule,
 		"From now on write tests first.":                 rule,
 		"Don't forget to run the tests.":                 rule,
+		"Ask me before you delete anything.":             rule,
 		"必须用中文回答。":                                       rule,
 		"总是先写测试。":                                        rule,
 		"请务必备份。":                                         rule,
 		"只能使用标准库。":                                       rule,
+		"No problem.":                                    none,
+		"No, that is fine.":                              none,
+		"No new errors since then.":                      none,
+		"There are no new files.":                        none,
+		"This should not be a problem.":                  none,
+		"用户不能修改密码。":                                      none,
+		"要不要改测试":                                         none,
+		"舍不得删":                                           none,
 		"Why do you never answer?":                       none,
 		"Why must I always wait":                         none,
 		"Should I never do that":                         none,
@@ -123,4 +153,27 @@ func TestLongInstructions(t *testing.T) {
 		}
 	}
 	require.Empty(t, text(user(strings.Repeat("Lorem ipsum. ", 5_000)+"Never touch it. "+strings.Repeat("Lorem ipsum. ", 5_000))), "the middle of a long text is not read")
+}
+
+// TestProhibitionsWithoutRoom shows that the newest stay, and that it is said that
+// there were others; also once the section has been read back.
+func TestProhibitionsWithoutRoom(t *testing.T) {
+	t.Parallel()
+	var h []message.Message
+	for i := range 60 {
+		h = append(h, message.User(fmt.Sprintf("Never touch the module number %d, since it belongs to team %d.", i, i*7)))
+	}
+	for language, note := range map[prose.Language]string{prose.English: "- (there are older ones, for which there is no room)", prose.Chinese: "- (还有更早的,此处放不下)"} {
+		o := ledger.Options{Language: language}
+		got := strings.Split(ledger.Collect(h).Text(o), "\n")
+		require.Equal(t, note, got[2], "above the newest, which stay")
+		require.Equal(t, "- Never touch the module number 59, since it belongs to team 413.", got[len(got)-1])
+		l := &ledger.Ledger{}
+		l.Resume(strings.Join(got, "\n"))
+		l.Add([]message.Message{message.User("Do not push.")})
+		again := l.Text(o)
+		require.Equal(t, 1, strings.Count(again, note), "it is said once: %s", again)
+		require.True(t, strings.HasSuffix(again, "- Do not push."), again)
+	}
+	require.NotContains(t, ledger.Collect(h[:10]).Text(ledger.Options{}), "older", "all have room")
 }

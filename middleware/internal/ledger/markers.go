@@ -23,6 +23,10 @@ var bansAt = list(
 	"refrain from ", "not allowed",
 	"you can't ", "you cannot ", "you can not ",
 	"under no circumstances", "in no case", "stop using ", "stop adding ", "stop changing ", "stop making ", "stop asking ",
+	"stop creating ", "stop writing ", "stop deleting ", "stop committing ", "stop pushing ", "stop touching ", "stop doing ",
+	"hands off ", "keep your hands off ", "keep away from ", "stay away from ", "stay out of ",
+	"absolutely no ", "no new dependenc", "no new file", "no new package", "no new librar", "no external ", "no third-party ",
+	"no third party ", "no emoji", "no force-push", "no force push", "no breaking change", "no placeholders", "no stubs",
 	"不要", "别", "勿", "不得", "不许", "不准", "不可以", "不能", "不应", "不该", "永远不要", "绝不", "切忌", "杜绝", "別", "不許", "不準", "不應",
 )
 
@@ -33,7 +37,11 @@ var bansIn = list(
 	"you're not to ", "you are not allowed", "you're not allowed", "you are never ", "you will not ", "you shall not ",
 	"must not ", "must never ", "mustn't ", "should never ", "shall not ",
 	"is not allowed", "are not allowed", "isn't allowed", "aren't allowed", "is forbidden", "are forbidden", "is prohibited",
-	"are prohibited", "off limits", "off-limits",
+	"are prohibited", "strictly forbidden", "strictly prohibited", "is not permitted", "are not permitted", "off limits", "off-limits",
+	"may not be changed", "may not be modified", "may not be edited", "may not be touched", "may not be deleted", "may not be removed",
+	"should not be changed", "should not be modified", "should not be edited", "should not be touched", "should not be deleted",
+	"should not be removed", "should not be committed", "shouldn't be changed", "shouldn't be modified", "shouldn't be edited",
+	"shouldn't be touched", "shouldn't be deleted", "shouldn't be removed", "shouldn't be committed",
 	"i don't want ", "i do not want ", "we don't want ", "we do not want ", "i dont want ", "i really don't want ",
 	"i really do not want ", "i would rather not ", "i'd rather not ", "i'd prefer not ", "please don't ", "please do not ",
 	"please never ",
@@ -42,6 +50,11 @@ var bansIn = list(
 	"千万不要", "千万别", "绝对不要", "绝不能", "绝对不能", "禁止", "严禁", "请勿", "切勿", "不允许", "不许", "不准", "请不要", "请别", "请避免", "要避免", "应避免", "应该避免",
 	"你不能", "你不要", "您不要", "我不想", "我不要", "我不希望", "不要再", "但不要", "并不要", "且不要", "而不要", "但别",
 	"嚴禁", "請勿", "請不要", "不允許", "請別",
+	// Chinese names first what it is about.
+	"不要动", "不要改", "不要碰", "不要删", "不要用", "不要提交", "不要推", "不要加", "不要添加", "不要使用", "不要写", "不要运行", "不要执行", "不要修改", "不要覆盖",
+	"不要泄露", "不要打印", "不要上传", "不要公开", "不要包含", "不要出现", "不要超过", "不要依赖", "不要引入", "不要创建", "不要新建", "不要動", "不要刪", "不要寫",
+	"不能动", "不能碰", "不能改动", "不能泄露", "不能外传", "不可泄露", "不可外传",
+	"不得修改", "不得使用", "不得删除", "不得推送", "不得提交", "不得更改", "不得超过", "不得包含", "不得泄露", "不得擅自", "不得引入",
 )
 
 // rulesAt begin a clause that says how things are to be done.
@@ -53,7 +66,7 @@ var rulesAt = list(
 	"only modify ", "only output ", "only read ", "only reply ", "only respond ", "only return ", "only run ", "only show ",
 	"only speak ", "only touch ", "only use ", "only work ", "only write ", "only answer ",
 	"use only ", "edit only ", "change only ", "touch only ", "return only ", "respond only ", "reply only ", "answer only ",
-	"output only ", "write only ",
+	"output only ", "write only ", "ask me before ", "ask me first", "ask before ", "check with me before ",
 	"总是", "始终", "只能", "只用", "只使用", "只允许", "只改", "只需", "仅使用", "仅限", "切记", "记住", "从现在起", "从现在开始", "每次都", "凡是", "總是", "始終", "僅",
 )
 
@@ -61,7 +74,7 @@ var rulesAt = list(
 var rulesIn = list(
 	"you must ", "you always ", "you should always ", "you need to always ", "must always ", "should always ", "you may only ",
 	"you can only ", "you should only ", "you must only ", "must only ", "must be ", "must include ", "must contain ",
-	"must use ", "i only want ",
+	"must use ", "i only want ", "ask me before ", "check with me before ",
 	"from now on", "please only ", "please always ",
 	"必须", "务必", "一定要", "必需", "请始终", "请总是", "请只", "请仅", "请确保", "要确保", "请保证", "从现在起", "从现在开始", "以后都", "今后都", "每次都要", "必須", "務必", "請只", "請始終",
 )

@@ -27,7 +27,7 @@ var counters = []tokens.Counter{nil, bytes{}, tokens.Cautious{}, tokens.CJK15{},
 var pieces = []string{
 	"", " ", "Never push.", "Always ask. Never force it!", "You may now push.", "不要删库。必须备份", "Why never?",
 	"```\nnever do it\n```", "order #W1234567 for ann@example.com, $5.40", "exit code 0", "exit code 1\nerror: x",
-	"Error: gone", "[Facts recorded by code]\nErrors:\n- x", "\xff\xfe\x00\u202e\u2028", "שלום. אל תעשה", strings.Repeat("never ", 4000), strings.Repeat("x", 100_000), strings.Repeat("不要", 3000), "{\"a\":[1,{\"b\":\"c\"", "- never\n- always\n",
+	"Error: gone", "[Facts recorded by code]\nErrors:\n- x", "\xff\xfe\x00\u202e\u2028", "שלום. אל תעשה", strings.Repeat("never ", 3000), strings.Repeat("x", 40_000), strings.Repeat("不要", 3000), "{\"a\":[1,{\"b\":\"c\"", "- never\n- always\n",
 }
 
 var names = []string{
@@ -123,7 +123,9 @@ func TestProhibitionsComeFirst(t *testing.T) {
 		var h []message.Message
 		for i := range n {
 			h = append(h, message.User(fmt.Sprintf("Never touch file%d.go. Always read it.", i)))
-			h = append(h, messages(t)...)
+			if i%4 == 0 {
+				h = append(h, messages(t)...)
+			}
 		}
 		o := ledger.Options{Tokens: rapid.IntRange(10, 900).Draw(t, "tokens"), Counter: rapid.SampledFrom(counters).Draw(t, "counter")}
 		text := ledger.Collect(h).Text(o)
@@ -136,6 +138,9 @@ func TestProhibitionsComeFirst(t *testing.T) {
 			require.NotContains(t, text, "- Always read it.", "an instruction is told, and a prohibition is not")
 			require.NotContains(t, text, "\nErrors:")
 			require.NotContains(t, text, "\nFiles ")
+		}
+		if told := strings.Count(text, "- Never touch file"); missing && told > 1 {
+			require.Contains(t, text, "there are older ones", "no prohibition leaves without a word: %q", text)
 		}
 	})
 }

@@ -30,6 +30,7 @@ type wording struct {
 	banned, told, errors, commands, identifiers, written, read string
 	passed, failed                                             string
 	exit                                                       string // behind a command that failed with a code
+	older                                                      string // in place of prohibitions that have no room
 }
 
 var wordings = map[prose.Language]wording{
@@ -38,13 +39,13 @@ var wordings = map[prose.Language]wording{
 		banned:  "What the user forbade, or permitted again (verbatim, the newest last):",
 		told:    "Other standing instructions of the user (verbatim):",
 		errors:  "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
-		passed: "ok", failed: "failed", exit: "exit code ",
+		passed: "ok", failed: "failed", exit: "exit code ", older: "(there are older ones, for which there is no room)",
 	},
 	prose.Chinese: {
 		heading: "[以下是由程序记录的事实]",
 		banned:  "用户禁止或重新允许的事项(原话,新的在后):", told: "用户的其他长期要求(原话):",
 		errors: "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
-		passed: "成功", failed: "失败", exit: "退出码 ",
+		passed: "成功", failed: "失败", exit: "退出码 ", older: "(还有更早的,此处放不下)",
 	},
 }
 
@@ -63,7 +64,8 @@ const (
 // instructions. But of the room that prohibitions leave, files keep a quarter and
 // each of the three others an eighth, as far as they need it: many commands do not
 // push all files out, nor do the rules of a pasted page. Prohibitions share
-// with nobody: if not all of them have room, nothing else is told.
+// with nobody: if not all of them have room, nothing else is told but that there
+// are older ones.
 func (l *Ledger) Text(o Options) string {
 	if o.Tokens == 0 {
 		o.Tokens = DefaultTokens
@@ -74,7 +76,7 @@ func (l *Ledger) Text(o Options) string {
 	w := wordings[o.Language.Or(prose.English)]
 	p := page{counter: o.Counter}
 	p.room = o.Tokens - p.cost(w.heading)
-	if p.take(section{titles: [2]string{w.banned}, lines: l.sentences(banned)}, 0) {
+	if p.take(section{titles: [2]string{w.banned}, lines: l.sentences(banned), note: w.older, cut: l.older}, 0) {
 		const quarter, eighth = 4, 8
 		p.share([]section{
 			{titles: [2]string{w.told}, lines: l.sentences(told)},

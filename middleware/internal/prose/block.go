@@ -13,7 +13,7 @@ const (
 	plain   block = iota
 	blank         // it ends a paragraph
 	item          // it begins an item of a list
-	heading       //
+	heading       // without its marks
 	code          // also quotes of others, tables, and lines that are one tag
 )
 

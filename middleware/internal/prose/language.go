@@ -35,11 +35,11 @@ const (
 const letters = 60
 
 // Of returns the language of a conversation, by the script in which its user
-// writes; where the user writes nothing, by that of the model. Code in fences
-// does not count, and a long message no more than a short one. What is written in neither of the two languages, or nothing at
-// all, is taken for English. Of a long message the beginning counts, and of a
-// long conversation too: the language hardly changes once it has gone on for a
-// while.
+// writes; where the user writes nothing, by that of the model. What is written in
+// neither of the two languages is taken for English, and so is a conversation in
+// which nobody writes anything. Code in fences does not count, and a long message
+// counts no more than a short one. Of a long message only the beginning is read,
+// and likewise of a long conversation: its language hardly changes any more.
 func Of(msgs []message.Message) Language {
 	var g Guess
 	g.Add(msgs)

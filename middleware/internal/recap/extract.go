@@ -20,7 +20,7 @@ const (
 // never fails: with no room at all, the heading and the count line remain.
 func Extract(msgs []message.Message, o Options) string {
 	o = o.filled(prose.Of(msgs))
-	e := extract{msgs: msgs, wording: wordings[o.Language], first: -1}
+	e := extract{Options: o, msgs: msgs, wording: wordings[o.Language], first: -1}
 	for i := range msgs {
 		switch msgs[i].Role {
 		case message.RoleUser:
@@ -47,11 +47,15 @@ func Extract(msgs []message.Message, o Options) string {
 		return text
 	}
 	e.first = -1
-	return e.text(0)
+	if text := e.text(0); !o.Bare || o.fits(text) {
+		return text
+	}
+	return ""
 }
 
 // extract is one that is being made.
 type extract struct {
+	Options
 	wording
 
 	msgs              []message.Message
@@ -61,7 +65,7 @@ type extract struct {
 
 // text writes it with so many of the newest messages.
 func (e *extract) text(n int) string {
-	lines := []string{e.extract}
+	var lines []string
 	from := len(e.msgs) - n
 	if e.first >= 0 && e.first < from {
 		lines = append(lines, e.line(e.first))
@@ -78,8 +82,7 @@ func (e *extract) text(n int) string {
 			lines = append(lines, line)
 		}
 	}
-	lines = append(lines, fmt.Sprintf(e.count, len(e.msgs), e.users, e.assistants))
-	return strings.Join(lines, "\n")
+	return e.framed(e.extract, strings.Join(lines, "\n"), fmt.Sprintf(e.count, len(e.msgs), e.users, e.assistants))
 }
 
 // line tells a message; "": it has nothing that can be told.

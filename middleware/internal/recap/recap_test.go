@@ -249,3 +249,28 @@ func BenchmarkOf(b *testing.B) {
 		recap.Of(h).Text(recap.Options{})
 	}
 }
+
+// Bare words have the whole limit for themselves, and never more than it.
+func TestBare(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{
+		message.User("Why does the nightly build fail?"),
+		message.Assistant(message.Text{Text: "I decided to clear the cache."}),
+		message.User("And the weekly one?"),
+		message.Assistant(message.Text{Text: "It fails because of the same cache."}),
+	}
+	whole := recap.Of(h).Text(recap.Options{Tokens: -1})
+	words := recap.Of(h).Text(recap.Options{Tokens: -1, Bare: true})
+	require.Equal(t, whole, recap.Heading(prose.English)+"\n"+words+"\n(4 messages compacted: 2 of the user, 2 of the assistant)")
+	require.Equal(t, words, recap.Of(h).Text(recap.Options{Tokens: len(words), Counter: bytes{}, Bare: true}), "it fits exactly")
+	extract := recap.Extract(h, recap.Options{Tokens: -1, Bare: true})
+	require.Equal(t, recap.Extract(h, recap.Options{Tokens: -1}),
+		recap.ExtractHeading(prose.English)+"\n"+extract+"\n(4 messages compacted: 2 of the user, 2 of the assistant)")
+	for n := range len(words) + len(extract) {
+		o := recap.Options{Tokens: n + 1, Counter: bytes{}, Bare: true}
+		require.LessOrEqual(t, len(recap.Of(h).Text(o)), o.Tokens, "words of a recap")
+		require.LessOrEqual(t, len(recap.Extract(h, o)), o.Tokens, "words of an extract")
+	}
+	require.Empty(t, recap.Of(h).Text(recap.Options{Tokens: 1, Counter: bytes{}, Bare: true}), "there is no room for any")
+	require.Empty(t, recap.Extract(h, recap.Options{Tokens: 1, Counter: bytes{}, Bare: true}))
+}

@@ -15,6 +15,10 @@ type Options struct {
 	// line stay in any case. 0: 800; negative: no limit.
 	Tokens int
 
+	// Bare leaves out the heading and the count line, for whoever writes others: what
+	// stays is within Tokens, and may be nothing.
+	Bare bool
+
 	// Counter counts it. nil: [tokens.Estimate].
 	Counter tokens.Counter
 
@@ -42,6 +46,17 @@ func (o Options) filled(lang prose.Language) Options {
 
 // fits reports whether a text is within the limit.
 func (o Options) fits(text string) bool { return o.Tokens < 0 || o.Counter.Count(text) <= o.Tokens }
+
+// framed puts words between heading and count line.
+func (o Options) framed(heading, words, count string) string {
+	switch {
+	case o.Bare:
+		return words
+	case words == "":
+		return heading + "\n" + count
+	}
+	return heading + "\n" + words + "\n" + count
+}
 
 // wording is what a recap and an extract say in one language.
 type wording struct {
@@ -71,6 +86,12 @@ var wordings = map[prose.Language]wording{
 	},
 }
 
+// Heading returns the first line of a recap.
+func Heading(l prose.Language) string { return wordings[l].heading }
+
+// ExtractHeading returns the first line of an extract.
+func ExtractHeading(l prose.Language) string { return wordings[l].extract }
+
 // Text writes the recap, without a line break at its end. What is too long is cut
 // from the bottom, line by line: of the technical context, then of the
 // conclusions, whose oldest stand last, then the oldest topics.
@@ -79,12 +100,12 @@ func (r *Recap) Text(o Options) string {
 	w := wordings[o.Language]
 	topics, conclusions, technical := r.topics, r.statements(), r.technical(w, o)
 	for {
-		text := w.heading + "\n"
+		text := ""
 		if len(topics) > 0 {
-			text += w.topics + join(topics) + "\n"
+			text = w.topics + join(topics) + "\n"
 		}
 		text += block(w.conclusions, conclusions) + block(w.technical, technical)
-		text += fmt.Sprintf(w.count, r.messages, r.users, r.assistants)
+		text = o.framed(w.heading, strings.TrimSuffix(text, "\n"), fmt.Sprintf(w.count, r.messages, r.users, r.assistants))
 		switch {
 		case o.fits(text):
 			return text

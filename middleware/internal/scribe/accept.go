@@ -95,6 +95,23 @@ func (t terms) accept(resp *middleware.Response) (string, *RejectedError) {
 	return text, nil
 }
 
+// Words returns the text of a summary that no model of ours has written, without a
+// marker at its top and reasoning before it. The error, of type [*RejectedError],
+// is that of a text that is empty, a refusal, an error text, a tool call, or a
+// summary within a summary, which one of the markers tells.
+func Words(text string, markers []string) (string, error) {
+	t := terms{markers: markers}
+	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
+	r := said(text)
+	if r == nil {
+		r = t.shape(text)
+	}
+	if r != nil {
+		return "", r
+	}
+	return text, nil
+}
+
 // stopped rejects an answer for how it ended.
 func stopped(resp *middleware.Response) *RejectedError {
 	for c := range resp.Message.Calls() {
@@ -114,6 +131,20 @@ func stopped(resp *middleware.Response) *RejectedError {
 
 // plain rejects a text that is no answer at all.
 func (t terms) plain(text string) *RejectedError {
+	if r := said(text); r != nil {
+		return r
+	}
+	if heads.MatchString(text) || t.fence != "" && strings.Contains(text, "</"+t.fence+">") {
+		return reject(Echo, "it holds entries of the record")
+	}
+	if repeats(text) {
+		return reject(Repetitive, "it says the same over and over")
+	}
+	return nil
+}
+
+// said rejects a text that says nothing, or nothing of the conversation.
+func said(text string) *RejectedError {
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return reject(Malformed, "it is not UTF-8, or has zero bytes")
@@ -129,19 +160,13 @@ func (t terms) plain(text string) *RejectedError {
 	if p := refuses(text); p != "" {
 		return reject(Refusal, "it opens with %q", p)
 	}
-	if heads.MatchString(text) || t.fence != "" && strings.Contains(text, "</"+t.fence+">") {
-		return reject(Echo, "it holds entries of the record")
-	}
-	if repeats(text) {
-		return reject(Repetitive, "it says the same over and over")
-	}
 	return nil
 }
 
 // shape rejects a text whose parts are not those that were asked for.
 func (t terms) shape(text string) *RejectedError {
 	for _, m := range t.markers {
-		if strings.Contains(text, m) {
+		if marks(text, m) {
 			return reject(Nested, "%q stands in it", m)
 		}
 	}
@@ -170,10 +195,24 @@ func (t terms) length(text string) *RejectedError {
 	return nil
 }
 
-// withoutMarker takes the marker off that a model has copied to the top.
+// marks reports whether a marker stands in a text: as a line, or anywhere if it
+// begins with a bracket, as words of nobody do.
+func marks(text, marker string) bool {
+	if strings.HasPrefix(marker, "[") || strings.HasPrefix(marker, "【") {
+		return strings.Contains(text, marker)
+	}
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == strings.TrimSpace(marker) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutMarker takes the line off that a model has copied to the top.
 func (t terms) withoutMarker(text string) string {
 	for _, m := range t.markers {
-		if rest, ok := strings.CutPrefix(text, m); ok {
+		if rest, ok := strings.CutPrefix(text, m); ok && (rest == "" || strings.ContainsRune("\r\n", rune(rest[0]))) {
 			return strings.TrimSpace(rest)
 		}
 	}

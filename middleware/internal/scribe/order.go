@@ -109,5 +109,6 @@ func (b Brief) question() string {
 	if n := len(q) - head - tail; n > 0 {
 		q = []rune(fmt.Sprintf("%s\n[… %d …]\n%s", string(q[:head]), n, string(q[len(q)-tail:])))
 	}
-	return b.Language.words().focus + "\n<question>\n\t" + setIn.Replace(strings.TrimSpace(string(q))) + "\n</question>"
+	name := fence("question", b.Focus)
+	return b.Language.words().focus + "\n<" + name + ">\n\t" + setIn.Replace(strings.TrimSpace(string(q))) + "\n</" + name + ">"
 }

@@ -2,6 +2,7 @@ package scribe
 
 import (
 	_ "embed"
+	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -33,9 +34,12 @@ const (
 	short   = 400 // code points that a refusal or an error text has less than
 )
 
+// tags are those of a page at the top of a text.
+var tags = regexp.MustCompile(`^(<[a-z][^<>]{0,80}>\s*)+`)
+
 // refuses returns the phrase by which a text refuses, or "".
 func refuses(text string) string {
-	folded := []rune(fold(text))
+	folded := []rune(strings.ReplaceAll(tags.ReplaceAllString(fold(text), ""), "can not ", "cannot "))
 	if len(folded) >= short {
 		return ""
 	}
@@ -103,7 +107,8 @@ func beginsSentence(before string) bool {
 	return strings.Contains(between, "\n") && !strings.HasSuffix(between, " ")
 }
 
-// fold returns a text in lower case, with plain apostrophes and single spaces.
+// fold returns a text in lower case, with plain apostrophes and letters of usual
+// width, and single spaces.
 // Lines stay apart.
 func fold(s string) string {
 	var b strings.Builder
@@ -118,8 +123,10 @@ func fold(s string) string {
 				space = '\n'
 			}
 			continue
-		case r == '’' || r == 'ʼ' || r == '＇' || r == '‘':
+		case strings.ContainsRune("’‘‛ʼ＇´′", r):
 			r = '\''
+		case 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ':
+			r -= 'Ａ' - 'A'
 		}
 		if space != 0 {
 			b.WriteRune(space)

@@ -50,7 +50,7 @@ func drawAnswer(t *rapid.T, req *middleware.Request) (*middleware.Response, erro
 			middleware.Unknown, middleware.RateLimited, middleware.Unavailable, middleware.Denied, middleware.Overflow, middleware.Canceled,
 		}).Draw(t, "kind"), Err: errors.New("failed")}
 	case 1:
-		return nil, nil //nolint:nilnil // it breaks the contract
+		return nil, nil
 	case 2:
 		text("")
 	case 3:

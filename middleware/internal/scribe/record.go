@@ -140,11 +140,11 @@ func word(s string) string {
 	return s
 }
 
-// fence returns the name of an element that does not occur in a text, so that
-// not even a careless reader takes something in it for its end.
-func fence(text string) string {
+// fence returns the name of an element, or of one with a number, that does not occur
+// in a text, so that not even a careless reader takes something in it for its end.
+func fence(element, text string) string {
 	for n := 1; ; n++ {
-		name := "record"
+		name := element
 		if n > 1 {
 			name += "-" + strconv.Itoa(n)
 		}

@@ -95,7 +95,7 @@ func (s *session) fresh(o order, p piece, earlier unit) *draft {
 		units = append([]unit{earlier}, units...)
 	}
 	text := textOf(units)
-	name := fence(text + s.Focus)
+	name := fence("record", text+s.Focus)
 	d := &draft{author: s.Writer, desk: s.desk, mode: Fresh, shown: p, terms: s.terms(o, s.desk.limit, p.tokens)}
 	d.terms.fence = name
 	o.earlier, o.tokens = earlier != nil, s.target(d.terms)

@@ -156,13 +156,19 @@ func TestModeByCost(t *testing.T) {
 	for name, c := range map[string]struct {
 		main, small models.Price
 		cold, own   bool
+		least       int // tokens that the cache takes
+		window      int // of the writer
 		folded      []message.Message
 		want        scribe.Mode
 	}{
-		"warm, one model":                  {main: big, folded: part, want: scribe.Suffix},
-		"warm, a writer of the same price": {main: big, small: big, own: true, folded: part, want: scribe.Suffix},
-		"cold":                             {main: big, small: big, own: true, folded: short, cold: true, want: scribe.Fresh},
-		"a writer at a fiftieth":           {main: big, small: rates(0.06, 0, 0, 0.3), own: true, folded: part, want: scribe.Fresh},
+		"too short for the cache":                    {main: big, small: big, own: true, folded: short, least: 1_000_000, want: scribe.Fresh},
+		"long enough for it":                         {main: big, small: big, own: true, folded: short, least: 1_024, want: scribe.Suffix},
+		"a cheap writer that reads at once":          {main: big, small: rates(0.3, 0, 0, 6), own: true, folded: part, want: scribe.Fresh},
+		"the same, in many pieces":                   {main: big, small: rates(0.3, 0, 0, 6), own: true, window: 4_000, folded: part, want: scribe.Suffix},
+		"warm, one model":                            {main: big, folded: part, want: scribe.Suffix},
+		"warm, a writer of the same price":           {main: big, small: big, own: true, folded: part, want: scribe.Suffix},
+		"cold":                                       {main: big, small: big, own: true, folded: short, cold: true, want: scribe.Fresh},
+		"a writer at a fiftieth":                     {main: big, small: rates(0.06, 0, 0, 0.3), own: true, folded: part, want: scribe.Fresh},
 		"a short part of a long one, a cheap writer": {main: big, small: rates(0.6, 0, 0, 3), own: true, folded: short, want: scribe.Fresh},
 		"a writer of unknown price was named":        {main: big, own: true, folded: part, want: scribe.Fresh},
 		"one model of unknown price":                 {folded: part, want: scribe.Suffix},
@@ -171,11 +177,11 @@ func TestModeByCost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			main, _ := script(say(good))
-			main.Name, main.Known.Price = "big", c.main
+			main.Name, main.Known.Price, main.Known.Cache.Min = "big", c.main, c.least
 			b := scribe.Brief{Folded: c.folded, Live: req, Main: main, Cold: c.cold}
 			if c.own {
 				b.Writer, _ = script(say(good))
-				b.Writer.Known.Price = c.small
+				b.Writer.Known.Price, b.Writer.Window = c.small, c.window
 			}
 			s, err := scribe.Write(t.Context(), b)
 			require.NoError(t, err)

@@ -1,0 +1,245 @@
+package summarize_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
+)
+
+// Rules are rules: a model that there is besides is not asked.
+func TestRulesAskNobody(t *testing.T) {
+	t.Parallel()
+	small, live := writer(good), writer(good)
+	h := history(8)
+	view, events := fold(t, summarize.New(small.Model(), summarize.Options{Live: live.Model(), Strategy: summarize.Rules()}), h)
+	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
+	require.Empty(t, small.Requests())
+	require.Empty(t, live.Requests())
+	require.NotContains(t, kinds(events), middleware.Attempted)
+}
+
+// Of a very short summary no headings are wanted: they would leave no room.
+func TestShortSummaryWithoutHeadings(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	for most, taken := range map[int]bool{199: true, 200: false} {
+		small := writer("All is well.")
+		view, _ := fold(t, summarize.New(small.Model(), summarize.Options{SummaryTokens: most}), h)
+		require.Equal(t, taken, strings.Contains(summaryIn(t, view, h).Text(), "All is well."), "%d tokens", most)
+		asked := small.Requests()[0].Messages
+		require.Equal(t, !taken, strings.Contains(asked[len(asked)-1].Text(), "## Key objectives"), "%d tokens", most)
+	}
+}
+
+// The model of the conversation is asked with a record, where the conversation
+// shows what the summary shall leave out, or has no room for one message more.
+func TestSuffixIsNotPossible(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	d, err := middleware.Draft(t.Context(), middleware.Chain(), forced(h))
+	require.NoError(t, err)
+	wide, narrow := &middleware.Budget{Window: 100_000}, &middleware.Budget{Window: d.After.Tokens() + 1200}
+	for name, c := range map[string]struct {
+		strategy summarize.Strategy
+		budget   *middleware.Budget
+		suffix   bool
+	}{
+		"all of it":             {summarize.Whole(), wide, true},
+		"in a known window":     {summarize.Whole(), narrow, false},
+		"the newest alone":      {summarize.OnlyLast(4), wide, false},
+		"the newest, and all":   {summarize.OnlyLast(100), wide, true},
+		"in parts":              {summarize.Chunks(6), wide, false},
+		"since a time, and all": {summarize.Since(time.Unix(1, 0)), wide, true},
+	} {
+		for _, own := range []bool{false, true} {
+			live := writer(good)
+			var model middleware.Model
+			if own {
+				model = live.Model()
+			}
+			mw := summarize.New(model, summarize.Options{Live: live.Model(), Mode: summarize.Suffix, Strategy: c.strategy})
+			_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}, Model: "in-house", Budget: c.budget})
+			require.NoError(t, err)
+			for _, req := range live.Requests() {
+				require.Equal(t, c.suffix, len(req.Messages) > 2, "%s, %v", name, own)
+			}
+			require.NotEmpty(t, live.Requests(), name)
+		}
+	}
+}
+
+// The reserve is no less than that of the budget, and no less than the option says.
+func TestReserve(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	view, err := summarize.Check(t.Context(), &middleware.Request{Messages: h}, summarize.Options{})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		option, budget int
+		want           summarize.Urgency
+	}{
+		"of the option": {500, 100, summarize.Hard},
+		"of the budget": {100, 500, summarize.Hard},
+		"of neither":    {100, 100, summarize.None},
+	} {
+		req := &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: view.Tokens + 400, Reserve: c.budget}}
+		s, err := summarize.Check(t.Context(), req, summarize.Options{Reserve: c.option, Trigger: trigger.Tokens(1_000_000)})
+		require.NoError(t, err)
+		require.Equal(t, c.want, s.Urgency, "%s: %s", name, s.Why)
+	}
+}
+
+// Memories that could not be kept are kept with the next attempt at the fold.
+func TestFlushedLater(t *testing.T) {
+	t.Parallel()
+	h := history(8)
+	failing, flushed := true, 0
+	mw := summarize.New(nil, summarize.Options{
+		NoFallback: true,
+		Summarizer: func(context.Context, *summarize.Fold) (string, error) {
+			if failing {
+				return "", errors.New("not now")
+			}
+			return "All is well.", nil
+		},
+		Flush: func(_ context.Context, folded []message.Message) (int, error) {
+			if failing {
+				return 0, errors.New("the disk is full")
+			}
+			flushed += len(folded)
+			return len(folded), nil
+		},
+	})
+	view, events := fold(t, mw, h)
+	require.NoError(t, middlewaretest.Same(h, view), "all is as it was")
+	require.Contains(t, kinds(events), middleware.FlushFailed)
+	failing = false
+	view, _ = fold(t, mw, h)
+	require.Equal(t, len(h)-len(view)+1, flushed, "what the first attempt could not keep")
+}
+
+// filler is so much text that a message of it is worth folding.
+var filler = strings.Repeat("The build reads its cache. ", 60)
+
+// said returns an answer.
+func said(text string) message.Message { return message.Assistant(message.Text{Text: text}) }
+
+// Chunks of a call that is made again are those that were made for it, though a
+// message was left that was not worth a summary.
+func TestChunksOnce(t *testing.T) {
+	t.Parallel()
+	small := writer("It was read.")
+	mw := summarize.New(small.Model(), summarize.Options{Strategy: summarize.Chunks(3), Keep: 2, Sections: []string{}})
+	h := []message.Message{message.User("Why?")}
+	for range 6 {
+		h = append(h, said(filler))
+	}
+	h = append(h, said("Well."), message.User("And now?"), said("I look."))
+	first, _ := fold(t, mw, h)
+	require.True(t, contains(first, said("Well.")), "it is not worth a summary")
+	require.Len(t, first, 6, "two summaries")
+	require.Len(t, small.Requests(), 2)
+	again, events := fold(t, mw, h)
+	require.NoError(t, middlewaretest.Same(first, again))
+	require.Empty(t, events)
+	require.Len(t, small.Requests(), 2, "nothing is paid twice")
+}
+
+// There is one summary, also where it stands among what KeepTokens keeps, and a
+// question before it gives way to it.
+func TestOneSummaryBehindAQuestion(t *testing.T) {
+	t.Parallel()
+	mw := summarize.New(writer("It was read.").Model(), summarize.Options{KeepTokens: 800, Sections: []string{}})
+	h := []message.Message{message.User("Why?"), said(filler), message.User("Look: " + strings.Repeat(filler, 4)), said(filler + filler), said("Done.")}
+	view, _ := fold(t, mw, h)
+	require.Equal(t, []bool{true, true, false, true}, stays(view, h), "the last question stays before the summary")
+	h = append(h, message.User("And now?"))
+	view, _ = fold(t, mw, h)
+	require.Equal(t, []bool{true, false, true, true}, stays(view, h), "one summary stands for it as well")
+}
+
+// stays tells which messages of a view are of the history.
+func stays(view, h []message.Message) (out []bool) {
+	for _, m := range view {
+		out = append(out, contains(h, m))
+	}
+	return out
+}
+
+// A system message more at the top voids nothing that was made in a dry run.
+func TestDryRunUnderAnotherSystemMessage(t *testing.T) {
+	t.Parallel()
+	small := writer(good)
+	mw := summarize.New(small.Model(), summarize.Options{})
+	h := history(8)
+	_, err := middleware.Draft(t.Context(), mw, forced(h))
+	require.NoError(t, err)
+	h = slices.Concat([]message.Message{message.System("Today is Monday.")}, h)
+	view, _ := fold(t, mw, h)
+	require.Contains(t, summaryIn(t, view, h).Text(), good)
+	require.Len(t, small.Requests(), 1)
+}
+
+// However little is new, an earlier summary does not have to shrink for it.
+func TestEarlierKeepsItsRoom(t *testing.T) {
+	t.Parallel()
+	words := strings.Repeat("Much was found out about the build. ", 40)
+	var room []int
+	mw := summarize.New(nil, summarize.Options{Keep: 2, Summarizer: func(_ context.Context, f *summarize.Fold) (string, error) {
+		for _, e := range f.Earlier {
+			room = append(room, f.Tokens-f.Count(e))
+		}
+		return words, nil
+	}})
+	h := []message.Message{message.User("Why?"), said(strings.Repeat(filler, 4)), said(strings.Repeat(filler, 4)), message.User("And?"), said("Well.")}
+	fold(t, mw, h)
+	h = append(h, said(filler[:len(filler)/2]), said("So."), said("Then."))
+	view, events := fold(t, mw, h)
+	require.NotContains(t, kinds(events), middleware.Rejected)
+	require.Contains(t, summaryIn(t, view, h).Text(), strings.TrimSpace(words))
+	require.Len(t, room, 1)
+	require.GreaterOrEqual(t, room[0], 0, "tokens that are left beside the earlier words")
+}
+
+// A summary names the archive that its own chain has, though another chain of the
+// same scope has made the words.
+func TestHandleOfItsOwn(t *testing.T) {
+	t.Parallel()
+	small := writer(good)
+	mw := summarize.New(small.Model(), summarize.Options{})
+	archive := store.NewMemory(0)
+	h := history(8)
+	view, _ := fold(t, middleware.With(middleware.Env{Scope: "a"}, mw), h)
+	require.Empty(t, store.HandlesIn(summaryIn(t, view, h).Text()))
+	view, _ = fold(t, middleware.With(middleware.Env{Scope: "a", Archive: archive}, mw), h)
+	handles := store.HandlesIn(summaryIn(t, view, h).Text())
+	require.Len(t, handles, 1)
+	_, err := archive.Get(t.Context(), handles[0])
+	require.NoError(t, err)
+}
+
+// A conversation that goes back behind the point where a fold was advised is
+// advised once more.
+func TestAdvisedAgain(t *testing.T) {
+	t.Parallel()
+	mw := summarize.New(nil, advised())
+	h := history(24)
+	_, events := apply(t, mw, h[:24])
+	require.Equal(t, []middleware.EventKind{middleware.Advised}, kinds(events))
+	_, events = apply(t, mw, h[:26])
+	require.Empty(t, events)
+	_, events = apply(t, mw, h[:20])
+	require.Equal(t, []middleware.EventKind{middleware.Advised}, kinds(events))
+}

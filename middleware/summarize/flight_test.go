@@ -1,0 +1,176 @@
+package summarize_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/summarize"
+)
+
+// forced returns a request that folds, whatever the trigger says.
+func forced(h []message.Message) *middleware.Request {
+	return &middleware.Request{Messages: h, Force: []string{summarize.Name}}
+}
+
+// The same history at the same time is summarised once, and observers hear of it
+// once, though all wait while it is made.
+func TestSingleFlight(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var asked, told atomic.Int32
+		gate := make(chan struct{})
+		slow := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			asked.Add(1)
+			<-gate
+			return &middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd}, nil
+		}
+		observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
+			if e.Kind == middleware.Summarized {
+				told.Add(1)
+			}
+		})
+		mw := middleware.Chain(observe, summarize.New(slow, summarize.Options{Timeout: -1}))
+		h := history(8)
+		views := make([][]message.Message, 50)
+		var all sync.WaitGroup
+		for i := range views {
+			all.Go(func() {
+				sent, _, err := middleware.Apply(t.Context(), mw, forced(h))
+				if err == nil {
+					views[i] = sent.Messages
+				}
+			})
+		}
+		synctest.Wait() // one asks, and the others wait for it
+		close(gate)
+		all.Wait()
+		require.Equal(t, int32(1), asked.Load())
+		require.Equal(t, int32(1), told.Load())
+		for _, v := range views {
+			require.Less(t, len(v), len(h))
+			require.NoError(t, middlewaretest.Same(views[0], v))
+		}
+	})
+}
+
+// Whoever waits for a summary makes it, if the call that made it is called off, and
+// waits no longer than its own context allows.
+func TestTakeOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		slow := func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			asked.Add(1)
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(10 * time.Second):
+			}
+			return &middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd}, nil
+		}
+		mw := summarize.New(slow, summarize.Options{})
+		h := history(8)
+		call := func(patience time.Duration) (*middleware.Request, error) {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			sent, _, err := middleware.Apply(ctx, mw, forced(h))
+			return sent, err
+		}
+		patience := []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, time.Hour}
+		errs := make([]error, len(patience))
+		var last *middleware.Request
+		var all sync.WaitGroup
+		for i, p := range patience {
+			all.Go(func() {
+				var sent *middleware.Request
+				if sent, errs[i] = call(p); i == len(patience)-1 {
+					last = sent
+				}
+			})
+			synctest.Wait() // the first one asks, and each of the others waits
+		}
+		require.Equal(t, int32(1), asked.Load())
+		all.Wait()
+		for i, err := range errs[:len(errs)-1] {
+			require.ErrorIs(t, err, context.DeadlineExceeded, "call %d waits no longer than it may", i)
+		}
+		require.NoError(t, errs[len(errs)-1], "whose turn it is at last makes it")
+		require.Contains(t, summaryIn(t, last.Messages, h).Text(), good)
+	})
+}
+
+// Whoever waits for a summary that is being prepared tries in earnest, if that
+// comes to nothing: with rules in the end.
+func TestWaitsForPreparation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		bg := summarize.NewBackground(t.Context(), 1)
+		opts := advised()
+		opts.Background = bg.Go
+		opts.Summarizer = func(context.Context, *summarize.Fold) (string, error) {
+			<-gate
+			return "", errors.New("not now")
+		}
+		mw := summarize.New(nil, opts)
+		h := history(24)[:20]
+		_, events := apply(t, mw, h)
+		require.Equal(t, []middleware.EventKind{middleware.Advised}, kinds(events))
+		synctest.Wait() // it is being prepared
+		var all sync.WaitGroup
+		var sent *middleware.Request
+		var err error
+		all.Go(func() { sent, _, err = middleware.Apply(t.Context(), mw, forced(h)) })
+		synctest.Wait() // the call waits for that
+		close(gate)
+		all.Wait()
+		bg.Wait()
+		require.NoError(t, err)
+		require.Contains(t, summaryIn(t, sent.Messages, h).Text(), "messages compacted", "rules write in its place")
+	})
+}
+
+// Whoever waits for a summary makes it, if what made it has panicked.
+func TestTakesOverFromPanic(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
+		gate := make(chan struct{})
+		mw := summarize.New(nil, summarize.Options{Strategy: summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) {
+			if asked.Add(1) == 1 {
+				<-gate
+				panic("a bug")
+			}
+			return []message.Message{message.User("There was more.")}, nil
+		})})
+		h := history(8)
+		views := make([][]message.Message, 2)
+		errs := make([]error, 2)
+		var all sync.WaitGroup
+		for i := range views {
+			all.Go(func() {
+				var sent *middleware.Request
+				if sent, _, errs[i] = middleware.Apply(t.Context(), mw, forced(h)); errs[i] == nil {
+					views[i] = sent.Messages
+				}
+			})
+			synctest.Wait()
+		}
+		close(gate)
+		all.Wait()
+		require.NoError(t, errs[0], "a fold that panics does not fail the call")
+		require.NoError(t, errs[1])
+		require.Equal(t, int32(2), asked.Load())
+		require.Equal(t, "There was more.", summaryIn(t, views[1], h).Text())
+	})
+}
