@@ -2,6 +2,7 @@ package langchaingo_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -323,4 +324,32 @@ func TestDefinitions(t *testing.T) {
 	answer, err := made.Call(t.Context(), resp.Choices[0].ToolCalls[0].FunctionCall.Arguments)
 	require.NoError(t, err)
 	require.Equal(t, "[lines 1-1 of 1 of "+h.String()+"]\nculprit: the linker", answer)
+}
+
+// Whatever a model writes, the tool is given a JSON object, or what the model
+// meant to be one; and what is one already is left alone.
+func FuzzToolInput(f *testing.F) {
+	for _, input := range []string{
+		"a", `"a"`, "'", "``", "```json\n{}\n```", `{"__arg1":{"__arg1":"a"}}`, `{"__arg1":"{"}`, `"\"{\""`, "[1", "\xff", `{"page":1}`, "1e999", "-", "null",
+	} {
+		f.Add(input)
+	}
+	f.Fuzz(func(t *testing.T, input string) {
+		for _, parameters := range []string{pathMode, number, names, nothing, several, own} {
+			got := "{}"
+			made, err := langchaingo.Tool(fixed{def: message.ToolDef{Name: "look", Parameters: parameters}, asked: &got})
+			require.NoError(t, err)
+			answer, err := made.Call(t.Context(), input)
+			require.NoError(t, err)
+			require.True(t, strings.HasPrefix(got, "{"), got)
+			require.Equal(t, answer != "", strings.HasPrefix(answer, "error: the input "), answer)
+			if !json.Valid([]byte(got)) || strings.Contains(got, "__arg1") {
+				continue
+			}
+			again := got
+			_, err = made.Call(t.Context(), again)
+			require.NoError(t, err)
+			require.Equal(t, again, got, "arguments are passed on as they are")
+		}
+	})
 }
