@@ -162,3 +162,32 @@ func TestPlaceholder(t *testing.T) {
 	require.Equal(t, []store.Handle{h, h}, store.HandlesIn(two), "what is no handle does not count")
 	require.Empty(t, store.HandlesIn("recall"))
 }
+
+// Asked sees what a call of the recall tool asks for, also where an agent has put
+// that into the one text that it gives to tools.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	h := store.Handles("", store.Content{Data: "a"})[0]
+	for arguments, asks := range map[string]bool{
+		`{"handle":"sjvmlcvlrtil"}`:                             true,
+		`{"handle":"sjvmlcvlrtil","from":3}`:                    true,
+		`{"__arg1":"sjvmlcvlrtil"}`:                             true,
+		`{"__arg1":"{\"handle\":\"sjvmlcvlrtil\",\"from\":3}"}`: true,
+		`{"__arg1":"sjvmlcvlrtil","from":"3"}`:                  false,
+		`{"__arg1":"{\"__arg1\":\"sjvmlcvlrtil\"}"}`:            false,
+		`{"__arg1":"sjvmlcvlrtia"}`:                             false,
+		`{"handle":"mistyped"}`:                                 false,
+		`{"cleared":"recall sjvmlcvlrtil"}`:                     false,
+		`{"__arg1":3}`:                                          false,
+		`{}`:                                                    false,
+		`sjvmlcvlrtil`:                                          false,
+		``:                                                      false,
+	} {
+		want := store.Handle{}
+		if asks {
+			want = h
+		}
+		require.Equal(t, want, store.Asked(message.ToolCall{Name: store.RecallTool, Arguments: arguments}), arguments)
+		require.Zero(t, store.Asked(message.ToolCall{Name: "look", Arguments: arguments}), "another tool asks for nothing")
+	}
+}
