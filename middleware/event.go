@@ -69,6 +69,7 @@ type Event struct {
 	Err    error         // Failed, Misconfigured, JournalFailed, Rejected, FlushFailed: what went wrong
 	Usage  message.Usage // Attempted, Summarized: tokens of the calls of the summariser, as its provider reports them
 	Cost   models.Cost   // of them, if the table knows its prices; 0: unknown
+	Stray  bool          // Attempted: it was for another conversation than that of the call, whose costs it is none of
 	Detail any           // what the middleware tells beside this; its package says of which type. nil: nothing
 }
 

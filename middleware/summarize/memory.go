@@ -53,6 +53,8 @@ type memory struct {
 	flushed map[place]bool
 	places  []place // oldest first
 	debts   []*debt // of dry runs, oldest first
+
+	accounts accounts // of summaries that are made in advance
 }
 
 // flight is a summary that is being made.
