@@ -31,16 +31,31 @@ type account struct {
 func newAccount(v *middleware.View) *account {
 	body := bodyOf(v)
 	n := len(body)
-	return &account{scope: v.Scope(), halves: [2]stretch{stretchOf(body, 0, n-n/2), stretchOf(body, n/2, n)}}
+	return &account{scope: v.Scope(), halves: [2]stretch{body.stretch(0, n-n/2), body.stretch(n/2, n)}}
 }
 
-// isOf reports whether the account is that of a history, without the system
-// messages that lead it.
-func (a *account) isOf(body []message.Message) bool {
-	return a.halves[0].in(body) || a.halves[1].in(body)
+// isOf reports whether the account is that of a history. Known are the IDs of its
+// stretches, as far as they have been asked for.
+func (a *account) isOf(b body, known map[[2]int]message.ID) bool {
+	for _, h := range a.halves {
+		if h.to > len(b) || h.size != b[h.to-1].Size() {
+			continue
+		}
+		at := [2]int{h.from, h.to}
+		if known[at].IsZero() {
+			known[at] = b.id(h.from, h.to)
+		}
+		if h.id == known[at] {
+			return true
+		}
+	}
+	return false
 }
 
-func bodyOf(v *middleware.View) []message.Message {
+// body is a history without the system messages that lead it.
+type body []message.Message
+
+func bodyOf(v *middleware.View) body {
 	h := v.History()
 	return h[message.Leading(h):]
 }
@@ -52,16 +67,12 @@ type stretch struct {
 	id       message.ID
 }
 
-func stretchOf(body []message.Message, from, to int) stretch {
-	return stretch{from: from, to: to, size: body[to-1].Size(), id: idOf(body[from:to])}
+func (b body) stretch(from, to int) stretch {
+	return stretch{from: from, to: to, size: b[to-1].Size(), id: b.id(from, to)}
 }
 
-func (s stretch) in(body []message.Message) bool {
-	return s.to <= len(body) && s.size == body[s.to-1].Size() && s.id == idOf(body[s.from:s.to])
-}
-
-// idOf returns an ID that stands for all of some messages.
-func idOf(some []message.Message) message.ID { return message.IDs(some)[len(some)-1] }
+// id returns an ID that stands for all messages of a stretch.
+func (b body) id(from, to int) message.ID { return message.IDs(b[from:to])[to-from-1] }
 
 // accounts are those of which something has not been told yet. They are safe for
 // concurrent use.
@@ -106,12 +117,12 @@ func (s *accounts) due(v *middleware.View) (own, strays []*account) {
 	if len(open) == 0 {
 		return nil, nil
 	}
-	body, now := bodyOf(v), v.Now()
+	body, known, now := bodyOf(v), map[[2]int]message.ID{}, v.Now()
 	var others []*account
 	for _, a := range open {
 		switch {
 		case a.scope != scope: // not even the cost is told beyond a scope
-		case a.isOf(body):
+		case a.isOf(body, known):
 			own = append(own, a)
 		default:
 			others = append(others, a)

@@ -273,14 +273,14 @@ func TestToldOnceByCallsAtOnce(t *testing.T) {
 			all.Go(func() {
 				_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h[:22+i%9]})
 				errs[i] = err
-				told.Add(int32(len(attempted(events)))) //nolint:gosec // a few
+				told.Add(int32(len(attempted(events))))
 			})
 		}
 		all.Wait()
 		bg.Wait()
 		require.NoError(t, errors.Join(errs...))
 		_, events := apply(t, mw, h[:30])
-		require.Equal(t, small.asked.Load(), told.Load()+int32(len(attempted(events)))) //nolint:gosec // a few
+		require.Equal(t, small.asked.Load(), told.Load()+int32(len(attempted(events))))
 	})
 }
 
