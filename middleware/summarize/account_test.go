@@ -23,7 +23,7 @@ import (
 
 // talk returns a history whose first question, or that of all, is its own.
 func talk(name string, all bool) []message.Message {
-	h := history(24)
+	h := middlewaretest.ReAct{Rounds: 24, PerTurn: 4, Result: 500, Answered: true}.Messages()
 	for i, m := range h {
 		if m.Role == message.RoleUser && (all || i == 1) {
 			h[i] = message.User(name + ": " + m.Text())
@@ -301,7 +301,7 @@ func TestEachRequestIsTold(t *testing.T) {
 			require.NoError(t, err)
 			told += len(attempted(events))
 		}
-		for range rapid.IntRange(1, 25).Draw(t, "calls") {
+		for range rapid.IntRange(1, 15).Draw(t, "calls") {
 			h := talks[rapid.IntRange(0, len(talks)-1).Draw(t, "conversation")]
 			n := rapid.IntRange(2, len(h)).Draw(t, "length")
 			if rapid.IntRange(0, 4).Draw(t, "rewrite") == 0 {
