@@ -24,13 +24,17 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	low := trigger.Tokens(500)
 	cases := map[string]summarize.Options{
-		"defaults":            {},
-		"a low trigger":       {Trigger: low},
-		"nothing kept":        {Trigger: low, Keep: -1},
-		"rounds kept":         {Trigger: low, KeepRounds: 2},
-		"turns kept":          {Trigger: low, KeepTurns: 1},
-		"tokens kept":         {Trigger: low, KeepTokens: 300},
-		"a soft trigger":      {Trigger: trigger.Tokens(900), Soft: low, Keep: 2},
+		"defaults":       {},
+		"a low trigger":  {Trigger: low},
+		"nothing kept":   {Trigger: low, Keep: -1},
+		"rounds kept":    {Trigger: low, KeepRounds: 2},
+		"turns kept":     {Trigger: low, KeepTurns: 1},
+		"tokens kept":    {Trigger: low, KeepTokens: 300},
+		"a soft trigger": {Trigger: trigger.Tokens(900), Soft: low, Keep: 2},
+		"prepared": {Trigger: trigger.Tokens(900), Soft: low, Keep: 2, Background: func(task func(context.Context)) bool {
+			task(t.Context())
+			return true
+		}},
 		"a reserve":           {Reserve: 999_500, Keep: 2},
 		"by system messages":  {Trigger: low, Keep: 2, Strategy: summarize.WholeBySystem()},
 		"the last alone":      {Trigger: low, Keep: 2, Strategy: summarize.OnlyLast(3)},
