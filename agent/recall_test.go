@@ -201,6 +201,7 @@ func TestRecallProblems(t *testing.T) {
 		"two lines":        {args{"handle": log, "search": "line 1\nline 2"}, "[search has a line break, want text that stands in one line]"},
 		"no RE2":           {args{"handle": log, "pattern": "a(?=\x07)"}, "[pattern: error parsing regexp: invalid or unsupported Perl syntax: `(?=`; want RE2 syntax, or plain text in search]"},
 		"control":          {args{"handle": log, "pattern": "\x07("}, "[pattern: error parsing regexp: missing closing ): `" + `\x07` + "(`; want RE2 syntax, or plain text in search]"},
+		"long":             {args{"handle": log, "pattern": strings.Repeat("x", 500)}, "[no match in lines 1-900 of 900 of " + log + "; case counts, unless a pattern begins with (?i)]"},
 		"too long":         {args{"handle": log, "pattern": strings.Repeat("(", 501)}, "[pattern has 501 bytes, want at most 500]"},
 	} {
 		t.Run(name, func(t *testing.T) {
