@@ -159,6 +159,7 @@ func TestModeByCost(t *testing.T) {
 		least       int // tokens that the cache takes
 		window      int // of the writer
 		folded      []message.Message
+		earlier     int // words of the summary before
 		want        scribe.Mode
 	}{
 		"too short for the cache":                    {main: big, small: big, own: true, folded: short, least: 1_000_000, want: scribe.Fresh},
@@ -170,6 +171,8 @@ func TestModeByCost(t *testing.T) {
 		"cold":                                       {main: big, small: big, own: true, folded: short, cold: true, want: scribe.Fresh},
 		"a writer at a fiftieth":                     {main: big, small: rates(0.06, 0, 0, 0.3), own: true, folded: part, want: scribe.Fresh},
 		"a short part of a long one, a cheap writer": {main: big, small: rates(0.6, 0, 0, 3), own: true, folded: short, want: scribe.Fresh},
+		"the same, with a long summary before":       {main: big, small: rates(0.6, 0, 0, 3), own: true, folded: short, earlier: 50_000, want: scribe.Suffix},
+		"a cheap writer that charges for its cache":  {main: big, small: rates(0.6, 0, 60, 3), own: true, folded: short, want: scribe.Suffix},
 		"a writer of unknown price was named":        {main: big, own: true, folded: part, want: scribe.Fresh},
 		"one model of unknown price":                 {folded: part, want: scribe.Suffix},
 		"one model of unknown price, cold":           {folded: part, cold: true, want: scribe.Fresh},
@@ -179,6 +182,12 @@ func TestModeByCost(t *testing.T) {
 			main, _ := script(say(good))
 			main.Name, main.Known.Price, main.Known.Cache.Min = "big", c.main, c.least
 			b := scribe.Brief{Folded: c.folded, Live: req, Main: main, Cold: c.cold}
+			if c.earlier > 0 {
+				b.Earlier = strings.Repeat("summary ", c.earlier)
+				own := *req
+				own.Messages = append([]message.Message{message.User(b.Earlier)}, req.Messages...)
+				b.Live = &own
+			}
 			if c.own {
 				b.Writer, _ = script(say(good))
 				b.Writer.Known.Price, b.Writer.Window = c.small, c.window
