@@ -130,6 +130,27 @@ func TestFlushedLater(t *testing.T) {
 	require.Equal(t, len(h)-len(view)+1, flushed, "what the first attempt could not keep")
 }
 
+// A dry run keeps no memories, neither of what it would fold nor of what one before it
+// has folded: the next call does.
+func TestDryRunsFlushNothing(t *testing.T) {
+	t.Parallel()
+	flushed := 0
+	mw := summarize.New(nil, summarize.Options{Flush: func(_ context.Context, folded []message.Message) (int, error) {
+		flushed += len(folded)
+		return len(folded), nil
+	}})
+	h := history(8)
+	d, err := middleware.Draft(t.Context(), mw, forced(h))
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(t.Context()))
+	again, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Empty(t, again.Edits, "the fold is there")
+	require.Zero(t, flushed)
+	view, _ := apply(t, mw, h)
+	require.Equal(t, len(h)-len(view)+1, flushed)
+}
+
 // filler is so much text that a message of it is worth folding.
 var filler = strings.Repeat("The build reads its cache. ", 60)
 

@@ -2,6 +2,7 @@ package scribe_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -243,5 +244,24 @@ func TestLimitsOfTheModel(t *testing.T) {
 	for i, req := range seen {
 		require.Equal(t, 600, req.Params, "request %d: an answer has no more than the model can write", i)
 		require.Equal(t, middleware.Budget{Window: 200_000, Reserve: 600}, *req.Budget)
+	}
+}
+
+// An author is told to write fewer tokens than are taken, and no more than half of
+// what the summary replaces.
+func TestLengthThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	meter := scribe.Brief{}.Meter
+	for name, c := range map[string]struct{ rounds, limit int }{"a short part": {3, 10_000}, "a long one": {60, 400}} {
+		author, model := script(say(good))
+		part := folded(c.rounds)
+		replaced := 0
+		for _, m := range part {
+			replaced += meter.Message(m)
+		}
+		_, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Writer: author, MaxTokens: c.limit, Sections: []string{}})
+		require.NoError(t, err, name)
+		want := min(c.limit*3/4, replaced/2) * 70 / 100 // words of English
+		require.Contains(t, model.Requests()[0].Messages[1].Text(), fmt.Sprintf("Write at most %d words.", want), "%s of %d tokens", name, replaced)
 	}
 }
