@@ -3,6 +3,7 @@ package fit_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -199,25 +200,36 @@ func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
 	}
 }
 
-// Results that share a message have a handle each.
+// Results that share a message have a handle each, which leads to what the tool gave,
+// though another editor has cut that since.
 func TestResultsOfOneMessageAreKeptApart(t *testing.T) {
 	t.Parallel()
-	archive := store.NewMemory(0)
-	text := func(word string) string { return strings.Repeat(word+" ", 900) }
-	h := []message.Message{
-		message.User("Compare them."),
+	const at = 3
+	cut := middleware.Editing("cut", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Span(at).Edit != nil {
+			return nil, nil
+		}
+		var parts []message.Part
+		for r := range v.At(at).Results() {
+			r.Text = r.Text[:len(r.Text)/2]
+			parts = append(parts, r)
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(at, parts...)}}, nil
+	}, middleware.Options{})
+	texts := []string{strings.Repeat("apple ", 300), strings.Repeat("pear ", 300)}
+	h := middlewaretest.ReAct{Rounds: 30, Result: 800}.Messages()
+	h = slices.Insert(h, 2,
 		message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}),
-		{Role: message.RoleTool, Parts: []message.Part{
-			message.ToolResult{CallID: "a", Name: "read", Text: text("apple")}, message.ToolResult{CallID: "b", Name: "read", Text: text("pear")},
-		}},
-		message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "nothing"),
-	}
-	mw := middleware.With(middleware.Env{Archive: archive}, fit.New(fit.Options{}))
-	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 600}})
+		message.Message{Role: message.RoleTool, Parts: []message.Part{
+			message.ToolResult{CallID: "a", Name: "read", Text: texts[0]}, message.ToolResult{CallID: "b", Name: "read", Text: texts[1]},
+		}})
+	archive := store.NewMemory(0)
+	mw := middleware.With(middleware.Env{Archive: archive}, cut, fit.New(fit.Options{}))
+	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2600}})
 	require.NoError(t, err)
 	require.Len(t, sent.Messages, len(h))
-	for k, want := range []string{text("apple"), text("pear")} {
-		r, _ := sent.Messages[2].Parts[k].(message.ToolResult)
+	for k, want := range texts {
+		r, _ := sent.Messages[at].Parts[k].(message.ToolResult)
 		handles := store.HandlesIn(r.Text)
 		require.Len(t, handles, 1, r.Text)
 		c, err := archive.Get(t.Context(), handles[0])

@@ -46,12 +46,14 @@ func TestChunksFailTogether(t *testing.T) {
 func TestChunksAreToldInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		second := make(chan struct{})
+		first, second := make(chan struct{}), make(chan struct{})
 		s := func(_ context.Context, f *summarize.Fold) (string, error) {
 			if strings.Contains(f.Messages[0].Text(), "the second") {
+				<-first
 				close(second)
 				return "It was read, at length, and in the end understood.", nil
 			}
+			close(first)
 			<-second
 			return "It was read.", nil
 		}
