@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,6 +150,29 @@ func TestDryRunsFlushNothing(t *testing.T) {
 	require.Zero(t, flushed)
 	view, _ := apply(t, mw, h)
 	require.Equal(t, len(h)-len(view)+1, flushed)
+}
+
+// What is prepared flushes its memories when it is used, and not before.
+func TestPreparedFlushesWhenUsed(t *testing.T) {
+	t.Parallel()
+	var flushed atomic.Int32
+	bg := summarize.NewBackground(t.Context(), 1)
+	opts := advised()
+	opts.Background = bg.Go
+	opts.Flush = func(_ context.Context, folded []message.Message) (int, error) {
+		flushed.Add(int32(len(folded)))
+		return len(folded), nil
+	}
+	small := writer(good)
+	mw := summarize.New(small.Model(), opts)
+	h := history(24)
+	apply(t, mw, h[:20])
+	bg.Wait()
+	require.Len(t, small.Requests(), 1)
+	require.Zero(t, flushed.Load())
+	view, _ := apply(t, mw, h[:30])
+	require.Len(t, small.Requests(), 1, "what was prepared is enough")
+	require.Equal(t, int32(30-len(view)+1), flushed.Load())
 }
 
 // filler is so much text that a message of it is worth folding.
