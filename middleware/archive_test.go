@@ -364,7 +364,7 @@ func TestArchiveRunsWithWhatIsGone(t *testing.T) {
 		if v.Len() < len(h) {
 			return nil, nil
 		}
-		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(3, 4), middleware.FoldOf(5, 6, message.User("(two more)"))}}, nil
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(1, 2, message.User("(two more)")), middleware.FoldOf(3, 4)}}, nil
 	}, middleware.Options{})
 	folds := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		runs := []message.Run{{First: 1, Last: v.Len() - 2}}
