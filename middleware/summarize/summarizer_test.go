@@ -34,13 +34,14 @@ func TestSummarizerIsJudged(t *testing.T) {
 	} {
 		var asked atomic.Int32
 		var told atomic.Value
-		opts := summarize.Options{Header: "=== record ===", Summarizer: func(_ context.Context, f *summarize.Fold) (string, error) {
+		w := summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 			if asked.Add(1) == 2 {
 				told.Store(f.Rejected)
 			}
 			return text, nil
-		}}
-		view, events := fold(t, summarize.New(nil, opts), h)
+		})
+		opts := summarize.Options{Header: "=== record ==="}
+		view, events := fold(t, summarize.New(w, opts), h)
 		require.Contains(t, kinds(events), middleware.Rejected, name)
 		require.Equal(t, int32(2), asked.Load(), "%s: it is called once more", name)
 		require.NotEmpty(t, told.Load(), "%s: and told why", name)
@@ -48,15 +49,15 @@ func TestSummarizerIsJudged(t *testing.T) {
 		require.NotContains(t, got, text, "%s: it never gets into the view", name)
 
 		opts.NoFallback = true
-		view, _ = fold(t, summarize.New(nil, opts), h)
+		view, _ = fold(t, summarize.New(w, opts), h)
 		require.NoError(t, middlewaretest.Same(h, view), "%s: all is as it was", name)
 	}
 
 	// A header that was copied to the top is no fault, nor are its words elsewhere.
 	const words = "Record of a build: all is well."
-	view, events := fold(t, summarize.New(nil, summarize.Options{
-		Header: "Record", Summarizer: func(context.Context, *summarize.Fold) (string, error) { return "Record\n" + words, nil },
-	}), h)
+	view, events := fold(t, summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
+		return "Record\n" + words, nil
+	}), summarize.Options{Header: "Record"}), h)
 	require.NotContains(t, kinds(events), middleware.Rejected)
 	require.Equal(t, "Record\n"+words, summaryIn(t, view, h).Parts[0].(message.Text).Text)
 }
@@ -67,12 +68,12 @@ func TestSummarizerFailsOnce(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	h := history(8)
-	view, _ := fold(t, summarize.New(nil, summarize.Options{Summarizer: func(context.Context, *summarize.Fold) (string, error) {
+	view, _ := fold(t, summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
 		if asked.Add(1) == 1 {
 			return "half a summary", errors.New("key sk-4711 is wrong")
 		}
 		return "All is well.", nil
-	}}), h)
+	}), summarize.Options{}), h)
 	text := summaryIn(t, view, h).Text()
 	require.Contains(t, text, "All is well.")
 	require.NotContains(t, text, "half")
@@ -91,17 +92,18 @@ func TestSummarizerGivesUp(t *testing.T) {
 	givesUp := func(context.Context, *summarize.Fold) (string, error) { return "", context.Canceled }
 	custom := summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) { return nil, context.Canceled })
 	for name, c := range map[string]struct {
+		w    summarize.Writer
 		opts summarize.Options
 		says string
 	}{
-		"takes too long":            {summarize.Options{Summarizer: hangs, Timeout: time.Nanosecond}, "no answer within 1ns"},
-		"takes too long, in chunks": {summarize.Options{Summarizer: hangs, Timeout: time.Nanosecond, Strategy: summarize.Chunks(5)}, "no answer within 1ns"},
-		"gives up":                  {summarize.Options{Summarizer: givesUp}, "it gave up"},
-		"gives up, in chunks":       {summarize.Options{Summarizer: givesUp, Strategy: summarize.Chunks(5)}, "it gave up"},
-		"a strategy gives up":       {summarize.Options{Strategy: custom}, "it gave up"},
+		"takes too long":            {summarize.ByFunc(hangs), summarize.Options{Timeout: time.Nanosecond}, "no answer within 1ns"},
+		"takes too long, in chunks": {summarize.ByFunc(hangs), summarize.Options{Timeout: time.Nanosecond, Strategy: summarize.Chunks(5)}, "no answer within 1ns"},
+		"gives up":                  {summarize.ByFunc(givesUp), summarize.Options{}, "it gave up"},
+		"gives up, in chunks":       {summarize.ByFunc(givesUp), summarize.Options{Strategy: summarize.Chunks(5)}, "it gave up"},
+		"a strategy gives up":       {summarize.ByRules(), summarize.Options{Strategy: custom}, "it gave up"},
 	} {
 		c.opts.NoFallback, c.opts.Strict = true, true
-		_, _, err := middleware.Apply(t.Context(), summarize.New(nil, c.opts), forced(h))
+		_, _, err := middleware.Apply(t.Context(), summarize.New(c.w, c.opts), forced(h))
 		require.ErrorContains(t, err, c.says, name)
 		require.Equal(t, middleware.Unavailable, middleware.KindOf(err), name)
 		require.NotErrorIs(t, err, context.Canceled, name)
@@ -113,6 +115,6 @@ func TestSummarizerGivesUp(t *testing.T) {
 		cancel()
 		return hangs(ctx, f)
 	}
-	_, _, err := middleware.Apply(ctx, summarize.New(nil, summarize.Options{Summarizer: waits, NoFallback: true, Strict: true}), forced(h))
+	_, _, err := middleware.Apply(ctx, summarize.New(summarize.ByFunc(waits), summarize.Options{NoFallback: true, Strict: true}), forced(h))
 	require.ErrorIs(t, err, context.Canceled, "the call itself was called off")
 }
