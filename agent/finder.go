@@ -17,19 +17,35 @@ func findText(text string) finder {
 	return func(_ context.Context, line string) int { return strings.Index(line, text) }
 }
 
-// findPattern finds what matches an expression.
-func findPattern(pattern string) (finder, error) {
+// findPattern finds what matches an expression. It tells how many steps that may
+// take for each byte: an expression of a few hundred bytes can be a program of many
+// thousand instructions, each of which may be run for each byte. A mere text takes
+// none that count.
+func findPattern(pattern string) (find finder, steps int, err error) {
 	if _, err := regexp.Compile(pattern); err != nil { // the error is about what the model wrote
-		return nil, err
+		return nil, 0, err
 	}
-	re, err := regexp.Compile(core(pattern))
+	pattern = core(pattern)
+	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	prefix := prefixOf(re)
+	program, err := programOf(pattern)
+	if err != nil {
+		return nil, 0, err
+	}
+	prefix := ""
+	if program.StartCond() == 0 { // else it depends on what stands before it
+		text, all := re.LiteralPrefix()
+		if all {
+			return findText(text), 0, nil
+		}
+		prefix = text
+	}
+	steps = len(program.Inst)
 	return func(ctx context.Context, line string) int {
 		skipped, match := 0, []int(nil)
-		if len(line) <= atOnce {
+		if len(line) <= atOnce/steps {
 			match = re.FindStringIndex(line)
 		} else if skipped = strings.Index(line, prefix); skipped >= 0 {
 			match = re.FindReaderIndex(&runes{ctx: ctx, text: strings.NewReader(line[skipped:])})
@@ -38,12 +54,23 @@ func findPattern(pattern string) (finder, error) {
 			return -1
 		}
 		return skipped + match[0]
-	}, nil
+	}, steps, nil
 }
 
-// atOnce is how many bytes are matched without a look at the context: an
-// expression of the longest that are allowed may take microseconds for each.
-const atOnce = 64 << 10
+// programOf returns the program that an expression is compiled to.
+func programOf(pattern string) (*syntax.Prog, error) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	return syntax.Compile(tree.Simplify())
+}
+
+// A step of an expression takes up to some 20 ns.
+const (
+	maxSteps = 1 << 28 // of a search, at most: seconds
+	atOnce   = 1 << 20 // without a look at the context
+)
 
 // runes are those of a text, until the context is done.
 type runes struct {
@@ -54,7 +81,7 @@ type runes struct {
 
 // ReadRune implements [io.RuneReader].
 func (r *runes) ReadRune() (rune, int, error) {
-	const often = 1024
+	const often = 64 // with the slowest expression, a tenth of a second
 	if r.read%often == 0 && r.ctx.Err() != nil {
 		r.text.Reset("")
 		return 0, 0, io.EOF
@@ -88,21 +115,6 @@ func core(pattern string) string {
 	}
 	re.Sub = parts
 	return re.String()
-}
-
-// prefixOf returns the text with which all begins that an expression matches, "" if
-// that depends on what stands before it.
-func prefixOf(re *regexp.Regexp) string {
-	tree, err := syntax.Parse(re.String(), syntax.Perl)
-	if err != nil {
-		return ""
-	}
-	program, err := syntax.Compile(tree.Simplify())
-	if err != nil || program.StartCond() != 0 {
-		return ""
-	}
-	prefix, _ := re.LiteralPrefix()
-	return prefix
 }
 
 // isAnything reports whether an expression is one like ".*".

@@ -55,10 +55,7 @@ func (p *passage) read(ctx context.Context, in recallArgs) (string, error) {
 		shown, _ := visible("["+problem+"]", p.limit)
 		return shown, nil
 	}
-	from, to := spot{max(in.From-1, 0), max(in.Column-1, 0)}, p.total-1
-	if in.To > 0 {
-		to = min(in.To-1, to)
-	}
+	from, to := p.span(in)
 	if find != nil {
 		return p.search(ctx, from, to, find)
 	}
@@ -68,6 +65,15 @@ func (p *passage) read(ctx context.Context, in recallArgs) (string, error) {
 		}
 	}
 	return p.page(from, to), nil
+}
+
+// span returns where a call asks to begin, and the last line that it asks for.
+func (p *passage) span(in recallArgs) (from spot, to int) {
+	from, to = spot{max(in.From-1, 0), max(in.Column-1, 0)}, p.total-1
+	if in.To > 0 {
+		to = min(in.To-1, to)
+	}
+	return from, to
 }
 
 // check says what is wrong with the arguments, or what to search for, if
@@ -92,13 +98,23 @@ func (p *passage) check(in recallArgs) (find finder, problem string) {
 	case in.Pattern == "":
 		return nil, ""
 	}
+	return p.pattern(in)
+}
+
+// pattern returns what finds the pattern that is asked for, or says why it is not
+// searched for.
+func (p *passage) pattern(in recallArgs) (find finder, problem string) {
 	const longest = 500
 	if len(in.Pattern) > longest {
 		return nil, fmt.Sprintf("pattern has %d bytes, want at most %d", len(in.Pattern), longest)
 	}
-	find, err := findPattern(in.Pattern)
+	find, steps, err := findPattern(in.Pattern)
 	if err != nil {
 		return nil, fmt.Sprintf("pattern: %v; want RE2 syntax, or plain text in search", err)
+	}
+	if n := p.size(p.span(in)); steps > 0 && n > maxSteps/steps {
+		return nil, fmt.Sprintf("pattern is too slow for %d bytes, as it may take %d steps for each: "+
+			"want plain text in search, at most %d bytes by from and to, or a simpler pattern", n, steps, maxSteps/steps)
 	}
 	return find, ""
 }
@@ -167,6 +183,19 @@ func (p *passage) length(number int) int {
 		return len(line)
 	}
 	return 0
+}
+
+// size is how many bytes there are from a spot to the end of a line, with a byte
+// for the end of each.
+func (p *passage) size(from spot, to int) int {
+	n := -from.column
+	for number, line := range p.lines(from.line) {
+		if number > to {
+			break
+		}
+		n += len(line) + 1
+	}
+	return n
 }
 
 // lines yields the lines from a number on, without their ends.

@@ -48,9 +48,13 @@ func Recall(s store.Store) Tool { return RecallWith(s, RecallOptions{}) }
 // brackets that says which, and how to get at the rest. Control characters and
 // bytes that are no UTF-8 are shown as \x1b, and binary content is described.
 //
+// A pattern may take no more than 2^28 steps, some seconds, which are the
+// instructions that it is compiled to times the bytes of the lines to be searched;
+// plain text is free, in a pattern too. A search ends with its context.
+//
 // A handle that is malformed or unknown, content that was given up or is
 // damaged, lines that are not there, a search without a match and a pattern
-// that does not compile get an answer in words. An error is left to what
+// that does not compile or may take too many steps get an answer in words. An error is left to what
 // concerns the program too: arguments of the wrong type, a store that does not
 // work, and a context that is done.
 //

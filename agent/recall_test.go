@@ -301,13 +301,62 @@ func (c *impatient) Err() error {
 func TestSearchOfOneLineStopsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	h := keep(t, s, strings.Repeat("lorem ipsüm ", 1<<18)+strings.Repeat("éü", 1<<18)+"z") // from é on, an odd number of bytes
-	for _, pattern := range []string{"(x+x+)+y|([a-zü ]{50}){10}Q", "[qw]$", "x*", "[lm]", "é[éQ]"} {
+	long := keep(t, s, strings.Repeat("lorem ipsüm ", 1<<18)+strings.Repeat("éü", 1<<18)+"z") // from é on, an odd number of bytes
+	short := keep(t, s, strings.Repeat("lorem ipsüm ", 1<<10))
+	for pattern, h := range map[string]string{
+		"[qw]$": long, "x*": long, "[lm]": long, "é[éQ]": long,
+		"(x+x+)+y|([a-zü ]{50}){10}Q": short, "(.?){1000}(.?){1000}(.?){1000}Q": short,
+	} {
 		ctx := &impatient{Context: t.Context(), looks: 5}
 		parts, err := agent.Recall(s).Call(ctx, fmt.Sprintf(`{"handle": %q, "pattern": %q}`, h, pattern))
 		require.ErrorIs(t, err, context.DeadlineExceeded, pattern)
 		require.Nil(t, parts)
 		require.Greater(t, ctx.looks, -100, "%s: what has ended is not searched on", pattern)
+	}
+}
+
+// A slow expression is not searched for in much text, and a model is told what is
+// possible.
+func TestPatternThatIsTooSlow(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	line := strings.Repeat("-", 99) + "\n"
+	const slow = "Q[a-z]{1000}" // 1,003 instructions, of which most are not run where there is no Q
+	const steps, most = 1003, 1 << 28 / 1003
+	fits := strings.Repeat(line, most/100) + strings.Repeat("-", most%100-1)
+	require.Contains(t, ask(t, tool, args{"handle": keep(t, s, fits), "pattern": slow}), "[no match in lines")
+	more := keep(t, s, fits+"-")
+	refused := fmt.Sprintf("[pattern is too slow for %d bytes, as it may take %d steps for each: "+
+		"want plain text in search, at most %d bytes by from and to, or a simpler pattern]", most+1, steps, most)
+	require.Equal(t, refused, ask(t, tool, args{"handle": more, "pattern": slow}))
+	for name, in := range map[string]args{
+		"from":              {"from": 2, "pattern": slow},
+		"to":                {"to": most / 100, "pattern": slow},
+		"column":            {"column": 2, "pattern": slow},
+		"plain text":        {"search": "Q"},
+		"a simpler pattern": {"pattern": "Q[a-z]+"},
+	} {
+		in["handle"] = more
+		require.Contains(t, ask(t, tool, in), "[no match in lines", name)
+	}
+
+	empty := keep(t, s, strings.Repeat("\n", most+1))
+	require.Equal(t, refused, ask(t, tool, args{"handle": empty, "pattern": slow}), "a line without letters takes steps too")
+}
+
+// A pattern that is plain text is searched for in whatever there is, others in some
+// megabytes.
+func TestPatternThatIsAText(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	h := keep(t, s, strings.Repeat("-", 23_000_000)+"ERROR 7")
+	for pattern, want := range map[string]string{
+		"ERROR": "[1 matching in", "(ERROR) 7": "[1 matching in", ".*ERROR.*": "[1 matching in", "ERROR 8": "[no match in",
+		"error|warn": "it may take 12 steps for each: want plain text in search, at most 22369621 bytes by from and to,", // as docs/archive.md says
+	} {
+		require.Contains(t, ask(t, tool, args{"handle": h, "pattern": pattern}), want, pattern)
 	}
 }
 
@@ -341,7 +390,7 @@ func TestPatternsInLongLines(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
 	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
-	pad := strings.Repeat("—", 30_000)
+	pad := strings.Repeat("—", 300_000)
 	long := keep(t, s, "foo"+pad+"xfoo bar")
 	for pattern, want := range map[string]string{
 		"foo": "1: foo", "^foo": "1: foo", "xfo+": "—xfoo bar", "f[o]{2} bar$": "—xfoo bar", `bar\z`: "—xfoo bar", "(?:x|y)foo": "—xfoo bar",

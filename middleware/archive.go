@@ -21,18 +21,18 @@ import (
 //
 // To tell a handle takes a hash of the content, so an editor should ask for what
 // it means to take out, and not for all that it could.
-func (v *View) Archive(parts ...message.Part) (store.Handle, []store.Content) {
+func (v *View) Archive(parts ...message.Part) (store.Handle, []*store.Named) {
 	if !v.Archives() {
 		return store.Handle{}, nil
 	}
-	return certain(store.OfParts(v.call.foretold, parts))
+	return certain(store.OfParts(v.call.chain.archive, parts))
 }
 
 // ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order
 // of the runs: as the caller has them; see [store.OfMessages]. In the place of what
 // was folded before there is what that fold has left, if it leads on by a handle of
 // its own.
-func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Content) {
+func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []*store.Named) {
 	if !v.Archives() {
 		return store.Handle{}, nil
 	}
@@ -49,7 +49,7 @@ func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Content) {
 			out = v.appendGiven(out, i)
 		}
 	}
-	return certain(store.OfMessages(v.call.foretold, out))
+	return certain(store.OfMessages(v.call.chain.archive, out))
 }
 
 // traceless returns, in order, the folds that have left nothing in the view, and
@@ -103,33 +103,20 @@ func leadsOn(m message.Message) bool {
 // Archives reports whether there is an archive for what is taken out.
 func (v *View) Archives() bool { return v.call.chain.archive != nil && !v.unarchived }
 
-func certain(h store.Handle, contents []store.Content, err error) (store.Handle, []store.Content) {
+func certain(contents []*store.Named, err error) (store.Handle, []*store.Named) {
 	if err != nil {
 		panic("middleware: " + err.Error())
 	}
-	return h, contents
-}
-
-// archive is the store of a chain.
-type archive struct {
-	store store.Store
-	names *store.Names
-}
-
-func newArchive(s store.Store) *archive {
-	if s == nil {
-		return nil
-	}
-	return &archive{store: s, names: store.NamesOf(s)}
+	return contents[len(contents)-1].Handle(), contents
 }
 
 // puts bounds how many contents of one plan are put at the same time.
 const puts = 8
 
-// put keeps contents, each once. It reports whether one of them has got another
-// handle than the call has foretold. The first error ends it; that of the context
+// keepAll puts contents, each once. It reports whether one of them has got another
+// handle than was told. The first error ends it; that of the context
 // comes as it is.
-func (c *call) put(ctx context.Context, contents []store.Content) (renamed bool, err error) {
+func keepAll(ctx context.Context, contents []*store.Named) (renamed bool, err error) {
 	contents = distinct(contents)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -141,7 +128,7 @@ func (c *call) put(ctx context.Context, contents []store.Content) (renamed bool,
 			if i >= len(contents) {
 				return
 			}
-			n, err := c.putOne(ctx, contents[i])
+			n, err := putOne(ctx, contents[i])
 			if err != nil {
 				cancel(err)
 				return
@@ -159,35 +146,37 @@ func (c *call) put(ctx context.Context, contents []store.Content) (renamed bool,
 	return news.Load(), context.Cause(ctx)
 }
 
-func (c *call) putOne(ctx context.Context, content store.Content) (renamed bool, err error) {
+func putOne(ctx context.Context, n *store.Named) (renamed bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("store panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	h, err := c.chain.archive.store.Put(ctx, content)
-	if err != nil {
-		return false, err
-	}
-	return c.foretold.learn(content, h)
+	h, err := n.Put(ctx)
+	return err == nil && h != n.Handle(), err
 }
 
-// distinct returns each content once.
-func distinct(contents []store.Content) []store.Content {
+// distinct returns each content once. It goes by the handles, which are shorter, and
+// so the few contents that share one may be there more often.
+func distinct(contents []*store.Named) []*store.Named {
 	if len(contents) < 2 {
 		return contents
 	}
-	had := make(map[store.Content]bool, len(contents))
-	return slices.DeleteFunc(slices.Clone(contents), func(c store.Content) bool {
-		was := had[c]
-		had[c] = true
-		return was
+	had := make(map[store.Handle]*store.Named, len(contents))
+	return slices.DeleteFunc(slices.Clone(contents), func(n *store.Named) bool {
+		before := had[n.Handle()]
+		had[n.Handle()] = n
+		return before != nil && before.Content() == n.Content()
 	})
 }
 
 // archive returns what a plan takes out, as it goes into the archive.
-func (p *Plan) archive() []store.Content {
-	var all []store.Content
+func (p *Plan) archive() []*store.Named {
+	n := 0
+	for i := range p.Edits {
+		n += len(p.Edits[i].Archive)
+	}
+	all := make([]*store.Named, 0, n)
 	for i := range p.Edits {
 		all = append(all, p.Edits[i].Archive...)
 	}
@@ -195,7 +184,7 @@ func (p *Plan) archive() []store.Content {
 }
 
 // archiveTries bounds how often a plan is made anew since its contents have got
-// other handles than were foretold.
+// other handles than were told.
 const archiveTries = 4
 
 // keep puts what the plan takes out into the archive. In a dry run it is put
@@ -208,11 +197,14 @@ func (p *proposal) keep(ctx context.Context) {
 	case !p.before.Archives():
 		p.after, p.err = nil, fmt.Errorf("the plan archives contents, but there is no archive")
 		return
+	case slices.Contains(contents, nil):
+		p.after, p.err = nil, fmt.Errorf("the plan archives a nil content, want those that View.Archive returns")
+		return
 	case p.before.req.probe != nil:
 		p.after.unput = append(slices.Clip(p.before.unput), contents...)
 		return
 	}
-	renamed, err := p.before.call.put(ctx, contents)
+	renamed, err := keepAll(ctx, contents)
 	switch {
 	case err != nil:
 		p.after, p.err = nil, fmt.Errorf("archive what goes: %w", err)

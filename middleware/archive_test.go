@@ -388,3 +388,32 @@ func TestArchiveRunsWithWhatIsGone(t *testing.T) {
 		at = k
 	}
 }
+
+// TestArchiveOfNothing: an editor of one's own may put into a plan what nobody has
+// told a handle of.
+func TestArchiveOfNothing(t *testing.T) {
+	t.Parallel()
+	for name, contents := range map[string][]*store.Named{
+		"nil": {nil}, "nil beside another": {new(store.Named), nil}, "without a name": {new(store.Named)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mw := middleware.With(middleware.Env{Archive: store.NewMemory(0)}, middleware.Editing("e",
+				func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+					e := middleware.FoldOf(v.Len()-3, v.Len()-3)
+					e.Archive = contents
+					return &middleware.Plan{Edits: []middleware.Edit{e}}, nil
+				}, middleware.Options{}))
+			h := []message.Message{
+				message.User("Why?"), message.Assistant(message.Text{Text: "Since it is."}),
+				message.User("And why is it?"), message.Assistant(message.Text{Text: "It is so."}), message.User("Well."),
+			}
+			sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+			require.NoError(t, err)
+			require.Equal(t, h, sent.Messages, "nothing is edited")
+			require.Len(t, events, 1)
+			require.Equal(t, middleware.Failed, events[0].Kind, "%+v", events[0])
+			require.ErrorContains(t, events[0].Err, "want")
+		})
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -22,9 +23,9 @@ type chain struct {
 	models  *models.Table
 	clock   func() time.Time
 	adopts  bool
-	archive *archive // nil: there is none
-	given   bool     // somebody chose the Env
-	origin  *chain   // what this acts for in a dry run; nil: for itself
+	archive *store.Names // nil: there is none
+	given   bool         // somebody chose the Env
+	origin  *chain       // what this acts for in a dry run; nil: for itself
 	memo    memo
 	windows windows
 	newest  atomic.Pointer[known] // the model that was looked up last
@@ -33,7 +34,9 @@ type chain struct {
 
 func newChain(env Env) *chain {
 	c := &chain{scope: env.Scope, journal: env.Journal, models: env.Models, clock: env.Clock, adopts: env.Adopts}
-	c.archive = newArchive(env.Archive)
+	if env.Archive != nil {
+		c.archive = store.NamesOf(env.Archive)
+	}
 	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
 	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Models != nil || env.Clock != nil || env.Adopts ||
 		env.Archive != nil
@@ -127,8 +130,6 @@ type call struct {
 	guard   guard
 	track   *track       // what the memo knows of this history
 	model   models.Model // what the table knows of the model; zero: nothing
-
-	foretold *foretold // nil: the chain has no archive
 }
 
 // open makes the first view of a request: the history with all edits that are
@@ -147,12 +148,11 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	cl := &call{
 		chain: c, history: req.Messages, lead: len(t.lead),
 		body: t.body, ids: t.ids, toks: t.toks, tokens: t.tokens, track: t,
-		foretold: c.archive.foretell(),
 	}
 	for _, n := range t.leadToks {
 		cl.tokens += n
 	}
-	cl.guard = newGuard(t.body, t.whole)
+	cl.guard = t.guard
 	if err := c.recall(ctx, req, cl); err != nil {
 		return nil, err
 	}

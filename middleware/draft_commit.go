@@ -77,7 +77,7 @@ func (v *View) putOut(ctx context.Context) error {
 	if len(v.unput) == 0 || slices.EqualFunc(v.list, v.call.track.found.all.holding(v.call), sameEdit) {
 		return nil
 	}
-	renamed, err := v.call.put(ctx, v.unput)
+	renamed, err := keepAll(ctx, v.unput)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

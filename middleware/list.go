@@ -3,7 +3,6 @@ package middleware
 import (
 	"cmp"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -249,7 +248,14 @@ func cover(covering, some []message.Run) (covered, overlaps bool) {
 	return covered, overlaps
 }
 
-// cut is a run of one edit; the product stands behind the last of them.
+// at returns the index of the first edit whose product stands at a position or
+// behind it.
+func (l list) at(position int) int {
+	n, _ := slices.BinarySearchFunc(l, position, func(it item, at int) int { return it.last() - at })
+	return n
+}
+
+// cut is a run of one fold; the product stands behind the last of them.
 type cut struct {
 	message.Run
 
@@ -257,26 +263,16 @@ type cut struct {
 	last bool
 }
 
-// cuts yields the runs of all edits in order, from a position on.
-func (l list) cuts(from int) iter.Seq[cut] {
-	n, _ := slices.BinarySearchFunc(l, from, func(it item, at int) int { return it.last() - at })
-	l = l[n:]
-	return func(yield func(cut) bool) {
-		if slices.ContainsFunc(l, func(it item) bool { return len(it.Runs) > 1 }) {
-			slices.Values(l.sortedCuts(from))(yield)
-			return
-		}
-		for i := range l {
-			if !yield(cut{Run: l[i].Runs[0], it: &l[i], last: true}) {
-				return
-			}
-		}
-	}
-}
-
-func (l list) sortedCuts(from int) []cut {
+// cuts returns the runs of all folds in order, from a position on.
+func (l list) cuts(from int) []cut {
 	var out []cut
 	for i := range l {
+		if l[i].Kind != Fold {
+			continue
+		}
+		if out == nil {
+			out = make([]cut, 0, len(l)-i)
+		}
 		for k, r := range l[i].Runs {
 			if r.First < from {
 				continue
@@ -284,6 +280,9 @@ func (l list) sortedCuts(from int) []cut {
 			out = append(out, cut{Run: r, it: &l[i], last: k == len(l[i].Runs)-1})
 		}
 	}
-	slices.SortFunc(out, func(a, b cut) int { return cmp.Compare(a.First, b.First) })
+	byFirst := func(a, b cut) int { return cmp.Compare(a.First, b.First) }
+	if !slices.IsSortedFunc(out, byFirst) {
+		slices.SortFunc(out, byFirst)
+	}
 	return out
 }

@@ -64,7 +64,7 @@ func (m *memo) match(body []message.Message) (t *track, common int) {
 		}
 	}
 	slices.SortStableFunc(candidates, func(a, b likely) int { return b.reach - a.reach })
-	best, remarks := &track{claim: new(atomic.Int64), conversation: new(conversation), found: found{at: -1}}, true
+	best, remarks := &track{claim: new(atomic.Int64), conversation: new(conversation), guard: newGuard(), found: found{at: -1}}, true
 	for _, c := range candidates[:min(len(candidates), maxCompared)] {
 		if c.reach <= common {
 			break

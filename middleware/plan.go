@@ -61,7 +61,7 @@ type Edit struct {
 	// into the archive of the chain once the trigger is met and the plan is
 	// verified, right before the edit is made. If the archive fails, no edit of
 	// the plan is made; see [Options.Regardless]. nil: nothing is kept.
-	Archive []store.Content
+	Archive []*store.Named
 
 	// Make, if not nil, makes the messages of a fold that is dear to make, as
 	// by asking a model. It is called only when the trigger is met and all

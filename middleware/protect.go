@@ -73,31 +73,36 @@ func (c *call) standsFor(m message.Message, i int) bool {
 type guard struct {
 	firstUser, lastUser int   // -1: none
 	fresh               int   // where the newest unanswered round begins; the end: there is none
-	whole               []int // of what stays whole
+	whole               []int // of what stays whole; never changed, only replaced
 }
 
-func newGuard(body []message.Message, whole []int) guard {
-	g := guard{firstUser: -1, lastUser: -1, fresh: len(body), whole: whole}
-	for i := range body {
-		if body[i].Role == message.RoleUser {
+// newGuard returns the guard of an empty body.
+func newGuard() guard { return guard{firstUser: -1, lastUser: -1} }
+
+// see takes in message i of the body, which is the next one.
+func (g *guard) see(m *message.Message, i int) {
+	if m.Role == message.RoleUser {
+		g.lastUser = i
+		if g.firstUser < 0 {
 			g.firstUser = i
-			break
 		}
 	}
-	answered := false
-	for i := len(body) - 1; i >= 0 && (!answered || g.lastUser < 0); i-- {
-		switch body[i].Role {
-		case message.RoleUser:
-			g.lastUser = max(g.lastUser, i)
-		case message.RoleAssistant:
-			if !answered && body[i].HasCalls() {
+	if staysWhole(m) {
+		g.whole = append(slices.Clip(g.whole), i)
+	}
+}
+
+// end takes in that the body ends here.
+func (g *guard) end(body []message.Message) {
+	g.fresh = len(body)
+	for i := range slices.Backward(body) {
+		if body[i].Role == message.RoleAssistant {
+			if body[i].HasCalls() {
 				g.fresh = i
 			}
-			answered = true
-		case message.RoleSystem, message.RoleTool:
+			return
 		}
 	}
-	return g
 }
 
 // at returns the protection of message i of the body.

@@ -52,7 +52,7 @@ func (v *View) settled(i int) (s settled, ok bool) {
 		return settled{}, false
 	}
 	s.id = c.ids[s.end]
-	n, _ := slices.BinarySearchFunc(v.list, s.end+1, func(it item, at int) int { return it.last() - at })
+	n := v.list.at(s.end + 1)
 	for _, it := range v.list[n:] {
 		if it.first() <= s.end {
 			return settled{}, false

@@ -53,19 +53,16 @@ func (l list) behind(begin shape, c *call, at int) shape {
 	for _, n := range s.toks {
 		s.msgTokens += n
 	}
-	for cut := range l.cuts(at) {
-		if cut.it.Kind == Rewrite {
-			s.keep(c, at, cut.Last+1)
-			s.rewrite(cut.it)
-		} else {
-			s.keep(c, at, cut.First)
-			if cut.last {
-				s.put(c, cut.it)
-			}
+	newer := l[l.at(at):]
+	for _, cut := range newer.cuts(at) {
+		s.keep(c, at, cut.First)
+		if cut.last {
+			s.put(c, cut.it)
 		}
 		at = cut.Last + 1
 	}
 	s.keep(c, at, len(c.body))
+	s.rewrite(newer, len(begin.msgs))
 	return s
 }
 
@@ -80,11 +77,20 @@ func (s *shape) keep(c *call, first, last int) {
 	s.upto = last
 }
 
-// rewrite puts what an edit puts in place of the last message.
-func (s *shape) rewrite(it *item) {
-	i := len(s.msgs) - 1
-	s.msgTokens += it.tokens - s.toks[i]
-	s.msgs[i].Parts, s.spans[i].rec, s.toks[i] = it.Parts, it.Record, it.tokens
+// rewrite puts what rewrites put in the place of messages, of which the first is
+// message i or behind it.
+func (s *shape) rewrite(l list, i int) {
+	for k := range l {
+		it := &l[k]
+		if it.Kind != Rewrite {
+			continue
+		}
+		for s.spans[i].last < it.last() {
+			i++
+		}
+		s.msgTokens += it.tokens - s.toks[i]
+		s.msgs[i].Parts, s.spans[i].rec, s.toks[i] = it.Parts, it.Record, it.tokens
+	}
 }
 
 // put appends what a fold puts in place.

@@ -20,7 +20,7 @@ type track struct {
 	toks     []int
 	wide     []bool // see isWide
 	tokens   int    // sum of toks
-	whole    []int  // positions of what stays whole: pinned, or a system message
+	guard    guard  // of the body
 	claim    *atomic.Int64
 	bytes    int // of memory that all this keeps alive, about
 
@@ -118,6 +118,7 @@ func (t *track) grow(body []message.Message, common int, remarks bool) *track {
 	g.body = appendOwn(g.body, body[common:])
 	g.ids = message.AppendIDs(g.ids, body)
 	g.note(body, common)
+	g.guard.end(g.body)
 	return &g
 }
 
@@ -140,7 +141,7 @@ func (t *track) branch(body []message.Message, common int) {
 	t.shape, t.shaped = shape{}, false
 	t.gauge.cut(common)
 	t.gauged = t.gauge.at
-	t.whole, t.tokens, t.bytes = nil, 0, 0
+	t.guard, t.tokens, t.bytes = newGuard(), 0, 0
 	for i := range t.lead {
 		t.bytes += t.lead[i].Size()
 	}
@@ -154,9 +155,7 @@ func (t *track) branch(body []message.Message, common int) {
 func (t *track) note(body []message.Message, from int) {
 	for i := from; i < len(body); i++ {
 		t.bytes += body[i].Size()
-		if staysWhole(&body[i]) {
-			t.whole = append(slices.Clip(t.whole), i)
-		}
+		t.guard.see(&body[i], i)
 	}
 }
 

@@ -25,8 +25,8 @@ type View struct {
 	edited bool // list differs from what the journal had
 	mended bool // messages have been repaired on top of all edits
 
-	unarchived bool            // the archive has failed, and edits shall be made without it
-	unput      []store.Content // of a dry run: what its edits take out
+	unarchived bool           // the archive has failed, and edits shall be made without it
+	unput      []*store.Named // of a dry run: what its edits take out
 
 	attempts []attempt // of editors in this call, in order, as far as they change how these get on
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -102,7 +101,7 @@ func folderOf(scope string) string {
 // put looks before it writes, and another process may write in between. That
 // matters only if it writes another content with the same letters at that very
 // moment.
-func (d *Dir) put(ctx context.Context, scope string, c Content) (Handle, error) {
+func (d *Dir) put(ctx context.Context, scope string, c Content, want sum) (Handle, error) {
 	if err := c.check(); err != nil {
 		return Handle{}, err
 	}
@@ -110,8 +109,7 @@ func (d *Dir) put(ctx context.Context, scope string, c Content) (Handle, error) 
 	if d.limit > 0 && size > d.limit {
 		return Handle{}, fmt.Errorf("%w: %d bytes, and this folder keeps %d", ErrTooLarge, size, d.limit)
 	}
-	want := sumOf(scope, c)
-	for _, h := range want.handles() {
+	for h := range want.handles() {
 		d.touch(scope, h) // first, so that it does not go while it is looked at
 		_, there, err := d.read(ctx, scope, h, nil)
 		switch {
@@ -151,7 +149,7 @@ func (d *Dir) read(ctx context.Context, scope string, h Handle, data *strings.Bu
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	contentType, s, err := readFile(ctx, f, size, scope, data)
-	if err == nil && !slices.Contains(s.handles(), h) {
+	if err == nil && !s.has(h) {
 		err = fmt.Errorf("%w: it has another hash", ErrDamaged)
 	}
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -101,13 +103,11 @@ func (h *Handle) UnmarshalText(text []byte) error {
 // is not another content's, and what it finds under a handle is whole and of
 // this scope only if its Handles have it.
 func Handles(scope string, c Content) []Handle {
-	return sumOf(scope, c).handles()
+	return slices.Collect(sumOf(scope, c).handles())
 }
 
 // shortest returns the first of the Handles.
-func shortest(scope string, c Content) Handle {
-	return Handle{letters: sumOf(scope, c).letters(1)}
-}
+func shortest(scope string, c Content) Handle { return sumOf(scope, c).shortest() }
 
 // sum is a hash of a scope and a content. Two contents are the same if their
 // sums are.
@@ -152,14 +152,21 @@ func hashString(w io.Writer, s string) {
 	}
 }
 
-func (s sum) handles() []Handle {
-	letters := s.letters(maxWords)
-	all := make([]Handle, maxWords)
-	for i := range all {
-		all[i] = Handle{letters: letters[:(i+1)*wordLen]}
+func (s sum) shortest() Handle { return Handle{letters: s.letters(1)} }
+
+// handles yields the handles that a content may have: mostly, the first will do.
+func (s sum) handles() iter.Seq[Handle] {
+	return func(yield func(Handle) bool) {
+		for words := range maxWords {
+			if !yield(Handle{letters: s.letters(words + 1)}) {
+				return
+			}
+		}
 	}
-	return all
 }
+
+// has reports whether a handle is one of those.
+func (s sum) has(h Handle) bool { return h == Handle{letters: s.letters(len(h.letters) / wordLen)} }
 
 // letters writes the first words of a sum, eight bytes each.
 func (s sum) letters(words int) string {

@@ -82,21 +82,16 @@ func (m *Memory) Bytes() int {
 	return m.bytes
 }
 
-func (m *Memory) put(ctx context.Context, scope string, c Content) (Handle, error) {
+func (m *Memory) put(ctx context.Context, scope string, c Content, s sum) (Handle, error) {
 	if err := c.check(); err != nil {
 		return Handle{}, err
 	}
 	if err := ctx.Err(); err != nil {
 		return Handle{}, err
 	}
-	return m.keep(scope, c, Handles(scope, c))
-}
-
-// keep puts a content under the first of the handles that is free or its own.
-func (m *Memory) keep(scope string, c Content, handles []Handle) (Handle, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, h := range handles {
+	for h := range s.handles() { // under the first that is free or its own
 		p := place{scope, h}
 		if there := m.kept[p]; there != nil {
 			if there.content != c {

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +49,82 @@ func TestNamesLearn(t *testing.T) {
 	})
 }
 
+func TestNamedIsPutAsIfByTheStore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func() scopes) {
+		s := open()
+		for _, in := range []store.Store{s, s.Scope("acme")} {
+			names := store.NamesOf(in)
+			for _, c := range []store.Content{{}, twin, {Type: "image/png", Data: strings.Repeat("x", 10_000)}} {
+				named := names.Name(c)
+				require.Equal(t, in.Handle(c), named.Handle(), "what the store tells")
+				require.Equal(t, c, named.Content())
+				_, err := in.Get(t.Context(), named.Handle())
+				require.ErrorIs(t, err, store.ErrNotFound, "to name a content keeps nothing")
+				for range 2 {
+					h, err := named.Put(t.Context())
+					require.NoError(t, err)
+					require.Equal(t, named.Handle(), h)
+				}
+				got, err := in.Get(t.Context(), named.Handle())
+				require.NoError(t, err)
+				same(t, c, got)
+			}
+		}
+	})
+}
+
+func TestNamedLearns(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func() scopes) {
+		s := open()
+		names := store.NamesOf(s)
+		late := names.Name(other)
+		require.Equal(t, put(t, s, twin), late.Handle(), "want two contents with the same letters")
+		h, err := late.Put(t.Context())
+		require.NoError(t, err)
+		require.NotEqual(t, late.Handle(), h, "another content has the handle that was told")
+		again := names.Name(other)
+		require.Equal(t, h, again.Handle(), "the names know by now")
+		h, err = again.Put(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, again.Handle(), h)
+	})
+}
+
+// counting has a store of this package inside.
+type counting struct {
+	*store.Memory
+
+	puts int
+}
+
+func (c *counting) Put(ctx context.Context, content store.Content) (store.Handle, error) {
+	c.puts++
+	return c.Memory.Put(ctx, content)
+}
+
+func TestNamedIsPutByTheStoreItself(t *testing.T) {
+	t.Parallel()
+	s := &counting{Memory: store.NewMemory(0)}
+	h, err := store.NamesOf(s).Name(twin).Put(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, s.Handle(twin), h)
+	require.Equal(t, 1, s.puts, "want the Put of the store that was given, not of the one inside")
+}
+
+func TestNamedByNobody(t *testing.T) {
+	t.Parallel()
+	_, err := new(store.Named).Put(t.Context())
+	require.ErrorContains(t, err, "want what Names.Name returns")
+}
+
+func TestNamedTooLarge(t *testing.T) {
+	t.Parallel()
+	_, err := store.NamesOf(store.NewMemory(1000)).Name(store.Content{Data: strings.Repeat("x", 2000)}).Put(t.Context())
+	require.ErrorIs(t, err, store.ErrTooLarge)
+}
+
 // A medium whose letters are those of another content has its longer handle in
 // the text around it as well.
 func TestPutPartsOfTwins(t *testing.T) {
@@ -83,4 +161,33 @@ func TestPlaceholder(t *testing.T) {
 	two := store.Placeholder("[a]", h) + " recall abc " + store.Placeholder("b", h)
 	require.Equal(t, []store.Handle{h, h}, store.HandlesIn(two), "what is no handle does not count")
 	require.Empty(t, store.HandlesIn("recall"))
+}
+
+// Asked sees what a call of the recall tool asks for, also where an agent has put
+// that into the one text that it gives to tools.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	h := store.Handles("", store.Content{Data: "a"})[0]
+	for arguments, asks := range map[string]bool{
+		`{"handle":"sjvmlcvlrtil"}`:                             true,
+		`{"handle":"sjvmlcvlrtil","from":3}`:                    true,
+		`{"__arg1":"sjvmlcvlrtil"}`:                             true,
+		`{"__arg1":"{\"handle\":\"sjvmlcvlrtil\",\"from\":3}"}`: true,
+		`{"__arg1":"sjvmlcvlrtil","from":"3"}`:                  false,
+		`{"__arg1":"{\"__arg1\":\"sjvmlcvlrtil\"}"}`:            false,
+		`{"__arg1":"sjvmlcvlrtia"}`:                             false,
+		`{"handle":"mistyped"}`:                                 false,
+		`{"cleared":"recall sjvmlcvlrtil"}`:                     false,
+		`{"__arg1":3}`:                                          false,
+		`{}`:                                                    false,
+		`sjvmlcvlrtil`:                                          false,
+		``:                                                      false,
+	} {
+		want := store.Handle{}
+		if asks {
+			want = h
+		}
+		require.Equal(t, want, store.Asked(message.ToolCall{Name: store.RecallTool, Arguments: arguments}), arguments)
+		require.Zero(t, store.Asked(message.ToolCall{Name: "look", Arguments: arguments}), "another tool asks for nothing")
+	}
 }

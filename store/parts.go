@@ -11,73 +11,68 @@ import (
 // PutParts keeps what is taken out of one message, as [OfParts] has it, and
 // returns the one handle that leads to all of it.
 func PutParts(ctx context.Context, s Store, parts []message.Part) (Handle, error) {
-	return putAll(ctx, s, func(by Namer) (Handle, []Content, error) { return OfParts(by, parts) })
+	return putAll(ctx, s, func(by *Names) ([]*Named, error) { return OfParts(by, parts) })
 }
 
 // PutMessages keeps messages that are taken out, as [OfMessages] has them, and
 // returns the one handle that leads to all of them.
 func PutMessages(ctx context.Context, s Store, msgs []message.Message) (Handle, error) {
-	return putAll(ctx, s, func(by Namer) (Handle, []Content, error) { return OfMessages(by, msgs) })
+	return putAll(ctx, s, func(by *Names) ([]*Named, error) { return OfMessages(by, msgs) })
 }
 
 // OfParts returns the contents under which what is taken out of one message is
-// kept, and the handle of the last of them, which leads to all. A single part
+// kept, with their handles: that of the last one leads to all. A single part
 // is kept as it is: a text, the text of a result, the arguments of a call, the
 // bytes of a medium. Several become one text, part by part, in which a medium is
 // a line with a handle of its own. Thinking is kept without its signature.
 // Nothing is put.
-func OfParts(by Namer, parts []message.Part) (Handle, []Content, error) {
+func OfParts(by *Names, parts []message.Part) ([]*Named, error) {
 	if len(parts) == 1 {
 		if c, ok := single(parts[0]); ok {
-			return by.Handle(c), []Content{c}, nil
+			return []*Named{by.Name(c)}, nil
 		}
 	}
 	t := transcript{by: by}
 	if err := t.parts(parts); err != nil {
-		return Handle{}, nil, err
+		return nil, err
 	}
-	h, contents := t.done()
-	return h, contents, nil
+	return t.done(), nil
 }
 
 // OfMessages returns the contents under which messages that are taken out are
-// kept, and the handle of the last of them: that of a text to be read, each
-// message under a line with its role, its parts as by [OfParts]. Nothing is put.
-func OfMessages(by Namer, msgs []message.Message) (Handle, []Content, error) {
+// kept, with their handles; that of the last one leads to all. It is a text to be
+// read, each message under a line with its role, its parts as by [OfParts].
+// Nothing is put.
+func OfMessages(by *Names, msgs []message.Message) ([]*Named, error) {
 	t := transcript{by: by}
 	for _, m := range msgs {
 		t.add(strings.TrimSpace(fmt.Sprintf("[%s] %s", m.Role, m.Name)))
 		if err := t.parts(m.Parts); err != nil {
-			return Handle{}, nil, err
+			return nil, err
 		}
 	}
-	h, contents := t.done()
-	return h, contents, nil
+	return t.done(), nil
 }
 
-// putAll keeps contents that speak of one another. If one has another handle
-// than was foretold, they are made anew.
-func putAll(ctx context.Context, s Store, of func(Namer) (Handle, []Content, error)) (Handle, error) {
+// putAll keeps contents that speak of one another, and returns the handle of the
+// last. If one has another handle than was told, they are made anew.
+func putAll(ctx context.Context, s Store, of func(*Names) ([]*Named, error)) (Handle, error) {
 	names := NamesOf(s)
 	for {
-		h, contents, err := of(names)
+		contents, err := of(names)
 		if err != nil {
 			return Handle{}, err
 		}
-		var news bool
+		var last Handle
+		news := false
 		for _, c := range contents {
-			got, err := s.Put(ctx, c)
-			if err != nil {
+			if last, err = c.Put(ctx); err != nil {
 				return Handle{}, err
 			}
-			learned, err := names.Learn(c, got)
-			if err != nil {
-				return Handle{}, err
-			}
-			news = news || learned
+			news = news || last != c.handle
 		}
 		if !news {
-			return h, nil
+			return last, nil
 		}
 	}
 }
@@ -109,18 +104,17 @@ func single(p message.Part) (Content, bool) {
 // transcript is a text made of several parts. Between its blocks there is an
 // empty line.
 type transcript struct {
-	by     Namer
+	by     *Names
 	blocks []string
-	media  []Content
+	media  []*Named
 	call   string // id of the call whose result came last
 }
 
 func (t *transcript) add(block string) { t.blocks = append(t.blocks, block) }
 
-// done returns all contents, the text last, and the handle of the text.
-func (t *transcript) done() (Handle, []Content) {
-	text := Content{Data: strings.Join(t.blocks, "\n\n")}
-	return t.by.Handle(text), append(t.media, text)
+// done returns all contents, the text last.
+func (t *transcript) done() []*Named {
+	return append(t.media, t.by.Name(Content{Data: strings.Join(t.blocks, "\n\n")}))
 }
 
 func (t *transcript) parts(parts []message.Part) error {
@@ -180,7 +174,7 @@ func (t *transcript) medium(m message.Media) {
 		t.add("[" + what + ": " + m.URL + "]")
 		return
 	}
-	c := Content{Type: m.Type, Data: m.Data}
+	c := t.by.Name(Content{Type: m.Type, Data: m.Data})
 	t.media = append(t.media, c)
-	t.add(fmt.Sprintf("[%s, %d bytes: %s %s]", what, len(m.Data), RecallTool, t.by.Handle(c)))
+	t.add(fmt.Sprintf("[%s, %d bytes: %s %s]", what, len(m.Data), RecallTool, c.handle))
 }

@@ -20,19 +20,19 @@ func Placeholder(text string, h Handle) string {
 	if h.IsZero() {
 		return text
 	}
-	to := RecallTool + " " + h.letters
+	const to = RecallTool + " "
 	inner, ok := strings.CutSuffix(text, "]")
 	switch {
 	case !ok && text == "":
-		return "[" + to + "]"
+		return "[" + to + h.letters + "]"
 	case !ok:
-		return text + " [" + to + "]"
+		return text + " [" + to + h.letters + "]"
 	case strings.HasSuffix(inner, "."):
-		return inner + " To read it: " + to + "]"
+		return inner + " To read it: " + to + h.letters + "]"
 	case strings.Contains(inner, ":"):
-		return inner + "; " + to + "]"
+		return inner + "; " + to + h.letters + "]"
 	default:
-		return inner + ": " + to + "]"
+		return inner + ": " + to + h.letters + "]"
 	}
 }
 
@@ -69,14 +69,33 @@ func Arguments(h Handle) string {
 // Asked returns the handle that a call of the tool [RecallTool] asks for. It is
 // zero if it is another call, or asks for no handle. The result of such a call need
 // not be archived: it is in the archive already.
+//
+// Agents that give a tool one text only, as those of langchaingo do, write the handle
+// or the arguments as the only field of an object: {"__arg1":"kqvmzhtwrcxa"}.
 func Asked(call message.ToolCall) Handle {
 	if call.Name != RecallTool {
 		return Handle{}
 	}
+	h := askedIn(call.Arguments)
+	var fields map[string]string
+	if !h.IsZero() || json.Unmarshal([]byte(call.Arguments), &fields) != nil || len(fields) != 1 {
+		return h
+	}
+	for _, text := range fields {
+		if h, err := ParseHandle(text); err == nil {
+			return h
+		}
+		h = askedIn(text)
+	}
+	return h
+}
+
+// askedIn returns the handle in the arguments of [RecallTool].
+func askedIn(arguments string) Handle {
 	var args struct {
 		Handle Handle `json:"handle"`
 	}
-	if json.Unmarshal([]byte(call.Arguments), &args) != nil {
+	if json.Unmarshal([]byte(arguments), &args) != nil {
 		return Handle{}
 	}
 	return args.Handle

@@ -95,16 +95,21 @@ type scoped struct {
 	scope string
 }
 
-// scopes is a store that keeps the contents of each scope apart.
+// scopes is a store that keeps the contents of each scope apart. Put is told the
+// sum of the content, which is dear.
 type scopes interface {
-	put(ctx context.Context, scope string, c Content) (Handle, error)
+	put(ctx context.Context, scope string, c Content, s sum) (Handle, error)
 	get(ctx context.Context, scope string, h Handle) (Content, error)
 }
 
 func (s scoped) Handle(c Content) Handle { return shortest(s.scope, c) }
 
 func (s scoped) Put(ctx context.Context, c Content) (Handle, error) {
-	h, err := s.in.put(ctx, s.scope, c)
+	return s.putSummed(ctx, c, sumOf(s.scope, c))
+}
+
+func (s scoped) putSummed(ctx context.Context, c Content, of sum) (Handle, error) {
+	h, err := s.in.put(ctx, s.scope, c, of)
 	if err != nil {
 		return Handle{}, fmt.Errorf("store: put: %w", err)
 	}

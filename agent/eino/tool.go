@@ -3,13 +3,12 @@ package eino
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/laconic-go/laconic/agent"
-	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/internal/foreign"
 )
 
 // Tool makes a tool of ours one that agents of eino can run, as [agent.Recall], by
@@ -41,22 +40,5 @@ func (t *invokable) Info(context.Context) (*schema.ToolInfo, error) { return t.i
 // InvokableRun implements [tool.InvokableTool].
 func (t *invokable) InvokableRun(ctx context.Context, arguments string, _ ...tool.Option) (string, error) {
 	parts, err := t.tool.Call(ctx, arguments)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case err != nil:
-		return "error: " + err.Error(), nil //nolint:nilerr // it is the answer
-	}
-	texts := make([]string, len(parts))
-	for i, p := range parts {
-		switch p := p.(type) {
-		case message.Text:
-			texts[i] = p.Text
-		case message.Media:
-			texts[i] = fmt.Sprintf("[%s, %d bytes, cannot be shown here]", p.Type, len(p.Data))
-		case message.Opaque, message.Thinking, message.ToolCall, message.ToolResult:
-			texts[i] = "[cannot be shown here]"
-		}
-	}
-	return strings.Join(texts, "\n"), nil
+	return foreign.Answer(ctx, parts, err)
 }

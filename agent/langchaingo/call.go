@@ -20,7 +20,7 @@ type key struct{ w *wrapped }
 type call struct {
 	talk    *foreign.Conversation[llms.MessageContent]
 	options llms.CallOptions // as the caller gave them
-	tools   tools            // of them
+	tools   toolset          // of them
 	model   string           // the request's name for it at the beginning
 	tape    tape
 

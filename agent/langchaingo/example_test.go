@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/react"
+	"github.com/laconic-go/laconic/store"
 )
 
 // pager stands in for a provider: it reads page after page of a log.
@@ -92,6 +94,82 @@ func ExampleOptions() {
 	fmt.Println(answer.Choices[0].ToolCalls[0].FunctionCall.Arguments, err)
 	// Output:
 	// {"__arg1":"1"} <nil>
+}
+
+// What the chain clears is kept, and a tool reads it again.
+func ExampleTool() {
+	ctx := context.Background()
+	llm := pager{pages: 4}
+
+	// Tool begins.
+	archive := store.NewMemory(0)
+	recall, err := langchaingo.Tool(agent.Recall(archive))
+	if err != nil {
+		log.Fatal(err)
+	}
+	model := langchaingo.Wrap(llm, middleware.With(middleware.Env{Archive: archive},
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2_500), Keep: 2}),
+	))
+	reader := agents.NewOpenAIFunctionsAgent(model, []tools.Tool{readLog{}, recall})
+	// Tool ends.
+
+	answer, err := chains.Run(ctx, agents.NewExecutor(reader), "Why does the nightly build fail?")
+	fmt.Println(answer, err)
+	fmt.Println(archive.Bytes() > 0)
+	_, input, _ := strings.Cut(recall.Description(), "Input: ")
+	plain, _, _ := strings.Cut(input, ";")
+	fmt.Println(plain)
+	// Output:
+	// The linker ran out of memory. <nil>
+	// true
+	// "handle" (string: as in the placeholder), as plain text
+}
+
+// A loop of one's own declares our tools, and answers the calls.
+func ExampleDefinitions() {
+	ctx := context.Background()
+	llm := gives(calls("call_1", "add", `{"a":2,"b":3}`), says("It is 5."))
+	add := agent.NewTool("add", "Adds two numbers.", func(_ context.Context, in struct {
+		A int `json:"a"`
+		B int `json:"b"`
+	},
+	) (int, error) {
+		return in.A + in.B, nil
+	})
+
+	// Definitions begin.
+	declared, err := langchaingo.Definitions(add)
+	if err != nil {
+		log.Fatal(err)
+	}
+	adds, err := langchaingo.Tool(add)
+	if err != nil {
+		log.Fatal(err)
+	}
+	talk := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "What is 2 + 3?")}
+	answer, err := llm.GenerateContent(ctx, talk, llms.WithTools(declared))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, call := range answer.Choices[0].ToolCalls {
+		sum, err := adds.Call(ctx, call.FunctionCall.Arguments)
+		if err != nil {
+			log.Fatal(err)
+		}
+		talk = append(talk,
+			llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{call}},
+			llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{
+				llms.ToolCallResponse{ToolCallID: call.ID, Name: "add", Content: sum},
+			}})
+	}
+	// Definitions end.
+
+	answer, err = llm.GenerateContent(ctx, talk, llms.WithTools(declared))
+	fmt.Println(llm.last().msgs[2].Parts[0].(llms.ToolCallResponse).Content)
+	fmt.Println(answer.Choices[0].Content, err)
+	// Output:
+	// 5
+	// It is 5. <nil>
 }
 
 // A model of langchaingo in our own loop.
@@ -199,7 +277,7 @@ func TestDocs(t *testing.T) {
 	require.NoError(t, err)
 	page, err := os.ReadFile("../../docs/langchaingo.md")
 	require.NoError(t, err)
-	for _, name := range []string{"Wrap", "Options", "Model", "Summaries", "CallOptions"} {
+	for _, name := range []string{"Wrap", "Options", "Model", "Summaries", "CallOptions", "Tool", "Definitions"} {
 		_, code, ok := strings.Cut(string(source), "// "+name+" begin")
 		require.True(t, ok, name)
 		_, code, _ = strings.Cut(code, "\n")

@@ -47,7 +47,7 @@ func Model(inner llms.Model, options ...llms.CallOption) middleware.Model {
 		if err != nil {
 			return nil, err
 		}
-		declared, err := tools{}.changed(req.Tools)
+		declared, err := toolset{}.changed(req.Tools)
 		if err != nil {
 			return nil, err
 		}

@@ -41,15 +41,15 @@ func params(req *middleware.Request) ([]llms.CallOption, error) {
 	return nil, invalid(fmt.Errorf("Request.Params is of type %T, want []llms.CallOption", req.Params))
 }
 
-// tools are those that a call declares, in both languages.
-type tools struct {
+// toolset is what a call declares, in both languages.
+type toolset struct {
 	defs      []message.ToolDef // of the functions, then of the tools
 	functions []llms.FunctionDefinition
 	tools     []llms.Tool
 }
 
-func toolsOf(o *llms.CallOptions) (tools, error) {
-	t := tools{functions: o.Functions, tools: o.Tools}
+func toolsOf(o *llms.CallOptions) (toolset, error) {
+	t := toolset{functions: o.Functions, tools: o.Tools}
 	for i := range o.Functions {
 		def, err := toolDef(&o.Functions[i])
 		if err != nil {
@@ -86,11 +86,11 @@ func toolDef(f *llms.FunctionDefinition) (message.ToolDef, error) {
 
 // changed returns the options that declare other tools instead, none if they
 // are the same.
-func (t tools) changed(defs []message.ToolDef) ([]llms.CallOption, error) {
+func (t toolset) changed(defs []message.ToolDef) ([]llms.CallOption, error) {
 	if slices.Equal(defs, t.defs) {
 		return nil, nil
 	}
-	var now tools
+	var now toolset
 	for _, def := range defs {
 		i := slices.Index(t.defs, def)
 		switch {

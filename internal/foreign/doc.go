@@ -12,5 +12,6 @@
 // an edited one the codec makes a copy in which only that differs which was
 // edited. Nothing that goes in is ever written to.
 //
-// [KindOf] says, for all adapters alike, what the error of a failed call means.
+// [KindOf] says, for all adapters alike, what the error of a failed call means, and
+// [Answer] what a tool of ours answers.
 package foreign

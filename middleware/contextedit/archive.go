@@ -27,18 +27,19 @@ func likelyInput(v *middleware.View) string {
 
 // archived is how a result, and the input of its call if that goes too, are kept.
 type archived struct {
-	handle, inputHandle store.Handle
-	result, input       []store.Content
+	placeholder   string // of the result
+	inputHandle   store.Handle
+	result, input []*store.Named
 }
 
-func (a *archived) ofResult() []store.Content {
+func (a *archived) ofResult() []*store.Named {
 	if a == nil {
 		return nil
 	}
 	return a.result
 }
 
-func (a *archived) ofInput() []store.Content {
+func (a *archived) ofInput() []*store.Named {
 	if a == nil {
 		return nil
 	}
@@ -50,7 +51,7 @@ func (o *editor) placeholderOf(c *candidate) string {
 	if c.archived == nil {
 		return o.Placeholder
 	}
-	return store.Placeholder(o.Placeholder, c.archived.handle)
+	return c.archived.placeholder
 }
 
 // leftOfInput returns what stands in place of the input of a cleared result.
@@ -67,7 +68,7 @@ func (o *editor) archive(v *middleware.View, chosen *choice) {
 	text, args := v.Counter().Count(o.likelyPlaceholder(v)), v.Counter().Count(likelyInput(v))
 	kept := chosen.results[:0]
 	for _, c := range chosen.results {
-		c.archived = archivedOf(v, &c)
+		c.archived = o.archivedOf(v, &c)
 		longer := v.Counter().Count(o.placeholderOf(&c)) - text
 		parts := v.At(c.at).Parts
 		for i, p := range parts {
@@ -88,22 +89,30 @@ func (o *editor) archive(v *middleware.View, chosen *choice) {
 // archivedOf tells how a result is kept: as the tool gave it, whatever has been
 // made of it since. What a model has recalled is in the archive already, under
 // the handle in the call.
-func archivedOf(v *middleware.View, c *candidate) *archived {
+func (o *editor) archivedOf(v *middleware.View, c *candidate) *archived {
 	var a archived
 	call := givenCall(v, c)
-	if h := store.Asked(call); !h.IsZero() {
-		a.handle = h
-	} else {
-		var parts []message.Part
-		for _, piece := range piecesOf(v.Given(c.at), c.callID) {
-			parts = append(parts, piece)
-		}
-		a.handle, a.result = v.Archive(parts...)
+	h := store.Asked(call)
+	if h.IsZero() {
+		h, a.result = v.Archive(partsOf(v.Given(c.at), c.callID)...)
 	}
+	a.placeholder = store.Placeholder(o.Placeholder, h)
 	if c.input {
 		a.inputHandle, a.input = v.Archive(call)
 	}
 	return &a
+}
+
+// partsOf returns the pieces of a result as the parts that they are.
+func partsOf(m message.Message, callID string) []message.Part {
+	if len(m.Parts) == 1 {
+		return m.Parts
+	}
+	var parts []message.Part
+	for _, piece := range piecesOf(m, callID) {
+		parts = append(parts, piece)
+	}
+	return parts
 }
 
 // givenCall returns the call of a result as the model made it; zero: there is

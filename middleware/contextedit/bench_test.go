@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -101,7 +102,12 @@ func caller(tb testing.TB, at middleware.Trigger) func([]message.Message) {
 
 func callerOf(tb testing.TB, opts contextedit.Options) func([]message.Message) {
 	tb.Helper()
-	model := contextedit.New(opts)(nobody)
+	return callerWith(tb, middleware.Env{}, opts)
+}
+
+func callerWith(tb testing.TB, env middleware.Env, opts contextedit.Options) func([]message.Message) {
+	tb.Helper()
+	model := middleware.With(env, contextedit.New(opts))(nobody)
 	ctx := tb.Context()
 	return func(h []message.Message) {
 		if _, err := model(ctx, &middleware.Request{Messages: h}, nil); err != nil {
@@ -188,11 +194,26 @@ func BenchmarkIdle(b *testing.B) {
 }
 
 // BenchmarkClear clears all but five of 999 results. The history is known but
-// for its last round, or not at all.
+// for its last round, or not at all; what goes is archived, or is not. To hash it,
+// and nothing else, is the least that archiving takes.
 func BenchmarkClear(b *testing.B) {
 	opts := contextedit.Options{Trigger: trigger.Messages(messages)}
 	b.Run("known", func(b *testing.B) { clearing(b, opts, true) })
 	b.Run("cold", func(b *testing.B) { clearing(b, opts, false) })
+	b.Run("archived", func(b *testing.B) {
+		clearingWith(b, func() middleware.Env { return middleware.Env{Archive: store.NewMemory(0)} }, opts, true)
+	})
+	b.Run("hash alone", func(b *testing.B) {
+		archive, h := store.NewMemory(0), conversation(messages)
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, m := range h[:len(h)-2*contextedit.DefaultKeep] {
+				for r := range m.Results() {
+					archive.Handle(store.Content{Data: r.Text})
+				}
+			}
+		}
+	})
 }
 
 // BenchmarkClearHalf clears half of the results, so that it has to find out which
@@ -223,11 +244,16 @@ func BenchmarkIdleWithFacts(b *testing.B) {
 
 func clearing(b *testing.B, opts contextedit.Options, known bool) {
 	b.Helper()
+	clearingWith(b, func() middleware.Env { return middleware.Env{} }, opts, known)
+}
+
+func clearingWith(b *testing.B, env func() middleware.Env, opts contextedit.Options, known bool) {
+	b.Helper()
 	h := conversation(messages)
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		call := callerOf(b, opts)
+		call := callerWith(b, env(), opts)
 		if known {
 			call(h[:messages-2])
 		}

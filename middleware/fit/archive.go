@@ -13,7 +13,7 @@ type keeper struct {
 	handles  map[message.Part]store.Handle
 	results  map[result]store.Handle
 	origins  map[message.Part]message.Part // of what was cut, what it was cut from
-	contents map[store.Handle][]store.Content
+	contents map[store.Handle][]*store.Named
 }
 
 // result is a result in a view.
@@ -26,7 +26,7 @@ func newKeeper(v *middleware.View) *keeper {
 	return &keeper{
 		of:      v,
 		handles: map[message.Part]store.Handle{}, results: map[result]store.Handle{},
-		origins: map[message.Part]message.Part{}, contents: map[store.Handle][]store.Content{},
+		origins: map[message.Part]message.Part{}, contents: map[store.Handle][]*store.Named{},
 	}
 }
 
@@ -150,11 +150,11 @@ func textOf(p message.Part) string {
 }
 
 // archived returns what the archive is given for the handles that parts name.
-func (k *keeper) archived(parts []message.Part) []store.Content {
+func (k *keeper) archived(parts []message.Part) []*store.Named {
 	if k == nil {
 		return nil
 	}
-	var all []store.Content
+	var all []*store.Named
 	for _, p := range parts {
 		text := textOf(p)
 		if c, ok := p.(message.ToolCall); ok {

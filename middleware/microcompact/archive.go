@@ -8,7 +8,7 @@ import (
 
 // keep tells how parts that are taken out of a message will be kept, as
 // [middleware.View.Archive] does.
-type keep func(...message.Part) (store.Handle, []store.Content)
+type keep func(...message.Part) (store.Handle, []*store.Named)
 
 // likely is a handle as good as any to tell how long a placeholder will be. To
 // tell the right one takes a hash of what goes.
@@ -20,7 +20,7 @@ func likelyKeep(v *middleware.View) keep {
 	if !v.Archives() {
 		return v.Archive
 	}
-	return func(...message.Part) (store.Handle, []store.Content) { return likely, nil }
+	return func(...message.Part) (store.Handle, []*store.Named) { return likely, nil }
 }
 
 // handleOf returns the handle of a part that is taken out, and has it kept with
@@ -29,7 +29,7 @@ func (s *survey) handleOf(p message.Part) store.Handle {
 	return s.take(s.keep(p))
 }
 
-func (s *survey) take(h store.Handle, contents []store.Content) store.Handle {
+func (s *survey) take(h store.Handle, contents []*store.Named) store.Handle {
 	if s.kept == nil {
 		s.kept = contents
 	} else {

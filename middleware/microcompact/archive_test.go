@@ -54,9 +54,9 @@ func requireRecallable(t require.TestingT, s store.Store, history, view []messag
 
 // contentOf returns under what parts are kept.
 func contentOf(t require.TestingT, parts ...message.Part) store.Content {
-	_, contents, err := store.OfParts(store.NewMemory(0), parts)
+	contents, err := store.OfParts(store.NamesOf(store.NewMemory(0)), parts)
 	require.NoError(t, err)
-	return contents[len(contents)-1]
+	return contents[len(contents)-1].Content()
 }
 
 func textOf(p message.Part) string {

@@ -135,7 +135,8 @@ func BenchmarkRound(b *testing.B) {
 }
 
 // BenchmarkAll shortens all but four of 999 rounds at once. The history is known
-// but for its last round, or not at all; what goes is archived, or is not.
+// but for its last round, or not at all; what goes is archived, or is not. To hash
+// it, and nothing else, is the least that archiving takes.
 func BenchmarkAll(b *testing.B) {
 	for _, c := range []struct {
 		name            string
@@ -160,6 +161,17 @@ func BenchmarkAll(b *testing.B) {
 			}
 		})
 	}
+	b.Run("hash alone", func(b *testing.B) {
+		archive, h := store.NewMemory(0), conversation(messages)
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, m := range h[:len(h)-2*microcompact.DefaultKeepRounds] {
+				for r := range m.Results() {
+					archive.Handle(store.Content{Data: r.Text})
+				}
+			}
+		}
+	})
 }
 
 // BenchmarkBirth shortens a result of 4 MB.

@@ -22,7 +22,7 @@ type survey struct {
 	gone   []digest.Result // results of which nothing stays, if they may leave facts
 
 	keep keep
-	kept []store.Content // what the next edit takes out
+	kept []*store.Named // what the next edit takes out
 
 	last short // the newest placeholder for text: pages of one length follow one another
 }
@@ -112,9 +112,8 @@ func (s *survey) edit(i, from int) {
 		s.edits = make([]middleware.Edit, 0, (s.end-i)/2+1) // a round has two messages at least
 		s.arena = slices.Grow(s.arena, cap(s.edits))
 	}
-	e := middleware.RewriteOf(i, s.arena[from:len(s.arena):len(s.arena)]...)
-	e.Archive, s.kept = s.kept, nil
-	s.edits = append(s.edits, e)
+	s.edits = append(s.edits, middleware.RewriteOf(i, s.arena[from:len(s.arena):len(s.arena)]...))
+	s.edits[len(s.edits)-1].Archive, s.kept = s.kept, nil
 }
 
 // said shortens arguments and text of a message with calls.

@@ -26,7 +26,7 @@ type job struct {
 	told     []message.Message          // what rules write about: the originals, without those that are dropped now
 	key      key                        // by which the summary is found again
 	handle   store.Handle               // of what is folded, in the archive; zero: there is no archive
-	archive  []store.Content            // what is put there
+	archive  []*store.Named             // what is put there
 	before   int                        // tokens of what is folded
 	recorded int                        // tokens of the facts of earlier summaries
 	ledger   int                        // tokens that the facts may have

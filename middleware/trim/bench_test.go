@@ -132,20 +132,49 @@ func walk(a, b []message.Message) bool {
 	return true
 }
 
-// BenchmarkTrim removes about a ninth of the conversation. The history is known
-// but for its last round, or not at all.
+// BenchmarkTrim removes about a ninth of the conversation, or half of it. The
+// history is known but for its last round, or not at all. To look for the words of
+// the results that go when half does, and nothing else, is the least that it takes
+// to find out that nobody uses them.
 func BenchmarkTrim(b *testing.B) {
 	for _, s := range []trim.Strategy{trim.Middle, trim.Oldest, trim.Hybrid} {
 		b.Run(string(s), func(b *testing.B) { trimming(b, trim.Options{Strategy: s}, true) })
 	}
 	b.Run("by age", func(b *testing.B) { trimming(b, trim.Options{Score: trim.ByAge}, true) })
 	b.Run("half", func(b *testing.B) { trimming(b, trim.Options{TargetTokens: 100_000}, true) })
+	b.Run("half, words alone", func(b *testing.B) {
+		h := conversation(messages)[messages/2:]
+		for b.Loop() {
+			n := 0
+			for _, m := range h {
+				for r := range m.Results() {
+					n += wordsOf(r.Text)
+				}
+			}
+			if n == 0 {
+				b.Fatal("no words")
+			}
+		}
+	})
 	b.Run("all that may go", func(b *testing.B) { trimming(b, trim.Options{TargetTokens: 1}, true) })
 	b.Run("note", func(b *testing.B) { trimming(b, trim.Options{Note: "[gone]"}, true) })
 	b.Run("archived", func(b *testing.B) {
 		trimmingWith(b, func() middleware.Env { return middleware.Env{Archive: store.NewMemory(0)} }, trim.Options{}, true)
 	})
 	b.Run("cold", func(b *testing.B) { trimming(b, trim.Options{}, false) })
+}
+
+// wordsOf counts the words of a text.
+func wordsOf(text string) int {
+	n, inside := 0, false
+	for i := range len(text) {
+		is := text[i] > ' '
+		if is && !inside {
+			n++
+		}
+		inside = is
+	}
+	return n
 }
 
 func trimming(b *testing.B, opts trim.Options, known bool) {

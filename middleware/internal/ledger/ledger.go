@@ -9,6 +9,7 @@ import (
 // texts that it was given, not the messages, and is not safe for concurrent use.
 type Ledger struct {
 	rules    roll // sentences of the user
+	older    bool // there were prohibitions that nobody knows any more
 	errors   roll
 	commands roll
 	files    roll

@@ -18,8 +18,10 @@ type page struct {
 type section struct {
 	titles [2]string
 	lines  []line
-	joined bool // all in one line, in which those of one label stand together
-	share  int  // it keeps one of so many parts of the room, if it needs that much; 0: none
+	joined bool   // all in one line, in which those of one label stand together
+	share  int    // it keeps one of so many parts of the room, if it needs that much; 0: none
+	note   string // stands above the lines once older ones have left; "": nothing does
+	cut    bool   // older lines have left
 }
 
 type line struct {
@@ -56,28 +58,11 @@ func (p *page) take(s section, others int) (all bool) {
 	all = n == len(s.lines)
 	if n > 0 {
 		s.lines = s.lines[len(s.lines)-n:]
+		s.cut = s.cut || !all
 		p.taken = append(p.taken, s)
 		p.room -= cost
 	}
 	return all
-}
-
-// confess says above the lines of the section that was taken that there are older
-// ones, which leave room for it: but for the newest.
-func (p *page) confess(note string) {
-	if len(p.taken) == 0 {
-		return
-	}
-	s := &p.taken[0]
-	cost := p.cost("- " + note)
-	for len(s.lines) > 1 && p.room < cost {
-		p.room += p.cost("- " + s.lines[0].text)
-		s.lines = s.lines[1:]
-	}
-	if p.room >= cost && s.lines[0].text != note {
-		s.lines = slices.Insert(s.lines, 0, line{text: note})
-		p.room -= cost
-	}
 }
 
 // fitting returns how many of the newest lines of a section fit into so many
@@ -118,12 +103,23 @@ func (p *page) text(heading string, most int) string {
 		if p.counter.Count(b.String()) <= most {
 			return b.String()
 		}
-		last := &p.taken[len(p.taken)-1]
-		if last.lines = last.lines[1:]; len(last.lines) == 0 {
-			p.taken = p.taken[:len(p.taken)-1]
+		last := len(p.taken) - 1
+		if p.taken[last] = p.taken[last].shorter(); len(p.taken[last].lines) == 0 {
+			p.taken = p.taken[:last]
 		}
 	}
 	return ""
+}
+
+// shorter returns a section without its oldest line. The note leaves before the
+// last line does.
+func (s section) shorter() section {
+	if s.cut && s.note != "" && len(s.lines) == 1 {
+		s.note = ""
+		return s
+	}
+	s.lines, s.cut = s.lines[1:], true
+	return s
 }
 
 // together returns the lines with those of one label where the first of them is.
@@ -158,6 +154,9 @@ func (s section) text() string {
 			if title != "" {
 				b.WriteString("\n" + title)
 				title = ""
+				if s.cut && s.note != "" {
+					b.WriteString("\n- " + s.note)
+				}
 			}
 			switch l.label {
 			case "":

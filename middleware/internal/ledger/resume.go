@@ -24,6 +24,10 @@ func (l *Ledger) Resume(section string) {
 func (l *Ledger) resume(w wording, title, fact string) {
 	switch title {
 	case w.banned:
+		if fact == w.older {
+			l.older = true
+			return
+		}
 		l.rules.put(entry{key: fact, state: banned})
 	case w.told:
 		l.rules.put(entry{key: fact, state: told})

@@ -76,7 +76,7 @@ func (l *Ledger) Text(o Options) string {
 	w := wordings[o.Language.Or(prose.English)]
 	p := page{counter: o.Counter}
 	p.room = o.Tokens - p.cost(w.heading)
-	if p.take(section{titles: [2]string{w.banned}, lines: l.sentences(banned)}, 0) {
+	if p.take(section{titles: [2]string{w.banned}, lines: l.sentences(banned), note: w.older, cut: l.older}, 0) {
 		const quarter, eighth = 4, 8
 		p.share([]section{
 			{titles: [2]string{w.told}, lines: l.sentences(told)},
@@ -85,8 +85,6 @@ func (l *Ledger) Text(o Options) string {
 			{titles: [2]string{w.identifiers}, lines: l.identifiers(p.room), share: eighth, joined: true},
 			{titles: [2]string{w.written, w.read}, lines: l.fileLines(), share: quarter},
 		})
-	} else {
-		p.confess(w.older)
 	}
 	return p.text(w.heading, o.Tokens)
 }

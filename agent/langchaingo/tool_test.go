@@ -1,0 +1,355 @@
+package langchaingo_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tmc/langchaingo/agents"
+	"github.com/tmc/langchaingo/chains"
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/tools"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
+)
+
+// recalls is a model that reads pages, reads the first one again once it is
+// cleared, reads on until that is cleared in turn, and answers with what it read.
+// It writes the one argument of recall as it is told.
+func recalls(t *testing.T, pages int, argument func(handle string) string) *model {
+	t.Helper()
+	m := &model{}
+	m.answer = func(_ context.Context, msgs []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
+		require.Len(t, o.Functions, 2, "the model knows both tools")
+		view := mustImport(t, msgs)
+		require.NoError(t, message.Check(view))
+		asked, first := map[string]int{}, ""
+		for _, m := range view {
+			for r := range m.Results() {
+				asked[r.Name]++
+				if handles := store.HandlesIn(r.Text); len(handles) > 0 && first == "" {
+					first = handles[0].String()
+				}
+			}
+		}
+		id := fmt.Sprint("call_", len(view))
+		switch {
+		case first != "" && asked[store.RecallTool] == 0:
+			return calls(id, store.RecallTool, fmt.Sprintf(`{ "__arg1": %q}`, argument(first))), nil
+		case asked["read_page"] < pages:
+			return calls(id, "read_page", fmt.Sprintf(`{"__arg1": "page \"%d\""}`, asked["read_page"]+1)), nil
+		}
+		return says("done"), nil
+	}
+	return m
+}
+
+// An agent of langchaingo reads again what the chain around its model has cleared.
+func TestToolRecalls(t *testing.T) {
+	t.Parallel()
+	for name, argument := range map[string]func(handle string) string{
+		"plain":     func(handle string) string { return handle },
+		"arguments": func(handle string) string { return fmt.Sprintf(`{"handle":%q,"search":"page"}`, handle) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			archive := store.NewMemory(0)
+			recall, err := langchaingo.Tool(agent.Recall(archive))
+			require.NoError(t, err)
+			inner := recalls(t, 8, argument)
+			llm := langchaingo.Wrap(inner, middleware.With(middleware.Env{Archive: archive},
+				contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 2})))
+			executor := agents.NewExecutor(agents.NewOpenAIFunctionsAgent(llm, []tools.Tool{page{99}, recall}), agents.WithMaxIterations(20))
+			answer, err := chains.Run(t.Context(), executor, "Who broke the build?")
+			require.NoError(t, err)
+			require.Equal(t, "done", answer)
+
+			first := "page 1: " + strings.Repeat("all is well ", 60)
+			read := false
+			for _, a := range inner.asked {
+				for _, m := range mustImport(t, a.msgs) {
+					for r := range m.Results() {
+						read = read || r.Name == store.RecallTool && strings.Contains(r.Text, first)
+					}
+				}
+			}
+			require.True(t, read, "the first page was cleared, and the model has read it again")
+			handle := store.Handles("", store.Content{Data: first})[0].String()
+			var again []string
+			for _, m := range mustImport(t, inner.last().msgs) {
+				for r := range m.Results() {
+					if r.Name == store.RecallTool {
+						again = append(again, r.Text)
+					}
+				}
+			}
+			require.Equal(t, []string{"[cleared: recall " + handle + "]"}, again, "what was recalled and is cleared in turn is under the handle that was asked for")
+		})
+	}
+}
+
+// The agents that write text behind "Action Input:" can run the tool as well.
+func TestToolOfTextAgents(t *testing.T) {
+	t.Parallel()
+	archive := store.NewMemory(0)
+	h, err := archive.Put(t.Context(), store.Content{Data: "culprit: the linker"})
+	require.NoError(t, err)
+	recall, err := langchaingo.Tool(agent.Recall(archive))
+	require.NoError(t, err)
+	all := []tools.Tool{recall}
+	for _, input := range []string{
+		h.String(), `"` + h.String() + `"` + "\n", "`" + h.String() + "`", `{"handle": "` + h.String() + `"}`,
+		"```json\n{\"handle\": \"" + h.String() + "\"}\n```", h.String() + "\nObservation:",
+	} {
+		for answer, build := range map[string]func(llms.Model) agents.Agent{
+			"Final Answer: the linker": func(llm llms.Model) agents.Agent { return agents.NewOneShotAgent(llm, all) },
+			"AI: the linker":           func(llm llms.Model) agents.Agent { return agents.NewConversationalAgent(llm, all) },
+		} {
+			inner := gives(says("Thought: look\nAction: recall\nAction Input: "+input), says(answer))
+			got, err := chains.Run(t.Context(), agents.NewExecutor(build(langchaingo.Wrap(inner))), "Who broke the build?")
+			require.NoError(t, err)
+			require.Equal(t, "the linker", strings.TrimSpace(got))
+			prompt := inner.last().msgs[0].Parts[0].(llms.TextContent).Text
+			require.Contains(t, prompt, "Observation: culprit: the linker", "%q", input)
+			require.Contains(t, prompt, recall.Description(), "the model is told what input is wanted")
+		}
+	}
+}
+
+// fixed is a tool that always answers the same, and remembers what it was asked.
+type fixed struct {
+	def   message.ToolDef
+	parts []message.Part
+	err   error
+	asked *string
+}
+
+func (f fixed) Definition() message.ToolDef { return f.def }
+
+func (f fixed) Call(_ context.Context, arguments string) ([]message.Part, error) {
+	if f.asked != nil {
+		*f.asked = arguments
+	}
+	return f.parts, f.err
+}
+
+const (
+	nothing    = `{"type":"object","properties":{}}`
+	pathMode   = `{"type":"object","properties":{"path":{"type":"string","description":"the file"},"mode":{"type":["null","string"]}},"required":["path"],"additionalProperties":false}`
+	number     = `{"type":"object","properties":{"page":{"type":"integer","description":"from 1"}},"required":["page"]}`
+	maybe      = `{"type":"object","properties":{"all":{"type":"boolean"}}}`
+	anyValue   = `{"type":"object","properties":{"value":true},"required":["value"]}`
+	names      = `{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}}},"required":["names"]}`
+	several    = `{"type":"object","properties":{"path":{"type":"string"},"to":{"type":"string","enum":["a", "b"]},"deep":{"description":"how far"}},"required":["path","to"]}`
+	choice     = `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`
+	own        = `{"type":"object","properties":{"__arg1":{"type":"string"}},"required":["__arg1"]}`
+	anyField   = `{"type":"object","properties":{},"additionalProperties":{"type":"integer"}}`
+	definition = `{"type":"object","properties":{"at":{"$ref":"#/$defs/at"}},"required":["at"],"$defs":{"at":{"type":"string"}}}`
+)
+
+func TestToolInput(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ parameters, input, want string }{
+		{pathMode, "a.go", `{"path":"a.go"}`},
+		{pathMode, " a.go\n", `{"path":"a.go"}`},
+		{pathMode, `"a.go"`, `{"path":"a.go"}`},
+		{pathMode, `"a\tb"`, `{"path":"a\tb"}`},
+		{pathMode, "'a.go'", `{"path":"a.go"}`},
+		{pathMode, "`a.go`", `{"path":"a.go"}`},
+		{pathMode, `"a" or "b"`, `{"path":"\"a\" or \"b\""}`},
+		{pathMode, `'a' or 'b'`, `{"path":"'a' or 'b'"}`},
+		{pathMode, "'", `{"path":"'"}`},
+		{pathMode, "```", "{\"path\":\"```\"}"},
+		{pathMode, "a\nb", `{"path":"a\nb"}`},
+		{pathMode, "12", `{"path":"12"}`},
+		{pathMode, `["a"]`, `{"path":"[\"a\"]"}`},
+		{pathMode, "", `{}`},
+		{pathMode, `""`, `{}`},
+		{pathMode, `{"path": "a.go", "mode": "r"}`, `{"path": "a.go", "mode": "r"}`},
+		{pathMode, "```json\n{\"path\": \"a.go\"}\n```", `{"path": "a.go"}`},
+		{pathMode, "```{\"path\": \"a.go\"}```", `{"path": "a.go"}`},
+		{pathMode, "```\na.go\n```", "{\"path\":\"```\\na.go\\n```\"}"},
+		{pathMode, `"{\"path\": \"a.go\"}"`, `{"path": "a.go"}`},
+		{pathMode, `{"path": `, `{"path":`},
+		{pathMode, `{'path': 'a.go'}`, `{'path': 'a.go'}`},
+		{pathMode, `{"__arg1": "a.go"}`, `{"path":"a.go"}`},
+		{pathMode, `{"__arg1": {"path": "a.go"}}`, `{"path": "a.go"}`},
+		{pathMode, `{"__arg1": "{\"path\": \"a.go\"}"}`, `{"path": "a.go"}`},
+		{pathMode, `{"__arg1": "a.go", "mode": "r"}`, `{"__arg1": "a.go", "mode": "r"}`},
+		{number, "3", `{"page":3}`},
+		{number, `"3"`, `{"page":3}`},
+		{number, "9223372036854775807", `{"page":9223372036854775807}`},
+		{number, "three", `{"page":"three"}`},
+		{number, `{"__arg1": 3}`, `{"page":3}`},
+		{maybe, "true", `{"all":true}`},
+		{maybe, "", `{}`},
+		{anyValue, "3", `{"value":"3"}`},
+		{names, `["a"]`, `{"names":["a"]}`},
+		{names, "a", `{"names":"a"}`},
+		{definition, "here", `{"at":"here"}`},
+		{own, "x", `{"__arg1":"x"}`},
+		{own, `{"__arg1": "x"}`, `{"__arg1": "x"}`},
+		{nothing, "None", `{}`},
+		{nothing, `{"a": 1}`, `{"a": 1}`},
+		{"", "None", `{}`},
+		{several, `{"path": "a"}`, `{"path": "a"}`},
+		{several, "", `{}`},
+		{anyField, `{"a": 1}`, `{"a": 1}`},
+	} {
+		var got string
+		made, err := langchaingo.Tool(fixed{def: message.ToolDef{Name: "look", Parameters: c.parameters}, asked: &got})
+		require.NoError(t, err, c.parameters)
+		answer, err := made.Call(t.Context(), c.input)
+		require.NoError(t, err)
+		require.Empty(t, answer, "%s with %s", c.parameters, c.input)
+		require.Equal(t, c.want, got, "%s with %s", c.parameters, c.input)
+	}
+}
+
+// What cannot be read is told to the model, and the tool is not asked.
+func TestToolInputThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ parameters, input, want string }{
+		{several, "a.go", `error: the input "a.go" is no JSON object, want a JSON object with "path" (string), "to" ({"type":"string","enum":["a","b"]}) and any of "deep" (how far)`},
+		{choice, strings.Repeat("é", 50), `error: the input "` + strings.Repeat("é", 40) + `"… is no JSON object, want a JSON object with any of "a" (string), "b" (string)`},
+		{anyField, "[1]", `error: the input "[1]" is no JSON object, want a JSON object that fits the schema ` + anyField},
+	} {
+		asked := "not asked"
+		made, err := langchaingo.Tool(fixed{def: message.ToolDef{Name: "look", Parameters: c.parameters}, asked: &asked})
+		require.NoError(t, err)
+		answer, err := made.Call(t.Context(), c.input)
+		require.NoError(t, err, "an error would end the run")
+		require.Equal(t, c.want, answer)
+		require.Equal(t, "not asked", asked)
+	}
+}
+
+func TestToolDescription(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ description, parameters, want string }{
+		{"Looks.", "", "Looks. Input: {}."},
+		{"Looks", nothing, "Looks. Input: {}."},
+		{"", number, `Input: "page" (integer: from 1), as plain text.`},
+		{"Looks!", anyValue, `Looks! Input: "value", as plain text.`},
+		{"Looks.", names, `Looks. Input: "names" (array of string), as plain text.`},
+		{"Looks.", maybe, `Looks. Input: "all" (boolean), as plain text; or {}.`},
+		{"Looks.", pathMode, `Looks. Input: "path" (string: the file), as plain text; or a JSON object with it and any of "mode" (string).`},
+		{"Looks.", choice, `Looks. Input: a JSON object with any of "a" (string), "b" (string).`},
+		{"Looks.", several, `Looks. Input: a JSON object with "path" (string), "to" ({"type":"string","enum":["a","b"]}) and any of "deep" (how far).`},
+		{"Looks.", anyField, `Looks. Input: a JSON object that fits the schema ` + anyField + `.`},
+		{"Looks.", definition, `Looks. Input: "at", as plain text; or a JSON object that fits the schema ` + definition + `.`},
+	} {
+		made, err := langchaingo.Tool(fixed{def: message.ToolDef{Name: "look", Description: c.description, Parameters: c.parameters}})
+		require.NoError(t, err)
+		require.Equal(t, []string{"look", c.want}, []string{made.Name(), made.Description()})
+	}
+	recall, err := langchaingo.Tool(agent.Recall(store.NewMemory(0)))
+	require.NoError(t, err)
+	require.Contains(t, recall.Description(), ` Input: "handle" (string: as in the placeholder), as plain text; or a JSON object with it and any of "from" (integer: first line, from 1), "to" (integer: last line), `)
+}
+
+func TestToolAnswers(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]fixed{
+		"": {},
+		"a\n[image/png, 3 bytes, cannot be shown here]\n[cannot be shown here]": {parts: []message.Part{
+			message.Text{Text: "a"}, message.Media{Type: "image/png", Data: "png"}, message.Opaque{Kind: "x"},
+		}},
+		"error: no such page; want 1 to 3": {err: errors.New("no such page; want 1 to 3")},
+	} {
+		made, err := langchaingo.Tool(f)
+		require.NoError(t, err)
+		got, err := made.Call(t.Context(), "{}")
+		require.NoError(t, err, "an error would end the run")
+		require.Equal(t, want, got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	made, err := langchaingo.Tool(fixed{err: context.Canceled})
+	require.NoError(t, err)
+	_, err = made.Call(ctx, "{}")
+	require.ErrorIs(t, err, context.Canceled, "who is gone needs no answer")
+}
+
+func TestToolWithAWrongSchema(t *testing.T) {
+	t.Parallel()
+	for parameters, want := range map[string]string{
+		"no schema":                        `langchaingo: tool "look": parameters: `,
+		"null":                             `langchaingo: tool "look": parameters are null, want a JSON schema`,
+		`{"type":"string"}`:                `langchaingo: tool "look": parameters are of type "string", want object`,
+		`{"properties":["a"]}`:             `langchaingo: tool "look": parameters: properties are ["a"], want an object`,
+		`{"properties":{},"required":1}`:   `langchaingo: tool "look": parameters: `,
+		`{"type":"object","required":[1]}`: `langchaingo: tool "look": parameters: `,
+	} {
+		_, err := langchaingo.Tool(fixed{def: message.ToolDef{Name: "look", Parameters: parameters}})
+		require.ErrorContains(t, err, want)
+		require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+	}
+	_, err := langchaingo.Definitions(fixed{def: message.ToolDef{Name: "look", Parameters: "null"}})
+	require.EqualError(t, err, `langchaingo: tool "look": parameters are null, want a JSON schema`)
+}
+
+// A program with a loop of its own declares tools by Definitions, and answers the
+// calls by Tool.
+func TestDefinitions(t *testing.T) {
+	t.Parallel()
+	archive := store.NewMemory(0)
+	h, err := archive.Put(t.Context(), store.Content{Data: "culprit: the linker"})
+	require.NoError(t, err)
+	recall := agent.Recall(archive)
+	declared, err := langchaingo.Definitions(recall)
+	require.NoError(t, err)
+	inner := gives(calls("call_1", store.RecallTool, `{"handle":"`+h.String()+`","from":1}`))
+	var seen []message.ToolDef
+	llm := langchaingo.Wrap(inner, watch(func(req *middleware.Request) { seen = req.Tools }))
+	resp, err := llm.GenerateContent(t.Context(), []llms.MessageContent{human("Who?")}, llms.WithTools(declared))
+	require.NoError(t, err)
+	require.Len(t, seen, 1)
+	require.Equal(t, recall.Definition().Name, seen[0].Name)
+	require.Equal(t, recall.Definition().Description, seen[0].Description)
+	require.JSONEq(t, recall.Definition().Parameters, seen[0].Parameters)
+
+	made, err := langchaingo.Tool(recall)
+	require.NoError(t, err)
+	answer, err := made.Call(t.Context(), resp.Choices[0].ToolCalls[0].FunctionCall.Arguments)
+	require.NoError(t, err)
+	require.Equal(t, "[lines 1-1 of 1 of "+h.String()+"]\nculprit: the linker", answer)
+}
+
+// Whatever a model writes, the tool is given a JSON object, or what the model
+// meant to be one; and what is one already is left alone.
+func FuzzToolInput(f *testing.F) {
+	for _, input := range []string{
+		"a", `"a"`, "'", "``", "```json\n{}\n```", `{"__arg1":{"__arg1":"a"}}`, `{"__arg1":"{"}`, `"\"{\""`, "[1", "\xff", `{"page":1}`, "1e999", "-", "null",
+	} {
+		f.Add(input)
+	}
+	f.Fuzz(func(t *testing.T, input string) {
+		for _, parameters := range []string{pathMode, number, names, nothing, several, own} {
+			got := "{}"
+			made, err := langchaingo.Tool(fixed{def: message.ToolDef{Name: "look", Parameters: parameters}, asked: &got})
+			require.NoError(t, err)
+			answer, err := made.Call(t.Context(), input)
+			require.NoError(t, err)
+			require.True(t, strings.HasPrefix(got, "{"), got)
+			require.Equal(t, answer != "", strings.HasPrefix(answer, "error: the input "), answer)
+			if !json.Valid([]byte(got)) || strings.Contains(got, "__arg1") {
+				continue
+			}
+			again := got
+			_, err = made.Call(t.Context(), again)
+			require.NoError(t, err)
+			require.Equal(t, again, got, "arguments are passed on as they are")
+		}
+	})
+}
