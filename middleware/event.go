@@ -32,9 +32,9 @@ const (
 
 	Advised     EventKind = "advised"      // a soft threshold is reached, so that a fold comes near
 	Summarizing EventKind = "summarizing"  // a summary is begun; Items says of how many messages
-	Attempted   EventKind = "attempted"    // a model has been asked for one; Usage and Cost say what that took
+	Attempted   EventKind = "attempted"    // a model has been asked for one; Usage and Cost say what that took, used or not
 	Rejected    EventKind = "rejected"     // what it wrote is not taken, or it failed; Why says for what
-	Summarized  EventKind = "summarized"   // a summary is made; Usage and Cost are those of all attempts
+	Summarized  EventKind = "summarized"   // a summary is made, and used; Usage and Cost are those of all attempts
 	Flushed     EventKind = "flushed"      // memories were kept before a fold; Items says how many
 	FlushFailed EventKind = "flush failed" // they could not be kept; the fold went on
 )
@@ -69,6 +69,7 @@ type Event struct {
 	Err    error         // Failed, Misconfigured, JournalFailed, Rejected, FlushFailed: what went wrong
 	Usage  message.Usage // Attempted, Summarized: tokens of the calls of the summariser, as its provider reports them
 	Cost   models.Cost   // of them, if the table knows its prices; 0: unknown
+	Stray  bool          // Attempted: it was for another conversation than that of the call, whose costs it is none of
 	Detail any           // what the middleware tells beside this; its package says of which type. nil: nothing
 }
 

@@ -60,7 +60,7 @@ type Result struct {
 type End struct {
 	History     []message.Message // what the run began with and all that came of it; the caller's to keep
 	Usage       message.Usage     // sum over the model calls of this run
-	Summaries   message.Usage     // not in Usage: what middlewares asked models for beside the run, to make summaries
+	Summaries   message.Usage     // not in Usage: what middlewares asked models for beside the run, for summaries, as events told
 	SummaryCost models.Cost       // of Summaries, as far as the table of models knows prices; 0: unknown, or none were made
 	Steps       int               // answers of the model in this run
 	ToolCalls   int               // tool calls that got their result in this run, those that were not run included

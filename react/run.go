@@ -146,7 +146,7 @@ type tab struct {
 }
 
 func (t *tab) add(e middleware.Event) {
-	if e.Kind != middleware.Attempted {
+	if e.Kind != middleware.Attempted || e.Stray {
 		return
 	}
 	t.mu.Lock()

@@ -318,7 +318,7 @@ func (a *account) checkSummary(t *rapid.T, m message.Message, where []*middlewar
 		return n
 	}
 	require.Equal(t, []int{all, user, assistant}, []int{n(1), n(2), n(3)}, "it says how many it stands for")
-	if a.writer.String() != "rules" && a.honest { // rules are given the originals, and nothing here knows which
+	if a.writer.String() != "rules" && a.honest { // of rules nothing here knows what they have read
 		require.Equal(t, unread, n(4), "it says how many nobody has read\n%s", strings.Join(a.log, "\n"))
 	}
 	text := m.Text()

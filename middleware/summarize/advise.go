@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -26,7 +25,6 @@ type preparation struct {
 	job    *job
 	done   chan struct{} // closed once the result is set
 	result *product      // nil: it could not be made
-	told   sync.Once     // why it could not
 }
 
 // ready returns what was made; nil: it is not ready, or could not be.
@@ -37,23 +35,6 @@ func (p *preparation) ready() *product {
 	default:
 		return nil
 	}
-}
-
-// tell reports what has come of a preparation that failed.
-func (p *preparation) tell(ctx context.Context, v *middleware.View) {
-	select {
-	case <-p.done:
-	default:
-		return
-	}
-	if p.result != nil || v.Dry() {
-		return
-	}
-	p.told.Do(func() {
-		for _, e := range p.job.events {
-			v.Tell(ctx, e)
-		}
-	})
 }
 
 // advise tells that a fold comes near, and has its summary prepared. It plans
@@ -68,9 +49,6 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 		return nil, nil //nolint:nilerr // the fold itself says what is wrong with its options
 	}
 	before, _ := v.Noted(adviceOf{e}).(*advice)
-	if before != nil && before.task != nil {
-		before.task.tell(ctx, v)
-	}
 	now := &advice{length: len(v.History()), folded: folded(v)}
 	if before != nil && before.folded == now.folded && before.length <= now.length {
 		return nil, nil // it has been said
@@ -114,7 +92,7 @@ func (e *editor) prepare(v *middleware.View) *preparation {
 		return nil // where there are several, the next fold cuts them elsewhere
 	}
 	j := *jobs[0]
-	j.quiet = true
+	j.quiet, j.account = true, newAccount(v)
 	p := &preparation{job: &j, done: make(chan struct{})}
 	run := func(ctx context.Context) {
 		defer close(p.done)

@@ -60,12 +60,13 @@ func TestPreparedInTheBackground(t *testing.T) {
 		bg.Wait()
 		require.Len(t, small.Requests(), 1, "it is prepared")
 		_, events = apply(t, mw, h[:24])
+		require.Equal(t, []middleware.EventKind{middleware.Summarizing, middleware.Attempted}, kinds(events), "what it took is told by the next call")
+		_, events = apply(t, mw, h[:25])
 		require.Empty(t, events, "and not once more")
 
 		view, events := apply(t, mw, h[:30])
 		require.Len(t, small.Requests(), 1, "what was prepared is enough")
-		require.Equal(t, []middleware.EventKind{middleware.Summarizing, middleware.Attempted, middleware.Summarized, middleware.Edited}, kinds(events),
-			"how it was made is told when it is used")
+		require.Equal(t, []middleware.EventKind{middleware.Summarized, middleware.Edited}, kinds(events), "that it is made is told when it is used")
 		require.Contains(t, summaryIn(t, view, h).Text(), good)
 		require.NoError(t, middlewaretest.Same(h[16:30], view[len(view)-14:]), "what came since stays")
 

@@ -29,12 +29,12 @@ func noSummary(err error) error {
 // attempts is how often a [Summarizer] is asked for one summary.
 const attempts = 2
 
-// ask asks for the words. A model that panics has failed, as one that returns an
-// error.
+// ask asks for the words. A panic beside the request itself, as of a counter of the
+// caller, must not end the program either, in whose background this may be.
 func (j *job) ask(ctx context.Context, all *spent) (words string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("summariser panicked: %v", r)
+			err = &panicError{r}
 			j.reject(ctx, err)
 		}
 	}()
@@ -43,6 +43,12 @@ func (j *job) ask(ctx context.Context, all *spent) (words string, err error) {
 	}
 	return j.askModel(ctx, all)
 }
+
+// panicError is the error of a summariser that has panicked. In what state that has
+// left it nobody knows, so it is not asked again.
+type panicError struct{ value any }
+
+func (p *panicError) Error() string { return fmt.Sprintf("summariser panicked: %v", p.value) }
 
 // askSummarizer asks the caller's function, and once more if what it gives cannot
 // be taken.
@@ -62,7 +68,7 @@ func (j *job) askSummarizer(ctx context.Context) (string, error) {
 			return "", ctx.Err()
 		}
 		j.reject(ctx, err)
-		if n == attempts {
+		if _, bug := errors.AsType[*panicError](err); bug || n == attempts {
 			return "", err
 		}
 		f.Rejected = err.Error()
@@ -73,7 +79,7 @@ func (j *job) askSummarizer(ctx context.Context) (string, error) {
 func (j *job) attempt(ctx context.Context, f *Fold) (words string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("summariser panicked: %v", r)
+			err = &panicError{r}
 		}
 	}()
 	own := ctx

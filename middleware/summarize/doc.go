@@ -43,6 +43,12 @@
 // [middleware.Attempted], [middleware.Rejected] and [middleware.Summarized] tell
 // what is done, in tokens and money. What a summariser writes is never emitted.
 //
+// Each request to a summariser is told once by an event of kind
+// [middleware.Attempted]: also one that fails, is called off, or ends in a panic. That
+// is an attempt that failed, but a bug, so the same model or function is not asked again
+// at once. What a dry run asks for, its draft tells; observers hear of it as well once
+// the summary is used. What is told in a call that nobody observes, nobody hears.
+//
 // [InConversation] asks the model of the conversation in the conversation itself,
 // whose beginning its provider has in the cache ("suffix mode" in the events); [By]
 // gives any model a record ("fresh mode"). [Cheaper] chooses by prices.
@@ -50,10 +56,20 @@
 // # Before it is needed
 //
 // [Options.Soft] tells that a fold comes near, and [Options.Background] has its
-// summary prepared meanwhile. [Check] says how near it is. A fold at a logical step
-// is made by [middleware.Request.Force], and a [middleware.Draft] shows it, lets it
-// be changed, and keeps it or not. [Options.Flush] keeps memories before messages
-// go.
+// summary prepared meanwhile. What that takes is told by the next call of the
+// conversation behind the answer, whatever becomes of the summary;
+// [middleware.Summarized] is told when it is used. A call is one of the conversation if
+// the first or the second half of what the history was then, by the number of messages,
+// stands in its own at the same place. So a fork counts, and a history that is rewritten
+// in both halves does not. If no such call comes for an hour, or if more than 512
+// preparations wait, another call of the same scope tells of the requests, with
+// [middleware.Event.Stray] set. If no call comes at all behind the answer, as when a
+// program ends, nobody is told; and where more than 1,024 wait, as of scopes that make
+// no call any more, the oldest are forgotten.
+//
+// [Check] says how near a fold is. A fold at a logical step is made by
+// [middleware.Request.Force], and a [middleware.Draft] shows it, lets it be changed,
+// and keeps it or not. [Options.Flush] keeps memories before messages go.
 //
 // With [middleware.Env.Archive], what is folded is kept there before it goes, and the
 // last line of the summary names its handle. The journal holds summaries as clear

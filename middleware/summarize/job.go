@@ -35,6 +35,7 @@ type job struct {
 	hold     bool                       // events wait until all summaries of the plan are made, to be told in their order
 	held     []middleware.Event         // the events that wait
 	quiet    bool                       // made in advance: what fails is no loss, and nothing is flushed
+	account  *account                   // of what is made in advance; nil: it is not
 }
 
 // job returns what is to be done for a block.
@@ -178,13 +179,21 @@ func (j *job) size(p *product) int {
 }
 
 // use tells of a product that now stands in a view. Observers hear once how it was
-// made: of one that was made in a dry run, or in advance, when it is used.
+// made: of one that was made in a dry run, when it is used; of one that was made in
+// advance, what has not been told by then.
 func (j *job) use(ctx context.Context, p *product) {
 	dry := j.fold.View.Dry()
 	if j.quiet || !dry && p.heard.Swap(true) {
 		return
 	}
-	for _, e := range p.events {
+	events := p.events
+	if p.account != nil {
+		events = events[len(events)-1:]
+		if !dry { // else the next call tells the rest
+			events = append(j.memory.accounts.take(p.account), events...)
+		}
+	}
+	for _, e := range events {
 		j.say(ctx, e)
 	}
 }
@@ -202,7 +211,8 @@ func (j *job) say(ctx context.Context, e middleware.Event) {
 type product struct {
 	messages []message.Message
 	words    string
-	events   []middleware.Event // what there was to tell of it
+	events   []middleware.Event // what there was to tell of it; the last one, that it is made
+	account  *account           // where that is but for the last one, of what was made in advance
 	heard    atomic.Bool        // observers have heard that
 }
 
@@ -227,7 +237,7 @@ func (j *job) produce(ctx context.Context) (*product, error) {
 		Kind: middleware.Summarized, Items: len(j.covers), Usage: all.usage, Cost: all.cost,
 		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(len(j.covers), "message"), how, j.size(p), j.before),
 	})
-	p.events = j.events
+	p.events, p.account = j.events, j.account
 	p.heard.Store(!j.quiet && !j.fold.View.Dry())
 	return p, nil
 }
@@ -317,11 +327,15 @@ func (j *job) reject(ctx context.Context, err error) {
 	j.tell(ctx, middleware.Event{Kind: middleware.Rejected, Err: err, Why: err.Error()})
 }
 
-// tell reports an event, of what is made in advance not before it is used.
+// tell reports an event, of what is made in advance to the next call of the
+// conversation, and that it is made not before it is used.
 func (j *job) tell(ctx context.Context, e middleware.Event) {
 	e.By = Name
 	j.events = append(j.events, e)
-	if !j.quiet {
+	switch {
+	case !j.quiet:
 		j.say(ctx, e)
+	case e.Kind != middleware.Summarized:
+		j.memory.accounts.add(j.account, e)
 	}
 }

@@ -26,6 +26,9 @@ func New(w Writer, opts Options) middleware.Middleware {
 	if e.Flush != nil {
 		layers = append(layers, middleware.Editing(Name, e.settle, middleware.Options{RestAfter: -1}))
 	}
+	if e.Background != nil {
+		layers = append(layers, middleware.Editing(Name, e.account, middleware.Options{RestAfter: -1}))
+	}
 	if e.Soft != nil {
 		layers = append(layers, middleware.Editing(Name, e.advise, middleware.Options{Trigger: e.Soft, RestAfter: -1, Strict: e.Strict}))
 	}

@@ -90,8 +90,8 @@ func ByFunc(write Summarizer) Writer {
 // Summarizer writes the words of a summary. A text that is blank, a refusal, an
 // error text or a tool call, holds a summary of this package, or has more than
 // [Fold.Tokens], is not taken: then it is called once more, and told why. An error
-// is a failed attempt. It must be safe for concurrent use, and stop when ctx is
-// done.
+// is a failed attempt, and so is a panic, behind which it is not called again. It
+// must be safe for concurrent use, and stop when ctx is done.
 type Summarizer func(ctx context.Context, f *Fold) (string, error)
 
 // Ask says how a model is asked for a summary. The zero value asks for the built-in

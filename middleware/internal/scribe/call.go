@@ -65,21 +65,42 @@ func (s *session) end(a Attempt, resp *middleware.Response, d *draft) {
 // errSlow is the cause of a context that a request outlived.
 var errSlow = errors.New("scribe: no answer in time")
 
-// call asks the model. Nothing is emitted.
+// panicError is the error of a model that has panicked. In what state that has left
+// it nobody knows, so it is not asked again.
+type panicError struct{ value any }
+
+func (p *panicError) Error() string { return fmt.Sprintf("the model panicked: %v", p.value) }
+
+func panicked(err error) bool {
+	_, ok := errors.AsType[*panicError](err)
+	return ok
+}
+
+// call asks the model. Nothing is emitted. A panic is an error as any other.
 func (s *session) call(ctx context.Context, d *draft) (*middleware.Response, error) {
 	if s.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, s.Timeout, errSlow)
 		defer cancel()
 	}
-	resp, err := d.author.Model(ctx, d.Request, nil)
-	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
+	resp, err := ask(ctx, d)
+	if err != nil && !panicked(err) && errors.Is(context.Cause(ctx), errSlow) {
 		return nil, errSlow
 	}
 	if err == nil && resp == nil {
 		return nil, errors.New("scribe: the model returned neither an answer nor an error")
 	}
 	return resp, err
+}
+
+// ask asks the model of a draft.
+func ask(ctx context.Context, d *draft) (resp *middleware.Response, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			resp, err = nil, &panicError{p}
+		}
+	}()
+	return d.author.Model(ctx, d.Request, nil)
 }
 
 // failed sorts the error of a model. An error of a context that is not ours says
@@ -90,6 +111,9 @@ func (s *session) failed(ctx context.Context, d *draft, err error) (Reason, erro
 	}
 	if errors.Is(err, errSlow) {
 		return TimedOut, unavailable(fmt.Errorf("no answer within %v", s.Timeout))
+	}
+	if panicked(err) {
+		return Failed, err
 	}
 	if x, ok := middleware.ReadExcess(err); ok {
 		s.learn(d, x)
@@ -139,6 +163,9 @@ func (s *session) goesOnFresh(err error, o order) bool {
 // curable reports whether the same model may do better if it is asked again.
 func curable(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	if panicked(err) {
 		return false
 	}
 	if _, ok := errors.AsType[*RejectedError](err); ok {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -324,17 +325,45 @@ func TestUnreliable(t *testing.T) {
 	}
 }
 
-func TestPanicIsTheCallers(t *testing.T) {
+// A model that panics has been asked, as one that returns an error, and is not asked
+// again; what else was paid is in the bill.
+func TestPanicIsAnAttempt(t *testing.T) {
 	t.Parallel()
+	for name, value := range map[string]any{
+		"a text":                        "a bug of the model",
+		"an error":                      errors.New("a bug of the model"),
+		"one that sounds like too long": errors.New("prompt is too long: 9000 tokens > 8000 maximum"),
+	} {
+		var asked atomic.Int32
+		model := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			asked.Add(1)
+			panic(value)
+		}
+		_, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(3), Writer: scribe.Author{Model: model}})
+		failed, ok := errors.AsType[*scribe.FailedError](err)
+		require.True(t, ok, "%s: %v", name, err)
+		require.ErrorContains(t, err, fmt.Sprintf("the model panicked: %v", value), name)
+		require.Equal(t, int32(1), asked.Load(), "%s: a model with a bug is not asked again", name)
+		require.Len(t, failed.Attempts, 1, name)
+		require.Equal(t, scribe.Failed, failed.Attempts[0].Reason, name)
+	}
+}
+
+func TestPanicOfOnePart(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
 	model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		asked.Add(1)
 		if strings.Contains(req.Messages[1].Text(), "This is part 3 of") {
 			panic("a bug of the model")
 		}
 		return answer(wanted(req)), nil
 	}
-	require.PanicsWithValue(t, "a bug of the model", func() {
-		_, _ = scribe.Write(t.Context(), scribe.Brief{Folded: folded(120), Writer: scribe.Author{Model: model, Window: 6000}})
-	}, "it arrives where it can be recovered from")
+	_, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(120), Writer: scribe.Author{Model: model, Window: 6000}})
+	failed, ok := errors.AsType[*scribe.FailedError](err)
+	require.True(t, ok, "%v", err)
+	require.ErrorContains(t, err, "the model panicked: a bug of the model")
+	require.Len(t, failed.Attempts, int(asked.Load()), "each request is in the bill, that of the panic included")
 }
 
 func TestParallelStops(t *testing.T) {
