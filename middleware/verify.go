@@ -265,27 +265,20 @@ func bare(p message.Part) message.Part {
 	return p
 }
 
-// keepsWords reports whether all texts of a message stay, in their order. Where
-// media stood, a text may tell that they are gone.
+// keepsWords reports whether all texts of a message stay, in their order. Each of
+// its media may stay, go, or give way to another one or to a text that tells so.
 func keepsWords(before, after []message.Part) bool {
 	before, after = shown(before), shown(after)
-	notes := len(texts(after)) - len(texts(before))
+	ways := make([]bool, len(after)+1) // so many parts of after may stand for those before that were looked at
+	ways[0] = true
 	for _, b := range before {
-		text, isText := b.(message.Text)
-		for isText && len(after) > 0 && isMedia(after[0]) {
-			after = after[1:]
-		}
-		switch {
-		case isText && (len(after) == 0 || after[0] != message.Part(text)):
-			return false
-		case isText, len(after) > 0 && isMedia(after[0]):
-			after = after[1:]
-		case notes > 0 && len(after) > 0:
-			notes--
-			after = after[1:]
+		gone := isMedia(b)
+		for k := len(after); k >= 0; k-- {
+			stays := k > 0 && ways[k-1] && (gone || after[k-1] == b)
+			ways[k] = stays || gone && ways[k]
 		}
 	}
-	return notes == 0 && len(texts(after)) == 0
+	return ways[len(after)]
 }
 
 // shown returns the parts that are text or media.
@@ -296,16 +289,6 @@ func shown(parts []message.Part) []message.Part {
 		case message.Text, message.Media:
 			out = append(out, p)
 		case message.Thinking, message.ToolCall, message.ToolResult, message.Opaque:
-		}
-	}
-	return out
-}
-
-func texts(parts []message.Part) []string {
-	var out []string
-	for _, p := range parts {
-		if t, ok := p.(message.Text); ok {
-			out = append(out, t.Text)
 		}
 	}
 	return out

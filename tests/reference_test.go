@@ -272,7 +272,7 @@ func (c *refCall) holds(e *refEdit, beside []*refEdit) bool {
 // keepsProtected reports whether parts leave of a message what is protected.
 func (c *refCall) keepsProtected(i int, parts []message.Part) bool {
 	was, p := c.body[i], c.protected[i]
-	if p&middleware.Whole != 0 || p&middleware.Words != 0 && !slices.Equal(refTexts(was.Parts), refTexts(parts)) {
+	if p&middleware.Whole != 0 || p&middleware.Words != 0 && !refKeepsWords(was.Parts, parts) {
 		return false
 	}
 	if p&middleware.Fresh != 0 && !refShortened(was.Parts, parts) {
@@ -282,14 +282,23 @@ func (c *refCall) keepsProtected(i int, parts []message.Part) bool {
 	return !newest || thinkingLeft(parts, was.Parts)
 }
 
-func refTexts(parts []message.Part) []string {
-	var out []string
-	for _, p := range parts {
-		if t, ok := p.(message.Text); ok {
-			out = append(out, t.Text)
-		}
+// refKeepsWords reports whether texts are as they were, and media too, or gone, or
+// others, or a text in their place.
+func refKeepsWords(was, is []message.Part) bool {
+	was, is = refShown(was), refShown(is)
+	if len(was) == 0 {
+		return len(is) == 0
 	}
-	return out
+	_, media := was[0].(message.Media)
+	return media && refKeepsWords(was[1:], is) || len(is) > 0 && (media || was[0] == is[0]) && refKeepsWords(was[1:], is[1:])
+}
+
+func refShown(parts []message.Part) []message.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p message.Part) bool {
+		_, text := p.(message.Text)
+		_, media := p.(message.Media)
+		return !text && !media
+	})
 }
 
 // standsFor reports whether a message is a protected one, or what a rewrite could
@@ -626,7 +635,8 @@ func thinkingLeft(was, is []message.Part) bool {
 	return true
 }
 
-// refShortened reports whether results were only shortened, to head and tail.
+// refShortened reports whether results were only shortened: to head and tail, or to
+// a text in place of media.
 func refShortened(was, is []message.Part) bool {
 	if len(was) != len(is) {
 		return false
@@ -637,25 +647,39 @@ func refShortened(was, is []message.Part) bool {
 		}
 		a, ok1 := was[i].(message.ToolResult)
 		b, ok2 := is[i].(message.ToolResult)
-		if !ok1 || !ok2 || a.Content != b.Content || len(b.Text) >= len(a.Text) || strings.TrimSpace(b.Text) == "" {
+		if !ok1 || !ok2 || strings.TrimSpace(b.Text) == "" {
 			return false
 		}
-		longest := 0
-		for head := 0; head <= len(b.Text); head++ {
-			if !strings.HasPrefix(a.Text, b.Text[:head]) {
-				break
+		if a.Content == b.Content {
+			if len(b.Text) >= len(a.Text) || !refEnds(a.Text, b.Text) {
+				return false
 			}
-			tail := 0
-			for head+tail < len(b.Text) && strings.HasSuffix(a.Text, b.Text[len(b.Text)-tail-1:]) {
-				tail++
-			}
-			longest = max(longest, head+tail)
+			continue
 		}
-		if 2*longest < len(b.Text) {
+		above := b.Text[:max(0, strings.LastIndex(b.Text, "\n"))] // the last line may tell of the media
+		_, media := a.Content.(message.Media)
+		kept := strings.HasPrefix(b.Text, a.Text) || refEnds(a.Text, b.Text) || refEnds(a.Text, above)
+		if b.Content != nil || !media || !kept {
 			return false
 		}
 	}
 	return true
+}
+
+// refEnds reports whether half of a text is head and tail of another.
+func refEnds(was, is string) bool {
+	longest := 0
+	for head := 0; head <= len(is); head++ {
+		if !strings.HasPrefix(was, is[:head]) {
+			break
+		}
+		tail := 0
+		for head+tail < min(len(was), len(is)) && strings.HasSuffix(was, is[len(is)-tail-1:]) {
+			tail++
+		}
+		longest = max(longest, head+tail)
+	}
+	return strings.TrimSpace(is) != "" && 2*longest >= len(is)
 }
 
 func (c *refCall) mayFold(e *refEdit) bool {

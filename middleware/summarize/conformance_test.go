@@ -26,13 +26,17 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	low := trigger.Tokens(500)
 	cases := map[string]summarize.Options{
-		"defaults":                  {},
-		"nothing kept":              {Trigger: low, Keep: -1},
-		"rounds kept":               {Trigger: low, KeepRounds: 2},
-		"turns kept":                {Trigger: low, KeepTurns: 1},
-		"tokens kept, no ledger":    {Trigger: low, KeepTokens: 300, LedgerTokens: -1},
-		"a soft trigger":            {Trigger: trigger.Tokens(900), Soft: low, Keep: 2},
-		"a reserve, of the system":  {Reserve: 999_500, Keep: 2, Role: message.RoleSystem},
+		"defaults":                 {},
+		"nothing kept":             {Trigger: low, Keep: -1},
+		"rounds kept":              {Trigger: low, KeepRounds: 2},
+		"turns kept":               {Trigger: low, KeepTurns: 1},
+		"tokens kept, no ledger":   {Trigger: low, KeepTokens: 300, LedgerTokens: -1},
+		"a soft trigger":           {Trigger: trigger.Tokens(900), Soft: low, Keep: 2},
+		"a reserve, of the system": {Reserve: 999_500, Keep: 2, Role: message.RoleSystem},
+		"prepared": {Trigger: trigger.Tokens(900), Soft: low, Keep: 2, Background: func(task func(context.Context)) bool {
+			task(t.Context())
+			return true
+		}},
 		"by system messages":        {Trigger: low, Keep: 2, Strategy: summarize.WholeBySystem()},
 		"the last alone, strict":    {Trigger: low, Keep: 2, Strategy: summarize.OnlyLast(3), Strict: true},
 		"the youngest, in Chinese":  {Trigger: low, Keep: 2, Strategy: summarize.Since(time.Unix(0, 0)), Language: summarize.Chinese},
