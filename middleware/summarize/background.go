@@ -10,7 +10,7 @@ import (
 //
 //	bg := summarize.NewBackground(ctx, 4)
 //	defer bg.Wait()
-//	summarize.New(small, summarize.Options{Soft: soft, Background: bg.Go})
+//	summarize.New(summarize.By(by, summarize.Ask{}), summarize.Options{Soft: soft, Background: bg.Go})
 type Background struct {
 	ctx    context.Context //nolint:containedctx // tasks outlive the calls that begin them, and end with this
 	places chan struct{}
