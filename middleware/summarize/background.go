@@ -2,6 +2,7 @@ package summarize
 
 import (
 	"context"
+	"fmt"
 	"sync"
 )
 
@@ -17,10 +18,13 @@ type Background struct {
 	tasks  sync.WaitGroup
 }
 
-// NewBackground returns one for at most so many tasks at a time, 1 at least. All
-// of them are called off when ctx is done.
+// NewBackground returns one for at most so many tasks at a time. All of them are
+// called off when ctx is done. It panics with "summarize: …" if most is less than 1.
 func NewBackground(ctx context.Context, most int) *Background {
-	return &Background{ctx: ctx, places: make(chan struct{}, max(1, most))}
+	if most < 1 {
+		panic(fmt.Sprintf("summarize: NewBackground is for %d tasks at a time, want 1 or more", most))
+	}
+	return &Background{ctx: ctx, places: make(chan struct{}, most)}
 }
 
 // Go runs the task in a goroutine of its own. It returns false, and does not run

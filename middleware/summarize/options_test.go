@@ -2,6 +2,7 @@ package summarize_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -49,6 +50,15 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+func TestNewBackgroundForNothing(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{0, -1} {
+		require.PanicsWithValue(t, fmt.Sprintf("summarize: NewBackground is for %d tasks at a time, want 1 or more", most), func() {
+			summarize.NewBackground(t.Context(), most)
+		})
+	}
+}
+
 func TestStrategyString(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]summarize.Strategy{
@@ -57,7 +67,7 @@ func TestStrategyString(t *testing.T) {
 		"only last(3)":                summarize.OnlyLast(3),
 		"chunks(4)":                   summarize.Chunks(4),
 		"since(1970-01-01T00:00:00Z)": summarize.Since(time.Unix(0, 0).UTC()),
-		"facts of 1 concepts":         summarize.Facts(summarize.Concept{Keyword: "a"}),
+		"facts of 1 concept":          summarize.Facts(summarize.Concept{Keyword: "a"}),
 		"structured":                  summarize.Structured(),
 		"custom":                      summarize.Custom(nil),
 	} {

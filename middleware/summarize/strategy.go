@@ -100,7 +100,7 @@ func (s Strategy) String() string {
 	case since:
 		return fmt.Sprintf("since(%s)", s.at.Format(time.RFC3339))
 	case facts:
-		return fmt.Sprintf("facts of %d concepts", len(s.concepts))
+		return "facts of " + count(len(s.concepts), "concept")
 	case whole, wholeBySystem, structured, custom:
 	}
 	return s.kind.String()
