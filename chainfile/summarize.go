@@ -27,12 +27,6 @@ func summarizeKeys(o *summarize.Options) []key {
 		{"role", oneOfTexts(&o.Role, message.RoleUser, message.RoleSystem, message.RoleAssistant)},
 		{"language", oneOfTexts(&o.Language, summarize.English, summarize.Chinese)},
 		{"header", text(&o.Header)},
-		{"model", text(&o.Model)},
-		{"mode", mode(&o.Mode)},
-		{"task", text(&o.Task)},
-		{"sections", texts(&o.Sections, "headings")},
-		{"retries", atLeastNone(&o.Retries)},
-		{"pass_params", yesNo(&o.PassParams)},
 		{"no_fallback", yesNo(&o.NoFallback)},
 		{"parallel", whole(&o.Parallel, 1)},
 		{"timeout", duration(&o.Timeout)},
@@ -41,27 +35,62 @@ func summarizeKeys(o *summarize.Options) []key {
 	}
 }
 
-// summarizeKind reads options, and with by who writes.
-func summarizeKind() kind {
-	var names []string
-	for _, k := range summarizeKeys(new(summarize.Options)) {
-		names = append(names, k.name)
+// askKeys say how a model is asked.
+func askKeys(a *summarize.Ask) []key {
+	return []key{
+		{"model", text(&a.Model)},
+		{"task", text(&a.Task)},
+		{"sections", texts(&a.Sections, "headings")},
+		{"retries", atLeastNone(&a.Retries)},
+		{"pass_params", yesNo(&a.PassParams)},
 	}
-	return kind{keys: append(names, "by"), build: func(entry *node, file *File) (middleware.Middleware, error) {
-		by := "rules"
+}
+
+// summarizeKind reads options, and who writes.
+func summarizeKind() kind {
+	keys := namesOf(slices.Concat(summarizeKeys(new(summarize.Options)), askKeys(new(summarize.Ask)), []key{{name: "by"}}))
+	return kind{keys: keys, build: func(entry *node, file *File) (middleware.Middleware, error) {
+		by, ask := "rules", summarize.Ask{}
 		opts, err := readOptions(entry, func(o *summarize.Options) []key {
-			return append(summarizeKeys(o), key{"by", oneOfTexts(&by, "rules", "model")})
+			return slices.Concat(summarizeKeys(o), askKeys(&ask), []key{{"by", oneOfTexts(&by, "rules", "model")}})
 		})
 		if err != nil {
 			return nil, err
 		}
 		if by == "rules" {
-			return summarize.New(nil, opts), nil
+			if err := entry.asksNobody(); err != nil {
+				return nil, err
+			}
+			return summarize.New(summarize.ByRules(), opts), nil
+		}
+		w := summarize.By(file.summarizer, ask)
+		if err := w.Validate(); err != nil {
+			return nil, entry.invalid(err, keys)
 		}
 		missing := &middleware.Error{Kind: middleware.Invalid, Op: "chainfile", Err: entry.value("by").errorf(
 			"is model, and the program has none that writes summaries (File.Summarizer), want rules")}
-		return middleware.Chain(file.writes(missing), summarize.New(file.summarizer, opts)), nil
+		return middleware.Chain(file.writes(missing), summarize.New(w, opts)), nil
 	}}
+}
+
+// asksNobody returns an error if an entry whose summaries are by rules says how a
+// model is asked, or what becomes of what that gives.
+func (n *node) asksNobody() error {
+	of := append(namesOf(askKeys(new(summarize.Ask))), "timeout", "no_fallback")
+	for _, p := range n.pairs {
+		if slices.Contains(of, p.name) {
+			return p.at.errorf("is for a model that writes, and here rules do, want by: model beside it, or leave the key out")
+		}
+	}
+	return nil
+}
+
+func namesOf(keys []key) []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.name
+	}
+	return names
 }
 
 // writes returns a middleware that fails each call for which there is no model to
@@ -87,9 +116,9 @@ func (f *File) summarizer(ctx context.Context, req *middleware.Request, emit mid
 func strategy(dst *summarize.Strategy) value {
 	simple := map[string]func() summarize.Strategy{
 		"whole": summarize.Whole, "whole_by_system": summarize.WholeBySystem,
-		"structured": summarize.Structured, "rules": summarize.Rules,
+		"structured": summarize.Structured,
 	}
-	const want = "whole, whole_by_system, structured, rules, {only_last: 20}, {chunks: 10}, " +
+	const want = "whole, whole_by_system, structured, {only_last: 20}, {chunks: 10}, " +
 		"{since: 2026-01-31T08:00:00Z} or {facts: [{keyword: deadline}]}"
 	return func(n *node) error {
 		if n.shape != aMap {
@@ -98,7 +127,10 @@ func strategy(dst *summarize.Strategy) value {
 				return n.wrong(want)
 			}
 			strategy, ok := simple[name]
-			if !ok {
+			switch {
+			case name == "rules":
+				return n.errorf("is %q, which says who writes, want by: rules, and here %s", name, want)
+			case !ok:
 				return n.errorf("is %q, want %s", name, want)
 			}
 			*dst = strategy()
@@ -157,22 +189,6 @@ func facts(dst *summarize.Strategy) value {
 			all = append(all, c)
 		}
 		*dst = summarize.Facts(all...)
-		return nil
-	}
-}
-
-func mode(dst *summarize.Mode) value {
-	modes := []summarize.Mode{summarize.Auto, summarize.Fresh} // Suffix needs a model that a file does not have
-	return func(n *node) error {
-		var name string
-		if err := text(&name)(n); err != nil {
-			return err
-		}
-		k := slices.IndexFunc(modes, func(m summarize.Mode) bool { return m.String() == name })
-		if k < 0 {
-			return n.errorf("is %q, want auto or fresh", name)
-		}
-		*dst = modes[k]
 		return nil
 	}
 }

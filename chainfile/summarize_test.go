@@ -25,7 +25,6 @@ func TestSummarizeOptions(t *testing.T) {
 		"strategy: whole":           {Strategy: summarize.Whole()},
 		"strategy: whole_by_system": {Strategy: summarize.WholeBySystem()},
 		"strategy: structured":      {Strategy: summarize.Structured()},
-		"strategy: rules":           {Strategy: summarize.Rules()},
 		"strategy: {only_last: 20}": {Strategy: summarize.OnlyLast(20)},
 		"strategy: {chunks: 10}":    {Strategy: summarize.Chunks(10)},
 		"summary_tokens: 800":       {SummaryTokens: 800},
@@ -33,12 +32,6 @@ func TestSummarizeOptions(t *testing.T) {
 		"role: system":              {Role: message.RoleSystem},
 		"language: zh":              {Language: summarize.Chinese},
 		"header: 【历史摘要】":            {Header: "【历史摘要】"},
-		"model: gpt-5-mini":         {Model: "gpt-5-mini"},
-		"mode: fresh":               {Mode: summarize.Fresh},
-		"task: List what was done.": {Task: "List what was done."},
-		"sections: [Done, Open]":    {Sections: []string{"Done", "Open"}},
-		"retries: 0":                {Retries: -1},
-		"pass_params: true":         {PassParams: true},
 		"no_fallback: true":         {NoFallback: true},
 		"parallel: 2":               {Parallel: 2},
 		"timeout: 90s":              {Timeout: 90 * time.Second},
@@ -55,6 +48,20 @@ func TestSummarizeOptions(t *testing.T) {
 		require.NoError(t, n.read(summarizeKeys(&got)), "%s", text)
 		require.Equal(t, want, got, "%s", text)
 	}
+	for text, want := range map[string]summarize.Ask{
+		"model: gpt-5-mini":         {Model: "gpt-5-mini"},
+		"task: List what was done.": {Task: "List what was done."},
+		"sections: [Done, Open]":    {Sections: []string{"Done", "Open"}},
+		"sections: []":              {Sections: []string{}},
+		"retries: 0":                {Retries: -1},
+		"pass_params: true":         {PassParams: true},
+	} {
+		n, err := parseYAML(&source{name: "c"}, []byte(text))
+		require.NoError(t, err)
+		var got summarize.Ask
+		require.NoError(t, n.read(askKeys(&got)), "%s", text)
+		require.Equal(t, want, got, "%s", text)
+	}
 }
 
 func TestSummarizeErrors(t *testing.T) {
@@ -62,18 +69,26 @@ func TestSummarizeErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		"by: robots":                          `by is "robots", want rules or model`,
 		"strategy: most":                      `strategy is "most", want whole, whole_by_system,`,
+		"strategy: rules":                     `strategy is "rules", which says who writes, want by: rules, and here whole, whole_by_system,`,
+		"by: rules, model: gpt-5-mini":        `model is for a model that writes, and here rules do, want by: model beside it, or leave the key out`,
+		"task: Be brief.":                     `task is for a model that writes`,
+		"sections: [Done]":                    `sections is for a model that writes`,
+		"retries: 1":                          `retries is for a model that writes`,
+		"pass_params: false":                  `pass_params is for a model that writes`,
+		"timeout: 90s":                        `timeout is for a model that writes`,
+		"no_fallback: true":                   `no_fallback is for a model that writes`,
 		"strategy: {chunks: 0}":               `strategy.chunks is 0, want a whole number, 1 or more`,
 		"strategy: {chunks: 2, only_last: 2}": `strategy is a map, want one strategy, as whole,`,
 		"strategy: {facts: []}":               `strategy.facts is a list, want a list of concepts,`,
 		"strategy: {since: yesterday}":        `strategy.since is the text "yesterday", want a time,`,
 		"role: tool":                          `role is "tool", want user, system or assistant`,
-		"mode: suffix":                        `mode is "suffix", want auto or fresh`,
+		"mode: fresh":                         `mode is no key here`,
 		"timeout: 5":                          `timeout is 5, want a time span above 0, as 90s or 2m`,
 		"timeout: -5s":                        `timeout is the text "-5s", want a time span above 0`,
 		"header: ' '":                         `header cannot be: the header is blank, want a text that can be seen`,
-		"sections: ['1.']":                    `sections cannot be: heading 0 of sections is "1.", want a heading with letters`,
+		"by: model, sections: ['1.']":         `sections cannot be: heading 0 of sections is "1.", want a heading with letters`,
 	} {
-		_, err := Parse("c", []byte("chain:\n- use: summarize\n  "+in))
+		_, err := Parse("c", []byte("chain: [{use: summarize, "+in+"}]"))
 		require.ErrorContains(t, err, want, in)
 	}
 }

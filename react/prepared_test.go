@@ -31,8 +31,8 @@ func TestPreparedSummaries(t *testing.T) {
 		Message: message.Assistant(message.Text{Text: summary}), Stop: middleware.StopEnd, Usage: took,
 	})
 	bg := summarize.NewBackground(t.Context(), 1)
-	chain := middleware.With(middleware.Env{Clock: func() time.Time { return now }}, summarize.New(small, summarize.Options{
-		Model: "claude-haiku-4-5", Soft: trigger.Messages(8), Trigger: trigger.Messages(1000), Keep: 2, Background: bg.Go,
+	chain := middleware.With(middleware.Env{Clock: func() time.Time { return now }}, summarize.New(summarize.By(small, summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{
+		Soft: trigger.Messages(8), Trigger: trigger.Messages(1000), Keep: 2, Background: bg.Go,
 	}))
 	// run answers so many pages later, and returns its end and how many events were those
 	// of another conversation.

@@ -74,7 +74,7 @@ func pictures() []struct {
 	clears := contextedit.New(contextedit.Options{Trigger: now, Keep: 2})
 	shortens := microcompact.New(microcompact.Options{KeepRounds: 2})
 	removes := trim.New(trim.Options{Trigger: now, TargetTokens: 5000, PreserveStart: 2, PreserveEnd: 4})
-	folds := summarize.New(nil, summarize.Options{Trigger: now, Keep: 6})
+	folds := summarize.New(summarize.ByRules(), summarize.Options{Trigger: now, Keep: 6})
 	fits := fit.New(fit.Options{})
 	return []struct {
 		name  string

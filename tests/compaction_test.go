@@ -43,7 +43,7 @@ func TestProvidersCompaction(t *testing.T) {
 		"contextedit":  contextedit.New(contextedit.Options{Trigger: now, Keep: -1, ClearThinking: true, ClearToolInputs: true}),
 		"microcompact": microcompact.New(microcompact.Options{KeepRounds: 1, Limit: microcompact.Limits{Results: 1, Text: 1}}),
 		"trim":         trim.New(trim.Options{Trigger: now, TargetTokens: 10, PreserveStart: -1, PreserveEnd: 1, MinMessages: 1}),
-		"summarize":    summarize.New(nil, summarize.Options{Trigger: now, Keep: 1}),
+		"summarize":    summarize.New(summarize.ByRules(), summarize.Options{Trigger: now, Keep: 1}),
 		"fit":          fit.New(fit.Options{}),
 		"any editor":   middleware.Editing("everything", everything, middleware.Options{}),
 	} {

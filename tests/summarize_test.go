@@ -46,6 +46,7 @@ type account struct {
 	dice    dice
 	history []message.Message // the time of a message is its position
 	opts    summarize.Options
+	writer  summarize.Writer
 	honest  bool // the summariser always gives words that can be taken
 	env     middleware.Env
 	chain   middleware.Middleware
@@ -98,8 +99,8 @@ func (a *account) choose() {
 	o.Role = []message.Role{"", message.RoleSystem, message.RoleAssistant}[d.roll("role", 3)]
 	o.Strategy = []summarize.Strategy{
 		summarize.Whole(), summarize.WholeBySystem(), summarize.Chunks(1 + d.roll("chunk", 5)), summarize.OnlyLast(1 + d.roll("last", 6)),
-		summarize.Since(time.Unix(int64(d.roll("since", len(a.history)+2)), 0)), summarize.Rules(),
-	}[d.roll("strategy", 6)]
+		summarize.Since(time.Unix(int64(d.roll("since", len(a.history)+2)), 0)),
+	}[d.roll("strategy", 5)]
 	o.Parallel = 1 + d.roll("parallel", 3)
 	o.Timeout, o.Language = -1, summarize.English
 	if d.roll("background", 2) == 1 {
@@ -119,8 +120,10 @@ func (a *account) choose() {
 		return len(msgs), nil
 	}
 	a.honest = d.roll("honest", 3) > 0
-	o.Summarizer = a.write
-	a.notef("keep %d, %d rounds, %d turns, %d tokens; %s; honest %t; soft %t", o.Keep, o.KeepRounds, o.KeepTurns, o.KeepTokens, o.Strategy, a.honest, o.Soft != nil)
+	if a.writer = summarize.ByFunc(a.write); d.roll("rules", 6) == 5 {
+		a.writer = summarize.ByRules()
+	}
+	a.notef("keep %d, %d rounds, %d turns, %d tokens; %s; by %s; honest %t; soft %t", o.Keep, o.KeepRounds, o.KeepTurns, o.KeepTokens, o.Strategy, a.writer, a.honest, o.Soft != nil)
 }
 
 // write is the summariser.
@@ -149,7 +152,7 @@ func (a *account) write(_ context.Context, f *summarize.Fold) (string, error) {
 
 // restart makes the chain anew, on the same journal.
 func (a *account) restart() {
-	a.chain = middleware.With(a.env, summarize.New(nil, a.opts))
+	a.chain = middleware.With(a.env, summarize.New(a.writer, a.opts))
 	a.waiting = nil
 }
 
@@ -315,7 +318,7 @@ func (a *account) checkSummary(t *rapid.T, m message.Message, where []*middlewar
 		return n
 	}
 	require.Equal(t, []int{all, user, assistant}, []int{n(1), n(2), n(3)}, "it says how many it stands for")
-	if a.opts.Strategy.String() != "rules" && a.honest {
+	if a.writer.String() != "rules" && a.honest { // of rules nothing here knows what they have read
 		require.Equal(t, unread, n(4), "it says how many nobody has read\n%s", strings.Join(a.log, "\n"))
 	}
 	text := m.Text()

@@ -29,7 +29,7 @@ func TestRoleOfASummary(t *testing.T) {
 		message.RoleAssistant: {message.Gemini, message.Bedrock},
 		message.RoleSystem:    {message.Anthropic, message.Gemini, message.Bedrock},
 	} {
-		folds := summarize.New(nil, summarize.Options{Role: role, Keep: 2})
+		folds := summarize.New(summarize.ByRules(), summarize.Options{Role: role, Keep: 2})
 		for _, rules := range all {
 			require.NoError(t, rules.Check(h), "the history itself is valid")
 			req := &middleware.Request{Messages: h, Force: []string{summarize.Name}}

@@ -168,7 +168,7 @@ func ExampleModel_summaries() {
 	big, small := exampleModels(ctx)
 	chat := eino.Wrap(big,
 		middleware.Observe(tell),
-		summarize.New(eino.Model(small), summarize.Options{Model: "gpt-5-nano", Trigger: trigger.Tokens(4_000), Keep: 4}),
+		summarize.New(summarize.By(eino.Model(small), summarize.Ask{Model: "gpt-5-nano"}), summarize.Options{Trigger: trigger.Tokens(4_000), Keep: 4}),
 	)
 	// Summaries ends.
 

@@ -60,15 +60,15 @@ func steps(pages int) chunks {
 	}
 }
 
-// folding is summarize as a user of eino writes it, by another model or by the
-// one of the conversation.
-func folding(live, small model.BaseChatModel, opts summarize.Options) middleware.Middleware {
+// folding is summarize as a user of eino writes it.
+func folding(w summarize.Writer, opts summarize.Options) middleware.Middleware {
 	opts.Trigger, opts.Keep = trigger.Tokens(window/2), 4
-	if small != nil {
-		return summarize.New(eino.Model(small), opts)
-	}
-	opts.Live = eino.Model(live)
-	return summarize.New(nil, opts)
+	return summarize.New(w, opts)
+}
+
+// by has another model write.
+func by(small model.BaseChatModel) summarize.Writer {
+	return summarize.By(eino.Model(small), summarize.Ask{})
 }
 
 // TestSummaryIsNotHeard runs agents of eino that summarise: neither streams nor
@@ -127,17 +127,14 @@ func TestSummaryIsNotHeard(t *testing.T) {
 						if fires {
 							chat, small = checked{inner}, checked{other}
 						}
+						w := by(small)
 						if own {
-							small = nil
+							w = summarize.InConversation(eino.Model(chat), summarize.Ask{})
 						}
 						var told []middleware.Event
 						observe := middleware.Observe(func(_ context.Context, e middleware.Event) { told = append(told, e) })
-						var writer model.BaseChatModel
-						if small != nil {
-							writer = small
-						}
 						h := &heard{}
-						answer := run(t, eino.Wrap(chat, observe, folding(chat, writer, summarize.Options{})), h, streaming)
+						answer := run(t, eino.Wrap(chat, observe, folding(w, summarize.Options{})), h, streaming)
 						h.wait.Wait()
 						require.Equal(t, "The last page has it.", answer)
 
@@ -179,7 +176,7 @@ func TestSummaryInTheConversation(t *testing.T) {
 	t.Parallel()
 	for _, pass := range []bool{false, true} {
 		inner := newFake(writes(says(say("done"))))
-		chat := eino.Wrap(inner, folding(inner, nil, summarize.Options{PassParams: pass}))
+		chat := eino.Wrap(inner, folding(summarize.InConversation(eino.Model(inner), summarize.Ask{PassParams: pass}), summarize.Options{}))
 		info, err := readTool(t).Info(t.Context())
 		require.NoError(t, err)
 		bound, err := chat.WithTools([]*schema.ToolInfo{info})
@@ -207,7 +204,7 @@ func TestSummaryOfABoundModel(t *testing.T) {
 	require.NoError(t, err)
 	small, err := other.WithTools([]*schema.ToolInfo{info})
 	require.NoError(t, err)
-	answer, err := eino.Wrap(inner, folding(nil, small, summarize.Options{})).Generate(t.Context(), long(20))
+	answer, err := eino.Wrap(inner, folding(by(small), summarize.Options{})).Generate(t.Context(), long(20))
 	require.NoError(t, err)
 	require.Equal(t, "done", answer.Content)
 	require.Empty(t, answer.ToolCalls)
@@ -226,7 +223,7 @@ func TestSummaryFails(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		inner := newFake(says(say("done")))
 		other := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) { return nil, limited })
-		chat := eino.Wrap(inner, folding(nil, other, summarize.Options{NoFallback: true, Strict: strict}))
+		chat := eino.Wrap(inner, folding(by(other), summarize.Options{NoFallback: true, Strict: strict}))
 		in := long(20)
 		_, err := chat.Generate(t.Context(), in)
 		if !strict {

@@ -208,7 +208,7 @@ func ExampleModel_summaries() {
 	// Summaries begin.
 	model := langchaingo.Wrap(big,
 		middleware.Observe(func(_ context.Context, e middleware.Event) { fmt.Println(e.Kind) }),
-		summarize.New(langchaingo.Model(small), summarize.Options{Model: "gpt-5-nano", Trigger: trigger.Tokens(2_500), Keep: 2}),
+		summarize.New(summarize.By(langchaingo.Model(small), summarize.Ask{Model: "gpt-5-nano"}), summarize.Options{Trigger: trigger.Tokens(2_500), Keep: 2}),
 	)
 	// Summaries end.
 

@@ -49,15 +49,15 @@ func steps(pages int) *model {
 	return m
 }
 
-// folding is summarize as a user of langchaingo writes it, by another model or by
-// the one of the conversation.
-func folding(live, small llms.Model, opts summarize.Options) middleware.Middleware {
+// folding is summarize as a user of langchaingo writes it.
+func folding(w summarize.Writer, opts summarize.Options) middleware.Middleware {
 	opts.Trigger, opts.Keep = trigger.Tokens(1200), 4
-	if small != nil {
-		return summarize.New(langchaingo.Model(small), opts)
-	}
-	opts.Live = langchaingo.Model(live)
-	return summarize.New(nil, opts)
+	return summarize.New(w, opts)
+}
+
+// by has another model write.
+func by(small llms.Model) summarize.Writer {
+	return summarize.By(langchaingo.Model(small), summarize.Ask{})
 }
 
 // TestSummaryIsNotHeard runs the functions agent with summaries: the streaming
@@ -69,9 +69,9 @@ func TestSummaryIsNotHeard(t *testing.T) {
 			t.Run(fmt.Sprintf("own model %t, streamed %t", own, stream), func(t *testing.T) {
 				t.Parallel()
 				inner, other := steps(20), steps(0)
-				mw := folding(nil, other, summarize.Options{})
+				mw := folding(by(other), summarize.Options{})
 				if own {
-					mw = folding(inner, nil, summarize.Options{})
+					mw = folding(summarize.InConversation(langchaingo.Model(inner), summarize.Ask{}), summarize.Options{})
 				}
 				var told []middleware.Event
 				llm := langchaingo.Wrap(inner, middleware.Observe(func(_ context.Context, e middleware.Event) { told = append(told, e) }), mw)
@@ -130,7 +130,7 @@ func TestSummaryOptions(t *testing.T) {
 	t.Parallel()
 	for _, pass := range []bool{false, true} {
 		inner, small := steps(0), steps(0)
-		llm := langchaingo.Wrap(inner, folding(nil, small, summarize.Options{PassParams: pass}))
+		llm := langchaingo.Wrap(inner, folding(summarize.By(langchaingo.Model(small), summarize.Ask{PassParams: pass}), summarize.Options{}))
 		_, err := llm.GenerateContent(t.Context(), talked(20), llms.WithTemperature(0.5))
 		require.NoError(t, err)
 		require.Equal(t, pass, small.last().options.Temperature == 0.5)
@@ -146,7 +146,7 @@ func TestSummaryCallsNothing(t *testing.T) {
 	small := &model{answer: func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
 		return calls("call_x", "read_page", `{"page":1}`), nil
 	}}
-	answer, err := langchaingo.Wrap(inner, folding(nil, small, summarize.Options{})).GenerateContent(t.Context(), talked(20))
+	answer, err := langchaingo.Wrap(inner, folding(by(small), summarize.Options{})).GenerateContent(t.Context(), talked(20))
 	require.NoError(t, err)
 	require.Equal(t, "The linker.", answer.Choices[0].Content)
 	require.Empty(t, answer.Choices[0].ToolCalls)
@@ -164,7 +164,7 @@ func TestSummaryFails(t *testing.T) {
 			return nil, limited
 		}}
 		h := talked(12)
-		_, err := langchaingo.Wrap(inner, folding(nil, small, summarize.Options{NoFallback: true, Strict: strict})).GenerateContent(t.Context(), h)
+		_, err := langchaingo.Wrap(inner, folding(by(small), summarize.Options{NoFallback: true, Strict: strict})).GenerateContent(t.Context(), h)
 		if !strict {
 			require.NoError(t, err)
 			require.Equal(t, h, inner.last().msgs, "all is as it was")

@@ -17,15 +17,14 @@ import (
 // of files is needed to the end, and what was recalled was cleared before.
 var spared = []string{"list_files", store.RecallTool}
 
-// chains are what -chain can name beside chain files. The summarizer is nil if
-// rules write the summaries.
-var chains = map[string]func(summarizer middleware.Model) []middleware.Middleware{
-	summarizes: func(summarizer middleware.Model) []middleware.Middleware {
+// chains are what -chain can name beside chain files, by who writes the summaries.
+var chains = map[string]func(w summarize.Writer) []middleware.Middleware{
+	summarizes: func(w summarize.Writer) []middleware.Middleware {
 		return []middleware.Middleware{
 			microcompact.New(microcompact.Options{KeepRounds: 3, Batch: microcompact.Batch{Results: 8}, Protect: spared}),
 			clearing(),
 			// What is older than five rounds is folded when there are 14.
-			summarize.New(summarizer, summarize.Options{Trigger: trigger.Rounds(14), KeepRounds: 5}),
+			summarize.New(w, summarize.Options{Trigger: trigger.Rounds(14), KeepRounds: 5}),
 			fit.New(fit.Options{}),
 		}
 	},
@@ -33,15 +32,15 @@ var chains = map[string]func(summarizer middleware.Model) []middleware.Middlewar
 	"microcompact": alone(func() middleware.Middleware { return microcompact.New(microcompact.Options{}) }),
 	"trim":         alone(func() middleware.Middleware { return trim.New(trim.Options{}) }),
 	"fit":          alone(func() middleware.Middleware { return fit.New(fit.Options{}) }),
-	"none":         func(middleware.Model) []middleware.Middleware { return nil },
+	"none":         func(summarize.Writer) []middleware.Middleware { return nil },
 }
 
 // summarizes is the name of the chain that writes summaries.
 const summarizes = "default"
 
 // alone is a chain of one middleware, which writes no summaries.
-func alone(layer func() middleware.Middleware) func(middleware.Model) []middleware.Middleware {
-	return func(middleware.Model) []middleware.Middleware { return []middleware.Middleware{layer()} }
+func alone(layer func() middleware.Middleware) func(summarize.Writer) []middleware.Middleware {
+	return func(summarize.Writer) []middleware.Middleware { return []middleware.Middleware{layer()} }
 }
 
 // clearing clears old tool results.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize"
 )
 
 const defaultDir = "middleware"
@@ -90,7 +91,11 @@ func (o *options) load(summarizer middleware.Model) (middleware.Middleware, erro
 			return nil, &usageError{text: fmt.Sprintf(
 				"-summarizer %s has nothing to write: -chain %s makes no summaries", o.summarizer, o.chain)}
 		}
-		return middleware.Chain(named(summarizer)...), nil
+		w := summarize.ByRules()
+		if summarizer != nil {
+			w = summarize.By(summarizer, summarize.Ask{})
+		}
+		return middleware.Chain(named(w)...), nil
 	}
 	file, err := chainfile.Load(o.chain)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -63,7 +63,7 @@ func TestPreparedInVainIsTold(t *testing.T) {
 		for _, rewritten := range []int{1, 2, 3, 9} {
 			bg := summarize.NewBackground(t.Context(), 2)
 			var small summariser
-			mw := summarize.New(small.model, summarize.Options{Soft: trigger.Messages(10), Trigger: trigger.Messages(20), Background: bg.Go})
+			mw := summarize.New(summarize.By(small.model, summarize.Ask{}), summarize.Options{Soft: trigger.Messages(10), Trigger: trigger.Messages(20), Background: bg.Go})
 			h := history(12)
 			_, events := apply(t, mw, h[:11])
 			bg.Wait()
@@ -136,8 +136,8 @@ func TestPreparationIsTold(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				bg := summarize.NewBackground(t.Context(), 1)
 				opts := advised()
-				opts.Background, opts.Retries = bg.Go, c.retries
-				mw := summarize.New(c.model, opts)
+				opts.Background = bg.Go
+				mw := summarize.New(summarize.By(c.model, summarize.Ask{Retries: c.retries}), opts)
 				h := history(24)
 				apply(t, mw, h[:20])
 				bg.Wait()
@@ -168,7 +168,7 @@ func TestPreparationThatIsRunning(t *testing.T) {
 		}
 		opts := advised()
 		opts.Background, opts.Timeout = bg.Go, -1
-		mw := summarize.New(hangs, opts)
+		mw := summarize.New(summarize.By(hangs, summarize.Ask{}), opts)
 		h := history(24)
 		apply(t, mw, h[:20])
 		synctest.Wait()
@@ -190,7 +190,7 @@ func TestToldToItsOwn(t *testing.T) {
 	var small summariser
 	opts := advised()
 	opts.Background = bg.Go
-	mw := summarize.New(small.model, opts)
+	mw := summarize.New(summarize.By(small.model, summarize.Ask{}), opts)
 	const conversations = 70
 	for i := range conversations {
 		h := talk(fmt.Sprint("run ", i), true)
@@ -218,7 +218,7 @@ func TestStrays(t *testing.T) {
 	var small summariser
 	opts := advised()
 	opts.Background = bg.Go
-	own := summarize.New(small.model, opts)
+	own := summarize.New(summarize.By(small.model, summarize.Ask{}), opts)
 	env := middleware.Env{Clock: func() time.Time { return now }, Scope: "here"}
 	mw := middleware.With(env, own)
 	env.Scope = "there"
@@ -265,11 +265,11 @@ func TestStrayWaitsAnew(t *testing.T) {
 	opts := advised()
 	opts.Background, opts.Timeout = bg.Go, -1
 	mw := middleware.With(middleware.Env{Clock: func() time.Time { return now }}, summarize.New(
-		func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		summarize.By(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 			close(asked)
 			<-answer
 			return &middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd}, nil
-		}, opts))
+		}, summarize.Ask{}), opts))
 	one, two := talk("one", false), talk("two", false)[:5]
 	apply(t, mw, one[:20])
 	<-asked
@@ -294,7 +294,7 @@ func TestToldOnceByCallsAtOnce(t *testing.T) {
 		var small summariser
 		opts := advised()
 		opts.Background = bg.Go
-		mw := summarize.New(small.model, opts)
+		mw := summarize.New(summarize.By(small.model, summarize.Ask{}), opts)
 		h := history(24)
 		apply(t, mw, h[:20])
 		var all sync.WaitGroup
@@ -324,7 +324,7 @@ func TestEachRequestIsTold(t *testing.T) {
 		bg := summarize.NewBackground(context.Background(), 2)
 		var small summariser
 		opts := summarize.Options{Soft: trigger.Messages(10), Trigger: trigger.Messages(16), Keep: 4, Background: bg.Go}
-		mw := middleware.With(middleware.Env{Clock: func() time.Time { return now }}, summarize.New(small.model, opts))
+		mw := middleware.With(middleware.Env{Clock: func() time.Time { return now }}, summarize.New(summarize.By(small.model, summarize.Ask{}), opts))
 		talks := [][]message.Message{talk("a", true), talk("b", true), talk("c", false), talk("d", false)}
 		told := 0
 		call := func(h []message.Message) {

@@ -84,7 +84,7 @@ func folded(v *middleware.View) int {
 
 // prepare has the summary of what would be folded now made in the background.
 func (e *editor) prepare(v *middleware.View) *preparation {
-	if e.Background == nil || v.Dry() || e.Strategy.kind == custom || !e.asks() {
+	if e.Background == nil || v.Dry() || e.Strategy.kind == custom || !e.writer.asks() {
 		return nil
 	}
 	jobs := e.jobs(newSource(v), e.Strategy.divide(e.pieces(v)))

@@ -30,7 +30,7 @@ func apply(t *testing.T, mw middleware.Middleware, h []message.Message) ([]messa
 
 func TestAdvised(t *testing.T) {
 	t.Parallel()
-	mw := summarize.New(nil, advised())
+	mw := summarize.New(summarize.ByRules(), advised())
 	h := history(24)
 	told := map[middleware.EventKind][]int{}
 	for n := 2; n <= len(h); n++ {
@@ -52,7 +52,7 @@ func TestPreparedInTheBackground(t *testing.T) {
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Go
-		mw := summarize.New(small.Model(), opts)
+		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
 		h := history(24)
 
 		_, events := apply(t, mw, h[:20])
@@ -84,7 +84,7 @@ func TestPreparedAndBroughtUpToDate(t *testing.T) {
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Go
-		mw := summarize.New(small.Model(), opts)
+		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
 		h := history(32)
 		apply(t, mw, h[:20])
 		bg.Wait()
@@ -105,7 +105,7 @@ func TestPreparedForAnotherHistory(t *testing.T) {
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Go
-		mw := summarize.New(small.Model(), opts)
+		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
 		h := history(24)
 		apply(t, mw, h[:20])
 		bg.Wait()
@@ -125,7 +125,7 @@ func TestPreparationFails(t *testing.T) {
 		calls := 0
 		opts := advised()
 		opts.Background = bg.Go
-		opts.Summarizer = func(ctx context.Context, f *summarize.Fold) (string, error) {
+		mw := summarize.New(summarize.ByFunc(func(ctx context.Context, f *summarize.Fold) (string, error) {
 			calls++
 			switch {
 			case calls <= 2:
@@ -135,8 +135,7 @@ func TestPreparationFails(t *testing.T) {
 				return "", ctx.Err()
 			}
 			return "The log was read.", nil
-		}
-		mw := summarize.New(nil, opts)
+		}), opts)
 		h := history(64)
 		apply(t, mw, h[:20])
 		bg.Wait()
@@ -167,7 +166,7 @@ func TestCheckWithChain(t *testing.T) {
 	require.Equal(t, summarize.Hard, s.Urgency)
 	require.Zero(t, s.Threshold, "it does not go by tokens")
 
-	before := summarize.New(nil, summarize.Options{Trigger: trigger.Messages(20), Keep: 2})
+	before := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Messages(20), Keep: 2})
 	s, err = summarize.Check(t.Context(), &middleware.Request{Messages: h}, opts, before)
 	require.NoError(t, err)
 	require.Equal(t, summarize.None, s.Urgency, "what stands before is heeded")

@@ -38,7 +38,7 @@ func (j *job) ask(ctx context.Context, all *spent) (words string, err error) {
 			j.reject(ctx, err)
 		}
 	}()
-	if j.Summarizer != nil {
+	if j.writer.write != nil {
 		return j.askSummarizer(ctx)
 	}
 	return j.askModel(ctx, all)
@@ -88,7 +88,7 @@ func (j *job) attempt(ctx context.Context, f *Fold) (words string, err error) {
 		own, stop = context.WithTimeout(ctx, j.Timeout)
 		defer stop()
 	}
-	if words, err = j.Summarizer(own, f); err != nil && own.Err() != nil && ctx.Err() == nil {
+	if words, err = j.writer.write(own, f); err != nil && own.Err() != nil && ctx.Err() == nil {
 		err = unavailable(fmt.Errorf("no answer within %v", j.Timeout))
 	}
 	return words, notCalledOff(ctx, err)

@@ -1,6 +1,7 @@
 package summarize_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,35 +49,44 @@ func TestModeByTablePrices(t *testing.T) {
 		rounds      int
 		said        time.Time // when the newest answer came
 		suffix      bool
+		named       string // what the writer calls the model of the conversation
+		first       bool   // the conversation is named first
 	}{
-		"a model at a third of the price":    {"claude-sonnet-4-5", "claude-haiku-4-5", 120, time.Time{}, true},
-		"the same, a short conversation":     {"claude-sonnet-4-5", "claude-haiku-4-5", 20, time.Time{}, false},
-		"a model at a sixtieth":              {"claude-sonnet-4-5", "gpt-5-nano", 120, time.Time{}, false},
-		"the same model":                     {"gpt-5", "gpt-5", 40, time.Time{}, true},
-		"no other model":                     {"gpt-5", "", 40, time.Time{}, true},
-		"a model of which nothing is known":  {"gpt-5", "in-house-7", 40, time.Time{}, false},
-		"a conversation of which nothing is": {"in-house-70", "gpt-5", 40, time.Time{}, false},
-		"while the cache is warm":            {"claude-sonnet-4-5", "claude-haiku-4-5", 120, now.Add(-time.Minute), true},
-		"once the cache is cold":             {"claude-sonnet-4-5", "claude-haiku-4-5", 120, now.Add(-time.Hour), false},
+		"a model at a third of the price":      {live: "claude-sonnet-4-5", small: "claude-haiku-4-5", rounds: 120, suffix: true},
+		"the same, a short conversation":       {live: "claude-sonnet-4-5", small: "claude-haiku-4-5", rounds: 20},
+		"the same, however they are named":     {live: "claude-sonnet-4-5", small: "claude-haiku-4-5", rounds: 20, first: true},
+		"a model at a sixtieth":                {live: "claude-sonnet-4-5", small: "gpt-5-nano", rounds: 120},
+		"the same model":                       {live: "gpt-5", small: "gpt-5", rounds: 40, suffix: true},
+		"a model of which nothing is known":    {live: "gpt-5", small: "in-house-7", rounds: 40},
+		"the same, behind the conversation":    {live: "gpt-5", small: "in-house-7", rounds: 40, first: true, suffix: true},
+		"a conversation of which nothing is":   {live: "in-house-70", small: "gpt-5", rounds: 40},
+		"the same, named by the writer":        {live: "in-house-70", small: "gpt-5", rounds: 40, named: "gpt-5", suffix: true},
+		"nothing is known":                     {live: "in-house-70", rounds: 40},
+		"nothing is known, conversation first": {live: "in-house-70", rounds: 40, first: true, suffix: true},
+		"while the cache is warm":              {live: "claude-sonnet-4-5", small: "claude-haiku-4-5", rounds: 120, said: now.Add(-time.Minute), suffix: true},
+		"once the cache is cold":               {live: "claude-sonnet-4-5", small: "claude-haiku-4-5", rounds: 120, said: now.Add(-time.Hour)},
+		"cold, and nothing known of the other": {live: "claude-sonnet-4-5", rounds: 120, said: now.Add(-time.Hour), first: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := history(c.rounds)
 			h[len(h)-1].Time = c.said
 			big, small := writer(good), writer(good)
-			opts := summarize.Options{Live: big.Model(), Model: c.small}
-			mw := summarize.New(small.Model(), opts)
-			if c.small == "" {
-				mw = summarize.New(nil, opts)
+			record := summarize.By(small.Model(), summarize.Ask{Model: c.small})
+			conversation := summarize.InConversation(big.Model(), summarize.Ask{Model: c.named})
+			w := summarize.Cheaper(record, conversation)
+			if c.first {
+				w = summarize.Cheaper(conversation, record)
 			}
-			mw = middleware.With(middleware.Env{Clock: func() time.Time { return now }}, mw)
+			mw := middleware.With(middleware.Env{Clock: func() time.Time { return now }}, summarize.New(w, summarize.Options{}))
 			_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}, Model: c.live})
 			require.NoError(t, err)
 			require.Equal(t, c.suffix, len(big.Requests()) == 1, "asked in the conversation itself: %v", events)
 			require.Equal(t, !c.suffix, len(small.Requests()) == 1, "asked with a record: %v", events)
 			asked := c.small
 			if c.suffix {
-				asked = c.live
+				asked = cmp.Or(c.named, c.live)
+				require.Equal(t, asked, big.Requests()[0].Model)
 			}
 			m, _ := models.Default().Lookup(asked)
 			cost, _ := m.Price.Cost(message.Usage{Input: 1000, Output: 100})
@@ -125,7 +135,7 @@ func TestPaidIsAddedUp(t *testing.T) {
 			script = append(script, middlewaretest.Give(c.answers[len(c.answers)-1]))
 		}
 		small := middlewaretest.Script(script...)
-		_, events := fold(t, summarize.New(small.Model(), summarize.Options{Model: "claude-haiku-4-5"}), history(8))
+		_, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{}), history(8))
 		require.GreaterOrEqual(t, len(small.Requests()), 3, name)
 		var made []middleware.Event
 		want := c.answers[0].Usage
@@ -150,7 +160,7 @@ func TestPaidIsAddedUp(t *testing.T) {
 
 	// A provider that reports nothing is counted.
 	small := writers(says(good))
-	_, events := fold(t, summarize.New(small.Model(), summarize.Options{Model: "claude-haiku-4-5"}), history(8))
+	_, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{}), history(8))
 	u := usageOf(events, middleware.Summarized)
 	require.InDelta(t, tokens.Meter{}.Request(small.Requests()[0].Messages, nil), u.Input, float64(u.Input)/2)
 	require.Positive(t, u.Output)
@@ -216,7 +226,7 @@ func TestEachRejection(t *testing.T) {
 			t.Parallel()
 			h := history(8)
 			small := middlewaretest.Script(append([]middleware.Model{c.answer}, slices.Repeat([]middleware.Model{middlewaretest.Say(good)}, 3)...)...)
-			view, events := fold(t, summarize.New(small.Model(), summarize.Options{SummaryTokens: 2000}), h)
+			view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{SummaryTokens: 2000}), h)
 			require.Equal(t, []string{c.reason}, reasons(events))
 			s := summaryIn(t, view, h).Text()
 			require.Contains(t, s, good, "the next one is taken")
@@ -226,14 +236,14 @@ func TestEachRejection(t *testing.T) {
 
 			// Where nothing better comes, rules write, and without them all stays.
 			again := slices.Repeat([]middleware.Model{c.answer}, 6)
-			view, events = fold(t, summarize.New(middlewaretest.Script(again...).Model(), summarize.Options{}), h)
+			view, events = fold(t, summarize.New(summarize.By(middlewaretest.Script(again...).Model(), summarize.Ask{}), summarize.Options{}), h)
 			s = summaryIn(t, view, h).Text()
 			require.Contains(t, s, "messages compacted")
 			require.NotContains(t, s, bad)
 			require.NoError(t, message.Portable.Check(portable(view)))
 			require.Equal(t, middleware.Edited, events[len(events)-1].Kind)
 
-			view, events = fold(t, summarize.New(middlewaretest.Script(again...).Model(), summarize.Options{NoFallback: true}), h)
+			view, events = fold(t, summarize.New(summarize.By(middlewaretest.Script(again...).Model(), summarize.Ask{}), summarize.Options{NoFallback: true}), h)
 			require.NoError(t, middlewaretest.Same(h, view), "all is as it was")
 			last := events[len(events)-1]
 			require.Equal(t, middleware.Failed, last.Kind)
@@ -294,7 +304,7 @@ func TestRefusalBorders(t *testing.T) {
 	} {
 		small := writers(says(c.text))
 		h := history(8)
-		view, events := fold(t, summarize.New(small.Model(), summarize.Options{Sections: []string{}}), h)
+		view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{}), h)
 		require.Equal(t, c.refused, len(reasons(events)) > 0, "%s: %v", name, events)
 		require.Equal(t, !c.refused, strings.Contains(summaryIn(t, view, h).Text(), strings.TrimSpace(c.text)), name)
 	}
@@ -317,7 +327,7 @@ func TestStrictWithoutFallback(t *testing.T) {
 	} {
 		small := middlewaretest.Script(slices.Repeat([]middleware.Model{c.answer}, 5)...)
 		big := middlewaretest.Script(middlewaretest.Say("the answer"))
-		model := summarize.New(small.Model(), summarize.Options{NoFallback: true, Strict: true})(big.Model())
+		model := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{NoFallback: true, Strict: true})(big.Model())
 		_, err := model(t.Context(), &middleware.Request{Messages: history(8), Force: []string{"*"}}, nil)
 		require.ErrorIs(t, err, summarize.ErrNoSummary, name)
 		require.Equal(t, c.kind, middleware.KindOf(err), "%s: %v", name, err)
@@ -338,7 +348,7 @@ func TestGivesUp(t *testing.T) {
 			asked++
 			return answer(ctx, req, emit)
 		}
-		mw := summarize.New(small, summarize.Options{NoFallback: true, Trigger: trigger.Messages(10)})
+		mw := summarize.New(summarize.By(small, summarize.Ask{}), summarize.Options{NoFallback: true, Trigger: trigger.Messages(10)})
 		h := history(40)
 		rests := 0
 		for n := 12; n+1 < 42; n += 2 {
@@ -390,7 +400,7 @@ func TestRecordOfEverything(t *testing.T) {
 		r := says(text)
 		return &r, nil
 	}
-	view, events := fold(t, summarize.New(small, summarize.Options{Model: "gpt-4", Keep: 4}), h)
+	view, events := fold(t, summarize.New(summarize.By(small, summarize.Ask{Model: "gpt-4"}), summarize.Options{Keep: 4}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), good)
 	require.Greater(t, len(requests), 3)
 	require.Empty(t, reasons(events))
@@ -432,7 +442,7 @@ func TestFreshIsText(t *testing.T) {
 	h[3].Parts = append(h[3].Parts, message.ToolResult{CallID: h[3].Parts[0].(message.ToolResult).CallID, Content: message.Media{Type: "image/png", Data: "QUJD", Name: "shot.png"}})
 	small := writer(good)
 	type options struct{ Temperature float64 }
-	mw := summarize.New(small.Model(), summarize.Options{Mode: summarize.Fresh})
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{})
 	_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{
 		Messages: h, Tools: []message.ToolDef{{Name: "read_log", Parameters: `{}`}}, Params: options{0.5}, Force: []string{"*"},
 	})
@@ -455,7 +465,7 @@ func TestFreshIsText(t *testing.T) {
 	}
 
 	small = writer(good)
-	mw = summarize.New(small.Model(), summarize.Options{Mode: summarize.Fresh, Params: func(n int) any { return n }})
+	mw = summarize.New(summarize.By(small.Model(), summarize.Ask{Params: func(n int) any { return n }}), summarize.Options{})
 	fold(t, mw, h)
 	require.Positive(t, small.Requests()[0].Params, "those that were asked for")
 }
@@ -472,7 +482,7 @@ func TestSuffixGoesOnFresh(t *testing.T) {
 	} {
 		big := middlewaretest.Script(first, middlewaretest.Say(good))
 		h := history(8)
-		view, events := fold(t, summarize.New(nil, summarize.Options{Live: big.Model(), Mode: summarize.Suffix}), h)
+		view, events := fold(t, summarize.New(summarize.InConversation(big.Model(), summarize.Ask{}), summarize.Options{}), h)
 		require.Contains(t, summaryIn(t, view, h).Text(), good, "%s: %v", name, events)
 		require.Len(t, big.Requests()[1].Messages, 2, "%s: a record", name)
 	}
@@ -489,7 +499,7 @@ func TestCalledOffLeavesNoTrace(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	small := middlewaretest.Script(stops, middlewaretest.Say(good))
-	mw := summarize.New(small.Model(), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{})
 	h := history(8)
 	req := &middleware.Request{Messages: h, Force: []string{"*"}}
 	_, _, err := middleware.Apply(ctx, mw, req)
@@ -511,7 +521,7 @@ func TestSummariserBehindItself(t *testing.T) {
 	live := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		return wrapped(ctx, req, emit)
 	}
-	wrapped = summarize.New(nil, summarize.Options{Live: live, Mode: summarize.Suffix, Trigger: trigger.Messages(10)})(big.Model())
+	wrapped = summarize.New(summarize.InConversation(live, summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(10)})(big.Model())
 	_, err := wrapped(t.Context(), &middleware.Request{Messages: history(8)}, nil)
 	require.NoError(t, err)
 	require.Len(t, big.Requests(), 2, "one summary, one answer")
@@ -531,7 +541,7 @@ func TestUsageOfSummariesAnchorsNothing(t *testing.T) {
 		}, middleware.Options{})
 		answer := says("An answer.")
 		answer.Usage = message.Usage{Input: 1200, Output: 10}
-		model := middleware.Chain(summarize.New(writers(absurd).Model(), summarize.Options{Trigger: trigger.Messages(16), KeepRounds: 2}), look)(writers(answer).Model())
+		model := middleware.Chain(summarize.New(summarize.By(writers(absurd).Model(), summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(16), KeepRounds: 2}), look)(writers(answer).Model())
 		h := history(12)
 		for _, n := range []int{12, 18, 20, 22} {
 			_, err := model(t.Context(), &middleware.Request{Messages: h[:n]}, nil)

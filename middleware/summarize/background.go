@@ -2,6 +2,7 @@ package summarize
 
 import (
 	"context"
+	"fmt"
 	"sync"
 )
 
@@ -10,17 +11,20 @@ import (
 //
 //	bg := summarize.NewBackground(ctx, 4)
 //	defer bg.Wait()
-//	summarize.New(small, summarize.Options{Soft: soft, Background: bg.Go})
+//	summarize.New(summarize.By(by, summarize.Ask{}), summarize.Options{Soft: soft, Background: bg.Go})
 type Background struct {
 	ctx    context.Context //nolint:containedctx // tasks outlive the calls that begin them, and end with this
 	places chan struct{}
 	tasks  sync.WaitGroup
 }
 
-// NewBackground returns one for at most so many tasks at a time, 1 at least. All
-// of them are called off when ctx is done.
+// NewBackground returns one for at most so many tasks at a time. All of them are
+// called off when ctx is done. It panics with "summarize: …" if most is less than 1.
 func NewBackground(ctx context.Context, most int) *Background {
-	return &Background{ctx: ctx, places: make(chan struct{}, max(1, most))}
+	if most < 1 {
+		panic(fmt.Sprintf("summarize: NewBackground is for %d tasks at a time, want 1 or more", most))
+	}
+	return &Background{ctx: ctx, places: make(chan struct{}, most)}
 }
 
 // Go runs the task in a goroutine of its own. It returns false, and does not run

@@ -30,8 +30,8 @@ func TestChunksFailTogether(t *testing.T) {
 			return "", ctx.Err()
 		}
 		h := []message.Message{message.User("Why?"), said(filler + "the first"), said(filler + "the second"), said(filler + "the third"), message.User("And now?")}
-		mw := summarize.New(nil, summarize.Options{
-			Keep: 1, Strategy: summarize.Chunks(1), Summarizer: s, Parallel: 3, NoFallback: true, Timeout: -1,
+		mw := summarize.New(summarize.ByFunc(s), summarize.Options{
+			Keep: 1, Strategy: summarize.Chunks(1), Parallel: 3, NoFallback: true, Timeout: -1,
 		})
 		view, events := fold(t, mw, h)
 		require.Len(t, view, len(h), "nothing is folded")
@@ -58,7 +58,7 @@ func TestChunksAreToldInOrder(t *testing.T) {
 			return "It was read.", nil
 		}
 		h := []message.Message{message.User("Why?"), said(filler + "the first"), said(filler + filler + "the second"), message.User("And now?")}
-		mw := summarize.New(nil, summarize.Options{Keep: 1, Strategy: summarize.Chunks(1), Summarizer: s, Parallel: 2, Timeout: -1})
+		mw := summarize.New(summarize.ByFunc(s), summarize.Options{Keep: 1, Strategy: summarize.Chunks(1), Parallel: 2, Timeout: -1})
 		_, events := fold(t, mw, h)
 		told := kinds(events)
 		begun := slices.Index(told[1:], middleware.Summarizing) + 1
@@ -99,7 +99,7 @@ func TestPreparedUnderAnotherHandle(t *testing.T) {
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Go
-		mw := middleware.With(middleware.Env{Archive: archive}, summarize.New(small.Model(), opts))
+		mw := middleware.With(middleware.Env{Archive: archive}, summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts))
 		h := history(24)
 		apply(t, mw, h[:20])
 		bg.Wait()

@@ -41,7 +41,6 @@ func TestConformance(t *testing.T) {
 		"the last alone, strict":    {Trigger: low, Keep: 2, Strategy: summarize.OnlyLast(3), Strict: true},
 		"the youngest, in Chinese":  {Trigger: low, Keep: 2, Strategy: summarize.Since(time.Unix(0, 0)), Language: summarize.Chinese},
 		"in chunks, another header": {Trigger: low, Keep: 2, Strategy: summarize.Chunks(4), Header: "What was:"},
-		"by rules":                  {Trigger: low, Keep: 2, Strategy: summarize.Rules()},
 		"not on each call":          {Trigger: low, Keep: 2, MinCalls: 3},
 		"custom": {Trigger: low, Keep: 2, Strategy: summarize.Custom(func(_ context.Context, f *summarize.Fold) ([]message.Message, error) {
 			return []message.Message{message.User(fmt.Sprintf("%d messages were here.", len(f.Messages)))}, nil
@@ -50,8 +49,7 @@ func TestConformance(t *testing.T) {
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			opts.Summarizer = brief
-			middlewaretest.Test(t, func() middleware.Middleware { return summarize.New(nil, opts) })
+			middlewaretest.Test(t, func() middleware.Middleware { return summarize.New(summarize.ByFunc(brief), opts) })
 		})
 	}
 }
@@ -66,19 +64,22 @@ func TestConformanceOfBadSummarizers(t *testing.T) {
 	endless := func(_ context.Context, f *summarize.Fold) (string, error) {
 		return strings.Repeat("words ", 10*f.Tokens), nil
 	}
-	for name, opts := range map[string]summarize.Options{
+	for name, c := range map[string]struct {
+		w    summarize.Writer
+		opts summarize.Options
+	}{
 		"nobody":                    {},
-		"failing":                   {Summarizer: failing},
-		"endless":                   {Summarizer: endless},
-		"failing, in chunks":        {Summarizer: failing, Strategy: summarize.Chunks(4)},
-		"panicked, in chunks":       {Summarizer: panicked, Strategy: summarize.Chunks(4)},
-		"silent, without fallback":  {Summarizer: silent, NoFallback: true},
-		"failing, without fallback": {Summarizer: failing, NoFallback: true},
+		"failing":                   {w: summarize.ByFunc(failing)},
+		"endless":                   {w: summarize.ByFunc(endless)},
+		"failing, in chunks":        {summarize.ByFunc(failing), summarize.Options{Strategy: summarize.Chunks(4)}},
+		"panicked, in chunks":       {summarize.ByFunc(panicked), summarize.Options{Strategy: summarize.Chunks(4)}},
+		"silent, without fallback":  {summarize.ByFunc(silent), summarize.Options{NoFallback: true}},
+		"failing, without fallback": {summarize.ByFunc(failing), summarize.Options{NoFallback: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			opts.Trigger, opts.Keep = trigger.Tokens(500), 2
-			middlewaretest.Test(t, func() middleware.Middleware { return summarize.New(nil, opts) })
+			c.opts.Trigger, c.opts.Keep = trigger.Tokens(500), 2
+			middlewaretest.Test(t, func() middleware.Middleware { return summarize.New(c.w, c.opts) })
 		})
 	}
 }

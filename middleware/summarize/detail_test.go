@@ -1,6 +1,7 @@
 package summarize_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,16 +20,22 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// Rules are rules: a model that there is besides is not asked.
+// Rules are rules: nobody is asked, whatever the strategy, and the zero Writer is
+// that of rules.
 func TestRulesAskNobody(t *testing.T) {
 	t.Parallel()
-	small, live := writer(good), writer(good)
 	h := history(8)
-	view, events := fold(t, summarize.New(small.Model(), summarize.Options{Live: live.Model(), Strategy: summarize.Rules()}), h)
-	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
-	require.Empty(t, small.Requests())
-	require.Empty(t, live.Requests())
-	require.NotContains(t, kinds(events), middleware.Attempted)
+	for _, s := range []summarize.Strategy{summarize.Whole(), summarize.Structured(), summarize.Facts(summarize.Concept{Keyword: "cache"})} {
+		var first string
+		for _, w := range []summarize.Writer{summarize.ByRules(), {}} {
+			view, events := fold(t, summarize.New(w, summarize.Options{Strategy: s, NoFallback: true}), h)
+			text := summaryIn(t, view, h).Text()
+			require.Contains(t, text, "messages compacted", s)
+			require.NotContains(t, kinds(events), middleware.Attempted, s)
+			first = cmp.Or(first, text)
+			require.Equal(t, first, text, s)
+		}
+	}
 }
 
 // Of a very short summary no headings are wanted: they would leave no room.
@@ -37,7 +44,7 @@ func TestShortSummaryWithoutHeadings(t *testing.T) {
 	h := history(8)
 	for most, taken := range map[int]bool{199: true, 200: false} {
 		small := writer("All is well.")
-		view, _ := fold(t, summarize.New(small.Model(), summarize.Options{SummaryTokens: most}), h)
+		view, _ := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{SummaryTokens: most}), h)
 		require.Equal(t, taken, strings.Contains(summaryIn(t, view, h).Text(), "All is well."), "%d tokens", most)
 		asked := small.Requests()[0].Messages
 		require.Equal(t, !taken, strings.Contains(asked[len(asked)-1].Text(), "## Key objectives"), "%d tokens", most)
@@ -66,11 +73,11 @@ func TestSuffixIsNotPossible(t *testing.T) {
 	} {
 		for _, own := range []bool{false, true} {
 			live := writer(good)
-			var model middleware.Model
+			w := summarize.InConversation(live.Model(), summarize.Ask{})
 			if own {
-				model = live.Model()
+				w = summarize.Cheaper(w, summarize.By(live.Model(), summarize.Ask{}))
 			}
-			mw := summarize.New(model, summarize.Options{Live: live.Model(), Mode: summarize.Suffix, Strategy: c.strategy})
+			mw := summarize.New(w, summarize.Options{Strategy: c.strategy})
 			_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}, Model: "in-house", Budget: c.budget})
 			require.NoError(t, err)
 			for _, req := range live.Requests() {
@@ -107,14 +114,13 @@ func TestFlushedLater(t *testing.T) {
 	t.Parallel()
 	h := history(8)
 	failing, flushed := true, 0
-	mw := summarize.New(nil, summarize.Options{
+	mw := summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
+		if failing {
+			return "", errors.New("not now")
+		}
+		return "All is well.", nil
+	}), summarize.Options{
 		NoFallback: true,
-		Summarizer: func(context.Context, *summarize.Fold) (string, error) {
-			if failing {
-				return "", errors.New("not now")
-			}
-			return "All is well.", nil
-		},
 		Flush: func(_ context.Context, folded []message.Message) (int, error) {
 			if failing {
 				return 0, errors.New("the disk is full")
@@ -136,7 +142,7 @@ func TestFlushedLater(t *testing.T) {
 func TestDryRunsFlushNothing(t *testing.T) {
 	t.Parallel()
 	flushed := 0
-	mw := summarize.New(nil, summarize.Options{Flush: func(_ context.Context, folded []message.Message) (int, error) {
+	mw := summarize.New(summarize.ByRules(), summarize.Options{Flush: func(_ context.Context, folded []message.Message) (int, error) {
 		flushed += len(folded)
 		return len(folded), nil
 	}})
@@ -164,7 +170,7 @@ func TestPreparedFlushesWhenUsed(t *testing.T) {
 		return len(folded), nil
 	}
 	small := writer(good)
-	mw := summarize.New(small.Model(), opts)
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
 	h := history(24)
 	apply(t, mw, h[:20])
 	bg.Wait()
@@ -186,7 +192,7 @@ func said(text string) message.Message { return message.Assistant(message.Text{T
 func TestChunksOnce(t *testing.T) {
 	t.Parallel()
 	small := writer("It was read.")
-	mw := summarize.New(small.Model(), summarize.Options{Strategy: summarize.Chunks(3), Keep: 2, Sections: []string{}})
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{Strategy: summarize.Chunks(3), Keep: 2})
 	h := []message.Message{message.User("Why?")}
 	for range 6 {
 		h = append(h, said(filler))
@@ -206,7 +212,7 @@ func TestChunksOnce(t *testing.T) {
 // question before it gives way to it.
 func TestOneSummaryBehindAQuestion(t *testing.T) {
 	t.Parallel()
-	mw := summarize.New(writer("It was read.").Model(), summarize.Options{KeepTokens: 800, Sections: []string{}})
+	mw := summarize.New(summarize.By(writer("It was read.").Model(), summarize.Ask{Sections: []string{}}), summarize.Options{KeepTokens: 800})
 	h := []message.Message{message.User("Why?"), said(filler), message.User("Look: " + strings.Repeat(filler, 4)), said(filler + filler), said("Done.")}
 	view, _ := fold(t, mw, h)
 	require.Equal(t, []bool{true, true, false, true}, stays(view, h), "the last question stays before the summary")
@@ -227,7 +233,7 @@ func stays(view, h []message.Message) (out []bool) {
 func TestDryRunUnderAnotherSystemMessage(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
-	mw := summarize.New(small.Model(), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{})
 	h := history(8)
 	_, err := middleware.Draft(t.Context(), mw, forced(h))
 	require.NoError(t, err)
@@ -242,12 +248,12 @@ func TestEarlierKeepsItsRoom(t *testing.T) {
 	t.Parallel()
 	words := strings.Repeat("Much was found out about the build. ", 40)
 	var room []int
-	mw := summarize.New(nil, summarize.Options{Keep: 2, Summarizer: func(_ context.Context, f *summarize.Fold) (string, error) {
+	mw := summarize.New(summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 		for _, e := range f.Earlier {
 			room = append(room, f.Tokens-f.Count(e))
 		}
 		return words, nil
-	}})
+	}), summarize.Options{Keep: 2})
 	h := []message.Message{message.User("Why?"), said(strings.Repeat(filler, 4)), said(strings.Repeat(filler, 4)), message.User("And?"), said("Well.")}
 	fold(t, mw, h)
 	h = append(h, said(filler[:len(filler)/2]), said("So."), said("Then."))
@@ -263,7 +269,7 @@ func TestEarlierKeepsItsRoom(t *testing.T) {
 func TestHandleOfItsOwn(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
-	mw := summarize.New(small.Model(), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{})
 	archive := store.NewMemory(0)
 	h := history(8)
 	view, _ := fold(t, middleware.With(middleware.Env{Scope: "a"}, mw), h)
@@ -279,7 +285,7 @@ func TestHandleOfItsOwn(t *testing.T) {
 // advised once more.
 func TestAdvisedAgain(t *testing.T) {
 	t.Parallel()
-	mw := summarize.New(nil, advised())
+	mw := summarize.New(summarize.ByRules(), advised())
 	h := history(24)
 	_, events := apply(t, mw, h[:24])
 	require.Equal(t, []middleware.EventKind{middleware.Advised}, kinds(events))

@@ -2,13 +2,14 @@
 // goes on in a short one. What the model sees changes; the caller's history does
 // not.
 //
-//	summarize.New(small, summarize.Options{Trigger: trigger.Fraction(0.85)})
+//	summarize.New(summarize.By(small, summarize.Ask{Model: "gpt-4.1-mini"}), summarize.Options{})
+//	summarize.New(summarize.ByRules(), summarize.Options{})
 //
-// The model given to [New] writes the summary; without one, rules do, which cost
-// nothing and lose more. System messages, the first and the last message of the
-// user, pinned messages, calls that are not answered yet and the newest messages
-// ([Options.Keep] and its like) stay as they are. Nothing is cut through: a call
-// and its results go together.
+// A [Writer] says who writes the summary: a model, or rules, which cost nothing and
+// lose more. [Options] say when it is folded, what stays, and what the rest becomes.
+// System messages, the first and the last message of the user, pinned messages,
+// calls that are not answered yet and the newest messages ([Options.Keep] and its
+// like) stay as they are. Nothing is cut through: a call and its results go together.
 //
 // # What stands there then
 //
@@ -48,9 +49,9 @@
 // at once. What a dry run asks for, its draft tells; observers hear of it as well once
 // the summary is used. What is told in a call that nobody observes, nobody hears.
 //
-// In [Suffix] mode the model of the conversation is asked in the conversation
-// itself, whose beginning its provider has in the cache; in [Fresh] mode any model
-// is given a record. With prices known, the cheaper one is chosen.
+// [InConversation] asks the model of the conversation in the conversation itself,
+// whose beginning its provider has in the cache ("suffix mode" in the events); [By]
+// gives any model a record ("fresh mode"). [Cheaper] chooses by prices.
 //
 // # Before it is needed
 //

@@ -34,7 +34,7 @@ func Example() {
 			Stop: middleware.StopEnd,
 		}, nil
 	}
-	chain := summarize.New(small, summarize.Options{Trigger: trigger.Tokens(500), Keep: 2})
+	chain := summarize.New(summarize.By(small, summarize.Ask{}), summarize.Options{Trigger: trigger.Tokens(500), Keep: 2})
 	sent, events, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
 	if err != nil {
 		log.Fatal(err)
@@ -64,7 +64,7 @@ func Example() {
 
 // Without a model, rules write the summary.
 func ExampleNew_rules() {
-	chain := summarize.New(nil, summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, LedgerTokens: -1})
+	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, LedgerTokens: -1})
 	sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
 	if err != nil {
 		log.Fatal(err)
@@ -89,7 +89,7 @@ func ExampleCustom() {
 		}
 		return kept, nil
 	}
-	chain := summarize.New(nil, summarize.Options{Trigger: trigger.Tokens(500), Keep: 1, Strategy: summarize.Custom(important)})
+	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 1, Strategy: summarize.Custom(important)})
 	sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
 	if err != nil {
 		log.Fatal(err)
@@ -104,10 +104,56 @@ func ExampleCustom() {
 	// user What is left to do?
 }
 
+// Two models may write: a cheap one, which is given a record, and that of the
+// conversation, which has most of it in its cache. The prices decide.
+func ExampleCheaper() {
+	asked := func(name string) middleware.Model {
+		return func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			fmt.Println(name, "is sent", len(req.Messages), "messages")
+			return &middleware.Response{Message: message.Assistant(message.Text{Text: "They want a server in Rust; axum fits."}), Stop: middleware.StopEnd}, nil
+		}
+	}
+	inAFewWords := []string{} // no headings
+	w := summarize.Cheaper(
+		summarize.By(asked("the small model"), summarize.Ask{Model: "gpt-4.1-mini", Sections: inAFewWords}),
+		summarize.InConversation(asked("the model of the conversation"), summarize.Ask{Sections: inAFewWords}),
+	)
+	for _, model := range []string{"gpt-4.1", "gpt-4.1-nano"} {
+		chain := summarize.New(w, summarize.Options{Trigger: trigger.Tokens(500), Keep: 2})
+		if _, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support(), Model: model}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// the small model is sent 2 messages
+	// the model of the conversation is sent 12 messages
+}
+
+// A function of the caller writes the words; the facts beside them are collected all
+// the same.
+func ExampleByFunc() {
+	write := func(_ context.Context, f *summarize.Fold) (string, error) {
+		return fmt.Sprintf("%d messages were about servers.", len(f.Messages)), nil
+	}
+	chain := summarize.New(summarize.ByFunc(write), summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, Header: "[Record]"})
+	sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sent.Messages[2].Text())
+	// Output:
+	// [Record]
+	// 8 messages were about servers.
+	// [Facts recorded by code]
+	// What the user forbade, or permitted again (verbatim, the newest last):
+	// - Never open port 22, please.
+	// (8 messages compacted: 4 of the user, 4 of the assistant)
+}
+
 // A fold is made at a logical step, whatever the trigger says, and looked at before
 // it is kept.
 func ExampleOptions_force() {
-	chain := summarize.New(nil, summarize.Options{Keep: 2})
+	chain := summarize.New(summarize.ByRules(), summarize.Options{Keep: 2})
 	req := &middleware.Request{Messages: support(), Force: []string{summarize.Name}}
 	draft, err := middleware.Draft(context.Background(), chain, req)
 	if err != nil {
@@ -153,7 +199,7 @@ func ExampleFlushTo() {
 		}
 		return found, nil
 	}
-	chain := summarize.New(nil, summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, Flush: summarize.FlushTo(shelf{}, rules)})
+	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, Flush: summarize.FlushTo(shelf{}, rules)})
 	if _, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()}); err != nil {
 		log.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestFoldTearsNoCalls(t *testing.T) {
 			for name, s := range map[string]summarize.Strategy{
 				"whole": summarize.Whole(), "chunks": summarize.Chunks(3), "last": summarize.OnlyLast(3), "by system": summarize.WholeBySystem(),
 			} {
-				view, _ := fold(t, summarize.New(nil, summarize.Options{Keep: keep, Strategy: s}), h)
+				view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: keep, Strategy: s}), h)
 				require.NoError(t, message.Check(view), "%s, %d parallel calls, %d kept", name, parallel, keep)
 			}
 		}
@@ -49,9 +49,9 @@ func TestFoldNeverInflates(t *testing.T) {
 		for rounds := 1; rounds < 8; rounds++ {
 			h := middlewaretest.ReAct{Rounds: rounds, Result: result, Answered: true}.Messages()
 			for _, mw := range []middleware.Middleware{
-				summarize.New(nil, summarize.Options{Keep: -1}),
-				summarize.New(talkative.Model(), summarize.Options{Keep: -1}),
-				summarize.New(nil, summarize.Options{Keep: -1, Strategy: summarize.Chunks(2)}),
+				summarize.New(summarize.ByRules(), summarize.Options{Keep: -1}),
+				summarize.New(summarize.By(talkative.Model(), summarize.Ask{}), summarize.Options{Keep: -1}),
+				summarize.New(summarize.ByRules(), summarize.Options{Keep: -1, Strategy: summarize.Chunks(2)}),
 			} {
 				view, events := fold(t, mw, h)
 				before, after := tokens.Meter{}.Request(h, nil), tokens.Meter{}.Request(view, nil)
@@ -80,7 +80,7 @@ func TestNothingToFold(t *testing.T) {
 		"one round":   history(1),
 		"open calls":  history(1)[:3],
 	} {
-		mw := summarize.New(never, summarize.Options{})
+		mw := summarize.New(summarize.By(never, summarize.Ask{}), summarize.Options{})
 		for range 3 {
 			view, events := fold(t, mw, h)
 			require.NoError(t, middlewaretest.Same(h, view), name)
@@ -93,7 +93,7 @@ func TestNothingToFold(t *testing.T) {
 func TestOverheadIsNoReasonToFold(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
-	mw := summarize.New(small.Model(), summarize.Options{Trigger: trigger.Tokens(2000)})
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Trigger: trigger.Tokens(2000)})
 	h := append([]message.Message{message.System(strings.Repeat("Heed the rules of the house. ", 600))}, history(30)[1:]...)
 	for n := 12; n < len(h); n += 2 {
 		apply(t, mw, h[:n])
@@ -105,7 +105,7 @@ func TestOverheadIsNoReasonToFold(t *testing.T) {
 func TestOneFoldIsEnough(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
-	mw := summarize.New(small.Model(), summarize.Options{Trigger: trigger.Tokens(6000), KeepTokens: 1000})
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Trigger: trigger.Tokens(6000), KeepTokens: 1000})
 	h := history(40)
 	folds := 0
 	for n := 3; n < len(h); n += 2 {
@@ -139,7 +139,7 @@ func TestHugeMessageIsFolded(t *testing.T) {
 		answer := says(good)
 		return &answer, nil
 	}
-	mw := summarize.New(model, summarize.Options{Model: "gpt-4", Parallel: 1})
+	mw := summarize.New(summarize.By(model, summarize.Ask{Model: "gpt-4"}), summarize.Options{Parallel: 1})
 	view, _ := fold(t, mw, h)
 	require.Contains(t, summaryIn(t, view, h).Text(), good)
 	for i := range 8000 {
@@ -154,9 +154,9 @@ func TestTaskStays(t *testing.T) {
 	t.Parallel()
 	h := work(400)
 	for name, mw := range map[string]middleware.Middleware{
-		"by a model":        summarize.New(writer(good).Model(), summarize.Options{}),
-		"by rules":          summarize.New(nil, summarize.Options{}),
-		"of the last alone": summarize.New(nil, summarize.Options{Strategy: summarize.OnlyLast(1)}),
+		"by a model":        summarize.New(summarize.By(writer(good).Model(), summarize.Ask{}), summarize.Options{}),
+		"by rules":          summarize.New(summarize.ByRules(), summarize.Options{}),
+		"of the last alone": summarize.New(summarize.ByRules(), summarize.Options{Strategy: summarize.OnlyLast(1)}),
 	} {
 		for n := 100; n <= len(h); n += 100 {
 			view, _ := fold(t, mw, h[:n])
@@ -188,7 +188,7 @@ func TestMessagesThatComeMeanwhile(t *testing.T) {
 		answer := says(good)
 		return &answer, nil
 	}
-	mw := summarize.New(slow, summarize.Options{Keep: 4})
+	mw := summarize.New(summarize.By(slow, summarize.Ask{}), summarize.Options{Keep: 4})
 	done := make(chan error)
 	go func() {
 		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h[:16], Force: []string{"*"}})
@@ -212,7 +212,7 @@ func TestNothingSealedIsSent(t *testing.T) {
 	h[2].Parts = append([]message.Part{message.Thinking{Text: "hm", Signature: "SEAL"}}, h[2].Parts...)
 	h[4].Parts = append(h[4].Parts, message.Opaque{Kind: "compaction", Data: "SEAL"})
 	small := writer(good)
-	view, _ := fold(t, summarize.New(small.Model(), summarize.Options{}), h)
+	view, _ := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{}), h)
 	for _, req := range small.Requests() {
 		require.NotContains(t, fmt.Sprint(req.Messages), "SEAL")
 		require.Empty(t, req.Tools)

@@ -39,7 +39,7 @@ func TestSingleFlight(t *testing.T) {
 				told.Add(1)
 			}
 		})
-		mw := middleware.Chain(observe, summarize.New(slow, summarize.Options{Timeout: -1}))
+		mw := middleware.Chain(observe, summarize.New(summarize.By(slow, summarize.Ask{}), summarize.Options{Timeout: -1}))
 		h := history(8)
 		views := make([][]message.Message, 50)
 		var all sync.WaitGroup
@@ -78,7 +78,7 @@ func TestTakeOver(t *testing.T) {
 			}
 			return &middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd}, nil
 		}
-		mw := summarize.New(slow, summarize.Options{})
+		mw := summarize.New(summarize.By(slow, summarize.Ask{}), summarize.Options{})
 		h := history(8)
 		call := func(patience time.Duration) (*middleware.Request, error) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -118,11 +118,10 @@ func TestWaitsForPreparation(t *testing.T) {
 		bg := summarize.NewBackground(t.Context(), 1)
 		opts := advised()
 		opts.Background = bg.Go
-		opts.Summarizer = func(context.Context, *summarize.Fold) (string, error) {
+		mw := summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
 			<-gate
 			return "", errors.New("not now")
-		}
-		mw := summarize.New(nil, opts)
+		}), opts)
 		h := history(24)[:20]
 		_, events := apply(t, mw, h)
 		require.Equal(t, []middleware.EventKind{middleware.Advised}, kinds(events))
@@ -146,7 +145,7 @@ func TestTakesOverFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
 		gate := make(chan struct{})
-		mw := summarize.New(nil, summarize.Options{Strategy: summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) {
+		mw := summarize.New(summarize.ByRules(), summarize.Options{Strategy: summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) {
 			if asked.Add(1) == 1 {
 				<-gate
 				panic("a bug")

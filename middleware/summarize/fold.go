@@ -1,20 +1,12 @@
 package summarize
 
 import (
-	"context"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
 )
-
-// Summarizer writes the words of a summary. A text that is blank, a refusal, an
-// error text or a tool call, holds a summary of this package, or has more than
-// [Fold.Tokens], is not taken: then it is called once more, and told why. An error
-// is a failed attempt, and so is a panic, behind which it is not called again. It must be safe for concurrent use, and stop when ctx is
-// done.
-type Summarizer func(ctx context.Context, f *Fold) (string, error)
 
 // Fold is what one summary is to be made of. All that it refers to is read-only.
 type Fold struct {

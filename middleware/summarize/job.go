@@ -248,7 +248,7 @@ func (j *job) write(ctx context.Context, all *spent) (p *product, how string, er
 		return j.custom(ctx)
 	}
 	ledger := j.facts()
-	if j.asks() && !j.empty() {
+	if j.writer.asks() && !j.empty() {
 		p, err := j.words(ctx, ledger, all)
 		switch {
 		case err == nil:
@@ -287,11 +287,6 @@ func (j *job) words(ctx context.Context, ledger string, all *spent) (*product, e
 		j.reject(ctx, err)
 	}
 	return p, err
-}
-
-// asks reports whether somebody is asked for words.
-func (e *editor) asks() bool {
-	return e.Strategy.kind != rules && (e.Summarizer != nil || e.model != nil || e.Live != nil)
 }
 
 // empty reports whether there is nothing that words could be about.

@@ -60,10 +60,12 @@ func TestTenFolds(t *testing.T) {
 	endless := func(_ context.Context, f *summarize.Fold) (string, error) {
 		return strings.Repeat("more ", 10*f.Tokens), nil
 	}
-	for name, s := range map[string]summarize.Summarizer{"well": updated, "by rules": nil, "endless": endless} {
+	for name, w := range map[string]summarize.Writer{
+		"well": summarize.ByFunc(updated), "by rules": summarize.ByRules(), "endless": summarize.ByFunc(endless),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			mw := summarize.New(nil, summarize.Options{Summarizer: s, SummaryTokens: 800})
+			mw := summarize.New(w, summarize.Options{SummaryTokens: 800})
 			h := work(2000)
 			folds, first := 0, []string(nil)
 			for n := 200; n <= len(h); n += 200 {
@@ -120,7 +122,7 @@ func requireCounts(t *testing.T, summary message.Message, h, view []message.Mess
 func TestHundredCalls(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
-	mw := summarize.New(small.Model(), summarize.Options{Trigger: trigger.Messages(300)})
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(300)})
 	h := work(520)
 	var before []message.Message
 	for n := 300; n <= 500; n += 2 {
@@ -143,7 +145,7 @@ func TestFactsStayInSmallFolds(t *testing.T) {
 	}
 	h := append(work(3), message.User(rules.String()))
 	h = append(h, work(120)[4:]...)
-	mw := summarize.New(nil, summarize.Options{Summarizer: func(context.Context, *summarize.Fold) (string, error) { return "Files were edited.", nil }})
+	mw := summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) { return "Files were edited.", nil }), summarize.Options{})
 	folds := 0
 	for n := 80; n <= len(h); n += 4 {
 		view, events := fold(t, mw, h[:n])
@@ -166,7 +168,7 @@ func TestRulesKeepToSummaryTokens(t *testing.T) {
 	h := work(120)
 	for _, lang := range []summarize.Language{summarize.English, summarize.Chinese} {
 		for _, most := range []int{1, 5, 20, 40, 60, 200} {
-			mw := middleware.With(middleware.Env{Counter: count}, summarize.New(nil, summarize.Options{SummaryTokens: most, LedgerTokens: -1, Language: lang}))
+			mw := middleware.With(middleware.Env{Counter: count}, summarize.New(summarize.ByRules(), summarize.Options{SummaryTokens: most, LedgerTokens: -1, Language: lang}))
 			view, _ := fold(t, mw, h)
 			_, words, _ := strings.Cut(summaryIn(t, view, h).Parts[0].(message.Text).Text, "\n")
 			require.LessOrEqual(t, count.Count(words), most, "%s: %q", lang, words)

@@ -10,36 +10,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/scribe"
+	"github.com/laconic-go/laconic/models"
 )
-
-// Mode says how a model is asked for a summary.
-type Mode int
-
-// The modes.
-const (
-	// Auto is Suffix if that is possible and costs less, which it mostly does as long
-	// as the cache is warm: it counts as cold once the newest answer is older, by its
-	// Time, than the table says that the provider keeps a prefix. With prices unknown
-	// it is Suffix if New was given no model and the cache is warm.
-	Auto Mode = iota
-
-	// Suffix asks [Options.Live] in the live conversation, by one more message at
-	// its end, so that the provider's prompt cache holds the rest. Where that is not
-	// possible, it is as Fresh: where a summary is wanted of a part alone, or the
-	// conversation has no room for the message. Call options that belong to the cached
-	// prefix, as of thinking, have to be given by [Options.PassParams] or
-	// [Options.Params].
-	Suffix
-
-	// Fresh gives a model a record of the messages as data, with tools and media as
-	// text.
-	Fresh
-)
-
-// String returns the mode in lower case.
-func (m Mode) String() string {
-	return [...]string{"auto", "suffix", "fresh"}[min(max(m, Auto), Fresh)]
-}
 
 // fewTokens are so few that headings would leave no room for words.
 const fewTokens = 200
@@ -67,49 +39,76 @@ func wordsIn(s *scribe.Summary) string {
 	return s.Text
 }
 
-// brief says what is wanted of the model.
+// brief says what is wanted of the models.
 func (j *job) brief(ctx context.Context) scribe.Brief {
 	f := j.fold
 	v := f.View
+	req := v.Request()
 	b := scribe.Brief{
-		Folded:      f.Messages,
-		Earlier:     strings.Join(f.Earlier, "\n\n"),
-		Focus:       f.Question,
-		Mode:        scribe.Mode(j.Mode),
-		Task:        j.Task,
-		Sections:    j.Sections,
-		Markers:     j.markers(),
-		MaxTokens:   f.Tokens,
-		Retries:     j.Retries,
-		Parallel:    j.Parallel,
-		Timeout:     j.Timeout,
-		Params:      j.Params,
-		PassOptions: j.PassParams,
-		Meter:       v.Meter(),
-		Report:      func(a scribe.Attempt) { j.attempted(ctx, a) },
+		Folded:    f.Messages,
+		Earlier:   strings.Join(f.Earlier, "\n\n"),
+		Live:      &middleware.Request{Messages: v.Messages(), Tools: req.Tools, Model: req.Model, Params: req.Params},
+		Focus:     f.Question,
+		Markers:   j.markers(),
+		MaxTokens: f.Tokens,
+		Parallel:  j.Parallel,
+		Timeout:   j.Timeout,
+		Meter:     v.Meter(),
+		Report:    func(a scribe.Attempt) { j.attempted(ctx, a) },
 	}
 	if f.Language == Chinese {
 		b.Language = scribe.Chinese
 	}
-	switch {
-	case j.Strategy.kind == structured:
-		b.Form, b.Sections = scribe.Structured, nil
-	case b.Sections == nil && f.Tokens < fewTokens:
-		b.Sections = []string{}
+	if j.Strategy.kind == structured {
+		b.Form = scribe.Structured
 	}
-	b.Writer = scribe.Author{Model: j.model, Name: j.Model}
-	b.Writer.Known, _ = v.Lookup(j.Model)
-	req := v.Request()
-	b.Live = &middleware.Request{Messages: v.Messages(), Tools: req.Tools, Model: req.Model, Params: req.Params}
-	b.Main = scribe.Author{Model: j.Live, Name: req.Model, Known: v.Model()}
-	if budget, ok := v.Budget(); ok {
-		b.Main.Window = budget.Window
+	w := j.writer
+	if w.record != nil {
+		b.Writer = j.author(w.record)
 	}
-	b.Cold = cold(v)
+	if w.live != nil {
+		b.Main = j.live(w.live)
+		b.Cold = cold(v, b.Main.Known)
+	}
+	if w.first {
+		b.Prefer = scribe.Suffix
+	}
 	if !j.alone() {
-		b.Mode = scribe.Fresh
+		if w.record == nil {
+			b.Writer = b.Main
+		}
+		b.Main = scribe.Author{}
 	}
 	return b
+}
+
+// author says how a model is asked.
+func (j *job) author(a *author) scribe.Author {
+	out := scribe.Author{
+		Model: a.model, Name: a.Model,
+		Task: a.Task, Sections: a.Sections, Retries: a.Retries, Params: a.Params, PassOptions: a.PassParams,
+	}
+	out.Known, _ = j.fold.View.Lookup(a.Model)
+	switch {
+	case j.Strategy.kind == structured:
+		out.Sections = nil
+	case out.Sections == nil && j.fold.Tokens < fewTokens:
+		out.Sections = []string{}
+	}
+	return out
+}
+
+// live says how the model of the conversation is asked, whose name and window are
+// those of the conversation if nothing else is said.
+func (j *job) live(a *author) scribe.Author {
+	out, v := j.author(a), j.fold.View
+	if out.Name == "" {
+		out.Name, out.Known = v.Request().Model, v.Model()
+	}
+	if budget, ok := v.Budget(); ok {
+		out.Window = budget.Window
+	}
+	return out
 }
 
 // markers are what no words may have in them, since only the program writes it.
@@ -123,8 +122,8 @@ func (j *job) markers() []string {
 
 // cold reports whether the provider has forgotten the conversation: its newest
 // answer is older than what the cache of the model keeps.
-func cold(v *middleware.View) bool {
-	ttl := v.Model().Cache.TTL
+func cold(v *middleware.View, m models.Model) bool {
+	ttl := m.Cache.TTL
 	if ttl <= 0 {
 		return false
 	}
@@ -140,7 +139,7 @@ func cold(v *middleware.View) bool {
 // model can be asked for in the conversation itself.
 func (j *job) alone() bool {
 	switch j.Strategy.kind {
-	case whole, structured, facts, rules, custom:
+	case whole, structured, facts, custom:
 		return true
 	case onlyLast, since:
 		return j.block.dropped == 0

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -29,23 +28,36 @@ const (
 // trigger is given.
 const defaultShare = 0.85
 
-// Options say what is folded, when, and into what. The zero value folds all but
-// the newest six messages into one summary of at most 2,000 tokens, when 0.85 of
-// the room are filled.
+// Options say what is folded, when, and into what; a [Writer] says who writes. The
+// zero value folds all but the newest six messages into one summary of at most 2,000
+// tokens, when 0.85 of the room are filled.
 type Options struct {
+	// When it is folded.
+
 	// Trigger says when to fold. nil: at 0.85 of the window less the reserve, or
 	// at 100,000 tokens where the window is not known.
 	Trigger middleware.Trigger
+
+	// Reserve is how many tokens of the window are kept free for the answer: where
+	// the window is known, a view that leaves less is folded, whatever Trigger
+	// says. It is no less than that of the budget of the request. 0: Trigger alone.
+	Reserve int
+
+	// MinCalls is how many model calls lie between one fold and the next, at
+	// least. 0: no minimum.
+	MinCalls int
 
 	// Soft says when a fold comes near: an event of kind [middleware.Advised]
 	// tells so, once for each fold, and Background may prepare the summary. nil:
 	// nobody is told.
 	Soft middleware.Trigger
 
-	// Reserve is how many tokens of the window are kept free for the answer: where
-	// the window is known, a view that leaves less is folded, whatever Trigger
-	// says. It is no less than that of the budget of the request. 0: Trigger alone.
-	Reserve int
+	// Background, if not nil, runs a task that prepares a summary once Soft is
+	// met, and reports whether it will be run. [Background.Go] is one. There is
+	// one task at a time for each conversation. nil: nothing is prepared.
+	Background func(task func(ctx context.Context)) bool
+
+	// What stays.
 
 	// Keep is how many of the newest messages stay as they are, in whole units. 0:
 	// DefaultKeep, or none where another keep is given; negative: none.
@@ -67,44 +79,10 @@ type Options struct {
 	// [message.Hints].
 	PreserveMemory bool
 
+	// What the rest becomes.
+
 	// Strategy says how what is folded becomes summaries. Zero: [Whole].
 	Strategy Strategy
-
-	// Summarizer writes the words in place of the model given to [New]. What it
-	// writes is judged as the text of a model is, but for Sections. nil: the model
-	// does, and rules where there is none.
-	Summarizer Summarizer
-
-	// Model is the name of the model given to [New], by which the table of models
-	// knows its window and its prices. "": they are not known.
-	Model string
-
-	// Live is the model of the conversation itself: the one that the chain stands
-	// before. It writes summaries in [Suffix] mode, and in all modes where [New] was
-	// given no model. nil: there is no Suffix mode.
-	Live middleware.Model
-
-	// Mode says how a model is asked. 0: [Auto].
-	Mode Mode
-
-	// Task says what a model is to write. "": the built-in wording.
-	Task string
-
-	// Sections are headings that the text of a model must have, each once. nil: key
-	// objectives, tools used and results, key findings, current status, next steps,
-	// if Task is "" and the summary is not very short; empty but not nil: none.
-	Sections []string
-
-	// Retries is how many requests for one summary may fail, or bring what cannot
-	// be taken, before the last one. 0: 2; negative: none.
-	Retries int
-
-	// Params returns the provider's call options for an answer of at most so many
-	// tokens. It must be safe for concurrent use. nil: no call options.
-	Params func(tokens int) any
-
-	// PassParams passes on the call options of the request, in place of Params.
-	PassParams bool
 
 	// SummaryTokens is how many tokens the words of one summary may have. A text
 	// that is longer is not taken. 0: DefaultSummaryTokens.
@@ -127,18 +105,16 @@ type Options struct {
 	// the summary, that it is a record of the program and no wish of the user.
 	Header string
 
-	// NoFallback makes a fold fail where the model, or Summarizer, gives no summary
-	// that can be taken: the view stays as it was, an event says why, and under
-	// Strict the call fails, both with [ErrNoSummary]. false: a summary by rules is
-	// taken, or, if that does not help either, a note of what was left out.
-	NoFallback bool
+	// What is around it.
 
 	// Parallel is how many summaries are written at a time, where the strategy
-	// makes several. 0: DefaultParallel.
+	// makes several, and how many parts of a record are read at a time. 0:
+	// DefaultParallel.
 	Parallel int
 
-	// Timeout is how long one attempt may take. 0: DefaultTimeout; negative: as
-	// long as the context of the call allows.
+	// Timeout is how long one request to a model may take, or one call of the
+	// function of [ByFunc] or of Flush. 0: DefaultTimeout; negative: as long as the
+	// context of the call allows.
 	Timeout time.Duration
 
 	// Flush is called before messages are folded, once for each of them, to keep
@@ -147,14 +123,11 @@ type Options struct {
 	// is kept.
 	Flush Flusher
 
-	// Background, if not nil, runs a task that prepares a summary once Soft is
-	// met, and reports whether it will be run. [Background.Go] is one. There is
-	// one task at a time for each conversation. nil: nothing is prepared.
-	Background func(task func(ctx context.Context)) bool
-
-	// MinCalls is how many model calls lie between one fold and the next, at
-	// least. 0: no minimum.
-	MinCalls int
+	// NoFallback makes a fold fail where the [Writer] gives no summary that can be
+	// taken: the view stays as it was, an event says why, and under Strict the call
+	// fails, both with [ErrNoSummary]. false: a summary by rules is taken, or, if
+	// that does not help either, a note of what was left out.
+	NoFallback bool
 
 	// Strict makes a fold that fails, a refused plan and an option that does not
 	// fit the request an error of the call.
@@ -174,17 +147,6 @@ func (o Options) Validate() error {
 	if !slices.Contains([]message.Role{"", message.RoleUser, message.RoleSystem, message.RoleAssistant}, o.Role) {
 		errs = append(errs, fmt.Errorf("the Role is %q, want %q, %q or %q",
 			o.Role, message.RoleUser, message.RoleSystem, message.RoleAssistant))
-	}
-	if o.Mode < Auto || o.Mode > Fresh {
-		errs = append(errs, fmt.Errorf("Mode is %d, want Auto, Suffix or Fresh", o.Mode))
-	}
-	if o.Mode == Suffix && o.Live == nil {
-		errs = append(errs, errors.New("Mode is Suffix and Live is nil, want the model of the conversation in Live"))
-	}
-	for i, s := range o.Sections {
-		if !strings.ContainsFunc(s, unicode.IsLetter) {
-			errs = append(errs, fmt.Errorf("heading %d of Sections is %q, want a heading with letters", i, s))
-		}
 	}
 	if !o.Language.known() {
 		errs = append(errs, fmt.Errorf("the Language is %q, want %q, %q, or none for that of the conversation",
@@ -209,7 +171,6 @@ func (o Options) complete() Options {
 	if o.KeepRounds == 0 && o.KeepTurns == 0 && o.KeepTokens == 0 {
 		o.Keep = cmp.Or(o.Keep, DefaultKeep)
 	}
-	o.Sections = slices.Clone(o.Sections)
 	o.SummaryTokens = cmp.Or(o.SummaryTokens, DefaultSummaryTokens)
 	o.LedgerTokens = max(0, cmp.Or(o.LedgerTokens, DefaultLedgerTokens))
 	o.Role = cmp.Or(o.Role, message.RoleUser)

@@ -2,6 +2,7 @@ package summarize_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -27,9 +28,6 @@ func TestValidate(t *testing.T) {
 		`Role is "tool", want "user", "system" or "assistant"`:             {Role: message.RoleTool},
 		`Language is "fr", want "en", "zh", or none`:                       {Language: "fr"},
 		`Header is blank, want a text that can be seen`:                    {Header: " "},
-		`Mode is 7, want Auto, Suffix or Fresh`:                            {Mode: 7},
-		`Mode is Suffix and Live is nil`:                                   {Mode: summarize.Suffix},
-		`heading 1 of Sections is "2.", want a heading with letters`:       {Sections: []string{"1. Done", "2."}},
 		`Background would never run: Soft is nil`:                          {Background: summarize.NewBackground(t.Context(), 1).Go},
 		`the trigger Soft: Trigger: trigger at 0 tokens, want more than 0`: {Soft: trigger.Tokens(0)},
 		`Trigger: trigger.Fraction(2), want more than 0 and at most 1`:     {Trigger: trigger.Fraction(2)},
@@ -45,10 +43,19 @@ func TestValidate(t *testing.T) {
 		`Strategy is Custom without a function, want one`: {Strategy: summarize.Custom(nil)},
 	} {
 		require.ErrorContains(t, opts.Validate(), want)
-		require.Panics(t, func() { summarize.New(nil, opts) }, want)
+		require.Panics(t, func() { summarize.New(summarize.ByRules(), opts) }, want)
 	}
 	for _, opts := range []summarize.Options{{}, summarize.Development(), summarize.Production(), summarize.Large()} {
 		require.NoError(t, opts.Validate())
+	}
+}
+
+func TestNewBackgroundForNothing(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{0, -1} {
+		require.PanicsWithValue(t, fmt.Sprintf("summarize: NewBackground is for %d tasks at a time, want 1 or more", most), func() {
+			summarize.NewBackground(t.Context(), most)
+		})
 	}
 }
 
@@ -60,9 +67,8 @@ func TestStrategyString(t *testing.T) {
 		"only last(3)":                summarize.OnlyLast(3),
 		"chunks(4)":                   summarize.Chunks(4),
 		"since(1970-01-01T00:00:00Z)": summarize.Since(time.Unix(0, 0).UTC()),
-		"facts of 1 concepts":         summarize.Facts(summarize.Concept{Keyword: "a"}),
+		"facts of 1 concept":          summarize.Facts(summarize.Concept{Keyword: "a"}),
 		"structured":                  summarize.Structured(),
-		"rules":                       summarize.Rules(),
 		"custom":                      summarize.Custom(nil),
 	} {
 		require.Equal(t, want, s.String())
@@ -77,11 +83,11 @@ func TestTimeout(t *testing.T) {
 		return "", ctx.Err()
 	}
 	h := history(8)
-	view, events := fold(t, summarize.New(nil, summarize.Options{Summarizer: hangs, Timeout: time.Nanosecond}), h)
+	view, events := fold(t, summarize.New(summarize.ByFunc(hangs), summarize.Options{Timeout: time.Nanosecond}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 	require.NotEmpty(t, events)
 
 	small := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Wait()}, 3)...)
-	view, _ = fold(t, summarize.New(small.Model(), summarize.Options{Timeout: time.Nanosecond}), h)
+	view, _ = fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Timeout: time.Nanosecond}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 }

@@ -4,11 +4,11 @@ import "github.com/laconic-go/laconic/middleware/trigger"
 
 // Development returns options for small contexts: a fold is advised at 5,000
 // tokens and made at 8,000, 2,000 of the window stay free for the answer, the
-// newest 4 messages stay, and the summary has at most 400 tokens. Give [New] no
-// model: the profile is meant for rules.
+// newest 4 messages stay, and the summary has at most 400 tokens. The profile is meant
+// for [ByRules].
 func Development() Options { return profile(5_000, 8_000, 2_000, 4, 400) }
 
-// Production returns options for agents in use, likewise for rules: a fold is
+// Production returns options for agents in use, likewise for [ByRules]: a fold is
 // advised at 15,000 tokens and made at 20,000, 4,000 of the window stay free, the
 // newest 6 messages stay, and the summary has at most 800 tokens.
 func Production() Options { return profile(15_000, 20_000, 4_000, 6, 800) }

@@ -11,8 +11,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Strategy says how what is folded becomes summaries. The zero value is that of
-// [Whole]. Strategies are values, and safe for concurrent use.
+// Strategy says how what is folded becomes summaries, whoever the [Writer] is. The
+// zero value is that of [Whole]. Strategies are values, and safe for concurrent use.
 type Strategy struct {
 	kind     kind
 	n        int       // OnlyLast, Chunks: messages; facts: 1 if each concept is asked for apart
@@ -32,7 +32,6 @@ const (
 	chunks
 	facts
 	structured
-	rules
 	custom
 )
 
@@ -60,8 +59,8 @@ func Since(t time.Time) Strategy { return Strategy{kind: since, at: t} }
 // counts as one message: there are never many of them.
 func Chunks(n int) Strategy { return Strategy{kind: chunks, n: n} }
 
-// Facts makes one summary of what is known of each concept. If nothing is known
-// of any, it does as [Whole].
+// Facts makes one summary of what is known of each concept, for which a model is
+// asked in JSON. If nothing is known of any, or no model writes, it does as [Whole].
 func Facts(concepts ...Concept) Strategy {
 	return Strategy{kind: facts, concepts: slices.Clone(concepts)}
 }
@@ -74,13 +73,11 @@ func FactsApart(concepts ...Concept) Strategy {
 }
 
 // Structured makes one summary by the fields topics, entities, decisions and
-// actions, for which the model is asked in JSON.
+// actions, for which a model is asked in JSON. If no model writes, it does as [Whole].
 func Structured() Strategy { return Strategy{kind: structured} }
 
-// Rules makes one summary without a model, even if there is one.
-func Rules() Strategy { return Strategy{kind: rules} }
-
-// Custom puts the messages that fn returns in place of those that are folded.
+// Custom puts the messages that fn returns in place of those that are folded; no
+// [Writer] is asked.
 // Whatever they are, together they must have fewer tokens, and calls and results
 // must not be torn apart. An error leaves the view as it was. fn must be safe for
 // concurrent use, and its messages belong to the middleware.
@@ -103,14 +100,14 @@ func (s Strategy) String() string {
 	case since:
 		return fmt.Sprintf("since(%s)", s.at.Format(time.RFC3339))
 	case facts:
-		return fmt.Sprintf("facts of %d concepts", len(s.concepts))
-	case whole, wholeBySystem, structured, rules, custom:
+		return "facts of " + count(len(s.concepts), "concept")
+	case whole, wholeBySystem, structured, custom:
 	}
 	return s.kind.String()
 }
 
 func (k kind) String() string {
-	return [...]string{"whole", "whole by system", "only last", "since", "chunks", "facts", "structured", "rules", "custom"}[k]
+	return [...]string{"whole", "whole by system", "only last", "since", "chunks", "facts", "structured", "custom"}[k]
 }
 
 // validate reports a strategy that makes no sense.
@@ -133,7 +130,7 @@ func (s Strategy) validate() error {
 		if s.make == nil {
 			return errors.New("Strategy is Custom without a function, want one")
 		}
-	case whole, wholeBySystem, structured, rules:
+	case whole, wholeBySystem, structured:
 	}
 	return nil
 }
@@ -194,7 +191,7 @@ func (s Strategy) divide(all []piece) []block {
 			first = len(all)
 		}
 		return []block{{pieces: all, dropped: first}}
-	case whole, facts, structured, rules, custom:
+	case whole, facts, structured, custom:
 	}
 	return []block{{pieces: all}}
 }

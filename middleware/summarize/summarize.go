@@ -2,6 +2,7 @@ package summarize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,14 +14,14 @@ import (
 // [middleware.Request.Force].
 const Name = "summarize"
 
-// New returns the middleware. The model writes the summaries; nil: rules do. It
-// is safe for concurrent use. It panics with "summarize: …" if the options are not
-// valid; [Options.Validate] tells beforehand.
-func New(model middleware.Model, opts Options) middleware.Middleware {
-	if err := opts.Validate(); err != nil {
+// New returns the middleware, whose summaries are written by w. It is safe for
+// concurrent use. It panics with "summarize: …" if the writer makes no sense or the
+// options are not valid; [Writer.Validate] and [Options.Validate] tell beforehand.
+func New(w Writer, opts Options) middleware.Middleware {
+	if err := errors.Join(w.Validate(), opts.Validate()); err != nil {
 		panic("summarize: " + err.Error())
 	}
-	e := &editor{Options: opts.complete(), model: model, memory: newMemory(), claims: newClaims()}
+	e := &editor{Options: opts.complete(), writer: w, memory: newMemory(), claims: newClaims()}
 	var layers []middleware.Middleware
 	if e.Flush != nil {
 		layers = append(layers, middleware.Editing(Name, e.settle, middleware.Options{RestAfter: -1}))
@@ -42,7 +43,7 @@ func New(model middleware.Model, opts Options) middleware.Middleware {
 type editor struct {
 	Options
 
-	model  middleware.Model
+	writer Writer
 	memory *memory
 	claims *claims
 }

@@ -87,7 +87,7 @@ func TestModelWrites(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
 	h := history(8)
-	view, events := fold(t, summarize.New(small.Model(), summarize.Options{Model: "gpt-5-mini"}), h)
+	view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Model: "gpt-5-mini"}), summarize.Options{}), h)
 	s := summaryIn(t, view, h)
 	require.Equal(t, message.RoleUser, s.Role)
 	require.True(t, strings.HasPrefix(s.Text(), "[Summary of the earlier conversation: a record made by the program"), s.Text())
@@ -110,13 +110,12 @@ func TestModelWrites(t *testing.T) {
 	require.Equal(t, "gpt-5-mini", req.Model)
 }
 
-func TestSuffixMode(t *testing.T) {
+func TestInConversation(t *testing.T) {
 	t.Parallel()
 	live := writer(good)
 	h := history(8)
 	type options struct{ Temperature float64 }
-	opts := summarize.Options{Live: live.Model(), Mode: summarize.Suffix, PassParams: true}
-	mw := summarize.New(nil, opts)
+	mw := summarize.New(summarize.InConversation(live.Model(), summarize.Ask{PassParams: true}), summarize.Options{})
 	tools := []message.ToolDef{{Name: "read_log", Parameters: `{"type":"object"}`}}
 	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Tools: tools, Params: options{0.5}, Force: []string{"*"}})
 	require.NoError(t, err)
@@ -129,8 +128,8 @@ func TestSuffixMode(t *testing.T) {
 
 	// A part of the conversation is never asked for in the whole of it.
 	live = writer("Notes: the cache is stale.")
-	opts.Live, opts.Strategy, opts.Sections = live.Model(), summarize.Chunks(6), []string{}
-	fold(t, summarize.New(nil, opts), h)
+	w := summarize.InConversation(live.Model(), summarize.Ask{PassParams: true, Sections: []string{}})
+	fold(t, summarize.New(w, summarize.Options{Strategy: summarize.Chunks(6)}), h)
 	for _, r := range live.Requests() {
 		require.Less(t, len(r.Messages), 3, "a record")
 	}
@@ -153,13 +152,13 @@ func TestRejected(t *testing.T) {
 		"ten times":       say(good+strings.Repeat("\nand the cache of the build number 17 is stale as well", 400), middleware.StopEnd),
 	} {
 		small := writers(answer)
-		view, events := fold(t, summarize.New(small.Model(), summarize.Options{}), h)
+		view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{}), h)
 		require.Contains(t, kinds(events), middleware.Rejected, name)
 		require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted", "%s: rules write in its place", name)
 		require.NotContains(t, summaryIn(t, view, h).Text(), "sorry", name)
 		require.LessOrEqual(t, len(small.Requests()), 8, "%s: bounded", name)
 
-		view, events = fold(t, summarize.New(small.Model(), summarize.Options{NoFallback: true}), h)
+		view, events = fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{NoFallback: true}), h)
 		require.NoError(t, middlewaretest.Same(h, view), "%s: all is as it was", name)
 		require.Equal(t, middleware.Failed, events[len(events)-1].Kind, name)
 	}
@@ -173,7 +172,7 @@ func TestBroughtUpToDate(t *testing.T) {
 		middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd},
 		middleware.Response{Message: message.Assistant(message.Text{Text: strings.ReplaceAll(good, "stale", "cleared")}), Stop: middleware.StopEnd},
 	)
-	mw := summarize.New(small.Model(), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{})
 	h := history(16)
 	first, _ := fold(t, mw, h[:len(h)/2])
 	second, _ := fold(t, mw, h)
@@ -198,7 +197,7 @@ func TestPaidOnce(t *testing.T) {
 	small := writer(good)
 	opts := summarize.Options{Trigger: trigger.Messages(16), KeepRounds: 2}
 	failing := true
-	model := summarize.New(small.Model(), opts)(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+	model := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if failing {
 			return nil, errors.New("502")
 		}
@@ -215,7 +214,7 @@ func TestPaidOnce(t *testing.T) {
 
 	// A dry run pays, and the call behind it does not.
 	small = writer(good)
-	mw := summarize.New(small.Model(), opts)
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
 	for range 3 {
 		_, err = middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
 		require.NoError(t, err)
@@ -238,11 +237,11 @@ func TestMemoriesAndPins(t *testing.T) {
 	h := history(8)
 	h[5].Hints.Memory = true // results of a round: the round stays
 	h[8].Hints.Pinned = true
-	view, _ := fold(t, summarize.New(nil, summarize.Options{PreserveMemory: true}), h)
+	view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{PreserveMemory: true}), h)
 	for _, i := range []int{0, 1, 4, 5, 8, 9} {
 		require.True(t, contains(view, h[i]), "message %d stays", i)
 	}
-	view, _ = fold(t, summarize.New(nil, summarize.Options{}), h)
+	view, _ = fold(t, summarize.New(summarize.ByRules(), summarize.Options{}), h)
 	require.False(t, contains(view, h[5]))
 }
 
@@ -264,18 +263,18 @@ func TestKeeps(t *testing.T) {
 		"tokens of a round": {summarize.Options{KeepTokens: 800}, 3},
 		"nothing":           {summarize.Options{Keep: -1}, 0},
 	} {
-		view, _ := fold(t, summarize.New(nil, c.opts), h)
+		view, _ := fold(t, summarize.New(summarize.ByRules(), c.opts), h)
 		n := 0
 		for n < len(view) && view[len(view)-1-n].Equal(h[len(h)-1-n]) {
 			n++
 		}
 		require.Equal(t, c.want, n, name)
 	}
-	sent, _, err := middleware.Apply(t.Context(), summarize.New(nil, summarize.Options{}), &middleware.Request{Messages: h, Model: "claude-sonnet-4-5"})
+	sent, _, err := middleware.Apply(t.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Model: "claude-sonnet-4-5"})
 	require.NoError(t, err)
 	last := sent.View().Charged(sent.View().TokensOf(20))
 	for less, kept := range []bool{true, false} {
-		view, _ := fold(t, summarize.New(nil, summarize.Options{KeepTokens: last - less}), h)
+		view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{KeepTokens: last - less}), h)
 		require.Equal(t, kept, contains(view, h[20]), "%d tokens in %d", last, last-less)
 	}
 }
@@ -291,12 +290,12 @@ func TestStrategies(t *testing.T) {
 		seen = f.Messages
 		return "It was read.", nil
 	}
-	fold(t, summarize.New(nil, summarize.Options{Keep: -1, Summarizer: look, Strategy: summarize.Since(time.Unix(15, 0))}), h)
+	fold(t, summarize.New(summarize.ByFunc(look), summarize.Options{Keep: -1, Strategy: summarize.Since(time.Unix(15, 0))}), h)
 	require.NoError(t, middlewaretest.Same(h[14:], seen), "the round of message 15, and all behind it")
 	for i := range h {
 		h[i].Time = time.Time{}
 	}
-	fold(t, summarize.New(nil, summarize.Options{Keep: -1, Summarizer: look, Strategy: summarize.Since(time.Unix(15, 0))}), h)
+	fold(t, summarize.New(summarize.ByFunc(look), summarize.Options{Keep: -1, Strategy: summarize.Since(time.Unix(15, 0))}), h)
 	require.Len(t, seen, 18, "what has no time is not dropped")
 
 	important := func(_ context.Context, f *summarize.Fold) (kept []message.Message, err error) {
@@ -307,7 +306,7 @@ func TestStrategies(t *testing.T) {
 		}
 		return kept, nil
 	}
-	view, _ := fold(t, summarize.New(nil, summarize.Options{Keep: -1, Strategy: summarize.Custom(important)}), h)
+	view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: -1, Strategy: summarize.Custom(important)}), h)
 	require.NoError(t, middlewaretest.Same([]message.Message{h[0], h[1], h[11], h[10]}, view))
 }
 
@@ -320,7 +319,7 @@ func TestStructured(t *testing.T) {
 			Text: `{"topics":["the nightly build"],"entities":["build 100"],"decisions":["clear the cache"],"actions":[]}`,
 		}), Stop: middleware.StopEnd},
 	)
-	view, events := fold(t, summarize.New(small.Model(), summarize.Options{Strategy: summarize.Structured()}), h)
+	view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Strategy: summarize.Structured()}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "## Decisions\n- clear the cache")
 	require.Contains(t, kinds(events), middleware.Rejected, "what is no JSON is not taken")
 }
@@ -329,7 +328,7 @@ func TestSummaryIsNotEmitted(t *testing.T) {
 	t.Parallel()
 	small := middlewaretest.Script(middlewaretest.Say("Key objectives: x. ", "Key findings: none."))
 	big := middlewaretest.Script(middlewaretest.Say("the answer"))
-	model := summarize.New(small.Model(), summarize.Options{Sections: []string{}})(big.Model())
+	model := summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{})(big.Model())
 	var emitted strings.Builder
 	_, err := model(t.Context(), &middleware.Request{Messages: history(8), Force: []string{"*"}}, func(d middleware.Delta) error {
 		_, err := fmt.Fprint(&emitted, d)
@@ -360,7 +359,7 @@ func TestParallelChunks(t *testing.T) {
 		return fmt.Sprintf("It begins with %.40q.", f.Messages[0].Text()), nil
 	}
 	h := history(12)
-	mw := summarize.New(nil, summarize.Options{Keep: -1, Strategy: summarize.Chunks(4), Summarizer: s, Parallel: 3})
+	mw := summarize.New(summarize.ByFunc(s), summarize.Options{Keep: -1, Strategy: summarize.Chunks(4), Parallel: 3})
 	view, _ := fold(t, mw, h)
 	require.Equal(t, int32(3), most.Load(), "as many at a time as may be")
 	require.Less(t, len(view), len(h)/2)
@@ -371,10 +370,10 @@ func TestParallelChunks(t *testing.T) {
 func TestMadeForLongerMessages(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	mw := summarize.New(nil, summarize.Options{Keep: 2, Summarizer: func(_ context.Context, f *summarize.Fold) (string, error) {
+	mw := summarize.New(summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 		asked++
 		return strings.TrimSpace(strings.Repeat("log ", f.Tokens*9/10)), nil
-	}})
+	}), summarize.Options{Keep: 2})
 	h := history(8)
 	_, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}})
 	require.NoError(t, err)
@@ -403,12 +402,9 @@ func TestAllDropped(t *testing.T) {
 	for i := range h {
 		h[i].Time = time.Unix(int64(i), 0)
 	}
-	view, _ := fold(t, summarize.New(nil, summarize.Options{
-		Keep: -1, Strategy: summarize.Since(time.Unix(1000, 0)),
-		Summarizer: func(context.Context, *summarize.Fold) (string, error) {
-			return "", errors.New("nobody should be asked")
-		},
-	}), h)
+	view, _ := fold(t, summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
+		return "", errors.New("nobody should be asked")
+	}), summarize.Options{Keep: -1, Strategy: summarize.Since(time.Unix(1000, 0))}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "(18 messages compacted: 0 of the user, 10 of the assistant; 18 of them left out)")
 }
 
@@ -423,9 +419,9 @@ func TestRemovedByOthers(t *testing.T) {
 		}
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(4, 5)}}, nil
 	}, middleware.Options{})
-	mw := middleware.Chain(removes, summarize.New(nil, summarize.Options{Summarizer: func(context.Context, *summarize.Fold) (string, error) {
+	mw := middleware.Chain(removes, summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
 		return "The logs were read.", nil
-	}}))
+	}), summarize.Options{}))
 	for range 2 {
 		view, _ := fold(t, mw, h)
 		text := summaryIn(t, view, h).Text()

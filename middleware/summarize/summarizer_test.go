@@ -35,13 +35,14 @@ func TestSummarizerIsJudged(t *testing.T) {
 	} {
 		var asked atomic.Int32
 		var told atomic.Value
-		opts := summarize.Options{Header: "=== record ===", Summarizer: func(_ context.Context, f *summarize.Fold) (string, error) {
+		w := summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 			if asked.Add(1) == 2 {
 				told.Store(f.Rejected)
 			}
 			return text, nil
-		}}
-		view, events := fold(t, summarize.New(nil, opts), h)
+		})
+		opts := summarize.Options{Header: "=== record ==="}
+		view, events := fold(t, summarize.New(w, opts), h)
 		require.Contains(t, kinds(events), middleware.Rejected, name)
 		require.Equal(t, int32(2), asked.Load(), "%s: it is called once more", name)
 		require.NotEmpty(t, told.Load(), "%s: and told why", name)
@@ -49,15 +50,15 @@ func TestSummarizerIsJudged(t *testing.T) {
 		require.NotContains(t, got, text, "%s: it never gets into the view", name)
 
 		opts.NoFallback = true
-		view, _ = fold(t, summarize.New(nil, opts), h)
+		view, _ = fold(t, summarize.New(w, opts), h)
 		require.NoError(t, middlewaretest.Same(h, view), "%s: all is as it was", name)
 	}
 
 	// A header that was copied to the top is no fault, nor are its words elsewhere.
 	const words = "Record of a build: all is well."
-	view, events := fold(t, summarize.New(nil, summarize.Options{
-		Header: "Record", Summarizer: func(context.Context, *summarize.Fold) (string, error) { return "Record\n" + words, nil },
-	}), h)
+	view, events := fold(t, summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
+		return "Record\n" + words, nil
+	}), summarize.Options{Header: "Record"}), h)
 	require.NotContains(t, kinds(events), middleware.Rejected)
 	require.Equal(t, "Record\n"+words, summaryIn(t, view, h).Parts[0].(message.Text).Text)
 }
@@ -68,12 +69,12 @@ func TestSummarizerFailsOnce(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	h := history(8)
-	view, _ := fold(t, summarize.New(nil, summarize.Options{Summarizer: func(context.Context, *summarize.Fold) (string, error) {
+	view, _ := fold(t, summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
 		if asked.Add(1) == 1 {
 			return "half a summary", errors.New("key sk-4711 is wrong")
 		}
 		return "All is well.", nil
-	}}), h)
+	}), summarize.Options{}), h)
 	text := summaryIn(t, view, h).Text()
 	require.Contains(t, text, "All is well.")
 	require.NotContains(t, text, "half")
@@ -92,17 +93,18 @@ func TestSummarizerGivesUp(t *testing.T) {
 	givesUp := func(context.Context, *summarize.Fold) (string, error) { return "", context.Canceled }
 	custom := summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) { return nil, context.Canceled })
 	for name, c := range map[string]struct {
+		w    summarize.Writer
 		opts summarize.Options
 		says string
 	}{
-		"takes too long":            {summarize.Options{Summarizer: hangs, Timeout: time.Nanosecond}, "no answer within 1ns"},
-		"takes too long, in chunks": {summarize.Options{Summarizer: hangs, Timeout: time.Nanosecond, Strategy: summarize.Chunks(5)}, "no answer within 1ns"},
-		"gives up":                  {summarize.Options{Summarizer: givesUp}, "it gave up"},
-		"gives up, in chunks":       {summarize.Options{Summarizer: givesUp, Strategy: summarize.Chunks(5)}, "it gave up"},
-		"a strategy gives up":       {summarize.Options{Strategy: custom}, "it gave up"},
+		"takes too long":            {summarize.ByFunc(hangs), summarize.Options{Timeout: time.Nanosecond}, "no answer within 1ns"},
+		"takes too long, in chunks": {summarize.ByFunc(hangs), summarize.Options{Timeout: time.Nanosecond, Strategy: summarize.Chunks(5)}, "no answer within 1ns"},
+		"gives up":                  {summarize.ByFunc(givesUp), summarize.Options{}, "it gave up"},
+		"gives up, in chunks":       {summarize.ByFunc(givesUp), summarize.Options{Strategy: summarize.Chunks(5)}, "it gave up"},
+		"a strategy gives up":       {summarize.ByRules(), summarize.Options{Strategy: custom}, "it gave up"},
 	} {
 		c.opts.NoFallback, c.opts.Strict = true, true
-		_, _, err := middleware.Apply(t.Context(), summarize.New(nil, c.opts), forced(h))
+		_, _, err := middleware.Apply(t.Context(), summarize.New(c.w, c.opts), forced(h))
 		require.ErrorContains(t, err, c.says, name)
 		require.Equal(t, middleware.Unavailable, middleware.KindOf(err), name)
 		require.NotErrorIs(t, err, context.Canceled, name)
@@ -114,7 +116,7 @@ func TestSummarizerGivesUp(t *testing.T) {
 		cancel()
 		return hangs(ctx, f)
 	}
-	_, _, err := middleware.Apply(ctx, summarize.New(nil, summarize.Options{Summarizer: waits, NoFallback: true, Strict: true}), forced(h))
+	_, _, err := middleware.Apply(ctx, summarize.New(summarize.ByFunc(waits), summarize.Options{NoFallback: true, Strict: true}), forced(h))
 	require.ErrorIs(t, err, context.Canceled, "the call itself was called off")
 }
 
@@ -135,11 +137,11 @@ func TestPanicIsAnAttempt(t *testing.T) {
 	h := history(8)
 	want := []middleware.EventKind{middleware.Summarizing, middleware.Attempted, middleware.Rejected, middleware.Summarized, middleware.Edited}
 	for name, mw := range map[string]middleware.Middleware{
-		"a record":        summarize.New(model, summarize.Options{}),
-		"the live one":    summarize.New(nil, summarize.Options{Live: model, Mode: summarize.Suffix}),
-		"facts":           summarize.New(model, summarize.Options{Strategy: summarize.Facts(summarize.Concept{Keyword: "deadline"})}),
-		"of the caller":   summarize.New(nil, summarize.Options{Summarizer: summarizer}),
-		"without retries": summarize.New(model, summarize.Options{Retries: -1}),
+		"a record":        summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{}),
+		"the live one":    summarize.New(summarize.InConversation(model, summarize.Ask{}), summarize.Options{}),
+		"facts":           summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: summarize.Facts(summarize.Concept{Keyword: "deadline"})}),
+		"of the caller":   summarize.New(summarize.ByFunc(summarizer), summarize.Options{}),
+		"without retries": summarize.New(summarize.By(model, summarize.Ask{Retries: -1}), summarize.Options{}),
 	} {
 		asked.Store(0)
 		view, events := fold(t, mw, h)
@@ -161,7 +163,7 @@ func TestPanicIsAnAttempt(t *testing.T) {
 	asked.Store(0)
 	table, err := models.Default().With(models.Model{Name: "tiny", Window: 6000})
 	require.NoError(t, err)
-	mw := middleware.With(middleware.Env{Models: table}, summarize.New(parts, summarize.Options{Model: "tiny", Parallel: 1}))
+	mw := middleware.With(middleware.Env{Models: table}, summarize.New(summarize.By(parts, summarize.Ask{Model: "tiny"}), summarize.Options{Parallel: 1}))
 	_, events := fold(t, mw, history(60))
 	require.Equal(t, int32(2), asked.Load())
 	require.Len(t, attempted(events), 2, "each request is told")

@@ -27,7 +27,7 @@ const mostAsked = 12
 // folding is a chain whose summaries are written by a model.
 func folding(small middleware.Model, opts summarize.Options) middleware.Middleware {
 	opts.Trigger = trigger.Tokens(window / 2)
-	return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarize.New(small, opts), fit.New(fit.Options{Rules: rules}))
+	return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarize.New(summarize.By(small, summarize.Ask{}), opts), fit.New(fit.Options{Rules: rules}))
 }
 
 // faults are all that goes wrong with a model, and what goes wrong with those that
@@ -136,14 +136,14 @@ func TestSummarizerHangs(t *testing.T) {
 func TestSummarizerFailsOnce(t *testing.T) {
 	t.Parallel()
 	wrong := true
-	opts := summarize.Options{Trigger: trigger.Tokens(window / 2), NoFallback: true, Summarizer: func(context.Context, *summarize.Fold) (string, error) {
+	w := summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
 		if wrong {
 			return "", errors.New("trouble")
 		}
 		return "All pages were read.", nil
-	}}
+	})
 	big := &provider{}
-	model := summarize.New(nil, opts)(big.model)
+	model := summarize.New(w, summarize.Options{Trigger: trigger.Tokens(window / 2), NoFallback: true})(big.model)
 	for range 2 {
 		_, err := model(t.Context(), &middleware.Request{Messages: history()}, nil)
 		require.NoError(t, err)

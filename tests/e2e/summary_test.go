@@ -78,9 +78,11 @@ func TestSummaries(t *testing.T) {
 			return answer, err
 		}},
 	} {
-		for _, mode := range []summarize.Mode{summarize.Suffix, summarize.Fresh} {
+		for how, by := range map[string]func(middleware.Model, summarize.Ask) summarize.Writer{
+			"in the conversation": summarize.InConversation, "with a record": summarize.By,
+		} {
 			for _, streamed := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, %s, streamed %t", name, mode, streamed), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s, %s, streamed %t", name, how, streamed), func(t *testing.T) {
 					t.Parallel()
 					server := serveSummaries(t, run.arguments)
 					var rejected []string
@@ -96,8 +98,8 @@ func TestSummaries(t *testing.T) {
 								default:
 								}
 							}),
-							summarize.New(nil, summarize.Options{
-								Live: live, Mode: mode, Model: model, Trigger: trigger.Fraction(0.5), Keep: 2, SummaryTokens: 400,
+							summarize.New(by(live, summarize.Ask{Model: model}), summarize.Options{
+								Trigger: trigger.Fraction(0.5), Keep: 2, SummaryTokens: 400,
 							}),
 						)}
 					}, streamed)
@@ -113,7 +115,7 @@ func TestSummaries(t *testing.T) {
 						}
 						summaries++
 						want = want.Add(message.Usage{Input: r.Usage.Prompt, CacheRead: r.Usage.Cached, Output: r.Usage.Completion})
-						if mode == summarize.Suffix {
+						if how == "in the conversation" {
 							require.Greater(t, r.Usage.Cached*10, r.Usage.Prompt*5, "the conversation so far is in the cache: %+v", r.Usage)
 							require.Contains(t, string(r.Body), toolDoc, "its tools are declared, as they are part of what is cached")
 						} else {

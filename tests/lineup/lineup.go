@@ -36,7 +36,7 @@ var Editors = []Editor{
 	{microcompact.Name, func(roll Roll) middleware.Middleware { return microcompact.New(compacting(roll)) }},
 	{trim.Name, func(roll Roll) middleware.Middleware { return trim.New(trimming(roll)) }},
 	{summarize.Name, func(roll Roll) middleware.Middleware {
-		return summarize.New(writers[roll("model", len(writers))], summing(roll))
+		return summarize.New(writing(roll), summing(roll))
 	}},
 }
 

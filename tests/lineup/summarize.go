@@ -30,31 +30,50 @@ func summing(roll Roll) summarize.Options {
 	o.MinCalls = roll("calls between folds", 4)
 	o.Strategy = []summarize.Strategy{
 		summarize.Whole(), summarize.WholeBySystem(), summarize.Chunks(1 + roll("chunk", 5)),
-		summarize.OnlyLast(1 + roll("last", 5)), summarize.Since(time.Unix(1_000_000, 0)), summarize.Rules(),
+		summarize.OnlyLast(1 + roll("last", 5)), summarize.Since(time.Unix(1_000_000, 0)),
 		summarize.Structured(), summarize.Facts(summarize.Concept{Keyword: "files", Many: true}), summarize.Custom(first),
-	}[roll("strategy", 9)]
-	o.Summarizer = summarizers[roll("summariser", len(summarizers))]
+	}[roll("strategy", 8)]
 	if o.Soft != nil && roll("in the background", 2) == 1 {
 		o.Background = func(task func(context.Context)) bool {
 			task(context.Background())
 			return true
 		}
 	}
-	if o.Live = writers[roll("live model", len(writers))]; o.Live != nil {
-		o.Mode = []summarize.Mode{summarize.Auto, summarize.Suffix, summarize.Fresh}[roll("mode", 3)]
-	}
-	if roll("sections", 2) == 1 {
-		o.Sections = []string{}
-	}
-	o.Retries = []int{0, -1, 1}[roll("retries", 3)]
 	o.Timeout = time.Nanosecond // for those who hang; the others do not look
 	return o
 }
 
-// summarizers are those who may write a summary. None of them is to be trusted;
-// nil: rules write.
+// writing is who writes the summaries.
+func writing(roll Roll) summarize.Writer {
+	switch roll("writer", 5) {
+	case 1:
+		return summarize.ByFunc(summarizers[roll("summariser", len(summarizers))])
+	case 2:
+		return summarize.By(writers[roll("model", len(writers))], asking(roll))
+	case 3:
+		return summarize.InConversation(writers[roll("live model", len(writers))], asking(roll))
+	case 4:
+		record := summarize.By(writers[roll("model", len(writers))], asking(roll))
+		live := summarize.InConversation(writers[roll("live model", len(writers))], asking(roll))
+		if roll("first", 2) == 1 {
+			return summarize.Cheaper(live, record)
+		}
+		return summarize.Cheaper(record, live)
+	}
+	return summarize.ByRules()
+}
+
+// asking is how a model is asked.
+func asking(roll Roll) summarize.Ask {
+	ask := summarize.Ask{Retries: []int{0, -1, 1}[roll("retries", 3)]}
+	if roll("sections", 2) == 1 {
+		ask.Sections = []string{}
+	}
+	return ask
+}
+
+// summarizers are functions that may write a summary. None of them is to be trusted.
 var summarizers = []summarize.Summarizer{
-	nil,
 	func(_ context.Context, f *summarize.Fold) (string, error) {
 		return fmt.Sprintf("%d messages, of which the last says %.40q.", len(f.Messages), f.Question), nil
 	},
@@ -81,9 +100,8 @@ func first(_ context.Context, f *summarize.Fold) ([]message.Message, error) {
 }
 
 // writers are models that may write a summary. None of them is to be trusted
-// either; nil: there is none.
+// either.
 var writers = []middleware.Model{
-	nil,
 	says("Key objectives: a sum\nTools used and results: none\nKey findings: none\nCurrent status: done\nNext steps: none"),
 	says(`{"topics":["sums"],"entities":[],"decisions":[],"actions":[]}`),
 	says(`{"facts":{"files":["a.go has the sum"]}}`),

@@ -35,13 +35,13 @@ func dialogue(pairs int) []message.Message {
 	return h
 }
 
-// sayT is a summariser that says T.
-func sayT(context.Context, *summarize.Fold) (string, error) { return "T", nil }
+// saysT is a writer that says T.
+var saysT = summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) { return "T", nil })
 
 // folded returns the view of a history that is folded, and the events.
-func folded(t *testing.T, h []message.Message, opts summarize.Options) ([]message.Message, []middleware.Event) {
+func folded(t *testing.T, h []message.Message, w summarize.Writer, opts summarize.Options) ([]message.Message, []middleware.Event) {
 	t.Helper()
-	return foldedBy(t, middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarize.New(nil, opts)), h, summarize.Name)
+	return foldedBy(t, middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarize.New(w, opts)), h, summarize.Name)
 }
 
 func foldedBy(t *testing.T, mw middleware.Middleware, h []message.Message, force ...string) ([]message.Message, []middleware.Event) {
@@ -100,14 +100,12 @@ func TestB5(t *testing.T) {
 	}
 	h := conversation(all)
 	question := ""
-	layer2 = summarize.Options{
-		KeepRounds: 4, Header: "【历史摘要】", LedgerTokens: -1,
-		Summarizer: func(_ context.Context, f *summarize.Fold) (string, error) {
-			question = f.Question
-			return "四次读取都成功。", nil
-		},
-	}
-	view, _ := folded(t, h, layer2)
+	layer2 = summarize.Options{KeepRounds: 4, Header: "【历史摘要】", LedgerTokens: -1}
+	w := summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
+		question = f.Question
+		return "四次读取都成功。", nil
+	})
+	view, _ := folded(t, h, w, layer2)
 	require.Equal(t, "Look into it.", question, "the summariser is given the current question")
 	require.Equal(t, h[:2], view[:2], "the system message and the question")
 	require.True(t, strings.HasPrefix(view[2].Text(), "【历史摘要】\n四次读取都成功。"), view[2].Text())
@@ -115,7 +113,7 @@ func TestB5(t *testing.T) {
 	require.Equal(t, h[len(h)-9:], view[3:], "four rounds and the answer")
 
 	layer2.Role = message.RoleSystem
-	view, _ = folded(t, h, layer2)
+	view, _ = folded(t, h, w, layer2)
 	require.Equal(t, message.RoleSystem, view[2].Role, "on request")
 }
 
@@ -160,17 +158,17 @@ func TestD1(t *testing.T) {
 func TestD2(t *testing.T) {
 	t.Parallel()
 	h := dialogue(15)
-	view, _ := folded(t, h, summarize.Options{Keep: 6})
+	view, _ := folded(t, h, summarize.ByRules(), summarize.Options{Keep: 6})
 	require.Len(t, view, 8, "the first question, a summary of 23, and 6")
 	require.Equal(t, h[0], view[0])
 	require.Equal(t, h[24:], view[2:])
 	require.True(t, strings.HasSuffix(view[1].Text(), "(23 messages compacted: 11 of the user, 12 of the assistant)"), view[1].Text())
 
-	view, _ = folded(t, h, summarize.Options{Keep: 6, Language: summarize.Chinese})
+	view, _ = folded(t, h, summarize.ByRules(), summarize.Options{Keep: 6, Language: summarize.Chinese})
 	require.True(t, strings.HasSuffix(view[1].Text(), "(已压缩 23 条消息,其中用户 11 条,助手 12 条)"), view[1].Text())
 
 	// What the original tells in its result, a draft tells.
-	mw := summarize.New(nil, summarize.Options{Keep: 6})
+	mw := summarize.New(summarize.ByRules(), summarize.Options{Keep: 6})
 	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{summarize.Name}})
 	require.NoError(t, err)
 	require.Equal(t, 30, d.Before.Len(), "original count")
@@ -181,13 +179,13 @@ func TestD2(t *testing.T) {
 
 	// Fewer than keep: unchanged.
 	h = dialogue(3)
-	view, events := folded(t, h[:5], summarize.Options{Keep: 6})
+	view, events := folded(t, h[:5], summarize.ByRules(), summarize.Options{Keep: 6})
 	require.Equal(t, h[:5], view)
 	require.Empty(t, events)
 
 	// The cut never splits a round.
 	h = conversation([]toolCall{{tool: "read", result: long}, {tool: "read", result: long}, {tool: "read", result: long}})
-	view, _ = folded(t, h, summarize.Options{Keep: 2})
+	view, _ = folded(t, h, summarize.ByRules(), summarize.Options{Keep: 2})
 	require.Equal(t, h[len(h)-3:], view[3:], "the call of the result that is kept is kept as well")
 }
 
@@ -226,7 +224,7 @@ func TestD4(t *testing.T) {
 
 	var store vault
 	opts := summarize.Options{Keep: 6, Flush: summarize.FlushTo(&store, questions)}
-	mw := summarize.New(nil, opts)
+	mw := summarize.New(summarize.ByRules(), opts)
 	_, events := foldedBy(t, mw, h[:30], summarize.Name)
 	require.Equal(t, []middleware.EventKind{middleware.Flushed, middleware.Summarizing, middleware.Summarized, middleware.Edited}, kindsOf(events))
 	require.Equal(t, 11, events[0].Items)
@@ -239,7 +237,7 @@ func TestD4(t *testing.T) {
 
 	// A failing store does not stop the fold, and is reported.
 	store = vault{fails: 1}
-	view, events := foldedBy(t, summarize.New(nil, opts), h, summarize.Name)
+	view, events := foldedBy(t, summarize.New(summarize.ByRules(), opts), h, summarize.Name)
 	require.Len(t, view, 8)
 	require.Equal(t, middleware.FlushFailed, events[0].Kind)
 	require.ErrorContains(t, events[0].Err, "the disk is full")
@@ -247,7 +245,7 @@ func TestD4(t *testing.T) {
 
 	// A fold that is taken back and made again does not flush twice.
 	store = vault{}
-	mw = summarize.New(nil, opts)
+	mw = summarize.New(summarize.ByRules(), opts)
 	req := &middleware.Request{Messages: h, Force: []string{summarize.Name}}
 	d, err := middleware.Draft(t.Context(), mw, req)
 	require.NoError(t, err)
@@ -265,24 +263,24 @@ func TestD4(t *testing.T) {
 func TestD5(t *testing.T) {
 	t.Parallel()
 	h := dialogue(15)
-	broken := func(context.Context, *summarize.Fold) (string, error) {
+	broken := summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
 		return "", errors.New("503: overloaded, secret-trace-4711")
-	}
+	})
 
 	// With fallback, rules.
-	view, events := folded(t, h, summarize.Options{Keep: 6, Summarizer: broken})
+	view, events := folded(t, h, broken, summarize.Options{Keep: 6})
 	require.Len(t, view, 8)
 	require.Contains(t, view[1].Text(), "Topics: ")
 	require.NotContains(t, view[1].Text(), "secret-trace-4711", "an error text never gets into the view")
 	require.Contains(t, kindsOf(events), middleware.Rejected)
 
 	// Without, an error, and the history is unchanged.
-	opts := summarize.Options{Keep: 6, Summarizer: broken, NoFallback: true}
-	view, events = folded(t, h, opts)
+	opts := summarize.Options{Keep: 6, NoFallback: true}
+	view, events = folded(t, h, broken, opts)
 	require.Equal(t, h, view)
 	require.Equal(t, middleware.Failed, events[len(events)-1].Kind)
 	opts.Strict = true
-	_, _, err := middleware.Apply(t.Context(), summarize.New(nil, opts), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+	_, _, err := middleware.Apply(t.Context(), summarize.New(broken, opts), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
 	var typed *middleware.Error
 	require.ErrorAs(t, err, &typed)
 	require.Equal(t, summarize.Name, typed.Op)
@@ -294,7 +292,7 @@ func TestE1(t *testing.T) {
 	system := func(name string) message.Message { return message.System(name + ": " + long) }
 	user := func(name string) message.Message { return message.User(name + ": " + long) }
 	call := message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: `{"a":"b"}`})
-	keepNothing := summarize.Options{Keep: -1, LedgerTokens: -1, Summarizer: sayT}
+	keepNothing := summarize.Options{Keep: -1, LedgerTokens: -1}
 	bySystem := keepNothing
 	bySystem.Strategy = summarize.WholeBySystem()
 
@@ -317,7 +315,7 @@ func TestE1(t *testing.T) {
 			[]message.Message{system("S0"), user("U0"), system("S1"), message.Assistant(text("A0"))}, "S0 U0 S1 A0", bySystem, "S0 U0 S1 T",
 		},
 	} {
-		view, _ := folded(t, c.history, c.opts)
+		view, _ := folded(t, c.history, saysT, c.opts)
 		require.Equal(t, strings.Fields(c.want), letters(view, c.history, strings.Fields(c.names)), name)
 	}
 
@@ -325,7 +323,7 @@ func TestE1(t *testing.T) {
 	chunks := keepNothing
 	chunks.Strategy = summarize.Chunks(4)
 	h := append([]message.Message{message.System("You are helpful.")}, dialogue(15)...)
-	view, _ := folded(t, h, chunks)
+	view, _ := folded(t, h, saysT, chunks)
 	require.Equal(t, append(strings.Fields("S U"), append(slices.Repeat([]string{"T"}, 6), "U", "T")...), letters(view, h, append(append(
 		strings.Fields("S U"), make([]string, 27)...), "U", "A")), "7 summaries")
 
@@ -337,7 +335,7 @@ func TestE1(t *testing.T) {
 	for preserve, want := range map[bool]string{true: "S U0 M T U1 C", false: "S U0 T U1 C"} {
 		opts := keepNothing
 		opts.PreserveMemory = preserve
-		view, _ := folded(t, odd, opts)
+		view, _ := folded(t, odd, saysT, opts)
 		require.Equal(t, strings.Fields(want), letters(view, odd, strings.Fields("S U0 A0 M A1 U1 C")), "memories are preserved: %v", preserve)
 	}
 
@@ -352,11 +350,10 @@ func TestE1(t *testing.T) {
 	var since []message.Message
 	late := keepNothing
 	late.Strategy = summarize.Since(time.Unix(103, 0))
-	late.Summarizer = func(_ context.Context, f *summarize.Fold) (string, error) {
+	view, _ = folded(t, times, summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 		since = f.Messages
 		return "T", nil
-	}
-	view, _ = folded(t, times, late)
+	}), late)
 	require.Equal(t, times[5:], since, "at 103 or later")
 	require.Equal(t, strings.Fields("S U0 T"), letters(view, times, strings.Fields("S U0 A0 A1 A2 A3 A4 A5")))
 	require.True(t, strings.HasSuffix(view[2].Text(), "(6 messages compacted: 0 of the user, 6 of the assistant; 3 of them left out)"), view[2].Text())
@@ -365,11 +362,10 @@ func TestE1(t *testing.T) {
 	last := keepNothing
 	var seen []message.Message
 	last.Strategy = summarize.OnlyLast(4)
-	last.Summarizer = func(_ context.Context, f *summarize.Fold) (string, error) {
+	view, _ = folded(t, h, summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 		seen = f.Messages
 		return "T", nil
-	}
-	view, _ = folded(t, h, last)
+	}), last)
 	require.Equal(t, append(slices.Clone(h[26:29]), h[30]), seen)
 	require.Len(t, view, 4)
 	require.True(t, strings.HasSuffix(view[3].Text(), "(28 messages compacted: 13 of the user, 15 of the assistant; 24 of them left out)"), view[3].Text())
@@ -392,7 +388,7 @@ func TestE2(t *testing.T) {
 		}
 	}
 	facts := func(model middleware.Model, s summarize.Strategy) string {
-		view, _ := foldedBy(t, summarize.New(model, summarize.Options{Strategy: s, LedgerTokens: -1}), h, summarize.Name)
+		view, _ := foldedBy(t, summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: s, LedgerTokens: -1}), h, summarize.Name)
 		require.Len(t, view, 8)
 		return view[1].Text()
 	}
@@ -452,7 +448,7 @@ func TestD3(t *testing.T) {
 	// Code that tells no language is no part of a summary, and makes it worth one.
 	in[1].Parts = append(in[1].Parts, message.Text{Text: "```\n" + strings.Repeat("x := y\n", 400) + "```"})
 	first, last := message.User("先说第一件事。"), message.User("还有什么?")
-	mw := summarize.New(nil, summarize.Options{Keep: 1, LedgerTokens: -1})
+	mw := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, LedgerTokens: -1})
 
 	view, _ := foldedBy(t, mw, slices.Concat([]message.Message{first}, in, []message.Message{last}), summarize.Name)
 	require.Len(t, view, 3)

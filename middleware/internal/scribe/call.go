@@ -138,7 +138,7 @@ func (s *session) learn(d *draft, x middleware.Excess) {
 	room := d.shown.tokens / 2
 	if x.Limit > 0 && x.Sent > 0 {
 		// Their tokens in ours, and a tenth less.
-		fits := d.shown.tokens*max(0, x.Limit-x.Answer)/x.Sent - s.frame(d.desk.limit)
+		fits := d.shown.tokens*max(0, x.Limit-x.Answer)/x.Sent - s.frame(d.author, d.desk.limit)
 		room = min(max(room/4, fits*9/10), d.shown.tokens-1)
 	}
 	s.mu.Lock()
@@ -151,13 +151,13 @@ func (s *session) goesOn(err error, o order) bool {
 	if _, ok := errors.AsType[*spent](err); ok {
 		return false
 	}
-	return o.failures <= s.Retries && curable(err)
+	return o.failures <= s.Writer.Retries && curable(err)
 }
 
 // goesOnFresh reports whether the model of the live conversation is asked again
 // with a record, in which nothing of that can be wrong which it did not take.
 func (s *session) goesOnFresh(err error, o order) bool {
-	return s.goesOn(err, o) || o.failures <= s.Retries && middleware.KindOf(err) == middleware.Invalid
+	return s.goesOn(err, o) || o.failures <= s.Writer.Retries && middleware.KindOf(err) == middleware.Invalid
 }
 
 // curable reports whether the same model may do better if it is asked again.

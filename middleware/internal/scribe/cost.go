@@ -12,12 +12,14 @@ import (
 //	suffix: rT + wi + os, or w(T+i) + os where no cache holds T
 //	fresh:  wR + os, at the prices of the writer
 //
-// With a price unknown nothing can be compared, and the choice is that of whoever
-// named a writer; see [Auto].
+// With a price unknown nothing can be compared, and the brief says what to do.
 func (s *session) cheaper(d *draft) bool {
 	suffix, ok := s.suffixCost(d)
 	fresh, known := s.freshCost()
-	return ok && known && suffix < fresh
+	if !ok || !known {
+		return s.Prefer == Suffix && !s.Cold
+	}
+	return suffix < fresh
 }
 
 func (s *session) suffixCost(d *draft) (models.Cost, bool) {
@@ -46,7 +48,7 @@ func (s *session) freshCost() (models.Cost, bool) {
 		pieces = (shown+s.room-1)/s.room + 1
 	}
 	answer := s.desk.limit * 3 / 4
-	input := shown/pieces + s.frame(s.desk.limit)
+	input := shown/pieces + s.frame(s.Writer, s.desk.limit)
 	cost, ok := s.Writer.Known.Price.Cost(message.Usage{Input: input, CacheWrite: input, Output: answer})
 	return cost * models.Cost(pieces), ok
 }

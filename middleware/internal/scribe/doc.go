@@ -13,8 +13,8 @@
 // message of the user: the provider's prompt cache holds all but that. In fresh
 // mode a model, which may be another and cheaper one, is given a record: the
 // messages as text, in a form in which nothing that was said can end the record
-// or begin an entry of it. Which mode it is, is decided by cost where prices are
-// known.
+// or begin an entry of it. Where both are possible, the brief says which it is: by
+// who is named in it, and where there are two, by cost.
 //
 // A record that does not fit the window of its reader is cut at borders of units
 // into pieces; notes are taken of each, and the summary is written from the

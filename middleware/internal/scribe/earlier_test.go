@@ -35,7 +35,7 @@ func TestEarlier(t *testing.T) {
 
 	// An earlier summary alone is a record.
 	author, model = script(say("It was Tuesday."))
-	_, err = scribe.Write(t.Context(), scribe.Brief{Earlier: "It was Tuesday. " + paths(50), Writer: author, Sections: []string{}})
+	_, err = scribe.Write(t.Context(), scribe.Brief{Earlier: "It was Tuesday. " + paths(50), Writer: inAFewWords(author)})
 	require.NoError(t, err)
 	require.Contains(t, model.Requests()[0].Messages[1].Text(), "<record>\n[earlier summary]\n\tIt was Tuesday.")
 
@@ -76,7 +76,7 @@ func TestGenerations(t *testing.T) {
 					return answer(model(earlier, n)), nil
 				}}
 				s, err := scribe.Write(t.Context(), scribe.Brief{
-					Folded: folded(6), Earlier: earlier, Writer: author, MaxTokens: most, Retries: -1, Markers: []string{marker},
+					Folded: folded(6), Earlier: earlier, Writer: once(author), MaxTokens: most, Markers: []string{marker},
 				})
 				if err != nil {
 					require.Contains(t, []scribe.Reason{scribe.TooLong, scribe.Nested}, scribe.ReasonOf(err), "%v", err)

@@ -21,8 +21,10 @@ func ExampleWrite() {
 			message.Result("c1", "read_file", middlewaretest.Filler("exit status 2:", 2000)),
 			message.Assistant(message.Text{Text: "A test needs a newer compiler."}),
 		},
-		Writer:   scribe.Author{Model: model, Name: "small"},
-		Sections: []string{}, // a few sentences will do
+		Writer: scribe.Author{
+			Model: model, Name: "small",
+			Sections: []string{}, // a few sentences will do
+		},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -26,13 +26,14 @@ func (c Concept) title() string {
 
 // Facts asks for what the messages, and the earlier summary, say about concepts.
 // The text has a section with a line a fact for each concept about which there is
-// one. It always asks with a record. Form, Task, Sections and Mode of the brief
-// play no part; Apart asks for each concept alone.
+// one. It always asks with a record. Form, Task and Sections play no part; Apart
+// asks for each concept alone.
 //
 // Errors are those of [Write]. If there is no fact about any concept, [ReasonOf]
 // the error is [Nothing].
 func Facts(ctx context.Context, b Brief, concepts []Concept) (*Summary, error) {
-	b.Mode, b.Form, b.Task, b.Sections = Fresh, Prose, "", []string{}
+	b = b.ofRecord()
+	b.Form, b.Writer.Task, b.Writer.Sections = Prose, "", []string{}
 	if err := errors.Join(b.Validate(), validConcepts(concepts)); err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func Facts(ctx context.Context, b Brief, concepts []Concept) (*Summary, error) {
 		return s.close("", err)
 	}
 	text := found.write(keywords(concepts), titles(concepts))
-	t := s.terms(order{kind: whole}, s.desk.limit, 0)
+	t := s.terms(s.Writer, order{kind: whole}, s.desk.limit, 0)
 	var rej *RejectedError
 	if text == "" {
 		rej = reject(Nothing, "about %q", keywords(concepts))

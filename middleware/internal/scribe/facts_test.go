@@ -23,7 +23,7 @@ var concepts = []scribe.Concept{
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	author, model := script(say("```json\n" + `{"facts": {"build": ["It fails.", "Its log is\nbuild/1.log."], "compiler": ["Go 1.26 is needed."]}}` + "\n```"))
-	s, err := scribe.Facts(t.Context(), scribe.Brief{Folded: folded(12), Writer: author, Form: scribe.Structured, Mode: scribe.Suffix}, concepts)
+	s, err := scribe.Facts(t.Context(), scribe.Brief{Folded: folded(12), Writer: author, Form: scribe.Structured}, concepts)
 	require.NoError(t, err)
 	require.Equal(t, `## KNOWN FACTS ABOUT build (what is known of the nightly build)
 - It fails.
@@ -118,7 +118,7 @@ func TestFactsRejected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			author, _ := script(say(c.answer))
-			_, err := scribe.Facts(t.Context(), scribe.Brief{Folded: folded(60), Writer: author, Retries: -1, Markers: []string{"【Summary】"}}, concepts)
+			_, err := scribe.Facts(t.Context(), scribe.Brief{Folded: folded(60), Writer: once(author), Markers: []string{"【Summary】"}}, concepts)
 			require.Equal(t, c.want, scribe.ReasonOf(err), "%v", err)
 			require.ErrorContains(t, err, c.detail)
 			var f *scribe.FailedError

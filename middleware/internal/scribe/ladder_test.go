@@ -57,7 +57,8 @@ func TestLadder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			author, model := script(c.answers...)
-			s, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(3), Writer: author, Retries: c.retries})
+			author.Retries = c.retries
+			s, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(3), Writer: author})
 			var bill scribe.Bill
 			if c.accepted {
 				require.NoError(t, err)
@@ -233,7 +234,7 @@ func TestInputFits(t *testing.T) {
 				var seen []*middleware.Request
 				msgs := marked(msgs)
 				s, err := scribe.Write(t.Context(), scribe.Brief{
-					Folded: msgs, Writer: scribe.Author{Model: windowed(window, &seen), Window: window}, Retries: -1, Parallel: 1, Requests: 500,
+					Folded: msgs, Writer: scribe.Author{Model: windowed(window, &seen), Window: window, Retries: -1}, Parallel: 1, Requests: 500,
 					Focus: strings.Repeat("Why? ", 5000),
 				})
 				require.NoError(t, err)

@@ -34,15 +34,15 @@ const (
 	facts             // of a piece of the record
 )
 
-// ask returns the order in words, without the record.
-func (b Brief) ask(o order, concepts []Concept) string {
+// ask returns the order to an author in words, without the record.
+func (b Brief) ask(a Author, o order, concepts []Concept) string {
 	w := b.Language.words()
 	var lines []string
 	switch {
 	case o.kind == facts:
 		lines = append(lines, w.facts, w.list(concepts), w.factForm)
-	case b.Task != "":
-		lines = append(lines, b.Task)
+	case a.Task != "":
+		lines = append(lines, a.Task)
 	default:
 		lines = append(lines, w.task)
 	}
@@ -54,11 +54,11 @@ func (b Brief) ask(o order, concepts []Concept) string {
 		lines = append(lines, fmt.Sprintf(w.note, o.part, o.parts))
 	case o.kind == whole && b.Form == Structured:
 		lines = append(lines, w.form)
-	case o.kind == whole && len(b.Sections) > 0:
-		lines = append(lines, w.headings, b.headings())
+	case o.kind == whole && len(a.Sections) > 0:
+		lines = append(lines, w.headings, w.headed(a.Sections))
 	}
 	lines = append(lines, fmt.Sprintf(w.length, max(20, o.tokens*w.words/100)))
-	if b.Task == "" {
+	if a.Task == "" {
 		lines = append(lines, w.language)
 	}
 	if o.after != "" {
@@ -67,12 +67,11 @@ func (b Brief) ask(o order, concepts []Concept) string {
 	return strings.Join(lines, "\n\n")
 }
 
-// headings lists the sections, the built-in ones with what belongs there.
-func (b Brief) headings() string {
-	w := b.Language.words()
-	builtIn := len(b.Sections) == len(w.sections) && &b.Sections[0] == &w.sections[0]
+// headed lists the sections, the built-in ones with what belongs there.
+func (w *wording) headed(sections []string) string {
+	builtIn := len(sections) == len(w.sections) && &sections[0] == &w.sections[0]
 	var lines []string
-	for i, s := range b.Sections {
+	for i, s := range sections {
 		line := "## " + strings.TrimSpace(strings.TrimLeft(s, "# "))
 		if builtIn {
 			line += "\n(" + w.under[i] + ")"

@@ -95,8 +95,11 @@ func TestWhateverAModelReturns(t *testing.T) {
 		l.draw = func(req *middleware.Request) (*middleware.Response, error) { return drawAnswer(r, req) }
 		var attempts []scribe.Attempt
 		b := scribe.Brief{
-			Folded: msgs, Markers: []string{"【Summary】"}, Retries: rapid.IntRange(-1, 6).Draw(r, "retries"),
-			Writer:   scribe.Author{Model: l.model, Window: rapid.SampledFrom([]int{0, 4000, 6000, 30_000}).Draw(r, "window")},
+			Folded: msgs, Markers: []string{"【Summary】"},
+			Writer: scribe.Author{
+				Model: l.model, Window: rapid.SampledFrom([]int{0, 4000, 6000, 30_000}).Draw(r, "window"),
+				Retries: rapid.IntRange(-1, 6).Draw(r, "retries"),
+			},
 			Parallel: 1, Requests: rapid.IntRange(1, 40).Draw(r, "requests"), MaxTokens: rapid.IntRange(150, 900).Draw(r, "tokens"),
 			Report: func(a scribe.Attempt) { attempts = append(attempts, a) },
 		}
@@ -104,7 +107,7 @@ func TestWhateverAModelReturns(t *testing.T) {
 			b.Main = scribe.Author{Model: l.model, Name: "main"}
 			b.Live = &middleware.Request{Messages: append([]message.Message{message.System("Be brief."), message.User("Go on.")}, msgs...)}
 			b.Live.Messages = portable(b.Live.Messages)
-			b.Mode = rapid.SampledFrom([]scribe.Mode{scribe.Auto, scribe.Suffix}).Draw(r, "mode")
+			b.Prefer = rapid.SampledFrom([]scribe.Mode{scribe.Fresh, scribe.Suffix}).Draw(r, "mode")
 		}
 		if rapid.Bool().Draw(r, "earlier") {
 			b.Earlier = "What was before. " + paths(rapid.IntRange(0, 100).Draw(r, "earlier lines"))
@@ -174,8 +177,8 @@ func requireBill(t require.TestingT, b scribe.Brief, l *liar, attempts []scribe.
 			failed++
 		}
 	}
-	retries := max(0, b.Retries)
-	if b.Retries == 0 {
+	retries := max(0, b.Writer.Retries)
+	if b.Writer.Retries == 0 {
 		retries = 2
 	}
 	require.LessOrEqual(t, failed, retries+1, "the bound is the bound")
@@ -197,8 +200,8 @@ func FuzzAnswer(f *testing.F) {
 	msgs := folded(12)
 	f.Fuzz(func(t *testing.T, text string, form int) {
 		b := scribe.Brief{
-			Folded: msgs, Retries: -1, MaxTokens: 600, Markers: []string{"【Summary】"},
-			Writer: scribe.Author{Model: middlewaretest.Script(say(text)).Model()},
+			Folded: msgs, MaxTokens: 600, Markers: []string{"【Summary】"},
+			Writer: scribe.Author{Model: middlewaretest.Script(say(text)).Model(), Retries: -1},
 		}
 		var s *scribe.Summary
 		var err error

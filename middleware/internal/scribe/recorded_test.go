@@ -31,7 +31,7 @@ func TestRecordedFits(t *testing.T) {
 		}
 		var seen []*middleware.Request
 		_, err := scribe.Write(t.Context(), scribe.Brief{
-			Folded: msgs, Writer: scribe.Author{Model: windowed(window, &seen), Window: window}, Retries: -1, Parallel: 1, Requests: 1000,
+			Folded: msgs, Writer: scribe.Author{Model: windowed(window, &seen), Window: window, Retries: -1}, Parallel: 1, Requests: 1000,
 		})
 		if scribe.ReasonOf(err) != scribe.NotShorter {
 			require.NoError(t, err, id)

@@ -43,13 +43,14 @@ func (s *session) deskOf(a Author) desk {
 		if a.Known.Input > 0 {
 			input = min(input, a.Known.Input)
 		}
-		d.room = input*9/10 - s.frame(d.limit)
+		d.room = input*9/10 - s.frame(a, d.limit)
 	}
 	return d
 }
 
-// frame returns the tokens of a request that shows nothing, at its longest.
-func (s *session) frame(limit int) int {
+// frame returns the tokens of a request to an author that shows nothing, at its
+// longest.
+func (s *session) frame(a Author, limit int) int {
 	most := 0
 	kinds := []kind{whole, notes}
 	if s.concepts != nil {
@@ -58,7 +59,7 @@ func (s *session) frame(limit int) int {
 	for _, k := range kinds {
 		for after := range s.Language.words().because {
 			o := order{kind: k, part: 1, parts: 1, earlier: k == whole && s.Earlier != "", tokens: limit, after: after}
-			most = max(most, s.Meter.Request(s.messages(o, "", "record"), nil))
+			most = max(most, s.Meter.Request(s.messages(a, o, "", "record"), nil))
 		}
 	}
 	return most
@@ -66,13 +67,13 @@ func (s *session) frame(limit int) int {
 
 // messages are those of a fresh request. Everything that was said stands in
 // fences.
-func (s *session) messages(o order, text, name string) []message.Message {
+func (s *session) messages(a Author, o order, text, name string) []message.Message {
 	w := s.Language.words()
 	lines := []string{fmt.Sprintf(w.record, name, name), "<" + name + ">\n" + text + "</" + name + ">"}
 	if q := s.question(); q != "" && o.kind != facts {
 		lines = append(lines, q)
 	}
-	lines = append(lines, s.ask(o, s.concepts))
+	lines = append(lines, s.ask(a, o, s.concepts))
 	return []message.Message{message.System(w.scribe), message.User(strings.Join(lines, "\n\n"))}
 }
 
@@ -96,12 +97,12 @@ func (s *session) fresh(o order, p piece, earlier unit) *draft {
 	}
 	text := textOf(units)
 	name := fence("record", text+s.Focus)
-	d := &draft{author: s.Writer, desk: s.desk, mode: Fresh, shown: p, terms: s.terms(o, s.desk.limit, p.tokens)}
+	d := &draft{author: s.Writer, desk: s.desk, mode: Fresh, shown: p, terms: s.terms(s.Writer, o, s.desk.limit, p.tokens)}
 	d.terms.fence = name
 	o.earlier, o.tokens = earlier != nil, s.target(d.terms)
 	d.order = o
 	d.Request = s.request(s.Writer, s.desk)
-	d.Messages = s.messages(o, text, name)
+	d.Messages = s.messages(s.Writer, o, text, name)
 	return d
 }
 
@@ -115,11 +116,12 @@ func (s *session) target(t terms) int {
 	return n
 }
 
-func (s *session) terms(o order, limit, shown int) terms {
+// terms are what an answer of an author must meet.
+func (s *session) terms(a Author, o order, limit, shown int) terms {
 	t := terms{limit: limit, markers: s.Markers, cutter: s.cutter}
 	switch o.kind {
 	case whole:
-		t.sections, t.below = s.Sections, s.replaced
+		t.sections, t.below = a.Sections, s.replaced
 		if s.Form == Structured {
 			t.parse = s.structured
 		}
@@ -141,10 +143,10 @@ func (s *session) request(a Author, d desk) *middleware.Request {
 		req.Budget = &middleware.Budget{Window: w, Reserve: min(d.answer, w-1)}
 	}
 	switch {
-	case s.PassOptions && s.Live != nil:
+	case a.PassOptions && s.Live != nil:
 		req.Params = s.Live.Params
-	case s.Params != nil:
-		req.Params = s.Params(d.answer)
+	case a.Params != nil:
+		req.Params = a.Params(d.answer)
 	}
 	return req
 }
@@ -152,13 +154,13 @@ func (s *session) request(a Author, d desk) *middleware.Request {
 // suffix returns the live request with the order at its end, if that is possible
 // and wanted.
 func (s *session) suffix() (*draft, bool) {
-	if s.Mode == Fresh || !s.canSuffix() || !s.shownLive() {
+	if !s.canSuffix() || !s.shownLive() {
 		return nil, false
 	}
 	d := &draft{author: s.Main, desk: s.deskOf(s.Main), mode: Suffix}
-	d.terms = s.terms(order{kind: whole}, d.desk.limit, 0)
+	d.terms = s.terms(s.Main, order{kind: whole}, d.desk.limit, 0)
 	d.order = order{kind: whole, earlier: s.Earlier != "", tokens: s.target(d.terms)}
-	msgs, ok := asked(s.Live.Messages, s.Language.words().suffix+"\n\n"+s.ask(d.order, nil))
+	msgs, ok := asked(s.Live.Messages, s.Language.words().suffix+"\n\n"+s.ask(s.Main, d.order, nil))
 	if !ok {
 		return nil, false
 	}
@@ -174,7 +176,7 @@ func (s *session) suffix() (*draft, bool) {
 	if most := s.Main.Known.Input; most > 0 && all > most {
 		return nil, false
 	}
-	return d, s.Mode == Suffix || s.cheaper(d)
+	return d, !s.own || s.cheaper(d)
 }
 
 // shownLive reports whether the live request shows all that the summary replaces.

@@ -72,7 +72,7 @@ func (s *session) write(ctx context.Context) (string, error) {
 			return text, nil
 		}
 		o = o.again(err)
-		if o.failures > s.Retries || !s.own && !s.goesOnFresh(err, o) { // another model may do what this one cannot
+		if o.failures > s.Writer.Retries || !s.own && !s.goesOnFresh(err, o) { // another model may do what this one cannot
 			return "", err
 		}
 	}

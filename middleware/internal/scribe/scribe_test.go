@@ -49,6 +49,18 @@ func script(answers ...middleware.Model) (scribe.Author, *middlewaretest.Scripte
 	return scribe.Author{Model: s.Model(), Name: "small"}, s
 }
 
+// once is an author that is asked once.
+func once(a scribe.Author) scribe.Author {
+	a.Retries = -1
+	return a
+}
+
+// inAFewWords is an author of whom no headings are wanted.
+func inAFewWords(a scribe.Author) scribe.Author {
+	a.Sections = []string{}
+	return a
+}
+
 func TestWriteFresh(t *testing.T) {
 	t.Parallel()
 	author, model := script(say(good))
@@ -158,7 +170,7 @@ func TestRejections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			author, model := script(c.answer)
-			b := scribe.Brief{Folded: folded(12), Writer: author, Retries: -1, Markers: []string{"【Summary】"}}
+			b := scribe.Brief{Folded: folded(12), Writer: once(author), Markers: []string{"【Summary】"}}
 			if c.want == scribe.NotShorter {
 				b.Folded = folded(3)[:3]
 			}
@@ -202,7 +214,7 @@ func TestAccepted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			author, _ := script(say(c.answer))
-			s, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(20), Writer: author, Retries: -1, Markers: []string{"【Summary】"}})
+			s, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(20), Writer: once(author), Markers: []string{"【Summary】"}})
 			require.NoError(t, err)
 			if c.want == "" {
 				c.want = c.answer
@@ -217,7 +229,7 @@ func TestMarkerOfPlainWords(t *testing.T) {
 	t.Parallel()
 	write := func(answer string) (string, error) {
 		author, _ := script(say(answer))
-		s, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(20), Writer: author, Retries: -1, Markers: []string{"Summary"}})
+		s, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(20), Writer: once(author), Markers: []string{"Summary"}})
 		if err != nil {
 			return "", err
 		}
@@ -299,15 +311,15 @@ func TestBriefsThatAreWrong(t *testing.T) {
 	for want, change := range map[string]func(b *scribe.Brief){
 		"Folded is empty":                        func(b *scribe.Brief) { b.Folded = nil },
 		"neither Writer nor Main has a model":    func(b *scribe.Brief) { b.Writer.Model = nil },
-		"Mode is 3, want":                        func(b *scribe.Brief) { b.Mode = 3 },
+		"Prefer is 2, want Fresh or Suffix":      func(b *scribe.Brief) { b.Prefer = 2 },
 		"Form is -1, want":                       func(b *scribe.Brief) { b.Form = -1 },
 		"Language is 2, want":                    func(b *scribe.Brief) { b.Language = 2 },
 		"MaxTokens is -1, want":                  func(b *scribe.Brief) { b.MaxTokens = -1 },
 		"Requests is -1, want":                   func(b *scribe.Brief) { b.Requests = -1 },
 		"Parallel is -1, want":                   func(b *scribe.Brief) { b.Parallel = -1 },
 		"Window is negative":                     func(b *scribe.Brief) { b.Main.Window = -1 },
-		"Sections are those of Prose":            func(b *scribe.Brief) { b.Form, b.Sections = scribe.Structured, []string{"A"} },
-		"Sections has a heading without":         func(b *scribe.Brief) { b.Sections = []string{"## 1."} },
+		"Sections are those of Prose":            func(b *scribe.Brief) { b.Form, b.Writer.Sections = scribe.Structured, []string{"A"} },
+		"Sections has a heading without":         func(b *scribe.Brief) { b.Writer.Sections = []string{"## 1."} },
 		"Markers has an empty text":              func(b *scribe.Brief) { b.Markers = []string{""} },
 		"Folded[1].Parts[0] is a <nil>, want":    func(b *scribe.Brief) { b.Folded[1].Parts[0] = nil },
 		"Folded[0].Parts[0] is a *message.Text,": func(b *scribe.Brief) { b.Folded[0].Parts[0] = &message.Text{} },

@@ -20,7 +20,7 @@ func TestStructured(t *testing.T) {
 		"another order": `{"actions": ["read_file of build/1.log"], "topics": ["The nightly build"], "decisions": [], "entities": ["build/1.log: its log"]}`,
 	} {
 		author, model := script(say(text))
-		s, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(12), Writer: author, Form: scribe.Structured, Retries: -1})
+		s, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(12), Writer: once(author), Form: scribe.Structured})
 		require.NoError(t, err, name)
 		require.Equal(t, want, s.Text, name)
 		require.Contains(t, model.Requests()[0].Messages[1].Text(), `{"topics": […], `)
@@ -61,7 +61,7 @@ func TestStructuredRejected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			author, _ := script(say(c.answer))
 			_, err := scribe.Write(t.Context(), scribe.Brief{
-				Folded: folded(12), Writer: author, Form: scribe.Structured, Retries: -1, Markers: []string{"【Summary】"},
+				Folded: folded(12), Writer: once(author), Form: scribe.Structured, Markers: []string{"【Summary】"},
 			})
 			require.Equal(t, c.want, scribe.ReasonOf(err), "%v", err)
 			require.ErrorContains(t, err, c.detail)

@@ -38,7 +38,7 @@ func TestSuffix(t *testing.T) {
 	req, part := live(12)
 	s, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Live: req, Main: main})
 	require.NoError(t, err)
-	require.Equal(t, scribe.Suffix, s.Attempts[0].Mode, "one model, a warm cache, no prices: as the live call")
+	require.Equal(t, scribe.Suffix, s.Attempts[0].Mode, "the model of the live conversation alone")
 	sent := model.Requests()[0]
 	require.NoError(t, middlewaretest.Same(req.Messages, sent.Messages[:len(req.Messages)]), "the cached prefix is as it was")
 	require.Equal(t, req.Tools, sent.Tools, "the tools belong to the prefix")
@@ -68,7 +68,7 @@ func TestSuffixEnds(t *testing.T) {
 			whole := len(req.Messages)
 			req.Messages = append(req.Messages, c.end...)
 			before := middlewaretest.Clone(req.Messages)
-			_, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Live: req, Main: main, Mode: scribe.Suffix})
+			_, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Live: req, Main: main})
 			require.NoError(t, err)
 			sent := model.Requests()[0]
 			require.NoError(t, message.Portable.Check(sent.Messages), "every provider takes it")
@@ -103,12 +103,11 @@ func TestSuffixIsNotPossible(t *testing.T) {
 		"no live call":                        func(b *scribe.Brief) { b.Live = nil },
 		"too long":                            func(b *scribe.Brief) { b.Main.Window = b.Meter.Request(b.Live.Messages, b.Live.Tools) + 1000 },
 		"longer than a prompt may be":         func(b *scribe.Brief) { b.Main.Known.Input = 3000 },
-		"set to fresh":                        func(b *scribe.Brief) { b.Mode = scribe.Fresh },
 	} {
 		t.Run(name, func(t *testing.T) {
 			main, _ := script(say(good))
 			req, part := live(30)
-			b := scribe.Brief{Folded: part, Live: req, Main: main, Mode: scribe.Suffix}
+			b := scribe.Brief{Folded: part, Live: req, Main: main, Prefer: scribe.Suffix}
 			change(&b)
 			b.Writer, _ = script(say(good))
 			s, err := scribe.Write(t.Context(), b)
@@ -131,7 +130,7 @@ func TestSuffixFails(t *testing.T) {
 			main, _ := script(answer)
 			small, model := script(say(good))
 			main.Name = "big"
-			s, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Live: req, Main: main, Writer: small, Mode: scribe.Suffix})
+			s, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Live: req, Main: main, Writer: small, Prefer: scribe.Suffix})
 			require.NoError(t, err)
 			require.Len(t, s.Attempts, 2)
 			require.Equal(t, scribe.Fresh, s.Attempts[1].Mode, "then with a record, which is shorter")
@@ -140,7 +139,7 @@ func TestSuffixFails(t *testing.T) {
 		})
 	}
 	main, model := script(denied)
-	_, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Live: req, Main: main, Mode: scribe.Suffix})
+	_, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Live: req, Main: main})
 	require.Equal(t, middleware.Denied, middleware.KindOf(err), "%v", err)
 	require.Len(t, model.Requests(), 1, "the same model would deny again")
 }
@@ -151,52 +150,57 @@ func TestModeByCost(t *testing.T) {
 		usd := func(f float64) models.Rate { return models.Rate(f * models.USD) }
 		return models.Price{Rates: models.Rates{Input: usd(in), CacheRead: usd(read), CacheWrite: usd(write), Output: usd(out)}}
 	}
-	big := rates(3, 0.3, 3.75, 15)
+	big, cheapReads := rates(3, 0.3, 3.75, 15), rates(3, 0.01, 3, 15)
 	req, part := live(60)
 	short := part[:12]
 	for name, c := range map[string]struct {
 		main, small models.Price
-		cold, own   bool
+		cold, alone bool // nobody else is there
+		prefer      scribe.Mode
 		least       int // tokens that the cache takes
 		window      int // of the writer
 		folded      []message.Message
 		earlier     int // words of the summary before
 		want        scribe.Mode
 	}{
-		"too short for the cache":                    {main: big, small: big, own: true, folded: short, least: 1_000_000, want: scribe.Fresh},
-		"long enough for it":                         {main: big, small: big, own: true, folded: short, least: 1_024, want: scribe.Suffix},
-		"a cheap writer that reads at once":          {main: big, small: rates(0.3, 0, 0, 6), own: true, folded: part, want: scribe.Fresh},
-		"the same, in many pieces":                   {main: big, small: rates(0.3, 0, 0, 6), own: true, window: 4_000, folded: part, want: scribe.Suffix},
-		"warm, one model":                            {main: big, folded: part, want: scribe.Suffix},
-		"warm, a writer of the same price":           {main: big, small: big, own: true, folded: part, want: scribe.Suffix},
-		"cold":                                       {main: big, small: big, own: true, folded: short, cold: true, want: scribe.Fresh},
-		"a writer at a fiftieth":                     {main: big, small: rates(0.06, 0, 0, 0.3), own: true, folded: part, want: scribe.Fresh},
-		"a short part of a long one, a cheap writer": {main: big, small: rates(0.6, 0, 0, 3), own: true, folded: short, want: scribe.Fresh},
-		"the same, with a long summary before":       {main: big, small: rates(0.6, 0, 0, 3), own: true, folded: short, earlier: 50_000, want: scribe.Suffix},
-		"a cheap writer that charges for its cache":  {main: big, small: rates(0.6, 0, 60, 3), own: true, folded: short, want: scribe.Suffix},
-		"a writer of unknown price was named":        {main: big, own: true, folded: part, want: scribe.Fresh},
-		"one model of unknown price":                 {folded: part, want: scribe.Suffix},
-		"one model of unknown price, cold":           {folded: part, cold: true, want: scribe.Fresh},
-		"cheap cached reads, cold":                   {main: rates(3, 0.01, 3, 15), folded: short, cold: true, want: scribe.Fresh},
+		"too short for the cache":                    {main: big, small: big, folded: short, least: 1_000_000, want: scribe.Fresh},
+		"long enough for it":                         {main: big, small: big, folded: short, least: 1_024, want: scribe.Suffix},
+		"a cheap writer that reads at once":          {main: big, small: rates(0.3, 0, 0, 6), folded: part, want: scribe.Fresh},
+		"the same, in many pieces":                   {main: big, small: rates(0.3, 0, 0, 6), window: 4_000, folded: part, want: scribe.Suffix},
+		"warm, a writer of the same price":           {main: big, small: big, folded: part, want: scribe.Suffix},
+		"cold":                                       {main: big, small: big, folded: short, cold: true, want: scribe.Fresh},
+		"a writer at a fiftieth":                     {main: big, small: rates(0.06, 0, 0, 0.3), folded: part, want: scribe.Fresh},
+		"a short part of a long one, a cheap writer": {main: big, small: rates(0.6, 0, 0, 3), folded: short, want: scribe.Fresh},
+		"the same, with a long summary before":       {main: big, small: rates(0.6, 0, 0, 3), folded: short, earlier: 50_000, want: scribe.Suffix},
+		"a cheap writer that charges for its cache":  {main: big, small: rates(0.6, 0, 60, 3), folded: short, want: scribe.Suffix},
+		"a writer of unknown price":                  {main: big, folded: part, want: scribe.Fresh},
+		"the same, suffix preferred":                 {main: big, folded: part, prefer: scribe.Suffix, want: scribe.Suffix},
+		"no price known":                             {folded: part, want: scribe.Fresh},
+		"the same, suffix preferred, warm":           {folded: part, prefer: scribe.Suffix, want: scribe.Suffix},
+		"the same, suffix preferred, cold":           {folded: part, prefer: scribe.Suffix, cold: true, want: scribe.Fresh},
+		"cheap cached reads, cold":                   {main: cheapReads, small: cheapReads, folded: short, cold: true, want: scribe.Fresh},
+		"preferred, but dearer":                      {main: big, small: big, folded: short, prefer: scribe.Suffix, cold: true, want: scribe.Fresh},
+		"nobody else":                                {main: big, folded: short, alone: true, want: scribe.Suffix},
+		"nobody else, cold":                          {main: big, folded: short, cold: true, alone: true, want: scribe.Suffix},
 	} {
 		t.Run(name, func(t *testing.T) {
 			main, _ := script(say(good))
 			main.Name, main.Known.Price, main.Known.Cache.Min = "big", c.main, c.least
-			b := scribe.Brief{Folded: c.folded, Live: req, Main: main, Cold: c.cold}
+			b := scribe.Brief{Folded: c.folded, Live: req, Main: main, Cold: c.cold, Prefer: c.prefer}
 			if c.earlier > 0 {
 				b.Earlier = strings.Repeat("summary ", c.earlier)
 				own := *req
 				own.Messages = append([]message.Message{message.User(b.Earlier)}, req.Messages...)
 				b.Live = &own
 			}
-			if c.own {
+			if !c.alone {
 				b.Writer, _ = script(say(good))
 				b.Writer.Known.Price, b.Writer.Window = c.small, c.window
 			}
 			s, err := scribe.Write(t.Context(), b)
 			require.NoError(t, err)
 			require.Equal(t, c.want, s.Attempts[0].Mode)
-			require.Equal(t, c.main.Known() && (!c.own || c.small.Known() || c.want == scribe.Suffix), s.Priced)
+			require.Equal(t, c.main.Known() && (c.small.Known() || c.want == scribe.Suffix), s.Priced)
 			if s.Priced {
 				require.Positive(t, s.Cost)
 			}
@@ -208,19 +212,22 @@ func TestOptions(t *testing.T) {
 	t.Parallel()
 	req, part := live(12)
 	for name, c := range map[string]struct {
-		brief scribe.Brief
-		want  any
+		change func(a *scribe.Author)
+		want   any
 	}{
-		"none":             {scribe.Brief{}, nil},
-		"those of the run": {scribe.Brief{PassOptions: true}, "options of the run"},
-		"of its own":       {scribe.Brief{MaxTokens: 500, Params: func(limit int) any { return limit }}, 2024},
+		"none":             {func(*scribe.Author) {}, nil},
+		"those of the run": {func(a *scribe.Author) { a.PassOptions = true }, "options of the run"},
+		"of its own":       {func(a *scribe.Author) { a.Params = func(limit int) any { return limit } }, 2024},
 	} {
 		for _, mode := range []scribe.Mode{scribe.Suffix, scribe.Fresh} {
 			t.Run(name+" "+mode.String(), func(t *testing.T) {
 				main, model := script(say(good))
 				main.Window = 100_000
-				b := c.brief
-				b.Folded, b.Live, b.Main, b.Mode = part, req, main, mode
+				c.change(&main)
+				b := scribe.Brief{Folded: part, Live: req, MaxTokens: 500, Main: main}
+				if mode == scribe.Fresh {
+					b.Writer, b.Main = main, scribe.Author{}
+				}
 				_, err := scribe.Write(t.Context(), b)
 				require.NoError(t, err)
 				sent := model.Requests()[0]
@@ -233,12 +240,39 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// TestEachIsAskedInItsWay shows that of two authors each is asked for what is wanted
+// of it, and judged by that.
+func TestEachIsAskedInItsWay(t *testing.T) {
+	t.Parallel()
+	req, part := live(12)
+	main, big := script(say("There is no section here."))
+	main.Task, main.Sections, main.PassOptions = "Write the log of the work.", []string{"Log"}, true
+	small, model := script(say("Open: all of it."))
+	small.Task, small.Sections, small.Params = "Write what is open.", []string{"Open"}, func(int) any { return "its own" }
+	s, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Live: req, Main: main, Writer: small, Prefer: scribe.Suffix})
+	require.NoError(t, err)
+	require.Equal(t, "Open: all of it.", s.Text)
+	require.Equal(t, scribe.NoSection, s.Attempts[0].Reason, "the sections of the first are not those of the second")
+
+	require.Len(t, big.Requests(), 1)
+	require.Equal(t, req.Params, big.Requests()[0].Params)
+	asked := big.Requests()[0].Messages
+	require.Contains(t, asked[len(asked)-1].Text(), main.Task)
+	require.Contains(t, asked[len(asked)-1].Text(), "## Log")
+
+	require.Len(t, model.Requests(), 1)
+	require.Equal(t, "its own", model.Requests()[0].Params)
+	asked = model.Requests()[0].Messages
+	require.Contains(t, asked[len(asked)-1].Text(), small.Task)
+	require.Contains(t, asked[len(asked)-1].Text(), "## Open")
+}
+
 // TestLimitsOfTheModel shows that what the table knows of a model is kept.
 func TestLimitsOfTheModel(t *testing.T) {
 	t.Parallel()
 	var seen []*middleware.Request
-	author := scribe.Author{Model: windowed(10_000, &seen), Known: models.Model{Window: 200_000, Input: 10_000, Output: 600}}
-	_, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(400), Writer: author, Retries: -1, Params: func(limit int) any { return limit }})
+	author := scribe.Author{Model: windowed(10_000, &seen), Known: models.Model{Window: 200_000, Input: 10_000, Output: 600}, Retries: -1, Params: func(limit int) any { return limit }}
+	_, err := scribe.Write(t.Context(), scribe.Brief{Folded: folded(400), Writer: author})
 	require.NoError(t, err)
 	require.Greater(t, len(seen), 4)
 	for i, req := range seen {
@@ -259,7 +293,7 @@ func TestLengthThatIsAskedFor(t *testing.T) {
 		for _, m := range part {
 			replaced += meter.Message(m)
 		}
-		_, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Writer: author, MaxTokens: c.limit, Sections: []string{}})
+		_, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Writer: author, MaxTokens: c.limit})
 		require.NoError(t, err, name)
 		want := min(c.limit*3/4, replaced/2) * 70 / 100 // words of English
 		require.Contains(t, model.Requests()[0].Messages[1].Text(), fmt.Sprintf("Write at most %d words.", want), "%s of %d tokens", name, replaced)
