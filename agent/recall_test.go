@@ -201,6 +201,7 @@ func TestRecallProblems(t *testing.T) {
 		"two lines":        {args{"handle": log, "search": "line 1\nline 2"}, "[search has a line break, want text that stands in one line]"},
 		"no RE2":           {args{"handle": log, "pattern": "a(?=\x07)"}, "[pattern: error parsing regexp: invalid or unsupported Perl syntax: `(?=`; want RE2 syntax, or plain text in search]"},
 		"control":          {args{"handle": log, "pattern": "\x07("}, "[pattern: error parsing regexp: missing closing ): `" + `\x07` + "(`; want RE2 syntax, or plain text in search]"},
+		"long":             {args{"handle": log, "pattern": strings.Repeat("x", 500)}, "[no match in lines 1-900 of 900 of " + log + "; case counts, unless a pattern begins with (?i)]"},
 		"too long":         {args{"handle": log, "pattern": strings.Repeat("(", 501)}, "[pattern has 501 bytes, want at most 500]"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -351,9 +352,9 @@ func TestPatternThatIsAText(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
 	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
-	h := keep(t, s, strings.Repeat("-", 23_000_000)+"ERROR 7")
+	h := keep(t, s, strings.Repeat("-", 23_000_000)+"ERROR 7 in main")
 	for pattern, want := range map[string]string{
-		"ERROR": "[1 matching in", "(ERROR) 7": "[1 matching in", ".*ERROR.*": "[1 matching in", "ERROR 8": "[no match in",
+		"ERROR": "[1 matching in", "(ERROR) 7": "[1 matching in", ".*ERROR.*": "[1 matching in", ".*.*ERROR 7 in.*.*": "[1 matching in", "ERROR 8": "[no match in",
 		"error|warn": "it may take 12 steps for each: want plain text in search, at most 22369621 bytes by from and to,", // as docs/archive.md says
 	} {
 		require.Contains(t, ask(t, tool, args{"handle": h, "pattern": pattern}), want, pattern)
@@ -375,7 +376,7 @@ func TestPatternThatAllowsAnythingAround(t *testing.T) {
 	} {
 		require.Equal(t, want, ask(t, tool, args{"handle": h, "pattern": pattern}), pattern)
 	}
-	for pattern, n := range map[string]int{".*": 2, "^.*": 2, ".*.*": 2, ".*$": 2, "^first.*": 1, "^.*t$": 1, ".+t": 2, "^total": 0, "total$": 0} {
+	for pattern, n := range map[string]int{".*": 2, "^.*": 2, ".*.*": 2, ".*$": 2, "^first.*": 1, "^.*t$": 1, ".+t": 2, ".+first": 0, "first.+": 0, "^total": 0, "total$": 0} {
 		answer := ask(t, tool, args{"handle": h, "pattern": pattern})
 		if n == 0 {
 			require.Contains(t, answer, "no match", pattern)
@@ -395,7 +396,7 @@ func TestPatternsInLongLines(t *testing.T) {
 	for pattern, want := range map[string]string{
 		"foo": "1: foo", "^foo": "1: foo", "xfo+": "—xfoo bar", "f[o]{2} bar$": "—xfoo bar", `bar\z`: "—xfoo bar", "(?:x|y)foo": "—xfoo bar",
 		"(?i)XFOO": "—xfoo bar",
-		`^xfoo`:    "no match", `\Axfoo`: "no match", `(?:^)xfoo`: "no match", `(?s:^)xfoo bar$`: "no match", `\bxfoo`: "—xfoo bar", `\bbar`: "—xfoo bar", `\bfoo bar`: "no match", "fooo": "no match",
+		`^xfoo`:    "no match", `\Axfoo`: "no match", `(?:^)xfoo`: "no match", `(?s:^)xfoo bar$`: "no match", `\bxfoo`: "—xfoo bar", `\bbar`: "—xfoo bar", `\bfoo bar`: "no match", "fooo": "no match", "fooo+": "no match",
 	} {
 		require.Contains(t, ask(t, tool, args{"handle": long, "pattern": pattern}), want, pattern)
 	}

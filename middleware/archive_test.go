@@ -351,8 +351,8 @@ func TestArchiveAtTheSameTime(t *testing.T) {
 	wg.Wait()
 }
 
-// TestArchiveRunsWithWhatIsGone: what another editor has removed without a trace is
-// kept by the fold that covers it.
+// TestArchiveRunsWithWhatIsGone: what another editor has removed without a trace, or
+// has left a note of that leads nowhere, is kept by the fold that covers it, once.
 func TestArchiveRunsWithWhatIsGone(t *testing.T) {
 	t.Parallel()
 	h := []message.Message{message.User("Count.")}
@@ -364,7 +364,7 @@ func TestArchiveRunsWithWhatIsGone(t *testing.T) {
 		if v.Len() < len(h) {
 			return nil, nil
 		}
-		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(3, 4)}}, nil
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(1, 2, message.User("(two more)")), middleware.FoldOf(3, 4)}}, nil
 	}, middleware.Options{})
 	folds := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		runs := []message.Run{{First: 1, Last: v.Len() - 2}}
@@ -385,6 +385,7 @@ func TestArchiveRunsWithWhatIsGone(t *testing.T) {
 	for i := range 6 {
 		k := strings.Index(c.Data, fmt.Sprintf("number %d of those", i))
 		require.Greater(t, k, at, "number %d is kept, and in its place", i)
+		require.Equal(t, 1, strings.Count(c.Data, fmt.Sprintf("number %d of those", i)), "number %d is kept once", i)
 		at = k
 	}
 }

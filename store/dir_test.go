@@ -233,6 +233,12 @@ func TestStrangeFiles(t *testing.T) {
 			}
 		}
 		require.NoError(t, os.Symlink(outside, filepath.Join(path, "aaaaaaaaaaaaaaaaaaaaaaaa")))
+		for _, name := range []string{"backup", h.String()} { // which are no scope's
+			copied := filepath.Join(path, name, h.String())
+			require.NoError(t, os.Mkdir(filepath.Dir(copied), 0o700))
+			require.NoError(t, os.WriteFile(copied, whole, 0o600))
+			require.NoError(t, os.Chtimes(copied, time.Unix(0, 0), time.Unix(0, 0)))
+		}
 		byHandle := filepath.Join(folder, store.Handles("", other)[0].String(), "below")
 		require.NoError(t, os.MkdirAll(byHandle, 0o700))
 		require.NoError(t, os.Chtimes(filepath.Dir(byHandle), time.Unix(0, 0), time.Unix(0, 0)))
@@ -245,6 +251,8 @@ func TestStrangeFiles(t *testing.T) {
 				require.FileExists(t, filepath.Join(in, name))
 			}
 		}
+		require.FileExists(t, filepath.Join(path, "backup", h.String()))
+		require.FileExists(t, filepath.Join(path, h.String(), h.String()))
 		require.FileExists(t, secret)
 		require.DirExists(t, byHandle)
 	})
@@ -325,6 +333,25 @@ func TestDirForgetsTheOldest(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrTooLarge)
 	require.EqualError(t, err, "store: put: content too large: 10021 bytes, and this folder keeps 10000")
 	require.NotEmpty(t, kept(), "what is too large drives out nothing")
+}
+
+// The folder keeps as much as its limit allows, and what goes makes room for an
+// eighth of that.
+func TestDirKeepsWhatTheLimitAllows(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	content := func(i int) store.Content { return store.Content{Data: fmt.Sprintf("%0979d", i)} } // a file of 1,000 bytes
+	all := openDir(t, path, store.DirOptions{})
+	for i := range 6 {
+		put(t, all, content(i))
+	}
+	d := openDir(t, path, store.DirOptions{Limit: 8_000})
+	for i, want := range []int{7, 8, 7, 8, 7} {
+		put(t, d, content(6+i))
+		require.Len(t, files(t, path), want, "after %d more", i+1)
+	}
+	put(t, d, store.Content{Data: strings.Repeat("a", 7_979)})
+	require.Len(t, files(t, path), 1, "a content as large as the limit has the folder for itself")
 }
 
 func TestReadOnlyFolder(t *testing.T) {

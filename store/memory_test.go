@@ -52,6 +52,22 @@ func TestMemoryForgetsTheOldest(t *testing.T) {
 	require.Zero(t, m.Bytes())
 }
 
+// What a content takes beside its data counts as well: contents without any cannot
+// fill the memory.
+func TestMemoryCountsAllThatItKeeps(t *testing.T) {
+	t.Parallel()
+	m := store.NewMemory(5_000)
+	put(t, m, store.Content{})
+	empty := m.Bytes()
+	require.Positive(t, empty)
+	put(t, m.Scope(strings.Repeat("s", 700)), store.Content{Type: strings.Repeat("t", 900)})
+	require.Equal(t, 2*empty+700+900, m.Bytes())
+	for i := range 100 {
+		put(t, m.Scope(strconv.Itoa(i)), store.Content{})
+		require.LessOrEqual(t, m.Bytes(), 5_000)
+	}
+}
+
 func TestNewMemoryPanics(t *testing.T) {
 	t.Parallel()
 	require.PanicsWithValue(t, "store: NewMemory: limit is negative, want bytes, or 0 for DefaultMemory", func() { store.NewMemory(-1) })

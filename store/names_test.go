@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -150,6 +151,8 @@ func TestPlaceholder(t *testing.T) {
 		"[cleared]":              "[cleared: " + letters + h.String() + "]",
 		"[cleared: out of room]": "[cleared: out of room; " + letters + h.String() + "]",
 		"[It was left out.]":     "[It was left out. To read it: " + letters + h.String() + "]",
+		"[Note: it is gone.]":    "[Note: it is gone. To read it: " + letters + h.String() + "]",
+		"[a: b] (gone)":          "[a: b] (gone) [" + letters + h.String() + "]",
 		"cleared":                "cleared [" + letters + h.String() + "]",
 		"":                       "[" + letters + h.String() + "]",
 	} {
@@ -161,6 +164,10 @@ func TestPlaceholder(t *testing.T) {
 	two := store.Placeholder("[a]", h) + " recall abc " + store.Placeholder("b", h)
 	require.Equal(t, []store.Handle{h, h}, store.HandlesIn(two), "what is no handle does not count")
 	require.Empty(t, store.HandlesIn("recall"))
+	for i := range 100 { // which have all letters among them
+		h := store.Handles("", store.Content{Data: strconv.Itoa(i)})[0]
+		require.Equal(t, []store.Handle{h}, store.HandlesIn(store.Placeholder("[cleared]", h)))
+	}
 }
 
 // Asked sees what a call of the recall tool asks for, also where an agent has put

@@ -3,6 +3,7 @@ package fit_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,5 +162,105 @@ func TestFitsWithoutItsArchive(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, middlewaretest.Same(bare.Messages, sent.Messages), "it does what it does without an archive")
 		})
+	}
+}
+
+// Of what was recalled, the handle that the model has asked for stands in its place:
+// it leads to all, and a part of it is not kept once more. That is so whatever has
+// become of the call since.
+func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
+	t.Parallel()
+	cut := middleware.Editing("cut", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Span(2).Edit != nil {
+			return nil, nil
+		}
+		c := v.At(2).Parts[0].(message.ToolCall)
+		c.Arguments = "{}"
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(2, c)}}, nil
+	}, middleware.Options{})
+	for name, before := range map[string][]middleware.Middleware{"": nil, "the call was cut": {cut}} {
+		archive := store.NewMemory(0)
+		asked, err := archive.Put(t.Context(), store.Content{Data: strings.Repeat("a line of the log\n", 999)})
+		require.NoError(t, err)
+		h := middlewaretest.ReAct{Rounds: 30, Result: 800}.Messages()
+		call, _ := h[2].Parts[0].(message.ToolCall)
+		result, _ := h[3].Parts[0].(message.ToolResult)
+		call.Name, call.Arguments = store.RecallTool, `{"handle":"`+asked.String()+`","search":"of"}`
+		result.Name, result.Text = store.RecallTool, "[40 matching in the log]\n"+strings.Repeat("1: a line of the log\n", 40)
+		h[2].Parts, h[3].Parts = []message.Part{call}, []message.Part{result}
+		mw := middleware.With(middleware.Env{Archive: archive}, append(before, fit.New(fit.Options{}))...)
+		sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 3000}})
+		require.NoError(t, err)
+		requireFits(t, fit.Options{}, sent)
+		require.Len(t, sent.Messages, len(h), "%v", events)
+		r, _ := sent.Messages[3].Parts[0].(message.ToolResult)
+		require.Equal(t, []store.Handle{asked}, store.HandlesIn(r.Text), "%s: %s", name, r.Text)
+		_, err = archive.Get(t.Context(), archive.Handle(store.Content{Data: result.Text}))
+		require.ErrorIs(t, err, store.ErrNotFound, "%s: a part of what is kept already is not kept as well", name)
+	}
+}
+
+// Results that share a message have a handle each, which leads to what the tool gave,
+// though another editor has cut that since.
+func TestResultsOfOneMessageAreKeptApart(t *testing.T) {
+	t.Parallel()
+	const at = 3
+	cut := middleware.Editing("cut", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Span(at).Edit != nil {
+			return nil, nil
+		}
+		var parts []message.Part
+		for r := range v.At(at).Results() {
+			r.Text = r.Text[:len(r.Text)/2]
+			parts = append(parts, r)
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(at, parts...)}}, nil
+	}, middleware.Options{})
+	texts := []string{strings.Repeat("apple ", 300), strings.Repeat("pear ", 300)}
+	h := middlewaretest.ReAct{Rounds: 30, Result: 800}.Messages()
+	h = slices.Insert(h, 2,
+		message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}),
+		message.Message{Role: message.RoleTool, Parts: []message.Part{
+			message.ToolResult{CallID: "a", Name: "read", Text: texts[0]}, message.ToolResult{CallID: "b", Name: "read", Text: texts[1]},
+		}})
+	archive := store.NewMemory(0)
+	mw := middleware.With(middleware.Env{Archive: archive}, cut, fit.New(fit.Options{}))
+	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2600}})
+	require.NoError(t, err)
+	require.Len(t, sent.Messages, len(h))
+	for k, want := range texts {
+		r, _ := sent.Messages[at].Parts[k].(message.ToolResult)
+		handles := store.HandlesIn(r.Text)
+		require.Len(t, handles, 1, r.Text)
+		c, err := archive.Get(t.Context(), handles[0])
+		require.NoError(t, err)
+		require.Equal(t, want, c.Data)
+	}
+}
+
+// What was cut once and is cut again, since the window has become smaller, is cut
+// from what it was at first: one handle leads to all of it, and one note says so.
+func TestCutAgain(t *testing.T) {
+	t.Parallel()
+	long := strings.TrimSpace(strings.Repeat("one word after the other ", 2000))
+	h := []message.Message{
+		message.User("Read it."), message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}), message.Result("a", "read", long),
+	}
+	archive := store.NewMemory(0)
+	mw := middleware.With(middleware.Env{Archive: archive}, fit.New(fit.Options{}))
+	before := long
+	for _, window := range []int{6000, 3000, 1500} {
+		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
+		require.NoError(t, err)
+		requireFits(t, fit.Options{}, sent)
+		r, _ := sent.Messages[2].Parts[0].(message.ToolResult)
+		require.Less(t, len(r.Text), len(before), "window %d", window)
+		require.Equal(t, 1, strings.Count(r.Text, "left out"), r.Text)
+		handles := store.HandlesIn(r.Text)
+		require.Len(t, handles, 1)
+		c, err := archive.Get(t.Context(), handles[0])
+		require.NoError(t, err)
+		require.Equal(t, long, c.Data, "window %d", window)
+		before = r.Text
 	}
 }

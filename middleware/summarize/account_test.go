@@ -255,6 +255,37 @@ func TestStrays(t *testing.T) {
 	}
 }
 
+// Who has come since a preparation began is waited for once more when there is more to
+// tell.
+func TestStrayWaitsAnew(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	bg := summarize.NewBackground(t.Context(), 1)
+	answer, asked := make(chan struct{}), make(chan struct{})
+	opts := advised()
+	opts.Background, opts.Timeout = bg.Go, -1
+	mw := middleware.With(middleware.Env{Clock: func() time.Time { return now }}, summarize.New(
+		summarize.By(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			close(asked)
+			<-answer
+			return &middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd}, nil
+		}, summarize.Ask{}), opts))
+	one, two := talk("one", false), talk("two", false)[:5]
+	apply(t, mw, one[:20])
+	<-asked
+	_, events := apply(t, mw, two)
+	require.Empty(t, events)
+	_, events = apply(t, mw, one[:22])
+	require.Equal(t, []middleware.EventKind{middleware.Summarizing}, kinds(events), "it has come again")
+	now = now.Add(time.Hour)
+	close(answer)
+	bg.Wait()
+	_, events = apply(t, mw, two)
+	require.Empty(t, events, "an hour has gone by since the first one, but not since there is an answer")
+	_, events = apply(t, mw, one[:24])
+	require.Equal(t, []middleware.EventKind{middleware.Attempted}, kinds(events))
+}
+
 // Of calls at the same time one tells.
 func TestToldOnceByCallsAtOnce(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,6 +135,50 @@ func TestFlushedLater(t *testing.T) {
 	failing = false
 	view, _ = fold(t, mw, h)
 	require.Equal(t, len(h)-len(view)+1, flushed, "what the first attempt could not keep")
+}
+
+// A dry run keeps no memories, neither of what it would fold nor of what one before it
+// has folded: the next call does.
+func TestDryRunsFlushNothing(t *testing.T) {
+	t.Parallel()
+	flushed := 0
+	mw := summarize.New(summarize.ByRules(), summarize.Options{Flush: func(_ context.Context, folded []message.Message) (int, error) {
+		flushed += len(folded)
+		return len(folded), nil
+	}})
+	h := history(8)
+	d, err := middleware.Draft(t.Context(), mw, forced(h))
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(t.Context()))
+	again, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Empty(t, again.Edits, "the fold is there")
+	require.Zero(t, flushed)
+	view, _ := apply(t, mw, h)
+	require.Equal(t, len(h)-len(view)+1, flushed)
+}
+
+// What is prepared flushes its memories when it is used, and not before.
+func TestPreparedFlushesWhenUsed(t *testing.T) {
+	t.Parallel()
+	var flushed atomic.Int32
+	bg := summarize.NewBackground(t.Context(), 1)
+	opts := advised()
+	opts.Background = bg.Go
+	opts.Flush = func(_ context.Context, folded []message.Message) (int, error) {
+		flushed.Add(int32(len(folded)))
+		return len(folded), nil
+	}
+	small := writer(good)
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+	h := history(24)
+	apply(t, mw, h[:20])
+	bg.Wait()
+	require.Len(t, small.Requests(), 1)
+	require.Zero(t, flushed.Load())
+	view, _ := apply(t, mw, h[:30])
+	require.Len(t, small.Requests(), 1, "what was prepared is enough")
+	require.Equal(t, int32(30-len(view)+1), flushed.Load())
 }
 
 // filler is so much text that a message of it is worth folding.

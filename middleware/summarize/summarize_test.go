@@ -270,6 +270,13 @@ func TestKeeps(t *testing.T) {
 		}
 		require.Equal(t, c.want, n, name)
 	}
+	sent, _, err := middleware.Apply(t.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Model: "claude-sonnet-4-5"})
+	require.NoError(t, err)
+	last := sent.View().Charged(sent.View().TokensOf(20))
+	for less, kept := range []bool{true, false} {
+		view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{KeepTokens: last - less}), h)
+		require.Equal(t, kept, contains(view, h[20]), "%d tokens in %d", last, last-less)
+	}
 }
 
 func TestStrategies(t *testing.T) {

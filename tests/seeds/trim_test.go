@@ -146,6 +146,8 @@ func TestA2(t *testing.T) {
 		return m
 	}
 	calls := message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"})
+	pinned := with(long, message.PriorityLow)
+	pinned.Hints.Pinned = true
 	for name, tt := range map[string]struct {
 		m              message.Message
 		at, of, tokens int
@@ -153,6 +155,7 @@ func TestA2(t *testing.T) {
 	}{
 		"already set":                  {with(long, message.PriorityLow), 0, of, 900, message.PriorityLow},
 		"already set, of the system":   {with(message.System("a"), message.PriorityNormal), middle, of, 50, message.PriorityNormal},
+		"already set, and pinned":      {pinned, middle, of, 50, message.PriorityCritical},
 		"system":                       {message.System("a"), middle, of, 5, message.PriorityCritical},
 		"tool":                         {message.Result("c", "read", "a"), middle, of, 5, message.PriorityHigh},
 		"first":                        {long, 0, of, 5, message.PriorityHigh},

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,4 +34,35 @@ func TestResume(t *testing.T) {
 		l.Resume(ledger.Collect(messages(t)).Text(o))
 		sound(t, l.Text(o), o)
 	})
+}
+
+// Commands that were read again are known by what was run, with or without an
+// outcome, and whatever arrows they have: run again, they are told once.
+func TestResumeCommands(t *testing.T) {
+	t.Parallel()
+	section := []string{"echo a → b", "echo c → d → ok", "make → failed", "go test → failed (exit code 1)", "echo → failed (exit code 3"}
+	l := &ledger.Ledger{}
+	l.Resume("Commands:\n- " + strings.Join(section, "\n- "))
+	require.Equal(t, section, l.Commands(9, prose.English))
+	var want []string
+	for _, command := range []string{"echo a → b", "echo c → d", "make", "go test", "echo → failed (exit code 3"} {
+		l.Add(call("bash", `{"command":"`+command+`"}`, "exit code 0"))
+		want = append(want, command+" → ok")
+	}
+	require.Equal(t, want, l.Commands(9, prose.English))
+	require.Equal(t, want[3:], l.Commands(2, prose.English), "the newest")
+}
+
+// That there were older prohibitions is known as long as the ledger, and is none
+// itself.
+func TestResumeKnowsOfOlder(t *testing.T) {
+	t.Parallel()
+	const older = "(there are older ones, for which there is no room)"
+	const banned = "What the user forbade, or permitted again (verbatim, the newest last):\n- "
+	l := &ledger.Ledger{}
+	l.Resume(banned + older + "\n- Never push to main.")
+	l.Add(user("Never touch the database."))
+	text := l.Text(ledger.Options{})
+	require.Equal(t, 1, strings.Count(text, older), text)
+	require.Contains(t, text, "- Never push to main.\n- Never touch the database.")
 }

@@ -2,6 +2,7 @@ package scribe_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -159,6 +160,7 @@ func TestModeByCost(t *testing.T) {
 		least       int // tokens that the cache takes
 		window      int // of the writer
 		folded      []message.Message
+		earlier     int // words of the summary before
 		want        scribe.Mode
 	}{
 		"too short for the cache":                    {main: big, small: big, folded: short, least: 1_000_000, want: scribe.Fresh},
@@ -169,6 +171,8 @@ func TestModeByCost(t *testing.T) {
 		"cold":                                       {main: big, small: big, folded: short, cold: true, want: scribe.Fresh},
 		"a writer at a fiftieth":                     {main: big, small: rates(0.06, 0, 0, 0.3), folded: part, want: scribe.Fresh},
 		"a short part of a long one, a cheap writer": {main: big, small: rates(0.6, 0, 0, 3), folded: short, want: scribe.Fresh},
+		"the same, with a long summary before":       {main: big, small: rates(0.6, 0, 0, 3), folded: short, earlier: 50_000, want: scribe.Suffix},
+		"a cheap writer that charges for its cache":  {main: big, small: rates(0.6, 0, 60, 3), folded: short, want: scribe.Suffix},
 		"a writer of unknown price":                  {main: big, folded: part, want: scribe.Fresh},
 		"the same, suffix preferred":                 {main: big, folded: part, prefer: scribe.Suffix, want: scribe.Suffix},
 		"no price known":                             {folded: part, want: scribe.Fresh},
@@ -183,6 +187,12 @@ func TestModeByCost(t *testing.T) {
 			main, _ := script(say(good))
 			main.Name, main.Known.Price, main.Known.Cache.Min = "big", c.main, c.least
 			b := scribe.Brief{Folded: c.folded, Live: req, Main: main, Cold: c.cold, Prefer: c.prefer}
+			if c.earlier > 0 {
+				b.Earlier = strings.Repeat("summary ", c.earlier)
+				own := *req
+				own.Messages = append([]message.Message{message.User(b.Earlier)}, req.Messages...)
+				b.Live = &own
+			}
 			if !c.alone {
 				b.Writer, _ = script(say(good))
 				b.Writer.Known.Price, b.Writer.Window = c.small, c.window
@@ -268,5 +278,24 @@ func TestLimitsOfTheModel(t *testing.T) {
 	for i, req := range seen {
 		require.Equal(t, 600, req.Params, "request %d: an answer has no more than the model can write", i)
 		require.Equal(t, middleware.Budget{Window: 200_000, Reserve: 600}, *req.Budget)
+	}
+}
+
+// An author is told to write fewer tokens than are taken, and no more than half of
+// what the summary replaces.
+func TestLengthThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	meter := scribe.Brief{}.Meter
+	for name, c := range map[string]struct{ rounds, limit int }{"a short part": {3, 10_000}, "a long one": {60, 400}} {
+		author, model := script(say(good))
+		part := folded(c.rounds)
+		replaced := 0
+		for _, m := range part {
+			replaced += meter.Message(m)
+		}
+		_, err := scribe.Write(t.Context(), scribe.Brief{Folded: part, Writer: author, MaxTokens: c.limit})
+		require.NoError(t, err, name)
+		want := min(c.limit*3/4, replaced/2) * 70 / 100 // words of English
+		require.Contains(t, model.Requests()[0].Messages[1].Text(), fmt.Sprintf("Write at most %d words.", want), "%s of %d tokens", name, replaced)
 	}
 }
