@@ -58,8 +58,12 @@ func checkCompacting(t *rapid.T) {
 	var mws []middleware.Middleware
 	var all []microcompact.Options
 	for range compacts {
-		all = append(all, randomCompacting(d, alone))
-		mws = append(mws, microcompact.New(all[len(all)-1]))
+		o := randomCompacting(d, alone)
+		if compacts > 1 && other == 2 {
+			o.MinCalls = 0 // both count the edits of either, and what the third writes over is forgotten
+		}
+		all = append(all, o)
+		mws = append(mws, microcompact.New(o))
 	}
 	switch other {
 	case 1:
