@@ -98,6 +98,9 @@ func (o *editor) old(v *middleware.View, from int) int {
 		end = i
 		kept++
 	}
+	if from > 0 && kept >= o.KeepRounds {
+		return end // it belongs to the round before from, which is old: a result that came late
+	}
 	return from
 }
 
