@@ -356,8 +356,9 @@ func upTo(edits []*middleware.Record, history []message.Message, n int) []*middl
 		loses := covers && !slices.ContainsFunc(e.Messages, history[max(question, 0)].Equal)
 		if e.Kind == middleware.Rewrite {
 			loses = covers && (message.Message{Parts: e.Parts}).Text() != history[max(question, 0)].Text()
-			if at := e.Runs[0].First; at < n && unread <= at && (at == unread || history[at].Role == message.RoleTool) {
-				loses = loses || !strings.Contains(fmt.Sprint(e.Parts), "…")
+			if at := e.Runs[0].First; at < n && unread <= at {
+				kept := history[at].Role != message.RoleTool || strings.Contains(fmt.Sprint(e.Parts), "…")
+				loses = loses || at == unread || !kept
 			}
 		}
 		if e.Runs[len(e.Runs)-1].Last < n && !loses {
