@@ -354,6 +354,11 @@ func upTo(edits []*middleware.Record, history []message.Message, n int) []*middl
 	for _, e := range edits {
 		covers := slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.Contains(question) })
 		loses := covers && !slices.ContainsFunc(e.Messages, history[max(question, 0)].Equal)
+		for i := unread; i < min(n, len(history)); i++ {
+			unanswered := i == unread || history[i].Role == message.RoleTool
+			within := slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.Contains(i) })
+			loses = loses || unanswered && within && !slices.ContainsFunc(e.Messages, history[i].Equal)
+		}
 		if e.Kind == middleware.Rewrite {
 			loses = covers && (message.Message{Parts: e.Parts}).Text() != history[max(question, 0)].Text()
 			if at := e.Runs[0].First; at < n && unread <= at {
