@@ -79,16 +79,19 @@ type guard struct {
 // newGuard returns the guard of an empty body.
 func newGuard() guard { return guard{firstUser: -1, lastUser: -1} }
 
-// see takes in message i of the body, which is the next one.
-func (g *guard) see(m *message.Message, i int) {
-	if m.Role == message.RoleUser {
-		g.lastUser = i
-		if g.firstUser < 0 {
-			g.firstUser = i
+// see takes in the messages of the body from one on, behind those that it has seen.
+func (g *guard) see(body []message.Message, from int) {
+	g.whole = slices.Clip(g.whole) // others go on with the same beginning
+	for i := from; i < len(body); i++ {
+		if body[i].Role == message.RoleUser {
+			g.lastUser = i
+			if g.firstUser < 0 {
+				g.firstUser = i
+			}
 		}
-	}
-	if staysWhole(m) {
-		g.whole = append(slices.Clip(g.whole), i)
+		if staysWhole(&body[i]) {
+			g.whole = append(g.whole, i)
+		}
 	}
 }
 

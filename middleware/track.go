@@ -155,8 +155,8 @@ func (t *track) branch(body []message.Message, common int) {
 func (t *track) note(body []message.Message, from int) {
 	for i := from; i < len(body); i++ {
 		t.bytes += body[i].Size()
-		t.guard.see(&body[i], i)
 	}
+	t.guard.see(body, from)
 }
 
 // leads takes over the leading system messages, and counts those that are new.
