@@ -124,7 +124,7 @@ func (e *editor) inAdvance(src *source, all []piece) *head {
 	if p == nil {
 		return nil
 	}
-	ids := message.IDs(src.view.History())
+	ids := src.ids()
 	last := then.covers[len(then.covers)-1]
 	if last >= len(ids) || ids[last] != then.ids[last] {
 		return nil
@@ -153,7 +153,7 @@ func covered(some, among []int) bool {
 // prepared returns the plan that puts a summary which was made in advance; nil: it
 // is not enough for now.
 func (e *editor) prepared(src *source, h *head) *middleware.Plan {
-	j := e.job(src, message.IDs(src.view.History()), block{pieces: h.pieces})
+	j := e.job(src, block{pieces: h.pieces})
 	if !j.fits(h.product) || j.handle != h.handle {
 		return nil
 	}

@@ -82,16 +82,20 @@ func (j *job) attempt(ctx context.Context, f *Fold) (words string, err error) {
 			err = &panicError{r}
 		}
 	}()
-	own := ctx
-	if j.Timeout > 0 {
-		var stop context.CancelFunc
-		own, stop = context.WithTimeout(ctx, j.Timeout)
-		defer stop()
-	}
+	own, stop := j.limited(ctx)
+	defer stop()
 	if words, err = j.writer.write(own, f); err != nil && own.Err() != nil && ctx.Err() == nil {
 		err = unavailable(fmt.Errorf("no answer within %v", j.Timeout))
 	}
 	return words, notCalledOff(ctx, err)
+}
+
+// limited returns the context of a function of the caller, with its time.
+func (e *editor) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.Timeout <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, e.Timeout)
 }
 
 // notCalledOff returns the error of a function of the caller. One of a context that

@@ -50,7 +50,7 @@ func FlushTo(store MemoryStore, extract Extractor) Flusher {
 // flush keeps memories of what is folded now and was not before. A dry run keeps
 // none: what it would fold is remembered, in case the run is committed.
 func (j *job) flush(ctx context.Context) {
-	if j.Flush == nil || j.quiet {
+	if j.Flush == nil {
 		return
 	}
 	v := j.fold.View
@@ -117,10 +117,7 @@ func (e *editor) flushed(ctx context.Context, folded []message.Message) (n int, 
 			err = fmt.Errorf("summarize: flush panicked: %v", r)
 		}
 	}()
-	if e.Timeout > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, e.Timeout)
-		defer stop()
-	}
+	ctx, stop := e.limited(ctx)
+	defer stop()
 	return e.Flush(ctx, folded)
 }

@@ -34,14 +34,14 @@ type job struct {
 	events   []middleware.Event         // all that there is to tell of the summary
 	hold     bool                       // events wait until all summaries of the plan are made, to be told in their order
 	held     []middleware.Event         // the events that wait
-	quiet    bool                       // made in advance: what fails is no loss, and nothing is flushed
+	quiet    bool                       // made in advance: what fails is no loss
 	account  *account                   // of what is made in advance; nil: it is not
 }
 
 // job returns what is to be done for a block.
-func (e *editor) job(src *source, ids []message.ID, b block) *job {
+func (e *editor) job(src *source, b block) *job {
 	v := src.view
-	j := &job{editor: e, block: b, ids: ids, covers: src.behind(b.pieces), fold: &Fold{View: v, Question: question(v)}}
+	j := &job{editor: e, block: b, ids: src.ids(), covers: src.behind(b.pieces), fold: &Fold{View: v, Question: question(v)}}
 	j.fold.Originals = src.messages(j.covers)
 	known, gone := j.read(src)
 	for _, k := range j.covers {
@@ -60,7 +60,7 @@ func (e *editor) job(src *source, ids []message.ID, b block) *job {
 		j.fold.Language = languageOf(v.History())
 	}
 	j.handle, j.archive = v.ArchiveRuns(neighbours(b.pieces))
-	j.key = keyOf(v, ids, j.covers)
+	j.key = keyOf(v, j.ids, j.covers)
 	j.key.handle = j.handle
 	j.limit()
 	return j

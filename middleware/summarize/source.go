@@ -11,7 +11,8 @@ import (
 type source struct {
 	view  *middleware.View
 	lead  int
-	shown []int // by position of the history: the message of the view that stands for it; -1: none
+	known []message.ID // IDs of the history; nil: nobody has asked for them
+	shown []int        // by position of the history: the message of the view that stands for it; -1: none
 }
 
 func newSource(v *middleware.View) *source {
@@ -27,6 +28,15 @@ func newSource(v *middleware.View) *source {
 		}
 	}
 	return s
+}
+
+// ids returns those of the history. To make them takes time, so that is done once,
+// and only if they are asked for.
+func (s *source) ids() []message.ID {
+	if s.known == nil {
+		s.known = message.IDs(s.view.History())
+	}
+	return s.known
 }
 
 // runs returns the positions of the history that message i of the view stands

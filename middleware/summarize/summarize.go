@@ -95,16 +95,12 @@ func (e *editor) planOf(jobs []*job) *middleware.Plan {
 
 // jobs returns the folds of blocks that are worth it.
 func (e *editor) jobs(src *source, blocks []block) []*job {
-	var ids []message.ID
 	var out []*job
 	for _, b := range blocks {
 		if len(b.pieces) == 1 && b.pieces[0].summary() {
 			continue
 		}
-		if ids == nil {
-			ids = message.IDs(src.view.History())
-		}
-		if j := e.job(src, ids, b); j.worth() {
+		if j := e.job(src, b); j.worth() {
 			out = append(out, j)
 		}
 	}
