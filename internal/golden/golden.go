@@ -1,6 +1,37 @@
-// Package golden replays the conversations in testdata: files of sections in the
-// form of txtar, under a comment that says what the file shows. The sections edits
-// and out are what is expected; go test -update writes them anew. It is for tests.
+// Package golden replays the conversations in testdata/*.txtar. It is for tests only.
+//
+// A file has a header, which describes the case, and sections in the form of txtar.
+// The sections edits and out are expected results; go test -update rewrites them.
+//
+//	golden.Test(t, func(t *testing.T, c golden.Case) (edits, out string) {
+//		history, ends, err := golden.Parse(c.Section("in"))
+//		...
+//	})
+//
+// # Conversations
+//
+// In a conversation, a message is a paragraph without blank lines:
+//
+//	system: You fix builds.
+//	user [pinned]: Why does the build fail?
+//	  media image/png screen.png: «.»×4000
+//	assistant: Let me look.
+//	  thinking: I need the log.
+//	  thinking [seal]: signed by the provider
+//	  call c1 read_log {"job":"nightly"}
+//	  call c2 read_log {"job":"weekly"}
+//	tool:
+//	  result c1 read_log: «exit status 2 »×40
+//	  error c2 read_log: no such job
+//	tool:
+//	  result c3 shot: two pieces, this one
+//	  image c3 shot: «.»×4000
+//	  artifact c3 shot: build.zip
+//
+// A text is written plain, as «unit»×n if it is a repetition, or quoted as in Go. At a
+// line === the model is called with all messages above it. The brackets after a role
+// contain pinned, memory and one of the priorities low, normal, high and critical, with
+// commas between them.
 package golden
 
 import (
@@ -15,13 +46,14 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-var update = flag.Bool("update", false, "write anew what testdata/*.txtar expects")
+var update = flag.Bool("update", false, "rewrite the expected sections of testdata/*.txtar")
 
-// Case is one file.
+// Case is one file of testdata.
 type Case struct{ archive *txtar.Archive }
 
-// Test replays each testdata/*.txtar in a test of its own. Replay returns what
-// happened, and what the model saw in the last call.
+// Test replays each testdata/*.txtar in a subtest. Replay returns the expected
+// contents of the sections edits and out: the events of all calls, and the messages
+// that the model received in the last call.
 func Test(t *testing.T, replay func(t *testing.T, c Case) (edits, out string)) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -36,7 +68,7 @@ func Test(t *testing.T, replay func(t *testing.T, c Case) (edits, out string)) {
 				t.Fatal(err)
 			}
 			if strings.TrimSpace(string(a.Comment)) == "" {
-				t.Error("say at the top of the file what it shows")
+				t.Error("want a header that describes the case")
 			}
 			c := Case{a}
 			edits, out := replay(t, c)
@@ -51,7 +83,7 @@ func Test(t *testing.T, replay func(t *testing.T, c Case) (edits, out string)) {
 	}
 }
 
-// expect compares a section, or writes it anew.
+// expect compares a section with the result, or rewrites it.
 func (c Case) expect(t *testing.T, name, got string) {
 	t.Helper()
 	if *update {
@@ -63,7 +95,7 @@ func (c Case) expect(t *testing.T, name, got string) {
 	}
 }
 
-// Section returns a section by its name, the first of them; "": there is none.
+// Section returns the first section of a name, or "" if there is no such section.
 func (c Case) Section(name string) string {
 	if all := c.Sections(name); len(all) > 0 {
 		return all[0]
@@ -103,7 +135,7 @@ func Settings(t *testing.T, text string, set func(key, value string)) {
 	}
 }
 
-// Number returns the whole number that a value is.
+// Number parses a value that is a whole number.
 func Number(t *testing.T, value string) int {
 	t.Helper()
 	n, err := strconv.Atoi(value)

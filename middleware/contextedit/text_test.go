@@ -5,22 +5,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/golden"
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/transcript"
 )
 
 func parse(t *testing.T, text string) (h []message.Message, ends []int) {
 	t.Helper()
-	h, ends, err := transcript.Parse(text)
+	h, ends, err := golden.Parse(text)
 	require.NoError(t, err)
 	return h, ends
 }
 
 func parseText(t *testing.T, s string) string {
 	t.Helper()
-	text, err := transcript.ParseText(s)
+	text, err := golden.ParseText(s)
 	require.NoError(t, err)
 	return text
 }
 
-func format(h []message.Message) string { return transcript.Format(h) }
+func format(h []message.Message) string { return golden.Format(h) }

@@ -12,7 +12,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
-	"github.com/laconic-go/laconic/middleware/internal/transcript"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -53,15 +52,15 @@ func replay(t *testing.T, c golden.Case) (edits, out string) {
 	t.Helper()
 	opts := parseOptions(t, c.Section("options"))
 	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(opts))
-	h, ends, err := transcript.Parse(c.Section("in"))
+	h, ends, err := golden.Parse(c.Section("in"))
 	require.NoError(t, err)
 	var log strings.Builder
 	for n, end := range ends {
 		req := parseRequest(t, c.Section("request"))
 		req.Messages = h[:end]
-		before := transcript.Format(h)
+		before := golden.Format(h)
 		sent, events, err := middleware.Apply(t.Context(), chain, req)
-		require.Equal(t, before, transcript.Format(h), "the caller's history was changed")
+		require.Equal(t, before, golden.Format(h), "the caller's history was changed")
 		logEvents(&log, n+1, message.Leading(h), events)
 		if err != nil {
 			fmt.Fprintf(&log, "call %d: error of kind %s: %v\n", n+1, middleware.KindOf(err), err)
@@ -70,7 +69,7 @@ func replay(t *testing.T, c golden.Case) (edits, out string) {
 		}
 		requireFits(t, opts, sent)
 		requireSettled(t, chain, req, sent)
-		out = transcript.Format(sent.Messages)
+		out = golden.Format(sent.Messages)
 	}
 	return log.String(), out
 }
@@ -105,7 +104,7 @@ func requireSettled(t *testing.T, chain middleware.Middleware, req, sent *middle
 	t.Helper()
 	again, events, err := middleware.Apply(t.Context(), chain, req)
 	require.NoError(t, err)
-	require.Equal(t, transcript.Format(sent.Messages), transcript.Format(again.Messages), "the same call gives another view")
+	require.Equal(t, golden.Format(sent.Messages), golden.Format(again.Messages), "the same call gives another view")
 	require.Empty(t, events, "the same call has something to tell")
 }
 
@@ -166,7 +165,7 @@ func parseRequest(t *testing.T, text string) *middleware.Request {
 		case "model":
 			req.Model = value
 		case "tool":
-			text, err := transcript.ParseText(value)
+			text, err := golden.ParseText(value)
 			require.NoError(t, err)
 			req.Tools = append(req.Tools, message.ToolDef{Name: "tool", Description: text})
 		default:

@@ -12,7 +12,6 @@ import (
 	"github.com/laconic-go/laconic/internal/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/transcript"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -41,7 +40,7 @@ func replay(t *testing.T, c golden.Case) (edits, out string) {
 		env.Archive = store.NewMemory(0)
 	}
 	chain := middleware.With(env, mws...)
-	h, ends, err := transcript.Parse(c.Section("in"))
+	h, ends, err := golden.Parse(c.Section("in"))
 	require.NoError(t, err)
 	var log strings.Builder
 	for n, end := range ends {
@@ -60,7 +59,7 @@ func replay(t *testing.T, c golden.Case) (edits, out string) {
 		require.NoError(t, err)
 		require.Empty(t, events, "the same call once more")
 		require.Equal(t, sent.Messages, again.Messages, "the same call gives another view")
-		out = transcript.Format(abridged(sent.Messages))
+		out = golden.Format(abridged(sent.Messages))
 	}
 	return log.String(), out
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/laconic-go/laconic/internal/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/transcript"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
@@ -40,7 +39,7 @@ func replay(t *testing.T, c golden.Case) (edits, out string) {
 		env.Archive = store.NewMemory(0)
 	}
 	chain := middleware.With(env, mws...)
-	h, ends, err := transcript.Parse(c.Section("in"))
+	h, ends, err := golden.Parse(c.Section("in"))
 	require.NoError(t, err)
 	var log strings.Builder
 	for n, end := range ends {
@@ -60,7 +59,7 @@ func replay(t *testing.T, c golden.Case) (edits, out string) {
 		if env.Archive != nil {
 			requireReachable(t, env.Archive, h[:end], sent)
 		}
-		out = transcript.Format(sent.Messages)
+		out = golden.Format(sent.Messages)
 	}
 	return log.String(), out
 }
@@ -96,7 +95,7 @@ func requireSettled(t *testing.T, chain middleware.Middleware, req, sent *middle
 	t.Helper()
 	again, events, err := middleware.Apply(t.Context(), chain, req)
 	require.NoError(t, err)
-	require.Equal(t, transcript.Format(sent.Messages), transcript.Format(again.Messages), "the same call gives another view")
+	require.Equal(t, golden.Format(sent.Messages), golden.Format(again.Messages), "the same call gives another view")
 	for _, e := range events {
 		require.Equal(t, middleware.LevelChanged, e.Kind, "the same call once more: %v", e)
 	}
@@ -157,7 +156,7 @@ func parseRequest(t *testing.T, text string) *middleware.Request {
 			req.Force = strings.Fields(value)
 		case "archive": // of the chain
 		case "tool":
-			text, err := transcript.ParseText(value)
+			text, err := golden.ParseText(value)
 			require.NoError(t, err)
 			req.Tools = append(req.Tools, message.ToolDef{Name: "tool", Description: text})
 		default:

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/tools/txtar"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/ledger"
 	"github.com/laconic-go/laconic/middleware/internal/prose"
 	"github.com/laconic-go/laconic/middleware/internal/recap"
-	"github.com/laconic-go/laconic/middleware/internal/transcript"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -24,7 +24,7 @@ func (bytes) Count(text string) int { return len(text) }
 
 func parse(t *testing.T, text string) []message.Message {
 	t.Helper()
-	h, _, err := transcript.Parse(text)
+	h, _, err := golden.Parse(text)
 	require.NoError(t, err)
 	return h
 }

@@ -1,4 +1,4 @@
-package transcript_test
+package golden_test
 
 import (
 	"strings"
@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/golden"
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/transcript"
 )
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestParseReadsWhatFormatWrites(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		text := rapid.OneOf(
@@ -35,24 +35,24 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 				message.ToolResult{Content: message.Opaque{Kind: "artifact", Data: text.Draw(r, "artifact")}},
 			}},
 		}
-		got, ends, err := transcript.Parse(transcript.Format(want))
-		require.NoError(r, err, "%s", transcript.Format(want))
-		require.Equal(r, want, got, "%s", transcript.Format(want))
+		got, ends, err := golden.Parse(golden.Format(want))
+		require.NoError(r, err, "%s", golden.Format(want))
+		require.Equal(r, want, got, "%s", golden.Format(want))
 		require.Equal(r, []int{5}, ends, "the model is called at the end")
 	})
 }
 
-func TestWhatIsNoTranscript(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"  call c1 read {}":                 "a part before the first message",
 		"hello there":                       "want “role: text”",
-		"user [dear]: hello":                "want pinned, memory, low, normal, high or critical",
+		"user [expensive]: hello":           "want pinned, memory, low, normal, high or critical",
 		"user: hello\n  say hello":          "want call, result,",
-		"user: \"hello":                     "is no quoted text",
-		"user: «.»×99999999999999999999999": "how often?",
+		"user: \"hello":                     "is not a quoted text",
+		"user: «.»×99999999999999999999999": "number of repetitions",
 	} {
-		_, _, err := transcript.Parse(text)
+		_, _, err := golden.Parse(text)
 		require.ErrorContains(t, err, want, "%s", text)
 	}
 }
