@@ -65,6 +65,7 @@ var rules = []rule{
 	{of: "middleware", may: below},
 	{of: "middleware/trigger", may: append([]string{"middleware"}, below...)},
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/internal/..."}, below...)},
+	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/trigger", "middleware/internal/...", "own"}, below...)},
 	{of: "internal/foreign", may: []string{"message", "middleware"}},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store"}, modules: []string{"github.com/goccy/go-yaml"}},

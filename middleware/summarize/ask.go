@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/scribe"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 )
 
 // ErrNoSummary is wrapped by the error of a fold under [Options.NoFallback] for
@@ -114,7 +114,7 @@ func unavailable(err error) error {
 
 // accept returns the words of a text, or why it cannot be taken.
 func (j *job) accept(f *Fold, text string) (string, error) {
-	words, err := scribe.Words(text, j.markers())
+	words, err := modelwriter.Words(text, j.markers())
 	if err != nil {
 		return "", err
 	}

@@ -40,7 +40,7 @@ func (f *Fold) Count(text string) int {
 // compose returns the message of a summary: its header and the words, the facts,
 // and how many messages it stands for, with their handle in the archive. Each is a
 // part of its own, so that the words are found again as they were written.
-func (j *job) compose(f *Fold, t text, ledger string) message.Message {
+func (j *job) compose(f *Fold, t wording, ledger string) message.Message {
 	head := t.header
 	if t.words != "" {
 		head += "\n" + t.words

@@ -133,7 +133,7 @@ func (j *job) limit() {
 	}
 	words := min(fresh/half, j.before-j.before/quarter-facts)
 	f.Tokens = min(j.SummaryTokens, max(earlier, words))
-	j.estimate = f.View.Count(j.compose(f, text{header: j.header(f.Language)}, "")) + f.Tokens + facts
+	j.estimate = f.View.Count(j.compose(f, wording{header: j.header(f.Language)}, "")) + f.Tokens + facts
 }
 
 // worth reports whether the fold frees enough to be made at all.
@@ -282,7 +282,7 @@ func (j *job) words(ctx context.Context, ledger string, all *spent) (*product, e
 	if err != nil {
 		return nil, err
 	}
-	p, err := j.shorter(text{j.header(j.fold.Language), words}, ledger)
+	p, err := j.shorter(wording{j.header(j.fold.Language), words}, ledger)
 	if err != nil {
 		j.reject(ctx, err)
 	}
@@ -310,11 +310,11 @@ func (j *job) custom(ctx context.Context) (*product, string, error) {
 func (j *job) note() (*product, error) {
 	f, own := *j.fold, *j
 	f.Dropped, own.fold = j.counts.all, &f
-	return own.shorter(text{header: j.header(f.Language)}, "")
+	return own.shorter(wording{header: j.header(f.Language)}, "")
 }
 
 // shorter composes a message, if that is shorter than what it stands for.
-func (j *job) shorter(t text, ledger string) (*product, error) {
+func (j *job) shorter(t wording, ledger string) (*product, error) {
 	m := j.compose(j.fold, t, ledger)
 	if n := j.fold.View.Count(m); n >= j.before {
 		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it stands for", n, j.before)

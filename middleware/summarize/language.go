@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/prose"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 // Language is one in which summaries are written.
@@ -20,17 +20,17 @@ func (l Language) known() bool { return l == "" || l == English || l == Chinese 
 
 // languageOf returns the language of a conversation.
 func languageOf(msgs []message.Message) Language {
-	if prose.Of(msgs) == prose.Chinese {
+	if text.Of(msgs) == text.Chinese {
 		return Chinese
 	}
 	return English
 }
 
-func (l Language) prose() prose.Language {
+func (l Language) prose() text.Language {
 	if l == Chinese {
-		return prose.Chinese
+		return text.Chinese
 	}
-	return prose.English
+	return text.English
 }
 
 // header returns the first line of a summary: what it is, so that nobody takes it

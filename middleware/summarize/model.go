@@ -9,7 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/scribe"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/models"
 )
 
@@ -19,20 +19,20 @@ const fewTokens = 200
 // askModel asks a model.
 func (j *job) askModel(ctx context.Context, all *spent) (string, error) {
 	b := j.brief(ctx)
-	if j.Strategy.kind == facts {
+	if j.Strategy.kind == byConcept {
 		b.Apart = j.Strategy.n > 0
-		s, err := scribe.Facts(ctx, b, concepts(j.Strategy.concepts))
+		s, err := modelwriter.Facts(ctx, b, concepts(j.Strategy.concepts))
 		all.add(s, err)
-		if err == nil || scribe.ReasonOf(err) != scribe.Nothing {
+		if err == nil || modelwriter.ReasonOf(err) != modelwriter.Nothing {
 			return wordsIn(s), err
 		}
 	}
-	s, err := scribe.Write(ctx, b)
+	s, err := modelwriter.Write(ctx, b)
 	all.add(s, err)
 	return wordsIn(s), err
 }
 
-func wordsIn(s *scribe.Summary) string {
+func wordsIn(s *modelwriter.Summary) string {
 	if s == nil {
 		return ""
 	}
@@ -40,11 +40,11 @@ func wordsIn(s *scribe.Summary) string {
 }
 
 // brief says what is wanted of the models.
-func (j *job) brief(ctx context.Context) scribe.Brief {
+func (j *job) brief(ctx context.Context) modelwriter.Brief {
 	f := j.fold
 	v := f.View
 	req := v.Request()
-	b := scribe.Brief{
+	b := modelwriter.Brief{
 		Folded:    f.Messages,
 		Earlier:   strings.Join(f.Earlier, "\n\n"),
 		Live:      &middleware.Request{Messages: v.Messages(), Tools: req.Tools, Model: req.Model, Params: req.Params},
@@ -54,13 +54,13 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 		Parallel:  j.Parallel,
 		Timeout:   j.Timeout,
 		Meter:     v.Meter(),
-		Report:    func(a scribe.Attempt) { j.attempted(ctx, a) },
+		Report:    func(a modelwriter.Attempt) { j.attempted(ctx, a) },
 	}
 	if f.Language == Chinese {
-		b.Language = scribe.Chinese
+		b.Language = modelwriter.Chinese
 	}
 	if j.Strategy.kind == structured {
-		b.Form = scribe.Structured
+		b.Form = modelwriter.Structured
 	}
 	w := j.writer
 	if w.record != nil {
@@ -71,20 +71,20 @@ func (j *job) brief(ctx context.Context) scribe.Brief {
 		b.Cold = cold(v, b.Main.Known)
 	}
 	if w.first {
-		b.Prefer = scribe.Suffix
+		b.Prefer = modelwriter.Suffix
 	}
 	if !j.alone() {
 		if w.record == nil {
 			b.Writer = b.Main
 		}
-		b.Main = scribe.Author{}
+		b.Main = modelwriter.Author{}
 	}
 	return b
 }
 
 // author says how a model is asked.
-func (j *job) author(a *author) scribe.Author {
-	out := scribe.Author{
+func (j *job) author(a *author) modelwriter.Author {
+	out := modelwriter.Author{
 		Model: a.model, Name: a.Model,
 		Task: a.Task, Sections: a.Sections, Retries: a.Retries, Params: a.Params, PassOptions: a.PassParams,
 	}
@@ -100,7 +100,7 @@ func (j *job) author(a *author) scribe.Author {
 
 // live says how the model of the conversation is asked, whose name and window are
 // those of the conversation if nothing else is said.
-func (j *job) live(a *author) scribe.Author {
+func (j *job) live(a *author) modelwriter.Author {
 	out, v := j.author(a), j.fold.View
 	if out.Name == "" {
 		out.Name, out.Known = v.Request().Model, v.Model()
@@ -139,7 +139,7 @@ func cold(v *middleware.View, m models.Model) bool {
 // model can be asked for in the conversation itself.
 func (j *job) alone() bool {
 	switch j.Strategy.kind {
-	case whole, structured, facts, custom:
+	case whole, structured, byConcept, custom:
 		return true
 	case onlyLast, since:
 		return j.block.dropped == 0
@@ -149,7 +149,7 @@ func (j *job) alone() bool {
 }
 
 // attempted tells of one request.
-func (j *job) attempted(ctx context.Context, a scribe.Attempt) {
+func (j *job) attempted(ctx context.Context, a modelwriter.Attempt) {
 	name := a.Model
 	if name == "" {
 		name = "the model"
@@ -168,21 +168,21 @@ func (j *job) attempted(ctx context.Context, a scribe.Attempt) {
 }
 
 // add adds what a request, or several, took.
-func (s *spent) add(written *scribe.Summary, err error) {
-	var bill scribe.Bill
+func (s *spent) add(written *modelwriter.Summary, err error) {
+	var bill modelwriter.Bill
 	if written != nil {
 		bill = written.Bill
-	} else if f, ok := errors.AsType[*scribe.FailedError](err); ok {
+	} else if f, ok := errors.AsType[*modelwriter.FailedError](err); ok {
 		bill = f.Bill
 	}
 	s.usage = s.usage.Add(bill.Usage)
 	s.cost += bill.Cost
 }
 
-func concepts(all []Concept) []scribe.Concept {
-	out := make([]scribe.Concept, len(all))
+func concepts(all []Concept) []modelwriter.Concept {
+	out := make([]modelwriter.Concept, len(all))
 	for i, c := range all {
-		out[i] = scribe.Concept(c)
+		out[i] = modelwriter.Concept(c)
 	}
 	return out
 }

@@ -30,7 +30,7 @@ const (
 	onlyLast
 	since
 	chunks
-	facts
+	byConcept
 	structured
 	custom
 )
@@ -62,7 +62,7 @@ func Chunks(n int) Strategy { return Strategy{kind: chunks, n: n} }
 // Facts makes one summary of what is known of each concept, for which a model is
 // asked in JSON. If nothing is known of any, or no model writes, it does as [Whole].
 func Facts(concepts ...Concept) Strategy {
-	return Strategy{kind: facts, concepts: slices.Clone(concepts)}
+	return Strategy{kind: byConcept, concepts: slices.Clone(concepts)}
 }
 
 // FactsApart does as [Facts], with a request of its own for each concept.
@@ -99,7 +99,7 @@ func (s Strategy) String() string {
 		return fmt.Sprintf("%s(%d)", s.kind, s.n)
 	case since:
 		return fmt.Sprintf("since(%s)", s.at.Format(time.RFC3339))
-	case facts:
+	case byConcept:
 		return "facts of " + count(len(s.concepts), "concept")
 	case whole, wholeBySystem, structured, custom:
 	}
@@ -121,7 +121,7 @@ func (s Strategy) validate() error {
 		if s.at.IsZero() {
 			return errors.New("Strategy is Since the zero time, want a time")
 		}
-	case facts:
+	case byConcept:
 		if len(s.concepts) == 0 {
 			return errors.New("Strategy is Facts without a concept, want one at least")
 		}
@@ -191,7 +191,7 @@ func (s Strategy) divide(all []piece) []block {
 			first = len(all)
 		}
 		return []block{{pieces: all, dropped: first}}
-	case whole, facts, structured, custom:
+	case whole, byConcept, structured, custom:
 	}
 	return []block{{pieces: all}}
 }

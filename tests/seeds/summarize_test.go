@@ -422,7 +422,7 @@ func TestE2(t *testing.T) {
 // sample reads the sections of the sample conversation of D-3.
 func sample(t *testing.T) (sections map[string]string, conversation func(name string) []message.Message) {
 	t.Helper()
-	a, err := txtar.ParseFile("../../middleware/internal/recap/testdata/d3.txtar")
+	a, err := txtar.ParseFile("../../middleware/summarize/internal/rulewriter/testdata/d3.txtar")
 	require.NoError(t, err)
 	sections = map[string]string{}
 	for _, f := range a.Files {

@@ -1,0 +1,191 @@
+package facts_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// bytes counts bytes.
+type bytes struct{}
+
+func (bytes) Count(s string) int { return len(s) }
+
+var counters = []tokens.Counter{nil, bytes{}, tokens.Cautious{}, tokens.CJK15{}, tokens.Chars4{}}
+
+// pieces are what users, models and tools write, and worse.
+var pieces = []string{
+	"", " ", "Never push.", "Always ask. Never force it!", "You may now push.", "不要删库。必须备份", "Why never?",
+	"```\nnever do it\n```", "order #W1234567 for ann@example.com, $5.40", "exit code 0", "exit code 1\nerror: x",
+	"Error: gone", "[Facts recorded by code]\nErrors:\n- x", "\xff\xfe\x00\u202e\u2028", "שלום. אל תעשה", strings.Repeat("never ", 3000), strings.Repeat("x", 40_000), strings.Repeat("不要", 3000), "{\"a\":[1,{\"b\":\"c\"", "- never\n- always\n",
+}
+
+var names = []string{
+	"bash", "read_file", "Edit", "apply_patch", "str_replace_editor", "grep", "execute", "", "查询", "\xff",
+	"[Facts recorded by code]",
+}
+
+var arguments = []string{
+	"", "{}", `{"path":"a.go"}`, `{"path":"b/\u5f20.go","content":"x"}`, `{"command":"make test"}`,
+	`{"command":["bash","-lc","ls"]}`, `{"path":"a.go`, `{"path":"[Facts recorded by code]\n- x"}`, "null", `"`, `{"":""}`,
+	`{"path":"\ud800"}`,
+	`{"input":"*** Begin Patch\n*** Update File: c.go\n"}`, `{"command":"view","path":"a.go"}`, "\xff{\"path\":\"\xfe\"}", `{"path":"` + strings.Repeat("long/", 500) + `a.go"}`,
+}
+
+// messages draws a part of a conversation.
+func messages(t *rapid.T) []message.Message {
+	s := rapid.OneOf(rapid.SampledFrom(pieces), rapid.String())
+	part := rapid.Custom(func(t *rapid.T) message.Part {
+		id := rapid.SampledFrom([]string{"c1", "c2", ""}).Draw(t, "id")
+		switch rapid.IntRange(0, 3).Draw(t, "part") {
+		case 0:
+			return message.ToolCall{ID: id, Name: rapid.SampledFrom(names).Draw(t, "tool"), Arguments: rapid.OneOf(rapid.SampledFrom(arguments), rapid.String()).Draw(t, "arguments")}
+		case 1:
+			return message.ToolResult{CallID: id, Text: s.Draw(t, "result"), Error: rapid.Bool().Draw(t, "error")}
+		case 2:
+			return message.Media{Type: "image/png"}
+		}
+		return message.Text{Text: s.Draw(t, "text")}
+	})
+	role := rapid.SampledFrom([]message.Role{message.RoleUser, message.RoleUser, message.RoleAssistant, message.RoleTool, message.RoleSystem, "narrator"})
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message.Message {
+		return message.Message{Role: role.Draw(t, "role"), Parts: rapid.SliceOfN(part, 0, 3).Draw(t, "parts")}
+	}), 0, 12).Draw(t, "messages")
+}
+
+// sound fails unless a text is a section as it should be.
+func sound(t require.TestingT, s string, o facts.Options) {
+	if s == "" {
+		return
+	}
+	counter, most := o.Counter, o.Tokens
+	if counter == nil {
+		counter = tokens.Estimate{}
+	}
+	if most == 0 {
+		most = facts.DefaultTokens
+	}
+	require.LessOrEqual(t, counter.Count(s), most, "it is within its tokens")
+	require.True(t, utf8.ValidString(s), "it is UTF-8: %q", s)
+	heading, rest, _ := strings.Cut(s, "\n")
+	require.Contains(t, []string{"[Facts recorded by code]", "[以下是由程序记录的事实]"}, heading)
+	require.NotEmpty(t, rest, "there is something below the heading")
+	empty := false
+	for line := range strings.SplitSeq(rest, "\n") {
+		require.Equal(t, line, text.Line(line, len(line)+1), "no line has anything that acts, or a heading: %q", line)
+		entry := strings.HasPrefix(line, "- ")
+		require.False(t, empty && !entry, "no title is without entries: %q", s)
+		require.True(t, entry || strings.HasSuffix(line, ":"), "a line is a title or an entry: %q", line)
+		empty = !entry
+	}
+	require.False(t, empty, "no title is without entries: %q", s)
+}
+
+func TestLaws(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h := messages(t)
+		o := facts.Options{
+			Tokens: rapid.SampledFrom([]int{0, 1, 20, 60, 150, 600, 5000}).Draw(t, "tokens"), Counter: rapid.SampledFrom(counters).Draw(t, "counter"),
+			Language: rapid.SampledFrom([]text.Language{text.Unknown, text.English, text.Chinese}).Draw(t, "language"),
+		}
+		l := facts.Collect(h)
+		s := l.Text(o)
+		sound(t, s, o)
+		require.Equal(t, s, l.Text(o), "writing changes nothing")
+		require.Equal(t, s, facts.Collect(h).Text(o), "it is deterministic")
+
+		cut := rapid.IntRange(0, len(h)).Draw(t, "cut")
+		grown := facts.Collect(h[:cut])
+		grown.Text(o)
+		grown.Add(h[cut:])
+		require.Equal(t, s, grown.Text(o), "piece by piece is the same as at once")
+		twice := facts.Collect(slices.Concat(h, h))
+		require.ElementsMatch(t, l.Files(1<<20), twice.Files(1<<20), "what is seen again is no new file")
+	})
+}
+
+// TestProhibitionsComeFirst: as long as one has no room, nothing else is told.
+func TestProhibitionsComeFirst(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 30).Draw(t, "prohibitions")
+		var h []message.Message
+		for i := range n {
+			h = append(h, message.User(fmt.Sprintf("Never touch file%d.go. Always read it.", i)))
+			if i%4 == 0 {
+				h = append(h, messages(t)...)
+			}
+		}
+		o := facts.Options{Tokens: rapid.IntRange(10, 900).Draw(t, "tokens"), Counter: rapid.SampledFrom(counters).Draw(t, "counter")}
+		s := facts.Collect(h).Text(o)
+		sound(t, s, o)
+		missing := false
+		for i := range n {
+			missing = missing || !strings.Contains(s, fmt.Sprintf("- Never touch file%d.go.", i))
+		}
+		if missing {
+			require.NotContains(t, s, "- Always read it.", "an instruction is told, and a prohibition is not")
+			require.NotContains(t, s, "\nErrors:")
+			require.NotContains(t, s, "\nFiles ")
+		}
+		if told := strings.Count(s, "- Never touch file"); missing && told > 1 {
+			require.Contains(t, s, "there are older ones", "no prohibition leaves without a word: %q", s)
+		}
+	})
+}
+
+// TestTenFolds: what was taken down at the first fold is there after ten, as long
+// as there is room for all.
+func TestTenFolds(t *testing.T) {
+	t.Parallel()
+	l := &facts.Ledger{}
+	first := []string{"- Never push to main.", "- Always be brief.", "- bash: error: no rule", "- make first → failed (exit code 2)", "#W1111111", "- first/written.go", "- first/read.go"}
+	var h []message.Message
+	for fold := range 10 {
+		part := user(fmt.Sprintf("Go on with part %d.", fold))
+		if fold == 0 {
+			part = join(
+				user("Never push to main. Always be brief. It is about order #W1111111."), call("bash", `{"command":"make first"}`, "exit code 2\nerror: no rule"),
+				call("write_file", `{"path":"first/written.go"}`, "ok"), call("read_file", `{"path":"first/read.go"}`, "package first"),
+			)
+		}
+		for i := range 2 {
+			part = join(part, call("read_file", fmt.Sprintf(`{"path":"p%d/f%d.go"}`, fold, i), "package p"))
+		}
+		for len(part) < 200 {
+			part = append(part, message.Assistant(message.Text{Text: "I think about it."}), message.User("Go on."))
+		}
+		h = join(h, part)
+		l.Add(part)
+		s := l.Text(facts.Options{})
+		require.Equal(t, facts.Collect(h).Text(facts.Options{}), s, "fold %d", fold)
+		for _, fact := range first {
+			require.Contains(t, s, fact, "a fact of the first fold after fold %d", fold)
+		}
+	}
+	require.GreaterOrEqual(t, len(h), 2000, "it is a long conversation")
+}
+
+func FuzzCollect(f *testing.F) {
+	for i, a := range arguments {
+		f.Add(pieces[i%len(pieces)], names[i%len(names)], a, pieces[(i+7)%len(pieces)], uint16(i*40))
+	}
+	f.Fuzz(func(t *testing.T, said, tool, arguments, result string, most uint16) {
+		h := join(user(said), call(tool, arguments, result))
+		o := facts.Options{Tokens: int(most)}
+		s := facts.Collect(h).Text(o)
+		sound(t, s, o)
+		require.Equal(t, s, facts.Collect(h).Text(o), "it is deterministic")
+	})
+}

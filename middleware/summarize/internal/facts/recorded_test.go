@@ -1,0 +1,74 @@
+package facts_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+)
+
+// TestRecorded runs on recorded conversations.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	sentences, quoted, all := 0, 0, 0
+	for _, name := range recorded.Files(t) {
+		for line := range recorded.Lines(t, name) {
+			all++
+			if race.Enabled && all%12 != 0 {
+				continue
+			}
+			var c recorded.Conversation
+			require.NoError(t, json.Unmarshal(line, &c), "%s is JSON", name)
+			n, q := judge(t, c.ID, c.History())
+			sentences += n
+			quoted += q
+		}
+	}
+	require.Greater(t, quoted, sentences/200, "real users do instruct: of %d sentences %d are taken", sentences, quoted)
+	require.Less(t, quoted, sentences/10, "but not with most of what they say: of %d sentences %d are taken", sentences, quoted)
+}
+
+// judge checks the ledger of a conversation, and returns how many sentences its
+// user says, and how many are quoted.
+func judge(t *testing.T, id string, h []message.Message) (sentences, quoted int) {
+	t.Helper()
+	o := facts.Options{Language: text.Of(h)}
+	s := facts.Collect(h).Text(o)
+	sound(t, s, o)
+	l := &facts.Ledger{}
+	for from := 0; from < len(h); from += 17 {
+		l.Add(h[from:min(from+17, len(h))])
+	}
+	require.Equal(t, s, l.Text(o), "%s: piece by piece is the same as at once", id)
+
+	var said strings.Builder
+	for _, m := range h {
+		if m.Role == message.RoleUser {
+			said.WriteString(strings.Join(strings.Fields(m.Text()), " ") + "\n")
+			for range text.Sentences(m.Text()) {
+				sentences++
+			}
+		}
+	}
+	all := l.Text(facts.Options{Tokens: 1 << 30})
+	words := text.Line(said.String(), 1<<30)
+	quoting := false
+	for line := range strings.SplitSeq(all, "\n") {
+		entry, ok := strings.CutPrefix(line, "- ")
+		switch {
+		case !ok:
+			quoting = strings.HasSuffix(line, "(verbatim):") || strings.HasSuffix(line, "last):")
+		case quoting:
+			quoted++
+			require.Contains(t, words, strings.Trim(entry, "…"), "%s: the user said so", id)
+		}
+	}
+	return sentences, quoted
+}

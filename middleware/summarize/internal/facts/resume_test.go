@@ -1,0 +1,68 @@
+package facts_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+)
+
+// TestResume: what was written is read again, and written the same.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	h := join(
+		user("Never push to main. Always be brief. It is about order #W1111111."), call("bash", `{"command":"make first"}`, "exit code 2\nerror: no rule"),
+		call("bash", `{"command":"make second"}`, "exit code 0"), call("write_file", `{"path":"first/written.go"}`, "ok"),
+		call("read_file", `{"path":"first/read.go"}`, "package first"),
+	)
+	for _, language := range []text.Language{text.English, text.Chinese} {
+		o := facts.Options{Language: language}
+		s := facts.Collect(h).Text(o)
+		l := &facts.Ledger{}
+		l.Resume(s)
+		require.Equal(t, s, l.Text(o))
+		l.Add(call("bash", `{"command":"make first"}`, "exit code 0"))
+		require.NotContains(t, l.Text(o), "make first → failed", "it is brought up to date")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		o := facts.Options{Language: rapid.SampledFrom([]text.Language{text.English, text.Chinese}).Draw(t, "language")}
+		l := &facts.Ledger{}
+		l.Resume(facts.Collect(messages(t)).Text(o))
+		sound(t, l.Text(o), o)
+	})
+}
+
+// Commands that were read again are known by what was run, with or without an
+// outcome, and whatever arrows they have: run again, they are told once.
+func TestResumeCommands(t *testing.T) {
+	t.Parallel()
+	section := []string{"echo a → b", "echo c → d → ok", "make → failed", "go test → failed (exit code 1)", "echo → failed (exit code 3"}
+	l := &facts.Ledger{}
+	l.Resume("Commands:\n- " + strings.Join(section, "\n- "))
+	require.Equal(t, section, l.Commands(9, text.English))
+	var want []string
+	for _, command := range []string{"echo a → b", "echo c → d", "make", "go test", "echo → failed (exit code 3"} {
+		l.Add(call("bash", `{"command":"`+command+`"}`, "exit code 0"))
+		want = append(want, command+" → ok")
+	}
+	require.Equal(t, want, l.Commands(9, text.English))
+	require.Equal(t, want[3:], l.Commands(2, text.English), "the newest")
+}
+
+// That there were older prohibitions is known as long as the ledger, and is none
+// itself.
+func TestResumeKnowsOfOlder(t *testing.T) {
+	t.Parallel()
+	const older = "(there are older ones, for which there is no room)"
+	const banned = "What the user forbade, or permitted again (verbatim, the newest last):\n- "
+	l := &facts.Ledger{}
+	l.Resume(banned + older + "\n- Never push to main.")
+	l.Add(user("Never touch the database."))
+	s := l.Text(facts.Options{})
+	require.Equal(t, 1, strings.Count(s, older), s)
+	require.Contains(t, s, "- Never push to main.\n- Never touch the database.")
+}

@@ -1,0 +1,41 @@
+package modelwriter_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
+)
+
+func ExampleWrite() {
+	model := middlewaretest.Script(
+		middlewaretest.Say("I'm sorry, but I can't help with that."),
+		middlewaretest.Say("The nightly build failed for want of a newer compiler; the log is build/1.log."),
+	).Model()
+	summary, err := modelwriter.Write(context.Background(), modelwriter.Brief{
+		Folded: []message.Message{
+			message.User("Why does the nightly build fail?"),
+			message.Assistant(message.ToolCall{ID: "c1", Name: "read_file", Arguments: `{"path":"build/1.log"}`}),
+			message.Result("c1", "read_file", middlewaretest.Filler("exit status 2:", 2000)),
+			message.Assistant(message.Text{Text: "A test needs a newer compiler."}),
+		},
+		Writer: modelwriter.Author{
+			Model: model, Name: "small",
+			Sections: []string{}, // a few sentences will do
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(summary.Text)
+	for _, a := range summary.Attempts {
+		fmt.Printf("%s %s: %q\n", a.Model, a.Mode, a.Reason)
+	}
+	// Output:
+	// The nightly build failed for want of a newer compiler; the log is build/1.log.
+	// small fresh: "refusal"
+	// small fresh: ""
+}

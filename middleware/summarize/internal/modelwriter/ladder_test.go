@@ -1,0 +1,386 @@
+package modelwriter_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+func fails(k middleware.Kind, text string) middleware.Model {
+	return middlewaretest.Fail(&middleware.Error{Kind: k, Op: "provider", Err: errors.New(text)})
+}
+
+func TestLadder(t *testing.T) {
+	t.Parallel()
+	no, bad := say("I cannot help with that."), fails(middleware.Unavailable, "down")
+	for name, c := range map[string]struct {
+		answers  []middleware.Model
+		retries  int
+		reasons  []modelwriter.Reason // of the attempts; "": taken
+		kind     middleware.Kind
+		accepted bool
+	}{
+		"at once":                {[]middleware.Model{say(good)}, 0, []modelwriter.Reason{""}, 0, true},
+		"at last":                {[]middleware.Model{no, bad, say(good)}, 0, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Failed, ""}, 0, true},
+		"never":                  {[]middleware.Model{no, no, no}, 0, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal}, middleware.Unknown, false},
+		"one attempt":            {[]middleware.Model{no}, -1, []modelwriter.Reason{modelwriter.Refusal}, middleware.Unknown, false},
+		"more attempts":          {[]middleware.Model{no, no, no, no, say(good)}, 4, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal, ""}, 0, true},
+		"down":                   {[]middleware.Model{bad, bad, bad}, 0, []modelwriter.Reason{modelwriter.Failed, modelwriter.Failed, modelwriter.Failed}, middleware.Unavailable, false},
+		"limited":                {[]middleware.Model{fails(middleware.RateLimited, "wait"), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, 0, true},
+		"an error of no kind":    {[]middleware.Model{middlewaretest.Fail(errors.New("odd")), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, 0, true},
+		"denied":                 {[]middleware.Model{fails(middleware.Denied, "no key")}, 0, []modelwriter.Reason{modelwriter.Failed}, middleware.Denied, false},
+		"invalid":                {[]middleware.Model{fails(middleware.Invalid, "bad option")}, 0, []modelwriter.Reason{modelwriter.Failed}, middleware.Invalid, false},
+		"its own deadline":       {[]middleware.Model{middlewaretest.Fail(context.DeadlineExceeded), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, 0, true},
+		"its own deadline, ever": {[]middleware.Model{middlewaretest.Fail(context.DeadlineExceeded), middlewaretest.Fail(context.Canceled)}, 1, []modelwriter.Reason{modelwriter.Failed, modelwriter.Failed}, middleware.Unavailable, false},
+		"neither answer nor error": {
+			[]middleware.Model{func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+				return nil, nil
+			}, say(good)},
+			0,
+			[]modelwriter.Reason{modelwriter.Failed, ""},
+			0, true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			author, model := script(c.answers...)
+			author.Retries = c.retries
+			s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(3), Writer: author})
+			var bill modelwriter.Bill
+			if c.accepted {
+				require.NoError(t, err)
+				require.Equal(t, good, s.Text)
+				bill = s.Bill
+			} else {
+				var f *modelwriter.FailedError
+				require.ErrorAs(t, err, &f)
+				require.Equal(t, c.kind, middleware.KindOf(err), "%v", err)
+				require.NotErrorIs(t, err, context.Canceled, "nobody canceled the caller")
+				require.NotErrorIs(t, err, context.DeadlineExceeded, "the caller has no deadline")
+				bill = f.Bill
+			}
+			var reasons []modelwriter.Reason
+			for _, a := range bill.Attempts {
+				reasons = append(reasons, a.Reason)
+				require.Equal(t, a.Reason == "", a.Err == nil, "an attempt that came to nothing has its error")
+			}
+			require.Equal(t, c.reasons, reasons)
+			require.Zero(t, model.Left(), "the bound is the bound")
+			strict := false
+			for i, req := range model.Requests() {
+				require.Equal(t, strict, strings.Contains(req.Messages[1].Text(), "An earlier attempt was of no use"), "request %d is strict behind a rejection", i)
+				strict = strict || c.reasons[i] == modelwriter.Refusal
+			}
+		})
+	}
+}
+
+// TestSmallerInput shows that what was rejected is read in smaller pieces the
+// next time.
+func TestSmallerInput(t *testing.T) {
+	t.Parallel()
+	author, model := script(say("I cannot help with that."), say("Notes one."), say("Notes two."), say(good))
+	s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(40), Writer: author})
+	require.NoError(t, err)
+	require.Equal(t, good, s.Text)
+	requests := model.Requests()
+	for i := 1; i <= 2; i++ {
+		require.Less(t, s.Attempts[i].Shown, s.Attempts[0].Shown*2/3, "about half of it")
+		require.Equal(t, i, s.Attempts[i].Part)
+		require.Equal(t, 2, s.Attempts[i].Parts)
+	}
+	last := requests[3].Messages[1].Text()
+	require.Contains(t, last, "[notes of part 1]\n\tNotes one.\n[notes of part 2]\n\tNotes two.\n")
+}
+
+func TestHang(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]time.Duration{"by default": 0, "set": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				author, _ := script(middlewaretest.Wait(), say(good))
+				s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(3), Writer: author, Timeout: limit})
+				require.NoError(t, err)
+				require.Equal(t, modelwriter.TimedOut, s.Attempts[0].Reason)
+
+				author, _ = script(waits(3)...)
+				_, err = modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(3), Writer: author, Timeout: limit})
+				require.Equal(t, middleware.Unavailable, middleware.KindOf(err), "%v", err)
+				require.Equal(t, modelwriter.TimedOut, modelwriter.ReasonOf(err))
+				require.NotErrorIs(t, err, context.DeadlineExceeded, "the deadline is not the caller's")
+
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				author, model := script(waits(2)...)
+				_, err = modelwriter.Write(ctx, modelwriter.Brief{Folded: folded(3), Writer: author, Timeout: limit})
+				require.ErrorIs(t, err, context.DeadlineExceeded, "this one is")
+				require.Len(t, model.Requests(), 1)
+			})
+		})
+	}
+}
+
+func waits(n int) []middleware.Model {
+	var out []middleware.Model
+	for range n {
+		out = append(out, middlewaretest.Wait())
+	}
+	return out
+}
+
+// windowed is a model that refuses what is longer than its window, as providers
+// do, and else answers with notes or a summary, as it is asked.
+func windowed(window int, seen *[]*middleware.Request) middleware.Model {
+	var mu sync.Mutex
+	return func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		if n := (tokens.Meter{}).Request(req.Messages, req.Tools); n > window {
+			return nil, fmt.Errorf("400: this model's maximum context length is %d tokens. However, your messages resulted in %d tokens", window, n)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		*seen = append(*seen, req)
+		return answer(wanted(req)), nil
+	}
+}
+
+// wanted is a text as the request asks for it.
+func wanted(req *middleware.Request) string {
+	if strings.Contains(req.Messages[len(req.Messages)-1].Text(), "Take notes of this part") {
+		return "The build fails. A test needs a newer compiler. build/1.log tells."
+	}
+	return good
+}
+
+func answer(text string) *middleware.Response {
+	return &middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd}
+}
+
+func TestOverflow(t *testing.T) {
+	t.Parallel()
+	msgs := marked(folded(60))
+	for name, known := range map[string]int{"window unknown": 0, "window told too large": 40_000} {
+		t.Run(name, func(t *testing.T) {
+			var seen []*middleware.Request
+			s, err := modelwriter.Write(t.Context(), modelwriter.Brief{
+				Folded: msgs, Writer: modelwriter.Author{Model: windowed(4000, &seen), Window: known}, Parallel: 1,
+			})
+			require.NoError(t, err)
+			require.Equal(t, modelwriter.Overflow, s.Attempts[0].Reason)
+			requireShown(t, msgs, seen)
+			overflows := 0
+			for _, a := range s.Attempts {
+				if a.Reason == modelwriter.Overflow {
+					overflows++
+				}
+			}
+			require.LessOrEqual(t, overflows, 2, "the window is learned")
+		})
+	}
+}
+
+// marked puts a word of its own into each message.
+func marked(msgs []message.Message) []message.Message {
+	msgs = middlewaretest.Clone(msgs)
+	for i := range msgs {
+		for k, p := range msgs[i].Parts {
+			if text, ok := p.(message.Text); ok {
+				text.Text += " " + mark(i)
+				msgs[i].Parts[k] = text
+			}
+			if result, ok := p.(message.ToolResult); ok {
+				result.Text += " " + mark(i)
+				msgs[i].Parts[k] = result
+			}
+		}
+	}
+	return msgs
+}
+
+func mark(i int) string { return fmt.Sprintf("mark<%d>", i) }
+
+func requireShown(t require.TestingT, msgs []message.Message, seen []*middleware.Request) {
+	var all strings.Builder
+	for _, req := range seen {
+		for _, m := range req.Messages {
+			all.WriteString(m.Text())
+		}
+	}
+	for i := range msgs {
+		require.Contains(t, all.String(), mark(i), "message %d was shown", i)
+	}
+}
+
+func TestInputFits(t *testing.T) {
+	t.Parallel()
+	huge := folded(30)
+	huge[4].Parts = []message.Part{message.Text{Text: strings.Repeat("很长的中文内容没有空格", 4000)}}
+	huge[5] = message.Result("c2.1", "search", strings.Repeat("0123456789abcdef", 3000))
+	for name, msgs := range map[string][]message.Message{"many units": folded(200), "units above the window": huge} {
+		for _, window := range []int{4_000, 8_000, 16_000} {
+			t.Run(fmt.Sprintf("%s, %d", name, window), func(t *testing.T) {
+				var seen []*middleware.Request
+				msgs := marked(msgs)
+				s, err := modelwriter.Write(t.Context(), modelwriter.Brief{
+					Folded: msgs, Writer: modelwriter.Author{Model: windowed(window, &seen), Window: window, Retries: -1}, Parallel: 1, Requests: 500,
+					Focus: strings.Repeat("Why? ", 5000),
+				})
+				require.NoError(t, err)
+				require.Equal(t, good, s.Text)
+				requireShown(t, msgs, seen)
+				for i, req := range seen {
+					n := tokens.Meter{}.Request(req.Messages, nil)
+					require.LessOrEqual(t, n+req.Budget.Reserve, window, "request %d and its answer fit", i)
+					require.NoError(t, message.Portable.Check(req.Messages))
+				}
+			})
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	var seen []*middleware.Request
+	author := modelwriter.Author{Model: windowed(4000, &seen), Window: 4000}
+	_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(200), Writer: author, Requests: 5})
+	require.ErrorContains(t, err, "and 5 of 5 requests are left", "it is known before the first request")
+	require.Empty(t, seen)
+
+	author.Window = 1000
+	_, err = modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(20), Writer: author})
+	require.ErrorContains(t, err, "a window of 1000 tokens leaves room for")
+	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+
+	// A model that only ever writes notes as long as allowed comes to an end as well.
+	author.Window = 4000
+	author.Model = func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		if text := wanted(req); text == good {
+			return answer("none"), nil
+		}
+		return answer(paths(40)), nil
+	}
+	_, err = modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(100), Writer: author, Parallel: 1})
+	var f *modelwriter.FailedError
+	require.ErrorAs(t, err, &f)
+	require.LessOrEqual(t, len(f.Attempts), 64)
+}
+
+func TestParallel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		now, most := 0, 0
+		mu := make(chan struct{}, 1)
+		lock := func(f func()) { mu <- struct{}{}; f(); <-mu }
+		slow := func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			if emit != nil {
+				return nil, errors.New("nobody reads pieces")
+			}
+			lock(func() { now++; most = max(most, now) })
+			<-time.After(time.Second)
+			lock(func() { now-- })
+			return answer(wanted(req)), nil
+		}
+		start := time.Now()
+		s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(120), Writer: modelwriter.Author{Model: slow, Window: 6000}, Parallel: 3})
+		require.NoError(t, err)
+		require.Equal(t, 3, most, "at most, and at least where there is work enough")
+		parts := len(s.Attempts) - 1
+		require.Equal(t, time.Duration(2+(parts-1+2)/3)*time.Second, time.Since(start), "%d parts: the first alone, the others by three, then the summary", parts)
+	})
+}
+
+// TestUnreliable shows that many parts may have many failures, if none has too
+// many.
+func TestUnreliable(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		every    int
+		accepted bool
+	}{"every fourth request fails": {4, true}, "every request fails": {1, false}} {
+		n := 0
+		model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			n++
+			if n%c.every == 0 {
+				return nil, &middleware.Error{Kind: middleware.Unavailable, Err: errors.New("down")}
+			}
+			return answer(wanted(req)), nil
+		}
+		_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}, Parallel: 1})
+		require.Equal(t, c.accepted, err == nil, "%s: %v", name, err)
+		if !c.accepted {
+			require.Equal(t, 3, n, "%s: then it ends", name)
+		}
+	}
+}
+
+// A model that panics has been asked, as one that returns an error, and is not asked
+// again; what else was paid is in the bill.
+func TestPanicIsAnAttempt(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]any{
+		"a text":                        "a bug of the model",
+		"an error":                      errors.New("a bug of the model"),
+		"one that sounds like too long": errors.New("prompt is too long: 9000 tokens > 8000 maximum"),
+	} {
+		var asked atomic.Int32
+		model := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			asked.Add(1)
+			panic(value)
+		}
+		_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(3), Writer: modelwriter.Author{Model: model}})
+		failed, ok := errors.AsType[*modelwriter.FailedError](err)
+		require.True(t, ok, "%s: %v", name, err)
+		require.ErrorContains(t, err, fmt.Sprintf("the model panicked: %v", value), name)
+		require.Equal(t, int32(1), asked.Load(), "%s: a model with a bug is not asked again", name)
+		require.Len(t, failed.Attempts, 1, name)
+		require.Equal(t, modelwriter.Failed, failed.Attempts[0].Reason, name)
+	}
+}
+
+func TestPanicOfOnePart(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		asked.Add(1)
+		if strings.Contains(req.Messages[1].Text(), "This is part 3 of") {
+			panic("a bug of the model")
+		}
+		return answer(wanted(req)), nil
+	}
+	_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
+	failed, ok := errors.AsType[*modelwriter.FailedError](err)
+	require.True(t, ok, "%v", err)
+	require.ErrorContains(t, err, "the model panicked: a bug of the model")
+	require.Len(t, failed.Attempts, int(asked.Load()), "each request is in the bill, that of the panic included")
+}
+
+func TestParallelStops(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		model := func(ctx context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			switch text := req.Messages[1].Text(); {
+			case strings.Contains(text, "This is part 1 of"):
+				return answer("Notes."), nil
+			case strings.Contains(text, "This is part 3 of"):
+				return nil, &middleware.Error{Kind: middleware.Denied, Err: errors.New("no more credit")}
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
+		require.Equal(t, middleware.Denied, middleware.KindOf(err), "the cause, not those that were stopped for it: %v", err)
+		require.NotErrorIs(t, err, context.Canceled)
+	})
+}

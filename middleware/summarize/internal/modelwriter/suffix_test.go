@@ -1,0 +1,301 @@
+package modelwriter_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
+	"github.com/laconic-go/laconic/models"
+)
+
+// live is a conversation under way, of which the middle is to be folded.
+func live(rounds int) (*middleware.Request, []message.Message) {
+	msgs := portable(middlewaretest.ReAct{Rounds: rounds, Thought: 60}.Messages())
+	return &middleware.Request{
+		Messages: msgs,
+		Tools:    []message.ToolDef{{Name: "read_file", Description: "reads a file", Parameters: `{"type":"object"}`}},
+		Model:    "big", Params: "options of the run",
+	}, msgs[2 : len(msgs)-4]
+}
+
+// portable gives the calls ids that every provider takes.
+func portable(msgs []message.Message) []message.Message {
+	msgs, _ = message.Portable.Repair(msgs)
+	return msgs
+}
+
+func TestSuffix(t *testing.T) {
+	t.Parallel()
+	main, model := script(say(good))
+	main.Name = ""
+	req, part := live(12)
+	s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main})
+	require.NoError(t, err)
+	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode, "the model of the live conversation alone")
+	sent := model.Requests()[0]
+	require.NoError(t, middlewaretest.Same(req.Messages, sent.Messages[:len(req.Messages)]), "the cached prefix is as it was")
+	require.Equal(t, req.Tools, sent.Tools, "the tools belong to the prefix")
+	require.Equal(t, "big", sent.Model)
+	require.Nil(t, sent.Params, "options of the run are not passed on")
+	require.NoError(t, message.Portable.Check(sent.Messages))
+	require.Contains(t, sent.Messages[len(sent.Messages)-1].Text(), "call no tools")
+	require.Nil(t, sent.View())
+}
+
+func TestSuffixEnds(t *testing.T) {
+	t.Parallel()
+	call := message.Assistant(message.ToolCall{ID: "open", Name: "read_file", Arguments: "{}"})
+	for name, c := range map[string]struct {
+		end  []message.Message
+		keep int // messages of the end that stay
+	}{
+		"results":       {nil, 0},
+		"user":          {[]message.Message{message.Assistant(message.Text{Text: "Done."}), message.User("And now?")}, 2},
+		"answer":        {[]message.Message{message.Assistant(message.Text{Text: "Done."})}, 1},
+		"open call":     {[]message.Message{call}, 0},
+		"half answered": {[]message.Message{message.Assistant(append(call.Parts, message.ToolCall{ID: "b", Name: "read_file", Arguments: "{}"})...), message.Result("open", "read_file", "x")}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			main, model := script(say(good))
+			req, part := live(12)
+			whole := len(req.Messages)
+			req.Messages = append(req.Messages, c.end...)
+			before := middlewaretest.Clone(req.Messages)
+			_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main})
+			require.NoError(t, err)
+			sent := model.Requests()[0]
+			require.NoError(t, message.Portable.Check(sent.Messages), "every provider takes it")
+			require.NoError(t, middlewaretest.Same(before, req.Messages), "the live request stays as it was")
+			for i := range whole + c.keep {
+				m, is := before[i], sent.Messages[i]
+				require.Equal(t, m.Parts, is.Parts[:len(m.Parts)], "message %d is the beginning of what is sent", i)
+			}
+		})
+	}
+}
+
+// TestSuffixOfWhatIsBroken shows that a history which some providers would not
+// take stays as it is: the one that it is sent to does.
+func TestSuffixOfWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	main, model := script(say(good))
+	req, part := live(12)
+	req.Messages = append([]message.Message{message.Assistant(message.Text{Text: "Hello."})}, req.Messages...)
+	require.Error(t, message.Portable.Check(req.Messages))
+	s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main})
+	require.NoError(t, err)
+	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode)
+	require.NoError(t, middlewaretest.Same(req.Messages, model.Requests()[0].Messages[:len(req.Messages)]))
+}
+
+func TestSuffixIsNotPossible(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(b *modelwriter.Brief){
+		"folded is not in the live call":      func(b *modelwriter.Brief) { b.Folded = append(folded(1), b.Folded...) },
+		"the earlier summary is not in there": func(b *modelwriter.Brief) { b.Earlier = "What was before." },
+		"no live call":                        func(b *modelwriter.Brief) { b.Live = nil },
+		"too long":                            func(b *modelwriter.Brief) { b.Main.Window = b.Meter.Request(b.Live.Messages, b.Live.Tools) + 1000 },
+		"longer than a prompt may be":         func(b *modelwriter.Brief) { b.Main.Known.Input = 3000 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			main, _ := script(say(good))
+			req, part := live(30)
+			b := modelwriter.Brief{Folded: part, Live: req, Main: main, Prefer: modelwriter.Suffix}
+			change(&b)
+			b.Writer, _ = script(say(good))
+			s, err := modelwriter.Write(t.Context(), b)
+			require.NoError(t, err)
+			require.Equal(t, modelwriter.Fresh, s.Attempts[0].Mode, "a record is always possible")
+		})
+	}
+}
+
+func TestSuffixFails(t *testing.T) {
+	t.Parallel()
+	req, part := live(12)
+	denied := middlewaretest.Fail(&middleware.Error{Kind: middleware.Denied, Err: errors.New("no")})
+	for name, answer := range map[string]middleware.Model{
+		"calls a tool":    middlewaretest.Call("read_file", "{}"),
+		"answers instead": say("The compiler is too old."),
+		"is denied":       denied,
+	} {
+		t.Run(name, func(t *testing.T) {
+			main, _ := script(answer)
+			small, model := script(say(good))
+			main.Name = "big"
+			s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
+			require.NoError(t, err)
+			require.Len(t, s.Attempts, 2)
+			require.Equal(t, modelwriter.Fresh, s.Attempts[1].Mode, "then with a record, which is shorter")
+			strict := strings.Contains(model.Requests()[0].Messages[1].Text(), "An earlier attempt was of no use")
+			require.Equal(t, name != "is denied", strict, "more strictly, if there was an answer")
+		})
+	}
+	main, model := script(denied)
+	_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main})
+	require.Equal(t, middleware.Denied, middleware.KindOf(err), "%v", err)
+	require.Len(t, model.Requests(), 1, "the same model would deny again")
+}
+
+func TestModeByCost(t *testing.T) {
+	t.Parallel()
+	rates := func(in, read, write, out float64) models.Price {
+		usd := func(f float64) models.Rate { return models.Rate(f * models.USD) }
+		return models.Price{Rates: models.Rates{Input: usd(in), CacheRead: usd(read), CacheWrite: usd(write), Output: usd(out)}}
+	}
+	big, cheapReads := rates(3, 0.3, 3.75, 15), rates(3, 0.01, 3, 15)
+	req, part := live(60)
+	short := part[:12]
+	for name, c := range map[string]struct {
+		main, small models.Price
+		cold, alone bool // nobody else is there
+		prefer      modelwriter.Mode
+		least       int // tokens that the cache takes
+		window      int // of the writer
+		folded      []message.Message
+		earlier     int // words of the summary before
+		want        modelwriter.Mode
+	}{
+		"too short for the cache":                    {main: big, small: big, folded: short, least: 1_000_000, want: modelwriter.Fresh},
+		"long enough for it":                         {main: big, small: big, folded: short, least: 1_024, want: modelwriter.Suffix},
+		"a cheap writer that reads at once":          {main: big, small: rates(0.3, 0, 0, 6), folded: part, want: modelwriter.Fresh},
+		"the same, in many pieces":                   {main: big, small: rates(0.3, 0, 0, 6), window: 4_000, folded: part, want: modelwriter.Suffix},
+		"warm, a writer of the same price":           {main: big, small: big, folded: part, want: modelwriter.Suffix},
+		"cold":                                       {main: big, small: big, folded: short, cold: true, want: modelwriter.Fresh},
+		"a writer at a fiftieth":                     {main: big, small: rates(0.06, 0, 0, 0.3), folded: part, want: modelwriter.Fresh},
+		"a short part of a long one, a cheap writer": {main: big, small: rates(0.6, 0, 0, 3), folded: short, want: modelwriter.Fresh},
+		"the same, with a long summary before":       {main: big, small: rates(0.6, 0, 0, 3), folded: short, earlier: 50_000, want: modelwriter.Suffix},
+		"a cheap writer that charges for its cache":  {main: big, small: rates(0.6, 0, 60, 3), folded: short, want: modelwriter.Suffix},
+		"a writer of unknown price":                  {main: big, folded: part, want: modelwriter.Fresh},
+		"the same, suffix preferred":                 {main: big, folded: part, prefer: modelwriter.Suffix, want: modelwriter.Suffix},
+		"no price known":                             {folded: part, want: modelwriter.Fresh},
+		"the same, suffix preferred, warm":           {folded: part, prefer: modelwriter.Suffix, want: modelwriter.Suffix},
+		"the same, suffix preferred, cold":           {folded: part, prefer: modelwriter.Suffix, cold: true, want: modelwriter.Fresh},
+		"cheap cached reads, cold":                   {main: cheapReads, small: cheapReads, folded: short, cold: true, want: modelwriter.Fresh},
+		"preferred, but dearer":                      {main: big, small: big, folded: short, prefer: modelwriter.Suffix, cold: true, want: modelwriter.Fresh},
+		"nobody else":                                {main: big, folded: short, alone: true, want: modelwriter.Suffix},
+		"nobody else, cold":                          {main: big, folded: short, cold: true, alone: true, want: modelwriter.Suffix},
+	} {
+		t.Run(name, func(t *testing.T) {
+			main, _ := script(say(good))
+			main.Name, main.Known.Price, main.Known.Cache.Min = "big", c.main, c.least
+			b := modelwriter.Brief{Folded: c.folded, Live: req, Main: main, Cold: c.cold, Prefer: c.prefer}
+			if c.earlier > 0 {
+				b.Earlier = strings.Repeat("summary ", c.earlier)
+				own := *req
+				own.Messages = append([]message.Message{message.User(b.Earlier)}, req.Messages...)
+				b.Live = &own
+			}
+			if !c.alone {
+				b.Writer, _ = script(say(good))
+				b.Writer.Known.Price, b.Writer.Window = c.small, c.window
+			}
+			s, err := modelwriter.Write(t.Context(), b)
+			require.NoError(t, err)
+			require.Equal(t, c.want, s.Attempts[0].Mode)
+			require.Equal(t, c.main.Known() && (c.small.Known() || c.want == modelwriter.Suffix), s.Priced)
+			if s.Priced {
+				require.Positive(t, s.Cost)
+			}
+		})
+	}
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	req, part := live(12)
+	for name, c := range map[string]struct {
+		change func(a *modelwriter.Author)
+		want   any
+	}{
+		"none":             {func(*modelwriter.Author) {}, nil},
+		"those of the run": {func(a *modelwriter.Author) { a.PassOptions = true }, "options of the run"},
+		"of its own":       {func(a *modelwriter.Author) { a.Params = func(limit int) any { return limit } }, 2024},
+	} {
+		for _, mode := range []modelwriter.Mode{modelwriter.Suffix, modelwriter.Fresh} {
+			t.Run(name+" "+mode.String(), func(t *testing.T) {
+				main, model := script(say(good))
+				main.Window = 100_000
+				c.change(&main)
+				b := modelwriter.Brief{Folded: part, Live: req, MaxTokens: 500, Main: main}
+				if mode == modelwriter.Fresh {
+					b.Writer, b.Main = main, modelwriter.Author{}
+				}
+				_, err := modelwriter.Write(t.Context(), b)
+				require.NoError(t, err)
+				sent := model.Requests()[0]
+				require.Equal(t, c.want, sent.Params)
+				require.Equal(t, 100_000, sent.Budget.Window)
+				require.GreaterOrEqual(t, sent.Budget.Reserve, 2*500+1024, "room for the answer, with headroom")
+				require.Nil(t, sent.Force)
+			})
+		}
+	}
+}
+
+// TestEachIsAskedInItsWay shows that of two authors each is asked for what is wanted
+// of it, and judged by that.
+func TestEachIsAskedInItsWay(t *testing.T) {
+	t.Parallel()
+	req, part := live(12)
+	main, big := script(say("There is no section here."))
+	main.Task, main.Sections, main.PassOptions = "Write the log of the work.", []string{"Log"}, true
+	small, model := script(say("Open: all of it."))
+	small.Task, small.Sections, small.Params = "Write what is open.", []string{"Open"}, func(int) any { return "its own" }
+	s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
+	require.NoError(t, err)
+	require.Equal(t, "Open: all of it.", s.Text)
+	require.Equal(t, modelwriter.NoSection, s.Attempts[0].Reason, "the sections of the first are not those of the second")
+
+	require.Len(t, big.Requests(), 1)
+	require.Equal(t, req.Params, big.Requests()[0].Params)
+	asked := big.Requests()[0].Messages
+	require.Contains(t, asked[len(asked)-1].Text(), main.Task)
+	require.Contains(t, asked[len(asked)-1].Text(), "## Log")
+
+	require.Len(t, model.Requests(), 1)
+	require.Equal(t, "its own", model.Requests()[0].Params)
+	asked = model.Requests()[0].Messages
+	require.Contains(t, asked[len(asked)-1].Text(), small.Task)
+	require.Contains(t, asked[len(asked)-1].Text(), "## Open")
+}
+
+// TestLimitsOfTheModel shows that what the table knows of a model is kept.
+func TestLimitsOfTheModel(t *testing.T) {
+	t.Parallel()
+	var seen []*middleware.Request
+	author := modelwriter.Author{Model: windowed(10_000, &seen), Known: models.Model{Window: 200_000, Input: 10_000, Output: 600}, Retries: -1, Params: func(limit int) any { return limit }}
+	_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(400), Writer: author})
+	require.NoError(t, err)
+	require.Greater(t, len(seen), 4)
+	for i, req := range seen {
+		require.Equal(t, 600, req.Params, "request %d: an answer has no more than the model can write", i)
+		require.Equal(t, middleware.Budget{Window: 200_000, Reserve: 600}, *req.Budget)
+	}
+}
+
+// An author is told to write fewer tokens than are taken, and no more than half of
+// what the summary replaces.
+func TestLengthThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	meter := modelwriter.Brief{}.Meter
+	for name, c := range map[string]struct{ rounds, limit int }{"a short part": {3, 10_000}, "a long one": {60, 400}} {
+		author, model := script(say(good))
+		part := folded(c.rounds)
+		replaced := 0
+		for _, m := range part {
+			replaced += meter.Message(m)
+		}
+		_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Writer: author, MaxTokens: c.limit})
+		require.NoError(t, err, name)
+		want := min(c.limit*3/4, replaced/2) * 70 / 100 // words of English
+		require.Contains(t, model.Requests()[0].Messages[1].Text(), fmt.Sprintf("Write at most %d words.", want), "%s of %d tokens", name, replaced)
+	}
+}
