@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/excerpt"
+	excerpt "github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )

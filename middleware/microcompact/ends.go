@@ -3,7 +3,7 @@ package microcompact
 import (
 	"strings"
 
-	"github.com/laconic-go/laconic/middleware/internal/excerpt"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -21,9 +21,9 @@ func ends(by tokens.Counter, text string, limit int, h store.Handle) string {
 		return text
 	}
 	guess := int(float64(len(text)) * float64(each) / float64(size))
-	head := longest(by, each, guess, len(text), func(n int) string { return text[:excerpt.Border(text, n, -1)] })
-	tail := longest(by, each, guess, len(text)-head, func(n int) string { return text[excerpt.Border(text, len(text)-n, 1):] })
-	short := excerpt.Ends(text, head, tail, func(left string) string {
+	head := longest(by, each, guess, len(text), func(n int) string { return shorten.Head(text, n) })
+	tail := longest(by, each, guess, len(text)-head, func(n int) string { return shorten.Tail(text, n) })
+	short := shorten.Ends(text, head, tail, func(left string) string {
 		return gone{chars: length(left), lines: strings.Count(left, "\n"), middle: true, handle: h}.placeholder()
 	})
 	if len(short) >= len(text) || by.Count(short) >= size {

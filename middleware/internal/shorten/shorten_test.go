@@ -1,4 +1,4 @@
-package excerpt_test
+package shorten_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/middleware/internal/excerpt"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 func TestEnds(t *testing.T) {
@@ -19,27 +19,27 @@ func TestEnds(t *testing.T) {
 		head, tail int
 		want       string
 	}{
-		"at line ends":         {strings.Repeat("abc\n", 12), 18, 17, strings.Repeat("abc\n", 4) + "[16]\n" + strings.Repeat("abc\n", 4)},
-		"a line is too dear":   {"one two three\nfour five\n", 6, 6, "one tw\n[12]\n five\n"},
-		"between characters":   {"äöüß", 3, 3, "ä\n[4]\nß"},
-		"bytes that are none":  {strings.Repeat("\x80", 20), 8, 7, strings.Repeat("\x80", 8) + "\n[5]\n" + strings.Repeat("\x80", 7)},
-		"no head":              {"abcdef", 0, 2, "[4]\nef"},
-		"no tail":              {"abcdef", 2, 0, "ab\n[4]\n"},
-		"neither":              {"abcdef", 0, 0, "[6]\n"},
-		"fewer than none":      {"abcdef", -5, -5, "[6]\n"},
-		"all":                  {"abcdef", 3, 3, "abcdef"},
-		"more than all":        {"abcdef", 9, 9, "abcdef"},
-		"nothing":              {"", 3, 3, ""},
-		"a line end is beside": {"ab\n\ncd", 3, 1, "ab\n[2]\nd"},
+		"at line ends":               {strings.Repeat("abc\n", 12), 18, 17, strings.Repeat("abc\n", 4) + "[16]\n" + strings.Repeat("abc\n", 4)},
+		"a line end costs too much":  {"one two three\nfour five\n", 6, 6, "one tw\n[12]\n five\n"},
+		"between characters":         {"äöüß", 3, 3, "ä\n[4]\nß"},
+		"invalid UTF-8":              {strings.Repeat("\x80", 20), 8, 7, strings.Repeat("\x80", 8) + "\n[5]\n" + strings.Repeat("\x80", 7)},
+		"no head":                    {"abcdef", 0, 2, "[4]\nef"},
+		"no tail":                    {"abcdef", 2, 0, "ab\n[4]\n"},
+		"neither":                    {"abcdef", 0, 0, "[6]\n"},
+		"less than nothing":          {"abcdef", -5, -5, "[6]\n"},
+		"all":                        {"abcdef", 3, 3, "abcdef"},
+		"more than all":              {"abcdef", 9, 9, "abcdef"},
+		"nothing":                    {"", 3, 3, ""},
+		"a line end next to the cut": {"ab\n\ncd", 3, 1, "ab\n[2]\nd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, excerpt.Ends(c.text, c.head, c.tail, mark))
+			require.Equal(t, c.want, shorten.Ends(c.text, c.head, c.tail, mark))
 		})
 	}
 }
 
-// mark says how many bytes are left out.
+// mark contains the number of bytes that are left out.
 func mark(left string) string { return fmt.Sprintf("[%d]", len(left)) }
 
 func TestEndsOfAnyText(t *testing.T) {
@@ -49,7 +49,7 @@ func TestEndsOfAnyText(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(unit, 0, 60).Draw(r, "units"), "")
 		head, tail := rapid.IntRange(-2, 90).Draw(r, "head"), rapid.IntRange(-2, 90).Draw(r, "tail")
 		var left string
-		short := excerpt.Ends(text, head, tail, func(l string) string { left = l; return "<mark>" })
+		short := shorten.Ends(text, head, tail, func(l string) string { left = l; return "<mark>" })
 		if left == "" {
 			require.Equal(r, text, short, "nothing is left out")
 			return

@@ -1,0 +1,136 @@
+package shorten
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
+)
+
+// Likely is a valid handle of the usual length. Use it to measure a placeholder while
+// the real handle is not known: computing that takes a hash of the content.
+var Likely, _ = store.ParseHandle("fefieyrozpss")
+
+// Pieces yields the pieces of one result with their positions.
+func Pieces(parts []message.Part, callID string) iter.Seq2[int, message.ToolResult] {
+	return func(yield func(int, message.ToolResult) bool) {
+		for i, p := range parts {
+			if r, ok := p.(message.ToolResult); ok && r.CallID == callID && !yield(i, r) {
+				return
+			}
+		}
+	}
+}
+
+// Result returns the pieces of one result as parts, for an archive and for comparison
+// with slices.Equal. The caller must not modify the result: it may be parts itself.
+func Result(parts []message.Part, callID string) []message.Part {
+	var found []message.Part
+	for i, p := range parts {
+		switch r, ok := p.(message.ToolResult); {
+		case !ok || r.CallID != callID:
+		case len(parts) == 1:
+			return parts
+		default:
+			found = append(found, parts[i])
+		}
+	}
+	return found
+}
+
+// CallIDs returns the call IDs of the results among the parts, each ID once.
+func CallIDs(parts []message.Part) []string {
+	var ids []string
+	for _, p := range parts {
+		if r, ok := p.(message.ToolResult); ok && !slices.Contains(ids, r.CallID) {
+			ids = append(ids, r.CallID)
+		}
+	}
+	return ids
+}
+
+// Failed reports whether one of the pieces of a result is an error.
+func Failed(parts []message.Part, callID string) bool {
+	for _, r := range Pieces(parts, callID) {
+		if r.Error {
+			return true
+		}
+	}
+	return false
+}
+
+// Call returns the call with an ID among the parts of an assistant message, or the
+// zero ToolCall.
+func Call(parts []message.Part, id string) message.ToolCall {
+	for _, p := range parts {
+		if c, ok := p.(message.ToolCall); ok && c.ID == id {
+			return c
+		}
+	}
+	return message.ToolCall{}
+}
+
+// Joins reports whether parts i-1 and i are pieces of one result that differ only in
+// text and content. A rewrite may put one placeholder in the place of both.
+func Joins(parts []message.Part, i int) bool {
+	if i == 0 {
+		return false
+	}
+	a, ok1 := parts[i-1].(message.ToolResult)
+	b, ok2 := parts[i].(message.ToolResult)
+	return ok1 && ok2 && a.CallID == b.CallID && a.Name == b.Name && a.Error == b.Error
+}
+
+// AppendCleared appends the parts of a message to out, with placeholders in the place
+// of results. placeholder returns the text for a result, and false if that result is
+// kept. Pieces that [Joins] get one placeholder together.
+func AppendCleared(out, parts []message.Part, placeholder func(callID string) (text string, ok bool)) []message.Part {
+	for i, p := range parts {
+		r, ok := p.(message.ToolResult)
+		if !ok {
+			out = append(out, p)
+			continue
+		}
+		text, ok := placeholder(r.CallID)
+		switch {
+		case !ok:
+			out = append(out, p)
+		case !Joins(parts, i):
+			r.Text, r.Content = text, nil
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// IsThinking reports whether a part is thinking.
+func IsThinking(p message.Part) bool {
+	_, ok := p.(message.Thinking)
+	return ok
+}
+
+// WithoutThinking returns the parts of a message without its thinking. It returns
+// false if there is no thinking, or if providers would reject the rest as an empty
+// message.
+func WithoutThinking(m message.Message) (parts []message.Part, ok bool) {
+	if !slices.ContainsFunc(m.Parts, IsThinking) {
+		return nil, false
+	}
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), IsThinking)
+	empty := slices.ContainsFunc(message.Content([]message.Message{m}, 0), func(v message.Violation) bool {
+		return v.Rule == message.EmptyMessage
+	})
+	return m.Parts, !empty
+}
+
+// NewestTurn returns the position of the last user message, where the newest turn
+// begins. Without a user message the whole history is one turn, and the result is 0.
+func NewestTurn(history []message.Message) int {
+	for i, m := range slices.Backward(history) {
+		if m.Role == message.RoleUser {
+			return i
+		}
+	}
+	return 0
+}

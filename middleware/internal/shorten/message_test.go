@@ -1,0 +1,85 @@
+package shorten_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/store"
+)
+
+func TestLikelyIsAHandle(t *testing.T) {
+	t.Parallel()
+	h, err := store.ParseHandle(shorten.Likely.String())
+	require.NoError(t, err)
+	require.False(t, h.IsZero())
+}
+
+// mixed has two results in five pieces, and a text between them.
+var mixed = []message.Part{
+	message.ToolResult{CallID: "a", Name: "read", Text: "one"},
+	message.ToolResult{CallID: "a", Name: "read", Content: message.Media{Type: "image/png", Data: "."}},
+	message.ToolResult{CallID: "b", Name: "read", Text: "other"},
+	message.Text{Text: "between"},
+	message.ToolResult{CallID: "a", Name: "read", Text: "two"},
+	message.ToolResult{CallID: "a", Name: "read", Text: "three", Error: true},
+}
+
+func TestPieces(t *testing.T) {
+	t.Parallel()
+	var at []int
+	for i, r := range shorten.Pieces(mixed, "a") {
+		require.Equal(t, mixed[i], message.Part(r))
+		at = append(at, i)
+	}
+	require.Equal(t, []int{0, 1, 4, 5}, at)
+	require.Equal(t, []message.Part{mixed[0], mixed[1], mixed[4], mixed[5]}, shorten.Result(mixed, "a"))
+	require.Equal(t, mixed[2:3], shorten.Result(mixed[2:3], "b"))
+	require.Empty(t, shorten.Result(mixed[2:3], "a"))
+	require.Equal(t, []string{"a", "b"}, shorten.CallIDs(mixed))
+	require.True(t, shorten.Failed(mixed, "a"))
+	require.False(t, shorten.Failed(mixed, "b"))
+}
+
+func TestCall(t *testing.T) {
+	t.Parallel()
+	call := message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}
+	parts := []message.Part{message.Text{Text: "b"}, message.ToolCall{ID: "a"}, call}
+	require.Equal(t, call, shorten.Call(parts, "b"))
+	require.Zero(t, shorten.Call(parts, "c"))
+}
+
+func TestAppendCleared(t *testing.T) {
+	t.Parallel()
+	before := slices.Clone(mixed)
+	got := shorten.AppendCleared(nil, mixed, func(id string) (string, bool) { return "[" + id + "]", id == "a" })
+	require.Equal(t, []message.Part{
+		message.ToolResult{CallID: "a", Name: "read", Text: "[a]"},
+		mixed[2], mixed[3],
+		message.ToolResult{CallID: "a", Name: "read", Text: "[a]"},
+		message.ToolResult{CallID: "a", Name: "read", Text: "[a]", Error: true},
+	}, got)
+	require.Equal(t, before, mixed, "arguments are not changed")
+}
+
+func TestWithoutThinking(t *testing.T) {
+	t.Parallel()
+	text, thought := message.Text{Text: "so"}, message.Thinking{Text: "because"}
+	parts, ok := shorten.WithoutThinking(message.Assistant(thought, text, thought))
+	require.True(t, ok)
+	require.Equal(t, []message.Part{text}, parts)
+	_, ok = shorten.WithoutThinking(message.Assistant(text))
+	require.False(t, ok, "there is no thinking")
+	_, ok = shorten.WithoutThinking(message.Assistant(thought))
+	require.False(t, ok, "the rest would be empty")
+}
+
+func TestNewestTurn(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.System("s"), message.User("a"), message.Assistant(message.Text{Text: "b"}), message.User("c"), message.Assistant(message.Text{Text: "d"})}
+	require.Equal(t, 3, shorten.NewestTurn(h))
+	require.Zero(t, shorten.NewestTurn(h[2:3]))
+}
