@@ -22,7 +22,7 @@ import (
 // To tell a handle takes a hash of the content, so an editor should ask for what
 // it means to take out, and not for all that it could.
 func (v *View) Archive(parts ...message.Part) (store.Handle, []*store.Named) {
-	if !v.Archives() {
+	if v.Env().Archive == nil {
 		return store.Handle{}, nil
 	}
 	return certain(store.OfParts(v.call.chain.archive, parts))
@@ -33,7 +33,7 @@ func (v *View) Archive(parts ...message.Part) (store.Handle, []*store.Named) {
 // was folded before there is what that fold has left, if it leads on by a handle of
 // its own.
 func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []*store.Named) {
-	if !v.Archives() {
+	if v.Env().Archive == nil {
 		return store.Handle{}, nil
 	}
 	gone, body := v.traceless(runs), v.call.body
@@ -74,7 +74,7 @@ func (r *Record) isTraceless() bool { return r.Kind == Fold && len(r.Messages) =
 func (v *View) appendGiven(out []message.Message, i int) []message.Message {
 	e := v.Span(i).Edit
 	if e == nil || e.Kind != Fold || slices.ContainsFunc(e.Messages, leadsOn) {
-		return append(out, v.Given(i))
+		return append(out, v.Original(i))
 	}
 	if i > 0 && v.Span(i-1).Edit == e { // another message of the same fold
 		return out
@@ -99,9 +99,6 @@ func leadsOn(m message.Message) bool {
 		return false
 	})
 }
-
-// Archives reports whether there is an archive for what is taken out.
-func (v *View) Archives() bool { return v.call.chain.archive != nil && !v.unarchived }
 
 func certain(contents []*store.Named, err error) (store.Handle, []*store.Named) {
 	if err != nil {
@@ -194,7 +191,7 @@ func (p *proposal) keep(ctx context.Context) {
 	switch {
 	case len(contents) == 0:
 		return
-	case !p.before.Archives():
+	case p.before.Env().Archive == nil:
 		p.after, p.err = nil, fmt.Errorf("the plan archives contents, but there is no archive")
 		return
 	case slices.Contains(contents, nil):
@@ -222,7 +219,7 @@ func (p *proposal) keep(ctx context.Context) {
 func (l *layer) regardless(ctx context.Context, p *proposal) *proposal {
 	l.tell(ctx, p.before, Event{
 		Kind: Failed, Err: p.err, Why: "what goes now is not kept: " + l.plainly(p.err),
-		Before: p.before.Tokens(), After: p.before.Tokens(),
+		Before: p.before.Size().Tokens, After: p.before.Size().Tokens,
 	})
 	bare := *p.before
 	bare.unarchived = true

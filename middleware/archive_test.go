@@ -23,7 +23,7 @@ import (
 func taker(opts middleware.Options) middleware.Middleware {
 	return middleware.Editing("taker", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		plan := &middleware.Plan{}
-		for i, m := range v.All() {
+		for i, m := range v.Messages() {
 			if m.Role != message.RoleTool || v.Protected(i) != 0 || v.Span(i).Edit != nil {
 				continue
 			}
@@ -129,10 +129,10 @@ func TestArchiveThatFails(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 11, requireRecallable(t, s, h, sent.Messages), "once it works again, it is used")
 
-			_, _, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{Strict: true, Regardless: true}), req)
+			_, _, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{Strict: true, EditWithoutArchive: true}), req)
 			require.ErrorContains(t, err, c.want, "under Strict the call fails")
 
-			sent, events, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{Regardless: true}), req)
+			sent, events, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{EditWithoutArchive: true}), req)
 			require.NoError(t, err)
 			require.Len(t, events, 2)
 			require.Contains(t, events[0].Why, "what goes now is not kept: "+c.want)
@@ -152,7 +152,7 @@ func TestCanceledAtEachPut(t *testing.T) {
 	t.Parallel()
 	h := middlewaretest.ReAct{Rounds: 12}.Messages()
 	for at := 1; at <= 11; at++ {
-		for _, opts := range []middleware.Options{{}, {Regardless: true}, {Strict: true}} {
+		for _, opts := range []middleware.Options{{}, {EditWithoutArchive: true}, {Strict: true}} {
 			ctx, cancel := context.WithCancel(t.Context())
 			s := &watched{Store: store.NewMemory(0), before: func(_ context.Context, n int) error {
 				if n == at {

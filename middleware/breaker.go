@@ -80,7 +80,7 @@ func (v *View) note(ctx context.Context) *View {
 	for _, a := range v.attempts {
 		before := v.call.track.conversation.note(a.layer.name, a.tally)
 		if a.layer.rests(a.tally) && (before.turn != a.tally.turn || !a.layer.rests(before)) {
-			a.layer.tell(ctx, a.view, Event{Kind: Resting, Why: fmt.Sprintf(
+			a.layer.tell(ctx, a.view, Event{Kind: Paused, Why: fmt.Sprintf(
 				"%d attempts in a row brought no progress, the last because %s; "+
 					"it is not asked again before the next message of the user, unless Request.Force names it", a.tally.tries, a.vain)})
 		}
@@ -115,7 +115,7 @@ func (v *View) noteIn(c *chain) error {
 // rests reports whether an editor has tried in vain so often that it is not
 // asked any more in this turn.
 func (l *layer) rests(t tally) bool {
-	most := cmp.Or(l.opts.RestAfter, defaultRestAfter)
+	most := cmp.Or(l.opts.PauseAfter, defaultRestAfter)
 	return most > 0 && t.tries >= most
 }
 

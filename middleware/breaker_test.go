@@ -125,7 +125,7 @@ func (m move) makes(context.Context) ([]message.Message, error) {
 
 // oldestResult returns the position of the oldest result that is as it was.
 func oldestResult(v *middleware.View) int {
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		if m.Role == message.RoleTool && v.Span(i).Edit == nil {
 			return i
 		}
@@ -203,7 +203,7 @@ func TestEachAttempt(t *testing.T) {
 					asleep := rest && n > 3
 					require.Equal(t, m != unmet && !asleep, a.asked == 1, "call %d: an editor that gets nowhere is asked three times", n)
 					require.Equal(t, asleep, a.looked == 0, "call %d: nor is its trigger asked any more", n)
-					resting := only(events, middleware.Resting)
+					resting := only(events, middleware.Paused)
 					require.Equal(t, rest && n == 3, len(resting) == 1, "call %d: it is said when it begins: %v", n, events)
 					for _, e := range resting {
 						require.Equal(t, "actor", e.By)
@@ -235,9 +235,9 @@ func TestRestingSaysWhy(t *testing.T) {
 		dearVain:  "because the trigger is still met after the edit (behind it); let it take away more, or raise the trigger; it is",
 	} {
 		a, c := &actor{}, newChat()
-		mw := a.middleware("actor", middleware.Options{RestAfter: 1})
+		mw := a.middleware("actor", middleware.Options{PauseAfter: 1})
 		a.does(m)
-		events := only(c.call(t, mw), middleware.Resting)
+		events := only(c.call(t, mw), middleware.Paused)
 		require.Len(t, events, 1, m)
 		if m == refused {
 			want = "is protected"
@@ -289,7 +289,7 @@ func TestWhatWakes(t *testing.T) {
 			a.does(fails)
 			events := c.call(t, mw, tt.force...)
 			require.Equal(t, tt.wakes, a.asked == 4, "whether it is asked: %v", events)
-			require.Empty(t, only(events, middleware.Resting), "what is known is not told again")
+			require.Empty(t, only(events, middleware.Paused), "what is known is not told again")
 		})
 	}
 }
@@ -318,7 +318,7 @@ func TestRestsAgain(t *testing.T) {
 		before := a.asked
 		for _, m := range moves {
 			a.does(m)
-			rests += len(only(c.call(t, mw), middleware.Resting))
+			rests += len(only(c.call(t, mw), middleware.Paused))
 		}
 		return a.asked - before, rests
 	}
@@ -337,7 +337,7 @@ func TestRestsAgain(t *testing.T) {
 	check("and so does the next", 3, 1, asked, rests)
 
 	a.does(fails)
-	require.Empty(t, only(c.call(t, mw, "actor"), middleware.Resting), "it rests already")
+	require.Empty(t, only(c.call(t, mw, "actor"), middleware.Paused), "it rests already")
 	a.does(cheap)
 	c.call(t, mw, "actor")
 	asked, rests = run(fails, fails, fails, fails)
@@ -348,11 +348,11 @@ func TestRestAfter(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int]int{-1: 10, 0: 3, 1: 1, 3: 3, 5: 5, 11: 10} {
 		a, c := &actor{}, newChat()
-		mw := a.middleware("actor", middleware.Options{RestAfter: after})
+		mw := a.middleware("actor", middleware.Options{PauseAfter: after})
 		rests := 0
 		for range 10 {
 			a.does(fails)
-			rests += len(only(c.call(t, mw), middleware.Resting))
+			rests += len(only(c.call(t, mw), middleware.Paused))
 		}
 		require.Equal(t, want, a.asked, "RestAfter %d", after)
 		require.Equal(t, want < 10, rests == 1, "RestAfter %d", after)
@@ -364,12 +364,12 @@ func TestRestAfter(t *testing.T) {
 func TestEditorsRestEachForItself(t *testing.T) {
 	t.Parallel()
 	a, b, c := &actor{}, &actor{}, newChat()
-	mw := middleware.Chain(a.middleware("a", middleware.Options{}), b.middleware("b", middleware.Options{RestAfter: 2}))
+	mw := middleware.Chain(a.middleware("a", middleware.Options{}), b.middleware("b", middleware.Options{PauseAfter: 2}))
 	var rests []string
 	for range 5 {
 		a.does(fails)
 		b.does(dearVain)
-		for _, e := range only(c.call(t, mw), middleware.Resting) {
+		for _, e := range only(c.call(t, mw), middleware.Paused) {
 			rests = append(rests, e.By)
 		}
 	}
@@ -445,7 +445,7 @@ func TestStrictCountsNothing(t *testing.T) {
 	}
 	for n := 1; n <= 5; n++ {
 		a.does(dearVain)
-		require.Equal(t, n == 3, len(only(c.call(t, mw), middleware.Resting)) == 1, "dear edits that help nothing count")
+		require.Equal(t, n == 3, len(only(c.call(t, mw), middleware.Paused)) == 1, "dear edits that help nothing count")
 	}
 	require.Equal(t, 5+3, a.asked)
 }
@@ -465,7 +465,7 @@ func TestDraftsAreNoAttempts(t *testing.T) {
 			a.does(m)
 			c.history = withRounds(c.history, 1)
 			d := drafted(t, mw, c.history)
-			require.Equal(t, n == 3, len(only(d.Events, middleware.Resting)) == 1, "a draft tells what the call would: %v", d.Events)
+			require.Equal(t, n == 3, len(only(d.Events, middleware.Paused)) == 1, "a draft tells what the call would: %v", d.Events)
 			require.NoError(t, d.Commit(t.Context()))
 			require.NoError(t, d.Commit(t.Context()), "nothing more happens")
 		}
@@ -483,8 +483,8 @@ func TestRestIsModelled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(0, 4).Draw(t, "RestAfter")
 		a, c := &actor{}, newChat()
-		env := middleware.Env{Adopts: rapid.Bool().Draw(t, "adopts")}
-		mw := middleware.With(env, a.middleware("actor", middleware.Options{RestAfter: limit}), c.cancels())
+		env := middleware.Env{HistoryIsView: rapid.Bool().Draw(t, "adopts")}
+		mw := middleware.With(env, a.middleware("actor", middleware.Options{PauseAfter: limit}), c.cancels())
 		if limit == 0 {
 			limit = 3
 		}
@@ -515,9 +515,9 @@ func TestRestIsModelled(t *testing.T) {
 			events, kept := c.happen(t, mw, how, force)
 			require.Equal(t, asked, a.asked == before+1, "the editor is asked, at %d of %d: %v", tries, limit, events)
 			if how != "canceled" {
-				require.Equal(t, rests, len(only(events, middleware.Resting)) == 1, "it begins to rest, at %d of %d: %v", tries, limit, events)
+				require.Equal(t, rests, len(only(events, middleware.Paused)) == 1, "it begins to rest, at %d of %d: %v", tries, limit, events)
 			} else {
-				require.Empty(t, only(events, middleware.Resting), "a call that fails opens nothing")
+				require.Empty(t, only(events, middleware.Paused), "a call that fails opens nothing")
 			}
 			if kept {
 				tries = next

@@ -15,6 +15,7 @@ import (
 
 // chain is what the layers of one [With] share. It is safe for concurrent use.
 type chain struct {
+	env     Env // with all defaults
 	scope   string
 	journal Journal
 	meter   tokens.Meter
@@ -33,12 +34,12 @@ type chain struct {
 }
 
 func newChain(env Env) *chain {
-	c := &chain{scope: env.Scope, journal: env.Journal, models: env.Models, clock: env.Clock, adopts: env.Adopts}
+	c := &chain{scope: env.Scope, journal: env.Journal, models: env.Models, clock: env.Clock, adopts: env.HistoryIsView}
 	if env.Archive != nil {
 		c.archive = store.NamesOf(env.Archive)
 	}
 	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
-	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Models != nil || env.Clock != nil || env.Adopts ||
+	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Models != nil || env.Clock != nil || env.HistoryIsView ||
 		env.Archive != nil
 	if c.journal == nil {
 		c.journal = NewMemory(0)
@@ -58,6 +59,10 @@ func newChain(env Env) *chain {
 	}
 	if c.clock == nil {
 		c.clock = time.Now
+	}
+	c.env = Env{
+		Scope: c.scope, Journal: c.journal, Counter: c.meter.Counter, Framing: c.meter.Framing, Models: c.models,
+		Archive: env.Archive, Clock: c.clock, HistoryIsView: c.adopts,
 	}
 	return c
 }

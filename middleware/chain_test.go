@@ -59,7 +59,7 @@ func shortener(name string, keep int, when middleware.Trigger) middleware.Middle
 // Making the line counts as paid.
 func folder(name string, keep int, when middleware.Trigger, paid *atomic.Int64) middleware.Middleware {
 	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		units := v.Units()
+		units := message.Units(v.Messages())
 		end := len(units)
 		for n := 0; end > 0 && n <= keep; end-- {
 			if units[end-1].Round {
@@ -90,7 +90,7 @@ func folder(name string, keep int, when middleware.Trigger, paid *atomic.Int64) 
 }
 
 func roundsOf(v *middleware.View) []message.Unit {
-	return slices.DeleteFunc(v.Units(), func(u message.Unit) bool { return !u.Round })
+	return slices.DeleteFunc(message.Units(v.Messages()), func(u message.Unit) bool { return !u.Round })
 }
 
 func mayFold(v *middleware.View, u message.Unit) bool {

@@ -39,7 +39,7 @@
 // plan with a fold that had to be made ([Edit.Make]) leaves a view for which the
 // trigger is still met, so that the next call would pay again. After
 // [Options.RestAfter] of them in a row the editor rests, and an event of kind
-// [Resting] says why: neither it nor its trigger is asked before the user speaks
+// [Paused] says why: neither it nor its trigger is asked before the user speaks
 // again, that is, before the newest user message stands elsewhere or behind
 // other messages. [Request.Force] reaches it even so, and an edit that gets
 // somewhere wakes it. A plan without edits is no attempt, and neither are

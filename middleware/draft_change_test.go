@@ -29,8 +29,8 @@ func TestDraftRefold(t *testing.T) {
 	require.Equal(t, e.Edits[i].Messages[0], e.After.At(2))
 	require.Equal(t, d.Edits[i].Why, e.Edits[i].Why)
 	require.Equal(t, d.Edits[i].Runs, e.Edits[i].Runs)
-	require.Equal(t, d.After.Tokens()-e.After.Tokens(), e.Edits[i].Freed-d.Edits[i].Freed)
-	require.Equal(t, d.Before.Tokens(), e.Before.Tokens())
+	require.Equal(t, d.After.Size().Tokens-e.After.Size().Tokens, e.Edits[i].Freed-d.Edits[i].Freed)
+	require.Equal(t, d.Before.Size().Tokens, e.Before.Size().Tokens)
 	require.NoError(t, middlewaretest.Same(before, messagesOf(d.After)), "the first draft is as it was")
 
 	// Commit keeps the changed one, and the first is then too late.
@@ -78,7 +78,7 @@ func TestDraftWithout(t *testing.T) {
 		require.Equal(t, "shorten", edit.By)
 		freed += edit.Freed
 	}
-	require.Equal(t, e.Before.Tokens()-e.After.Tokens(), freed)
+	require.Equal(t, e.Before.Size().Tokens-e.After.Size().Tokens, freed)
 
 	for len(e.Edits) > 0 {
 		e, err = e.Without(len(e.Edits) - 1)
@@ -106,7 +106,7 @@ func TestDraftWithoutRestoresWhatWasRemembered(t *testing.T) {
 		d := drafted(t, middleware.With(env, over), history)
 		require.Len(t, d.Edits, 1, name)
 		require.NoError(t, middlewaretest.Same(remembered, messagesOf(d.Before)), name)
-		require.Equal(t, d.Before.Tokens()-d.After.Tokens(), d.Edits[0].Freed, name)
+		require.Equal(t, d.Before.Size().Tokens-d.After.Size().Tokens, d.Edits[0].Freed, name)
 		e, err := d.Without(0)
 		require.NoError(t, err, name)
 		require.Empty(t, e.Edits, name)
@@ -173,7 +173,7 @@ func TestDraftChangesThatBreakARule(t *testing.T) {
 
 // clearFirst empties the first result that may be emptied.
 func clearFirst(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		if r, ok := m.Parts[0].(message.ToolResult); ok && v.Protected(i) == 0 && len(r.Text) > 10 {
 			r.Text = "cleared"
 			return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, r)}}, nil

@@ -49,10 +49,10 @@ func TestDraftCommit(t *testing.T) {
 			return middleware.Chain(l.shorten(), l.fold(), addAtEnd)
 		},
 		"adopted": func(l *layers) middleware.Middleware {
-			return middleware.With(middleware.Env{Adopts: true}, l.shorten(), l.fold())
+			return middleware.With(middleware.Env{HistoryIsView: true}, l.shorten(), l.fold())
 		},
 		"adopted and changed": func(l *layers) middleware.Middleware {
-			return middleware.With(middleware.Env{Adopts: true}, l.shorten(), addAtEnd, l.fold())
+			return middleware.With(middleware.Env{HistoryIsView: true}, l.shorten(), addAtEnd, l.fold())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestDraftsAtRandom(t *testing.T) {
 			PerTurn: rapid.IntRange(1, 20).Draw(t, "rounds a turn"), Thought: rapid.SampledFrom([]int{0, 200}).Draw(t, "thought"),
 			Result: rapid.SampledFrom([]int{100, 500, 900}).Draw(t, "result"), Answered: true,
 		}
-		env := middleware.Env{Adopts: rapid.Bool().Draw(t, "adopts")}
+		env := middleware.Env{HistoryIsView: rapid.Bool().Draw(t, "adopts")}
 		build := func(l *layers) middleware.Middleware {
 			return middleware.With(env, l.shorten(), middleware.Chain(l.fold()), l.foldMore())
 		}

@@ -33,7 +33,7 @@ func sentBy(t require.TestingT, mw middleware.Middleware, history []message.Mess
 
 func messagesOf(v *middleware.View) []message.Message {
 	var out []message.Message
-	for _, m := range v.All() {
+	for _, m := range v.Messages() {
 		out = append(out, m)
 	}
 	return out
@@ -85,7 +85,7 @@ func TestDraftIsTheViewOfACall(t *testing.T) {
 	for _, e := range d.Edits {
 		freed += e.Freed
 	}
-	require.Equal(t, d.Before.Tokens()-d.After.Tokens(), freed, "each edit says its share")
+	require.Equal(t, d.Before.Size().Tokens-d.After.Size().Tokens, freed, "each edit says its share")
 }
 
 func TestDraftDroppedLeavesNoTrace(t *testing.T) {
@@ -170,8 +170,8 @@ func TestDraftWithoutEditors(t *testing.T) {
 	} {
 		d := drafted(t, mw, lookups(2))
 		require.NoError(t, middlewaretest.Same(lookups(2), messagesOf(d.After)), name)
-		require.Equal(t, d.Before.Tokens(), d.After.Tokens(), name)
-		require.NotZero(t, d.After.Tokens(), name)
+		require.Equal(t, d.Before.Size().Tokens, d.After.Size().Tokens, name)
+		require.NotZero(t, d.After.Size().Tokens, name)
 		require.NoError(t, d.Commit(t.Context()), name)
 	}
 }

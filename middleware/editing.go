@@ -16,16 +16,16 @@ type Options struct {
 	MinCalls int     // model calls from one edit to the next, at least; 0: no minimum
 	Strict   bool    // an editor that fails, a plan that is refused and an option that does not fit fail the call
 
-	// Regardless makes edits even if the archive fails: the editor is asked once
+	// EditWithoutArchive makes edits even if the archive fails: the editor is asked once
 	// more, by a view without an archive, and an event of kind [Failed] says why
 	// what goes is not kept. It does nothing under Strict.
-	Regardless bool
+	EditWithoutArchive bool
 
-	// RestAfter is how many attempts in a row without progress it takes until
+	// PauseAfter is how many attempts in a row without progress it takes until
 	// the editor rests: it is not asked any more before the user speaks again,
 	// and an event says so. 0: 3; negative: it never rests. The comment of the
 	// package says what progress is.
-	RestAfter int
+	PauseAfter int
 }
 
 // Validate reports options that make no sense.
@@ -125,7 +125,7 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 		return v, nil
 	}
 	p.complete(ctx)
-	if p.err != nil && !p.refused && l.opts.Regardless && !l.opts.Strict && v.Archives() && ctx.Err() == nil {
+	if p.err != nil && !p.refused && l.opts.EditWithoutArchive && !l.opts.Strict && v.Env().Archive != nil && ctx.Err() == nil {
 		p = l.regardless(ctx, p)
 	}
 	switch {
@@ -139,7 +139,7 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 		l.report(ctx, p, why)
 		return p.after.tried(l, l.vain(p)), nil
 	case p.plan != nil && p.plan.Why != "":
-		l.tell(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.Tokens(), After: v.Tokens(), Detail: p.plan.Detail})
+		l.tell(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.Size().Tokens, After: v.Size().Tokens, Detail: p.plan.Detail})
 	}
 	return v, nil
 }
@@ -209,7 +209,7 @@ func (l *layer) fail(ctx context.Context, v *View, p *proposal) (*View, error) {
 		return nil, &Error{Kind: kind, Op: l.name, Err: p.err}
 	}
 	why := l.plainly(p.err)
-	e := Event{Kind: Failed, Err: p.err, Why: why, Before: v.Tokens(), After: v.Tokens()}
+	e := Event{Kind: Failed, Err: p.err, Why: why, Before: v.Size().Tokens, After: v.Size().Tokens}
 	if p.refused {
 		e.Kind = Refused
 	}
@@ -236,7 +236,7 @@ func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
 	}
 	l.tell(ctx, p.before, Event{
 		Kind: Edited, Why: why, Edits: p.records, Items: p.plan.Items,
-		Before: p.before.Tokens(), After: p.after.Tokens(),
+		Before: p.before.Size().Tokens, After: p.after.Size().Tokens,
 		First: p.before.Span(p.plan.First).First,
 		Calls: p.before.CallsSince(l.name), Detail: p.plan.Detail,
 	})

@@ -138,7 +138,7 @@ func TestEnv(t *testing.T) {
 	}
 	req, events := apply(middleware.Env{Clock: at(2003), Counter: longer{}}, history)
 	require.Equal(t, 2003, events[0].Time.Year())
-	require.Equal(t, longer{}.Count("a text"), req.View().Counter().Count("a text"))
+	require.Equal(t, longer{}.Count("a text"), req.View().Meter().Counter.Count("a text"))
 	_, plain := apply(middleware.Env{}, history)
 	require.Greater(t, events[0].Before, plain[0].Before*3/2)
 
@@ -151,7 +151,7 @@ func TestEnv(t *testing.T) {
 	_, events = apply(middleware.Env{Journal: journal, Scope: "b"}, history)
 	require.Len(t, events, 1, "another scope finds nothing")
 
-	adopting := middleware.Env{Journal: newCountingJournal(), Adopts: true}
+	adopting := middleware.Env{Journal: newCountingJournal(), HistoryIsView: true}
 	first, _ = apply(adopting, history)
 	again, events = apply(adopting, first.Messages)
 	require.Empty(t, events, "a view that is passed back is not edited again")
@@ -171,9 +171,9 @@ func TestEnvFraming(t *testing.T) {
 		}, middleware.Options{})
 		_, _, err := middleware.Apply(t.Context(), middleware.With(env, look), &middleware.Request{Messages: history, Tools: tools})
 		require.NoError(t, err)
-		meter := tokens.Meter{Counter: seen.Counter(), Framing: env.Framing}
-		require.Equal(t, meter.Request(history, tools), seen.Tokens(), "the view counts by the framing of its chain")
-		require.Equal(t, meter.Message(history[1]), seen.Count(history[1]))
+		meter := tokens.Meter{Counter: seen.Meter().Counter, Framing: env.Framing}
+		require.Equal(t, meter.Request(history, tools), seen.Size().Tokens, "the view counts by the framing of its chain")
+		require.Equal(t, meter.Message(history[1]), seen.Meter().Message(history[1]))
 		require.Equal(t, meter.Part(history[1].Parts[0]), seen.Meter().Part(history[1].Parts[0]))
 	}
 }

@@ -22,10 +22,10 @@ const (
 	EnvIgnored    EventKind = "env ignored"    // an inner With found that an outer one had begun
 	UsageIgnored  EventKind = "usage ignored"  // the reported size of a prompt cannot be; once per conversation
 	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
-	Mended        EventKind = "mended"         // what would have been sent broke rules, and was repaired; Fixes says how
+	Repaired      EventKind = "repaired"       // what would have been sent broke rules, and was repaired; Fixes says how
 	TooLong       EventKind = "too long"       // the provider refused a prompt for its length; Why says what was learned
 	LevelChanged  EventKind = "level changed"  // the view fills another share of the window; Why says which
-	Resting       EventKind = "resting"        // an editor that gets nowhere is not asked any more in this turn; each time that this begins
+	Paused        EventKind = "paused"         // an editor that gets nowhere is not asked any more in this turn; each time that this begins
 	Overhead      EventKind = "overhead"       // what no edit can take away meets the trigger; once per conversation
 	Frequent      EventKind = "frequent"       // an editor fires on most calls; once per conversation
 	Truncated     EventKind = "truncated"      // the provider charged far too few tokens for all that was sent; once per conversation
@@ -45,8 +45,8 @@ func (k EventKind) Routine() bool {
 	switch k {
 	case Edited, LevelChanged, Advised, Summarizing, Attempted, Summarized, Flushed:
 		return true
-	case Refused, Failed, Misconfigured, JournalFailed, Reopened, EnvIgnored, UsageIgnored, Sliding, Mended,
-		TooLong, Resting, Overhead, Frequent, Truncated, Rejected, FlushFailed:
+	case Refused, Failed, Misconfigured, JournalFailed, Reopened, EnvIgnored, UsageIgnored, Sliding, Repaired,
+		TooLong, Paused, Overhead, Frequent, Truncated, Rejected, FlushFailed:
 	}
 	return false
 }

@@ -43,7 +43,7 @@ func ExampleEditing() {
 	foldRounds := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		const keep = 2
 		var rounds []message.Unit
-		for _, u := range v.Units() {
+		for _, u := range message.Units(v.Messages()) {
 			if u.Round {
 				rounds = append(rounds, u)
 			}
@@ -179,7 +179,7 @@ func ExampleDraft() {
 		return
 	}
 	for _, e := range d.Edits {
-		fmt.Printf("%s: compact %d messages, frees %d of %d tokens\n", e.By, e.Runs[0].Len(), e.Freed, d.Before.Tokens())
+		fmt.Printf("%s: compact %d messages, frees %d of %d tokens\n", e.By, e.Runs[0].Len(), e.Freed, d.Before.Size().Tokens)
 		fmt.Println(e.Messages[0].Text())
 	}
 	if d, err = d.Refold(0, message.User("[summary: items 0 to 5 are in stock, item 3 in blue only]")); err != nil {

@@ -66,28 +66,28 @@ func TestUsageAnchors(t *testing.T) {
 	m := w.model(chars4)
 	first := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
 	counted := tokens.Request(tokens.Chars4{}, talk(1, 0), nil)
-	require.Equal(t, counted, first.Tokens(), "before the first usage the count is that of the counter")
-	require.False(t, first.Exact())
+	require.Equal(t, counted, first.Size().Tokens, "before the first usage the count is that of the counter")
+	require.False(t, first.Size().Exact)
 
 	again := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
-	require.Equal(t, 2*counted, again.Tokens(), "the very same prompt is charged as it was")
-	require.True(t, again.Exact())
+	require.Equal(t, 2*counted, again.Size().Tokens, "the very same prompt is charged as it was")
+	require.True(t, again.Size().Exact)
 
 	for n := 2; n < 12; n++ {
 		w.call(t, m, middleware.Request{Messages: talk(n, 0)})
 	}
 	v := w.call(t, m, middleware.Request{Messages: talk(12, 0)})
 	want := 2 * tokens.Request(tokens.Chars4{}, talk(12, 0), nil)
-	require.InEpsilon(t, want, v.Tokens(), 0.02, "what is new is charged at the rate of what came before")
-	require.InEpsilon(t, 200, v.Charged(100), 0.1)
-	require.False(t, v.Exact())
+	require.InEpsilon(t, want, v.Size().Tokens, 0.02, "what is new is charged at the rate of what came before")
+	require.InEpsilon(t, 200, v.Size().Charged(100), 0.1)
+	require.False(t, v.Size().Exact)
 
 	fork := append(talk(11, 0), message.Assistant(message.Text{Text: "no"}), message.User("Why?"))
 	v = w.call(t, m, middleware.Request{Messages: fork})
-	require.InEpsilon(t, 2*tokens.Request(tokens.Chars4{}, fork, nil), v.Tokens(), 0.02, "a fork knows what was told before it")
+	require.InEpsilon(t, 2*tokens.Request(tokens.Chars4{}, fork, nil), v.Size().Tokens, 0.02, "a fork knows what was told before it")
 	other := append([]message.Message{message.User("Another beginning.")}, talk(3, 0)...)
 	v = w.call(t, m, middleware.Request{Messages: other})
-	require.Equal(t, tokens.Request(tokens.Chars4{}, other, nil), v.Tokens(), "another conversation knows nothing of it")
+	require.Equal(t, tokens.Request(tokens.Chars4{}, other, nil), v.Size().Tokens, "another conversation knows nothing of it")
 }
 
 func TestUsageInTheHistory(t *testing.T) {
@@ -96,8 +96,8 @@ func TestUsageInTheHistory(t *testing.T) {
 	counted := tokens.Request(tokens.Chars4{}, talk(1, 0)[:1], nil)
 	v := w.call(t, w.model(chars4), middleware.Request{Messages: talk(1, 2*counted)})
 	fresh := tokens.Request(tokens.Chars4{}, talk(1, 0)[1:], nil) - tokens.PerRequest
-	require.InDelta(t, 2*counted+fresh, v.Tokens(), float64(fresh), "the usage, and what has come since at a rate of 1 to 2")
-	require.Greater(t, v.Tokens(), 2*counted)
+	require.InDelta(t, 2*counted+fresh, v.Size().Tokens, float64(fresh), "the usage, and what has come since at a rate of 1 to 2")
+	require.Greater(t, v.Size().Tokens, 2*counted)
 }
 
 // A server that cuts what is too long reports what was left, and is not
@@ -113,7 +113,7 @@ func TestUsageThatCannotBe(t *testing.T) {
 		m = middleware.Observe(func(_ context.Context, e middleware.Event) { heard = append(heard, e) })(m)
 		for range 3 {
 			v := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
-			require.Equal(t, counted, v.Tokens(), "%g times the count", factor)
+			require.Equal(t, counted, v.Size().Tokens, "%g times the count", factor)
 		}
 		if factor == 0 {
 			require.Empty(t, heard, "nothing was reported")
@@ -178,8 +178,8 @@ func TestWhatTheModelTells(t *testing.T) {
 			if known {
 				require.Equal(t, *c.budget, budget)
 			}
-			require.Equal(t, c.tokens, v.Tokens())
-			require.Equal(t, c.exact, v.Exact())
+			require.Equal(t, c.tokens, v.Size().Tokens)
+			require.Equal(t, c.exact, v.Size().Exact)
 		})
 	}
 }

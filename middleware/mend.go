@@ -10,21 +10,21 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Mender has the last word on what a model is sent. It sees the view with all
+// Repairer has the last word on what a model is sent. It sees the view with all
 // edits, and returns what shall be sent in its place, or nil for the view as it
 // is. What it returns need not be shorter, may change what is protected, and is
 // not remembered: what is broken now, as a call without its result, may be whole
 // on the next call. So it should depend on the view alone. An error fails the
 // call before the model is asked and before anything is kept. A mender must be
 // safe for concurrent use and change nothing that it sees.
-type Mender func(ctx context.Context, v *View) (*message.Mended, error)
+type Repairer func(ctx context.Context, v *View) (*message.Mended, error)
 
-// Mending makes a [Mender] a [Middleware]. The mender is asked where the chain
-// ends, behind all editing middlewares, wherever Mending stands among them;
+// Repairing makes a [Repairer] a [Middleware]. The mender is asked where the chain
+// ends, behind all editing middlewares, wherever Repairing stands among them;
 // several are asked in the order of the chain. What was repaired is told by an
-// event of kind [Mended], each repair once as long as it stays the same. Mending
-// panics with "middleware: Mending: …" if the name is empty or the mender nil.
-func Mending(name string, m Mender) Middleware {
+// event of kind [Repaired], each repair once as long as it stays the same. Repairing
+// panics with "middleware: Repairing: …" if the name is empty or the mender nil.
+func Repairing(name string, m Repairer) Middleware {
 	if name == "" || m == nil {
 		panic("middleware: Mending: want a name and a mender")
 	}
@@ -34,7 +34,7 @@ func Mending(name string, m Mender) Middleware {
 // mending is one mender of a chain.
 type mending struct {
 	name string
-	mend Mender
+	mend Repairer
 }
 
 func (m *mending) around(next Model) Model {
@@ -87,10 +87,10 @@ func (m *mending) ask(ctx context.Context, v *View) (mended *message.Mended, err
 	return m.mend(ctx, v)
 }
 
-// Mended returns the view with repairs in place, as a [Mender] would have it:
+// Repaired returns the view with repairs in place, as a [Repairer] would have it:
 // to see what they cost. Messages that are not the view's own have a [Span.Edit]
-// of kind [Mend]. It panics if a position is not one of the view.
-func (v *View) Mended(m *message.Mended) *View {
+// of kind [Repair]. It panics if a position is not one of the view.
+func (v *View) Repaired(m *message.Mended) *View {
 	w, err := v.repaired("", m)
 	if err != nil {
 		panic("middleware: Mended: " + err.Error())
@@ -125,8 +125,8 @@ func (v *View) repaired(by string, m *message.Mended) (*View, error) {
 				return nil, fmt.Errorf("mended: message %d has a part that is none", i)
 			}
 			where := message.Run{First: w.spans[i].first, Last: w.spans[i].last}
-			w.spans[i].rec = &Record{By: by, Kind: Mend, Runs: []message.Run{where}}
-			w.toks[i] = v.Count(*msg)
+			w.spans[i].rec = &Record{By: by, Kind: Repair, Runs: []message.Run{where}}
+			w.toks[i] = v.Meter().Message(*msg)
 		}
 		w.msgTokens += w.toks[i]
 	}
@@ -155,11 +155,11 @@ type repairs struct {
 func (r repairs) tell(ctx context.Context) {
 	v := r.before
 	type mended struct{ by string }
-	told, _ := v.Noted(mended{r.by}).([]message.Fix)
+	told, _ := v.Load(mended{r.by}).([]message.Fix)
 	if v.req.probe != nil { // a draft has all events once more
 		told = nil
 	}
-	v.Note(mended{r.by}, r.fixes)
+	v.Store(mended{r.by}, r.fixes)
 	fresh := r.fixes
 	if len(told) > 0 {
 		had := make(map[message.Fix]bool, len(told))
@@ -176,7 +176,7 @@ func (r repairs) tell(ctx context.Context) {
 		why += fmt.Sprintf(", and %d more", n)
 	}
 	v.call.chain.tell(ctx, v.req, Event{
-		Kind: Mended, By: r.by, Why: why, Fixes: fresh,
-		Before: v.Tokens(), After: r.after.Tokens(), Exact: v.own(),
+		Kind: Repaired, By: r.by, Why: why, Fixes: fresh,
+		Before: v.Size().Tokens, After: r.after.Size().Tokens, Exact: v.own(),
 	})
 }

@@ -17,7 +17,7 @@ import (
 
 // mends repairs what breaks the rules.
 func mends(rules message.Rules) middleware.Middleware {
-	return middleware.Mending("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+	return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
 		m := rules.Mend(messagesOf(v))
 		return &m, nil
 	})
@@ -54,7 +54,7 @@ func TestMending(t *testing.T) {
 
 	events := heard.Take()
 	require.Len(t, events, 1, "one event tells all repairs")
-	require.Equal(t, middleware.Mended, events[0].Kind)
+	require.Equal(t, middleware.Repaired, events[0].Kind)
 	require.Equal(t, "mend", events[0].By)
 	require.Len(t, events[0].Fixes, 2, "the orphaned result and the unanswered call")
 	require.Equal(t, []int{2, 3}, []int{events[0].Fixes[0].At, events[0].Fixes[1].At}, "where they stand in the history")
@@ -74,20 +74,20 @@ func TestMendingTellsWhereMessagesComeFrom(t *testing.T) {
 	require.NotNil(t, v, "the request carries the view that the repairs made")
 	require.Equal(t, len(req.Messages), v.Len())
 	sum := 0
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		s := v.Span(i)
 		sum += v.TokensOf(i)
 		if s.Edit == nil {
 			require.True(t, m.Equal(torn()[s.First]), "message %d is the one of the history that its span names", i)
 			continue
 		}
-		require.Equal(t, middleware.Mend, s.Edit.Kind, "message %d", i)
+		require.Equal(t, middleware.Repair, s.Edit.Kind, "message %d", i)
 		require.Equal(t, "mend", s.Edit.By)
 	}
 	require.Equal(t, middleware.Whole, v.Protected(0), "the system message is protected as before")
 	fresh, _, err := middleware.Apply(t.Context(), shortener("none", 9, nil), &middleware.Request{Messages: req.Messages})
 	require.NoError(t, err)
-	require.Equal(t, fresh.View().Tokens(), v.Tokens(), "the repaired view counts like a history that says the same")
+	require.Equal(t, fresh.View().Size().Tokens, v.Size().Tokens, "the repaired view counts like a history that says the same")
 	for i := range v.Len() {
 		require.Equal(t, fresh.View().TokensOf(i), v.TokensOf(i), "tokens of message %d", i)
 	}
@@ -107,13 +107,13 @@ func TestMendingHasTheLastWord(t *testing.T) {
 		return m.Equal(message.User("a context")) ||
 			m.Role == message.RoleUser && len(m.Parts) > 1
 	}), "what was put behind the editor is sent")
-	require.True(t, slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Mended }))
+	require.True(t, slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Repaired }))
 }
 
 func TestMendersInTurn(t *testing.T) {
 	t.Parallel()
 	says := func(name, text string) middleware.Middleware {
-		return middleware.Mending(name, func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+		return middleware.Repairing(name, func(_ context.Context, v *middleware.View) (*message.Mended, error) {
 			m := &message.Mended{Messages: messagesOf(v)}
 			for i := range v.Len() {
 				m.From = append(m.From, i)
@@ -131,7 +131,7 @@ func TestMendersInTurn(t *testing.T) {
 // TestMendingFails shows that a mender that fails leaves nothing behind.
 func TestMendingFails(t *testing.T) {
 	t.Parallel()
-	odd := map[string]middleware.Mender{
+	odd := map[string]middleware.Repairer{
 		"an error": func(context.Context, *middleware.View) (*message.Mended, error) { return nil, errors.New("no") },
 		"a panic":  func(context.Context, *middleware.View) (*message.Mended, error) { panic("no") },
 		"no origins": func(context.Context, *middleware.View) (*message.Mended, error) {
@@ -149,7 +149,7 @@ func TestMendingFails(t *testing.T) {
 			t.Parallel()
 			journal := newCountingJournal()
 			asked := 0
-			model := middleware.With(middleware.Env{Journal: journal}, shortener("shorten", 1, nil), middleware.Mending("mend", mend))(
+			model := middleware.With(middleware.Env{Journal: journal}, shortener("shorten", 1, nil), middleware.Repairing("mend", mend))(
 				func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 					asked++
 					return &middleware.Response{}, nil
@@ -160,7 +160,7 @@ func TestMendingFails(t *testing.T) {
 			require.Zero(t, journal.puts.Load(), "and nothing is kept")
 		})
 	}
-	require.PanicsWithValue(t, "middleware: Mending: want a name and a mender", func() { middleware.Mending("", nil) })
+	require.PanicsWithValue(t, "middleware: Mending: want a name and a mender", func() { middleware.Repairing("", nil) })
 }
 
 // TestDraftLeavesOutRepairs shows that a draft is of edits alone.
@@ -173,7 +173,7 @@ func TestDraftLeavesOutRepairs(t *testing.T) {
 	for _, e := range d.Edits {
 		require.Equal(t, "shorten", e.By)
 	}
-	require.True(t, slices.ContainsFunc(d.Events, func(e middleware.Event) bool { return e.Kind == middleware.Mended }), "the events tell the repair")
+	require.True(t, slices.ContainsFunc(d.Events, func(e middleware.Event) bool { return e.Kind == middleware.Repaired }), "the events tell the repair")
 }
 
 // TestShared compares with what can be seen in the views.
@@ -248,8 +248,9 @@ func TestNotes(t *testing.T) {
 	type key struct{}
 	var found any
 	mw := middleware.Editing("notes", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		found = v.Noted(key{})
-		v.Note(key{}, v.Len())
+		found = v.Load(key{})
+		var value any = v.Len()
+		v.Store(key{}, value)
 		return nil, nil
 	}, middleware.Options{})
 	call := func(msgs []message.Message) any {

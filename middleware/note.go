@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// Note keeps a value for the conversation of the view, under a key as those of a
-// context, in place of the one before. It is found by [View.Noted] on later calls
-// of the conversation, as long as the chain knows it: a note saves work, it is
-// nothing to rely on. Calls at the same time may overwrite one another's notes. A
-// dry run finds them, and keeps its own to itself.
-func (v *View) Note(key, value any) { v.call.track.conversation.notes.set(key, value) }
+// Store keeps a value for the conversation of the view, under a key as those of a
+// context; it replaces the value before. [View.Load] returns it on later calls of
+// the conversation, as long as the chain remembers the conversation: a value may
+// save work, but nothing may depend on it. Of concurrent calls, the last one wins. A
+// dry run reads the values and keeps its own to itself.
+func (v *View) Store(key, value any) { v.call.track.conversation.notes.set(key, value) }
 
-// Noted returns what was noted for the conversation of the view, or nil.
-func (v *View) Noted(key any) any { return v.call.track.conversation.notes.get(key) }
+// Load returns what was stored for the conversation of the view, or nil.
+func (v *View) Load(key any) any { return v.call.track.conversation.notes.get(key) }
 
 // notes are what middlewares have noted for a conversation.
 type notes struct {

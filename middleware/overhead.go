@@ -99,7 +99,7 @@ func (l *layer) overburdened(ctx context.Context, v *View) bool {
 			"what no edit can take away meets the trigger by itself%s, so the editor is not asked: "+
 				"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question; "+
 				"raise the trigger, declare fewer tools, shorten the system prompt, or pin less",
-			aside(numbers), v.Charged(o.system), v.Charged(o.tools), v.Charged(o.pinned), v.Charged(o.question))})
+			aside(numbers), v.Size().Charged(o.system), v.Size().Charged(o.tools), v.Size().Charged(o.pinned), v.Size().Charged(o.question))})
 	}
 	return true
 }

@@ -47,7 +47,7 @@ func TestOverhead(t *testing.T) {
 	})
 	first := trigger.Func(func(v *middleware.View, plan func() *middleware.Plan) (bool, string, error) {
 		plan()
-		return v.Tokens() > 2000, "", nil
+		return v.Size().Tokens > 2000, "", nil
 	})
 	always := trigger.Func(func(*middleware.View, func() *middleware.Plan) (bool, string, error) { return true, "", nil })
 	tests := map[string]struct {
@@ -108,7 +108,7 @@ func TestOverhead(t *testing.T) {
 			mw := middleware.With(fourBytes, middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 				asked++
 				return clearAll(v), nil
-			}, middleware.Options{Trigger: tt.when, RestAfter: -1}))
+			}, middleware.Options{Trigger: tt.when, PauseAfter: -1}))
 			for call := range 3 {
 				sent, events, err := middleware.Apply(t.Context(), mw, req)
 				require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestOverhead(t *testing.T) {
 // clearAll clears all results that may be.
 func clearAll(v *middleware.View) *middleware.Plan {
 	plan := &middleware.Plan{}
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		if r, ok := m.Parts[0].(message.ToolResult); ok && v.Protected(i) == 0 && v.Span(i).Edit == nil {
 			r.Text = "-"
 			plan.Edits = append(plan.Edits, middleware.RewriteOf(i, r))

@@ -46,7 +46,7 @@ type EditKind string
 const (
 	Rewrite EditKind = "rewrite" // other parts in place of one message's parts
 	Fold    EditKind = "fold"    // other messages, or none, in place of one or several runs of units
-	Mend    EditKind = "mend"    // a repair of what is sent, by a Mender; no plan has it and no journal keeps it
+	Repair  EditKind = "repair"  // a repair of what is sent, by a Mender; no plan has it and no journal keeps it
 )
 
 // Edit is one edit of a plan. Positions are those of the view.

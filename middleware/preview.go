@@ -29,23 +29,3 @@ func (v *View) planned(by string, p *Plan) ([]*Record, *View, error) {
 	}
 	return records, w, verify(v, w, records, p.lazy())
 }
-
-// TokensWithout returns what [View.Tokens] would be if so many tokens by the
-// meter were gone. It is as good as a view of which they are gone, but for texts
-// in ideographs that no model has seen yet.
-func (v *View) TokensWithout(counted int) int {
-	return v.Lighter(counted).Tokens()
-}
-
-// Lighter returns the view with all its messages, as if so many tokens by the meter
-// were gone, or as many more if there are less than 0: to ask a [Trigger] what it
-// would say.
-func (v *View) Lighter(counted int) *View {
-	w := *v
-	w.msgTokens -= counted
-	return &w
-}
-
-// Counted returns the tokens of all that would be sent by the meter alone, whatever
-// the provider has reported of earlier prompts.
-func (v *View) Counted() int { return v.counted() }

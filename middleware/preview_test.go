@@ -36,7 +36,7 @@ func TestPreview(t *testing.T) {
 		preview, err = v.Preview("look", clearing)
 		require.NoError(t, err)
 		require.Equal(t, h, v.Messages(), "nothing is changed by it")
-		require.Equal(t, preview.Tokens(), v.TokensWithout(v.Counted()-preview.Counted()), "what TokensWithout foretells")
+		require.Equal(t, preview.Size().Tokens, v.Without(v.Size().Counted-preview.Size().Counted).Size().Tokens, "what TokensWithout foretells")
 
 		same, err := v.Preview("look", &middleware.Plan{})
 		require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestPreview(t *testing.T) {
 		return clearing
 	})
 	require.Equal(t, sent.Messages, preview.Messages(), "the preview is what is made")
-	require.Equal(t, sent.View().Tokens(), preview.Tokens())
+	require.Equal(t, sent.View().Size().Tokens, preview.Size().Tokens)
 }
 
 // TestAgain has a layer between two editors that makes a call once more.
@@ -97,7 +97,7 @@ func TestAgain(t *testing.T) {
 func TestTell(t *testing.T) {
 	t.Parallel()
 	_, events := inView(t, []message.Message{message.User("Why?")}, func(v *middleware.View) *middleware.Plan {
-		v.Tell(t.Context(), middleware.Event{Kind: middleware.Truncated, By: "look", Why: "so little"})
+		v.Report(t.Context(), middleware.Event{Kind: middleware.Truncated, By: "look", Why: "so little"})
 		return nil
 	})
 	require.Len(t, events, 1)

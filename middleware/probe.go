@@ -43,6 +43,7 @@ func (p *probe) fork(c *chain) *chain {
 // leaves no trace in this one.
 func (c *chain) fork(origin *chain) *chain {
 	f := &chain{
+		env:   c.env,
 		scope: c.scope, journal: &overlay{below: c.journal, top: NewMemory(0)},
 		meter: c.meter, named: c.named, guesses: c.guesses, models: c.models,
 		clock: c.clock, adopts: c.adopts, archive: c.archive, given: c.given, origin: origin,

@@ -50,7 +50,7 @@ func (p *proposal) once(ctx context.Context) *Plan {
 	if p.after == nil {
 		return nil
 	}
-	p.plan.Saved = p.before.Tokens() - p.after.Tokens()
+	p.plan.Saved = p.before.Size().Tokens - p.after.Size().Tokens
 	return p.plan
 }
 

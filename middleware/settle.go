@@ -8,11 +8,11 @@ import (
 
 // Settle notes for an editor that it has nothing to do with the messages before
 // message i, and will not have as long as they are as they are now. The key is one
-// of the editor's own, as for [View.Note]. With this, an editor that looks at each
+// of the editor's own, as for [View.Store]. With this, an editor that looks at each
 // message once, call after call, costs as much as what is new.
 func (v *View) Settle(key any, i int) {
 	if s, ok := v.settled(i); ok {
-		v.Note(key, s)
+		v.Store(key, s)
 	}
 }
 
@@ -20,7 +20,7 @@ func (v *View) Settle(key any, i int) {
 // before that is not as it was then: another history, an edit that was made or
 // taken back, a message that was pinned or is no more.
 func (v *View) Settled(key any) int {
-	s, ok := v.Noted(key).(settled)
+	s, ok := v.Load(key).(settled)
 	if !ok || s.end >= len(v.call.ids) || v.call.ids[s.end] != s.id {
 		return 0
 	}

@@ -2,35 +2,30 @@ package middleware
 
 import (
 	"context"
-	"time"
-
-	"github.com/laconic-go/laconic/models"
 )
 
-// Tell reports an event to those who observe the call, with the time by the clock
+// Report reports an event to those who observe the call, with the time by the clock
 // of the chain: for middlewares that have more to say than which edits they made.
 // What a conversation shall hear once is best asked of [View.Once]. In a dry run, the
 // draft has the event.
-func (v *View) Tell(ctx context.Context, e Event) {
+func (v *View) Report(ctx context.Context, e Event) {
 	e.Exact = v.own()
 	v.call.chain.tell(ctx, v.req, e)
 }
 
-// Scope returns whose conversation it is: that of [Env]. What a middleware
-// remembers by the content of a conversation must not be found from another one.
-func (v *View) Scope() string { return v.call.chain.scope }
-
-// Lookup returns what the table of models of the chain knows of a model by its
-// name, as that of one which a middleware asks itself. False: nothing.
-func (v *View) Lookup(name string) (models.Model, bool) { return v.call.chain.models.Lookup(name) }
+// Env returns what the middlewares of the chain share, with the defaults in place of
+// zero values. Archive is nil if what this view's edits take out is not kept.
+func (v *View) Env() Env {
+	e := v.call.chain.env
+	if v.unarchived {
+		e.Archive = nil
+	}
+	return e
+}
 
 // Dry reports whether the view is that of a dry run, as of [Draft]: what a
 // middleware does beside planning, it leaves undone then.
 func (v *View) Dry() bool { return v.req.probe != nil }
-
-// Now returns the time by the clock of the chain. A view that depends on it is not
-// the same when the call is made again, so it may only put an edit off.
-func (v *View) Now() time.Time { return v.call.chain.clock() }
 
 // Once reports whether those who observe the call hear of a text for the first time
 // in the conversation of the view: for events that it shall have once. In a dry run

@@ -26,8 +26,8 @@ func TestTellAndNow(t *testing.T) {
 	t.Parallel()
 	mw := middleware.With(middleware.Env{Clock: at(2031)}, middleware.Editing("watch",
 		func(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-			require.Equal(t, at(2031)(), v.Now(), "Now goes by the clock of the chain")
-			v.Tell(ctx, middleware.Event{Kind: middleware.LevelChanged, By: "watch", Why: "it is full", Detail: 7})
+			require.Equal(t, at(2031)(), v.Env().Clock(), "Now goes by the clock of the chain")
+			v.Report(ctx, middleware.Event{Kind: middleware.LevelChanged, By: "watch", Why: "it is full", Detail: 7})
 			return nil, nil
 		}, middleware.Options{}))
 	call, draft := heard(t, mw)
@@ -42,7 +42,7 @@ func TestOnce(t *testing.T) {
 	mw := middleware.Editing("once", func(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 		for _, text := range []string{"a", "a", "b"} {
 			if v.Once(text) {
-				v.Tell(ctx, middleware.Event{Kind: middleware.Refused, By: "once", Why: text})
+				v.Report(ctx, middleware.Event{Kind: middleware.Refused, By: "once", Why: text})
 			}
 		}
 		return nil, nil

@@ -29,7 +29,7 @@ func verify(before, after *View, records []*Record, lazy bool) error {
 			if !lazy || len(r.Messages) > 0 {
 				err = before.verifyFold(r)
 			}
-		case Mend: // no plan has one
+		case Repair: // no plan has one
 		}
 		if err != nil {
 			return fmt.Errorf("message %d: %w", before.call.lead+r.last(), err)

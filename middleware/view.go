@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"iter"
 	"math"
 	"slices"
 
@@ -47,29 +46,15 @@ func (v *View) At(i int) message.Message { return v.msgs[i] }
 // Messages returns all messages.
 func (v *View) Messages() []message.Message { return slices.Clip(v.msgs) }
 
-// All yields the messages with their positions.
-func (v *View) All() iter.Seq2[int, message.Message] {
-	return func(yield func(int, message.Message) bool) {
-		for i := range v.msgs {
-			if !yield(i, v.msgs[i]) {
-				return
-			}
-		}
-	}
-}
-
-// Units returns the units of the view. They are computed anew on each call.
-func (v *View) Units() []message.Unit { return message.Units(v.msgs) }
-
 // Span returns the origin of message i.
 func (v *View) Span(i int) Span {
 	s, lead := v.span(i), v.call.lead
 	return Span{Run: message.Run{First: lead + s.first, Last: lead + s.last}, Edit: s.rec}
 }
 
-// Given returns message i as the caller has it, where a rewrite has shortened it.
+// Original returns message i as the caller has it, where a rewrite has shortened it.
 // What a fold has put is returned as it is: the caller has no such message.
-func (v *View) Given(i int) message.Message {
+func (v *View) Original(i int) message.Message {
 	s := v.Span(i)
 	if s.Edit != nil && s.Edit.Kind == Rewrite {
 		return v.call.history[s.First]
@@ -92,29 +77,50 @@ func (v *View) History() []message.Message { return v.call.history }
 // and options.
 func (v *View) Request() *Request { return v.req }
 
-// Tokens returns the tokens of all that would be sent: system prompt, tool
-// definitions, messages. Where the provider has reported what an earlier prompt
-// of the conversation took, that is where the count begins.
-func (v *View) Tokens() int {
+// Size is how large the view is.
+type Size struct {
+	Tokens  int  // of all that would be sent: system prompt, tool definitions, messages, as the provider will charge them
+	Counted int  // the same by the meter of the chain alone
+	Exact   bool // Tokens is no estimate
+
+	rate float64 // tokens charged for one by the meter
+}
+
+// Charged returns the tokens that the provider charges for the given number of
+// tokens by the meter, according to the usage reported in this conversation.
+func (s Size) Charged(counted int) int { return int(math.Round(s.rate * float64(counted))) }
+
+// Size returns the size of all that would be sent. Once the provider has reported
+// the size of an earlier prompt of the conversation, Tokens is computed from that
+// report and from the difference by the meter. It is exact if texts are counted by
+// the model's own tokenizer, or if the provider has reported the size of this very
+// prompt.
+func (v *View) Size() Size {
+	g, counted := &v.call.track.gauge, v.counted()
+	return Size{
+		Tokens:  v.tokens(),
+		Counted: counted,
+		Exact:   v.own() || g.at > 0 && g.at == len(v.call.body) && g.counted == counted,
+		rate:    g.plain.rate(v.call.priors().plain),
+	}
+}
+
+// Without returns the view with all its messages, but with a size that is smaller
+// by the given number of tokens by the meter; larger if the number is negative. It
+// answers how a [Trigger] would decide after an edit.
+func (v *View) Without(counted int) *View {
+	w := *v
+	w.msgTokens -= counted
+	return &w
+}
+
+// tokens returns the tokens that the provider will charge for all that is sent.
+func (v *View) tokens() int {
 	return v.call.track.gauge.reads(v.counted(), v.wideTokens(), v.call.priors())
 }
 
 // counted returns the same by the meter alone.
 func (v *View) counted() int { return v.call.chain.meter.Once() + v.tools + v.msgTokens }
-
-// Charged returns what the provider charges for so many tokens by the meter, as
-// far as the conversation tells.
-func (v *View) Charged(counted int) int {
-	return int(math.Round(v.call.track.gauge.plain.rate(v.call.priors().plain) * float64(counted)))
-}
-
-// Exact reports whether [View.Tokens] is no estimate: texts are counted by the
-// model's own tokenizer, or the provider has reported what this very prompt
-// took.
-func (v *View) Exact() bool {
-	g := &v.call.track.gauge
-	return v.own() || g.at > 0 && g.at == len(v.call.body) && g.counted == v.counted()
-}
 
 // own reports whether texts are counted by the model's own tokenizer, as far as
 // what the provider has reported bears that out.
@@ -127,7 +133,7 @@ func (v *View) own() bool {
 // the zero Model.
 func (v *View) Model() models.Model { return v.call.model }
 
-// TokensOf returns the tokens of message i by the meter. See [View.Charged].
+// TokensOf returns the tokens of message i by the meter. See [Size.Charged].
 func (v *View) TokensOf(i int) int {
 	switch c := v.call; {
 	case v.toks != nil:
@@ -139,15 +145,8 @@ func (v *View) TokensOf(i int) int {
 	}
 }
 
-// Count returns the tokens of a message that is not in the view, by the same
-// meter.
-func (v *View) Count(m message.Message) int { return v.call.chain.meter.Message(m) }
-
 // Meter returns what the chain counts by.
 func (v *View) Meter() tokens.Meter { return v.call.chain.meter }
-
-// Counter returns the counter of the chain, for texts.
-func (v *View) Counter() tokens.Counter { return v.call.chain.meter.Counter }
 
 // Budget returns the budget of the request. If it has none, it is that of the
 // model by the table, with what the longest answer takes kept free, but no more
@@ -161,8 +160,8 @@ func (v *View) Budget() (Budget, bool) {
 	return v.within(window)
 }
 
-// SureBudget is [View.Budget] without what is only guessed: a refusal without
-// numbers is a reason to send less, and none to send nothing.
+// SureBudget is [View.Budget] without windows that are only guessed: a refusal
+// without numbers is a reason to send less, and no reason to send nothing.
 func (v *View) SureBudget() (Budget, bool) {
 	s, _ := v.served()
 	_, named := v.call.chain.windows.known(s)

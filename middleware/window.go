@@ -152,7 +152,7 @@ func (v *View) served() (s served, share float64) {
 // long it was, and what the window is.
 func (v *View) overflowed(ctx context.Context, e Excess) {
 	s, share := v.served()
-	sent, told := v.Tokens(), plausible(float64(e.Sent), float64(v.counted()))
+	sent, told := v.Size().Tokens, plausible(float64(e.Sent), float64(v.counted()))
 	if told {
 		v.learn(e.Sent)
 	}
@@ -187,7 +187,7 @@ func (v *View) overflowed(ctx context.Context, e Excess) {
 func (v *View) taken(charged int) {
 	sent := charged
 	if charged <= 0 {
-		sent = v.Tokens()
+		sent = v.Size().Tokens
 	}
 	v.learn(charged)
 	s, share := v.served()

@@ -21,7 +21,7 @@ type server struct {
 }
 
 func (s server) ask(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-	if sent := req.View().Tokens(); sent > s.window {
+	if sent := req.View().Size().Tokens; sent > s.window {
 		return nil, &middleware.Error{Kind: middleware.Overflow, Op: "server", Err: s.refuse(sent)}
 	}
 	return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil

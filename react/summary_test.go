@@ -59,7 +59,7 @@ func TestSummaries(t *testing.T) {
 				return middlewaretest.Give(answer)(ctx, req, emit)
 			}
 			size := middleware.Editing("size", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-				biggest = max(biggest, v.Tokens())
+				biggest = max(biggest, v.Size().Tokens)
 				return nil, nil
 			}, middleware.Options{})
 			read := agent.NewTool("read", "Reads on.", func(context.Context, struct{}) (string, error) { return strings.Repeat("all is well ", 100), nil })

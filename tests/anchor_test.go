@@ -32,7 +32,7 @@ type miss struct {
 
 func (b *billed) answer(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 	charged := b.truth.Request(req.Messages, req.Tools)
-	b.misses = append(b.misses, miss{predicted: req.View().Tokens(), charged: charged})
+	b.misses = append(b.misses, miss{predicted: req.View().Size().Tokens, charged: charged})
 	b.last = charged
 	return &middleware.Response{
 		Message: message.Assistant(message.Text{Text: "as recorded"}),

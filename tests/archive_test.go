@@ -70,7 +70,7 @@ func checkNothingIsLost(t *rapid.T, sum *found) {
 				require.NoError(t, e.Err, "%v: %v", names, e)
 			}
 		}
-		if count(events, middleware.Mended) > 0 {
+		if count(events, middleware.Repaired) > 0 {
 			return // what a repair takes out is not kept
 		}
 		l := lost{t: t, archive: archive, view: sent.View(), found: sum, names: names}
@@ -93,7 +93,7 @@ func (l *lost) check() {
 	there := make([]bool, len(h))
 	lead := message.Leading(h)
 	folds := map[*middleware.Record][]store.Content{}
-	for i, m := range l.view.All() {
+	for i, m := range l.view.Messages() {
 		s := l.view.Span(i)
 		switch {
 		case s.Edit == nil:

@@ -31,7 +31,7 @@ func eager() map[string]middleware.Middleware {
 			},
 		}),
 		"contextedit, with facts": contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, ClearToolInputs: true, Digest: 40}),
-		"folding": middleware.With(middleware.Env{Adopts: true}, append(layers(
+		"folding": middleware.With(middleware.Env{HistoryIsView: true}, append(layers(
 			editor{name: "pairs", plan: foldsInPairs}, editor{name: "fold", plan: folds(2)}, editor{name: "newest", plan: foldsNewest},
 			editor{name: "around", plan: foldsAround(3)}, editor{name: "shorten", plan: shortens(30)}, editor{name: "offend", plan: offends}),
 			contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1}))...),

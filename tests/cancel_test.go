@@ -83,7 +83,7 @@ func (t wiredTrigger) Met(v *middleware.View, _ func() *middleware.Plan) (met bo
 // wiredEditor makes an editor a middleware. One that has edited a history
 // already leaves it at that.
 func wiredEditor(w *tripwire, e editor, strict bool) middleware.Middleware {
-	opts := middleware.Options{Strict: strict, MinCalls: e.minCalls, RestAfter: 2}
+	opts := middleware.Options{Strict: strict, MinCalls: e.minCalls, PauseAfter: 2}
 	if e.when != nil {
 		opts.Trigger = wiredTrigger{w, e.name, e.when}
 	}
@@ -148,7 +148,7 @@ func newStage(strict bool) *stage {
 	for _, e := range editors {
 		mws = append(mws, wiredEditor(w, e, strict))
 	}
-	mws = append(mws, middleware.Mending("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+	mws = append(mws, middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
 		if err := w.step("mender"); err != nil {
 			return nil, err
 		}
@@ -176,7 +176,7 @@ func newStage(strict bool) *stage {
 
 func messagesOf(v *middleware.View) iter.Seq[message.Message] {
 	return func(yield func(message.Message) bool) {
-		for _, m := range v.All() {
+		for _, m := range v.Messages() {
 			if !yield(m) {
 				return
 			}

@@ -134,7 +134,7 @@ func TestCountsFollowTheContent(t *testing.T) {
 	}
 	seen := 0
 	look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		seen = v.Tokens()
+		seen = v.Size().Tokens
 		return nil, nil
 	}, middleware.Options{})
 	mw := middleware.With(middleware.Env{Counter: &c}, look)

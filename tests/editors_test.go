@@ -23,8 +23,8 @@ type look struct {
 }
 
 func lookAt(v *middleware.View) look {
-	l := look{total: v.Tokens()}
-	for i, m := range v.All() {
+	l := look{total: v.Size().Tokens}
+	for i, m := range v.Messages() {
 		l.msgs = append(l.msgs, m)
 		l.protected = append(l.protected, v.Protected(i))
 		l.tokens = append(l.tokens, v.TokensOf(i))
@@ -73,7 +73,7 @@ type editor struct {
 // middleware makes the editor one of the library's. It never rests, since who
 // rests and when depends on what a process remembers of a conversation.
 func (e editor) middleware() middleware.Middleware {
-	opts := middleware.Options{MinCalls: e.minCalls, RestAfter: -1}
+	opts := middleware.Options{MinCalls: e.minCalls, PauseAfter: -1}
 	if e.when != nil {
 		opts.Trigger = trigger.Func(func(v *middleware.View, _ func() *middleware.Plan) (bool, string, error) {
 			return e.when(lookAt(v)), "", nil

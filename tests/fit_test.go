@@ -120,7 +120,7 @@ func (f *fitRun) call(h []message.Message) {
 	}
 	f.requireStable(h, sent.Messages, events)
 	require.NoError(t, f.rules.Check(sent.Messages), "what is sent is valid for %v", f.rules)
-	require.LessOrEqual(t, sent.View().Tokens(), f.budget.Room(), "what is sent fits")
+	require.LessOrEqual(t, sent.View().Size().Tokens, f.budget.Room(), "what is sent fits")
 	var besides message.Load
 	for _, tool := range sent.Tools {
 		besides = besides.Add(tool.Load())

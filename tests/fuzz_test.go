@@ -115,7 +115,7 @@ func requireGoesOn(t *testing.T, history []message.Message, ids []message.ID, e 
 	idle := editor{name: "none", plan: func(look) []middleware.Edit { return nil }}
 	req, _, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Journal: j}, layers(idle)...), &middleware.Request{Messages: history})
 	require.NoError(t, err, "the call goes on")
-	_, _, err = middleware.Apply(t.Context(), middleware.With(middleware.Env{Journal: j, Adopts: true}, layers(
+	_, _, err = middleware.Apply(t.Context(), middleware.With(middleware.Env{Journal: j, HistoryIsView: true}, layers(
 		editor{name: "clear", plan: clears(1)}, editor{name: "fold", plan: folds(2)}, editor{name: "retell", plan: retells})...), &middleware.Request{Messages: history})
 	require.NoError(t, err, "and can edit on top of it")
 	requireFitsOn(t, history, &planted{Journal: middleware.NewMemory(0), id: j.id, entry: e})
@@ -136,6 +136,6 @@ func requireFitsOn(t *testing.T, history []message.Message, j middleware.Journal
 			continue
 		}
 		require.NoError(t, call.Rules.Check(req.Messages), "what is sent is valid")
-		require.LessOrEqual(t, req.View().Tokens(), window, "what is sent fits")
+		require.LessOrEqual(t, req.View().Size().Tokens, window, "what is sent fits")
 	}
 }

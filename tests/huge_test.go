@@ -62,7 +62,7 @@ func TestHugeResults(t *testing.T) {
 				if n < len(h) {
 					continue
 				}
-				require.Less(t, sent.View().Tokens(), 100_000, editor)
+				require.Less(t, sent.View().Size().Tokens, 100_000, editor)
 				requireRecalled(t, archive, sent.Messages)
 			}
 			copies := float64(allocated()-before) / float64(size)

@@ -316,7 +316,7 @@ func checkStates(t *rapid.T, d dice, journal middleware.Journal) {
 
 func messages(v *middleware.View) []message.Message {
 	var out []message.Message
-	for _, m := range v.All() {
+	for _, m := range v.Messages() {
 		out = append(out, m)
 	}
 	return out

@@ -157,7 +157,7 @@ func requireCompacted(t require.TestingT, all []microcompact.Options, h []messag
 		}
 		require.NotEqual(t, message.RoleUser, m.Role)
 		require.False(t, m.Hints.Pinned, "message %d is pinned", i)
-		require.Less(t, v.Count(shown), v.Count(m), "message %d became shorter", i)
+		require.Less(t, v.Meter().Message(shown), v.Meter().Message(m), "message %d became shorter", i)
 		if edit.By == microcompact.AtBirth {
 			continue
 		}

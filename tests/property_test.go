@@ -37,7 +37,7 @@ type world struct {
 func newWorld(d dice, journal middleware.Journal) *world {
 	w := &world{dice: d, chat: chat{dice: d, broken: d.roll("broken world", 4) == 3}, journal: journal, editors: randomEditors(d)}
 	w.ref = &reference{editors: w.editors, adopts: d.roll("adopts", 3) == 0, journal: map[message.ID][]*refEdit{}}
-	w.env = middleware.Env{Journal: journal, Adopts: w.ref.adopts}
+	w.env = middleware.Env{Journal: journal, HistoryIsView: w.ref.adopts}
 	w.system = []message.Message{message.System("You are a test.")}
 	w.restart()
 	for _, e := range w.editors {

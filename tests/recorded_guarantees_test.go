@@ -109,7 +109,7 @@ func prefixes(t *testing.T, c conversation, chain lineup.Chain, rules message.Ru
 // isShrunk reports whether something of the history is missing in what was sent.
 func isShrunk(c *guarantee.Call) bool {
 	for i := range c.View.Len() {
-		if e := c.View.Span(i).Edit; e != nil && e.Kind != middleware.Mend {
+		if e := c.View.Span(i).Edit; e != nil && e.Kind != middleware.Repair {
 			return true
 		}
 	}

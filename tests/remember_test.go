@@ -214,7 +214,7 @@ func TestViewAsHistory(t *testing.T) {
 		t.Run(fmt.Sprintf("adopts %t", adopts), func(t *testing.T) {
 			t.Parallel()
 			s := &summarizer{limit: 400, reach: 1}
-			chain := middleware.With(middleware.Env{Adopts: adopts},
+			chain := middleware.With(middleware.Env{HistoryIsView: adopts},
 				contextedit.New(contextedit.Options{Trigger: trigger.Messages(8), Keep: 2}), s.middleware())
 			var history []message.Message
 			done := 0
@@ -241,7 +241,7 @@ func TestViewAsHistory(t *testing.T) {
 func TestAdoptedPlaceholders(t *testing.T) {
 	t.Parallel()
 	whole, _ := turns(3, 4)
-	chain := middleware.With(middleware.Env{Adopts: true},
+	chain := middleware.With(middleware.Env{HistoryIsView: true},
 		contextedit.New(contextedit.Options{Trigger: trigger.Messages(8), Keep: 2}), (&summarizer{limit: 300, reach: 2}).middleware())
 	first, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: whole})
 	require.NoError(t, err)

@@ -231,7 +231,7 @@ func (s *scenario) call(t require.TestingT, n int) {
 	}
 	s.refusals = 0
 	s.sum.edited += min(1, count(now.Events, middleware.Edited))
-	s.sum.mended += min(1, count(now.Events, middleware.Mended))
+	s.sum.mended += min(1, count(now.Events, middleware.Repaired))
 }
 
 // judged is what the checker is told of a call before it is known what was sent.

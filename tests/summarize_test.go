@@ -238,7 +238,7 @@ func (a *account) check(t *rapid.T) {
 	where := make([]*middleware.Record, len(h)) // that stands for it
 	there := make([]bool, len(h))
 	products := map[*middleware.Record]message.Message{}
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		s := v.Span(i)
 		if s.Edit == nil {
 			there[s.First] = true
@@ -361,7 +361,7 @@ func (a *account) checkKept(t *rapid.T, before *middleware.View) {
 		return
 	}
 	rounds, turns := 0, 0
-	for _, u := range v.Units() {
+	for _, u := range message.Units(v.Messages()) {
 		if u.First <= newest {
 			continue
 		}

@@ -98,7 +98,7 @@ func checkTrimming(t *rapid.T) {
 // them protected, and perhaps with notes, or with what folds of others have put.
 func requireTrimmed(t require.TestingT, h []message.Message, v *middleware.View) {
 	kept, last := map[int]bool{}, -1
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		s := v.Span(i)
 		if s.Edit != nil {
 			require.Equal(t, middleware.Fold, s.Edit.Kind)
@@ -185,7 +185,7 @@ func TestTrimmingRecorded(t *testing.T) {
 							missed++
 						}
 					}
-					if req.View().Tokens() >= budget.Room() {
+					if req.View().Size().Tokens >= budget.Room() {
 						above++
 					}
 					before = req.Messages

@@ -111,7 +111,7 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	r := newReport(events, message.Leading(history))
 	r.TokensBefore, r.TokensAfter = s.tokens, s.tokens
 	if v := req.View(); v != nil {
-		r.TokensAfter, r.Exact = v.Tokens(), v.Exact()
+		r.TokensAfter, r.Exact = v.Size().Tokens, v.Size().Exact
 	}
 	text, err := r.json()
 	if err != nil {
@@ -149,7 +149,7 @@ type scale struct{ tokens int }
 
 func (s *scale) middleware() middleware.Middleware {
 	return middleware.Editing("laconic", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		s.tokens = v.Tokens()
+		s.tokens = v.Size().Tokens
 		return nil, nil
 	}, middleware.Options{})
 }

@@ -44,7 +44,7 @@ func newReport(events []middleware.Event, lead int) *report {
 		case middleware.Edited:
 			r.Edits = append(r.Edits, newEdit(e, lead))
 			continue
-		case middleware.Mended:
+		case middleware.Repaired:
 			r.Edits = append(r.Edits, newRepair(e))
 			continue
 		default:
@@ -80,7 +80,7 @@ func newEdit(e middleware.Event, lead int) edit {
 }
 
 func newRepair(e middleware.Event) edit {
-	out := edit{By: e.By, Kind: string(middleware.Mend), Messages: []int{}, Freed: e.Freed(), Why: e.Why}
+	out := edit{By: e.By, Kind: string(middleware.Repair), Messages: []int{}, Freed: e.Freed(), Why: e.Why}
 	for _, f := range e.Fixes {
 		out.Messages = append(out.Messages, f.At)
 	}

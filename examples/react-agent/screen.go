@@ -77,7 +77,7 @@ func (s *screen) edit(e middleware.Event) {
 	case e.Kind == middleware.Edited:
 	case e.Kind.Routine(): // the bars show it
 		return
-	case e.Kind == middleware.Mended: // fit's daily work, and no reason to worry
+	case e.Kind == middleware.Repaired: // fit's daily work, and no reason to worry
 		s.remark("", cyan, e.String())
 		return
 	default:

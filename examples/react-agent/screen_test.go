@@ -44,7 +44,7 @@ func TestScreen(t *testing.T) {
 		step,
 		react.Result{Call: message.ToolCall{Name: "search"}, Message: message.Result("2", "search", "no"), Err: errors.New("two\nlines")},
 		react.Edit{Event: middleware.Event{Kind: middleware.Refused, By: "contextedit", Why: "the floor"}},
-		react.Edit{Event: middleware.Event{Kind: middleware.Mended, By: "fit", Why: "two turns"}},
+		react.Edit{Event: middleware.Event{Kind: middleware.Repaired, By: "fit", Why: "two turns"}},
 		react.Edit{Event: middleware.Event{Kind: middleware.LevelChanged, By: "trim", Why: "none → soft"}},
 		react.Edit{Event: middleware.Event{Kind: middleware.Frequent, By: "contextedit", Why: strings.Repeat("it edits too often ", 8)}},
 		react.Step{N: 8, Message: message.Assistant(message.Text{Text: "{}"}), Usage: message.Usage{Input: 2000}},
@@ -61,7 +61,7 @@ func TestScreen(t *testing.T) {
 
 	text := shown(80, false)
 	require.Contains(t, text, "\n█ sent to the model   ░ taken out by an edit\n")
-	require.Contains(t, text, "\n      fit: mended: two turns\n", "a repair is no warning")
+	require.Contains(t, text, "\n      fit: repaired: two turns\n", "a repair is no warning")
 	require.Contains(t, text, "\n      ████▌░░░░░░░░░····")
 	require.Contains(t, text, "6,000 → 2,000  contextedit cleared 12 results\n")
 	require.Contains(t, text, "\n   7  █████████████▌····     6,000       100  read a/long_name_of_a_file.go, an…\n")

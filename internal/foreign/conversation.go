@@ -90,7 +90,7 @@ func (o *origins) of(i int) (at int, edited bool) {
 		return o.history.of(span.First)
 	case span.Edit.Kind == middleware.Fold:
 		return o.kept(i, span)
-	case span.Edit.Kind == middleware.Mend && !o.repaired(i, span):
+	case span.Edit.Kind == middleware.Repair && !o.repaired(i, span):
 		return -1, false
 	}
 	at, _ = o.history.of(span.First)

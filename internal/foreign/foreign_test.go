@@ -214,7 +214,7 @@ func TestRepairs(t *testing.T) {
 	history := notes("user:go", "call:a", "user:and", "call:b", "result:b:b", "result:b:twice", "result:lost:x", "user:end")
 	talk, err := foreign.NewMemo("test", &codec{}).Import(history)
 	require.NoError(t, err)
-	out, err := through(t, talk, middleware.Mending("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+	out, err := through(t, talk, middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
 		m := message.OpenAI.Mend(v.History())
 		return &m, nil
 	}))

@@ -12,14 +12,14 @@ var likely = store.Handles("", store.Content{})[0]
 // likelyPlaceholder returns a placeholder as long as those of the view, give or
 // take a token.
 func (o *editor) likelyPlaceholder(v *middleware.View) string {
-	if !v.Archives() {
+	if v.Env().Archive == nil {
 		return o.Placeholder
 	}
 	return store.Placeholder(o.Placeholder, likely)
 }
 
 func likelyInput(v *middleware.View) string {
-	if !v.Archives() {
+	if v.Env().Archive == nil {
 		return store.Arguments(store.Handle{})
 	}
 	return store.Arguments(likely)
@@ -65,11 +65,11 @@ func leftOfInput(c *candidate) string {
 // archive finds the handles of what is chosen, and leaves alone what would not
 // get shorter with its own.
 func (o *editor) archive(v *middleware.View, chosen *choice) {
-	text, args := v.Counter().Count(o.likelyPlaceholder(v)), v.Counter().Count(likelyInput(v))
+	text, args := v.Meter().Counter.Count(o.likelyPlaceholder(v)), v.Meter().Counter.Count(likelyInput(v))
 	kept := chosen.results[:0]
 	for _, c := range chosen.results {
 		c.archived = o.archivedOf(v, &c)
-		longer := v.Counter().Count(o.placeholderOf(&c)) - text
+		longer := v.Meter().Counter.Count(o.placeholderOf(&c)) - text
 		parts := v.At(c.at).Parts
 		for i, p := range parts {
 			if r, ok := p.(message.ToolResult); ok && r.CallID == c.callID && !joins(parts, i) {
@@ -77,7 +77,7 @@ func (o *editor) archive(v *middleware.View, chosen *choice) {
 			}
 		}
 		if c.input {
-			c.freed -= v.Counter().Count(leftOfInput(&c)) - args
+			c.freed -= v.Meter().Counter.Count(leftOfInput(&c)) - args
 		}
 		if c.freed > 0 {
 			kept = append(kept, c)
@@ -94,7 +94,7 @@ func (o *editor) archivedOf(v *middleware.View, c *candidate) *archived {
 	call := givenCall(v, c)
 	h := store.Asked(call)
 	if h.IsZero() {
-		h, a.result = v.Archive(partsOf(v.Given(c.at), c.callID)...)
+		h, a.result = v.Archive(partsOf(v.Original(c.at), c.callID)...)
 	}
 	a.placeholder = store.Placeholder(o.Placeholder, h)
 	if c.input {
@@ -121,7 +121,7 @@ func givenCall(v *middleware.View, c *candidate) message.ToolCall {
 	if c.call < 0 {
 		return message.ToolCall{}
 	}
-	for call := range v.Given(c.call).Calls() {
+	for call := range v.Original(c.call).Calls() {
 		if call.ID == c.callID {
 			return call
 		}

@@ -138,7 +138,7 @@ func TestArchivedAsGiven(t *testing.T) {
 	archive := store.NewMemory(0)
 	cut := middleware.Editing("cut", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		var edits []middleware.Edit
-		for i, m := range v.All() {
+		for i, m := range v.Messages() {
 			if m.Role != message.RoleTool || v.Span(i).Edit != nil {
 				continue
 			}

@@ -440,7 +440,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
 	case middleware.Overhead, middleware.Frequent: // the options may be as they are
 	case middleware.Failed, middleware.Misconfigured, middleware.JournalFailed, middleware.Reopened, middleware.EnvIgnored, middleware.Sliding,
-		middleware.UsageIgnored, middleware.Mended, middleware.TooLong, middleware.Truncated, middleware.Resting, middleware.LevelChanged,
+		middleware.UsageIgnored, middleware.Repaired, middleware.TooLong, middleware.Truncated, middleware.Paused, middleware.LevelChanged,
 		middleware.Advised, middleware.Summarizing, middleware.Attempted, middleware.Rejected, middleware.Summarized, middleware.Flushed, middleware.FlushFailed:
 		require.Fail(r, "unexpected event", "%v", e)
 	}

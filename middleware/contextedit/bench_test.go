@@ -345,7 +345,7 @@ func TestIdleCost(t *testing.T) {
 
 // full is met when there are 100 tokens a message.
 func full(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
-	return v.Tokens() > 100*v.Len(), "", nil
+	return v.Size().Tokens > 100*v.Len(), "", nil
 }
 
 func took(fn func()) float64 {

@@ -42,13 +42,13 @@ type survey struct {
 // survey finds what could be cleared, now or later.
 func (o *editor) survey(v *middleware.View) survey {
 	s := survey{found: make([]candidate, 0, v.Len()/2), view: v}
-	s.placeholder = s.view.Counter().Count(o.likelyPlaceholder(v))
+	s.placeholder = s.view.Meter().Counter.Count(o.likelyPlaceholder(v))
 	call, answer := -1, -1
 	newest := 0
 	if o.ClearThinking {
 		newest = newestTurn(v)
 	}
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		switch m.Role {
 		case message.RoleAssistant:
 			answer = i
@@ -97,7 +97,7 @@ func (o *editor) inMessage(s *survey, parts []message.Part, at, call int) {
 		c.stays = c.stays || o.excludes(r.Name)
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !joins(parts, i) {
-			c.freed -= s.view.Counter().Count(r.CallID) + s.placeholder
+			c.freed -= s.view.Meter().Counter.Count(r.CallID) + s.placeholder
 		}
 	}
 	kept := before
@@ -116,7 +116,7 @@ func (o *editor) inMessage(s *survey, parts []message.Part, at, call int) {
 // result that is alone in its message are known: its text is not counted anew.
 func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 	if len(parts) == 1 {
-		return s.view.TokensOf(at) - s.view.Count(message.Message{Name: s.view.At(at).Name})
+		return s.view.TokensOf(at) - s.view.Meter().Message(message.Message{Name: s.view.At(at).Name})
 	}
 	return s.view.Meter().Part(parts[i])
 }
@@ -184,10 +184,10 @@ func (o *editor) inputSaving(v *middleware.View, c *candidate, call message.Tool
 	if c.call < 0 || v.Protected(c.call) != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
 		return 0
 	}
-	if v.Archives() && !store.Asked(call).IsZero() {
+	if v.Env().Archive != nil && !store.Asked(call).IsZero() {
 		return 0 // the placeholder of what was recalled says where, and the call which part
 	}
-	return v.Counter().Count(call.Arguments) - v.Counter().Count(likelyInput(v))
+	return v.Meter().Counter.Count(call.Arguments) - v.Meter().Counter.Count(likelyInput(v))
 }
 
 // isCleared reports whether this middleware has cleared a result already. The

@@ -21,7 +21,7 @@ type choice struct {
 func (o *editor) choose(v *middleware.View, line int) choice {
 	s := o.survey(v)
 	c := choice{thinking: s.thinking, results: o.beyondKeep(s)}
-	if o.StopAfter > 0 && v.Charged(c.freed()) > o.StopAfter {
+	if o.StopAfter > 0 && v.Size().Charged(c.freed()) > o.StopAfter {
 		c.stop(v, o.StopAfter, line)
 	}
 	return c
@@ -34,7 +34,7 @@ func (o *editor) beyondKeep(s survey) []candidate {
 		c := &s.found[i]
 		keptTokens += c.tokens
 		c.stays = c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds ||
-			o.KeepTokens > 0 && s.view.Charged(keptTokens) <= o.KeepTokens
+			o.KeepTokens > 0 && s.view.Size().Charged(keptTokens) <= o.KeepTokens
 		if c.stays {
 			kept++
 		}
@@ -74,7 +74,7 @@ func until(v *middleware.View, cs []candidate, limit, line int) (first []candida
 		if limit <= 0 {
 			return cs[:i], limit
 		}
-		limit -= v.Charged(c.freed - min(line, c.freed-1))
+		limit -= v.Size().Charged(c.freed - min(line, c.freed-1))
 	}
 	return cs, limit
 }

@@ -64,7 +64,7 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 		return nil, nil
 	}
 	c, edits := o.decide(v)
-	freed := v.Charged(c.freed())
+	freed := v.Size().Charged(c.freed())
 	switch {
 	case freed == 0: // what is sealed is not counted, and goes when something else does
 		return nil, nil

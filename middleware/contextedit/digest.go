@@ -15,8 +15,8 @@ func (o *editor) decide(v *middleware.View) (choice, []middleware.Edit) {
 	if o.Digest == 0 {
 		return c, edits
 	}
-	for _, line := range []int{c.line(), digest.Most(v.Counter(), o.Digest)} {
-		if !c.more || v.Charged(c.freed()) >= o.StopAfter {
+	for _, line := range []int{c.line(), digest.Most(v.Meter().Counter, o.Digest)} {
+		if !c.more || v.Size().Charged(c.freed()) >= o.StopAfter {
 			break
 		}
 		c = o.choose(v, line)
@@ -32,7 +32,7 @@ func (o *editor) digest(v *middleware.View, c *choice, edits []middleware.Edit) 
 		r := &c.results[i]
 		gone[i] = digest.Result{At: r.at, CallID: r.callID, Frees: r.freed}
 		if r.input { // what that frees is no room for facts
-			gone[i].Frees -= v.Counter().Count(callOf(v, r).Arguments) - v.Counter().Count(leftOfInput(r))
+			gone[i].Frees -= v.Meter().Counter.Count(callOf(v, r).Arguments) - v.Meter().Counter.Count(leftOfInput(r))
 		}
 	}
 	for i, added := range digest.Leave(v, edits, gone, o.Digest) {

@@ -223,7 +223,7 @@ func leaves(text string) middleware.Editor {
 // to the end.
 func TestLinesInAdoptedViews(t *testing.T) {
 	t.Parallel()
-	mw := middleware.With(middleware.Env{Adopts: true}, contextedit.New(contextedit.Options{Trigger: always{}, Keep: 1, Digest: 40}))
+	mw := middleware.With(middleware.Env{HistoryIsView: true}, contextedit.New(contextedit.Options{Trigger: always{}, Keep: 1, Digest: 40}))
 	h := []message.Message{message.User("Read them.")}
 	for i := range 6 {
 		id := fmt.Sprint("c", i)

@@ -50,7 +50,7 @@ type place struct{ at, part int32 }
 // takes in the calls of the round that have a whole result. So parallel calls do
 // not supersede one another.
 func (p *repeats) mark(i int, round []candidate, whole []string) {
-	parts := p.view.Given(i).Parts // an editor may have shortened arguments until they look alike
+	parts := p.view.Original(i).Parts // an editor may have shortened arguments until they look alike
 	p.new = p.new[:0]
 	for _, part := range parts {
 		call, ok := part.(message.ToolCall)
@@ -87,7 +87,7 @@ func (p *repeats) find(call message.ToolCall) (key uint64, found bool) {
 		if !ok {
 			return key, false
 		}
-		later, _ := p.view.Given(int(at.at)).Parts[at.part].(message.ToolCall)
+		later, _ := p.view.Original(int(at.at)).Parts[at.part].(message.ToolCall)
 		if later.Name == call.Name && sameValue(later.Arguments, call.Arguments) {
 			return key, true
 		}
@@ -103,7 +103,7 @@ func appendWhole(ids []string, v *middleware.View, i int) []string {
 	}
 	for _, p := range m.Parts {
 		r, ok := p.(message.ToolResult)
-		if ok && !failed(m, r.CallID) && (e == nil || slices.Equal(piecesOf(m, r.CallID), piecesOf(v.Given(i), r.CallID))) {
+		if ok && !failed(m, r.CallID) && (e == nil || slices.Equal(piecesOf(m, r.CallID), piecesOf(v.Original(i), r.CallID))) {
 			ids = append(ids, r.CallID)
 		}
 	}

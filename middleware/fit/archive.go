@@ -72,7 +72,7 @@ func (k *keeper) handleOfResult(at int, id string) store.Handle {
 	}
 	if h = store.Asked(k.callOf(at, id)); h.IsZero() {
 		var pieces []message.Part
-		for r := range k.of.Given(at).Results() {
+		for r := range k.of.Original(at).Results() {
 			if r.CallID == id {
 				pieces = append(pieces, r)
 			}
@@ -89,7 +89,7 @@ func (k *keeper) callOf(at int, id string) message.ToolCall {
 		at--
 	}
 	if at >= 0 {
-		for c := range k.of.Given(at).Calls() {
+		for c := range k.of.Original(at).Calls() {
 			if c.ID == id {
 				return c
 			}
@@ -106,7 +106,7 @@ func (k *keeper) given(at, nth int, p message.Part) message.Part {
 	if o, ok := k.origins[p]; ok {
 		return o
 	}
-	before, now := k.of.Given(at).Parts, k.of.At(at).Parts
+	before, now := k.of.Original(at).Parts, k.of.At(at).Parts
 	if len(before) != len(now) || nth >= len(now) || now[nth] != p || !cutFrom(p, before[nth]) {
 		return p
 	}

@@ -37,7 +37,7 @@ func (s *sketch) withoutArguments(at int, c message.ToolCall) message.ToolCall {
 		return short
 	}
 	given := c
-	for was := range s.view.Given(at).Calls() {
+	for was := range s.view.Original(at).Calls() {
 		if was.ID == c.ID {
 			given = was
 			break

@@ -248,5 +248,5 @@ func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
 // shorten returns the head and the tail of a part that is text.
 func (s *sketch) shorten(given message.Part, unit message.Limit, limit int) string {
 	text := textOf(given)
-	return shorten(s.view.Counter(), text, unit, limit, s.handleOf(given))
+	return shorten(s.view.Meter().Counter, text, unit, limit, s.handleOf(given))
 }

@@ -26,7 +26,7 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 		r := *req
 		r.Tools = j.declared
 		if f.once(v, "tools") {
-			v.Tell(ctx, middleware.Event{Kind: middleware.Mended, By: Name, Why: fmt.Sprintf(
+			v.Report(ctx, middleware.Event{Kind: middleware.Repaired, By: Name, Why: fmt.Sprintf(
 				"the request declares no tools, but the messages have calls of %s, which %s wants declared; "+
 					"they are, as tools that are not to be called", strings.Join(names(j.declared), ", "), j.rules)})
 		}

@@ -8,7 +8,7 @@
 //
 // It guarantees that a request breaks no rule of the provider
 // ([message.Rules.Check]), has no more tokens than the window less the reserve
-// ([middleware.View.Tokens]), and no more bytes and images than the provider
+// ([middleware.View.Size]), and no more bytes and images than the provider
 // accepts ([message.Limits]). If that cannot be, the call fails with an error of
 // kind [middleware.Irreducible] before the model is asked. The error holds an
 // [Irreducible], which says what cannot be left out, in numbers. Of a window that
@@ -51,7 +51,7 @@
 //
 // What breaks a rule is repaired by [message.Rules.Mend] right before the model is
 // asked. Repairs are not remembered: what is broken now, as a call without its
-// result, may be whole on the next call. An event of kind [middleware.Mended] tells
+// result, may be whole on the next call. An event of kind [middleware.Repaired] tells
 // each once, for something upstream has lost or doubled a message. Where a
 // provider wants tools declared whose calls it is shown (Anthropic, Bedrock), and
 // the request has none, they are declared as tools that are not to be called.

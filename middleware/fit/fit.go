@@ -21,10 +21,10 @@ func New(opts Options) middleware.Middleware {
 	f := &fitter{opts: opts, words: opts.words()}
 	return middleware.Chain(
 		f.retry,
-		middleware.Editing(Name, f.plan, middleware.Options{RestAfter: -1, Regardless: true}),
+		middleware.Editing(Name, f.plan, middleware.Options{PauseAfter: -1, EditWithoutArchive: true}),
 		f.declare,
 		f.watch,
-		middleware.Mending(Name, f.mend),
+		middleware.Repairing(Name, f.mend),
 	)
 }
 
@@ -97,10 +97,10 @@ func (f *fitter) best(j *judgement, excess message.Excess) *middleware.Plan {
 			margin = margin.plus(beyond(left))
 			continue
 		}
-		if n := after.view.Counted(); n > most {
+		if n := after.view.Size().Counted; n > most {
 			best, most = plan, n
 		}
-		spare := j.view.Charged(j.added-after.added) + margin.tokens // that was kept free for repairs of what is gone
+		spare := j.view.Size().Charged(j.added-after.added) + margin.tokens // that was kept free for repairs of what is gone
 		if float64(spare) <= spareShare*float64(j.room) {
 			break
 		}

@@ -94,7 +94,7 @@ func logEvents(b *strings.Builder, call, lead int, events []middleware.Event) {
 func requireFits(t require.TestingT, opts fit.Options, sent *middleware.Request) {
 	require.NoError(t, opts.Rules.Check(sent.Messages), "what is sent is valid")
 	if b, ok := sent.View().Budget(); ok {
-		require.LessOrEqual(t, sent.View().Tokens(), b.Room(), "what is sent fits")
+		require.LessOrEqual(t, sent.View().Size().Tokens, b.Room(), "what is sent fits")
 	}
 }
 

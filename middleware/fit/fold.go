@@ -116,7 +116,7 @@ func (s *sketch) blocks() []block {
 func (s *sketch) joined() []message.Run {
 	var runs []message.Run
 	calls := map[string]int{} // where a call of this id was made last
-	for _, u := range s.view.Units() {
+	for _, u := range message.Units(s.view.Messages()) {
 		run := u.Run
 		run.First = s.reachesBack(run, calls)
 		for n := len(runs); n > 0 && runs[n-1].Last >= run.First; n = len(runs) {

@@ -107,7 +107,7 @@ func (f *fitter) irreducible(j *judgement) *Irreducible {
 func (e *Irreducible) divide(j *judgement, excess message.Excess) {
 	v, sent := j.view, j.view
 	if j.mended != nil {
-		sent = v.Mended(j.mended)
+		sent = v.Repaired(j.mended)
 	}
 	all := 0 // of the same, in tokens by the meter
 	left := make([]int, v.Len())

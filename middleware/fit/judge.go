@@ -70,7 +70,7 @@ func (j *judgement) look(before *judgement, from int) {
 	if len(j.rules.ViolationsFrom(v.Messages(), from)) > 0 {
 		mended := j.rules.Mend(v.Messages())
 		j.mended = &mended
-		j.added = v.Mended(j.mended).Counted() - v.Counted()
+		j.added = v.Repaired(j.mended).Size().Counted - v.Size().Counted
 		before = nil
 	}
 	fresh := j.messages()
@@ -114,7 +114,7 @@ type judgedBy struct{ *fitter }
 // first messages of the view it says are in order. It is nil if it was made by
 // other rules, or says that something is wrong in another view.
 func (f *fitter) judged(v *middleware.View, r message.Rules) (before *judgement, from int) {
-	before, _ = v.Noted(judgedBy{f}).(*judgement)
+	before, _ = v.Load(judgedBy{f}).(*judgement)
 	if before == nil || before.rules != r {
 		return nil, 0
 	}
@@ -126,7 +126,7 @@ func (f *fitter) judged(v *middleware.View, r message.Rules) (before *judgement,
 }
 
 // keep notes the judgement for the calls to come.
-func (f *fitter) keep(j *judgement) { j.view.Note(judgedBy{f}, j) }
+func (f *fitter) keep(j *judgement) { j.view.Store(judgedBy{f}, j) }
 
 func (f *fitter) rulesOf(v *middleware.View) (r message.Rules, known bool) {
 	if f.opts.Rules != 0 {
@@ -169,7 +169,7 @@ func (j *judgement) charged() int {
 	if len(j.declared) > 0 {
 		added += j.view.Meter().Tools(j.declared)
 	}
-	return j.view.TokensWithout(-added)
+	return j.view.Without(-added).Size().Tokens
 }
 
 // roomBeside returns the room for the messages of the view, beside its tools and
@@ -177,7 +177,7 @@ func (j *judgement) charged() int {
 func (j *judgement) roomBeside(view load) room {
 	r := room{tokens: unbounded, bytes: unbounded}
 	if j.room != unbounded {
-		r.tokens = j.room - (j.charged() - j.view.Tokens())
+		r.tokens = j.room - (j.charged() - j.view.Size().Tokens)
 	}
 	if j.measured && j.limits.Bytes > 0 {
 		r.bytes = j.limits.Bytes - j.besides.Bytes - (j.exact.Bytes - view.bytes)

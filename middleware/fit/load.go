@@ -64,7 +64,7 @@ func (s *sketch) fits(r room) bool {
 }
 
 // charged returns the tokens that the provider would charge for the sketch.
-func (s *sketch) charged() int { return s.view.TokensWithout(s.before.tokens - s.total.tokens) }
+func (s *sketch) charged() int { return s.view.Without(s.before.tokens - s.total.tokens).Size().Tokens }
 
 // beyond returns how much of a sketch there is beyond the room: bytes, or tokens
 // by the meter.
@@ -76,7 +76,7 @@ func (s *sketch) beyond(r room, unit message.Limit) int {
 		return 0
 	}
 	gone := s.before.tokens - s.total.tokens
-	return sort.Search(s.total.tokens, func(n int) bool { return s.view.TokensWithout(gone+n) <= r.tokens })
+	return sort.Search(s.total.tokens, func(n int) bool { return s.view.Without(gone+n).Size().Tokens <= r.tokens })
 }
 
 // measure returns the room in bytes, or in tokens by the meter.
@@ -88,7 +88,7 @@ func (s *sketch) measure(r room, unit message.Limit) int {
 	case r.tokens == unbounded:
 		return unbounded
 	}
-	return int(float64(r.tokens) * many / float64(s.view.Charged(many)))
+	return int(float64(r.tokens) * many / float64(s.view.Size().Charged(many)))
 }
 
 // sizeOf returns what one part weighs.

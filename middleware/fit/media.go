@@ -51,7 +51,7 @@ func withoutMedia(p message.Part, h store.Handle) (message.Part, bool) {
 // bareNote returns what is left of a note on media without its handle, if part k
 // of a message is one and has a handle.
 func (s *sketch) bareNote(at, k int) (bare message.Text, longer bool) {
-	before, now := s.view.Given(at).Parts, s.now[at].Parts
+	before, now := s.view.Original(at).Parts, s.now[at].Parts
 	if len(before) != len(now) {
 		return bare, false
 	}

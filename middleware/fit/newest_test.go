@@ -228,7 +228,7 @@ func TestFoldAroundTheNewestRound(t *testing.T) {
 		i := v.Len() - 1
 		require.Equal(t, middleware.Fresh, v.Protected(i), "the result is still that of the newest round")
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, message.ToolResult{CallID: "c", Name: "tool", Text: "[cleared]"})}}, nil
-	}, middleware.Options{RestAfter: -1})
+	}, middleware.Options{PauseAfter: -1})
 	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, folds, fit.New(fit.Options{Rules: message.OpenAI}), clears)
 	for _, window := range []int{400, 300, 200, 150, 150} {
 		sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})

@@ -194,7 +194,7 @@ func TestCallsAtTheSameTime(t *testing.T) {
 	for range 20 {
 		model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.OpenAI}))(
 			func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-				if n := req.View().Tokens(); n > req.Budget.Room() {
+				if n := req.View().Size().Tokens; n > req.Budget.Room() {
 					return nil, fmt.Errorf("%d tokens for a window of %d", n, req.Budget.Window)
 				}
 				if err := message.OpenAI.Check(req.Messages); err != nil {

@@ -53,7 +53,7 @@ func (f *fitter) sketch(j *judgement) *sketch {
 		s.before = s.before.plus(s.loads[i])
 	}
 	s.total = s.before
-	if v.Archives() {
+	if v.Env().Archive != nil {
 		s.keeper = newKeeper(v)
 	}
 	return s
@@ -75,7 +75,7 @@ func (s *sketch) clone() *sketch {
 
 // weigh returns the load of a message.
 func (s *sketch) weigh(m message.Message) load {
-	return load{tokens: s.view.Count(m), bytes: s.bytesOf(&m)}
+	return load{tokens: s.view.Meter().Message(m), bytes: s.bytesOf(&m)}
 }
 
 // rewrite puts other parts in place of those of a message, if that makes it

@@ -18,6 +18,6 @@ func TestRepairsOfWhatIsGone(t *testing.T) {
 	req, _, err := middleware.Apply(t.Context(), fit.New(fit.Options{}),
 		&middleware.Request{Messages: history, Budget: &middleware.Budget{Window: 1500}})
 	require.NoError(t, err)
-	require.LessOrEqual(t, req.View().Tokens(), 1500)
-	require.Greater(t, req.View().Tokens(), 1000, "no room is kept free for repairs of messages that are not sent")
+	require.LessOrEqual(t, req.View().Size().Tokens, 1500)
+	require.Greater(t, req.View().Size().Tokens, 1000, "no room is kept free for repairs of messages that are not sent")
 }

@@ -48,24 +48,24 @@ func (c charge) grownTo(o charge) (added int, ok bool) {
 func (f *fitter) compare(ctx context.Context, v *middleware.View, charged int) {
 	type charges struct{ *fitter }
 	j := f.judge(v)
-	sent, now := j.charged(), charge{v, charged, v.Counted() + j.added}
-	before, _ := v.Noted(charges{f}).(charge)
+	sent, now := j.charged(), charge{v, charged, v.Size().Counted + j.added}
+	before, _ := v.Load(charges{f}).(charge)
 	added, grown := before.grownTo(now)
 	if !grown || added >= leastGrowth {
-		v.Note(charges{f}, now)
+		v.Store(charges{f}, now)
 	}
 	least := leastOfEstimate
-	if v.Exact() {
+	if v.Size().Exact {
 		least = leastOfExact
 	}
 	tooFew := func(charged int) bool {
 		stalls := grown && added >= leastGrowth && float64(charged-before.charged) < leastOfGrowth*float64(added)
 		return stalls || float64(charged) < least*float64(sent)
 	}
-	if !tooFew(charged) || !tooFew(charged+v.Charged(oldThinking(v))) || !f.once(v, "truncated") {
+	if !tooFew(charged) || !tooFew(charged+v.Size().Charged(oldThinking(v))) || !f.once(v, "truncated") {
 		return
 	}
-	v.Tell(ctx, middleware.Event{
+	v.Report(ctx, middleware.Event{
 		Kind: middleware.Truncated, By: Name, Before: sent, After: charged,
 		Why: fmt.Sprintf("the provider charged %d tokens for a prompt of %d by our count: if it cuts what is too long without a word, "+
 			"as Ollama does, set its window (num_ctx), or say in Request.Budget which one it serves", charged, sent),
@@ -76,7 +76,7 @@ func (f *fitter) compare(ctx context.Context, v *middleware.View, charged int) {
 // turn, which some providers drop, and do not charge.
 func oldThinking(v *middleware.View) int {
 	n, dropped := 0, 0
-	for _, m := range v.All() {
+	for _, m := range v.Messages() {
 		if m.Role == message.RoleUser {
 			dropped = n
 		}
@@ -95,10 +95,10 @@ func (f *fitter) once(v *middleware.View, what string) bool {
 		*fitter
 		what string
 	}
-	if v.Noted(told{f, what}) != nil {
+	if v.Load(told{f, what}) != nil {
 		return false
 	}
-	v.Note(told{f, what}, true)
+	v.Store(told{f, what}, true)
 	return true
 }
 
@@ -112,7 +112,7 @@ func (f *fitter) sayWindow(ctx context.Context, j *judgement) {
 		what, cure = fmt.Sprintf("the window of model %q is not known", name), "set Request.Budget, or add the model to Env.Models"
 	}
 	why := what + ", so no request has too many tokens until the provider refuses one: " + cure
-	j.view.Tell(ctx, middleware.Event{
+	j.view.Report(ctx, middleware.Event{
 		Kind: middleware.Misconfigured, By: Name, Why: why,
 		Err: &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: errors.New(why)},
 	})

@@ -114,9 +114,9 @@ func TestToolsAreDeclared(t *testing.T) {
 				require.Equal(t, c.want, names)
 			}
 			if c.tools == nil && c.want != nil {
-				require.Len(t, heard.Events(middleware.Mended), 1, "it is told once")
+				require.Len(t, heard.Events(middleware.Repaired), 1, "it is told once")
 			} else {
-				require.Empty(t, heard.Events(middleware.Mended))
+				require.Empty(t, heard.Events(middleware.Repaired))
 			}
 		})
 	}

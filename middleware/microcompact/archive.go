@@ -17,7 +17,7 @@ var likely = store.Handles("", store.Content{})[0]
 // likelyKeep returns what to plan with as long as it is open whether anything
 // will go.
 func likelyKeep(v *middleware.View) keep {
-	if !v.Archives() {
+	if v.Env().Archive == nil {
 		return v.Archive
 	}
 	return func(...message.Part) (store.Handle, []*store.Named) { return likely, nil }
@@ -41,7 +41,7 @@ func (s *survey) take(h store.Handle, contents []*store.Named) store.Handle {
 // handleOfResult returns the handle of a result as the tool gave it. What a model
 // has recalled is in the archive already, under the handle in the call.
 func (s *survey) handleOfResult(given []message.Part, callID string) store.Handle {
-	if !s.view.Archives() {
+	if s.view.Env().Archive == nil {
 		return store.Handle{}
 	}
 	if h := s.round.asked(s.view, callID); !h.IsZero() {

@@ -52,7 +52,7 @@ func large(v *middleware.View, limit int, r *round, protect []string) []int {
 		switch v.At(i).Role {
 		case message.RoleTool:
 			if v.Protected(i)&(middleware.Fresh|middleware.Whole) == middleware.Fresh &&
-				v.Charged(v.TokensOf(i)) > limit && v.Span(i).Edit == nil {
+				v.Size().Charged(v.TokensOf(i)) > limit && v.Span(i).Edit == nil {
 				found = append(found, i)
 			}
 		case message.RoleAssistant:
@@ -90,11 +90,11 @@ func shortenPieces(v *middleware.View, e *middleware.Edit, callID string, limit 
 	sum := 0
 	for _, p := range e.Parts {
 		if r, ok := p.(message.ToolResult); ok && r.CallID == callID {
-			sizes = append(sizes, v.Counter().Count(r.Text))
+			sizes = append(sizes, v.Meter().Counter.Count(r.Text))
 			sum += sizes[len(sizes)-1]
 		}
 	}
-	charged := v.Charged(sum)
+	charged := v.Size().Charged(sum)
 	if charged <= limit {
 		return false
 	}
@@ -109,7 +109,7 @@ func shortenPieces(v *middleware.View, e *middleware.Edit, callID string, limit 
 			continue
 		}
 		h, contents := v.Archive(message.Text{Text: r.Text})
-		if text := ends(v.Counter(), r.Text, most, h); text != r.Text {
+		if text := ends(v.Meter().Counter, r.Text, most, h); text != r.Text {
 			shorter = true
 			r.Text = text
 			e.Parts[k] = r

@@ -46,7 +46,7 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 	if v.Len() <= untouched {
 		return nil, nil
 	}
-	s := o.survey(v, o.Batch == Batch{} && !v.Archives()) // else it is open whether anything will go
+	s := o.survey(v, o.Batch == Batch{} && v.Env().Archive == nil) // else it is open whether anything will go
 	ripe := o.isRipe(&s)
 	if ripe && !s.making {
 		s = o.survey(v, true)
@@ -67,7 +67,7 @@ func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, 
 
 // isRipe reports whether there is something to do, and a batch of it.
 func (o *editor) isRipe(s *survey) bool {
-	return s.done.Items() > 0 && o.Batch.enough(s.done.Results, s.view.Charged(s.freed))
+	return s.done.Items() > 0 && o.Batch.enough(s.done.Results, s.view.Size().Charged(s.freed))
 }
 
 // enough reports whether a batch has come together.

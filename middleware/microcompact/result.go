@@ -72,7 +72,7 @@ func (o *editor) alone(s *survey, i int, r message.ToolResult, given given) {
 		return
 	}
 	short := s.placeholder(n, s.handleOfResult(given.parts, r.CallID))
-	beside := s.view.Count(message.Message{Name: s.view.At(i).Name}) + s.view.Counter().Count(r.CallID)
+	beside := s.view.Meter().Message(message.Message{Name: s.view.At(i).Name}) + s.view.Meter().Counter.Count(r.CallID)
 	freed := s.view.TokensOf(i) - beside - short.tokens
 	if freed <= 0 {
 		s.kept = nil

@@ -39,7 +39,7 @@ type short struct {
 func (s *survey) placeholder(chars int, h store.Handle) short {
 	if s.last.chars != chars || s.last.handle != h {
 		text := gone{chars: chars, handle: h}.placeholder()
-		s.last = short{chars: chars, handle: h, text: text, tokens: s.view.Counter().Count(text)}
+		s.last = short{chars: chars, handle: h, text: text, tokens: s.view.Meter().Counter.Count(text)}
 	}
 	return s.last
 }
@@ -141,7 +141,7 @@ func (o *editor) said(s *survey, i int, m message.Message) {
 
 // shortSaid returns a part of a message with calls as it shall be.
 func (o *editor) shortSaid(s *survey, p message.Part) message.Part {
-	by := s.view.Counter()
+	by := s.view.Meter().Counter
 	switch p := p.(type) {
 	case message.ToolCall:
 		if o.Limit.Arguments <= 0 || slices.Contains(o.Protect, p.Name) {

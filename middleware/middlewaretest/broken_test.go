@@ -519,7 +519,7 @@ func edits(shorten func(v *middleware.View, i int, r message.ToolResult) string)
 	return func() middleware.Middleware {
 		return middleware.Editing("shorten", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 			var plan middleware.Plan
-			for i, m := range v.All() {
+			for i, m := range v.Messages() {
 				if m.Role != message.RoleTool || v.Protected(i) != 0 || len(m.Parts) != 1 {
 					continue
 				}
@@ -559,7 +559,7 @@ func viewBreakers() map[string]breaker {
 			rules: []string{"growing", "reopened", "settles", "odd-histories", "drafts"}, seen: "parallel calls, roomy window, call 5: message 9",
 			mw: func() middleware.Middleware {
 				once := middleware.Editing("once", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-					for i, m := range v.All() {
+					for i, m := range v.Messages() {
 						if _, ok := m.Parts[0].(message.Text); ok && m.HasCalls() && v.Protected(i) == 0 {
 							return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, m.Parts[1:]...)}}, nil
 						}

@@ -27,7 +27,7 @@ func watcher() middleware.Middleware {
 // a line that says how many they were.
 func folder(name string) middleware.Middleware {
 	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		units := v.Units()
+		units := message.Units(v.Messages())
 		var plan middleware.Plan
 		for first := 0; first < len(units)-6; first++ {
 			last := first
@@ -76,7 +76,7 @@ func TestConformanceOfGoodMiddlewares(t *testing.T) {
 		},
 		"a stack of folds": func() middleware.Middleware { return middleware.Chain(folder("a"), editing(), folder("b")) },
 		"a shared memory": func() middleware.Middleware {
-			return middleware.With(middleware.Env{Journal: middleware.NewMemory(0), Adopts: true}, editing(), folder("fold"))
+			return middleware.With(middleware.Env{Journal: middleware.NewMemory(0), HistoryIsView: true}, editing(), folder("fold"))
 		},
 	}
 	for name, newMiddleware := range cases {
@@ -92,7 +92,7 @@ func TestConformanceOfGoodMiddlewares(t *testing.T) {
 func TestConformanceOfMenders(t *testing.T) {
 	t.Parallel()
 	mender := func() middleware.Middleware {
-		return middleware.Mending("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+		return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
 			mended := message.Portable.Mend(v.Messages())
 			return &mended, nil
 		})
@@ -101,7 +101,7 @@ func TestConformanceOfMenders(t *testing.T) {
 	require.ErrorContains(t, Conformance(mender), "middlewaretest: reported")
 
 	silent := func() middleware.Middleware {
-		return middleware.Mending("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+		return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
 			mended := message.Portable.Mend(v.Messages())
 			mended.Fixes = nil
 			return &mended, nil

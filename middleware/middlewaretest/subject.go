@@ -151,7 +151,7 @@ func (o *outcome) edited() bool {
 
 // repaired reports whether a repair was reported.
 func (o *outcome) repaired() bool {
-	return slices.ContainsFunc(o.events, func(e middleware.Event) bool { return e.Kind == middleware.Mended })
+	return slices.ContainsFunc(o.events, func(e middleware.Event) bool { return e.Kind == middleware.Repaired })
 }
 
 // view returns the messages that the model was sent.

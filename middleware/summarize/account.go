@@ -31,7 +31,7 @@ type account struct {
 func newAccount(v *middleware.View) *account {
 	body := bodyOf(v)
 	n := len(body)
-	return &account{scope: v.Scope(), halves: [2]stretch{body.stretch(0, n-n/2), body.stretch(n/2, n)}}
+	return &account{scope: v.Env().Scope, halves: [2]stretch{body.stretch(0, n-n/2), body.stretch(n/2, n)}}
 }
 
 // isOf reports whether the account is that of a history. Known are the IDs of its
@@ -112,12 +112,12 @@ func (s *accounts) take(a *account) []middleware.Event {
 // scope whose own has not come for long.
 func (s *accounts) due(v *middleware.View) (own, strays []*account) {
 	s.mu.Lock()
-	open, scope := slices.Clone(s.open), v.Scope()
+	open, scope := slices.Clone(s.open), v.Env().Scope
 	s.mu.Unlock()
 	if len(open) == 0 {
 		return nil, nil
 	}
-	body, known, now := bodyOf(v), map[[2]int]message.ID{}, v.Now()
+	body, known, now := bodyOf(v), map[[2]int]message.ID{}, v.Env().Clock()
 	var others []*account
 	for _, a := range open {
 		switch {
@@ -150,7 +150,7 @@ func (e *editor) account(ctx context.Context, v *middleware.View) (*middleware.P
 	own, strays := e.memory.accounts.due(v)
 	for _, a := range own {
 		for _, event := range e.memory.accounts.take(a) {
-			v.Tell(ctx, event)
+			v.Report(ctx, event)
 		}
 	}
 	for _, a := range strays {
@@ -158,7 +158,7 @@ func (e *editor) account(ctx context.Context, v *middleware.View) (*middleware.P
 			if event.Kind == middleware.Attempted { // the rest may hold words of the other conversation
 				event.Stray = true
 				event.Why += ", in advance, for another conversation that has not come again"
-				v.Tell(ctx, event)
+				v.Report(ctx, event)
 			}
 		}
 	}

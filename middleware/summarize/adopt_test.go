@@ -18,7 +18,7 @@ import (
 // that counts all messages there ever were, and the facts of all of them.
 func TestAdopted(t *testing.T) {
 	t.Parallel()
-	mw := middleware.With(middleware.Env{Adopts: true}, summarize.New(summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
+	mw := middleware.With(middleware.Env{HistoryIsView: true}, summarize.New(summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 		return fmt.Sprintf("%d messages and %d summaries were read.", len(f.Messages), len(f.Earlier)), nil
 	}), summarize.Options{}))
 	h := work(400)
@@ -45,7 +45,7 @@ func TestAdopted(t *testing.T) {
 // What rules write is brought up to date as well.
 func TestAdoptedByRules(t *testing.T) {
 	t.Parallel()
-	mw := middleware.With(middleware.Env{Adopts: true}, summarize.New(summarize.ByRules(), summarize.Options{}))
+	mw := middleware.With(middleware.Env{HistoryIsView: true}, summarize.New(summarize.ByRules(), summarize.Options{}))
 	h := slices.Insert(work(120), 4, message.Assistant(message.Text{Text: "The root cause is a stale lock."}))
 	view, _ := fold(t, mw, h[:81])
 	first := summaryIn(t, view, h).Text()

@@ -48,13 +48,13 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 	if err != nil || s.Urgency != Soft {
 		return nil, nil //nolint:nilerr // the fold itself says what is wrong with its options
 	}
-	before, _ := v.Noted(adviceOf{e}).(*advice)
+	before, _ := v.Load(adviceOf{e}).(*advice)
 	now := &advice{length: len(v.History()), folded: folded(v)}
 	if before != nil && before.folded == now.folded && before.length <= now.length {
 		return nil, nil // it has been said
 	}
 	now.task = e.prepare(v)
-	v.Note(adviceOf{e}, now)
+	v.Store(adviceOf{e}, now)
 	why := s.Why
 	if s.Threshold > 0 {
 		why = fmt.Sprintf("%d tokens, a fold is advised from %d on", s.Tokens, s.Threshold)
@@ -62,7 +62,7 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 	if now.task != nil {
 		why += "; its summary is prepared in the background"
 	}
-	v.Tell(ctx, middleware.Event{Kind: middleware.Advised, By: Name, Why: why})
+	v.Report(ctx, middleware.Event{Kind: middleware.Advised, By: Name, Why: why})
 	return nil, nil
 }
 
@@ -116,7 +116,7 @@ type head struct {
 // it still holds, or nil. What stayed then, as the newest question, may be folded
 // with them now.
 func (e *editor) inAdvance(src *source, all []piece) *head {
-	a, _ := src.view.Noted(adviceOf{e}).(*advice)
+	a, _ := src.view.Load(adviceOf{e}).(*advice)
 	if a == nil || a.task == nil {
 		return nil
 	}

@@ -354,7 +354,7 @@ func TestGivesUp(t *testing.T) {
 		for n := 12; n+1 < 42; n += 2 {
 			_, events := apply(t, mw, h[:n])
 			for _, e := range events {
-				if e.Kind == middleware.Resting {
+				if e.Kind == middleware.Paused {
 					rests++
 				}
 			}
@@ -536,7 +536,7 @@ func TestUsageOfSummariesAnchorsNothing(t *testing.T) {
 		absurd := says(good)
 		absurd.Usage = message.Usage{Input: charged, Output: 5000}
 		look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-			tokensSeen = append(tokensSeen, v.Tokens())
+			tokensSeen = append(tokensSeen, v.Size().Tokens)
 			return nil, nil
 		}, middleware.Options{})
 		answer := says("An answer.")

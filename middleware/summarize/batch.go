@@ -54,7 +54,7 @@ func (b *batch) run(ctx context.Context) {
 	wg.Wait()
 	for _, j := range b.jobs {
 		for _, e := range j.held {
-			j.fold.View.Tell(ctx, e)
+			j.fold.View.Report(ctx, e)
 		}
 	}
 	b.blame()

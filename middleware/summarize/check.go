@@ -55,7 +55,7 @@ func Check(ctx context.Context, req *middleware.Request, opts Options, before ..
 // status says how near a fold of a view is.
 func (e *editor) status(v *middleware.View) (Status, error) {
 	h, _ := e.Trigger.(hard)
-	s := Status{Tokens: v.Tokens(), Threshold: h.threshold(v)}
+	s := Status{Tokens: v.Size().Tokens, Threshold: h.threshold(v)}
 	none := func() *middleware.Plan { return nil }
 	met, why, err := h.Met(v, none)
 	if s.Why = why; err != nil {

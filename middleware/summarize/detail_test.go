@@ -58,7 +58,7 @@ func TestSuffixIsNotPossible(t *testing.T) {
 	h := history(8)
 	d, err := middleware.Draft(t.Context(), middleware.Chain(), forced(h))
 	require.NoError(t, err)
-	wide, narrow := &middleware.Budget{Window: 100_000}, &middleware.Budget{Window: d.After.Tokens() + 1200}
+	wide, narrow := &middleware.Budget{Window: 100_000}, &middleware.Budget{Window: d.After.Size().Tokens + 1200}
 	for name, c := range map[string]struct {
 		strategy summarize.Strategy
 		budget   *middleware.Budget

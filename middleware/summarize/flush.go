@@ -56,7 +56,7 @@ func (j *job) flush(ctx context.Context) {
 	v := j.fold.View
 	d := &debt{key: j.key}
 	for _, k := range j.fresh {
-		d.places = append(d.places, place{scope: v.Scope(), id: j.ids[k]})
+		d.places = append(d.places, place{scope: v.Env().Scope, id: j.ids[k]})
 		d.messages = append(d.messages, v.History()[k])
 	}
 	if v.Dry() {
@@ -83,10 +83,10 @@ func (e *editor) pay(ctx context.Context, v *middleware.View, d *debt) {
 	n, err := e.flushed(ctx, folded)
 	if err != nil {
 		e.claims.release(claimed)
-		v.Tell(ctx, middleware.Event{Kind: middleware.FlushFailed, By: Name, Err: err, Why: err.Error()})
+		v.Report(ctx, middleware.Event{Kind: middleware.FlushFailed, By: Name, Err: err, Why: err.Error()})
 		return
 	}
-	v.Tell(ctx, middleware.Event{
+	v.Report(ctx, middleware.Event{
 		Kind: middleware.Flushed, By: Name, Items: n,
 		Why: fmt.Sprintf("%s of %s", count(n, "memory"), count(len(folded), "message")),
 	})
@@ -103,7 +103,7 @@ func (e *editor) settle(ctx context.Context, v *middleware.View) (*middleware.Pl
 		if r == nil {
 			continue
 		}
-		if d := e.claims.due(v.Scope(), r.ID); d != nil {
+		if d := e.claims.due(v.Env().Scope, r.ID); d != nil {
 			e.pay(ctx, v, d)
 		}
 	}

@@ -124,7 +124,7 @@ func (j *job) limit() {
 		earlier += f.Count(w)
 	}
 	for _, m := range f.Messages {
-		fresh += f.View.Count(m)
+		fresh += f.View.Meter().Message(m)
 	}
 	facts := min(j.LedgerTokens, j.before/quarter)
 	if j.ledger = facts; facts < j.LedgerTokens {
@@ -133,7 +133,7 @@ func (j *job) limit() {
 	}
 	words := min(fresh/half, j.before-j.before/quarter-facts)
 	f.Tokens = min(j.SummaryTokens, max(earlier, words))
-	j.estimate = f.View.Count(j.compose(f, wording{header: j.header(f.Language)}, "")) + f.Tokens + facts
+	j.estimate = f.View.Meter().Message(j.compose(f, wording{header: j.header(f.Language)}, "")) + f.Tokens + facts
 }
 
 // worth reports whether the fold frees enough to be made at all.
@@ -173,7 +173,7 @@ func (j *job) fits(p *product) bool { return j.size(p) < j.before }
 func (j *job) size(p *product) int {
 	n := 0
 	for _, m := range p.messages {
-		n += j.fold.View.Count(m)
+		n += j.fold.View.Meter().Message(m)
 	}
 	return n
 }
@@ -204,7 +204,7 @@ func (j *job) say(ctx context.Context, e middleware.Event) {
 		j.held = append(j.held, e)
 		return
 	}
-	j.fold.View.Tell(ctx, e)
+	j.fold.View.Report(ctx, e)
 }
 
 // product is a summary that has been made. It does not change.
@@ -316,7 +316,7 @@ func (j *job) note() (*product, error) {
 // shorter composes a message, if that is shorter than what it stands for.
 func (j *job) shorter(t wording, ledger string) (*product, error) {
 	m := j.compose(j.fold, t, ledger)
-	if n := j.fold.View.Count(m); n >= j.before {
+	if n := j.fold.View.Meter().Message(m); n >= j.before {
 		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it stands for", n, j.before)
 	}
 	return &product{messages: []message.Message{m}, words: t.words}, nil

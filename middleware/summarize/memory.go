@@ -36,7 +36,7 @@ func keyOf(v *middleware.View, ids []message.ID, covers []int) key {
 		}
 		fmt.Fprintf(&b, "%d-%d ", covers[first]-lead, covers[i]-lead)
 	}
-	return key{scope: v.Scope(), last: ids[covers[len(covers)-1]], covers: b.String()}
+	return key{scope: v.Env().Scope, last: ids[covers[len(covers)-1]], covers: b.String()}
 }
 
 // memory remembers the summaries that were made last, and lets equal ones be made

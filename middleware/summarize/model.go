@@ -88,7 +88,7 @@ func (j *job) author(a *author) modelwriter.Author {
 		Model: a.model, Name: a.Model,
 		Task: a.Task, Sections: a.Sections, Retries: a.Retries, Params: a.Params, PassOptions: a.PassParams,
 	}
-	out.Known, _ = j.fold.View.Lookup(a.Model)
+	out.Known, _ = j.fold.View.Env().Models.Lookup(a.Model)
 	switch {
 	case j.Strategy.kind == structured:
 		out.Sections = nil
@@ -129,7 +129,7 @@ func cold(v *middleware.View, m models.Model) bool {
 	}
 	for _, m := range slices.Backward(v.History()) {
 		if m.Role == message.RoleAssistant {
-			return !m.Time.IsZero() && v.Now().Sub(m.Time) > ttl
+			return !m.Time.IsZero() && v.Env().Clock().Sub(m.Time) > ttl
 		}
 	}
 	return true // nobody has answered yet

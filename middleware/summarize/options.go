@@ -190,7 +190,7 @@ type hard struct {
 // Met implements [middleware.Trigger].
 func (h hard) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
 	room, known, err := h.room(v)
-	switch n := v.Tokens(); {
+	switch n := v.Size().Tokens; {
 	case err != nil:
 		return false, "", err
 	case known && n >= room:

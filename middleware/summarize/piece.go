@@ -63,7 +63,7 @@ func (e *editor) pieces(v *middleware.View) []piece {
 
 // joined returns the units of a view, with what one fold has put as one of them.
 func joined(v *middleware.View) []message.Unit {
-	units := v.Units()
+	units := message.Units(v.Messages())
 	out := units[:0]
 	for _, u := range units {
 		if n := len(out); n > 0 && ofOneFold(v, out[n-1].Last, u.First) {
@@ -105,7 +105,7 @@ func (e *editor) cut(v *middleware.View, units []message.Unit) int {
 		for i := u.First; i <= u.Last; i++ {
 			tokens += v.TokensOf(i)
 		}
-		tokens = v.Charged(tokens)
+		tokens = v.Size().Charged(tokens)
 		keep := u.Last >= cut || tokens <= room
 		room -= tokens
 		if rounds > 0 || turns > 0 {

@@ -30,7 +30,7 @@ func (j *job) headed(heading string, write func(rulewriter.Options) string) word
 		t.header = f.Language.byRules(heading)
 	}
 	if f.Tokens > 0 { // 0 would stand for the default
-		t.words = write(rulewriter.Options{Bare: true, Tokens: f.Tokens, Counter: f.View.Counter(), Language: f.Language.prose()})
+		t.words = write(rulewriter.Options{Bare: true, Tokens: f.Tokens, Counter: f.View.Meter().Counter, Language: f.Language.prose()})
 	}
 	return t
 }
@@ -49,6 +49,6 @@ func (j *job) facts() string {
 		l.Add(f.Originals[i : i+1])
 	}
 	return l.Text(facts.Options{
-		Tokens: j.ledger, Counter: f.View.Counter(), Language: f.Language.prose(),
+		Tokens: j.ledger, Counter: f.View.Meter().Counter, Language: f.Language.prose(),
 	})
 }

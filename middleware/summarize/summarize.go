@@ -24,13 +24,13 @@ func New(w Writer, opts Options) middleware.Middleware {
 	e := &editor{Options: opts.complete(), writer: w, memory: newMemory(), claims: newClaims()}
 	var layers []middleware.Middleware
 	if e.Flush != nil {
-		layers = append(layers, middleware.Editing(Name, e.settle, middleware.Options{RestAfter: -1}))
+		layers = append(layers, middleware.Editing(Name, e.settle, middleware.Options{PauseAfter: -1}))
 	}
 	if e.Background != nil {
-		layers = append(layers, middleware.Editing(Name, e.account, middleware.Options{RestAfter: -1}))
+		layers = append(layers, middleware.Editing(Name, e.account, middleware.Options{PauseAfter: -1}))
 	}
 	if e.Soft != nil {
-		layers = append(layers, middleware.Editing(Name, e.advise, middleware.Options{Trigger: e.Soft, RestAfter: -1, Strict: e.Strict}))
+		layers = append(layers, middleware.Editing(Name, e.advise, middleware.Options{Trigger: e.Soft, PauseAfter: -1, Strict: e.Strict}))
 	}
 	return middleware.Chain(append(layers, middleware.Editing(Name, e.plan, middleware.Options{
 		Trigger:  e.Trigger,

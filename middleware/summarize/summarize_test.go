@@ -272,7 +272,7 @@ func TestKeeps(t *testing.T) {
 	}
 	sent, _, err := middleware.Apply(t.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Model: "claude-sonnet-4-5"})
 	require.NoError(t, err)
-	last := sent.View().Charged(sent.View().TokensOf(20))
+	last := sent.View().Size().Charged(sent.View().TokensOf(20))
 	for less, kept := range []bool{true, false} {
 		view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{KeepTokens: last - less}), h)
 		require.Equal(t, kept, contains(view, h[20]), "%d tokens in %d", last, last-less)
@@ -380,7 +380,7 @@ func TestMadeForLongerMessages(t *testing.T) {
 	require.Equal(t, 1, asked)
 	cleared := middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		p := &middleware.Plan{}
-		for i, m := range v.All() {
+		for i, m := range v.Messages() {
 			if m.Role == message.RoleTool {
 				r, _ := m.Parts[0].(message.ToolResult)
 				r.Text = "a line of the log is all that is left"

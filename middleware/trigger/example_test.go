@@ -138,7 +138,7 @@ func ExampleFunc() {
 func ExampleFunc_complexity() {
 	byComplexity := trigger.Func(func(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
 		used := map[string]bool{}
-		for _, m := range v.All() {
+		for _, m := range v.Messages() {
 			for call := range m.Calls() {
 				used[call.Name] = true
 			}

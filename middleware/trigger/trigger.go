@@ -24,8 +24,10 @@ import (
 
 // Tokens is met when so many tokens would be sent.
 func Tokens(n int) middleware.Trigger {
-	return threshold{unit: unitTokens, limit: n, value: (*middleware.View).Tokens}
+	return threshold{unit: unitTokens, limit: n, value: size}
 }
+
+func size(v *middleware.View) int { return v.Size().Tokens }
 
 // Messages is met when the view has so many messages.
 func Messages(n int) middleware.Trigger {
@@ -40,7 +42,7 @@ func Rounds(n int) middleware.Trigger {
 
 func rounds(v *middleware.View) int {
 	n := 0
-	for _, m := range v.All() {
+	for _, m := range v.Messages() {
 		if m.Role == message.RoleAssistant && m.HasCalls() {
 			n++
 		}
@@ -58,7 +60,7 @@ func ToolUses(n int) middleware.Trigger {
 
 func toolUses(v *middleware.View) int {
 	n := 0
-	for _, m := range v.All() {
+	for _, m := range v.Messages() {
 		if m.Role == message.RoleAssistant {
 			for range m.Calls() {
 				n++
@@ -104,7 +106,7 @@ func (f fraction) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, 
 			"set Request.Budget, or use trigger.Tokens", f.share, v.Request().Model)
 	}
 	limit := f.of(b.Room())
-	return v.Tokens() >= limit, fmt.Sprintf("%d of %d tokens, %g of the room of %d", v.Tokens(), limit, f.share, b.Room()), nil
+	return v.Size().Tokens >= limit, fmt.Sprintf("%d of %d tokens, %g of the room of %d", v.Size().Tokens, limit, f.share, b.Room()), nil
 }
 
 // of returns the tokens that are at least this share of a room.

@@ -22,7 +22,7 @@ func requireReachable(t *testing.T, s store.Store, history []message.Message, se
 	v := sent.View()
 	stays := make([]bool, len(history))
 	var all strings.Builder
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		span := v.Span(i)
 		if span.Edit == nil {
 			stays[span.First] = true
@@ -84,7 +84,7 @@ func TestNotesOfBeforeTheArchive(t *testing.T) {
 		&middleware.Request{Messages: h})
 	require.NoError(t, err)
 	v := sent.View()
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		if v.Span(i).Edit == nil {
 			continue
 		}

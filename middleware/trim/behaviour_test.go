@@ -106,7 +106,7 @@ func TestTheBeginningStays(t *testing.T) {
 		for n := 2; n <= len(h); n += 2 {
 			sent, events := apply(t, mw, &middleware.Request{Messages: h[:n], Budget: &middleware.Budget{Window: 4000, Reserve: 500}})
 			calls++
-			require.Less(t, sent.View().Tokens(), 3150, "a view reaches the trigger and is not trimmed")
+			require.Less(t, sent.View().Size().Tokens, 3150, "a view reaches the trigger and is not trimmed")
 			if !slices.Contains(kinds(events), middleware.Edited) {
 				require.Equal(t, before, sent.Messages[:len(before)], "%s, message %d: the view changes without an edit", s, n)
 			}
@@ -232,7 +232,7 @@ func TestTarget(t *testing.T) {
 			}
 			r := events[len(events)-1].Detail.(trim.Report)
 			require.Equal(t, tt.want, r.Target)
-			require.InDelta(t, tt.want-27, sent.View().Tokens(), 27, "no more than one message of 54 tokens below it")
+			require.InDelta(t, tt.want-27, sent.View().Size().Tokens, 27, "no more than one message of 54 tokens below it")
 		})
 	}
 }
@@ -244,7 +244,7 @@ func TestOldConversation(t *testing.T) {
 	sent, events := apply(t, middleware.With(chars4, trim.New(trim.Options{})), &middleware.Request{Messages: h})
 	require.Equal(t, []middleware.EventKind{middleware.Edited}, kinds(events), "there are no levels")
 	require.Equal(t, 88_889, events[0].Detail.(trim.Report).Target, "0.8 of the room that makes the threshold 100,000 tokens")
-	require.LessOrEqual(t, sent.View().Tokens(), 88_889)
+	require.LessOrEqual(t, sent.View().Size().Tokens, 88_889)
 }
 
 // summarizing folds messages 2 to 9 into one.
@@ -293,7 +293,7 @@ func TestNotesJoin(t *testing.T) {
 			}
 		}
 		require.Equal(t, min(1, removals), notes, "%d messages", n)
-		require.Less(t, sent.View().Tokens(), 600)
+		require.Less(t, sent.View().Size().Tokens, 600)
 		require.NoError(t, message.Check(sent.Messages))
 	}
 	require.Greater(t, removals, 5)
@@ -337,7 +337,7 @@ func TestPinnedLater(t *testing.T) {
 	h[3].Hints.Pinned = true
 	sent, _ := apply(t, mw, &middleware.Request{Messages: h})
 	require.True(t, slices.ContainsFunc(sent.Messages, h[3].Equal), "what is pinned now is there")
-	require.Less(t, sent.View().Tokens(), 4000, "and others are gone in its place")
+	require.Less(t, sent.View().Size().Tokens, 4000, "and others are gone in its place")
 }
 
 // TestIntervalOfADraft shows that a draft knows when the trigger was looked at.

@@ -33,14 +33,14 @@ func (t *trimmer) survey(v *middleware.View, target int) *survey {
 			EfficiencyOnly: t.EfficiencyOnly,
 		},
 		view:  v,
-		units: v.Units(),
+		units: message.Units(v.Messages()),
 	}
 	h := store.Handle{}
-	if s.text = t.Note; v.Archives() {
+	if s.text = t.Note; v.Env().Archive != nil {
 		s.text, h = cmp.Or(t.Note, DefaultNote), likely
 	}
 	if s.text != "" {
-		s.note = v.Count(s.noteUnder(h))
+		s.note = v.Meter().Message(s.noteUnder(h))
 		s.spent = s.note
 	}
 	s.Units = make([]Unit, len(s.units))
@@ -53,8 +53,8 @@ func (t *trimmer) survey(v *middleware.View, target int) *survey {
 		s.Units[n-1].Held = true // it is what the model is asked about
 	}
 	s.holdOrphans()
-	s.Tokens = v.Counted()
-	need := sort.Search(s.Tokens, func(n int) bool { return v.TokensWithout(n) <= target })
+	s.Tokens = v.Size().Counted
+	need := sort.Search(s.Tokens, func(n int) bool { return v.Without(n).Size().Tokens <= target })
 	s.Target = s.Tokens - need - s.spent
 	score := t.Score(v)
 	s.Score = func(i int) float64 { return score(s.units[i]) }
@@ -122,7 +122,7 @@ func (s *survey) longer(edits []middleware.Edit) int {
 	if s.text == "" {
 		return 0
 	}
-	n := s.view.Count(edits[0].Messages[0])
+	n := s.view.Meter().Message(edits[0].Messages[0])
 	longer := n - s.note
 	s.note += longer
 	s.spent += longer

@@ -33,20 +33,20 @@ const farthest = 1 << 30
 // edge returns with how many tokens the trigger begins to be met, if all else is as
 // it is. If the tokens have no say, these are as many as there are.
 func (t *trimmer) edge(v *middleware.View) int {
-	plan := func() *middleware.Plan { return &middleware.Plan{Saved: v.Tokens()} } // one that frees enough
+	plan := func() *middleware.Plan { return &middleware.Plan{Saved: v.Size().Tokens} } // one that frees enough
 	met := func(gone int) bool {
-		met, _, err := t.Trigger.Met(v.Lighter(gone), plan)
+		met, _, err := t.Trigger.Met(v.Without(gone), plan)
 		return met && err == nil
 	}
 	if met(0) {
-		all := v.Counted()
+		all := v.Size().Counted
 		if met(all) {
-			return v.Tokens()
+			return v.Size().Tokens
 		}
-		return v.TokensWithout(sort.Search(all, func(n int) bool { return !met(n) }) - 1)
+		return v.Without(sort.Search(all, func(n int) bool { return !met(n) }) - 1).Size().Tokens
 	}
 	if !met(-farthest) { // forced
-		return v.Tokens()
+		return v.Size().Tokens
 	}
-	return v.TokensWithout(-sort.Search(farthest, func(n int) bool { return met(-n) }))
+	return v.Without(-sort.Search(farthest, func(n int) bool { return met(-n) })).Size().Tokens
 }

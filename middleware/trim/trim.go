@@ -46,7 +46,7 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 		return nil, nil
 	}
 	target := t.target(v)
-	if v.Tokens() <= target {
+	if v.Size().Tokens <= target {
 		return idle(v, "nothing is removed, since the target of %d tokens is reached: there are %d", target), nil
 	}
 	s := t.survey(v, target)
@@ -56,7 +56,7 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 	}
 	r := Report{
 		Strategy: decision.Strategy, Confidence: decision.Confidence, Level: t.level(v),
-		Target: target, Reached: v.TokensWithout(s.freed(out)) <= target,
+		Target: target, Reached: v.Without(s.freed(out)).Size().Tokens <= target,
 		Messages: out.Gone, Units: len(out.Removed), Kept: out.Kept,
 	}
 	return &middleware.Plan{Why: t.why(r), Items: r.Messages, Detail: r, Edits: edits}, nil
@@ -67,7 +67,7 @@ func idle(v *middleware.View, why string, target int) *middleware.Plan {
 	if !v.Once(Name + ": " + why) {
 		return nil
 	}
-	return &middleware.Plan{Why: fmt.Sprintf(why, target, v.Tokens())}
+	return &middleware.Plan{Why: fmt.Sprintf(why, target, v.Size().Tokens)}
 }
 
 // remove returns what the strategy chooses, and the edits that remove it. How long

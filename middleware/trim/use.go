@@ -22,7 +22,7 @@ func usesIn(v *middleware.View) *uses {
 	s := &uses{slots: make([]use, 1024)}
 	at := 0
 	note := func(word string) { s.note(word, at) }
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		at = i
 		if m.Role != message.RoleAssistant && m.Role != message.RoleUser {
 			continue

@@ -18,7 +18,7 @@ func raised(t *testing.T, h ...message.Message) []int {
 	found := []int{}
 	_, _, err := middleware.Apply(t.Context(), middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		score := trim.ByUse(v)
-		for _, u := range v.Units() {
+		for _, u := range message.Units(v.Messages()) {
 			if score(u) > 0 {
 				found = append(found, u.First)
 			}

@@ -15,7 +15,7 @@ type state struct {
 }
 
 func (t *trimmer) state(v *middleware.View) state {
-	s, _ := v.Noted(t).(state)
+	s, _ := v.Load(t).(state)
 	return s
 }
 
@@ -26,19 +26,19 @@ func (t *trimmer) watch(ctx context.Context, v *middleware.View) (*middleware.Pl
 	before := s
 	if s.level = t.level(v); s.level != before.level {
 		b, _ := v.Budget()
-		c := Change{From: before.level, To: s.level, Tokens: v.Tokens(), Room: max(0, b.Room())}
-		v.Tell(ctx, middleware.Event{
+		c := Change{From: before.level, To: s.level, Tokens: v.Size().Tokens, Room: max(0, b.Room())}
+		v.Report(ctx, middleware.Event{
 			Kind: middleware.LevelChanged, By: Name, Why: c.String(), Before: c.Tokens, After: c.Tokens, Detail: c,
 		})
 	}
 	if t.Interval > 0 {
-		now := v.Now()
+		now := v.Env().Clock()
 		if s.due = s.level >= Hard || s.looked.IsZero() || now.Sub(s.looked) >= t.Interval; s.due {
 			s.looked = now
 		}
 	}
 	if s != before {
-		v.Note(t, s)
+		v.Store(t, s)
 	}
 	return nil, nil
 }
@@ -49,7 +49,7 @@ func (t *trimmer) level(v *middleware.View) Level {
 	if !known {
 		return None
 	}
-	return LevelOf(v.Tokens(), b.Room(), t.Warning, t.Threshold)
+	return LevelOf(v.Size().Tokens, b.Room(), t.Warning, t.Threshold)
 }
 
 // spaced is the trigger of a trimmer that looks at it now and then.

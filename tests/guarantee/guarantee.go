@@ -134,7 +134,7 @@ func (l *ledger) size() {
 	c := l.call
 	n, by := c.Meter.Request(c.Sent, c.Tools), "the meter"
 	if c.View != nil {
-		n, by = c.View.Tokens(), "the view"
+		n, by = c.View.Size().Tokens, "the view"
 	}
 	if c.Room > 0 && n > c.Room {
 		l.notef(Fitting, "%d tokens by %s, and there is room for %d", n, by, c.Room)

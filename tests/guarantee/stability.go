@@ -98,7 +98,7 @@ func isAhead(c *Call, n int) bool {
 	return false
 }
 
-func isMend(r *middleware.Record) bool { return r != nil && r.Kind == middleware.Mend }
+func isMend(r *middleware.Record) bool { return r != nil && r.Kind == middleware.Repair }
 
 // repairedAnew returns the first position of the history where a repair of the
 // grown one differs from that of the one before, as by a result that came late.

@@ -30,7 +30,7 @@ func TestClearedIdeographsAreNotCharged(t *testing.T) {
 	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}},
 		contextedit.New(contextedit.Options{Trigger: trigger.Messages(3), Keep: -1}),
 	)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		predicted, charged = req.View().Tokens(), 0
+		predicted, charged = req.View().Size().Tokens, 0
 		for _, m := range req.Messages {
 			charged += charge(m)
 		}
@@ -60,7 +60,7 @@ func TestUsageOfScriptsThatTokenizersCutSmall(t *testing.T) {
 		predicted, charged := 0, 0
 		model := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1 << 40)})(
 			func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-				predicted, charged = req.View().Tokens(), truth.Request(req.Messages, nil)
+				predicted, charged = req.View().Size().Tokens, truth.Request(req.Messages, nil)
 				return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: message.Usage{Input: charged}}, nil
 			})
 		h := []message.Message{message.User(words)}
@@ -96,6 +96,6 @@ func TestIdeographsOfUnknownModel(t *testing.T) {
 		h = append(h, message.Assistant(message.Text{Text: "ok"}), message.User(strings.Repeat("今天天气很好", 2_000)))
 		_, err = m(t.Context(), &middleware.Request{Model: model, Messages: h}, nil)
 		require.NoError(t, err)
-		require.InDelta(t, want, float64(v.Tokens()-before)/float64(counted-before), 0.02, "model %q", model)
+		require.InDelta(t, want, float64(v.Size().Tokens-before)/float64(counted-before), 0.02, "model %q", model)
 	}
 }

@@ -23,7 +23,7 @@ import (
 func clearing(n int) middleware.Middleware {
 	return middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		p := &middleware.Plan{}
-		for i, m := range v.All() {
+		for i, m := range v.Messages() {
 			if m.Role != message.RoleTool || v.Protected(i) != 0 || v.Span(i).Edit != nil || len(p.Edits) == n {
 				continue
 			}

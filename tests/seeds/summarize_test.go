@@ -175,7 +175,7 @@ func TestD2(t *testing.T) {
 	require.Equal(t, 8, d.After.Len(), "retained count")
 	require.Equal(t, view[2:], d.After.Messages()[2:], "messages")
 	require.Len(t, d.Edits, 1, "the summary")
-	require.Less(t, d.After.Tokens(), d.Before.Tokens(), "tokens before and after")
+	require.Less(t, d.After.Size().Tokens, d.Before.Size().Tokens, "tokens before and after")
 
 	// Fewer than keep: unchanged.
 	h = dialogue(3)

@@ -427,7 +427,7 @@ func TestA9(t *testing.T) {
 			h = append(h, talk(dialog((tokens-shown)/10), 10)...)
 			sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: budget})
 			require.NoError(t, err)
-			shown = sent.View().Tokens()
+			shown = sent.View().Size().Tokens
 			edited := slices.Contains(kindsOf(events), middleware.Edited)
 			require.Equal(t, edited, shown < tokens)
 			return edited

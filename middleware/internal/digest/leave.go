@@ -27,7 +27,7 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 	for i, r := range results {
 		cleared[i] = clearedBy(v, r)
 	}
-	lines := Lines(cleared, keptBy(v, now), Options{Tokens: most, Counter: v.Counter()})
+	lines := Lines(cleared, keptBy(v, now), Options{Tokens: most, Counter: v.Meter().Counter})
 	added := make([]int, len(results))
 	for i, r := range results {
 		if lines[i] != "" {
@@ -41,7 +41,7 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 // something in place of it before, that is what the model has seen, and what the
 // tool gave is what is true: a fact has to be in both.
 func clearedBy(v *middleware.View, r Result) Cleared {
-	c := Cleared{Text: textOf(v.At(r.At), r.CallID), Tokens: r.Frees - Most(v.Counter(), 0)}
+	c := Cleared{Text: textOf(v.At(r.At), r.CallID), Tokens: r.Frees - Most(v.Meter().Counter, 0)}
 	if c.Tokens == 0 {
 		c.Tokens = -1
 	}
@@ -73,7 +73,7 @@ func textOf(m message.Message, callID string) string {
 // parts. Thinking is none: most providers do not show it to the model again.
 func keptBy(v *middleware.View, now map[int][]message.Part) []Kept {
 	kept := make([]Kept, 0, v.Len())
-	for i, m := range v.All() {
+	for i, m := range v.Messages() {
 		parts := m.Parts
 		if other, ok := now[i]; ok {
 			parts = other
@@ -102,7 +102,7 @@ func put(v *middleware.View, parts []message.Part, r Result, line string) (added
 			continue
 		}
 		text := Placeholder(piece.Text, line)
-		if added = v.Counter().Count(text) - v.Counter().Count(piece.Text); added >= r.Frees {
+		if added = v.Meter().Counter.Count(text) - v.Meter().Counter.Count(piece.Text); added >= r.Frees {
 			return 0
 		}
 		piece.Text = text
