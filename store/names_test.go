@@ -184,6 +184,8 @@ func TestAsked(t *testing.T) {
 		`{"__arg1":"{\"__arg1\":\"sjvmlcvlrtil\"}"}`:            false,
 		`{"__arg1":"sjvmlcvlrtia"}`:                             false,
 		`{"handle":"mistyped"}`:                                 false,
+		`{"query":"sjvmlcvlrtil"}`:                              false,
+		`{"handle":"sjvmlcvlrtil","depth":3}`:                   false,
 		`{"cleared":"recall sjvmlcvlrtil"}`:                     false,
 		`{"__arg1":3}`:                                          false,
 		`{}`:                                                    false,

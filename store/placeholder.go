@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -67,36 +68,43 @@ func Arguments(h Handle) string {
 }
 
 // Asked returns the handle that a call of the tool [RecallTool] asks for. It is
-// zero if it is another call, or asks for no handle. The result of such a call need
-// not be archived: it is in the archive already.
+// zero for any other call, and for arguments that our tool does not have: a
+// tool of the caller may have the same name. A word can be a well-formed handle,
+// so look the handle up, as by [Has], before you rely on it.
 //
-// Agents that give a tool one text only, as those of langchaingo do, write the handle
-// or the arguments as the only field of an object: {"__arg1":"kqvmzhtwrcxa"}.
+// Agents that give each tool one text, as those of langchaingo do, put the handle
+// or the arguments into an object of their own: {"__arg1":"kqvmzhtwrcxa"}.
 func Asked(call message.ToolCall) Handle {
 	if call.Name != RecallTool {
 		return Handle{}
 	}
-	h := askedIn(call.Arguments)
-	var fields map[string]string
-	if !h.IsZero() || json.Unmarshal([]byte(call.Arguments), &fields) != nil || len(fields) != 1 {
-		return h
-	}
-	for _, text := range fields {
-		if h, err := ParseHandle(text); err == nil {
+	arguments := call.Arguments
+	var wrapped map[string]string
+	if json.Unmarshal([]byte(arguments), &wrapped) == nil && len(wrapped) == 1 && wrapped["__arg1"] != "" {
+		arguments = wrapped["__arg1"]
+		if h, err := ParseHandle(arguments); err == nil {
 			return h
 		}
-		h = askedIn(text)
 	}
-	return h
-}
-
-// askedIn returns the handle in the arguments of [RecallTool].
-func askedIn(arguments string) Handle {
-	var args struct {
-		Handle Handle `json:"handle"`
+	var args struct { // as package agent declares them
+		Handle           Handle
+		From, To, Column int
+		Search, Pattern  string
 	}
-	if json.Unmarshal([]byte(arguments), &args) != nil {
+	dec := json.NewDecoder(strings.NewReader(arguments))
+	dec.DisallowUnknownFields()
+	if dec.Decode(&args) != nil {
 		return Handle{}
 	}
 	return args.Handle
+}
+
+// Has reports whether a store returns the content of a handle. It is false if the
+// store is nil, if the handle is zero, and after any error.
+func Has(ctx context.Context, s Store, h Handle) bool {
+	if s == nil || h.IsZero() {
+		return false
+	}
+	_, err := s.Get(ctx, h)
+	return err == nil
 }

@@ -1,6 +1,8 @@
 package contextedit
 
 import (
+	"context"
+
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
@@ -64,11 +66,11 @@ func leftOfInput(c *candidate) string {
 
 // archive finds the handles of what is chosen, and leaves alone what would not
 // get shorter with its own.
-func (o *editor) archive(v *middleware.View, chosen *choice) {
+func (o *editor) archive(ctx context.Context, v *middleware.View, chosen *choice) {
 	text, args := v.Meter().Counter.Count(o.likelyPlaceholder(v)), v.Meter().Counter.Count(likelyInput(v))
 	kept := chosen.results[:0]
 	for _, c := range chosen.results {
-		c.archived = o.archivedOf(v, &c)
+		c.archived = o.archivedOf(ctx, v, &c)
 		longer := v.Meter().Counter.Count(o.placeholderOf(&c)) - text
 		parts := v.At(c.at).Parts
 		for i, p := range parts {
@@ -89,11 +91,11 @@ func (o *editor) archive(v *middleware.View, chosen *choice) {
 // archivedOf tells how a result is kept: as the tool gave it, whatever has been
 // made of it since. What a model has recalled is in the archive already, under
 // the handle in the call.
-func (o *editor) archivedOf(v *middleware.View, c *candidate) *archived {
+func (o *editor) archivedOf(ctx context.Context, v *middleware.View, c *candidate) *archived {
 	var a archived
 	call := givenCall(v, c)
 	h := store.Asked(call)
-	if h.IsZero() {
+	if !store.Has(ctx, v.Env().Archive, h) {
 		h, a.result = v.Archive(partsOf(v.Original(c.at), c.callID)...)
 	}
 	a.placeholder = store.Placeholder(o.Placeholder, h)

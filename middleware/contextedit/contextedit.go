@@ -59,11 +59,11 @@ func (f fitting) Met(v *middleware.View, plan func() *middleware.Plan) (met bool
 // editor plans by options that are complete.
 type editor struct{ Options }
 
-func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if o.stopped(v) {
 		return nil, nil
 	}
-	c, edits := o.decide(v)
+	c, edits := o.decide(ctx, v)
 	freed := v.Size().Charged(c.freed())
 	switch {
 	case freed == 0: // what is sealed is not counted, and goes when something else does

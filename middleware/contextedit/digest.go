@@ -1,6 +1,8 @@
 package contextedit
 
 import (
+	"context"
+
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 )
@@ -9,9 +11,9 @@ import (
 // known only when they are made, and they say what the rest of the view does not:
 // if they are too much for StopAfter, more goes, by what they took on average,
 // and then by what they could take.
-func (o *editor) decide(v *middleware.View) (choice, []middleware.Edit) {
+func (o *editor) decide(ctx context.Context, v *middleware.View) (choice, []middleware.Edit) {
 	c := o.choose(v, 0)
-	edits := o.edits(v, &c)
+	edits := o.edits(ctx, v, &c)
 	if o.Digest == 0 {
 		return c, edits
 	}
@@ -20,7 +22,7 @@ func (o *editor) decide(v *middleware.View) (choice, []middleware.Edit) {
 			break
 		}
 		c = o.choose(v, line)
-		edits = o.edits(v, &c)
+		edits = o.edits(ctx, v, &c)
 	}
 	return c, edits
 }

@@ -2,6 +2,7 @@ package contextedit
 
 import (
 	"cmp"
+	"context"
 	"iter"
 	"slices"
 
@@ -11,12 +12,12 @@ import (
 
 // edits returns the edits that make a choice true, once it is known by which
 // handles and with which lines; none if it frees too little anyway.
-func (o *editor) edits(v *middleware.View, c *choice) []middleware.Edit {
+func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []middleware.Edit {
 	if freed := c.freed(); freed == 0 || v.Size().Charged(freed) < o.ClearAtLeast {
 		return nil // handles and lines are dear, so only of what is likely to go
 	}
 	if v.Env().Archive != nil {
-		o.archive(v, c)
+		o.archive(ctx, v, c)
 	}
 	edits := o.clear(v, *c)
 	if o.Digest > 0 && v.Size().Charged(c.freed()) >= o.ClearAtLeast {

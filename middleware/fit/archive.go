@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"context"
+
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
@@ -10,6 +12,7 @@ import (
 // handles: nothing is kept.
 type keeper struct {
 	of       *middleware.View
+	has      func(store.Handle) bool // the archive, for what a model has recalled
 	handles  map[message.Part]store.Handle
 	results  map[result]store.Handle
 	origins  map[message.Part]message.Part // of what was cut, what it was cut from
@@ -22,9 +25,10 @@ type result struct {
 	id string
 }
 
-func newKeeper(v *middleware.View) *keeper {
+func newKeeper(ctx context.Context, v *middleware.View) *keeper {
 	return &keeper{
 		of:      v,
+		has:     func(h store.Handle) bool { return store.Has(ctx, v.Env().Archive, h) },
 		handles: map[message.Part]store.Handle{}, results: map[result]store.Handle{},
 		origins: map[message.Part]message.Part{}, contents: map[store.Handle][]*store.Named{},
 	}
@@ -70,7 +74,7 @@ func (k *keeper) handleOfResult(at int, id string) store.Handle {
 	if known {
 		return h
 	}
-	if h = store.Asked(k.callOf(at, id)); h.IsZero() {
+	if h = store.Asked(k.callOf(at, id)); !k.has(h) {
 		var pieces []message.Part
 		for r := range k.of.Original(at).Results() {
 			if r.CallID == id {

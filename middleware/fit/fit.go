@@ -51,10 +51,10 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if excess == nil {
 		return nil, nil
 	}
-	if plan := f.best(j, excess[0]); plan != nil {
+	if plan := f.best(ctx, j, excess[0]); plan != nil {
 		return plan, nil
 	}
-	plan, after, err := f.least(j, excess[0])
+	plan, after, err := f.least(ctx, j, excess[0])
 	if err == nil && after.excess() == nil {
 		return plan, nil
 	}
@@ -70,22 +70,22 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if excess = sure.excess(); excess == nil {
 		return nil, nil
 	}
-	if plan := f.best(sure, excess[0]); plan != nil {
+	if plan := f.best(ctx, sure, excess[0]); plan != nil {
 		return plan, nil
 	}
-	if plan, after, err = f.least(sure, excess[0]); err != nil || after.excess() != nil {
+	if plan, after, err = f.least(ctx, sure, excess[0]); err != nil || after.excess() != nil {
 		return nil, err
 	}
 	return plan, nil
 }
 
 // best returns the plan that makes a view fit and leaves the most of it, or nil.
-func (f *fitter) best(j *judgement, excess message.Excess) *middleware.Plan {
+func (f *fitter) best(ctx context.Context, j *judgement, excess message.Excess) *middleware.Plan {
 	var margin load
 	var best *middleware.Plan
 	most := -1 // tokens of the view that the best plan makes
 	for range planTries {
-		s := f.sketch(j)
+		s := f.sketch(ctx, j)
 		if !s.shrink(j.roomBeside(s.before).less(margin), f.opts.Target) {
 			break
 		}
@@ -110,8 +110,8 @@ func (f *fitter) best(j *judgement, excess message.Excess) *middleware.Plan {
 }
 
 // least returns the plan that leaves the least, and what is to be known of its view.
-func (f *fitter) least(j *judgement, excess message.Excess) (*middleware.Plan, *judgement, error) {
-	s := f.sketch(j)
+func (f *fitter) least(ctx context.Context, j *judgement, excess message.Excess) (*middleware.Plan, *judgement, error) {
+	s := f.sketch(ctx, j)
 	s.leaveLeast()
 	return f.try(s, excess)
 }
@@ -153,15 +153,15 @@ func (f *fitter) mend(ctx context.Context, v *middleware.View) (*message.Mended,
 	excess := j.excess()
 	f.keep(j)
 	if excess != nil {
-		return nil, f.tooMuch(j, excess[0])
+		return nil, f.tooMuch(ctx, j, excess[0])
 	}
 	attemptOf(ctx).sent.Store(int64(j.charged()))
 	return j.mended, nil
 }
 
 // tooMuch returns the error for what does not fit.
-func (f *fitter) tooMuch(j *judgement, excess message.Excess) error {
-	if e := f.irreducible(j); e != nil {
+func (f *fitter) tooMuch(ctx context.Context, j *judgement, excess message.Excess) error {
+	if e := f.irreducible(ctx, j); e != nil {
 		return &middleware.Error{Kind: middleware.Irreducible, Op: Name, Err: e}
 	}
 	return &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: &overtaken{excess}}

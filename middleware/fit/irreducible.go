@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -84,8 +85,8 @@ func (e *Irreducible) cure() string {
 }
 
 // irreducible returns why a view cannot be made to fit, or nil if it can.
-func (f *fitter) irreducible(j *judgement) *Irreducible {
-	s := f.sketch(j)
+func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
+	s := f.sketch(ctx, j)
 	s.leaveLeast()
 	least := j
 	if v, err := j.view.Preview(Name, &middleware.Plan{Edits: s.edits()}); err == nil {

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ const (
 
 // sketch returns a sketch of the view that was judged. Bytes are weighed only if
 // they are close to a limit.
-func (f *fitter) sketch(j *judgement) *sketch {
+func (f *fitter) sketch(ctx context.Context, j *judgement) *sketch {
 	v, n := j.view, j.view.Len()
 	s := &sketch{
 		words: f.words, view: v, sure: j.sure, limits: j.limits, besides: j.besides, weighs: j.measured,
@@ -54,7 +55,7 @@ func (f *fitter) sketch(j *judgement) *sketch {
 	}
 	s.total = s.before
 	if v.Env().Archive != nil {
-		s.keeper = newKeeper(v)
+		s.keeper = newKeeper(ctx, v)
 	}
 	return s
 }

@@ -44,7 +44,7 @@ func (s *survey) handleOfResult(given []message.Part, callID string) store.Handl
 	if s.view.Env().Archive == nil {
 		return store.Handle{}
 	}
-	if h := s.round.asked(s.view, callID); !h.IsZero() {
+	if h := s.round.asked(s.view, callID); s.has(h) {
 		return h
 	}
 	return s.take(s.keep(partsOf(given, callID)...))

@@ -42,14 +42,14 @@ func New(opts Options) middleware.Middleware {
 // editor shortens old rounds, by options that are complete.
 type editor struct{ Options }
 
-func (o *editor) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if v.Len() <= untouched {
 		return nil, nil
 	}
-	s := o.survey(v, o.Batch == Batch{} && v.Env().Archive == nil) // else it is open whether anything will go
+	s := o.survey(ctx, v, o.Batch == Batch{} && v.Env().Archive == nil) // else it is open whether anything will go
 	ripe := o.isRipe(&s)
 	if ripe && !s.making {
-		s = o.survey(v, true)
+		s = o.survey(ctx, v, true)
 		ripe = len(s.edits) > 0
 	}
 	if ripe && o.Digest > 0 {

@@ -1,6 +1,7 @@
 package microcompact
 
 import (
+	"context"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -22,7 +23,8 @@ type survey struct {
 	gone   []digest.Result // results of which nothing stays, if they may leave facts
 
 	keep keep
-	kept []*store.Named // what the next edit takes out
+	has  func(store.Handle) bool // the archive, for what a model has recalled
+	kept []*store.Named          // what the next edit takes out
 
 	last short // the newest placeholder for text: pages of one length follow one another
 }
@@ -46,10 +48,11 @@ func (s *survey) placeholder(chars int, h store.Handle) short {
 
 // survey looks through the old rounds, but for the beginning in which it has found
 // nothing to do before. It makes the edits, or only counts what they would be about.
-func (o *editor) survey(v *middleware.View, making bool) survey {
+func (o *editor) survey(ctx context.Context, v *middleware.View, making bool) survey {
 	from := v.Settled(o)
 	end := o.old(v, from)
 	s := survey{view: v, end: end, making: making, keep: v.Archive}
+	s.has = func(h store.Handle) bool { return store.Has(ctx, v.Env().Archive, h) }
 	if !making {
 		s.keep = likelyKeep(v)
 	}
