@@ -17,11 +17,11 @@ import (
 )
 
 // reads is a model that reads one file again and again and then answers.
-func reads(calls int) fakeprovider.Brain {
-	return fakeprovider.Errand{
+func reads(calls int) fakeprovider.Responder {
+	return fakeprovider.ToolLoop{
 		Tool: "read_file", Calls: calls, Answer: fakeprovider.Say("None has."),
 		Arguments: func(n int) string { return fmt.Sprintf(`{"path": "tree/a.go", "from": %d}`, 60*n-59) },
-	}.Brain()
+	}.Responder()
 }
 
 // A real client asks a strict provider, and the chain keeps it within the

@@ -47,8 +47,8 @@ func Example() {
 	// messages Missing required parameter: 'messages'.
 }
 
-func ExampleErrand() {
-	brain := fakeprovider.Errand{Tool: "read", Calls: 3, Parallel: 2}.Brain()
+func ExampleToolLoop() {
+	responder := fakeprovider.ToolLoop{Tool: "read", Calls: 3, Parallel: 2}.Responder()
 	request, err := fakeprovider.Parse([]byte(`{"model": "gpt-4o",
 		"messages": [{"role": "user", "content": "read it"}],
 		"tools": [{"type": "function", "function": {"name": "read"}}]}`))
@@ -56,7 +56,7 @@ func ExampleErrand() {
 		fmt.Println(err)
 		return
 	}
-	for _, c := range brain(context.Background(), request).Calls {
+	for _, c := range responder(context.Background(), request).Calls {
 		fmt.Println(c.ID, c.Name, c.Arguments)
 	}
 	// Output:

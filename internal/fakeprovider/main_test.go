@@ -20,9 +20,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // start starts a server that is closed with the test, before goroutines are
 // looked for.
-func start(t *testing.T, brain fakeprovider.Brain, opts fakeprovider.Options) *fakeprovider.Server {
+func start(t *testing.T, responder fakeprovider.Responder, opts fakeprovider.Options) *fakeprovider.Server {
 	t.Helper()
-	s, err := fakeprovider.Start(brain, opts)
+	s, err := fakeprovider.Start(responder, opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s

@@ -244,7 +244,7 @@ func TestRules(t *testing.T) {
 			require.Equal(t, e["message"], refused[0].Refused.Message)
 			require.Equal(t, c.body, string(refused[0].Body))
 			require.Equal(t, c.status, refused[0].Status)
-			require.Nil(t, refused[0].Reply, "the brain is not asked about what is refused")
+			require.Nil(t, refused[0].Reply, "the responder is not asked about what is refused")
 		})
 	}
 }
@@ -384,17 +384,17 @@ func do(t *testing.T, s *fakeprovider.Server, method, path, key, body string) (i
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		brain fakeprovider.Brain
-		opts  fakeprovider.Options
-		want  string
+		responder fakeprovider.Responder
+		opts      fakeprovider.Options
+		want      string
 	}{
-		"no brain":   {nil, fakeprovider.Options{}, "the brain is nil"},
-		"no models":  {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{}}, "Models is empty"},
-		"no window":  {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{"m": 0}}, `model "m" has a window of 0 tokens`},
-		"no name":    {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{"": 1}}, "both must be given"},
-		"minus body": {fakeprovider.Say("x"), fakeprovider.Options{MaxBody: -1}, "MaxBody is -1"},
+		"no responder": {nil, fakeprovider.Options{}, "the responder is nil"},
+		"no models":    {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{}}, "Models is empty"},
+		"no window":    {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{"m": 0}}, `model "m" has a window of 0 tokens`},
+		"no name":      {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{"": 1}}, "both must be given"},
+		"minus body":   {fakeprovider.Say("x"), fakeprovider.Options{MaxBody: -1}, "MaxBody is -1"},
 	} {
-		_, err := fakeprovider.Start(c.brain, c.opts)
+		_, err := fakeprovider.Start(c.responder, c.opts)
 		require.ErrorContains(t, err, c.want, name)
 	}
 }

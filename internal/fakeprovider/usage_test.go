@@ -76,9 +76,9 @@ func TestRefusedIsNotCached(t *testing.T) {
 // come to its own answer, some streamed and some broken off by their client.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
-	s := start(t, fakeprovider.Errand{Tool: "read", Calls: 12, Parallel: 3, Answer: func(_ context.Context, r *fakeprovider.Request) fakeprovider.Reply {
+	s := start(t, fakeprovider.ToolLoop{Tool: "read", Calls: 12, Parallel: 3, Answer: func(_ context.Context, r *fakeprovider.Request) fakeprovider.Reply {
 		return fakeprovider.Reply{Text: r.Messages[0].Text()}
-	}}.Brain(), fakeprovider.Options{})
+	}}.Responder(), fakeprovider.Options{})
 	c := client(t)
 	var wg sync.WaitGroup
 	for k := range 16 {

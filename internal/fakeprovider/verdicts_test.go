@@ -98,7 +98,8 @@ func mutations(t *testing.T, body string) []mutation {
 	visit = func(path string, value any, set func(any)) {
 		for _, other := range []any{nil, 7, "", "x y", []any{}, map[string]any{}} {
 			set(other)
-			b, _ := json.Marshal(other)
+			b, err := json.Marshal(other)
+			require.NoError(t, err)
 			add(path + " = " + string(b))
 		}
 		set(value)

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The errand: the agent reads a ledger page by page, and answers with the sum
+// The loop: the agent reads a ledger page by page, and answers with the sum
 // that the last page tells. All pages together are more than twice the window.
 const (
 	pages    = 20
@@ -48,11 +48,11 @@ func page(n int) (string, error) {
 // at once.
 func serve(t *testing.T, parallel int, arguments func(n int) string) *fakeprovider.Server {
 	t.Helper()
-	errand := fakeprovider.Errand{
+	loop := fakeprovider.ToolLoop{
 		Tool: toolName, Calls: pages, Parallel: parallel, Arguments: arguments,
 		Answer: fakeprovider.Recall(told),
 	}
-	server, err := fakeprovider.Start(errand.Brain(), fakeprovider.Options{Models: map[string]int{model: window}, Key: key})
+	server, err := fakeprovider.Start(loop.Responder(), fakeprovider.Options{Models: map[string]int{model: window}, Key: key})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	return server
@@ -83,7 +83,7 @@ func (e *edits) chain() []middleware.Middleware {
 func budget() *middleware.Budget { return &middleware.Budget{Window: window, Reserve: 500} }
 
 // requireFitting fails unless the provider took every request, none of them
-// came near to a second errand, and the chain had work to do.
+// came near to a second loop, and the chain had work to do.
 func requireFitting(t *testing.T, server *fakeprovider.Server, e *edits, calls int, streamed bool) {
 	t.Helper()
 	require.Empty(t, server.Refused(), "no request is rejected")

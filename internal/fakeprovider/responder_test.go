@@ -2,9 +2,7 @@ package fakeprovider_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,22 +12,22 @@ import (
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 )
 
-// think asks a brain directly.
-func think(t *testing.T, b fakeprovider.Brain, body string) fakeprovider.Reply {
+// think asks a responder directly.
+func think(t *testing.T, b fakeprovider.Responder, body string) fakeprovider.Reply {
 	t.Helper()
 	r, err := fakeprovider.Parse([]byte(body))
 	require.NoError(t, err)
 	return b(t.Context(), r)
 }
 
-func TestErrand(t *testing.T) {
+func TestToolLoop(t *testing.T) {
 	t.Parallel()
-	b := fakeprovider.Errand{
+	b := fakeprovider.ToolLoop{
 		Tool: "read", Calls: 5, Parallel: 2, Text: "reading",
 		Arguments: func(n int) string { return fmt.Sprintf(`{"p":%d}`, 10*n) },
 		Answer:    fakeprovider.Recall(regexp.MustCompile(`code (\d+)`)),
-		Aside:     fakeprovider.Say("summary"),
-	}.Brain()
+		Other:     fakeprovider.Say("summary"),
+	}.Responder()
 	tools := `"tools":[` + read + `]`
 	messages := []string{user}
 	var made []fakeprovider.Call
@@ -52,15 +50,15 @@ func TestErrand(t *testing.T) {
 		{ID: "step_5", Name: "read", Arguments: `{"p":50}`},
 	}, made, "the last message has the one call that is left")
 	require.Equal(t, "105", think(t, b, with(tools, messages...)).Text, "the newest match")
-	require.Equal(t, "summary", think(t, b, chat(messages...)).Text, "a request without the tool goes to Aside")
+	require.Equal(t, "summary", think(t, b, chat(messages...)).Text, "a request without the tool goes to Other")
 	// What the middle said does not matter, what the newest call says does.
 	require.Equal(t, "105", think(t, b, with(tools, append([]string{user}, messages[len(messages)-2:]...)...)).Text)
 	require.Equal(t, "step_1", think(t, b, with(tools, user)).Calls[0].ID, "a view without calls begins again")
 }
 
-func TestErrandDefaults(t *testing.T) {
+func TestToolLoopDefaults(t *testing.T) {
 	t.Parallel()
-	b := fakeprovider.Errand{Tool: "read", Calls: 1}.Brain()
+	b := fakeprovider.ToolLoop{Tool: "read", Calls: 1}.Responder()
 	tools := `"tools":[` + read + `]`
 	require.Equal(t, []fakeprovider.Call{{ID: "step_1", Name: "read", Arguments: `{"n": 1}`}}, think(t, b, with(tools, user)).Calls)
 	done := with(tools, user, calling(`{"id":"step_1","type":"function","function":{"name":"read","arguments":"{}"}}`), `{"role":"tool","tool_call_id":"step_1","content":"A"}`)
@@ -68,9 +66,9 @@ func TestErrandDefaults(t *testing.T) {
 	require.Equal(t, "noted", think(t, b, chat(user)).Text)
 }
 
-func TestErrandWithFunctions(t *testing.T) {
+func TestToolLoopWithFunctions(t *testing.T) {
 	t.Parallel()
-	b := fakeprovider.Errand{Tool: "read", Calls: 2, Parallel: 2}.Brain()
+	b := fakeprovider.ToolLoop{Tool: "read", Calls: 2, Parallel: 2}.Responder()
 	functions := `"functions":[` + readFn + `]`
 	round := []string{`{"role":"assistant","function_call":{"name":"read","arguments":"{}"}}`, `{"role":"function","name":"read","content":"A"}`}
 	require.Len(t, think(t, b, with(functions, user)).Calls, 1, "one call at a time")
@@ -85,22 +83,6 @@ func TestRecall(t *testing.T) {
 	require.Equal(t, "7", think(t, group, chat(`{"role":"system","content":"port 7"}`, user)).Text)
 	require.Equal(t, fakeprovider.NotInView, think(t, group, chat(user, `{"role":"assistant","content":"port 9"}`, user)).Text, "its own words do not count")
 	require.Equal(t, "port 1", think(t, fakeprovider.Recall(regexp.MustCompile(`port \d`)), chat(content(`"port 1"`))).Text, "without a group, all of it")
-}
-
-func TestChecked(t *testing.T) {
-	t.Parallel()
-	s := start(t, fakeprovider.Checked(fakeprovider.Say("ok"), func(r *fakeprovider.Request) error {
-		if r.Messages[0].Role != "system" {
-			return errors.New("the system message is gone")
-		}
-		return nil
-	}), fakeprovider.Options{})
-	complete(t, s, chat(sys, user))
-	status, got := ask(t, s, chat(user))
-	require.Equal(t, http.StatusUnprocessableEntity, status)
-	e := requireError(t, got)
-	require.Equal(t, "check_failed", e["code"])
-	require.Equal(t, "the system message is gone", e["message"])
 }
 
 // TestRequestString: a failed test must be able to show what was sent.

@@ -1,0 +1,164 @@
+package fakeprovider
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// Responder returns the reply to a valid request. It is called by several requests at the same time, must not
+// change the request, and must return soon after ctx is done. ctx is done when the client disconnects or the
+// server closes.
+type Responder func(ctx context.Context, r *Request) Reply
+
+// Reply is an answer. It is sent as it is: it is not cut to the request's max_tokens, and its calls need not be
+// of declared tools.
+type Reply struct {
+	Text      string
+	Reasoning string // sent as reasoning_content, as DeepSeek and others do
+	Calls     []Call
+	Finish    string // finish_reason; "": stop, tool_calls or function_call, by the content
+	Err       *Error // sent in place of everything else
+	Fault     Fault  // what goes wrong during sending
+	After     int    // number of stream events before the fault; if there are fewer, all of them
+}
+
+// Tokens returns the tokens of an answer: one for each four bytes of text, reasoning, names and arguments, each
+// rounded up.
+func (r Reply) Tokens() int {
+	n := CountText(r.Text) + CountText(r.Reasoning)
+	for _, c := range r.Calls {
+		n += CountText(c.Name) + CountText(c.Arguments)
+	}
+	return n
+}
+
+// Fault is a failure after the status was sent. An answer that is not streamed is then cut in the middle,
+// regardless of After.
+type Fault int
+
+// The faults.
+const (
+	NoFault Fault = iota
+	Cut           // the connection breaks
+	Hang          // nothing more is sent until the client disconnects or the server closes
+	Stop          // the answer ends early and regularly: a stream without finish_reason and [DONE]
+	Garble        // one event is not JSON, then the stream continues
+)
+
+func (f Fault) String() string {
+	if f < NoFault || f > Garble {
+		return "unknown fault"
+	}
+	return [...]string{"none", "cut", "hang", "stop", "garble"}[f]
+}
+
+// Say answers every request with this text.
+func Say(text string) Responder {
+	return func(context.Context, *Request) Reply { return Reply{Text: text} }
+}
+
+// Script gives one reply after the other, in the order in which requests arrive. A request after the last reply
+// gets an error with status 500.
+func Script(replies ...Reply) Responder {
+	replies = slices.Clone(replies)
+	var next atomic.Int64
+	return func(context.Context, *Request) Reply {
+		n := next.Add(1)
+		if n > int64(len(replies)) {
+			text := fmt.Sprintf("request %d, and the script has %d replies", n, len(replies))
+			return Reply{Err: &Error{Status: http.StatusInternalServerError, Message: text}}
+		}
+		return replies[n-1]
+	}
+}
+
+// NotInView is the answer of [Recall] if it finds nothing.
+const NotInView = "I no longer see it."
+
+// Recall answers with the newest match of a pattern in the messages: its first group, or all of it if it has no
+// group. So the answer is right only if the fact is still in view. It searches texts, except those of the
+// assistant, which may be guesses.
+func Recall(pattern *regexp.Regexp) Responder {
+	return func(_ context.Context, r *Request) Reply {
+		for _, m := range slices.Backward(r.Messages) {
+			if m.Role == "assistant" {
+				continue
+			}
+			if all := pattern.FindAllStringSubmatch(m.Text(), -1); all != nil {
+				newest := all[len(all)-1]
+				return Reply{Text: newest[min(1, len(newest)-1)]}
+			}
+		}
+		return Reply{Text: NotInView}
+	}
+}
+
+// ToolLoop calls one tool again and again and then answers. It has no state between requests: it reads the number
+// of calls so far from the IDs of its own calls in the messages, step_1, step_2 and so on. It starts again if the
+// view has lost the newest of them, so count the requests. It may serve any number of conversations at a time.
+// A function_call has no ID: a request with functions gets one call at a time, and the calls in view are counted.
+type ToolLoop struct {
+	Tool      string             // the tool to call; a request that does not declare it is answered by Other
+	Calls     int                // number of calls before the answer
+	Parallel  int                // calls in one message; 0: 1
+	Arguments func(n int) string // of call n, from 1 on; nil: {"n": n}
+	Text      string             // text of each message with calls
+	Answer    Responder          // of the request that has all calls in it; nil: Say("done")
+	Other     Responder          // of requests without the tool, such as a summariser's; nil: Say("noted")
+}
+
+const stepID = "step_"
+
+// Responder returns the loop as a responder.
+func (l ToolLoop) Responder() Responder {
+	if l.Arguments == nil {
+		l.Arguments = func(n int) string { return fmt.Sprintf(`{"n": %d}`, n) }
+	}
+	if l.Answer == nil {
+		l.Answer = Say("done")
+	}
+	if l.Other == nil {
+		l.Other = Say("noted")
+	}
+	return func(ctx context.Context, r *Request) Reply {
+		done := stepsIn(r)
+		switch {
+		case r.Tool(l.Tool) == nil:
+			return l.Other(ctx, r)
+		case done >= l.Calls:
+			return l.Answer(ctx, r)
+		}
+		parallel := max(l.Parallel, 1)
+		if r.Legacy {
+			parallel = 1
+		}
+		reply := Reply{Text: l.Text}
+		for n := done + 1; n <= min(done+parallel, l.Calls); n++ {
+			reply.Calls = append(reply.Calls, Call{ID: stepID + strconv.Itoa(n), Name: l.Tool, Arguments: l.Arguments(n)})
+		}
+		return reply
+	}
+}
+
+// stepsIn returns the highest number of a call in the messages, or the number of calls without an ID if that is larger.
+func stepsIn(r *Request) int {
+	highest, withoutID := 0, 0
+	for _, m := range r.Messages {
+		if m.Legacy {
+			withoutID++
+		}
+		for _, c := range m.Calls {
+			if number, ok := strings.CutPrefix(c.ID, stepID); ok {
+				n, _ := strconv.Atoi(number) // 0 if it is not a number
+				highest = max(highest, n)
+			}
+		}
+	}
+	return max(highest, withoutID)
+}
