@@ -5,48 +5,71 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/store"
 )
 
-// candidate is a result that would get shorter if it were cleared, or the
-// thinking of a message.
+// candidate is a result that becomes shorter if it is cleared, or the thinking of a
+// message.
 type candidate struct {
-	at     int // position of its message
-	callID string
-	call   int  // position of the call's message, -1: there is none
-	round  int  // which round of the view it is in, from 1
-	tokens int  // of the result
-	freed  int  // tokens, if it is cleared, and its input with it if that goes too
-	input  bool // its input goes too
-	fresh  bool // no model has seen it yet
-	failed bool
-	listed bool // Only names the tool of the result
-	stays  bool // by its name, or since one of the keeps holds it
+	at     int    // position of its message
+	callID string // "" for thinking
+	call   int    // position of the message with the call or the thinking; -1 if there is none
+	round  int    // number of its round in the view, from 1
+	tokens int    // of the result
+	freed  int    // tokens, if the result, and its input if that is set, are cleared
 
-	archived *archived // nil: what goes is not kept
+	thinking   bool // thinking; only at, call and freed are set
+	input      bool // the arguments of the call are cleared, too
+	fresh      bool // no model has seen it yet
+	failed     bool
+	superseded bool // the call has been repeated later and has a newer result
+	listed     bool // Only contains the tool of the result
+	kept       bool // by its name, or by one of the keeps
 
-	superseded bool // the call has been made again and has a newer result
-	thinking   bool // it is thinking; then only at, call and freed say something
+	left *replacement
 }
 
-// survey is what a view has to clear.
+// replacement is what a cleared result leaves in the view and in the archive.
+type replacement struct {
+	placeholder string // of the result
+	arguments   string // of the call, if its input is cleared
+	result      []*store.Named
+	input       []*store.Named
+}
+
+// value ranks results: those that have been read again have the least value, errors
+// have the most.
+func (c *candidate) value() int {
+	value := 0
+	if c.failed {
+		value += 2
+	}
+	if !c.superseded {
+		value++
+	}
+	return value
+}
+
+// survey lists what can be cleared in a view.
 type survey struct {
-	found    []candidate // results, oldest first
+	view     *middleware.View
+	results  []candidate // oldest first
 	thinking []candidate // oldest first
 	rounds   int
 
-	view        *middleware.View
-	placeholder int // tokens of its text, which are the same each time
+	left              *replacement // with a likely handle
+	placeholder, args int          // tokens of its texts
 }
 
-// survey finds what could be cleared, now or later.
-func (o *editor) survey(v *middleware.View) survey {
-	s := survey{found: make([]candidate, 0, v.Len()/2), view: v}
-	s.placeholder = s.view.Meter().Counter.Count(o.likelyPlaceholder(v))
+// survey finds all results and thinking that may be cleared now or later.
+func (o *editor) survey(v *middleware.View) *survey {
+	s := &survey{results: make([]candidate, 0, v.Len()/2), view: v, left: o.likely(v)}
+	s.placeholder, s.args = v.Meter().Counter.Count(s.left.placeholder), v.Meter().Counter.Count(s.left.arguments)
 	call, answer := -1, -1
 	newest := 0
 	if o.ClearThinking {
-		newest = newestTurn(v)
+		newest = shorten.NewestTurn(v.History())
 	}
 	for i, m := range v.Messages() {
 		switch m.Role {
@@ -56,64 +79,93 @@ func (o *editor) survey(v *middleware.View) survey {
 				call = i
 				s.rounds++
 			}
-			if newest > 0 {
-				if c, ok := thinkingOf(v, i, m, newest); ok {
-					s.thinking = append(s.thinking, c)
-				}
+			if newest > 0 && v.Span(i).Last < newest {
+				s.addThinking(i, m)
 			}
 		case message.RoleTool:
 			if v.Protected(i)&middleware.Whole == 0 {
-				o.inMessage(&s, m.Parts, i, call)
+				o.addResults(s, m.Parts, i, call)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
 	}
-	for i := range s.found {
-		s.found[i].fresh = s.found[i].at > answer
+	for i := range s.results {
+		s.results[i].fresh = s.results[i].at > answer
 	}
 	return s
 }
 
-// inMessage appends the candidates of the tool message at a position, behind the
-// message that may have made the calls. The pieces of a result are one
-// candidate, wherever they stand in it.
-func (o *editor) inMessage(s *survey, parts []message.Part, at, call int) {
-	before := len(s.found)
+// likely returns a replacement of about the final length. Handles are expensive, so
+// they are computed only for what is chosen.
+func (o *editor) likely(v *middleware.View) *replacement {
+	var h store.Handle
+	if v.Env().Archive != nil {
+		h = shorten.Likely
+	}
+	return &replacement{placeholder: store.Placeholder(o.Placeholder, h), arguments: store.Arguments(h)}
+}
+
+// addThinking appends the thinking of message i, unless the message is protected or
+// would be empty without it. Broken messages that contain results are skipped: without
+// the thinking between them, pieces would become one result.
+func (s *survey) addThinking(i int, m message.Message) {
+	if !slices.ContainsFunc(m.Parts, shorten.IsThinking) || s.view.Protected(i) != 0 {
+		return
+	}
+	for range m.Results() {
+		return
+	}
+	if _, ok := shorten.WithoutThinking(m); !ok {
+		return
+	}
+	c := candidate{at: i, call: i, thinking: true}
+	for _, p := range m.Parts {
+		if shorten.IsThinking(p) {
+			c.freed += s.view.Meter().Part(p)
+		}
+	}
+	s.thinking = append(s.thinking, c)
+}
+
+// addResults appends the candidates of the tool message at a position. call is the
+// position of the message before it that may contain the calls. The pieces of a
+// result are one candidate.
+func (o *editor) addResults(s *survey, parts []message.Part, at, call int) {
+	before := len(s.results)
 	for i, p := range parts {
 		r, ok := p.(message.ToolResult)
 		if !ok {
 			continue
 		}
-		k := before + slices.IndexFunc(s.found[before:], func(c candidate) bool { return c.callID == r.CallID })
+		k := before + slices.IndexFunc(s.results[before:], func(c candidate) bool { return c.callID == r.CallID })
 		if k < before {
-			k = len(s.found)
-			s.found = append(s.found, candidate{})
+			k = len(s.results)
+			s.results = append(s.results, candidate{at: at, callID: r.CallID, call: call, round: s.rounds, left: s.left})
 		}
-		c, n := &s.found[k], s.tokensOf(parts, i, at)
-		c.at, c.callID, c.call, c.round = at, r.CallID, call, s.rounds
+		c, n := &s.results[k], s.tokensOf(parts, i, at)
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
-		c.stays = c.stays || o.excludes(r.Name)
+		c.kept = c.kept || slices.Contains(o.ExcludeTools, r.Name)
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
-		if !joins(parts, i) {
+		if !shorten.Joins(parts, i) {
 			c.freed -= s.view.Meter().Counter.Count(r.CallID) + s.placeholder
 		}
 	}
-	kept := before
-	for i := before; i < len(s.found); i++ {
-		if o.qualifies(s.view, s.found[:kept], &s.found[i]) {
-			if kept != i {
-				s.found[kept] = s.found[i]
+	end := before
+	for i := before; i < len(s.results); i++ {
+		if o.qualifies(s, s.results[:end], &s.results[i]) {
+			if end != i {
+				s.results[end] = s.results[i]
 			}
-			kept++
+			end++
 		}
 	}
-	s.found = s.found[:kept]
+	s.results = s.results[:end]
 }
 
-// tokensOf returns the tokens of part i of the message at a position. Those of a
-// result that is alone in its message are known: its text is not counted anew.
+// tokensOf returns the tokens of part i of the message at a position. If the message
+// has no other part, they are known without counting.
 func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 	if len(parts) == 1 {
 		return s.view.TokensOf(at) - s.view.Meter().Message(message.Message{Name: s.view.At(at).Name})
@@ -121,40 +173,49 @@ func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 	return s.view.Meter().Part(parts[i])
 }
 
-// qualifies reports whether a result could be cleared at all, and completes
-// what is known of it. Those before it have been completed.
-func (o *editor) qualifies(v *middleware.View, before []candidate, c *candidate) bool {
-	if c.freed <= 0 || c.stays || isCleared(v, c) {
+// qualifies reports whether a result may be cleared, and decides whether the input of
+// its call is cleared with it. before are the candidates that have qualified.
+func (o *editor) qualifies(s *survey, before []candidate, c *candidate) bool {
+	if c.freed <= 0 || c.kept || isCleared(s.view, c) {
 		return false
 	}
 	if o.Only == nil && len(o.ExcludeTools) == 0 && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
-		return true // the call has no say
+		return true // the call does not matter
 	}
-	call := callOf(v, c)
-	if !o.mayClear(v, c, call) {
+	var call message.ToolCall
+	if c.call >= 0 {
+		call = shorten.Call(s.view.At(c.call).Parts, c.callID)
+	}
+	switch {
+	case slices.Contains(o.ExcludeTools, call.Name):
+		return false
+	case o.Only != nil && !c.listed && !slices.Contains(o.Only, call.Name):
+		return false
+	case o.MayClear != nil && !o.MayClear(call, results(s.view.At(c.at).Parts, c.callID)):
 		return false
 	}
-	if saved := o.inputSaving(v, c, call); saved > 0 && !inputGoes(before, c) {
+	if saved := o.inputSaving(s, c, call); saved > 0 && !isInputCleared(before, c) {
 		c.input = true
 		c.freed += saved
 	}
 	return true
 }
 
-// mayClear reports whether the options let a result of this call be cleared.
-func (o *editor) mayClear(v *middleware.View, c *candidate, call message.ToolCall) bool {
-	switch {
-	case o.excludes(call.Name):
-		return false
-	case o.Only != nil && !c.listed && !slices.Contains(o.Only, call.Name):
-		return false
+// inputSaving returns the number of tokens that clearing the arguments of a call frees,
+// or 0 if they are kept.
+func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int {
+	if c.call < 0 || s.view.Protected(c.call) != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
+		return 0
 	}
-	return o.MayClear == nil || o.MayClear(call, piecesOf(v.At(c.at), c.callID))
+	if s.view.Env().Archive != nil && !store.Asked(call).IsZero() {
+		return 0 // the placeholder of the result names the handle, and the arguments the part that was read
+	}
+	return s.view.Meter().Counter.Count(call.Arguments) - s.args
 }
 
-// inputGoes reports whether the input of c's call goes with another result: in a
-// broken history a call may have several.
-func inputGoes(before []candidate, c *candidate) bool {
+// isInputCleared reports whether the input of c's call is cleared with another result.
+// In a broken history, a call may have several results.
+func isInputCleared(before []candidate, c *candidate) bool {
 	for i := len(before) - 1; i >= 0 && before[i].call == c.call; i-- {
 		if before[i].input && before[i].callID == c.callID {
 			return true
@@ -163,44 +224,22 @@ func inputGoes(before []candidate, c *candidate) bool {
 	return false
 }
 
-// callOf returns the call that a result answers; zero: there is none.
-func callOf(v *middleware.View, c *candidate) message.ToolCall {
-	if c.call < 0 {
-		return message.ToolCall{}
+// results returns the pieces of a result.
+func results(parts []message.Part, callID string) []message.ToolResult {
+	var pieces []message.ToolResult
+	for _, r := range shorten.Pieces(parts, callID) {
+		pieces = append(pieces, r)
 	}
-	for _, p := range v.At(c.call).Parts {
-		if call, ok := p.(message.ToolCall); ok && call.ID == c.callID {
-			return call
-		}
-	}
-	return message.ToolCall{}
+	return pieces
 }
 
-func (o *editor) excludes(tool string) bool { return slices.Contains(o.ExcludeTools, tool) }
-
-// inputSaving returns the tokens that clearing the input of a call frees; 0: it
-// stays.
-func (o *editor) inputSaving(v *middleware.View, c *candidate, call message.ToolCall) int {
-	if c.call < 0 || v.Protected(c.call) != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
-		return 0
-	}
-	if v.Env().Archive != nil && !store.Asked(call).IsZero() {
-		return 0 // the placeholder of what was recalled says where, and the call which part
-	}
-	return v.Meter().Counter.Count(call.Arguments) - v.Meter().Counter.Count(likelyInput(v))
-}
-
-// isCleared reports whether this middleware has cleared a result already. The
-// journal says so, not the text.
+// isCleared reports whether this middleware has cleared a result before. It looks at
+// the journal, not at the text.
 func isCleared(v *middleware.View, c *candidate) bool {
 	s := v.Span(c.at)
 	if s.Edit == nil || s.Edit.By != Name || s.Edit.Kind != middleware.Rewrite {
 		return false
 	}
-	now := v.At(c.at)
-	alone := !slices.ContainsFunc(now.Parts, func(p message.Part) bool {
-		r, ok := p.(message.ToolResult)
-		return ok && r.CallID != c.callID
-	})
-	return alone || !slices.Equal(piecesOf(now, c.callID), piecesOf(v.History()[s.First], c.callID))
+	now, was := v.At(c.at).Parts, v.History()[s.First].Parts
+	return len(now) == 1 || len(shorten.CallIDs(now)) == 1 || !slices.Equal(shorten.Result(now, c.callID), shorten.Result(was, c.callID))
 }

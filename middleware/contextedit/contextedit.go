@@ -7,10 +7,12 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
-// Name is what the middleware is called in events, in the journal and in
+// Name identifies the middleware in events, in the journal and in
 // [middleware.Request.Force].
 const Name = "contextedit"
 
@@ -18,9 +20,9 @@ const Name = "contextedit"
 // trigger is given.
 const defaultShare = 0.75
 
-// New returns the middleware. It is safe for concurrent use, and several of
-// them may stand in one chain. It panics with "contextedit: …" if the options
-// are not valid; [Options.Validate] tells beforehand.
+// New returns the middleware. It is safe for concurrent use, and a chain may
+// contain several of them. It panics with "contextedit: …" if [Options.Validate]
+// returns an error.
 func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("contextedit: " + err.Error())
@@ -40,7 +42,7 @@ func New(opts Options) middleware.Middleware {
 	})
 }
 
-// fitting is a trigger that cannot work where the floor does not fit.
+// fitting is a trigger that reports an error if the floor is not below the window.
 type fitting struct {
 	middleware.Trigger
 
@@ -56,7 +58,7 @@ func (f fitting) Met(v *middleware.View, plan func() *middleware.Plan) (met bool
 	return f.Trigger.Met(v, plan)
 }
 
-// editor plans by options that are complete.
+// editor makes plans. The defaults of its options are filled in.
 type editor struct{ Options }
 
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
@@ -66,25 +68,123 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	c, edits := o.decide(ctx, v)
 	freed := v.Size().Charged(c.freed())
 	switch {
-	case freed == 0: // what is sealed is not counted, and goes when something else does
+	case freed == 0: // sealed thinking counts 0 tokens, and is removed only together with something else
 		return nil, nil
 	case freed < o.ClearAtLeast:
 		return &middleware.Plan{
 			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", &c, freed, o.ClearAtLeast),
 		}, nil
 	}
-	return &middleware.Plan{
-		Why:   "cleared " + c.String(),
-		Items: len(c.results),
-		Edits: edits,
-	}, nil
+	return &middleware.Plan{Why: "cleared " + c.String(), Items: len(c.results), Edits: edits}, nil
 }
 
-// stopped reports whether StopAfter has ended clearing for this very history:
-// a call that is made again must give the same view again.
+// stopped reports whether StopAfter has ended clearing for this history. A call
+// that is repeated must get the same view again.
 func (o *editor) stopped(v *middleware.View) bool {
 	if force := v.Request().Force; o.StopAfter == 0 || slices.Contains(force, Name) || slices.Contains(force, "*") {
 		return false
 	}
 	return v.EditedNow(Name)
+}
+
+// decide returns what is cleared now, and the edits for it. The size of the digest
+// lines is known only when they are made, since they omit what the rest of the view
+// shows. If they take so many tokens that StopAfter is not reached, more is chosen:
+// first with the average size of these lines, then with the largest possible one.
+func (o *editor) decide(ctx context.Context, v *middleware.View) (choice, []middleware.Edit) {
+	c := o.choose(v, 0)
+	edits := o.edits(ctx, v, &c)
+	if o.Digest == 0 {
+		return c, edits
+	}
+	for _, line := range []int{c.averageLine(), digest.Most(v.Meter().Counter, o.Digest)} {
+		if !c.more || v.Size().Charged(c.freed()) >= o.StopAfter {
+			break
+		}
+		c = o.choose(v, line)
+		edits = o.edits(ctx, v, &c)
+	}
+	return c, edits
+}
+
+// choice is what is cleared now.
+type choice struct {
+	thinking []candidate // in the order of the view
+	results  []candidate // in the order of the view
+	more     bool        // StopAfter keeps further results
+	lines    int         // tokens of all digest lines
+}
+
+// choose selects what is cleared now, if each result gets a digest line of that many
+// tokens.
+func (o *editor) choose(v *middleware.View, line int) choice {
+	s := o.survey(v)
+	c := choice{thinking: s.thinking, results: o.beyondKeep(s)}
+	if o.StopAfter > 0 && v.Size().Charged(c.freed()) > o.StopAfter {
+		c.limit(v, o.StopAfter, line)
+	}
+	return c
+}
+
+// beyondKeep returns the results that none of Keep, KeepRounds and KeepTokens keeps.
+func (o *editor) beyondKeep(s *survey) []candidate {
+	kept, keptTokens := 0, 0
+	for i := range slices.Backward(s.results) {
+		c := &s.results[i]
+		keptTokens += c.tokens
+		c.kept = c.fresh || kept < o.Keep || c.round > s.rounds-o.KeepRounds ||
+			o.KeepTokens > 0 && s.view.Size().Charged(keptTokens) <= o.KeepTokens
+		if c.kept {
+			kept++
+		}
+	}
+	return slices.DeleteFunc(s.results, func(c candidate) bool { return c.kept })
+}
+
+// limit reduces the choice to what frees that many tokens, least valuable first.
+func (c *choice) limit(v *middleware.View, tokens, line int) {
+	all := len(c.results)
+	c.thinking, tokens = until(v, c.thinking, tokens, 0)
+	markSuperseded(v, c.results)
+	slices.SortStableFunc(c.results, func(a, b candidate) int { return cmp.Compare(a.value(), b.value()) })
+	c.results, _ = until(v, c.results, tokens, line)
+	c.more = len(c.results) < all
+	slices.SortStableFunc(c.results, func(a, b candidate) int { return cmp.Compare(a.at, b.at) })
+}
+
+// until returns the first of the candidates, up to the one at which that many tokens
+// are freed if each gets a digest line, and the number of tokens that remain.
+func until(v *middleware.View, cs []candidate, tokens, line int) (first []candidate, remaining int) {
+	for i, c := range cs {
+		if tokens <= 0 {
+			return cs[:i], tokens
+		}
+		tokens -= v.Size().Charged(c.freed - min(line, c.freed-1))
+	}
+	return cs, tokens
+}
+
+// freed returns the tokens that the choice frees, by the meter.
+func (c *choice) freed() int {
+	n := 0
+	for _, cs := range [][]candidate{c.thinking, c.results} {
+		for i := range cs {
+			n += cs[i].freed
+		}
+	}
+	return n
+}
+
+// averageLine returns the average number of tokens of a digest line, rounded up.
+func (c *choice) averageLine() int {
+	n := max(len(c.results), 1)
+	return (c.lines + n - 1) / n
+}
+
+// String returns the number of results and of messages with thinking.
+func (c *choice) String() string {
+	return shorten.List(
+		shorten.Amount{N: len(c.results), One: "1 result", Many: "%d results"},
+		shorten.Amount{N: len(c.thinking), One: "the thinking of 1 message", Many: "the thinking of %d messages"},
+	)
 }

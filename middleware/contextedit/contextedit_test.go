@@ -230,3 +230,19 @@ func parseRequest(t *testing.T, text string) *middleware.Request {
 	})
 	return req
 }
+
+func parse(t *testing.T, text string) (h []message.Message, ends []int) {
+	t.Helper()
+	h, ends, err := golden.Parse(text)
+	require.NoError(t, err)
+	return h, ends
+}
+
+func parseText(t *testing.T, s string) string {
+	t.Helper()
+	text, err := golden.ParseText(s)
+	require.NoError(t, err)
+	return text
+}
+
+func format(h []message.Message) string { return golden.Format(h) }

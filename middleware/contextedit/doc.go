@@ -1,6 +1,6 @@
-// Package contextedit clears old tool results: their text gives way to a short
-// placeholder, while the calls, the ids and the order of the messages stay. If
-// asked, it also clears the inputs of their calls, and thinking of old turns.
+// Package contextedit clears old tool results: a short placeholder replaces their text.
+// Calls, IDs and the order of the messages do not change. Options also clear the
+// arguments of those calls, and the thinking of old turns.
 //
 //	contextedit.New(contextedit.Options{
 //		Trigger:      trigger.Tokens(100_000),
@@ -8,44 +8,35 @@
 //		ExcludeTools: []string{"db_query"},
 //	})
 //
-// The newest results stay, as many as the options say, and those that no model
-// has seen yet in any case. Once the trigger is met all others go at one time;
-// what is cleared stays cleared, so that the beginning of the conversation is
-// the same from call to call until the trigger is met again.
+// Each time the trigger is met, all results are cleared except the newest ones and those
+// that no model has seen yet. They remain cleared, so that the beginning of the
+// conversation is the same from call to call until the trigger is met again. A result
+// that would not become shorter is kept. If less than [Options.ClearAtLeast] would be
+// freed, everything is kept.
 //
-// Results that no model has seen yet take places among those that Keep counts:
-// after four parallel calls, Keep: 4 holds no older result.
+// Results that no model has seen yet count for Keep: after four parallel calls, Keep: 4
+// keeps no older result. [Options.Only], [Options.ExcludeTools] and [Options.MayClear]
+// all have to allow that a result is cleared. Results that they protect do not count for
+// Keep.
 //
-// Which results may go at all is said by tool, in [Options.Only] and
-// [Options.ExcludeTools], and by a function, in [Options.MayClear]: a result goes
-// if none of them objects. What may not go takes no place among those that Keep
-// counts.
+// With [Options.StopAfter], the order is: thinking, superseded results, other results,
+// errors of superseded calls, other errors. A result is superseded if the same tool was
+// called again in a later round with arguments of the same JSON value, and returned a
+// result that is not an error and is in the view as a whole. Numbers are the same if they
+// are written alike. The Keep options hold superseded results, too.
 //
-// A result that would not get shorter is left alone, and so is everything if
-// less than [Options.ClearAtLeast] could be freed.
+// If the chain has an archive ([middleware.Env]), results are archived as the tool
+// returned them, before they are cleared, and the placeholder contains the handle:
+// "[cleared: recall kqvmzhtwrcxa]". All pieces of a result have one handle, and the
+// arguments of a call have another. If the archive fails, nothing is cleared. Results of
+// the tool [store.RecallTool] are not archived again: their placeholder contains the
+// handle in the call. Thinking is not archived and has no placeholder.
 //
-// Where [Options.StopAfter] leaves a choice, thinking goes first. Then come the
-// results that have been superseded: the same tool was called again in a later
-// round, with the same arguments, and has a whole result in the view that is no
-// error. Arguments are the same if they are the same JSON value, with numbers
-// written alike. Then come the other results, and errors last, those first among
-// them whose call has worked since. Keep counts and holds superseded results
-// like all others.
+// With [Options.Digest], the placeholder contains the hard facts of the result, verbatim,
+// as many as fit into that many tokens: "[cleared: recall kqvmzhtwrcxa; some facts:
+// order_id: #W2378156; price: 272.33]". Facts that are still in the view are omitted. A
+// placeholder is always shorter than the result. See docs/digest.md.
 //
-// If the chain has an archive ([middleware.Env]), what is cleared goes there first,
-// as the tool gave it, and the placeholder says how to read it again: "[cleared:
-// recall kqvmzhtwrcxa]". All pieces of a result are under one handle, the input of
-// a call has its own. If the archive fails, nothing is cleared. A result of the tool
-// [store.RecallTool] is not archived anew: its placeholder names the handle that
-// the call asks for. Thinking leaves no placeholder and is not archived.
-//
-// With [Options.Digest], a cleared result leaves a line of its hard facts in the
-// placeholder, as many as fit into so many tokens: "[cleared: recall kqvmzhtwrcxa;
-// some facts: order_id: #W2378156; price: 272.33]". They stand there word for word.
-// What the view shows anyway is left out, be it in the line of another placeholder.
-// A placeholder with its line is always shorter than what it stands for. The page
-// docs/digest.md tells what that keeps.
-//
-// Several may stand in a chain. They share their name, so that MinCalls and
-// [middleware.Request.Force] hold for all of them.
+// A chain may contain several of these middlewares. They have one name, so MinCalls and
+// [middleware.Request.Force] apply to all of them.
 package contextedit

@@ -10,104 +10,97 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/amount"
 )
 
-// DefaultPlaceholder stands where a cleared result stood.
-const DefaultPlaceholder = "[cleared]"
+// The defaults.
+const (
+	DefaultPlaceholder = "[cleared]"
+	DefaultKeep        = 5 // results
+)
 
-// DefaultKeep is how many of the newest results stay.
-const DefaultKeep = 5
-
-// Options say what is cleared and when. The zero value keeps the newest five
-// results, clears only results, and does so when three quarters of the room
-// are filled.
+// Options configure the middleware. The zero value clears all results except the
+// newest five when three quarters of the room are filled.
 type Options struct {
-	// Trigger says when to clear. nil: at 0.75 of the window less the reserve,
-	// or at 100,000 tokens where the window is not known. Where the system
-	// prompt, the tools, pinned messages and the first question meet it by
-	// themselves nothing is cleared, and an event says so.
+	// Trigger is the condition for clearing. nil: at 0.75 of the window less the
+	// reserve, or at 100,000 tokens if the window is not known. If the system prompt,
+	// the tools, pinned messages and the first question are enough to meet it, nothing
+	// is cleared, and an event reports that.
 	Trigger middleware.Trigger
 
-	// Keep is how many of the newest results that could be cleared stay. 0:
-	// DefaultKeep, or none where KeepRounds or KeepTokens is given; negative:
-	// none. A result that no model has seen yet stays in any case.
+	// Keep is the number of newest results that are kept, of those that could be
+	// cleared. 0: DefaultKeep, or none if KeepRounds or KeepTokens is set; negative:
+	// none. Results that no model has seen yet are always kept.
 	Keep int
 
-	// KeepRounds is how many of the newest rounds keep all their results.
-	// 0: as many as the other keeps say.
+	// KeepRounds is the number of newest rounds whose results are all kept. 0: none.
 	KeepRounds int
 
-	// KeepTokens is how many tokens of the newest results stay, counted back
-	// from the newest and in whole results. 0: as many as the other keeps say.
+	// KeepTokens is the number of tokens of newest results that are kept, in whole
+	// results. 0: none.
 	KeepTokens int
 
-	// Only are the names of the tools whose results may be cleared. nil: those
-	// of all tools; empty but not nil: those of none, for ClearThinking alone.
+	// Only lists the tools whose results may be cleared. nil: all tools; empty but not
+	// nil: no tool, for ClearThinking without results.
 	Only []string
 
-	// ExcludeTools are names of tools whose results and inputs are never
-	// cleared. nil or empty: none. A tool has the name in its call and the one
-	// in its result; if they differ, Only holds if it names one of them, and
-	// ExcludeTools as well.
+	// ExcludeTools lists tools whose results and arguments are never cleared. nil or
+	// empty: none. A result may have another tool name than its call. Both Only and
+	// ExcludeTools apply if they contain one of the two.
 	ExcludeTools []string
 
-	// MayClear is asked about each result that Only and ExcludeTools let go,
-	// and says whether it may be cleared. nil: it may. It sees the call, which
-	// is zero if there is none, and the pieces of the result, both as they
-	// stand in the view. It must always say the same of the same, be safe for
-	// concurrent use, and not be slow: it is asked anew for each plan. What it
-	// spares takes no place among those that Keep counts, like the results of
-	// excluded tools.
+	// MayClear reports whether a result may be cleared that Only and ExcludeTools
+	// allow. nil: always true. It receives the call, or the zero ToolCall if there is
+	// none, and the pieces of the result, both as they are in the view. It must return
+	// the same for the same arguments, be safe for concurrent use and fast: each plan
+	// calls it for each result. Results that it keeps do not count for Keep.
 	MayClear func(call message.ToolCall, result []message.ToolResult) bool
 
-	// ClearAtLeast is a floor in tokens: if less than this can be freed,
-	// nothing is cleared, and an event says so. 0: no floor.
+	// ClearAtLeast is a minimum in tokens: if less can be freed, nothing is cleared,
+	// and an event reports that. 0: no minimum.
 	ClearAtLeast int
 
-	// StopAfter ends clearing once so many tokens are freed: first thinking,
-	// if ClearThinking says so, then results that have been superseded, then
-	// other results, then errors; of each kind the oldest first. It goes on
-	// when the conversation has grown and the trigger is met again. 0: all
-	// that may be cleared is.
+	// StopAfter ends clearing when that many tokens are freed: first thinking, if
+	// ClearThinking is set, then superseded results, other results, errors; of each
+	// kind the oldest first. Clearing continues when the conversation has grown and the
+	// trigger is met again. 0: everything that may be cleared is cleared.
 	StopAfter int
 
-	// ClearToolInputs also puts {} in place of the arguments of the calls
-	// whose results are cleared; if there is an archive, {"cleared":"recall …"}
-	// with a handle.
+	// ClearToolInputs also replaces the arguments of calls whose results are cleared:
+	// by {}, or with an archive by {"cleared":"recall …"} with a handle.
 	ClearToolInputs bool
 
-	// ClearInputsOf are the tools whose inputs are cleared even if
-	// ClearToolInputs is false. Results of other tools are still cleared,
-	// without their inputs.
+	// ClearInputsOf lists the tools whose arguments are cleared if ClearToolInputs is
+	// false. Results of other tools are still cleared, without their arguments.
 	ClearInputsOf []string
 
-	// ClearThinking also removes what the model thought, whole, signed or
-	// sealed or not. That of the newest turn, which begins at the last user
-	// message, stays, since providers want it back as it was; so does that of a
-	// message which would be empty without it. The keeps do not hold thinking,
-	// ClearAtLeast and StopAfter count it. Leave it false where a provider ties
-	// thinking to the call behind it in old turns too, as OpenAI's Responses do.
+	// ClearThinking also removes the thinking of the model as a whole, signed and
+	// sealed parts included. Thinking of the newest turn, which begins at the last user
+	// message, is kept, since providers require it unchanged; so is thinking without
+	// which its message would be empty. The Keep options do not apply to thinking;
+	// ClearAtLeast and StopAfter count it. Keep this false if the provider links
+	// thinking to the call that follows it in old turns, as OpenAI's Responses do.
 	ClearThinking bool
 
-	// Placeholder is the text of a cleared result. "": DefaultPlaceholder. If
-	// there is an archive, the handle is added, as by [store.Placeholder].
+	// Placeholder is the text of a cleared result. "": DefaultPlaceholder. With an
+	// archive, [store.Placeholder] adds the handle.
 	Placeholder string
 
-	// Digest is how many tokens of its hard facts a cleared result leaves in its
-	// placeholder, at most: identifiers, amounts, dates, links, paths and the like,
-	// word for word, as far as the view does not show them. The words before them
-	// take a few more. 0: none; 40 keep most of what is needed later. What it costs
-	// is counted by ClearAtLeast, StopAfter and [trigger.Reclaims].
+	// Digest is the maximum number of tokens of hard facts in a placeholder:
+	// identifiers, amounts, dates, links, paths and the like, verbatim, unless the view
+	// still shows them. The words before the facts take a few tokens more. 0: no facts;
+	// 40 keep most of what is needed later. ClearAtLeast, StopAfter and
+	// [trigger.Reclaims] count these tokens.
 	Digest int
 
-	// MinCalls is how many model calls lie between one clearing and the next,
-	// at least. 0: no minimum.
+	// MinCalls is the minimum number of model calls between two clearings. 0: no
+	// minimum.
 	MinCalls int
 
-	// Strict makes a refused plan and an option that does not fit the request
-	// an error of the call.
+	// Strict makes a refused plan, and an option that does not fit the request, an
+	// error of the call.
 	Strict bool
 }
 
-// Validate reports options that make no sense.
+// Validate returns an error for each option that is out of range or contradicts
+// another one.
 func (o Options) Validate() error {
 	errs := amount.NonNegative(
 		amount.Amount{Name: "KeepRounds", Unit: "rounds", Value: o.KeepRounds},
@@ -124,7 +117,7 @@ func (o Options) Validate() error {
 	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
 }
 
-// validateTools reports lists of tools that make no sense.
+// validateTools checks the lists of tools.
 func (o Options) validateTools() error {
 	lists := []struct {
 		name  string

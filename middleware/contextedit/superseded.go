@@ -1,132 +1,169 @@
 package contextedit
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// markSuperseded marks those results, in the order of the view, whose call was
-// made again in a later round: the same tool, arguments of the same JSON value,
-// and a result that is no error and stands in the view as the tool gave it.
+// markSuperseded marks the results whose call was repeated in a later round: the same
+// tool, arguments of the same JSON value, and a result that is not an error and is in
+// the view as the tool returned it. results is in the order of the view.
 func markSuperseded(v *middleware.View, results []candidate) {
-	again := repeats{view: v, later: make(map[uint64]place, len(results))}
-	var whole []string // ids of the round's calls that have such a result
+	later := make(repeats, len(results))
+	var whole []string // call IDs of such results in the current round
 	for i := v.Len() - 1; i >= 0 && len(results) > 0; i-- {
 		switch v.At(i).Role {
 		case message.RoleTool:
 			whole = appendWhole(whole, v, i)
 		case message.RoleAssistant:
-			round := results[firstBehind(results, i):]
-			again.mark(i, round, whole)
-			results = results[:len(results)-len(round)]
+			k := len(results)
+			for k > 0 && results[k-1].at > i {
+				k--
+			}
+			later.mark(v, i, results[k:], whole)
+			results = results[:k]
 			whole = whole[:0]
 		case message.RoleSystem, message.RoleUser:
 		}
 	}
 }
 
-// firstBehind returns the index of the first result behind message i.
-func firstBehind(results []candidate, i int) int {
-	k := len(results)
-	for k > 0 && results[k-1].at > i {
-		k--
-	}
-	return k
-}
-
-// repeats knows the calls of the rounds behind that have a whole result.
-type repeats struct {
-	view  *middleware.View
-	later map[uint64]place // by a hash of the call
-	new   []uint64         // of the calls of one message
-}
-
-// place is where a call is: a part of a message.
-type place struct{ at, part int32 }
-
-// mark marks the results of one round whose call is made again later, and then
-// takes in the calls of the round that have a whole result. So parallel calls do
-// not supersede one another.
-func (p *repeats) mark(i int, round []candidate, whole []string) {
-	parts := p.view.Original(i).Parts // an editor may have shortened arguments until they look alike
-	p.new = p.new[:0]
-	for _, part := range parts {
-		call, ok := part.(message.ToolCall)
-		if !ok {
-			p.new = append(p.new, 0)
-			continue
-		}
-		key, found := p.find(call)
-		p.new = append(p.new, key)
-		if !found {
-			continue
-		}
-		for k := range round {
-			round[k].superseded = round[k].superseded || round[k].callID == call.ID
-		}
-	}
-	for k, part := range parts {
-		call, ok := part.(message.ToolCall)
-		if !ok || !slices.Contains(whole, call.ID) {
-			continue
-		}
-		key := p.new[k]
-		if _, taken := p.later[key]; taken { // by an equal call, or by one of this round
-			key, _ = p.find(call)
-		}
-		p.later[key] = place{at: int32(i), part: int32(k)}
-	}
-}
-
-// find returns the key under which such a call is known, or would be.
-func (p *repeats) find(call message.ToolCall) (key uint64, found bool) {
-	for key = valueHash(call.Arguments); ; key++ {
-		at, ok := p.later[key]
-		if !ok {
-			return key, false
-		}
-		later, _ := p.view.Original(int(at.at)).Parts[at.part].(message.ToolCall)
-		if later.Name == call.Name && sameValue(later.Arguments, call.Arguments) {
-			return key, true
-		}
-	}
-}
-
-// appendWhole appends the call ids of the results in tool message i that are no
-// errors and stand there as the tool gave them.
+// appendWhole appends the call IDs of the results in tool message i that are not
+// errors and are there as the tool returned them.
 func appendWhole(ids []string, v *middleware.View, i int) []string {
-	m, e := v.At(i), v.Span(i).Edit
+	parts, e := v.At(i).Parts, v.Span(i).Edit
 	if e != nil && e.Kind != middleware.Rewrite {
-		return ids // a fold may have put anything there
+		return ids // a fold may contain anything
 	}
-	for _, p := range m.Parts {
+	for _, p := range parts {
 		r, ok := p.(message.ToolResult)
-		if ok && !failed(m, r.CallID) && (e == nil || slices.Equal(piecesOf(m, r.CallID), piecesOf(v.Original(i), r.CallID))) {
+		if !ok || shorten.Failed(parts, r.CallID) {
+			continue
+		}
+		if e == nil || slices.Equal(shorten.Result(parts, r.CallID), shorten.Result(v.Original(i).Parts, r.CallID)) {
 			ids = append(ids, r.CallID)
 		}
 	}
 	return ids
 }
 
-// failed reports whether a piece of a result is an error.
-func failed(m message.Message, callID string) bool {
-	for _, p := range m.Parts {
-		if r, ok := p.(message.ToolResult); ok && r.Error && r.CallID == callID {
-			return true
-		}
-	}
-	return false
+// repeats is a hash table of the calls that have a whole result, the newest of each
+// value. If two hashes collide, the second call is under the next free hash.
+type repeats map[uint64]repeat
+
+// repeat is a call, and the position of its message.
+type repeat struct {
+	call message.Part
+	at   int
 }
 
-// piecesOf returns the pieces of one result.
-func piecesOf(m message.Message, callID string) []message.ToolResult {
-	var pieces []message.ToolResult
-	for r := range m.Results() {
-		if r.CallID == callID {
-			pieces = append(pieces, r)
+// mark marks the results of one round whose call is repeated in a later round, and
+// then adds the calls of assistant message i that have a whole result. Parallel calls
+// do not supersede one another. Arguments are compared as the model wrote them:
+// different ones may look alike when an editor has shortened them.
+func (p repeats) mark(v *middleware.View, i int, round []candidate, whole []string) {
+	for _, part := range v.Original(i).Parts {
+		call, ok := part.(message.ToolCall)
+		if !ok {
+			continue
+		}
+		key, found := p.find(call)
+		switch {
+		case !found && slices.Contains(whole, call.ID):
+			p[key] = repeat{call: part, at: i}
+		case found && p[key].at > i:
+			for k := range round {
+				round[k].superseded = round[k].superseded || round[k].callID == call.ID
+			}
 		}
 	}
-	return pieces
+}
+
+// find returns the key of an equal call, or, if there is none, the key for a new one.
+func (p repeats) find(call message.ToolCall) (key uint64, found bool) {
+	for key = valueHash(call.Arguments); ; key++ {
+		other, ok := p[key]
+		if !ok {
+			return key, false
+		}
+		if c, _ := other.call.(message.ToolCall); c.Name == call.Name && sameValue(c.Arguments, call.Arguments) {
+			return key, true
+		}
+	}
+}
+
+// sameValue reports whether two texts are JSON of the same value. White space, the
+// order of keys and escapes do not matter; numbers are compared as they are written,
+// since long IDs do not fit into a float64.
+func sameValue(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, ok1 := decode(a)
+	y, ok2 := decode(b)
+	return ok1 && ok2 && reflect.DeepEqual(x, y)
+}
+
+func decode(text string) (value any, ok bool) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&value) != nil {
+		return nil, false
+	}
+	_, err := d.Token()
+	return value, err == io.EOF
+}
+
+// valueHash returns the same hash for texts that are JSON of the same value. It decodes
+// only texts with escapes, which is slow. It ignores white space, and the order of
+// what is between brackets and commas.
+func valueHash(text string) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211 // of FNV-1a
+	if hasEscapes(text) {
+		text = unescaped(text)
+	}
+	var sum uint64
+	piece := uint64(offset)
+	for i := range len(text) {
+		switch c := text[i]; c {
+		case ' ', '\t', '\r', '\n':
+		case '{', '}', '[', ']', ',':
+			if piece != offset {
+				sum += piece ^ piece>>32
+				piece = offset
+			}
+		default:
+			piece = (piece ^ uint64(c)) * prime
+		}
+	}
+	return (sum ^ piece) * prime
+}
+
+// hasEscapes reports whether package json would write escapes into the text, or other
+// ones.
+func hasEscapes(text string) bool {
+	return strings.IndexByte(text, '\\') >= 0 || strings.Contains(text, "\u2028") || strings.Contains(text, "\u2029")
+}
+
+// unescaped returns JSON with as few escapes as possible, and other texts unchanged.
+func unescaped(text string) string {
+	value, ok := decode(text)
+	if !ok {
+		return text
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return text
+	}
+	return b.String()
 }

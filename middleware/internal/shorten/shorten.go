@@ -1,6 +1,6 @@
 // Package shorten contains what several middlewares need to shorten messages: head
-// and tail of a text, the pieces of a tool result, a placeholder in their place, and
-// the removal of thinking.
+// and tail of a text, the pieces of a tool result, a placeholder in their place, the
+// removal of thinking, and a list of what was shortened.
 //
 //	shorten.Ends(log, 2000, 2000, func(left string) string {
 //		return fmt.Sprintf("[%d bytes left out]", len(left))
@@ -10,6 +10,7 @@
 package shorten
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -72,4 +73,27 @@ func Border(text string, at, step int) int {
 		}
 	}
 	return at
+}
+
+// Amount is a number of things, with the words for it.
+type Amount struct {
+	N         int
+	One, Many string // as "1 result" and "%d results"
+}
+
+// List returns all amounts above 0, as "2 results, the arguments of 1 call and 3 texts".
+func List(amounts ...Amount) string {
+	var all []string
+	for _, a := range amounts {
+		switch {
+		case a.N == 1:
+			all = append(all, a.One)
+		case a.N > 1:
+			all = append(all, fmt.Sprintf(a.Many, a.N))
+		}
+	}
+	if n := len(all); n > 1 {
+		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
+	}
+	return strings.Join(all, "")
 }

@@ -71,3 +71,14 @@ func TestEndsOfAnyText(t *testing.T) {
 		}
 	})
 }
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	list := func(a, b, c int) string {
+		return shorten.List(shorten.Amount{N: a, One: "1 result", Many: "%d results"}, shorten.Amount{N: b, One: "1 call", Many: "%d calls"}, shorten.Amount{N: c, One: "1 text", Many: "%d texts"})
+	}
+	require.Equal(t, "1 result, 2 calls and 3 texts", list(1, 2, 3))
+	require.Equal(t, "2 results and 1 text", list(2, 0, 1))
+	require.Equal(t, "1 call", list(0, 1, 0))
+	require.Empty(t, list(0, 0, 0))
+}

@@ -1,0 +1,163 @@
+package contextedit
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/store"
+)
+
+// edits returns the edits for a choice, and updates the choice when the handles and
+// digest lines are known. It returns nil if the choice frees less than ClearAtLeast.
+func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []middleware.Edit {
+	if freed := c.freed(); freed == 0 || v.Size().Charged(freed) < o.ClearAtLeast {
+		return nil
+	}
+	if v.Env().Archive != nil {
+		o.archive(ctx, v, c)
+	}
+	edits := clearResults(v, c.results)
+	edits = append(edits, clearAnswers(v, c)...)
+	if o.Digest > 0 && v.Size().Charged(c.freed()) >= o.ClearAtLeast {
+		o.digest(v, c, edits)
+	}
+	return edits
+}
+
+// archive computes the handles of what is chosen, and keeps results that would not
+// become shorter with them.
+func (o *editor) archive(ctx context.Context, v *middleware.View, c *choice) {
+	likely, by := o.likely(v), v.Meter().Counter
+	text, args := by.Count(likely.placeholder), by.Count(likely.arguments)
+	chosen := c.results[:0]
+	for _, r := range c.results {
+		r.left = o.replacementOf(ctx, v, &r)
+		longer := by.Count(r.left.placeholder) - text
+		parts := v.At(r.at).Parts
+		for i := range shorten.Pieces(parts, r.callID) {
+			if !shorten.Joins(parts, i) {
+				r.freed -= longer
+			}
+		}
+		if r.input {
+			r.freed -= by.Count(r.left.arguments) - args
+		}
+		if r.freed > 0 {
+			chosen = append(chosen, r)
+		}
+	}
+	c.results = chosen
+}
+
+// replacementOf archives a result and the input of its call as the tool and the model
+// wrote them, before any edit. Recalled results are in the archive already, under the
+// handle in the call.
+func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candidate) *replacement {
+	var left replacement
+	var call message.ToolCall
+	if c.call >= 0 {
+		call = shorten.Call(v.Original(c.call).Parts, c.callID)
+	}
+	h := store.Asked(call)
+	if !store.Has(ctx, v.Env().Archive, h) {
+		h, left.result = v.Archive(shorten.Result(v.Original(c.at).Parts, c.callID)...)
+	}
+	left.placeholder = store.Placeholder(o.Placeholder, h)
+	if c.input {
+		h, left.input = v.Archive(call)
+		left.arguments = store.Arguments(h)
+	}
+	return &left
+}
+
+// clearResults returns the edits of tool messages.
+func clearResults(v *middleware.View, chosen []candidate) []middleware.Edit {
+	edits := make([]middleware.Edit, 0, len(chosen))
+	arena := make([]message.Part, 0, len(chosen)) // the parts of all edits
+	for same := range runsBy(chosen, func(c *candidate) int { return c.at }) {
+		from := len(arena)
+		arena = shorten.AppendCleared(arena, v.At(same[0].at).Parts, func(callID string) (string, bool) {
+			k := slices.IndexFunc(same, func(c candidate) bool { return c.callID == callID })
+			if k < 0 {
+				return "", false
+			}
+			return same[k].left.placeholder, true
+		})
+		e := middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...)
+		for i := range same {
+			e.Archive = append(e.Archive, same[i].left.result...)
+		}
+		edits = append(edits, e)
+	}
+	return edits
+}
+
+// clearAnswers returns the edits of assistant messages: without thinking, and with
+// cleared inputs.
+func clearAnswers(v *middleware.View, c *choice) []middleware.Edit {
+	chosen := slices.Clip(c.thinking)
+	for _, r := range c.results {
+		if r.input {
+			chosen = append(chosen, r)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.call, b.call) })
+	var edits []middleware.Edit
+	for same := range runsBy(chosen, func(c *candidate) int { return c.call }) {
+		e := middleware.RewriteOf(same[0].call, slices.Clone(v.At(same[0].call).Parts)...)
+		for _, c := range same {
+			if c.thinking {
+				e.Parts = slices.DeleteFunc(e.Parts, shorten.IsThinking)
+				continue
+			}
+			for k, p := range e.Parts {
+				if call, ok := p.(message.ToolCall); ok && call.ID == c.callID {
+					call.Arguments = c.left.arguments
+					e.Parts[k] = call
+				}
+			}
+			e.Archive = append(e.Archive, c.left.input...)
+		}
+		edits = append(edits, e)
+	}
+	return edits
+}
+
+// runsBy yields the runs of neighbours that have the same key.
+func runsBy(cs []candidate, key func(*candidate) int) iter.Seq[[]candidate] {
+	return func(yield func([]candidate) bool) {
+		for len(cs) > 0 {
+			n := 1
+			for n < len(cs) && key(&cs[n]) == key(&cs[0]) {
+				n++
+			}
+			if !yield(cs[:n]) {
+				return
+			}
+			cs = cs[n:]
+		}
+	}
+}
+
+// digest adds a line of facts to the placeholder of each chosen result.
+func (o *editor) digest(v *middleware.View, c *choice, edits []middleware.Edit) {
+	cleared := make([]digest.Result, len(c.results))
+	for i := range c.results {
+		r := &c.results[i]
+		cleared[i] = digest.Result{At: r.at, CallID: r.callID, Frees: r.freed}
+		if r.input { // the tokens freed in arguments are not available for facts
+			call := shorten.Call(v.At(r.call).Parts, r.callID)
+			cleared[i].Frees -= v.Meter().Counter.Count(call.Arguments) - v.Meter().Counter.Count(r.left.arguments)
+		}
+	}
+	for i, added := range digest.Leave(v, edits, cleared, o.Digest) {
+		c.results[i].freed -= added
+		c.lines += added
+	}
+}
