@@ -137,6 +137,14 @@ func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
 	return resp, err
 }
 
+// modelUser is implemented by the Detail of events that report a request to a model,
+// such as [summarize.Report].
+//
+// [summarize.Report]: https://pkg.go.dev/github.com/laconic-go/laconic/middleware/summarize#Report
+type modelUser interface {
+	ModelUsage() (message.Usage, models.Cost)
+}
+
 // tab adds up what models were asked for beside a call. It is safe for concurrent
 // use.
 type tab struct {
@@ -146,12 +154,14 @@ type tab struct {
 }
 
 func (t *tab) add(e middleware.Event) {
-	if e.Kind != middleware.Attempted || e.Stray {
+	d, ok := e.Detail.(modelUser)
+	if !ok {
 		return
 	}
+	usage, cost := d.ModelUsage()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.usage, t.cost = t.usage.Add(e.Usage), t.cost+e.Cost
+	t.usage, t.cost = t.usage.Add(usage), t.cost+cost
 }
 
 // usage returns what the provider reported, wherever the model put it.

@@ -78,8 +78,9 @@ func TestSummaries(t *testing.T) {
 				case react.Delta:
 					fmt.Fprint(&heard, e)
 				case react.Edit:
-					if e.Kind == middleware.Attempted {
-						attempts = attempts.Add(e.Usage)
+					if e.Kind == summarize.Attempted {
+						r, _ := e.Detail.(summarize.Report)
+						attempts = attempts.Add(r.Usage)
 					}
 				case react.Step:
 					require.Equal(t, message.Usage{Input: 100, Output: 5}, e.Usage)

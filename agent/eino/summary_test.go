@@ -160,7 +160,7 @@ func TestSummaryIsNotHeard(t *testing.T) {
 						}
 						require.Len(t, h.events, 2*(pages+1), "callbacks fire for the calls of the run alone")
 						for _, e := range told {
-							require.NotEqual(t, middleware.Rejected, e.Kind, "%s", e)
+							require.NotEqual(t, summarize.Rejected, e.Kind, "%s", e)
 						}
 					})
 				}

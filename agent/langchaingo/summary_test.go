@@ -107,7 +107,7 @@ func TestSummaryIsNotHeard(t *testing.T) {
 				require.Positive(t, shown, "the model sees the summary")
 				require.Equal(t, own, len(other.asked) == 0)
 				for _, e := range told {
-					require.NotEqual(t, middleware.Rejected, e.Kind, "%s", e)
+					require.NotEqual(t, summarize.Rejected, e.Kind, "%s", e)
 				}
 			})
 		}

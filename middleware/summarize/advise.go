@@ -23,17 +23,30 @@ type adviceOf struct{ *editor }
 // preparation is a summary that is made in advance.
 type preparation struct {
 	job    *job
+	log    *eventLog
 	done   chan struct{} // closed once the result is set
 	result *product      // nil: it could not be made
 }
 
-// ready returns what was made; nil: it is not ready, or could not be.
-func (p *preparation) ready() *product {
+// finished reports whether the task has ended.
+func (p *preparation) finished() bool {
 	select {
 	case <-p.done:
-		return p.result
+		return true
 	default:
-		return nil
+		return false
+	}
+}
+
+// reportPrepared reports the requests of a background summary of this conversation
+// once it has ended, used or not. That it is used is reported by the fold.
+func (e *editor) reportPrepared(ctx context.Context, v *middleware.View) {
+	a, _ := v.Load(adviceOf{e}).(*advice)
+	if a == nil || a.task == nil || v.Dry() || !a.task.finished() {
+		return
+	}
+	for _, event := range a.task.log.take(false) {
+		v.Report(ctx, event)
 	}
 }
 
@@ -44,6 +57,7 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 	if slices.Contains(force, Name) || slices.Contains(force, "*") {
 		return nil, nil
 	}
+	e.reportPrepared(ctx, v)
 	s, err := e.status(v)
 	if err != nil || s.Urgency != Soft {
 		return nil, nil //nolint:nilerr // the fold itself says what is wrong with its options
@@ -53,7 +67,9 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 	if before != nil && before.folded == now.folded && before.length <= now.length {
 		return nil, nil // it has been said
 	}
-	now.task = e.prepare(v)
+	if now.task = running(before); now.task == nil {
+		now.task = e.prepare(v)
+	}
 	v.Store(adviceOf{e}, now)
 	why := s.Why
 	if s.Threshold > 0 {
@@ -62,8 +78,16 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 	if now.task != nil {
 		why += "; its summary is prepared in the background"
 	}
-	v.Report(ctx, middleware.Event{Kind: middleware.Advised, By: Name, Why: why})
+	v.Report(ctx, middleware.Event{Kind: Advised, By: Name, Why: why})
 	return nil, nil
+}
+
+// running returns the task of earlier advice that has not ended, or nil.
+func running(a *advice) *preparation {
+	if a == nil || a.task == nil || a.task.finished() {
+		return nil
+	}
+	return a.task
 }
 
 // folded returns how many messages of the history are folded by this middleware.
@@ -92,8 +116,8 @@ func (e *editor) prepare(v *middleware.View) *preparation {
 		return nil // where there are several, the next fold cuts them elsewhere
 	}
 	j := *jobs[0]
-	j.quiet, j.account = true, newAccount(v)
-	p := &preparation{job: &j, done: make(chan struct{})}
+	j.quiet = true
+	p := &preparation{job: &j, log: j.log, done: make(chan struct{})}
 	run := func(ctx context.Context) {
 		defer close(p.done)
 		p.result, _ = contained(ctx, &j)
@@ -120,10 +144,10 @@ func (e *editor) inAdvance(src *source, all []piece) *head {
 	if a == nil || a.task == nil {
 		return nil
 	}
-	p, then := a.task.ready(), a.task.job
-	if p == nil {
+	if !a.task.finished() || a.task.result == nil {
 		return nil
 	}
+	p, then := a.task.result, a.task.job
 	ids := src.ids()
 	last := then.covers[len(then.covers)-1]
 	if last >= len(ids) || ids[last] != then.ids[last] {
@@ -172,9 +196,9 @@ func (e *editor) prepared(src *source, h *head) *middleware.Plan {
 		return h.messages, nil
 	}
 	return &middleware.Plan{
-		Edits: []middleware.Edit{edit},
-		Items: len(j.fresh),
-		Why:   fmt.Sprintf("folded %s into a summary that was prepared", count(len(j.fresh), "message")),
+		Edits:  []middleware.Edit{edit},
+		Detail: Report{Messages: len(j.fresh)},
+		Why:    fmt.Sprintf("folded %s into a summary that was prepared", count(len(j.fresh), "message")),
 	}
 }
 

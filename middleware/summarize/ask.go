@@ -57,7 +57,7 @@ func (j *job) askSummarizer(ctx context.Context) (string, error) {
 	for n := 1; ; n++ {
 		words, err := j.attempt(ctx, &f)
 		j.tell(ctx, middleware.Event{
-			Kind: middleware.Attempted, Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts),
+			Kind: Attempted, Detail: Report{request: true}, Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts),
 		})
 		if err == nil {
 			if words, err = j.accept(&f, words); err == nil {

@@ -31,7 +31,7 @@ func says(text string) middleware.Response {
 // reasons returns why attempts came to nothing, in order: the first words of each.
 func reasons(events []middleware.Event) (out []string) {
 	for _, e := range events {
-		if e.Kind == middleware.Rejected {
+		if e.Kind == summarize.Rejected {
 			reason, _, _ := strings.Cut(e.Why, ":")
 			out = append(out, reason)
 		}
@@ -90,7 +90,7 @@ func TestModeByTablePrices(t *testing.T) {
 			}
 			m, _ := models.Default().Lookup(asked)
 			cost, _ := m.Price.Cost(message.Usage{Input: 1000, Output: 100})
-			require.Equal(t, cost, costOf(events, middleware.Attempted), "at the price of who is asked")
+			require.Equal(t, cost, costOf(events, summarize.Attempted), "at the price of who is asked")
 		})
 	}
 }
@@ -98,16 +98,22 @@ func TestModeByTablePrices(t *testing.T) {
 func costOf(events []middleware.Event, kind middleware.EventKind) (sum models.Cost) {
 	for _, e := range events {
 		if e.Kind == kind {
-			sum += e.Cost
+			sum += reportOf(e).Cost
 		}
 	}
 	return sum
 }
 
+// reportOf returns what the event of this package has in its Detail.
+func reportOf(e middleware.Event) summarize.Report {
+	r, _ := e.Detail.(summarize.Report)
+	return r
+}
+
 func usageOf(events []middleware.Event, kind middleware.EventKind) (sum message.Usage) {
 	for _, e := range events {
 		if e.Kind == kind {
-			sum = sum.Add(e.Usage)
+			sum = sum.Add(reportOf(e).Usage)
 		}
 	}
 	return sum
@@ -143,28 +149,28 @@ func TestPaidIsAddedUp(t *testing.T) {
 			want = want.Add(c.answers[len(c.answers)-1].Usage)
 		}
 		for _, e := range events {
-			if e.Kind == middleware.Summarized {
+			if e.Kind == summarize.Summarized {
 				made = append(made, e)
 			}
 		}
 		require.Len(t, made, 1, name)
 		require.Contains(t, made[0].Why, c.how, name)
-		require.Equal(t, want, made[0].Usage, name)
-		require.Equal(t, want, usageOf(events, middleware.Attempted), "%s: each attempt says what it took", name)
+		require.Equal(t, want, reportOf(made[0]).Usage, name)
+		require.Equal(t, want, usageOf(events, summarize.Attempted), "%s: each attempt says what it took", name)
 		m, _ := models.Default().Lookup("claude-haiku-4-5")
 		cost, ok := m.Price.Cost(want)
 		require.True(t, ok)
-		require.Equal(t, cost, made[0].Cost, name)
-		require.Equal(t, cost, costOf(events, middleware.Attempted), name)
+		require.Equal(t, cost, reportOf(made[0]).Cost, name)
+		require.Equal(t, cost, costOf(events, summarize.Attempted), name)
 	}
 
 	// A provider that reports nothing is counted.
 	small := writers(says(good))
 	_, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{}), history(8))
-	u := usageOf(events, middleware.Summarized)
+	u := usageOf(events, summarize.Summarized)
 	require.InDelta(t, tokens.Meter{}.Request(small.Requests()[0].Messages, nil), u.Input, float64(u.Input)/2)
 	require.Positive(t, u.Output)
-	require.Positive(t, costOf(events, middleware.Summarized))
+	require.Positive(t, costOf(events, summarize.Summarized))
 }
 
 // TestEachRejection gives answers that cannot be taken, each of its own kind, and
@@ -248,7 +254,7 @@ func TestEachRejection(t *testing.T) {
 			last := events[len(events)-1]
 			require.Equal(t, middleware.Failed, last.Kind)
 			require.ErrorIs(t, last.Err, summarize.ErrNoSummary)
-			require.NotContains(t, kinds(events), middleware.Summarized)
+			require.NotContains(t, kinds(events), summarize.Summarized)
 		})
 	}
 }

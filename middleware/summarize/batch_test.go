@@ -61,10 +61,10 @@ func TestChunksAreToldInOrder(t *testing.T) {
 		mw := summarize.New(summarize.ByFunc(s), summarize.Options{Keep: 1, Strategy: summarize.Chunks(1), Parallel: 2, Timeout: -1})
 		_, events := fold(t, mw, h)
 		told := kinds(events)
-		begun := slices.Index(told[1:], middleware.Summarizing) + 1
+		begun := slices.Index(told[1:], summarize.Summarizing) + 1
 		require.Positive(t, begun, "%v", told)
 		require.Equal(t, slices.Concat(told[:begun], told[:begun], []middleware.EventKind{middleware.Edited}), told)
-		require.Equal(t, middleware.Summarized, told[begun-1], "all of the first, then all of the second")
+		require.Equal(t, summarize.Summarized, told[begun-1], "all of the first, then all of the second")
 	})
 }
 

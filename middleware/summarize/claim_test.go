@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
 )
 
 func placesOf(from, to int) (out []place) {
@@ -62,25 +61,4 @@ func TestDebts(t *testing.T) {
 	require.Nil(t, c.due("0", id[0]), "the oldest is given up")
 	require.NotNil(t, c.due("1", id[0]))
 	require.NotNil(t, c.due(fmt.Sprint(maxDebts), id[0]))
-}
-
-// Of more conversations than are waited for, the oldest is given up; what happens to
-// it later is told again.
-func TestAccountsAreBounded(t *testing.T) {
-	t.Parallel()
-	var s accounts
-	all := make([]*account, maxAccounts+1)
-	event := middleware.Event{Kind: middleware.Attempted}
-	for i := range all {
-		all[i] = &account{scope: fmt.Sprint(i)}
-		s.add(all[i], event)
-		s.add(all[i], event)
-	}
-	require.Len(t, s.open, maxAccounts)
-	require.Empty(t, s.take(all[0]))
-	require.Len(t, s.take(all[1]), 2)
-	require.Len(t, s.open, maxAccounts-1)
-	s.add(all[0], event)
-	require.Len(t, s.open, maxAccounts)
-	require.Equal(t, []middleware.Event{event}, s.take(all[0]), "what came since")
 }

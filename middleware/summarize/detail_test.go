@@ -31,7 +31,7 @@ func TestRulesAskNobody(t *testing.T) {
 			view, events := fold(t, summarize.New(w, summarize.Options{Strategy: s, NoFallback: true}), h)
 			text := summaryIn(t, view, h).Text()
 			require.Contains(t, text, "messages compacted", s)
-			require.NotContains(t, kinds(events), middleware.Attempted, s)
+			require.NotContains(t, kinds(events), summarize.Attempted, s)
 			first = cmp.Or(first, text)
 			require.Equal(t, first, text, s)
 		}
@@ -131,7 +131,7 @@ func TestFlushedLater(t *testing.T) {
 	})
 	view, events := fold(t, mw, h)
 	require.NoError(t, middlewaretest.Same(h, view), "all is as it was")
-	require.Contains(t, kinds(events), middleware.FlushFailed)
+	require.Contains(t, kinds(events), summarize.FlushFailed)
 	failing = false
 	view, _ = fold(t, mw, h)
 	require.Equal(t, len(h)-len(view)+1, flushed, "what the first attempt could not keep")
@@ -258,7 +258,7 @@ func TestEarlierKeepsItsRoom(t *testing.T) {
 	fold(t, mw, h)
 	h = append(h, said(filler[:len(filler)/2]), said("So."), said("Then."))
 	view, events := fold(t, mw, h)
-	require.NotContains(t, kinds(events), middleware.Rejected)
+	require.NotContains(t, kinds(events), summarize.Rejected)
 	require.Contains(t, summaryIn(t, view, h).Text(), strings.TrimSpace(words))
 	require.Len(t, room, 1)
 	require.GreaterOrEqual(t, room[0], 0, "tokens that are left beside the earlier words")
@@ -288,9 +288,9 @@ func TestAdvisedAgain(t *testing.T) {
 	mw := summarize.New(summarize.ByRules(), advised())
 	h := history(24)
 	_, events := apply(t, mw, h[:24])
-	require.Equal(t, []middleware.EventKind{middleware.Advised}, kinds(events))
+	require.Equal(t, []middleware.EventKind{summarize.Advised}, kinds(events))
 	_, events = apply(t, mw, h[:26])
 	require.Empty(t, events)
 	_, events = apply(t, mw, h[:20])
-	require.Equal(t, []middleware.EventKind{middleware.Advised}, kinds(events))
+	require.Equal(t, []middleware.EventKind{summarize.Advised}, kinds(events))
 }

@@ -35,7 +35,7 @@ func TestSingleFlight(t *testing.T) {
 			return &middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd}, nil
 		}
 		observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
-			if e.Kind == middleware.Summarized {
+			if e.Kind == summarize.Summarized {
 				told.Add(1)
 			}
 		})
@@ -124,7 +124,7 @@ func TestWaitsForPreparation(t *testing.T) {
 		}), opts)
 		h := history(24)[:20]
 		_, events := apply(t, mw, h)
-		require.Equal(t, []middleware.EventKind{middleware.Advised}, kinds(events))
+		require.Equal(t, []middleware.EventKind{summarize.Advised}, kinds(events))
 		synctest.Wait() // it is being prepared
 		var all sync.WaitGroup
 		var sent *middleware.Request

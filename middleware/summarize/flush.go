@@ -83,11 +83,11 @@ func (e *editor) pay(ctx context.Context, v *middleware.View, d *debt) {
 	n, err := e.flushed(ctx, folded)
 	if err != nil {
 		e.claims.release(claimed)
-		v.Report(ctx, middleware.Event{Kind: middleware.FlushFailed, By: Name, Err: err, Why: err.Error()})
+		v.Report(ctx, middleware.Event{Kind: FlushFailed, By: Name, Err: err, Why: err.Error()})
 		return
 	}
 	v.Report(ctx, middleware.Event{
-		Kind: middleware.Flushed, By: Name, Items: n,
+		Kind: Flushed, By: Name, Detail: Report{Memories: n},
 		Why: fmt.Sprintf("%s of %s", count(n, "memory"), count(len(folded), "message")),
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -31,17 +30,16 @@ type job struct {
 	recorded int                        // tokens of the facts of earlier summaries
 	ledger   int                        // tokens that the facts may have
 	estimate int                        // tokens of the summary
-	events   []middleware.Event         // all that there is to tell of the summary
+	log      *eventLog                  // all events of the summary
 	hold     bool                       // events wait until all summaries of the plan are made, to be told in their order
 	held     []middleware.Event         // the events that wait
 	quiet    bool                       // made in advance: what fails is no loss
-	account  *account                   // of what is made in advance; nil: it is not
 }
 
 // job returns what is to be done for a block.
 func (e *editor) job(src *source, b block) *job {
 	v := src.view
-	j := &job{editor: e, block: b, ids: src.ids(), covers: src.behind(b.pieces), fold: &Fold{View: v, Question: question(v)}}
+	j := &job{editor: e, block: b, log: &eventLog{}, ids: src.ids(), covers: src.behind(b.pieces), fold: &Fold{View: v, Question: question(v)}}
 	j.fold.Originals = src.messages(j.covers)
 	known, gone := j.read(src)
 	for _, k := range j.covers {
@@ -178,22 +176,17 @@ func (j *job) size(p *product) int {
 	return n
 }
 
-// use tells of a product that now stands in a view. Observers hear once how it was
-// made: of one that was made in a dry run, when it is used; of one that was made in
-// advance, what has not been told by then.
+// use reports how a product was made that was not made by this job. A dry run gets
+// all of its events, a call those that are not reported yet.
 func (j *job) use(ctx context.Context, p *product) {
-	dry := j.fold.View.Dry()
-	if j.quiet || !dry && p.heard.Swap(true) {
+	if j.quiet {
 		return
 	}
-	events := p.events
-	if p.account != nil {
-		events = events[len(events)-1:]
-		if !dry { // else the next call tells the rest
-			events = append(j.memory.accounts.take(p.account), events...)
-		}
+	events := p.log.all
+	if !j.fold.View.Dry() {
+		events = func() []middleware.Event { return p.log.take(true) }
 	}
-	for _, e := range events {
+	for _, e := range events() {
 		j.say(ctx, e)
 	}
 }
@@ -211,9 +204,7 @@ func (j *job) say(ctx context.Context, e middleware.Event) {
 type product struct {
 	messages []message.Message
 	words    string
-	events   []middleware.Event // what there was to tell of it; the last one, that it is made
-	account  *account           // where that is but for the last one, of what was made in advance
-	heard    atomic.Bool        // observers have heard that
+	log      *eventLog
 }
 
 // spent is what the calls of a summariser took.
@@ -225,7 +216,7 @@ type spent struct {
 // produce makes the summary.
 func (j *job) produce(ctx context.Context) (*product, error) {
 	j.tell(ctx, middleware.Event{
-		Kind: middleware.Summarizing, Items: len(j.covers),
+		Kind: Summarizing, Detail: Report{Messages: len(j.covers)},
 		Why: fmt.Sprintf("%s of %d tokens", count(len(j.covers), "message"), j.before),
 	})
 	var all spent
@@ -234,11 +225,10 @@ func (j *job) produce(ctx context.Context) (*product, error) {
 		return nil, err
 	}
 	j.tell(ctx, middleware.Event{
-		Kind: middleware.Summarized, Items: len(j.covers), Usage: all.usage, Cost: all.cost,
+		Kind: Summarized, Detail: Report{Messages: len(j.covers), Usage: all.usage, Cost: all.cost},
 		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(len(j.covers), "message"), how, j.size(p), j.before),
 	})
-	p.events, p.account = j.events, j.account
-	p.heard.Store(!j.quiet && !j.fold.View.Dry())
+	p.log = j.log
 	return p, nil
 }
 
@@ -324,18 +314,14 @@ func (j *job) shorter(t wording, ledger string) (*product, error) {
 
 // reject tells that what was written is not taken.
 func (j *job) reject(ctx context.Context, err error) {
-	j.tell(ctx, middleware.Event{Kind: middleware.Rejected, Err: err, Why: err.Error()})
+	j.tell(ctx, middleware.Event{Kind: Rejected, Err: err, Why: err.Error()})
 }
 
-// tell reports an event, of what is made in advance to the next call of the
-// conversation, and that it is made not before it is used.
+// tell reports an event; one of a background summary is only logged.
 func (j *job) tell(ctx context.Context, e middleware.Event) {
 	e.By = Name
-	j.events = append(j.events, e)
-	switch {
-	case !j.quiet:
+	j.log.add(e, !j.quiet && !j.fold.View.Dry())
+	if !j.quiet {
 		j.say(ctx, e)
-	case e.Kind != middleware.Summarized:
-		j.memory.accounts.add(j.account, e)
 	}
 }

@@ -46,8 +46,6 @@ type memory struct {
 	products map[key]*product
 	made     []key // oldest first
 	flights  map[key]*flight
-
-	accounts accounts // of summaries that are made in advance
 }
 
 // flight is a summary that is being made.

@@ -159,7 +159,7 @@ func (j *job) attempted(ctx context.Context, a modelwriter.Attempt) {
 		part = fmt.Sprintf(", part %d of %d", a.Part, a.Parts)
 	}
 	j.tell(ctx, middleware.Event{
-		Kind: middleware.Attempted, Usage: a.Usage, Cost: a.Cost,
+		Kind: Attempted, Detail: Report{Usage: a.Usage, Cost: a.Cost, request: true},
 		Why: fmt.Sprintf("%s was asked in %s mode%s", name, a.Mode, part),
 	})
 	if a.Reason != "" {

@@ -26,9 +26,6 @@ func New(w Writer, opts Options) middleware.Middleware {
 	if e.Flush != nil {
 		layers = append(layers, middleware.Editing(Name, e.settle, middleware.Options{PauseAfter: -1}))
 	}
-	if e.Background != nil {
-		layers = append(layers, middleware.Editing(Name, e.account, middleware.Options{PauseAfter: -1}))
-	}
 	if e.Soft != nil {
 		layers = append(layers, middleware.Editing(Name, e.advise, middleware.Options{Trigger: e.Soft, PauseAfter: -1, Strict: e.Strict}))
 	}
@@ -54,6 +51,7 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if again || e.memory.isBehind(ctx) {
 		return nil, nil
 	}
+	e.reportPrepared(ctx, v)
 	all := e.pieces(v)
 	if len(all) == 0 {
 		return nil, nil
@@ -77,10 +75,10 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 
 // planOf returns the plan that makes some summaries.
 func (e *editor) planOf(jobs []*job) *middleware.Plan {
-	plan := &middleware.Plan{}
+	plan, fresh := &middleware.Plan{}, 0
 	b := &batch{jobs: jobs, parallel: e.Parallel}
 	for i, j := range jobs {
-		plan.Items += len(j.fresh)
+		fresh += len(j.fresh)
 		plan.Edits = append(plan.Edits, middleware.Edit{
 			Kind:     middleware.Fold,
 			Runs:     neighbours(j.block.pieces),
@@ -89,7 +87,8 @@ func (e *editor) planOf(jobs []*job) *middleware.Plan {
 			Make:     func(ctx context.Context) ([]message.Message, error) { return b.product(ctx, i) },
 		})
 	}
-	plan.Why = fmt.Sprintf("folded %s into %s", count(plan.Items, "message"), summaries(jobs))
+	plan.Why = fmt.Sprintf("folded %s into %s", count(fresh, "message"), summaries(jobs))
+	plan.Detail = Report{Messages: fresh}
 	return plan
 }
 

@@ -93,13 +93,13 @@ func TestModelWrites(t *testing.T) {
 	require.True(t, strings.HasPrefix(s.Text(), "[Summary of the earlier conversation: a record made by the program"), s.Text())
 	require.Contains(t, s.Text(), good)
 
-	require.Equal(t, []middleware.EventKind{middleware.Summarizing, middleware.Attempted, middleware.Summarized, middleware.Edited}, kinds(events))
+	require.Equal(t, []middleware.EventKind{summarize.Summarizing, summarize.Attempted, summarize.Summarized, middleware.Edited}, kinds(events))
 	table, _ := models.Default().Lookup("gpt-5-mini")
 	cost, ok := table.Price.Cost(message.Usage{Input: 1000, Output: 100})
 	require.True(t, ok)
 	for _, e := range events[1:3] {
-		require.Equal(t, message.Usage{Input: 1000, Output: 100}, e.Usage, e)
-		require.Equal(t, cost, e.Cost, e)
+		require.Equal(t, message.Usage{Input: 1000, Output: 100}, reportOf(e).Usage, e)
+		require.Equal(t, cost, reportOf(e).Cost, e)
 		require.Equal(t, summarize.Name, e.By)
 	}
 
@@ -153,7 +153,7 @@ func TestRejected(t *testing.T) {
 	} {
 		small := writers(answer)
 		view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{}), h)
-		require.Contains(t, kinds(events), middleware.Rejected, name)
+		require.Contains(t, kinds(events), summarize.Rejected, name)
 		require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted", "%s: rules write in its place", name)
 		require.NotContains(t, summaryIn(t, view, h).Text(), "sorry", name)
 		require.LessOrEqual(t, len(small.Requests()), 8, "%s: bounded", name)
@@ -321,7 +321,7 @@ func TestStructured(t *testing.T) {
 	)
 	view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Strategy: summarize.Structured()}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "## Decisions\n- clear the cache")
-	require.Contains(t, kinds(events), middleware.Rejected, "what is no JSON is not taken")
+	require.Contains(t, kinds(events), summarize.Rejected, "what is no JSON is not taken")
 }
 
 func TestSummaryIsNotEmitted(t *testing.T) {

@@ -43,7 +43,7 @@ func TestSummarizerIsJudged(t *testing.T) {
 		})
 		opts := summarize.Options{Header: "=== record ==="}
 		view, events := fold(t, summarize.New(w, opts), h)
-		require.Contains(t, kinds(events), middleware.Rejected, name)
+		require.Contains(t, kinds(events), summarize.Rejected, name)
 		require.Equal(t, int32(2), asked.Load(), "%s: it is called once more", name)
 		require.NotEmpty(t, told.Load(), "%s: and told why", name)
 		got := summaryIn(t, view, h).Parts[0].(message.Text).Text
@@ -59,7 +59,7 @@ func TestSummarizerIsJudged(t *testing.T) {
 	view, events := fold(t, summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
 		return "Record\n" + words, nil
 	}), summarize.Options{Header: "Record"}), h)
-	require.NotContains(t, kinds(events), middleware.Rejected)
+	require.NotContains(t, kinds(events), summarize.Rejected)
 	require.Equal(t, "Record\n"+words, summaryIn(t, view, h).Parts[0].(message.Text).Text)
 }
 
@@ -135,7 +135,7 @@ func TestPanicIsAnAttempt(t *testing.T) {
 		panic("a bug sk-4711")
 	}
 	h := history(8)
-	want := []middleware.EventKind{middleware.Summarizing, middleware.Attempted, middleware.Rejected, middleware.Summarized, middleware.Edited}
+	want := []middleware.EventKind{summarize.Summarizing, summarize.Attempted, summarize.Rejected, summarize.Summarized, middleware.Edited}
 	for name, mw := range map[string]middleware.Middleware{
 		"a record":        summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{}),
 		"the live one":    summarize.New(summarize.InConversation(model, summarize.Ask{}), summarize.Options{}),
@@ -167,6 +167,6 @@ func TestPanicIsAnAttempt(t *testing.T) {
 	_, events := fold(t, mw, history(60))
 	require.Equal(t, int32(2), asked.Load())
 	require.Len(t, attempted(events), 2, "each request is told")
-	require.Equal(t, message.Usage{Input: 1000, Output: 100}, usageOf(events, middleware.Attempted))
-	require.Equal(t, message.Usage{Input: 1000, Output: 100}, usageOf(events, middleware.Summarized), "and is part of the sum")
+	require.Equal(t, message.Usage{Input: 1000, Output: 100}, usageOf(events, summarize.Attempted))
+	require.Equal(t, message.Usage{Input: 1000, Output: 100}, usageOf(events, summarize.Summarized), "and is part of the sum")
 }

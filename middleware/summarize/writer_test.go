@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 )
@@ -88,7 +87,7 @@ func TestInConversationByName(t *testing.T) {
 		} else {
 			require.Equal(t, name, req.Model)
 		}
-		require.Positive(t, costOf(events, middleware.Summarized))
+		require.Positive(t, costOf(events, summarize.Summarized))
 	}
 }
 

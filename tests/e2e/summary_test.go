@@ -91,10 +91,11 @@ func TestSummaries(t *testing.T) {
 						return []middleware.Middleware{middleware.With(middleware.Env{Counter: tokens.Chars4{}},
 							middleware.Observe(func(_ context.Context, e middleware.Event) {
 								switch e.Kind {
-								case middleware.Rejected, middleware.Failed, middleware.Refused:
+								case summarize.Rejected, middleware.Failed, middleware.Refused:
 									rejected = append(rejected, e.String())
-								case middleware.Summarized:
-									spent = spent.Add(e.Usage)
+								case summarize.Summarized:
+									r, _ := e.Detail.(summarize.Report)
+									spent = spent.Add(r.Usage)
 								default:
 								}
 							}),

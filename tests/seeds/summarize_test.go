@@ -226,8 +226,8 @@ func TestD4(t *testing.T) {
 	opts := summarize.Options{Keep: 6, Flush: summarize.FlushTo(&store, questions)}
 	mw := summarize.New(summarize.ByRules(), opts)
 	_, events := foldedBy(t, mw, h[:30], summarize.Name)
-	require.Equal(t, []middleware.EventKind{middleware.Flushed, middleware.Summarizing, middleware.Summarized, middleware.Edited}, kindsOf(events))
-	require.Equal(t, 11, events[0].Items)
+	require.Equal(t, []middleware.EventKind{summarize.Flushed, summarize.Summarizing, summarize.Summarized, middleware.Edited}, kindsOf(events))
+	require.Equal(t, summarize.Report{Memories: 11}, events[0].Detail)
 	require.Len(t, store.saved, 11)
 	foldedBy(t, mw, h[:30])
 	foldedBy(t, mw, h[:30], summarize.Name)
@@ -239,7 +239,7 @@ func TestD4(t *testing.T) {
 	store = vault{fails: 1}
 	view, events := foldedBy(t, summarize.New(summarize.ByRules(), opts), h, summarize.Name)
 	require.Len(t, view, 8)
-	require.Equal(t, middleware.FlushFailed, events[0].Kind)
+	require.Equal(t, summarize.FlushFailed, events[0].Kind)
 	require.ErrorContains(t, events[0].Err, "the disk is full")
 	require.Empty(t, store.saved)
 
@@ -272,7 +272,7 @@ func TestD5(t *testing.T) {
 	require.Len(t, view, 8)
 	require.Contains(t, view[1].Text(), "Topics: ")
 	require.NotContains(t, view[1].Text(), "secret-trace-4711", "an error text never gets into the view")
-	require.Contains(t, kindsOf(events), middleware.Rejected)
+	require.Contains(t, kindsOf(events), summarize.Rejected)
 
 	// Without, an error, and the history is unchanged.
 	opts := summarize.Options{Keep: 6, NoFallback: true}

@@ -1,0 +1,384 @@
+package summarize_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// advised are options of a soft threshold at 20 messages and a hard one at 30.
+func advised() summarize.Options {
+	return summarize.Options{Soft: trigger.Messages(20), Trigger: trigger.Messages(30), Keep: 4}
+}
+
+// apply runs a chain over a history.
+func apply(t *testing.T, mw middleware.Middleware, h []message.Message) ([]message.Message, []middleware.Event) {
+	t.Helper()
+	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	return sent.Messages, events
+}
+
+func TestAdvised(t *testing.T) {
+	t.Parallel()
+	mw := summarize.New(summarize.ByRules(), advised())
+	h := history(24)
+	told := map[middleware.EventKind][]int{}
+	for n := 2; n <= len(h); n++ {
+		_, events := apply(t, mw, h[:n])
+		for _, e := range events {
+			told[e.Kind] = append(told[e.Kind], n)
+		}
+	}
+	require.Equal(t, 20, told[summarize.Advised][0])
+	require.Equal(t, 30, told[middleware.Edited][0])
+	require.Len(t, told[summarize.Advised], len(told[middleware.Edited]), "once for each fold: %v", told)
+	require.Empty(t, told[middleware.Refused])
+}
+
+func TestPreparedInTheBackground(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bg := summarize.NewBackground(t.Context(), 2)
+		small := writer(good)
+		opts := advised()
+		opts.Background = bg.Go
+		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+		h := history(24)
+
+		_, events := apply(t, mw, h[:20])
+		require.Equal(t, []middleware.EventKind{summarize.Advised}, kinds(events))
+		bg.Wait()
+		require.Len(t, small.Requests(), 1, "it is prepared")
+		_, events = apply(t, mw, h[:24])
+		require.Equal(t, []middleware.EventKind{summarize.Summarizing, summarize.Attempted}, kinds(events), "what it took is told by the next call")
+		_, events = apply(t, mw, h[:25])
+		require.Empty(t, events, "and not once more")
+
+		view, events := apply(t, mw, h[:30])
+		require.Len(t, small.Requests(), 1, "what was prepared is enough")
+		require.Equal(t, []middleware.EventKind{summarize.Summarized, middleware.Edited}, kinds(events), "that it is made is told when it is used")
+		require.Contains(t, summaryIn(t, view, h).Text(), good)
+		require.NoError(t, middlewaretest.Same(h[16:30], view[len(view)-14:]), "what came since stays")
+
+		_, events = apply(t, mw, h[:30])
+		require.Empty(t, events)
+	})
+}
+
+// If what was prepared is not enough, it is brought up to date, and the messages
+// that it is about are not read again.
+func TestPreparedAndBroughtUpToDate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bg := summarize.NewBackground(t.Context(), 2)
+		small := writer(good)
+		opts := advised()
+		opts.Background = bg.Go
+		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+		h := history(32)
+		apply(t, mw, h[:20])
+		bg.Wait()
+		view, _ := apply(t, mw, h[:60]) // far more than one call adds
+		require.Len(t, small.Requests(), 2)
+		asked := small.Requests()[1].Messages
+		record := asked[len(asked)-1].Text()
+		require.Contains(t, record, "the cache is stale", "the words that were prepared")
+		require.NotContains(t, record, h[3].Parts[0].(message.ToolResult).Text)
+		require.Less(t, len(view), 12)
+	})
+}
+
+func TestPreparedForAnotherHistory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bg := summarize.NewBackground(t.Context(), 2)
+		small := writer(good)
+		opts := advised()
+		opts.Background = bg.Go
+		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+		h := history(24)
+		apply(t, mw, h[:20])
+		bg.Wait()
+		h[5] = message.Result("c2", "read_file", "something else was read in this fork")
+		h[4] = message.Assistant(message.ToolCall{ID: "c2", Name: "read_file", Arguments: `{}`})
+		apply(t, mw, h[:30])
+		require.Len(t, small.Requests(), 2, "a fork gets a summary of its own")
+	})
+}
+
+// What fails in the background is no loss: the fold makes the summary itself.
+func TestPreparationFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		bg := summarize.NewBackground(ctx, 1)
+		calls := 0
+		opts := advised()
+		opts.Background = bg.Go
+		mw := summarize.New(summarize.ByFunc(func(ctx context.Context, f *summarize.Fold) (string, error) {
+			calls++
+			switch {
+			case calls <= 2:
+				return "", errors.New("not now")
+			case calls == 4:
+				<-ctx.Done()
+				return "", ctx.Err()
+			}
+			return "The log was read.", nil
+		}), opts)
+		h := history(64)
+		apply(t, mw, h[:20])
+		bg.Wait()
+		_, events := apply(t, mw, h[:22])
+		require.Contains(t, kinds(events), summarize.Rejected, "what was tried is told")
+		_, events = apply(t, mw, h[:23])
+		require.Empty(t, events, "once")
+		view, _ := apply(t, mw, h[:30])
+		require.Contains(t, summaryIn(t, view, h).Text(), "The log was read.")
+
+		// A task ends with its context, and none is begun behind that.
+		_, events = apply(t, mw, h[:48])
+		require.Equal(t, []middleware.EventKind{summarize.Advised}, kinds(events))
+		synctest.Wait()
+		require.False(t, bg.Go(func(context.Context) {}), "no more than one at a time")
+		cancel()
+		bg.Wait()
+		require.False(t, bg.Go(func(context.Context) {}))
+	})
+}
+
+func TestCheckWithChain(t *testing.T) {
+	t.Parallel()
+	h := history(16)
+	opts := summarize.Options{Trigger: trigger.Messages(30), Soft: trigger.All(trigger.Messages(10), trigger.Tokens(1_000_000))}
+	s, err := summarize.Check(t.Context(), &middleware.Request{Messages: h}, opts)
+	require.NoError(t, err)
+	require.Equal(t, summarize.Hard, s.Urgency)
+	require.Zero(t, s.Threshold, "it does not go by tokens")
+
+	before := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Messages(20), Keep: 2})
+	s, err = summarize.Check(t.Context(), &middleware.Request{Messages: h}, opts, before)
+	require.NoError(t, err)
+	require.Equal(t, summarize.None, s.Urgency, "what stands before is heeded")
+	require.Equal(t, 1_000_000, s.Threshold)
+
+	_, err = summarize.Check(t.Context(), &middleware.Request{Messages: h}, summarize.Options{KeepRounds: -1})
+	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+	_, err = summarize.Check(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 900}}, summarize.Options{Reserve: 900})
+	require.ErrorContains(t, err, "Reserve")
+}
+
+// talk returns a history whose first question, or that of all, is its own.
+func talk(name string, all bool) []message.Message {
+	h := middlewaretest.ReAct{Rounds: 24, PerTurn: 4, Result: 500, Answered: true}.Messages()
+	for i, m := range h {
+		if m.Role == message.RoleUser && (all || i == 1) {
+			h[i] = message.User(name + ": " + m.Text())
+		}
+		if m.Role == message.RoleTool && all {
+			r, _ := m.Parts[0].(message.ToolResult)
+			h[i] = message.Result(r.CallID, r.Name, name+": "+r.Text)
+		}
+	}
+	return h
+}
+
+// summariser is a model that counts how often it is asked.
+type summariser struct{ asked atomic.Int32 }
+
+func (s *summariser) model(_ context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+	s.asked.Add(1)
+	return &middleware.Response{
+		Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd, Usage: message.Usage{Input: 1000, Output: 100},
+	}, nil
+}
+
+// attempted returns the events that tell of requests.
+func attempted(events []middleware.Event) (out []middleware.Event) {
+	for _, e := range events {
+		if e.Kind == summarize.Attempted {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Whatever becomes of a preparation, the next call of the conversation tells what
+// was asked, once, though it makes no fold itself.
+func TestPreparationIsTold(t *testing.T) {
+	t.Parallel()
+	model := func(text string, err error) middleware.Model {
+		if err != nil {
+			return middlewaretest.Fail(err)
+		}
+		return middlewaretest.Give(middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd})
+	}
+	const begun, asked, rejected = summarize.Summarizing, summarize.Attempted, summarize.Rejected
+	for name, c := range map[string]struct {
+		model   middleware.Model
+		retries int
+		want    []middleware.EventKind
+	}{
+		"made":     {model: model(good, nil), want: []middleware.EventKind{begun, asked}},
+		"failed":   {model: model("", errors.New("503")), want: []middleware.EventKind{begun, asked, rejected}, retries: -1},
+		"rejected": {model: model("I cannot help with that.", nil), want: []middleware.EventKind{begun, asked, rejected, asked, rejected}, retries: 1},
+		"panicked": {model: func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			panic("a bug")
+		}, want: []middleware.EventKind{begun, asked, rejected}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				bg := summarize.NewBackground(t.Context(), 1)
+				opts := advised()
+				opts.Background = bg.Go
+				mw := summarize.New(summarize.By(c.model, summarize.Ask{Retries: c.retries}), opts)
+				h := history(24)
+				apply(t, mw, h[:20])
+				bg.Wait()
+				d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h[:22]})
+				require.NoError(t, err)
+				require.Empty(t, d.Events, "a dry run is not where it is told")
+				_, events := apply(t, mw, h[:22])
+				require.Equal(t, c.want, kinds(events))
+				_, events = apply(t, mw, h[:24])
+				require.Empty(t, events, "once")
+			})
+		})
+	}
+}
+
+// What is asked while a preparation is running, or called off, is told as soon as a
+// call comes behind the answer.
+func TestPreparationThatIsRunning(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		bg := summarize.NewBackground(ctx, 1)
+		var asked atomic.Int32
+		hangs := func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			asked.Add(1)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		opts := advised()
+		opts.Background, opts.Timeout = bg.Go, -1
+		mw := summarize.New(summarize.By(hangs, summarize.Ask{}), opts)
+		h := history(24)
+		apply(t, mw, h[:20])
+		synctest.Wait()
+		_, events := apply(t, mw, h[:22])
+		require.Empty(t, events, "no answer yet")
+		cancel()
+		bg.Wait()
+		_, events = apply(t, mw, h[:24])
+		require.Equal(t, []middleware.EventKind{summarize.Summarizing, summarize.Attempted, summarize.Rejected}, kinds(events))
+		require.Equal(t, int32(1), asked.Load())
+	})
+}
+
+// Many conversations share a middleware: each
+// hears of its own requests alone, also where all begin with the same words.
+func TestToldToItsOwn(t *testing.T) {
+	t.Parallel()
+	bg := summarize.NewBackground(t.Context(), 1)
+	var small summariser
+	opts := advised()
+	opts.Background = bg.Go
+	mw := summarize.New(summarize.By(small.model, summarize.Ask{}), opts)
+	const conversations = 20
+	for i := range conversations {
+		h := talk(fmt.Sprint("run ", i), true)
+		h[1] = message.User("Review what is new.")
+		_, events := apply(t, mw, h[:20])
+		require.Equal(t, []middleware.EventKind{summarize.Advised}, kinds(events), "conversation %d hears of no other", i)
+		bg.Wait()
+	}
+	require.Equal(t, int32(conversations), small.asked.Load())
+	for i := range conversations {
+		h := talk(fmt.Sprint("run ", i), true)
+		h[1] = message.User("Review what is new.")
+		_, events := apply(t, mw, h[:22])
+		require.Len(t, attempted(events), 1, "conversation %d hears of its own", i)
+	}
+}
+
+// A background summary that the fold does not use is reported as well, by the first
+// call of its conversation after it has ended.
+func TestUnusedPreparationIsReported(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		bg := summarize.NewBackground(ctx, 1)
+		answer := make(chan struct{})
+		var asked atomic.Int32
+		opts := advised()
+		opts.Background, opts.Timeout = bg.Go, -1
+		mw := summarize.New(summarize.By(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			if asked.Add(1) == 1 {
+				<-answer
+			}
+			var small summariser
+			return small.model(ctx, req, emit)
+		}, summarize.Ask{}), opts)
+		h := history(40)
+		apply(t, mw, h[:20])
+		synctest.Wait()
+		_, events := apply(t, mw, h[:32])
+		require.Len(t, attempted(events), 1, "the fold does not wait for it")
+		require.Contains(t, kinds(events), middleware.Edited)
+		require.Equal(t, int32(2), asked.Load())
+		close(answer)
+		bg.Wait()
+		var later []middleware.Event
+		for n := 33; n <= len(h); n++ {
+			_, more := apply(t, mw, h[:n])
+			bg.Wait()
+			later = append(later, more...)
+		}
+		require.Equal(t, int(asked.Load()), len(attempted(events))+len(attempted(later)), "each request is reported once")
+	})
+}
+
+// Of calls at the same time one tells.
+func TestToldOnceByCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bg := summarize.NewBackground(t.Context(), 1)
+		var small summariser
+		opts := advised()
+		opts.Background = bg.Go
+		mw := summarize.New(summarize.By(small.model, summarize.Ask{}), opts)
+		h := history(24)
+		apply(t, mw, h[:20])
+		var all sync.WaitGroup
+		var told atomic.Int32
+		errs := make([]error, 20)
+		for i := range errs {
+			all.Go(func() {
+				_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h[:22+i%9]})
+				errs[i] = err
+				told.Add(int32(len(attempted(events))))
+			})
+		}
+		all.Wait()
+		bg.Wait()
+		require.NoError(t, errors.Join(errs...))
+		_, events := apply(t, mw, h[:30])
+		require.Equal(t, small.asked.Load(), told.Load()+int32(len(attempted(events))))
+	})
+}
