@@ -12,9 +12,9 @@ import (
 
 // advice is what was noted of a conversation when its soft threshold was reached.
 type advice struct {
-	length int          // of the history then
-	folded int          // messages of the history that were folded then
-	task   *preparation // nil: nothing is prepared
+	length int // of the history then
+	folded int // messages of the history that were folded then
+	task   *preparation
 }
 
 // adviceOf is the key of the note.
@@ -38,16 +38,24 @@ func (p *preparation) finished() bool {
 	}
 }
 
+// report reports the requests of a background summary that has ended, once. That it
+// is used is reported by the fold.
+func (p *preparation) report(ctx context.Context, v *middleware.View) {
+	if p.finished() && p.log != nil {
+		for _, event := range p.log.take(false) {
+			v.Report(ctx, event)
+		}
+	}
+}
+
 // reportPrepared reports the requests of a background summary of this conversation
 // once it has ended, used or not. That it is used is reported by the fold.
 func (e *editor) reportPrepared(ctx context.Context, v *middleware.View) {
 	a, _ := v.Load(adviceOf{e}).(*advice)
-	if a == nil || a.task == nil || v.Dry() || !a.task.finished() {
+	if a == nil || v.Dry() {
 		return
 	}
-	for _, event := range a.task.log.take(false) {
-		v.Report(ctx, event)
-	}
+	a.task.report(ctx, v)
 }
 
 // advise tells that a fold comes near, and has its summary prepared. It plans
@@ -62,32 +70,37 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 	if err != nil || s.Urgency != Soft {
 		return nil, nil //nolint:nilerr // the fold itself says what is wrong with its options
 	}
-	before, _ := v.Load(adviceOf{e}).(*advice)
-	now := &advice{length: len(v.History()), folded: folded(v)}
-	if before != nil && before.folded == now.folded && before.length <= now.length {
-		return nil, nil // it has been said
+	task := e.remind(ctx, v)
+	if task == nil {
+		return nil, nil
 	}
-	if now.task = running(before); now.task == nil {
-		now.task = e.prepare(v)
-	}
-	v.Store(adviceOf{e}, now)
+	started := e.prepare(v, task)
 	why := s.Why
 	if s.Threshold > 0 {
 		why = fmt.Sprintf("%d tokens, a fold is advised from %d on", s.Tokens, s.Threshold)
 	}
-	if now.task != nil {
+	if started {
 		why += "; its summary is prepared in the background"
 	}
 	v.Report(ctx, middleware.Event{Kind: Advised, By: Name, Why: why})
 	return nil, nil
 }
 
-// running returns the task of earlier advice that has not ended, or nil.
-func running(a *advice) *preparation {
-	if a == nil || a.task == nil || a.task.finished() {
-		return nil
+// remind stores new advice for the conversation, and returns its task, which is not
+// started. It returns nil if the fold that is near now has been advised already, or if
+// a background summary is not finished yet.
+func (e *editor) remind(ctx context.Context, v *middleware.View) *preparation {
+	e.advising.Lock()
+	defer e.advising.Unlock()
+	now := &advice{length: len(v.History()), folded: folded(v), task: &preparation{done: make(chan struct{})}}
+	if before, _ := v.Load(adviceOf{e}).(*advice); before != nil {
+		if before.folded == now.folded && before.length <= now.length || !before.task.finished() {
+			return nil
+		}
+		before.task.report(ctx, v)
 	}
-	return a.task
+	v.Store(adviceOf{e}, now)
+	return now.task
 }
 
 // folded returns how many messages of the history are folded by this middleware.
@@ -106,26 +119,26 @@ func folded(v *middleware.View) int {
 	return n
 }
 
-// prepare has the summary of what would be folded now made in the background.
-func (e *editor) prepare(v *middleware.View) *preparation {
-	if e.Background == nil || v.Dry() || e.Strategy.kind == custom || !e.writer.asks() {
-		return nil
+// prepare starts the task: the summary of what would be folded now. It returns false
+// if nothing is prepared; the task has ended then.
+func (e *editor) prepare(v *middleware.View, p *preparation) bool {
+	var jobs []*job
+	if e.Background != nil && !v.Dry() && e.Strategy.kind != custom && e.writer.asks() {
+		jobs = e.jobs(newSource(v), e.Strategy.divide(e.pieces(v)))
 	}
-	jobs := e.jobs(newSource(v), e.Strategy.divide(e.pieces(v)))
-	if len(jobs) != 1 {
-		return nil // where there are several, the next fold cuts them elsewhere
+	if len(jobs) == 1 { // the next fold divides several at other messages
+		j := *jobs[0]
+		j.quiet = true
+		p.job, p.log = &j, j.log
+		if e.Background(func(ctx context.Context) {
+			defer close(p.done)
+			p.result, _ = contained(ctx, &j)
+		}) {
+			return true
+		}
 	}
-	j := *jobs[0]
-	j.quiet = true
-	p := &preparation{job: &j, log: j.log, done: make(chan struct{})}
-	run := func(ctx context.Context) {
-		defer close(p.done)
-		p.result, _ = contained(ctx, &j)
-	}
-	if !e.Background(run) {
-		return nil
-	}
-	return p
+	close(p.done)
+	return false
 }
 
 // head is a summary that was made in advance, of some pieces of a view.
@@ -141,7 +154,7 @@ type head struct {
 // with them now.
 func (e *editor) inAdvance(src *source, all []piece) *head {
 	a, _ := src.view.Load(adviceOf{e}).(*advice)
-	if a == nil || a.task == nil {
+	if a == nil {
 		return nil
 	}
 	if !a.task.finished() || a.task.result == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -43,6 +44,8 @@ type editor struct {
 	writer Writer
 	memory *memory
 	claims *claims
+
+	advising sync.Mutex // makes reading and storing the advice of a conversation one step
 }
 
 // plan returns the folds of all that may be folded.
