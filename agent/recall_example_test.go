@@ -72,5 +72,5 @@ func ExampleRecall() {
 	// 1- step 13: ok
 	// 2- step 14: the linker ran out of memory
 	// 3: step 15: skipped
-	// [handle "vvreubswsdbu" is mistyped: its last letter does not fit the others, want 12 letters a to z as they stand in the placeholder]
+	// [handle "vvreubswsdbu" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder]
 }

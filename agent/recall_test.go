@@ -174,7 +174,7 @@ func TestRecallProblems(t *testing.T) {
 	s := store.NewMemory(0)
 	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
 	log, empty := keep(t, s, numbered(900)), keep(t, s, "")
-	gone := store.Handles("", store.Content{Data: "gone"})[0].String()
+	gone := store.HandleOf("", store.Content{Data: "gone"}).String()
 	foreign, err := s.Scope("another tenant").Put(t.Context(), store.Content{Data: "secret"})
 	require.NoError(t, err)
 	image, err := s.Put(t.Context(), store.Content{Type: "image/png", Data: "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR and more"})
@@ -183,9 +183,9 @@ func TestRecallProblems(t *testing.T) {
 		args args
 		want string
 	}{
-		"malformed":        {args{"handle": "../../etc/passwd"}, `[handle "../../etc/passwd" has other characters than the letters a to z, want 12 letters a to z as they stand in the placeholder]`},
-		"mistyped":         {args{"handle": gone[:11] + "a"}, `[handle "` + gone[:11] + `a" is mistyped: its last letter does not fit the others, want 12 letters a to z as they stand in the placeholder]`},
-		"empty handle":     {args{"handle": ""}, `[handle "" is empty, want 12 letters a to z as they stand in the placeholder]`},
+		"malformed":        {args{"handle": "../../etc/passwd"}, `[handle "../../etc/passwd" has other characters than the letters a to z, want 12 letters a to z as in the placeholder]`},
+		"mistyped":         {args{"handle": gone[:11] + "a"}, `[handle "` + gone[:11] + `a" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder]`},
+		"empty handle":     {args{"handle": ""}, `[handle "" is empty, want 12 letters a to z as in the placeholder]`},
 		"unknown":          {args{"handle": gone}, "[nothing is kept under " + gone + ": it was given up since, or never put into this archive; call the tool that gave it again]"},
 		"another tenant's": {args{"handle": foreign.String()}, "[nothing is kept under " + foreign.String() + ": it was given up since, or never put into this archive; call the tool that gave it again]"},
 		"binary":           {args{"handle": image.String(), "search": "x"}, "[" + image.String() + " is binary and cannot be shown: image/png, 25 bytes, beginning with 89 50 4e 47 0d 0a 1a 0a 00 00 00 0d 49 48 44 52]"},
@@ -246,7 +246,7 @@ func (f failing) Get(context.Context, store.Handle) (store.Content, error) {
 
 func TestRecallFromAStoreThatFails(t *testing.T) {
 	t.Parallel()
-	h := store.Handles("", store.Content{Data: "x"})[0].String()
+	h := store.HandleOf("", store.Content{Data: "x"}).String()
 	arguments := `{"handle": "` + h + `"}`
 	broken := errors.New("the disk is on fire")
 	parts, err := agent.Recall(failing{err: broken}).Call(t.Context(), arguments)
@@ -586,7 +586,7 @@ func TestAnswersAreRecalledAsTheyWere(t *testing.T) {
 // Whatever a model writes and whatever was archived, it gets an answer or is
 // told what is wrong with its arguments.
 func FuzzRecall(f *testing.F) {
-	handle := store.Handles("", store.Content{Data: numbered(300)})[0].String()
+	handle := store.HandleOf("", store.Content{Data: numbered(300)}).String()
 	for _, arguments := range []string{
 		`{"handle": "` + handle + `"}`,
 		`{"handle": "` + handle + `", "from": 3, "to": 4, "column": 2}`,

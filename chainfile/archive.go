@@ -72,4 +72,4 @@ func (f *folder) Get(ctx context.Context, h store.Handle) (store.Content, error)
 }
 
 // Handle implements [store.Store].
-func (f *folder) Handle(c store.Content) store.Handle { return store.Handles("", c)[0] }
+func (f *folder) Handle(c store.Content) store.Handle { return store.HandleOf("", c) }

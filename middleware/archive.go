@@ -12,24 +12,23 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// Archive tells how the archive of the chain will keep parts that an edit takes
-// out of one message: the contents, which belong into [Edit.Archive], and the
-// handle that leads to all of them, for the placeholder; see [store.OfParts] and
-// [store.Placeholder]. Nothing is kept before the edit is made. If the chain has
-// no archive, the handle is zero and there are no contents. It panics if a part
-// is none of package message.
+// Archive returns the contents under which the chain's archive will keep parts that
+// an edit removes from one message, for [Edit.Archive], and the handle that leads to
+// all of them, for the placeholder; see [store.NameParts] and [store.Placeholder].
+// Nothing is put before the edit is made. If the chain has no archive, the handle is
+// zero and there are no contents. It panics if a part is nil or of an unknown type.
 //
-// To tell a handle takes a hash of the content, so an editor should ask for what
-// it means to take out, and not for all that it could.
+// A handle is a hash of the content, so an editor should call Archive only for what
+// it is going to remove.
 func (v *View) Archive(parts ...message.Part) (store.Handle, []*store.Named) {
 	if v.Env().Archive == nil {
 		return store.Handle{}, nil
 	}
-	return certain(store.OfParts(v.call.chain.archive, parts))
+	return certain(store.NameParts(v.call.chain.archive, parts))
 }
 
 // ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order
-// of the runs: as the caller has them; see [store.OfMessages]. In the place of what
+// of the runs: as the caller has them; see [store.NameMessages]. In the place of what
 // was folded before there is what that fold has left, if it leads on by a handle of
 // its own.
 func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []*store.Named) {
@@ -49,7 +48,7 @@ func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []*store.Named) {
 			out = v.appendGiven(out, i)
 		}
 	}
-	return certain(store.OfMessages(v.call.chain.archive, out))
+	return certain(store.NameMessages(v.call.chain.archive, out))
 }
 
 // traceless returns, in order, the folds that have left nothing in the view, and
@@ -110,28 +109,22 @@ func certain(contents []*store.Named, err error) (store.Handle, []*store.Named) 
 // puts bounds how many contents of one plan are put at the same time.
 const puts = 8
 
-// keepAll puts contents, each once. It reports whether one of them has got another
-// handle than was told. The first error ends it; that of the context
-// comes as it is.
-func keepAll(ctx context.Context, contents []*store.Named) (renamed bool, err error) {
+// keepAll puts contents, each once. It stops at the first error and returns it. An
+// error of the context is returned as it is.
+func keepAll(ctx context.Context, contents []*store.Named) error {
 	contents = distinct(contents)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
-	var news atomic.Bool
 	work := func() {
 		for ctx.Err() == nil {
 			i := int(next.Add(1)) - 1
 			if i >= len(contents) {
 				return
 			}
-			n, err := putOne(ctx, contents[i])
-			if err != nil {
+			if err := putOne(ctx, contents[i]); err != nil {
 				cancel(err)
 				return
-			}
-			if n {
-				news.Store(true)
 			}
 		}
 	}
@@ -140,21 +133,19 @@ func keepAll(ctx context.Context, contents []*store.Named) (renamed bool, err er
 		wg.Go(work)
 	}
 	wg.Wait()
-	return news.Load(), context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
-func putOne(ctx context.Context, n *store.Named) (renamed bool, err error) {
+func putOne(ctx context.Context, n *store.Named) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("store panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	h, err := n.Put(ctx)
-	return err == nil && h != n.Handle(), err
+	return n.Put(ctx)
 }
 
-// distinct returns each content once. It goes by the handles, which are shorter, and
-// so the few contents that share one may be there more often.
+// distinct returns each content once. It compares handles first, which are shorter.
 func distinct(contents []*store.Named) []*store.Named {
 	if len(contents) < 2 {
 		return contents
@@ -180,10 +171,6 @@ func (p *Plan) archive() []*store.Named {
 	return all
 }
 
-// archiveTries bounds how often a plan is made anew since its contents have got
-// other handles than were told.
-const archiveTries = 4
-
 // keep puts what the plan takes out into the archive. In a dry run it is put
 // when the draft is committed.
 func (p *proposal) keep(ctx context.Context) {
@@ -201,16 +188,8 @@ func (p *proposal) keep(ctx context.Context) {
 		p.after.unput = append(slices.Clip(p.before.unput), contents...)
 		return
 	}
-	renamed, err := keepAll(ctx, contents)
-	switch {
-	case err != nil:
+	if err := keepAll(ctx, contents); err != nil {
 		p.after, p.err = nil, fmt.Errorf("archive what goes: %w", err)
-	case !renamed:
-	case p.dear || p.renamed == archiveTries:
-		p.after, p.err = nil, fmt.Errorf("archive what goes: another content has its handle already; the next plan will name it rightly")
-	default:
-		*p = proposal{layer: p.layer, before: p.before, renamed: p.renamed + 1}
-		p.complete(ctx)
 	}
 }
 

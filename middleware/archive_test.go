@@ -238,96 +238,45 @@ func TestArchiveOfDrafts(t *testing.T) {
 	require.Equal(t, before, s.puts.Load(), "once it is kept, Commit does nothing more")
 }
 
-// Another content may have the handle already. The store then gives a longer
-// one, and that is what the model sees.
-func TestArchiveOfTwins(t *testing.T) {
+// Another content may have the handle already. Nothing is removed then, and the event
+// and the error of a draft name the handle.
+func TestArchiveWithAConflict(t *testing.T) {
 	t.Parallel()
-	const twin, other = "record 1722102515441503", "record 2215035357095101"
-	h := middlewaretest.ReAct{Rounds: 3}.Messages()
-	for i, text := range []string{twin, other} {
-		r := h[3+2*i].Parts[0].(message.ToolResult)
-		r.Text = text
-		h[3+2*i].Parts = []message.Part{r}
-	}
-	s := store.NewMemory(0)
-	_, err := s.Put(t.Context(), store.Content{Data: other})
-	require.NoError(t, err)
-	long := middleware.With(middleware.Env{Archive: s, Counter: byBytes{}}, middleware.Editing("e",
-		func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-			r := v.At(3).Parts[0].(message.ToolResult)
-			if v.Span(3).Edit != nil {
-				return nil, nil
+	const twin, other, handle = "record 1722102515441503", "record 2215035357095101", "rwpamjydgitc"
+	for name, put := range map[string][]string{"put before": {other}, "put at the same time": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := middlewaretest.ReAct{Rounds: 12}.Messages()
+			for i, text := range []string{twin, other} {
+				r := h[3+2*i].Parts[0].(message.ToolResult)
+				r.Text = text
+				h[3+2*i].Parts = []message.Part{r}
 			}
-			a, contents := v.Archive(r)
-			r.Text = a.String()
-			e := middleware.RewriteOf(3, r)
-			e.Archive = contents
-			drop := v.At(7).Parts[0].(message.ToolResult)
-			drop.Text = drop.Text[:20]
-			return &middleware.Plan{Edits: []middleware.Edit{e, middleware.RewriteOf(7, drop)}}, nil
-		}, middleware.Options{}))
-	sent, events, err := middleware.Apply(t.Context(), long, &middleware.Request{Messages: h})
-	require.NoError(t, err)
-	require.Len(t, events, 1, "%v", events)
-	r := sent.Messages[3].Parts[0].(message.ToolResult)
-	require.Len(t, r.Text, 24, "two words")
-	got, err := store.ParseHandle(r.Text)
-	require.NoError(t, err)
-	c, err := s.Get(t.Context(), got)
-	require.NoError(t, err)
-	require.Equal(t, twin, c.Data)
-}
+			s := store.NewMemory(0)
+			for _, text := range put {
+				_, err := s.Put(t.Context(), store.Content{Data: text})
+				require.NoError(t, err)
+			}
+			mw := archiving(s, middleware.Options{})
+			sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+			require.NoError(t, err)
+			require.Equal(t, h, sent.Messages, "nothing is removed")
+			require.Len(t, events, 1)
+			require.Equal(t, middleware.Failed, events[0].Kind)
+			require.ErrorIs(t, events[0].Err, store.ErrConflict)
+			require.Contains(t, events[0].Why, handle+": another content has this handle")
 
-// A call may have named a content already when another one learns that its handle
-// is another content's.
-func TestArchiveOfTwinsAtTheSameTime(t *testing.T) {
-	t.Parallel()
-	const twin, other = "record 1722102515441503", "record 2215035357095101"
-	asked := func(question string) []message.Message {
-		h := middlewaretest.ReAct{Rounds: 3}.Messages()
-		r := h[3].Parts[0].(message.ToolResult)
-		r.Text = twin
-		h[1], h[3].Parts = message.User(question), []message.Part{r}
-		return h
-	}
-	s := &interrupted{Store: store.NewMemory(0), at: twin}
-	_, err := s.Put(t.Context(), store.Content{Data: other})
-	require.NoError(t, err)
-	mw := archiving(s, middleware.Options{})
-	sent := map[string]*middleware.Request{}
-	errs := map[string]error{}
-	apply := func(question string) {
-		sent[question], _, errs[question] = middleware.Apply(t.Context(), mw, &middleware.Request{Messages: asked(question)})
-	}
-	s.by = func() { apply("The second?") }
-	apply("The first?")
-	require.Len(t, sent, 2, "the second call came between the first one's naming and keeping")
-	for question, req := range sent {
-		require.NoError(t, errs[question])
-		require.Equal(t, 2, requireRecallable(t, s, asked(question), req.Messages),
-			"%s: both old results are archived, each under its own handle", question)
+			d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
+			require.NoError(t, err)
+			err = d.Commit(t.Context())
+			require.ErrorIs(t, err, store.ErrConflict)
+			require.ErrorContains(t, err, handle)
+			c, err := s.Get(t.Context(), store.HandleOf("", store.Content{Data: other}))
+			require.NoError(t, err)
+			require.Contains(t, []string{twin, other}, c.Data, "what was put first is kept")
+		})
 	}
 }
-
-// interrupted is a store that does something else before it keeps a text the first
-// time.
-type interrupted struct {
-	store.Store
-	at   string
-	by   func()
-	done atomic.Bool
-}
-
-func (s *interrupted) Put(ctx context.Context, c store.Content) (store.Handle, error) {
-	if c.Data == s.at && !s.done.Swap(true) {
-		s.by()
-	}
-	return s.Store.Put(ctx, c)
-}
-
-type byBytes struct{}
-
-func (byBytes) Count(text string) int { return len(text) }
 
 func TestArchiveAtTheSameTime(t *testing.T) {
 	t.Parallel()

@@ -24,9 +24,9 @@ type chain struct {
 	models  *models.Table
 	clock   func() time.Time
 	adopts  bool
-	archive *store.Names // nil: there is none
-	given   bool         // somebody chose the Env
-	origin  *chain       // what this acts for in a dry run; nil: for itself
+	archive store.Store // nil if there is none
+	given   bool        // somebody chose the Env
+	origin  *chain      // what this acts for in a dry run; nil: for itself
 	memo    memo
 	windows windows
 	newest  atomic.Pointer[known] // the model that was looked up last
@@ -36,7 +36,7 @@ type chain struct {
 func newChain(env Env) *chain {
 	c := &chain{scope: env.Scope, journal: env.Journal, models: env.Models, clock: env.Clock, adopts: env.HistoryIsView}
 	if env.Archive != nil {
-		c.archive = store.NamesOf(env.Archive)
+		c.archive = env.Archive
 	}
 	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
 	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Models != nil || env.Clock != nil || env.HistoryIsView ||

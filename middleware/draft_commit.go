@@ -71,20 +71,17 @@ func (v *View) keepIn(ctx context.Context, c *chain) error {
 }
 
 // putOut puts what the edits of a dry run take out into the archive, unless they
-// are there already. A content that gets another handle than its placeholder
-// tells is [Outdated]: only a new draft tells the right one.
+// are there already.
 func (v *View) putOut(ctx context.Context) error {
 	if len(v.unput) == 0 || slices.EqualFunc(v.list, v.call.track.found.all.holding(v.call), sameEdit) {
 		return nil
 	}
-	renamed, err := keepAll(ctx, v.unput)
+	err := keepAll(ctx, v.unput)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		return fmt.Errorf("middleware: commit draft: archive what goes: %w", err)
-	case renamed:
-		return errOutdated()
 	}
 	return nil
 }

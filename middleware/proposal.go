@@ -20,7 +20,6 @@ type proposal struct {
 	after   *View // nil: nothing to do, or not possible
 	err     error
 	refused bool // err says which rule the plan breaks
-	renamed int  // how often it was made anew for other handles
 	dear    bool // the plan has folds that were made, or tried
 }
 

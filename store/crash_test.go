@@ -60,7 +60,7 @@ func (c crash) run() error {
 		return c.putForever(d)
 	}
 	n := 0
-	d.disk.fault = func(string) error {
+	d.files.disk.fault = func(string) error {
 		if n == c.Step {
 			die()
 		}
@@ -105,7 +105,7 @@ func (c crash) putForever(d *Dir) error {
 // whole content or nothing, and nothing that stays for ever.
 func TestKilledAtEachStep(t *testing.T) {
 	t.Parallel()
-	h := Handles("", large)[0]
+	h := HandleOf("", large)
 	steps := append(record(t, large), "end")
 	for k, step := range steps {
 		for _, damaged := range []bool{false, true} {
@@ -197,10 +197,10 @@ func TestKilledAtAnyTime(t *testing.T) {
 	d, err := OpenDir(path, DirOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	entries, err := d.entries(t.Context())
+	entries, err := d.files.entries(t.Context())
 	require.NoError(t, err)
 	for _, e := range entries {
-		h, err := ParseHandle(filepath.Base(e.name))
+		h, err := ParseHandle(filepath.Base(e.path))
 		require.NoError(t, err)
 		_, err = d.Get(t.Context(), h)
 		require.NoError(t, err, "all that has a name is whole")

@@ -48,12 +48,10 @@ func TestDirFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "b")
 	d := openDir(t, path, store.DirOptions{})
 	put(t, d, twin)
-	put(t, d, other)
 	put(t, d.Scope("../acme"), store.Content{Type: "image/png", Data: "\x89PNG\n"})
 	require.Equal(t, map[string]string{
-		"mtbkuijogprkbhvkrfmpdzxp/rwpamjydgitc":             "laconic content 1 \"\"\nrecord 1722102515441503",
-		"mtbkuijogprkbhvkrfmpdzxp/rwpamjydgitcdrsvpxhbwfgw": "laconic content 1 \"\"\nrecord 2215035357095101",
-		"rabcftzchmjrqfmwigasywta/rjzrqufjfbix":             "laconic content 1 \"image/png\"\n\x89PNG\n",
+		"mtbkuijogprkbhvkrfmpdzxp/rwpamjydgitc": "laconic content 1 \"\"\nrecord 1722102515441503",
+		"rabcftzchmjrqfmwigasywta/rjzrqufjfbix": "laconic content 1 \"image/png\"\n\x89PNG\n",
 	}, files(t, path))
 	if runtime.GOOS == "windows" {
 		return
@@ -69,6 +67,28 @@ func TestDirFiles(t *testing.T) {
 		require.Equal(t, want, info.Mode(), name)
 		return nil
 	}))
+}
+
+// Earlier versions gave the second of two contents with the same handle a longer
+// handle. Such files are no longer read. They count towards the limit, the others
+// are read as before.
+func TestDirOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	folder := filepath.Join(path, "mtbkuijogprkbhvkrfmpdzxp")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	long := filepath.Join(folder, "rwpamjydgitcdrsvpxhbwfgw")
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "rwpamjydgitc"), []byte("laconic content 1 \"\"\nrecord 1722102515441503"), 0o600))
+	require.NoError(t, os.WriteFile(long, []byte("laconic content 1 \"\"\nrecord 2215035357095101"), 0o600))
+	require.NoError(t, os.Chtimes(long, time.Unix(0, 0), time.Unix(0, 0)))
+	d := openDir(t, path, store.DirOptions{Limit: 100})
+	h, err := store.ParseHandle("rwpamjydgitc")
+	require.NoError(t, err)
+	got, err := d.Get(t.Context(), h)
+	require.NoError(t, err)
+	require.Equal(t, twin, got)
+	put(t, d, store.Content{Data: "new"})
+	require.NoFileExists(t, long)
 }
 
 func TestOpenDirErrors(t *testing.T) {
@@ -239,7 +259,7 @@ func TestStrangeFiles(t *testing.T) {
 			require.NoError(t, os.WriteFile(copied, whole, 0o600))
 			require.NoError(t, os.Chtimes(copied, time.Unix(0, 0), time.Unix(0, 0)))
 		}
-		byHandle := filepath.Join(folder, store.Handles("", other)[0].String(), "below")
+		byHandle := filepath.Join(folder, store.HandleOf("", store.Content{Data: "a folder"}).String(), "below")
 		require.NoError(t, os.MkdirAll(byHandle, 0o700))
 		require.NoError(t, os.Chtimes(filepath.Dir(byHandle), time.Unix(0, 0), time.Unix(0, 0)))
 		again := openDir(t, path, store.DirOptions{Limit: 2000})
@@ -370,7 +390,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, twin, got)
 	require.Equal(t, h, put(t, d, twin), "what is there need not be written")
-	_, err = d.Put(t.Context(), other)
+	_, err = d.Put(t.Context(), store.Content{Data: "new"})
 	require.ErrorIs(t, err, fs.ErrPermission)
 	require.ErrorContains(t, err, "store: put: ")
 }

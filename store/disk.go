@@ -1,29 +1,33 @@
 package store
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 )
 
 const (
 	tempFolder = "tmp"
-	tempAge    = time.Hour // a temporary file that nobody has written to for so long belongs to a process that is gone
-	chunk      = 256 << 10 // bytes that are read or written at once
+	tempAge    = time.Hour // a temporary file that was not written to for this long was left by a killed process
+	chunk      = 256 << 10 // bytes read or written at once
 )
 
-// disk is a folder that no name leads out of, and the steps that are done in
-// it. Names are made of hashes and random letters.
+// disk is a folder and the steps that change it. No name leads out of the folder:
+// all names are hashes or random letters.
 type disk struct {
 	root *os.Root
 
-	// fault is for tests: it is asked before each step that changes something,
-	// and its error stands in for the step.
+	// fault is for tests. It is called before each step that changes something; its
+	// error replaces the step.
 	fault func(step string) error
 }
 
@@ -36,8 +40,8 @@ func (d *disk) step(name string, do func() error) error {
 	return do()
 }
 
-// open opens a file that is one, and not a link, a folder or a pipe by the name
-// of one. It returns the size as well.
+// open opens a regular file and returns its size. Links, folders and pipes are
+// ErrNotFound.
 func (d *disk) open(name string) (*os.File, int64, error) {
 	info, err := d.root.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -56,8 +60,8 @@ func (d *disk) open(name string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// temp writes a temporary file and has the system write it out. After an error
-// there is none.
+// temp writes a temporary file and syncs it to disk. After an error no file is
+// left.
 func (d *disk) temp(ctx context.Context, head, data string) (string, error) {
 	if _, err := d.mkdir(tempFolder); err != nil {
 		return "", err
@@ -98,8 +102,7 @@ func (d *disk) fill(ctx context.Context, f *os.File, head, data string) error {
 	return d.step("sync", f.Sync)
 }
 
-// place gives a temporary file its name in a folder, in one step, and has the
-// system write that out as well.
+// place renames a temporary file into a folder and syncs the folder to disk.
 func (d *disk) place(temp, folder, name string) error {
 	made, err := d.mkdir(folder)
 	if err != nil {
@@ -117,7 +120,7 @@ func (d *disk) place(temp, folder, name string) error {
 	return nil
 }
 
-// mkdir makes a folder unless it is there, and reports whether it did.
+// mkdir creates a folder unless it exists, and reports whether it created it.
 func (d *disk) mkdir(name string) (made bool, err error) {
 	err = d.step("mkdir", func() error { return d.root.Mkdir(name, 0o700) })
 	if errors.Is(err, fs.ErrExist) {
@@ -126,9 +129,9 @@ func (d *disk) mkdir(name string) (made bool, err error) {
 	return err == nil, err
 }
 
-// syncFolder has the system write out which names a folder has.
+// syncFolder syncs the names in a folder to disk.
 func (d *disk) syncFolder(name string) error {
-	if runtime.GOOS == "windows" { // which has no such call
+	if runtime.GOOS == "windows" { // has no such call
 		return nil
 	}
 	f, err := d.root.Open(name)
@@ -138,16 +141,16 @@ func (d *disk) syncFolder(name string) error {
 	return errors.Join(d.step("sync folder", f.Sync), f.Close())
 }
 
-// remove removes a file, if it can: what is left over goes later.
+// remove removes a file. After an error the file remains until a later sweep.
 func (d *disk) remove(name string) {
 	_ = d.step("remove", func() error { return d.root.Remove(name) })
 }
 
-// sweep removes the temporary files of processes that are gone. A process that
-// was only very slow writes its file again.
+// sweep removes old temporary files. If one belongs to a slow process that is still
+// running, that process writes its file again.
 func (d *disk) sweep(now time.Time) {
 	entries, err := fs.ReadDir(d.root.FS(), tempFolder)
-	if err != nil { // none was ever written, or none can be removed
+	if err != nil { // there is no such folder, or nothing in it can be removed
 		return
 	}
 	for _, e := range entries {
@@ -161,4 +164,62 @@ func (d *disk) sweep(now time.Time) {
 // isTemp reports whether a name is one that temp makes.
 func isTemp(name string) bool {
 	return len(name) == len(rand.Text()) && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
+// A file is one line with the type of a content, followed by its data. It contains
+// no length and no hash: it is checked against its name.
+const magic = "laconic content 1 "
+
+// maxHeader is the maximum length of the first line: a byte of a quoted type takes
+// up to four.
+const maxHeader = len(magic) + 4*maxType + 3
+
+func header(contentType string) string { return magic + strconv.Quote(contentType) + "\n" }
+
+// readHeader reads the first line and returns the type in it.
+func readHeader(r *bufio.Reader) (string, error) {
+	line, err := r.ReadSlice('\n')
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+		return "", err
+	}
+	quoted, ok := strings.CutPrefix(strings.TrimSuffix(string(line), "\n"), magic)
+	contentType, err := strconv.Unquote(quoted)
+	if !ok || err != nil || header(contentType) != string(line) {
+		return "", fmt.Errorf("%w: the file does not begin with the header of this version", ErrDamaged)
+	}
+	return contentType, nil
+}
+
+// readFile reads a file of size bytes and returns the type and the sum of its
+// content in a scope. It appends the data to data unless that is nil.
+func readFile(ctx context.Context, f io.Reader, size int64, scope string, data *strings.Builder) (string, sum, error) {
+	r := bufio.NewReaderSize(f, maxHeader)
+	contentType, err := readHeader(r)
+	if err != nil {
+		return "", sum{}, err
+	}
+	size -= int64(len(header(contentType)))
+	if size > maxContent {
+		return "", sum{}, fmt.Errorf("%w: the file is larger than any content", ErrDamaged)
+	}
+	h := newHash(scope, contentType)
+	w := io.Writer(h)
+	if data != nil {
+		data.Grow(int(size))
+		w = io.MultiWriter(h, data)
+	}
+	buf := make([]byte, min(size+1, chunk))
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", sum{}, err
+		}
+		n, err := r.Read(buf)
+		_, _ = w.Write(buf[:n]) // neither a hash nor a Builder returns an error
+		if errors.Is(err, io.EOF) {
+			return contentType, sum(h.Sum(nil)), nil
+		}
+		if err != nil {
+			return "", sum{}, err
+		}
+	}
 }

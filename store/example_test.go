@@ -77,21 +77,26 @@ func ExampleParseHandle() {
 
 	// Output:
 	// rwpamjydgitc <nil>
-	// store: handle "rwpamjydgict" is mistyped: its last letter does not fit the others, want 12 letters a to z as they stand in the placeholder
-	// store: handle "../../etc/passwd" has other characters than the letters a to z, want 12 letters a to z as they stand in the placeholder
+	// store: handle "rwpamjydgict" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder
+	// store: handle "../../etc/passwd" has other characters than the letters a to z, want 12 letters a to z as in the placeholder
 }
 
-func ExamplePutMessages() {
+func ExampleNameMessages() {
 	ctx := context.Background()
 	archive := store.NewMemory(0)
-	h, err := store.PutMessages(ctx, archive, []message.Message{
+	contents, err := store.NameMessages(archive, []message.Message{
 		message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"step": 14}`}),
 		message.Result("c1", "read_log", "the linker ran out of memory"),
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := archive.Get(ctx, h)
+	for _, c := range contents {
+		if err := c.Put(ctx); err != nil {
+			log.Fatal(err)
+		}
+	}
+	c, err := archive.Get(ctx, contents[len(contents)-1].Handle())
 	fmt.Println(c.Data, err)
 
 	// Output:

@@ -37,7 +37,7 @@ func record(t *testing.T, c Content) []string {
 	t.Helper()
 	d, _ := openTemp(t, DirOptions{})
 	var steps []string
-	d.disk.fault = func(step string) error {
+	d.files.disk.fault = func(step string) error {
 		steps = append(steps, step)
 		return nil
 	}
@@ -65,7 +65,7 @@ func TestFailingDisk(t *testing.T) {
 			for _, forGood := range []bool{false, true} {
 				d, path := openTemp(t, DirOptions{})
 				n := 0
-				d.disk.fault = func(string) error {
+				d.files.disk.fault = func(string) error {
 					n++
 					if n == k+1 || forGood && n > k {
 						return fault
@@ -77,8 +77,8 @@ func TestFailingDisk(t *testing.T) {
 				require.ErrorContains(t, err, "store: put: ")
 				require.True(t, h.IsZero())
 
-				d.disk.fault = nil
-				h = Handles("", large)[0]
+				d.files.disk.fault = nil
+				h = HandleOf("", large)
 				c, err := d.Get(t.Context(), h)
 				if step == "sync folder" {
 					require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestSomebodyRemovesWhatIsBeingWritten(t *testing.T) {
 	for _, what := range []string{tempFolder, folderOf("")} {
 		d, path := openTemp(t, DirOptions{})
 		times := 0
-		d.disk.fault = func(step string) error {
+		d.files.disk.fault = func(step string) error {
 			if step == "rename" && times > 0 {
 				times--
 				return os.RemoveAll(filepath.Join(path, what))
@@ -136,7 +136,7 @@ func TestLimitForAFullDisk(t *testing.T) {
 		require.NoError(t, err)
 	}
 	contents := func() int {
-		entries, err := all.entries(t.Context())
+		entries, err := all.files.entries(t.Context())
 		require.NoError(t, err)
 		return len(entries)
 	}
@@ -144,7 +144,7 @@ func TestLimitForAFullDisk(t *testing.T) {
 		d, err := OpenDir(path, DirOptions{Limit: limit})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, d.Close()) })
-		d.disk.fault = func(step string) error {
+		d.files.disk.fault = func(step string) error {
 			if step == "write" && contents() > 2 {
 				return syscall.ENOSPC
 			}
@@ -165,7 +165,7 @@ func TestLimitForAFullDisk(t *testing.T) {
 func TestEvictionThatFails(t *testing.T) {
 	t.Parallel()
 	d, _ := openTemp(t, DirOptions{Limit: 1000})
-	d.disk.fault = func(step string) error {
+	d.files.disk.fault = func(step string) error {
 		if step == "evict" {
 			return syscall.EROFS
 		}
@@ -178,9 +178,9 @@ func TestEvictionThatFails(t *testing.T) {
 		require.ErrorIs(t, err, syscall.EROFS, "as long as there is too much, each Put says so")
 		require.ErrorContains(t, err, "store: put: make room: ")
 	}
-	d.disk.fault = func(step string) error {
+	d.files.disk.fault = func(step string) error {
 		if step == "evict" {
-			return errors.Join(d.disk.root.RemoveAll(folderOf("")), fs.ErrNotExist)
+			return errors.Join(d.files.disk.root.RemoveAll(folderOf("")), fs.ErrNotExist)
 		}
 		return nil
 	}

@@ -31,7 +31,7 @@ func TestPipeInPlaceOfAFile(t *testing.T) {
 	require.NoError(t, err)
 	same(t, twin, got)
 
-	beside := filepath.Join(filepath.Dir(file), store.Handles("", store.Content{Data: "pipe"})[0].String())
+	beside := filepath.Join(filepath.Dir(file), store.HandleOf("", store.Content{Data: "pipe"}).String())
 	temporary := filepath.Join(path, "tmp", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	for _, name := range []string{beside, temporary} {
 		require.NoError(t, syscall.Mkfifo(name, 0o600))

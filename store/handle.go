@@ -6,85 +6,71 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"iter"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// Handle is the short name of a content: twelve letters, as "kqvmzhtwrcxa".
-// Eleven come from a hash of the content, one checks the others, so that a
-// handle that a model has copied wrongly is told from one that was given up.
-// In the rare case that another content has these letters already, the handle
-// has a second word of twelve.
+// Handle is the short name of a content: twelve letters, such as "kqvmzhtwrcxa".
+// Eleven letters are a hash of 52 bits of the content. The last letter is a check
+// letter, so that a mistyped handle can be distinguished from one whose content
+// was removed.
 //
-// Letters alone cost the fewest tokens for the same number of bits: about six
-// and a half for a handle in the encodings of OpenAI.
+// Letters alone cost the fewest tokens for a number of bits: about six and a half
+// tokens for a handle in the encodings of OpenAI.
 //
-// A Handle is comparable. The zero value names nothing; all others are well
-// formed, as there is no way to make another: they come from [Handles], from
-// [ParseHandle], and from stores.
+// A Handle is comparable. All values but the zero value are well formed, since they
+// come only from [HandleOf], [ParseHandle] and stores.
 type Handle struct{ letters string }
 
-// The words of a handle.
 const (
-	wordLen  = 12
-	maxWords = sha256.Size / 8
-	alphabet = 26
+	handleLen = 12
+	alphabet  = 26
 )
 
-// ParseHandle reads a handle: twelve small letters that fit together, or two,
-// three or four times as many. White space, brackets and anything else around
-// it are errors. The error is a [*HandleError].
+// HandleOf returns the handle of a content in a scope. It depends on nothing else.
+// What a store finds under a handle is undamaged and of this scope if HandleOf
+// returns the same handle for it.
+func HandleOf(scope string, c Content) Handle { return sumOf(scope, c).handle() }
+
+// ParseHandle reads a handle: twelve letters a to z with the right check letter.
+// Anything else is an error that a model can be shown, such as
+//
+//	store: handle "kqvmzhtwrcxb" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder
+//
+// The error quotes at most 40 bytes of the text.
 func ParseHandle(text string) (Handle, error) {
-	problem := ""
+	var problem string
 	switch {
 	case text == "":
 		problem = "is empty"
 	case strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") != "":
 		problem = "has other characters than the letters a to z"
-	case len(text)%wordLen != 0 || len(text) > maxWords*wordLen:
+	case len(text) != handleLen:
 		problem = fmt.Sprintf("is %d long", len(text))
+	case !isWords(text):
+		problem = "is mistyped: its last letter does not fit the others"
 	default:
-		for word := range words(text) {
-			if checkLetter(word[:wordLen-1]) != word[wordLen-1] {
-				problem = "is mistyped: its last letter does not fit the others"
-			}
-		}
+		return Handle{letters: strings.Clone(text)}, nil
 	}
-	if problem != "" {
-		return Handle{}, &HandleError{Handle: text, Problem: problem}
-	}
-	return Handle{letters: strings.Clone(text)}, nil
-}
-
-// HandleError says why a text is no handle, in words that a model can act on.
-type HandleError struct {
-	Handle  string // the text
-	Problem string // what is wrong with it
-}
-
-// Error quotes the text, cut off where it gets long, and says what is wanted.
-func (e *HandleError) Error() string {
 	const shown = 40
-	text := strconv.Quote(e.Handle[:min(shown, len(e.Handle))])
-	if len(e.Handle) > shown {
-		text += "…"
+	quoted := strconv.Quote(text[:min(shown, len(text))])
+	if len(text) > shown {
+		quoted += "…"
 	}
-	return fmt.Sprintf("store: handle %s %s, want %d letters a to z as they stand in the placeholder", text, e.Problem, wordLen)
+	return Handle{}, fmt.Errorf("store: handle %s %s, want %d letters a to z as in the placeholder", quoted, problem, handleLen)
 }
 
-// String returns the handle as it stands in placeholders, or "" if it is zero.
+// String returns the letters of the handle, or "" if it is zero.
 func (h Handle) String() string { return h.letters }
 
-// IsZero reports whether the handle names nothing.
+// IsZero reports whether h is the zero Handle.
 func (h Handle) IsZero() bool { return h.letters == "" }
 
-// MarshalText writes the handle as [Handle.String] does.
+// MarshalText returns [Handle.String].
 func (h Handle) MarshalText() ([]byte, error) { return []byte(h.letters), nil }
 
-// UnmarshalText reads what [Handle.MarshalText] wrote; nothing is the zero
-// handle.
+// UnmarshalText reads the output of [Handle.MarshalText]. An empty text is the zero
+// Handle. After an error h is unchanged.
 func (h *Handle) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*h = Handle{}
@@ -98,23 +84,11 @@ func (h *Handle) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Handles returns the handles that a content may have in a scope, the shortest
-// first. They depend on nothing else. A store gives a content the first that
-// is not another content's, and what it finds under a handle is whole and of
-// this scope only if its Handles have it.
-func Handles(scope string, c Content) []Handle {
-	return slices.Collect(sumOf(scope, c).handles())
-}
-
-// shortest returns the first of the Handles.
-func shortest(scope string, c Content) Handle { return sumOf(scope, c).shortest() }
-
-// sum is a hash of a scope and a content. Two contents are the same if their
-// sums are.
+// sum is the SHA-256 hash of a scope and a content.
 type sum [sha256.Size]byte
 
 func sumOf(scope string, c Content) sum {
-	const small = 4 << 10 // most contents, which need no memory then
+	const small = 4 << 10 // most contents: no allocation
 	var room [small]byte
 	b := appendHead(room[:0], scope, c.Type)
 	if len(b)+len(c.Data) <= small {
@@ -125,7 +99,8 @@ func sumOf(scope string, c Content) sum {
 	return sum(h.Sum(nil))
 }
 
-// newHash returns a hash that awaits the data of a content.
+// newHash returns a hash to which only the data of the content is still to be
+// written.
 func newHash(scope, contentType string) hash.Hash {
 	h := sha256.New()
 	h.Write(appendHead(nil, scope, contentType))
@@ -141,49 +116,46 @@ func appendHead(b []byte, scope, contentType string) []byte {
 	return b
 }
 
-// hashString feeds a text to a hash by pieces: converted whole, a huge one
-// would be copied.
+// hashString writes a text to a hash in pieces: a conversion of the whole text
+// would copy it.
 func hashString(w io.Writer, s string) {
 	buf := make([]byte, min(len(s), 32<<10))
 	for s != "" {
 		n := copy(buf, s)
-		_, _ = w.Write(buf[:n]) // a hash takes all
+		_, _ = w.Write(buf[:n]) // a hash returns no error
 		s = s[n:]
 	}
 }
 
-func (s sum) shortest() Handle { return Handle{letters: s.letters(1)} }
+func (s sum) handle() Handle { return Handle{letters: s.words(1)} }
 
-// handles yields the handles that a content may have: mostly, the first will do.
-func (s sum) handles() iter.Seq[Handle] {
-	return func(yield func(Handle) bool) {
-		for words := range maxWords {
-			if !yield(Handle{letters: s.letters(words + 1)}) {
-				return
-			}
-		}
-	}
-}
-
-// has reports whether a handle is one of those.
-func (s sum) has(h Handle) bool { return h == Handle{letters: s.letters(len(h.letters) / wordLen)} }
-
-// letters writes the first words of a sum, eight bytes each.
-func (s sum) letters(words int) string {
-	b := make([]byte, 0, maxWords*wordLen)
-	for i := range words {
+// words returns the first n words of a sum. A word is eight bytes of the sum as
+// twelve letters.
+func (s sum) words(n int) string {
+	b := make([]byte, 0, n*handleLen)
+	for i := range n {
 		v := binary.BigEndian.Uint64(s[8*i:])
-		for range wordLen - 1 {
+		for range handleLen - 1 {
 			b = append(b, 'a'+byte(v%alphabet))
 			v /= alphabet
 		}
-		b = append(b, checkLetter(string(b[len(b)-(wordLen-1):])))
+		b = append(b, checkLetter(string(b[len(b)-(handleLen-1):])))
 	}
 	return string(b)
 }
 
-// checkLetter is the check character of Luhn's algorithm in base 26: it tells
-// each single wrong letter and nearly each swap of neighbours.
+// isWords reports whether a text of letters a to z is one or more words.
+func isWords(text string) bool {
+	const last = handleLen - 1
+	ok := text != "" && len(text)%handleLen == 0
+	for ; ok && text != ""; text = text[handleLen:] {
+		ok = strings.Trim(text[:handleLen], "abcdefghijklmnopqrstuvwxyz") == "" && checkLetter(text[:last]) == text[last]
+	}
+	return ok
+}
+
+// checkLetter returns the check character of Luhn's algorithm in base 26. It
+// detects every single wrong letter and nearly every swap of neighbours.
 func checkLetter(letters string) byte {
 	total := 0
 	for i := range len(letters) {
@@ -195,15 +167,4 @@ func checkLetter(letters string) byte {
 		total += v
 	}
 	return 'a' + byte((alphabet-total%alphabet)%alphabet)
-}
-
-// words yields the words of a handle's letters.
-func words(letters string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for ; letters != ""; letters = letters[wordLen:] {
-			if !yield(letters[:wordLen]) {
-				return
-			}
-		}
-	}
 }

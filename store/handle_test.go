@@ -14,8 +14,7 @@ import (
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
-// Two contents whose first twelve letters are the same, found by a search of
-// 2^26 hashes.
+// Two contents with the same handle, found by a search of 2^26 hashes.
 var (
 	twin  = store.Content{Data: "record 1722102515441503"}
 	other = store.Content{Data: "record 2215035357095101"}
@@ -38,37 +37,24 @@ func TestHandlesAreAlwaysTheSame(t *testing.T) {
 		{"", twin, "rwpamjydgitc"},
 		{"", other, "rwpamjydgitc"},
 	} {
-		require.Equal(t, c.want, store.Handles(c.scope, c.content)[0].String(), "scope %q, content %q", c.scope, c.content)
+		require.Equal(t, c.want, store.HandleOf(c.scope, c.content).String(), "scope %q, content %q", c.scope, c.content)
 	}
 }
 
-func TestHandles(t *testing.T) {
+func TestHandleOf(t *testing.T) {
 	t.Parallel()
-	all := store.Handles("", twin)
-	require.Len(t, all, 4)
-	seen := map[store.Handle]bool{}
-	for i, h := range all {
-		require.Len(t, h.String(), 12*(i+1), "each has a word more")
-		require.True(t, strings.HasPrefix(all[3].String(), h.String()), "a longer one goes on where a shorter one ends")
-		seen[h] = true
-	}
-	for i, h := range store.Handles("", other) {
-		require.Equal(t, i == 0, seen[h], "the other content shares the first word alone")
-	}
-	for _, h := range append(store.Handles("a", twin), store.Handles("", store.Content{Type: "text/plain", Data: twin.Data})...) {
-		require.False(t, seen[h], "another scope or type is another handle")
-	}
+	h := store.HandleOf("", twin)
+	require.Regexp(t, "^[a-z]{12}$", h.String())
+	require.NotEqual(t, h, store.HandleOf("a", twin), "another scope is another handle")
+	require.NotEqual(t, h, store.HandleOf("", store.Content{Type: "text/plain", Data: twin.Data}), "another type is another handle")
 }
 
 func TestParseHandle(t *testing.T) {
 	t.Parallel()
-	long := store.Handles("", twin)[3].String()
-	for _, good := range []string{"rwpamjydgitc", long[:24], long[:36], long} {
-		h, err := store.ParseHandle(good)
-		require.NoError(t, err, good)
-		require.Equal(t, good, h.String())
-	}
-	const want = ", want 12 letters a to z as they stand in the placeholder"
+	h, err := store.ParseHandle("rwpamjydgitc")
+	require.NoError(t, err)
+	require.Equal(t, "rwpamjydgitc", h.String())
+	const want = ", want 12 letters a to z as in the placeholder"
 	for text, problem := range map[string]string{
 		"":                                "is empty",
 		"rwpamjydgit":                     "is 11 long",
@@ -76,7 +62,7 @@ func TestParseHandle(t *testing.T) {
 		strings.Repeat("rwpamjydgitc", 5): "is 60 long",
 		"rwpamjydgitd":                    "is mistyped: its last letter does not fit the others",
 		"rwpamjydgict":                    "is mistyped: its last letter does not fit the others",
-		"rwpamjydgitcrwpamjydgitd":        "is mistyped: its last letter does not fit the others",
+		"rwpamjydgitcdrsvpxhbwfgw":        "is 24 long", // earlier versions had such handles
 		"RWPAMJYDGITC":                    "has other characters than the letters a to z",
 		"rwpamjydgitc\n":                  "has other characters than the letters a to z",
 		"[rwpamjydgitc]":                  "has other characters than the letters a to z",
@@ -87,9 +73,6 @@ func TestParseHandle(t *testing.T) {
 		"1722102515":                      "has other characters than the letters a to z",
 	} {
 		_, err := store.ParseHandle(text)
-		wrong := &store.HandleError{}
-		require.ErrorAs(t, err, &wrong, "%q is no handle", text)
-		require.Equal(t, text, wrong.Handle)
 		shown := strconv.Quote(text)
 		if len(text) > 40 {
 			shown = strconv.Quote(text[:40]) + "…"
@@ -109,7 +92,7 @@ func TestParseHandleIsShortAboutLongTexts(t *testing.T) {
 func TestOneWrongLetterIsFound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		h := store.Handles("", store.Content{Data: rapid.String().Draw(t, "data")})[rapid.IntRange(0, 3).Draw(t, "words")]
+		h := store.HandleOf("", store.Content{Data: rapid.String().Draw(t, "data")})
 		b := []byte(h.String())
 		i := rapid.IntRange(0, len(b)-1).Draw(t, "at")
 		b[i] = 'a' + (b[i]-'a'+byte(rapid.IntRange(1, 25).Draw(t, "by")))%26
@@ -123,7 +106,7 @@ func TestHandleAsText(t *testing.T) {
 	type record struct {
 		H store.Handle `json:"h"`
 	}
-	for _, h := range append(store.Handles("", twin), store.Handle{}) {
+	for _, h := range []store.Handle{store.HandleOf("", twin), {}} {
 		text, err := json.Marshal(record{h})
 		require.NoError(t, err)
 		require.Equal(t, `{"h":"`+h.String()+`"}`, string(text))
@@ -132,9 +115,9 @@ func TestHandleAsText(t *testing.T) {
 		require.Equal(t, h, back.H)
 		require.Equal(t, h == store.Handle{}, h.IsZero())
 	}
-	kept := record{store.Handles("", twin)[0]}
+	kept := record{store.HandleOf("", twin)}
 	require.ErrorContains(t, json.Unmarshal([]byte(`{"h":"../etc"}`), &kept), "has other characters", "a text that is no handle is refused")
-	require.Equal(t, store.Handles("", twin)[0], kept.H, "and changes nothing")
+	require.Equal(t, store.HandleOf("", twin), kept.H, "and changes nothing")
 }
 
 // The doc comment says what a handle costs.
@@ -144,7 +127,7 @@ func TestHandlesCostFewTokens(t *testing.T) {
 	for name, counter := range map[string]*bpe.Counter{"o200k": bpe.O200kBase(), "cl100k": bpe.CL100kBase()} {
 		total := 0
 		for i := range n {
-			h := store.Handles("", store.Content{Data: strconv.Itoa(i)})[0].String()
+			h := store.HandleOf("", store.Content{Data: strconv.Itoa(i)}).String()
 			total += counter.Count("[cleared: recall "+h+"]") - counter.Count("[cleared: recall ]")
 		}
 		require.InDelta(t, 6.5, float64(total)/n, 0.3, "tokens of a handle in %s", name)
@@ -157,7 +140,7 @@ func FuzzParseHandle(f *testing.F) {
 	for _, seed := range []string{"", "rwpamjydgitc", "rwpamjydgitd", "../../passwd", strings.Repeat("aaaaaaaaaaaa", 4), "rwpamjydgitс", "a\xff"} {
 		f.Add(seed)
 	}
-	form := regexp.MustCompile(`^([a-z]{12}){1,4}$`)
+	form := regexp.MustCompile(`^[a-z]{12}$`)
 	f.Fuzz(func(t *testing.T, text string) {
 		h, err := store.ParseHandle(text)
 		if err != nil {

@@ -70,7 +70,7 @@ func TestMemoryCountsAllThatItKeeps(t *testing.T) {
 
 func TestNewMemoryPanics(t *testing.T) {
 	t.Parallel()
-	require.PanicsWithValue(t, "store: NewMemory: limit is negative, want bytes, or 0 for DefaultMemory", func() { store.NewMemory(-1) })
+	require.PanicsWithValue(t, "store: NewMemory: limit is negative, want bytes, or 0 for 64 MiB", func() { store.NewMemory(-1) })
 }
 
 func TestMemoryCopiesNothing(t *testing.T) {

@@ -80,7 +80,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := open()
 				h := put(t, s, c)
-				require.Equal(t, store.Handles("", c)[0], h, "the handle is that of the content")
+				require.Equal(t, store.HandleOf("", c), h, "the handle is that of the content")
 				require.Equal(t, h, put(t, s, c), "the same content has the same handle")
 				got, err := s.Get(t.Context(), h)
 				require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	each(t, func(t *testing.T, open func() scopes) {
 		s := open()
 		put(t, s, twin)
-		for _, h := range append(store.Handles("", store.Content{Data: "never"}), store.Handles("", twin)[1], store.Handle{}) {
+		for _, h := range []store.Handle{store.HandleOf("", store.Content{Data: "never"}), {}} {
 			_, err := s.Get(t.Context(), h)
 			require.ErrorIs(t, err, store.ErrNotFound)
 			require.ErrorContains(t, err, "store: get "+h.String())
@@ -109,7 +109,7 @@ func TestContentThatNoStoreTakes(t *testing.T) {
 		s := open()
 		_, err := s.Put(t.Context(), store.Content{Type: strings.Repeat("a", 1025)})
 		require.EqualError(t, err, "store: put: the content's type has 1025 bytes, want at most 1024")
-		huge := make([]byte, store.MaxContent+1) // memory that nobody looks at takes no room
+		huge := make([]byte, 256<<20+1) // memory that nobody looks at takes no room
 		_, err = s.Put(t.Context(), store.Content{Data: unsafe.String(&huge[0], len(huge))})
 		require.ErrorIs(t, err, store.ErrTooLarge)
 		require.EqualError(t, err, "store: put: content too large: 268435457 bytes, want at most 268435456")
@@ -128,29 +128,47 @@ func TestCanceled(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		_, err = s.Get(ctx, h)
 		require.ErrorIs(t, err, context.Canceled)
-		_, err = s.Get(t.Context(), store.Handles("", store.Content{Data: "x"})[0])
+		_, err = s.Get(t.Context(), store.HandleOf("", store.Content{Data: "x"}))
 		require.ErrorIs(t, err, store.ErrNotFound, "a call that was canceled keeps nothing")
 	})
 }
 
-// Two contents that begin with the same letters are both found, and each has
-// its handle for good.
-func TestTwins(t *testing.T) {
+// Of two contents with the same handle, the first is kept and the second is an error
+// that names the handle.
+func TestConflict(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func() scopes) {
 		s := open()
-		h, longer := put(t, s, twin), put(t, s, other)
-		require.Equal(t, store.Handles("", twin)[0], h)
-		require.Equal(t, store.Handles("", other)[1], longer, "the second has a word more")
-		for range 2 {
-			require.Equal(t, h, put(t, s, twin))
-			require.Equal(t, longer, put(t, s, other))
+		for _, c := range []struct{ first, second store.Content }{{twin, other}, {other, twin}} {
+			h := put(t, s, c.first)
+			for range 2 {
+				_, err := s.Put(t.Context(), c.second)
+				require.ErrorIs(t, err, store.ErrConflict)
+				require.EqualError(t, err, "store: put: rwpamjydgitc: another content has this handle")
+				require.Equal(t, h, put(t, s, c.first))
+				got, err := s.Get(t.Context(), h)
+				require.NoError(t, err)
+				require.Equal(t, c.first, got)
+			}
+			require.NotEqual(t, h, put(t, s.Scope("acme"), c.second), "another scope has another handle")
+			require.NoError(t, s.Delete(t.Context(), ""))
 		}
-		for h, want := range map[store.Handle]store.Content{h: twin, longer: other} {
-			got, err := s.Get(t.Context(), h)
-			require.NoError(t, err)
-			require.Equal(t, want, got)
+	})
+}
+
+func TestHandleIsWhatPutReturns(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func() scopes) {
+		s := open()
+		for _, in := range []store.Store{s, s.Scope("acme")} {
+			for _, c := range []store.Content{{}, {Data: "x"}, {Type: "image/png", Data: "x"}} {
+				told := in.Handle(c)
+				_, err := in.Get(t.Context(), told)
+				require.ErrorIs(t, err, store.ErrNotFound, "to tell a handle keeps nothing")
+				require.Equal(t, told, put(t, in, c))
+			}
 		}
+		require.NotEqual(t, s.Handle(store.Content{Data: "x"}), s.Scope("acme").Handle(store.Content{Data: "x"}))
 	})
 }
 
@@ -240,7 +258,7 @@ func TestConcurrentUse(t *testing.T) {
 				for i := range 40 {
 					c := store.Content{Data: strings.Repeat(fmt.Sprint((i+worker)%20), 3000)}
 					h, err := s.Put(context.Background(), c)
-					if err != nil || h != store.Handles("", c)[0] {
+					if err != nil || h != store.HandleOf("", c) {
 						t.Errorf("Put gave %v, %v", h, err)
 						return
 					}

@@ -84,7 +84,7 @@ func TestToolRecalls(t *testing.T) {
 				}
 			}
 			require.True(t, read, "the first page was cleared, and the model has read it again")
-			handle := store.Handles("", store.Content{Data: first})[0].String()
+			handle := store.HandleOf("", store.Content{Data: first}).String()
 			var again []string
 			for _, m := range mustImport(t, inner.last().msgs) {
 				for r := range m.Results() {

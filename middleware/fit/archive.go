@@ -35,7 +35,7 @@ func newKeeper(ctx context.Context, v *middleware.View) *keeper {
 }
 
 // likely is a handle as good as any to tell how long a text will be.
-var likely = store.Handles("", store.Content{})[0]
+var likely = store.HandleOf("", store.Content{})
 
 // handleOf returns the handle of one part.
 func (k *keeper) handleOf(p message.Part) store.Handle {

@@ -12,7 +12,7 @@ type keep func(...message.Part) (store.Handle, []*store.Named)
 
 // likely is a handle as good as any to tell how long a placeholder will be. To
 // tell the right one takes a hash of what goes.
-var likely = store.Handles("", store.Content{})[0]
+var likely = store.HandleOf("", store.Content{})
 
 // likelyKeep returns what to plan with as long as it is open whether anything
 // will go.

@@ -54,7 +54,7 @@ func requireRecallable(t require.TestingT, s store.Store, history, view []messag
 
 // contentOf returns under what parts are kept.
 func contentOf(t require.TestingT, parts ...message.Part) store.Content {
-	contents, err := store.OfParts(store.NamesOf(store.NewMemory(0)), parts)
+	contents, err := store.NameParts(store.NewMemory(0), parts)
 	require.NoError(t, err)
 	return contents[len(contents)-1].Content()
 }

@@ -23,7 +23,7 @@ type survey struct {
 }
 
 // likely is a handle as good as any to tell how long a note will be.
-var likely = store.Handles("", store.Content{})[0]
+var likely = store.HandleOf("", store.Content{})
 
 // survey looks at a view that has more tokens than the target.
 func (t *trimmer) survey(v *middleware.View, target int) *survey {

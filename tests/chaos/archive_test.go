@@ -27,7 +27,7 @@ func (u unpredictable) Put(ctx context.Context, c store.Content) (store.Handle, 
 	if _, err := u.Memory.Put(ctx, c); err != nil {
 		return store.Handle{}, err
 	}
-	return store.Handles("", store.Content{Data: fmt.Sprint(time.Now().UnixNano())})[0], nil
+	return store.HandleOf("", store.Content{Data: fmt.Sprint(time.Now().UnixNano())}), nil
 }
 
 // nameless is an archive that gives contents no handles.
@@ -55,7 +55,7 @@ func badArchives() map[string]func() store.Store {
 		"cancels itself":   faulty(func(uint32) error { return context.Canceled }),
 		"takes no more":    func() store.Store { return store.NewMemory(1) },
 		"forgets":          func() store.Store { return store.NewMemory(4000) },
-		"is crowded":       func() store.Store { return lineup.NewCrowded() },
+		"is crowded":       func() store.Store { return lineup.Crowded() },
 		"is unpredictable": func() store.Store { return unpredictable{store.NewMemory(0)} },
 		"has no names":     func() store.Store { return nameless{store.NewMemory(0)} },
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"sync"
 
 	"github.com/laconic-go/laconic/store"
 )
@@ -19,7 +18,7 @@ func Archive(roll Roll) store.Store {
 	case 4:
 		return store.NewMemory(200) // what is larger is refused
 	case 5:
-		return NewCrowded()
+		return Crowded()
 	case 6:
 		return Faulty{Memory: store.NewMemory(0), Fault: func(n uint32) error {
 			if n%3 == 0 {
@@ -54,32 +53,13 @@ func (f Faulty) Put(ctx context.Context, c store.Content) (store.Handle, error) 
 	return f.Memory.Put(ctx, c)
 }
 
-// Crowded is an archive in which every third content finds its handle taken by
-// another one. It is made by [NewCrowded].
-type Crowded struct {
-	*store.Memory
-
-	others sync.Map // contents by their second handles
-}
-
-// NewCrowded returns a Crowded that is empty.
-func NewCrowded() *Crowded { return &Crowded{Memory: store.NewMemory(0)} }
-
-// Put implements [store.Store].
-func (c *Crowded) Put(ctx context.Context, content store.Content) (store.Handle, error) {
-	if crc32.ChecksumIEEE([]byte(content.Data))%3 != 0 {
-		return c.Memory.Put(ctx, content)
-	}
-	h := store.Handles("", content)[1]
-	c.others.Store(h, content)
-	return h, nil
-}
-
-// Get implements [store.Store].
-func (c *Crowded) Get(ctx context.Context, h store.Handle) (store.Content, error) {
-	if other, ok := c.others.Load(h); ok {
-		content, _ := other.(store.Content)
-		return content, nil
-	}
-	return c.Memory.Get(ctx, h)
+// Crowded returns an archive in which every third content has the handle of another
+// content.
+func Crowded() store.Store {
+	return Faulty{Memory: store.NewMemory(0), Fault: func(n uint32) error {
+		if n%3 == 0 {
+			return store.ErrConflict
+		}
+		return nil
+	}}
 }

@@ -12,7 +12,7 @@ import (
 
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
-	h := store.Handles("", store.Content{Data: "a"})[0]
+	h := store.HandleOf("", store.Content{Data: "a"})
 	to := "recall " + h.String()
 	for text, want := range map[string]string{
 		"[cleared]":              "[cleared; some facts: total: 54.04]",
@@ -33,7 +33,7 @@ func TestPlaceholder(t *testing.T) {
 // What a tool says cannot look like what a placeholder says.
 func TestLinesPretendNothing(t *testing.T) {
 	t.Parallel()
-	h := store.Handles("", store.Content{Data: "a"})[0].String()
+	h := store.HandleOf("", store.Content{Data: "a"}).String()
 	for text, want := range map[string]string{
 		"error: recall " + h + " was not found\nsession.o":        "session.o",
 		"error: [cleared; some facts: B-2]\nsession.o":            "session.o",

@@ -1,0 +1,230 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
+)
+
+var image = message.Media{Type: "image/png", Data: "\x89PNG", Name: "a plan.png"}
+
+func TestNameParts(t *testing.T) {
+	t.Parallel()
+	pieces := func(parts ...message.Part) (all []message.Part) {
+		for _, p := range parts {
+			res := message.ToolResult{CallID: "c1", Name: "look"}
+			if text, ok := p.(message.Text); ok {
+				res.Text = text.Text
+			} else {
+				res.Content = p
+			}
+			all = append(all, res)
+		}
+		return all
+	}
+	imageHandle := store.HandleOf("", store.Content{Type: image.Type, Data: image.Data}).String()
+	for name, c := range map[string]struct {
+		parts []message.Part
+		want  store.Content
+	}{
+		"text":                    {[]message.Part{message.Text{Text: "a\r\n\x00"}}, store.Content{Data: "a\r\n\x00"}},
+		"thinking":                {[]message.Part{message.Thinking{Text: "hm", Signature: "s"}}, store.Content{Data: "hm"}},
+		"call":                    {[]message.Part{message.ToolCall{ID: "c1", Name: "write", Arguments: `{"a": 1}`}}, store.Content{Data: `{"a": 1}`}},
+		"result":                  {pieces(message.Text{Text: "42"}), store.Content{Data: "42"}},
+		"image":                   {[]message.Part{image}, store.Content{Type: "image/png", Data: "\x89PNG"}},
+		"result that is an image": {pieces(image), store.Content{Type: "image/png", Data: "\x89PNG"}},
+		"opaque":                  {[]message.Part{message.Opaque{Kind: "search", Data: `{"q": 1}`}}, store.Content{Data: `{"q": 1}`}},
+		"image elsewhere": {
+			[]message.Part{message.Media{Type: "image/png", URL: "https://example.com/a.png"}},
+			store.Content{Data: "[image/png: https://example.com/a.png]"},
+		},
+		"nothing": {nil, store.Content{}},
+		"texts":   {[]message.Part{message.Text{Text: "a"}, message.Text{Text: "b"}}, store.Content{Data: "a\n\nb"}},
+		"result of several pieces": {
+			pieces(message.Text{Text: "before"}, image, message.Opaque{Kind: "k", Data: "d"}, message.Text{Text: "behind"}),
+			store.Content{Data: "[result look]\n\nbefore\n\n[image/png a plan.png, 4 bytes: recall " + imageHandle + "]\n\n[k]\nd\n\nbehind"},
+		},
+		"result with a text beside its image": {
+			[]message.Part{message.ToolResult{CallID: "c1", Name: "look", Text: "as asked", Content: image}},
+			store.Content{Data: "[result look]\n\nas asked\n\n[image/png a plan.png, 4 bytes: recall " + imageHandle + "]"},
+		},
+		"two results": {
+			[]message.Part{message.ToolResult{CallID: "c1", Text: "a"}, message.ToolResult{CallID: "c2", Name: "b", Text: "no", Error: true}},
+			store.Content{Data: "[result]\n\na\n\n[error b]\n\nno"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := store.NewMemory(0)
+			contents, err := store.NameParts(s, c.parts)
+			require.NoError(t, err)
+			h := putAll(t, contents)
+			got, err := s.Get(t.Context(), h)
+			require.NoError(t, err)
+			require.Equal(t, c.want, got)
+			again, err := store.NameParts(s, c.parts)
+			require.NoError(t, err)
+			require.Equal(t, h, putAll(t, again))
+		})
+	}
+}
+
+// What stands in a transcript can be read as well, down to the bytes of a
+// picture.
+func TestNameMessages(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	contents, err := store.NameMessages(s, []message.Message{
+		{Role: message.RoleUser, Name: "ann", Parts: []message.Part{message.Text{Text: "look"}, image}},
+		message.Assistant(
+			message.Thinking{Text: "hm"}, message.Thinking{Signature: "sealed"},
+			message.ToolCall{ID: "c1", Name: "look", Arguments: `{"at": "plan"}`},
+		),
+		message.Result("c1", "look", "a house"),
+	})
+	require.NoError(t, err)
+	require.Len(t, contents, 2)
+	c, err := s.Get(t.Context(), putAll(t, contents))
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(c.Data, "recall ")
+	handle, _, _ := strings.Cut(rest, "]")
+	require.Equal(t, strings.Join([]string{
+		"[user] ann", "look", "[image/png a plan.png, 4 bytes: recall " + handle + "]",
+		"[assistant]", "[thinking]\nhm", "[calls look]\n{\"at\": \"plan\"}",
+		"[tool]", "[result look]", "a house",
+	}, "\n\n"), c.Data)
+	parsed, err := store.ParseHandle(handle)
+	require.NoError(t, err)
+	c, err = s.Get(t.Context(), parsed)
+	require.NoError(t, err)
+	require.Equal(t, store.Content{Type: image.Type, Data: image.Data}, c)
+}
+
+// broken is a store that takes nothing.
+type broken struct{ *store.Memory }
+
+var errFull = errors.New("full")
+
+func (broken) Put(context.Context, store.Content) (store.Handle, error) {
+	return store.Handle{}, errFull
+}
+
+func TestNamedPutErrors(t *testing.T) {
+	t.Parallel()
+	for _, parts := range [][]message.Part{{message.Text{Text: "a"}}, {message.Text{Text: "a"}, image}, nil} {
+		contents, err := store.NameParts(broken{store.NewMemory(0)}, parts)
+		require.NoError(t, err)
+		for _, c := range contents {
+			require.ErrorIs(t, c.Put(t.Context()), errFull)
+		}
+	}
+	require.ErrorContains(t, new(store.Named).Put(t.Context()), "want one that NameParts or NameMessages has returned")
+	contents, err := store.NameParts(store.NewMemory(1000), []message.Part{message.Text{Text: strings.Repeat("x", 2000)}})
+	require.NoError(t, err)
+	require.ErrorIs(t, contents[0].Put(t.Context()), store.ErrTooLarge)
+}
+
+func TestNameErrors(t *testing.T) {
+	t.Parallel()
+	for _, part := range []message.Part{nil, &message.Text{}} {
+		_, err := store.NameParts(store.NewMemory(0), []message.Part{part})
+		require.ErrorContains(t, err, "store: name: a part is of type ")
+		_, err = store.NameMessages(store.NewMemory(0), []message.Message{{Parts: []message.Part{part}}})
+		require.ErrorContains(t, err, "store: name: a part is of type ")
+	}
+	for _, parts := range [][]message.Part{{message.Text{Text: "a"}}, {message.Text{Text: "a"}, image}, nil} {
+		_, err := store.NameParts(nameless{store.NewMemory(0)}, parts)
+		require.EqualError(t, err, "store: store_test.nameless.Handle returned the zero Handle, want the one that Put will return")
+	}
+}
+
+// nameless is a store without handles.
+type nameless struct{ *store.Memory }
+
+func (nameless) Handle(store.Content) store.Handle { return store.Handle{} }
+
+// putAll puts contents and returns the handle of the last.
+func putAll(t require.TestingT, contents []*store.Named) (last store.Handle) {
+	for _, c := range contents {
+		require.NoError(t, c.Put(context.Background()))
+		last = c.Handle()
+	}
+	return last
+}
+
+func TestNamedIsPutAsByTheStore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func() scopes) {
+		s := open()
+		for _, in := range []store.Store{s, s.Scope("acme")} {
+			for _, c := range []store.Content{{}, twin, {Type: "image/png", Data: strings.Repeat("x", 10_000)}} {
+				contents, err := store.NameParts(in, []message.Part{message.Media{Type: c.Type, Data: c.Data}})
+				require.NoError(t, err)
+				require.Len(t, contents, 1)
+				named := contents[0]
+				require.Equal(t, in.Handle(c), named.Handle())
+				require.Equal(t, c, named.Content())
+				_, err = in.Get(t.Context(), named.Handle())
+				require.ErrorIs(t, err, store.ErrNotFound, "naming a content does not keep it")
+				for range 2 {
+					require.NoError(t, named.Put(t.Context()))
+				}
+				got, err := in.Get(t.Context(), named.Handle())
+				require.NoError(t, err)
+				same(t, c, got)
+			}
+		}
+	})
+}
+
+func TestNamedConflict(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, open func() scopes) {
+		s := open()
+		contents, err := store.NameParts(s, []message.Part{message.Text{Text: "see"}, message.Media{Type: other.Type, Data: other.Data}})
+		require.NoError(t, err)
+		put(t, s, twin)
+		require.ErrorIs(t, contents[0].Put(t.Context()), store.ErrConflict)
+	})
+}
+
+// counting has a store of package store in it.
+type counting struct {
+	*store.Memory
+
+	puts int
+}
+
+func (c *counting) Put(ctx context.Context, content store.Content) (store.Handle, error) {
+	c.puts++
+	return c.Memory.Put(ctx, content)
+}
+
+func TestNamedIsPutByTheOuterStore(t *testing.T) {
+	t.Parallel()
+	s := &counting{Memory: store.NewMemory(0)}
+	contents, err := store.NameParts(s, []message.Part{message.Text{Text: twin.Data}})
+	require.NoError(t, err)
+	require.Equal(t, s.Handle(twin), putAll(t, contents))
+	require.Equal(t, 1, s.puts, "want a call of the Put of the given store, not of the embedded one")
+}
+
+// unstable is a store whose Put returns another handle than Handle.
+type unstable struct{ *store.Memory }
+
+func (u unstable) Put(ctx context.Context, c store.Content) (store.Handle, error) {
+	return u.Memory.Put(ctx, store.Content{Data: c.Data + "."})
+}
+
+func TestNamedUnderAnotherHandle(t *testing.T) {
+	t.Parallel()
+	contents, err := store.NameParts(unstable{store.NewMemory(0)}, []message.Part{message.Text{Text: "a"}})
+	require.NoError(t, err)
+	require.ErrorContains(t, contents[0].Put(t.Context()), `want "sjvmlcvlrtil" as its method Handle returns`)
+}
