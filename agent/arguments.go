@@ -14,11 +14,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// ArgumentsError says why the arguments of a call do not fit a tool, in words
+// ArgumentsError describes why the arguments of a call do not fit a tool, in words
 // that a model can act on.
 type ArgumentsError struct {
-	// Problems are what is wrong, one for each field and at least one:
-	// "path" is missing, want string.
+	// Problems has an entry for each field that is wrong, at least one, such as
+	// "path" is missing, want string
 	Problems []string
 }
 
@@ -32,9 +32,8 @@ func (e *ArgumentsError) Error() string {
 	return text
 }
 
-// validate checks arguments against a schema. The validator decides; it stops
-// at the first problem, which is one of several in no fixed order, so what is
-// told about them is found by a walk of our own.
+// validate checks arguments against a schema. The validator decides, but it stops at
+// the first problem it meets, in no fixed order. So explain lists the problems.
 func validate(schema *jsonschema.Resolved, arguments string) error {
 	var v any
 	if err := json.Unmarshal([]byte(arguments), &v); err != nil {
@@ -51,8 +50,8 @@ func validate(schema *jsonschema.Resolved, arguments string) error {
 	return &ArgumentsError{Problems: problems}
 }
 
-// explain returns what is wrong with the value at path, in the order of the
-// schema. It knows the keywords that are inferred from Go types.
+// explain returns the problems of the value at path, in the order of the schema. It
+// handles the keywords that are inferred from Go types.
 func explain(s *jsonschema.Schema, v any, path string) []string {
 	if want := typeName(s); want != "" && !hasType(s, v) {
 		return []string{fmt.Sprintf("%s is %s, want %s", fieldName(path), brief(v), want)}
@@ -114,8 +113,8 @@ func explainArray(s *jsonschema.Schema, array []any, path string) []string {
 	return found
 }
 
-// typeName says which types a schema allows, as "array of string or null"; ""
-// if all.
+// typeName returns the types that a schema allows, as "array of string or null"; ""
+// if it allows all.
 func typeName(s *jsonschema.Schema) string {
 	var names []string
 	for _, t := range types(s) {
@@ -127,7 +126,7 @@ func typeName(s *jsonschema.Schema) string {
 	return strings.Join(names, " or ")
 }
 
-// types returns the types that a schema allows, null last, or none if all.
+// types returns the types that a schema allows, null last; empty if it allows all.
 func types(s *jsonschema.Schema) []string {
 	if s.Type != "" {
 		return []string{s.Type}
@@ -157,7 +156,7 @@ func hasType(s *jsonschema.Schema, v any) bool {
 	})
 }
 
-// brief writes a value as JSON, cut off where it gets long.
+// brief returns a value as JSON, cut after 60 bytes.
 func brief(v any) string {
 	const limit = 60
 	b, err := json.Marshal(v)

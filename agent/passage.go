@@ -11,7 +11,7 @@ import (
 )
 
 // passage is a text of which a model reads as much as fits into an answer.
-// Lines and bytes are counted from 0 here, and from 1 by the model.
+// Lines and bytes are counted from 0 here, and from 1 in arguments and answers.
 type passage struct {
 	handle store.Handle
 	text   string
@@ -27,17 +27,17 @@ func newPassage(h store.Handle, text string, limit int) *passage {
 	return &passage{handle: h, text: text, total: total, limit: limit}
 }
 
-// room is how many bytes of an answer are for lines; the rest is for the note
+// room is the number of bytes of an answer for lines. The others are for the note
 // above them.
 func (p *passage) room() int { return p.limit - 260 }
 
-// width is how many bytes are shown of a line that is one of several.
+// width is the number of bytes shown of a line that is one of several.
 func (p *passage) width() int { return p.limit / 8 }
 
 // spot is a byte of a line.
 type spot struct{ line, column int }
 
-// String writes the arguments by which the model reads on from there.
+// String returns the arguments with which the model reads on from there.
 func (s spot) String() string {
 	if s.column == 0 {
 		return fmt.Sprintf("from=%d", s.line+1)
@@ -56,7 +56,7 @@ func (p *passage) read(ctx context.Context, in recallArgs) (string, error) {
 		return shown, nil
 	}
 	from, to := p.span(in)
-	if find != nil {
+	if find.index != nil {
 		return p.search(ctx, from, to, find)
 	}
 	if in.From == 0 && in.To == 0 && in.Column == 0 {
@@ -67,7 +67,7 @@ func (p *passage) read(ctx context.Context, in recallArgs) (string, error) {
 	return p.page(from, to), nil
 }
 
-// span returns where a call asks to begin, and the last line that it asks for.
+// span returns the first byte and the last line that a call asks for.
 func (p *passage) span(in recallArgs) (from spot, to int) {
 	from, to = spot{max(in.From-1, 0), max(in.Column-1, 0)}, p.total-1
 	if in.To > 0 {
@@ -76,47 +76,29 @@ func (p *passage) span(in recallArgs) (from spot, to int) {
 	return from, to
 }
 
-// check says what is wrong with the arguments, or what to search for, if
-// anything.
+// check returns what is wrong with the arguments, or else what to search for, if
+// they ask for a search.
 func (p *passage) check(in recallArgs) (find finder, problem string) {
 	switch {
 	case in.From < 0 || in.To < 0 || in.Column < 0:
-		return nil, fmt.Sprintf("from=%d to=%d column=%d: want numbers from 1", in.From, in.To, in.Column)
+		problem = fmt.Sprintf("from=%d to=%d column=%d: want numbers from 1", in.From, in.To, in.Column)
 	case in.From > p.total:
-		return nil, fmt.Sprintf("from=%d is behind the end: %s has %d lines", in.From, p.handle, p.total)
+		problem = fmt.Sprintf("from=%d is behind the end: %s has %d lines", in.From, p.handle, p.total)
 	case in.To > 0 && in.To < in.From:
-		return nil, fmt.Sprintf("from=%d is behind to=%d", in.From, in.To)
+		problem = fmt.Sprintf("from=%d is behind to=%d", in.From, in.To)
 	case in.Column > 1 && in.Column > p.length(in.From):
-		return nil, fmt.Sprintf("column=%d is behind the end of line %d of %s, which has %d bytes",
+		problem = fmt.Sprintf("column=%d is behind the end of line %d of %s, which has %d bytes",
 			in.Column, max(in.From, 1), p.handle, p.length(in.From))
 	case in.Search != "" && in.Pattern != "":
-		return nil, "search and pattern are both given, want one of them"
+		problem = "search and pattern are both given, want one of them"
 	case strings.Contains(in.Search, "\n"):
-		return nil, "search has a line break, want text that stands in one line"
+		problem = "search has a line break, want text that stands in one line"
 	case in.Search != "":
-		return findText(in.Search), ""
-	case in.Pattern == "":
-		return nil, ""
+		find = findText(in.Search)
+	case in.Pattern != "":
+		find, problem = findPattern(in.Pattern, p.size(p.span(in)))
 	}
-	return p.pattern(in)
-}
-
-// pattern returns what finds the pattern that is asked for, or says why it is not
-// searched for.
-func (p *passage) pattern(in recallArgs) (find finder, problem string) {
-	const longest = 500
-	if len(in.Pattern) > longest {
-		return nil, fmt.Sprintf("pattern has %d bytes, want at most %d", len(in.Pattern), longest)
-	}
-	find, steps, err := findPattern(in.Pattern)
-	if err != nil {
-		return nil, fmt.Sprintf("pattern: %v; want RE2 syntax, or plain text in search", err)
-	}
-	if n := p.size(p.span(in)); steps > 0 && n > maxSteps/steps {
-		return nil, fmt.Sprintf("pattern is too slow for %d bytes, as it may take %d steps for each: "+
-			"want plain text in search, at most %d bytes by from and to, or a simpler pattern", n, steps, maxSteps/steps)
-	}
-	return find, ""
+	return find, problem
 }
 
 // page returns the lines from a spot on, as many as fit.
@@ -130,7 +112,7 @@ func (p *passage) page(from spot, to int) string {
 		at, width := spot{n, 0}, p.width()
 		if n == from.line {
 			at = from
-			if n == to || from.column > 0 { // this line above all
+			if n == to || from.column > 0 { // the call is about this line
 				width = p.room() - markLen
 			}
 		}
@@ -149,12 +131,11 @@ func (p *passage) page(from spot, to int) string {
 	return "[" + note + "]\n" + strings.TrimSuffix(b.String(), "\n")
 }
 
-// markLen is how many bytes the note takes at most that stands where a line is
-// cut.
+// markLen is the largest number of bytes of the note at the end of a cut line.
 const markLen = 80
 
-// line shows a line from a spot on, in at most width bytes and a note where it
-// is cut. It returns the column behind what is shown.
+// line returns a line from a spot on, in at most width bytes and a note if it is
+// cut. It also returns the column after what is shown.
 func (p *passage) line(line string, at spot, width int) (string, int) {
 	at.column = runeStart(line, at.column)
 	shown, n := visible(line[at.column:], width)
@@ -165,8 +146,8 @@ func (p *passage) line(line string, at spot, width int) (string, int) {
 	return shown, at.column
 }
 
-// runeStart returns where the rune begins that the byte at column is of. A byte
-// that is no UTF-8 is for itself.
+// runeStart returns the first byte of the rune that has the byte at column. A byte of
+// invalid UTF-8 is a rune of its own.
 func runeStart(line string, column int) int {
 	for at := column - 1; at >= 0 && at > column-utf8.UTFMax; at-- {
 		if _, size := utf8.DecodeRuneInString(line[at:]); at+size > column {
@@ -176,8 +157,8 @@ func runeStart(line string, column int) int {
 	return column
 }
 
-// length is how many bytes a line has, without its end. Its number is the
-// model's.
+// length returns the number of bytes of a line without its end. Lines are counted
+// from 1, as in arguments.
 func (p *passage) length(number int) int {
 	for _, line := range p.lines(number - 1) {
 		return len(line)
@@ -185,8 +166,8 @@ func (p *passage) length(number int) int {
 	return 0
 }
 
-// size is how many bytes there are from a spot to the end of a line, with a byte
-// for the end of each.
+// size returns the number of bytes from a spot to the end of a line, with one byte
+// for each line end.
 func (p *passage) size(from spot, to int) int {
 	n := -from.column
 	for number, line := range p.lines(from.line) {

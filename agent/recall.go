@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
@@ -15,10 +17,10 @@ import (
 // [Recall] uses.
 type RecallOptions struct {
 	Limit int  // bytes of one answer, at most; 0: 16,000, least: 1,000
-	Media bool // pictures, sounds, videos and PDF files are given back as message.Media; false: they are described
+	Media bool // true: images, audio, video and PDF files are returned as message.Media; false: they are described
 }
 
-// Validate says which option is wrong.
+// Validate reports an option that is out of range.
 func (o RecallOptions) Validate() error {
 	if o.Limit != 0 && o.Limit < minRecall {
 		return fmt.Errorf("agent: RecallOptions.Limit is %d, want at least %d bytes, or 0 for %d", o.Limit, minRecall, defaultRecall)
@@ -35,28 +37,28 @@ const (
 // into a store: [RecallWith] with the zero options. Its name is
 // [store.RecallTool].
 //
-// The store, or the scope of it, must be that of the conversation's tenant:
-// the model can read all that is in it.
+// The store, or the scope of it, must belong to the tenant of the conversation:
+// the model can read everything in it.
 func Recall(s store.Store) Tool { return RecallWith(s, RecallOptions{}) }
 
 // RecallWith is [Recall] with options.
 //
-// The model gives a handle, and may ask for some lines or search for a text or
-// a regular expression. Content that fits is given back whole and as it was,
-// so that clearing and archiving an answer of this tool leads to the same
-// handle again. Of longer content the answer is a part, under a line in
-// brackets that says which, and how to get at the rest. Control characters and
-// bytes that are no UTF-8 are shown as \x1b, and binary content is described.
+// The model gives a handle, and can ask for some lines or search for a text or
+// a regular expression. Content that fits into an answer is returned whole and
+// unchanged, so archiving such an answer gives the same handle again. Of longer
+// content the answer has a part, under a line in brackets that names the part
+// and how to read the rest. Control characters and invalid UTF-8 are shown as
+// \x1b, and binary content is described.
 //
-// A pattern may take no more than 2^28 steps, some seconds, which are the
-// instructions that it is compiled to times the bytes of the lines to be searched;
-// plain text is free, in a pattern too. A search ends with its context.
+// A search with a pattern takes two seconds at most: the instructions that the
+// pattern is compiled to, times the bytes of the lines to be searched, must not
+// exceed 2^26. Plain text has no limit, nor has a pattern that is plain text. The
+// context is checked before each line.
 //
-// A handle that is malformed or unknown, content that was given up or is
-// damaged, lines that are not there, a search without a match and a pattern
-// that does not compile or may take too many steps get an answer in words. An error is left to what
-// concerns the program too: arguments of the wrong type, a store that does not
-// work, and a context that is done.
+// These get an answer in words: a malformed or unknown handle, content that was
+// removed from the store or is damaged, lines that do not exist, a search without
+// a match, a pattern that does not compile or exceeds the limit. These are errors:
+// arguments of the wrong type, a store that fails, and a context that is done.
 //
 // It panics if an option is wrong, with the text of [RecallOptions.Validate],
 // or if the store is nil.
@@ -68,13 +70,13 @@ func RecallWith(s store.Store, opts RecallOptions) Tool {
 		panic("agent: RecallWith: the store is nil")
 	}
 	opts.Limit = cmp.Or(opts.Limit, defaultRecall)
-	r := recall{store: s, opts: opts}
-	return NewTool(store.RecallTool, recallDescription, r.answer)
+	return NewTool(store.RecallTool, recallDescription, recall{store: s, opts: opts}.answer)
 }
 
 const recallDescription = "Reads again what was cleared from this conversation, by the handle in the placeholder. " +
 	"Use it where you need what was cleared, instead of repeating a call."
 
+// recallArgs are the arguments of the tool. [store.Asked] reads them, too.
 type recallArgs struct {
 	Handle  string `json:"handle" jsonschema:"as in the placeholder"`
 	From    int    `json:"from,omitempty" jsonschema:"first line, from 1"`
@@ -92,14 +94,14 @@ type recall struct {
 func (r recall) answer(ctx context.Context, in recallArgs) (message.Part, error) {
 	h, err := store.ParseHandle(in.Handle)
 	if err != nil {
-		return say("%s", strings.TrimPrefix(err.Error(), "store: "))
+		return note("%s", strings.TrimPrefix(err.Error(), "store: "))
 	}
 	c, err := r.store.Get(ctx, h)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return say("nothing is kept under %s: it was given up since, or never put into this archive; call the tool that gave it again", h)
+		return note("nothing is kept under %s: it was given up since, or never put into this archive; call the tool that gave it again", h)
 	case errors.Is(err, store.ErrDamaged):
-		return say("what is kept under %s is damaged; call the tool that gave it again", h)
+		return note("what is kept under %s is damaged; call the tool that gave it again", h)
 	case err != nil:
 		return nil, err
 	case !isBinary(c.Data):
@@ -109,16 +111,16 @@ func (r recall) answer(ctx context.Context, in recallArgs) (message.Part, error)
 		return message.Media{Type: c.Type, Data: c.Data}, nil
 	}
 	const shown = 16
-	return say("%s is binary and cannot be shown: %s, %d bytes, beginning with % x",
+	return note("%s is binary and cannot be shown: %s, %d bytes, beginning with % x",
 		h, cmp.Or(c.Type, "of unknown type"), len(c.Data), c.Data[:min(shown, len(c.Data))])
 }
 
-// say is an answer about the content instead of the content.
-func say(format string, args ...any) (message.Part, error) {
+// note is an answer about the content instead of the content.
+func note(format string, args ...any) (message.Part, error) {
 	return message.Text{Text: "[" + fmt.Sprintf(format, args...) + "]"}, nil
 }
 
-// isMedia reports whether models can be shown content of this type.
+// isMedia reports whether models accept content of this type.
 func isMedia(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, "/")
 	switch kind {
@@ -126,4 +128,52 @@ func isMedia(contentType string) bool {
 		return true
 	}
 	return contentType == "application/pdf"
+}
+
+// isBinary reports whether a content is not text: its first 8,000 bytes have a NUL,
+// or more than a third of them is invalid UTF-8 and control characters.
+func isBinary(data string) bool {
+	const looked = 8000
+	data = data[:min(looked, len(data))]
+	strange := 0
+	for i, r := range data {
+		switch {
+		case r == 0:
+			return true
+		case strings.ContainsRune("\t\n\r\f\b\x1b", r): // frequent in logs and terminal output
+		case unicode.IsControl(r):
+			strange++
+		case r == utf8.RuneError && !strings.HasPrefix(data[i:], string(utf8.RuneError)):
+			strange++
+		}
+	}
+	return strange*3 > len(data)
+}
+
+// visible returns the beginning of a text that fits into limit bytes, and how many
+// bytes of the text that is. Control characters other than tabs and line ends are
+// written as in Go, \x1b or \u0085, and so is invalid UTF-8.
+func visible(text string, limit int) (shown string, n int) {
+	var b strings.Builder
+	for n < len(text) {
+		r, size := utf8.DecodeRuneInString(text[n:])
+		piece := text[n : n+size]
+		switch {
+		case r == utf8.RuneError && size == 1:
+			piece = fmt.Sprintf(`\x%02x`, text[n])
+		case r == '\n', r == '\t', r == '\r' && strings.HasPrefix(text[n:], "\r\n"):
+		case r == '\r':
+			piece = `\r`
+		case r < utf8.RuneSelf && unicode.IsControl(r):
+			piece = fmt.Sprintf(`\x%02x`, r)
+		case unicode.IsControl(r):
+			piece = fmt.Sprintf(`\u%04x`, r)
+		}
+		if b.Len()+len(piece) > limit {
+			break
+		}
+		b.WriteString(piece)
+		n += size
+	}
+	return b.String(), n
 }

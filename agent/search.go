@@ -3,24 +3,105 @@ package agent
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 )
 
-// around is how many lines are shown before and behind one that matches.
+// around is the number of lines shown before and after one that matches.
 const around = 2
 
-// hits are the lines of a passage that match, as they are shown: "7: " begins
-// one that matches, "8- " one that stands beside it, and "--" stands for lines
-// between.
+// maxSteps bounds the instructions of a pattern times the bytes that are searched. An
+// instruction takes up to some 25 ns for each byte, so a search takes two seconds.
+const maxSteps = 1 << 26
+
+// finder finds a text or a pattern in a line.
+type finder struct {
+	index func(line string) int // of the first match, or -1; nil: there is nothing to find
+	left  int                   // bytes that may still be searched a second time; negative: no limit
+}
+
+func findText(text string) finder {
+	return finder{index: func(line string) int { return strings.Index(line, text) }, left: -1}
+}
+
+// findPattern returns a finder for size bytes, or the reason why the pattern cannot be
+// searched for.
+func findPattern(pattern string, size int) (find finder, problem string) {
+	const longest = 500
+	if len(pattern) > longest {
+		return find, fmt.Sprintf("pattern has %d bytes, want at most %d", len(pattern), longest)
+	}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return find, fmt.Sprintf("pattern: %v; want RE2 syntax, or plain text in search", err)
+	}
+	tree = core(tree)
+	re, err := regexp.Compile(tree.String())
+	if err != nil {
+		return find, fmt.Sprintf("pattern: %v; want RE2 syntax, or plain text in search", err)
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return find, fmt.Sprintf("pattern: %v; want RE2 syntax, or plain text in search", err)
+	}
+	if text, all := re.LiteralPrefix(); all && program.StartCond() == 0 {
+		return findText(text), ""
+	}
+	steps := len(program.Inst)
+	if size > maxSteps/steps {
+		return find, fmt.Sprintf("pattern is too slow for %d bytes, as it may take %d steps for each: "+
+			"want plain text in search, at most %d bytes by from and to, or a simpler pattern", size, steps, maxSteps/steps)
+	}
+	index := func(line string) int {
+		match := re.FindStringIndex(line)
+		if match == nil {
+			return -1
+		}
+		return match[0]
+	}
+	return finder{index: index, left: maxSteps/steps - size}, ""
+}
+
+// core removes the ".*" that an expression begins or ends with. The same lines match,
+// and a match in a long line begins where the rest does.
+func core(re *syntax.Regexp) *syntax.Regexp {
+	if isAnything(re) {
+		return &syntax.Regexp{Op: syntax.OpEmptyMatch}
+	}
+	if re.Op != syntax.OpConcat {
+		return re
+	}
+	parts := re.Sub
+	if parts[0].Op == syntax.OpBeginText && len(parts) > 1 && isAnything(parts[1]) {
+		parts = parts[1:]
+	}
+	for len(parts) > 0 && isAnything(parts[0]) {
+		parts = parts[1:]
+	}
+	for len(parts) > 0 && isAnything(parts[len(parts)-1]) {
+		parts = parts[:len(parts)-1]
+	}
+	re.Sub = parts
+	return re
+}
+
+// isAnything reports whether an expression is ".*" or ".*?".
+func isAnything(re *syntax.Regexp) bool {
+	return re.Op == syntax.OpStar && (re.Sub[0].Op == syntax.OpAnyCharNotNL || re.Sub[0].Op == syntax.OpAnyChar)
+}
+
+// hits are the lines of a passage that match, as they are shown: "7: " begins a line
+// that matches, "8- " one next to it, and "--" stands for the lines between.
 type hits struct {
 	*passage
 	find   finder
 	shown  strings.Builder
-	last   int      // the line that was shown last; -1: none
-	behind int      // lines still to be shown behind a match
+	last   int      // number of the line shown last; -1 if none is
+	after  int      // lines still to be shown after a match
 	before []string // the newest lines that are not shown
-	next   *spot    // where to go on; nil: there is room yet
+	next   *spot    // where the next call goes on; nil as long as there is room
 }
 
 // search returns the lines of a range that match, as many as fit, with their
@@ -39,15 +120,15 @@ func (p *passage) search(ctx context.Context, from spot, to int, find finder) (s
 		if n == from.line {
 			at.column = from.column
 		}
-		match := find(ctx, line[at.column:])
+		match := find.index(line[at.column:])
 		if match < 0 {
 			h.miss(n, line)
 			continue
 		}
 		found++
-		h.hit(ctx, at, line, match)
+		h.hit(at, line, match)
 	}
-	if err := ctx.Err(); err != nil { // the last line was perhaps not searched to its end
+	if err := ctx.Err(); err != nil {
 		return "", err
 	}
 	where := fmt.Sprintf("lines %d-%d of %d of %s", from.line+1, to+1, p.total, p.handle)
@@ -61,26 +142,25 @@ func (p *passage) search(ctx context.Context, from spot, to int, find finder) (s
 	return "[" + note + "]\n" + strings.TrimSuffix(h.shown.String(), "\n"), nil
 }
 
-// miss shows a line that does not match, if it stands close behind one that
-// does.
+// miss shows a line that does not match, if it closely follows one that does.
 func (h *hits) miss(n int, line string) {
-	if h.behind > 0 && h.next == nil {
-		h.behind--
-		if h.add(h.beside(n, line)) {
+	if h.after > 0 && h.next == nil {
+		h.after--
+		if h.add(h.neighbour(n, line)) {
 			h.last = n
 			return
 		}
-		h.behind = 0
+		h.after = 0
 	}
-	if len(h.before) == around { // moved and not cut, or huge texts would be searched at the cost of much memory
+	if len(h.before) == around { // delete reuses the array; slicing would grow a new one for huge texts
 		h.before = slices.Delete(h.before, 0, 1)
 	}
 	h.before = append(h.before, line)
 }
 
-// hit shows a line that matches: all of it, or what is around each match. The
-// first one is so many bytes behind the spot.
-func (h *hits) hit(ctx context.Context, at spot, line string, match int) {
+// hit shows a line that matches: all of it, or the surroundings of each match. The
+// first match is at match bytes after the spot.
+func (h *hits) hit(at spot, line string, match int) {
 	for h.next == nil && match >= 0 {
 		from := at
 		if match > h.width()/2 {
@@ -88,16 +168,21 @@ func (h *hits) hit(ctx context.Context, at spot, line string, match int) {
 		}
 		shown, end := h.line(line, from, h.width())
 		if !h.add(h.above(at.line) + label(from) + shown + "\n") {
-			next := at // of which there is one, and not one of each line
-			h.next = &next
+			h.next = &spot{at.line, at.column}
 			return
 		}
-		h.last, h.behind, h.before = at.line, around, h.before[:0]
+		h.last, h.after, h.before = at.line, around, h.before[:0]
 		if end == len(line) {
 			return
 		}
 		at.column = end
-		match = h.find(ctx, line[end:])
+		if h.find.left >= 0 {
+			if h.find.left -= len(line) - end; h.find.left < 0 {
+				h.next = &spot{at.line, at.column}
+				return
+			}
+		}
+		match = h.find.index(line[end:])
 	}
 }
 
@@ -109,18 +194,18 @@ func (h *hits) above(n int) string {
 		text = "--\n"
 	}
 	for i, line := range h.before {
-		text += h.beside(first+i, line)
+		text += h.neighbour(first+i, line)
 	}
 	return text
 }
 
-// beside is a line that stands beside a match.
-func (h *hits) beside(n int, line string) string {
+// neighbour returns a line next to a match as it is shown.
+func (h *hits) neighbour(n int, line string) string {
 	shown, _ := h.line(line, spot{n, 0}, h.width())
 	return fmt.Sprintf("%d- %s\n", n+1, shown)
 }
 
-// label stands before a match.
+// label returns what is shown before a match.
 func label(at spot) string {
 	if at.column == 0 {
 		return fmt.Sprintf("%d: ", at.line+1)
