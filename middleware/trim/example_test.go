@@ -170,7 +170,7 @@ func ExampleOptions_priority() {
 }
 
 // The importance of a unit may come from anywhere: here it is how many calls it has.
-func ExampleImportance() {
+func ExampleOptions_score() {
 	byCalls := func(v *middleware.View) func(message.Unit) float64 {
 		return func(u message.Unit) float64 {
 			calls := 0
@@ -192,21 +192,4 @@ func ExampleImportance() {
 	// tool: c3 func main(), and others, an
 	// user: And?
 	// 3 messages by oldest: 274 → 181 tokens
-}
-
-// A strategy is a function over numbers, which can be asked without a conversation.
-func ExampleCase() {
-	units := []trim.Unit{{Tokens: []int{40}, Priority: message.PriorityCritical}}
-	for i := range 9 {
-		units = append(units, trim.Unit{Tokens: []int{50}, Priority: message.PriorityNormal, Age: i})
-	}
-	units[6].Priority = message.PriorityLow
-	c := trim.Case{Units: units, Tokens: 490, Target: 400, PreserveStart: 2, PreserveEnd: 2}
-	fmt.Println("middle:", c.Middle().Removed)
-	fmt.Println("oldest:", c.Oldest().Removed)
-	fmt.Println("hybrid:", c.Decide())
-	// Output:
-	// middle: [3 6]
-	// oldest: [1 6]
-	// hybrid: {middle 0.8}
 }

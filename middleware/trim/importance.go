@@ -1,38 +1,202 @@
 package trim
 
 import (
+	"iter"
+
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Importance says, of a view, how important each of its units is beside its
-// priority: of two units of one priority the one with the higher score stays
-// longer. A score that is not above 0 counts as 0. It must always say the same of
-// the same and be safe for concurrent use; what it returns is used for one plan, by
-// one goroutine, and is asked about those units alone on which something depends.
-type Importance func(v *middleware.View) func(u message.Unit) float64
-
-// ByAge is the [Importance] by which all units are the same, so that among those of
-// one priority age alone decides.
+// ByAge gives all units the same score, for [Options.Score]: of units of one
+// priority, the oldest is removed first.
 func ByAge(*middleware.View) func(u message.Unit) float64 {
 	return func(message.Unit) float64 { return 0 }
 }
 
-// ByUse is the [Importance] that raises units with an identifier that a later
-// message uses: in the arguments of a call, or in what user or assistant say. An
-// identifier is a word of ASCII letters, digits and _ / . @ : # - that no ordinary word
-// looks like: one with letters and digits, a long number, a word in capitals, a path, an
-// address, a file name, a name in snake or camel case. Keys of JSON are none. Of a very
-// long text only the beginning and the end are read.
+// ByUse gives a higher score to units with an identifier that a later message
+// uses, in the arguments of a call or in a text of user or assistant. An identifier
+// is a word of ASCII letters, digits and _ / . @ : # - that does not look like an
+// ordinary word: one with letters and digits, a long number, a word in capitals, a
+// path, an address, a file name, a name in snake or camel case. Keys of JSON objects
+// do not count. Of a text of more than 32 KiB only the beginning and the end are read.
 func ByUse(v *middleware.View) func(u message.Unit) float64 {
 	var known *uses
 	return func(u message.Unit) float64 {
 		if known == nil {
 			known = usesIn(v)
 		}
-		if known.behind(v, u) {
+		if known.after(v, u) {
 			return 1
 		}
 		return 0
 	}
+}
+
+// uses has the identifiers that the messages of a view use.
+type uses struct {
+	last   map[string]int // position of the last message that uses an identifier
+	filter [1 << 12]bool  // by hash: false if no identifier has this hash
+}
+
+func usesIn(v *middleware.View) *uses {
+	s := &uses{last: make(map[string]int, 512)}
+	for i, m := range v.Messages() {
+		if m.Role != message.RoleAssistant && m.Role != message.RoleUser {
+			continue
+		}
+		for _, p := range m.Parts {
+			if _, isResult := p.(message.ToolResult); isResult {
+				continue
+			}
+			for word, key := range words(textOf(p)) {
+				if !key && isIdentifier(word) {
+					s.last[word] = i
+					s.filter[hash(word)] = true
+				}
+			}
+		}
+	}
+	return s
+}
+
+// after reports whether a message after a unit uses an identifier of the unit.
+func (s *uses) after(v *middleware.View, u message.Unit) bool {
+	for i := u.First; i <= u.Last; i++ {
+		for _, p := range v.At(i).Parts {
+			for word := range words(textOf(p)) {
+				if len(word) >= shortestIdentifier && s.filter[hash(word)] && s.last[word] > u.Last {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// textOf returns the text, arguments or result of a part.
+func textOf(p message.Part) string {
+	switch p := p.(type) {
+	case message.Text:
+		return p.Text
+	case message.ToolCall:
+		return p.Arguments
+	case message.ToolResult:
+		return p.Text
+	case message.Thinking, message.Media, message.Opaque:
+	}
+	return ""
+}
+
+// hash maps a word of two or more bytes to its length and a few of its letters.
+func hash(word string) int {
+	n := len(word)
+	return (n ^ int(word[0])<<2 ^ int(word[n-1])<<4 ^ int(word[n/2])<<5 ^ int(word[n-2])<<7) & (1<<12 - 1)
+}
+
+// Classes of bytes in identifiers, as bits.
+const (
+	lower uint8 = 1 << iota
+	upper
+	digit
+	joint // - . : #, which also occur around words in sentences
+	bond  // _ / @, which do not
+)
+
+// classes has the class of each byte; 0: it separates words.
+var classes = func() (c [256]uint8) {
+	for b := 'a'; b <= 'z'; b++ {
+		c[b] = lower
+		c[b-'a'+'A'] = upper
+	}
+	for b := '0'; b <= '9'; b++ {
+		c[b] = digit
+	}
+	for _, b := range "-.:#" {
+		c[b] = joint
+	}
+	for _, b := range "_/@" {
+		c[b] = bond
+	}
+	return c
+}()
+
+// Sizes in bytes.
+const (
+	shortestIdentifier = 4
+	shortestPlain      = 5 // of an identifier of digits or capitals only
+	longestIdentifier  = 128
+	longestHead        = 24 << 10 // of a text that is read
+	longestTail        = 8 << 10
+)
+
+// words yields all identifiers in a text and some other words, in order, and
+// whether a word is a key of a JSON object. It leaves out the middle of a long text.
+func words(text string) iter.Seq2[string, bool] {
+	return func(yield func(word string, key bool) bool) {
+		if len(text) <= longestHead+longestTail {
+			scan(text, yield)
+		} else if scan(text[:longestHead], yield) {
+			scan(text[len(text)-longestTail:], yield)
+		}
+	}
+}
+
+// scan yields the words of a text. It returns false if yield does.
+func scan(text string, yield func(word string, key bool) bool) bool {
+	for i := 0; i < len(text); i++ {
+		kinds := classes[text[i]]
+		if kinds == 0 {
+			continue
+		}
+		first := i
+		for i++; i < len(text); i++ {
+			c := classes[text[i]]
+			if c == 0 {
+				break
+			}
+			kinds |= c
+		}
+		if kinds == lower || i-first < shortestIdentifier {
+			continue // most words
+		}
+		if !yield(trimmed(text[first:i]), i+1 < len(text) && text[i] == '"' && text[i+1] == ':') {
+			return false
+		}
+	}
+	return true
+}
+
+// trimmed returns a word without the punctuation around it.
+func trimmed(word string) string {
+	for word != "" && classes[word[0]] == joint {
+		word = word[1:]
+	}
+	for word != "" && classes[word[len(word)-1]] == joint {
+		word = word[:len(word)-1]
+	}
+	return word
+}
+
+// isIdentifier reports whether a word does not look like an ordinary one.
+func isIdentifier(word string) bool {
+	if len(word) < shortestIdentifier || len(word) > longestIdentifier {
+		return false
+	}
+	var kinds uint8
+	digits, dot, hump := 0, false, false
+	for i := range len(word) {
+		c := classes[word[i]]
+		digits += int(c & digit / digit)
+		dot = dot || word[i] == '.'
+		hump = hump || c == upper && i > 0 && classes[word[i-1]] == lower
+		kinds |= c
+	}
+	letters := kinds&(lower|upper) != 0
+	switch {
+	case kinds&digit != 0 && letters, kinds&bond != 0 && kinds != bond, hump:
+		return true
+	case letters:
+		return dot || kinds == upper && len(word) >= shortestPlain
+	}
+	return digits >= shortestPlain
 }

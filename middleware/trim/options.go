@@ -7,160 +7,136 @@ import (
 	"strings"
 	"time"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/models"
 )
 
-// Options say what is removed and when. The zero value removes by [Hybrid], once
-// 0.9 of the room are filled, until 0.8 are. The room is the window less the
-// reserve; where the window is not known, it is taken to be as large as makes the
-// threshold 100,000 tokens. [For] has the options for a model.
+// Options are what is removed, and when. The zero value removes by [Hybrid] from
+// 0.9 of the room on, until 0.8 is filled. The room is the window less the reserve.
+// If the window is not known, the room is taken to be so large that the threshold
+// is 100,000 tokens. [For] returns the options for a model.
 type Options struct {
 	// Strategy is Hybrid, Middle or Oldest. "": Hybrid.
 	Strategy Strategy
 
-	// Trigger says when to remove. nil: when Threshold of the room is reached, or
-	// 100,000 tokens where the window is not known.
+	// Trigger decides when to remove. nil: when Threshold of the room is reached, or
+	// 100,000 tokens if the window is not known.
 	Trigger middleware.Trigger
 
-	// Warning is the share of the room at which the level Warning begins. 0: 0.8,
+	// Warning is the share of the room at which the level "warning" begins. 0: 0.8,
 	// or Threshold if that is less.
 	Warning float64
 
-	// Threshold is the share of the room at which the level Soft begins, and, if
-	// Trigger is nil, at which units go. 0: 0.9.
+	// Threshold is the share of the room at which the level "soft" begins, and at
+	// which units are removed if Trigger is nil. 0: 0.9.
 	Threshold float64
 
-	// Target is the share of the room to come down to. It is below Threshold, or
-	// units would go on each call; a Trigger of your own may be met with fewer
-	// tokens, and then at least as large a share of them goes as there is between
-	// Threshold and Target. 0: 0.8, or eight ninths of Threshold if that is less.
+	// Target is the share of the room to come down to. It must be less than
+	// Threshold, or each call would remove units. If Trigger is met with fewer
+	// tokens than Threshold, the target is less in the same proportion. 0: 0.8, or
+	// eight ninths of Threshold if that is less.
 	Target float64
 
-	// TargetTokens is the target in tokens, of all that is sent. 0: as Target
-	// says.
+	// TargetTokens is the target in tokens of the request. 0: Target counts.
 	TargetTokens int
 
-	// PreserveStart is how many messages at the beginning Middle leaves. Units are
-	// not split, and critical ones do not count. 0: 4, negative: none.
+	// PreserveStart is the number of messages at the beginning that Middle keeps.
+	// Units are kept as a whole, and critical ones are not counted. 0: 4, negative: none.
 	PreserveStart int
 
-	// PreserveEnd is how many messages at the end stay, counted likewise; Middle
-	// takes low ones of them last of all. 0: 5, negative: none.
+	// PreserveEnd is the number of messages at the end that are kept, counted in the
+	// same way. Middle removes those of low priority last. 0: 5, negative: none.
 	PreserveEnd int
 
-	// MinMessages is how many messages stay in any case, all of them counted. 0:
-	// 4, negative: none.
+	// MinMessages is the number of messages, critical ones included, that are always
+	// kept. 0: 4, negative: none.
 	MinMessages int
 
-	// Score says how important units are, beside their priority. nil: ByUse.
-	Score Importance
+	// Score returns the importance of the units of a view: of two units of one
+	// priority, the one with the higher score is kept longer. Scores below 0 count as
+	// 0. It must be deterministic and safe for concurrent use. The function that it
+	// returns is called by one goroutine, during one plan, and only for units on
+	// which something depends. nil: ByUse.
+	Score func(v *middleware.View) func(u message.Unit) float64
 
-	// EfficiencyOnly lets Hybrid, where it tries both strategies, take the more
+	// EfficiencyOnly lets Hybrid, when it tries both strategies, take the more
 	// efficient one even if it misses the target and the other does not.
 	EfficiencyOnly bool
 
-	// Note is a text that stands, as a message of the user, where the newest of the
-	// removed messages stood. It should say that it is no wish of the user. With
-	// [middleware.Env.Archive] it names the handle of what was removed. "": nothing
-	// stands there, or, with an archive, DefaultNote.
+	// Note is the text of a user message in place of the newest removed message. It
+	// should tell the model that it is not from the user. With [middleware.Env.Archive]
+	// the handle of what was removed is appended. "": no message, or with an archive
+	// "[A remark of the program, not of the user: earlier messages were left out here.]".
 	Note string
 
-	// Interval is the time from one look at the trigger to the next, at least, in
-	// one conversation and as long as the chain knows it. It does not hold at the
-	// levels Hard and Emergency. 0: each call looks.
+	// Interval is the time between two evaluations of the trigger in one
+	// conversation, for as long as the chain remembers it. It does not count at the
+	// levels "hard" and "emergency". 0: the trigger is evaluated in each call.
 	Interval time.Duration
 
-	// MinCalls is how many model calls lie between one removal and the next, at
-	// least. 0: no minimum.
+	// MinCalls is the number of model calls between two removals. 0: no minimum.
 	MinCalls int
 
-	// Strict makes a refused plan and an option that does not fit the request
-	// an error of the call.
+	// Strict makes a refused plan, and an option that does not fit the request, an
+	// error of the call.
 	Strict bool
 }
 
-// DefaultNote is the note that names a handle, unless the options have one.
-const DefaultNote = "[A remark of the program, not of the user: earlier messages were left out here.]"
-
-// The defaults, which are those for most models.
+// The defaults, for most models.
 const (
+	defaultNote          = "[A remark of the program, not of the user: earlier messages were left out here.]"
 	defaultThreshold     = 0.9
 	defaultShare         = 0.8 // of Warning and Target
 	defaultPreserveStart = 4
 	defaultPreserveEnd   = 5
 	defaultMinMessages   = 4
-
-	// headroom is how much of Threshold the Target is at most, if it is not given:
-	// the defaults in relation to each other.
-	headroom = defaultShare / defaultThreshold
 )
 
-// Validate reports options that make no sense.
+// Validate returns an error if an option is out of range or contradicts another.
 func (o Options) Validate() error {
-	errs := []error{o.validateShares()}
-	switch o.Strategy {
-	case "", Hybrid, Middle, Oldest:
-	default:
-		errs = append(errs, wrong("Strategy", "is %q, want %q, %q or %q", o.Strategy, Hybrid, Middle, Oldest))
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	for _, s := range []struct {
+		name  string
+		value float64
+	}{{"Warning", o.Warning}, {"Threshold", o.Threshold}, {"Target", o.Target}} {
+		if s.value != 0 && !(s.value > 0 && s.value <= 1) {
+			wrong("%s is %g of the room, want more than 0 and at most 1", s.name, s.value)
+		}
 	}
-	switch {
-	case o.TargetTokens < 0:
-		errs = append(errs, wrong("TargetTokens", "is %d tokens, want 0 or more", o.TargetTokens))
-	case o.TargetTokens > 0 && o.Target != 0:
-		errs = append(errs, wrong("Target", "and TargetTokens are given, want one of them"))
+	if c := o.complete(); len(errs) == 0 {
+		if c.Warning > c.Threshold {
+			wrong("Warning is %g of the room and Threshold %g, want a warning no later than the threshold", c.Warning, c.Threshold)
+		}
+		if c.Target >= c.Threshold {
+			wrong("Target is %g of the room and Threshold %g, want a target below the threshold, "+
+				"or messages would go on each call", c.Target, c.Threshold)
+		}
+	}
+	if s := cmp.Or(o.Strategy, Hybrid); s != Hybrid && s != Middle && s != Oldest {
+		wrong("Strategy is %q, want %q, %q or %q", s, Hybrid, Middle, Oldest)
+	}
+	if o.TargetTokens < 0 {
+		wrong("TargetTokens is %d tokens, want 0 or more", o.TargetTokens)
+	} else if o.TargetTokens > 0 && o.Target != 0 {
+		wrong("Target and TargetTokens are given, want one of them")
 	}
 	if o.Note != "" && strings.TrimSpace(o.Note) == "" {
-		errs = append(errs, wrong("Note", "is %q, want some text, or \"\" for no note", o.Note))
+		wrong("Note is %q, want some text, or \"\" for no note", o.Note)
 	}
 	if o.Interval < 0 {
-		errs = append(errs, wrong("Interval", "is %v, want 0 or more", o.Interval))
+		wrong("Interval is %v, want 0 or more", o.Interval)
 	}
 	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
 }
 
-// validateShares reports shares of the room that make no sense, by themselves or
-// together.
-func (o Options) validateShares() error {
-	var errs []error
-	for _, s := range []struct {
-		name  string
-		value float64
-	}{
-		{"Warning", o.Warning},
-		{"Threshold", o.Threshold},
-		{"Target", o.Target},
-	} {
-		if s.value != 0 && !(s.value > 0 && s.value <= 1) {
-			errs = append(errs, wrong(s.name, "is %g of the room, want more than 0 and at most 1", s.value))
-		}
-	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
-	}
-	c := o.complete()
-	if c.Warning > c.Threshold {
-		errs = append(errs, wrong("Warning", "is %g of the room and Threshold %g, want a warning no later than the threshold",
-			c.Warning, c.Threshold))
-	}
-	if c.Target >= c.Threshold {
-		errs = append(errs, wrong("Target", "is %g of the room and Threshold %g, want a target below the threshold, "+
-			"or messages would go on each call", c.Target, c.Threshold))
-	}
-	return errors.Join(errs...)
-}
-
-// wrong says what is wrong with an option.
-func wrong(option, format string, args ...any) error {
-	return fmt.Errorf(option+" "+format, args...)
-}
-
-// complete puts the defaults in the place of what is not given, and 0 in the place
-// of none.
+// complete returns the options with their defaults, and 0 for negative numbers.
 func (o Options) complete() Options {
 	o.Strategy = cmp.Or(o.Strategy, Hybrid)
 	o.Threshold = cmp.Or(o.Threshold, defaultThreshold)
 	o.Warning = cmp.Or(o.Warning, min(defaultShare, o.Threshold))
-	o.Target = cmp.Or(o.Target, min(defaultShare, headroom*o.Threshold))
+	o.Target = cmp.Or(o.Target, min(defaultShare, defaultShare/defaultThreshold*o.Threshold))
 	o.PreserveStart = max(0, cmp.Or(o.PreserveStart, defaultPreserveStart))
 	o.PreserveEnd = max(0, cmp.Or(o.PreserveEnd, defaultPreserveEnd))
 	o.MinMessages = max(0, cmp.Or(o.MinMessages, defaultMinMessages))
@@ -168,4 +144,73 @@ func (o Options) complete() Options {
 		o.Score = ByUse
 	}
 	return o
+}
+
+// For returns the options for a model, by its name as in [middleware.Request.Model]:
+//
+//	                                   strategy  warning  threshold  start  end  minimum
+//	OpenAI's gpt-4…                    hybrid    0.85     0.9        6      6    4
+//	OpenAI's o1…                       middle    0.9      0.95       8      8    4
+//	Anthropic's                        oldest    0.85     0.92       5      7    4
+//	Google's with 1.5 in their names   middle    0.9      0.95       10     10   4
+//	all models of LM Studio, Ollama    hybrid    0.7      0.8        3      4    3
+//	all others                         hybrid    0.8      0.9        4      5    4
+//
+// The provider is taken from the built-in table of models, or from the name before
+// a slash or a colon: "ollama/llama3.1", "openai:gpt-4.1". The options do not have
+// the window: it is taken from the request or from the table of the chain.
+func For(model string) Options {
+	provider, name := origin(model)
+	switch {
+	case servers[provider]:
+		return Options{Strategy: Hybrid, Warning: 0.7, Threshold: 0.8, PreserveStart: 3, PreserveEnd: 4, MinMessages: 3}
+	case provider == "openai" && strings.HasPrefix(name, "gpt-4"):
+		return Options{Strategy: Hybrid, Warning: 0.85, Threshold: 0.9, PreserveStart: 6, PreserveEnd: 6, MinMessages: 4}
+	case provider == "openai" && strings.HasPrefix(name, "o1"):
+		return Options{Strategy: Middle, Warning: 0.9, Threshold: 0.95, PreserveStart: 8, PreserveEnd: 8, MinMessages: 4}
+	case provider == "google" && strings.Contains(name, "1.5"):
+		return Options{Strategy: Middle, Warning: 0.9, Threshold: 0.95, PreserveStart: 10, PreserveEnd: 10, MinMessages: 4}
+	case provider == "anthropic":
+		return Options{Strategy: Oldest, Warning: 0.85, Threshold: 0.92, PreserveStart: 5, PreserveEnd: 7, MinMessages: 4}
+	}
+	return Options{Strategy: Hybrid, Warning: 0.8, Threshold: 0.9, PreserveStart: 4, PreserveEnd: 5, MinMessages: 4}
+}
+
+// The first parts of names by their lower-case letters: of servers of models from
+// many providers, as in LM Studio, lm_studio, ollama_chat; and of providers, for
+// models that the table does not know.
+var (
+	servers   = map[string]bool{"lmstudio": true, "ollama": true, "ollamachat": true}
+	providers = map[string]bool{"openai": true, "anthropic": true, "google": true}
+)
+
+// origin returns the server or the provider of a model, and the model's name there.
+func origin(model string) (provider, name string) {
+	letters := func(r rune) rune {
+		if 'a' <= r && r <= 'z' {
+			return r
+		}
+		return -1
+	}
+	model = strings.ToLower(model)
+	for rest := model; ; {
+		i := strings.IndexAny(rest, "/:")
+		if i < 0 {
+			break
+		}
+		first := strings.Map(letters, rest[:i])
+		rest = rest[i+1:]
+		switch {
+		case servers[first]:
+			return first, rest
+		case providers[first]:
+			provider, name = first, rest
+		}
+	}
+	for _, n := range []string{model, name} {
+		if m, ok := models.Default().Lookup(n); ok {
+			return m.Provider, m.Name
+		}
+	}
+	return provider, name
 }

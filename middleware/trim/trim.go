@@ -4,45 +4,47 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
+	"time"
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
-// Name is what the middleware is called in events, in the journal and in
+// Name is the name of the middleware in events, in the journal and in
 // [middleware.Request.Force].
 const Name = "trim"
 
-// New returns the middleware. It is safe for concurrent use, and several of
-// them may stand in one chain. It panics with "trim: …" if the options are not
-// valid; [Options.Validate] tells beforehand.
+// New returns the middleware. It is safe for concurrent use, and a chain may have
+// several. It panics with "trim: …" if [Options.Validate] returns an error.
 func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("trim: " + err.Error())
 	}
-	t := &trimmer{Options: opts.complete(), own: opts.Trigger != nil}
-	if !t.own {
+	t := &trimmer{Options: opts.complete(), ownTrigger: opts.Trigger != nil}
+	if !t.ownTrigger {
 		t.Trigger = trigger.Default(t.Threshold)
 	}
 	return middleware.Chain(
 		middleware.Editing(Name, t.watch, middleware.Options{}),
 		middleware.Editing(Name, t.plan, middleware.Options{
-			Trigger:  spaced{by: t},
+			Trigger:  spaced{t},
 			MinCalls: t.MinCalls,
 			Strict:   t.Strict,
 		}),
 	)
 }
 
-// trimmer plans by options that are complete.
+// trimmer is the middleware. Its options are complete.
 type trimmer struct {
 	Options
 
-	own bool // the caller gave the trigger
+	ownTrigger bool // the trigger is an option
 }
 
+// plan returns the edits that bring a view down to the target.
 func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.EditedNow(Name) && !forced(v) { // the call is made again, and must give the same view
+	if v.EditedNow(Name) && !forced(v) { // a repeated call must give the same view
 		return nil, nil
 	}
 	target := t.target(v)
@@ -50,19 +52,20 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 		return idle(v, "nothing is removed, since the target of %d tokens is reached: there are %d", target), nil
 	}
 	s := t.survey(v, target)
-	out, decision, edits := t.remove(s)
+	out, d, edits := s.remove()
 	if s.freed(out) <= 0 {
 		return idle(v, "nothing may be removed, so the target of %d tokens is not reached: there are %d", target), nil
 	}
 	r := Report{
-		Strategy: decision.Strategy, Confidence: decision.Confidence, Level: t.level(v),
+		Strategy: d.strategy, Confidence: d.confidence, Level: t.level(v),
 		Target: target, Reached: v.Without(s.freed(out)).Size().Tokens <= target,
-		Messages: out.Gone, Units: len(out.Removed), Kept: out.Kept,
+		Messages: out.messages, Units: len(out.units), Kept: out.kept,
 	}
 	return &middleware.Plan{Why: t.why(r), Items: r.Messages, Detail: r, Edits: edits}, nil
 }
 
-// idle returns the plan that says why nothing is removed, once in a conversation.
+// idle returns a plan without edits that reports, once per conversation, why
+// nothing is removed.
 func idle(v *middleware.View, why string, target int) *middleware.Plan {
 	if !v.Once(Name + ": " + why) {
 		return nil
@@ -70,36 +73,109 @@ func idle(v *middleware.View, why string, target int) *middleware.Plan {
 	return &middleware.Plan{Why: fmt.Sprintf(why, target, v.Size().Tokens)}
 }
 
-// remove returns what the strategy chooses, and the edits that remove it. How long
-// a note is depends on the handle in it, and that on what is chosen.
-func (t *trimmer) remove(s *survey) (out Outcome, d Decision, edits []middleware.Edit) {
-	for {
-		if out, d = t.choose(s.Case); s.freed(out) <= 0 {
-			return out, d, nil
-		}
-		edits = s.edits(out)
-		target := s.Target - s.longer(edits)
-		if target >= s.Target || !out.Meets(s.Target) || out.Meets(target) {
-			return out, d, edits
-		}
-		s.Target = target
-	}
-}
-
-// choose lets the strategy choose.
-func (t *trimmer) choose(c Case) (Outcome, Decision) {
-	switch t.Strategy {
-	case Middle:
-		return c.Middle(), Decision{Strategy: Middle}
-	case Oldest:
-		return c.Oldest(), Decision{Strategy: Oldest}
-	default:
-		return c.Hybrid()
-	}
-}
-
-// forced reports whether the request wants the edit.
+// forced reports whether the request forces the edit.
 func forced(v *middleware.View) bool {
 	f := v.Request().Force
 	return slices.Contains(f, Name) || slices.Contains(f, "*")
+}
+
+// target returns the tokens to come down to.
+func (t *trimmer) target(v *middleware.View) int {
+	if t.TargetTokens > 0 {
+		return t.TargetTokens
+	}
+	b, known := v.Budget()
+	room := b.Room()
+	if !known {
+		room = trigger.Least(1/t.Threshold, trigger.DefaultTokens)
+	}
+	target := trigger.Most(t.Target, room)
+	if t.ownTrigger {
+		if own := trigger.Most(t.Target/t.Threshold, t.edge(v)); !known || own < target {
+			return own
+		}
+	}
+	return target
+}
+
+// edge returns the number of tokens from which on the trigger is met, if all else
+// is unchanged. If the trigger does not depend on tokens, it returns the tokens of
+// the view.
+func (t *trimmer) edge(v *middleware.View) int {
+	const farthest = 1 << 30
+	plan := func() *middleware.Plan { return &middleware.Plan{Saved: v.Size().Tokens} } // frees enough for any trigger
+	met := func(removed int) bool {
+		met, _, err := t.Trigger.Met(v.Without(removed), plan)
+		return met && err == nil
+	}
+	all := v.Size().Counted
+	switch now := met(0); {
+	case now && !met(all):
+		return v.Without(sort.Search(all, func(n int) bool { return !met(n) }) - 1).Size().Tokens
+	case !now && met(-farthest):
+		return v.Without(-sort.Search(farthest, func(n int) bool { return met(-n) })).Size().Tokens
+	}
+	return v.Size().Tokens
+}
+
+// state is the memory of a conversation.
+type state struct {
+	level  Level
+	looked time.Time // when the trigger was last evaluated
+	due    bool      // it may be evaluated in this call
+}
+
+func (t *trimmer) state(v *middleware.View) state {
+	if s, ok := v.Load(t).(state); ok {
+		return s
+	}
+	return state{level: none}
+}
+
+// watch is an editor that makes no edits: it reports changes of level, and decides
+// whether the trigger is evaluated in this call.
+func (t *trimmer) watch(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	before := t.state(v)
+	s := before
+	if s.level = t.level(v); s.level != before.level {
+		b, _ := v.Budget()
+		c := Change{From: before.level, To: s.level, Tokens: v.Size().Tokens, Room: max(0, b.Room())}
+		if c.Room > 0 {
+			c.Utilisation = float64(c.Tokens) / float64(c.Room)
+		}
+		v.Report(ctx, middleware.Event{
+			Kind: middleware.LevelChanged, By: Name, Why: c.text(), Before: c.Tokens, After: c.Tokens, Detail: c,
+		})
+	}
+	if t.Interval > 0 {
+		now := v.Env().Clock()
+		s.due = s.level == hard || s.level == emergency || s.looked.IsZero() || now.Sub(s.looked) >= t.Interval
+		if s.due {
+			s.looked = now
+		}
+	}
+	if s != before {
+		v.Store(t, s)
+	}
+	return nil, nil
+}
+
+// level returns how full the room is.
+func (t *trimmer) level(v *middleware.View) Level {
+	b, known := v.Budget()
+	if !known {
+		return none
+	}
+	return levelOf(v.Size().Tokens, b.Room(), t.Warning, t.Threshold)
+}
+
+// spaced is the trigger of a trimmer, evaluated no more often than its interval allows.
+type spaced struct{ by *trimmer }
+
+// Met implements [middleware.Trigger].
+func (s spaced) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	if s.by.Interval > 0 && !s.by.state(v).due {
+		return false, "", nil
+	}
+	return s.by.Trigger.Met(v, plan)
 }
