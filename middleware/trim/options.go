@@ -32,10 +32,9 @@ type Options struct {
 	// which units are removed if Trigger is nil. 0: 0.9.
 	Threshold float64
 
-	// Target is the share of the room to come down to. It must be less than
-	// Threshold, or each call would remove units. If Trigger is met with fewer
-	// tokens than Threshold, the target is less in the same proportion. 0: 0.8, or
-	// eight ninths of Threshold if that is less.
+	// Target is the share of the room to come down to, less than Threshold. If Trigger
+	// is met with fewer tokens than Threshold, the target is lower in proportion. 0:
+	// 0.8, or eight ninths of Threshold if that is less.
 	Target float64
 
 	// TargetTokens is the target in tokens of the request. 0: Target counts.
@@ -55,9 +54,8 @@ type Options struct {
 
 	// Score returns the importance of the units of a view: of two units of one
 	// priority, the one with the higher score is kept longer. Scores below 0 count as
-	// 0. It must be deterministic and safe for concurrent use. The function that it
-	// returns is called by one goroutine, during one plan, and only for units on
-	// which something depends. nil: ByUse.
+	// 0. It must be deterministic and safe for concurrent use; the function that it
+	// returns is called by one goroutine. nil: ByUse.
 	Score func(v *middleware.View) func(u message.Unit) float64
 
 	// EfficiencyOnly lets Hybrid, when it tries both strategies, take the more
@@ -83,15 +81,7 @@ type Options struct {
 	Strict bool
 }
 
-// The defaults, for most models.
-const (
-	defaultNote          = "[A remark of the program, not of the user: earlier messages were left out here.]"
-	defaultThreshold     = 0.9
-	defaultShare         = 0.8 // of Warning and Target
-	defaultPreserveStart = 4
-	defaultPreserveEnd   = 5
-	defaultMinMessages   = 4
-)
+const defaultNote = "[A remark of the program, not of the user: earlier messages were left out here.]"
 
 // Validate returns an error if an option is out of range or contradicts another.
 func (o Options) Validate() error {
@@ -134,12 +124,12 @@ func (o Options) Validate() error {
 // complete returns the options with their defaults, and 0 for negative numbers.
 func (o Options) complete() Options {
 	o.Strategy = cmp.Or(o.Strategy, Hybrid)
-	o.Threshold = cmp.Or(o.Threshold, defaultThreshold)
-	o.Warning = cmp.Or(o.Warning, min(defaultShare, o.Threshold))
-	o.Target = cmp.Or(o.Target, min(defaultShare, defaultShare/defaultThreshold*o.Threshold))
-	o.PreserveStart = max(0, cmp.Or(o.PreserveStart, defaultPreserveStart))
-	o.PreserveEnd = max(0, cmp.Or(o.PreserveEnd, defaultPreserveEnd))
-	o.MinMessages = max(0, cmp.Or(o.MinMessages, defaultMinMessages))
+	o.Threshold = cmp.Or(o.Threshold, 0.9)
+	o.Warning = cmp.Or(o.Warning, min(0.8, o.Threshold))
+	o.Target = cmp.Or(o.Target, min(0.8, 0.8/0.9*o.Threshold))
+	o.PreserveStart = max(0, cmp.Or(o.PreserveStart, 4))
+	o.PreserveEnd = max(0, cmp.Or(o.PreserveEnd, 5))
+	o.MinMessages = max(0, cmp.Or(o.MinMessages, 4))
 	if o.Score == nil {
 		o.Score = ByUse
 	}

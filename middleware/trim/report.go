@@ -29,9 +29,6 @@ const (
 	emergency Level = "emergency"
 )
 
-// hardShare is the share of the room at which hard begins.
-const hardShare = 0.95
-
 // levelOf returns the level of a number of tokens. A level is reached when its
 // share of the room is. If the room is not known, it is 0, and the level none.
 func levelOf(tokens, room int, warn, threshold float64) Level {
@@ -40,7 +37,7 @@ func levelOf(tokens, room int, warn, threshold float64) Level {
 		return none
 	case tokens >= room:
 		return emergency
-	case tokens >= trigger.Least(max(hardShare, threshold), room):
+	case tokens >= trigger.Least(max(0.95, threshold), room):
 		return hard
 	case tokens >= trigger.Least(threshold, room):
 		return soft
@@ -102,9 +99,8 @@ func (t *trimmer) why(r Report) string {
 // chain: put its Observe before them. The zero value is ready to use. It must not be
 // copied, and is safe for concurrent use.
 type Statistics struct {
-	mu     sync.Mutex
-	sum    Summary
-	ratios float64
+	mu  sync.Mutex
+	sum Summary
 }
 
 // Summary is the content of a [Statistics].
@@ -127,9 +123,6 @@ type Entry struct {
 	IDs           []message.ID  // of the last message of each edit
 }
 
-// longestHistory is the number of entries in [Summary.History].
-const longestHistory = 10
-
 // Observe adds an event. It is a [middleware.Observer].
 func (s *Statistics) Observe(_ context.Context, e middleware.Event) {
 	r, ok := e.Detail.(Report)
@@ -148,11 +141,8 @@ func (s *Statistics) Observe(_ context.Context, e middleware.Event) {
 	sum.Messages += r.Messages
 	sum.Tokens += e.Freed()
 	sum.Last = e.Time
-	if e.Before > 0 {
-		s.ratios += float64(e.After) / float64(e.Before)
-	}
-	sum.MeanRatio = s.ratios / float64(sum.Count)
-	sum.History = append(sum.History[max(0, len(sum.History)-longestHistory+1):], entry)
+	sum.MeanRatio += (float64(e.After)/float64(max(1, e.Before)) - sum.MeanRatio) / float64(sum.Count)
+	sum.History = append(sum.History[max(0, len(sum.History)-9):], entry)
 }
 
 // Summary returns the sums so far. The slices of its entries must not be modified.

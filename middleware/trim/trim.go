@@ -1,6 +1,7 @@
 package trim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -126,10 +127,9 @@ type state struct {
 }
 
 func (t *trimmer) state(v *middleware.View) state {
-	if s, ok := v.Load(t).(state); ok {
-		return s
-	}
-	return state{level: none}
+	s, _ := v.Load(t).(state)
+	s.level = cmp.Or(s.level, none)
+	return s
 }
 
 // watch is an editor that makes no edits: it reports changes of level, and decides

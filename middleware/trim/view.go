@@ -70,15 +70,12 @@ func (s *survey) unit(run message.Unit, sizes []int) unit {
 		} else if p != 0 {
 			u.held = true
 		}
-		e := s.view.Span(i).Edit
-		switch {
-		case e == nil || e.Kind != middleware.Fold:
-		case e.By != Name: // a summary replaces many messages
-			u.priority = message.PriorityCritical
-		case s.text != "":
-			u.priority = message.PriorityCritical
-			s.notes = append(s.notes, message.Run{First: i, Last: i})
-			s.added -= n
+		if e := s.view.Span(i).Edit; e != nil && e.Kind == middleware.Fold && (e.By != Name || s.text != "") {
+			u.priority = message.PriorityCritical // a summary replaces many messages; an earlier note is replaced
+			if e.By == Name {
+				s.notes = append(s.notes, message.Run{First: i, Last: i})
+				s.added -= n
+			}
 		}
 	}
 	return u
