@@ -1,3 +1,24 @@
+// Package chainfile reads chains of middlewares from configuration.
+//
+//	model: claude-sonnet-4-5
+//	window: 200000
+//	reserve: 8000
+//	chain:
+//	  - use: contextedit
+//	    trigger: [{tokens: 100000}, {fraction: 0.75, rounds: 10}]
+//	    keep: 5
+//	    exclude_tools: [db_query]
+//
+// A chain file is YAML or JSON. [File.With] returns it as one middleware:
+//
+//	file, err := chainfile.Load("chain.yaml")
+//	if err != nil { … }
+//	model := file.With(middleware.Env{})(provider)
+//
+// The keys of a middleware are the names of its options in snake case. An option that is left out has its
+// default. Reading is strict: an unknown key, a wrong type or an impossible value is an [*Error] with the place
+// and what is allowed there. A chain file uses the maps, lists and plain values of YAML; anchors, aliases, tags
+// and a second document are errors. The page docs/chain-files.md lists all keys.
 package chainfile
 
 import (
@@ -5,32 +26,37 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
+	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
-// MaxSize is how many bytes a chain file may have.
-const MaxSize = 64 << 10
+const (
+	maxSize  = 64 << 10 // bytes of a chain file
+	smallest = "chain: [{use: contextedit}]"
+)
 
-// File is a chain as it was written down. Its fields are the caller's to
-// change. The middlewares are safe for concurrent use.
+// File is the content of a chain file. The caller may change its fields before With. The middlewares are safe for
+// concurrent use.
 type File struct {
-	Model   string         // name of the model; "": the file names none
-	Window  int            // context size of the model, in tokens; 0: the file gives none
-	Reserve int            // of it: kept free for the answer
-	Counter tokens.Counter // nil: auto, the counter that a chain uses by itself
-	Archive store.Store    // where cleared content is kept, for the chain and for a tool like agent.Recall; nil: the file names none
+	Model   string         // name of the model; "": not given
+	Window  int            // context size of the model, in tokens; 0: not given
+	Reserve int            // tokens of the window that are kept free for the answer
+	Counter tokens.Counter // nil: auto, the chain's default counter
+	Archive store.Store    // keeps cleared content, for the chain and for a tool like agent.Recall; nil: not given
 
-	// Chain has the middlewares in order, the outermost first: at least one.
+	// Chain has at least one middleware, the outermost first.
 	Chain []middleware.Middleware
 
-	// Summarizer is the model that writes the summaries of the entries that say by:
-	// model. It may be set as long as no call is made. nil: where there is such an
-	// entry, each call fails, and the error says which it is.
+	// Summarizer is the model that writes the summaries of entries with by: model. It may be set until the first
+	// call. If it is nil and there is such an entry, each call returns an error that names the entry.
 	Summarizer middleware.Model
 }
 
@@ -41,83 +67,108 @@ func Load(path string) (*File, error) {
 		return nil, fmt.Errorf("chainfile: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("chainfile: %w", err)
 	}
 	return Parse(path, data)
 }
 
-// Parse reads a chain file. The name is what errors call it; nothing is opened.
-// What is wrong with the text is an [*Error], about the first place where
-// something is wrong.
+// Parse reads a chain file from data. The name is used in errors; Parse opens no file. If the text is wrong, the
+// error is an [*Error] about its first wrong place.
 func Parse(name string, data []byte) (*File, error) {
-	root, err := parseYAML(&source{name: name}, data)
-	if err != nil {
-		return nil, err
-	}
+	src := &source{name: name}
 	var f File
-	if err := root.read(f.keys()); err != nil {
-		return nil, err
+	if root, ok := src.parse(data); ok {
+		f.read(root)
 	}
-	if err := f.validate(root); err != nil {
-		return nil, err
+	if src.first != nil {
+		return nil, src.first
 	}
 	return &f, nil
 }
 
-// keys are what may stand at the top of a chain file.
+// keys are the top-level keys of a chain file.
 func (f *File) keys() []key {
 	return []key{
-		{"model", text(&f.Model)},
-		{"window", whole(&f.Window, 1)},
-		{"reserve", whole(&f.Reserve, 0)},
-		{"counter", counter(&f.Counter)},
-		{"archive", archive(&f.Archive)},
-		{"chain", chain(f)},
+		{"model", set(&f.Model, node.text)},
+		{"window", set(&f.Window, whole(1))},
+		{"reserve", set(&f.Reserve, whole(0))},
+		{"counter", set(&f.Counter, node.counter)},
+		{"archive", set(&f.Archive, node.archive)},
+		{"chain", f.readChain},
 	}
 }
 
-// validate reports what is wrong with values that are right by themselves.
-func (f *File) validate(root *node) error {
-	reserve := root.value("reserve")
+func (f *File) read(root node) {
+	root.read(f.keys())
+	if f.Chain == nil {
+		root.failf("has no chain: want a list of middlewares under the key chain, as %s", smallest)
+	}
+	reserve, ok := root.value("reserve")
 	switch {
-	case f.Chain == nil:
-		return root.errorf("has no chain: want a list of middlewares under the key chain, as %s", smallest)
-	case reserve == nil:
-		return nil
+	case !ok:
 	case f.window() == 0:
-		return reserve.errorf("needs the key window, the context size of the model in tokens, of which it is a part")
+		reserve.failf("needs the key window, the context size of the model in tokens, of which it is a part")
 	case f.Reserve >= f.window():
-		return reserve.errorf("is %d tokens, want less than the window of %d", f.Reserve, f.window())
+		reserve.failf("is %d tokens, want less than the window of %d", f.Reserve, f.window())
 	}
-	return nil
 }
 
-const smallest = "chain: [{use: contextedit}]"
+// readChain reads the list of middlewares.
+func (f *File) readChain(n node) {
+	if n.kind() != aList {
+		n.wrong("a list of middlewares, as [{use: contextedit}]")
+	}
+	entries := n.items()
+	if len(entries) == 0 {
+		n.failf("is empty, want at least one middleware, as [{use: contextedit}]")
+	}
+	for _, entry := range entries {
+		if mw := f.readEntry(entry); mw != nil {
+			f.Chain = append(f.Chain, mw)
+		}
+	}
+}
 
-// window is the file's, or that of its model.
+// readEntry reads one entry of the chain; nil after an error.
+func (f *File) readEntry(entry node) middleware.Middleware {
+	if entry.kind() != aMap {
+		entry.wrong("a map with the key use, as {use: contextedit}")
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(kinds()))
+	use, ok := entry.value("use")
+	if !ok {
+		entry.failf("names no middleware: want the key use, with %s", oneOf(names))
+		return nil
+	}
+	name := use.text()
+	k, ok := kinds()[name]
+	if !ok {
+		use.failf("is %q, which is no middleware%s; want %s", name, didYouMean(name, names), oneOf(names))
+		return nil
+	}
+	return k.build(entry, f)
+}
+
+// window returns the window of the file, or that of its model; 0 if neither is known.
 func (f *File) window() int {
 	m, _ := models.Default().Lookup(f.Model)
 	return cmp.Or(f.Window, m.Window)
 }
 
-// Budget returns the window and reserve, or nil if the file gives neither. A
-// file that gives a reserve alone means that of its model's window.
-func (f *File) Budget() *middleware.Budget {
+// budget returns the window and reserve, or nil if the file gives neither. A reserve alone is a part of the
+// model's window.
+func (f *File) budget() *middleware.Budget {
 	if f.window() == 0 || f.Window == 0 && f.Reserve == 0 {
 		return nil
 	}
 	return &middleware.Budget{Window: f.window(), Reserve: f.Reserve}
 }
 
-// Middleware returns the chain as one middleware with a memory of its own. A
-// request that names no model, or has no budget, gets those of the file.
-func (f *File) Middleware() middleware.Middleware { return f.With(middleware.Env{}) }
-
-// With is [File.Middleware] with an Env, as to keep the edits in a journal that
-// several processes share. The file's counter and archive are
-// used if env has none.
+// With returns the chain as one middleware with its own memory. A request without a model or a budget gets those
+// of the file. The file's counter and archive are used if env has none.
 func (f *File) With(env middleware.Env) middleware.Middleware {
 	if env.Counter == nil {
 		env.Counter = f.Counter
@@ -125,7 +176,7 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 	if env.Archive == nil {
 		env.Archive = f.Archive
 	}
-	chain, model, budget := middleware.With(env, f.Chain...), f.Model, f.Budget()
+	chain, model, budget := middleware.With(env, f.Chain...), f.Model, f.budget()
 	return func(next middleware.Model) middleware.Model {
 		inner := chain(next)
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
@@ -137,42 +188,88 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 	}
 }
 
-// chain reads the list of middlewares.
-func chain(f *File) value {
-	return func(n *node) error {
-		if n.shape != aList {
-			return n.wrong("a list of middlewares, as [{use: contextedit}]")
-		}
-		if len(n.items) == 0 {
-			return n.errorf("is empty, want at least one middleware, as [{use: contextedit}]")
-		}
-		for _, entry := range n.items {
-			mw, err := entry.middleware(f)
-			if err != nil {
-				return err
-			}
-			f.Chain = append(f.Chain, mw)
-		}
-		return nil
-	}
+// counters are the counters of a chain file that are not encodings of package bpe.
+var counters = map[string]tokens.Counter{
+	"auto":     nil,
+	"estimate": tokens.Estimate{},
+	"chars4":   tokens.Chars4{},
+	"cjk15":    tokens.CJK15{},
+	"cautious": tokens.Cautious{},
 }
 
-// middleware reads one entry of the chain of a file.
-func (n *node) middleware(f *File) (middleware.Middleware, error) {
-	if n.shape != aMap {
-		return nil, n.wrong("a map with the key use, as {use: contextedit}")
+// Counter returns the counter of this name. For auto it is nil, which stands for the chain's default counter.
+// The error of an unknown name lists all names.
+func Counter(name string) (tokens.Counter, error) {
+	if c, ok := counters[name]; ok {
+		return c, nil
 	}
-	use := n.value("use")
-	if use == nil {
-		return nil, n.errorf("names no middleware: want the key use, with %s", oneOf(Kinds()))
+	if c, err := bpe.Encoding(name); err == nil {
+		return c, nil
 	}
-	var name string
-	if err := text(&name)(use); err != nil {
-		return nil, err
-	}
-	k, ok := kinds()[name]
-	if !ok {
-		return nil, use.errorf("is %q, which is no middleware%s; want %s", name, didYouMean(name, Kinds()), oneOf(Kinds()))
-	}
-	return k.build(n, f)
+	return nil, fmt.Errorf("%q is no counter%s; want %s", name, didYouMean(name, counterNames()), oneOf(counterNames()))
 }
+
+func counterNames() []string {
+	return slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(counters)), bpe.Encodings())))
+}
+
+func (n node) counter() tokens.Counter {
+	c, err := Counter(n.text())
+	if err != nil {
+		n.failf("%v", err)
+	}
+	return c
+}
+
+// archive reads the word memory or the path of a folder.
+func (n node) archive() store.Store {
+	if where := n.text(); where != "memory" {
+		return Folder(where)
+	}
+	return store.NewMemory(0)
+}
+
+// Folder returns a store in a folder, as the key archive makes it. The folder is created and opened by the first
+// Put or Get. If that fails, so does the call, and the next call tries again.
+func Folder(path string) store.Store { return &folder{path: path} }
+
+type folder struct {
+	path string
+
+	mu  sync.Mutex
+	dir *store.Dir
+}
+
+func (f *folder) open() (*store.Dir, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dir == nil {
+		dir, err := store.OpenDir(f.path, store.DirOptions{})
+		if err != nil {
+			return nil, err
+		}
+		f.dir = dir
+	}
+	return f.dir, nil
+}
+
+// Put implements [store.Store].
+func (f *folder) Put(ctx context.Context, c store.Content) (store.Handle, error) {
+	dir, err := f.open()
+	if err != nil {
+		return store.Handle{}, err
+	}
+	return dir.Put(ctx, c)
+}
+
+// Get implements [store.Store].
+func (f *folder) Get(ctx context.Context, h store.Handle) (store.Content, error) {
+	dir, err := f.open()
+	if err != nil {
+		return store.Content{}, err
+	}
+	return dir.Get(ctx, h)
+}
+
+// Handle implements [store.Store].
+func (f *folder) Handle(c store.Content) store.Handle { return store.HandleOf("", c) }

@@ -82,7 +82,7 @@ func TestErrors(t *testing.T) {
 		"merge key":               {"<<: {}", `c:1:1: a merge key (<<) is not understood here: write the keys out`},
 		"tag":                     {"model: !!str 5", `c:1:8: a tag (!) is not understood here: leave it out, or put text in quotes`},
 		"directive":               {"%YAML 1.2\n---\nmodel: x", `c:1:1: a directive (%) is not understood here: leave it out`},
-		"explicit key":            {"? model\n: x", `c:1:1: a key behind a question mark is not understood here: write key: value`},
+		"explicit key":            {"? model\n: x", `c:1:1: a key after a question mark is not understood here: write key: value`},
 		"a map as key":            {"{{a: b}: c}", `c:1:8: is not YAML: found an invalid key for this map`},
 		"tab":                     {"chain:\n\t- use: contextedit\n", `c:2:1: is not YAML: found character ' ' that cannot start any token`},
 		"open quote":              {"model: \"x\nwindow: 5\n", `c:1:8: is not YAML: could not find end character of double-quoted text`},
@@ -92,7 +92,7 @@ func TestErrors(t *testing.T) {
 		"not UTF-8":               {"model: x\n# \xff\n", `c:2:3: is not UTF-8: want a text file in that encoding`},
 		"deep lists":              {"chain: " + strings.Repeat("[", 2000), `c:1:40: lies in more than 32 lists and maps, which is deeper than any chain`},
 		"deep dashes":             {strings.Repeat("- ", 2000) + "x", `c:1:65: lies in more than 32 lists and maps, which is deeper than any chain`},
-		"too large":               {"# " + strings.Repeat("x", chainfile.MaxSize), `c: is longer than 65536 bytes, which no chain file may be`},
+		"too large":               {"# " + strings.Repeat("x", 64<<10), `c: is longer than 65536 bytes, which no chain file may be`},
 		"lines are counted":       {"\ufeff# c\r\n\r\nmodel: x\r\nwindow: y\r\n", `c:4:9: window is the text "y", want a whole number, 1 or more`},
 		"columns are characters":  {`{"model": "日本語", "window": "y"}`, `c:1:28: window is the text "y", want a whole number, 1 or more`},
 		"long text":               {"window: " + strings.Repeat("y", 99), `c:1:9: window is the text "` + strings.Repeat("y", 40) + `…", want a whole number, 1 or more`},
@@ -107,9 +107,9 @@ func TestErrors(t *testing.T) {
 			var e *chainfile.Error
 			require.ErrorAs(t, err, &e)
 			if e.Line > 0 {
-				require.Contains(t, e.Excerpt(), "^", "the excerpt shows the place")
+				require.Contains(t, e.Excerpt, "^", "the excerpt shows the place")
 			} else {
-				require.Empty(t, e.Excerpt(), "no place, no excerpt")
+				require.Empty(t, e.Excerpt, "no place, no excerpt")
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestOptions(t *testing.T) {
 			f, err := chainfile.Parse("c", []byte("chain: [{use: contextedit, "+entry+"}]"))
 			require.NoError(t, err)
 			req := &middleware.Request{Messages: conversation()}
-			got, gotEvents, gotErr := middleware.Apply(t.Context(), f.Middleware(), req)
+			got, gotEvents, gotErr := middleware.Apply(t.Context(), f.With(middleware.Env{}), req)
 			want, wantEvents, wantErr := middleware.Apply(t.Context(), contextedit.New(want), req)
 			require.Equal(t, wantErr, gotErr)
 			require.Len(t, gotEvents, len(wantEvents))
@@ -200,7 +200,6 @@ func TestRequest(t *testing.T) {
 	bare := file("{\n\t\"chain\": [\n\t\t{\"use\": \"contextedit\"}\n\t]\n}")
 	require.Equal(t, tokens.Chars4{}, full.Counter)
 	require.Nil(t, bare.Counter)
-	require.Nil(t, bare.Budget())
 	own := middleware.Budget{Window: 5}
 	for name, c := range map[string]struct {
 		file   *chainfile.File
@@ -216,7 +215,7 @@ func TestRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := c.req
-			got, _, err := middleware.Apply(t.Context(), c.file.Middleware(), &c.req)
+			got, _, err := middleware.Apply(t.Context(), c.file.With(middleware.Env{}), &c.req)
 			require.NoError(t, err)
 			require.Equal(t, c.model, got.Model)
 			require.Equal(t, c.budget, got.Budget)
@@ -230,7 +229,7 @@ func TestConformance(t *testing.T) {
 	middlewaretest.Test(t, func() middleware.Middleware {
 		f, err := chainfile.Parse("c", []byte("window: 2000\nchain: [{use: contextedit, trigger: [{fraction: 0.5}, {rounds: 4}], keep: 2}]"))
 		require.NoError(t, err)
-		return f.Middleware()
+		return f.With(middleware.Env{})
 	})
 }
 
@@ -250,7 +249,7 @@ func TestLoad(t *testing.T) {
 	_, err = chainfile.Load(bad)
 	require.ErrorContains(t, err, bad+":1:8: chain is 5")
 
-	_, err = chainfile.Load(path("large.yaml", strings.Repeat("#\n", chainfile.MaxSize)))
+	_, err = chainfile.Load(path("large.yaml", strings.Repeat("#\n", 64<<10)))
 	require.ErrorContains(t, err, "longer than")
 
 	_, err = chainfile.Load(filepath.Join(dir, "none.yaml"))
@@ -267,7 +266,7 @@ func TestExcerptOfWideText(t *testing.T) {
 	var e *chainfile.Error
 	require.ErrorAs(t, err, &e)
 	require.NotContains(t, e.Error(), "\u2028")
-	require.Equal(t, 3, strings.Count(strings.TrimSuffix(e.Excerpt(), "\n"), "\n"), "as many lines as the file, and the mark:\n%s", e.Excerpt())
+	require.Equal(t, 3, strings.Count(strings.TrimSuffix(e.Excerpt, "\n"), "\n"), "as many lines as the file, and the mark:\n%s", e.Excerpt)
 }
 
 func FuzzParse(f *testing.F) {
@@ -283,7 +282,7 @@ func FuzzParse(f *testing.F) {
 		if err == nil {
 			require.NotEmpty(t, file.Chain)
 			file.Archive = nil // it may name a folder
-			_, _, err := middleware.Apply(t.Context(), file.Middleware(), &middleware.Request{Messages: conversation()})
+			_, _, err := middleware.Apply(t.Context(), file.With(middleware.Env{}), &middleware.Request{Messages: conversation()})
 			if err != nil {
 				require.Equal(t, middleware.Invalid, middleware.KindOf(err), "only an option that does not fit the request fails the call: %v", err)
 			}
@@ -295,7 +294,7 @@ func FuzzParse(f *testing.F) {
 		require.NotEmpty(t, e.Text)
 		if e.Line > 0 {
 			require.Positive(t, e.Column)
-			require.Contains(t, e.Excerpt(), "^", "the place is in the file")
+			require.Contains(t, e.Excerpt, "^", "the place is in the file")
 		}
 	})
 }
@@ -312,13 +311,13 @@ func TestWindowOfTheModel(t *testing.T) {
 	} {
 		f, err := chainfile.Parse("c", []byte(text+"\nchain: [{use: contextedit, trigger: {fraction: 0.001}, keep: 1, strict: true}]"))
 		require.NoError(t, err)
-		require.Equal(t, want, f.Budget(), text)
-		_, events, err := middleware.Apply(t.Context(), f.Middleware(), &middleware.Request{Messages: conversation()})
+		sent, events, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: conversation()})
 		if text == "" {
 			require.ErrorContains(t, err, "window")
 			continue
 		}
 		require.NoError(t, err, text)
+		require.Equal(t, want, sent.Budget, text)
 		require.Len(t, events, 1, text)
 	}
 	_, err := chainfile.Parse("c", []byte("model: gpt-4o\nreserve: 128000\nchain: [{use: contextedit}]"))

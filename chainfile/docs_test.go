@@ -16,6 +16,16 @@ import (
 	"github.com/laconic-go/laconic/middleware/trim"
 )
 
+// read reads a map by its keys.
+func read(t *testing.T, text string, keys []key) {
+	t.Helper()
+	src := &source{name: "c"}
+	n, ok := src.parse([]byte(text))
+	require.True(t, ok, text)
+	n.read(keys)
+	require.Nil(t, src.first, text)
+}
+
 // TestPage makes sure that docs/chain-files.md has each key of each table.
 func TestPage(t *testing.T) {
 	t.Parallel()
@@ -26,7 +36,7 @@ func TestPage(t *testing.T) {
 		title, body, _ := strings.Cut(s, "\n")
 		sections[title] = body
 	}
-	want := map[string][]string{"Triggers": triggerNames()}
+	want := map[string][]string{"Triggers": namesOf(triggerKeys(nil))}
 	for _, k := range new(File).keys() {
 		want["The file"] = append(want["The file"], k.name)
 	}
@@ -46,7 +56,7 @@ func TestPage(t *testing.T) {
 	for _, set := range ruleSets {
 		require.Contains(t, sections["fit"], "`"+set.name+"`")
 	}
-	for _, name := range Counters() {
+	for _, name := range counterNames() {
 		require.Contains(t, sections["The file"], "`"+name+"`")
 	}
 }
@@ -90,9 +100,7 @@ func TestAllLimits(t *testing.T) {
 	require.NoError(t, err)
 	for f := range reflect.TypeFor[message.Limits]().Fields() {
 		var l message.Limits
-		n, err := parseYAML(&source{name: "c"}, []byte(snake(f.Name)+": 0"))
-		require.NoError(t, err)
-		require.NoError(t, limits(&l)(n), "limits has the key %s", snake(f.Name))
+		read(t, snake(f.Name)+": 0", limitKeys(&l))
 		require.EqualValues(t, -1, reflect.ValueOf(l).FieldByIndex(f.Index).Int(), "0 is no limit, in %s", f.Name)
 		require.Contains(t, string(text), "`"+snake(f.Name)+"`")
 	}

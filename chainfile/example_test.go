@@ -39,7 +39,7 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	req, events, err := middleware.Apply(context.Background(), file.Middleware(), &middleware.Request{Messages: history})
+	req, events, err := middleware.Apply(context.Background(), file.With(middleware.Env{}), &middleware.Request{Messages: history})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -57,7 +57,7 @@ func ExampleError() {
 	_, err := chainfile.Parse("chain.yaml", []byte("chain:\n  - use: contextedit\n    keep: five\n"))
 	fmt.Println(err)
 	if e, ok := errors.AsType[*chainfile.Error](err); ok {
-		fmt.Print(e.Excerpt())
+		fmt.Print(e.Excerpt)
 	}
 	// Output:
 	// chain.yaml:3:11: chain[0].keep is the text "five", want a whole number, 0 or more
@@ -83,16 +83,6 @@ func ExampleFile_With() {
 	}
 	fmt.Println("kept in the journal:", journal.Bytes() > 0)
 	// Output: kept in the journal: true
-}
-
-func ExampleFile_Budget() {
-	file, err := chainfile.Parse("chain.json", []byte(`{"window": 32000, "reserve": 2000, "chain": [{"use": "contextedit"}]}`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(file.Budget().Room())
-	// Output: 30000
 }
 
 func ExampleCounter() {

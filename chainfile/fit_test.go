@@ -24,10 +24,8 @@ func TestFitOptions(t *testing.T) {
 		"note: some is missing":                  {Note: "some is missing"},
 		"no_retry: true":                         {NoRetry: true},
 	} {
-		n, err := parseYAML(&source{name: "c"}, []byte(text))
-		require.NoError(t, err)
 		var got fit.Options
-		require.NoError(t, n.read(fitKeys(&got)), "%s", text)
+		read(t, text, fitKeys(&got))
 		require.Equal(t, want, got, "%s", text)
 	}
 }

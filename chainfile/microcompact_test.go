@@ -56,7 +56,7 @@ func TestMicrocompactOptions(t *testing.T) {
 		f, err := chainfile.Parse("c", []byte("chain: [{use: microcompact, "+entry+"}]"))
 		require.NoError(t, err, entry)
 		req := &middleware.Request{Messages: bulky(), Budget: &middleware.Budget{Window: 6000}}
-		got, gotEvents, err := middleware.Apply(t.Context(), f.Middleware(), req)
+		got, gotEvents, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), req)
 		require.NoError(t, err, entry)
 		want, wantEvents, err := middleware.Apply(t.Context(), microcompact.New(want), req)
 		require.NoError(t, err)

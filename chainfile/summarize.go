@@ -3,7 +3,6 @@ package chainfile
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
@@ -13,89 +12,80 @@ import (
 
 func summarizeKeys(o *summarize.Options) []key {
 	return []key{
-		{"trigger", when(&o.Trigger)},
-		{"soft", when(&o.Soft)},
-		{"reserve", whole(&o.Reserve, 0)},
-		{"keep", atLeastNone(&o.Keep)},
-		{"keep_rounds", whole(&o.KeepRounds, 0)},
-		{"keep_turns", whole(&o.KeepTurns, 0)},
-		{"keep_tokens", whole(&o.KeepTokens, 0)},
-		{"preserve_memory", yesNo(&o.PreserveMemory)},
-		{"strategy", strategy(&o.Strategy)},
-		{"summary_tokens", whole(&o.SummaryTokens, 1)},
-		{"ledger_tokens", atLeastNone(&o.LedgerTokens)},
-		{"role", oneOfTexts(&o.Role, message.RoleUser, message.RoleSystem, message.RoleAssistant)},
-		{"language", oneOfTexts(&o.Language, summarize.English, summarize.Chinese)},
-		{"header", text(&o.Header)},
-		{"no_fallback", yesNo(&o.NoFallback)},
-		{"parallel", whole(&o.Parallel, 1)},
-		{"timeout", duration(&o.Timeout)},
-		{"min_calls", whole(&o.MinCalls, 0)},
-		{"strict", yesNo(&o.Strict)},
+		{"trigger", set(&o.Trigger, node.trigger)},
+		{"soft", set(&o.Soft, node.trigger)},
+		{"reserve", set(&o.Reserve, whole(0))},
+		{"keep", set(&o.Keep, node.orNone)},
+		{"keep_rounds", set(&o.KeepRounds, whole(0))},
+		{"keep_turns", set(&o.KeepTurns, whole(0))},
+		{"keep_tokens", set(&o.KeepTokens, whole(0))},
+		{"preserve_memory", set(&o.PreserveMemory, node.yesNo)},
+		{"strategy", set(&o.Strategy, node.strategy)},
+		{"summary_tokens", set(&o.SummaryTokens, whole(1))},
+		{"ledger_tokens", set(&o.LedgerTokens, node.orNone)},
+		{"role", set(&o.Role, choice(message.RoleUser, message.RoleSystem, message.RoleAssistant))},
+		{"language", set(&o.Language, choice(summarize.English, summarize.Chinese))},
+		{"header", set(&o.Header, node.text)},
+		{"no_fallback", set(&o.NoFallback, node.yesNo)},
+		{"parallel", set(&o.Parallel, whole(1))},
+		{"timeout", set(&o.Timeout, span(1, "a time span above 0, as 90s or 2m"))},
+		{"min_calls", set(&o.MinCalls, whole(0))},
+		{"strict", set(&o.Strict, node.yesNo)},
 	}
 }
 
-// askKeys say how a model is asked.
-func askKeys(a *summarize.Ask) []key {
+// writerKeys are the keys for the writer of the summaries: by, and for by: model how the model is asked.
+func writerKeys(by *string, a *summarize.Ask) []key {
 	return []key{
-		{"model", text(&a.Model)},
-		{"task", text(&a.Task)},
-		{"sections", texts(&a.Sections, "headings")},
-		{"retries", atLeastNone(&a.Retries)},
-		{"pass_params", yesNo(&a.PassParams)},
+		{"by", set(by, choice("rules", "model"))},
+		{"model", set(&a.Model, node.text)},
+		{"task", set(&a.Task, node.text)},
+		{"sections", set(&a.Sections, texts("headings"))},
+		{"retries", set(&a.Retries, node.orNone)},
+		{"pass_params", set(&a.PassParams, node.yesNo)},
 	}
 }
 
-// summarizeKind reads options, and who writes.
-func summarizeKind() kind {
-	keys := namesOf(slices.Concat(summarizeKeys(new(summarize.Options)), askKeys(new(summarize.Ask)), []key{{name: "by"}}))
-	return kind{keys: keys, build: func(entry *node, file *File) (middleware.Middleware, error) {
+// summarizeEntries reads options and the writer of the summaries.
+func summarizeEntries() kindOfEntry {
+	ofWriter := namesOf(writerKeys(nil, new(summarize.Ask)))
+	names := append(namesOf(summarizeKeys(new(summarize.Options))), ofWriter...)
+	return kindOfEntry{keys: names, build: func(entry node, file *File) middleware.Middleware {
 		by, ask := "rules", summarize.Ask{}
-		opts, err := readOptions(entry, func(o *summarize.Options) []key {
-			return slices.Concat(summarizeKeys(o), askKeys(&ask), []key{{"by", oneOfTexts(&by, "rules", "model")}})
+		opts, _ := readOptions(entry, func(o *summarize.Options) []key {
+			return append(summarizeKeys(o), writerKeys(&by, &ask)...)
 		})
-		if err != nil {
-			return nil, err
-		}
+		w := summarize.ByRules()
 		if by == "rules" {
-			if err := entry.asksNobody(); err != nil {
-				return nil, err
-			}
-			return summarize.New(summarize.ByRules(), opts), nil
+			entry.needsModel(append(ofWriter[1:], "timeout", "no_fallback"))
+		} else if w = summarize.By(file.summarizer, ask); w.Validate() != nil {
+			entry.invalid(w.Validate(), names)
 		}
-		w := summarize.By(file.summarizer, ask)
-		if err := w.Validate(); err != nil {
-			return nil, entry.invalid(err, keys)
+		switch {
+		case entry.src.first != nil:
+			return nil
+		case by == "rules":
+			return summarize.New(w, opts)
 		}
-		missing := &middleware.Error{Kind: middleware.Invalid, Op: "chainfile", Err: entry.value("by").errorf(
-			"is model, and the program has none that writes summaries (File.Summarizer), want rules")}
-		return middleware.Chain(file.writes(missing), summarize.New(w, opts)), nil
+		return middleware.Chain(file.requireSummarizer(entry), summarize.New(w, opts))
 	}}
 }
 
-// asksNobody returns an error if an entry whose summaries are by rules says how a
-// model is asked, or what becomes of what that gives.
-func (n *node) asksNobody() error {
-	of := append(namesOf(askKeys(new(summarize.Ask))), "timeout", "no_fallback")
-	for _, p := range n.pairs {
-		if slices.Contains(of, p.name) {
-			return p.at.errorf("is for a model that writes, and here rules do, want by: model beside it, or leave the key out")
+// needsModel reports the first key of an entry with by: rules that only by: model uses.
+func (n node) needsModel(keys []string) {
+	for _, p := range n.pairs() {
+		if slices.Contains(keys, p.name) {
+			p.key.failf("is for a model that writes, and here rules do, want by: model in the same entry, or leave the key out")
 		}
 	}
-	return nil
 }
 
-func namesOf(keys []key) []string {
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.name
-	}
-	return names
-}
-
-// writes returns a middleware that fails each call for which there is no model to
-// write summaries.
-func (f *File) writes(missing error) middleware.Middleware {
+// requireSummarizer returns a middleware that fails each call while there is no model to write summaries.
+func (f *File) requireSummarizer(entry node) middleware.Middleware {
+	by, _ := entry.value("by")
+	line, column := by.place()
+	missing := &middleware.Error{Kind: middleware.Invalid, Op: "chainfile", Err: entry.src.errorf(line, column, by.path,
+		"is model, and the program has none that writes summaries (File.Summarizer), want rules")}
 	return func(next middleware.Model) middleware.Model {
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			if f.Summarizer == nil {
@@ -106,120 +96,65 @@ func (f *File) writes(missing error) middleware.Middleware {
 	}
 }
 
-// summarizer is the model that writes summaries, whoever has set it since the file
-// was read.
+// summarizer calls File.Summarizer, which may be set after the file was read.
 func (f *File) summarizer(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 	return f.Summarizer(ctx, req, emit)
 }
 
-// strategy reads a strategy: its name, or a map of its name and what it needs.
-func strategy(dst *summarize.Strategy) value {
-	simple := map[string]func() summarize.Strategy{
-		"whole": summarize.Whole, "whole_by_system": summarize.WholeBySystem,
-		"structured": summarize.Structured,
-	}
+// strategy reads the name of a strategy, or a map with its name and its argument.
+func (n node) strategy() (s summarize.Strategy) {
 	const want = "whole, whole_by_system, structured, {only_last: 20}, {chunks: 10}, " +
 		"{since: 2026-01-31T08:00:00Z} or {facts: [{keyword: deadline}]}"
-	return func(n *node) error {
-		if n.shape != aMap {
-			var name string
-			if err := text(&name)(n); err != nil {
-				return n.wrong(want)
-			}
-			strategy, ok := simple[name]
-			switch {
-			case name == "rules":
-				return n.errorf("is %q, which says who writes, want by: rules, and here %s", name, want)
-			case !ok:
-				return n.errorf("is %q, want %s", name, want)
-			}
-			*dst = strategy()
-			return nil
+	if n.kind() == aMap {
+		if len(n.pairs()) != 1 {
+			n.wrong("one strategy, as " + want)
 		}
-		if len(n.pairs) != 1 {
-			return n.wrong("one strategy, as " + want)
-		}
-		return n.read([]key{
-			{"only_last", counted(dst, summarize.OnlyLast)},
-			{"chunks", counted(dst, summarize.Chunks)},
-			{"since", since(dst)},
-			{"facts", facts(dst)},
+		n.read([]key{
+			{"only_last", func(n node) { s = summarize.OnlyLast(whole(1)(n)) }},
+			{"chunks", func(n node) { s = summarize.Chunks(whole(1)(n)) }},
+			{"since", func(n node) { s = summarize.Since(n.time()) }},
+			{"facts", func(n node) { s = summarize.Facts(n.concepts()...) }},
 		})
+		return s
 	}
+	switch name := n.raw(); {
+	case n.kind() != aText || name == "":
+		n.wrong(want)
+	case name == "whole":
+		return summarize.Whole()
+	case name == "whole_by_system":
+		return summarize.WholeBySystem()
+	case name == "structured":
+		return summarize.Structured()
+	case name == "rules":
+		n.failf("is %q, which is a writer, want by: rules, and here %s", name, want)
+	default:
+		n.failf("is %q, want %s", name, want)
+	}
+	return s
 }
 
-// counted reads a strategy that needs a number of messages.
-func counted(dst *summarize.Strategy, of func(int) summarize.Strategy) value {
-	return func(n *node) error {
-		var messages int
-		if err := whole(&messages, 1)(n); err != nil {
-			return err
-		}
-		*dst = of(messages)
-		return nil
+func (n node) time() time.Time {
+	at, err := time.Parse(time.RFC3339, n.raw())
+	if n.kind() != aText || err != nil {
+		n.wrong("a time, as 2026-01-31T08:00:00Z")
 	}
+	return at
 }
 
-func since(dst *summarize.Strategy) value {
-	return func(n *node) error {
-		at, err := time.Parse(time.RFC3339, n.text)
-		if n.shape != aText || err != nil {
-			return n.wrong("a time, as 2026-01-31T08:00:00Z")
-		}
-		*dst = summarize.Since(at)
-		return nil
+func (n node) concepts() (all []summarize.Concept) {
+	items := n.items()
+	if len(items) == 0 {
+		n.wrong("a list of concepts, as [{keyword: deadline, description: by when it must be done, many: false}]")
 	}
-}
-
-func facts(dst *summarize.Strategy) value {
-	return func(n *node) error {
-		if n.shape != aList || len(n.items) == 0 {
-			return n.wrong("a list of concepts, as [{keyword: deadline, description: by when it must be done, many: false}]")
-		}
-		var all []summarize.Concept
-		for _, item := range n.items {
-			var c summarize.Concept
-			if err := item.read([]key{
-				{"keyword", text(&c.Keyword)},
-				{"description", text(&c.Description)},
-				{"many", yesNo(&c.Many)},
-			}); err != nil {
-				return err
-			}
-			all = append(all, c)
-		}
-		*dst = summarize.Facts(all...)
-		return nil
+	for _, item := range items {
+		var c summarize.Concept
+		item.read([]key{
+			{"keyword", set(&c.Keyword, node.text)},
+			{"description", set(&c.Description, node.text)},
+			{"many", set(&c.Many, node.yesNo)},
+		})
+		all = append(all, c)
 	}
-}
-
-// oneOfTexts reads one of some texts into a variable.
-func oneOfTexts[T ~string](dst *T, all ...T) value {
-	return func(n *node) error {
-		var s string
-		if err := text(&s)(n); err != nil {
-			return err
-		}
-		if !slices.Contains(all, T(s)) {
-			names := make([]string, len(all))
-			for i, t := range all {
-				names[i] = string(t)
-			}
-			return n.errorf("is %q%s, want %s", s, didYouMean(s, names), oneOf(names))
-		}
-		*dst = T(s)
-		return nil
-	}
-}
-
-// duration reads a time span into a variable.
-func duration(dst *time.Duration) value {
-	return func(n *node) error {
-		d, err := time.ParseDuration(strings.TrimSpace(n.text))
-		if n.shape != aText || err != nil || d <= 0 {
-			return n.wrong("a time span above 0, as 90s or 2m")
-		}
-		*dst = d
-		return nil
-	}
+	return all
 }

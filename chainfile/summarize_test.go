@@ -42,10 +42,8 @@ func TestSummarizeOptions(t *testing.T) {
 		},
 		`strategy: {since: "2026-01-31T08:00:00Z"}`: {Strategy: summarize.Since(time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC))},
 	} {
-		n, err := parseYAML(&source{name: "c"}, []byte(text))
-		require.NoError(t, err)
 		var got summarize.Options
-		require.NoError(t, n.read(summarizeKeys(&got)), "%s", text)
+		read(t, text, summarizeKeys(&got))
 		require.Equal(t, want, got, "%s", text)
 	}
 	for text, want := range map[string]summarize.Ask{
@@ -56,10 +54,8 @@ func TestSummarizeOptions(t *testing.T) {
 		"retries: 0":                {Retries: -1},
 		"pass_params: true":         {PassParams: true},
 	} {
-		n, err := parseYAML(&source{name: "c"}, []byte(text))
-		require.NoError(t, err)
 		var got summarize.Ask
-		require.NoError(t, n.read(askKeys(&got)), "%s", text)
+		read(t, text, writerKeys(nil, &got)[1:])
 		require.Equal(t, want, got, "%s", text)
 	}
 }
@@ -69,8 +65,8 @@ func TestSummarizeErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		"by: robots":                          `by is "robots", want rules or model`,
 		"strategy: most":                      `strategy is "most", want whole, whole_by_system,`,
-		"strategy: rules":                     `strategy is "rules", which says who writes, want by: rules, and here whole, whole_by_system,`,
-		"by: rules, model: gpt-5-mini":        `model is for a model that writes, and here rules do, want by: model beside it, or leave the key out`,
+		"strategy: rules":                     `strategy is "rules", which is a writer, want by: rules, and here whole, whole_by_system,`,
+		"by: rules, model: gpt-5-mini":        `model is for a model that writes, and here rules do, want by: model in the same entry, or leave the key out`,
 		"task: Be brief.":                     `task is for a model that writes`,
 		"sections: [Done]":                    `sections is for a model that writes`,
 		"retries: 1":                          `retries is for a model that writes`,
@@ -104,7 +100,7 @@ func TestSummarizer(t *testing.T) {
 			message.Assistant(message.Text{Text: "It says that the cache is stale, since nobody has cleared it for a long time."}))
 	}
 	apply := func() ([]message.Message, []middleware.Event) {
-		sent, events, err := middleware.Apply(t.Context(), f.Middleware(), &middleware.Request{Messages: h, Force: []string{"*"}})
+		sent, events, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: h, Force: []string{"*"}})
 		require.NoError(t, err)
 		return sent.Messages, events
 	}
@@ -116,7 +112,7 @@ func TestSummarizer(t *testing.T) {
 
 	f, err = Parse("c", []byte("chain: [{use: summarize, by: model, keep: 1}]"))
 	require.NoError(t, err)
-	_, _, err = middleware.Apply(t.Context(), f.Middleware(), &middleware.Request{Messages: h})
+	_, _, err = middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: h})
 	require.EqualError(t, err, "chainfile: c:1:30: chain[0].by is model, and the program has none that writes summaries (File.Summarizer), want rules")
 	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
 }

@@ -43,7 +43,7 @@ func TestTrimOptions(t *testing.T) {
 			t.Parallel()
 			f, err := chainfile.Parse("c", []byte("chain: [{use: trim, "+entry+"}]"))
 			require.NoError(t, err)
-			got, want := f.Middleware(), trim.New(want)
+			got, want := f.With(middleware.Env{}), trim.New(want)
 			h := conversation()
 			for _, n := range []int{len(h) - 4, len(h)} {
 				req := &middleware.Request{Messages: h[:n], Budget: &middleware.Budget{Window: 2500}}
@@ -64,7 +64,7 @@ func TestTrimOptions(t *testing.T) {
 func TestTrimErrors(t *testing.T) {
 	t.Parallel()
 	for entry, want := range map[string]string{
-		"strategy: oldset":              `c:1:31: chain[0].strategy is the text "oldset" (did you mean oldest?), want hybrid, middle or oldest`,
+		"strategy: oldset":              `c:1:31: chain[0].strategy is "oldset" (did you mean oldest?), want hybrid, middle or oldest`,
 		"strategy: 5":                   `c:1:31: chain[0].strategy is 5, want hybrid, middle or oldest`,
 		"threshold: 90":                 `c:1:32: chain[0].threshold is 90, want a number above 0 and at most 1`,
 		"target: 0.9":                   `c:1:29: chain[0].target cannot be: target is 0.9 of the room and threshold 0.9, want a target below the threshold, or messages would go on each call`,

@@ -129,7 +129,7 @@ func FuzzChainFile(f *testing.F) {
 			return
 		}
 		req := &middleware.Request{Messages: history, Tools: tools}
-		chain := file.Middleware()
+		chain := file.With(middleware.Env{})
 		first, _, err := middleware.Apply(t.Context(), chain, req)
 		if err != nil {
 			require.Contains(t, []middleware.Kind{middleware.Invalid, middleware.Irreducible}, middleware.KindOf(err), "%v", err)

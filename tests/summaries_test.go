@@ -31,7 +31,7 @@ func TestSummariesPage(t *testing.T) {
 		require.NoError(t, err)
 		files = append(files, f)
 	}
-	sent, events, err := middleware.Apply(t.Context(), files[0].Middleware(), &middleware.Request{Messages: history})
+	sent, events, err := middleware.Apply(t.Context(), files[0].With(middleware.Env{}), &middleware.Request{Messages: history})
 	require.NoError(t, err)
 	var folds []middleware.Event
 	for _, e := range events {

@@ -96,7 +96,7 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	chain := *file
 	chain.Chain = slices.Concat([]middleware.Middleware{s.middleware()}, file.Chain)
 	req := &middleware.Request{Messages: talk.Messages, Tools: conv.Tools}
-	req, events, err := middleware.Apply(ctx, chain.Middleware(), req)
+	req, events, err := middleware.Apply(ctx, chain.With(middleware.Env{}), req)
 	if err != nil {
 		return nil, nil, in.errorf(errors.New(chainfile.InKeys(err.Error())))
 	}

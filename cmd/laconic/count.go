@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"regexp"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/chainfile"
@@ -25,7 +24,8 @@ var countCommand = command{
 completions: messages, tool definitions, and what a provider adds around them.
 What is JSON and has messages is a conversation; with --text it is a text.
 
-It counts by ` + strings.Join(chainfile.Counters()[:5], ", ") + ",\n" + strings.Join(chainfile.Counters()[5:], ", ") + ".",
+It counts by auto, cautious, chars4, cjk15, cl100k_base,
+estimate, o200k_base, o200k_harmony, p50k_base, p50k_edit, r50k_base.`,
 	flags: func(fs *flag.FlagSet) action {
 		var c count
 		fs.StringVar(&c.counter, "counter", "auto", "count by `NAME`, as the list above says")

@@ -109,7 +109,7 @@ func (o *options) load(summarizer middleware.Model) (middleware.Middleware, erro
 		o.window, o.reserve = file.Window, file.Reserve
 	}
 	file.Summarizer = summarizer
-	return file.Middleware(), nil
+	return file.With(middleware.Env{}), nil
 }
 
 // inModule returns where the directory is: here, or at the root of the module
