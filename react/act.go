@@ -1,10 +1,17 @@
 package react
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/message"
 )
 
 // act gets a result for each job and puts the results into the history, in the
@@ -14,11 +21,11 @@ func (r *run) act(ctx context.Context, jobs []*job) {
 	for _, j := range jobs {
 		if err := r.refuse(ctx, j); err != nil {
 			j.finish(nil, err, 0)
-			r.reader.tell(j.result)
+			r.reader.send(j.result)
 		} else {
 			runnable = append(runnable, j)
 		}
-		if r.reader.gone {
+		if r.reader.left {
 			return
 		}
 	}
@@ -31,7 +38,7 @@ func (r *run) act(ctx context.Context, jobs []*job) {
 	}
 }
 
-// refuse says why a call is not run, if it is not.
+// refuse returns the reason why a call is not run, or nil.
 func (r *run) refuse(ctx context.Context, j *job) error {
 	if ctx.Err() != nil {
 		return notRun(ctx)
@@ -63,22 +70,18 @@ func (r *run) unknown(name string) error {
 	if len(r.defs) == 0 {
 		return fmt.Errorf("unknown tool %q: there are no tools", name)
 	}
-	names := make([]string, len(r.defs))
-	for i, def := range r.defs {
-		names[i] = def.Name
+	var names []string
+	for _, def := range r.defs {
+		names = append(names, def.Name)
 	}
 	return fmt.Errorf("unknown tool %q; the tools are: %s", name, strings.Join(names, ", "))
 }
 
-// work runs the jobs, so many at a time, and returns when all have a result.
+// work runs the jobs, up to Agent.Parallel at a time, and returns when all have a result.
 func (r *run) work(ctx context.Context, jobs []*job, send send) {
-	parallel := r.agent.Parallel
-	if parallel == 0 {
-		parallel = DefaultParallel
-	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	places := make(chan struct{}, parallel)
+	places := make(chan struct{}, cmp.Or(r.agent.Parallel, DefaultParallel))
 	for _, j := range jobs {
 		places <- struct{}{} // tools return soon when the context is done
 		if ctx.Err() == nil {
@@ -98,4 +101,145 @@ func (r *run) work(ctx context.Context, jobs []*job, send send) {
 			j.run(ctx, r.tools[j.call.Name], r.agent.ToolTimeout)
 		})
 	}
+}
+
+// errNoReturn is the error of a tool that ended its goroutine.
+var errNoReturn = errors.New("the tool ended its goroutine and returned nothing")
+
+// job is a call that has no result yet.
+type job struct {
+	call   message.ToolCall
+	nth    int // which call of its answer, from 0
+	of     int // calls of its answer
+	result Result
+}
+
+// open returns the calls at the end of a history that have no result.
+func open(history []message.Message) []*job {
+	at := len(history) - 1
+	for at >= 0 && history[at].Role == message.RoleTool {
+		at--
+	}
+	if at < 0 || history[at].Role != message.RoleAssistant {
+		return nil
+	}
+	answered := map[string]bool{}
+	for _, m := range history[at+1:] {
+		for res := range m.Results() {
+			answered[res.CallID] = true
+		}
+	}
+	calls := slices.Collect(history[at].Calls())
+	var jobs []*job
+	for i, c := range calls {
+		if !answered[c.ID] {
+			answered[c.ID] = true // a broken history may have the id twice
+			jobs = append(jobs, &job{call: c, nth: i, of: len(calls)})
+		}
+	}
+	return jobs
+}
+
+// run calls the tool. The job has a result afterwards, even if the tool panics or ends
+// its goroutine.
+func (j *job) run(ctx context.Context, t agent.Tool, timeout time.Duration) {
+	toolCtx, cancel := ctx, func() {}
+	if timeout > 0 {
+		toolCtx, cancel = context.WithTimeout(ctx, timeout)
+	}
+	var (
+		start = time.Now()
+		parts []message.Part
+		err   = errNoReturn
+	)
+	defer func() {
+		panicked := caught(recover())
+		switch {
+		case panicked != nil:
+			err = panicked
+		case err == nil:
+		case ctx.Err() != nil:
+			err = &cutOffError{how: "cancelled while it ran", why: ctx.Err(), err: err}
+		case toolCtx.Err() != nil:
+			err = &cutOffError{how: fmt.Sprintf("timed out after %v", timeout), why: toolCtx.Err(), err: err}
+		}
+		cancel()
+		j.finish(parts, err, time.Since(start))
+	}()
+	parts, err = t.Call(toolCtx, j.call.Arguments)
+}
+
+// finish makes the result of the job from what its tool returned.
+func (j *job) finish(parts []message.Part, err error, took time.Duration) {
+	var pieces []message.Part
+	if err == nil {
+		pieces, err = j.pieces(parts)
+	}
+	if err != nil {
+		pieces = []message.Part{message.ToolResult{CallID: j.call.ID, Name: j.call.Name, Text: text(err), Error: true}}
+	}
+	j.result = Result{
+		Call:    j.call,
+		Message: message.Message{Role: message.RoleTool, Parts: pieces, Time: time.Now()},
+		Err:     err,
+		Took:    took,
+	}
+}
+
+// pieces returns the parts of a tool's result as pieces of the call's result.
+func (j *job) pieces(parts []message.Part) ([]message.Part, error) {
+	if len(parts) == 0 {
+		parts = []message.Part{message.Text{}}
+	}
+	pieces := make([]message.Part, len(parts))
+	for i, p := range parts {
+		r := message.ToolResult{CallID: j.call.ID, Name: j.call.Name}
+		switch p := p.(type) { //nolint:gochecksumtype // all others are errors
+		case message.Text:
+			r.Text = p.Text
+		case message.Media, message.Opaque:
+			r.Content = p
+		default: // also nil, and a pointer to a part
+			return nil, fmt.Errorf("the tool returned a part of type %T, want text, media or opaque parts", p)
+		}
+		pieces[i] = r
+	}
+	return pieces, nil
+}
+
+// text returns the text of an error for the model.
+func text(err error) string {
+	if panicked, ok := err.(*PanicError); ok { //nolint:errorlint // the panic of this tool, not one that it reports
+		return fmt.Sprintf("the tool panicked: %v", panicked.Value)
+	}
+	if s := fmt.Sprint(err); s != "" { // unlike err.Error(), it survives a method that panics
+		return s
+	}
+	return "the tool failed without a reason"
+}
+
+// cutOffError is the error of a call that was cancelled or timed out.
+type cutOffError struct {
+	how string
+	why error // of the context
+	err error // of the tool; nil: it did not run
+}
+
+func notRun(ctx context.Context) error {
+	return &cutOffError{how: "cancelled before it ran", why: ctx.Err()}
+}
+
+// Error leaves out the text of the context error.
+func (e *cutOffError) Error() string {
+	if e.err == nil || errors.Is(e.err, e.why) {
+		return e.how
+	}
+	return e.how + ": " + e.err.Error()
+}
+
+func (e *cutOffError) Unwrap() []error {
+	if e.err == nil {
+		return []error{e.why}
+	}
+	return []error{e.why, e.err}
 }

@@ -64,7 +64,7 @@ func TestToolResults(t *testing.T) {
 		"a call":    {parts(message.Text{Text: "1"}, call("x", "y")), failed("the tool returned a part of type message.ToolCall, want text, media or opaque parts"), nil},
 		"a pointer": {parts(&message.Text{Text: "1"}), failed("the tool returned a part of type *message.Text, want text, media or opaque parts"), nil},
 		"error":     {fails(boom), failed("boom"), boom},
-		"no text":   {fails(errors.New("")), failed("the tool failed and does not say why"), nil},
+		"no text":   {fails(errors.New("")), failed("the tool failed without a reason"), nil},
 		"error that panics": {
 			fails(badError{}),
 			failed("<nil>"), // what fmt makes of a nil pointer in an error

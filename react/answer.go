@@ -10,26 +10,24 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// unnamed is the name of a call to which the model gave none. Providers refuse
-// an empty one.
+// unnamed is the name of a call without a name. Providers reject an empty one.
 const unnamed = "unnamed"
 
-// accept makes the model's answer fit for the history, in which it will have
-// the position at. It also returns, by call id, what is wrong with arguments
-// that are not a JSON object.
+// accept corrects the model's answer for the history, where it gets the position at.
+// It also returns, by call id, an error for arguments that are not a JSON object.
 func accept(m message.Message, at int) (message.Message, map[string]error, error) {
 	if m.Role != message.RoleAssistant {
 		return m, nil, fmt.Errorf("role %q, want %q", m.Role, message.RoleAssistant)
 	}
 	m.Parts = slices.Clone(m.Parts)
 	malformed := map[string]error{}
-	ids := newIDs(m, at)
+	unique := uniqueIDs(m, at)
 	for i, p := range m.Parts {
 		c, ok := p.(message.ToolCall)
 		if !ok {
 			continue
 		}
-		c.ID = ids.next(c.ID)
+		c.ID = unique(c.ID)
 		if c.Name == "" {
 			c.Name = unnamed
 		}
@@ -45,7 +43,7 @@ func accept(m message.Message, at int) (message.Message, map[string]error, error
 	return m, malformed, nil
 }
 
-// describe says what a violation means in an answer.
+// describe returns what a violation means in an answer.
 func describe(v message.Violation) string {
 	switch v.Rule {
 	case message.EmptyMessage:
@@ -59,42 +57,32 @@ func describe(v message.Violation) string {
 	}
 }
 
-// ids gives each call of an answer an id of its own.
-type ids struct {
-	at    int
-	n     int             // calls so far
-	taken map[string]bool // by the model, and true once in use
-}
-
-func newIDs(m message.Message, at int) *ids {
-	s := &ids{at: at, taken: map[string]bool{"": true}}
+// uniqueIDs returns a function that returns a call's id, or a new one if the id is
+// empty or an earlier call has it.
+func uniqueIDs(m message.Message, at int) func(string) string {
+	used := map[string]bool{"": true} // the ids of the model, true after their first call
 	for c := range m.Calls() {
 		if c.ID != "" {
-			s.taken[c.ID] = false
+			used[c.ID] = false
 		}
 	}
-	return s
-}
-
-// next returns the id, or another one if an earlier call has it or it is empty.
-func (s *ids) next(id string) string {
-	s.n++
-	if s.taken[id] {
-		id = fmt.Sprintf("call_%d_%d", s.at, s.n)
-		for {
-			if _, ok := s.taken[id]; !ok {
-				break
+	n := 0
+	return func(id string) string {
+		n++
+		if used[id] {
+			id = fmt.Sprintf("call_%d_%d", at, n)
+			for _, exists := used[id]; exists; _, exists = used[id] {
+				id += "x"
 			}
-			id += "x"
 		}
+		used[id] = true
+		return id
 	}
-	s.taken[id] = true
-	return id
 }
 
 // object returns the arguments as a JSON object. No arguments are the empty
-// object. What is not an object is put into one, where the model finds it
-// again, and the error says what is wrong.
+// object. Anything else is put into an object as a string, so that the model can
+// read it, and the error describes the problem.
 func object(arguments string) (string, error) {
 	trimmed := strings.TrimSpace(arguments)
 	if trimmed == "" || trimmed == "null" {

@@ -9,13 +9,13 @@ import (
 )
 
 // Event is something that happened in a run: [Delta], [Edit], [Step], [Call],
-// [Result] or [End]. The set is closed; a reader picks what it wants to know, so
-// a switch need not list them all. What an event refers to is read-only.
+// [Result] or [End]. The set is closed, but a switch need not list all of them.
+// Slices and pointers of an event are read-only.
 //
-// In one step they come in this order: the edits and deltas of the model call
-// as they happen, its Step, then the calls and results of the tools. A host
-// that keeps the message of each Step and Result as it comes has a history from
-// which a new run can go on, even if it never sees the End.
+// The order within one step is: the edits and deltas of the model call as they
+// happen, its Step, then the calls and results of the tools. The messages of all
+// Steps and Results so far are a history from which a new run can continue, even
+// without the End.
 type Event interface{ event() }
 
 // Delta is a piece of the answer that the model is giving.
@@ -25,13 +25,13 @@ type Delta struct {
 	Call     *middleware.CallDelta // more of a tool call; nil: none
 }
 
-// Edit is what a middleware around the model did to the context, or why it did
-// not: Kind tells.
+// Edit is an event of a middleware around the model: an edit of the context, or the
+// reason why there was none. See its Kind.
 type Edit struct {
 	middleware.Event
 }
 
-// Step is a whole answer of the model, as it stands in the history.
+// Step is a whole answer of the model, as it is in the history.
 type Step struct {
 	N       int             // which answer since the newest user message, from 1
 	Message message.Message // its calls, if any, are run next; without calls it is the final answer
@@ -39,35 +39,34 @@ type Step struct {
 	Stop    middleware.StopReason
 }
 
-// Call says that a tool is about to run; it starts when the body of the loop is
-// done with the event. Calls start in the order in which the model made them. A
-// call that cannot be run, such as one of an unknown tool, has a [Result] only.
+// Call is sent before a tool runs; the tool starts when the body of the loop has
+// returned. Calls start in the order in which the model made them. A call that
+// cannot be run, such as one of an unknown tool, has a [Result] only.
 type Call struct {
 	message.ToolCall
 }
 
-// Result is what came of a tool call. Each call gets one, in the order in which
-// they finish; in the history they stand in the order of the calls.
+// Result is the result of a tool call. Each call gets one, in the order in which
+// they finish; in the history they have the order of the calls.
 type Result struct {
 	Call    message.ToolCall
-	Message message.Message // the tool message, as it stands in the history
-	Err     error           // why the call failed; nil: it did not. A panic is a [*PanicError]
+	Message message.Message // the tool message, as it is in the history
+	Err     error           // why the call failed; nil: it succeeded. A panic is a [*PanicError]
 	Took    time.Duration   // how long the tool ran; 0: it did not run
 }
 
-// End is the last event of every run, whether it went well or not. The error
-// of the run comes with it, and with no other event.
+// End is the last event of every run, also of one that fails. The error of the run
+// comes with it, and with no other event.
 type End struct {
-	History     []message.Message // what the run began with and all that came of it; the caller's to keep
+	History     []message.Message // the messages that the run began with and those that it added; the caller may keep it
 	Usage       message.Usage     // sum over the model calls of this run
-	Summaries   message.Usage     // not in Usage: what middlewares asked models for beside the run, for summaries, as events told
-	SummaryCost models.Cost       // of Summaries, as far as the table of models knows prices; 0: unknown, or none were made
+	Summaries   message.Usage     // not in Usage: model requests of middlewares, as for summaries, that events reported
+	SummaryCost models.Cost       // of Summaries, as far as the table of models has prices; 0: no price, or no request
 	Steps       int               // answers of the model in this run
 	ToolCalls   int               // tool calls that got their result in this run, those that were not run included
 }
 
-// Answer returns the text of the final answer, or "" if the run did not come
-// to one.
+// Answer returns the text of the final answer, or "" if the run has none.
 func (e End) Answer() string {
 	if n := len(e.History); n > 0 && answered(e.History) {
 		return e.History[n-1].Text()

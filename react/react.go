@@ -1,3 +1,36 @@
+// Package react runs the ReAct loop: it asks a model, runs the tools that the model
+// calls, and asks again, until the model answers without a call.
+//
+//	a := react.Agent{Model: model, Tools: tools}
+//	for event, err := range a.Run(ctx, message.User("Why does the nightly build fail?")) {
+//		switch e := event.(type) {
+//		case react.Delta:
+//			fmt.Print(e.Text)
+//		case react.Edit:
+//			log.Print(e)
+//		case react.End:
+//			history, failure = e.History, err
+//		}
+//	}
+//
+// The loop keeps the whole history. Middlewares around the model decide how much
+// of it the model gets.
+//
+// # Continuing
+//
+// A run starts from any history: a question, an answered conversation with a
+// new question, the history of a run that failed or was cancelled. The last
+// event of a run is always [End], and its history is what the next run starts
+// from. Limits are counted on the history, so they include the steps and calls of
+// the runs before.
+//
+// # What the model sees of failures
+//
+// A tool that fails, panics or takes too long, a tool that does not exist,
+// arguments that do not fit, a call that was not approved or is above the
+// limit: each becomes an error result with the reason, and the loop continues.
+// The run itself fails only if the model does, if its answer cannot be used, if
+// the context is done, or at [ErrMaxSteps].
 package react
 
 import (
@@ -24,78 +57,59 @@ const (
 var ErrMaxSteps = errors.New("step limit reached")
 
 // Agent is a model with tools. Only Model is required; the zero value of every
-// other field is the recommended default. An Agent is a value: it keeps
-// nothing between runs and may run many times at once.
+// other field is the recommended default. An Agent is a value without state and
+// may run many times at once.
 type Agent struct {
-	// Model answers, usually from within a chain of middlewares.
-	Model middleware.Model
+	Model middleware.Model // answers, usually from within a chain of middlewares
+	Tools []agent.Tool     // what the model may call; each has a name, and no two the same
 
-	// Tools are what the model may call. Their names are not empty and differ.
-	Tools []agent.Tool
+	// These are set in each request, for the middlewares and the model.
+	ModelName string             // "": unknown
+	Budget    *middleware.Budget // the window of the model; nil: unknown
+	Params    any                // the provider's call options; nil: none
 
-	// ModelName, Budget and Params go into each request, for the middlewares
-	// and the model: its name, its window, and the provider's call options. A
-	// zero name or budget is unknown; nil Params are none.
-	ModelName string
-	Budget    *middleware.Budget
-	Params    any
+	MaxSteps     int           // answers to one user message; 0: DefaultMaxSteps, negative: no limit. Then: ErrMaxSteps
+	MaxToolCalls int           // calls for one user message; 0: DefaultMaxToolCalls, negative: no limit. Then: an error result
+	Parallel     int           // calls of one answer that run at once; 0: DefaultParallel, 1: one after the other
+	ToolTimeout  time.Duration // then the context of a tool ends, and the run waits for the tool; 0: when the run ends
 
-	// MaxSteps is how many times the model may answer a user message. 0:
-	// DefaultMaxSteps, negative: no limit. The run fails with ErrMaxSteps when
-	// it would be exceeded.
-	MaxSteps int
-
-	// MaxToolCalls is how many tool calls may be made for a user message. 0:
-	// DefaultMaxToolCalls, negative: no limit. A call above it is not run and
-	// gets an error result that says so.
-	MaxToolCalls int
-
-	// Parallel is how many calls of one answer run at once. 0:
-	// DefaultParallel, 1: one after the other.
-	Parallel int
-
-	// ToolTimeout is how long a tool may run before its context is done. 0: as
-	// long as the run. The tool is waited for in any case.
-	ToolTimeout time.Duration
-
-	// Approve is asked before a tool runs, for one call at a time, in the
+	// Approve is called before a tool runs, for one call at a time, in the
 	// order of the calls and before the first of them starts. An error denies
 	// the call: the model gets the result "denied: " with the text of the
-	// error. Calls that could not run anyway are not asked about. nil: all
-	// calls are approved.
+	// error. It is not called for calls that cannot run anyway. nil: all calls
+	// are approved.
 	Approve func(ctx context.Context, call message.ToolCall) error
 }
 
-// Run lets the model answer, going on from any history:
+// Run lets the model answer, starting from any history:
 //
-//   - if it ends in an answer whose calls have no result yet, as of a run that
-//     was interrupted, those calls are run first, and no other;
-//   - if it ends in a final answer, there is nothing to do;
+//   - if it ends in an answer whose calls have no result yet, as after a run that
+//     was interrupted, exactly those calls are run first;
+//   - if it ends in a final answer, the run ends at once;
 //   - else the model is asked.
 //
-// The history is not judged otherwise, and msgs is neither changed nor kept.
-// Whoever ranges over the result drives the run; each range is a run of its
-// own.
+// The history is not validated otherwise, and msgs is neither changed nor kept.
+// The run proceeds while its result is ranged over; each range is a new run.
 //
 // The last event is always [End]. The error of the run comes with it:
 //
 //   - of kind [middleware.Invalid] if there are no messages, if a field of the
-//     Agent makes no sense, or if the answer of the model cannot be used;
+//     Agent is out of range, or if the answer of the model cannot be used;
 //   - wrapping [ErrMaxSteps] at the limit;
-//   - the error of the context once that is done. The calls that were cut off
-//     have error results that say so, so the history can be gone on from. A
-//     run that has its final answer by then ends well;
-//   - the error of the model, as it is.
+//   - the error of the context once that is done. Interrupted calls have error
+//     results, so a new run can continue from the history. A run that has its
+//     final answer by then has no error;
+//   - the error of the model, unchanged.
 //
-// Leaving the loop early cancels what runs; no event follows, End neither. No
-// goroutine outlives the run in any case: a model or a tool that ignores its
-// context is waited for. A panic of the model or of Approve is not caught; it
-// reaches whoever ranges, that of the model as a [*PanicError].
+// Leaving the loop early cancels the run; no event follows, not even End. No
+// goroutine outlives the run: it waits for a model or a tool that ignores its
+// context. A panic of the model or of Approve is not caught; it panics in the
+// goroutine that ranges, that of the model as a [*PanicError].
 //
-// An answer is put in order before it enters the history: a call without an id,
+// An answer is corrected before it enters the history: a call without an id,
 // or with that of an earlier call in the same answer, gets a new id; a call
 // without a name is named "unnamed"; arguments that are not a JSON object are
-// put into one, as {"invalid_json": "…"}, and the model is told.
+// put into one, as {"invalid_json": "…"}, and the result of the call reports it.
 func (a Agent) Run(ctx context.Context, msgs ...message.Message) iter.Seq2[Event, error] {
 	history := slices.Clip(slices.Clone(msgs))
 	return func(yield func(Event, error) bool) {
@@ -108,7 +122,7 @@ func (a Agent) Run(ctx context.Context, msgs ...message.Message) iter.Seq2[Event
 	}
 }
 
-// Validate reports fields that make no sense.
+// Validate reports fields that are out of range.
 func (a Agent) Validate() error {
 	var errs []error
 	if a.Model == nil {

@@ -1,6 +1,7 @@
 package react
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// run is one run of an Agent. It belongs to the goroutine of its reader.
+// run is one run of an Agent, used by the goroutine of its reader alone.
 type run struct {
 	agent  Agent
 	reader reader
@@ -35,7 +36,7 @@ func (r *run) loop(ctx context.Context) error {
 	if err := r.prepare(); err != nil {
 		return &middleware.Error{Kind: middleware.Invalid, Op: "react", Err: err}
 	}
-	for !r.reader.gone {
+	for !r.reader.left {
 		if jobs := open(r.history); len(jobs) > 0 {
 			r.act(ctx, jobs)
 			continue
@@ -79,7 +80,7 @@ func (r *run) step(ctx context.Context) error {
 	}
 	resp, err := r.ask(ctx)
 	switch {
-	case r.reader.gone:
+	case r.reader.left:
 		return nil
 	case err != nil && ctx.Err() != nil:
 		return stopped(ctx, err)
@@ -103,11 +104,11 @@ func (r *run) step(ctx context.Context) error {
 	r.steps++
 	r.malformed = malformed
 	r.history = append(r.history, m)
-	r.reader.tell(Step{N: n + 1, Message: m, Usage: u, Stop: resp.Stop})
+	r.reader.send(Step{N: n + 1, Message: m, Usage: u, Stop: resp.Stop})
 	return nil
 }
 
-// ask calls the model and tells the reader what happens meanwhile.
+// ask calls the model and passes its deltas and the events to the reader.
 func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
 	req := &middleware.Request{
 		Messages: slices.Clip(r.history),
@@ -116,13 +117,15 @@ func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
 		Budget:   r.agent.Budget,
 		Params:   r.agent.Params,
 	}
-	var beside tab
-	defer func() {
-		r.summaries, r.summaryCost = r.summaries.Add(beside.usage), r.summaryCost+beside.cost
-	}()
+	var mu sync.Mutex // events can come from several goroutines
 	r.reader.follow(ctx, func(ctx context.Context, send send) {
 		observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
-			beside.add(e)
+			if d, ok := e.Detail.(modelUser); ok {
+				usage, cost := d.ModelUsage()
+				mu.Lock()
+				r.summaries, r.summaryCost = r.summaries.Add(usage), r.summaryCost+cost
+				mu.Unlock()
+			}
 			_ = send(Edit{e})
 		})
 		resp, err = observe(r.agent.Model)(ctx, req, func(d middleware.Delta) error {
@@ -138,33 +141,12 @@ func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
 }
 
 // modelUser is implemented by the Detail of events that report a request to a model,
-// such as [summarize.Report].
-//
-// [summarize.Report]: https://pkg.go.dev/github.com/laconic-go/laconic/middleware/summarize#Report
+// such as that of package summarize.
 type modelUser interface {
 	ModelUsage() (message.Usage, models.Cost)
 }
 
-// tab adds up what models were asked for beside a call. It is safe for concurrent
-// use.
-type tab struct {
-	mu    sync.Mutex
-	usage message.Usage
-	cost  models.Cost
-}
-
-func (t *tab) add(e middleware.Event) {
-	d, ok := e.Detail.(modelUser)
-	if !ok {
-		return
-	}
-	usage, cost := d.ModelUsage()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.usage, t.cost = t.usage.Add(usage), t.cost+cost
-}
-
-// usage returns what the provider reported, wherever the model put it.
+// usage returns what the provider reported, in the response or in its message.
 func usage(resp *middleware.Response) message.Usage {
 	if resp.Usage == (message.Usage{}) && resp.Message.Usage != nil {
 		return *resp.Message.Usage
@@ -194,15 +176,12 @@ func spent(history []message.Message) (steps, calls int) {
 	return steps, calls
 }
 
-// limit returns the value of a limit: 0 is its default, a negative number none.
+// limit returns the value of a limit: 0 is its default, a negative number no limit.
 func limit(n, byDefault int) int {
-	switch {
-	case n == 0:
-		return byDefault
-	case n < 0:
+	if n < 0 {
 		return math.MaxInt
 	}
-	return n
+	return cmp.Or(n, byDefault)
 }
 
 // stopped returns the error of a run whose context is done.
@@ -213,7 +192,7 @@ func stopped(ctx context.Context, err error) error {
 	return &middleware.Error{Kind: middleware.Canceled, Op: "react", Err: err}
 }
 
-// unusable returns the error of a run whose model gave a useless answer.
+// unusable returns the error of a run whose model gave an answer that cannot be used.
 func unusable(err error) error {
 	return &middleware.Error{Kind: middleware.Invalid, Op: "react", Err: fmt.Errorf("answer of the model: %w", err)}
 }
