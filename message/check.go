@@ -66,14 +66,8 @@ func (e *InvalidError) Error() string {
 // calls still to be run breaks [UnansweredCall]: it can be stored, but not
 // sent. No messages at all break no rule.
 func Check(msgs []Message) error {
-	if v := Violations(msgs); len(v) > 0 {
-		return &InvalidError{Violations: v}
-	}
-	return nil
+	return Rules(0).Check(msgs)
 }
-
-// Violations returns what [Check] finds, in the order of the messages.
-func Violations(msgs []Message) []Violation { return Rules(0).Violations(msgs) }
 
 // Content returns the violations that message i shows by itself, whatever
 // stands around it.

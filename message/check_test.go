@@ -156,7 +156,7 @@ func TestViolations(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := message.Violations(tt.in)
+			got := message.Rules(0).Violations(tt.in)
 			require.Equal(t, tt.want, got)
 			requireSameAnswer(t, tt.in, got)
 		})
@@ -185,7 +185,7 @@ func TestContentOfResults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := []message.Message{message.Assistant(call("a")), tool(message.ToolResult{CallID: "a", Content: tt.content})}
-			require.Equal(t, tt.want, message.Violations(h))
+			require.Equal(t, tt.want, message.Rules(0).Violations(h))
 		})
 	}
 }
@@ -218,7 +218,7 @@ func TestBadArguments(t *testing.T) {
 		if bad {
 			want = []message.Violation{{Rule: message.BadArguments, At: 0, CallID: "a"}}
 		}
-		require.Equal(t, want, message.Violations(h), "arguments %.40q", arguments)
+		require.Equal(t, want, message.Rules(0).Violations(h), "arguments %.40q", arguments)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestViolationsOfAnything(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h := rapid.OneOf(rapid.SliceOfN(anyMessage(), 0, 6), valid()).Draw(t, "history")
-		requireSameAnswer(t, h, message.Violations(h))
+		requireSameAnswer(t, h, message.Rules(0).Violations(h))
 	})
 }
 
@@ -288,9 +288,9 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, script []byte) {
 		h := scripted(script)
-		got := message.Violations(h)
+		got := message.Rules(0).Violations(h)
 		requireSameAnswer(t, h, got)
-		require.Equal(t, got, message.Violations(h), "not a pure function")
+		require.Equal(t, got, message.Rules(0).Violations(h), "not a pure function")
 		covered := 0
 		for _, u := range message.Units(h) {
 			covered += u.Len()

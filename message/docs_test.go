@@ -60,7 +60,7 @@ func table() string {
 				b.WriteString(" |")
 			}
 		}
-		fmt.Fprintf(&b, " %s |\n", e.Mend)
+		fmt.Fprintf(&b, " %s |\n", e.Repair)
 	}
 	b.WriteString("\nWhere each comes from; a source of the form owner/repo#n is a public issue or pull request that tells the error:\n\n")
 	for _, e := range message.Sheet() {

@@ -153,11 +153,11 @@ func ExampleRules_Repair() {
 		message.User("Hurry up."), // typed while the tools ran
 		message.Result("c1", "read_log", "exit status 2"),
 	}
-	valid, fixes := message.OpenAI.Repair(history)
-	for _, f := range fixes {
+	repaired := message.OpenAI.Repair(history)
+	for _, f := range repaired.Fixes {
 		fmt.Println(f)
 	}
-	for _, m := range valid {
+	for _, m := range repaired.Messages {
 		for _, p := range m.Parts {
 			fmt.Printf("%s %+v\n", m.Role, p)
 		}
@@ -174,7 +174,7 @@ func ExampleRules_Repair() {
 	// user {Text:Hurry up.}
 }
 
-func ExampleRules_Mend() {
+func ExampleRules_Repair_origins() {
 	history := []message.Message{
 		message.User("Read the log."),
 		message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{}`}),
@@ -182,9 +182,9 @@ func ExampleRules_Mend() {
 		message.Result("c1", "read_log", "exit status 2"),
 		message.Assistant(message.ToolCall{ID: "c2", Name: "read_log", Arguments: `{}`}),
 	}
-	mended := message.OpenAI.Mend(history)
-	for i, m := range mended.Messages {
-		from := mended.From[i]
+	repaired := message.OpenAI.Repair(history)
+	for i, m := range repaired.Messages {
+		from := repaired.From[i]
 		fmt.Println(m.Role, from, m.Equal(history[from]))
 	}
 	// Output:

@@ -41,7 +41,7 @@ func TestViolationsFrom(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				h := broken().Draw(t, "history")
 				if rapid.Bool().Draw(t, "mended") {
-					h, _ = r.Repair(h)
+					h = r.Repair(h).Messages
 					h = append(slices.Clip(h), broken().Draw(t, "more")...)
 				}
 				all := r.Violations(h)
@@ -68,7 +68,7 @@ func TestBeginningsOfValid(t *testing.T) {
 		t.Run(r.String(), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
-				h, _ := r.Repair(broken().Draw(t, "history"))
+				h := r.Repair(broken().Draw(t, "history")).Messages
 				for from := range len(h) + 1 {
 					require.Empty(t, r.ViolationsFrom(h, from), "from %d of %d", from, len(h))
 					for _, v := range r.Violations(h[:from]) {

@@ -30,14 +30,14 @@ type wants struct {
 
 func (r Rules) wants() wants {
 	return wants{
-		results: r.Demand(NoResult), first: r.Demand(ResultsNotFirst), order: r.Demand(ResultOrder),
-		emptyResult: r.Demand(EmptyResult), media: r.Demand(MisplacedMedia),
-		emptyText: r.Demand(EmptyText), textAfterCall: r.Demand(TextAfterCall),
-		user: r.Demand(FirstNotUser), system: r.Demand(LateSystem),
-		turns: r.Demand(RepeatedTurn), calls: r.Demand(CallAfterAnswer), answer: r.Demand(EndsInAnswer),
-		outside: r.Demand(ThinkingOutside), thinkingFirst: r.Demand(ThinkingNotFirst),
-		thinkingLast: r.Demand(ThinkingLast), thinkingAlone: r.Demand(ThinkingAlone),
-		reused: r.Demand(ReusedID), id: r.Demand(BadID), name: r.Demand(BadName),
+		results: r.demands(noResult), first: r.demands(resultsNotFirst), order: r.demands(resultOrder),
+		emptyResult: r.demands(emptyResult), media: r.demands(misplacedMedia),
+		emptyText: r.demands(emptyText), textAfterCall: r.demands(textAfterCall),
+		user: r.demands(firstNotUser), system: r.demands(lateSystem),
+		turns: r.demands(repeatedTurn), calls: r.demands(callAfterAnswer), answer: r.demands(endsInAnswer),
+		outside: r.demands(thinkingOutside), thinkingFirst: r.demands(thinkingNotFirst),
+		thinkingLast: r.demands(thinkingLast), thinkingAlone: r.demands(thinkingAlone),
+		reused: r.demands(reusedID), id: r.demands(badID), name: r.demands(badName),
 	}
 }
 
@@ -95,7 +95,7 @@ func (j *judge) visit(i int) {
 	m := &j.msgs[i]
 	if m.Role == RoleSystem {
 		if j.begun && j.want.system {
-			j.report(LateSystem, i, "")
+			j.report(lateSystem, i, "")
 		}
 	} else {
 		j.turn(i)
@@ -118,17 +118,17 @@ func (j *judge) turn(i int) {
 	m := &j.msgs[i]
 	if !j.begun {
 		if j.want.user && m.Role != RoleUser {
-			j.report(FirstNotUser, i, "")
+			j.report(firstNotUser, i, "")
 		}
 		j.begun, j.last = true, i
 		return
 	}
 	before := &j.msgs[j.last]
 	if j.want.turns && sameTurn(before.Role, m.Role) {
-		j.report(RepeatedTurn, i, "")
+		j.report(repeatedTurn, i, "")
 	}
-	if j.want.calls && callAfterAnswer(before, m) {
-		j.report(CallAfterAnswer, i, "")
+	if j.want.calls && isCallAfterAnswer(before, m) {
+		j.report(callAfterAnswer, i, "")
 	}
 	j.last = i
 }
@@ -142,7 +142,7 @@ func sameTurn(before, now Role) bool {
 	return (before == RoleAssistant) == (now == RoleAssistant)
 }
 
-func callAfterAnswer(before, now *Message) bool {
+func isCallAfterAnswer(before, now *Message) bool {
 	return before.Role == RoleAssistant && now.Role == RoleAssistant && now.HasCalls()
 }
 
@@ -150,10 +150,10 @@ func (j *judge) end() {
 	switch {
 	case !j.begun:
 		if j.want.user {
-			j.report(FirstNotUser, len(j.msgs)-1, "")
+			j.report(firstNotUser, len(j.msgs)-1, "")
 		}
 	case j.want.answer && j.msgs[j.last].Role == RoleAssistant && !j.msgs[j.last].HasCalls():
-		j.report(EndsInAnswer, j.last, "")
+		j.report(endsInAnswer, j.last, "")
 	}
 }
 
@@ -167,13 +167,13 @@ func (j *judge) calls(i int) {
 			continue
 		}
 		if j.want.id && !j.rules.goodID(c.ID) {
-			j.report(BadID, i, c.ID)
+			j.report(badID, i, c.ID)
 		}
 		if j.want.name && !goodName(c.Name) {
-			j.report(BadName, i, c.ID)
+			j.report(badName, i, c.ID)
 		}
 		if j.want.reused && j.first[c.ID] < i { // within one message it is a duplicate call
-			j.report(ReusedID, i, c.ID)
+			j.report(reusedID, i, c.ID)
 		}
 	}
 }
@@ -222,13 +222,13 @@ func (j *judge) results(i int) {
 			continue
 		}
 		if j.want.emptyResult && r.Content == nil && blank(r.Text) {
-			j.report(EmptyResult, i, r.CallID)
+			j.report(emptyResult, i, r.CallID)
 		}
 		if _, isMedia := r.Content.(Media); j.want.media && isMedia {
-			j.report(MisplacedMedia, i, r.CallID)
+			j.report(misplacedMedia, i, r.CallID)
 		}
 		if j.want.order && !j.round.next(r.CallID) {
-			j.report(ResultOrder, i, r.CallID)
+			j.report(resultOrder, i, r.CallID)
 		}
 	}
 }
@@ -237,13 +237,13 @@ func (j *judge) results(i int) {
 func (j *judge) thinking(i int) {
 	parts := j.msgs[i].Parts
 	if j.want.thinkingFirst && thinkingAt(parts) > 0 {
-		j.report(ThinkingNotFirst, i, "")
+		j.report(thinkingNotFirst, i, "")
 	}
 	if j.want.thinkingLast && len(parts) > 0 && isThinking(parts[len(parts)-1]) {
-		j.report(ThinkingLast, i, "")
+		j.report(thinkingLast, i, "")
 	}
 	if j.want.thinkingAlone && onlyThinking(parts) {
-		j.report(ThinkingAlone, i, "")
+		j.report(thinkingAlone, i, "")
 	}
 }
 
@@ -260,23 +260,23 @@ func (r Rules) shape(m *Message, w wants) []Rule {
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case Text:
-			note(w.emptyText && blank(p.Text), EmptyText)
-			note(w.textAfterCall && call, TextAfterCall)
+			note(w.emptyText && blank(p.Text), emptyText)
+			note(w.textAfterCall && call, textAfterCall)
 		case Thinking:
-			note(w.outside && m.Role != RoleAssistant, ThinkingOutside)
+			note(w.outside && m.Role != RoleAssistant, thinkingOutside)
 		case Media:
-			note(w.media && m.Role != RoleUser, MisplacedMedia)
+			note(w.media && m.Role != RoleUser, misplacedMedia)
 		case ToolCall:
 			call = m.Role == RoleAssistant
 		case ToolResult:
 			result = m.Role == RoleTool
-			note(w.first && result && other, ResultsNotFirst)
+			note(w.first && result && other, resultsNotFirst)
 			continue
 		case Opaque:
 		}
 		other = true
 	}
-	note(w.results && m.Role == RoleTool && !result, NoResult)
+	note(w.results && m.Role == RoleTool && !result, noResult)
 	return found
 }
 

@@ -1,7 +1,5 @@
 package message
 
-import "slices"
-
 // Limit names one of [Limits].
 type Limit string
 
@@ -18,8 +16,8 @@ const (
 	DocumentBytes    Limit = "bytes of a document"
 )
 
-// LimitEntry is what is known about one limit of one provider, or of several.
-type LimitEntry struct {
+// limitEntry is what is known about one limit of one provider, or of several.
+type limitEntry struct {
 	Limit  Limit
 	By     Rules  // the providers that are known to have it
 	Maybe  Rules  // the providers that are said to; see [Unconfirmed]
@@ -28,12 +26,6 @@ type LimitEntry struct {
 	Above  int    // of [ManyImageSide]: it holds for requests with more images than these
 	Source string // where it is said
 }
-
-// LimitSheet returns what is known about the limits of each provider, and where
-// that is said. Where two numbers are known, the larger one is what is confirmed
-// now, and the smaller one what is said as well. Sizes are those that are sent,
-// so of base64 where the provider speaks of files. The slice is the caller's.
-func LimitSheet() []LimitEntry { return slices.Clone(limitSheet) }
 
 // Providers who say MB are taken at 1,000,000 bytes, unless their errors show
 // that they count 1,048,576.
@@ -46,7 +38,7 @@ const (
 func inBase64(bytes int) int { return bytes / 3 * 4 }
 
 // limitSheet is the table of docs/validity.md, by limits.
-var limitSheet = []LimitEntry{
+var limitSheet = []limitEntry{
 	{
 		Limit: RequestBytes, By: OpenAI | OpenAIResponses, Most: 512 * megabyte,
 		Source: "OpenAI, Images and vision, image input requirements: up to 512 MB total payload size per request",

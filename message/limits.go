@@ -19,7 +19,7 @@ type Limits struct {
 
 // Limits returns the limits of these providers, of several the strictest of
 // each, for a model with a window of so many tokens; 0, not known: the
-// strictest. Each has its source in [LimitSheet]. [Unconfirmed], and so
+// strictest. docs/validity.md lists the source of each. [Unconfirmed], and so
 // [Portable], adds those that are only said to be. Rules without a provider
 // have no limits.
 func (r Rules) Limits(window int) Limits {

@@ -2,8 +2,8 @@ package message
 
 import "slices"
 
-// Mended is a list as [Rules.Mend] returns it.
-type Mended struct {
+// Repaired is the result of [Rules.Repair].
+type Repaired struct {
 	// Messages is the list that these providers would accept. It shares the
 	// messages and parts that did not change with the list before, and is the
 	// caller's to append to, not to write into.
@@ -29,20 +29,20 @@ type Mended struct {
 	Fixes []Fix // what was done, in the order of the list before
 }
 
-// Mend returns the list as these providers would accept it, where its messages
+// Repair returns the list as these providers would accept it, where its messages
 // come from, and what was done: [Rules.Check] of the result is nil. A list that
 // is valid comes back as it is, with no fix. The input is not written to.
 //
-// Mending depends on the list alone: the same messages give the same bytes, ids
+// A repair depends on the list alone: the same messages give the same bytes, ids
 // included. It changes what breaks a rule and nothing else. Nothing is left out
 // without a fix that names it; texts of the user, of the system and of pinned
-// messages keep every word. What each rule leads to is in [Sheet].
+// messages keep every word. What each rule leads to is in docs/validity.md.
 //
-// Mending hides no bug: who calls it should report the fixes.
-func (r Rules) Mend(msgs []Message) Mended {
+// A repair hides a bug of the caller unless the fixes are reported.
+func (r Rules) Repair(msgs []Message) *Repaired {
 	wrong := r.Violations(msgs)
 	if len(wrong) == 0 {
-		return Mended{Messages: msgs}
+		return &Repaired{Messages: msgs}
 	}
 	d := mender{rules: r, want: r.wants(), list: make([]item, len(msgs))}
 	for i := range msgs {
@@ -60,8 +60,8 @@ func (r Rules) Mend(msgs []Message) Mended {
 	return d.mended()
 }
 
-func (d *mender) mended() Mended {
-	m := Mended{Messages: make([]Message, len(d.list)), From: make([]int, len(d.list)), Fixes: d.fixes}
+func (d *mender) mended() *Repaired {
+	m := &Repaired{Messages: make([]Message, len(d.list)), From: make([]int, len(d.list)), Fixes: d.fixes}
 	for i, it := range d.list {
 		m.Messages[i], m.From[i] = it.Message, it.at
 	}

@@ -72,7 +72,7 @@ func TestMendFrom(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := tt.rules.Mend(tt.in)
+			got := tt.rules.Repair(tt.in)
 			var roles strings.Builder
 			for _, m := range got.Messages {
 				roles.WriteByte(m.Role[0])
@@ -88,7 +88,7 @@ func TestMendFrom(t *testing.T) {
 // told of.
 func TestMendJoinsResults(t *testing.T) {
 	t.Parallel()
-	got := message.Gemini.Mend([]message.Message{
+	got := message.Gemini.Repair([]message.Message{
 		message.User("go on"), message.Assistant(call("a"), call("b"), call("c"), call("d")), tool(piece("a"), piece("d")), tool(piece("c")),
 	})
 	var fixes []string
@@ -104,7 +104,7 @@ func TestMendJoinsResults(t *testing.T) {
 }
 
 // requireFrom checks what holds of every origin.
-func requireFrom(t require.TestingT, h []message.Message, got message.Mended) {
+func requireFrom(t require.TestingT, h []message.Message, got *message.Repaired) {
 	require.Len(t, got.From, len(got.Messages))
 	same := make([]int, len(h))
 	for i, at := range got.From {
@@ -133,6 +133,6 @@ func TestMendTakesMediaFromThinking(t *testing.T) {
 		message.Assistant(message.Thinking{Text: "hm"}, call("a"), message.Thinking{Text: "so"}, message.Media{Type: "image/png", URL: "u"}),
 		tool(piece("a")),
 	}
-	got := message.Portable.Mend(h)
+	got := message.Portable.Repair(h)
 	require.NoError(t, message.Portable.Check(got.Messages), "after %v", got.Fixes)
 }

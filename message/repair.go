@@ -30,14 +30,6 @@ type Fix struct {
 // String says what was wrong, where, and what was done.
 func (f Fix) String() string { return f.Violation.String() + ": " + f.Done }
 
-// Repair returns the list as these providers would accept it, and what it did
-// for that. It is [Rules.Mend] for those who need not know which message comes
-// from where.
-func (r Rules) Repair(msgs []Message) ([]Message, []Fix) {
-	m := r.Mend(msgs)
-	return m.Messages, m.Fixes
-}
-
 // mender holds a list that is being repaired. Parts are never written in place.
 type mender struct {
 	rules Rules
@@ -51,7 +43,7 @@ type mender struct {
 type item struct {
 	Message
 
-	at    int  // index in the list before: [Mended].From
+	at    int  // index in the list before: [Repaired].From
 	wrong bool // it broke a rule in the list before
 }
 
@@ -74,7 +66,7 @@ func (d *mender) mendSystem() {
 			continue
 		}
 		if len(rest) > 0 {
-			d.fix(LateSystem, it.at, "", "moved up behind the system messages at the head")
+			d.fix(lateSystem, it.at, "", "moved up behind the system messages at the head")
 		}
 		head = append(head, it)
 	}
@@ -128,7 +120,7 @@ func (d *mender) takeMedia(it *item) []Part {
 		} else {
 			parts[k] = Text{note}
 		}
-		d.fix(MisplacedMedia, it.at, r.CallID, "moved to a message of the user behind, with a text in its place")
+		d.fix(misplacedMedia, it.at, r.CallID, "moved to a message of the user behind, with a text in its place")
 	}
 	if media == nil {
 		return nil

@@ -89,12 +89,12 @@ func (d *mender) mendPart(it *item, p Part) Part {
 	switch p := p.(type) {
 	case Text:
 		if d.want.emptyText && blank(p.Text) {
-			d.fix(EmptyText, it.at, "", "left out")
+			d.fix(emptyText, it.at, "", "left out")
 			return nil
 		}
 	case Thinking:
 		if d.want.outside && it.Role != RoleAssistant {
-			d.fix(ThinkingOutside, it.at, "", "left out the thinking %q", clip(p.Text))
+			d.fix(thinkingOutside, it.at, "", "left out the thinking %q", clip(p.Text))
 			return nil
 		}
 	case ToolCall:
@@ -171,7 +171,7 @@ func (d *mender) mendCall(it *item, c ToolCall) Part {
 	if d.want.name && !goodName(c.Name) {
 		was := c.Name
 		c.Name = plainName(c.Name)
-		d.fix(BadName, it.at, c.ID, "%q became %q", clip(was), c.Name)
+		d.fix(badName, it.at, c.ID, "%q became %q", clip(was), c.Name)
 	}
 	return c
 }
@@ -209,7 +209,7 @@ func (d *mender) mendResult(it *item, r ToolResult) Part {
 		r.Text, r.Content = joined(r.Text, inWords(r.Content)), nil
 	}
 	if d.want.emptyResult && r.Content == nil && blank(r.Text) {
-		d.fix(EmptyResult, it.at, r.CallID, "the text became %s", textEmpty)
+		d.fix(emptyResult, it.at, r.CallID, "the text became %s", textEmpty)
 		r.Text = textEmpty
 	}
 	return r
@@ -242,7 +242,7 @@ func (d *mender) keep(it *item, moved bool) []item {
 	if slices.ContainsFunc(it.Parts, says) {
 		if d.want.results && it.Role == RoleTool && len(slices.Collect(it.Results())) == 0 {
 			it.Role = RoleUser
-			d.fix(NoResult, it.at, "", "became a message of the user")
+			d.fix(noResult, it.at, "", "became a message of the user")
 		}
 		return []item{*it}
 	}

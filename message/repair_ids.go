@@ -15,10 +15,10 @@ func (d *mender) mendIDs(r *round, used map[string]int) {
 			d.fix(DuplicateCall, r.call.at, id, "the call became %q", ids[k])
 		case d.want.id && !d.rules.goodID(id):
 			ids[k] = d.derive(id, n)
-			d.fix(BadID, r.call.at, id, "became %q", ids[k])
+			d.fix(badID, r.call.at, id, "became %q", ids[k])
 		case d.want.reused && n > 0:
 			ids[k] = d.derive(id, n)
-			d.fix(ReusedID, r.call.at, id, "became %q", ids[k])
+			d.fix(reusedID, r.call.at, id, "became %q", ids[k])
 		}
 	}
 	if !slices.Equal(ids, r.ids) {
@@ -76,7 +76,7 @@ func (d *mender) mendOrder(r *round) {
 	}
 	for _, a := range was[1:] {
 		if a.at != r.call.at { // it is not one that was put in
-			d.fix(ResultOrder, a.at, r.ids[a.first()], "became one with the other results of its round")
+			d.fix(resultOrder, a.at, r.ids[a.first()], "became one with the other results of its round")
 		}
 	}
 	r.answers = []answer{gathered(len(r.ids), was...)}
@@ -143,7 +143,7 @@ func (d *mender) noteOrder(r *round) {
 	for _, a := range r.answers {
 		for res := range a.Results() {
 			if !o.next(res.CallID) {
-				d.fix(ResultOrder, a.at, res.CallID, "put in the order of the calls")
+				d.fix(resultOrder, a.at, res.CallID, "put in the order of the calls")
 			}
 		}
 	}

@@ -12,7 +12,7 @@ func (d *mender) mendShape(it *item) {
 		isResult := func(p Part) bool { _, ok := p.(ToolResult); return ok }
 		if parts := partition(it.Parts, isResult); d.want.first && !slices.Equal(parts, it.Parts) {
 			it.Parts = parts
-			d.fix(ResultsNotFirst, it.at, "", "the results moved to the front")
+			d.fix(resultsNotFirst, it.at, "", "the results moved to the front")
 		}
 	default:
 	}
@@ -22,7 +22,7 @@ func (d *mender) mendShape(it *item) {
 func (d *mender) mendCallOrder(it *item) {
 	if parts := textFirst(it.Parts); d.want.textAfterCall && !slices.Equal(parts, it.Parts) {
 		it.Parts = parts
-		d.fix(TextAfterCall, it.at, "", "the text moved before the first call")
+		d.fix(textAfterCall, it.at, "", "the text moved before the first call")
 	}
 }
 
@@ -39,7 +39,7 @@ func textFirst(parts []Part) []Part {
 func (d *mender) mendThinking(it *item) {
 	if d.want.thinkingAlone && onlyThinking(it.Parts) {
 		it.Parts = nil
-		d.fix(ThinkingAlone, it.at, "", "left out")
+		d.fix(thinkingAlone, it.at, "", "left out")
 	}
 	if first := thinkingAt(it.Parts); d.want.thinkingFirst && first > 0 {
 		end := first
@@ -47,14 +47,14 @@ func (d *mender) mendThinking(it *item) {
 			end++
 		}
 		it.Parts = slices.Concat(it.Parts[first:end], it.Parts[:first], it.Parts[end:])
-		d.fix(ThinkingNotFirst, it.at, "", "what stood before the thinking moved behind it")
+		d.fix(thinkingNotFirst, it.at, "", "what stood before the thinking moved behind it")
 	}
 	end := len(it.Parts)
 	for end > 0 && isThinking(it.Parts[end-1]) {
 		end--
 	}
 	if d.want.thinkingLast && end < len(it.Parts) {
-		d.fix(ThinkingLast, it.at, "", "left out the thinking at the end")
+		d.fix(thinkingLast, it.at, "", "left out the thinking at the end")
 		it.Parts = it.Parts[:end:end]
 	}
 }

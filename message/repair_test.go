@@ -82,11 +82,12 @@ func broken() *rapid.Generator[[]message.Message] {
 func requireRepair(t require.TestingT, r message.Rules, h []message.Message) {
 	before := show(h)
 	wrong := r.Check(h)
-	got, fixes := r.Repair(h)
+	repaired := r.Repair(h)
+	got, fixes := repaired.Messages, repaired.Fixes
 	require.Equal(t, before, show(h), "%v: a repair wrote into its input", r)
 	require.NoError(t, r.Check(got), "%v: the repaired list is not valid, after %v", r, fixes)
 	if wrong == nil {
-		require.Nil(t, r.Mend(h).From, "%v: nothing was wrong, so each message is at its own index", r)
+		require.Nil(t, r.Repair(h).From, "%v: nothing was wrong, so each message is at its own index", r)
 		require.Empty(t, fixes, "%v: a valid list needs no fix", r)
 		require.Equal(t, before, show(got), "%v: a valid list was changed", r)
 		if len(h) > 0 {
@@ -100,13 +101,13 @@ func requireRepair(t require.TestingT, r message.Rules, h []message.Message) {
 		require.NotEmpty(t, f.Done, "%v: fix %v does not say what was done", r, f)
 		require.True(t, r.Demand(f.Rule), "%v: fix %v is of a rule that nobody demands", r, f)
 	}
-	again, more := r.Repair(got)
-	require.Empty(t, more, "%v: a repaired list needs no fix", r)
-	require.Equal(t, show(got), show(again), "%v: a second repair changed the list", r)
-	same, _ := r.Repair(h)
+	again := r.Repair(got)
+	require.Empty(t, again.Fixes, "%v: a repaired list needs no fix", r)
+	require.Equal(t, show(got), show(again.Messages), "%v: a second repair changed the list", r)
+	same := r.Repair(h).Messages
 	require.Equal(t, show(got), show(same), "%v: two repairs of one list differ", r)
 	requireNothingLost(t, r, h, got, fixes)
-	requireFrom(t, h, r.Mend(h))
+	requireFrom(t, h, r.Repair(h))
 }
 
 // requireNothingLost checks that what can be seen of the messages is still
@@ -184,7 +185,7 @@ func TestRepairKeepsProtected(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h := broken().Draw(t, "history")
-		got, _ := message.Portable.Repair(h)
+		got := message.Portable.Repair(h).Messages
 		var all []message.Part
 		for _, m := range got {
 			all = append(all, m.Parts...)
@@ -210,9 +211,10 @@ func TestRepairGrows(t *testing.T) {
 		message.Assistant(call(long), call(long)), tool(piece(long), piece(long)),
 		message.Assistant(call(long)), tool(piece(long)),
 	}
-	short, fixes := message.Portable.Repair(h)
+	repaired := message.Portable.Repair(h)
+	short, fixes := repaired.Messages, repaired.Fixes
 	require.Len(t, fixes, 3)
-	grown, _ := message.Portable.Repair(append(slices.Clone(h), message.Assistant(call(long)), tool(piece(long))))
+	grown := message.Portable.Repair(append(slices.Clone(h), message.Assistant(call(long)), tool(piece(long)))).Messages
 	require.Equal(t, short, grown[:len(short)])
 	seen := map[string]bool{}
 	for _, m := range grown {
@@ -325,7 +327,8 @@ func TestRepairOfRounds(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, fixes := message.Rules(0).Repair(tt.in)
+			repaired := message.Rules(0).Repair(tt.in)
+			got, fixes := repaired.Messages, repaired.Fixes
 			require.Equal(t, tt.want, got)
 			var texts []string
 			for _, f := range fixes {
@@ -346,7 +349,8 @@ func TestRepairedJSON(t *testing.T) {
 		"\xff":  `{"invalid_arguments":"\ufffd"}`,
 	} {
 		h := []message.Message{message.Assistant(message.ToolCall{ID: "a", Name: "tool", Arguments: arguments}), tool(piece("a"))}
-		got, fixes := message.Rules(0).Repair(h)
+		repaired := message.Rules(0).Repair(h)
+		got, fixes := repaired.Messages, repaired.Fixes
 		require.Len(t, fixes, 1)
 		for c := range got[0].Calls() {
 			require.Equal(t, want, c.Arguments)

@@ -37,7 +37,7 @@ func lastTurn(list []item) int {
 // open adds the first message behind the system messages.
 func (d *mender) open(out []item, it item) []item {
 	if d.want.user && it.Role != RoleUser {
-		d.fix(FirstNotUser, it.at, "", "%s was put before it", textOpening)
+		d.fix(firstNotUser, it.at, "", "%s was put before it", textOpening)
 		out = append(out, item{Message: User(textOpening), at: it.at})
 	}
 	return append(out, it)
@@ -46,9 +46,9 @@ func (d *mender) open(out []item, it item) []item {
 func (d *mender) wrongTurn(before, now *Message) (Rule, bool) {
 	switch {
 	case d.want.turns && sameTurn(before.Role, now.Role):
-		return RepeatedTurn, true
-	case d.want.calls && callAfterAnswer(before, now):
-		return CallAfterAnswer, true
+		return repeatedTurn, true
+	case d.want.calls && isCallAfterAnswer(before, now):
+		return callAfterAnswer, true
 	}
 	return "", false
 }
@@ -58,7 +58,7 @@ func (d *mender) wrongTurn(before, now *Message) (Rule, bool) {
 func (d *mender) part(rule Rule, out []item, last int, it item) []item {
 	before := &out[last]
 	earlier := lastTurn(out[:last]) // with the call it would stand behind this one
-	alone := earlier < 0 || !d.want.calls || !callAfterAnswer(&out[earlier].Message, &it.Message)
+	alone := earlier < 0 || !d.want.calls || !isCallAfterAnswer(&out[earlier].Message, &it.Message)
 	if last == len(out)-1 && alone && d.joins(before, &it) {
 		before.Parts = slices.Concat(before.Parts, it.Parts)
 		before.Usage = firstOf(it.Usage, before.Usage)
@@ -113,11 +113,11 @@ func (d *mender) close(out []item) []item {
 			if len(out) > 0 {
 				at = out[len(out)-1].at
 			}
-			d.fix(FirstNotUser, at, "", "%s was added", textOpening)
+			d.fix(firstNotUser, at, "", "%s was added", textOpening)
 			out = append(out, item{Message: User(textOpening), at: at})
 		}
 	case d.want.answer && out[last].Role == RoleAssistant:
-		d.fix(EndsInAnswer, out[last].at, "", "%s was added", textContinue)
+		d.fix(endsInAnswer, out[last].at, "", "%s was added", textContinue)
 		out = append(out, item{Message: User(textContinue), at: out[last].at})
 	}
 	return out

@@ -11,9 +11,9 @@ import (
 // concurrent use.
 //
 //	err := message.Anthropic.Check(history)
-//	valid, fixes := (message.OpenAI | message.Bedrock).Repair(history)
+//	valid := (message.OpenAI | message.Bedrock).Repair(history).Messages
 //
-// The demands are those of [Sheet], which says where each comes from.
+// docs/validity.md lists the demands with their sources.
 type Rules uint8
 
 // The providers, and two that change what is demanded of them.
@@ -26,7 +26,7 @@ const (
 
 	// Unconfirmed adds the demands that are only suspected.
 	Unconfirmed
-	// Prefill lifts [EndsInAnswer]: the last message is to be continued.
+	// Prefill allows an assistant message at the end, which the model continues.
 	Prefill
 
 	// Portable is all providers at once, what is suspected included.
@@ -66,7 +66,7 @@ func (r Rules) String() string {
 }
 
 // Check reports whether these providers would accept the list. It demands what
-// the function [Check] does, and what else [Sheet] lists for them. The error is
+// the function [Check] does, and what else docs/validity.md lists for them. The error is
 // an [*InvalidError] that holds every violation. No messages at all break no
 // rule.
 func (r Rules) Check(msgs []Message) error {
@@ -83,7 +83,7 @@ func (r Rules) Violations(msgs []Message) []Violation { return r.ViolationsFrom(
 // messages before from which is settled: which no message behind can change. Of
 // the messages before from three kinds are not settled, and are reported if the
 // messages behind leave them so: [UnansweredCall] of the newest assistant
-// message, [EndsInAnswer], and [FirstNotUser] of a list of system messages alone.
+// message, "ends in answer", and "first not user" of a list of system messages alone.
 //
 // So if the messages before from break nothing but these three, the result is
 // that of [Rules.Violations]. That holds of every beginning of a list that
@@ -91,7 +91,7 @@ func (r Rules) Violations(msgs []Message) []Violation { return r.ViolationsFrom(
 // first n messages in common with it, asks from n, wherever n lies.
 //
 // The cost is that of the messages behind from, and of a look back to the newest
-// assistant message before; where [ReusedID] counts and there are new calls,
+// assistant message before; where "reused id" counts and there are new calls,
 // their ids are also looked for in all earlier ones. Like msgs[from:] it panics
 // if from is out of range.
 func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
@@ -108,12 +108,12 @@ func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
 	return found
 }
 
-// Demand reports whether one of these providers demands the rule.
-func (r Rules) Demand(rule Rule) bool {
-	if rule == EndsInAnswer && r&Prefill != 0 {
+// demands reports whether one of these providers demands the rule.
+func (r Rules) demands(rule Rule) bool {
+	if rule == endsInAnswer && r&Prefill != 0 {
 		return false
 	}
-	e, ok := rule.entry()
+	e, ok := rule.inSheet()
 	if !ok {
 		return false
 	}

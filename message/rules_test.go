@@ -179,7 +179,8 @@ func TestRulesOfProviders(t *testing.T) {
 			}
 			require.Contains(t, message.Portable.Violations(tt.in), want, "portable is all of them")
 
-			got, fixes := tt.mending.Repair(tt.in)
+			repaired := tt.mending.Repair(tt.in)
+			got, fixes := repaired.Messages, repaired.Fixes
 			require.Equal(t, tt.mended, got)
 			require.Equal(t, want, fixes[0].Violation)
 			for _, f := range fixes {
@@ -198,7 +199,7 @@ func TestSheet(t *testing.T) {
 	for _, e := range message.Sheet() {
 		require.False(t, seen[e.Rule], "%s is there twice", e.Rule)
 		seen[e.Rule] = true
-		for what, text := range map[string]string{"says": e.Says, "source": e.Source, "mend": e.Mend} {
+		for what, text := range map[string]string{"says": e.Says, "source": e.Source, "mend": e.Repair} {
 			require.NotEmpty(t, text, "%s: %s", e.Rule, what)
 			require.NotContains(t, text, "|", "%s: %s would break the table", e.Rule, what)
 		}

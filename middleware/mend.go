@@ -17,7 +17,7 @@ import (
 // on the next call. So it should depend on the view alone. An error fails the
 // call before the model is asked and before anything is kept. A mender must be
 // safe for concurrent use and change nothing that it sees.
-type Repairer func(ctx context.Context, v *View) (*message.Mended, error)
+type Repairer func(ctx context.Context, v *View) (*message.Repaired, error)
 
 // Repairing makes a [Repairer] a [Middleware]. The mender is asked where the chain
 // ends, behind all editing middlewares, wherever Repairing stands among them;
@@ -75,7 +75,7 @@ func (v *View) mend(ctx context.Context) (*View, []repairs, error) {
 	return v, all, nil
 }
 
-func (m *mending) ask(ctx context.Context, v *View) (mended *message.Mended, err error) {
+func (m *mending) ask(ctx context.Context, v *View) (mended *message.Repaired, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("mender panicked: %v\n%s", r, debug.Stack())
@@ -90,7 +90,7 @@ func (m *mending) ask(ctx context.Context, v *View) (mended *message.Mended, err
 // Repaired returns the view with repairs in place, as a [Repairer] would have it:
 // to see what they cost. Messages that are not the view's own have a [Span.Edit]
 // of kind [Repair]. It panics if a position is not one of the view.
-func (v *View) Repaired(m *message.Mended) *View {
+func (v *View) Repaired(m *message.Repaired) *View {
 	w, err := v.repaired("", m)
 	if err != nil {
 		panic("middleware: Mended: " + err.Error())
@@ -100,7 +100,7 @@ func (v *View) Repaired(m *message.Mended) *View {
 
 // repaired returns the view with other messages, each of which knows where it
 // comes from.
-func (v *View) repaired(by string, m *message.Mended) (*View, error) {
+func (v *View) repaired(by string, m *message.Repaired) (*View, error) {
 	n := len(m.Messages)
 	switch {
 	case m.From == nil && sameSlice(m.Messages, v.msgs):

@@ -17,9 +17,8 @@ import (
 
 // mends repairs what breaks the rules.
 func mends(rules message.Rules) middleware.Middleware {
-	return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
-		m := rules.Mend(messagesOf(v))
-		return &m, nil
+	return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+		return rules.Repair(messagesOf(v)), nil
 	})
 }
 
@@ -113,8 +112,8 @@ func TestMendingHasTheLastWord(t *testing.T) {
 func TestMendersInTurn(t *testing.T) {
 	t.Parallel()
 	says := func(name, text string) middleware.Middleware {
-		return middleware.Repairing(name, func(_ context.Context, v *middleware.View) (*message.Mended, error) {
-			m := &message.Mended{Messages: messagesOf(v)}
+		return middleware.Repairing(name, func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+			m := &message.Repaired{Messages: messagesOf(v)}
 			for i := range v.Len() {
 				m.From = append(m.From, i)
 			}
@@ -132,16 +131,16 @@ func TestMendersInTurn(t *testing.T) {
 func TestMendingFails(t *testing.T) {
 	t.Parallel()
 	odd := map[string]middleware.Repairer{
-		"an error": func(context.Context, *middleware.View) (*message.Mended, error) { return nil, errors.New("no") },
-		"a panic":  func(context.Context, *middleware.View) (*message.Mended, error) { panic("no") },
-		"no origins": func(context.Context, *middleware.View) (*message.Mended, error) {
-			return &message.Mended{Messages: torn()}, nil
+		"an error": func(context.Context, *middleware.View) (*message.Repaired, error) { return nil, errors.New("no") },
+		"a panic":  func(context.Context, *middleware.View) (*message.Repaired, error) { panic("no") },
+		"no origins": func(context.Context, *middleware.View) (*message.Repaired, error) {
+			return &message.Repaired{Messages: torn()}, nil
 		},
-		"an origin that is none": func(context.Context, *middleware.View) (*message.Mended, error) {
-			return &message.Mended{Messages: torn()[:1], From: []int{99}}, nil
+		"an origin that is none": func(context.Context, *middleware.View) (*message.Repaired, error) {
+			return &message.Repaired{Messages: torn()[:1], From: []int{99}}, nil
 		},
-		"a part that is none": func(context.Context, *middleware.View) (*message.Mended, error) {
-			return &message.Mended{Messages: []message.Message{{Role: message.RoleUser, Parts: []message.Part{nil}}}, From: []int{0}}, nil
+		"a part that is none": func(context.Context, *middleware.View) (*message.Repaired, error) {
+			return &message.Repaired{Messages: []message.Message{{Role: message.RoleUser, Parts: []message.Part{nil}}}, From: []int{0}}, nil
 		},
 	}
 	for name, mend := range odd {

@@ -144,8 +144,8 @@ func TestBrokenHistories(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, before, history)
 			require.Equal(t, before, end.History[:len(history)])
-			for _, v := range message.Violations(end.History) {
-				require.Contains(t, message.Violations(history), v, "a run adds no violation")
+			for _, v := range message.Rules(0).Violations(end.History) {
+				require.Contains(t, message.Rules(0).Violations(history), v, "a run adds no violation")
 			}
 		})
 	}

@@ -42,7 +42,7 @@ func checkNothingIsLost(t *rapid.T, sum *found) {
 	w := &wild{chat: chat{dice: d}}
 	history, tools := w.conversation()
 	rules := providers[d.roll("provider", len(providers))]
-	history, _ = rules.Repair(history)
+	history = rules.Repair(history).Messages
 	var mws []middleware.Middleware
 	var names []string
 	for range 1 + d.roll("editors", 4) {

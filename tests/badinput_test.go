@@ -162,10 +162,10 @@ func requireNoWorse(t require.TestingT, history, shown []message.Message, who st
 		}
 	}
 	had := map[string]int{}
-	for _, v := range message.Violations(history) {
+	for _, v := range message.Rules(0).Violations(history) {
 		had[key(v)]++
 	}
-	for _, v := range message.Violations(shown) {
+	for _, v := range message.Rules(0).Violations(shown) {
 		had[key(v)]--
 		if had[key(v)] < 0 {
 			require.Fail(t, "the view breaks a rule more often than the history", "%s: %s", who, v)

@@ -148,12 +148,11 @@ func newStage(strict bool) *stage {
 	for _, e := range editors {
 		mws = append(mws, wiredEditor(w, e, strict))
 	}
-	mws = append(mws, middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
+	mws = append(mws, middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
 		if err := w.step("mender"); err != nil {
 			return nil, err
 		}
-		mended := message.OpenAI.Mend(slices.Collect(messagesOf(v)))
-		return &mended, nil
+		return message.OpenAI.Repair(slices.Collect(messagesOf(v))), nil
 	}))
 	clock := func() time.Time {
 		_ = w.step("clock")

@@ -176,7 +176,7 @@ func (f *fitRun) requireIrreducible(h []message.Message, tools []message.ToolDef
 		return // what may not go there is another question
 	}
 	least, slack := leastOf(h)
-	valid, _ := f.rules.Repair(least)
+	valid := f.rules.Repair(least).Messages
 	n := (tokens.Meter{Counter: tokens.Chars4{}}).Request(valid, tools)
 	require.InDelta(t, n, e.Total, float64(slack), "the least that could be sent, by brute force: %v", e)
 }
@@ -247,7 +247,7 @@ func (f *fitRun) requireProtected(h, sent []message.Message) {
 	if f.broken {
 		return
 	}
-	mended, _ := f.rules.Repair(h)
+	mended := f.rules.Repair(h).Messages
 	for i, m := range h {
 		if slices.ContainsFunc(h[:i], m.Equal) {
 			continue // its call may have got another id, since an earlier one has it

@@ -129,7 +129,7 @@ func judged(n naive, seed int) (broken []guarantee.Breach) {
 	history, tools := w.conversation()
 	rules, room := randomRules(d), 40<<d.roll("room", 8)
 	if seed%4 == 1 {
-		history, _ = rules.Repair(history)
+		history = rules.Repair(history).Messages
 	}
 	var before *guarantee.Call
 	for _, k := range callsOf(history) {

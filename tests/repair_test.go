@@ -47,7 +47,8 @@ func TestRepairAgainstProvider(t *testing.T) {
 		if guarantee.AskOpenAI(h, true) != nil {
 			refused++
 		}
-		got, fixes := message.Portable.Repair(h)
+		repaired := message.Portable.Repair(h)
+		got, fixes := repaired.Messages, repaired.Fixes
 		require.NoError(t, guarantee.AskOpenAI(got, true), "after %v", fixes)
 	})
 	require.Positive(t, refused, "nothing that was generated needed a repair")

@@ -51,7 +51,7 @@ func newScenario(d dice, sum *tally) *scenario {
 	s.history, s.tools = w.conversation()
 	asked := s.chooseProvider()
 	if !w.careless && d.roll("sound", 2) == 1 {
-		s.history, _ = s.rules.Repair(s.history)
+		s.history = s.rules.Repair(s.history).Messages
 	}
 	s.whole = middlewaretest.Clone(s.history)
 	s.chooseChain(asked, w.careless)

@@ -76,7 +76,7 @@ func newAccount(d dice) *account {
 	for range d.roll("more steps", 12) {
 		a.history = w.grow(a.history)
 	}
-	a.history, _ = message.Portable.Repair(a.history)
+	a.history = message.Portable.Repair(a.history).Messages
 	for i := range a.history {
 		a.history[i].Time = time.Unix(int64(i), 0)
 	}

@@ -41,7 +41,7 @@ func TestRoleOfASummary(t *testing.T) {
 			} else {
 				require.NoError(t, rules.Check(sent.Messages), "%s takes a summary of the role %s there", rules, role)
 			}
-			mended, _ := rules.Repair(sent.Messages)
+			mended := rules.Repair(sent.Messages).Messages
 			require.NoError(t, rules.Check(mended), "Repair mends it for %s, role %s", rules, role)
 			sent, _, err = middleware.Apply(t.Context(), middleware.Chain(folds, fit.New(fit.Options{Rules: rules})), req)
 			require.NoError(t, err)

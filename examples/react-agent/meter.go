@@ -37,7 +37,7 @@ func (m *meter) count(req *middleware.Request) {
 	m.sent.calls++
 	m.sent.last = tokens.Meter{}.Request(req.Messages, req.Tools)
 	m.sent.peak = max(m.sent.peak, m.sent.last)
-	m.sent.violations += len(message.Violations(req.Messages))
+	m.sent.violations += len(message.Rules(0).Violations(req.Messages))
 }
 
 // read returns what has been sent so far.

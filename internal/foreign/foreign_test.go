@@ -214,9 +214,8 @@ func TestRepairs(t *testing.T) {
 	history := notes("user:go", "call:a", "user:and", "call:b", "result:b:b", "result:b:twice", "result:lost:x", "user:end")
 	talk, err := foreign.NewMemo("test", &codec{}).Import(history)
 	require.NoError(t, err)
-	out, err := through(t, talk, middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
-		m := message.OpenAI.Mend(v.History())
-		return &m, nil
+	out, err := through(t, talk, middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+		return message.OpenAI.Repair(v.History()), nil
 	}))
 	require.NoError(t, err)
 	require.Equal(t, []string{

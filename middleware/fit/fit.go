@@ -148,7 +148,7 @@ func beyond(excess []message.Excess) load {
 }
 
 // mend repairs what is about to be sent. It fails if that is too much.
-func (f *fitter) mend(ctx context.Context, v *middleware.View) (*message.Mended, error) {
+func (f *fitter) mend(ctx context.Context, v *middleware.View) (*message.Repaired, error) {
 	j := f.judgeBy(v, true)
 	excess := j.excess()
 	f.keep(j)

@@ -17,7 +17,7 @@ type judgement struct {
 	sure   bool // the budget is no guess
 	room   int  // tokens that the request may have
 
-	mended   *message.Mended   // what is sent in place of the view; nil: the view itself
+	mended   *message.Repaired // what is sent in place of the view; nil: the view itself
 	added    int               // tokens by the meter that the repairs add
 	called   []message.ToolDef // declarations of the tools that are called, if the provider demands them
 	declared []message.ToolDef // of these, what the request lacks
@@ -68,8 +68,7 @@ func (f *fitter) judgeBy(v *middleware.View, sure bool) *judgement {
 func (j *judgement) look(before *judgement, from int) {
 	v := j.view
 	if len(j.rules.ViolationsFrom(v.Messages(), from)) > 0 {
-		mended := j.rules.Mend(v.Messages())
-		j.mended = &mended
+		j.mended = j.rules.Repair(v.Messages())
 		j.added = v.Repaired(j.mended).Size().Counted - v.Size().Counted
 		before = nil
 	}

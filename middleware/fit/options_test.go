@@ -72,7 +72,7 @@ func TestRulesOfTheModel(t *testing.T) {
 				Messages: h, Model: model, Tools: tools, Budget: &middleware.Budget{Window: 100_000},
 			}, nil)
 			require.NoError(t, err)
-			valid, _ := want.Repair(h)
+			valid := want.Repair(h).Messages
 			require.NoError(t, middlewaretest.Same(valid, script.Requests()[0].Messages), "want the rules of %v", want)
 		})
 	}

@@ -92,19 +92,18 @@ func TestConformanceOfGoodMiddlewares(t *testing.T) {
 func TestConformanceOfMenders(t *testing.T) {
 	t.Parallel()
 	mender := func() middleware.Middleware {
-		return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
-			mended := message.Portable.Mend(v.Messages())
-			return &mended, nil
+		return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+			return message.Portable.Repair(v.Messages()), nil
 		})
 	}
 	require.NoError(t, Suite{New: mender, Mends: true}.Check())
 	require.ErrorContains(t, Conformance(mender), "middlewaretest: reported")
 
 	silent := func() middleware.Middleware {
-		return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Mended, error) {
-			mended := message.Portable.Mend(v.Messages())
+		return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+			mended := message.Portable.Repair(v.Messages())
 			mended.Fixes = nil
-			return &mended, nil
+			return mended, nil
 		})
 	}
 	require.ErrorContains(t, Suite{New: silent, Mends: true}.Check(), "nothing was reported, and yet")

@@ -61,7 +61,7 @@ type scene struct {
 func (s *subject) scenes() (all []scene) {
 	for _, c := range conversations() {
 		if s.mends {
-			c.msgs, _ = message.Portable.Repair(c.msgs)
+			c.msgs = message.Portable.Repair(c.msgs).Messages
 		}
 		full := tokens.Request(tokens.Chars4{}, c.msgs, nil)
 		in := func(room string) conversation { return conversation{name: c.name + ", " + room, msgs: c.msgs} }

@@ -126,11 +126,11 @@ func (s *subject) odd(req *middleware.Request) error {
 // the first.
 func noNewViolations(before, after []message.Message) error {
 	had := map[message.Violation]int{}
-	for _, v := range message.Violations(before) {
+	for _, v := range message.Rules(0).Violations(before) {
 		v.At = 0
 		had[v]++
 	}
-	for _, v := range message.Violations(after) {
+	for _, v := range message.Rules(0).Violations(after) {
 		at := v.At
 		v.At = 0
 		had[v]--

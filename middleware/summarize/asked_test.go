@@ -269,7 +269,7 @@ func prattle(word string, words int) string {
 }
 
 func portable(msgs []message.Message) []message.Message {
-	out, _ := message.Portable.Repair(msgs)
+	out := message.Portable.Repair(msgs).Messages
 	return out
 }
 

@@ -66,7 +66,7 @@ func replay(t *testing.T, c golden.Case) (edits, out string) {
 
 // violations returns which rules are broken, wherever that is.
 func violations(msgs []message.Message) []message.Violation {
-	found := message.Violations(msgs)
+	found := message.Rules(0).Violations(msgs)
 	for i := range found {
 		found[i].At = 0
 	}

@@ -62,14 +62,13 @@ type Call struct {
 	View    *middleware.View   // of what was sent; nil: who made it has none
 	Events  []middleware.Event // on the way
 
-	repaired *message.Mended // the history as the provider would have it; nil: not asked yet
+	repaired *message.Repaired // the history as the provider would have it; nil: not asked yet
 }
 
 // mended returns the history as the provider would have it.
-func (c *Call) mended() *message.Mended {
+func (c *Call) mended() *message.Repaired {
 	if c.repaired == nil {
-		m := c.Rules.Mend(c.History)
-		c.repaired = &m
+		c.repaired = c.Rules.Repair(c.History)
 	}
 	return c.repaired
 }
@@ -123,7 +122,7 @@ func (l *ledger) validity() {
 	if c.Rules&message.OpenAI == 0 || len(c.Sent) == 0 {
 		return
 	}
-	if err := AskOpenAI(c.Sent, c.Rules.Demand(message.ResultOrder)); err != nil {
+	if err := AskOpenAI(c.Sent, c.Rules&message.Gemini != 0); err != nil {
 		l.notef(Accepted, "%v", err)
 	}
 }

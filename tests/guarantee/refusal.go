@@ -103,7 +103,7 @@ func (l *ledger) everyWay(e *fit.Irreducible) {
 	fillers := c.fillers(without(c.History, may, all))
 	for choice := range all + 1 {
 		left := without(c.History, may, choice)
-		mended, _ := c.Rules.Repair(left)
+		mended := c.Rules.Repair(left).Messages
 		if len(left) > 0 && c.keeps(e, mended, fillers) {
 			l.notef(True, "it is said that %d %s cannot be left out, but this fits into %d:\n%s", e.Total, e.Limit, e.Room, Show(mended))
 			return
@@ -131,7 +131,7 @@ type weight struct{ tokens, bytes int }
 // fillers returns what repairs add to what is left when all is gone that may go. A
 // short message that was spared could do the same for less, which fit does not try.
 func (c *Call) fillers(left []message.Message) weight {
-	mended, _ := c.Rules.Repair(left)
+	mended := c.Rules.Repair(left).Messages
 	n := weight{c.Meter.Request(mended, nil) - c.Meter.Request(left, nil), 0}
 	for _, m := range mended {
 		n.bytes += m.Load().Bytes

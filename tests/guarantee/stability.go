@@ -115,7 +115,7 @@ func repairedAnew(before, now *Call) (at int, differs bool) {
 		return 0, false
 	}
 	at = len(now.History)
-	for _, m := range []*message.Mended{was, is} {
+	for _, m := range []*message.Repaired{was, is} {
 		for i := k; i < len(m.Messages); i++ {
 			if m.From != nil {
 				at = min(at, m.From[i])

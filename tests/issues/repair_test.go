@@ -19,7 +19,8 @@ func TestRepairLeavesWhatNobodyMinds(t *testing.T) {
 		message.Result("c", "tool", "done"),
 		{Role: message.RoleTool, Parts: []message.Part{message.Opaque{Kind: "note", Data: "kept"}}},
 	}
-	got, fixes := message.Rules(0).Repair(h)
+	repaired := message.Rules(0).Repair(h)
+	got, fixes := repaired.Messages, repaired.Fixes
 	require.Len(t, fixes, 1, "the arguments are what is wrong")
 	require.Equal(t, h[2:], got[2:], "nothing changes that no fix names")
 }
@@ -35,7 +36,7 @@ func TestEmptyIDs(t *testing.T) {
 	}
 	for _, r := range []message.Rules{message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Bedrock, message.Portable} {
 		require.Error(t, r.Check(h), "%s", r)
-		got, _ := r.Repair(h)
+		got := r.Repair(h).Messages
 		require.NoError(t, r.Check(got), "%s", r)
 		require.NoError(t, guarantee.AskOpenAI(got, true), "%s", r)
 	}

@@ -27,7 +27,7 @@ func live(rounds int) (*middleware.Request, []message.Message) {
 
 // portable gives the calls ids that every provider takes.
 func portable(msgs []message.Message) []message.Message {
-	msgs, _ = message.Portable.Repair(msgs)
+	msgs = message.Portable.Repair(msgs).Messages
 	return msgs
 }
 
