@@ -22,11 +22,10 @@ var applyCommand = command{
 	short: "apply a chain to a conversation, as before one model call",
 	long: `Reads a conversation in the format of OpenAI chat completions,
 {"messages": […], "tools": […]} or the bare list of messages, applies the chain
-as before one model call, and writes the conversation with what the model would
-be sent, and with a report of what was done. Fields that are not understood, and
-messages that are not edited, stay as they are, byte for byte. A conversation
-that a provider would reject is an error, unless the chain repairs it, as with
-{use: fit} at its end.`,
+as before one model call, and writes the conversation as it would be sent to the
+model, with a report of the edits. Unknown fields and messages without edits are
+written byte for byte as they were read. A conversation that a provider would
+reject is an error, unless the chain repairs it, as with {use: fit} at its end.`,
 	flags: func(fs *flag.FlagSet) action {
 		var a apply
 		fs.StringVar(&a.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
@@ -46,7 +45,7 @@ type apply struct{ chain, model, archive string }
 
 func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 	if a.chain == "" {
-		return usagef("no chain: want --chain FILE; laconic help apply says more")
+		return usagef("no chain: want --chain FILE; see laconic help apply")
 	}
 	file, err := chainfile.Load(a.chain)
 	if err != nil {
@@ -70,7 +69,7 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+" cannot work: "+n.Why))
 		case middleware.Failed:
 			what := " made no edit: "
-			if slices.ContainsFunc(r.Edits, func(e edit) bool { return e.By == n.By }) { // fit goes on without an archive
+			if slices.ContainsFunc(r.Edits, func(e edit) bool { return e.By == n.By }) { // fit edits without an archive
 				what = ": "
 			}
 			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+what+n.Why))
@@ -81,8 +80,7 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 	return err
 }
 
-// transform returns the conversation as the model would be sent it, with a
-// report of what was done.
+// transform returns the conversation as it would be sent to the model, with a report of the edits.
 func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *report, error) {
 	conv, err := openai.Parse(in.data)
 	if err != nil {
@@ -92,9 +90,13 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	if err != nil {
 		return nil, nil, in.errorf(err)
 	}
-	var s scale
+	before := 0 // tokens of the conversation, by the counter of the chain
+	measure := middleware.Editing("laconic", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		before = v.Size().Tokens
+		return nil, nil
+	}, middleware.Options{})
 	chain := *file
-	chain.Chain = slices.Concat([]middleware.Middleware{s.middleware()}, file.Chain)
+	chain.Chain = slices.Concat([]middleware.Middleware{measure}, file.Chain)
 	req := &middleware.Request{Messages: talk.Messages, Tools: conv.Tools}
 	req, events, err := middleware.Apply(ctx, chain.With(middleware.Env{}), req)
 	if err != nil {
@@ -109,7 +111,7 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 		return nil, nil, in.errorf(err)
 	}
 	r := newReport(events, message.Leading(history))
-	r.TokensBefore, r.TokensAfter = s.tokens, s.tokens
+	r.TokensBefore, r.TokensAfter = before, before
 	if v := req.View(); v != nil {
 		r.TokensAfter, r.Exact = v.Size().Tokens, v.Size().Exact
 	}
@@ -124,8 +126,7 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	return append(bytes.TrimRight(out, " \t\r\n"), '\n'), r, nil
 }
 
-// checkExport makes sure that what is written is what the chain made of the
-// history, and that a provider would accept it.
+// checkExport returns an error unless the messages are those of the view and a provider would accept them.
 func checkExport(msgs []openai.Message, view, history []message.Message) error {
 	written := make([]message.Message, len(msgs))
 	for i, m := range msgs {
@@ -143,13 +144,21 @@ func checkExport(msgs []openai.Message, view, history []message.Message) error {
 	return nil
 }
 
-// scale is an editor that edits nothing. It tells how long the conversation is,
-// by the counter of the chain that it is in.
-type scale struct{ tokens int }
+// codec converts between the messages of chat completions and those of a chain.
+type codec struct{}
 
-func (s *scale) middleware() middleware.Middleware {
-	return middleware.Editing("laconic", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		s.tokens = v.Size().Tokens
-		return nil, nil
-	}, middleware.Options{})
+// Import implements [foreign.Codec].
+func (codec) Import(m openai.Message, _ []message.Message) (message.Message, error) {
+	return m.Message(), nil
+}
+
+// Same implements [foreign.Codec].
+func (codec) Same(m openai.Message, as *message.Message) bool { return m.Message().Equal(*as) }
+
+// Export implements [foreign.Codec].
+func (codec) Export(m message.Message, from *foreign.Origin[openai.Message]) (openai.Message, error) {
+	if from == nil {
+		return openai.New(m)
+	}
+	return from.Foreign.With(m)
 }

@@ -29,7 +29,7 @@ estimate, o200k_base, o200k_harmony, p50k_base, p50k_edit, r50k_base.`,
 	flags: func(fs *flag.FlagSet) action {
 		var c count
 		fs.StringVar(&c.counter, "counter", "auto", "count by `NAME`, as the list above says")
-		fs.BoolVar(&c.text, "text", false, "count the text, whatever it says")
+		fs.BoolVar(&c.text, "text", false, "count the input as a text, even if it is JSON")
 		fs.BoolVar(&c.json, "json", false, "write what was counted as one JSON object")
 		return c.run
 	},
@@ -41,7 +41,7 @@ type count struct {
 	text, json bool
 }
 
-// counted is what there is, in tokens.
+// counted is the result of a count.
 type counted struct {
 	Kind     string `json:"kind"`    // text or conversation
 	Counter  string `json:"counter"` // as it was asked for
@@ -93,8 +93,7 @@ func (c *count) count(counter tokens.Counter, data []byte) (counted, error) {
 	}, nil
 }
 
-// isConversation reports whether a text means to be a conversation, right or
-// wrong.
+// isConversation reports whether a text is a conversation, valid or not.
 func isConversation(data []byte) bool {
 	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
 	var value json.RawMessage
@@ -109,5 +108,5 @@ func isConversation(data []byte) bool {
 	return json.Unmarshal(value, &list) == nil && len(list) > 0 && list[0]["role"] != nil
 }
 
-// broken is how a conversation begins that is not JSON to its end.
+// broken matches the beginning of a conversation that is not complete JSON.
 var broken = regexp.MustCompile(`^(\{\s*"|\[\s*\{\s*")(messages|role|model|tools)"\s*:`)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,14 +102,14 @@ func TestUsage(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", 2, "laconic: no command: want apply, count, models, help or version; laconic help says more\n"},
+		{"", 2, "laconic: no command: want apply, count, models, help or version; see laconic help\n"},
 		{"aply", 2, "laconic: no command \"aply\": want apply"},
 		{"help aply", 2, "laconic: help: no command \"aply\": want apply"},
 		{"help apply count", 2, "laconic: help: 2 commands given, want one at a time\n"},
 		{"version now", 2, "laconic: version: argument \"now\" is not understood: want none\n"},
-		{"apply", 2, "laconic: apply: no chain: want --chain FILE; laconic help apply says more\n"},
-		{"apply --chain", 2, "laconic: apply: flag needs an argument: -chain; laconic help apply says more\n"},
-		{"apply --chains x", 2, "laconic: apply: flag provided but not defined: -chains; laconic help apply says more\n"},
+		{"apply", 2, "laconic: apply: no chain: want --chain FILE; see laconic help apply\n"},
+		{"apply --chain", 2, "laconic: apply: flag needs an argument: -chain; see laconic help apply\n"},
+		{"apply --chains x", 2, "laconic: apply: flag provided but not defined: -chains; see laconic help apply\n"},
 		{"apply --chain " + chain + " a b", 2, "laconic: apply: 2 files given, want one: \"b\" is too much\n"},
 		{"apply --chain " + chain + " none.json", 1, "laconic: apply: open none.json: no such file or directory\n"},
 		{"apply --chain none.yaml", 1, "laconic: apply: chainfile: open none.yaml: no such file or directory\n"},
@@ -163,15 +162,6 @@ func TestVersion(t *testing.T) {
 		require.Zero(t, status)
 		require.Regexp(t, `^laconic \S.* go1\.\d+.*\n$`, stdout)
 	}
-	info := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
-		return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}
-	}
-	revision := debug.BuildSetting{Key: "vcs.revision", Value: "abc"}
-	require.Equal(t, "v1.2.3", built(info("v1.2.3", revision), true))
-	require.Equal(t, "abc", built(info("(devel)", revision), true))
-	require.Equal(t, "abc with changes", built(info("", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}), true))
-	require.Equal(t, "(devel)", built(info(""), true))
-	require.Equal(t, "(unknown)", built(nil, false))
 }
 
 // TestInput feeds apply what is no conversation.

@@ -10,7 +10,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// report says what a chain did to a conversation.
+// report lists what a chain did to a conversation.
 type report struct {
 	TokensBefore int    `json:"tokens_before"`
 	TokensAfter  int    `json:"tokens_after"`
@@ -19,7 +19,7 @@ type report struct {
 	Refused      []note `json:"refused"`
 }
 
-// edit is what one middleware did.
+// edit is one event of a middleware that edited the conversation.
 type edit struct {
 	By       string `json:"by"`
 	Kind     string `json:"kind"`     // rewrite, fold or mend
@@ -28,15 +28,14 @@ type edit struct {
 	Why      string `json:"why"`
 }
 
-// note says why something was not done.
+// note is the reason why something was not done.
 type note struct {
 	By   string               `json:"by"`
 	Kind middleware.EventKind `json:"kind"`
 	Why  string               `json:"why"`
 }
 
-// newReport tells the events of a call, on a history that so many system
-// messages lead.
+// newReport returns the report of the events of a call, for a history that begins with lead system messages.
 func newReport(events []middleware.Event, lead int) *report {
 	r := &report{Edits: []edit{}, Refused: []note{}}
 	for _, e := range events {
