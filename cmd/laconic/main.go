@@ -230,7 +230,7 @@ func read(args []string, stdin io.Reader) (input, error) {
 		}
 		return input{name: "standard input", data: data}, nil
 	}
-	data, err := os.ReadFile(args[0]) //nolint:gosec // G703: the user names the file
+	data, err := os.ReadFile(args[0])
 	return input{name: args[0], data: data}, err
 }
 

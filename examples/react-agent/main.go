@@ -1,7 +1,5 @@
-// Command react-agent shows an agent whose context is edited before every
-// model call. It audits a source tree with tools that only read, and needs
-// neither a key nor a network: a stand-in takes the place of the model, unless
-// a real one is asked for.
+// Command react-agent shows an agent whose context is edited before every model call. It audits a source tree
+// with read-only tools. Without -model it uses a stand-in model and needs neither a key nor a network.
 //
 //	go run ./examples/react-agent
 //	go run ./examples/react-agent -window 8000
@@ -30,7 +28,7 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// reserve is how much of the window is kept free for the answer, in tokens.
+// reserve is the part of the window that is kept free for the answer, in tokens.
 const reserve = 500
 
 const system = `You audit Go source trees with the tools you have. ` +
@@ -47,12 +45,11 @@ func main() {
 	os.Exit(status)
 }
 
-// run is the program. It returns the exit status: 0 done, 1 failed, 2 wrong
-// usage.
+// run is the program. It returns the exit status: 0 done, 1 failed, 2 wrong usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	opts, err := parseOptions(args)
 	if err == nil {
-		err = start(ctx, opts, stdout)
+		err = audit(ctx, opts, stdout)
 	}
 	var usage *usageError
 	switch {
@@ -69,13 +66,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// start opens what the command line names, and lets the agent work.
-func start(ctx context.Context, opts options, stdout io.Writer) error {
-	summarizer, err := opts.openSummarizer(ctx)
-	if err != nil {
-		return err
-	}
-	chain, err := opts.load(summarizer)
+// audit opens what the command line names and runs the agent.
+func audit(ctx context.Context, opts options, stdout io.Writer) error {
+	chain, err := opts.openChain(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,7 +79,7 @@ func start(ctx context.Context, opts options, stdout io.Writer) error {
 	return work(ctx, opts, chain, model, stdout)
 }
 
-// work lets the agent work and shows what happens.
+// work runs the agent and shows its events.
 func work(ctx context.Context, opts options, chain middleware.Middleware, model middleware.Model, stdout io.Writer) (err error) {
 	t, err := openTree(opts.dir)
 	if err != nil {
@@ -94,14 +87,14 @@ func work(ctx context.Context, opts options, chain middleware.Middleware, model 
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
 
-	archive := store.NewMemory(0) // of what is cleared, for a model that wants it again
+	archive := store.NewMemory(0) // keeps cleared content for the recall tool
 	var m meter
 	a := react.Agent{
 		Model:  middleware.With(middleware.Env{Archive: archive}, chain, m.around)(model),
 		Tools:  append(t.tools(), agent.Recall(archive)),
 		Budget: &middleware.Budget{Window: opts.window, Reserve: cmp.Or(opts.reserve, reserve)},
 
-		MaxSteps:     1000, // the audit of long files takes more than the defaults
+		MaxSteps:     1000, // long files need more than the defaults
 		MaxToolCalls: 4000,
 	}
 	start := []message.Message{message.System(system), message.User(opts.task)}
@@ -116,7 +109,7 @@ func work(ctx context.Context, opts options, chain middleware.Middleware, model 
 			return err
 		}
 	}
-	r.finish(opts.window, m.read(), a.Tools)
+	r.finish(opts.window, m, a.Tools)
 	return out.end(r)
 }
 

@@ -12,23 +12,22 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// batch is how many pages the stand-in reads at a time.
+// batch is the number of pages that the stand-in reads at a time.
 const batch = 4
 
-// notes are all that the stand-in knows. It gathers them anew on each call
-// from the messages: the list of files from the result of list_files, all else
-// from the texts of its own earlier answers.
+// notes are the knowledge of the stand-in. Each call gathers them from the messages: the list of files from the result
+// of list_files, the rest from the texts of its own earlier answers.
 type notes struct {
 	files   []file         // as listed; files are numbered from 1
 	cleared store.Handle   // of the list of files, if it was cleared
-	left    []store.Handle // of messages that were left out
-	known   []store.Handle // of these, the ones that it has looked into
+	left    []store.Handle // of messages that were removed
+	known   []store.Handle // those of left that it has searched
 	found   []finding      // names without a doc comment
 	bare    []string       // packages without an Example
-	lost    []string       // what it asked for and did not get
-	begun   bool           // it knows where it is
-	at      place          // how far it has read
-	open    string         // the source that leads there, see undocumented
+	lost    []string       // calls that had no result
+	begun   bool           // it has a place
+	at      place          // up to which it has read
+	open    string         // the open source at that place, see undocumented
 }
 
 type finding struct {
@@ -49,13 +48,14 @@ type page struct {
 	from, to int
 }
 
-// How the notes are written, one a line.
+// The notes, one a line, and the tool results that the stand-in reads.
 var (
 	foundNote = regexp.MustCompile(`^(\d+) lacks comments: (.+)$`)
 	bareNote  = regexp.MustCompile(`^no Example: (.+)$`)
 	lostNote  = regexp.MustCompile(`^no result: (.+)$`)
 	placeNote = regexp.MustCompile(`^read to (\d+):(\d+)(?: in (".*"))?$`)
 	listHead  = regexp.MustCompile(`^\d+ of \d+ Go files, `)
+	hitsHead  = regexp.MustCompile(`^\d+ files match, `)
 	hitsOf    = regexp.MustCompile(`^\[\d+ matching in `)
 	listLine  = regexp.MustCompile(`^\d+ (.+) (\d+)$`)
 )
@@ -84,7 +84,7 @@ func gather(msgs []message.Message) *notes {
 	return n
 }
 
-// result takes in what a call has brought.
+// result reads the result of a call.
 func (n *notes) result(call message.ToolCall, text string) {
 	switch handles := store.HandlesIn(text); {
 	case listHead.MatchString(text):
@@ -96,7 +96,7 @@ func (n *notes) result(call message.ToolCall, text string) {
 	}
 }
 
-// list takes in the list of files: a head, and a line for each.
+// list reads the list of files: a head, and a line for each file.
 func (n *notes) list(text string) {
 	n.files = nil
 	_, text, _ = strings.Cut(text, "\n")
@@ -109,7 +109,7 @@ func (n *notes) list(text string) {
 	}
 }
 
-// take takes in one line of an earlier answer.
+// take reads one line of an earlier answer.
 func (n *notes) take(line string) {
 	if m := foundNote.FindStringSubmatch(line); m != nil {
 		n.add(number(m[1]), strings.Split(m[2], ", "))
@@ -123,14 +123,14 @@ func (n *notes) take(line string) {
 	if m := placeNote.FindStringSubmatch(line); m != nil {
 		at := place{file: number(m[1]), line: number(m[2])}
 		if n.begun && at.before(n.at) {
-			return // it was left out since, and is recalled
+			return // an older note, which was recalled
 		}
 		n.begun, n.at = true, at
 		n.open, _ = strconv.Unquote(m[3])
 	}
 }
 
-// add notes names of a file, but those that it has noted.
+// add adds names of a file without duplicates.
 func (n *notes) add(file int, names []string) {
 	i := slices.IndexFunc(n.found, func(f finding) bool { return f.file == file })
 	if i < 0 {
@@ -144,7 +144,7 @@ func (n *notes) add(file int, names []string) {
 	}
 }
 
-// study takes in the newest results and returns what to write down about them.
+// study reads the newest results and returns the notes about them.
 func (n *notes) study(results []message.ToolResult) string {
 	var fresh notes
 	if n.begun {
@@ -173,10 +173,10 @@ func (n *notes) study(results []message.ToolResult) string {
 	return b.String()
 }
 
-// begin looks at the list of files and at the search for examples.
+// begin reads the list of files and the search for examples.
 func (n *notes) begin(results []message.ToolResult) notes {
 	fresh := notes{at: place{file: 1}}
-	hits, ok := result(results, isHits)
+	hits, ok := result(results, hitsHead.MatchString)
 	if !ok {
 		fresh.lost = []string{"search"}
 		return fresh
@@ -197,11 +197,7 @@ func (n *notes) begin(results []message.ToolResult) notes {
 	return fresh
 }
 
-var hitsHead = regexp.MustCompile(`^\d+ files match, `)
-
-func isHits(text string) bool { return hitsHead.MatchString(text) }
-
-// read looks at the pages that were asked for.
+// read reads the requested pages.
 func (n *notes) read(results []message.ToolResult) notes {
 	fresh := notes{at: n.at, open: n.open}
 	for _, p := range n.plan() {
@@ -234,8 +230,7 @@ func result(results []message.ToolResult, is func(text string) bool) (text strin
 	return "", false
 }
 
-// plan returns the pages to read next. There are none if all is read, or if
-// the list of files is gone.
+// plan returns the pages to read next. It is empty if all files are read, or if the list of files was removed.
 func (n *notes) plan() []page {
 	var pages []page
 	for i, f := range n.files {
@@ -264,4 +259,91 @@ func (n *notes) name(file int) string {
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n
+}
+
+// recallArgs are arguments of agent.Recall.
+type recallArgs struct {
+	Handle  string `json:"handle"`
+	Pattern string `json:"pattern,omitempty"`
+}
+
+// isNote matches the lines that the stand-in searches for in removed messages: its notes, the list of files, and the
+// handles of older messages.
+const isNote = `^\d+ lacks comments: |^no Example: |^no result: |^read to |` +
+	`^\d+ of \d+ Go files, |^\d+ .+\.go \d+$|` + whereOlder
+
+// whereOlder matches the text that replaces messages and has their handle.
+const whereOlder = `messages .*` + store.RecallTool + ` [a-z]{12}`
+
+var older = regexp.MustCompile(whereOlder)
+
+// hitLine matches a line of a search in the archive.
+var hitLine = regexp.MustCompile(`^\d+[:-] (.*)$`)
+
+// again returns what to recall: the list of files if its handle is in view, else the removed messages.
+func (n *notes) again(asked []store.Handle) []recallArgs {
+	if n.files == nil && !n.cleared.IsZero() && !slices.Contains(asked, n.cleared) {
+		return []recallArgs{{Handle: n.cleared.String()}}
+	}
+	var again []recallArgs
+	for _, h := range n.left {
+		if !slices.Contains(n.known, h) && !slices.Contains(asked, h) {
+			again = append(again, recallArgs{Handle: h.String(), Pattern: isNote})
+		}
+	}
+	return again
+}
+
+// ask returns a message with calls of the recall tool.
+func ask(text string, last int, again []recallArgs) message.Message {
+	parts := []message.Part{message.Text{Text: text}}
+	for i, args := range again {
+		parts = append(parts, toolCall(last+1+i, store.RecallTool, args))
+	}
+	return message.Assistant(parts...)
+}
+
+// askedFor returns the handles of the recall calls in messages.
+func askedFor(msgs []message.Message) []store.Handle {
+	var asked []store.Handle
+	for _, m := range msgs {
+		for c := range m.Calls() {
+			if h := store.Asked(c); !h.IsZero() {
+				asked = append(asked, h)
+			}
+		}
+	}
+	return asked
+}
+
+// recalled reads what was found in removed messages.
+func (n *notes) recalled(h store.Handle, text string) {
+	n.known = append(n.known, h)
+	var lines []string
+	for line := range strings.Lines(text) {
+		if m := hitLine.FindStringSubmatch(strings.TrimSuffix(line, "\n")); m != nil {
+			lines = append(lines, m[1])
+		}
+	}
+	if i := slices.IndexFunc(lines, listHead.MatchString); i >= 0 && n.files == nil {
+		n.list(strings.Join(lines[i:], "\n"))
+	}
+	newer := n.found
+	n.found = nil
+	for _, line := range lines {
+		n.take(line)
+	}
+	for _, f := range newer {
+		n.add(f.file, f.names)
+	}
+	n.leave(strings.Join(lines, "\n"))
+}
+
+// leave adds the handles of removed messages.
+func (n *notes) leave(text string) {
+	for line := range strings.Lines(text) {
+		if older.MatchString(line) {
+			n.left = append(n.left, store.HandlesIn(line)...)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,30 +12,44 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cloudwego/eino-ext/components/model/ollama"
+	"github.com/cloudwego/eino-ext/components/model/openai"
+
+	"github.com/laconic-go/laconic/agent/eino"
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/store"
 )
 
 const defaultDir = "middleware"
 
-// options are what the command line says.
+// options are the flags of the command line.
 type options struct {
-	dir        string
-	task       string // what the model is asked to do
+	dir, task  string
 	model      string // noModel, or PROVIDER:NAME
-	window     int
+	window     int    // tokens
 	chain      string // a name of chains, or a chain file
 	summarizer string // byRules, or PROVIDER:NAME
 	plain      bool
 	json       bool
 
 	windowGiven bool // on the command line
-	reserve     int  // 0: the constant of this name
+	reserve     int  // of the chain file, in tokens; 0: the constant reserve
 }
 
-// usageError says what is wrong with the command line. With help, nothing is:
-// the text was asked for.
+// The defaults of -model and -summarizer.
+const (
+	noModel = "stand-in"
+	byRules = "rules"
+)
+
+// usageError describes what is wrong with the command line. With help, it is the requested help text.
 type usageError struct {
 	text string
 	help bool
@@ -49,7 +64,7 @@ func parseOptions(args []string) (options, error) {
 	flags.SetOutput(&text)
 	flags.Usage = func() {}
 	flags.StringVar(&o.dir, "dir", defaultDir, "`directory` of the source tree; of more than 40 files, the first 40 by name")
-	flags.StringVar(&o.task, "task", audits, "what a real model shall do, in `words`; the stand-in does audits")
+	flags.StringVar(&o.task, "task", audits, "task of a real model, in `words`; the stand-in does audits")
 	flags.StringVar(&o.model, "model", noModel, "a real model in place of the stand-in: openai:`NAME` or ollama:NAME")
 	flags.IntVar(&o.window, "window", 12_000, "window of the model, in `tokens`")
 	flags.StringVar(&o.chain, "chain", "default",
@@ -83,9 +98,12 @@ func parseOptions(args []string) (options, error) {
 	return o, nil
 }
 
-// load returns the chain that -chain names. The window of a chain file counts,
-// unless the command line gives one.
-func (o *options) load(summarizer middleware.Model) (middleware.Middleware, error) {
+// openChain returns the chain that -chain names. The window of a chain file is used unless -window is given.
+func (o *options) openChain(ctx context.Context) (middleware.Middleware, error) {
+	summarizer, err := o.openSummarizer(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if named := chains[o.chain]; named != nil {
 		if summarizer != nil && o.chain != summarizes {
 			return nil, &usageError{text: fmt.Sprintf(
@@ -112,22 +130,116 @@ func (o *options) load(summarizer middleware.Model) (middleware.Middleware, erro
 	return file.With(middleware.Env{}), nil
 }
 
-// inModule returns where the directory is: here, or at the root of the module
-// that this is in.
+// inModule returns the path of a directory that is in the working directory or at the root of its module.
 func inModule(dir string) string {
-	if _, err := os.Stat(dir); err == nil {
+	at, err := os.Getwd()
+	if _, missing := os.Stat(dir); missing == nil || err != nil {
 		return dir
 	}
-	here, err := os.Getwd()
-	if err != nil {
-		return dir
-	}
-	for at := here; ; at = filepath.Dir(at) {
+	for ; at != filepath.Dir(at); at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
 			return filepath.Join(at, dir)
 		}
-		if at == filepath.Dir(at) {
-			return dir
-		}
 	}
+	return dir
+}
+
+// spared are the tools whose results are not cleared: the list of files is needed until the end, and recalled
+// content was cleared before.
+var spared = []string{"list_files", store.RecallTool}
+
+// summarizes is the name of the chain that writes summaries.
+const summarizes = "default"
+
+// chains are the values of -chain that are not chain files. Each gets the writer of summaries.
+var chains = map[string]func(w summarize.Writer) []middleware.Middleware{
+	summarizes: func(w summarize.Writer) []middleware.Middleware {
+		return []middleware.Middleware{
+			microcompact.New(microcompact.Options{KeepRounds: 3, Batch: microcompact.Batch{Results: 8}, Protect: spared}),
+			clearing(),
+			summarize.New(w, summarize.Options{Trigger: trigger.Rounds(14), KeepRounds: 5}),
+			fit.New(fit.Options{}),
+		}
+	},
+	"contextedit":  alone(clearing),
+	"microcompact": alone(func() middleware.Middleware { return microcompact.New(microcompact.Options{}) }),
+	"trim":         alone(func() middleware.Middleware { return trim.New(trim.Options{}) }),
+	"fit":          alone(func() middleware.Middleware { return fit.New(fit.Options{}) }),
+	"none":         func(summarize.Writer) []middleware.Middleware { return nil },
+}
+
+// alone is a chain of one middleware, which writes no summaries.
+func alone(layer func() middleware.Middleware) func(summarize.Writer) []middleware.Middleware {
+	return func(summarize.Writer) []middleware.Middleware { return []middleware.Middleware{layer()} }
+}
+
+// clearing clears old tool results.
+func clearing() middleware.Middleware {
+	return contextedit.New(contextedit.Options{
+		Trigger:         trigger.Fraction(0.75), // of the window less the reserve
+		Keep:            4,
+		ExcludeTools:    slices.Clone(spared),
+		ClearToolInputs: true,
+	})
+}
+
+// openModel returns the model that -model names.
+func (o *options) openModel(ctx context.Context) (middleware.Model, error) {
+	if o.model == noModel {
+		return standin(o.window), nil
+	}
+	return open(ctx, "-model", o.model, noModel, o.window)
+}
+
+// openSummarizer returns the model that -summarizer names; nil for rules.
+func (o *options) openSummarizer(ctx context.Context) (middleware.Model, error) {
+	if o.summarizer == byRules {
+		return nil, nil
+	}
+	return open(ctx, "-summarizer", o.summarizer, byRules, o.window)
+}
+
+// open returns the real model that a flag names.
+func open(ctx context.Context, option, model, byDefault string, window int) (middleware.Model, error) {
+	provider, name, _ := strings.Cut(model, ":")
+	switch {
+	case name != "" && provider == "openai":
+		return openAI(ctx, option, name)
+	case name != "" && provider == "ollama":
+		return local(ctx, name, window)
+	}
+	return nil, &usageError{text: fmt.Sprintf("no model %q: %s is openai:NAME, ollama:NAME or %s", model, option, byDefault)}
+}
+
+// openAI returns a model of OpenAI, or of the compatible endpoint at OPENAI_BASE_URL.
+func openAI(ctx context.Context, option, name string) (middleware.Model, error) {
+	key := os.Getenv("OPENAI_API_KEY")
+	if key == "" {
+		return nil, &usageError{text: option + " openai:" + name + " needs a key: set OPENAI_API_KEY, " +
+			"and OPENAI_BASE_URL for an endpoint other than OpenAI's"}
+	}
+	client, err := openai.NewChatModel(ctx, &openai.ChatModelConfig{APIKey: key, BaseURL: os.Getenv("OPENAI_BASE_URL"), Model: name})
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	return eino.Model(client), nil
+}
+
+// local returns a model of Ollama on this machine, or at OLLAMA_HOST. It sets the window: Ollama's own default is
+// small, and Ollama cuts longer requests without an error.
+func local(ctx context.Context, name string, window int) (middleware.Model, error) {
+	host := os.Getenv("OLLAMA_HOST")
+	switch {
+	case host == "":
+		host = "http://127.0.0.1:11434"
+	case !strings.Contains(host, "://"):
+		host = "http://" + host
+	}
+	options := new(ollama.Options)
+	options.NumCtx = window
+	client, err := ollama.NewChatModel(ctx, &ollama.ChatModelConfig{BaseURL: host, Model: name, Options: options})
+	if err != nil {
+		return nil, fmt.Errorf("open %s at %s: %w", name, host, err)
+	}
+	return eino.Model(client), nil
 }

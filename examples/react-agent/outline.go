@@ -7,35 +7,33 @@ import (
 	"strings"
 )
 
-// undocumented returns the exported names that a page of a Go file declares
-// without a doc comment: constants, variables, types and functions of the top
-// level, and as "Type.Method" the methods of exported types. The comment of a
-// group counts for all its members.
+// undocumented returns the exported names that a page of a Go file declares without a doc comment: constants,
+// variables, types and functions of the top level, and as "Type.Method" the methods of exported types. The comment
+// of a group counts for all its members.
 //
-// A page may begin anywhere, so open is Go source that leads there: "" at the
-// beginning of a file, and else what the call for the page before returned as
-// rest. It is as short as can be, as "const(\n" for a page that ends in an
-// undocumented group of constants.
+// A page may begin inside a declaration. So open is the shortest Go source that puts the scanner into that state:
+// "" at the beginning of a file, else the rest that the call for the page before returned, as "const(\n" for a page
+// that ends in an undocumented group of constants.
 func undocumented(open, page string) (names []string, rest string) {
 	o := outline{source: open + page}
 	o.scan()
 	return o.names, o.rest()
 }
 
-// stage is what the outline expects next.
+// stage is the part of a declaration that comes next.
 type stage int
 
 const (
 	between   stage = iota // a declaration or, in a group, a member
 	head                   // what follows const, var or type
-	nameList               // a further name, behind a comma
+	nameList               // another name, after a comma
 	named                  // what follows a name
 	funcHead               // what follows func
 	receiver               // the rest of a receiver
 	remainder              // the rest of a declaration, of which nothing matters
 )
 
-// outline is what has been understood of a piece of source.
+// outline is the state of the scan.
 type outline struct {
 	source string
 	names  []string
@@ -49,16 +47,16 @@ type outline struct {
 	base    string // type of the receiver
 	depth   int    // brackets open in the receiver or the remainder
 
-	above comment // the newest comment that stands on lines of its own
+	above comment // the newest comment on its own lines
 	last  int     // line of the newest token
 
-	cut    string // how the comment or raw string begins that the source ends in
-	behind bool   // it is a comment behind a token on the same line
+	cut      string // beginning of the unfinished comment or raw string at the end of the source
+	trailing bool   // cut is a comment after a token on the same line
 }
 
 // comment is a run of comments without a blank line.
 type comment struct {
-	says bool // there is more than directives in it
+	text bool // it has text other than directives
 	end  int  // its last line
 }
 
@@ -88,8 +86,7 @@ func (o *outline) scan() {
 	}
 }
 
-// comment takes in a comment. One behind a token on the same line documents
-// nothing.
+// comment reads a comment. A comment after a token on the same line is no doc comment.
 func (o *outline) comment(text string, line int) {
 	block := strings.HasPrefix(text, "/*")
 	open := block && (len(text) < len("/**/") || !strings.HasSuffix(text, "*/"))
@@ -99,29 +96,28 @@ func (o *outline) comment(text string, line int) {
 		o.above = comment{}
 		if open {
 			o.cut = "/*"
-			o.behind = true
+			o.trailing = true
 		}
 		return
 	case line > o.above.end+1:
 		o.above = comment{}
 	}
-	o.above.says = o.above.says || says(text)
+	o.above.text = o.above.text || hasText(text)
 	o.above.end = end
 	if open {
 		o.cut = "/*"
-		if o.above.says {
+		if o.above.text {
 			o.cut = "/*x"
 		}
 	}
 }
 
-// documented reports whether the token that comes now, in this line, begins or
-// goes on with something that has a doc comment.
+// documented reports whether the token in this line belongs to a declaration with a doc comment.
 func (o *outline) documented(line int) bool {
 	if o.stage != between {
 		return o.doc
 	}
-	return o.above.says && line == o.above.end+1
+	return o.above.text && line == o.above.end+1
 }
 
 func (o *outline) token(tok token.Token, text string) {
@@ -162,7 +158,7 @@ func (o *outline) token(tok token.Token, text string) {
 	}
 }
 
-// begin takes the first token of a declaration or of a member of a group.
+// begin reads the first token of a declaration or of a member of a group.
 func (o *outline) begin(tok token.Token, text string) {
 	switch {
 	case tok == token.SEMICOLON:
@@ -179,7 +175,7 @@ func (o *outline) begin(tok token.Token, text string) {
 	}
 }
 
-// name takes the name that is declared.
+// name reads the declared name.
 func (o *outline) name(tok token.Token, text string) {
 	if tok != token.IDENT {
 		o.stage = remainder
@@ -200,7 +196,7 @@ func (o *outline) name(tok token.Token, text string) {
 	}
 }
 
-// skip takes a token of the remainder of a declaration.
+// skip reads a token of the remainder of a declaration.
 func (o *outline) skip(tok token.Token) {
 	switch {
 	case tok == token.SEMICOLON && o.depth == 0:
@@ -222,7 +218,7 @@ func nesting(tok token.Token) int {
 	return 0
 }
 
-// rest returns source that leads to where the outline ends.
+// rest returns the shortest source that leads to the state of the scan.
 func (o *outline) rest() string {
 	const doc = "//x\n"
 	when := func(yes bool, text string) string {
@@ -240,7 +236,7 @@ func (o *outline) rest() string {
 	switch o.stage {
 	case between:
 		lines := 1 + strings.Count(o.source, "\n")
-		b.WriteString(when(o.above.says && o.above.end+1 == lines, doc))
+		b.WriteString(when(o.above.text && o.above.end+1 == lines, doc))
 	case head, funcHead:
 		b.WriteString(when(o.doc, doc) + keyword)
 	case nameList:
@@ -251,16 +247,16 @@ func (o *outline) rest() string {
 		b.WriteString(when(!o.group, "var ") + "_=" + strings.Repeat("(", max(0, o.depth)))
 	}
 	if o.cut != "" {
-		return b.String() + when(o.behind && o.stage == between, ";") + o.cut
+		return b.String() + when(o.trailing && o.stage == between, ";") + o.cut
 	}
 	return when(b.Len() > 0, strings.TrimSuffix(b.String(), "\n")+"\n")
 }
 
-// directive is a comment that is meant for tools.
+// directive matches a comment for tools.
 var directive = regexp.MustCompile(`^//(line |extern |export |[a-z0-9]+:[a-z0-9])`)
 
-// says reports whether a comment has text for a reader.
-func says(text string) bool {
+// hasText reports whether a comment has text for a reader.
+func hasText(text string) bool {
 	if directive.MatchString(text) {
 		return false
 	}

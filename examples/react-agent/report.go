@@ -2,17 +2,20 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/react"
+	"github.com/laconic-go/laconic/tokens"
 )
 
-// report is what is said about a run at its end.
+// report is the result of a run.
 type report struct {
-	Answer     json.RawMessage `json:"answer"` // what the model said, as a string if it is not JSON
+	Answer     json.RawMessage `json:"answer"` // of the model, as a string if it is not JSON
 	ModelCalls int             `json:"model_calls"`
 	ToolCalls  int             `json:"tool_calls"`
 	Tokens     sizes           `json:"tokens"`
@@ -37,7 +40,7 @@ type edits struct {
 	Freed int    `json:"freed"` // tokens
 }
 
-// take counts what happens in the run.
+// take counts an event of the run.
 func (r *report) take(event react.Event) {
 	switch e := event.(type) {
 	case react.Edit:
@@ -59,8 +62,8 @@ func (r *report) edited(by string, freed int) {
 	r.Edits[i].Freed += freed
 }
 
-// finish draws the sums.
-func (r *report) finish(window int, sent measure, tools []agent.Tool) {
+// finish sets the totals.
+func (r *report) finish(window int, sent meter, tools []agent.Tool) {
 	text := r.end.Answer()
 	r.Answer = json.RawMessage(text)
 	if !json.Valid(r.Answer) {
@@ -71,4 +74,70 @@ func (r *report) finish(window int, sent measure, tools []agent.Tool) {
 	if r.Edits == nil {
 		r.Edits = []edits{}
 	}
+}
+
+// meter is a middleware at the end of the chain that measures the requests to the model.
+type meter struct {
+	calls      int // to the model
+	peak       int // tokens of the largest request
+	last       int // tokens of the last request
+	violations int // broken rules of message.Check
+}
+
+func (m *meter) around(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		m.calls++
+		m.last = tokens.Meter{}.Request(req.Messages, req.Tools)
+		m.peak = max(m.peak, m.last)
+		m.violations += len(message.Rules(0).Violations(req.Messages))
+		return next(ctx, req, emit)
+	}
+}
+
+// longest is the number of files in answer.Longest.
+const longest = 5
+
+// answer is the result of an audit.
+type answer struct {
+	Undocumented           []name   `json:"undocumented"`             // exported names without a doc comment, by file
+	Longest                []length `json:"longest"`                  // the longest files, longest first
+	PackagesWithoutExample []string `json:"packages_without_example"` // sorted
+	Lost                   []string `json:"lost,omitempty"`           // what could not be read
+}
+
+type name struct {
+	File string `json:"file"`
+	Name string `json:"name"`
+}
+
+type length struct {
+	File  string `json:"file"`
+	Lines int    `json:"lines"`
+}
+
+// answer returns the result of the notes.
+func (n *notes) answer() answer {
+	a := answer{
+		Undocumented:           []name{},
+		Longest:                []length{},
+		PackagesWithoutExample: append([]string{}, n.bare...),
+		Lost:                   n.lost,
+	}
+	slices.SortFunc(n.found, func(a, b finding) int { return cmp.Compare(a.file, b.file) })
+	for _, f := range n.found {
+		for _, s := range f.names {
+			a.Undocumented = append(a.Undocumented, name{File: n.name(f.file), Name: s})
+		}
+	}
+	for _, f := range n.files {
+		a.Longest = append(a.Longest, length{File: f.path, Lines: f.lines})
+	}
+	slices.SortStableFunc(a.Longest, func(a, b length) int { return cmp.Compare(b.Lines, a.Lines) })
+	a.Longest = a.Longest[:min(longest, len(a.Longest))]
+	return a
+}
+
+// parseAnswer reads the final text of a run.
+func parseAnswer(text string) (a answer, ok bool) {
+	return a, json.Unmarshal([]byte(text), &a) == nil
 }

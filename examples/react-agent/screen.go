@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -13,8 +17,7 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// screen shows a run line by line: a line for each step, with a bar of the
-// context against the window, and a line for each edit that cuts it back.
+// screen prints a line for each step, with a bar of the context in the window, and a line for each edit.
 type screen struct {
 	out     io.Writer
 	width   int // columns
@@ -77,7 +80,7 @@ func (s *screen) edit(e middleware.Event) {
 	case e.Kind == middleware.Edited:
 	case e.Kind.Routine(): // the bars show it
 		return
-	case e.Kind == middleware.Repaired: // fit's daily work, and no reason to worry
+	case e.Kind == middleware.Repaired: // fit repairs often, so this is no warning
 		s.remark("", cyan, e.String())
 		return
 	default:
@@ -85,14 +88,14 @@ func (s *screen) edit(e middleware.Event) {
 		return
 	}
 	change := thousands(e.Before) + s.either(" -> ", " → ") + thousands(e.After)
-	what, _, _ := strings.Cut(e.Why, " (") // behind that stands why now
+	what, _, _ := strings.Cut(e.Why, " (") // the rest is the reason for the time of the edit
 	s.linef("%4s  %s  %s  %s", "", s.cutBar(e.After, e.Before),
 		s.paint(cyan, fmt.Sprintf("%18s", change)), s.paint(cyan, s.fit(e.By+" "+what)))
 }
 
 func (s *screen) warn(text string) { s.remark("!", yellow, text) }
 
-// remark prints a text on as many lines as it needs, the first with a mark.
+// remark prints a text on the lines that it needs, the first with a mark.
 func (s *screen) remark(mark, color, text string) {
 	for _, line := range lines(text, s.width-6) {
 		s.linef("%4s  %s", mark, s.paint(color, line))
@@ -100,7 +103,7 @@ func (s *screen) remark(mark, color, text string) {
 	}
 }
 
-// doing says in a few words what a message calls for.
+// doing returns in a few words what a message calls.
 func (s *screen) doing(m message.Message) string {
 	var words, files []string
 	pages := 0
@@ -124,7 +127,7 @@ func (s *screen) doing(m message.Message) string {
 	return strings.Join(words, ", ")
 }
 
-// end shows the answer and the sums.
+// end shows the answer and the totals.
 func (s *screen) end(r report) error {
 	s.linef("")
 	if a, ok := parseAnswer(r.end.Answer()); ok {
@@ -190,4 +193,162 @@ func (s *screen) row(what string, n int) {
 func (s *screen) linef(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	fmt.Fprintln(s.out, strings.TrimRight(text, " "))
+}
+
+// display shows a run to the user.
+type display interface {
+	begin(t *tree, history int) // history: tokens of the first messages
+	show(event react.Event)
+	end(r report) error
+}
+
+// newDisplay returns a display of JSON with -json, else a screen, with colours and Unicode bars on a terminal.
+func newDisplay(opts options, out io.Writer) display {
+	if opts.json {
+		return jsonDisplay{out}
+	}
+	s := &screen{out: out, model: opts.model, window: opts.window, chain: opts.chain, width: 80}
+	f, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return s
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+		s.width = width
+	}
+	if !opts.plain && os.Getenv("TERM") != "dumb" {
+		s.unicode = true
+		s.color = os.Getenv("NO_COLOR") == ""
+	}
+	return s
+}
+
+// jsonDisplay prints only the report, as one JSON object.
+type jsonDisplay struct{ out io.Writer }
+
+func (d jsonDisplay) begin(*tree, int)   {}
+func (d jsonDisplay) show(_ react.Event) {}
+
+func (d jsonDisplay) end(r report) error {
+	e := json.NewEncoder(d.out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+// The colours, as terminals number them.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+func (s *screen) paint(color, text string) string {
+	if !s.color || text == "" {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+// barWidth leaves room for the numbers and for a few words.
+func (s *screen) barWidth() int { return min(max((s.width-44)/2, 10), 48) }
+
+// textColumn is the column of the text to the right of a bar and its numbers.
+func (s *screen) textColumn() int { return 4 + 2 + s.barWidth() + 2 + 18 + 2 }
+
+// bar draws n tokens against the window.
+func (s *screen) bar(n int) string {
+	color := green
+	switch {
+	case 4*n >= 3*s.window:
+		color = red
+	case 2*n >= s.window:
+		color = yellow
+	}
+	full, empty := s.cells(n)
+	return s.paint(color, full) + s.paint(dim, empty)
+}
+
+// legend explains the bars.
+func (s *screen) legend() string {
+	return fmt.Sprintf("%s sent to the model   %s taken out by an edit", s.either("#", "█"), s.either("-", "░"))
+}
+
+// either returns the text that can be shown here.
+func (s *screen) either(ascii, unicode string) string {
+	if s.unicode {
+		return unicode
+	}
+	return ascii
+}
+
+// cutBar draws a context before and after an edit, in tokens.
+func (s *screen) cutBar(kept, before int) string {
+	was, empty := s.cells(before)
+	is, _ := s.cells(kept)
+	cut := utf8.RuneCountInString(was) - utf8.RuneCountInString(is)
+	return s.paint(green, is) + s.paint(cyan, strings.Repeat(s.either("-", "░"), max(cut, 0))) + s.paint(dim, empty)
+}
+
+// cells returns a bar of n tokens and the empty rest of the window.
+func (s *screen) cells(n int) (full, empty string) {
+	width := s.barWidth()
+	track, block, parts := ".", "#", []string{""}
+	if s.unicode {
+		track, block, parts = "·", "█", []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
+	}
+	n = min(max(n, 0), s.window) * width * len(parts) / s.window
+	full = strings.Repeat(block, n/len(parts)) + parts[n%len(parts)]
+	return full, strings.Repeat(track, width-utf8.RuneCountInString(full))
+}
+
+// fit shortens a text to the space to the right of a bar.
+func (s *screen) fit(text string) string {
+	room := s.width - s.textColumn()
+	if room <= 0 || utf8.RuneCountInString(text) <= room {
+		return text
+	}
+	more := s.either("...", "…")
+	keep := max(room-utf8.RuneCountInString(more), 0)
+	return string([]rune(text)[:keep]) + more
+}
+
+// wrapped prints a list after a head, on the lines that it needs.
+func (s *screen) wrapped(head, list string) {
+	line := "  " + head
+	for _, word := range strings.SplitAfter(list, ", ") {
+		if utf8.RuneCountInString(line+word) > s.width {
+			s.linef("%s", line)
+			line = "    "
+		}
+		line += word
+	}
+	s.linef("%s", line)
+}
+
+// lines breaks a text between words into lines of at most width columns.
+func lines(text string, width int) []string {
+	var out []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
+			out = append(out, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(out, line)
+}
+
+// thousands formats a number with a comma every three digits.
+func thousands(n int) string {
+	if n < 0 {
+		return "-" + thousands(-n)
+	}
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }

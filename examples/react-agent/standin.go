@@ -15,13 +15,10 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// standin returns what stands in for a language model here, so that the
-// example needs neither key nor network. It is no model: it can do this one
-// audit, and nothing else. But it plays by a model's rules. What it answers
-// follows from the messages of the request alone, so a chain that takes away
-// what it needs makes its answer wrong. It streams, it reports usage, and like
-// a provider it rejects messages that break the rules and requests that are
-// longer than its window.
+// standin returns the model of the example that needs neither key nor network. It can do this one audit only, but it
+// follows the rules of a model. Its answer depends only on the messages of the request, so a chain that removes what
+// it needs makes the answer wrong. It streams and reports usage. Like a provider, it rejects invalid messages and
+// requests that are longer than its window.
 func standin(window int) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if err := ctx.Err(); err != nil {
@@ -55,9 +52,8 @@ func rejection(kind middleware.Kind, err error) error {
 	return &middleware.Error{Kind: kind, Op: "stand-in", Err: err}
 }
 
-// reply returns the next message: first it looks around, then it reads page by
-// page and writes down what it finds, at last it answers. What it needs and does
-// not see any more, it asks for by the handle that it sees instead.
+// reply returns the next message: first it lists the files, then it reads page by page and notes what it finds, and
+// last it answers. If something that it needs was cleared, it recalls it by its handle.
 func reply(msgs []message.Message) (message.Message, error) {
 	question := slices.IndexFunc(msgs, func(m message.Message) bool { return m.Role == message.RoleUser })
 	newest, last := -1, 0
@@ -114,7 +110,7 @@ func toolCall(id int, tool string, arguments any) message.ToolCall {
 	return message.ToolCall{ID: strconv.Itoa(id), Name: tool, Arguments: compact(arguments)}
 }
 
-// stream hands the message out word by word, and call by call.
+// stream emits the message word by word and call by call.
 func stream(m message.Message, emit middleware.Emit) error {
 	if emit == nil {
 		return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/laconic-go/laconic/agent"
 )
 
 const (
@@ -17,13 +20,13 @@ const (
 	pageSize = 60 // lines that read_file gives at a time
 )
 
-// tree is the source tree that is audited. It never leaves its directory, not
-// even by a symbolic link. It is safe for concurrent use.
+// tree is the audited source tree. It reads no file outside its directory, also not through a symbolic link. It is
+// safe for concurrent use.
 type tree struct {
 	name  string // of the directory, and the first element of all paths
 	root  *os.Root
 	files []file // those to audit, sorted by path
-	found int    // how many there are in all
+	found int    // number of files without the limit
 }
 
 // file is a Go file that is not a test.
@@ -100,13 +103,12 @@ func (t *tree) read(name string, from int) (string, error) {
 	return pageHead(name, from, to, len(lines)) + strings.Join(lines[from-1:to], "\n") + "\n", nil
 }
 
-// pageHead is the first line of a page: which lines of how many follow.
+// pageHead is the first line of a page.
 func pageHead(name string, from, to, of int) string {
 	return fmt.Sprintf("%s, lines %d-%d of %d\n", name, from, to, of)
 }
 
-// search is the tool search: the lines that match the expression, tests
-// included, one file a line.
+// search is the tool search: the lines of each file that match the expression, including tests.
 func (t *tree) search(pattern string) (string, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -136,8 +138,8 @@ func (t *tree) search(pattern string) (string, error) {
 	return fmt.Sprintf("%d files match, in lines:\n%s", len(hits), strings.Join(hits, "")), nil
 }
 
-// walk calls fn for each Go file below the directory. Like the go command, it
-// leaves out testdata, vendor, and what begins with a dot or an underscore.
+// walk calls fn for each Go file in the directory and below. Like the go command, it skips testdata, vendor, and names
+// that begin with a dot or an underscore.
 func (t *tree) walk(fn func(name string) error) error {
 	return fs.WalkDir(t.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		base := path.Base(p)
@@ -154,8 +156,7 @@ func (t *tree) walk(fn func(name string) error) error {
 	})
 }
 
-// lines returns the lines of a file. Their text is valid UTF-8, as models
-// want it.
+// lines returns the lines of a file, with invalid UTF-8 replaced.
 func (t *tree) lines(name string) ([]string, error) {
 	rest, ok := strings.CutPrefix(path.Clean(name), t.name+"/")
 	if !ok {
@@ -167,4 +168,30 @@ func (t *tree) lines(name string) ([]string, error) {
 	}
 	text := strings.ToValidUTF8(string(data), "\uFFFD")
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n"), nil
+}
+
+// The arguments of the tools. Their schemas are inferred from these types.
+type (
+	listArgs struct{}
+
+	readArgs struct {
+		Path string `json:"path" jsonschema:"as list_files names it"`
+		From int    `json:"from" jsonschema:"first line, from 1"`
+	}
+
+	searchArgs struct {
+		Pattern string `json:"pattern" jsonschema:"regular expression for a line"`
+	}
+)
+
+// tools returns the tools that read the tree.
+func (t *tree) tools() []agent.Tool {
+	return []agent.Tool{
+		agent.NewTool("list_files", "Lists the Go files, other than tests, with their numbers of lines.",
+			func(context.Context, listArgs) (string, error) { return t.list(), nil }),
+		agent.NewTool("read_file", "Reads a page of 60 lines of a file.",
+			func(_ context.Context, in readArgs) (string, error) { return t.read(in.Path, in.From) }),
+		agent.NewTool("search", "Finds lines in all Go files, tests included.",
+			func(_ context.Context, in searchArgs) (string, error) { return t.search(in.Pattern) }),
+	}
 }
