@@ -162,7 +162,8 @@ func TestEnvFraming(t *testing.T) {
 	t.Parallel()
 	history := []message.Message{message.System("Be brief."), message.User("Why?"), message.Assistant(message.Text{Text: "So."})}
 	tools := []message.ToolDef{{Name: "read"}, {Name: "write"}}
-	claude, _ := tokens.FramingOf(tokens.Claude4)
+	family, _ := tokens.MeterFor("claude-4")
+	claude := family.Framing
 	for _, env := range []middleware.Env{{}, {Framing: claude}, {Framing: claude, Counter: longer{}}} {
 		var seen *middleware.View
 		look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {

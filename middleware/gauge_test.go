@@ -95,7 +95,7 @@ func TestUsageInTheHistory(t *testing.T) {
 	w := &views{}
 	counted := tokens.Request(tokens.Chars4{}, talk(1, 0)[:1], nil)
 	v := w.call(t, w.model(chars4), middleware.Request{Messages: talk(1, 2*counted)})
-	fresh := tokens.Request(tokens.Chars4{}, talk(1, 0)[1:], nil) - tokens.PerRequest
+	fresh := tokens.Request(tokens.Chars4{}, talk(1, 0)[1:], nil) - tokens.DefaultFraming().PerRequest
 	require.InDelta(t, 2*counted+fresh, v.Size().Tokens, float64(fresh), "the usage, and what has come since at a rate of 1 to 2")
 	require.Greater(t, v.Size().Tokens, 2*counted)
 }

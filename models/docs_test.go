@@ -93,7 +93,7 @@ func number(n int) string {
 
 func dollars(r models.Rates) string {
 	var words []string
-	for _, rate := range []models.Rate{r.Input, r.CacheRead, r.CacheWrite, r.CacheWriteLong, r.Output} {
+	for _, rate := range []models.Cost{r.Input, r.CacheRead, r.CacheWrite, r.CacheWriteLong, r.Output} {
 		if rate == 0 {
 			words = append(words, "-")
 			continue

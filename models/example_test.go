@@ -21,7 +21,7 @@ func Example() {
 func ExampleTable_Lookup() {
 	for _, name := range []string{"GPT-4o-2024-08-06", "models/gemini-2.5-pro", "ft:gpt-4o-mini:acme::a1b2", "qwen2.5:7b", "gpt-9"} {
 		m, ok := models.Default().Lookup(name)
-		fmt.Println(ok, m.Name, m.Window, m.Price.Known())
+		fmt.Println(ok, m.Name, m.Window, m.Price.Input > 0)
 	}
 	// Output:
 	// true gpt-4o 128000 true
@@ -65,15 +65,15 @@ func ExamplePrice_Cost() {
 	// $0.06375 true
 }
 
-func ExamplePrice_At() {
+// Prompts of more than 200,000 tokens have higher rates.
+func ExampleTier() {
 	m, _ := models.Default().Lookup("gemini-2.5-pro")
-	for _, prompt := range []int{200_000, 200_001} {
-		r := m.Price.At(prompt)
-		fmt.Println(r.Input, r.CacheRead, r.Output)
-	}
+	fmt.Println(m.Price.Input, m.Price.CacheRead, m.Price.Output)
+	long := m.Price.Long[0]
+	fmt.Println(long.Above, long.Input, long.CacheRead, long.Output)
 	// Output:
-	// 1250000 125000 10000000
-	// 2500000 250000 15000000
+	// $0.00000125 $0.000000125 $0.00001
+	// 200000 $0.0000025 $0.00000025 $0.000015
 }
 
 func ExampleParse() {
@@ -95,7 +95,7 @@ acme-1    200000  -     8192   | 3     0.30 3.75  6    15
 	m, _ := table.Lookup("acme-1")
 	fmt.Println(m.Window, m.Price.CacheRead, m.Date)
 	// Output:
-	// 200000 300000 2026-11-21
+	// 200000 $0.0000003 2026-11-21
 }
 
 func ExampleModel_Validate() {

@@ -9,16 +9,15 @@ import (
 // Lookup finds a model by its name or by a variant of it, in any case:
 //
 //	gpt-4o-2024-08-06, claude-sonnet-4-5@20250929, gemini-2.5-pro-preview-05-06   dates and channels
-//	models/gemini-2.5-pro, openrouter/deepseek/deepseek-r1                        what hosts put in front
+//	models/gemini-2.5-pro, openrouter/deepseek/deepseek-r1                        prefixes of hosts
 //	us.anthropic.claude-sonnet-4-5-20250929-v1:0                                  Bedrock
 //	ft:gpt-4o-mini:acme::a1b2                                                     fine-tuned models
 //	anthropic/claude-3.7-sonnet:thinking, qwen3:8b, llama-3.1-70b-instruct        tags and sizes
 //
-// The row that shares most of the name wins. Where a part of the name means
-// another price, as for fine-tuned, free and locally served models, the price
-// is unknown in the result. False means that nothing is known of the name; a
-// name that merely begins like a known one is not found. Lookup never fails,
-// whatever the name.
+// The result is the row that shares the longest part of the name. If a part of the
+// name means another price, as for fine-tuned, free and locally served models, the
+// price in the result is unknown. Lookup returns false for an unknown name; a name
+// that only begins like a known one is unknown.
 func (t *Table) Lookup(name string) (Model, bool) {
 	if len(name) > maxName {
 		return Model{}, false
@@ -37,15 +36,15 @@ func (t *Table) Lookup(name string) (Model, bool) {
 	return Model{}, false
 }
 
-// A variant is what is left of a name after some of it was taken off.
+// variant is a name without some of its parts.
 type variant struct {
 	name     string
-	cloud    bool // it came in the form of Bedrock or Vertex, which number versions: -v1
-	numbered bool // it came with a number behind a colon, as Bedrock's last part: -v1:0, -1:0
-	repriced bool // what was taken off means another price
+	cloud    bool // it had the form of Bedrock or Vertex, which number versions: -v1
+	numbered bool // it had a number after a colon, such as the last part of Bedrock: -v1:0, -1:0
+	repriced bool // a removed part means another price
 }
 
-// variants yields what the name may stand for, the longest first.
+// variants yields the names to look up, the longest first.
 func variants(name string) iter.Seq[variant] {
 	return func(yield func(variant) bool) {
 		for v := range unhosted(variant{name: lower(name)}) {
@@ -62,7 +61,7 @@ func variants(name string) iter.Seq[variant] {
 	}
 }
 
-// lower leaves all but ASCII letters alone: no other letter is one of a model.
+// lower changes only ASCII letters: names of models have no others.
 func lower(name string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -72,7 +71,7 @@ func lower(name string) string {
 	}, name)
 }
 
-// Bedrock writes region.vendor.model, with vendors of its own spelling.
+// Bedrock writes region.vendor.model, with its own names for vendors.
 var (
 	regions = map[string]bool{
 		"us": true, "us-gov": true, "eu": true, "apac": true, "global": true, "jp": true, "au": true, "ca": true,
@@ -83,8 +82,8 @@ var (
 	}
 )
 
-// unhosted yields the name and then what is left without more and more of what
-// hosts put in front of it.
+// unhosted yields the name, and then the name with fewer and fewer of the prefixes that
+// hosts add.
 func unhosted(v variant) iter.Seq[variant] {
 	return func(yield func(variant) bool) {
 		for more := true; more; {
@@ -116,8 +115,8 @@ func unhosted(v variant) iter.Seq[variant] {
 var (
 	channel = regexp.MustCompile(`-(?:latest|preview|exp|experimental)$`)
 
-	// A day, a month or a counter, in all orders that providers use. Single
-	// digits are not dates: claude-opus-4-9 is no claude-opus-4.
+	// A day, a month or a counter, in all orders that providers use. Single digits
+	// are not dates: claude-opus-4-9 is not claude-opus-4.
 	date = regexp.MustCompile(`-(?:` + strings.Join([]string{
 		`20\d\d-(?:0\d|1[0-2])-[0-3]\d`, // 2024-08-06
 		`20\d\d(?:0\d|1[0-2])[0-3]\d`,   // 20250929
@@ -139,7 +138,8 @@ var (
 	tuning = regexp.MustCompile(`(-a?\d+(?:\.\d+)?[bme])-(?:instruct|chat|it)$`)
 )
 
-// shorter takes one thing off the end of the name, or reports false.
+// shorter removes one part from the end of the name. It returns false if there is no
+// such part.
 func (v variant) shorter() (variant, bool) {
 	if i := strings.LastIndexByte(v.name, ':'); i >= 0 {
 		tag := v.name[i+1:]

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// Parse reads models from a text table, in which the table that comes with the
-// library is written, too:
+// Parse reads models from a text table. The table of the library has the same format:
 //
-//	@provider acme                  # holds for the rows below, and empties the other @ lines
+//	@provider acme                  # applies to the rows below, and resets the other @ lines
 //	@source   https://acme.example/pricing
 //	@date     2026-11-21
 //	@encoding o200k_base
@@ -23,9 +22,9 @@ import (
 //	 >128000                         | 6      0.60  7.50   12    22.50   # long prompts of the row above
 //	acme-one   = acme-1                                                  # another name for a row above
 //
-// Prices are in US dollars for a million tokens. A dash is unknown, or does not
-// exist; a # comments on to the end of the line. The result is for
-// [Table.With], which validates it. An error names line and column.
+// Prices are in US dollars for a million tokens. A dash means that a value is unknown
+// or does not exist; a # begins a comment. Pass the result to [Table.With], which
+// validates it. An error names line and column.
 func Parse(text string) ([]Model, error) {
 	p := parser{}
 	n := 0
@@ -44,7 +43,7 @@ func Parse(text string) ([]Model, error) {
 }
 
 type parser struct {
-	shared Model // what the @ lines say
+	shared Model // from the @ lines
 	rows   []Model
 }
 
@@ -137,7 +136,7 @@ func (p *parser) cache(args []string) error {
 	return nil
 }
 
-// The columns of a row. A bar stands between the two groups, for the eye.
+// The columns of a row. A bar separates the two groups.
 var (
 	limitColumns = []string{"window", "input", "output"}
 	priceColumns = []string{"price of input", "price of read", "price of write", "price of long", "price of output"}
@@ -209,7 +208,7 @@ func rates(words []string) (Rates, error) {
 	if len(words) != len(priceColumns) {
 		return r, fmt.Errorf("%d prices, must be %d: %s", len(words), len(priceColumns), strings.Join(priceColumns, ", "))
 	}
-	for i, field := range []*Rate{&r.Input, &r.CacheRead, &r.CacheWrite, &r.CacheWriteLong, &r.Output} {
+	for i, field := range []*Cost{&r.Input, &r.CacheRead, &r.CacheWrite, &r.CacheWriteLong, &r.Output} {
 		rate, err := rate(words[i])
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", priceColumns[i], err)
@@ -231,7 +230,7 @@ func tokens(word string) (int, error) {
 }
 
 // rate reads dollars with up to six decimals, exactly.
-func rate(word string) (Rate, error) {
+func rate(word string) (Cost, error) {
 	if word == "-" {
 		return 0, nil
 	}
@@ -241,5 +240,5 @@ func rate(word string) (Rate, error) {
 	if err != nil || n == 0 || len(cents) > places || dollars == "" {
 		return 0, fmt.Errorf("%q: must be dollars with at most %d decimals, or -", word, places)
 	}
-	return Rate(n), nil
+	return Cost(n), nil
 }

@@ -8,48 +8,89 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// USD turns a price as providers print it, in US dollars for a million tokens,
-// into a [Rate]: 3 * models.USD, 0.28 * models.USD. It has no type, so the
-// product is exact, and a price finer than a millionth of a dollar does not
-// compile.
+// USD converts a price as providers print it, in US dollars for a million tokens, to
+// the [Cost] of one token: 3 * models.USD, 0.28 * models.USD. It is an untyped
+// constant, so the product is exact, and a price with a fraction of a millionth of a
+// dollar does not compile.
 const USD = 1_000_000
 
-// Rate is the price of tokens in millionths of a US dollar for a million of
-// them. One token costs as many pico-dollars: $3 for a million tokens is
-// 3_000_000, and each token costs 3_000_000 pico-dollars.
-type Rate int64
+// Cost is an amount of money in pico-dollars: millionths of a millionth of a US
+// dollar. It holds up to nine million dollars. Costs may be added.
+type Cost int64
 
-// Rates are the prices of the four kinds of tokens. Only Input and Output must
-// be known for a price to be known.
-type Rates struct {
-	Input          Rate // prompt tokens that were neither read from the cache nor written to it
-	CacheRead      Rate // prompt tokens read from the cache; 0: as Input
-	CacheWrite     Rate // prompt tokens written to it, for its usual lifetime; 0: as Input
-	CacheWriteLong Rate // the same for the long lifetime, see [Cache]; 0: no such offer, or unknown
-	Output         Rate // the answer, thinking included
+// USD returns the amount in dollars, rounded to a float64.
+func (c Cost) USD() float64 { return float64(c) / (USD * USD) }
+
+// String returns the amount in dollars with all its decimals, at least two.
+func (c Cost) String() string {
+	sign, n := "", uint64(c)
+	if c < 0 {
+		sign, n = "-", -n
+	}
+	decimals := strings.TrimRight(fmt.Sprintf("%012d", n%(USD*USD)), "0")
+	for len(decimals) < 2 {
+		decimals += "0"
+	}
+	return fmt.Sprintf("%s$%d.%s", sign, n/(USD*USD), decimals)
 }
 
-// Tier holds the rates of long prompts. They apply to all tokens of the
-// request, also to those below the threshold.
+// Rates are the prices of one token of each kind. A price is known if Input and
+// Output are known.
+type Rates struct {
+	Input          Cost // prompt tokens that were neither read from the cache nor written to it
+	CacheRead      Cost // prompt tokens read from the cache; 0: as Input
+	CacheWrite     Cost // prompt tokens written to the cache, for its usual lifetime; 0: as Input
+	CacheWriteLong Cost // prompt tokens written for the long lifetime, see [Cache]; 0: not offered, or unknown
+	Output         Cost // the answer, thinking included
+}
+
+// Tier holds the rates of long prompts. They apply to all tokens of the request,
+// including those below the threshold.
 type Tier struct {
 	Above int // prompts of more than this many tokens; 0: no tier
 	Rates
 }
 
-// Price is what a model costs. The zero Price is unknown; a model that costs
-// nothing has no price either.
+// Price is what a model costs. The zero Price is unknown; a model without charge has
+// the zero Price as well.
 type Price struct {
 	Rates
-	Long [3]Tier // dearer rates of long prompts, by rising Above; unused ones are zero and last
+	Long [3]Tier // higher rates of long prompts, by rising Above; unused tiers are zero and last
 }
 
-// Known reports whether the price is known.
-func (p Price) Known() bool { return p.Input > 0 && p.Output > 0 }
+// Cost returns the exact cost of one request with this usage. Do not pass the sum of
+// several requests: the rates of long prompts depend on the length of each prompt.
+// Writes to the cache count at the usual lifetime. The result is false if the price
+// is unknown or the usage impossible: a negative number, more tokens read and written
+// than the input has, or a cost above the range of int64.
+func (p Price) Cost(u message.Usage) (Cost, bool) {
+	if !p.known() || u.CacheRead < 0 || u.CacheWrite < 0 || u.Output < 0 {
+		return 0, false
+	}
+	plain := u.Input - u.CacheRead
+	if plain < 0 || plain < u.CacheWrite {
+		return 0, false
+	}
+	plain -= u.CacheWrite
+	r := p.at(u.Input)
+	sum := Cost(0)
+	for _, item := range [...]struct {
+		tokens int
+		rate   Cost
+	}{{plain, r.Input}, {u.CacheRead, r.CacheRead}, {u.CacheWrite, r.CacheWrite}, {u.Output, r.Output}} {
+		if item.rate < 0 || item.rate > 0 && int64(item.tokens) > (math.MaxInt64-int64(sum))/int64(item.rate) {
+			return 0, false
+		}
+		sum += Cost(item.tokens) * item.rate
+	}
+	return sum, true
+}
 
-// At returns the rates of a request with that many prompt tokens, those read
-// from the cache included. Rates that the price leaves to another one are
-// filled in, but for CacheWriteLong.
-func (p Price) At(prompt int) Rates {
+func (p Price) known() bool { return p.Input > 0 && p.Output > 0 }
+
+// at returns the rates for a prompt of this many tokens, including those read from
+// the cache. CacheRead and CacheWrite are set; CacheWriteLong may be 0.
+func (p Price) at(prompt int) Rates {
 	r := p.Rates
 	for _, tier := range p.Long {
 		if tier.Above > 0 && prompt > tier.Above {
@@ -65,51 +106,65 @@ func (p Price) At(prompt int) Rates {
 	return r
 }
 
-// Cost returns what a request with that usage costs, exactly. It must be the
-// usage of one request: the rates of long prompts go by the length of each
-// prompt, so a sum of usages may cost less than this says. Writes to the cache
-// are counted at the usual lifetime. The result is false if the price is
-// unknown or the usage impossible: a negative number, more read and written
-// than there is input, or a cost that no int64 holds.
-func (p Price) Cost(u message.Usage) (Cost, bool) {
-	if !p.Known() || u.CacheRead < 0 || u.CacheWrite < 0 || u.Output < 0 {
-		return 0, false
+func (p Price) validate(window int) error {
+	if err := p.Rates.validate("Price."); err != nil {
+		return err
 	}
-	plain := u.Input - u.CacheRead
-	if plain < 0 || plain < u.CacheWrite {
-		return 0, false
+	if p.known() != (p.Rates != Rates{}) {
+		return fmt.Errorf("Price.Input is %d and Price.Output %d, must both be known, or no rate at all", p.Input, p.Output)
 	}
-	plain -= u.CacheWrite
-	r := p.At(u.Input)
-	sum := Cost(0)
-	for _, item := range [...]struct {
-		tokens int
-		rate   Rate
-	}{{plain, r.Input}, {u.CacheRead, r.CacheRead}, {u.CacheWrite, r.CacheWrite}, {u.Output, r.Output}} {
-		if item.rate < 0 || item.rate > 0 && int64(item.tokens) > (math.MaxInt64-int64(sum))/int64(item.rate) {
-			return 0, false
+	last := Tier{Rates: p.Rates}
+	for i, tier := range p.Long {
+		field := fmt.Sprintf("Price.Long[%d].", i)
+		if tier == (Tier{}) {
+			last.Above = -1 // no tier may follow
+			continue
 		}
-		sum += Cost(item.tokens) * Cost(item.rate)
+		switch {
+		case last.Above < 0 || tier.Above <= last.Above:
+			return fmt.Errorf("%sAbove is %d, must be greater than that of the tier before it", field, tier.Above)
+		case window > 0 && tier.Above >= window:
+			return fmt.Errorf("%sAbove is %d, must be less than Window, %d", field, tier.Above, window)
+		case tier.Input < last.Input || tier.Output < last.Output:
+			return fmt.Errorf("%sInput is %d and Output %d, must not be less than those of shorter prompts, %d and %d",
+				field, tier.Input, tier.Output, last.Input, last.Output)
+		case !p.known():
+			return fmt.Errorf("%sInput is %d, but Price.Input is unknown", field, tier.Input)
+		}
+		if err := tier.validate(field); err != nil {
+			return err
+		}
+		last = tier
 	}
-	return sum, true
+	return nil
 }
 
-// Cost is an amount of money in pico-dollars: millionths of a millionth of a US
-// dollar. It holds up to nine million dollars. Costs may be added.
-type Cost int64
+// maxRate is a dollar for a single token, far above every price. It prevents
+// overflows of sums.
+const maxRate = USD * USD
 
-// USD returns the amount in dollars, rounded to what a float64 holds.
-func (c Cost) USD() float64 { return float64(c) / (USD * USD) }
-
-// String returns the amount in dollars with all its decimals, and two at least.
-func (c Cost) String() string {
-	sign, n := "", uint64(c)
-	if c < 0 {
-		sign, n = "-", -n
+func (r Rates) validate(prefix string) error {
+	for _, c := range []struct {
+		field    string
+		rate     Cost
+		min, max Cost
+		why      string
+	}{
+		{"Input", r.Input, 0, maxRate, ""},
+		{"Output", r.Output, 0, maxRate, ""},
+		{"CacheRead", r.CacheRead, 0, r.Input, "Input"},
+		{"CacheWrite", r.CacheWrite, r.Input, maxRate, "Input"},
+		{"CacheWriteLong", r.CacheWriteLong, max(r.Input, r.CacheWrite), maxRate, "CacheWrite"},
+	} {
+		switch {
+		case c.rate == 0: // unknown
+		case c.rate < 0 || c.rate > maxRate:
+			return fmt.Errorf("%s%s is %d, must be from 0 to %d", prefix, c.field, c.rate, int64(maxRate))
+		case c.rate > c.max:
+			return fmt.Errorf("%s%s is %d, must be at most %s, %d", prefix, c.field, c.rate, c.why, c.max)
+		case c.rate < c.min:
+			return fmt.Errorf("%s%s is %d, must be at least %s, %d", prefix, c.field, c.rate, c.why, c.min)
+		}
 	}
-	decimals := strings.TrimRight(fmt.Sprintf("%012d", n%(USD*USD)), "0")
-	for len(decimals) < 2 {
-		decimals += "0"
-	}
-	return fmt.Sprintf("%s$%d.%s", sign, n/(USD*USD), decimals)
+	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Table finds models by name. It never changes after it was made, so it is safe
-// for concurrent use. The zero Table is empty.
+// Table finds models by name. It is immutable and safe for concurrent use. The zero
+// Table is empty.
 type Table struct {
 	rows []Model
 	keys map[string]int // folded name to row
@@ -19,8 +19,8 @@ type Table struct {
 //go:embed models.txt
 var data string
 
-// Default returns the table that comes with the library. It is read once and
-// shared.
+// Default returns the table that is part of the library. All calls return the same
+// table.
 func Default() *Table { return builtin() }
 
 var builtin = sync.OnceValue(func() *Table {
@@ -35,12 +35,11 @@ var builtin = sync.OnceValue(func() *Table {
 	return t
 })
 
-// With returns a new table with these models on top of those of t, which stays
-// as it is. A model whose name t knows takes the place of the old one, whole:
-// to change one field, look the model up, change the copy and pass that. Names
-// that differ in dots, dashes and colons alone are the same name. An error
-// names row and field of a model that does not validate, or of a name that
-// comes twice.
+// With returns a new table with the models of t and the given ones. A model with the
+// name of one in t replaces that row completely: to change one field, look the model
+// up, change the copy and pass it. Names that differ only in dots, dashes and colons
+// are the same name. The error names the row and the field of a model with an
+// impossible value, or a name that occurs twice.
 func (t *Table) With(models ...Model) (*Table, error) {
 	next := &Table{rows: slices.Clone(t.rows), keys: maps.Clone(t.keys)}
 	if next.keys == nil {
@@ -48,7 +47,7 @@ func (t *Table) With(models ...Model) (*Table, error) {
 	}
 	seen := make(map[string]int, len(models))
 	for i, m := range models {
-		if err := m.Validate(); err != nil {
+		if err := m.validate(); err != nil {
 			return nil, fmt.Errorf("row %d: %w", i+1, err)
 		}
 		key := string(fold(nil, m.Name))
@@ -66,11 +65,8 @@ func (t *Table) With(models ...Model) (*Table, error) {
 	return next, nil
 }
 
-// All returns all models in the order in which they came into the table.
+// All yields all models in the order in which they were added.
 func (t *Table) All() iter.Seq[Model] { return slices.Values(t.rows) }
-
-// Len returns the number of models.
-func (t *Table) Len() int { return len(t.rows) }
 
 func (t *Table) row(name string) (Model, bool) {
 	var buf [maxName]byte
@@ -81,9 +77,9 @@ func (t *Table) row(name string) (Model, bool) {
 	return t.rows[at], true
 }
 
-// fold appends the name in the form in which names are compared: ASCII letters
-// in lower case, and one mark where providers write dots, dashes and colons for
-// the same thing (claude-sonnet-4.5, gpt-oss:20b).
+// fold appends the name in the form in which names are compared: ASCII letters in
+// lower case, and a dash for each dot or colon, since providers use all three
+// (claude-sonnet-4.5, gpt-oss:20b).
 func fold(key []byte, name string) []byte {
 	for i := range len(name) {
 		c := name[i]

@@ -128,7 +128,7 @@ func TestZeroTable(t *testing.T) {
 func TestWithErrors(t *testing.T) {
 	t.Parallel()
 	fine := models.Model{Name: "fine", Window: 1000}
-	rate := func(in, read, write, long, out models.Rate) models.Price {
+	rate := func(in, read, write, long, out models.Cost) models.Price {
 		return models.Price{Rates: models.Rates{Input: in, CacheRead: read, CacheWrite: write, CacheWriteLong: long, Output: out}}
 	}
 	tiers := func(tiers ...models.Tier) models.Price {
@@ -136,7 +136,7 @@ func TestWithErrors(t *testing.T) {
 		copy(p.Long[:], tiers)
 		return p
 	}
-	tier := func(above int, in, out models.Rate) models.Tier {
+	tier := func(above int, in, out models.Cost) models.Tier {
 		return models.Tier{Above: above, Rates: models.Rates{Input: in, Output: out}}
 	}
 	for name, c := range map[string]struct {

@@ -87,9 +87,12 @@ func Asked(call message.ToolCall) Handle {
 		}
 	}
 	var args struct { // as package agent declares them
-		Handle           Handle
-		From, To, Column int
-		Search, Pattern  string
+		Handle  Handle `json:"handle"`
+		From    int    `json:"from"`
+		To      int    `json:"to"`
+		Column  int    `json:"column"`
+		Search  string `json:"search"`
+		Pattern string `json:"pattern"`
 	}
 	dec := json.NewDecoder(strings.NewReader(arguments))
 	dec.DisallowUnknownFields()

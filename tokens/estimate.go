@@ -2,33 +2,21 @@ package tokens
 
 import "unicode/utf8"
 
-// Estimate guesses the count of a tokenizer from what a text is made of: words,
-// digits, marks, line breaks, indentation, and the script of each character. It
-// is off by a few per cent on a conversation of English, code, JSON or Chinese,
-// and by up to a quarter on a single text of a hundred tokens. Dense data such as
-// hex can be off by more, and languages of long words, such as Finnish, come out
-// up to a third low. It allocates nothing and takes some nanoseconds a word.
+// Estimate estimates the count of a tokenizer from what a text is made of: words,
+// digits, marks, line breaks, indentation, and the script of each character. The
+// error is a few per cent on a conversation of English, code, JSON or Chinese, and up
+// to a quarter on a single text of a hundred tokens. Dense data such as hex has larger
+// errors; languages with long words, such as Finnish, are estimated up to a third too
+// low. It allocates nothing and takes some nanoseconds for each word.
 //
-// The zero value guesses o200k_base, which GPT-4o and later models have.
-// [EstimateFor] makes those of other families. Estimates are comparable and safe
-// for concurrent use.
+// The zero value estimates o200k_base, the tokenizer of GPT-4o and later models.
+// [MeterFor] returns the estimates of other families. Estimates are comparable and
+// safe for concurrent use.
 type Estimate struct {
 	rates *rates // nil: those of o200k_base
 }
 
-// EstimateFor returns the estimate of a family. For one that is not known it
-// returns that of o200k_base and false.
-func EstimateFor(f Family) (e Estimate, ok bool) {
-	row, ok := find(f)
-	return Estimate{rates: row.rates}, ok
-}
-
-// Fitted reports whether the rates were fitted to the tokenizer itself. Those of
-// families whose tokenizer is not public, or was not tried, come from ratios
-// that others measured.
-func (e Estimate) Fitted() bool { return e.rates == nil || e.rates == &o200k || e.rates == &cl100k }
-
-// Count implements [Counter]. A text that is not empty has one token at least.
+// Count implements [Counter]. A text that is not empty has at least one token.
 func (e Estimate) Count(text string) int {
 	if text == "" {
 		return 0
@@ -40,31 +28,31 @@ func (e Estimate) Count(text string) int {
 	return max(1, (r.milli(text)+500)/1000)
 }
 
-// rates are what the features of a text cost, in milli-tokens.
+// rates are the costs of the features of a text, in thousandths of a token.
 type rates struct {
 	word      int // a word, or a part of one that begins with a capital
 	letter    int // each of its letters beyond the sixth
 	digits    int // a group of three digits
 	marks     int // a run of punctuation
 	mark      int // each of its characters beyond the first
-	again     int // instead, if it is the same as the two before
+	again     int // instead of mark, if it equals the two before
 	newlines  int // a run of line breaks
 	spaces    int // a run of several spaces
 	ideograph int
 	cjkMark   int
-	latin     int // a Latin letter that ASCII lacks
+	latin     int // a Latin letter outside ASCII
 	alphabet  int // a letter of Greek, Cyrillic, Armenian
 	abjad     int // a letter of Hebrew, Arabic, Syriac
 	syllable  int // a letter of an Indic or South-East Asian script
 	kana      int
 	hangul    int
-	other     int // any other character, and a byte that is none; an emoji is two
+	other     int // any other character, and a byte that is not UTF-8; an emoji is two
 }
 
-// freeLetters is how many letters of a word cost nothing beyond the word.
+// freeLetters is the number of letters of a word that are included in its cost.
 const freeLetters = 6
 
-// milli adds up what a text costs, run by run.
+// milli returns the cost of a text, in thousandths of a token.
 func (r *rates) milli(text string) int {
 	n := 0
 	for i := 0; i < len(text); {
@@ -102,8 +90,8 @@ func (r *rates) milli(text string) int {
 	return n
 }
 
-// beyondASCII returns what one character and what belongs to it cost, and where
-// the next begins.
+// beyondASCII returns the cost of one character, with the rest of its word if it
+// is a Latin letter, and the position of the next one.
 func (r *rates) beyondASCII(text string, i int) (milli, next int) {
 	if i+3 <= len(text) && text[i] >= 0xE4 && text[i] <= 0xE9 && text[i+1]&0xC0 == 0x80 && text[i+2]&0xC0 == 0x80 {
 		return r.ideograph, i + 3 // U+4000 to U+9FFF, by far the most frequent
@@ -136,7 +124,7 @@ func (r *rates) beyondASCII(text string, i int) (milli, next int) {
 	return r.other, i
 }
 
-// skip returns where the run of a class ends.
+// skip returns the end of the run of a class.
 func skip(text string, i int, c byte) int {
 	for i < len(text) && class[text[i]] == c {
 		i++

@@ -39,7 +39,7 @@ func references(tb testing.TB) []reference {
 
 func TestEstimateIsNear(t *testing.T) {
 	t.Parallel()
-	cl100k, ok := tokens.EstimateFor(tokens.CL100k)
+	cl100k, ok := estimateFor("cl100k_base")
 	require.True(t, ok)
 	var guessed, exact, chars int
 	for _, r := range references(t) {
@@ -57,7 +57,7 @@ func TestEstimateIsNear(t *testing.T) {
 func TestEstimateOfChineseInBothEncodings(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("日志里应该写清楚是哪一个请求被拒绝了", 100)
-	cl100k, _ := tokens.EstimateFor(tokens.CL100k)
+	cl100k, _ := estimateFor("cl100k_base")
 	require.Equal(t, 1301, tokens.Estimate{}.Count(text), "0.723 for each of 1,800 ideographs")
 	require.Equal(t, 1919, cl100k.Count(text), "1.066 for each")
 }
@@ -91,25 +91,23 @@ func TestEstimateFeatures(t *testing.T) {
 
 func TestEstimateFor(t *testing.T) {
 	t.Parallel()
-	e, ok := tokens.EstimateFor("no such family")
+	_, ok := tokens.MeterFor("no such family")
 	require.False(t, ok)
-	require.Equal(t, tokens.Estimate{}, e, "the estimate of o200k_base")
 
 	english, chinese := references(t)[0].text, strings.Repeat("每个任务都要重新下载", 20)
 	base := tokens.Estimate{}
 	for _, f := range tokens.Families() {
-		e, ok := tokens.EstimateFor(f)
+		e, ok := estimateFor(f)
 		require.True(t, ok, f)
 		require.GreaterOrEqual(t, e.Count(english), base.Count(english), "%s: no known tokenizer needs less", f)
 		require.GreaterOrEqual(t, e.Count(chinese), base.Count(chinese), "%s: no known tokenizer needs less", f)
 	}
-	claude, _ := tokens.EstimateFor(tokens.Claude47)
-	require.False(t, claude.Fitted(), "its tokenizer is not public")
+	claude, _ := estimateFor("claude-4.7")
+	require.False(t, tokens.Fitted("claude-4.7"), "its tokenizer is not public")
 	require.InEpsilon(t, 1.6*float64(base.Count(english)), claude.Count(english), 0.02)
 	require.InEpsilon(t, 1.92*float64(base.Count(chinese)), claude.Count(chinese), 0.02)
-	for _, f := range []tokens.Family{tokens.O200k, tokens.CL100k, tokens.GPT5} {
-		e, _ := tokens.EstimateFor(f)
-		require.True(t, e.Fitted(), f)
+	for _, f := range []string{"o200k_base", "cl100k_base", "gpt-5"} {
+		require.True(t, tokens.Fitted(f), f)
 	}
 }
 
@@ -130,6 +128,17 @@ func TestEstimateAddsUp(t *testing.T) {
 func TestEstimateAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts for the whole process
 	text := references(t)[1].text
 	require.Zero(t, testing.AllocsPerRun(100, func() { tokens.Estimate{}.Count(text) }))
+}
+
+// estimateFor returns the estimate of a family.
+func estimateFor(family string) (tokens.Counter, bool) {
+	m, ok := tokens.MeterFor(family)
+	return m.Counter, ok
+}
+
+func framingOf(family string) (tokens.Framing, bool) {
+	m, ok := tokens.MeterFor(family)
+	return m.Framing, ok
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -11,9 +11,9 @@ import (
 // (o200k_base) and 22 (cl100k_base) for it.
 func ExampleEstimate() {
 	text := "运行器连不上镜像,缓存是空的。Retry 3 times."
-	cl100k, _ := tokens.EstimateFor(tokens.CL100k)
+	cl100k, _ := tokens.MeterFor("cl100k_base")
 	fmt.Println("o200k_base, estimated:", tokens.Estimate{}.Count(text))
-	fmt.Println("cl100k_base, estimated:", cl100k.Count(text))
+	fmt.Println("cl100k_base, estimated:", cl100k.Counter.Count(text))
 	fmt.Println("four bytes a token:", tokens.Chars4{}.Count(text))
 	fmt.Println("one and a half ideographs a token:", tokens.CJK15{}.Count(text))
 	fmt.Println("one and a half tokens an ideograph:", tokens.Cautious{}.Count(text))
@@ -25,16 +25,16 @@ func ExampleEstimate() {
 	// one and a half tokens an ideograph: 25
 }
 
-func ExampleEstimateFor() {
+func ExampleMeterFor() {
 	text := "The nightly build has failed since Tuesday."
-	for _, f := range []tokens.Family{tokens.O200k, tokens.Claude4, tokens.Claude47} {
-		e, _ := tokens.EstimateFor(f)
-		fmt.Println(f, e.Count(text), "fitted:", e.Fitted())
+	for _, f := range []string{"o200k_base", "claude-4", "claude-4.7"} {
+		m, _ := tokens.MeterFor(f)
+		fmt.Println(f, m.Counter.Count(text))
 	}
 	// Output:
-	// o200k_base 8 fitted: true
-	// claude-4 9 fitted: false
-	// claude-4.7 12 fitted: false
+	// o200k_base 8
+	// claude-4 9
+	// claude-4.7 12
 }
 
 // The rule is meant for a whole list: what is left of one text counts with the
@@ -62,7 +62,7 @@ func ExampleMeter() {
 		message.User("Why does the nightly build fail?"),
 	}
 	tools := []message.ToolDef{{Name: "read_log", Description: "Reads the log of a job.", Parameters: `{"type":"object"}`}}
-	for _, f := range []tokens.Family{tokens.O200k, tokens.Claude4} {
+	for _, f := range []string{"o200k_base", "claude-4"} {
 		m, _ := tokens.MeterFor(f)
 		fmt.Printf("%s: %d messages, %d tools, %d once, %d in all\n", f,
 			m.Message(history[0])+m.Message(history[1]), m.Tools(tools), m.Once(), m.Request(history, tools))
@@ -72,12 +72,12 @@ func ExampleMeter() {
 	// claude-4: 16 messages, 620 tools, 6 once, 642 in all
 }
 
-// A framing of one's own begins with what is known.
-func ExampleFramingOf() {
-	framing, known := tokens.FramingOf(tokens.Qwen)
-	fmt.Println(known, framing.PerMessage, framing.PerTool)
-	framing.PerTool = 40
-	m := tokens.Meter{Counter: Words{}, Framing: framing}
+// A custom meter can begin with that of a family.
+func ExampleMeterFor_custom() {
+	m, known := tokens.MeterFor("qwen")
+	fmt.Println(known, m.Framing.PerMessage, m.Framing.PerTool)
+	m.Framing.PerTool = 40
+	m.Counter = Words{}
 	fmt.Println(m.Tools([]message.ToolDef{{Name: "read"}, {Name: "write"}}))
 	// Output:
 	// true 4 56
@@ -85,9 +85,9 @@ func ExampleFramingOf() {
 }
 
 func ExampleImages_Tokens() {
-	for _, f := range []tokens.Family{tokens.O200k, tokens.GPT41Mini, tokens.Claude4} {
-		framing, _ := tokens.FramingOf(f)
-		fmt.Println(f, framing.Images.Tokens(1024, 768), "at most", framing.Images.Unknown)
+	for _, f := range []string{"o200k_base", "gpt-4.1-mini", "claude-4"} {
+		m, _ := tokens.MeterFor(f)
+		fmt.Println(f, m.Framing.Images.Tokens(1024, 768), "at most", m.Framing.Images.Unknown)
 	}
 	// Output:
 	// o200k_base 765 at most 1600

@@ -17,8 +17,9 @@ func ExampleRequest() {
 	}
 	tools := []message.ToolDef{{Name: "read_log", Description: "Reads the log of a job.", Parameters: `{"type":"object"}`}}
 
-	fmt.Println("one message:", tokens.Message(tokens.Chars4{}, history[1]))
-	fmt.Println("the tools:", tokens.Tools(tokens.Chars4{}, tools))
+	meter := tokens.Meter{Counter: tokens.Chars4{}}
+	fmt.Println("one message:", meter.Message(history[1]))
+	fmt.Println("the tools:", meter.Tools(tools))
 	fmt.Println("all that is sent:", tokens.Request(tokens.Chars4{}, history, tools))
 	// Output:
 	// one message: 12
@@ -32,7 +33,7 @@ type Words struct{}
 func (Words) Count(text string) int { return len(strings.Fields(text)) }
 
 func ExampleCounter() {
-	fmt.Println(tokens.Message(Words{}, message.User("Why does the nightly build fail?")))
+	fmt.Println(tokens.Meter{Counter: Words{}}.Message(message.User("Why does the nightly build fail?")))
 	// Output: 10
 }
 

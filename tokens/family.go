@@ -1,56 +1,32 @@
 package tokens
 
-// Family is a group of models that count alike: one tokenizer, one way to
-// frame messages. The names are those of encodings where several models share
-// one, else of the first model.
-type Family string
-
-// The families. What is known of each was collected in October 2026.
-const (
-	O200k     Family = "o200k_base"   // GPT-4o, GPT-4.1, and whoever uses the encoding
-	CL100k    Family = "cl100k_base"  // GPT-4, GPT-3.5
-	GPT4oMini Family = "gpt-4o-mini"  // o200k_base with dearer images
-	GPT41Mini Family = "gpt-4.1-mini" // o200k_base with images in patches
-	GPT41Nano Family = "gpt-4.1-nano"
-	O1        Family = "o1" // o1 and o3
-	O4Mini    Family = "o4-mini"
-	GPT5      Family = "gpt-5"
-	GPT5Mini  Family = "gpt-5-mini"
-	GPT5Nano  Family = "gpt-5-nano"
-	GPT51     Family = "gpt-5.1"
-	Claude2   Family = "claude-2"   // the only tokenizer that Anthropic has published
-	Claude4   Family = "claude-4"   // Claude 3 to Opus 4.1, Sonnet 4.5 and Haiku 4.5
-	Claude46  Family = "claude-4.6" // Opus 4.5 and 4.6, Sonnet 4.6: thinking of earlier turns stays
-	Claude47  Family = "claude-4.7" // from Opus 4.7 on: another tokenizer
-	Gemini    Family = "gemini"     // Gemini 2.5
-	Llama3    Family = "llama-3"
-	DeepSeek  Family = "deepseek" // DeepSeek 3.1
-	Qwen      Family = "qwen"     // Qwen3-max
-	P50k      Family = "p50k_base"
-)
-
-// Families returns all families that are known, in the order of the table.
-func Families() []Family {
-	names := make([]Family, len(families))
+// Families returns the names of all families that [MeterFor] knows: models that
+// count alike, since they share a tokenizer and a framing. The names are those of
+// encodings, such as "o200k_base", if several models share one, otherwise those of
+// the first model, such as "claude-4.6". docs/tokens.md lists them with their numbers.
+func Families() []string {
+	names := make([]string, len(families))
 	for i, row := range families {
 		names[i] = row.name
 	}
 	return names
 }
 
-type family struct {
-	name    Family
-	rates   *rates
-	framing Framing // zero: nothing is known
-}
-
-func find(name Family) (row family, ok bool) {
+// MeterFor returns the meter of a family, with an estimate as its counter. For an
+// unknown family it returns the zero Meter and false.
+func MeterFor(family string) (m Meter, ok bool) {
 	for _, row := range families {
-		if row.name == name {
-			return row, true
+		if row.name == family {
+			return Meter{Counter: Estimate{rates: row.rates}, Framing: row.framing.orDefault()}, true
 		}
 	}
-	return family{}, false
+	return Meter{}, false
+}
+
+type family struct {
+	name    string
+	rates   *rates
+	framing Framing // zero: unknown
 }
 
 // The rates that were fitted to a tokenizer, by least squares over recorded
@@ -68,9 +44,9 @@ var (
 	}
 )
 
-// scaled returns the rates of a tokenizer of which only the ratio to another is
-// known, in thousandths: for what is written in ASCII, and for Chinese. The
-// latter, which is the larger one, is taken for all other scripts.
+// scaled returns the rates of a tokenizer of which only the ratio to another one is
+// known, in thousandths: for ASCII and for Chinese. The ratio for Chinese, which is
+// the larger one, is used for all other scripts.
 func scaled(r rates, ascii, chinese int) *rates {
 	for _, n := range []*int{&r.word, &r.letter, &r.digits, &r.marks, &r.mark, &r.again, &r.newlines, &r.spaces} {
 		*n = (*n*ascii + 500) / 1000
@@ -81,42 +57,43 @@ func scaled(r rates, ascii, chinese int) *rates {
 	return &r
 }
 
-// The ratios of the tokenizers that were not fitted, the upper end where a
-// range is known:
+// families is the table of docs/tokens.md. It was collected in October 2026.
+//
+// The ratios of tokenizers that were not fitted, with the upper end of a range:
 //
 //   - Claude 2: its published vocabulary, measured against o200k_base: 1.09 to
-//     1.14, Chinese 1.32 to 1.40.
+//     1.14, Chinese 1.32 to 1.40. It is the only one that Anthropic has published.
 //   - Claude 3 to 4.6: about a tenth more than Claude 2, by a table fitted to
 //     answers of the API (npm, ai-tokenizer). Derived, not measured.
-//   - Claude from Opus 4.7 on: "approximately 30 percent more" than before, by
+//   - Claude since Opus 4.7: "approximately 30 percent more" than before, by
 //     Anthropic's documentation. Derived, not measured.
 //   - Gemini 2.5, DeepSeek 3.1, Qwen3-max: the same table.
 //   - Llama 3: measured against o200k_base: 1.00, Chinese 1.05.
-//   - p50k_base: likewise: 1.15 to 1.27, Chinese 2.3 to 2.65.
+//   - p50k_base: measured against o200k_base: 1.15 to 1.27, Chinese 2.3 to 2.65.
 //
-// The framings: OpenAI's cookbook for GPT-4o and GPT-4, of which the role is one
-// token; Llama 3's published template; the table named above for all others.
+// The framings: OpenAI's cookbook for GPT-4o and GPT-4, where the role is one token;
+// Llama 3's published template; the table named above for all others.
 var families = []family{
-	{name: O200k, rates: &o200k, framing: openai(3, 12, 7, tiles(85, 170))},
-	{name: CL100k, rates: &cl100k, framing: openai(3, 12, 10, tiles(85, 170))},
-	{name: GPT4oMini, rates: &o200k, framing: openai(3, 12, 7, tiles(2833, 5667))},
-	{name: GPT41Mini, rates: &o200k, framing: openai(3, 12, 7, patches(1620))},
-	{name: GPT41Nano, rates: &o200k, framing: openai(3, 12, 7, patches(2460))},
-	{name: O1, rates: &o200k, framing: openai(5, 19, 7, tiles(75, 150))},
-	{name: O4Mini, rates: &o200k, framing: openai(5, 19, 7, patches(1720))},
-	{name: GPT5, rates: &o200k, framing: openai(5, 24, 6, tiles(70, 140))},
-	{name: GPT5Mini, rates: &o200k, framing: openai(5, 24, 6, patches(1620))},
-	{name: GPT5Nano, rates: &o200k, framing: openai(5, 24, 6, patches(2460))},
-	{name: GPT51, rates: &o200k, framing: openai(5, 103, 6, tiles(70, 140))},
-	{name: Claude2, rates: scaled(o200k, 1140, 1400)},
-	{name: Claude4, rates: scaled(o200k, 1250, 1500), framing: anthropic(ThinkingInTurn, 1568, 1600)},
-	{name: Claude46, rates: scaled(o200k, 1250, 1500), framing: anthropic(ThinkingCounts, 1568, 1600)},
-	{name: Claude47, rates: scaled(o200k, 1600, 1920), framing: anthropic(ThinkingCounts, 2576, 4784)},
-	{name: Gemini, rates: scaled(o200k, 1080, 1080)},
-	{name: Llama3, rates: scaled(o200k, 1000, 1050), framing: plain(5, 5, 0, 4)},
-	{name: DeepSeek, rates: scaled(o200k, 1000, 1000), framing: plain(7, 3, 143, 71)},
-	{name: Qwen, rates: scaled(cl100k, 1000, 1000), framing: plain(7, 4, 245, 56)},
-	{name: P50k, rates: scaled(o200k, 1270, 2650)},
+	{name: "o200k_base", rates: &o200k, framing: openai(3, 12, 7, tiles(85, 170))},     // GPT-4o, GPT-4.1
+	{name: "cl100k_base", rates: &cl100k, framing: openai(3, 12, 10, tiles(85, 170))},  // GPT-4, GPT-3.5
+	{name: "gpt-4o-mini", rates: &o200k, framing: openai(3, 12, 7, tiles(2833, 5667))}, // more expensive images
+	{name: "gpt-4.1-mini", rates: &o200k, framing: openai(3, 12, 7, patches(1620))},    // images in patches
+	{name: "gpt-4.1-nano", rates: &o200k, framing: openai(3, 12, 7, patches(2460))},
+	{name: "o1", rates: &o200k, framing: openai(5, 19, 7, tiles(75, 150))}, // o1 and o3
+	{name: "o4-mini", rates: &o200k, framing: openai(5, 19, 7, patches(1720))},
+	{name: "gpt-5", rates: &o200k, framing: openai(5, 24, 6, tiles(70, 140))},
+	{name: "gpt-5-mini", rates: &o200k, framing: openai(5, 24, 6, patches(1620))},
+	{name: "gpt-5-nano", rates: &o200k, framing: openai(5, 24, 6, patches(2460))},
+	{name: "gpt-5.1", rates: &o200k, framing: openai(5, 103, 6, tiles(70, 140))},
+	{name: "claude-2", rates: scaled(o200k, 1140, 1400)},
+	{name: "claude-4", rates: scaled(o200k, 1250, 1500), framing: anthropic(ThinkingInTurn, 1568, 1600)},   // Claude 3 to 4.5
+	{name: "claude-4.6", rates: scaled(o200k, 1250, 1500), framing: anthropic(ThinkingCounts, 1568, 1600)}, // Opus 4.5 and 4.6, Sonnet 4.6
+	{name: "claude-4.7", rates: scaled(o200k, 1600, 1920), framing: anthropic(ThinkingCounts, 2576, 4784)}, // since Opus 4.7
+	{name: "gemini", rates: scaled(o200k, 1080, 1080)},                                                     // Gemini 2.5
+	{name: "llama-3", rates: scaled(o200k, 1000, 1050), framing: plain(5, 5, 0, 4)},
+	{name: "deepseek", rates: scaled(o200k, 1000, 1000), framing: plain(7, 3, 143, 71)}, // DeepSeek 3.1
+	{name: "qwen", rates: scaled(cl100k, 1000, 1000), framing: plain(7, 4, 245, 56)},    // Qwen3-max
+	{name: "p50k_base", rates: scaled(o200k, 1270, 2650)},
 }
 
 func openai(once, toolsOnce, perTool int, images Images) Framing {
@@ -125,8 +102,8 @@ func openai(once, toolsOnce, perTool int, images Images) Framing {
 	return f
 }
 
-// anthropic is the framing of Claude. The prompt that comes with tools has 366
-// tokens for Claude 3.5 and 4 and 549 for 4.5; the larger one is taken.
+// anthropic is the framing of Claude. The prompt that Anthropic adds for tools has
+// 366 tokens for Claude 3.5 and 4 and 549 for 4.5; the larger number is used.
 func anthropic(thinking ThinkingRule, longEdge, most int) Framing {
 	f := plain(6, 2, 549, 53)
 	f.Thinking = thinking
@@ -140,9 +117,9 @@ func plain(once, perMessage, toolsOnce, perTool int) Framing {
 	return f
 }
 
-// tiles is the rule of most OpenAI models. The dearest image is one of eight tiles.
+// tiles is the rule of most OpenAI models. The most expensive image has eight tiles.
 func tiles(base, tile int) Images {
-	return Images{Unknown: max(PerMedia, base+8*tile), Base: base, PerTile: tile}
+	return Images{Unknown: max(perMedia, base+8*tile), Base: base, PerTile: tile}
 }
 
 // patches is the rule of OpenAI's small models.

@@ -14,7 +14,7 @@ import (
 func counters() map[string]tokens.Counter {
 	all := map[string]tokens.Counter{"Chars4": tokens.Chars4{}, "CJK15": tokens.CJK15{}, "Cautious": tokens.Cautious{}, "Estimate": tokens.Estimate{}}
 	for _, f := range tokens.Families() {
-		all["Estimate of "+string(f)], _ = tokens.EstimateFor(f)
+		all["Estimate of "+f], _ = estimateFor(f)
 	}
 	for name, c := range all {
 		all["Memo of "+name] = tokens.Memo(c)

@@ -19,10 +19,10 @@ import (
 
 func TestImages(t *testing.T) {
 	t.Parallel()
-	gpt4o, _ := tokens.FramingOf(tokens.O200k)
-	mini, _ := tokens.FramingOf(tokens.GPT41Mini)
-	claude, _ := tokens.FramingOf(tokens.Claude4)
-	claude47, _ := tokens.FramingOf(tokens.Claude47)
+	gpt4o, _ := framingOf("o200k_base")
+	mini, _ := framingOf("gpt-4.1-mini")
+	claude, _ := framingOf("claude-4")
+	claude47, _ := framingOf("claude-4.7")
 	flat := tokens.Images{Unknown: 7}
 	tests := []struct {
 		name          string

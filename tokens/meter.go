@@ -8,47 +8,37 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Meter counts messages and requests: texts by its counter, what stands around
-// them by its framing. The count of a message is the same wherever it stands, so
-// it can be kept; the count of a request is their sum, but for thinking that the
-// provider drops. The zero value is an estimate with a cautious framing. A Meter
-// is a value, and safe for concurrent use.
+// Meter counts messages and requests: texts by its counter, everything else by its
+// framing. The count of a message does not depend on its position, so it can be
+// stored; the count of a request is their sum, less the thinking that the provider
+// drops. The zero value is an estimate with the default framing. A Meter is safe for
+// concurrent use.
 type Meter struct {
 	Counter Counter // nil: Estimate{}
 	Framing Framing // zero: DefaultFraming
 }
 
-// MeterFor returns the meter of a family, with an estimate for a counter. For
-// a family that is not known it returns the zero Meter and false.
-func MeterFor(f Family) (m Meter, ok bool) {
-	row, ok := find(f)
-	if !ok {
-		return Meter{}, false
-	}
-	return Meter{Counter: Estimate{rates: row.rates}, Framing: row.framing}, true
-}
-
-// Message counts one message: its frame, role and name, and all parts. Call
-// names, ids and arguments count; a thinking part counts with its text, not
-// with its signature; media never count by the length of their data.
+// Message counts one message: its frame, role and name, and all parts. The names,
+// IDs and arguments of calls count; a thinking part counts by its text, not by its
+// signature; media do not count by the length of their data.
 //
-// Thinking counts wherever the message stands, unless it never counts: a message
-// does not know its turn.
+// Thinking counts in full, except with [ThinkingNever]: the count of a single message
+// does not depend on its turn.
 func (m Meter) Message(msg message.Message) int {
 	complete(&m)
 	return ofMessage(&m, &msg)
 }
 
-// Part counts one part of a message. A nil part counts nothing, a part of
-// which only its provider knows what it is a token for each four bytes.
+// Part counts one part of a message. A nil part has 0 tokens, an opaque one a token
+// for every four bytes.
 func (m Meter) Part(p message.Part) int {
 	complete(&m)
 	return ofPart(&m, p)
 }
 
-// Tools counts tool definitions by name, description and schema. A schema
-// counts as JSON without white space, which takes about a quarter more tokens
-// than what providers make of it, so this is a safe upper bound.
+// Tools counts tool definitions by name, description and schema. A schema counts as
+// JSON without white space. That is about a quarter more than providers charge, so
+// the result is an upper bound.
 func (m Meter) Tools(tools []message.ToolDef) int {
 	if len(tools) == 0 {
 		return 0
@@ -61,15 +51,15 @@ func (m Meter) Tools(tools []message.ToolDef) int {
 	return n
 }
 
-// Once counts what a request has beside its messages and tools.
+// Once counts what a request has in addition to its messages and tools.
 func (m Meter) Once() int {
 	complete(&m)
 	return m.Framing.PerRequest
 }
 
-// Request counts all that one model call sends. It is the sum of [Meter.Once],
-// [Meter.Tools] and [Meter.Message] of each message. With [ThinkingInTurn] it is
-// less than that by the thinking that stands before the last user message.
+// Request counts everything that one model call sends: the sum of [Meter.Once],
+// [Meter.Tools] and [Meter.Message] of each message. With [ThinkingInTurn], thinking
+// before the last user message is not counted.
 func (m Meter) Request(msgs []message.Message, tools []message.ToolDef) int {
 	complete(&m)
 	n := m.Framing.PerRequest + m.Tools(tools)
@@ -99,13 +89,13 @@ func (m Meter) dropped(msgs []message.Message) int {
 	return n
 }
 
-// complete puts the defaults in the place of what is not set.
+// complete replaces zero fields by their defaults.
 func complete(m *Meter) {
 	if m.Counter == nil {
 		m.Counter = Estimate{}
 	}
-	if m.Framing.PerMessage == 0 { // rather than compare all of it for each message
-		m.Framing = m.Framing.known()
+	if m.Framing.PerMessage == 0 { // faster than comparing all fields for each message
+		m.Framing = m.Framing.orDefault()
 	}
 }
 
@@ -143,8 +133,8 @@ func ofPart(m *Meter, p message.Part) int {
 	return 0
 }
 
-// ofMedia counts by type. What does not say its type counts as an image, which
-// it mostly is.
+// ofMedia counts by type. Media without a type count as an image, which they mostly
+// are.
 func ofMedia(m *Meter, p message.Media) int {
 	mime, _, _ := strings.Cut(strings.ToLower(p.Type), ";")
 	kind, _, _ := strings.Cut(mime, "/")
@@ -160,7 +150,8 @@ func ofMedia(m *Meter, p message.Media) int {
 	return m.Framing.PerDocument
 }
 
-// compact takes the white space out of a schema. What is no JSON stays as it is.
+// compact removes the white space from a schema. Text that is not JSON is returned
+// unchanged.
 func compact(schema string) string {
 	if !strings.ContainsAny(schema, " \t\n\r") {
 		return schema
@@ -171,15 +162,6 @@ func compact(schema string) string {
 	}
 	return b.String()
 }
-
-// Message is [Meter.Message] with the default framing.
-func Message(c Counter, m message.Message) int { return Meter{Counter: c}.Message(m) }
-
-// Part is [Meter.Part] with the default framing.
-func Part(c Counter, p message.Part) int { return Meter{Counter: c}.Part(p) }
-
-// Tools is [Meter.Tools] with the default framing.
-func Tools(c Counter, tools []message.ToolDef) int { return Meter{Counter: c}.Tools(tools) }
 
 // Request is [Meter.Request] with the default framing.
 func Request(c Counter, msgs []message.Message, tools []message.ToolDef) int {

@@ -76,7 +76,9 @@ func TestMeterThinking(t *testing.T) {
 
 func TestMeterCompactsSchemas(t *testing.T) {
 	t.Parallel()
-	count := func(schema string) int { return tokens.Tools(letters{}, []message.ToolDef{{Parameters: schema}}) }
+	count := func(schema string) int {
+		return tokens.Meter{Counter: letters{}}.Tools([]message.ToolDef{{Parameters: schema}})
+	}
 	tight := `{"type":"object","properties":{"path":{"type":"string","description":"a b"}}}`
 	wide := "{\n  \"type\": \"object\",\n  \"properties\": {\"path\": {\"type\": \"string\", \"description\": \"a b\"}}\n}\n"
 	require.Equal(t, count(tight), count(wide), "white space of a schema is not sent on")
@@ -86,14 +88,14 @@ func TestMeterCompactsSchemas(t *testing.T) {
 func TestFamilies(t *testing.T) {
 	t.Parallel()
 	require.NotEmpty(t, tokens.Families())
-	seen := map[tokens.Family]bool{}
+	seen := map[string]bool{}
 	h := []message.Message{message.System("You fix builds."), message.User("Why does the nightly build fail?")}
 	tools := []message.ToolDef{{Name: "read_log", Description: "Reads the log of a job.", Parameters: `{"type":"object"}`}}
 	for _, f := range tokens.Families() {
 		require.False(t, seen[f], "%s is in the table twice", f)
 		seen[f] = true
 
-		framing, ok := tokens.FramingOf(f)
+		framing, ok := framingOf(f)
 		require.True(t, ok, f)
 		require.NotZero(t, framing.PerRequest, f)
 		require.NotZero(t, framing.PerMessage, f)
@@ -108,13 +110,10 @@ func TestFamilies(t *testing.T) {
 
 		m, ok := tokens.MeterFor(f)
 		require.True(t, ok, f)
-		estimate, _ := tokens.EstimateFor(f)
+		estimate, _ := estimateFor(f)
 		require.Equal(t, tokens.Meter{Counter: estimate, Framing: framing}.Request(h, tools), m.Request(h, tools), f)
 	}
 
-	framing, ok := tokens.FramingOf("no such family")
-	require.False(t, ok)
-	require.Equal(t, tokens.DefaultFraming(), framing)
 	m, ok := tokens.MeterFor("")
 	require.False(t, ok)
 	require.Equal(t, tokens.Meter{}, m)
@@ -137,7 +136,7 @@ func TestCookbook(t *testing.T) {
 		system("example_assistant", "Let's talk later when we're less busy about how to do better."),
 		message.User("This late pivot means we don't have time to boil the ocean for the client deliverable."),
 	}
-	framing, _ := tokens.FramingOf(tokens.O200k)
+	framing, _ := framingOf("o200k_base")
 	exact := counts{ // by tiktoken
 		h[0].Text(): 17, h[1].Text(): 10, h[2].Text(): 8, h[3].Text(): 17, h[4].Text(): 13, h[5].Text(): 18,
 		"example_user": 2, "example_assistant": 3,

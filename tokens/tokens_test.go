@@ -67,7 +67,7 @@ func TestPart(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, tokens.Part(letters{}, tt.part))
+			require.Equal(t, tt.want, tokens.Meter{Counter: letters{}}.Part(tt.part))
 		})
 	}
 }
@@ -100,16 +100,16 @@ func TestMessage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tt.want, tokens.Message(letters{}, tt.m))
+			require.Equal(t, tt.want, tokens.Meter{Counter: letters{}}.Message(tt.m))
 		})
 	}
 }
 
 func TestTools(t *testing.T) {
 	t.Parallel()
-	require.Zero(t, tokens.Tools(letters{}, nil))
-	require.Equal(t, 4, tokens.Tools(letters{}, make([]message.ToolDef, 1)))
-	require.Equal(t, (4+4+9+17)+(4+1), tokens.Tools(letters{}, []message.ToolDef{
+	require.Zero(t, tokens.Meter{Counter: letters{}}.Tools(nil))
+	require.Equal(t, 4, tokens.Meter{Counter: letters{}}.Tools(make([]message.ToolDef, 1)))
+	require.Equal(t, (4+4+9+17)+(4+1), tokens.Meter{Counter: letters{}}.Tools([]message.ToolDef{
 		{Name: "read", Description: "read file", Parameters: `{"type":"object"}`}, {Name: "x"},
 	}))
 }
@@ -142,17 +142,18 @@ func TestRequestIsASum(t *testing.T) {
 		h := messages.Draw(t, "history")
 		tools := []message.ToolDef{{Name: text.Draw(t, "tool"), Description: text.Draw(t, "description"), Parameters: text.Draw(t, "schema")}, {}}
 		c := tokens.Chars4{}
-		want := tokens.PerRequest + tokens.Tools(c, tools[:1]) + tokens.Tools(c, tools[1:])
+		meter := tokens.Meter{Counter: c}
+		want := tokens.DefaultFraming().PerRequest + meter.Tools(tools[:1]) + meter.Tools(tools[1:])
 		for i, m := range h {
-			parts := tokens.PerMessage + c.Count(m.Name)
+			parts := tokens.DefaultFraming().PerMessage + c.Count(m.Name)
 			for _, p := range m.Parts {
-				parts += tokens.Part(c, p)
+				parts += meter.Part(p)
 			}
-			require.Equal(t, parts, tokens.Message(c, m), "message %d", i)
+			require.Equal(t, parts, meter.Message(m), "message %d", i)
 			want += parts
 		}
 		require.Equal(t, want, tokens.Request(c, h, tools))
-		require.Equal(t, want, tokens.Request(c, h[:len(h)/2], tools)+tokens.Request(c, h[len(h)/2:], nil)-tokens.PerRequest)
+		require.Equal(t, want, tokens.Request(c, h[:len(h)/2], tools)+tokens.Request(c, h[len(h)/2:], nil)-tokens.DefaultFraming().PerRequest)
 	})
 }
 

@@ -51,7 +51,7 @@ func describe(m models.Model, std stdio) error {
 			fmt.Fprintf(w, "%s\t%s\n", what, text)
 		}
 	}
-	perMillion := func(r models.Rate) string {
+	perMillion := func(r models.Cost) string {
 		if r == 0 {
 			return ""
 		}
@@ -91,7 +91,7 @@ func number(n int) string {
 }
 
 // dollars writes a rate in US dollars per million tokens, or nothing for 0.
-func dollars(r models.Rate) string {
+func dollars(r models.Cost) string {
 	if r == 0 {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestModels(t *testing.T) {
 
 	status, stdout, stderr = exec(t, "", "models")
 	require.Zero(t, status, stderr)
-	require.Equal(t, models.Default().Len()+1, strings.Count(stdout, "\n"), "a line for each, and a head")
+	require.Equal(t, len(slices.Collect(models.Default().All()))+1, strings.Count(stdout, "\n"), "a line for each, and a head")
 
 	status, stdout, stderr = exec(t, "", "models", "never-heard-of")
 	require.Equal(t, 1, status)

@@ -293,7 +293,7 @@ func TestFractionNeedsTheWindow(t *testing.T) {
 
 func TestDefaultWithoutAWindow(t *testing.T) {
 	t.Parallel()
-	h := []message.Message{message.User(strings.Repeat("x", 4*(100_000-tokens.PerRequest-tokens.PerMessage)))}
+	h := []message.Message{message.User(strings.Repeat("x", 4*(100_000-tokens.Request(tokens.Chars4{}, []message.Message{{}}, nil))))}
 	met, why, err := trigger.Default(0.75).Met(viewOf(t, middleware.Request{Messages: h}), noPlan(t))
 	require.NoError(t, err)
 	require.True(t, met, why)

@@ -225,7 +225,7 @@ func TestC4(t *testing.T) {
 	}
 	view, events := edit(t, h, contextedit.Options{Trigger: now, Keep: 1})
 	require.Equal(t, message.Result("c0", "read", "[cleared]"), view[3])
-	require.Greater(t, events[0].Freed(), tokens.PerMedia)
+	require.Greater(t, events[0].Freed(), tokens.DefaultFraming().Images.Unknown)
 	require.Equal(t, 1, events[0].Items)
 }
 

@@ -148,7 +148,7 @@ func errorTables(classes []class) string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		fitted, _ := tokens.EstimateFor(tokens.Family(exact.Name()))
+		fitted, _ := tokens.MeterFor(exact.Name())
 		fmt.Fprintf(&b, "| %#q | texts | bytes | tokens | `Chars4` | `CJK15` | `Cautious` | `Estimate` |\n|---|--:|--:|--:|--:|--:|--:|--:|\n", exact.Name())
 		for _, c := range classes {
 			size, want := 0, make([]int, len(c.texts))
@@ -157,7 +157,7 @@ func errorTables(classes []class) string {
 				want[k] = exact.Count(text)
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |", c.name, thousands(len(c.texts)), thousands(size), thousands(sum(want)))
-			for _, counter := range []tokens.Counter{tokens.Chars4{}, tokens.CJK15{}, tokens.Cautious{}, fitted} {
+			for _, counter := range []tokens.Counter{tokens.Chars4{}, tokens.CJK15{}, tokens.Cautious{}, fitted.Counter} {
 				got := make([]int, len(c.texts))
 				for k, text := range c.texts {
 					got[k] = counter.Count(text)

@@ -14,7 +14,7 @@ func ExampleCounter_Count() {
 	c := bpe.O200kBase()
 	fmt.Println(c.Count("Why does the nightly build fail?"))
 	fmt.Println(c.Count("为什么夜间构建失败了？"))
-	fmt.Println(tokens.Message(c, message.User("Why does the nightly build fail?")))
+	fmt.Println(tokens.Meter{Counter: c}.Message(message.User("Why does the nightly build fail?")))
 	// Output:
 	// 7
 	// 8

@@ -147,7 +147,7 @@ func TestSuffixFails(t *testing.T) {
 func TestModeByCost(t *testing.T) {
 	t.Parallel()
 	rates := func(in, read, write, out float64) models.Price {
-		usd := func(f float64) models.Rate { return models.Rate(f * models.USD) }
+		usd := func(f float64) models.Cost { return models.Cost(f * models.USD) }
 		return models.Price{Rates: models.Rates{Input: usd(in), CacheRead: usd(read), CacheWrite: usd(write), Output: usd(out)}}
 	}
 	big, cheapReads := rates(3, 0.3, 3.75, 15), rates(3, 0.01, 3, 15)
@@ -200,7 +200,7 @@ func TestModeByCost(t *testing.T) {
 			s, err := modelwriter.Write(t.Context(), b)
 			require.NoError(t, err)
 			require.Equal(t, c.want, s.Attempts[0].Mode)
-			require.Equal(t, c.main.Known() && (c.small.Known() || c.want == modelwriter.Suffix), s.Priced)
+			require.Equal(t, c.main.Input > 0 && (c.small.Input > 0 || c.want == modelwriter.Suffix), s.Priced)
 			if s.Priced {
 				require.Positive(t, s.Cost)
 			}
