@@ -2,108 +2,105 @@ package fit
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens"
 )
 
-// What is left of what is cut first, as shares of the room.
-const (
-	giantShare = 0.25 // of an old part that is larger than the room
-	fixedShare = 0.5  // at least, of all that may be cut but not folded
-)
+// units are the limits for which texts are cut.
+var units = [...]message.Limit{Tokens, message.RequestBytes}
 
-// cutTries bounds how often what is cut is cut once more, since the mark in the
-// middle takes room, too.
-const cutTries = 4
-
-// piece is a part that can be made smaller where it stands.
-type piece struct {
-	at, k int
-	size  int
-	atom  bool // it gives way to a note, or stays
-}
-
-// cutGiants cuts old parts that are larger than the room by themselves: no view
-// that fits has them.
-func (s *sketch) cutGiants(r room) {
+// cutOversized cuts parts of old messages that are larger than the room by
+// themselves to a quarter of it: no view that fits can have them.
+func (s *sketch) cutOversized(r room) {
 	for _, unit := range units {
-		most := s.measure(r, unit)
+		most := s.alone(r, unit)
+		oversized := func(p message.Part) bool { return s.sizeOf(p, unit) > most }
 		for i := range s.now {
-			if s.loads[i].in(unit) > most && s.view.Protected(i) == 0 {
-				s.cutGiant(i, unit, most)
+			if s.loads[i].in(unit) <= most || s.view.Protected(i) != 0 {
+				continue
+			}
+			for k, p := range s.now[i].Parts {
+				if oversized(p) {
+					s.cut(i, k, unit, most/4)
+				}
+			}
+			if slices.ContainsFunc(s.now[i].Parts, func(p message.Part) bool { return shorten.IsThinking(p) && oversized(p) }) {
+				dropThinking(s, i, r)
 			}
 		}
 	}
 }
 
-// cutGiant cuts the giants of one message.
-func (s *sketch) cutGiant(i int, unit message.Limit, most int) {
-	isGiant := func(p message.Part) bool { return s.sizeOf(p, unit) > most }
-	for k, p := range s.now[i].Parts {
-		if isGiant(p) {
-			s.cut(i, k, unit, int(giantShare*float64(most)))
-		}
-	}
-	if slices.ContainsFunc(s.now[i].Parts, func(p message.Part) bool { return isThinking(p) && isGiant(p) }) {
-		if parts, ok := s.thoughtless(i, s.newestTurn()); ok {
-			s.rewrite(i, parts)
-		}
-	}
-}
-
-// cutFixed cuts what may not be folded, if that is too large by itself: mostly the
-// newest results. All of it keeps half of the room, or more if the rest is small.
+// cutFixed cuts what may be cut but not folded if that is too large by itself: mostly
+// the newest results. All of it keeps half of the room, or more if the rest is small.
 func (s *sketch) cutFixed(r room, share float64) {
-	if s.fixedAlone().fits(r) {
+	if s.fixedAlone().within(r) {
 		return
 	}
-	target := r.share(share)
+	part := func(n int) int {
+		if n == unbounded {
+			return n
+		}
+		return int(share * float64(n))
+	}
+	target := s.room(part(r.charged), part(r.bytes))
 	for _, unit := range units {
-		for range cutTries {
+		for range 4 { // the mark in the middle of what is cut takes room, too
 			floor := s.floor()
-			if floor.beyond(r, unit) == 0 {
+			if floor.above(r, unit) == 0 {
 				break
 			}
 			pieces := s.fixed(floor, unit)
 			have := sum(pieces)
-			most := have - floor.beyond(target, unit)
-			half := int(fixedShare * float64(s.measure(r, unit)))
-			s.level(pieces, unit, min(most, max(half, have-s.beyond(target, unit))))
+			most := have - floor.above(target, unit)
+			s.level(pieces, unit, min(most, max(s.alone(r, unit)/2, have-s.above(target, unit))))
 		}
 	}
 }
 
-// fixedAlone returns the sketch without all that may be folded, for its total
-// alone.
-func (s *sketch) fixedAlone() *sketch {
-	f := *s
-	f.total = s.total.plus(s.weigh(s.likelyNote()))
+// fixedAlone returns the load without all that may be folded, with a note.
+func (s *sketch) fixedAlone() load {
+	total := s.total.plus(s.weigh(s.likelyNote()))
 	for _, b := range s.blocks() {
 		for i := b.First; b.free && i <= b.Last; i++ {
-			f.total = f.total.minus(s.loads[i])
+			total = total.minus(s.loads[i])
 		}
 	}
-	return &f
+	return total
 }
 
-// floor returns the sketch with all folded that may be, and all else as short as
-// the rungs make it.
+// floor returns the sketch without all that may be folded, and with the rest as
+// short as the steps make it.
 func (s *sketch) floor() *sketch {
 	f := s.clone()
-	f.keeper = nil
+	f.archiver = nil
 	f.foldAll()
-	for _, step := range rungs {
-		f.climb(step, room{})
+	for _, step := range steps {
+		f.apply(step, room{})
 	}
 	return f
 }
 
-// fixed returns the pieces of what the floor still has: results of the newest
-// round, attachments of the first and of the last question, and what stands in a
-// round of which something is pinned.
+// above returns by how much a sketch is larger than the room.
+func (s *sketch) above(r room, unit message.Limit) int { return max(0, s.total.in(unit)-r.in(unit)) }
+
+// piece is a part that can be cut.
+type piece struct {
+	at, k int
+	size  int
+	atom  bool // it is replaced by a note or kept whole
+}
+
+// fixed returns the pieces of what the floor still has: results of the newest round,
+// attachments of the first and of the last question, and parts of rounds in which
+// something is pinned.
 func (s *sketch) fixed(floor *sketch, unit message.Limit) []piece {
 	var pieces []piece
 	for i := range s.now {
@@ -120,7 +117,7 @@ func (s *sketch) fixed(floor *sketch, unit message.Limit) []piece {
 	return pieces
 }
 
-// cuttable reports whether a part of a message may be made smaller.
+// cuttable reports whether a part of a message with some protection may be cut.
 func cuttable(p message.Part, by middleware.Protection) bool {
 	switch p := p.(type) {
 	case message.Text, message.ToolCall:
@@ -130,29 +127,28 @@ func cuttable(p message.Part, by middleware.Protection) bool {
 	case message.ToolResult:
 		_, opaque := p.Content.(message.Opaque)
 		return by&middleware.Words == 0 && !opaque
-	case message.Thinking, message.Opaque: // as they are, or not at all
+	case message.Thinking, message.Opaque: // are kept whole or removed
 	}
 	return false
 }
 
-// piece returns part k of a message as a piece.
+// piece returns part k of a message as a piece. A text can be cut to head and tail,
+// except that of a result with media: the media are removed before, unless they are
+// no larger than the note in their place.
 func (s *sketch) piece(at, k int, unit message.Limit) piece {
-	p := s.now[at].Parts[k]
-	return piece{at: at, k: k, size: s.sizeOf(p, unit), atom: s.isAtom(at, k)}
-}
-
-// isAtom reports whether no head and tail of a part can stay. Of media beside a
-// text, which go before the text does, there is none; unless they are as small as
-// the note that would stand for them.
-func (s *sketch) isAtom(at, k int) bool {
+	out := piece{at: at, k: k, size: s.sizeOf(s.now[at].Parts[k], unit), atom: true}
 	switch p := s.now[at].Parts[k].(type) {
 	case message.Text:
-		return false
+		out.atom = false
 	case message.ToolResult:
-		return p.Content != nil && (p.Text == "" || s.mayDropMedia(at, k))
+		without, ok := s.withoutMedia(at, k)
+		if ok {
+			_, _, ok = s.smaller(at, s.replaced(at, k, without))
+		}
+		out.atom = p.Content != nil && (p.Text == "" || ok)
 	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
 	}
-	return true
+	return out
 }
 
 func sum(pieces []piece) int {
@@ -163,11 +159,11 @@ func sum(pieces []piece) int {
 	return n
 }
 
-// level makes the largest pieces smaller until all have no more than allowed:
-// none keeps more than it takes to spare the smaller ones.
+// level cuts the largest pieces until all together have no more than allowed. No
+// piece is cut further than to the size of the next smaller one before that is cut.
 func (s *sketch) level(pieces []piece, unit message.Limit, allowed int) {
-	slices.SortStableFunc(pieces, larger)
 	for {
+		slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
 		limit := levelOf(pieces, allowed)
 		k := slices.IndexFunc(pieces, func(p piece) bool { return p.atom && p.size > limit })
 		if k < 0 {
@@ -182,18 +178,14 @@ func (s *sketch) level(pieces []piece, unit message.Limit, allowed int) {
 		r, _ := s.now[at].Parts[nth].(message.ToolResult)
 		s.cut(at, nth, unit, 0)
 		pieces = slices.Delete(pieces, k, k+1)
-		if p := s.piece(at, nth, unit); r.Text != "" && !p.atom { // there is a text beside the media
+		if p := s.piece(at, nth, unit); r.Text != "" && !p.atom { // the text is left, without the media
 			pieces = append(pieces, p)
-			slices.SortStableFunc(pieces, larger)
 		}
 	}
 }
 
-// larger orders pieces, the largest first.
-func larger(a, b piece) int { return cmp.Compare(b.size, a.size) }
-
-// levelOf returns the size to which pieces, the largest first, must be cut so
-// that together they have no more than allowed.
+// levelOf returns the size to which pieces, the largest first, must be cut so that
+// together they have no more than allowed.
 func levelOf(pieces []piece, allowed int) int {
 	rest := sum(pieces)
 	if rest <= allowed {
@@ -208,45 +200,101 @@ func levelOf(pieces []piece, allowed int) int {
 	return 0
 }
 
-// cut makes one part smaller, so that it has no more than the limit if that can
-// be.
+// cut makes one part smaller, if possible no larger than the limit.
 func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
 	p := s.now[at].Parts[k]
-	given := s.given(at, k, p)
+	original := s.original(at, k, p)
+	text := func(limit int) string {
+		return shortened(s.view.Meter().Counter, shorten.Text(original), unit, limit, s.handleOf(original))
+	}
 	switch old := p.(type) {
 	case message.Text:
 		if bare, longer := s.bareNote(at, k); longer {
 			p = bare
-			break
+		} else {
+			p = message.Text{Text: text(limit)}
 		}
-		p = message.Text{Text: s.shorten(given, unit, limit)}
 	case message.ToolCall:
-		old.Arguments = store.Arguments(s.handleOf(given))
+		old.Arguments = store.Arguments(s.handleOf(original))
 		p = old
 	case message.ToolResult:
 		if s.dropMedia(at, k) {
 			return
 		}
-		if old.Content != nil { // which is small, and stays
-			beside := old
-			beside.Text = ""
-			limit -= s.sizeOf(beside, unit)
+		if old.Content != nil { // which is small, and kept
+			rest := old
+			rest.Text = ""
+			limit -= s.sizeOf(rest, unit)
 		}
-		old.Text = s.shorten(given, unit, limit)
+		old.Text = text(limit)
 		p = old
 	case message.Media:
 		s.dropMedia(at, k)
 		return
-	case message.Thinking, message.Opaque: // as they are, or not at all
+	case message.Thinking, message.Opaque: // are kept whole or removed
 	}
 	if p != s.now[at].Parts[k] {
-		s.came(p, given)
-		s.rewrite(at, replaced(s.now[at].Parts, k, p))
+		s.recordCut(p, original)
+		s.replace(at, k, p)
 	}
 }
 
-// shorten returns the head and the tail of a part that is text.
-func (s *sketch) shorten(given message.Part, unit message.Limit, limit int) string {
-	text := textOf(given)
-	return shorten(s.view.Meter().Counter, text, unit, limit, s.handleOf(given))
+// leastKept is the number of bytes of a text that are kept, at least, with a mark for
+// what is missing.
+const leastKept = 64
+
+// shortened returns the head and the tail of a text, with a mark between them that
+// has the number of missing characters, and the handle if it is not zero. The result
+// has no more tokens or bytes than the limit, or else only the first characters of
+// the text and an ellipsis. A note on media at the end is kept; if it has a handle,
+// that is also the handle of the mark.
+func shortened(by tokens.Counter, text string, unit message.Limit, limit int, h store.Handle) string {
+	sizeOf := func(s string) int {
+		if unit == message.RequestBytes {
+			return len(s)
+		}
+		return by.Count(s)
+	}
+	size := sizeOf(text)
+	if size <= limit {
+		return text
+	}
+	if before, note, ok := cutMediaNote(text); ok {
+		if named := store.HandlesIn(note); len(named) > 0 {
+			h = named[0]
+		}
+		s := shortened(by, before, unit, limit-sizeOf("\n"+note), h) + "\n" + note
+		if sizeOf(s) <= limit && len(s) < len(text) {
+			return s
+		}
+		return firstCharacters(text)
+	}
+	mark := func(missing string) string {
+		n := utf8.RuneCountInString(missing)
+		if h.IsZero() {
+			return fmt.Sprintf("[… %d characters left out …]", n)
+		}
+		return fmt.Sprintf("[… %d characters left out: %s %s …]", n, store.RecallTool, h)
+	}
+	for keep := len(text); ; {
+		keep = min(keep-1, int(float64(max(limit, 0))/float64(size)*float64(keep)))
+		if keep < leastKept {
+			return firstCharacters(text)
+		}
+		s := shorten.Ends(text, keep/2, keep/2, mark)
+		if size = sizeOf(s); size <= limit && len(s) < len(text) {
+			return s
+		}
+	}
+}
+
+// firstCharacters returns the first characters of a text and an ellipsis, or the text
+// if that is not longer.
+func firstCharacters(text string) string {
+	const ellipsis = "…"
+	n := shorten.Border(text, len(ellipsis), 1)
+	if n+len(ellipsis) >= len(text) {
+		return text
+	}
+	return text[:n] + ellipsis
 }

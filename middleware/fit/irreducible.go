@@ -9,88 +9,70 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Irreducible says why a request cannot be made to fit: what may not be left out
-// of it is more than there is room for. Its numbers are those of the request as it
-// would be if all else were gone, and they add up to Total.
+// Irreducible is why a request cannot be made to fit: what cannot be left out of it
+// is larger than the room. Its numbers are those of the request without all the rest,
+// and add up to Total.
 //
 //	if e, ok := errors.AsType[*fit.Irreducible](err); ok { … e.System … }
 type Irreducible struct { //nolint:errname // it is what errors of kind middleware.Irreducible hold
-	Limit message.Limit // what there is too much of: [Tokens], or a limit of the provider
-	Room  int           // how much a request may have; all numbers but the next two are of what the limit counts
-	Total int           // how much of it may not go
+	Limit message.Limit // that is exceeded: [Tokens], or a limit of the provider
+	Room  int           // how much a request may have; all numbers but the next two are in the unit of the limit
+	Total int           // how much of it cannot be left out
 
 	Window  int // of the model, in tokens; 0: not known
-	Reserve int // of it: kept free for the answer
+	Reserve int // part of the window, kept free for the answer
 
 	System    int // system messages
 	Tools     int // tool definitions
 	Pinned    int // other messages that the host has pinned
-	Questions int // the first and the last message of the user, without what is attached
-	Newest    int // the newest round, which no model has answered, its results cut to nothing
-	Rest      int // what stands around all this, and what the provider's rules add
+	Questions int // the first and the last message of the user, without attachments
+	Newest    int // the newest round, which no model has answered, with results cut to nothing
+	Rest      int // frames of messages, and repairs
 }
 
-// Error names each number, and what can be done.
-func (e *Irreducible) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s cannot be left out, and there is room for %d", e.Total, e.Limit, e.Room)
-	if e.Limit == Tokens {
-		fmt.Fprintf(&b, " (window %d, %d of it for the answer)", e.Window, e.Reserve)
-	}
-	sep := ": "
-	for _, p := range e.shares() {
-		if p.size > 0 {
-			fmt.Fprintf(&b, "%s%s %d", sep, p.name, p.size)
-			sep = ", "
-		}
-	}
-	b.WriteString("; ")
-	b.WriteString(e.cure())
-	return b.String()
-}
-
-// share is a part of the total, and what makes it smaller.
+// share is one part of the total.
 type share struct {
 	name, cure string
-	size       int
+	size       *int
 }
 
 func (e *Irreducible) shares() []share {
 	return []share{
-		{"system messages", "shorten the system prompt", e.System},
-		{"tools", "declare fewer tools", e.Tools},
-		{"pinned messages", "pin less", e.Pinned},
-		{"questions", "put long material into a file that a tool reads", e.Questions},
-		{"the newest round", "have fewer calls made at once", e.Newest},
-		{"the rest", "", e.Rest},
+		{"system messages", "shorten the system prompt, or ", &e.System},
+		{"tools", "declare fewer tools, or ", &e.Tools},
+		{"pinned messages", "pin less, or ", &e.Pinned},
+		{"questions", "put long material into a file that a tool reads, or ", &e.Questions},
+		{"the newest round", "have fewer calls made at once, or ", &e.Newest},
+		{"the rest", "", &e.Rest},
 	}
 }
 
-// cure tells what helps most: against the largest share.
-func (e *Irreducible) cure() string {
-	largest := share{}
-	for _, s := range e.shares() {
-		if s.cure != "" && s.size > largest.size {
-			largest = s
-		}
-	}
+// Error returns each number, and a cure for the largest share.
+func (e *Irreducible) Error() string {
+	text := fmt.Sprintf("%d %s cannot be left out, and there is room for %d", e.Total, e.Limit, e.Room)
 	more := "raise Limits if the provider accepts more"
 	if e.Limit == Tokens {
+		text += fmt.Sprintf(" (window %d, %d of it for the answer)", e.Window, e.Reserve)
 		more = "take a model with a larger window, or correct Request.Budget"
 	}
-	if largest.cure == "" {
-		return more
+	var numbers []string
+	largest, cure := 0, ""
+	for _, s := range e.shares() {
+		if *s.size > 0 {
+			numbers = append(numbers, fmt.Sprintf("%s %d", s.name, *s.size))
+		}
+		if s.cure != "" && *s.size > largest {
+			largest, cure = *s.size, s.cure
+		}
 	}
-	return largest.cure + ", or " + more
+	return text + ": " + strings.Join(numbers, ", ") + "; " + cure + more
 }
 
 // irreducible returns why a view cannot be made to fit, or nil if it can.
 func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
-	s := f.sketch(ctx, j)
-	s.leaveLeast()
-	least := j
-	if v, err := j.view.Preview(Name, &middleware.Plan{Edits: s.edits()}); err == nil {
-		least = f.judgeBy(v, j.sure)
+	_, least, err := f.shortest(ctx, j)
+	if err != nil {
+		least = j
 	}
 	excess := least.excess()
 	if excess == nil {
@@ -104,50 +86,54 @@ func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
 	return e
 }
 
-// divide tells whose the total is.
+// divide computes the shares of the total.
 func (e *Irreducible) divide(j *judgement, excess message.Excess) {
 	v, sent := j.view, j.view
-	if j.mended != nil {
-		sent = v.Repaired(j.mended)
+	if j.repaired != nil {
+		sent = v.Repaired(j.repaired)
 	}
-	all := 0 // of the same, in tokens by the meter
-	left := make([]int, v.Len())
+	left := make([]int, v.Len()) // of each message of the view; what is sent in addition comes from repairs
 	for i := range left {
 		if left[i] = excess.Is; excess.At < 0 {
-			left[i] = amount(excess, v, i) // what is sent beyond that was added by repairs
+			left[i] = amount(excess, v, i)
 		}
 	}
+	all := 0 // of what is sent, by the meter
 	for i := range sent.Len() {
 		at := i
-		if j.mended != nil && j.mended.From != nil {
-			at = j.mended.From[i]
+		if j.repaired != nil && j.repaired.From != nil {
+			at = j.repaired.From[i]
 		}
 		size := amount(excess, sent, i)
 		all += size
 		size = min(size, left[at])
 		left[at] -= size
-		if owner := e.owner(v, at); owner != nil {
-			*owner += size
+		if share := e.shareOf(v, at); share != nil {
+			*share += size
 		}
 	}
-	e.Tools = j.besides.Bytes
-	if e.Limit == Tokens {
+	switch e.Limit {
+	case Tokens:
 		e.Tools = v.Meter().Tools(j.tools) + v.Meter().Tools(j.declared)
 		all += e.Tools + v.Meter().Once()
-	} else if e.Limit != message.RequestBytes {
-		e.Tools = 0
+	case message.RequestBytes:
+		e.Tools = j.toolLoad.Bytes
+	default:
 	}
 	e.Rest = e.Total
-	for _, part := range []*int{&e.System, &e.Tools, &e.Pinned, &e.Questions, &e.Newest} {
-		if e.Limit == Tokens {
-			*part = int(int64(*part) * int64(e.Total) / int64(all)) // as it is charged
+	for _, s := range e.shares() {
+		if s.size == &e.Rest {
+			continue
 		}
-		e.Rest -= *part
+		if e.Limit == Tokens {
+			*s.size = int(int64(*s.size) * int64(e.Total) / int64(all)) // as it is charged
+		}
+		e.Rest -= *s.size
 	}
 }
 
-// owner returns the field that a message counts for; nil: the rest.
-func (e *Irreducible) owner(v *middleware.View, i int) *int {
+// shareOf returns the share that a message counts for; nil: the rest.
+func (e *Irreducible) shareOf(v *middleware.View, i int) *int {
 	switch p := v.Protected(i); {
 	case v.At(i).Role == message.RoleSystem:
 		return &e.System

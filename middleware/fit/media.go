@@ -1,55 +1,201 @@
 package fit
 
 import (
+	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
 )
 
-// media puts a note in place of old images, sounds and documents, oldest first.
-func media(s *sketch) iter.Seq2[int, []message.Part] {
-	return func(yield func(int, []message.Part) bool) {
-		for i := range s.now {
-			if s.state[i] == folded || s.view.Protected(i) != 0 {
+// keepLimits removes the media that break a limit of the provider: those that break
+// one by themselves, then the oldest until the whole request keeps the limits. What is
+// attached to questions or in the newest results is removed last. Of what is counted,
+// old media are removed until a share of the limit is left, so that the next image
+// does not make another edit necessary.
+func (s *sketch) keepLimits(share float64) {
+	for range 4 { // with fewer images, others of the limits apply
+		before := s.total
+		msgs := slices.Clone(s.now)
+		for i, st := range s.state {
+			if st == folded {
+				msgs[i] = message.Message{}
+			}
+		}
+		found := s.limits.Broken(msgs, s.toolLoad)
+		slices.SortStableFunc(found, func(a, b message.Excess) int { return cmp.Compare(a.Limit, b.Limit) })
+		for len(found) > 0 {
+			n := slices.IndexFunc(found, func(e message.Excess) bool { return e.Limit != found[0].Limit })
+			if n < 0 {
+				n = len(found)
+			}
+			s.keepLimit(found[0].Limit, found[:n], share)
+			found = found[n:]
+		}
+		if s.total == before {
+			return
+		}
+	}
+}
+
+// keepLimit removes media for one limit.
+func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share float64) {
+	media, count := s.attachments(), func(a attachment) int { return 1 }
+	is, most := broken[0].Is, broken[0].Most
+	switch limit {
+	case message.RequestBytes: // texts can be cut, too
+		return
+	case message.ImageBytes, message.ImageSide, message.DocumentBytes:
+		media = breaking(media, broken)
+		is, most = len(media), 0
+	case message.ManyImageSide: // until the images are no longer many
+		media, count = amongMany(media, breaking(media, broken)), func(a attachment) int { return a.Images }
+		is, most = s.images(), s.limits.ManyImages
+	case message.RequestImages:
+		count = func(a attachment) int { return a.Images }
+	case message.RequestMedia:
+		count = func(a attachment) int { return a.Images + a.Documents }
+	case message.RequestDocuments:
+		count = func(a attachment) int { return a.Documents }
+	case message.AllDocumentBytes:
+		count = func(a attachment) int { return a.AllDocumentBytes }
+	}
+	old := 0
+	for _, a := range media {
+		if !a.fixed {
+			old += count(a)
+		}
+	}
+	fixed := max(0, is-old)
+	must, should := is-most, is-fixed-int(share*float64(max(0, most-fixed)))
+	removed := 0
+	for _, a := range media {
+		if removed >= must && (removed >= should || a.fixed) {
+			return
+		}
+		if n := count(a); n > 0 {
+			s.dropMedia(a.at, a.k)
+			removed += n
+		}
+	}
+}
+
+// amongMany returns the media to be removed if some are too large for a request with
+// many images: the large ones; or if one of them is fixed, all old ones first.
+func amongMany(media, large []attachment) []attachment {
+	fixed := func(a attachment) bool { return a.fixed }
+	k := slices.IndexFunc(large, fixed)
+	if k < 0 {
+		return large
+	}
+	return slices.Concat(slices.DeleteFunc(media, fixed), large[k:])
+}
+
+// breaking returns the attachments that break a limit by themselves.
+func breaking(media []attachment, broken []message.Excess) []attachment {
+	return slices.DeleteFunc(slices.Clone(media), func(a attachment) bool {
+		return !slices.ContainsFunc(broken, func(e message.Excess) bool { return e.At == a.at && e.Part == a.k })
+	})
+}
+
+// images returns the number of images that are left.
+func (s *sketch) images() int {
+	n := 0
+	for i := range s.now {
+		if s.state[i] != folded {
+			n += s.now[i].LoadBound().Images
+		}
+	}
+	return n
+}
+
+// dropLargest removes old media, the largest first, if the request has too many bytes.
+func (s *sketch) dropLargest(r, target room) {
+	if s.total.bytes <= r.bytes {
+		return
+	}
+	media := slices.DeleteFunc(s.attachments(), func(a attachment) bool { return a.fixed })
+	slices.SortStableFunc(media, func(a, b attachment) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for _, a := range media {
+		if s.total.bytes <= target.bytes {
+			return
+		}
+		s.dropMedia(a.at, a.k)
+	}
+}
+
+// attachment is a part that is media, or a result with media.
+type attachment struct {
+	message.Load
+
+	at, k int
+	fixed bool // it is in a question or in the newest round
+}
+
+// attachments returns what may be removed: the oldest first, and the fixed ones last.
+func (s *sketch) attachments() []attachment {
+	var out, fixed []attachment
+	for i := range s.now {
+		p := s.view.Protected(i)
+		if s.state[i] == folded || p&middleware.Whole != 0 {
+			continue
+		}
+		for k, part := range s.now[i].Parts {
+			if _, ok := mediaOf(part); !ok || !cuttable(part, p) {
 				continue
 			}
-			for k, p := range s.now[i].Parts {
-				if without, ok := withoutMedia(p, s.mediaHandle(p)); ok && !yield(i, replaced(s.now[i].Parts, k, without)) {
-					return
-				}
+			a := attachment{Load: message.Message{Parts: []message.Part{part}}.Load(), at: i, k: k, fixed: p != 0}
+			if a.fixed {
+				fixed = append(fixed, a)
+			} else {
+				out = append(out, a)
 			}
 		}
 	}
+	return append(out, fixed...)
 }
 
-// withoutMedia returns what stands in place of a part that is media, or a result
-// that holds some, with the handle under which it is kept.
-func withoutMedia(p message.Part, h store.Handle) (message.Part, bool) {
-	switch p := p.(type) {
-	case message.Media:
-		return message.Text{Text: noteOn(p, h)}, true
-	case message.ToolResult:
-		m, ok := p.Content.(message.Media)
-		if !ok {
-			return nil, false
-		}
-		p.Content = nil
-		if p.Text != "" {
-			p.Text += "\n"
-		}
-		p.Text += noteOn(m, h)
-		return p, true
-	case message.Text, message.Thinking, message.ToolCall, message.Opaque:
+// mediaOf returns a part that is media, or the media of a result.
+func mediaOf(p message.Part) (m message.Media, ok bool) {
+	if r, isResult := p.(message.ToolResult); isResult {
+		p = r.Content
 	}
-	return nil, false
+	m, ok = p.(message.Media)
+	return m, ok
 }
 
-// bareNote returns what is left of a note on media without its handle, if part k
-// of a message is one and has a handle.
+// dropMedia replaces the media of one part by a note if that is smaller, and reports
+// whether it did.
+func (s *sketch) dropMedia(at, k int) bool {
+	without, ok := s.withoutMedia(at, k)
+	return ok && s.replace(at, k, without)
+}
+
+// withoutMedia returns part k of a message with a note in the place of its media. It
+// returns false if it has none.
+func (s *sketch) withoutMedia(at, k int) (message.Part, bool) {
+	p := s.now[at].Parts[k]
+	m, ok := mediaOf(p)
+	if !ok {
+		return nil, false
+	}
+	note := mediaNote(m, s.handleOf(p))
+	r, ok := p.(message.ToolResult)
+	if !ok {
+		return message.Text{Text: note}, true
+	}
+	if r.Content = nil; r.Text != "" {
+		r.Text += "\n"
+	}
+	r.Text += note
+	return r, true
+}
+
+// bareNote returns a note on media without its handle, if part k of a message is a
+// note with a handle.
 func (s *sketch) bareNote(at, k int) (bare message.Text, longer bool) {
 	before, now := s.view.Original(at).Parts, s.now[at].Parts
 	if len(before) != len(now) {
@@ -60,61 +206,35 @@ func (s *sketch) bareNote(at, k int) (bare message.Text, longer bool) {
 	if !ok || !isText || len(store.HandlesIn(note.Text)) == 0 {
 		return bare, false
 	}
-	bare = message.Text{Text: noteOn(m, store.Handle{})}
+	bare = message.Text{Text: mediaNote(m, store.Handle{})}
 	return bare, len(bare.Text) < len(note.Text)
 }
 
-// dropMedia puts a note in place of one part that is media, or of the media that
-// a result holds, if that is smaller, and reports whether it did.
-func (s *sketch) dropMedia(at, k int) bool {
-	without, ok := withoutMedia(s.now[at].Parts[k], s.mediaHandle(s.now[at].Parts[k]))
-	return ok && s.rewrite(at, replaced(s.now[at].Parts, k, without))
-}
+const leftOut = ": left out of the request"
 
-// mayDropMedia reports whether [sketch.dropMedia] would do something.
-func (s *sketch) mayDropMedia(at, k int) bool {
-	without, ok := withoutMedia(s.now[at].Parts[k], s.mediaHandle(s.now[at].Parts[k]))
-	if ok {
-		_, _, ok = s.lighter(at, replaced(s.now[at].Parts, k, without))
-	}
-	return ok
-}
-
-// noteOn returns the text that stands in place of media.
-func noteOn(m message.Media, h store.Handle) string {
+// mediaNote returns the text in the place of media.
+func mediaNote(m message.Media, h store.Handle) string {
 	const longest = 60 // of a name, in bytes
-	fits := func(what string) bool {
-		return what != "" && len(what) <= longest && !strings.ContainsAny(what, "\r\n")
-	}
-	what := strings.ToValidUTF8(m.Name, "?")
-	if !fits(what) {
-		what, _, _ = strings.Cut(m.Type, ";")
-	}
-	if !fits(what) {
-		what = "media"
+	what := "media"
+	kind, _, _ := strings.Cut(m.Type, ";")
+	for _, name := range []string{kind, strings.ToValidUTF8(m.Name, "?")} {
+		if name != "" && len(name) <= longest && !strings.ContainsAny(name, "\r\n") {
+			what = name
+		}
 	}
 	if !h.IsZero() {
-		return fmt.Sprintf("(%s%s; %s %s)", what, isLeftOut, store.RecallTool, h)
+		return fmt.Sprintf("(%s%s; %s %s)", what, leftOut, store.RecallTool, h)
 	}
-	return fmt.Sprintf("(%s%s)", what, isLeftOut)
+	return fmt.Sprintf("(%s%s)", what, leftOut)
 }
 
-// isLeftOut is what a note says of media.
-const isLeftOut = ": left out of the request"
-
-// noted cuts a text before the note on media that it ends with, if it does.
-func noted(text string) (said, note string, ok bool) {
+// cutMediaNote splits a text before the note on media at its end. It returns false if
+// there is none.
+func cutMediaNote(text string) (before, note string, ok bool) {
 	k := strings.LastIndexByte(text, '\n')
 	if k < 0 {
 		return text, "", false
 	}
-	said, note = text[:k], text[k+1:]
-	return said, note, strings.HasPrefix(note, "(") && strings.HasSuffix(note, ")") && strings.Contains(note, isLeftOut)
-}
-
-// replaced returns the parts with another one at k.
-func replaced(parts []message.Part, k int, p message.Part) []message.Part {
-	out := slices.Clone(parts)
-	out[k] = p
-	return out
+	before, note = text[:k], text[k+1:]
+	return before, note, strings.HasPrefix(note, "(") && strings.HasSuffix(note, ")") && strings.Contains(note, leftOut)
 }

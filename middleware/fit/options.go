@@ -10,7 +10,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// What stands where something was left out, unless the options say otherwise.
+// The texts in the place of what is removed, unless the options have others.
 const (
 	DefaultPlaceholder = "[cleared: it no longer fits the context window]"
 	DefaultNote        = "[A remark of the program, not of the user: earlier messages were left out here, " +
@@ -20,39 +20,39 @@ const (
 // DefaultTarget is the share of the free room that a shortened request fills.
 const DefaultTarget = 0.9
 
-// Options say what a request must satisfy. The zero value is right for a model
-// that the table of models knows.
+// Options are what a request must satisfy. The zero value is right for a model in the
+// table of models.
 type Options struct {
-	// Rules are those of the providers that the request is valid for. 0: those
-	// of the model's provider by Env.Models, and message.Portable where that is
-	// not known. With message.Prefill the last message may be the assistant's.
+	// Rules are those of the providers that the request must be valid for. 0: those
+	// of the model's provider by Env.Models, or message.Portable if that is not
+	// known. With message.Prefill the last message may be the assistant's.
 	Rules message.Rules
 
-	// Limits are what the provider accepts besides tokens: bytes, images. A field
-	// of zero: the provider's, by Rules and the window; negative: no limit.
+	// Limits are what the provider accepts in addition to tokens: bytes, images. A
+	// field of zero: the provider's, by Rules and the window; negative: no limit.
 	Limits message.Limits
 
-	// Target is the share that is filled once something had to go, of the room
-	// beside what may not go: so that the next calls find room and leave the
-	// beginning as it is, on which prompt caches live. It is more than 0 and at most
-	// 1, which means that no more goes than must. For its sake, no kind of edit is
-	// begun that would not be needed without it. 0: DefaultTarget.
+	// Target is the share of the room that is filled after something was removed, of
+	// what messages that cannot be removed leave of it. The next calls then fit
+	// without another edit, so prompt caches are used. It is more than 0 and at most
+	// 1, which removes no more than necessary. No kind of edit begins only because of
+	// Target. 0: DefaultTarget.
 	Target float64
 
 	// Placeholder is the text of a cleared result. "": DefaultPlaceholder.
 	Placeholder string
 
-	// Note is the text of the message that stands for all messages that were
-	// left out. It should say that it is no wish of the user. "": DefaultNote.
+	// Note is the text of the message in the place of all messages that were left
+	// out. It should tell the model that it is not from the user. "": DefaultNote.
 	Note string
 
-	// NoRetry returns an error by which the provider says that the request is
-	// too long, as it is, instead of shortening the request and asking again. What
-	// the error says of the window is learned all the same.
+	// NoRetry returns the error if the provider refuses a request as too long, instead
+	// of shortening it and calling the model again. The chain still learns the window
+	// from the error.
 	NoRetry bool
 }
 
-// Validate reports options that make no sense.
+// Validate returns an error if an option is out of range.
 func (o Options) Validate() error {
 	var errs []error
 	if o.Target < 0 || o.Target > 1 || math.IsNaN(o.Target) {
@@ -60,8 +60,7 @@ func (o Options) Validate() error {
 			DefaultTarget, o.Target))
 	}
 	if unknown := o.Rules &^ (message.Portable | message.Prefill); unknown != 0 {
-		errs = append(errs, fmt.Errorf("want Rules like message.OpenAI | message.Bedrock, got bits %#b that stand for nothing",
-			uint(unknown)))
+		errs = append(errs, fmt.Errorf("want Rules like message.OpenAI | message.Bedrock, got unknown bits %#b", uint(unknown)))
 	}
 	for _, t := range []struct{ name, text string }{{"Placeholder", o.Placeholder}, {"Note", o.Note}} {
 		if t.text != "" && strings.TrimSpace(t.text) == "" {
@@ -71,7 +70,14 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// limits returns the limits of a provider with those of the options on top.
+// words are the texts in the place of what is removed.
+type words struct{ placeholder, note string }
+
+func (o Options) words() *words {
+	return &words{placeholder: cmp.Or(o.Placeholder, DefaultPlaceholder), note: cmp.Or(o.Note, DefaultNote)}
+}
+
+// limits returns the limits of a provider, replaced by those of the options.
 func (o Options) limits(l message.Limits) message.Limits {
 	for _, f := range [...]struct{ to, from *int }{
 		{&l.Bytes, &o.Limits.Bytes},
@@ -90,17 +96,4 @@ func (o Options) limits(l message.Limits) message.Limits {
 		}
 	}
 	return l
-}
-
-// words are the texts that stand where something was left out.
-type words struct {
-	placeholder string
-	note        message.Message
-}
-
-func (o Options) words() *words {
-	return &words{
-		placeholder: cmp.Or(o.Placeholder, DefaultPlaceholder),
-		note:        message.User(cmp.Or(o.Note, DefaultNote)),
-	}
 }

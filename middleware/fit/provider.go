@@ -1,18 +1,26 @@
 package fit
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// rulesOf returns the rules of the provider that serves the model of a view, and
-// whether that is known. Services that speak the language of OpenAI's chat
-// completions have its rules; who serves a model of somebody else, as Bedrock
-// does, adds its own.
-func rulesOf(v *middleware.View) (r message.Rules, ok bool) {
+// rulesOf returns the rules of the options or else those of the provider that serves
+// the model of a view, and whether that provider is known. Services with the format
+// of OpenAI's chat completions have its rules; a service with models of other
+// providers, as Bedrock, adds its own.
+func (f *fitter) rulesOf(v *middleware.View) (r message.Rules, known bool) {
+	if f.opts.Rules != 0 {
+		return f.opts.Rules, true
+	}
 	switch v.Model().Provider {
 	case "openai", "deepseek", "alibaba", "moonshot", "zhipu", "minimax", "bytedance", "mistral", "meta", "xai":
 		r = message.OpenAI
@@ -21,7 +29,7 @@ func rulesOf(v *middleware.View) (r message.Rules, ok bool) {
 	case "google":
 		r = message.Gemini
 	}
-	if isBedrock(v.Request().Model) {
+	if bedrock.MatchString(strings.ToLower(v.Request().Model)) {
 		r = r&^message.OpenAI | message.Bedrock
 	}
 	if r == 0 {
@@ -30,17 +38,155 @@ func rulesOf(v *middleware.View) (r message.Rules, ok bool) {
 	return r, true
 }
 
-// isBedrock reports whether a name has one of the forms that Bedrock gives:
+// bedrock matches the names of models on Bedrock, in lower case:
 //
 //	amazon.nova-pro-v1:0, us.anthropic.claude-sonnet-4-5-20250929-v1:0
-//	bedrock/…, arn:aws:bedrock:…
-func isBedrock(name string) bool {
-	name = strings.ToLower(name)
-	if strings.HasPrefix(name, "bedrock/") || strings.HasPrefix(name, "amazon/") || strings.HasPrefix(name, "arn:aws:bedrock:") {
-		return true
+//	bedrock/…, amazon/…, arn:aws:bedrock:…
+var bedrock = regexp.MustCompile(`^(bedrock/|amazon/|arn:aws:bedrock:` +
+	`|([a-z]{2,6}\.)?(ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\.)`)
+
+// demandTools are the providers that reject calls in a request without tools.
+const demandTools = message.Anthropic | message.Bedrock
+
+// declareCalls adds declarations of the tools that messages call, if the provider is
+// known to demand them: others may reject tools.
+func (j *judgement) declareCalls(msgs []message.Message) {
+	if !j.known || j.rules&demandTools == 0 {
+		return
 	}
-	return bedrockForm.MatchString(name)
+	for i := range msgs {
+		for c := range msgs[i].Calls() {
+			if !slices.ContainsFunc(j.called, func(t message.ToolDef) bool { return t.Name == c.Name }) {
+				j.called = append(slices.Clip(j.called), message.ToolDef{
+					Name: c.Name, Description: "Not available any more.", Parameters: `{"type":"object","properties":{}}`,
+				})
+			}
+		}
+	}
 }
 
-// bedrockForm is how Bedrock names models: by region, if at all, and maker.
-var bedrockForm = regexp.MustCompile(`^([a-z]{2,6}\.)?(ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\.`)
+// declare adds these declarations to a request without tools, as a program sends it
+// that wants an answer without further calls.
+func (f *fitter) declare(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		v := req.View()
+		if v == nil || len(req.Tools) > 0 {
+			return next(ctx, req, emit)
+		}
+		j := f.judge(v, false)
+		if len(j.declared) == 0 {
+			return next(ctx, req, emit)
+		}
+		if f.once(v, "tools") {
+			var names []string
+			for _, t := range j.declared {
+				names = append(names, t.Name)
+			}
+			v.Report(ctx, middleware.Event{Kind: middleware.Repaired, By: Name, Why: fmt.Sprintf(
+				"the request declares no tools, but the messages have calls of %s, which %s wants declared; "+
+					"they are, as tools that are not to be called", strings.Join(names, ", "), j.rules)})
+		}
+		r := *req
+		r.Tools = j.declared
+		return next(ctx, &r, emit)
+	}
+}
+
+// A reported prompt is too short to be true below one of these.
+const (
+	leastOfEstimate = 0.5  // of our count
+	leastOfExact    = 0.8  // of a count by the model's own tokenizer
+	leastOfGrowth   = 0.25 // of what was added since an earlier prompt, if that is at least leastGrowth
+	leastGrowth     = 500  // tokens by the meter
+)
+
+// watch compares the reported usage with what was sent: some servers cut a long
+// prompt without an error.
+func (f *fitter) watch(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		resp, err := next(ctx, req, emit)
+		if v := req.View(); err == nil && resp != nil && resp.Usage.Input > 0 && v != nil {
+			f.checkUsage(ctx, v, resp.Usage.Input)
+		}
+		return resp, err
+	}
+}
+
+// checkUsage reports, once per conversation, that a prompt was charged too little.
+func (f *fitter) checkUsage(ctx context.Context, v *middleware.View, charged int) {
+	type key struct{ *fitter }
+	type prompt struct {
+		view             *middleware.View
+		charged, counted int
+	}
+	j := f.judge(v, false)
+	sent, counted := j.charged(), v.Size().Counted+j.added
+	before, _ := v.Load(key{f}).(prompt)
+	grown := before.view != nil && v.Shared(before.view) >= before.view.Len()
+	added := counted - before.counted
+	if !grown || added >= leastGrowth {
+		v.Store(key{f}, prompt{v, charged, counted})
+	}
+	least := leastOfEstimate
+	if v.Size().Exact {
+		least = leastOfExact
+	}
+	tooFew := func(charged int) bool {
+		stalls := grown && added >= leastGrowth && float64(charged-before.charged) < leastOfGrowth*float64(added)
+		return stalls || float64(charged) < least*float64(sent)
+	}
+	if !tooFew(charged) || !tooFew(charged+v.Size().Charged(oldThinking(v))) || !f.once(v, "truncated") {
+		return
+	}
+	v.Report(ctx, middleware.Event{
+		Kind: middleware.Truncated, By: Name, Before: sent, After: charged,
+		Why: fmt.Sprintf("the provider charged %d tokens for a prompt of %d by our count: if it cuts long prompts without an error, "+
+			"as Ollama does, set its window (num_ctx), or set Request.Budget to the window that it serves", charged, sent),
+	})
+}
+
+// oldThinking returns the tokens of the thinking before the newest turn, which some
+// providers drop and do not charge.
+func oldThinking(v *middleware.View) int {
+	n, dropped := 0, 0
+	for _, m := range v.Messages() {
+		if m.Role == message.RoleUser {
+			dropped = n
+		}
+		for _, p := range m.Parts {
+			if shorten.IsThinking(p) {
+				n += v.Meter().Part(p)
+			}
+		}
+	}
+	return dropped
+}
+
+// reportUnknownWindow reports, once per conversation, that tokens are not bounded.
+func (f *fitter) reportUnknownWindow(ctx context.Context, j *judgement) {
+	if j.room != unbounded || !f.once(j.view, "window") {
+		return
+	}
+	what, cure := "the window is not known", "set Request.Budget, or Request.Model"
+	if name := j.view.Request().Model; name != "" {
+		what, cure = fmt.Sprintf("the window of model %q is not known", name), "set Request.Budget, or add the model to Env.Models"
+	}
+	why := what + ", so no request has too many tokens until the provider refuses one: " + cure
+	j.view.Report(ctx, middleware.Event{
+		Kind: middleware.Misconfigured, By: Name, Why: why,
+		Err: &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: errors.New(why)},
+	})
+}
+
+// once reports whether something is reported for the first time in the conversation.
+func (f *fitter) once(v *middleware.View, what string) bool {
+	type key struct {
+		*fitter
+		what string
+	}
+	first := v.Load(key{f, what}) == nil
+	if first {
+		v.Store(key{f, what}, true)
+	}
+	return first
+}

@@ -31,7 +31,7 @@ func TestShorten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, shorten(tokens.Chars4{}, c.text, Tokens, c.limit, store.Handle{}))
+			require.Equal(t, c.want, shortened(tokens.Chars4{}, c.text, Tokens, c.limit, store.Handle{}))
 		})
 	}
 }
@@ -43,7 +43,7 @@ func TestShortenedTexts(t *testing.T) {
 		text := strings.Repeat(unit, rapid.IntRange(0, 400).Draw(r, "times")) + rapid.String().Draw(r, "end")
 		limit := rapid.IntRange(0, 300).Draw(r, "limit")
 		in := rapid.SampledFrom([]message.Limit{Tokens, message.RequestBytes}).Draw(r, "in")
-		got := shorten(tokens.Chars4{}, text, in, limit, store.Handle{})
+		got := shortened(tokens.Chars4{}, text, in, limit, store.Handle{})
 		size := func(s string) int {
 			if in == Tokens {
 				return tokens.Chars4{}.Count(s)

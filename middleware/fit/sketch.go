@@ -4,35 +4,37 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/store"
 )
 
-// sketch is a view as it would be with what has been planned so far. It is what
-// the ladder works on: the core judges only the plan that comes out of it.
+// sketch is a view as the planned edits would leave it. The steps change it; the
+// core checks only the plan that is made of it.
 type sketch struct {
 	*words
-	*keeper // nil: what goes is not kept
+	*archiver // nil: what is removed is not archived
 
-	view    *middleware.View
-	sure    bool // it is judged by a budget that is no guess
-	limits  message.Limits
-	besides message.Load // of what else is sent
-	weighs  bool         // bytes, too
+	view     *middleware.View
+	limits   message.Limits
+	toolLoad message.Load
+	bytes    bool // loads have bytes: they are close to a limit
+	turn     int  // history position of the newest turn
 
 	now    []message.Message // as they would be
 	loads  []load            // of each
 	state  []state
 	before load // of all messages in the view
-	total  load // of all that would be left
-	noted  bool // a note stands in place of what is folded
+	total  load // of those that are left
+	noted  bool // a note replaces what is folded
 	known  []block
 }
 
-// state says what has become of a message.
+// state is what has been done to a message.
 type state uint8
 
 const (
@@ -41,12 +43,34 @@ const (
 	folded
 )
 
-// sketch returns a sketch of the view that was judged. Bytes are weighed only if
-// they are close to a limit.
+// load is the size of messages: tokens by the meter of the chain, and bytes of the
+// request's body.
+type load struct{ tokens, bytes int }
+
+func (l load) plus(o load) load  { return load{l.tokens + o.tokens, l.bytes + o.bytes} }
+func (l load) minus(o load) load { return load{l.tokens - o.tokens, l.bytes - o.bytes} }
+
+// in returns the load in one unit.
+func (l load) in(unit message.Limit) int {
+	if unit == message.RequestBytes {
+		return l.bytes
+	}
+	return l.tokens
+}
+
+// within reports whether a load is no larger than a room.
+func (l load) within(r room) bool { return l.tokens <= r.tokens && l.bytes <= r.bytes }
+
+// room is what the messages of a sketch may have.
+type room struct {
+	load
+	charged int // the tokens as the provider charges them, for the whole request
+}
+
 func (f *fitter) sketch(ctx context.Context, j *judgement) *sketch {
 	v, n := j.view, j.view.Len()
 	s := &sketch{
-		words: f.words, view: v, sure: j.sure, limits: j.limits, besides: j.besides, weighs: j.measured,
+		words: f.words, view: v, limits: j.limits, toolLoad: j.toolLoad, bytes: j.measured, turn: shorten.NewestTurn(v.History()),
 		now: slices.Clone(v.Messages()), loads: make([]load, n), state: make([]state, n),
 	}
 	for i := range s.now {
@@ -55,16 +79,9 @@ func (f *fitter) sketch(ctx context.Context, j *judgement) *sketch {
 	}
 	s.total = s.before
 	if v.Env().Archive != nil {
-		s.keeper = newKeeper(ctx, v)
+		s.archiver = newArchiver(ctx, v)
 	}
 	return s
-}
-
-func (s *sketch) bytesOf(m *message.Message) int {
-	if !s.weighs {
-		return 0
-	}
-	return m.Load().Bytes
 }
 
 // clone returns a copy to try something on.
@@ -79,28 +96,80 @@ func (s *sketch) weigh(m message.Message) load {
 	return load{tokens: s.view.Meter().Message(m), bytes: s.bytesOf(&m)}
 }
 
-// rewrite puts other parts in place of those of a message, if that makes it
-// smaller, and reports whether it did.
-func (s *sketch) rewrite(at int, parts []message.Part) bool {
-	m, l, ok := s.lighter(at, parts)
-	if !ok {
-		return false
+func (s *sketch) bytesOf(m *message.Message) int {
+	if !s.bytes {
+		return 0
 	}
-	was := s.loads[at]
-	s.now[at], s.loads[at], s.state[at] = m, l, rewritten
-	s.total = s.total.minus(was).plus(l)
-	return true
+	return m.Load().Bytes
 }
 
-// lighter returns a message with other parts, and whether that is smaller.
-func (s *sketch) lighter(at int, parts []message.Part) (message.Message, load, bool) {
+// sizeOf returns the size of one part.
+func (s *sketch) sizeOf(p message.Part, unit message.Limit) int {
+	if unit == Tokens {
+		return s.view.Meter().Part(p)
+	}
+	return message.Message{Parts: []message.Part{p}}.Load().Bytes
+}
+
+// room returns the room of a number of tokens, as they are charged for the whole
+// request, and of bytes.
+func (s *sketch) room(charged, bytes int) room {
+	r := room{load: load{tokens: unbounded, bytes: bytes}, charged: charged}
+	if charged != unbounded {
+		most := s.before.tokens + s.weigh(s.likelyNote()).tokens
+		r.tokens = sort.Search(most+1, func(n int) bool { return s.charged(n) > charged }) - 1
+	}
+	return r
+}
+
+// charged returns the tokens that the provider would charge for the whole request if
+// the messages had this number of tokens by the meter.
+func (s *sketch) charged(tokens int) int {
+	return s.view.Without(s.before.tokens - tokens).Size().Tokens
+}
+
+// alone returns the room by the meter, in one unit, for a part without a request.
+func (s *sketch) alone(r room, unit message.Limit) int {
+	const many = 1 << 20
+	if unit == Tokens && r.charged != unbounded {
+		return int(float64(r.charged) * many / float64(s.view.Size().Charged(many)))
+	}
+	return r.in(unit)
+}
+
+func (s *sketch) fits(r room) bool { return s.total.within(r) }
+
+// rewrite replaces the parts of a message if that makes it smaller, and reports
+// whether it did.
+func (s *sketch) rewrite(at int, parts []message.Part) bool {
+	m, l, ok := s.smaller(at, parts)
+	if ok {
+		s.total = s.total.minus(s.loads[at]).plus(l)
+		s.now[at], s.loads[at], s.state[at] = m, l, rewritten
+	}
+	return ok
+}
+
+// replace is rewrite for one part.
+func (s *sketch) replace(at, k int, p message.Part) bool {
+	return s.rewrite(at, s.replaced(at, k, p))
+}
+
+func (s *sketch) replaced(at, k int, p message.Part) []message.Part {
+	parts := slices.Clone(s.now[at].Parts)
+	parts[k] = p
+	return parts
+}
+
+// smaller returns a message with other parts, and whether it is smaller.
+func (s *sketch) smaller(at int, parts []message.Part) (message.Message, load, bool) {
 	m := s.now[at]
 	m.Parts = parts
 	l, was := s.weigh(m), s.loads[at]
 	return m, l, l.tokens < was.tokens || l.tokens == was.tokens && l.bytes < was.bytes
 }
 
-// fold leaves messages out.
+// fold leaves out messages.
 func (s *sketch) fold(r message.Run) {
 	for i := r.First; i <= r.Last; i++ {
 		if s.state[i] != folded {
@@ -110,7 +179,7 @@ func (s *sketch) fold(r message.Run) {
 	}
 }
 
-// edits returns what makes the sketch of the view.
+// edits returns the edits that make the sketch of the view.
 func (s *sketch) edits() []middleware.Edit {
 	var edits []middleware.Edit
 	var runs []message.Run
@@ -130,41 +199,149 @@ func (s *sketch) edits() []middleware.Edit {
 		fold := middleware.Edit{Kind: middleware.Fold, Runs: runs}
 		if s.noted {
 			var h store.Handle
-			if s.keeper != nil {
+			if s.archiver != nil {
 				h, fold.Archive = s.view.ArchiveRuns(runs)
 			}
-			fold.Messages = []message.Message{s.noteUnder(h)}
+			fold.Messages = []message.Message{s.noteFor(h)}
 		}
 		edits = append(edits, fold)
 	}
 	return edits
 }
 
-// why says what is done, and what for.
-func (s *sketch) why(excess message.Excess) string {
-	shortened, out := 0, 0
+// why describes the edits.
+func (s *sketch) why() string {
+	done := map[state]int{}
 	for _, st := range s.state {
-		switch st {
-		case rewritten:
-			shortened++
-		case folded:
-			out++
-		case kept:
+		done[st]++
+	}
+	var all []string
+	for _, d := range []struct {
+		state state
+		verb  string
+	}{{rewritten, "shortened"}, {folded, "left out"}} {
+		switch n := done[d.state]; {
+		case n == 1:
+			all = append(all, d.verb+" 1 message")
+		case n > 1:
+			all = append(all, fmt.Sprintf("%s %d messages", d.verb, n))
 		}
 	}
-	var done []string
-	if shortened > 0 {
-		done = append(done, "shortened "+counted(shortened))
-	}
-	if out > 0 {
-		done = append(done, "left out "+counted(out))
-	}
-	return strings.Join(done, " and ") + ": " + excess.String()
+	return strings.Join(all, " and ")
 }
 
-func counted(messages int) string {
-	if messages == 1 {
-		return "1 message"
+// archiver returns handles for what is removed, and what the archive keeps under
+// them. The methods of a nil archiver return zero handles and no contents.
+type archiver struct {
+	source   *middleware.View
+	has      func(store.Handle) bool // whether the archive has what a model has recalled
+	handles  map[any]store.Handle    // of parts and of whole results
+	uncut    map[message.Part]message.Part
+	contents map[store.Handle][]*store.Named
+}
+
+// wholeResult is a result in a view.
+type wholeResult struct {
+	at int
+	id string
+}
+
+func newArchiver(ctx context.Context, v *middleware.View) *archiver {
+	return &archiver{
+		source: v, has: func(h store.Handle) bool { return store.Has(ctx, v.Env().Archive, h) },
+		handles: map[any]store.Handle{}, uncut: map[message.Part]message.Part{}, contents: map[store.Handle][]*store.Named{},
 	}
-	return fmt.Sprintf("%d messages", messages)
+}
+
+// handleOf returns the handle of one part.
+func (a *archiver) handleOf(p message.Part) store.Handle {
+	if a == nil {
+		return store.Handle{}
+	}
+	if _, ok := a.handles[p]; !ok {
+		a.archive(p, p)
+	}
+	return a.handles[p]
+}
+
+// handleOfResult returns the handle of all pieces of a result as the tool returned
+// them. What a model has recalled is in the archive already.
+func (a *archiver) handleOfResult(at int, id string) store.Handle {
+	if a == nil {
+		return store.Handle{}
+	}
+	key := wholeResult{at, id}
+	if h, ok := a.handles[key]; ok {
+		return h
+	}
+	round := at
+	for round >= 0 && a.source.At(round).Role == message.RoleTool {
+		round--
+	}
+	if round >= 0 {
+		if h := store.Asked(shorten.Call(a.source.Original(round).Parts, id)); a.has(h) {
+			a.handles[key] = h
+			return h
+		}
+	}
+	a.archive(key, shorten.Result(a.source.Original(at).Parts, id)...)
+	return a.handles[key]
+}
+
+// archive keeps parts for the archive, and their handle under a key.
+func (a *archiver) archive(key any, parts ...message.Part) {
+	h, contents := a.source.Archive(parts...)
+	a.handles[key], a.contents[h] = h, contents
+}
+
+// archived returns what the archive is given for the handles in some parts.
+func (a *archiver) archived(parts []message.Part) []*store.Named {
+	if a == nil {
+		return nil
+	}
+	var all []*store.Named
+	for _, p := range parts {
+		for _, h := range store.HandlesIn(shorten.Text(p)) {
+			all = append(all, a.contents[h]...)
+		}
+	}
+	return all
+}
+
+// original returns what part k of message at was before it was cut, in this plan or
+// by an earlier edit.
+func (a *archiver) original(at, k int, p message.Part) message.Part {
+	if a == nil {
+		return p
+	}
+	if o, ok := a.uncut[p]; ok {
+		return o
+	}
+	before, now := a.source.Original(at).Parts, a.source.At(at).Parts
+	if len(before) != len(now) || k >= len(now) || now[k] != p {
+		return p
+	}
+	switch was := before[k].(type) {
+	case message.Text:
+		if _, ok := p.(message.Text); ok {
+			return was
+		}
+	case message.ToolCall:
+		if c, ok := p.(message.ToolCall); ok && c.ID == was.ID {
+			return was
+		}
+	case message.ToolResult:
+		if r, ok := p.(message.ToolResult); ok && r.CallID == was.CallID && r.Content == nil && was.Content == nil {
+			return was
+		}
+	case message.Thinking, message.Media, message.Opaque:
+	}
+	return p
+}
+
+// recordCut records what a part was cut from.
+func (a *archiver) recordCut(p, from message.Part) {
+	if a != nil {
+		a.uncut[p] = from
+	}
 }

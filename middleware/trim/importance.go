@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 // ByAge gives all units the same score, for [Options.Score]: of units of one
@@ -48,7 +49,7 @@ func usesIn(v *middleware.View) *uses {
 			if _, isResult := p.(message.ToolResult); isResult {
 				continue
 			}
-			for word, key := range words(textOf(p)) {
+			for word, key := range words(shorten.Text(p)) {
 				if !key && isIdentifier(word) {
 					s.last[word] = i
 					s.filter[hash(word)] = true
@@ -63,7 +64,7 @@ func usesIn(v *middleware.View) *uses {
 func (s *uses) after(v *middleware.View, u message.Unit) bool {
 	for i := u.First; i <= u.Last; i++ {
 		for _, p := range v.At(i).Parts {
-			for word := range words(textOf(p)) {
+			for word := range words(shorten.Text(p)) {
 				if len(word) >= shortestIdentifier && s.filter[hash(word)] && s.last[word] > u.Last {
 					return true
 				}
@@ -71,20 +72,6 @@ func (s *uses) after(v *middleware.View, u message.Unit) bool {
 		}
 	}
 	return false
-}
-
-// textOf returns the text, arguments or result of a part.
-func textOf(p message.Part) string {
-	switch p := p.(type) {
-	case message.Text:
-		return p.Text
-	case message.ToolCall:
-		return p.Arguments
-	case message.ToolResult:
-		return p.Text
-	case message.Thinking, message.Media, message.Opaque:
-	}
-	return ""
 }
 
 // hash maps a word of two or more bytes to its length and a few of its letters.

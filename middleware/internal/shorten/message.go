@@ -104,6 +104,21 @@ func AppendCleared(out, parts []message.Part, placeholder func(callID string) (t
 	return out
 }
 
+// Text returns the text of a text part or a result, the arguments of a call, and ""
+// for other parts.
+func Text(p message.Part) string {
+	switch p := p.(type) {
+	case message.Text:
+		return p.Text
+	case message.ToolCall:
+		return p.Arguments
+	case message.ToolResult:
+		return p.Text
+	case message.Thinking, message.Media, message.Opaque:
+	}
+	return ""
+}
+
 // IsThinking reports whether a part is thinking.
 func IsThinking(p message.Part) bool {
 	_, ok := p.(message.Thinking)

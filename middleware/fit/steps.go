@@ -1,0 +1,313 @@
+package fit
+
+import (
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/store"
+)
+
+// shrink makes a sketch fit into the room, and reports whether it does. The mildest
+// steps come first. A step that is needed is applied until a share of the room is
+// filled, of what messages that cannot be removed leave of it.
+//
+// What is larger than the room by itself cannot be kept whatever else is removed, so
+// it is cut before all other steps.
+func (s *sketch) shrink(r room, share float64) bool {
+	s.keepLimits(share)
+	s.cutOversized(r)
+	s.cutFixed(r, share)
+	target := s.target(r, share)
+	s.dropLargest(r, target)
+	for _, apply := range steps {
+		if s.fits(r) {
+			return true
+		}
+		s.apply(apply, target)
+	}
+	if !s.fits(r) {
+		s.foldOldest(target)
+	}
+	if !s.fits(r) {
+		s.dropNote()
+	}
+	return s.fits(r)
+}
+
+// shrinkAll makes a sketch as small as possible.
+func (s *sketch) shrinkAll() {
+	s.archiver = nil // handles take room
+	s.foldAll()
+	for _, step := range steps {
+		s.apply(step, room{})
+	}
+	for _, unit := range units {
+		s.level(s.fixed(s, unit), unit, 0)
+	}
+	s.dropNote()
+}
+
+// target returns the room of which a share is filled, of what messages that cannot
+// be removed leave of it.
+func (s *sketch) target(r room, share float64) room {
+	part := func(room, fixed int) int {
+		if room == unbounded || fixed >= room {
+			return room
+		}
+		return fixed + int(share*float64(room-fixed))
+	}
+	fixed := s.fixedAlone()
+	return s.room(part(r.charged, s.charged(fixed.tokens)), part(r.bytes, fixed.bytes))
+}
+
+// step shortens message at, which is neither folded nor protected, until the sketch
+// fits into the target.
+type step func(s *sketch, at int, target room)
+
+// steps are applied in this order, each to all messages, oldest first. After them,
+// whole units are folded.
+var steps = [...]step{
+	clearResults(false, false), clearResults(false, true), clearResults(true, false), clearArguments, dropThinking, dropMedia,
+}
+
+// apply applies a step to the messages until the sketch fits into the target.
+func (s *sketch) apply(step step, target room) {
+	for i := range s.now {
+		if s.fits(target) {
+			return
+		}
+		if s.state[i] != folded && s.view.Protected(i) == 0 {
+			step(s, i, target)
+		}
+	}
+}
+
+// clearResults returns the step that replaces results by placeholders: those that
+// other middlewares have shortened, which may have a handle, or of the others those
+// that are errors, which tell the model what not to try again, or those that are not.
+func clearResults(shortened, failed bool) step {
+	return func(s *sketch, at int, target room) {
+		e := s.view.Span(at).Edit
+		if s.now[at].Role != message.RoleTool || (e != nil && e.By != Name) != shortened {
+			return
+		}
+		for _, id := range shorten.CallIDs(s.now[at].Parts) {
+			if (shortened || shorten.Failed(s.now[at].Parts, id) == failed) && !s.fits(target) {
+				s.rewrite(at, s.cleared(at, id))
+			}
+		}
+	}
+}
+
+// cleared returns the parts of a message with a placeholder for one result.
+func (s *sketch) cleared(at int, callID string) []message.Part {
+	text := store.Placeholder(s.placeholder, s.handleOfResult(at, callID))
+	return shorten.AppendCleared(nil, s.now[at].Parts, func(id string) (string, bool) { return text, id == callID })
+}
+
+// clearArguments clears the arguments of all calls of a message.
+func clearArguments(s *sketch, at int, _ room) {
+	if !s.now[at].HasCalls() {
+		return
+	}
+	parts := slices.Clone(s.now[at].Parts)
+	for k, p := range parts {
+		c, ok := p.(message.ToolCall)
+		if !ok {
+			continue
+		}
+		short, was := c, c
+		if o := shorten.Call(s.view.Original(at).Parts, c.ID); o.ID == c.ID {
+			was = o
+		}
+		short.Arguments = store.Arguments(s.handleOf(was))
+		if s.archiver == nil || s.view.Meter().Part(short) < s.view.Meter().Part(c) {
+			parts[k] = short
+		}
+	}
+	s.rewrite(at, parts)
+}
+
+// dropThinking removes the thinking of turns before the newest. Thinking is signed, so
+// parts are removed whole, and providers want that of the newest turn back unchanged.
+// A message with nothing else is kept.
+func dropThinking(s *sketch, at int, _ room) {
+	if s.now[at].Role != message.RoleAssistant || s.view.Span(at).Last >= s.turn {
+		return
+	}
+	if parts, ok := shorten.WithoutThinking(s.now[at]); ok {
+		s.rewrite(at, parts)
+	}
+}
+
+// dropMedia replaces images, sounds and documents by notes.
+func dropMedia(s *sketch, at int, target room) {
+	for k := range s.now[at].Parts {
+		if !s.fits(target) {
+			s.dropMedia(at, k)
+		}
+	}
+}
+
+// foldOldest leaves out whole units, oldest first, until the sketch fits into the
+// target. One note replaces all of them, and the notes of earlier folds.
+func (s *sketch) foldOldest(target room) {
+	for _, last := range []bool{false, true} {
+		for _, b := range s.blocks() {
+			if s.fits(target) {
+				return
+			}
+			if b.free && b.last == last {
+				s.foldWithNote(b.Run)
+			}
+		}
+	}
+}
+
+// foldAll leaves out all units that may be removed.
+func (s *sketch) foldAll() {
+	for _, b := range s.blocks() {
+		if b.free {
+			s.foldWithNote(b.Run)
+		}
+	}
+}
+
+// foldWithNote leaves out messages, and adds a note the first time.
+func (s *sketch) foldWithNote(r message.Run) {
+	if !s.noted {
+		s.noted = true
+		s.total = s.total.plus(s.weigh(s.likelyNote()))
+		s.foldNotes()
+	}
+	s.fold(r)
+}
+
+// foldNotes leaves out the notes of earlier folds.
+func (s *sketch) foldNotes() {
+	for i := range s.now {
+		if s.isNote(i) {
+			s.fold(message.Run{First: i, Last: i})
+		}
+	}
+}
+
+// dropNote leaves out the note, unless nothing but the leading system messages would
+// be left.
+func (s *sketch) dropNote() {
+	if !slices.ContainsFunc(s.state[message.Leading(s.now):], func(st state) bool { return st != folded }) {
+		return
+	}
+	if s.noted {
+		s.noted = false
+		s.total = s.total.minus(s.weigh(s.likelyNote()))
+	}
+	s.foldNotes()
+}
+
+// isNote reports whether a message is the note of an earlier fold, and not a summary
+// of another middleware that fit has shortened.
+func (s *sketch) isNote(i int) bool {
+	e := s.view.Span(i).Edit
+	if e == nil || e.By != Name || e.Kind != middleware.Fold || len(e.Messages) != 1 {
+		return false
+	}
+	for len(e.Under) == 1 && slices.Equal(e.Under[0].Runs, e.Runs) { // a fold whose product was rewritten
+		if e = e.Under[0]; e.By != Name {
+			return s.equalsNote(s.view.At(i))
+		}
+	}
+	return true
+}
+
+// equalsNote reports whether a message is the note, with or without a handle.
+func (s *sketch) equalsNote(m message.Message) bool {
+	if m.Equal(s.noteFor(store.Handle{})) {
+		return true
+	}
+	named := store.HandlesIn(m.Text())
+	return len(named) > 0 && m.Equal(s.noteFor(named[len(named)-1]))
+}
+
+// noteFor returns the note for messages that are archived under a handle.
+func (s *sketch) noteFor(h store.Handle) message.Message {
+	return message.User(store.Placeholder(s.note, h))
+}
+
+// likelyNote returns a note of about the length that the note of the plan will have.
+func (s *sketch) likelyNote() message.Message {
+	if s.archiver == nil {
+		return s.noteFor(store.Handle{})
+	}
+	return s.noteFor(shorten.Likely)
+}
+
+// block is a run of messages that are folded together.
+type block struct {
+	message.Run
+
+	free bool // nothing in it is protected
+	last bool // it is folded after all others: a summary, a memory, or critical for the host
+}
+
+// blocks returns the blocks of the view, without the notes of earlier folds.
+func (s *sketch) blocks() []block {
+	if s.known != nil {
+		return s.known
+	}
+	s.known = []block{}
+	for _, r := range s.connected() {
+		b := block{Run: r, free: true}
+		for i := r.First; i <= r.Last; i++ {
+			h, e := s.now[i].Hints, s.view.Span(i).Edit
+			b.free = b.free && s.view.Protected(i) == 0
+			b.last = b.last || h.Memory || h.Priority == message.PriorityCritical ||
+				e != nil && e.Kind == middleware.Fold && !s.isNote(i)
+		}
+		if b.Len() > 1 || !s.isNote(r.First) {
+			s.known = append(s.known, b)
+		}
+	}
+	return s.known
+}
+
+// connected returns the runs of messages that are folded together: units, the
+// messages of one earlier fold, and, if a history is broken, a result with the call
+// that it could be taken to answer without what is between them.
+func (s *sketch) connected() []message.Run {
+	var runs []message.Run
+	calls := map[string]int{} // position of the last call with an ID
+	for _, u := range message.Units(s.view.Messages()) {
+		run := u.Run
+		if e := s.view.Span(run.First).Edit; e != nil && e.Kind == middleware.Fold && run.First > 0 && s.view.Span(run.First-1).Edit == e {
+			run.First--
+		}
+		for i := u.First; i <= u.Last; i++ {
+			for r := range s.now[i].Results() {
+				if at, ok := calls[r.CallID]; ok && !hasCall(s.now[u.First], r.CallID) {
+					run.First = min(run.First, at)
+				}
+			}
+		}
+		for n := len(runs); n > 0 && runs[n-1].Last >= run.First; n = len(runs) {
+			run.First = min(run.First, runs[n-1].First)
+			runs = runs[:n-1]
+		}
+		runs = append(runs, run)
+		for c := range s.now[u.First].Calls() {
+			calls[c.ID] = u.First
+		}
+	}
+	return runs
+}
+
+func hasCall(m message.Message, id string) bool {
+	for c := range m.Calls() {
+		if c.ID == id {
+			return true
+		}
+	}
+	return false
+}
