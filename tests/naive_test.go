@@ -95,11 +95,11 @@ func TestCheckerFindsFaults(t *testing.T) {
 		must  []guarantee.Guarantee
 	}{
 		"drops the oldest": {dropsOldest, []guarantee.Guarantee{
-			guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Protected, guarantee.Stable, guarantee.Told,
+			guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Protected, guarantee.Stable, guarantee.Reported,
 		}},
 		"cuts all texts":          {cutsAll, []guarantee.Guarantee{guarantee.Valid, guarantee.Protected, guarantee.Verbatim, guarantee.Paired, guarantee.Stable}},
 		"moves the question":      {rewindsToQuestion, []guarantee.Guarantee{guarantee.Ordered, guarantee.Stable, guarantee.Valid}},
-		"invents calls":           {invents, []guarantee.Guarantee{guarantee.Paired, guarantee.Told}},
+		"invents calls":           {invents, []guarantee.Guarantee{guarantee.Paired, guarantee.Reported}},
 		"sends the whole history": {func(h []message.Message, _ int) []message.Message { return h }, []guarantee.Guarantee{guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Limited}},
 	} {
 		counts := map[guarantee.Guarantee]int{}
@@ -116,7 +116,7 @@ func TestCheckerFindsFaults(t *testing.T) {
 	}
 	for _, g := range []guarantee.Guarantee{
 		guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Limited, guarantee.Protected, guarantee.Ordered,
-		guarantee.Verbatim, guarantee.Paired, guarantee.Told, guarantee.Stable,
+		guarantee.Verbatim, guarantee.Paired, guarantee.Reported, guarantee.Stable,
 	} {
 		require.True(t, found[g], "some program breaks %q", g)
 	}
@@ -165,7 +165,7 @@ func TestCheckerFindsLies(t *testing.T) {
 		"no breakdown":          {&middleware.Error{Kind: middleware.Irreducible, Op: fit.Name, Err: errors.New("no")}, 20, "not sent"},
 		"does not add up":       {refuse(with(honest, func(e *fit.Irreducible) { e.Total = 99 })), 20, "add up to 25"},
 		"fits":                  {refuse(with(honest, func(e *fit.Irreducible) { e.Room = 30 })), 30, "would fit"},
-		"another room":          {refuse(with(honest, func(e *fit.Irreducible) { e.Room = 19 })), 20, "the room is said to be 19"},
+		"another room":          {refuse(with(honest, func(e *fit.Irreducible) { e.Room = 19 })), 20, "the error has a room of 19"},
 		"negative":              {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.System = -1, 13 })), 20, "negative"},
 		"wrong system":          {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.System = 5, 7 })), 20, "system messages have 6"},
 		"wrong tools":           {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.Tools = 5, 1 })), 20, "the tools have 0"},
@@ -181,7 +181,7 @@ func TestCheckerFindsLies(t *testing.T) {
 			continue
 		}
 		require.NotEmpty(t, broken, "%s: a breach is found", name)
-		require.Contains(t, broken[0].Says, c.says, name)
+		require.Contains(t, broken[0].Text, c.says, name)
 	}
 }
 

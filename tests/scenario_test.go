@@ -238,8 +238,8 @@ func (s *scenario) call(t require.TestingT, n int) {
 func (s *scenario) judged(n int) *guarantee.Call {
 	c := &guarantee.Call{
 		Rules: s.rules, Limits: s.limits, Room: s.budget.Room(), Meter: s.meter(),
-		Told:    s.usage > 0 || s.model != "" || s.refused,
-		Held:    s.restless,
+		Usage:   s.usage > 0 || s.model != "" || s.refused,
+		Folded:  s.restless,
 		History: s.history[:n], Tools: s.tools, Events: s.since,
 	}
 	if s.refused {

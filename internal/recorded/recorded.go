@@ -1,6 +1,6 @@
-// Package recorded reads recorded conversations of real agents. They are in
-// ../shared/data next to the repository, or in the folder that LACONIC_DATA names,
-// and are no part of it. It is for tests, which are skipped where there are none.
+// Package recorded reads recorded conversations of real agents. They are not part of the repository: they are in
+// ../shared/data next to it, or in the folder that LACONIC_DATA names. It is for tests only, which are skipped if there
+// are no recordings.
 package recorded
 
 import (
@@ -19,23 +19,22 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Conversation is a line of a file with conversations, as far as tests share what
-// they need of it.
+// Conversation is a line of a file with conversations, with the fields that several tests need.
 type Conversation struct {
 	ID       string    `json:"id"`
 	Messages []Message `json:"messages"`
 }
 
-// History returns the messages as a caller has them.
+// History returns the messages.
 func (c *Conversation) History() []message.Message {
 	h := make([]message.Message, len(c.Messages))
 	for i := range c.Messages {
-		h[i] = c.Messages[i].Given()
+		h[i] = c.Messages[i].Convert()
 	}
 	return h
 }
 
-// Message is a message as it is recorded.
+// Message is a recorded message.
 type Message struct {
 	Role    message.Role `json:"role"`
 	Content string       `json:"content"`
@@ -48,8 +47,8 @@ type Message struct {
 	} `json:"tool_calls"`
 }
 
-// Given returns the message as a caller has it.
-func (m *Message) Given() message.Message {
+// Convert returns the message in the form of package message.
+func (m *Message) Convert() message.Message {
 	out := message.Message{Role: m.Role}
 	switch {
 	case m.Role == message.RoleTool:
@@ -63,8 +62,7 @@ func (m *Message) Given() message.Message {
 	return out
 }
 
-// Files returns the names of the files with conversations, sorted. It skips the
-// test if there are none.
+// Files returns the sorted names of the files with conversations. It skips the test if there are none.
 func Files(tb testing.TB) []string {
 	tb.Helper()
 	paths, err := filepath.Glob(path("*.jsonl.gz"))
@@ -89,8 +87,8 @@ func Exists(name string) bool {
 	return err == nil
 }
 
-// Lines yields the lines of a file that are not blank, each until the next. It
-// skips the test if there is no such file.
+// Lines yields the lines of a file that are not blank. A line is valid until the next one. Lines skips the test if there
+// is no such file.
 func Lines(tb testing.TB, name string) iter.Seq[[]byte] {
 	tb.Helper()
 	if !Exists(name) {
@@ -128,12 +126,12 @@ func skip(tb testing.TB) {
 	tb.Skipf("no recorded conversations in %s: set LACONIC_DATA to the folder that has them", path(""))
 }
 
-// path returns where a file is, or would be.
+// path returns the path of a file, which need not exist.
 func path(name string) string {
 	return filepath.Join(cmp.Or(os.Getenv("LACONIC_DATA"), filepath.Join(root(), "..", "shared", "data")), "dev", name)
 }
 
-// root returns the folder of the module that the test is in.
+// root returns the root of the module of the test.
 func root() string {
 	dir, err := os.Getwd()
 	for err == nil {

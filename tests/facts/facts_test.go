@@ -360,7 +360,7 @@ func measureFiles(t *testing.T, conversations, facts string) *measured {
 			continue
 		}
 		for i := range r.Messages {
-			r.history = append(r.history, r.Messages[i].Given())
+			r.history = append(r.history, r.Messages[i].Convert())
 		}
 		m.measure(t, &r, uses[r.ID])
 	}

@@ -1,18 +1,21 @@
-// Package guarantee judges what came of a model call: whether it keeps what
-// docs/guarantees.md promises of a chain that ends with fit.
+// Package guarantee checks whether a model call keeps the promises of docs/guarantees.md for a chain that ends with fit.
 //
 //	call := guarantee.Call{Rules: message.Anthropic, Room: 8000, History: history, Sent: sent, Events: events}
 //	for _, b := range call.Broken() { … }
 //
-// It sees what the caller passed, what the model was sent and what was told on
-// the way, so it can judge what is no chain just as well. What is protected it
-// finds out by itself; where a server of the provider can be asked, it is asked.
+// It compares the messages of the caller, the messages that the model received and the events, so it can also check
+// code that is not a chain. It has its own rules for what is protected, and asks a server of the provider if there is one.
 package guarantee
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/message/openai"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -23,62 +26,60 @@ type Guarantee string
 // The promises.
 const (
 	Valid     Guarantee = "valid"     // no rule of the provider is broken
-	Accepted  Guarantee = "accepted"  // a server of the provider takes the request
+	Accepted  Guarantee = "accepted"  // a server of the provider accepts the request
 	Fitting   Guarantee = "fitting"   // the tokens are at most the room
-	Limited   Guarantee = "limited"   // so are bytes, images and documents
-	Protected Guarantee = "protected" // system, pinned, first and last question, newest round
-	Ordered   Guarantee = "ordered"   // what survives stands in the order of the history
-	Verbatim  Guarantee = "verbatim"  // thinking, media and opaque parts are there as they were, or not at all
+	Limited   Guarantee = "limited"   // bytes, images and documents are at most the provider's limits
+	Protected Guarantee = "protected" // system, pinned, first and last question and newest round are kept
+	Ordered   Guarantee = "ordered"   // unchanged parts are in the order of the history
+	Verbatim  Guarantee = "verbatim"  // thinking, media and opaque parts are unchanged or removed
 	Paired    Guarantee = "paired"    // calls and results are those of the history
-	Plain     Guarantee = "plain"     // no note stands inside another
-	Told      Guarantee = "told"      // what was changed was told
-	Stable    Guarantee = "stable"    // what was sent before is sent again, but for what an event tells
-	Typed     Guarantee = "typed"     // a request that is not sent fails with an error that says why
-	True      Guarantee = "true"      // what it says is so
+	Plain     Guarantee = "plain"     // no note is inside another note
+	Reported  Guarantee = "reported"  // each change has an event
+	Stable    Guarantee = "stable"    // messages sent before are sent again, except for the changes in events
+	Typed     Guarantee = "typed"     // a request that is not sent fails with an error of the right kind
+	True      Guarantee = "true"      // the numbers of that error are right
 )
 
-// Breach is a promise that was not kept.
+// Breach is a broken promise.
 type Breach struct {
 	Of   Guarantee
-	Says string // where, and how
+	Text string // where and how
 }
 
 // String returns the breach in one line.
-func (b Breach) String() string { return string(b.Of) + ": " + b.Says }
+func (b Breach) String() string { return string(b.Of) + ": " + b.Text }
 
-// Call is one call of a model, as it is seen from outside. It is for one goroutine,
-// and nothing in it is written to; its fields do not change once it is judged.
+// Call is one model call as it is seen from outside. It is for one goroutine. Its fields must not change after the
+// first check, and no check changes them.
 type Call struct {
 	Rules  message.Rules
 	Limits message.Limits
 	Room   int          // tokens that the request may have; 0: any number
-	Meter  tokens.Meter // by which they are counted
-	Told   bool         // the provider has told what it charges, which may be something else
-	Held   bool         // an editor may have folded what may not go together with what may
+	Meter  tokens.Meter // counts them
+	Usage  bool         // the provider has reported usage, which may differ from the count
+	Folded bool         // an editor may have folded protected messages together with others
 
-	History []message.Message // that the caller passed
+	History []message.Message // of the caller
 	Tools   []message.ToolDef
 	Sent    []message.Message  // to the model, with Tools
-	View    *middleware.View   // of what was sent; nil: who made it has none
-	Events  []middleware.Event // on the way
+	View    *middleware.View   // of Sent; may be nil
+	Events  []middleware.Event // of the call
 
-	repaired *message.Repaired // the history as the provider would have it; nil: not asked yet
+	repaired *message.Repaired // the repaired history; nil before the first use
 }
 
-// mended returns the history as the provider would have it.
-func (c *Call) mended() *message.Repaired {
+// repair returns the history after a repair by the provider's rules.
+func (c *Call) repair() *message.Repaired {
 	if c.repaired == nil {
 		c.repaired = c.Rules.Repair(c.History)
 	}
 	return c.repaired
 }
 
-// sound reports whether the history breaks no rule, so that there is nothing to
-// mend in it.
-func (c *Call) sound() bool { return len(c.mended().Fixes) == 0 }
+// sound reports whether the history breaks no rule, so that it needs no repair.
+func (c *Call) sound() bool { return len(c.repair().Fixes) == 0 }
 
-// Broken returns the promises that a call did not keep, one breach for each
-// place.
+// Broken returns the promises that the call broke, one breach for each place.
 func (c *Call) Broken() []Breach {
 	l := &ledger{call: c, sound: c.sound()}
 	l.validity()
@@ -90,8 +91,8 @@ func (c *Call) Broken() []Breach {
 	return l.breaches
 }
 
-// BrokenSince returns the promises that a call did not keep to the one before it,
-// whose history it has grown from; nil: it is the first of its conversation.
+// BrokenSince returns the promises that the call broke since the call before it, whose history has grown; nil: it is
+// the first call of its conversation.
 func (c *Call) BrokenSince(before *Call) []Breach {
 	l := &ledger{call: c}
 	if before == nil {
@@ -101,7 +102,7 @@ func (c *Call) BrokenSince(before *Call) []Breach {
 	return l.breaches
 }
 
-// ledger takes down what is wrong with a call.
+// ledger collects the breaches of a call.
 type ledger struct {
 	call     *Call
 	sound    bool
@@ -109,15 +110,14 @@ type ledger struct {
 }
 
 func (l *ledger) notef(of Guarantee, format string, args ...any) {
-	l.breaches = append(l.breaches, Breach{Of: of, Says: fmt.Sprintf(format, args...)})
+	l.breaches = append(l.breaches, Breach{Of: of, Text: fmt.Sprintf(format, args...)})
 }
 
-// validity checks what was sent against the rules, and where there is a server
-// to ask, against that.
+// validity checks the sent messages against the rules, and with the server of the provider if there is one.
 func (l *ledger) validity() {
 	c := l.call
 	for _, v := range c.Rules.Violations(c.Sent) {
-		l.notef(Valid, "%s, which %s does not take", v, c.Rules)
+		l.notef(Valid, "%s, which %s rejects", v, c.Rules)
 	}
 	if c.Rules&message.OpenAI == 0 || len(c.Sent) == 0 {
 		return
@@ -127,8 +127,7 @@ func (l *ledger) validity() {
 	}
 }
 
-// size checks that what was sent fits, in tokens by the count of the view if there
-// is one: that knows what the provider has told.
+// size checks that the request fits. The view counts if there is one, because it knows the reported usage.
 func (l *ledger) size() {
 	c := l.call
 	n, by := c.Meter.Request(c.Sent, c.Tools), "the meter"
@@ -139,11 +138,11 @@ func (l *ledger) size() {
 		l.notef(Fitting, "%d tokens by %s, and there is room for %d", n, by, c.Room)
 	}
 	for _, e := range c.Limits.Broken(c.Sent, load(c.Tools)) {
-		l.notef(Limited, "%d %s, and the provider takes %d", e.Is, e.Limit, e.Most)
+		l.notef(Limited, "%d %s, and the provider accepts %d", e.Is, e.Limit, e.Most)
 	}
 }
 
-// load returns what tools weigh.
+// load returns the size of tools.
 func load(tools []message.ToolDef) message.Load {
 	var sum message.Load
 	for _, t := range tools {
@@ -153,13 +152,152 @@ func load(tools []message.ToolDef) message.Load {
 }
 
 func sameMessages(a, b []message.Message) bool {
-	if len(a) != len(b) {
-		return false
+	return slices.EqualFunc(a, b, message.Message.Equal)
+}
+
+// Show returns messages one a line, shortened, for failure texts.
+func Show(msgs []message.Message) string {
+	var b strings.Builder
+	for i, m := range msgs {
+		fmt.Fprintf(&b, "%3d %s", i, m.Role)
+		if m.Name != "" {
+			fmt.Fprintf(&b, " %q", m.Name)
+		}
+		if m.Hints.Pinned {
+			b.WriteString(" (pinned)")
+		}
+		for _, p := range m.Parts {
+			b.WriteString(" " + showPart(p))
+		}
+		b.WriteByte('\n')
 	}
-	for i := range a {
-		if !a[i].Equal(b[i]) {
-			return false
+	return b.String()
+}
+
+func showPart(p message.Part) string {
+	switch p := p.(type) {
+	case message.Text:
+		return short(p.Text)
+	case message.Thinking:
+		return "thinking " + short(p.Text) + " sealed " + short(p.Signature)
+	case message.Media:
+		return fmt.Sprintf("media %s %s of %d bytes", p.Type, short(p.URL), len(p.Data))
+	case message.ToolCall:
+		return fmt.Sprintf("call %s %s(%s)", short(p.ID), p.Name, short(p.Arguments))
+	case message.ToolResult:
+		text := "result " + short(p.CallID) + " " + short(p.Text)
+		if p.Content != nil {
+			text += " with " + showPart(p.Content)
+		}
+		if p.Error {
+			text += " (error)"
+		}
+		return text
+	case message.Opaque:
+		return "opaque " + p.Kind + " " + short(p.Data)
+	}
+	return fmt.Sprintf("%T", p)
+}
+
+// short returns a text in quotes; of a long text, its beginning, end and length.
+func short(s string) string {
+	const most = 48
+	if len(s) <= most {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprintf("%q…%q (%d bytes)", s[:most/2], s[len(s)-most/4:], len(s))
+}
+
+// AskOpenAI returns the error of a strict server of OpenAI chat completions for a list of messages, or nil. The server
+// shares no code with package message. As in an adapter, content without a field in that format is left out: sealed
+// thinking, empty texts, invalid UTF-8, media without type or address. With inOrder, the server requires results in
+// the order of their calls.
+func AskOpenAI(msgs []message.Message, inOrder bool) error {
+	var wire []openai.Message
+	for i, m := range msgs {
+		for _, one := range byCall(m) {
+			if one.Parts = onWire(one); len(one.Parts) == 0 {
+				continue
+			}
+			w, err := openai.New(one)
+			if err != nil {
+				return fmt.Errorf("message %d: %w", i, err)
+			}
+			wire = append(wire, w)
 		}
 	}
-	return true
+	if len(wire) == 0 {
+		return nil // this format has no field for any of it
+	}
+	body, err := json.Marshal(map[string]any{"model": servedModel, "messages": wire})
+	if err != nil {
+		return err
+	}
+	r, err := fakeprovider.Parse(body)
+	if err != nil {
+		return err
+	}
+	return r.Check(fakeprovider.Options{Models: map[string]int{servedModel: unbounded}, Lenient: !inOrder})
+}
+
+const (
+	servedModel = "gpt-4o"
+	unbounded   = 1 << 50 // tokens; size checks whether the request fits
+)
+
+// onWire returns the parts that the format has a field for, calls last.
+func onWire(m message.Message) []message.Part {
+	var content, calls []message.Part
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case message.Text:
+			if p.Text != "" {
+				content = append(content, message.Text{Text: readable(p.Text)})
+			}
+		case message.ToolCall:
+			p.Arguments = readable(p.Arguments)
+			calls = append(calls, p)
+		case message.ToolResult:
+			p.Text = readable(p.Text)
+			if p.Text != "" || p.Content != nil {
+				content = append(content, p)
+			}
+		case message.Media:
+			if p.Data != "" && p.Type != "" || strings.HasPrefix(p.URL, "https://") {
+				content = append(content, p)
+			}
+		case message.Thinking, message.Opaque:
+		}
+	}
+	if len(content) == 0 && m.Role == message.RoleTool {
+		return m.Parts[:1] // an empty result is a result
+	}
+	return append(content, calls...)
+}
+
+// readable replaces invalid UTF-8, as encoding/json does.
+func readable(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// byCall splits a tool message into one for each call, as the format requires.
+func byCall(m message.Message) []message.Message {
+	if m.Role != message.RoleTool {
+		return []message.Message{m}
+	}
+	var ids []string
+	for r := range m.Results() {
+		if !slices.Contains(ids, r.CallID) {
+			ids = append(ids, r.CallID)
+		}
+	}
+	var out []message.Message
+	for _, id := range ids {
+		one := message.Message{Role: message.RoleTool}
+		for r := range m.Results() {
+			if r.CallID == id {
+				one.Parts = append(one.Parts, r)
+			}
+		}
+		out = append(out, one)
+	}
+	return out
 }

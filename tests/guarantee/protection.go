@@ -7,23 +7,22 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// protection is what may not happen to a message of the history.
+// protection is how a message of the history is protected.
 type protection int
 
 const (
 	free  protection = iota
-	whole            // a system message or a pinned one: it stays as it is
-	words            // the first and the last question: the texts stay
-	calls            // of the newest round, the message with the calls: it stays as it is
-	fresh            // and its results: they may be shortened
+	whole            // a system message or a pinned one: unchanged
+	words            // the first and the last question: the texts are unchanged
+	calls            // the calls of the newest round: unchanged
+	fresh            // the results of the newest round: may be shortened
 )
 
 func (p protection) String() string {
 	return [...]string{"free", "a system message or pinned", "the first or last question", "the newest calls", "a newest result"}[p]
 }
 
-// protections says what is protected in a history. It does so by itself: the core
-// is what is judged.
+// protections returns the protection of each message. It shares no code with the core, which it checks.
 func protections(msgs []message.Message) []protection {
 	out := make([]protection, len(msgs))
 	newest := newestRound(msgs)
@@ -45,8 +44,8 @@ func protections(msgs []message.Message) []protection {
 
 func isQuestion(m message.Message) bool { return m.Role == message.RoleUser }
 
-// newestRound returns the position of the newest answer if it calls tools, which
-// no model has seen the results of; else -1.
+// newestRound returns the position of the newest assistant message if it calls tools, whose results no model has read
+// yet; else -1.
 func newestRound(msgs []message.Message) int {
 	for i, m := range slices.Backward(msgs) {
 		if m.Role == message.RoleAssistant {
@@ -59,9 +58,8 @@ func newestRound(msgs []message.Message) int {
 	return -1
 }
 
-// protection checks that what is protected is there. In a sound history each
-// protected message is found again, in order; in one that had to be mended, its
-// words are.
+// protection checks that protected messages were sent. Of a sound history, each protected message is sent, in order; of
+// a repaired one, its texts are.
 func (l *ledger) protection() {
 	c := l.call
 	at := 0
@@ -74,17 +72,17 @@ func (l *ledger) protection() {
 		default:
 			k := slices.IndexFunc(c.Sent[at:], func(s message.Message) bool { return p.allows(m, s) })
 			if k < 0 {
-				l.notef(Protected, "message %d, %s, is not in what was sent, or not in its place: %s", i, p, Show(c.History[i:i+1]))
+				l.notef(Protected, "message %d, %s, was not sent, or not in its place: %s", i, p, Show(c.History[i:i+1]))
 				continue
 			}
-			if at += k; p != words { // neighbouring messages of the user may have become one
+			if at += k; p != words { // neighbouring messages of the user may be joined
 				at++
 			}
 		}
 	}
 }
 
-// allows reports whether one message may stand for a protected one.
+// allows reports whether a sent message may take the place of a protected one.
 func (p protection) allows(was, is message.Message) bool {
 	switch p {
 	case words:
@@ -93,14 +91,14 @@ func (p protection) allows(was, is message.Message) bool {
 		return is.Role == was.Role && shortened(was.Parts, is.Parts)
 	case whole:
 		return was.Equal(is)
-	case calls: // a repair may join it to an answer before it
+	case calls: // a repair may join it to the assistant message before it
 		return is.Role == was.Role && is.Name == was.Name && holds(is.Parts, was.Parts)
 	case free:
 	}
 	return true
 }
 
-// keeps reports whether some are among all, in their order.
+// keeps reports whether all contains some, in their order.
 func keeps[T comparable](all, some []T) bool {
 	for _, s := range some {
 		k := slices.Index(all, s)
@@ -112,7 +110,7 @@ func keeps[T comparable](all, some []T) bool {
 	return true
 }
 
-// holds reports whether some stand next to one another among all.
+// holds reports whether all contains some next to one another.
 func holds[T comparable](all, some []T) bool {
 	for i := 0; i+len(some) <= len(all); i++ {
 		if slices.Equal(all[i:i+len(some)], some) {
@@ -132,9 +130,8 @@ func texts(m message.Message) []string {
 	return out
 }
 
-// shortened reports whether results are the same but for their texts, which may
-// have lost their middle, and for their media, which may have given way to one, or
-// to a last line of one.
+// shortened reports whether results are the same except for their texts, which may have lost their middle, and for their
+// media, which may be replaced by a text or by a last line of the text.
 func shortened(was, is []message.Part) bool {
 	return slices.EqualFunc(was, is, func(a, b message.Part) bool {
 		ra, ok1 := a.(message.ToolResult)
@@ -143,9 +140,9 @@ func shortened(was, is []message.Part) bool {
 			return a == b
 		}
 		_, media := ra.Content.(message.Media)
-		said := rb.Text[:max(0, strings.LastIndexByte(rb.Text, '\n'))]
-		switch gone := media && rb.Content == nil; {
-		case gone && (strings.HasPrefix(rb.Text, ra.Text) || sharesEnds(ra.Text, said) || sharesEnds(ra.Text, rb.Text)):
+		before := rb.Text[:max(0, strings.LastIndexByte(rb.Text, '\n'))]
+		switch removed := media && rb.Content == nil; {
+		case removed && (strings.HasPrefix(rb.Text, ra.Text) || sharesEnds(ra.Text, before) || sharesEnds(ra.Text, rb.Text)):
 			ra.Content = nil
 		case ra.Text != rb.Text && (len(rb.Text) >= len(ra.Text) || !sharesEnds(ra.Text, rb.Text)):
 			return false
@@ -155,8 +152,7 @@ func shortened(was, is []message.Part) bool {
 	})
 }
 
-// sharesEnds reports whether at least half of a text is the beginning and the end
-// of a longer one.
+// sharesEnds reports whether at least half of a text is the beginning and the end of a longer one.
 func sharesEnds(long, short string) bool {
 	head, tail := 0, 0
 	for head < min(len(long), len(short)) && long[head] == short[head] {
@@ -168,10 +164,10 @@ func sharesEnds(long, short string) bool {
 	return short != "" && 2*(head+tail) >= len(short)
 }
 
-// wordsOf checks that what a protected message says can still be read.
+// wordsOf checks that the texts of a protected message were sent.
 func (l *ledger) wordsOf(i int, p protection) {
 	if p == calls || p == fresh {
-		return // ids, names and arguments may have been mended
+		return // a repair may change IDs, names and arguments
 	}
 	for _, part := range l.call.History[i].Parts {
 		text := textOf(part)
@@ -179,7 +175,7 @@ func (l *ledger) wordsOf(i int, p protection) {
 			continue
 		}
 		if !slices.ContainsFunc(l.call.Sent, func(m message.Message) bool { return reads(m, text) }) {
-			l.notef(Protected, "message %d, %s: its text %s can no longer be read", i, p, short(text))
+			l.notef(Protected, "message %d, %s: its text %s was not sent", i, p, short(text))
 		}
 	}
 }
@@ -189,7 +185,7 @@ func isText(p message.Part) bool {
 	return ok
 }
 
-// reads reports whether a text can be read in a message.
+// reads reports whether a message contains a text.
 func reads(m message.Message, text string) bool {
 	return slices.ContainsFunc(m.Parts, func(p message.Part) bool { return strings.Contains(textOf(p), text) })
 }

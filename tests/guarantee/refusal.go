@@ -13,10 +13,9 @@ import (
 	"github.com/laconic-go/laconic/middleware/fit"
 )
 
-// Refused returns what is wrong with an error in place of a request. It has to be
-// of kind Irreducible, its parts have to be those of the history, and there must
-// be no way to make the request fit; this last is tried out if the history is
-// sound, not too long, and what is counted is what is charged.
+// Refused returns what is wrong with the error of a request that was not sent. Its kind must be Irreducible, its parts
+// must be those of the history, and there must be no way to make the request fit. The last is tried if the history is
+// sound and short, and the provider's usage is the count.
 func (c *Call) Refused(err error) []Breach {
 	l := &ledger{call: c, sound: c.sound()}
 	e, ok := errors.AsType[*fit.Irreducible](err)
@@ -25,17 +24,17 @@ func (c *Call) Refused(err error) []Breach {
 		return l.breaches
 	}
 	l.breakdown(e)
-	counted := e.Limit == fit.Tokens && !c.Told
-	if counted && !c.Held {
+	counted := e.Limit == fit.Tokens && !c.Usage
+	if counted && !c.Folded {
 		l.shares(e)
 	}
-	if (counted || e.Limit != fit.Tokens) && !c.Held {
+	if (counted || e.Limit != fit.Tokens) && !c.Folded {
 		l.everyWay(e)
 	}
 	return l.breaches
 }
 
-// breakdown checks that the numbers add up, and to more than there is room for.
+// breakdown checks that the numbers add up to more than the room.
 func (l *ledger) breakdown(e *fit.Irreducible) {
 	sum := 0
 	for _, n := range []int{e.System, e.Tools, e.Pinned, e.Questions, e.Newest, e.Rest} {
@@ -50,7 +49,7 @@ func (l *ledger) breakdown(e *fit.Irreducible) {
 	case e.Total <= e.Room:
 		l.notef(True, "%d %s would fit into %d: %+v", e.Total, e.Limit, e.Room, *e)
 	case e.Limit == fit.Tokens && l.call.Room > 0 && e.Room != l.call.Room:
-		l.notef(True, "the room is said to be %d tokens, and is %d", e.Room, l.call.Room)
+		l.notef(True, "the error has a room of %d tokens, and it is %d", e.Room, l.call.Room)
 	}
 }
 
@@ -67,28 +66,26 @@ func (l *ledger) shares(e *fit.Irreducible) {
 		}
 	}
 	if l.sound && (e.System != system || e.Pinned != most[whole]) {
-		l.notef(True, "system messages have %d tokens and pinned ones %d, and are said to have %d and %d",
+		l.notef(True, "system messages have %d tokens and pinned ones %d, and the error has %d and %d",
 			system, most[whole], e.System, e.Pinned)
 	}
 	if l.sound && (e.Questions > most[words] || e.Newest > most[calls]+most[fresh]) {
-		l.notef(True, "questions have %d tokens and the newest round %d, and are said to have %d and %d",
+		l.notef(True, "questions have %d tokens and the newest round %d, and the error has %d and %d",
 			most[words], most[calls]+most[fresh], e.Questions, e.Newest)
 	}
 	tools := c.Meter.Tools(c.Tools)
 	if (len(c.Tools) > 0 || c.Rules&demandTools == 0) && e.Tools != tools {
-		l.notef(True, "the tools have %d tokens, and are said to have %d", tools, e.Tools)
+		l.notef(True, "the tools have %d tokens, and the error has %d", tools, e.Tools)
 	}
 }
 
-// demandTools are the providers that want the tools declared whose calls are in
-// the messages; where the caller declares none, fit does.
+// demandTools are the providers that require a declaration of each called tool. If the caller declares none, fit does.
 const demandTools = message.Anthropic | message.Bedrock
 
-// mostUnits bounds how many units everyWay tries all choices of.
+// mostUnits is the most units of which everyWay tries all choices.
 const mostUnits = 10
 
-// everyWay tries to make the request fit by leaving out any choice of units, with as
-// little of the rest as may be.
+// everyWay tries to make the request fit by removing each choice of units and shortening the rest as far as allowed.
 func (l *ledger) everyWay(e *fit.Irreducible) {
 	c := l.call
 	units := message.Units(c.History)
@@ -96,23 +93,23 @@ func (l *ledger) everyWay(e *fit.Irreducible) {
 	may := slices.DeleteFunc(slices.Clone(units), func(u message.Unit) bool {
 		return slices.ContainsFunc(guarded[u.First:u.Last+1], func(p protection) bool { return p != free })
 	})
-	if !l.sound || len(may) > mostUnits || len(may) == len(units) { // where nothing must stay, it is a question of taste what does
+	if !l.sound || len(may) > mostUnits || len(may) == len(units) { // if nothing is protected, fit may choose what to keep
 		return
 	}
 	all := 1<<len(may) - 1
 	fillers := c.fillers(without(c.History, may, all))
 	for choice := range all + 1 {
 		left := without(c.History, may, choice)
-		mended := c.Rules.Repair(left).Messages
-		if len(left) > 0 && c.keeps(e, mended, fillers) {
-			l.notef(True, "it is said that %d %s cannot be left out, but this fits into %d:\n%s", e.Total, e.Limit, e.Room, Show(mended))
+		repaired := c.Rules.Repair(left).Messages
+		if len(left) > 0 && c.keeps(e, repaired, fillers) {
+			l.notef(True, "the error has %d %s that cannot be removed, but this fits into %d:\n%s",
+				e.Total, e.Limit, e.Room, Show(repaired))
 			return
 		}
 	}
 }
 
-// without returns the history without the units that a choice has a bit for, and
-// with as little of the rest as may be.
+// without returns the history without the units that have a bit in choice, and the rest shortened as far as allowed.
 func without(history []message.Message, may []message.Unit, choice int) []message.Message {
 	var left []message.Message
 	guarded := protections(history)
@@ -125,15 +122,15 @@ func without(history []message.Message, may []message.Unit, choice int) []messag
 	return left
 }
 
-// weight is how large messages are.
+// weight is the size of messages.
 type weight struct{ tokens, bytes int }
 
-// fillers returns what repairs add to what is left when all is gone that may go. A
-// short message that was spared could do the same for less, which fit does not try.
+// fillers returns what repairs add to a history without all removable units. A short message in place of them could be
+// smaller, which fit does not try.
 func (c *Call) fillers(left []message.Message) weight {
-	mended := c.Rules.Repair(left).Messages
-	n := weight{c.Meter.Request(mended, nil) - c.Meter.Request(left, nil), 0}
-	for _, m := range mended {
+	repaired := c.Rules.Repair(left).Messages
+	n := weight{c.Meter.Request(repaired, nil) - c.Meter.Request(left, nil), 0}
+	for _, m := range repaired {
 		n.bytes += m.Load().Bytes
 	}
 	for _, m := range left {
@@ -142,8 +139,7 @@ func (c *Call) fillers(left []message.Message) weight {
 	return weight{max(0, n.tokens), max(0, n.bytes)}
 }
 
-// keeps reports whether messages keep the limit that is said not to be kept, and
-// have room for something more.
+// keeps reports whether messages are within the limit of the error with room for more.
 func (c *Call) keeps(e *fit.Irreducible, msgs []message.Message, more weight) bool {
 	if e.Limit == fit.Tokens {
 		return c.Meter.Request(msgs, nil)+e.Tools+more.tokens <= c.Room
@@ -155,9 +151,8 @@ func (c *Call) keeps(e *fit.Irreducible, msgs []message.Message, more weight) bo
 	return !slices.ContainsFunc(c.Limits.Broken(msgs, besides), func(x message.Excess) bool { return x.Limit == e.Limit })
 }
 
-// least returns a message with as little in it as its protection allows: of the
-// newest results the first characters, and notes in place of their media and of
-// those of the questions.
+// least returns a message shortened as far as its protection allows: of the newest results the first characters, and
+// notes in place of their media and of those of the questions.
 func (p protection) least(m message.Message) message.Message {
 	if p != fresh && p != words {
 		return m
@@ -184,13 +179,13 @@ func (p protection) least(m message.Message) message.Message {
 	return m
 }
 
-// leftOut is the note that fit puts in place of media with a short name or type.
+// leftOut is the note of fit in place of media with a short name or type.
 func leftOut(m message.Media) string {
 	return fmt.Sprintf("(%s: left out of the request)", cmp.Or(m.Name, m.Type, "media"))
 }
 
-// leastOf returns as little of a text as fit leaves: its first three bytes, up
-// to the end of a character, and an ellipsis.
+// leastOf returns the shortest form of a text by fit: its first three bytes, up to the end of a character, and an
+// ellipsis.
 func leastOf(text string) string {
 	const ellipsis = "…"
 	n := min(len(ellipsis), len(text))

@@ -1,9 +1,12 @@
-// Package lineup lists the middlewares of the library. A new one takes a line in
-// [Editors] and is from then on part of all guarantees, of the chaos and of the
-// fuzz targets.
+// Package lineup lists the middlewares of the library. A line in [Editors] puts a new one into the tests of all
+// guarantees, the chaos tests and the fuzz targets.
 package lineup
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 
@@ -15,16 +18,16 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/store"
 )
 
-// Roll decides what is left to chance: it returns 0 to sides-1.
+// Roll makes a random choice: it returns 0 to sides-1.
 type Roll func(what string, sides int) int
 
-// None is the roll that leaves nothing to chance: what it makes has the options
-// that the package recommends.
+// None is the roll without chance: it chooses the recommended options.
 func None(string, int) int { return 0 }
 
-// Editor is a middleware that may stand before fit.
+// Editor is a middleware that may precede fit.
 type Editor struct {
 	Name string
 	New  func(roll Roll) middleware.Middleware
@@ -46,8 +49,8 @@ type Chain struct {
 	New  func(rules message.Rules) []middleware.Middleware
 }
 
-// Chains are those whose outcome is judged one by one: each editor alone, all of
-// them, all of them turned round, and none.
+// Chains returns the chains that are checked one by one: each editor alone, all of them, all in reverse order, and no
+// editor.
 func Chains() []Chain {
 	turned := slices.Clone(Editors)
 	slices.Reverse(turned)
@@ -74,7 +77,7 @@ func of(editors []Editor) Chain {
 	}}
 }
 
-// Fit is the layer that stands last.
+// Fit returns the last layer.
 func Fit(roll Roll, rules message.Rules, limits message.Limits) middleware.Middleware {
 	return fit.New(fit.Options{
 		Rules:   rules,
@@ -112,7 +115,7 @@ func compacting(roll Roll) microcompact.Options {
 		MinCalls:   roll("calls between", 4),
 	}
 	if o.Validate() != nil {
-		o.FreshShare = 0 // all that can be wrong is that nothing would ever be shortened
+		o.FreshShare = 0 // the only invalid choice is one that never shortens anything
 	}
 	return o
 }
@@ -141,7 +144,7 @@ func trimming(roll Roll) trim.Options {
 	return o
 }
 
-// when is when something is done: when the package recommends, or by a limit.
+// when returns a trigger, or nil for the recommended one.
 func when(what string, roll Roll) middleware.Trigger {
 	switch roll("trigger of "+what, 4) {
 	case 1:
@@ -152,4 +155,57 @@ func when(what string, roll Roll) middleware.Trigger {
 		return trigger.Rounds(1 + roll("rounds", 5))
 	}
 	return nil
+}
+
+// Archive returns an archive, sometimes a faulty one, or nil.
+func Archive(roll Roll) store.Store {
+	switch roll("archive", 8) {
+	case 1, 2, 3:
+		return store.NewMemory(0)
+	case 4:
+		return store.NewMemory(200) // rejects larger contents
+	case 5:
+		return Crowded()
+	case 6:
+		return Faulty{Memory: store.NewMemory(0), Fault: func(n uint32) error {
+			if n%3 == 0 {
+				return errors.New("no space left on device")
+			}
+			return nil
+		}}
+	case 7:
+		return Faulty{Memory: store.NewMemory(0), Fault: func(n uint32) error {
+			if n%3 == 0 {
+				panic("no archive")
+			}
+			return nil
+		}}
+	}
+	return nil
+}
+
+// Faulty is an archive with a fault for some contents. Fault gets a checksum of the content.
+type Faulty struct {
+	*store.Memory
+
+	Fault func(content uint32) error
+}
+
+// Put implements [store.Store].
+func (f Faulty) Put(ctx context.Context, c store.Content) (store.Handle, error) {
+	if err := f.Fault(crc32.ChecksumIEEE([]byte(c.Data))); err != nil {
+		return store.Handle{}, fmt.Errorf("put: %w", err)
+	}
+	return f.Memory.Put(ctx, c)
+}
+
+// Crowded returns an archive in which every third content has the handle of another
+// content.
+func Crowded() store.Store {
+	return Faulty{Memory: store.NewMemory(0), Fault: func(n uint32) error {
+		if n%3 == 0 {
+			return store.ErrConflict
+		}
+		return nil
+	}}
 }

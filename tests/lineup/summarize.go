@@ -39,11 +39,11 @@ func summing(roll Roll) summarize.Options {
 			return true
 		}
 	}
-	o.Timeout = time.Nanosecond // for those who hang; the others do not look
+	o.Timeout = time.Nanosecond // for summarizers that hang; the others ignore it
 	return o
 }
 
-// writing is who writes the summaries.
+// writing returns the writer of the summaries.
 func writing(roll Roll) summarize.Writer {
 	switch roll("writer", 5) {
 	case 1:
@@ -63,7 +63,7 @@ func writing(roll Roll) summarize.Writer {
 	return summarize.ByRules()
 }
 
-// asking is how a model is asked.
+// asking returns options for a model.
 func asking(roll Roll) summarize.Ask {
 	ask := summarize.Ask{Retries: []int{0, -1, 1}[roll("retries", 3)]}
 	if roll("sections", 2) == 1 {
@@ -72,7 +72,7 @@ func asking(roll Roll) summarize.Ask {
 	return ask
 }
 
-// summarizers are functions that may write a summary. None of them is to be trusted.
+// summarizers are functions that may write a summary. They are faulty in different ways.
 var summarizers = []summarize.Summarizer{
 	func(_ context.Context, f *summarize.Fold) (string, error) {
 		return fmt.Sprintf("%d messages, of which the last says %.40q.", len(f.Messages), f.Question), nil
@@ -94,20 +94,19 @@ var summarizers = []summarize.Summarizer{
 	},
 }
 
-// first is a strategy that says what was said first of what is folded.
+// first is a strategy that quotes the first folded message.
 func first(_ context.Context, f *summarize.Fold) ([]message.Message, error) {
 	return []message.Message{message.User(fmt.Sprintf("It began with %.30q.", f.Messages[0].Text()))}, nil
 }
 
-// writers are models that may write a summary. None of them is to be trusted
-// either.
+// writers are models that may write a summary. They are faulty in different ways.
 var writers = []middleware.Model{
-	says("Key objectives: a sum\nTools used and results: none\nKey findings: none\nCurrent status: done\nNext steps: none"),
-	says(`{"topics":["sums"],"entities":[],"decisions":[],"actions":[]}`),
-	says(`{"facts":{"files":["a.go has the sum"]}}`),
-	says("I'm sorry, but I can't help with that."),
-	says(strings.Repeat("This is ten times too long. ", 5_000)),
-	says(""),
+	answers("Key objectives: a sum\nTools used and results: none\nKey findings: none\nCurrent status: done\nNext steps: none"),
+	answers(`{"topics":["sums"],"entities":[],"decisions":[],"actions":[]}`),
+	answers(`{"facts":{"files":["a.go has the sum"]}}`),
+	answers("I'm sorry, but I can't help with that."),
+	answers(strings.Repeat("This is ten times too long. ", 5_000)),
+	answers(""),
 	func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		last := req.Messages[len(req.Messages)-1]
 		return &middleware.Response{Message: message.Assistant(message.Text{Text: last.Text()}), Stop: middleware.StopEnd}, nil
@@ -132,7 +131,7 @@ var writers = []middleware.Model{
 	},
 }
 
-func says(text string) middleware.Model {
+func answers(text string) middleware.Model {
 	return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 		return &middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd}, nil
 	}

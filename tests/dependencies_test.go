@@ -1,0 +1,30 @@
+package tests
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestDependenciesPage compares the modules and versions of docs/dependencies.md with the direct requirements of
+// go.mod and the tools of the Makefile.
+func TestDependenciesPage(t *testing.T) {
+	t.Parallel()
+	find := func(file, pattern string) map[string]string {
+		text, err := os.ReadFile("../" + file)
+		require.NoError(t, err)
+		versions := map[string]string{}
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
+			versions[m[1]] = m[2]
+		}
+		require.NotEmpty(t, versions, file)
+		return versions
+	}
+	want := find("go.mod", `(?m)^\t(\S+) (v\S+)$`) // an indirect requirement ends with a comment
+	tools := find("Makefile", `(?m)^(GOLANGCI|GOFUMPT)_VERSION *:= *(v\S+)$`)
+	want["github.com/golangci/golangci-lint/v2"] = tools["GOLANGCI"]
+	want["mvdan.cc/gofumpt"] = tools["GOFUMPT"]
+	require.Equal(t, want, find("docs/dependencies.md", "(?m)^\\| `(\\S+)` (v\\S+) \\|"), "the page lists each direct dependency with its version")
+}

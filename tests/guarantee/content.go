@@ -1,0 +1,242 @@
+package guarantee
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/fit"
+)
+
+// parts checks each sent part: thinking, media and opaque parts are parts of the history, each sent at most as often.
+// So are the calls and results of a sound history.
+func (l *ledger) parts() {
+	had := map[message.Part]int{}
+	for _, m := range l.call.History {
+		for _, p := range m.Parts {
+			for _, k := range l.keys(p) {
+				had[k]++
+			}
+		}
+	}
+	for i, m := range l.call.Sent {
+		for _, p := range m.Parts {
+			for _, k := range l.keys(p) {
+				had[k]--
+				if had[k] < 0 {
+					l.notef(guaranteeOf(k), "message %d has %s, which the history does not have, or has less often", i, showPart(p))
+				}
+			}
+			if c, ok := p.(message.ToolCall); ok && !isObject(c.Arguments) {
+				l.notef(Paired, "message %d: the arguments of call %q are no JSON object: %s", i, c.ID, short(c.Arguments))
+			}
+		}
+	}
+	l.newestThinking()
+}
+
+// keys returns what must not change about a part, as comparable parts.
+func (l *ledger) keys(p message.Part) []message.Part {
+	switch p := p.(type) {
+	case message.Thinking, message.Media, message.Opaque:
+		return []message.Part{p}
+	case message.ToolCall:
+		if l.sound {
+			return []message.Part{message.ToolCall{ID: p.ID, Name: p.Name}}
+		}
+	case message.ToolResult:
+		var keys []message.Part
+		if p.Content != nil {
+			keys = l.keys(p.Content)
+		}
+		if l.sound {
+			keys = append(keys, message.ToolResult{CallID: p.CallID, Name: p.Name, Error: p.Error})
+		}
+		return keys
+	case message.Text:
+	}
+	return nil
+}
+
+func guaranteeOf(key message.Part) Guarantee {
+	switch key.(type) {
+	case message.ToolCall, message.ToolResult:
+		return Paired
+	case message.Text, message.Thinking, message.Media, message.Opaque:
+	}
+	return Verbatim
+}
+
+func isObject(s string) bool {
+	var o map[string]json.RawMessage
+	return json.Unmarshal([]byte(s), &o) == nil && o != nil
+}
+
+// newestThinking checks that messages of the newest turn have their thinking unchanged, as providers require.
+func (l *ledger) newestThinking() {
+	c := l.call
+	if c.View == nil || !l.sound {
+		return
+	}
+	turn := -1
+	for i, m := range c.History {
+		if isQuestion(m) {
+			turn = i
+		}
+	}
+	for i, m := range c.Sent {
+		s := c.View.Span(i)
+		if s.Len() != 1 || s.First <= turn || s.Edit != nil && s.Edit.Kind != middleware.Rewrite {
+			continue
+		}
+		if was := thoughts(c.History[s.First]); !slices.Equal(was, thoughts(m)) {
+			l.notef(Verbatim, "message %d is of the newest turn and has lost thinking: %s", i, Show(c.History[s.First:s.First+1]))
+		}
+	}
+}
+
+func thoughts(m message.Message) []message.Thinking {
+	var out []message.Thinking
+	for _, p := range m.Parts {
+		if t, ok := p.(message.Thinking); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// place is the position of a part in a history.
+type place struct{ message, part int }
+
+func (p place) before(q place) bool {
+	return p.message < q.message || p.message == q.message && p.part < q.part
+}
+
+// order checks that unchanged parts are in the order of the history. A repair may move system messages, results and
+// media, so of a repaired history only texts of user and assistant are checked.
+func (l *ledger) order() {
+	once := occurOnce(l.call.History)
+	still := occurOnce(l.call.Sent)
+	last := place{-1, 0}
+	for i, m := range l.call.Sent {
+		for _, p := range m.Parts {
+			at, ok := once[p]
+			if _, alone := still[p]; !ok || !alone || !l.hasOrder(m, p) || !l.hasOrder(l.call.History[at.message], p) {
+				continue
+			}
+			if at.before(last) {
+				l.notef(Ordered, "message %d has %s, which was before the part that is now before it", i, showPart(p))
+			}
+			last = at
+		}
+	}
+}
+
+// occurOnce returns the places of the parts that occur once.
+func occurOnce(msgs []message.Message) map[message.Part]place {
+	where, twice := map[message.Part]place{}, map[message.Part]bool{}
+	for i, m := range msgs {
+		for k, p := range m.Parts {
+			if _, ok := where[p]; ok {
+				twice[p] = true
+			}
+			where[p] = place{i, k}
+		}
+	}
+	for p := range twice {
+		delete(where, p)
+	}
+	return where
+}
+
+// fillers are texts that a repair may add several times.
+var fillers = []message.Part{
+	message.Text{Text: "(continue)"},
+	message.Text{Text: "(no answer)"},
+	message.Text{Text: "(conversation continues)"},
+	message.Text{Text: "(empty)"},
+}
+
+// hasOrder reports whether a part of a message must not change its place.
+func (l *ledger) hasOrder(m message.Message, p message.Part) bool {
+	if slices.Contains(fillers, p) {
+		return false
+	}
+	if l.sound {
+		return message.KnownPart(p)
+	}
+	_, text := p.(message.Text)
+	return text && (m.Role == message.RoleUser || m.Role == message.RoleAssistant)
+}
+
+// mark is the text of fit in place of the middle of a text.
+var mark = regexp.MustCompile(`\[… \d+ characters left out …\]`)
+
+// marks returns the number of marks in a text.
+func marks(text string) int {
+	if !strings.Contains(text, "characters left out") { // most texts, faster than the expression
+		return 0
+	}
+	return len(mark.FindAllString(text, -1))
+}
+
+// notes checks that no note is inside another or repeated: a shortened text is not shortened again around its mark, and
+// one remark replaces all removed messages.
+func (l *ledger) notes() {
+	if mentions(l.call.History) {
+		return // of the caller, or of an earlier view
+	}
+	remarks := 0
+	for i, m := range l.call.Sent {
+		for _, p := range m.Parts {
+			text := withoutHandles(textOf(p))
+			if n := marks(text); n > 1 {
+				l.notef(Plain, "message %d has a text with %d marks in it: %s", i, n, text)
+			}
+			_, result := p.(message.ToolResult)
+			if result && text != fit.DefaultPlaceholder && strings.Contains(text, fit.DefaultPlaceholder) {
+				l.notef(Plain, "message %d has a placeholder inside another text: %s", i, text)
+			}
+			remarks += strings.Count(text, fit.DefaultNote)
+		}
+	}
+	if remarks > 1 {
+		l.notef(Plain, "%d remarks about removed messages", remarks)
+	}
+}
+
+// handle matches the handle in a note.
+var handle = regexp.MustCompile(`(: |; | To read it: )recall [a-z]{12,}`)
+
+// withoutHandles returns a text with its notes in their form without an archive.
+func withoutHandles(text string) string {
+	if !strings.Contains(text, "recall ") { // most texts, as in marks
+		return text
+	}
+	return handle.ReplaceAllString(text, "")
+}
+
+// mentions reports whether a history contains a text like a note of fit.
+func mentions(msgs []message.Message) bool {
+	return slices.ContainsFunc(msgs, func(m message.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p message.Part) bool {
+			text := textOf(p)
+			return marks(text) > 0 || strings.Contains(text, fit.DefaultPlaceholder) || strings.Contains(text, fit.DefaultNote)
+		})
+	})
+}
+
+// textOf returns the text of a part that an edit may change.
+func textOf(p message.Part) string {
+	switch p := p.(type) {
+	case message.Text:
+		return p.Text
+	case message.ToolResult:
+		return p.Text
+	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	}
+	return ""
+}
