@@ -1,55 +1,79 @@
+// Package digest makes one line of the facts in a text that is removed from the
+// view: what an agent can need again word for word and cannot make up.
+//
+//	lines := digest.Lines(cleared, kept, digest.Options{Tokens: 40})
+//	// "order_id: #W2378156; price: 272.33; yusuf_rossi_9620"
+//
+// Facts are identifiers, amounts, dates, e-mail addresses, links, paths, hashes,
+// versions, hosts, phone numbers, error messages, names in quotes, names in
+// programs and the values of telling keys. They are found by rules, without a
+// model and in any language: a tokenizer splits lines into tokens ([shapeOf] has
+// their kinds), and a scanner knows the key of each value. It reads JSON, also cut
+// off or in a string of other JSON, Python literals, tables, "key: value" lines,
+// listings, search results, diffs, logs, stack traces, HTML, code and prose.
+//
+// Each fact is in the line as it is in the text, so that a search finds it. In
+// JSON, \u5f20 and \/ are written as the characters that they represent. A fact
+// with little meaning of its own has its key in front. The line has nothing else,
+// no control character and no line break.
+//
+// Facts that occur in what is kept, or in the line of another cleared text, are
+// left out. The others are ranked by what they are worth for their cost in tokens.
+//
+// The page docs/digest.md has what this keeps of recorded conversations.
 package digest
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// Options say how long the lines may be.
+// Options limit the lines.
 type Options struct {
-	// Tokens is the most that a line may take, by Counter. 0 or less: there are
-	// no lines.
+	// Tokens is the longest line, by Counter. 0 or less: no lines.
 	Tokens int
 
-	// Counter counts the lines. It is asked some dozen times for each, mostly for
+	// Counter counts the lines. It is called some dozen times for each, mostly for
 	// a few words. nil: [tokens.Estimate].
 	Counter tokens.Counter
 }
 
-// Cleared is a text that is about to leave the view.
+// Cleared is a text that is removed from the view.
 type Cleared struct {
 	Text string
 
-	// Tokens is the most that the line of this text may take, where that is less
-	// than [Options.Tokens]. 0: as much as Options.Tokens; negative: no line.
+	// Tokens is the longest line of this text, if that is less than
+	// [Options.Tokens]. 0: Options.Tokens; negative: no line.
 	Tokens int
 
-	// Of is the text that Text was made of, where the two differ. Only what occurs
-	// in it is a fact. "": Text itself.
+	// Of is the text that Text was made of, if the two differ. Only what occurs in
+	// it is a fact. "": Text.
 	Of string
 }
 
-// Kept is a text that stays in the view.
+// Kept is a text that remains in the view.
 type Kept struct {
 	Text string
 
-	// Said reports whether the user or the model said it, be it in the arguments
-	// of a call. What they speak of is likely to be needed again.
+	// Said reports whether it is from the user or the model, arguments of calls
+	// included. What they write about is likely to be needed again.
 	Said bool
 }
 
-// Lines returns a line for each text that is cleared, in their order: facts that
-// occur neither in what is kept nor in the line of another, those first that are
-// most likely to be needed later. It is "" for a text that has none, or none that
-// is short enough.
+// Lines returns a line for each cleared text, in their order: the facts that occur
+// neither in what is kept nor in the line of another cleared text, as many as fit,
+// those first that are most likely to be needed later. A line is "" if there are
+// none or none that fits.
 //
-// What is kept should be all that the model will see, oldest first: what was
-// said last counts most. Of a text that is longer, cleared or kept, the first 256
-// KiB and the last 64 KiB are looked at.
+// kept should be all that the model will see, oldest first: the last texts of the
+// user and the model count most. Of a longer text, cleared or kept, the first 256
+// KiB and the last 64 KiB are read.
 //
-// The same arguments always give the same lines, in time proportional to the
-// length of all texts. Nothing is kept of the arguments, and they are not changed.
+// The same arguments give the same lines, in time proportional to the length of
+// all texts. The arguments are neither retained nor changed.
 func Lines(cleared []Cleared, kept []Kept, opts Options) []string {
 	if opts.Tokens <= 0 || len(cleared) == 0 {
 		return make([]string, len(cleared))
@@ -59,25 +83,7 @@ func Lines(cleared []Cleared, kept []Kept, opts Options) []string {
 	return p.lines(cleared, find, about, opts)
 }
 
-// lines makes the lines of the texts of the pool.
-func (p *pool) lines(cleared []Cleared, find *finder, about topics, opts Options) []string {
-	if opts.Counter == nil {
-		opts.Counter = tokens.Estimate{}
-	}
-	lines := make([]string, len(cleared))
-	for i, c := range slices.Backward(cleared) { // what is new is likely to be needed first
-		d := draft{limit: opts.Tokens, counter: opts.Counter}
-		if c.Tokens != 0 {
-			d.limit = min(d.limit, c.Tokens)
-		}
-		p.fill(&d, i, find, about)
-		lines[i] = d.line()
-		find.show(lines[i])
-	}
-	return lines
-}
-
-// look reads what is kept.
+// look finds the facts and the topics in what is kept.
 func (p *pool) look(kept []Kept) (*finder, topics) {
 	find, about := newFinder(p.texts), topics{}
 	for i, k := range kept {
@@ -91,14 +97,185 @@ func (p *pool) look(kept []Kept) (*finder, topics) {
 	return find, about
 }
 
-// fill adds facts of text i to its line until no more fit.
-func (p *pool) fill(d *draft, i int, find *finder, about topics) {
-	for _, f := range p.ranked(i, find, about) {
-		if d.full() {
+// lines makes the lines of the texts in the pool, the newest first.
+func (p *pool) lines(cleared []Cleared, find *finder, about topics, opts Options) []string {
+	if opts.Counter == nil {
+		opts.Counter = tokens.Estimate{}
+	}
+	lines := make([]string, len(cleared))
+	for i, c := range slices.Backward(cleared) {
+		d := draft{limit: opts.Tokens, counter: opts.Counter}
+		if c.Tokens != 0 {
+			d.limit = min(d.limit, c.Tokens)
+		}
+		for _, f := range p.ranked(i, find, about) {
+			if d.full() {
+				break
+			}
+			if g := p.longest(i, f); !d.add(g) && g != f {
+				d.add(f)
+			}
+		}
+		lines[i] = d.line()
+		find.show(lines[i])
+	}
+	return lines
+}
+
+// draft collects the facts of a line, as long as they fit.
+type draft struct {
+	limit   int // tokens
+	counter tokens.Counter
+
+	picked []*fact // best first
+	text   string  // about as long as the line
+	bound  int     // its tokens at most
+	misses int     // how many facts did not fit
+}
+
+// full reports whether it makes no sense to try more facts.
+func (d *draft) full() bool {
+	const most = 40
+	return d.misses > most || d.limit <= 0
+}
+
+// add adds a fact and returns true, unless it does not fit.
+func (d *draft) add(f *fact) bool {
+	if occurs(f.text, d.text) {
+		return true
+	}
+	if imitates(f.text) {
+		return false
+	}
+	more := " " + f.text
+	if f.isPhrase() {
+		more = "," + more
+	}
+	if f.needsLabel() && !slices.ContainsFunc(d.picked, func(g *fact) bool { return f.sharesLabel(g) || g.text == f.label }) {
+		more = "; " + f.label + ":" + more
+	}
+	// The whole is counted only if the sum of the parts is too much: some counters
+	// join what is next to each other.
+	bound := d.bound + 1 + d.counter.Count(more)
+	if bound > d.limit {
+		bound = d.counter.Count(d.text + more)
+	}
+	if bound > d.limit {
+		d.misses++
+		return false
+	}
+	d.picked = append(d.picked, f)
+	d.text += more
+	d.bound = bound
+	return true
+}
+
+// line returns the line of the picked facts. Those that rank last are dropped
+// until it is within the limit and does not imitate a placeholder.
+func (d *draft) line() string {
+	for len(d.picked) > 0 {
+		if text := compose(d.picked); d.counter.Count(text) <= d.limit && !imitates(text) {
+			return text
+		}
+		d.picked = d.picked[:len(d.picked)-1]
+	}
+	return ""
+}
+
+// sharesLabel reports whether both facts have the same label in the line.
+func (f *fact) sharesLabel(g *fact) bool {
+	return f.label == g.label && f.needsLabel() && g.needsLabel()
+}
+
+// compose writes facts with the same label together, then those without a label,
+// then phrases without a label, each in the order of the text.
+func compose(picked []*fact) string {
+	var groups [][]*fact
+	var words, phrases []*fact
+	for _, f := range slices.SortedFunc(slices.Values(picked), func(a, b *fact) int { return cmp.Compare(a.seq, b.seq) }) {
+		k := slices.IndexFunc(groups, func(g []*fact) bool { return f.sharesLabel(g[0]) })
+		switch {
+		case isRepeated(f, picked):
+		case !f.needsLabel() && f.isPhrase():
+			phrases = append(phrases, f)
+		case !f.needsLabel():
+			words = append(words, f)
+		case k < 0:
+			groups = append(groups, []*fact{f})
+		default:
+			groups[k] = append(groups[k], f)
+		}
+	}
+	words = slices.DeleteFunc(words, func(f *fact) bool { // the label is enough
+		return slices.ContainsFunc(groups, func(g []*fact) bool { return g[0].label == f.text })
+	})
+	var b strings.Builder
+	for _, group := range append(groups, words, phrases) {
+		between := " "
+		for i, f := range group {
+			switch {
+			case i > 0:
+				b.WriteString(between)
+			case b.Len() > 0:
+				b.WriteString("; ")
+			}
+			if i == 0 {
+				if slices.ContainsFunc(group, (*fact).isPhrase) {
+					between = ", "
+				}
+				if f.needsLabel() {
+					b.WriteString(f.label + ": ")
+				}
+			}
+			b.WriteString(f.text)
+		}
+	}
+	return b.String()
+}
+
+// isRepeated reports whether a fact and its label are part of a picked phrase.
+func isRepeated(f *fact, picked []*fact) bool {
+	return slices.ContainsFunc(picked, func(g *fact) bool {
+		return g != f && g.isPhrase() && occurs(f.text, g.text) && (!f.needsLabel() || f.sharesLabel(g) || occurs(f.label, g.text))
+	})
+}
+
+// Identifier is a fact that cannot be guessed, and that no tool returns again when
+// called for something similar: an id, an amount, an e-mail address, a link, a
+// hash or a phone number.
+type Identifier struct {
+	Text  string // as it is in the text
+	Label string // its key, if Text has little meaning without it; else ""
+}
+
+// Identifiers returns the identifiers of a text, each once, in its order. Of a
+// long text the parts are read that [Lines] reads.
+func Identifiers(text string) []Identifier {
+	var found []Identifier
+	seen := map[string]bool{}
+	scan(text, func(f fact) {
+		if seen[f.text] || !f.identifies() {
 			return
 		}
-		if g := p.longest(i, f); !d.add(g) && g != f {
-			d.add(f)
+		seen[f.text] = true
+		i := Identifier{Text: f.text}
+		if f.needsLabel() {
+			i.Label = f.label
 		}
+		found = append(found, i)
+	})
+	return found
+}
+
+// identifies reports whether a fact is an identifier by its kind or, if it is all
+// of a value, by its key.
+func (f *fact) identifies() bool {
+	switch f.kind {
+	case amount, email, link, id, hash:
+		return true
+	case number, code, text:
+		return f.whole && f.role == idKey && !f.isPhrase()
+	default:
+		return false
 	}
 }

@@ -118,17 +118,17 @@ func TestFormats(t *testing.T) {
 		{
 			name: "colours of a terminal",
 			text: "\x1b[31mFAILED\x1b[0m tests/test_api.py::test_login - AssertionError: 401 != 200",
-			want: "FAILED tests/test_api.py::test_login; AssertionError: 401 != 200",
+			want: "FAILED tests/test_api.py::test_login - AssertionError: 401 != 200",
 		},
 		{
 			name: "results of a search",
 			text: "store/session.go:120:func (s *Store) LoadSession(id string) error {\nstore/session.go-121-\treturn errNotFound\n",
-			want: "store/session.go: 120 121; LoadSession errNotFound",
+			want: "store/session.go: 120; LoadSession errNotFound",
 		},
 		{
 			name: "a file with the numbers of its lines",
 			text: "   118→// LoadSession loads.\n   119→func (s *Store) LoadSession(id string) error {\n   120→\treturn errNotFound\n",
-			want: "118 LoadSession 119 120 errNotFound",
+			want: "118 LoadSession 119 errNotFound",
 		},
 		{
 			name: "a diff",
@@ -204,27 +204,74 @@ func TestScripts(t *testing.T) {
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	for kind, words := range map[string]string{
-		"":        "the The and don't of a x",
-		"number":  "1633 54.04 -5 15% 1,299 12kB 3rd 0x1F 9c0",
-		"amount":  "$54.04 $1,299",
-		"date":    "2024-05-15 2024/5/15 15.05.2024 5/15/2024 2024-05-15T12:18:24Z",
-		"clock":   "15:00 12:30:05",
-		"email":   "ann@example.com ann.b+c@mail.example.co.uk",
-		"link":    "https://example.com/a?b=c ftp://x.org example.com/a/b",
-		"path":    "/a/b.go a/b_c ./run.sh ../up/x ~/notes/a src/ /usr/local/bin a/b/c",
-		"file":    "main.go report_2026.pdf",
-		"id":      "HAT045 #W123 #42 credit_card_7815826 4OG6T3 INV-2024-17 user12345",
-		"hash":    "4afd4e47 3f2504e0-4f89-11d3-9a0c-0305e82c3301 sha256:9f86d081",
-		"version": "v2 v1.26.8 1.2.3 1.2.3-rc1",
-		"host":    "127.0.0.1 10.0.0.7:5432 localhost:8080",
-		"phone":   "+15551234567 138-1234-5678",
-		"symbol":  "getUser get_user os.Getenv std::sort __init__ utf8",
-		"code":    "JFK USE",
-		"slug":    "ready-to-ship and/or",
+		"":       "the The and don't of a x ready-to-ship and/or",
+		"number": "1633 54.04 -5 15% 1,299 12kB 3rd 0x1F 9c0 15:00 12:30:05",
+		"amount": "$54.04 $1,299",
+		"date":   "2024-05-15 2024/5/15 15.05.2024 5/15/2024 2024-05-15T12:18:24Z",
+		"email":  "ann@example.com ann.b+c@mail.example.co.uk",
+		"link":   "https://example.com/a?b=c ftp://x.org example.com/a/b",
+		"path":   "/a/b.go a/b_c ./run.sh ../up/x ~/notes/a src/ /usr/local/bin a/b/c",
+		"file":   "main.go report_2026.pdf",
+		"id":     "HAT045 #W123 #42 credit_card_7815826 4OG6T3 INV-2024-17 user12345 +15551234567 138-1234-5678",
+		"hash":   "4afd4e47 3f2504e0-4f89-11d3-9a0c-0305e82c3301 sha256:9f86d081",
+		"host":   "v2 v1.26.8 1.2.3 1.2.3-rc1 127.0.0.1 10.0.0.7:5432 localhost:8080",
+		"symbol": "getUser get_user os.Getenv std::sort __init__ utf8",
+		"code":   "JFK USE",
 	} {
 		for w := range strings.FieldsSeq(words) {
 			require.Equal(t, kind, digest.ShapeOf(w), "what %s looks like", w)
 		}
+	}
+}
+
+// Facts that are not in the text, or not facts.
+func TestMistakenFacts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{
+			"a number in a path is not the number of a line",
+			"/x/feat-109-text/cmd/f.go\n/x/feat-110-text/cmd/g.go\n",
+			"/x/feat-109-text/cmd/f.go /x/feat-110-text/cmd/g.go",
+		},
+		{
+			"consecutive numbers of lines: the first and the last one",
+			"  118→\ta := 1\n  119→\tb := 2\n  120→\tc := 3\n  121→\td := 4\n",
+			"118 121",
+		},
+		{
+			"declarations on consecutive lines: two numbers in a row",
+			"118:type a int\n119:type b int\n120:type c int\n121:type d int\n",
+			"118 119 121",
+		},
+		{
+			"grep -C: the number of the match",
+			"115-from x import a_b\n116-from x import c_d\n117:from x import e_f\n118-from x import g_h\n119-x = 1\n",
+			"115 a_b c_d 117 e_f g_h 119",
+		},
+		{
+			"grep -C: short numbers",
+			"6-from x import a_b\n7:from x import c_d\n",
+			"a_b c_d",
+		},
+		{
+			"grep -C: relative paths, and a change of file",
+			"a/b.go-120-\tx_y()\na/b.go:121:\tz_y()\n--\nc/d.go-7-\tq_r()\nc/d.go:8:\ts_t()\n",
+			"a/b.go: 120 121; x_y z_y c/d.go q_r s_t",
+		},
+		{"a number before a hyphen", "3-in-1 printer PX-4711\n", "3-in-1 PX-4711"},
+		{"a format string", "\treturn fmt.Errorf(\"error: no session %s: %w\", name, err)\n", "fmt.Errorf"},
+		{"a format string of Python", "raise KeyError: {name} is not there\n", "KeyError"},
+		{"a string in a program", "log.Print(\"error: no session\")\n", "log.Print"},
+		{"a flag", "isError: true,,\nerror: null\nerror: false\nA-1001\n", "isError A-1001"},
+		{"a type", "  error: string;\n  failed: number,\nA-1001\n", "A-1001"},
+		{"a count", "Tests failed: 0\nA-1001\n", "A-1001"},
+		{
+			"the bare kind of an identifier",
+			`{"credit_card_7815826": {"source": "credit_card", "default": true, "id": "credit_card_7815826"}}`,
+			"credit_card_7815826",
+		},
+	} {
+		require.Equal(t, c.want, lineOf(c.text, 50), c.name)
 	}
 }
 

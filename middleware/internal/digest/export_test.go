@@ -1,6 +1,10 @@
 package digest
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/laconic-go/laconic/tokens"
+)
 
 // Found returns the facts of a text, each once.
 func Found(text string) []string { return newPool([]Cleared{{Text: text}}).texts }
@@ -19,17 +23,9 @@ func LinesOfLengths(cleared []Cleared, kept []Kept, lengths []int) [][]string {
 	return lines
 }
 
-// Read returns what is read of a text that is cleared: the text itself, but for
-// escapes of JSON and the middle of a long one.
-func Read(text string) []string {
-	parts := window(text)
-	for i := range parts {
-		if looksLikeJSON(parts[0]) {
-			parts[i] = plainJSON(parts[i])
-		}
-	}
-	return parts
-}
+// Read returns what is read of a cleared text: the text without the escapes of
+// JSON and the middle of a long one.
+func Read(text string) []string { return legible(text) }
 
 // Occurs reports whether a string is found in a text.
 func Occurs(s, text string) bool {
@@ -38,22 +34,37 @@ func Occurs(s, text string) bool {
 	return f.shown[0]
 }
 
-// KindNames are the names of the kinds.
-var KindNames = [kinds]string{
-	number: "number", amount: "amount", date: "date", clock: "clock", email: "email", link: "link", path: "path", file: "file", id: "id",
-	hash: "hash", version: "version", host: "host", phone: "phone", symbol: "symbol", code: "code", slug: "slug", name: "name", word: "word",
-	fault: "fault",
+// OccursIn reports whether a string is in a text as whole words.
+var OccursIn = occurs
+
+// Parts returns the keys and the values of the line of a text.
+func Parts(text string, limit int) (keys, values []string) {
+	p := newPool([]Cleared{{Text: text}})
+	find, about := p.look(nil)
+	d := draft{limit: limit, counter: tokens.Estimate{}}
+	for _, f := range p.ranked(0, find, about) {
+		d.add(f)
+	}
+	for _, f := range d.picked {
+		values = append(values, f.text)
+		if f.needsLabel() {
+			keys = append(keys, f.label)
+		}
+	}
+	return keys, values
 }
 
-// ShapeOf returns the name of what a word looks like; "": like a word of a
-// sentence.
+// KindNames are the names of the kinds.
+var KindNames = [kinds]string{
+	number: "number", amount: "amount", date: "date", email: "email", link: "link", path: "path", file: "file", id: "id",
+	hash: "hash", host: "host", symbol: "symbol", code: "code", text: "text", fault: "fault",
+}
+
+// ShapeOf returns the name of the kind of a token; "" for a word of a sentence.
 func ShapeOf(word string) string { return KindNames[shapeOf(word)] }
 
-// Window is how much of a text is looked at.
+// Window is how much of a text is read.
 const Window = headSize + tailSize
 
-// PlainJSON and BareJSON resolve escapes.
-var (
-	PlainJSON = plainJSON
-	BareJSON  = bareJSON
-)
+// Unescaped replaces the escapes of JSON.
+var Unescaped = unescaped

@@ -120,6 +120,22 @@ func TestOccurs(t *testing.T) {
 	})
 }
 
+// TestKeysAndValuesStandInTheText: each key and each value of a line is in the
+// text, as whole words.
+func TestKeysAndValuesStandInTheText(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := texty().Draw(t, "text")
+		read := digest.Read(text)
+		keys, values := digest.Parts(text, 60)
+		for _, part := range append(keys, values...) {
+			require.True(t, slices.ContainsFunc(read, func(text string) bool {
+				return digest.OccursIn(part, text) || strings.Contains(part, "://") && strings.Contains(text, part)
+			}), "%q is in %q", part, read)
+		}
+	})
+}
+
 func FuzzLines(f *testing.F) {
 	f.Add(strings.Join(scraps, " "), "", 40)
 	f.Add(strings.Join(scraps, ""), "ann@example.com", 400)

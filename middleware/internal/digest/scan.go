@@ -2,183 +2,242 @@ package digest
 
 import "strings"
 
-// span is a stretch of a text.
+// span is a part of a text.
 type span struct{ from, to int }
 
 func (p span) empty() bool { return p.from >= p.to }
 
-// scanner finds the facts of a text in one pass over it. It knows neither
-// language nor format: what looks like JSON is read as JSON as far as that goes,
-// what looks like a table as a table, and all else line by line.
+// The lengths of facts in bytes.
+const (
+	shortestFact = 2
+	longestName  = 60  // of several words
+	longestValue = 100 // in quotes
+	longestFact  = 240
+)
+
+// mostNumbers is how many numbers without a telling key are taken from a text.
+const mostNumbers = 1000
+
+// scanner finds the facts of a text in one pass. It does not parse a format. It
+// reads lines and tokens and keeps track of the key of the next value: a quoted
+// string before a colon, the words before the colon of a line, the name in
+// name=value, or the head of a column. Brackets keep the key of what surrounds
+// them. This is enough for JSON and Python literals, complete, cut off, or in
+// strings of other JSON, and has no effect on prose and code.
 type scanner struct {
 	text  string
 	found func(fact)
 
-	escaped bool     // a backslash begins an escape: the words are in a string of JSON
-	row     int      // how many lines, lists and objects there were
-	line    lineKind // what is read now
-	key     span     // of what is read now
-	label   string   // the key, if it can stand in a line
-	role    role     // of the key
-	value   span     // all that stands behind the key of a line
-	pair    span     // the key of the next word alone: key=value
-	numbers int      // how many there were without a telling key
+	line    span   // the current line
+	body    int    // where it begins after a line number
+	row     int    // number of lines and brackets so far
+	before  gutter // of the line before
+	defines bool   // the line declares a name
+	open    []span // the keys around the open brackets
+	key     span   // the current key
+	fresh   bool   // the next token is a value of the key, or the first word of it
+	value   span   // the rest of a line after its key
+	fault   int    // where the newest error message ends
+	numbers int    // how many had no telling key
+
+	cached span // the key that label and role belong to
+	label  string
+	role   role
 }
 
-// scan calls found with the facts of a text, one by one, and again where one
-// stands again.
+// scan calls found with each fact of a text, in order. A fact that occurs again
+// is passed again.
 func scan(text string, found func(fact)) {
-	json := false
-	for i, part := range window(text) {
-		if i == 0 {
-			json = looksLikeJSON(part)
-		}
-		if json {
-			part = plainJSON(part)
-		}
+	for _, part := range legible(text) {
 		s := scanner{text: part, found: found}
-		p := span{0, len(part)}
-		if i > 0 && json {
-			p.from = s.resume(p)
+		for from := 0; from < len(part); {
+			next := s.table(from)
+			if next == from {
+				end := lineEnd(part, from)
+				s.readLine(span{from, end})
+				next = end + 1
+			}
+			from = next
 		}
-		s.read(p)
 	}
 }
 
-// read finds the facts of a stretch.
-func (s *scanner) read(p span) {
-	for !p.empty() {
-		next := s.json(p)
-		if next == p.from {
-			next = s.table(p)
-		}
-		if next == p.from {
-			var line span
-			line, next = s.cutLine(p)
-			s.readLine(line)
-		}
-		p.from = next
+// lineEnd returns the end of the line that begins at i.
+func lineEnd(text string, i int) int {
+	if k := strings.IndexByte(text[i:], '\n'); k >= 0 {
+		return i + k
 	}
+	return len(text)
 }
 
-// cutLine returns the line that a stretch begins with, and where the next begins.
-func (s *scanner) cutLine(p span) (line span, next int) {
-	if k := strings.IndexByte(s.text[p.from:p.to], '\n'); k >= 0 {
-		return span{p.from, p.from + k}, p.from + k + 1
-	}
-	return p, p.to
-}
-
-// readLine finds the facts of one line.
+// readLine finds the facts of a line.
 func (s *scanner) readLine(p span) {
 	s.row++
-	key := s.key
-	p = s.lineNumber(p)
-	line := s.text[p.from:p.to]
-	s.line = declares(line)
-	if k := faultAt(line); k >= 0 {
-		s.line = fails
-		s.fault(span{p.from + k, p.to})
+	s.line = p
+	if c, _ := classAt(s.text, min(p.from, len(s.text)-1)); len(s.open) > 0 && (c.inWord() || c == ideograph) {
+		s.open = s.open[:0] // the text is not JSON, or no longer
 	}
-	if k := s.lineKey(p); !k.empty() {
-		s.words(k)
-		s.setKey(k)
-		p.from = k.to
-		_, size := classAt(s.text, k.to)
-		s.value = s.trimmed(span{k.to + size, p.to})
+	s.closeValue()
+	p.from = s.takeGutter(p)
+	for p.from < p.to && s.text[p.from] == ' ' {
+		p.from++
+	}
+	s.body = p.from
+	key := s.lineKey(p)
+	if !key.empty() {
+		s.words(key)
+		s.key, s.fresh = key, true
+		_, size := classAt(s.text, key.to)
+		p.from = key.to + size
+		s.value = trim(s.text, p)
 		if !s.value.empty() && s.text[s.value.to-1] == ',' {
-			s.value = s.trimmed(span{s.value.from, s.value.to - 1})
+			s.value = trim(s.text, span{s.value.from, s.value.to - 1})
 		}
 	}
 	s.words(p)
-	if w := s.text[s.value.from:s.value.to]; s.role > anyRole && len(w) <= longestName && !strings.ContainsAny(w, codeMarks) {
-		s.addWhole(s.value)
+	if w := s.text[s.value.from:s.value.to]; w != "" && len(w) <= longestName && !strings.ContainsAny(w, codeMarks) {
+		if s.key = key; s.keyRole() > otherKey {
+			s.addWhole(s.value)
+		}
 	}
-	s.setKey(key)
-	s.line, s.value = plain, span{}
+	s.value = span{}
 }
 
-// setKey says what is the key of what follows.
-func (s *scanner) setKey(p span) {
-	const longest = 32
-	s.key, s.label, s.role = p, "", roleOf(s.text[p.from:p.to])
-	if p.to-p.from <= longest && s.isPlainText(p) {
-		s.label = s.text[p.from:p.to]
+// codeMarks do not occur in the value of a line, but in code.
+const codeMarks = "\"'`(){}[];="
+
+// closeValue ends the value of the current key. What follows belongs to the key
+// around the brackets.
+func (s *scanner) closeValue() {
+	s.key, s.fresh = span{}, len(s.open) > 0
+	if s.fresh {
+		s.key = s.open[len(s.open)-1]
 	}
 }
 
-// words finds the facts among the words of a stretch.
+// lineKey returns the key of a line such as "Total price: 54.04", without the
+// colon.
+func (s *scanner) lineKey(p span) span {
+	const longest, most = 40, 4 // bytes, words
+	for p.from < p.to && strings.IndexByte(" \t-*#>", s.text[p.from]) >= 0 {
+		p.from++
+	}
+	words, letters := 1, false
+	for k := p.from; k < min(p.to, p.from+longest) && words <= most; {
+		c, size := classAt(s.text, k)
+		colon := c == joint && s.text[k] == ':' && (k+1 == p.to || strings.IndexByte(" \t*\"'", s.text[k+1]) >= 0)
+		switch {
+		case colon, c == mark && strings.HasPrefix(s.text[k:], "："):
+			for k > p.from && (s.text[k-1] == '*' || s.text[k-1] == ' ') {
+				k--
+			}
+			if letters {
+				return span{p.from, k}
+			}
+			return span{}
+		case s.text[k] == ' ':
+			words++
+		case !c.inWord() && c != ideograph && strings.IndexByte("_-*./", s.text[k]) < 0:
+			return span{}
+		}
+		letters = letters || c != digit && (c.inWord() || c == ideograph)
+		k += size
+	}
+	return span{}
+}
+
+// words finds the facts among the tokens of a part of the line.
 func (s *scanner) words(p span) {
-	s.pair = span{}
 	for i := p.from; i < p.to; {
 		c, size := classAt(s.text, i)
 		switch {
-		case s.text[i] == '\x1b':
-			i = s.controlEnd(i+1, p.to)
-		case c == mark && s.text[i] == '\\' && s.isEscape(i, p.from):
-			i += 2
-		case c == mark && s.text[i] == '<' && (i == p.from || !isNameByte(s.text[i-1])):
-			i = s.tagEnd(i+1, p.to)
+		case c == space:
+			i += size
+		case c.inWord(), c == joint:
+			i = s.word(i, p.to)
+		case c == quote:
+			i = s.quoted(i, i+size, p.to)
+		case c == ideograph:
+			if end := ideographicFault(s.text, i); end > i {
+				s.takeFault(i, end)
+			}
+			s.fresh = false
+			i += size
 		case c == currency:
 			i = s.money(i, i+size, p.to)
-		case c == quote:
-			s.quoted(i, i+size, p.to)
-			i += size
-		case c.isWord(), c == joint:
-			i = s.word(i, p.to)
 		default:
-			i += size
+			i = s.punctuation(i, size, p.to)
 		}
 	}
 }
 
-// isEscape reports whether the backslash at i begins an escape, rather than a
-// part of a path.
-func (s *scanner) isEscape(i, from int) bool {
-	return s.escaped || i == from || !isNameByte(s.text[i-1]) && s.text[i-1] != ':'
+// punctuation reads the mark at i and returns where reading continues.
+func (s *scanner) punctuation(i, size, to int) (next int) {
+	switch b := s.text[i]; b {
+	case '{', '[':
+		const most = 100
+		s.row++
+		if len(s.open) < most {
+			s.open = append(s.open, s.key)
+		}
+		s.fresh = true
+		return i + 1
+	case '}', ']':
+		if n := len(s.open); n > 0 {
+			s.open = s.open[:n-1]
+		}
+		s.closeValue()
+		return i + 1
+	case ',':
+		s.closeValue()
+		return i + 1
+	case '<':
+		if i == 0 || !isNameByte(s.text[i-1]) {
+			i = tagEnd(s.text[:to], i)
+		}
+	case '\\':
+		if _, ok := unit(s.text[i:to]); ok {
+			return i + len(`\u5f20`)
+		}
+		if i+1 < to && (i == 0 || !isNameByte(s.text[i-1]) && s.text[i-1] != ':') {
+			i++ // an escape, not a part of a path
+		}
+	}
+	s.fresh = false
+	return i + size
 }
 
-// controlEnd returns where a sequence for a terminal ends that goes on at i.
-func (s *scanner) controlEnd(i, to int) int {
-	if i == to || s.text[i] != '[' {
-		return i
-	}
+// tagEnd returns the last byte of the name of the HTML or XML element that begins
+// at i, and i if there is none.
+func tagEnd(text string, i int) int {
 	end := i + 1
-	for end < to && (s.text[end] >= '0' && s.text[end] <= '9' || s.text[end] == ';') {
+	for end < len(text) && (isNameByte(text[end]) || text[end] == '/' || text[end] == '-') {
 		end++
 	}
-	return min(end+1, to)
-}
-
-// tagEnd returns where the name of an element of HTML or XML ends that may begin
-// at i.
-func (s *scanner) tagEnd(i, to int) int {
-	end := i
-	for end < to && (isNameByte(s.text[end]) || s.text[end] == '/' || s.text[end] == '-') {
-		end++
-	}
-	if end < to && (s.text[end] == '>' || s.text[end] == ' ') {
-		return end
+	if end < len(text) && (text[end] == '>' || text[end] == ' ') {
+		return end - 1
 	}
 	return i
 }
 
-// word takes the word at i and returns where reading goes on.
+// word reads the token at i and returns where reading continues.
 func (s *scanner) word(i, to int) (next int) {
-	p, next := s.wordAt(i, to)
+	from, end, next := tokenAt(s.text[:to], i)
+	p := span{from, end}
 	if p.empty() {
 		return next
 	}
-	w := s.text[p.from:p.to]
+	s.takeFault(from, end)
+	w := s.text[from:end]
 	k := shapeOf(w)
 	switch {
-	case k != number && s.isPairKey(p.to, to):
+	case k != number && end+1 < to && s.text[end] == '=' && s.text[end+1] != '=' && s.text[end+1] > ' ':
 		s.add(p, k)
-		s.pair = p
-	case k == number, k == amount, k == phone, k == none && narrow[w[0]&0x7F] == upper:
+		s.key, s.fresh = p, true // name=value
+		return end + 1
+	case k == number, k == amount, k == id && w[0] == '+', k == none && w[0] < 0x80 && ascii[w[0]] == upper:
 		return max(next, s.extended(p, k, to))
 	case k == host || k == path:
-		p.from += s.sideLen(p)
 		s.place(p, k)
 	default:
 		s.add(p, k)
@@ -186,174 +245,181 @@ func (s *scanner) word(i, to int) (next int) {
 	return next
 }
 
-// isPairKey reports whether what ends at i is the key in key=value.
-func (s *scanner) isPairKey(i, to int) bool {
-	return i+1 < to && s.text[i] == '=' && s.text[i+1] != '=' && s.text[i+1] > ' '
-}
-
-// sideLen returns how much of a path tells the side of a diff: a/ or b/.
-func (s *scanner) sideLen(p span) int {
-	const long = len("a/")
-	w, before := s.text[p.from:p.to], s.text[:p.from]
-	if len(w) > long && (w[:long] == "a/" || w[:long] == "b/") && (strings.HasSuffix(before, "--- ") || strings.HasSuffix(before, "+++ ") ||
-		strings.HasSuffix(before, "--git ") || strings.HasSuffix(before, " a/"+w[long:]+" ")) {
-		return long
-	}
-	return 0
-}
-
-// place takes a word that may be a place in a file: b.go:12, a/b.go:12:5.
+// place takes a path, or a place in a file: b.go:12, a/b.go:12:5. The a/ and b/ of
+// a diff are not part of the path.
 func (s *scanner) place(p span, k kind) {
-	w := s.text[p.from:p.to]
+	w, before := s.text[p.from:p.to], s.text[s.body:p.from]
+	if len(w) > 2 && (w[:2] == "a/" || w[:2] == "b/") && (strings.HasSuffix(before, "--- ") || strings.HasSuffix(before, "+++ ") ||
+		strings.HasSuffix(before, "--git ") || strings.HasSuffix(before, " a/"+w[2:]+" ")) {
+		p.from += 2
+		w = w[2:]
+	}
 	if at := strings.IndexByte(w, ':'); at > 0 && strings.Trim(w[at:], ":0123456789") == "" {
-		name := span{p.from, p.from + at}
-		if k := shapeOf(w[:at]); k == path || k == file {
-			s.add(name, k)
-			line, _, _ := strings.Cut(w[at+1:], ":")
-			s.addLineNumber(span{name.to + 1, name.to + 1 + len(line)}, name)
+		file := span{p.from, p.from + at}
+		if k := shapeOf(w[:at]); k == path || k == symbol {
+			s.add(file, k)
+			s.addLineNumber(span{file.to + 1, digitsEnd(s.text, file.to+1)}, file)
 			return
 		}
 	}
 	s.add(p, k)
 }
 
-// quoted takes what stands in quotes as one, if it is short. The words in it are
-// taken as well.
-func (s *scanner) quoted(i, from, to int) {
-	if i > 0 && isNameByte(s.text[i-1]) {
-		return // it's
+// quoted reads the quote from i to from and returns where reading continues. A
+// short string can be a key, a value, or a name in a sentence.
+func (s *scanner) quoted(i, from, to int) (next int) {
+	if i > 0 && isNameByte(s.text[i-1]) { // it's, or the end of a string
+		return from
 	}
-	closing := closingQuote(s.text[i:from])
-	rest := s.text[from:min(to, from+longestName)]
-	end := strings.Index(rest, closing)
-	if end < 2 || strings.IndexByte(rest[:end], '\\') >= 0 {
-		return
+	p, after := stringAt(s.text[:min(to, from+longestValue+len("”"))], i, from)
+	if p.empty() {
+		s.fresh = s.fresh && after > from
+		return after
 	}
-	if shapeOf(rest[:end]) == none {
-		pair := s.pair
-		s.add(span{from, from + end}, proseKind(rest[:end]))
-		s.pair = pair
+	k := after
+	for k < to && s.text[k] == ' ' {
+		k++
 	}
-}
-
-func closingQuote(opening string) string {
-	switch opening {
-	case "“":
-		return "”"
-	case "‘":
-		return "’"
-	case "«":
-		return "»"
-	case "「":
-		return "」"
-	case "『":
-		return "』"
-	case "《":
-		return "》"
-	}
-	return opening
-}
-
-// proseKind returns the kind of what has no shape.
-func proseKind(w string) kind {
-	if strings.IndexByte(w, ' ') >= 0 {
-		return name
-	}
-	return word
-}
-
-// isPlainText reports whether a stretch can stand in a line as it is, and says
-// something.
-func (s *scanner) isPlainText(p span) bool {
-	says := false
-	for i := p.from; i < p.to; {
-		c, size := classAt(s.text, i)
-		switch c {
-		case newline:
-			return false
-		case space:
-			if s.text[i] != ' ' {
-				return false
-			}
-		case lower, upper, digit, letter, ideograph, currency:
-			says = true
-		case mark, joint, quote:
-		}
-		i += size
-	}
-	return says && s.text[p.from] != ' ' && s.text[p.to-1] != ' '
-}
-
-// Facts have so many bytes.
-const (
-	shortestFact = 2
-	longestName  = 60 // of several words
-	longestFact  = 240
-)
-
-// codeMarks are in lines of code rather than in values.
-const codeMarks = "\"'`(){}[];="
-
-// mostNumbers are taken of a text that have no telling key.
-const mostNumbers = 1000
-
-// add takes a fact among other words. It has a key if it stands right behind one.
-func (s *scanner) add(p span, k kind) {
-	key := s.key
 	switch {
-	case !s.pair.empty():
-		s.setKey(s.pair)
-		s.pair = span{}
-	case p.from != s.value.from:
-		s.setKey(span{})
+	case k < to && s.text[k] == ':' && from == i+1:
+		s.takeKey(p)
+		return k + 1
+	case s.fresh && (k == to || s.text[k] < ' ' || strings.IndexByte(",]})", s.text[k]) >= 0):
+		s.addWhole(p)
+		s.fresh = false
+		if strings.IndexByte(s.text[p.from:p.to], ' ') >= 0 {
+			return from
+		}
+		return after
+	case p.to-p.from <= longestName && shapeOf(s.text[p.from:p.to]) == none:
+		s.addAs(p, text, false, s.fresh)
 	}
-	s.addAs(p, k, p == s.value)
-	s.setKey(key)
+	s.fresh = false
+	return from
 }
 
-// addWhole takes all of a value. One that has no shape is taken too.
+// stringAt returns the string whose opening quote is from i to from, and the end
+// of its closing quote; an empty span if there is no closing quote.
+func stringAt(text string, i, from int) (p span, after int) {
+	if from == i+1 {
+		if n := strings.IndexByte(text[from:], text[i]); n >= 0 {
+			return span{from, from + n}, from + n + 1
+		}
+		return span{}, from
+	}
+	closing := text[i:from]
+	for _, pair := range [...][2]string{{"“", "”"}, {"‘", "’"}, {"«", "»"}, {"「", "」"}, {"『", "』"}, {"《", "》"}} {
+		if closing == pair[0] {
+			closing = pair[1]
+			break
+		}
+	}
+	if n := strings.Index(text[from:], closing); n >= 0 {
+		return span{from, from + n}, from + n + len(closing)
+	}
+	return span{}, from
+}
+
+// takeKey takes a key in quotes. It is a fact too if it identifies something:
+// {"1656367028": {…}}.
+func (s *scanner) takeKey(p span) {
+	switch shapeOf(s.text[p.from:p.to]) {
+	case none, symbol, code, text:
+	default:
+		s.closeValue()
+		s.addWhole(p)
+	}
+	s.key, s.fresh = p, true
+}
+
+// add takes a token. It has the current key if it is its value, or the first word
+// of it.
+func (s *scanner) add(p span, k kind) {
+	fresh := s.fresh
+	s.fresh = false
+	whole := p == s.value
+	if fresh && !whole && !s.key.empty() {
+		i := p.to
+		for i < s.line.to && s.text[i] == ' ' {
+			i++
+		}
+		whole = i == s.line.to && s.value.empty() || i < s.line.to && strings.IndexByte(",]}", s.text[i]) >= 0
+	}
+	s.addAs(p, k, whole, fresh)
+}
+
+// addWhole takes all of a value. It can have several words.
 func (s *scanner) addWhole(p span) {
-	w := s.text[p.from:p.to]
 	k := none
-	if strings.IndexByte(w, ' ') < 0 {
+	if w := s.text[p.from:p.to]; strings.IndexByte(w, ' ') < 0 {
 		k = shapeOf(w)
 	}
 	if k == none {
-		k = proseKind(w)
+		k = text
 	}
-	s.addAs(p, k, true)
+	s.addAs(p, k, true, true)
 }
 
-// addAs takes a fact, unless it says next to nothing.
-func (s *scanner) addAs(p span, k kind, whole bool) {
+// addAs takes a fact, unless it has no meaning of its own.
+func (s *scanner) addAs(p span, k kind, whole, keyed bool) {
 	n := p.to - p.from
-	switch {
-	case k == none, n < shortestFact, n > longestFact, !s.isPlainText(p):
-		return
-	case s.role > anyRole:
-	case k == word, k == slug && !whole:
-		return
-	case k == number && !s.isNumberTaken(p):
+	if k == none || n < shortestFact || n > longestFact {
 		return
 	}
-	s.found(fact{text: s.text[p.from:p.to], kind: k, label: s.label, role: s.role, line: s.line, row: s.row, whole: whole})
+	f := fact{text: s.text[p.from:p.to], kind: k, row: s.row, whole: whole}
+	if keyed && !s.key.empty() {
+		f.role = s.keyRole()
+		f.label = s.label
+	}
+	if k == text && isFormat(f.text) || f.role <= otherKey && (k == text && !f.isPhrase() || k == number && !s.takesNumber(f.text)) {
+		return
+	}
+	if isPrintable(f.text) {
+		s.found(f)
+	}
 }
 
-// isNumberTaken reports whether a number without a telling key is taken: if it is
-// not too short, and there were not too many before.
-func (s *scanner) isNumberTaken(p span) bool {
+// keyRole returns the role of the current key, and sets its label.
+func (s *scanner) keyRole() role {
+	const longest = 32
+	if s.cached != s.key {
+		w := s.text[s.key.from:s.key.to]
+		s.cached, s.label, s.role = s.key, "", roleOf(w)
+		if len(w) <= longest && isPrintable(w) {
+			s.label = w
+		}
+	}
+	return s.role
+}
+
+// takesNumber reports whether a number without a telling key is taken.
+func (s *scanner) takesNumber(w string) bool {
 	s.numbers++
-	return s.numbers <= mostNumbers && len(strings.TrimLeft(s.text[p.from:p.to], "+-")) > shortestFact
+	return s.numbers <= mostNumbers && len(strings.TrimLeft(w, "+-")) > shortestFact
 }
 
-// addLineNumber takes the number of a line, with the file as its label.
+// addLineNumber takes the number of a line. Its label is the file.
 func (s *scanner) addLineNumber(p, file span) {
-	if !s.isNumberTaken(p) {
-		return
-	}
-	f := fact{text: s.text[p.from:p.to], kind: number, line: s.line, row: s.row, leads: true}
-	if !file.empty() && s.isPlainText(file) {
+	f := fact{text: s.text[p.from:p.to], kind: number, row: s.row, defines: s.defines}
+	if !file.empty() && isPrintable(s.text[file.from:file.to]) {
 		f.label = s.text[file.from:file.to]
 	}
-	s.found(f)
+	if s.takesNumber(f.text) {
+		s.found(f)
+	}
+}
+
+// isPrintable reports whether a string can be part of a line as it is: it has a
+// letter or a digit, no control characters, and no spaces at its ends.
+func isPrintable(w string) bool {
+	solid := false
+	for i := 0; i < len(w); {
+		c, size := classAt(w, i)
+		if c == newline || c == space && w[i] != ' ' {
+			return false
+		}
+		solid = solid || c >= lower && c != joint && c != quote
+		i += size
+	}
+	return solid && w[0] != ' ' && w[len(w)-1] != ' '
 }

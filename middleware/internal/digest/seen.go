@@ -1,0 +1,240 @@
+package digest
+
+import (
+	"iter"
+	"strings"
+	"unicode/utf8"
+)
+
+// finder finds which of many strings occur in a text, in one pass over the text.
+// A string occurs only as whole words: W12 does not occur in W123.
+type finder struct {
+	strings []string
+	shown   []bool           // by string
+	anchors []anchor         // by string
+	first   map[uint32]int32 // by the hash of an anchor: the last string that has it
+	next    []int32          // by string: another one with the same anchor; -1 if there is none
+	filter  [1 << 12]uint64  // a bit for each anchor
+}
+
+// anchor is the rarest word of a string: its hash, and where it begins.
+type anchor struct {
+	hash uint32
+	at   int32
+}
+
+func newFinder(all []string) *finder {
+	f := &finder{
+		strings: all,
+		shown:   make([]bool, len(all)),
+		anchors: make([]anchor, len(all)),
+		first:   make(map[uint32]int32, len(all)),
+		next:    make([]int32, len(all)),
+	}
+	often := make(map[uint32]int32, len(all))
+	for _, s := range all {
+		for h := range hashes(s) {
+			often[h]++
+		}
+	}
+	for i, s := range all {
+		rarest := int32(0)
+		for h, at := range hashes(s) {
+			if n := often[h]; rarest == 0 || n < rarest {
+				rarest, f.anchors[i] = n, anchor{hash: h, at: int32(at)}
+			}
+		}
+		h := f.anchors[i].hash
+		f.next[i] = -1
+		if k, ok := f.first[h]; ok {
+			f.next[i] = k
+		}
+		f.first[h] = int32(i)
+		f.filter[h>>20] |= 1 << (h >> 14 & 63)
+	}
+	return f
+}
+
+// show marks the strings that occur in a text.
+func (f *finder) show(text string) {
+	const most = 64 // strings of one anchor that are compared at one place
+	for h, at := range hashes(text) {
+		if f.filter[h>>20]&(1<<(h>>14&63)) == 0 {
+			continue
+		}
+		k, ok := f.first[h]
+		if !ok {
+			continue
+		}
+		for range most {
+			if k < 0 {
+				break
+			}
+			from := at - int(f.anchors[k].at)
+			f.shown[k] = f.shown[k] || occursAt(f.strings[k], text, from)
+			k = f.next[k]
+		}
+	}
+}
+
+// occursAt reports whether a string is in a text at a position, as whole words.
+func occursAt(s, text string, from int) bool {
+	to := from + len(s)
+	return from >= 0 && to <= len(text) && text[from:to] == s && !splitsWord(text, from) && !splitsWord(text, to)
+}
+
+// occurs reports whether a string is in a text, as whole words.
+func occurs(s, text string) bool {
+	for from := 0; from < len(text); from++ {
+		k := strings.Index(text[from:], s)
+		if k < 0 {
+			return false
+		}
+		from += k
+		if occursAt(s, text, from) {
+			return true
+		}
+	}
+	return false
+}
+
+// splitsWord reports whether a word begins before i and continues there. \n, \r
+// and \t end a word.
+func splitsWord(text string, i int) bool {
+	if i == 0 || i == len(text) || i > 1 && isBlankEscape(text, i-2) {
+		return false
+	}
+	_, size := utf8.DecodeLastRuneInString(text[:i])
+	before, _ := classAt(text, i-size)
+	after, _ := classAt(text, i)
+	return (before.inWord() || text[i-1] == '_') && (after.inWord() || text[i] == '_')
+}
+
+// hashes yields a hash of each word of a text, and where it begins. Each ideograph
+// is a word.
+func hashes(text string) iter.Seq2[uint32, int] {
+	return func(yield func(uint32, int) bool) {
+		for i := 0; i < len(text); {
+			c, size := classAt(text, i)
+			end := i + size
+			switch {
+			case c.inWord() || text[i] == '_':
+				end = wordEnd(text, end)
+			case isBlankEscape(text, i):
+				i += len(`\n`)
+				continue
+			case c != ideograph:
+				i = end
+				continue
+			}
+			if !yield(hashOf(text[i:end]), i) {
+				return
+			}
+			i = end
+		}
+	}
+}
+
+// isBlankEscape reports whether \n, \r or \t is at i.
+func isBlankEscape(text string, i int) bool {
+	return text[i] == '\\' && i+1 < len(text) && (text[i+1] == 'n' || text[i+1] == 'r' || text[i+1] == 't')
+}
+
+// wordEnd returns the end of the letters, digits and underscores at i.
+func wordEnd(text string, i int) int {
+	for i < len(text) {
+		c, size := classAt(text, i)
+		if !c.inWord() && text[i] != '_' {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// The numbers of FNV-1a.
+const (
+	hashOffset = 2166136261
+	hashPrime  = 16777619
+)
+
+// hashOf returns a hash with good upper bits.
+func hashOf(word string) uint32 {
+	h := uint32(hashOffset)
+	for i := range len(word) {
+		h = (h ^ uint32(word[i])) * hashPrime
+	}
+	h ^= h >> 15
+	h *= 0x2C1B3C6D
+	return h ^ h>>12
+}
+
+// topics are the parts of the words of the user and the model, as get and user are
+// those of getUser: their weights in hundredths, by the hash of the part.
+type topics map[uint32]int
+
+// add takes a text of the user or the model, the nth from the end.
+func (t topics) add(text string, n int) {
+	const recent, full = 12, 100
+	w := full
+	if n > recent {
+		w /= 2
+	}
+	for h := range parts(text) {
+		if t[h] < w {
+			t[h] = w
+		}
+	}
+}
+
+// share returns the mean weight of the parts of a text, in hundredths.
+func (t topics) share(text string) int {
+	n, sum := 0, 0
+	for h := range parts(text) {
+		n++
+		sum += t[h]
+	}
+	return sum / max(n, 1)
+}
+
+// parts yields a hash of each part of the words of a text, in lower case. Parts of
+// fewer than three bytes are left out.
+func parts(text string) iter.Seq[uint32] {
+	const shortest = 3
+	return func(yield func(uint32) bool) {
+		for i := 0; i < len(text); {
+			h, end := part(text, i)
+			if c, size := classAt(text, i); end == i {
+				i += size
+			} else if i, size = end, end-i; (c == ideograph || size >= shortest) && !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// part returns the hash and the end of the part of a word that begins at i. An
+// ideograph is a part.
+func part(text string, i int) (hash uint32, end int) {
+	hash = hashOffset
+	before := upper
+	for i < len(text) {
+		c, size := classAt(text, i)
+		switch {
+		case c == ideograph && before == upper && hash == hashOffset:
+			return hashOf(text[i : i+size]), i + size
+		case c == lower, c == letter, c == upper && before == upper:
+		default:
+			return hash, i
+		}
+		for _, b := range []byte(text[i : i+size]) {
+			if c == upper && size == 1 {
+				b |= 0x20
+			}
+			hash = (hash ^ uint32(b)) * hashPrime
+		}
+		before = c
+		i += size
+	}
+	return hash, i
+}
