@@ -90,7 +90,7 @@ func TestNothingIsLost(t *testing.T) {
 		"cleared":            {middlewaretest.ReAct{Rounds: 30, Result: 800}, 3000, nil, fit.Options{}},
 		"folded":             {middlewaretest.ReAct{Rounds: 60, Result: 300, Thought: 200, PerTurn: 6}, 1200, nil, fit.Options{}},
 		"as few as must":     {middlewaretest.ReAct{Rounds: 40, Result: 300, PerTurn: 6}, 1200, nil, fit.Options{Target: 1}},
-		"giants":             {middlewaretest.ReAct{Rounds: 8, Result: 9000}, 1500, nil, fit.Options{}},
+		"oversized":          {middlewaretest.ReAct{Rounds: 8, Result: 9000}, 1500, nil, fit.Options{}},
 		"parallel":           {middlewaretest.ReAct{Rounds: 12, Parallel: 4, Result: 2000}, 2500, nil, fit.Options{}},
 		"behind contextedit": {middlewaretest.ReAct{Rounds: 40, Result: 700, PerTurn: 4}, 2000, []middleware.Middleware{contextedit.New(contextedit.Options{})}, fit.Options{}},
 		"words of one's own": {middlewaretest.ReAct{Rounds: 40, Result: 300}, 1200, nil, fit.Options{Placeholder: "-", Note: "(some is missing)"}},

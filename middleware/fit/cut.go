@@ -41,16 +41,10 @@ func (s *sketch) cutOversized(r room) {
 // cutFixed cuts what may be cut but not folded if that is too large by itself: mostly
 // the newest results. All of it keeps half of the room, or more if the rest is small.
 func (s *sketch) cutFixed(r room, share float64) {
-	if s.fixedAlone().within(r) {
+	if s.fixedAlone().fits(r) {
 		return
 	}
-	part := func(n int) int {
-		if n == unbounded {
-			return n
-		}
-		return int(share * float64(n))
-	}
-	target := s.room(part(r.charged), part(r.bytes))
+	target := s.target(r, share, 0, 0)
 	for _, unit := range units {
 		for range 4 { // the mark in the middle of what is cut takes room, too
 			floor := s.floor()
@@ -79,13 +73,14 @@ func (s *sketch) fixedAlone() load {
 // floor returns the sketch without all that may be folded, and with the rest as
 // short as the steps make it.
 func (s *sketch) floor() *sketch {
-	f := s.clone()
+	f := *s
 	f.archiver = nil
-	f.foldAll()
+	f.now, f.loads, f.state = slices.Clone(s.now), slices.Clone(s.loads), slices.Clone(s.state)
+	f.foldOldest(room{})
 	for _, step := range steps {
 		f.apply(step, room{})
 	}
-	return f
+	return &f
 }
 
 // above returns by how much a sketch is larger than the room.
@@ -234,7 +229,9 @@ func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
 	case message.Thinking, message.Opaque: // are kept whole or removed
 	}
 	if p != s.now[at].Parts[k] {
-		s.recordCut(p, original)
+		if s.archiver != nil {
+			s.uncut[p] = original
+		}
 		s.replace(at, k, p)
 	}
 }

@@ -38,22 +38,21 @@
 // is reached, so not each call makes an edit.
 //
 // With an archive, what is removed is archived, and placeholders, cuts and the note
-// have its handle. If the archive fails, the request is made to fit without it, and an
-// event reports it. If there is no room for handles, they are left out.
+// have its handle. If the archive fails or handles have no room, the request is made
+// to fit without them.
 //
 // # Repairs and refusals
 //
 // What breaks a rule is repaired by [message.Rules.Repair] just before the model is
-// called. Repairs are not remembered: a call without a result may have one later. An
-// event of kind [middleware.Repaired] reports each once. If the provider rejects calls
-// without tool definitions (Anthropic, Bedrock) and the request has none, the called
-// tools are declared as not available.
+// called, in this call only: a call without a result may have one later. An event of
+// kind [middleware.Repaired] reports each repair once. Called tools are declared as not
+// available if the provider demands definitions and the request has none.
 //
 // If the provider answers that the request is too long ([middleware.ReadExcess]), the
 // chain learns the window, and the request is shortened and sent once more, unless a
 // piece of the answer has been emitted. A second refusal is an error of kind
-// [middleware.Overflow]. A provider that reads only a part of the request without an
-// error is reported by an event of kind [middleware.Truncated].
+// [middleware.Overflow]. If the provider reads only a part of the request without an
+// error, an event of kind [middleware.Truncated] reports it.
 //
 // Put fit last. What a later middleware adds is repaired and counted, but not made
 // smaller.

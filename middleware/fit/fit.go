@@ -76,12 +76,10 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 // shorter returns the plan that makes a view fit and keeps the most of it, and what
 // the view is then. If no plan makes it fit, it returns the one that keeps the least.
 func (f *fitter) shorter(ctx context.Context, j *judgement) (*middleware.Plan, *judgement, error) {
-	const tries = 6           // plans that are made because repairs took more or less tokens than expected
-	const spareShare = 0.1    // of the room that repairs may leave unused
 	var best *middleware.Plan // with the most tokens in its view
 	var after *judgement
 	var margin load // kept free for repairs
-	for range tries {
+	for range 6 {   // repairs may take more or less tokens than expected
 		s := f.sketch(ctx, j)
 		if !s.shrink(s.room(j.free(s.before, margin)), f.opts.Target) {
 			break
@@ -98,7 +96,7 @@ func (f *fitter) shorter(ctx context.Context, j *judgement) (*middleware.Plan, *
 			best, after = plan, then
 		}
 		spare := j.view.Size().Charged(j.added-then.added) + margin.tokens // kept free for repairs of removed messages
-		if float64(spare) <= spareShare*float64(j.room) {
+		if spare <= j.room/10 {
 			break
 		}
 		margin.tokens -= spare
@@ -132,15 +130,13 @@ func (f *fitter) try(s *sketch, j *judgement) (*middleware.Plan, *judgement, err
 }
 
 // above returns by how much limits are exceeded.
-func above(excess []message.Excess) load {
-	var l load
+func above(excess []message.Excess) (l load) {
 	for _, e := range excess {
-		switch e.Limit {
-		case Tokens:
+		if e.Limit == Tokens {
 			l.tokens = e.Is - e.Most
-		case message.RequestBytes:
+		}
+		if e.Limit == message.RequestBytes {
 			l.bytes = e.Is - e.Most
-		default:
 		}
 	}
 	return l

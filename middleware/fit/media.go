@@ -12,10 +12,9 @@ import (
 )
 
 // keepLimits removes the media that break a limit of the provider: those that break
-// one by themselves, then the oldest until the whole request keeps the limits. What is
-// attached to questions or in the newest results is removed last. Of what is counted,
-// old media are removed until a share of the limit is left, so that the next image
-// does not make another edit necessary.
+// one by themselves, then the oldest until a share of the limit is left, so that the
+// next image needs no other edit. Attachments of questions and media in the newest
+// results are removed last, and no more of them than necessary.
 func (s *sketch) keepLimits(share float64) {
 	for range 4 { // with fewer images, others of the limits apply
 		before := s.total
@@ -28,9 +27,9 @@ func (s *sketch) keepLimits(share float64) {
 		found := s.limits.Broken(msgs, s.toolLoad)
 		slices.SortStableFunc(found, func(a, b message.Excess) int { return cmp.Compare(a.Limit, b.Limit) })
 		for len(found) > 0 {
-			n := slices.IndexFunc(found, func(e message.Excess) bool { return e.Limit != found[0].Limit })
-			if n < 0 {
-				n = len(found)
+			n := 1
+			for n < len(found) && found[n].Limit == found[0].Limit {
+				n++
 			}
 			s.keepLimit(found[0].Limit, found[:n], share)
 			found = found[n:]
@@ -43,35 +42,31 @@ func (s *sketch) keepLimits(share float64) {
 
 // keepLimit removes media for one limit.
 func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share float64) {
-	media, count := s.attachments(), func(a attachment) int { return 1 }
+	media, count := s.attachments(), func(a attachment) int { return countedBy(limit, a.Load) }
 	is, most := broken[0].Is, broken[0].Most
 	switch limit {
 	case message.RequestBytes: // texts can be cut, too
 		return
 	case message.ImageBytes, message.ImageSide, message.DocumentBytes:
-		media = breaking(media, broken)
+		media, count = breaking(media, broken), func(attachment) int { return 1 }
 		is, most = len(media), 0
 	case message.ManyImageSide: // until the images are no longer many
 		media, count = amongMany(media, breaking(media, broken)), func(a attachment) int { return a.Images }
-		is, most = s.images(), s.limits.ManyImages
-	case message.RequestImages:
-		count = func(a attachment) int { return a.Images }
-	case message.RequestMedia:
-		count = func(a attachment) int { return a.Images + a.Documents }
-	case message.RequestDocuments:
-		count = func(a attachment) int { return a.Documents }
-	case message.AllDocumentBytes:
-		count = func(a attachment) int { return a.AllDocumentBytes }
+		is, most = 0, s.limits.ManyImages
+		for i := range s.now {
+			if s.state[i] != folded {
+				is += s.now[i].LoadBound().Images
+			}
+		}
+	default:
 	}
-	old := 0
+	removed, fixed := 0, is
 	for _, a := range media {
 		if !a.fixed {
-			old += count(a)
+			fixed = max(0, fixed-count(a))
 		}
 	}
-	fixed := max(0, is-old)
 	must, should := is-most, is-fixed-int(share*float64(max(0, most-fixed)))
-	removed := 0
 	for _, a := range media {
 		if removed >= must && (removed >= should || a.fixed) {
 			return
@@ -80,6 +75,24 @@ func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share f
 			s.dropMedia(a.at, a.k)
 			removed += n
 		}
+	}
+}
+
+// countedBy returns how much a limit of the whole request counts of a load.
+func countedBy(limit message.Limit, l message.Load) int {
+	switch limit {
+	case message.RequestBytes:
+		return l.Bytes
+	case message.RequestImages:
+		return l.Images
+	case message.RequestDocuments:
+		return l.Documents
+	case message.RequestMedia:
+		return l.Images + l.Documents
+	case message.AllDocumentBytes:
+		return l.AllDocumentBytes
+	default: // of one part
+		return 0
 	}
 }
 
@@ -99,17 +112,6 @@ func breaking(media []attachment, broken []message.Excess) []attachment {
 	return slices.DeleteFunc(slices.Clone(media), func(a attachment) bool {
 		return !slices.ContainsFunc(broken, func(e message.Excess) bool { return e.At == a.at && e.Part == a.k })
 	})
-}
-
-// images returns the number of images that are left.
-func (s *sketch) images() int {
-	n := 0
-	for i := range s.now {
-		if s.state[i] != folded {
-			n += s.now[i].LoadBound().Images
-		}
-	}
-	return n
 }
 
 // dropLargest removes old media, the largest first, if the request has too many bytes.

@@ -10,15 +10,13 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// The texts in the place of what is removed, unless the options have others.
+// The defaults: the texts in the place of what is removed, and the target.
 const (
 	DefaultPlaceholder = "[cleared: it no longer fits the context window]"
 	DefaultNote        = "[A remark of the program, not of the user: earlier messages were left out here, " +
 		"since they no longer fit the context window.]"
+	DefaultTarget = 0.9 // the share of the free room that a shortened request fills
 )
-
-// DefaultTarget is the share of the free room that a shortened request fills.
-const DefaultTarget = 0.9
 
 // Options are what a request must satisfy. The zero value is right for a model in the
 // table of models.
@@ -79,20 +77,16 @@ func (o Options) words() *words {
 
 // limits returns the limits of a provider, replaced by those of the options.
 func (o Options) limits(l message.Limits) message.Limits {
-	for _, f := range [...]struct{ to, from *int }{
-		{&l.Bytes, &o.Limits.Bytes},
-		{&l.Images, &o.Limits.Images},
-		{&l.Media, &o.Limits.Media},
-		{&l.Documents, &o.Limits.Documents},
-		{&l.AllDocumentBytes, &o.Limits.AllDocumentBytes},
-		{&l.ImageBytes, &o.Limits.ImageBytes},
-		{&l.ImageSide, &o.Limits.ImageSide},
-		{&l.ManyImages, &o.Limits.ManyImages},
-		{&l.ManySide, &o.Limits.ManySide},
-		{&l.DocumentBytes, &o.Limits.DocumentBytes},
-	} {
-		if *f.from != 0 {
-			*f.to = *f.from
+	fields := func(l *message.Limits) []*int {
+		return []*int{
+			&l.Bytes, &l.Images, &l.Media, &l.Documents, &l.AllDocumentBytes,
+			&l.ImageBytes, &l.ImageSide, &l.ManyImages, &l.ManySide, &l.DocumentBytes,
+		}
+	}
+	own := fields(&o.Limits)
+	for i, f := range fields(&l) {
+		if *own[i] != 0 {
+			*f = *own[i]
 		}
 	}
 	return l

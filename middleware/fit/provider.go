@@ -92,14 +92,6 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 	}
 }
 
-// A reported prompt is too short to be true below one of these.
-const (
-	leastOfEstimate = 0.5  // of our count
-	leastOfExact    = 0.8  // of a count by the model's own tokenizer
-	leastOfGrowth   = 0.25 // of what was added since an earlier prompt, if that is at least leastGrowth
-	leastGrowth     = 500  // tokens by the meter
-)
-
 // watch compares the reported usage with what was sent: some servers cut a long
 // prompt without an error.
 func (f *fitter) watch(next middleware.Model) middleware.Model {
@@ -114,6 +106,12 @@ func (f *fitter) watch(next middleware.Model) middleware.Model {
 
 // checkUsage reports, once per conversation, that a prompt was charged too little.
 func (f *fitter) checkUsage(ctx context.Context, v *middleware.View, charged int) {
+	const leastGrowth = 500    // tokens by the meter that must be added before growth is compared
+	const shareOfGrowth = 0.25 // of what was added since an earlier prompt
+	share := 0.5               // of our count
+	if v.Size().Exact {
+		share = 0.8
+	}
 	type key struct{ *fitter }
 	type prompt struct {
 		view             *middleware.View
@@ -127,13 +125,9 @@ func (f *fitter) checkUsage(ctx context.Context, v *middleware.View, charged int
 	if !grown || added >= leastGrowth {
 		v.Store(key{f}, prompt{v, charged, counted})
 	}
-	least := leastOfEstimate
-	if v.Size().Exact {
-		least = leastOfExact
-	}
 	tooFew := func(charged int) bool {
-		stalls := grown && added >= leastGrowth && float64(charged-before.charged) < leastOfGrowth*float64(added)
-		return stalls || float64(charged) < least*float64(sent)
+		stalls := grown && added >= leastGrowth && float64(charged-before.charged) < shareOfGrowth*float64(added)
+		return stalls || float64(charged) < share*float64(sent)
 	}
 	if !tooFew(charged) || !tooFew(charged+v.Size().Charged(oldThinking(v))) || !f.once(v, "truncated") {
 		return
@@ -185,8 +179,6 @@ func (f *fitter) once(v *middleware.View, what string) bool {
 		what string
 	}
 	first := v.Load(key{f, what}) == nil
-	if first {
-		v.Store(key{f, what}, true)
-	}
+	v.Store(key{f, what}, true)
 	return first
 }

@@ -2,10 +2,8 @@ package fit
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -58,9 +56,6 @@ func (l load) in(unit message.Limit) int {
 	return l.tokens
 }
 
-// within reports whether a load is no larger than a room.
-func (l load) within(r room) bool { return l.tokens <= r.tokens && l.bytes <= r.bytes }
-
 // room is what the messages of a sketch may have.
 type room struct {
 	load
@@ -79,16 +74,12 @@ func (f *fitter) sketch(ctx context.Context, j *judgement) *sketch {
 	}
 	s.total = s.before
 	if v.Env().Archive != nil {
-		s.archiver = newArchiver(ctx, v)
+		s.archiver = &archiver{
+			source: v, has: func(h store.Handle) bool { return store.Has(ctx, v.Env().Archive, h) },
+			handles: map[any]store.Handle{}, uncut: map[message.Part]message.Part{}, contents: map[store.Handle][]*store.Named{},
+		}
 	}
 	return s
-}
-
-// clone returns a copy to try something on.
-func (s *sketch) clone() *sketch {
-	c := *s
-	c.now, c.loads, c.state = slices.Clone(s.now), slices.Clone(s.loads), slices.Clone(s.state)
-	return &c
 }
 
 // weigh returns the load of a message.
@@ -137,7 +128,10 @@ func (s *sketch) alone(r room, unit message.Limit) int {
 	return r.in(unit)
 }
 
-func (s *sketch) fits(r room) bool { return s.total.within(r) }
+// fits reports whether a load is no larger than the room.
+func (l load) fits(r room) bool { return l.tokens <= r.tokens && l.bytes <= r.bytes }
+
+func (s *sketch) fits(r room) bool { return s.total.fits(r) }
 
 // rewrite replaces the parts of a message if that makes it smaller, and reports
 // whether it did.
@@ -211,23 +205,13 @@ func (s *sketch) edits() []middleware.Edit {
 
 // why describes the edits.
 func (s *sketch) why() string {
-	done := map[state]int{}
+	var n [folded + 1]int
 	for _, st := range s.state {
-		done[st]++
+		n[st]++
 	}
-	var all []string
-	for _, d := range []struct {
-		state state
-		verb  string
-	}{{rewritten, "shortened"}, {folded, "left out"}} {
-		switch n := done[d.state]; {
-		case n == 1:
-			all = append(all, d.verb+" 1 message")
-		case n > 1:
-			all = append(all, fmt.Sprintf("%s %d messages", d.verb, n))
-		}
-	}
-	return strings.Join(all, " and ")
+	return shorten.List(
+		shorten.Amount{N: n[rewritten], One: "shortened 1 message", Many: "shortened %d messages"},
+		shorten.Amount{N: n[folded], One: "left out 1 message", Many: "left out %d messages"})
 }
 
 // archiver returns handles for what is removed, and what the archive keeps under
@@ -244,13 +228,6 @@ type archiver struct {
 type wholeResult struct {
 	at int
 	id string
-}
-
-func newArchiver(ctx context.Context, v *middleware.View) *archiver {
-	return &archiver{
-		source: v, has: func(h store.Handle) bool { return store.Has(ctx, v.Env().Archive, h) },
-		handles: map[any]store.Handle{}, uncut: map[message.Part]message.Part{}, contents: map[store.Handle][]*store.Named{},
-	}
 }
 
 // handleOf returns the handle of one part.
@@ -318,30 +295,25 @@ func (a *archiver) original(at, k int, p message.Part) message.Part {
 		return o
 	}
 	before, now := a.source.Original(at).Parts, a.source.At(at).Parts
-	if len(before) != len(now) || k >= len(now) || now[k] != p {
-		return p
-	}
-	switch was := before[k].(type) {
-	case message.Text:
-		if _, ok := p.(message.Text); ok {
-			return was
-		}
-	case message.ToolCall:
-		if c, ok := p.(message.ToolCall); ok && c.ID == was.ID {
-			return was
-		}
-	case message.ToolResult:
-		if r, ok := p.(message.ToolResult); ok && r.CallID == was.CallID && r.Content == nil && was.Content == nil {
-			return was
-		}
-	case message.Thinking, message.Media, message.Opaque:
+	if len(before) == len(now) && k < len(now) && now[k] == p && cutFrom(p, before[k]) {
+		return before[k]
 	}
 	return p
 }
 
-// recordCut records what a part was cut from.
-func (a *archiver) recordCut(p, from message.Part) {
-	if a != nil {
-		a.uncut[p] = from
+// cutFrom reports whether a part can have been cut from another one.
+func cutFrom(p, from message.Part) bool {
+	switch p := p.(type) {
+	case message.Text:
+		_, ok := from.(message.Text)
+		return ok
+	case message.ToolCall:
+		c, ok := from.(message.ToolCall)
+		return ok && p.ID == c.ID
+	case message.ToolResult:
+		r, ok := from.(message.ToolResult)
+		return ok && p.CallID == r.CallID && p.Content == nil && r.Content == nil
+	case message.Thinking, message.Media, message.Opaque:
 	}
+	return false
 }

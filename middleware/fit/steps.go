@@ -9,17 +9,15 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// shrink makes a sketch fit into the room, and reports whether it does. The mildest
-// steps come first. A step that is needed is applied until a share of the room is
-// filled, of what messages that cannot be removed leave of it.
-//
-// What is larger than the room by itself cannot be kept whatever else is removed, so
-// it is cut before all other steps.
+// shrink makes a sketch fit into the room, and reports whether it does. What is
+// larger than the room by itself is cut first. Then the steps follow, the mildest
+// first, each until a share of the room is filled.
 func (s *sketch) shrink(r room, share float64) bool {
 	s.keepLimits(share)
 	s.cutOversized(r)
 	s.cutFixed(r, share)
-	target := s.target(r, share)
+	fixed := s.fixedAlone()
+	target := s.target(r, share, s.charged(fixed.tokens), fixed.bytes)
 	s.dropLargest(r, target)
 	for _, apply := range steps {
 		if s.fits(r) {
@@ -39,7 +37,7 @@ func (s *sketch) shrink(r room, share float64) bool {
 // shrinkAll makes a sketch as small as possible.
 func (s *sketch) shrinkAll() {
 	s.archiver = nil // handles take room
-	s.foldAll()
+	s.foldOldest(room{})
 	for _, step := range steps {
 		s.apply(step, room{})
 	}
@@ -49,17 +47,16 @@ func (s *sketch) shrinkAll() {
 	s.dropNote()
 }
 
-// target returns the room of which a share is filled, of what messages that cannot
-// be removed leave of it.
-func (s *sketch) target(r room, share float64) room {
+// target returns the room of which a share is filled, of what a fixed load leaves of
+// it, given in tokens as they are charged for the whole request and in bytes.
+func (s *sketch) target(r room, share float64, charged, bytes int) room {
 	part := func(room, fixed int) int {
 		if room == unbounded || fixed >= room {
 			return room
 		}
 		return fixed + int(share*float64(room-fixed))
 	}
-	fixed := s.fixedAlone()
-	return s.room(part(r.charged, s.charged(fixed.tokens)), part(r.bytes, fixed.bytes))
+	return s.room(part(r.charged, charged), part(r.bytes, bytes))
 }
 
 // step shortens message at, which is neither folded nor protected, until the sketch
@@ -118,11 +115,8 @@ func clearArguments(s *sketch, at int, _ room) {
 		if !ok {
 			continue
 		}
-		short, was := c, c
-		if o := shorten.Call(s.view.Original(at).Parts, c.ID); o.ID == c.ID {
-			was = o
-		}
-		short.Arguments = store.Arguments(s.handleOf(was))
+		short := c
+		short.Arguments = store.Arguments(s.handleOf(shorten.Call(s.view.Original(at).Parts, c.ID)))
 		if s.archiver == nil || s.view.Meter().Part(short) < s.view.Meter().Part(c) {
 			parts[k] = short
 		}
@@ -162,15 +156,6 @@ func (s *sketch) foldOldest(target room) {
 			if b.free && b.last == last {
 				s.foldWithNote(b.Run)
 			}
-		}
-	}
-}
-
-// foldAll leaves out all units that may be removed.
-func (s *sketch) foldAll() {
-	for _, b := range s.blocks() {
-		if b.free {
-			s.foldWithNote(b.Run)
 		}
 	}
 }
@@ -284,9 +269,12 @@ func (s *sketch) connected() []message.Run {
 		if e := s.view.Span(run.First).Edit; e != nil && e.Kind == middleware.Fold && run.First > 0 && s.view.Span(run.First-1).Edit == e {
 			run.First--
 		}
+		for c := range s.now[u.First].Calls() {
+			calls[c.ID] = u.First
+		}
 		for i := u.First; i <= u.Last; i++ {
 			for r := range s.now[i].Results() {
-				if at, ok := calls[r.CallID]; ok && !hasCall(s.now[u.First], r.CallID) {
+				if at, ok := calls[r.CallID]; ok {
 					run.First = min(run.First, at)
 				}
 			}
@@ -296,18 +284,6 @@ func (s *sketch) connected() []message.Run {
 			runs = runs[:n-1]
 		}
 		runs = append(runs, run)
-		for c := range s.now[u.First].Calls() {
-			calls[c.ID] = u.First
-		}
 	}
 	return runs
-}
-
-func hasCall(m message.Message, id string) bool {
-	for c := range m.Calls() {
-		if c.ID == id {
-			return true
-		}
-	}
-	return false
 }
