@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/laconic-go/laconic/internal/jsonscan"
 )
 
 // Rule names what a message list must satisfy. The rules here are those on
@@ -94,7 +96,7 @@ func Content(msgs []Message, i int) []Violation {
 			if m.Role != RoleAssistant {
 				report(MisplacedPart, p.ID)
 			}
-			if !isObject(p.Arguments) {
+			if !jsonscan.IsObject(p.Arguments) {
 				report(BadArguments, p.ID)
 			}
 		case ToolResult:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/laconic-go/laconic/internal/jsonscan"
 )
 
 // mendContent mends what a message shows by itself.
@@ -164,7 +166,7 @@ func (d *mender) mendCall(it *item, c ToolCall) Part {
 		d.fix(MisplacedPart, it.at, c.ID, "the call became text")
 		return Text{fmt.Sprintf("(call of tool %s: %s)", c.Name, c.Arguments)}
 	}
-	if !isObject(c.Arguments) {
+	if !jsonscan.IsObject(c.Arguments) {
 		d.fix(BadArguments, it.at, c.ID, "%q became a JSON object", clip(c.Arguments))
 		c.Arguments = asObject(c.Arguments)
 	}

@@ -55,8 +55,9 @@ type rule struct {
 
 // rules is the import rule of CONTRIBUTING.md. The first that fits counts.
 var rules = []rule{
-	{of: "message"},
-	{of: "message/...", may: []string{"message"}},
+	{of: "internal/jsonscan"},
+	{of: "message", may: []string{"internal/jsonscan"}},
+	{of: "message/...", may: []string{"message", "internal/jsonscan"}},
 	{of: "tokens/bpe/...", may: []string{"message", "tokens"}, modules: []string{"github.com/pkoukk/tiktoken-go-loader"}},
 	{of: "tokens/...", may: []string{"message"}},
 	{of: "models/...", may: []string{"message"}},
@@ -67,7 +68,7 @@ var rules = []rule{
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/internal/..."}, below...)},
 	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/trigger", "middleware/internal/...", "own"}, below...)},
-	{of: "internal/foreign", may: []string{"message", "middleware"}},
+	{of: "internal/foreign", may: []string{"message", "middleware", "internal/jsonscan"}},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
@@ -83,7 +84,7 @@ var rules = []rule{
 	{of: "tests/...", may: []string{"*"}, modules: []string{"*"}},
 }
 
-var below = []string{"message", "tokens", "models", "store"}
+var below = []string{"internal/jsonscan", "message", "tokens", "models", "store"}
 
 func fits(pattern, name string) bool {
 	folder, deep := strings.CutSuffix(pattern, "/...")

@@ -13,11 +13,11 @@ const (
 	customType   = "custom"
 )
 
-// isCall reports whether an opaque part is a call of a type that is not known.
+// isCall reports whether an opaque part is a call of an unknown type.
 func isCall(p message.Opaque) bool { return strings.HasPrefix(p.Kind, callField) }
 
-// readTyped returns the type of a tool or call, and what it says under the name
-// of its type if that is known.
+// readTyped returns the type of a tool or call, and the object under the name of its
+// type if the type is known.
 func readTyped(raw string) (kind string, body object, err error) {
 	if raw[0] != '{' {
 		return "", body, faultf("", "is %s, want an object", kindOf(raw))
@@ -27,7 +27,7 @@ func readTyped(raw string) (kind string, body object, err error) {
 		return "", body, err
 	}
 	if kind == "" && !absent(o.get(functionType)) {
-		kind = functionType // some servers leave it out
+		kind = functionType // some servers omit it
 	}
 	switch kind {
 	case "":
@@ -56,8 +56,8 @@ func readCalls(raw string) ([]message.Part, error) {
 	return calls, nil
 }
 
-// readCall returns a call. The input of a custom tool is text, so it becomes an
-// argument; a type that is not known is opaque.
+// readCall returns a call. The input of a custom tool is a text, which becomes an
+// argument. A call of an unknown type is opaque.
 func readCall(raw string) (message.Part, error) {
 	kind, body, err := readTyped(raw)
 	if err != nil {
@@ -108,7 +108,7 @@ func editCall(raw string, old, now message.Part) (string, error) {
 	if !ok {
 		opaque, ok := now.(message.Opaque)
 		if !ok || !json.Valid([]byte(opaque.Data)) {
-			return "", faultf("", "is opaque of a kind that is no JSON, want a call of this format")
+			return "", faultf("", "is opaque and not JSON, want a call of this format")
 		}
 		return opaque.Data, nil
 	}
@@ -153,7 +153,7 @@ func setInput(body object, arguments string) (object, error) {
 		input = json.RawMessage(`""`)
 	}
 	if err != nil || ok && input[0] != '"' || len(args) > 1 || len(args) == 1 && !ok {
-		return body, faultf("arguments", `is %s, want {"input": "…"} or {}, for the tool takes a text`, arguments)
+		return body, faultf("arguments", `is %s, want {"input": "…"} or {}, since the tool takes a text`, arguments)
 	}
 	return body.set("input", string(input)), nil
 }

@@ -5,16 +5,17 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/jsonscan"
 	"github.com/laconic-go/laconic/message"
 )
 
-// readContent returns the parts of a content: none, a text, or a list.
+// readContent returns the parts of a content, which is null, a text or a list.
 func readContent(raw string) ([]message.Part, error) {
 	switch {
 	case absent(raw) || raw == `""`:
 		return nil, nil
 	case raw[0] == '"':
-		return []message.Part{message.Text{Text: unquote(raw)}}, nil
+		return []message.Part{message.Text{Text: jsonscan.Unquote(raw)}}, nil
 	case raw[0] != '[':
 		return nil, faultf("content", "is %s, want a string or a list of parts", kindOf(raw))
 	}
@@ -29,8 +30,8 @@ func readContent(raw string) ([]message.Part, error) {
 	return parts, nil
 }
 
-// readPart returns what a part of the content says. What the types of package
-// message cannot say is opaque.
+// readPart returns one part of a content. Types that package message does not have are
+// opaque.
 func readPart(raw string) (message.Part, error) {
 	if raw[0] != '{' {
 		return nil, faultf("", "is %s, want an object", kindOf(raw))
@@ -46,7 +47,7 @@ func readPart(raw string) (message.Part, error) {
 		return message.Text{Text: text}, err
 	}
 	if kind == refusalField || kind == audioField || isCall(opaque) {
-		return nil, faultf("type", "is %q, which means something else here, want a type that providers know", kind)
+		return nil, faultf("type", "is %q, which is reserved, want a type that providers know", kind)
 	}
 	readMedia, ok := media[kind]
 	if !ok {
@@ -66,8 +67,8 @@ func readPart(raw string) (message.Part, error) {
 	return m, nil
 }
 
-// media are the types of parts that become [message.Media], if they can be
-// known.
+// media are the types of parts that become [message.Media], unless their data cannot
+// be decoded: then known is false.
 var media = map[string]func(body object) (m message.Media, known bool, err error){
 	"image_url":   readImage,
 	"input_audio": readAudio,
@@ -109,8 +110,8 @@ func readFile(body object) (m message.Media, known bool, err error) {
 	return m, known, nil
 }
 
-// fromDataURL returns the media that a data URL holds, if it is one of the
-// usual form.
+// fromDataURL returns the media in a data URL, and whether the URL is one of base64 with
+// a type.
 func fromDataURL(url string) (message.Media, bool) {
 	rest, isData := strings.CutPrefix(url, "data:")
 	kind, text, isBase64 := strings.Cut(rest, ";base64,")
@@ -121,7 +122,7 @@ func fromDataURL(url string) (message.Media, bool) {
 	return message.Media{Type: kind, Data: string(data)}, err == nil
 }
 
-// editContent returns the JSON of a content that says other parts.
+// editContent returns the JSON of a content with other parts.
 func editContent(raw string, old, now []message.Part) (string, error) {
 	switch {
 	case len(now) == 0 && !absent(raw) && raw[0] == '[':
@@ -142,7 +143,7 @@ func editContent(raw string, old, now []message.Part) (string, error) {
 	return l.with(items), nil
 }
 
-// writeContent returns the JSON of a content that is new.
+// writeContent returns the JSON of a new content.
 func writeContent(parts []message.Part) (string, error) {
 	if t, ok := parts[0].(message.Text); ok && len(parts) == 1 {
 		return textJSON(t.Text)
@@ -151,8 +152,8 @@ func writeContent(parts []message.Part) (string, error) {
 	return list{raw: "[]"}.with(items), err
 }
 
-// align returns the JSON of parts: of an old one that stays, its own; of one
-// that changes, its own with the change.
+// align returns the JSON of each part in now: that of l for an unchanged part, the
+// result of edit for others.
 func align(l list, old, now []message.Part, edit func(raw string, old, now message.Part) (string, error)) ([]string, error) {
 	items := make([]string, len(now))
 	next := 0
@@ -216,7 +217,7 @@ func writeMedia(m message.Media) (string, error) {
 		format, err := textJSON(sub)
 		return `{"type":"input_audio","input_audio":{"data":"` + data + `","format":` + format + `}}`, err
 	case kind == "" || m.URL != "":
-		return "", faultf("", "is media of type %q at %q, want the address of an image, or the data with their type", m.Type, m.URL)
+		return "", faultf("", "is media of type %q at %q, want the URL of an image, or the data with their type", m.Type, m.URL)
 	}
 	o, err := parseObject("{}").setOrRemove("filename", m.Name)
 	if err != nil {

@@ -75,12 +75,12 @@ func ExampleConversation_JSON() {
 }
 
 func ExampleMessage_With() {
-	m, err := openai.ParseMessage([]byte(`{"role": "tool", "tool_call_id": "c1", "content": "long", "x": 1.0}`))
+	conv, err := openai.Parse([]byte(`[{"role": "tool", "tool_call_id": "c1", "content": "long", "x": 1.0}]`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	short, err := m.With(message.Result("c1", "", "short"))
+	short, err := conv.Messages[0].With(message.Result("c1", "", "short"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -102,13 +102,13 @@ func ExampleNew() {
 	// Output: {"role":"assistant","content":"I look.","tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a.go\"}"}}]}
 }
 
-func ExampleParseMessage() {
-	m, err := openai.ParseMessage([]byte(`{"role": "assistant", "content": "so", "reasoning_content": "hm"}`))
+func ExampleMessage_Message() {
+	conv, err := openai.Parse([]byte(`[{"role": "assistant", "content": "so", "reasoning_content": "hm"}]`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, p := range m.Message().Parts {
+	for _, p := range conv.Messages[0].Message().Parts {
 		fmt.Printf("%T\n", p)
 	}
 	// Output:

@@ -6,12 +6,12 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// fields are what a message says, by the field that says it.
+// fields is the content of a message by the fields of the format.
 type fields struct {
 	name     string // of the speaker, or of the tool
 	callID   string // of a tool message
 	thinking string
-	content  []message.Part // of a tool message: what the results hold
+	content  []message.Part // of a tool message: the content of the results
 	refusal  string         // JSON
 	audio    string         // JSON
 	calls    []message.Part
@@ -23,34 +23,34 @@ type fields struct {
 const (
 	refusalField = "refusal_field"
 	audioField   = "audio_field"
-	callField    = "tool_calls:" // and the type of the call
+	callField    = "tool_calls:" // followed by the type of the call
 )
 
-// The order in which the format tells the parts of a message.
+// The order of the parts of a message in the format.
 const (
 	thinkingRank = iota + 1
 	contentRank
-	besideRank
+	extraRank
 	callRank
 )
 
-// fieldsOf puts the parts of a message into the fields that say them.
+// fieldsOf assigns the parts of a message to fields.
 func fieldsOf(m message.Message) (fields, error) {
 	f := fields{name: m.Name}
 	for i, p := range m.Parts {
 		err := f.add(p)
 		if _, result := p.(message.ToolResult); err == nil && result != (m.Role == message.RoleTool) {
-			err = faultf("", "says %T in a message of role %s, want results in messages of role tool, and nothing else there", p, m.Role)
+			err = faultf("", "is %T in a message of role %s, want results in messages of role tool, and nothing else there", p, m.Role)
 		}
 		if err == nil && f.last == callRank && m.Role != message.RoleAssistant {
-			err = faultf("", "says a tool call in a message of role %s, want calls in messages of role assistant", m.Role)
+			err = faultf("", "is a tool call in a message of role %s, want calls in messages of role assistant", m.Role)
 		}
 		if err != nil {
 			return f, in(item("parts", i), err)
 		}
 	}
 	if m.Role == message.RoleTool && len(m.Parts) == 0 {
-		return f, faultf("", "says no result, want one in a message of role tool")
+		return f, faultf("", "has no result, want one in a message of role tool")
 	}
 	return f, nil
 }
@@ -59,7 +59,7 @@ func (f *fields) add(p message.Part) error {
 	switch p := p.(type) {
 	case message.Thinking:
 		if p.Signature != "" || f.thinking != "" {
-			return faultf("", "says thinking that is sealed, or comes in pieces, for which the format has no place")
+			return faultf("", "is thinking that is encrypted or in several pieces, which the format does not have")
 		}
 		f.thinking = p.Text
 		return f.rank(thinkingRank)
@@ -81,10 +81,10 @@ func (f *fields) addOpaque(p message.Opaque) error {
 	switch {
 	case p.Kind == refusalField:
 		f.refusal = p.Data
-		return f.rank(besideRank)
+		return f.rank(extraRank)
 	case p.Kind == audioField:
 		f.audio = p.Data
-		return f.rank(besideRank)
+		return f.rank(extraRank)
 	case isCall(p):
 		f.calls = append(f.calls, p)
 		return f.rank(callRank)
@@ -96,9 +96,9 @@ func (f *fields) addOpaque(p message.Opaque) error {
 func (f *fields) addResult(r message.ToolResult) error {
 	switch {
 	case f.last != 0 && r.CallID != f.callID:
-		return faultf("", "says the result of call %q behind one of call %q, want a message for each", r.CallID, f.callID)
+		return faultf("", "is the result of call %q after one of call %q, want a message for each", r.CallID, f.callID)
 	case r.Content != nil && r.Text != "":
-		return faultf("", "says text beside other content, want the one or the other")
+		return faultf("", "has text and other content, want one of them")
 	case r.Content != nil:
 		f.content = append(f.content, r.Content)
 	default:
@@ -108,16 +108,16 @@ func (f *fields) addResult(r message.ToolResult) error {
 	return f.rank(contentRank)
 }
 
-// rank reports parts in an order that the format cannot tell.
+// rank returns an error for parts in an order that the format does not have.
 func (f *fields) rank(r int) error {
 	if r < f.last {
-		return faultf("", "comes too late, want thinking, then content, then tool calls: the format has no other order")
+		return faultf("", "is out of order, want thinking, then content, then tool calls")
 	}
 	f.last = r
 	return nil
 }
 
-// write returns the JSON of a message that is new.
+// write returns the JSON of a new message.
 func write(m message.Message) (string, error) {
 	f, err := fieldsOf(m)
 	if err != nil {
@@ -132,7 +132,7 @@ func write(m message.Message) (string, error) {
 	}
 	var old fields
 	if m.Role == message.RoleTool {
-		old.name = f.name // the call tells it
+		old.name = f.name // the call has it
 		if o, err = o.setText("tool_call_id", f.callID); err != nil {
 			return "", err
 		}
@@ -153,10 +153,10 @@ func write(m message.Message) (string, error) {
 
 // edit returns the JSON with other content.
 func (m Message) edit(content message.Message) (string, error) {
-	if content.Role != m.says.Role {
-		return "", faultf("role", "is %q and was %q, want the same", content.Role, m.says.Role)
+	if content.Role != m.content.Role {
+		return "", faultf("role", "is %q and was %q, want the same", content.Role, m.content.Role)
 	}
-	old, err := fieldsOf(m.says)
+	old, err := fieldsOf(m.content)
 	if err != nil {
 		return "", err
 	}
@@ -167,8 +167,7 @@ func (m Message) edit(content message.Message) (string, error) {
 	return edit(parseObject(m.raw), old, now)
 }
 
-// edit returns the JSON of an object in which the fields that differ are
-// changed.
+// edit returns the JSON of an object with the fields changed that differ.
 func edit(o object, old, now fields) (string, error) {
 	var err error
 	for _, field := range []struct {

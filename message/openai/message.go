@@ -7,30 +7,17 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Message is a message as it is written: JSON, and what it says. It is a value
-// that never changes, safe for concurrent use. The zero value is no message.
+// Message is the JSON of a message, with its content. It is immutable and safe for
+// concurrent use. The zero value is not a message.
 type Message struct {
-	raw  string
-	says message.Message
+	raw     string
+	content message.Message
 }
 
-// ParseMessage reads one message.
-func ParseMessage(data []byte) (Message, error) {
-	_, raw, _, err := check(data)
-	if err != nil {
-		return Message{}, fmt.Errorf("openai: %w", err)
-	}
-	m, err := parseMessage(raw)
-	if err != nil {
-		return Message{}, fmt.Errorf("openai: %w", in("message", err))
-	}
-	return m, nil
-}
-
-// New writes a message anew. What the format cannot say is an error: results
-// of two calls in one message, sealed thinking, text behind a tool call. Name
-// and failure of a result are left out: the format has no place for them, and
-// call and text tell them. Time, usage and hints are not content.
+// New returns the JSON of a message. Content that the format does not have is an
+// error: results of two calls in one message, encrypted thinking, text after a tool
+// call. The tool name and the error flag of a result are left out: the format has no
+// fields for them. Time, usage and hints are not content.
 func New(m message.Message) (Message, error) {
 	raw, err := write(m)
 	if err != nil {
@@ -39,27 +26,26 @@ func New(m message.Message) (Message, error) {
 	return parseMessage(raw)
 }
 
-// Message returns what the message says. Its parts are shared and read-only.
-func (m Message) Message() message.Message { return m.says }
+// Message returns the content. Its parts are shared and read-only.
+func (m Message) Message() message.Message { return m.content }
 
-// String returns the JSON, without the space around it; for a message that was
-// read, byte for byte as it was.
+// String returns the JSON without the white space around it. For a message that was
+// read it is the same byte for byte.
 func (m Message) String() string { return m.raw }
 
-// MarshalJSON returns the JSON. [encoding/json] takes the space out of what it
-// is given, so use [Message.String] where each byte counts.
+// MarshalJSON returns the JSON. [encoding/json] removes white space from it, so use
+// [Message.String] if every byte matters.
 func (m Message) MarshalJSON() ([]byte, error) {
 	if m.raw == "" {
-		return nil, errors.New("openai: the zero Message is no message")
+		return nil, errors.New("openai: the zero Message is not a message")
 	}
 	return []byte(m.raw), nil
 }
 
-// With returns the message with other content: the same JSON, but for the
-// fields that say what differs. The role cannot differ. Errors are those of
-// [New].
+// With returns the message with other content: the same JSON, except for the fields
+// whose content differs. The role must be the same. Errors are those of [New].
 func (m Message) With(content message.Message) (Message, error) {
-	if m.says.Equal(content) {
+	if m.content.Equal(content) {
 		return m, nil
 	}
 	raw, err := m.edit(content)
@@ -73,11 +59,11 @@ func parseMessage(raw string) (Message, error) {
 	if raw[0] != '{' {
 		return Message{}, faultf("", "is %s, want an object", kindOf(raw))
 	}
-	says, err := readMessage(parseObject(raw))
-	return Message{raw: raw, says: says}, err
+	content, err := readMessage(parseObject(raw))
+	return Message{raw: raw, content: content}, err
 }
 
-// readMessage returns what a message says.
+// readMessage returns the content of a message.
 func readMessage(o object) (message.Message, error) {
 	var m message.Message
 	role, err := o.text("role", true)
@@ -90,12 +76,12 @@ func readMessage(o object) (message.Message, error) {
 	case "user", "assistant", "tool":
 		m.Role = message.Role(role)
 	case "function":
-		return m, faultf("role", "is function, a form that came before tool calls: want role tool with the tool_call_id of its call")
+		return m, faultf("role", "is function, the form before tool calls: want role tool with the tool_call_id of its call")
 	default:
 		return m, faultf("role", "is %q, want system, developer, user, assistant or tool", role)
 	}
 	if !absent(o.get("function_call")) {
-		return m, faultf("function_call", "is a form that came before tool calls: want tool_calls, with an id for each call")
+		return m, faultf("function_call", "is the form before tool calls: want tool_calls, with an id for each call")
 	}
 	if !absent(o.get("tool_calls")) && m.Role != message.RoleAssistant {
 		return m, faultf("tool_calls", "is in a message of role %s, want them in messages of role assistant", role)
@@ -108,14 +94,14 @@ func readMessage(o object) (message.Message, error) {
 		m.Parts, err = readAnswer(o)
 	case message.RoleTool:
 		m.Parts, err = readResult(o, m.Name)
-		m.Name = "" // it is the tool's
+		m.Name = "" // it is the name of the tool
 	default:
 		m.Parts, err = readContent(o.get("content"))
 	}
 	return m, err
 }
 
-// readAnswer returns what the model said, in the order of [fieldsOf].
+// readAnswer returns the parts of an assistant message, in the order of [fieldsOf].
 func readAnswer(o object) ([]message.Part, error) {
 	var parts []message.Part
 	thinking, err := o.text("reasoning_content", false)
@@ -144,8 +130,7 @@ func readAnswer(o object) ([]message.Part, error) {
 	return append(parts, calls...), err
 }
 
-// readResult returns the pieces of a tool's result, of which there is always
-// one.
+// readResult returns the pieces of a tool's result, at least one.
 func readResult(o object, tool string) ([]message.Part, error) {
 	id, err := o.text("tool_call_id", true)
 	if err != nil {

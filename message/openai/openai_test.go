@@ -101,7 +101,7 @@ func TestErrors(t *testing.T) {
 		"half":                   {`{"messages":[`, "openai: line 1, column 14: not JSON: it ends in the middle"},
 		"a comma too many":       {"{\n \"messages\": [1,]}", "openai: line 2, column 17: not JSON: invalid character ']'"},
 		"one a line":             {"{\"messages\":[]}\n{\"messages\":[]}\n", "openai: line 2, column 1: a second JSON value begins here: want one conversation, not one a line"},
-		"rest":                   {`{"messages":[]} x`, "openai: line 1, column 17: something stands behind the JSON: want nothing"},
+		"rest":                   {`{"messages":[]} x`, "openai: line 1, column 17: there is text after the JSON: want none"},
 		"not UTF-8":              {"{\"messages\":[{\"role\":\"user\",\n\"content\":\"\xff\"}]}", "openai: line 2, column 12: not UTF-8"},
 		"a string":               {`"hi"`, `openai: the conversation is a string, want {"messages": […]} or a list of messages`},
 		"no messages":            {`{"input":[]}`, `openai: messages is missing, want a list of messages`},
@@ -113,16 +113,16 @@ func TestErrors(t *testing.T) {
 		"no role":                {one(`{"content":"hi"}`), `openai: messages[1].role is missing, want a string`},
 		"unknown role":           {one(`{"role":"bot"}`), `openai: messages[1].role is "bot", want system, developer, user, assistant or tool`},
 		"role of a number":       {one(`{"role":1}`), `openai: messages[1].role is a number, want a string`},
-		"role function":          {one(`{"role":"function","name":"f","content":"x"}`), `openai: messages[1].role is function, a form that came before tool calls: want role tool`},
-		"function_call":          {one(`{"role":"assistant","function_call":{"name":"f","arguments":"{}"}}`), `openai: messages[1].function_call is a form that came before tool calls: want tool_calls`},
-		"functions":              {`{"messages":[],"functions":[{}]}`, `openai: functions is a form that came before tools, want tools and tool_choice`},
+		"role function":          {one(`{"role":"function","name":"f","content":"x"}`), `openai: messages[1].role is function, the form before tool calls: want role tool`},
+		"function_call":          {one(`{"role":"assistant","function_call":{"name":"f","arguments":"{}"}}`), `openai: messages[1].function_call is the form before tool calls: want tool_calls`},
+		"functions":              {`{"messages":[],"functions":[{}]}`, `openai: functions is the form before tools, want tools and tool_choice`},
 		"content of a number":    {one(`{"role":"user","content":5}`), `openai: messages[1].content is a number, want a string or a list of parts`},
 		"part of a string":       {one(`{"role":"user","content":["hi"]}`), `openai: messages[1].content[0] is a string, want an object`},
 		"part without type":      {one(`{"role":"user","content":[{"text":"hi"}]}`), `openai: messages[1].content[0].type is missing, want a string`},
 		"text part without text": {one(`{"role":"user","content":[{"type":"text"}]}`), `openai: messages[1].content[0].text is missing, want a string`},
 		"image of a string":      {one(`{"role":"user","content":[{"type":"image_url","image_url":"u"}]}`), `openai: messages[1].content[0].image_url is a string, want an object`},
 		"image without url":      {one(`{"role":"user","content":[{"type":"image_url","image_url":{}}]}`), `openai: messages[1].content[0].image_url.url is missing, want a string`},
-		"a type of our own":      {one(`{"role":"user","content":[{"type":"audio_field"}]}`), `openai: messages[1].content[0].type is "audio_field", which means something else here`},
+		"a type of our own":      {one(`{"role":"user","content":[{"type":"audio_field"}]}`), `openai: messages[1].content[0].type is "audio_field", which is reserved`},
 		"calls of a user":        {one(`{"role":"user","content":"x","tool_calls":[]}`), `openai: messages[1].tool_calls is in a message of role user, want them in messages of role assistant`},
 		"calls of an object":     {one(`{"role":"assistant","tool_calls":{}}`), `openai: messages[1].tool_calls is an object, want a list of calls`},
 		"call of null":           {one(`{"role":"assistant","tool_calls":[null]}`), `openai: messages[1].tool_calls[0] is null, want an object`},
@@ -282,12 +282,12 @@ func TestEdits(t *testing.T) {
 		"text that is not UTF-8": {
 			in:    `{"role":"user","content":"a"}`,
 			parts: []message.Part{message.Text{Text: "\xff"}},
-			err:   `openai: message.content is not UTF-8, which JSON cannot say`,
+			err:   `openai: message.content is not UTF-8, want text that JSON can have`,
 		},
 		"a result of a user": {
 			in:    `{"role":"user","content":"a"}`,
 			parts: result("x"),
-			err:   `openai: message.parts[0] says message.ToolResult in a message of role user`,
+			err:   `openai: message.parts[0] is message.ToolResult in a message of role user`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -350,19 +350,19 @@ func TestNew(t *testing.T) {
 				`{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,aGk="}}]}`,
 		},
 		"file elsewhere":       {in: message.Message{Role: "user", Parts: []message.Part{message.Media{Type: "application/pdf", URL: "u"}}}, err: `openai: message.content[0] is media of type "application/pdf" at "u"`},
-		"sealed thinking":      {in: message.Assistant(message.Thinking{Text: "hm", Signature: "x"}), err: `openai: message.parts[0] says thinking that is sealed`},
-		"thinking in pieces":   {in: message.Assistant(message.Thinking{Text: "a"}, message.Thinking{Text: "b"}), err: `openai: message.parts[1] says thinking that is sealed, or comes in pieces`},
-		"text behind a call":   {in: message.Assistant(message.ToolCall{ID: "a", Name: "f", Arguments: "{}"}, message.Text{Text: "so"}), err: `openai: message.parts[1] comes too late, want thinking, then content, then tool calls`},
-		"call of a user":       {in: message.Message{Role: "user", Parts: []message.Part{message.ToolCall{ID: "a"}}}, err: `openai: message.parts[0] says a tool call in a message of role user`},
-		"text of a tool":       {in: message.Message{Role: "tool", Parts: []message.Part{message.Text{Text: "a"}}}, err: `openai: message.parts[0] says message.Text in a message of role tool`},
-		"tool without result":  {in: message.Message{Role: "tool"}, err: `openai: message says no result`},
-		"results of two calls": {in: message.Message{Role: "tool", Parts: []message.Part{message.ToolResult{CallID: "a"}, message.ToolResult{CallID: "b"}}}, err: `openai: message.parts[1] says the result of call "b" behind one of call "a"`},
-		"text beside an image": {in: message.Message{Role: "tool", Parts: []message.Part{message.ToolResult{Text: "a", Content: png}}}, err: `openai: message.parts[0] says text beside other content`},
+		"sealed thinking":      {in: message.Assistant(message.Thinking{Text: "hm", Signature: "x"}), err: `openai: message.parts[0] is thinking that is encrypted`},
+		"thinking in pieces":   {in: message.Assistant(message.Thinking{Text: "a"}, message.Thinking{Text: "b"}), err: `openai: message.parts[1] is thinking that is encrypted or in several pieces`},
+		"text behind a call":   {in: message.Assistant(message.ToolCall{ID: "a", Name: "f", Arguments: "{}"}, message.Text{Text: "so"}), err: `openai: message.parts[1] is out of order, want thinking, then content, then tool calls`},
+		"call of a user":       {in: message.Message{Role: "user", Parts: []message.Part{message.ToolCall{ID: "a"}}}, err: `openai: message.parts[0] is a tool call in a message of role user`},
+		"text of a tool":       {in: message.Message{Role: "tool", Parts: []message.Part{message.Text{Text: "a"}}}, err: `openai: message.parts[0] is message.Text in a message of role tool`},
+		"tool without result":  {in: message.Message{Role: "tool"}, err: `openai: message has no result`},
+		"results of two calls": {in: message.Message{Role: "tool", Parts: []message.Part{message.ToolResult{CallID: "a"}, message.ToolResult{CallID: "b"}}}, err: `openai: message.parts[1] is the result of call "b" after one of call "a"`},
+		"text beside an image": {in: message.Message{Role: "tool", Parts: []message.Part{message.ToolResult{Text: "a", Content: png}}}, err: `openai: message.parts[0] has text and other content`},
 		"another role":         {in: message.Message{Role: "bot"}, err: `openai: message.role is "bot", want system, user, assistant or tool`},
 		"nil part":             {in: message.Message{Role: "user", Parts: []message.Part{nil}}, err: `openai: message.parts[0] is <nil>, want one of the six types of parts`},
 		"opaque of another":    {in: message.Message{Role: "user", Parts: []message.Part{message.Opaque{Kind: "x", Data: "["}}}, err: `openai: message.content[0] is opaque of kind "x", want the JSON of a part of this format`},
 		"opaque refusal":       {in: message.Assistant(message.Opaque{Kind: "refusal_field", Data: "["}), err: `openai: message.refusal is opaque, want the JSON of this field`},
-		"name not UTF-8":       {in: message.Message{Role: "user", Name: "\xff"}, err: `openai: message.name is not UTF-8, which JSON cannot say`},
+		"name not UTF-8":       {in: message.Message{Role: "user", Name: "\xff"}, err: `openai: message.name is not UTF-8, want text that JSON can have`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -432,7 +432,7 @@ func TestJSON(t *testing.T) {
 	require.ErrorContains(t, err, "openai: messages[1] is the zero Message")
 	for _, broken := range []string{"", "{", "1 2", "\"\xff\""} {
 		_, err = conv.JSON(nil, openai.Field{Name: "x", Value: json.RawMessage(broken)})
-		require.ErrorContains(t, err, "openai: x is no field with JSON: ")
+		require.ErrorContains(t, err, "openai: x is not a field with JSON: ")
 	}
 }
 
@@ -444,7 +444,7 @@ func TestMarshalJSON(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `[{"role":"user","content":"a"}]`, string(out))
 	_, err = json.Marshal(openai.Message{})
-	require.ErrorContains(t, err, "the zero Message is no message")
+	require.ErrorContains(t, err, "the zero Message is not a message")
 }
 
 // TestDeep makes sure that nesting costs time and memory in proportion.

@@ -1,3 +1,30 @@
+// Package openai reads and writes conversations in the JSON of OpenAI's chat
+// completions, which most providers and local servers accept.
+//
+//	conv, err := openai.Parse(data) // {"messages": […], "tools": […]}, or a list of messages
+//	if err != nil { … }
+//	history := conv.History()
+//	…
+//	msg, err := conv.Messages[3].With(edited) // the same JSON with the edits
+//	data, err := conv.JSON(msgs)
+//
+// A message that is not edited is written with the bytes that were read. In an edited
+// message only the fields of the edited content change: unknown fields, the order of
+// fields, white space and the form of numbers are kept.
+//
+// # Conversion
+//
+//	role system, developer        a system message
+//	content, a text or its parts  Text, Media; anything else becomes Opaque
+//	reasoning_content             Thinking
+//	refusal, audio                Opaque, after the content
+//	tool_calls                    ToolCall; a custom call has the arguments {"input": …}; others are Opaque
+//	role tool                     ToolResult, one for each part of the content
+//
+// Fields of other names are kept without being checked. Reading is strict about known
+// fields: a wrong type, a key that occurs twice in an object, and text that is not
+// UTF-8 are errors that name the position. function_call and the role function, which
+// tool_calls replaced, are errors too.
 package openai
 
 import (
@@ -8,18 +35,17 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Conversation is a conversation as it was read: the body of a request, of
-// which only messages and tools are looked at, or a bare list of messages. It
-// is read-only and safe for concurrent use.
+// Conversation is the body of a request, of which only messages and tools are read,
+// or a list of messages. It is read-only and safe for concurrent use.
 type Conversation struct {
 	Messages []Message
 	Tools    []message.ToolDef
 
-	before, raw, after string // space, JSON, space
+	before, raw, after string // white space, JSON, white space
 }
 
-// Parse reads a conversation. Errors say where something is wrong, as
-// messages[3].content[0], and what would be right.
+// Parse reads a conversation. Errors have the position, such as messages[3].content[0],
+// and what is expected there.
 func Parse(data []byte) (*Conversation, error) {
 	var c Conversation
 	var err error
@@ -39,7 +65,7 @@ func (c *Conversation) read() error {
 		o := parseObject(c.raw)
 		for _, legacy := range []string{"functions", "function_call"} {
 			if v := o.get(legacy); !absent(v) {
-				return faultf(legacy, "is a form that came before tools, want tools and tool_choice")
+				return faultf(legacy, "is the form before tools, want tools and tool_choice")
 			}
 		}
 		if err := c.readTools(o.get("tools")); err != nil {
@@ -101,32 +127,32 @@ func readTool(raw string) (message.ToolDef, error) {
 	return def, nil
 }
 
-// History returns what the messages say. The slice is the caller's, the parts
-// are shared and read-only.
+// History returns the content of the messages. The caller may change the slice; the
+// parts are shared and read-only.
 func (c *Conversation) History() []message.Message {
 	msgs := make([]message.Message, len(c.Messages))
 	for i, m := range c.Messages {
-		msgs[i] = m.says
+		msgs[i] = m.content
 	}
 	return msgs
 }
 
-// Field is a field beside the messages.
+// Field is a field of the request, next to messages.
 type Field struct {
 	Name  string
 	Value json.RawMessage
 }
 
-// JSON returns the conversation with these messages in place of its own, and
-// with these fields beside them; all else is as it was read. If the messages
-// are those that were read, and there are no fields, so is every byte. A bare
-// list becomes an object if it gets a field. A zero message, and a field that
-// is not JSON, are errors.
+// JSON returns the conversation with the given messages instead of its own, and with
+// the given fields added. Everything else is unchanged: with the messages that were
+// read and no fields, the result equals the input byte for byte. A list of messages
+// becomes an object if there are fields. A zero Message, and a field that is not JSON,
+// are errors.
 func (c *Conversation) JSON(msgs []Message, fields ...Field) ([]byte, error) {
 	items := make([]string, len(msgs))
 	for i, m := range msgs {
 		if m.raw == "" {
-			return nil, fmt.Errorf("openai: %w", faultf(item("messages", i), "is the zero Message, want one that was read or written"))
+			return nil, fmt.Errorf("openai: %w", faultf(item("messages", i), "is the zero Message, want one from Parse or New"))
 		}
 		items[i] = m.raw
 	}
@@ -142,7 +168,7 @@ func (c *Conversation) JSON(msgs []Message, fields ...Field) ([]byte, error) {
 	}
 	for _, f := range fields {
 		if _, _, _, err := check(f.Value); err != nil || !utf8.ValidString(f.Name) {
-			return nil, fmt.Errorf("openai: %w", faultf(f.Name, "is no field with JSON: %v", err))
+			return nil, fmt.Errorf("openai: %w", faultf(f.Name, "is not a field with JSON: %v", err))
 		}
 		raw = parseObject(raw).set(f.Name, string(f.Value)).raw
 	}
