@@ -29,7 +29,7 @@ func TestPropertyImport(t *testing.T) {
 		m, err := codec{}.Import(f, nil)
 		require.NoError(t, err)
 		require.True(t, codec{}.Same(f, &m), "a message is the same as what it was imported as: %+v", m)
-		same, err := codec{}.Export(m, &origin{Foreign: f, Message: m})
+		same, err := codec{}.Export(&m, &origin{Foreign: f, Message: &m})
 		require.NoError(t, err)
 		require.Same(t, f, same)
 		require.Equal(t, before, f, "what comes in is not written to")
@@ -82,7 +82,7 @@ func TestPropertyEdit(t *testing.T) {
 				now.Parts[at] = reword1(now.Parts[at], pick(t, words...))
 			}
 		}
-		out, err := codec{}.Export(now, &origin{Foreign: f, Message: m, Edited: true})
+		out, err := codec{}.Export(&now, &origin{Foreign: f, Message: &m, Edited: true})
 		require.Equal(t, before, f, "what comes in is not written to")
 		if err != nil {
 			return
@@ -120,7 +120,7 @@ func TestPropertyClear(t *testing.T) {
 			case message.Text, message.Thinking, message.Media, message.Opaque:
 			}
 		}
-		out, err := codec{}.Export(now, &origin{Foreign: f, Message: m, Edited: true})
+		out, err := codec{}.Export(&now, &origin{Foreign: f, Message: &m, Edited: true})
 		require.NoError(t, err)
 		back, err := codec{}.Import(out, nil)
 		require.NoError(t, err)
@@ -397,7 +397,7 @@ func TestOnlyTheEdit(t *testing.T) {
 			require.NoError(t, err)
 			now := m
 			now.Parts = c.edit(slices.Clone(m.Parts))
-			out, err := codec{}.Export(now, &origin{Foreign: c.f, Message: m, Edited: true})
+			out, err := codec{}.Export(&now, &origin{Foreign: c.f, Message: &m, Edited: true})
 			require.NoError(t, err)
 			want := clone(c.f)
 			c.want(want)
@@ -442,18 +442,18 @@ func TestWhatCannotBeSaid(t *testing.T) {
 	}
 	call := message.ToolCall{ID: "c1", Name: "look", Arguments: "{}"}
 	for want, m := range map[string]message.Message{
-		`message 0: role "robot"`:                                     {Role: "robot"},
-		"message 0: part 1: text behind a tool call":                  message.Assistant(call, message.Text{Text: "x"}),
-		"message 0: 2 parts in a system message":                      {Role: message.RoleSystem, Parts: []message.Part{message.Text{Text: "a"}, message.Text{Text: "b"}}},
-		"message 0: a tool message without a result":                  {Role: message.RoleTool},
-		"message 0: part 0: text in a tool message":                   {Role: message.RoleTool, Parts: []message.Part{message.Text{Text: "a"}}},
-		`message 0: part 1: a result of call "c2"`:                    {Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c1"}, message.ToolResult{CallID: "c2"}}},
-		`message 0: part 1: a result of call "c1" is an error in one`: {Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c1"}, message.ToolResult{CallID: "c1", Error: true}}},
-		`message 0: part 0: opaque part of kind "redacted"`:           message.Assistant(message.Opaque{Kind: "redacted", Data: "x"}),
-		`message 0: media of type "image/png" named "a.png"`:          {Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", Name: "a.png"}}},
-		`message 0: part 0: media of type "image/png" cannot be`:      {Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", URL: "https://x", Data: "x"}}},
-		`message 0: result of call "c1" has no place`:                 {Role: message.RoleUser, Parts: []message.Part{message.ToolResult{CallID: "c1"}}},
-		"message 0: signed thinking":                                  {Role: message.RoleUser, Parts: []message.Part{message.Thinking{Text: "x", Signature: "s"}}},
+		`message 0: role "robot"`:                                             {Role: "robot"},
+		"message 0: part 1: text after a tool call":                           message.Assistant(call, message.Text{Text: "x"}),
+		"message 0: 2 parts in a system message":                              {Role: message.RoleSystem, Parts: []message.Part{message.Text{Text: "a"}, message.Text{Text: "b"}}},
+		"message 0: a tool message without a result":                          {Role: message.RoleTool},
+		"message 0: part 0: text in a tool message":                           {Role: message.RoleTool, Parts: []message.Part{message.Text{Text: "a"}}},
+		`message 0: part 1: results of the calls "c1" and "c2"`:               {Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c1"}, message.ToolResult{CallID: "c2"}}},
+		`message 0: part 1: one piece of the result of call "c1" is an error`: {Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c1"}, message.ToolResult{CallID: "c1", Error: true}}},
+		`message 0: part 0: opaque part of kind "redacted"`:                   message.Assistant(message.Opaque{Kind: "redacted", Data: "x"}),
+		`message 0: media of type "image/png" named "a.png"`:                  {Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", Name: "a.png"}}},
+		`message 0: part 0: media of type "image/png" cannot be`:              {Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", URL: "https://x", Data: "x"}}},
+		`message 0: result of call "c1" has no place`:                         {Role: message.RoleUser, Parts: []message.Part{message.ToolResult{CallID: "c1"}}},
+		"message 0: signed thinking":                                          {Role: message.RoleUser, Parts: []message.Part{message.Thinking{Text: "x", Signature: "s"}}},
 	} {
 		_, err := Export([]message.Message{m})
 		require.ErrorContains(t, err, "eino: "+want)

@@ -212,5 +212,5 @@ func ExampleExport() {
 	fmt.Println(err)
 	// Output:
 	// tool c1 all is well
-	// eino: message 0: part 1: text behind a tool call: in a message of eino the calls are the last
+	// eino: message 0: part 1: text after a tool call: in a message of eino the calls are the last
 }

@@ -2,37 +2,42 @@ package eino
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/cloudwego/eino/callbacks"
 	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
 // Model makes any chat model of eino a [middleware.Model], for the loop of
-// package react, for a summary, or for a chain of one's own. The options are
-// given with each call, and behind them those of [middleware.Request.Params],
-// if that is a []model.Option. The request's tools go by model.WithTools, its
-// model name goes nowhere.
+// package react, for summaries, or for your own chain. Each call gets these options,
+// then those of [middleware.Request.Params], a []model.Option. The tools of the request
+// are passed by model.WithTools; its model name is not passed.
 //
-// If pieces are wanted, the model is asked for a stream; else for a whole
-// answer. Errors have a kind, as far as the HTTP status or the text of the
-// provider tells it, and stay in the tree of what is returned: errors.As finds
-// the client's own. Nothing is asked twice.
+// The model is asked for a stream if the caller wants pieces, else for a whole
+// answer. Errors have a kind as far as the HTTP status or the text of the
+// provider allows, and wrap the error of the client. There are no retries.
 //
-// What the model says beside our words, as a signature in Extra, is sent back
-// to it with the same answer, as long as it is among the newest answers that
-// this Model gave: a history that outlives the program comes without.
+// What an answer of the model holds besides our parts, such as a signature in Extra, is
+// sent back to the model with the same answer, as long as that is one of the newest
+// answers of this Model. So it is missing after a restart of the program.
 //
-// Asked by a middleware of [Wrap], as for a summary, it is a call of its own: the
-// callbacks of the run do not hear of it, only those that are global, a request
-// without tools declares none, whatever is bound to inner, and the messages of the
-// conversation go out as the very values that the caller of the wrapped model
-// passed. It panics with "eino: Model: want a model" if inner is nil.
+// If a middleware inside of [Wrap] calls it, as for a summary, only global callbacks
+// fire, not those of the run. A request without tools declares none, even if tools are
+// bound to inner. The messages of the conversation are the very values that the caller
+// of the wrapped model passed. It panics with "eino: Model: want a model" if inner is
+// nil.
 func Model(inner model.BaseChatModel, opts ...model.Option) middleware.Model {
 	if inner == nil {
 		panic("eino: Model: want a model")
@@ -41,16 +46,16 @@ func Model(inner model.BaseChatModel, opts ...model.Option) middleware.Model {
 	return p.ask
 }
 
-// provider is a chat model as we use it.
+// provider is a chat model as a [middleware.Model].
 type provider struct {
-	inner  model.BaseChatModel
-	opts   []model.Option
-	tools  toolMemo
-	recall recall
+	inner   model.BaseChatModel
+	opts    []model.Option
+	tools   toolMemo
+	answers answers
 }
 
 func (p *provider) ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-	k, _ := ctx.Value(callKey{}).(*call)
+	k, _ := ctx.Value(callKey{}).(*call) // of the wrapped model whose middleware asks; nil: none
 	if k != nil {
 		ctx = callbacks.InitCallbacks(ctx, &callbacks.RunInfo{Type: typeOf(p.inner), Component: components.ComponentOfChatModel})
 	}
@@ -62,15 +67,7 @@ func (p *provider) ask(ctx context.Context, req *middleware.Request, emit middle
 	if err != nil {
 		return nil, err
 	}
-	var answer *schema.Message
-	if emit == nil {
-		answer, err = generate(ctx, p.inner, msgs, opts)
-	} else {
-		answer, err = stream(ctx, p.inner, msgs, opts, emit, nil)
-	}
-	if of, ok := err.(modelError); ok { //nolint:errorlint // nobody has wrapped it yet
-		return nil, fault(ctx, of.error)
-	}
+	answer, err := generate(ctx, p.inner, msgs, opts, emit, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -78,27 +75,20 @@ func (p *provider) ask(ctx context.Context, req *middleware.Request, emit middle
 	if err != nil {
 		return nil, err
 	}
-	if answer.Role == "" {
-		c := *answer
-		c.Role = schema.Assistant
-		answer = &c
-	}
-	p.recall.keep(resp.Message, answer)
+	p.answers.add(&resp.Message, answer)
 	return resp, nil
 }
 
-// messages returns those of a request. The call is that of the wrapped model from
-// inside of which it comes, or nil.
 func (p *provider) messages(req *middleware.Request, k *call) ([]*schema.Message, error) {
 	if k != nil {
-		return k.talk.Export(req)
+		return k.talk.Export(req, codec{})
 	}
 	out := make([]*schema.Message, len(req.Messages))
 	for i := range req.Messages {
-		if out[i] = p.recall.find(&req.Messages[i]); out[i] != nil {
+		if out[i] = p.answers.find(&req.Messages[i]); out[i] != nil {
 			continue
 		}
-		f, err := made(req.Messages[i])
+		f, err := encode(&req.Messages[i])
 		if err != nil {
 			return nil, invalid(fmt.Errorf("message %d: %w", i, err))
 		}
@@ -108,14 +98,11 @@ func (p *provider) messages(req *middleware.Request, k *call) ([]*schema.Message
 }
 
 func (p *provider) options(req *middleware.Request, k *call) ([]model.Option, error) {
-	opts := p.opts
-	if req.Params != nil {
-		more, ok := req.Params.([]model.Option)
-		if !ok {
-			return nil, invalid(fmt.Errorf("Request.Params is %T, want []model.Option or nil", req.Params))
-		}
-		opts = append(opts, more...)
+	more, err := params(req)
+	if err != nil {
+		return nil, err
 	}
+	opts := append(p.opts, more...)
 	declared := new(tools)
 	if k != nil {
 		declared = k.tools
@@ -127,4 +114,133 @@ func (p *provider) options(req *middleware.Request, k *call) ([]model.Option, er
 		return nil, err
 	}
 	return append(slices.Clip(opts), model.WithTools(t.infos)), nil
+}
+
+// generate asks a model for a stream if there is an emit, else for a whole answer. A
+// model that does not fire the callbacks of eino has them fired here.
+func generate(
+	ctx context.Context, m model.BaseChatModel, msgs []*schema.Message, opts []model.Option, emit middleware.Emit, r *relay,
+) (*schema.Message, error) {
+	fire := !components.IsCallbacksEnabled(m)
+	if fire {
+		ctx = callbacks.EnsureRunInfo(ctx, typeOf(m), components.ComponentOfChatModel)
+		ctx = callbacks.OnStart(ctx, msgs)
+	}
+	var (
+		answer *schema.Message
+		reader *schema.StreamReader[*schema.Message]
+		err    error
+	)
+	if emit == nil {
+		answer, err = m.Generate(ctx, msgs, opts...)
+	} else {
+		reader, err = m.Stream(ctx, msgs, opts...)
+	}
+	if err == nil && answer == nil && reader == nil {
+		err = errors.New("eino: the model returned neither an answer nor an error")
+	}
+	switch {
+	case err != nil && fire:
+		callbacks.OnError(ctx, err)
+	case fire && emit == nil:
+		callbacks.OnEnd(ctx, answer)
+	case fire:
+		_, reader = callbacks.OnEndWithStreamOutput(ctx, reader)
+	}
+	switch {
+	case err != nil:
+		return nil, newModelError(ctx, err)
+	case emit == nil:
+		return answer, nil
+	}
+	return receive(ctx, reader, emit, r)
+}
+
+// typeOf returns the name of a model in callbacks.
+func typeOf(m any) string {
+	if name, ok := components.GetType(m); ok {
+		return name
+	}
+	t := reflect.TypeOf(m)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name, _, _ := strings.Cut(t.Name(), "[")
+	return name
+}
+
+// response converts an answer of a model.
+func response(answer *schema.Message) (*middleware.Response, error) {
+	m, err := codec{}.Import(withRole(answer), nil)
+	if err != nil {
+		return nil, fmt.Errorf("eino: the model's answer: %w", err)
+	}
+	reason := ""
+	if answer.ResponseMeta != nil {
+		reason = answer.ResponseMeta.FinishReason
+	}
+	resp := &middleware.Response{Message: m, Stop: foreign.StopReason(reason, &m)}
+	if m.Usage != nil {
+		resp.Usage = *m.Usage
+	}
+	return resp, nil
+}
+
+// withRole returns an answer with its role, which some models leave out.
+func withRole(answer *schema.Message) *schema.Message {
+	if answer.Role != "" {
+		return answer
+	}
+	c := *answer
+	c.Role = schema.Assistant
+	return &c
+}
+
+// maxAnswers is the number of answers that are remembered, in two generations.
+const maxAnswers = 4096
+
+// answers remembers answers that a message of ours cannot hold completely. The zero
+// value is empty. It is safe for concurrent use.
+type answers struct {
+	mu       sync.Mutex
+	new, old map[[sha256.Size]byte]*schema.Message // by the content of our message
+}
+
+func keyOf(m *message.Message) [sha256.Size]byte { return sha256.Sum256(m.AppendContent(nil)) }
+
+func (a *answers) add(m *message.Message, answer *schema.Message) {
+	if !holdsMore(answer) {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.new == nil || len(a.new) >= maxAnswers/2 {
+		a.old, a.new = a.new, map[[sha256.Size]byte]*schema.Message{}
+	}
+	a.new[keyOf(m)] = withRole(answer)
+}
+
+// find returns the answer that m was made from, or nil.
+func (a *answers) find(m *message.Message) *schema.Message {
+	if m.Role != message.RoleAssistant {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.new)+len(a.old) == 0 {
+		return nil
+	}
+	key := keyOf(m)
+	if f := a.new[key]; f != nil {
+		return f
+	}
+	return a.old[key]
+}
+
+// holdsMore reports whether a message holds something that ours cannot.
+func holdsMore(f *schema.Message) bool {
+	return len(f.Extra)+len(f.MultiContent)+len(f.UserInputMultiContent)+len(f.AssistantGenMultiContent) > 0 ||
+		slices.ContainsFunc(f.ToolCalls, func(c schema.ToolCall) bool {
+			return len(c.Extra) > 0 || c.Type != "" && c.Type != "function"
+		})
 }

@@ -2,40 +2,253 @@ package eino
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"runtime/debug"
+	"sync"
 
-	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
+
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/middleware"
 )
 
-// Stream implements model.BaseChatModel. The chain runs in a goroutine of its
-// own, at most one chunk ahead of the reader, and has ended before the reader
-// sees the end of the stream. A reader that closes early ends it, and the
-// stream of the model inside with it, as soon as the next chunk comes. The
-// caller's context ends it at once, if the model inside heeds that.
-func (c *chat) Stream(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	k, req, err := c.begin(in, opts)
-	if err != nil {
-		return nil, err
-	}
+// stream runs a chain in a goroutine of its own and returns the reader of its answer. It
+// returns the error of a chain that fails before there is anything to read.
+func stream(ctx context.Context, k *call, chain middleware.Model, req *middleware.Request) (*schema.StreamReader[*schema.Message], error) {
 	reader, writer := schema.Pipe[*schema.Message](0)
-	k.relay = &relay{call: k, out: writer, begun: make(chan struct{})}
-	ctx, cancel := context.WithCancel(context.WithValue(ctx, callKey{}, k))
+	r := &relay{call: k, out: writer, begun: make(chan struct{})}
+	r.chunks = foreign.Stream[*schema.Message]{Chunk: r.sendChunk, Delta: r.sendDelta}
+	k.relay = r
+	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		defer cancel()
-		k.relay.run(ctx, c.model, req)
+		r.run(ctx, chain, req)
 	}()
 	select {
-	case <-k.relay.begun:
+	case <-r.begun:
 		return reader, nil
 	case <-ended:
 	}
-	if k.relay.isOpen {
-		return reader, nil
+	switch {
+	case r.panicked != nil:
+		panic(r.panicked) // as if the model inside had been called here
+	case r.err != nil:
+		return nil, r.err
 	}
-	if k.relay.panicked != nil {
-		panic(k.relay.panicked) // as if the model inside had been called here
+	return reader, nil
+}
+
+// errClosed is what the chain gets after the reader has closed the stream.
+var errClosed = errors.New("eino: the reader has closed the stream")
+
+// relay passes the answer of a chain on to the reader of a stream: the chunks of the
+// model inside, or chunks made from deltas once these differ.
+type relay struct {
+	call   *call
+	chunks foreign.Stream[*schema.Message]
+	out    *schema.StreamWriter[*schema.Message]
+	begin  sync.Once
+	begun  chan struct{} // closed when the caller gets the reader
+
+	closed   bool  // by the reader
+	err      error // of a chain that ended before begun
+	panicked any   // likewise
+}
+
+// open lets the caller have the reader. Later errors are sent to the reader.
+func (r *relay) open() { r.begin.Do(func() { close(r.begun) }) }
+
+func (r *relay) isOpen() bool {
+	select {
+	case <-r.begun:
+		return true
+	default:
+		return false
 	}
-	return nil, k.relay.err
+}
+
+// run runs the chain.
+func (r *relay) run(ctx context.Context, chain middleware.Model, req *middleware.Request) {
+	defer r.out.Close()
+	defer func() {
+		switch p := recover(); {
+		case p == nil:
+		case r.isOpen():
+			r.out.Send(nil, fmt.Errorf("eino: panic: %v\n%s", p, debug.Stack()))
+		default:
+			r.panicked = p
+		}
+	}()
+	resp, err := chain(ctx, req, r.chunks.Emit)
+	if err == nil {
+		err = r.finish(resp)
+	}
+	switch err = asReturned(err); {
+	case err == nil:
+	case r.isOpen():
+		r.out.Send(nil, err)
+	default:
+		r.err = err
+	}
+}
+
+func (r *relay) sendChunk(chunk *schema.Message, changed bool) error {
+	if changed {
+		return nil // finish sends its meta
+	}
+	return r.send(chunk)
+}
+
+func (r *relay) sendDelta(d middleware.Delta) error {
+	m := &schema.Message{Role: schema.Assistant, Content: d.Text, ReasoningContent: d.Thinking}
+	if c := d.Call; c != nil {
+		index := c.Index
+		t := newCall(c.ID, c.Name, c.Arguments)
+		t.Index = &index
+		m.ToolCalls = []schema.ToolCall{t}
+	}
+	return r.send(m)
+}
+
+func (r *relay) send(chunk *schema.Message) error {
+	r.open()
+	if !r.closed {
+		r.closed = r.out.Send(chunk, nil)
+	}
+	if r.closed {
+		return errClosed
+	}
+	return nil
+}
+
+// finish sends the rest when the chain has returned: the last chunks, or the whole
+// answer if nothing of it was streamed.
+func (r *relay) finish(resp *middleware.Response) error {
+	from, ok := r.call.answers.Origin(resp)
+	unchanged := ok && from.Response.Message.Equal(resp.Message)
+	if silent, complete := r.chunks.Silent(); silent && (!complete || !unchanged) {
+		whole, err := r.call.answer(resp)
+		if err != nil {
+			return err
+		}
+		return r.send(whole)
+	}
+	lost, err := r.chunks.Finish()
+	if err != nil || !lost {
+		return err
+	}
+	if meta := r.call.meta(resp); meta != nil {
+		return r.send(&schema.Message{Role: schema.Assistant, ResponseMeta: meta})
+	}
+	return nil
+}
+
+// receive reads a stream of a model, emits the deltas of each chunk, and returns the
+// whole answer. The relay gets each chunk before its deltas are emitted; it is nil if
+// nobody wants the chunks. After that a chunk belongs to the reader of the relay.
+func receive(ctx context.Context, reader *schema.StreamReader[*schema.Message], emit middleware.Emit, r *relay) (*schema.Message, error) {
+	defer reader.Close()
+	var track *foreign.Track[*schema.Message]
+	if r != nil {
+		track = r.chunks.Begin()
+		r.open()
+	}
+	var (
+		chunks []*schema.Message
+		d      deltas
+	)
+	for {
+		chunk, err := reader.Recv()
+		if errors.Is(err, io.EOF) {
+			return whole(chunks)
+		}
+		if err != nil {
+			return nil, newModelError(ctx, err)
+		}
+		if chunk == nil {
+			return nil, errors.New("eino: the model sent a nil chunk")
+		}
+		c := *chunk
+		c.Extra = maps.Clone(chunk.Extra)
+		chunks = append(chunks, &c)
+		all := d.of(chunk)
+		if err := track.Add(chunk, all); err != nil {
+			return nil, err
+		}
+		for i := range all {
+			if err := emit(all[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// whole puts an answer together.
+func whole(chunks []*schema.Message) (*schema.Message, error) {
+	if len(chunks) == 0 {
+		return nil, errors.New("eino: the model's stream was empty")
+	}
+	answer, err := schema.ConcatMessages(chunks)
+	if err == nil {
+		return answer, nil
+	}
+	for _, c := range chunks { // Extra can hold types that eino cannot put together
+		c.Extra = nil
+	}
+	if answer, again := schema.ConcatMessages(chunks); again == nil {
+		return answer, nil
+	}
+	return nil, fmt.Errorf("eino: put the model's stream together: %w", err)
+}
+
+// deltas converts the chunks of a stream.
+type deltas struct {
+	calls int
+	at    map[int]int // from eino's index of a call to ours
+}
+
+func (d *deltas) of(chunk *schema.Message) []middleware.Delta {
+	var all []middleware.Delta
+	if chunk.ReasoningContent != "" {
+		all = append(all, middleware.Delta{Thinking: chunk.ReasoningContent})
+	}
+	if chunk.Content != "" {
+		all = append(all, middleware.Delta{Text: chunk.Content})
+	}
+	for i := range chunk.AssistantGenMultiContent {
+		p := &chunk.AssistantGenMultiContent[i]
+		switch {
+		case p.Type == schema.ChatMessagePartTypeText && p.Text != "":
+			all = append(all, middleware.Delta{Text: p.Text})
+		case p.Type == schema.ChatMessagePartTypeReasoning && p.Reasoning != nil && p.Reasoning.Text != "":
+			all = append(all, middleware.Delta{Thinking: p.Reasoning.Text})
+		}
+	}
+	for _, c := range chunk.ToolCalls {
+		all = append(all, middleware.Delta{Call: &middleware.CallDelta{
+			Index: d.index(c.Index), ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments,
+		}})
+	}
+	return all
+}
+
+// index numbers calls in the order in which they begin. A call without an index is
+// complete.
+func (d *deltas) index(of *int) int {
+	if of != nil {
+		if at, ok := d.at[*of]; ok {
+			return at
+		}
+		if d.at == nil {
+			d.at = map[int]int{}
+		}
+		d.at[*of] = d.calls
+	}
+	d.calls++
+	return d.calls - 1
 }

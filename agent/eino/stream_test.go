@@ -349,7 +349,7 @@ func TestStreamsThatMakeNoSense(t *testing.T) {
 	_, err := eino.Wrap(nothing{}).Generate(t.Context(), long(1))
 	require.ErrorContains(t, err, "neither an answer nor an error")
 	_, err = eino.Wrap(nothing{}).Stream(t.Context(), long(1))
-	require.ErrorContains(t, err, "neither a stream nor an error")
+	require.ErrorContains(t, err, "neither an answer nor an error")
 }
 
 // nothing is a model that answers nothing.

@@ -1,33 +1,69 @@
 package eino
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"sync/atomic"
 
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/schema"
 	"github.com/eino-contrib/jsonschema"
 
+	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/foreign"
 	"github.com/laconic-go/laconic/message"
 )
 
-// tools are the tools of a request, in both words.
+// Tool makes a tool of ours one that agents of eino can run, such as [agent.Recall], by
+// which a model reads again what a chain with an archive has cleared.
+//
+// The answer of the tool is text; a part that is not text becomes a line in brackets
+// with its type and size. An error becomes the answer too, since it is meant for the
+// model, and an error of a tool would end a run of eino; if the context is done, its
+// error is returned. The result is safe for concurrent use. It is an error if eino
+// cannot read the parameters that the tool declares.
+func Tool(t agent.Tool) (tool.InvokableTool, error) {
+	def := t.Definition()
+	info, err := fromDef(def)
+	if err != nil {
+		return nil, invalid(fmt.Errorf("tool %s: parameters: %w", def.Name, err))
+	}
+	return &invokable{tool: t, info: info}, nil
+}
+
+// invokable is a tool of ours as a tool of eino.
+type invokable struct {
+	tool agent.Tool
+	info *schema.ToolInfo
+}
+
+// Info implements [tool.BaseTool].
+func (t *invokable) Info(context.Context) (*schema.ToolInfo, error) { return t.info, nil }
+
+// InvokableRun implements [tool.InvokableTool].
+func (t *invokable) InvokableRun(ctx context.Context, arguments string, _ ...tool.Option) (string, error) {
+	parts, err := t.tool.Call(ctx, arguments)
+	return foreign.ToolAnswer(ctx, parts, err)
+}
+
+// tools are the tools of a request, for eino and for us.
 type tools struct {
 	infos []*schema.ToolInfo
-	seen  []schema.ToolInfo // what the infos were, for they may be changed in place
+	seen  []schema.ToolInfo // copies of the infos, since they can be changed in place
 	defs  []message.ToolDef
 }
 
-// maxTools is how many lists of tools are remembered.
+// maxTools is the number of lists of tools that are remembered.
 const maxTools = 8
 
-// toolMemo converts lists of tools, and those that it has seen not again. It
-// is safe for concurrent use.
+// toolMemo converts lists of tools and remembers the newest. It is safe for concurrent
+// use.
 type toolMemo struct{ known atomic.Pointer[[]*tools] }
 
-// fromInfos returns tools that eino declares. Of parameters it is remembered
-// which value they are, not what is in it.
+// fromInfos returns tools that eino declares. Parameters are compared by their pointer,
+// not by their content.
 func (m *toolMemo) fromInfos(infos []*schema.ToolInfo) (*tools, error) {
 	if len(infos) == 0 {
 		return new(tools), nil
@@ -50,8 +86,7 @@ func (m *toolMemo) fromInfos(infos []*schema.ToolInfo) (*tools, error) {
 	return t, nil
 }
 
-// fromDefs returns tools that we declare; those of old that are still the same
-// keep their infos.
+// fromDefs returns tools that we declare; those that are equal in old keep their infos.
 func (m *toolMemo) fromDefs(defs []message.ToolDef, old *tools) (*tools, error) {
 	if slices.Equal(defs, old.defs) {
 		return old, nil
@@ -87,8 +122,8 @@ func (m *toolMemo) find(is func(*tools) bool) *tools {
 	return nil
 }
 
-// add remembers tools, the newest first. What another call adds at the same
-// time may be forgotten, and is then converted again.
+// add remembers tools, the newest first. If another call adds some at the same time,
+// one of both is forgotten and converted again later.
 func (m *toolMemo) add(t *tools) {
 	known := []*tools{t}
 	if old := m.known.Load(); old != nil {

@@ -1,3 +1,31 @@
+// Package eino puts the middlewares of laconic around the chat models of
+// github.com/cloudwego/eino, and gives those chat models to laconic.
+//
+// One line puts a chain in front of a model. The model can then be called by an ADK
+// agent, a flow/agent/react agent, a compose graph, or your own code:
+//
+//	chat = eino.Wrap(chat, contextedit.New(contextedit.Options{}))
+//
+// [Model] is the opposite direction: with it the loop of package react runs on any
+// chat model of eino. [Tool] makes a tool of ours one of eino, such as the tool by
+// which a model reads cleared content again. [Import] and [Export] convert messages,
+// for middlewares of eino's ADK.
+//
+// # What is carried
+//
+// A message that no middleware touched reaches the model as the very value
+// that the caller passed, and the pieces of a stream reach the caller as the
+// very values that the model sent. Of an edited message a copy is sent in which
+// only the edited parts differ: Extra, response meta, signatures and indexes are
+// those of the original. Values of the caller or the model are never written to.
+//
+// Text, thinking, media, tool calls and results of eino have equivalents here.
+// Other parts become opaque parts that hold the part's JSON. Content that eino
+// cannot hold is an error that names message and part, with one exception: a
+// failed result is marked by [ErrorKey] in Extra. The time and the hints of a
+// message of ours, which no model gets, are not carried.
+//
+// Everything here is safe for concurrent use if the models are.
 package eino
 
 import (
@@ -13,31 +41,31 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Wrap puts middlewares around a chat model of eino. What it returns is used
-// in place of inner, and shows it what the middlewares make of each request;
-// the messages that callers pass stay as they are. Give it once and keep it:
-// it remembers the edits of the conversations that it saw.
+// Wrap puts middlewares around a chat model of eino. Use the result in place of
+// inner. It sends inner what the middlewares make of each request; the messages that
+// callers pass do not change. Create it once and keep it, because it remembers the
+// edits of the conversations that it gets.
 //
 // The middlewares form one chain, as in [middleware.Chain]; a
-// [middleware.With] is a middleware, too. A chain that is made once and given
-// to several models is shared by them, as one is by all that WithTools derives
-// from this model.
+// [middleware.With] is a middleware, too. Several models can share a chain, and all
+// models that WithTools derives from this one do.
 //
 // Callbacks of eino fire once for each call of inner, with the messages that
-// inner is asked; none fires for a request that a middleware answers itself.
-// [middleware.Request.Params] carries the call options, a []model.Option, and
-// inner gets what arrives there. [middleware.Request.Tools] has the tools of
-// WithTools or of the option; a middleware that adds one has inner called with
-// the option model.WithTools, and somebody must be able to run the tool.
+// inner gets; none fires for a request that a middleware answers itself.
+// [middleware.Request.Params] has the call options, a []model.Option, and
+// inner gets the options of the request at the end of the chain.
+// [middleware.Request.Tools] has the tools of WithTools or of the option. If a
+// middleware changes them, inner gets the option model.WithTools, and the caller must
+// be able to run an added tool.
 //
-// An error of inner is returned as it is unless a middleware wraps it. A
-// message that has no meaning for us, of an unknown role say, is an error of
+// An error of inner is returned unchanged unless a middleware wraps it. A
+// message that cannot be converted, as one of an unknown role, is an error of
 // kind [middleware.Invalid].
 func Wrap(inner model.ToolCallingChatModel, mws ...middleware.Middleware) model.ToolCallingChatModel {
 	return Options{}.Wrap(inner, mws...)
 }
 
-// Options tell the middlewares about the model what eino does not know. The
+// Options describe the model to the middlewares, as far as eino does not. The
 // zero value is what [Wrap] uses.
 type Options struct {
 	Model  string             // its name, for requests without the option model.WithModel; "": unknown
@@ -45,7 +73,7 @@ type Options struct {
 }
 
 // Wrap is the function [Wrap] with options. It panics with "eino: Wrap: …" if
-// inner is nil or the budget makes no sense.
+// inner is nil or the budget is not valid.
 func (o Options) Wrap(inner model.ToolCallingChatModel, mws ...middleware.Middleware) model.ToolCallingChatModel {
 	if inner == nil {
 		panic("eino: Wrap: want a model")
@@ -59,13 +87,12 @@ func (o Options) Wrap(inner model.ToolCallingChatModel, mws ...middleware.Middle
 	}
 	chain := middleware.Chain(mws...)
 	if len(mws) == 1 {
-		chain = mws[0] // if it is a chain, its memory is the one that counts
+		chain = mws[0] // so that several models share its memory if it is a chain
 	}
-	s := &shared{Options: o, chain: chain, memo: foreign.NewMemo("eino", codec{})}
-	return newChat(inner, s, nil)
+	return newChat(inner, &shared{Options: o, chain: chain, memo: foreign.NewMemo(op, codec{})}, nil)
 }
 
-// shared is what all models have in common that come from one call of Wrap.
+// shared is the common part of the models that come from one call of Wrap.
 type shared struct {
 	Options
 
@@ -96,9 +123,22 @@ func (c *chat) Generate(ctx context.Context, in []*schema.Message, opts ...model
 	}
 	resp, err := c.model(context.WithValue(ctx, callKey{}, k), req, nil)
 	if err != nil {
-		return nil, k.raw(err)
+		return nil, asReturned(err)
 	}
 	return k.answer(resp)
+}
+
+// Stream implements model.BaseChatModel. The chain runs in a goroutine of its
+// own, at most one chunk ahead of the reader, and has returned before the reader
+// gets the end of the stream. If the reader closes early, the stream of the model
+// inside ends with the next chunk. The caller's context ends it at once, if the
+// model inside respects it.
+func (c *chat) Stream(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
+	k, req, err := c.begin(in, opts)
+	if err != nil {
+		return nil, err
+	}
+	return stream(context.WithValue(ctx, callKey{}, k), k, c.model, req)
 }
 
 // WithTools implements model.ToolCallingChatModel.
@@ -113,11 +153,11 @@ func (c *chat) WithTools(infos []*schema.ToolInfo) (model.ToolCallingChatModel, 
 // GetType implements components.Typer with the name of the model inside.
 func (c *chat) GetType() string { return typeOf(c.inner) }
 
-// IsCallbacksEnabled implements components.Checker: the callbacks are fired
-// behind the chain, by the model inside or in its place.
+// IsCallbacksEnabled implements components.Checker: the callbacks fire at the end of
+// the chain, from the model inside or on its behalf.
 func (c *chat) IsCallbacksEnabled() bool { return true }
 
-// begin makes a request of what the caller asks.
+// begin returns the request of a call.
 func (c *chat) begin(in []*schema.Message, opts []model.Option) (*call, *middleware.Request, error) {
 	talk, err := c.shared.memo.Import(in)
 	if err != nil {
@@ -135,13 +175,13 @@ func (c *chat) begin(in []*schema.Message, opts []model.Option) (*call, *middlew
 	return &call{talk: talk, tools: tools}, req, nil
 }
 
-// ask stands behind the chain and asks the model inside.
+// ask is the end of the chain: it calls the model inside.
 func (c *chat) ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 	k, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
 		return nil, invalid(errors.New("the context of the call was lost: a middleware must pass on its own, or one made from it"))
 	}
-	msgs, err := k.talk.Export(req)
+	msgs, err := k.talk.Export(req, codec{room: new([]schema.Message)})
 	if err != nil {
 		return nil, err
 	}
@@ -149,43 +189,92 @@ func (c *chat) ask(ctx context.Context, req *middleware.Request, emit middleware
 	if err != nil {
 		return nil, err
 	}
-	ctx = context.WithValue(ctx, callKey{}, nil) // what inner does is no business of this call
-	var answer *schema.Message
-	if emit == nil {
-		answer, err = generate(ctx, c.inner, msgs, opts)
-	} else {
-		var t *track
-		if k.relay != nil {
-			t = &track{relay: k.relay}
-		}
-		answer, err = stream(ctx, c.inner, msgs, opts, emit, t)
-	}
+	ctx = context.WithValue(ctx, callKey{}, nil) // calls inside of inner are not part of this one
+	answer, err := generate(ctx, c.inner, msgs, opts, emit, k.relay)
 	if err != nil {
-		return nil, k.fail(ctx, err)
+		return nil, err
 	}
 	resp, err := response(answer)
 	if err != nil {
 		return nil, err
 	}
-	k.answered(answer, *resp)
+	k.answers.Add(answer, *resp)
 	return resp, nil
 }
 
-// options returns what the model inside is called with.
+// options returns the options for the model inside.
 func (c *chat) options(k *call, req *middleware.Request) ([]model.Option, error) {
-	var opts []model.Option
-	if req.Params != nil {
-		var ok bool
-		if opts, ok = req.Params.([]model.Option); !ok {
-			return nil, invalid(fmt.Errorf("Request.Params is %T, want the []model.Option of the call", req.Params))
-		}
-	}
-	if slices.Equal(req.Tools, k.tools.defs) {
-		return opts, nil
+	opts, err := params(req)
+	if err != nil || slices.Equal(req.Tools, k.tools.defs) {
+		return opts, err
 	}
 	t, err := c.shared.tools.fromDefs(req.Tools, k.tools)
 	if err != nil {
 		return nil, err
 	}
 	return append(slices.Clip(opts), model.WithTools(t.infos)), nil
+}
+
+// params returns the call options that a request carries.
+func params(req *middleware.Request) ([]model.Option, error) {
+	opts, ok := req.Params.([]model.Option)
+	if !ok && req.Params != nil {
+		return nil, invalid(fmt.Errorf("Request.Params is %T, want []model.Option or nil", req.Params))
+	}
+	return opts, nil
+}
+
+type callKey struct{}
+
+// call is one call of a chat model. It is a value of the context, since a middleware
+// can replace the request.
+type call struct {
+	talk    *foreign.Conversation[*schema.Message]
+	tools   *tools
+	relay   *relay // nil: Generate
+	answers foreign.Answers[*schema.Message]
+}
+
+// answer returns a response as a message of eino. It is the very answer of the model
+// inside if the chain did not change that.
+func (k *call) answer(resp *middleware.Response) (*schema.Message, error) {
+	var origin *foreign.Origin[*schema.Message]
+	if from, ok := k.answers.Origin(resp); ok {
+		origin = &foreign.Origin[*schema.Message]{Foreign: from.Foreign, Message: &from.Response.Message, Edited: true}
+	}
+	f, err := codec{}.Export(&resp.Message, origin)
+	if err != nil {
+		return nil, invalid(fmt.Errorf("the answer: %w", err))
+	}
+	meta := k.meta(resp)
+	if meta == f.ResponseMeta {
+		return f, nil
+	}
+	c := *f
+	c.ResponseMeta = meta
+	return &c, nil
+}
+
+// meta returns the meta of the answer, with the usage and the stop reason of the
+// response.
+func (k *call) meta(resp *middleware.Response) *schema.ResponseMeta {
+	var was *schema.ResponseMeta
+	from, ok := k.answers.Origin(resp)
+	if ok {
+		was = from.Foreign.ResponseMeta
+	}
+	if resp.Usage == from.Response.Usage && resp.Stop == from.Response.Stop {
+		return was
+	}
+	var meta schema.ResponseMeta
+	if was != nil {
+		meta = *was
+	}
+	if resp.Usage != from.Response.Usage {
+		meta.Usage = fromUsage(resp.Usage)
+	}
+	if resp.Stop != from.Response.Stop {
+		meta.FinishReason = string(resp.Stop)
+	}
+	return &meta
 }

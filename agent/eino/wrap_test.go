@@ -318,7 +318,7 @@ func TestBadRequests(t *testing.T) {
 		}
 	})
 	_, err = odd.Generate(t.Context(), long(1))
-	require.ErrorContains(t, err, "Request.Params is string, want the []model.Option of the call")
+	require.ErrorContains(t, err, "Request.Params is string, want []model.Option or nil")
 
 	require.PanicsWithValue(t, "eino: Wrap: want a model", func() { eino.Wrap(nil) })
 	require.PanicsWithValue(t, "eino: Wrap: Budget.Window is -1 tokens, want more than 0", func() {

@@ -1,11 +1,211 @@
 package langchaingo
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/laconic-go/laconic/message"
 )
+
+// parameters are what a tool takes, and how to say that to a model and to read
+// what it wrote, where both is one text.
+type parameters struct {
+	required, optional []parameter
+	odd                string // the schema, where it says more than the parameters do; "": it does not
+}
+
+// parameter is one of a tool.
+type parameter struct {
+	name   string
+	schema json.RawMessage
+}
+
+// parametersOf returns those that a tool declares.
+func parametersOf(def message.ToolDef) (*parameters, error) {
+	if def.Parameters == "" {
+		return &parameters{}, nil
+	}
+	if _, err := newFunction(def); err != nil {
+		return nil, err
+	}
+	// What stands in a schema of which the parameters say all.
+	var schema struct {
+		Schema      string          `json:"$schema"`
+		Type        string          `json:"type"`
+		Title       string          `json:"title"`
+		Description string          `json:"description"`
+		Properties  json.RawMessage `json:"properties"`
+		Required    []string        `json:"required"`
+		Additional  any             `json:"additionalProperties"` //nolint:tagliatelle // JSON Schema names it so
+	}
+	dec := json.NewDecoder(strings.NewReader(def.Parameters))
+	dec.DisallowUnknownFields()
+	unknown := dec.Decode(&schema)
+	if unknown != nil {
+		if err := json.Unmarshal([]byte(def.Parameters), &schema); err != nil {
+			return nil, invalid(fmt.Errorf("tool %q: parameters: %w", def.Name, err))
+		}
+	}
+	if schema.Type != "" && schema.Type != "object" {
+		return nil, invalid(fmt.Errorf("tool %q: parameters are of type %q, want object", def.Name, schema.Type))
+	}
+	all, err := properties(schema.Properties)
+	if err != nil {
+		return nil, invalid(fmt.Errorf("tool %q: parameters: %w", def.Name, err))
+	}
+	p := &parameters{}
+	for _, one := range all {
+		if slices.Contains(schema.Required, one.name) {
+			p.required = append(p.required, one)
+		} else {
+			p.optional = append(p.optional, one)
+		}
+	}
+	if unknown != nil || len(p.required) != len(schema.Required) || schema.Additional != nil && schema.Additional != false {
+		p.odd = compact(json.RawMessage(def.Parameters))
+	}
+	return p, nil
+}
+
+// properties returns those of a schema, in their order.
+func properties(object json.RawMessage) ([]parameter, error) {
+	if len(object) == 0 {
+		return nil, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if begin, err := dec.Token(); err != nil || begin != json.Delim('{') {
+		return nil, fmt.Errorf("properties are %s, want an object", object)
+	}
+	var all []parameter
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		one := parameter{name: fmt.Sprint(key)}
+		if err := dec.Decode(&one.schema); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// plain returns the parameter whose value a text is that is no JSON object, or
+// nil.
+func (p *parameters) plain() *parameter {
+	switch {
+	case len(p.required) == 1:
+		return &p.required[0]
+	case len(p.required) == 0 && len(p.optional) == 1:
+		return &p.optional[0]
+	}
+	return nil
+}
+
+// none reports whether there is nothing that the tool takes.
+func (p *parameters) none() bool {
+	return len(p.required) == 0 && len(p.optional) == 0 && p.odd == ""
+}
+
+// wanted says to a model what input is right.
+func (p *parameters) wanted() string {
+	plain := p.plain()
+	switch {
+	case p.none():
+		return "{}"
+	case plain == nil:
+		return p.object(p.required)
+	case p.odd != "":
+		return fmt.Sprintf("%q, as plain text; or %s", plain.name, p.object(nil))
+	case len(p.required) == 0:
+		return fmt.Sprintf("%s, as plain text; or {}", plain)
+	case len(p.optional) == 0:
+		return fmt.Sprintf("%s, as plain text", plain)
+	}
+	return fmt.Sprintf("%s, as plain text; or a JSON object with it and any of %s", plain, list(p.optional))
+}
+
+// object says what a JSON object has to have.
+func (p *parameters) object(required []parameter) string {
+	switch {
+	case p.odd != "":
+		return "a JSON object that fits the schema " + p.odd
+	case len(required) == 0:
+		return "a JSON object with any of " + list(p.optional)
+	case len(p.optional) == 0:
+		return "a JSON object with " + list(required)
+	}
+	return "a JSON object with " + list(required) + " and any of " + list(p.optional)
+}
+
+func list(all []parameter) string {
+	texts := make([]string, len(all))
+	for i, one := range all {
+		texts[i] = one.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+// String describes a parameter: "page" (integer: from 1). Of a schema that says
+// more than a type and a description all is told.
+func (p parameter) String() string {
+	var plain struct {
+		Type        any    `json:"type"`
+		Description string `json:"description"`
+		Items       *struct {
+			Type any `json:"type"`
+		} `json:"items"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(p.schema))
+	dec.DisallowUnknownFields()
+	if dec.Decode(&plain) != nil && string(p.schema) != "true" {
+		return fmt.Sprintf("%q (%s)", p.name, compact(p.schema))
+	}
+	text := strings.Join(typesIn(plain.Type), " or ")
+	if plain.Items != nil {
+		if of := strings.Join(typesIn(plain.Items.Type), " or "); of != "" {
+			text += " of " + of
+		}
+	}
+	if plain.Description != "" {
+		text = strings.TrimPrefix(text+": "+plain.Description, ": ")
+	}
+	if text == "" {
+		return strconv.Quote(p.name)
+	}
+	return fmt.Sprintf("%q (%s)", p.name, text)
+}
+
+// typesIn returns the types that a schema's "type" names, but for null: who means
+// that leaves the parameter out.
+func typesIn(named any) []string {
+	switch named := named.(type) {
+	case string:
+		return []string{named}
+	case []any:
+		var all []string
+		for _, one := range named {
+			if name, ok := one.(string); ok && name != "null" {
+				all = append(all, name)
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
 
 // read returns the arguments that an input means.
 func (p *parameters) read(input string) (string, error) {

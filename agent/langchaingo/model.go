@@ -3,32 +3,35 @@ package langchaingo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/anthropic"
 
+	"github.com/laconic-go/laconic/internal/foreign"
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Model returns a middleware.Model that asks a model of langchaingo: for
-// package react and for chains of one's own. It is as safe for concurrent use as
+// Model returns a middleware.Model that calls a model of langchaingo, for
+// package react and for your own chains. It is as safe for concurrent use as
 // inner is. It panics if inner is nil.
 //
 // Each call has these options, then those of Request.Params, of type
 // []llms.CallOption. The request's tools are declared, and if it names a model
-// and the options do not, that one is asked. Messages go out as [Export] says.
+// and the options do not, that one is called. Messages are converted by [Export].
 // For the client of Anthropic, which sends only the first part of a message,
-// each part of an answer becomes a message, which Anthropic puts together again.
+// each part of an answer becomes a message; Anthropic joins them again.
 //
 // If several choices come back, and not several were asked for, they are parts
-// of one answer. Otherwise the first one is the answer. Usage is found for
-// every provider that tells it. A call without an id stays so; package react
-// gives it one.
+// of one answer. Otherwise the first one is the answer. Usage is read for
+// every provider that reports it. A call without an id is returned without one; package
+// react gives it one.
 //
-// The error of a done context keeps its identity even where the client has put
-// words in its place. Others keep what they wrap and have a kind: by the code of
-// an [llms.Error], else by status and words of the provider.
+// If the context is done, the error wraps that of the context. Other errors wrap that
+// of the client and have a kind: by the code of an [llms.Error], else by status and
+// text of the provider.
 func Model(inner llms.Model, options ...llms.CallOption) middleware.Model {
 	if inner == nil {
 		panic("langchaingo: Model: inner model is nil")
@@ -56,8 +59,7 @@ func Model(inner llms.Model, options ...llms.CallOption) middleware.Model {
 		if resolved.Model == "" && req.Model != "" {
 			all = append(all, llms.WithModel(req.Model))
 		}
-		s := &source{emit: emit, calls: callReader{tools: len(req.Tools) > 0}}
-		raw, err := generate(ctx, inner, msgs, all, s)
+		raw, err := generate(ctx, inner, msgs, all, &source{emit: emit, calls: callReader{tools: len(req.Tools) > 0}})
 		if err != nil {
 			return nil, err
 		}
@@ -84,4 +86,54 @@ func sendsOnePart(inner llms.Model) bool {
 		return sendsOnePart(m.inner)
 	}
 	return false
+}
+
+// params returns the call options that a request carries.
+func params(req *middleware.Request) ([]llms.CallOption, error) {
+	switch p := req.Params.(type) {
+	case nil:
+		return nil, nil
+	case []llms.CallOption:
+		return slices.Clip(p), nil
+	}
+	return nil, invalid(fmt.Errorf("Request.Params is of type %T, want []llms.CallOption", req.Params))
+}
+
+const op = "langchaingo" // at the beginning of our errors
+
+func invalid(err error) error { return foreign.Invalid(op, err) }
+
+// errorCodes are the kinds of langchaingo's codes. Its providers return most errors
+// without a code.
+var errorCodes = map[llms.ErrorCode]middleware.Kind{
+	llms.ErrCodeAuthentication:      middleware.Denied,
+	llms.ErrCodeRateLimit:           middleware.RateLimited,
+	llms.ErrCodeInvalidRequest:      middleware.Invalid,
+	llms.ErrCodeResourceNotFound:    middleware.Invalid,
+	llms.ErrCodeTimeout:             middleware.Unavailable, // if the call itself timed out, its context is done
+	llms.ErrCodeQuotaExceeded:       middleware.Denied,
+	llms.ErrCodeTokenLimit:          middleware.Overflow,
+	llms.ErrCodeProviderUnavailable: middleware.Unavailable,
+	llms.ErrCodeNotImplemented:      middleware.Invalid,
+}
+
+// kindOfError returns the kind of an error by its code, else as [foreign.KindOf] does,
+// else by the text of langchaingo's clients. The code is made from the text of the
+// error, and a prompt that is too long has that of an invalid request.
+func kindOfError(err error) middleware.Kind {
+	coded := middleware.Unknown
+	if e, ok := errors.AsType[*llms.Error](err); ok {
+		coded = errorCodes[e.Code]
+	}
+	if coded != middleware.Unknown && coded != middleware.Invalid {
+		return coded
+	}
+	if kind := foreign.KindOf(err); kind != middleware.Unknown {
+		return kind
+	}
+	text := strings.ToLower(err.Error())
+	if strings.HasPrefix(text, "network error:") || strings.HasPrefix(text, "request timeout:") {
+		return middleware.Unavailable
+	}
+	return coded
 }

@@ -102,7 +102,7 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	if err != nil {
 		return nil, nil, in.errorf(errors.New(chainfile.InKeys(err.Error())))
 	}
-	msgs, err := talk.Export(req)
+	msgs, err := talk.Export(req, codec{})
 	if err != nil {
 		return nil, nil, in.errorf(err)
 	}
@@ -156,9 +156,9 @@ func (codec) Import(m openai.Message, _ []message.Message) (message.Message, err
 func (codec) Same(m openai.Message, as *message.Message) bool { return m.Message().Equal(*as) }
 
 // Export implements [foreign.Codec].
-func (codec) Export(m message.Message, from *foreign.Origin[openai.Message]) (openai.Message, error) {
+func (codec) Export(m *message.Message, from *foreign.Origin[openai.Message]) (openai.Message, error) {
 	if from == nil {
-		return openai.New(m)
+		return openai.New(*m)
 	}
-	return from.Foreign.With(m)
+	return from.Foreign.With(*m)
 }

@@ -59,7 +59,7 @@ func (c *codec) Same(n *note, m *message.Message) bool {
 	return err == nil && again.Equal(*m)
 }
 
-func (c *codec) Export(m message.Message, from *foreign.Origin[*note]) (*note, error) {
+func (c *codec) Export(m *message.Message, from *foreign.Origin[*note]) (*note, error) {
 	if from != nil && !from.Edited {
 		return from.Foreign, nil
 	}
@@ -93,7 +93,7 @@ func through(t *testing.T, talk *foreign.Conversation[*note], mws ...middleware.
 	t.Helper()
 	req, _, err := middleware.Apply(t.Context(), middleware.Chain(mws...), &middleware.Request{Messages: talk.Messages})
 	require.NoError(t, err)
-	return talk.Export(req)
+	return talk.Export(req, &codec{})
 }
 
 var work = []string{"user:go", "call:a", "result:a:many words of text", "call:b", "result:b:b", "user:and"}
@@ -298,39 +298,4 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-// keeper lets all but the results go out as they came in.
-type keeper struct {
-	codec
-
-	exported int
-}
-
-func (*keeper) Keeps(_ *note, m *message.Message) bool { return m.Role != message.RoleTool }
-
-func (k *keeper) Export(m message.Message, from *foreign.Origin[*note]) (*note, error) {
-	k.exported++
-	return k.codec.Export(m, from)
-}
-
-func TestKeeperIsAskedFirst(t *testing.T) {
-	t.Parallel()
-	k := &keeper{}
-	history := notes(work...)
-	talk, err := foreign.NewMemo("test", k).Import(history)
-	require.NoError(t, err)
-	out, err := through(t, talk, insert(1, message.User("context")))
-	require.NoError(t, err)
-	require.Equal(t, 3, k.exported, "the new message and the two results")
-	require.Len(t, out, len(history)+1)
-	require.Same(t, history[0], out[0])
-	require.Equal(t, "user:context", out[1].says)
-	for i := range history[1:] {
-		require.Same(t, history[i+1], out[i+2], "message %d", i+1)
-	}
-
-	out, err = through(t, talk, contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1}))
-	require.NoError(t, err)
-	require.Equal(t, note{says: "result:a:[cleared]", mark: "mark 2"}, *out[2], "an edited message is not asked about")
 }

@@ -3,15 +3,45 @@ package foreign_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/foreign"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
 )
 
-func TestAnswer(t *testing.T) {
+func TestKindOf(t *testing.T) {
+	t.Parallel()
+	for want, errs := range map[middleware.Kind][]error{
+		middleware.Overflow: {
+			errors.New("error, status code: 400, message: prompt is too long: 5 tokens > 4 maximum"),
+			fmt.Errorf("ask: %w", errors.New("context_length_exceeded")),
+		},
+		middleware.Denied: {
+			errors.New("error, status code: 429, message: You exceeded your current quota"),
+			errors.New("400 Your credit balance is too low to access the API"),
+			errors.New("error, status code: 401"),
+		},
+		middleware.RateLimited: {errors.New("429 Too Many Requests: too many tokens")},
+		middleware.Invalid:     {errors.New("413 Request Entity Too Large"), errors.New("400 max_tokens is too large")},
+		middleware.Unavailable: {
+			errors.New("HTTP 503: prompt is too long"),
+			fmt.Errorf("ask: %w", &net.OpError{Op: "dial", Err: errors.New("connection refused")}),
+			fmt.Errorf("client: %w", context.DeadlineExceeded),
+		},
+		middleware.Unknown: {errors.New("eh"), errors.New("")},
+	} {
+		for _, err := range errs {
+			require.Equal(t, want, foreign.KindOf(err), "%v", err)
+		}
+	}
+}
+
+func TestToolAnswer(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("the user has left")
 	done, cancel := context.WithCancelCause(t.Context())
@@ -35,7 +65,7 @@ func TestAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := foreign.Answer(c.ctx, c.parts, c.err)
+			got, err := foreign.ToolAnswer(c.ctx, c.parts, c.err)
 			require.Equal(t, c.fails, err)
 			require.Equal(t, c.want, got)
 		})

@@ -1,0 +1,338 @@
+package eino
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// Export converts messages to those of eino, so that [Import] returns equal messages
+// again. Times and hints are left out. The result shares no memory with the messages
+// but strings. An error is of kind [middleware.Invalid] and names the message and the
+// content that eino cannot hold:
+//
+//   - a part other than a tool call after a tool call;
+//   - several parts in a system message, results of different calls in one
+//     tool message, an error and a success in one;
+//   - the name of a media part that is not a file; a file in an answer; signed
+//     thinking outside of assistant messages; media with both URL and data;
+//   - opaque parts that were not made by [Import].
+func Export(msgs []message.Message) ([]*schema.Message, error) {
+	out := make([]*schema.Message, len(msgs))
+	for i := range msgs {
+		f, err := encode(&msgs[i])
+		if err != nil {
+			return nil, invalid(fmt.Errorf("message %d: %w", i, err))
+		}
+		out[i] = f
+	}
+	return out, nil
+}
+
+// encode returns a new message of eino.
+func encode(m *message.Message) (*schema.Message, error) {
+	f := &schema.Message{Role: schema.RoleType(m.Role), Name: m.Name}
+	if _, ok := roleOf(f.Role); !ok {
+		return nil, fmt.Errorf("role %q, want one of package message", m.Role)
+	}
+	if m.Usage != nil {
+		f.ResponseMeta = &schema.ResponseMeta{Usage: fromUsage(*m.Usage)}
+	}
+	content, err := encodeCalls(f, m.Parts)
+	if err != nil {
+		return nil, err
+	}
+	if m.Role == message.RoleTool {
+		var r message.ToolResult
+		if content, r, err = unwrap(content); err != nil {
+			return nil, err
+		}
+		f.ToolCallID, f.ToolName = r.CallID, r.Name
+		if r.Error {
+			f.Extra = map[string]any{ErrorKey: true}
+		}
+	}
+	if err := encodeContent(f, content); err != nil {
+		return nil, err
+	}
+	return f, comesBack(f, m)
+}
+
+// comesBack returns an error if Import would not return m for f.
+func comesBack(f *schema.Message, m *message.Message) error {
+	back, err := codec{}.Import(f, nil)
+	if err != nil {
+		return err
+	}
+	for i := range m.Parts {
+		if i >= len(back.Parts) || back.Parts[i] != m.Parts[i] {
+			return fmt.Errorf("part %d: %s cannot be carried by a message of eino without being changed", i, describe(m.Parts[i]))
+		}
+	}
+	if back.Role != m.Role || back.Name != m.Name || !slices.Equal(back.Parts, m.Parts) {
+		return errors.New("cannot be carried by a message of eino without being changed")
+	}
+	return nil
+}
+
+// encodeCalls puts the tool calls of parts into f and returns the parts before them.
+func encodeCalls(f *schema.Message, parts []message.Part) ([]message.Part, error) {
+	before := len(parts)
+	for i, p := range parts {
+		c, ok := p.(message.ToolCall)
+		switch {
+		case ok:
+			before = min(before, i)
+			f.ToolCalls = append(f.ToolCalls, newCall(c.ID, c.Name, c.Arguments))
+		case i > before:
+			return nil, fmt.Errorf("part %d: %s after a tool call: in a message of eino the calls are the last", i, describe(p))
+		}
+	}
+	return parts[:before], nil
+}
+
+func newCall(id, name, arguments string) schema.ToolCall {
+	return schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: arguments}}
+}
+
+// unwrap returns the contents of the pieces of one result, and the first piece.
+func unwrap(parts []message.Part) (content []message.Part, first message.ToolResult, err error) {
+	if len(parts) == 0 {
+		return nil, first, errors.New("a tool message without a result, want one")
+	}
+	found := false
+	for i, p := range parts {
+		r, ok := p.(message.ToolResult)
+		if _, thinks := p.(message.Thinking); thinks {
+			content = append(content, p)
+			continue
+		}
+		if ok && !found {
+			first, found = r, true
+		}
+		switch {
+		case !ok:
+			return nil, first, fmt.Errorf("part %d: %s in a tool message, want results", i, describe(p))
+		case r.CallID != first.CallID || r.Name != first.Name:
+			return nil, first, fmt.Errorf("part %d: results of the calls %q and %q: a tool message of eino answers one call",
+				i, first.CallID, r.CallID)
+		case r.Error != first.Error:
+			return nil, first, fmt.Errorf("part %d: one piece of the result of call %q is an error and another is not", i, r.CallID)
+		case r.Content != nil && r.Text != "":
+			return nil, first, fmt.Errorf("part %d: a result of call %q with both text and content, want one", i, r.CallID)
+		case r.Content != nil:
+			content = append(content, r.Content)
+		default:
+			content = append(content, message.Text{Text: r.Text})
+		}
+	}
+	return content, first, nil
+}
+
+// encodeContent puts parts into the plain fields of f if they fit there, else into the
+// list of its role.
+func encodeContent(f *schema.Message, parts []message.Part) error {
+	if len(parts) > 0 {
+		if t, ok := parts[0].(message.Thinking); ok && t.Text != "" && t.Signature == "" {
+			f.ReasoningContent, parts = t.Text, parts[1:]
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	if t, ok := parts[0].(message.Text); ok && len(parts) == 1 && (t.Text != "" || f.Role == schema.Tool) {
+		f.Content = t.Text
+		return nil
+	}
+	at, err := listOf(f.Role, parts)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if err := add(f, at, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listOf returns the list of a message that can hold all the parts.
+func listOf(role schema.RoleType, parts []message.Part) (place, error) {
+	at := nowhere
+	for i, p := range parts {
+		o, ok := p.(message.Opaque)
+		if !ok {
+			continue
+		}
+		of, ok := map[string]place{kindMulti: inMulti, kindInput: inInput, kindOutput: inOutput}[o.Kind]
+		if !ok || at != nowhere && at != of {
+			return 0, fmt.Errorf("part %d: opaque part of kind %q, which has no place in a message of eino", i, o.Kind)
+		}
+		at = of
+	}
+	switch {
+	case at != nowhere:
+		return at, nil
+	case role == schema.Assistant:
+		return inOutput, nil
+	case role == schema.System:
+		return 0, fmt.Errorf("%d parts in a system message, want one text", len(parts))
+	}
+	return inInput, nil
+}
+
+// add puts a part at the end of a list of f.
+func add(f *schema.Message, at place, p message.Part) error {
+	switch at {
+	case inMulti:
+		el, err := multiPart(p)
+		f.MultiContent = append(f.MultiContent, el)
+		return err
+	case inInput:
+		el, err := inputPart(p)
+		f.UserInputMultiContent = append(f.UserInputMultiContent, el)
+		return err
+	case inOutput:
+		el, err := outputPart(p)
+		f.AssistantGenMultiContent = append(f.AssistantGenMultiContent, el)
+		return err
+	case inReasoning, inContent, inCalls, nowhere:
+	}
+	return fmt.Errorf("%s has no place in a message of eino", describe(p))
+}
+
+func inputPart(p message.Part) (el schema.MessageInputPart, err error) {
+	switch p := p.(type) {
+	case message.Text:
+		return schema.MessageInputPart{Type: schema.ChatMessagePartTypeText, Text: p.Text}, nil
+	case message.Media:
+		common, sort, _ := describeMedia(p)
+		switch sort {
+		case "image":
+			el.Type, el.Image = schema.ChatMessagePartTypeImageURL, &schema.MessageInputImage{MessagePartCommon: common}
+		case "audio":
+			el.Type, el.Audio = schema.ChatMessagePartTypeAudioURL, &schema.MessageInputAudio{MessagePartCommon: common}
+		case "video":
+			el.Type, el.Video = schema.ChatMessagePartTypeVideoURL, &schema.MessageInputVideo{MessagePartCommon: common}
+		default:
+			el.Type, el.File = schema.ChatMessagePartTypeFileURL, &schema.MessageInputFile{MessagePartCommon: common, Name: p.Name}
+			return el, nil
+		}
+		if p.Name != "" {
+			err = fmt.Errorf("%s named %q: in a message of eino only files have names", describe(p), p.Name)
+		}
+		return el, err
+	case message.Opaque:
+		err = unmarshal(p, &el)
+		return el, err
+	case message.Thinking:
+		return el, errors.New("signed thinking, or thinking after another part: eino carries it in messages of the assistant alone")
+	case message.ToolCall, message.ToolResult:
+	}
+	return el, fmt.Errorf("%s has no place here in a message of eino", describe(p))
+}
+
+func outputPart(p message.Part) (el schema.MessageOutputPart, err error) {
+	switch p := p.(type) {
+	case message.Text:
+		return schema.MessageOutputPart{Type: schema.ChatMessagePartTypeText, Text: p.Text}, nil
+	case message.Thinking:
+		return schema.MessageOutputPart{
+			Type:      schema.ChatMessagePartTypeReasoning,
+			Reasoning: &schema.MessageOutputReasoning{Text: p.Text, Signature: p.Signature},
+		}, nil
+	case message.Media:
+		common, sort, ok := describeMedia(p)
+		switch sort {
+		case "image":
+			el.Type, el.Image = schema.ChatMessagePartTypeImageURL, &schema.MessageOutputImage{MessagePartCommon: common}
+		case "audio":
+			el.Type, el.Audio = schema.ChatMessagePartTypeAudioURL, &schema.MessageOutputAudio{MessagePartCommon: common}
+		case "video":
+			el.Type, el.Video = schema.ChatMessagePartTypeVideoURL, &schema.MessageOutputVideo{MessagePartCommon: common}
+		}
+		if p.Name != "" || !ok {
+			err = fmt.Errorf("%s: an answer in a message of eino has no files and no names", describe(p))
+		}
+		return el, err
+	case message.Opaque:
+		err = unmarshal(p, &el)
+		return el, err
+	case message.ToolCall, message.ToolResult:
+	}
+	return el, fmt.Errorf("%s has no place here in a message of eino", describe(p))
+}
+
+//nolint:staticcheck // see multi
+func multiPart(p message.Part) (el schema.ChatMessagePart, err error) {
+	switch p := p.(type) {
+	case message.Text:
+		return schema.ChatMessagePart{Type: schema.ChatMessagePartTypeText, Text: p.Text}, nil
+	case message.Opaque:
+		err = unmarshal(p, &el)
+		return el, err
+	case message.Media, message.Thinking, message.ToolCall, message.ToolResult:
+	}
+	return el, fmt.Errorf("%s cannot be in one message with a part of kind %q", describe(p), kindMulti)
+}
+
+// describeMedia returns the fields that all media of eino have, and whether it is an
+// image, audio or video. A wildcard type is left out.
+func describeMedia(m message.Media) (c schema.MessagePartCommon, sort string, ok bool) {
+	sort, sub, _ := strings.Cut(m.Type, "/")
+	ok = sort == "image" || sort == "audio" || sort == "video"
+	if !ok || sub != "*" {
+		c.MIMEType = m.Type
+	}
+	if m.URL != "" {
+		c.URL = &m.URL
+	}
+	if m.Data != "" {
+		data := base64.StdEncoding.EncodeToString([]byte(m.Data))
+		c.Base64Data = &data
+	}
+	return c, sort, ok
+}
+
+func unmarshal(p message.Opaque, to any) error {
+	if err := json.Unmarshal([]byte(p.Data), to); err != nil {
+		return fmt.Errorf("opaque part of kind %q: %w", p.Kind, err)
+	}
+	return nil
+}
+
+func fromUsage(u message.Usage) *schema.TokenUsage {
+	return &schema.TokenUsage{
+		PromptTokens:            u.Input,
+		PromptTokenDetails:      schema.PromptTokenDetails{CachedTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite},
+		CompletionTokens:        u.Output,
+		CompletionTokensDetails: schema.CompletionTokensDetails{ReasoningTokens: u.Thinking},
+		TotalTokens:             u.Input + u.Output,
+	}
+}
+
+// describe returns a part as named in errors.
+func describe(p message.Part) string {
+	switch p := p.(type) {
+	case message.Text:
+		return "text"
+	case message.Thinking:
+		return "thinking"
+	case message.Media:
+		return fmt.Sprintf("media of type %q", p.Type)
+	case message.ToolCall:
+		return fmt.Sprintf("tool call %q", p.ID)
+	case message.ToolResult:
+		return fmt.Sprintf("result of call %q", p.CallID)
+	case message.Opaque:
+		return fmt.Sprintf("opaque part of kind %q", p.Kind)
+	}
+	return fmt.Sprintf("%T", p)
+}

@@ -1,0 +1,300 @@
+package eino
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cloudwego/eino/schema"
+
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/message"
+)
+
+// thinkingKeys are the keys in Extra under which the models of eino-ext keep
+// thinking and its signature, besides ReasoningContent. Some send it back from there, so
+// they are removed together with the thinking.
+var thinkingKeys = []string{
+	"reasoning-content", "_thinking", "_eino_claude_thinking", "_eino_claude_thinking_signature", "ark-reasoning-content",
+}
+
+// Export implements [foreign.Codec].
+func (c codec) Export(m *message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
+	switch {
+	case from == nil:
+		return encode(m)
+	case !from.Edited:
+		return from.Foreign, nil
+	}
+	out := c.copyOf(from.Foreign)
+	if replaceText(out, m, from.Message) {
+		return out, nil
+	}
+	if m.Equal(*from.Message) {
+		return from.Foreign, nil
+	}
+	out.Role, out.Name = schema.RoleType(m.Role), m.Name
+	p := &patch{from: from.Foreign, out: out, m: m}
+	p.align(from.Message.Parts)
+	if p.apply() && comesBack(out, m) == nil {
+		return out, nil
+	}
+	return p.encode()
+}
+
+// copyOf returns a copy of a message. Up to 32 copies share memory, so that one that is
+// kept keeps not much more alive.
+func (c codec) copyOf(f *schema.Message) *schema.Message {
+	const shared = 32
+	var out *schema.Message
+	if c.room == nil {
+		out = new(schema.Message)
+	} else {
+		if len(*c.room) == 0 {
+			*c.room = make([]schema.Message, shared)
+		}
+		out = &(*c.room)[0]
+		*c.room = (*c.room)[1:]
+	}
+	*out = *f
+	if f.Extra != nil {
+		out.Extra = maps.Clone(f.Extra)
+	}
+	return out
+}
+
+// replaceText handles the most frequent edit quickly: a result gets another text. It
+// reports whether that was the edit.
+func replaceText(out *schema.Message, m, before *message.Message) bool {
+	if out.Role != schema.Tool || len(m.Parts) != 1 || len(before.Parts) != 1 || m.Role != before.Role || m.Name != before.Name ||
+		out.Content == "" && !isEmptyResult(out) {
+		return false
+	}
+	now, ok := m.Parts[0].(message.ToolResult)
+	if !ok || now.Content != nil || now.CallID != out.ToolCallID || now.Name != out.ToolName || now.Error != hasFailed(out) {
+		return false
+	}
+	out.Content = now.Text
+	return true
+}
+
+// patch changes a copy of a message into m.
+type patch struct {
+	from, out *schema.Message
+	m         *message.Message
+	pieces    []piece
+	to        []int // for each part of m the piece from which it was made, or -1
+}
+
+// align finds the piece of each part of m: the one in the same place if all parts can
+// have been made from those, or else the first one that is equal or akin.
+func (e *patch) align(before []message.Part) {
+	for c := (cursor{f: e.from}); ; {
+		p, ok := c.next()
+		if !ok {
+			break
+		}
+		e.pieces = append(e.pieces, p)
+	}
+	if !slices.EqualFunc(e.m.Parts, before, canReplace) {
+		e.to = foreign.Align(e.m.Parts, before, akin)
+		return
+	}
+	for i := range before {
+		e.to = append(e.to, i)
+	}
+}
+
+// canReplace reports whether an edit can put one part in the place of another.
+func canReplace(is, was message.Part) bool {
+	switch was.(type) {
+	case message.ToolResult:
+		_, ok := is.(message.ToolResult)
+		return ok
+	case message.Media, message.Opaque:
+		switch is.(type) {
+		case message.Text, message.Media, message.Opaque:
+			return true
+		case message.Thinking, message.ToolCall, message.ToolResult:
+		}
+		return false
+	case message.Text, message.Thinking, message.ToolCall:
+	}
+	return akin(is, was)
+}
+
+// akin reports whether one part can be an edited form of another.
+func akin(is, was message.Part) bool {
+	switch is := is.(type) {
+	case message.Text:
+		_, ok := was.(message.Text)
+		return ok
+	case message.Thinking:
+		_, ok := was.(message.Thinking)
+		return ok
+	case message.ToolCall:
+		w, ok := was.(message.ToolCall)
+		return ok && w.ID == is.ID
+	case message.ToolResult:
+		w, ok := was.(message.ToolResult)
+		return ok && (w.Content == nil) == (is.Content == nil)
+	case message.Media, message.Opaque:
+	}
+	return false
+}
+
+// apply puts the parts where their pieces were, and new ones next to their
+// neighbours. It reports whether all found a place.
+func (e *patch) apply() bool {
+	parts, err := e.unwrap()
+	if err != nil {
+		return false
+	}
+	out := e.out
+	out.ReasoningContent, out.Content, out.ToolCalls = "", "", nil
+	out.MultiContent, out.UserInputMultiContent, out.AssistantGenMultiContent = nil, nil, nil
+	for i, p := range parts {
+		if was := e.to[i]; was >= 0 && !e.replace(e.pieces[was], p) || was < 0 && !e.insert(p) {
+			return false
+		}
+	}
+	e.forgetThinking()
+	return true
+}
+
+// unwrap returns the parts of m, with the contents of results instead of the results,
+// and sets the call that the message answers.
+func (e *patch) unwrap() ([]message.Part, error) {
+	parts := e.m.Parts
+	if e.m.Role != message.RoleTool {
+		return parts, nil
+	}
+	calls := slices.IndexFunc(parts, func(p message.Part) bool { _, is := p.(message.ToolCall); return is })
+	if calls < 0 {
+		calls = len(parts)
+	}
+	content, r, err := unwrap(parts[:calls])
+	if err != nil {
+		return nil, err
+	}
+	e.out.ToolCallID, e.out.ToolName = r.CallID, r.Name
+	e.setFailed(r.Error)
+	return append(content, parts[calls:]...), nil
+}
+
+// replace puts p into the place of a piece, in a copy of the element that was there.
+func (e *patch) replace(was piece, p message.Part) bool {
+	text, isText := p.(message.Text)
+	switch was.at {
+	case inReasoning:
+		t, ok := p.(message.Thinking)
+		e.out.ReasoningContent = t.Text
+		return ok && t.Signature == ""
+	case inContent:
+		e.out.Content = text.Text
+		return isText
+	case inCalls:
+		c, ok := p.(message.ToolCall)
+		t := e.from.ToolCalls[was.i]
+		t.Extra = maps.Clone(t.Extra)
+		t.ID, t.Function = c.ID, schema.FunctionCall{Name: c.Name, Arguments: c.Arguments}
+		e.out.ToolCalls = append(e.out.ToolCalls, t)
+		return ok
+	case inMulti, inInput, inOutput, nowhere:
+	}
+	if isText = isText && was.kind == textKind; !isText && !was.holds(e.from, p) {
+		return add(e.out, was.at, p) == nil
+	}
+	switch was.at {
+	case inMulti:
+		el := e.from.MultiContent[was.i]
+		if isText {
+			el.Text = text.Text
+		}
+		e.out.MultiContent = append(e.out.MultiContent, el)
+	case inInput:
+		el := e.from.UserInputMultiContent[was.i]
+		el.Extra = maps.Clone(el.Extra)
+		if isText {
+			el.Text = text.Text
+		}
+		e.out.UserInputMultiContent = append(e.out.UserInputMultiContent, el)
+	case inOutput:
+		el := e.from.AssistantGenMultiContent[was.i]
+		el.Extra = maps.Clone(el.Extra)
+		if isText {
+			el.Text = text.Text
+		}
+		e.out.AssistantGenMultiContent = append(e.out.AssistantGenMultiContent, el)
+	case inReasoning, inContent, inCalls, nowhere:
+	}
+	return true
+}
+
+// insert finds a place for a new part.
+func (e *patch) insert(p message.Part) bool {
+	switch p := p.(type) {
+	case message.ToolCall:
+		e.out.ToolCalls = append(e.out.ToolCalls, newCall(p.ID, p.Name, p.Arguments))
+		return true
+	case message.Text, message.Media, message.Opaque:
+		at := nowhere
+		switch {
+		case len(e.from.MultiContent) > 0:
+			at = inMulti
+		case len(e.from.UserInputMultiContent) > 0:
+			at = inInput
+		case len(e.from.AssistantGenMultiContent) > 0:
+			at = inOutput
+		}
+		return add(e.out, at, p) == nil
+	case message.Thinking, message.ToolResult:
+	}
+	return false
+}
+
+// encode makes the parts of m new, and keeps the fields of the message that are not
+// parts.
+func (e *patch) encode() (*schema.Message, error) {
+	f, err := encode(e.m)
+	if err != nil {
+		return nil, err
+	}
+	out := e.out
+	out.ReasoningContent, out.Content, out.ToolCallID, out.ToolName = f.ReasoningContent, f.Content, f.ToolCallID, f.ToolName
+	out.MultiContent = f.MultiContent
+	out.UserInputMultiContent, out.AssistantGenMultiContent = f.UserInputMultiContent, f.AssistantGenMultiContent
+	for i := range f.ToolCalls {
+		k := slices.IndexFunc(e.from.ToolCalls, func(c schema.ToolCall) bool { return c.ID == f.ToolCalls[i].ID })
+		if k >= 0 {
+			t := e.from.ToolCalls[k]
+			t.Function, t.Extra = f.ToolCalls[i].Function, maps.Clone(t.Extra)
+			f.ToolCalls[i] = t
+		}
+	}
+	out.ToolCalls = f.ToolCalls
+	e.setFailed(hasFailed(f))
+	e.forgetThinking()
+	return out, nil
+}
+
+// forgetThinking removes the copies of thinking in Extra if the thinking has changed.
+func (e *patch) forgetThinking() {
+	if e.out.ReasoningContent != e.from.ReasoningContent {
+		for _, key := range thinkingKeys {
+			delete(e.out.Extra, key)
+		}
+	}
+}
+
+// setFailed marks a result as an error, or removes that mark.
+func (e *patch) setFailed(failed bool) {
+	switch {
+	case failed == hasFailed(e.out):
+	case !failed:
+		delete(e.out.Extra, ErrorKey)
+	case e.out.Extra == nil:
+		e.out.Extra = map[string]any{ErrorKey: true}
+	default:
+		e.out.Extra[ErrorKey] = true
+	}
+}

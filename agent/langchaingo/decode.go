@@ -1,0 +1,349 @@
+package langchaingo
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// codec is the [foreign.Codec] of langchaingo's messages.
+type codec struct{ calls *callMemory }
+
+// roleOf returns our role. For every provider of langchaingo, a generic message is one
+// of a user and a function message one of a tool. An unknown role is not changed, and
+// message.Check reports it.
+func roleOf(t llms.ChatMessageType) message.Role {
+	switch t {
+	case llms.ChatMessageTypeSystem:
+		return message.RoleSystem
+	case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:
+		return message.RoleUser
+	case llms.ChatMessageTypeAI:
+		return message.RoleAssistant
+	case llms.ChatMessageTypeTool, llms.ChatMessageTypeFunction:
+		return message.RoleTool
+	}
+	return message.Role(t)
+}
+
+// Import implements [foreign.Codec].
+func (c codec) Import(f llms.MessageContent, before []message.Message) (message.Message, error) {
+	m := message.Message{Role: roleOf(f.Role), Parts: make([]message.Part, 0, len(f.Parts))}
+	for i, p := range f.Parts {
+		part, err := c.part(p, before, m.Parts)
+		if err != nil {
+			return message.Message{}, fmt.Errorf("part %d: %w", i, err)
+		}
+		m.Parts = append(m.Parts, part)
+	}
+	return m, nil
+}
+
+// part converts a part. It comes after the messages before, and after the parts of its
+// own message that are done.
+func (c codec) part(p llms.ContentPart, before []message.Message, done []message.Part) (message.Part, error) {
+	switch p := p.(type) {
+	case llms.TextContent:
+		return message.Text{Text: p.Text}, nil
+	case llms.ImageURLContent:
+		return message.Media{URL: p.URL}, nil
+	case llms.BinaryContent:
+		return message.Media{Type: p.MIMEType, Data: string(p.Data)}, nil
+	case llms.ToolCall:
+		if p.FunctionCall == nil {
+			return nil, fmt.Errorf("call %q has no function, want its name and arguments", p.ID)
+		}
+		arguments := c.calls.restore(bareCall{p.ID, p.FunctionCall.Name, p.FunctionCall.Arguments})
+		return message.ToolCall{ID: p.ID, Name: p.FunctionCall.Name, Arguments: arguments}, nil
+	case llms.ToolCallResponse:
+		name := p.Name
+		if name == "" {
+			name = nameOf(p.ToolCallID, before, done)
+		}
+		return message.ToolResult{CallID: p.ToolCallID, Name: name, Text: p.Content}, nil
+	case llms.CachedContent:
+		return c.part(p.ContentPart, before, done)
+	case nil:
+		return nil, errors.New("is nil, want some content")
+	}
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("of unknown type %T: %w", p, err)
+	}
+	return message.Opaque{Kind: kindOf(p), Data: string(data)}, nil
+}
+
+func kindOf(p llms.ContentPart) string { return fmt.Sprintf("%T", p) }
+
+// nameOf returns the tool of the nearest call with this id. If several calls of one
+// message have the same id, as calls without ids do, their results are in the order of
+// the calls.
+func nameOf(id string, before []message.Message, done []message.Part) string {
+	results := 0
+	for _, p := range done {
+		if r, ok := p.(message.ToolResult); ok && r.CallID == id {
+			results++
+		}
+	}
+	for _, m := range slices.Backward(before) {
+		name, calls := "", 0
+		for c := range m.Calls() {
+			if c.ID == id && calls <= results {
+				name = c.Name
+				calls++
+			}
+		}
+		if calls > 0 {
+			return name
+		}
+		for r := range m.Results() {
+			if r.CallID == id {
+				results++
+			}
+		}
+	}
+	return ""
+}
+
+// Same implements [foreign.Codec]. Restored arguments are the same as long as they mean
+// the same, even if the text of the model has been forgotten since, so that the beginning
+// of a conversation does not change.
+func (c codec) Same(f llms.MessageContent, m *message.Message) bool {
+	if len(f.Parts) != len(m.Parts) || roleOf(f.Role) != m.Role {
+		return false
+	}
+	for i, p := range f.Parts {
+		if !c.same(p, m.Parts[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// same reports whether importing p would return m.
+func (c codec) same(p llms.ContentPart, m message.Part) bool {
+	switch p := p.(type) {
+	case llms.TextContent:
+		m, ok := m.(message.Text)
+		return ok && m.Text == p.Text
+	case llms.ImageURLContent:
+		m, ok := m.(message.Media)
+		return ok && m.URL == p.URL && m.Type == "" && m.Data == ""
+	case llms.BinaryContent:
+		m, ok := m.(message.Media)
+		return ok && m.URL == "" && m.Type == p.MIMEType && m.Data == string(p.Data)
+	case llms.ToolCall:
+		id, name, arguments, ok := callOf(m)
+		return ok && p.FunctionCall != nil && id == p.ID && name == p.FunctionCall.Name &&
+			c.calls.means(arguments, bareCall{p.ID, p.FunctionCall.Name, p.FunctionCall.Arguments})
+	case llms.ToolCallResponse:
+		id, name, text, ok := resultOf(m)
+		return ok && id == p.ToolCallID && text == p.Content && (name == p.Name || p.Name == "")
+	case llms.CachedContent:
+		return c.same(p.ContentPart, m)
+	case nil:
+		return false
+	}
+	opaque, ok := m.(message.Opaque)
+	if !ok {
+		return false
+	}
+	data, err := json.Marshal(p)
+	return err == nil && opaque.Data == string(data) && opaque.Kind == kindOf(p)
+}
+
+// callOf and resultOf return the fields of a part that is a call or a result. A type
+// switch copies less than an assertion, and they are called for every part of every call.
+func callOf(p message.Part) (id, name, arguments string, ok bool) {
+	switch p := p.(type) {
+	case message.ToolCall:
+		return p.ID, p.Name, p.Arguments, true
+	case message.Text, message.Thinking, message.Media, message.ToolResult, message.Opaque:
+	}
+	return "", "", "", false
+}
+
+func resultOf(p message.Part) (callID, name, text string, ok bool) {
+	switch p := p.(type) {
+	case message.ToolResult:
+		return p.CallID, p.Name, p.Text, true
+	case message.Text, message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	}
+	return "", "", "", false
+}
+
+// answer is an answer of a model of langchaingo.
+type answer struct {
+	middleware.Response
+
+	raw   *llms.ContentResponse
+	parts []place // the place in raw of each part of the message
+}
+
+// place is where a part comes from.
+type place struct {
+	choice int
+	call   int // among the choice's calls; -1: its FuncCall
+}
+
+// Keys of GenerationInfo for Anthropic's thinking.
+const (
+	keyThinking  = "ThinkingContent"
+	keySignature = "ThinkingSignature"
+)
+
+// answerOf converts an answer. It consists of all choices, unless several were asked
+// for: then it is the first one.
+func answerOf(raw *llms.ContentResponse, asked llms.CallOptions) (*answer, error) {
+	if raw == nil {
+		return nil, &middleware.Error{Op: op, Err: errors.New("the model returned neither a response nor an error")}
+	}
+	a := &answer{raw: raw}
+	a.Message.Role = message.RoleAssistant
+	reason := ""
+	for i, c := range raw.Choices {
+		if c == nil {
+			continue
+		}
+		if a.Usage == (message.Usage{}) {
+			a.Usage = usageOf(c.GenerationInfo)
+		}
+		reason = c.StopReason
+		if err := a.add(c, i); err != nil {
+			return nil, err
+		}
+		// The choices of Anthropic are blocks of one answer, and it has no alternatives.
+		_, isBlock := c.GenerationInfo["CacheCreationInputTokens"]
+		if max(asked.N, asked.CandidateCount) > 1 && !isBlock {
+			break
+		}
+	}
+	a.Stop = foreign.StopReason(reason, &a.Message)
+	return a, nil
+}
+
+func (a *answer) add(c *llms.ContentChoice, choice int) error {
+	put := func(p message.Part, call int) {
+		a.Message.Parts = append(a.Message.Parts, p)
+		a.parts = append(a.parts, place{choice, call})
+	}
+	if t := thinkingOf(c); t != (message.Thinking{}) {
+		put(t, 0)
+	}
+	if c.Content != "" {
+		put(message.Text{Text: c.Content}, 0)
+	}
+	for i, call := range c.ToolCalls {
+		if call.FunctionCall == nil {
+			return &middleware.Error{Op: op, Err: fmt.Errorf("choice %d of the answer: call %q has no function", choice, call.ID)}
+		}
+		put(message.ToolCall{ID: call.ID, Name: call.FunctionCall.Name, Arguments: call.FunctionCall.Arguments}, i)
+	}
+	if len(c.ToolCalls) == 0 && c.FuncCall != nil {
+		put(message.ToolCall{Name: c.FuncCall.Name, Arguments: c.FuncCall.Arguments}, -1)
+	}
+	return nil
+}
+
+func thinkingOf(c *llms.ContentChoice) message.Thinking {
+	t := message.Thinking{Text: c.ReasoningContent}
+	// Without a signature, the thinking there is a part of the content as well.
+	if signature, ok := c.GenerationInfo[keySignature].(string); ok {
+		t.Signature = signature
+		if text, ok := c.GenerationInfo[keyThinking].(string); ok && t.Text == "" {
+			t.Text = text
+		}
+	}
+	return t
+}
+
+// usageKeys are the keys in GenerationInfo under which a provider of langchaingo
+// reports its usage.
+type usageKeys struct {
+	is                    string // a key that no provider above has
+	input, output         string
+	read, write, thinking string // "": not reported
+	inputIsWithoutCache   bool
+}
+
+// providers are the providers of langchaingo v0.1.14 that report their usage, with the
+// file under llms. The first whose key exists is used. The context cache of Ollama
+// (CachedTokens) is an estimate of langchaingo and is ignored.
+var providers = []usageKeys{
+	// anthropic/anthropicllm.go. Input is what was neither read from the cache
+	// nor written to it: docs.anthropic.com, prompt caching, "Tracking cache
+	// performance".
+	{
+		is: "InputTokens", input: "InputTokens", output: "OutputTokens",
+		read: "CacheReadInputTokens", write: "CacheCreationInputTokens", inputIsWithoutCache: true,
+	},
+	// openai/openaillm.go; cached tokens are part of the prompt, reasoning is
+	// part of the completion: platform.openai.com, "Prompt caching", "Reasoning".
+	{
+		is: "PromptCachedTokens", input: "PromptTokens", output: "CompletionTokens",
+		read: "PromptCachedTokens", thinking: "CompletionReasoningTokens",
+	},
+	// googleai/googleai.go, with a cache; the prompt includes it.
+	{is: "NonCachedInputTokens", input: "PromptTokens", output: "CompletionTokens", read: "CachedTokens"},
+	// googleai/googleai.go, ollama/ollamallm.go, maritaca/maritacallm.go.
+	{is: "PromptTokens", input: "PromptTokens", output: "CompletionTokens", thinking: "ReasoningTokens"},
+	// googleai/vertex/vertex.go and all of bedrock/internal/bedrockclient.
+	{is: "input_tokens", input: "input_tokens", output: "output_tokens"},
+}
+
+// usageOf returns the usage of a choice, zero if it has none.
+func usageOf(info map[string]any) message.Usage {
+	for _, p := range providers {
+		if _, ok := info[p.is]; !ok {
+			continue
+		}
+		u := message.Usage{
+			Input:      number(info[p.input]),
+			Output:     number(info[p.output]),
+			CacheRead:  number(info[p.read]),
+			CacheWrite: number(info[p.write]),
+			Thinking:   number(info[p.thinking]),
+		}
+		if p.inputIsWithoutCache {
+			u.Input += u.CacheRead + u.CacheWrite
+		}
+		return u
+	}
+	// mistral/mistralmodel.go has a struct of its client here.
+	if v := reflect.Indirect(reflect.ValueOf(info["usage"])); v.Kind() == reflect.Struct {
+		return message.Usage{Input: field(v, "PromptTokens"), Output: field(v, "CompletionTokens")}
+	}
+	return message.Usage{}
+}
+
+func field(v reflect.Value, name string) int {
+	f := v.FieldByName(name)
+	if !f.IsValid() || !f.CanInterface() {
+		return 0
+	}
+	return number(f.Interface())
+}
+
+// number returns a count of any numeric type; 0 for one below 0 and for other values.
+func number(v any) int {
+	n := reflect.ValueOf(v)
+	switch {
+	case !n.IsValid():
+		return 0
+	case n.CanInt():
+		return int(max(0, n.Int()))
+	case n.CanUint():
+		return int(min(n.Uint(), 1<<53))
+	case n.CanFloat() && n.Float() > 0:
+		return int(min(n.Float(), 1<<53))
+	}
+	return 0
+}

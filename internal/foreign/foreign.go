@@ -1,0 +1,170 @@
+// Package foreign takes the messages of another system through a chain and
+// back again. A [Codec] converts single messages; a [Memo] imports a history and
+// converts only the messages that it has not seen in the call before; a
+// [Conversation] exports what the chain made of it:
+//
+//	talk, err := memo.Import(history)
+//	req := &middleware.Request{Messages: talk.Messages}
+//	…
+//	sent, err := talk.Export(req, codec) // at the end of the chain
+//
+// A message that no edit touched is exported as the very value that was imported.
+// Of an edited message the codec makes a copy in which only the edited parts
+// differ. No imported value is ever written to.
+//
+// The package also has what the adapters need for models and tools: [Classify],
+// [StopReason], [Answers], [Stream] and [ToolAnswer].
+package foreign
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Codec converts the messages of another system. It must be deterministic, and
+// change nothing that it gets.
+type Codec[F any] interface {
+	// Import returns f as a message of ours. It also gets the messages before f,
+	// since some systems do not repeat the tool's name in a result. An error
+	// means that a message of ours cannot hold f; most unknown content can be an
+	// [message.Opaque] part.
+	Import(f F, before []message.Message) (message.Message, error)
+
+	// Same reports whether Import would still return m, at the same place of
+	// the same history. It is called for every message of every call, and
+	// concurrently.
+	Same(f F, m *message.Message) bool
+
+	// Export returns m as a foreign message. If m is new, from is nil. Otherwise
+	// the result must differ from the origin only where m does. An error means
+	// that the other system cannot hold m.
+	Export(m *message.Message, from *Origin[F]) (F, error)
+}
+
+// Origin is the message from which an exported one was made.
+type Origin[F any] struct {
+	Foreign F                // as it was imported
+	Message *message.Message // the result of that import
+	Edited  bool             // whether an edit has changed it since
+}
+
+// Invalid returns an error of kind [middleware.Invalid].
+func Invalid(op string, err error) error {
+	return &middleware.Error{Kind: middleware.Invalid, Op: op, Err: err}
+}
+
+// Align returns, for each part, the index of the part before the edit that it was
+// made from, or -1. It takes an equal part, or else the first one that is akin. The
+// indexes increase.
+func Align(parts, before []message.Part, akin func(is, was message.Part) bool) []int {
+	from := make([]int, len(parts))
+	next := 0
+	for i, p := range parts {
+		from[i] = -1
+		k := slices.Index(before[next:], p)
+		if k < 0 {
+			k = slices.IndexFunc(before[next:], func(was message.Part) bool { return akin(p, was) })
+		}
+		if k >= 0 {
+			from[i] = next + k
+			next += k + 1
+		}
+	}
+	return from
+}
+
+// Conversation is an imported history. It is safe for concurrent use.
+type Conversation[F any] struct {
+	Messages []message.Message // as messages of ours; read-only
+
+	op      string
+	foreign []F
+}
+
+// Export returns the messages of a request that began with those of the
+// conversation, as messages of the other system. A message that is still as it was
+// imported becomes the value that was imported. The slice is the caller's. An error
+// is of kind [middleware.Invalid] and has the position of the message.
+func (c *Conversation[F]) Export(req *middleware.Request, codec Codec[F]) ([]F, error) {
+	out := make([]F, len(req.Messages))
+	from := new(Origin[F])
+	o := c.origins(req)
+	for i := range req.Messages {
+		at, edited := o.of(i)
+		origin := from
+		if at >= 0 {
+			from.Foreign, from.Message, from.Edited = c.foreign[at], &c.Messages[at], edited
+		} else {
+			origin = nil
+		}
+		f, err := codec.Export(&req.Messages[i], origin)
+		if err != nil {
+			return nil, Invalid(c.op, fmt.Errorf("message %d: %w", i, err))
+		}
+		out[i] = f
+	}
+	return out, nil
+}
+
+// origins finds the messages of a conversation from which those of a request were
+// made.
+type origins struct {
+	req     *middleware.Request
+	view    *middleware.View   // nil: a middleware that is not an editor made the messages
+	history matching           // from the history of the view, or from the request, to the conversation
+	fold    *middleware.Record // the newest fold that was met
+	folded  int                // the first message of the fold that was not searched yet
+}
+
+func (c *Conversation[F]) origins(req *middleware.Request) *origins {
+	o := &origins{req: req, view: req.View()}
+	seen := req.Messages
+	if o.view != nil {
+		seen = o.view.History()
+	}
+	o.history = match(seen, c.Messages)
+	return o
+}
+
+// of returns the position in the conversation of the origin of message i of the
+// request, or -1. It must be called for all messages in order.
+func (o *origins) of(i int) (at int, edited bool) {
+	if o.view == nil {
+		return o.history.of(i)
+	}
+	span := o.view.Span(i)
+	switch {
+	case span.Edit == nil:
+		return o.history.of(span.First)
+	case span.Edit.Kind == middleware.Fold:
+		return o.kept(i, span)
+	case span.Edit.Kind == middleware.Repair && !o.repaired(i, span):
+		return -1, false
+	}
+	at, _ = o.history.of(span.First)
+	return at, true
+}
+
+// repaired reports whether a repair changed a message of the history, and did not add
+// a new one.
+func (o *origins) repaired(i int, span middleware.Span) bool {
+	return span.Len() == 1 && o.view.History()[span.First].Role == o.req.Messages[i].Role
+}
+
+// kept finds a message of a fold among those that the fold covers.
+func (o *origins) kept(i int, span middleware.Span) (at int, edited bool) {
+	if o.fold != span.Edit {
+		o.fold, o.folded = span.Edit, span.First
+	}
+	history := o.view.History()
+	for k := o.folded; k <= span.Last; k++ {
+		if history[k].Equal(o.req.Messages[i]) {
+			o.folded = k + 1
+			return o.history.of(k)
+		}
+	}
+	return -1, false
+}

@@ -1,0 +1,150 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Classify returns an error of a model with its kind: [middleware.Canceled] if ctx is
+// done, the kind that the error already has, or that which kindOf returns. Its text
+// does not change, except that the context error comes first if err does not wrap it.
+func Classify(ctx context.Context, err error, kindOf func(error) middleware.Kind) error {
+	if done := ctx.Err(); done != nil {
+		if errors.Is(err, done) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", done, err) // some clients only mention it in their text
+	}
+	if _, ok := errors.AsType[*middleware.Error](err); ok {
+		return err
+	}
+	if kind := kindOf(err); kind != middleware.Unknown {
+		return &middleware.Error{Kind: kind, Err: err}
+	}
+	return err
+}
+
+// quotas are texts about an account without credit, which providers report with the
+// status for too many requests.
+var quotas = []string{"insufficient_quota", "exceeded your current quota", "credit balance is too low", "billing hard limit"}
+
+// KindOf returns the kind of an error of a provider's client: by its text, by its HTTP
+// status, or because the network failed. The error has no kind yet.
+func KindOf(err error) middleware.Kind {
+	if _, long := middleware.ReadExcess(err); long {
+		return middleware.Overflow
+	}
+	text := strings.ToLower(err.Error())
+	if slices.ContainsFunc(quotas, func(quota string) bool { return strings.Contains(text, quota) }) {
+		return middleware.Denied
+	}
+	if kind := middleware.KindOfStatus(middleware.StatusOf(err)); kind != middleware.Unknown {
+		return kind
+	}
+	_, network := errors.AsType[net.Error](err)
+	if network || errors.Is(err, context.DeadlineExceeded) { // a deadline of the client
+		return middleware.Unavailable
+	}
+	return middleware.Unknown
+}
+
+// stopReasons are the reasons of OpenAI, Anthropic, Gemini, Mistral and the models of
+// Bedrock, in lower case and without underscores.
+var stopReasons = map[string]middleware.StopReason{
+	"stop": middleware.StopEnd, "endturn": middleware.StopEnd, "stopsequence": middleware.StopEnd, "complete": middleware.StopEnd,
+	"finish": middleware.StopEnd, "endoftext": middleware.StopEnd,
+
+	"toolcalls": middleware.StopTools, "tooluse": middleware.StopTools, "functioncall": middleware.StopTools,
+
+	"length": middleware.StopLength, "maxtokens": middleware.StopLength, "maxoutputtokens": middleware.StopLength,
+	"modellength": middleware.StopLength,
+
+	"contentfilter": middleware.StopFilter, "contentfiltered": middleware.StopFilter, "safety": middleware.StopFilter,
+	"recitation": middleware.StopFilter, "refusal": middleware.StopFilter, "errortoxic": middleware.StopFilter,
+	"prohibitedcontent": middleware.StopFilter,
+}
+
+// StopReason returns why a model stopped, from a provider's reason, or that reason if it
+// is unknown. An answer with calls stops for tools even if the reason is "stop", as that
+// of Gemini, or missing, as that of Ollama.
+func StopReason(reason string, answer *message.Message) middleware.StopReason {
+	word := strings.ReplaceAll(strings.ToLower(reason), "_", "")
+	stop, ok := stopReasons[strings.TrimPrefix(word, "finishreason")]
+	if !ok {
+		stop = middleware.StopReason(reason)
+	}
+	if (stop == "" || stop == middleware.StopEnd) && answer.HasCalls() {
+		return middleware.StopTools
+	}
+	return stop
+}
+
+// Answers are the answers of a model during one call of a chain. A middleware can ask
+// several times, also concurrently. The zero value is empty.
+type Answers[A any] struct {
+	mu  sync.Mutex
+	all []Answer[A]
+}
+
+// Answer is an answer of a model and the response made from it.
+type Answer[A any] struct {
+	Foreign  A
+	Response middleware.Response
+}
+
+// Add adds an answer.
+func (a *Answers[A]) Add(f A, resp middleware.Response) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.all = append(a.all, Answer[A]{f, resp})
+}
+
+// Origin returns the answer that a response was made from: the newest one with an
+// equal message, or else the newest one. It is false if there is no answer.
+func (a *Answers[A]) Origin(resp *middleware.Response) (Answer[A], bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, answer := range slices.Backward(a.all) {
+		if answer.Response.Message.Equal(resp.Message) {
+			return answer, true
+		}
+	}
+	if len(a.all) == 0 {
+		return Answer[A]{}, false
+	}
+	return a.all[len(a.all)-1], true
+}
+
+// ToolAnswer returns the result of a tool of ours as text, for systems whose tools
+// return text: one line for each part. A part that is not text becomes a line in
+// brackets with its type and size. An error becomes the answer too, because it is meant
+// for the model and other systems end a run for it; if ctx is done, the cause of that
+// is returned as an error.
+func ToolAnswer(ctx context.Context, parts []message.Part, err error) (string, error) {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		return "error: " + err.Error(), nil //nolint:nilerr // it is the answer
+	}
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		switch p := p.(type) {
+		case message.Text:
+			texts[i] = p.Text
+		case message.Media:
+			texts[i] = fmt.Sprintf("[%s, %d bytes, cannot be shown here]", p.Type, len(p.Data))
+		case message.Opaque, message.Thinking, message.ToolCall, message.ToolResult:
+			texts[i] = "[cannot be shown here]"
+		}
+	}
+	return strings.Join(texts, "\n"), nil
+}
