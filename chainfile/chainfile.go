@@ -137,19 +137,18 @@ func (f *File) readEntry(entry node) middleware.Middleware {
 		entry.wrong("a map with the key use, as {use: contextedit}")
 		return nil
 	}
-	names := slices.Sorted(maps.Keys(kinds()))
+	names := slices.Sorted(maps.Keys(optionKeys()))
 	use, ok := entry.value("use")
 	if !ok {
 		entry.failf("names no middleware: want the key use, with %s", oneOf(names))
 		return nil
 	}
 	name := use.text()
-	k, ok := kinds()[name]
-	if !ok {
+	if !slices.Contains(names, name) {
 		use.failf("is %q, which is no middleware%s; want %s", name, didYouMean(name, names), oneOf(names))
 		return nil
 	}
-	return k.build(entry, f)
+	return f.build(name, entry)
 }
 
 // window returns the window of the file, or that of its model; 0 if neither is known.

@@ -1,6 +1,7 @@
 package chainfile
 
 import (
+	"maps"
 	"os"
 	"reflect"
 	"strings"
@@ -40,9 +41,7 @@ func TestPage(t *testing.T) {
 	for _, k := range new(File).keys() {
 		want["The file"] = append(want["The file"], k.name)
 	}
-	for name, k := range kinds() {
-		want[name] = k.keys
-	}
+	maps.Copy(want, optionKeys())
 	for title, keys := range want {
 		var rows []string
 		for line := range strings.Lines(sections[title]) {
@@ -72,14 +71,14 @@ func TestAllOptions(t *testing.T) {
 		microcompact.Name: reflect.TypeFor[microcompact.Options](),
 		summarize.Name:    reflect.TypeFor[summarize.Options](),
 	}
-	for name, k := range kinds() {
+	for name, keys := range optionKeys() {
 		require.Contains(t, options, name, "this test knows the options of each kind")
 		var want []string
 		if name == summarize.Name {
 			want = append(append(want, "by"), keysOf(reflect.TypeFor[summarize.Ask]())...) // who writes is no option
 		}
 		want = append(want, keysOf(options[name])...)
-		require.ElementsMatch(t, want, k.keys, "the keys of %s are its options", name)
+		require.ElementsMatch(t, want, keys, "the keys of %s are its options", name)
 	}
 }
 

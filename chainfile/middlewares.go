@@ -15,45 +15,51 @@ import (
 	"github.com/laconic-go/laconic/middleware/trim"
 )
 
-// kinds are the middlewares that a chain may have, by the name after use.
-func kinds() map[string]kindOfEntry {
-	return map[string]kindOfEntry{
-		contextedit.Name:  entriesOf(contextedit.New, contexteditKeys),
-		fit.Name:          entriesOf(fit.New, fitKeys),
-		trim.Name:         entriesOf(trim.New, trimKeys),
-		microcompact.Name: entriesOf(microcompact.New, microcompactKeys),
-		summarize.Name:    summarizeEntries(),
+// optionKeys returns the keys of each middleware that a chain may have, without use.
+func optionKeys() map[string][]string {
+	return map[string][]string{
+		contextedit.Name:  namesOf(contexteditKeys(new(contextedit.Options))),
+		fit.Name:          namesOf(fitKeys(new(fit.Options))),
+		trim.Name:         namesOf(trimKeys(new(trim.Options))),
+		microcompact.Name: namesOf(microcompactKeys(new(microcompact.Options))),
+		summarize.Name:    namesOf(append(summarizeKeys(new(summarize.Options)), writerKeys(nil, new(summarize.Ask))...)),
 	}
 }
 
-// kindOfEntry reads the entries of one middleware.
-type kindOfEntry struct {
-	keys  []string                                           // without use
-	build func(entry node, file *File) middleware.Middleware // nil after an error
+// build reads an entry and returns its middleware; nil after an error.
+func (f *File) build(name string, entry node) middleware.Middleware {
+	switch name {
+	case contextedit.Name:
+		return build(entry, contextedit.New, contexteditKeys)
+	case fit.Name:
+		return build(entry, fit.New, fitKeys)
+	case trim.Name:
+		return build(entry, trim.New, trimKeys)
+	case microcompact.Name:
+		return build(entry, microcompact.New, microcompactKeys)
+	}
+	return f.buildSummarize(entry)
 }
 
 // options are the options of a middleware package.
 type options interface{ Validate() error }
 
-// entriesOf returns the entries of a middleware package, by its New and the keys of its options.
-func entriesOf[O options](build func(O) middleware.Middleware, keys func(*O) []key) kindOfEntry {
-	return kindOfEntry{keys: namesOf(keys(new(O))), build: func(entry node, _ *File) middleware.Middleware {
-		opts, ok := readOptions(entry, keys)
-		if !ok {
-			return nil
-		}
-		return build(opts)
-	}}
+func build[O options](entry node, of func(O) middleware.Middleware, keys func(*O) []key) middleware.Middleware {
+	opts := readOptions(entry, keys)
+	if entry.src.first != nil {
+		return nil
+	}
+	return of(opts)
 }
 
-// readOptions reads an entry by the keys of its options, and returns whether the options are valid.
-func readOptions[O options](entry node, keys func(*O) []key) (opts O, ok bool) {
+// readOptions reads an entry by the keys of its options.
+func readOptions[O options](entry node, keys func(*O) []key) (opts O) {
 	all := append([]key{{"use", func(node) {}}}, keys(&opts)...)
 	entry.read(all)
 	if err := opts.Validate(); err != nil {
 		entry.invalid(err, namesOf(all))
 	}
-	return opts, entry.src.first == nil
+	return opts
 }
 
 // invalid reports an error of Validate at the first key that it names.
@@ -83,8 +89,8 @@ func InKeys(text string) string {
 		if t, ok := strings.CutPrefix(name, "trigger."); ok && slices.Contains(namesOf(triggerKeys(nil)), snake(t)) {
 			return "trigger " + snake(t)
 		}
-		for _, k := range kinds() {
-			if slices.Contains(k.keys, snake(name)) {
+		for _, keys := range optionKeys() {
+			if slices.Contains(keys, snake(name)) {
 				return snake(name)
 			}
 		}

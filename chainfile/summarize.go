@@ -46,29 +46,24 @@ func writerKeys(by *string, a *summarize.Ask) []key {
 	}
 }
 
-// summarizeEntries reads options and the writer of the summaries.
-func summarizeEntries() kindOfEntry {
-	ofWriter := namesOf(writerKeys(nil, new(summarize.Ask)))
-	names := append(namesOf(summarizeKeys(new(summarize.Options))), ofWriter...)
-	return kindOfEntry{keys: names, build: func(entry node, file *File) middleware.Middleware {
-		by, ask := "rules", summarize.Ask{}
-		opts, _ := readOptions(entry, func(o *summarize.Options) []key {
-			return append(summarizeKeys(o), writerKeys(&by, &ask)...)
-		})
-		w := summarize.ByRules()
-		if by == "rules" {
-			entry.needsModel(append(ofWriter[1:], "timeout", "no_fallback"))
-		} else if w = summarize.By(file.summarizer, ask); w.Validate() != nil {
-			entry.invalid(w.Validate(), names)
-		}
-		switch {
-		case entry.src.first != nil:
-			return nil
-		case by == "rules":
-			return summarize.New(w, opts)
-		}
-		return middleware.Chain(file.requireSummarizer(entry), summarize.New(w, opts))
-	}}
+// buildSummarize reads an entry of summarize with the writer of its summaries; nil after an error.
+func (f *File) buildSummarize(entry node) middleware.Middleware {
+	by, ask := "rules", summarize.Ask{}
+	ofWriter := writerKeys(&by, &ask)
+	opts := readOptions(entry, func(o *summarize.Options) []key { return append(summarizeKeys(o), ofWriter...) })
+	w := summarize.ByRules()
+	if by == "rules" {
+		entry.needsModel(append(namesOf(ofWriter[1:]), "timeout", "no_fallback"))
+	} else if w = summarize.By(f.summarizer, ask); w.Validate() != nil {
+		entry.invalid(w.Validate(), namesOf(ofWriter))
+	}
+	switch {
+	case entry.src.first != nil:
+		return nil
+	case by == "rules":
+		return summarize.New(w, opts)
+	}
+	return middleware.Chain(f.requireSummarizer(entry), summarize.New(w, opts))
 }
 
 // needsModel reports the first key of an entry with by: rules that only by: model uses.
