@@ -26,16 +26,14 @@
 //     Summaries, memories and what the host calls critical are removed last.
 //  5. The note is removed.
 //
-// Before these steps, a part that is larger than the whole room is cut to its head
-// and tail, and so are the newest results if they leave no room for the rest: the
-// largest first, to half of the room at least. Media that the provider would reject
-// are replaced by a text wherever they are. Of too many images the oldest are removed.
+// Before, a part that is larger than the whole room is cut to its head and tail, and so
+// are the newest results if they leave no room for the rest: the largest first, to half
+// of the room at least. Media that the provider would reject are replaced by a text.
 //
 // What [middleware.View.Protected] names is kept: system messages, pinned ones, the
 // texts of the first and the last question, the newest calls and a part of their
-// results. Edits are remembered like those of other middlewares, so the beginning of
-// the request is the same from call to call. A step continues until [Options.Target]
-// is reached, so not each call makes an edit.
+// results. A step continues until [Options.Target] is reached, so not each call makes
+// an edit, and the beginning of the request is the same from call to call.
 //
 // With an archive, what is removed is archived, and placeholders, cuts and the note
 // have its handle. If the archive fails or handles have no room, the request is made

@@ -68,8 +68,8 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 	return j
 }
 
-// examine finds violations, called tools and the load of the view. Its first
-// messages, as many as same says, were examined before.
+// examine finds violations, called tools and the load of the view. The first messages,
+// same in number, were examined before.
 func (j *judgement) examine(before *judgement, same int) {
 	v, from := j.view, 0
 	if before != nil && same == before.view.Len() {

@@ -81,9 +81,8 @@ func (s *sketch) apply(step step, target room) {
 	}
 }
 
-// clearResults returns the step that replaces results by placeholders: those that
-// other middlewares have shortened, which may have a handle, or of the others those
-// that are errors, which tell the model what not to try again, or those that are not.
+// clearResults returns the step that clears results that other middlewares have
+// shortened, or of the others those that are errors or those that are not.
 func clearResults(shortened, failed bool) step {
 	return func(s *sketch, at int, target room) {
 		e := s.view.Span(at).Edit
@@ -124,9 +123,8 @@ func clearArguments(s *sketch, at int, _ room) {
 	s.rewrite(at, parts)
 }
 
-// dropThinking removes the thinking of turns before the newest. Thinking is signed, so
-// parts are removed whole, and providers want that of the newest turn back unchanged.
-// A message with nothing else is kept.
+// dropThinking removes the thinking of turns before the newest, of which providers want
+// it back unchanged. Parts are removed whole, since they are signed.
 func dropThinking(s *sketch, at int, _ room) {
 	if s.now[at].Role != message.RoleAssistant || s.view.Span(at).Last >= s.turn {
 		return

@@ -1,7 +1,6 @@
-// Package trim removes messages from the view: whole units, so that calls and
-// their results are removed together, until a share of the room is free again. What
-// is removed is not shown again, so the beginning of the conversation is the same from
-// call to call until the trigger is met again.
+// Package trim removes messages from the view: whole units, so calls together with
+// their results, until a share of the room is free again. What is removed is not shown
+// again, so the beginning of the view is the same until the trigger is met again.
 //
 //	trim.New(trim.Options{})                     // the recommended defaults
 //	trim.New(trim.For("claude-sonnet-4-5"))      // those for a model
@@ -12,10 +11,9 @@
 // Each message has a [message.Priority], by its role, size and position, unless the
 // host has set one in [message.Hints]; docs/trim.md has the rules. A unit has the
 // highest of its messages. Units are removed in the order of priority, low first, then
-// of importance ([Options.Score]), then of age. System messages, pinned ones, those of
-// critical priority and summaries of other middlewares are never removed. Neither are
-// the first and the last user message, the round that no model has seen yet, and the
-// last unit.
+// of importance ([Options.Score]), then of age. Never removed are system messages,
+// pinned ones, those of critical priority, summaries of other middlewares, the first and
+// the last user message, the round that no model has seen yet, and the last unit.
 //
 // [Middle] keeps the beginning and the end of the conversation and removes units
 // between them. [Oldest] removes the oldest units. [Hybrid], the default, decides
@@ -33,8 +31,7 @@
 // of it is an event of kind [middleware.LevelChanged] with a [Change] as its detail.
 //
 // With [middleware.Env.Archive], what is removed is archived first, and one note in
-// the view has its handle. The archived text begins with the note of the removal
-// before, so all of the conversation can be read from one handle.
+// the view has a handle that leads to all of it.
 //
 // The event of an edit has a [Report] as its detail. [Statistics] adds them up:
 //

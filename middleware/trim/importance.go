@@ -14,12 +14,11 @@ func ByAge(*middleware.View) func(u message.Unit) float64 {
 	return func(message.Unit) float64 { return 0 }
 }
 
-// ByUse gives a higher score to units with an identifier that a later message
-// uses, in the arguments of a call or in a text of user or assistant. An identifier
-// is a word of ASCII letters, digits and _ / . @ : # - that does not look like an
-// ordinary word: one with letters and digits, a long number, a word in capitals, a
-// path, an address, a file name, a name in snake or camel case. Keys of JSON objects
-// do not count. Of a text of more than 32 KiB only the beginning and the end are read.
+// ByUse gives a higher score to units with an identifier that a later message uses, in
+// the arguments of a call or in a text of user or assistant. An identifier is a long
+// number, a word in capitals, a path, an address, a file name, a name in snake or camel
+// case or another ASCII word with letters and digits. Keys of JSON objects do not count.
+// Of a text of more than 32 KiB only the beginning and the end are read.
 func ByUse(v *middleware.View) func(u message.Unit) float64 {
 	var known *uses
 	return func(u message.Unit) float64 {
@@ -33,7 +32,7 @@ func ByUse(v *middleware.View) func(u message.Unit) float64 {
 	}
 }
 
-// uses has the identifiers that the messages of a view use.
+// uses are the identifiers in the messages of a view.
 type uses struct {
 	last   map[string]int // position of the last message that uses an identifier
 	filter [1 << 12]bool  // by hash: false if no identifier has this hash

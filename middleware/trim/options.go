@@ -68,16 +68,14 @@ type Options struct {
 	// "[A remark of the program, not of the user: earlier messages were left out here.]".
 	Note string
 
-	// Interval is the time between two evaluations of the trigger in one
-	// conversation, for as long as the chain remembers it. It does not count at the
-	// levels "hard" and "emergency". 0: the trigger is evaluated in each call.
+	// Interval is the time between two evaluations of the trigger in one conversation,
+	// except at the levels "hard" and "emergency". 0: it is evaluated in each call.
 	Interval time.Duration
 
 	// MinCalls is the number of model calls between two removals. 0: no minimum.
 	MinCalls int
 
-	// Strict makes a refused plan, and an option that does not fit the request, an
-	// error of the call.
+	// Strict makes a refused plan or an option that does not fit the request an error.
 	Strict bool
 }
 
@@ -146,9 +144,8 @@ func (o Options) complete() Options {
 //	all models of LM Studio, Ollama    hybrid    0.7      0.8        3      4    3
 //	all others                         hybrid    0.8      0.9        4      5    4
 //
-// The provider is taken from the built-in table of models, or from the name before
-// a slash or a colon: "ollama/llama3.1", "openai:gpt-4.1". The options do not have
-// the window: it is taken from the request or from the table of the chain.
+// The provider is taken from the built-in table of models, or from the name before a
+// slash or a colon: "ollama/llama3.1", "openai:gpt-4.1". The window is not an option.
 func For(model string) Options {
 	provider, name := origin(model)
 	switch {
@@ -166,9 +163,8 @@ func For(model string) Options {
 	return Options{Strategy: Hybrid, Warning: 0.8, Threshold: 0.9, PreserveStart: 4, PreserveEnd: 5, MinMessages: 4}
 }
 
-// The first parts of names by their lower-case letters: of servers of models from
-// many providers, as in LM Studio, lm_studio, ollama_chat; and of providers, for
-// models that the table does not know.
+// The first parts of names, by their letters in lower case: of servers with models of
+// many providers (LM Studio, lm_studio, ollama_chat), and of providers.
 var (
 	servers   = map[string]bool{"lmstudio": true, "ollama": true, "ollamachat": true}
 	providers = map[string]bool{"openai": true, "anthropic": true, "google": true}

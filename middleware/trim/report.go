@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -77,14 +78,10 @@ type Report struct {
 
 // why describes an edit for people.
 func (t *trimmer) why(r Report) string {
-	messages := fmt.Sprintf("%d messages", r.Messages)
-	if r.Messages == 1 {
-		messages = "1 message"
-	}
-	why := fmt.Sprintf("removed %s by %s", messages, r.Strategy)
+	why := shorten.List(shorten.Amount{N: r.Messages, One: "removed 1 message", Many: "removed %d messages"}) + " by " + string(r.Strategy)
 	switch {
 	case t.Strategy != Hybrid:
-	case r.Confidence < confident:
+	case r.Confidence == 0:
 		why += ", the better of both"
 	default:
 		why += fmt.Sprintf(", confidence %g", r.Confidence)
@@ -95,9 +92,8 @@ func (t *trimmer) why(r Report) string {
 	return why
 }
 
-// Statistics adds up what was removed, in all conversations and by all trims of a
-// chain: put its Observe before them. The zero value is ready to use. It must not be
-// copied, and is safe for concurrent use.
+// Statistics adds up what all trims after it in a chain remove, in all conversations.
+// The zero value is ready to use. It must not be copied, and is safe for concurrent use.
 type Statistics struct {
 	mu  sync.Mutex
 	sum Summary

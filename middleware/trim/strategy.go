@@ -61,28 +61,40 @@ func (s selection) efficiency(before int) float64 {
 	return e
 }
 
-// choose returns what a strategy removes, and how it was decided.
+// decision is the strategy that is used.
+type decision struct {
+	strategy   Strategy // Middle, Oldest, or "" if both are to be tried
+	confidence float64  // of Hybrid, from 0 to 1; 0: it tries both, or is not used
+}
+
+// choose returns what the strategy removes. Hybrid decides for one, or uses the better
+// of both.
 func (s *snapshot) choose() (selection, decision) {
-	switch s.Strategy {
-	case Middle:
-		return s.middle(), decision{strategy: Middle}
-	case Oldest:
-		return s.oldest(), decision{strategy: Oldest}
-	default:
-		return s.hybrid()
+	d := decision{strategy: s.Strategy}
+	if s.Strategy == Hybrid {
+		d = s.decide()
 	}
+	if d.strategy == Middle {
+		return s.middle(), d
+	}
+	if d.strategy == Oldest {
+		return s.oldest(), d
+	}
+	middle, oldest := s.middle(), s.oldest()
+	if s.better(middle, oldest) {
+		return middle, decision{strategy: Middle}
+	}
+	return oldest, decision{strategy: Oldest}
 }
 
 // middle removes units between the first PreserveStart and the last PreserveEnd
-// messages until the target is reached. If that is not enough, it removes units of
-// low priority at the start, then at the end.
+// messages; if that is not enough, those of low priority at the start, then at the end.
 func (s *snapshot) middle() selection {
 	start, middle, end := s.groups(s.PreserveStart)
 	return s.remove(group{middle, message.PriorityHigh}, group{start, message.PriorityLow}, group{end, message.PriorityLow})
 }
 
-// oldest removes units before the last PreserveEnd messages until the target is
-// reached.
+// oldest removes units before the last PreserveEnd messages.
 func (s *snapshot) oldest() selection {
 	_, old, _ := s.groups(0)
 	return s.remove(group{old, message.PriorityHigh})
@@ -116,8 +128,8 @@ func (s *snapshot) groups(preserveStart int) (start, middle, end []int) {
 	return some[:first], some[first:last], some[last:]
 }
 
-// remove removes units until the target is reached: group by group, and of a group
-// the lowest priority first.
+// remove removes units until the target is reached, of each group the lowest
+// priority first.
 func (s *snapshot) remove(groups ...group) selection {
 	out := selection{tokens: s.tokens}
 	for i := range s.units {
@@ -190,31 +202,6 @@ func (u *unit) total() int {
 		n += t
 	}
 	return n
-}
-
-// confident is the confidence from which on [Hybrid] tries one strategy only.
-const confident = 0.6
-
-// decision is the strategy that is used.
-type decision struct {
-	strategy   Strategy // Middle, Oldest, or "" if both are to be tried
-	confidence float64  // 0 to 1
-}
-
-// hybrid removes by the strategy that decide returns, or by the better of both.
-func (s *snapshot) hybrid() (selection, decision) {
-	d := s.decide()
-	if d.confidence < confident {
-		middle, oldest := s.middle(), s.oldest()
-		if s.better(middle, oldest) {
-			return middle, decision{strategy: Middle, confidence: d.confidence}
-		}
-		return oldest, decision{strategy: Oldest, confidence: d.confidence}
-	}
-	if d.strategy == Oldest {
-		return s.oldest(), d
-	}
-	return s.middle(), d
 }
 
 // decide applies the first rule that fits.

@@ -15,6 +15,7 @@ func anySnapshot() *rapid.Generator[snapshot] {
 	return rapid.Custom(func(t *rapid.T) snapshot {
 		s := snapshot{
 			Options: Options{
+				Strategy:       Hybrid,
 				PreserveStart:  rapid.IntRange(0, 6).Draw(t, "start"),
 				PreserveEnd:    rapid.IntRange(0, 6).Draw(t, "end"),
 				MinMessages:    rapid.IntRange(0, 10).Draw(t, "least"),
@@ -123,7 +124,7 @@ func TestAnySnapshot(t *testing.T) {
 		middle, oldest := plainStrategies(s)
 		require.Equal(r, middle, s.middle(), "middle")
 		require.Equal(r, oldest, s.oldest(), "oldest")
-		out, d := s.hybrid()
+		out, d := s.choose()
 		switch think := s.decide(); think.strategy {
 		case "":
 			require.Zero(r, d.confidence)
@@ -153,8 +154,8 @@ func TestEfficiencyOfNothing(t *testing.T) {
 	t.Parallel()
 	require.Zero(t, selection{}.efficiency(0))
 	require.InDelta(t, 0.4, selection{tokens: 100, kept: 3}.efficiency(100), 1e-9)
-	var s snapshot
-	out, d := s.hybrid()
+	s := snapshot{Options: Options{Strategy: Hybrid}}
+	out, d := s.choose()
 	require.Equal(t, selection{}, out)
 	require.Equal(t, Middle, d.strategy)
 }

@@ -99,9 +99,8 @@ func (t *trimmer) target(v *middleware.View) int {
 	return target
 }
 
-// edge returns the number of tokens from which on the trigger is met, if all else
-// is unchanged. If the trigger does not depend on tokens, it returns the tokens of
-// the view.
+// edge returns the number of tokens from which on the trigger is met, or those of the
+// view if the trigger does not depend on tokens.
 func (t *trimmer) edge(v *middleware.View) int {
 	const farthest = 1 << 30
 	plan := func() *middleware.Plan { return &middleware.Plan{Saved: v.Size().Tokens} } // frees enough for any trigger

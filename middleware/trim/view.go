@@ -108,9 +108,8 @@ func asks(m message.Message) bool {
 	})
 }
 
-// holdOrphans holds results without a call, and the units before each of them down
-// to an assistant message: without these, the result could be taken for one of an
-// earlier round.
+// holdOrphans holds results without a call, and the units before each of them back to
+// an assistant message: a result after an earlier round could be taken for one of it.
 func (s *survey) holdOrphans() {
 	orphan := false
 	for k, u := range slices.Backward(s.runs) {
