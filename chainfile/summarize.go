@@ -24,7 +24,7 @@ func summarizeKeys(o *summarize.Options) []key {
 		{"summary_tokens", set(&o.SummaryTokens, whole(1))},
 		{"ledger_tokens", set(&o.LedgerTokens, node.orNone)},
 		{"role", set(&o.Role, choice(message.RoleUser, message.RoleSystem, message.RoleAssistant))},
-		{"language", set(&o.Language, choice(summarize.English, summarize.Chinese))},
+		{"language", set(&o.Language, choice("en", "zh"))},
 		{"header", set(&o.Header, node.text)},
 		{"no_fallback", set(&o.NoFallback, node.yesNo)},
 		{"parallel", set(&o.Parallel, whole(1))},

@@ -30,7 +30,7 @@ func TestSummarizeOptions(t *testing.T) {
 		"summary_tokens: 800":       {SummaryTokens: 800},
 		"ledger_tokens: 0":          {LedgerTokens: -1},
 		"role: system":              {Role: message.RoleSystem},
-		"language: zh":              {Language: summarize.Chinese},
+		"language: zh":              {Language: "zh"},
 		"header: 【历史摘要】":            {Header: "【历史摘要】"},
 		"no_fallback: true":         {NoFallback: true},
 		"parallel: 2":               {Parallel: 2},
@@ -81,7 +81,7 @@ func TestSummarizeErrors(t *testing.T) {
 		"mode: fresh":                         `mode is no key here`,
 		"timeout: 5":                          `timeout is 5, want a time span above 0, as 90s or 2m`,
 		"timeout: -5s":                        `timeout is the text "-5s", want a time span above 0`,
-		"header: ' '":                         `header cannot be: the header is blank, want a text that can be seen`,
+		"header: ' '":                         `header cannot be: the header is blank, want a visible text`,
 		"by: model, sections: ['1.']":         `sections cannot be: heading 0 of sections is "1.", want a heading with letters`,
 	} {
 		_, err := Parse("c", []byte("chain: [{use: summarize, "+in+"}]"))

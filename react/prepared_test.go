@@ -27,15 +27,15 @@ func TestPreparedSummaries(t *testing.T) {
 	small := middlewaretest.Give(middleware.Response{
 		Message: message.Assistant(message.Text{Text: summary}), Stop: middleware.StopEnd, Usage: took,
 	})
-	bg := summarize.NewBackground(t.Context(), 1)
+	start, wait := summarize.Background(t.Context(), 1)
 	chain := summarize.New(summarize.By(small, summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{
-		Soft: trigger.Messages(8), Trigger: trigger.Messages(1000), Keep: 2, Background: bg.Go,
+		Soft: trigger.Messages(8), Trigger: trigger.Messages(1000), Keep: 2, Background: start,
 	})
 	// run answers after so many pages, and returns its end.
 	run := func(pages int, history ...message.Message) (end react.End) {
 		n := 0
 		big := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			bg.Wait() // what is prepared is ready before the answer is
+			wait() // what is prepared is ready before the answer is
 			answer := middleware.Response{Message: message.Assistant(message.Text{Text: "It is the linker."}), Stop: middleware.StopEnd}
 			n++
 			if n <= pages {

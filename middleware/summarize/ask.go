@@ -1,21 +1,26 @@
 package summarize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
+	"github.com/laconic-go/laconic/models"
 )
 
-// ErrNoSummary is wrapped by the error of a fold under [Options.NoFallback] for
-// which nobody wrote a summary that can be taken.
+// ErrNoSummary is wrapped by the error of a fold under [Options.NoFallback] without an
+// acceptable summary.
 var ErrNoSummary = errors.New("no summary that can be taken")
 
-// noSummary returns the error of a fold that came to nothing. That a summariser
-// cannot do with its own request says nothing about that of the caller, nor about
-// the options: to the caller it is one that does not work.
+// noSummary returns the error of a fold without a summary. An error kind that is about
+// the summariser's own request becomes Unavailable: it would misinform the caller about
+// the caller's request and options.
 func noSummary(err error) error {
 	kind := middleware.KindOf(err)
 	switch kind {
@@ -26,11 +31,18 @@ func noSummary(err error) error {
 	return &middleware.Error{Kind: kind, Op: Name, Err: fmt.Errorf("%w: %w", ErrNoSummary, err)}
 }
 
-// attempts is how often a [Summarizer] is asked for one summary.
-const attempts = 2
+func unavailable(err error) error {
+	return &middleware.Error{Kind: middleware.Unavailable, Op: Name, Err: err}
+}
 
-// ask asks for the words. A panic beside the request itself, as of a counter of the
-// caller, must not end the program either, in whose background this may be.
+// panicError is the error of a summariser that has panicked. Its state is unknown, so it
+// is not asked again.
+type panicError struct{ value any }
+
+func (p *panicError) Error() string { return fmt.Sprintf("summariser panicked: %v", p.value) }
+
+// ask asks the writer for the words. A panic in any code of the caller, as in a counter,
+// is returned as an error: the summary may be made in a goroutine of its own.
 func (j *job) ask(ctx context.Context, all *spent) (words string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -39,30 +51,30 @@ func (j *job) ask(ctx context.Context, all *spent) (words string, err error) {
 		}
 	}()
 	if j.writer.write != nil {
-		return j.askSummarizer(ctx)
+		return j.askFunc(ctx)
 	}
 	return j.askModel(ctx, all)
 }
 
-// panicError is the error of a summariser that has panicked. In what state that has
-// left it nobody knows, so it is not asked again.
-type panicError struct{ value any }
-
-func (p *panicError) Error() string { return fmt.Sprintf("summariser panicked: %v", p.value) }
-
-// askSummarizer asks the caller's function, and once more if what it gives cannot
-// be taken.
-func (j *job) askSummarizer(ctx context.Context) (string, error) {
+// askFunc calls the caller's function, and once more if it fails or its text is not
+// accepted.
+func (j *job) askFunc(ctx context.Context) (string, error) {
+	const attempts = 2
 	f := *j.fold
 	for n := 1; ; n++ {
-		words, err := j.attempt(ctx, &f)
-		j.tell(ctx, middleware.Event{
-			Kind: Attempted, Detail: Report{request: true}, Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts),
+		words, err := j.callFunc(ctx, &f)
+		j.report(ctx, middleware.Event{
+			Kind: Attempted, Detail: Report{request: true},
+			Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts),
 		})
 		if err == nil {
-			if words, err = j.accept(&f, words); err == nil {
-				return words, nil
-			}
+			words, err = modelwriter.Accept(words, j.markers())
+		}
+		if tokens := j.count(words); err == nil && tokens > f.Tokens {
+			err = fmt.Errorf("it has %d tokens, want at most %d", tokens, f.Tokens)
+		}
+		if err == nil {
+			return words, nil
 		}
 		if ctx.Err() != nil {
 			return "", ctx.Err()
@@ -75,51 +87,168 @@ func (j *job) askSummarizer(ctx context.Context) (string, error) {
 	}
 }
 
-// attempt calls the caller's function for as long as it may take.
-func (j *job) attempt(ctx context.Context, f *Fold) (words string, err error) {
+// callFunc calls the caller's function with its time limit.
+func (j *job) callFunc(ctx context.Context, f *Fold) (words string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &panicError{r}
 		}
 	}()
-	own, stop := j.limited(ctx)
-	defer stop()
-	if words, err = j.writer.write(own, f); err != nil && own.Err() != nil && ctx.Err() == nil {
+	limited, cancel := j.withTimeout(ctx)
+	defer cancel()
+	if words, err = j.writer.write(limited, f); err != nil && limited.Err() != nil && ctx.Err() == nil {
 		err = unavailable(fmt.Errorf("no answer within %v", j.Timeout))
 	}
-	return words, notCalledOff(ctx, err)
+	return words, hideCanceled(ctx, err)
 }
 
-// limited returns the context of a function of the caller, with its time.
-func (e *editor) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+func (e *editor) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	if e.Timeout <= 0 {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, e.Timeout)
 }
 
-// notCalledOff returns the error of a function of the caller. One of a context that
-// is not that of the call says that the function gave up, and must not look as if
-// the call had been called off.
-func notCalledOff(ctx context.Context, err error) error {
+// hideCanceled returns the error of a function of the caller. A context error of a
+// context that is not that of the call becomes Unavailable, so that it does not look as
+// if the call was cancelled.
+func hideCanceled(ctx context.Context, err error) error {
 	if ctx.Err() == nil && middleware.KindOf(err) == middleware.Canceled {
 		return unavailable(fmt.Errorf("it gave up: %v", err)) //nolint:errorlint // it must not be found in it
 	}
 	return err
 }
 
-func unavailable(err error) error {
-	return &middleware.Error{Kind: middleware.Unavailable, Op: Name, Err: err}
+// askModel asks a model.
+func (j *job) askModel(ctx context.Context, all *spent) (string, error) {
+	r := j.request(ctx)
+	if j.Strategy.kind == byConcept {
+		concepts := make([]modelwriter.Concept, len(j.Strategy.concepts))
+		for i, c := range j.Strategy.concepts {
+			concepts[i] = modelwriter.Concept(c)
+		}
+		words, err := all.add(modelwriter.Facts(ctx, r, concepts))
+		if err == nil || modelwriter.ReasonOf(err) != modelwriter.Nothing {
+			return words, err
+		}
+	}
+	return all.add(modelwriter.Write(ctx, r))
 }
 
-// accept returns the words of a text, or why it cannot be taken.
-func (j *job) accept(f *Fold, text string) (string, error) {
-	words, err := modelwriter.Words(text, j.markers())
-	if err != nil {
-		return "", err
+// add adds what the requests for a summary cost, and returns its text.
+func (s *spent) add(written *modelwriter.Summary, err error) (string, error) {
+	var words string
+	var cost modelwriter.Cost
+	if written != nil {
+		words, cost = written.Text, written.Cost
+	} else if f, ok := errors.AsType[*modelwriter.FailedError](err); ok {
+		cost = f.Cost
 	}
-	if n := f.Count(words); n > f.Tokens {
-		return "", fmt.Errorf("it has %d tokens, want at most %d", n, f.Tokens)
+	s.usage = s.usage.Add(cost.Usage)
+	s.cost += cost.Cost
+	return words, err
+}
+
+// request returns what is asked of the models.
+func (j *job) request(ctx context.Context) modelwriter.Request {
+	f, w := j.fold, j.writer
+	v := f.View
+	live := v.Request()
+	r := modelwriter.Request{
+		Folded:     f.Messages,
+		Earlier:    strings.Join(f.Earlier, "\n\n"),
+		Live:       &middleware.Request{Messages: v.Messages(), Tools: live.Tools, Model: live.Model, Params: live.Params},
+		Focus:      f.Question,
+		Structured: j.Strategy.kind == structured,
+		Language:   j.language,
+		Markers:    j.markers(),
+		MaxTokens:  f.Tokens,
+		Parallel:   j.Parallel,
+		Timeout:    j.Timeout,
+		Meter:      v.Meter(),
+		Report:     func(a modelwriter.Attempt) { j.reportAttempt(ctx, a) },
 	}
-	return words, nil
+	if w.record != nil {
+		r.Writer = j.author(w.record)
+	}
+	if w.live != nil {
+		r.Main = j.author(w.live)
+		if r.Main.Name == "" {
+			r.Main.Name, r.Main.Known = live.Model, v.Model()
+		}
+		if budget, ok := v.Budget(); ok {
+			r.Main.Window = budget.Window
+		}
+		r.Cold = cold(v, r.Main.Known)
+	}
+	if w.liveFirst {
+		r.Prefer = modelwriter.Suffix
+	}
+	if !j.ofAll() {
+		if w.record == nil {
+			r.Writer = r.Main
+		}
+		r.Main = modelwriter.Author{}
+	}
+	return r
+}
+
+// author returns how a model is asked.
+func (j *job) author(a *author) modelwriter.Author {
+	const fewTokens = 200 // headings would leave no room for words
+	out := modelwriter.Author{
+		Model: a.model, Name: a.Model,
+		Task: a.Task, Sections: a.Sections, Retries: a.Retries, Params: a.Params, PassOptions: a.PassParams,
+	}
+	out.Known, _ = j.fold.View.Env().Models.Lookup(a.Model)
+	switch {
+	case j.Strategy.kind == structured:
+		out.Sections = nil
+	case out.Sections == nil && j.fold.Tokens < fewTokens:
+		out.Sections = []string{}
+	}
+	return out
+}
+
+// cold reports whether the provider's prompt cache no longer holds the conversation:
+// the newest answer is older than the cache of the model.
+func cold(v *middleware.View, m models.Model) bool {
+	ttl := m.Cache.TTL
+	if ttl <= 0 {
+		return false
+	}
+	for _, m := range slices.Backward(v.History()) {
+		if m.Role == message.RoleAssistant {
+			return !m.Time.IsZero() && v.Env().Clock().Sub(m.Time) > ttl
+		}
+	}
+	return true // there is no answer yet
+}
+
+// ofAll reports whether one summary of all that is old is wanted, which is what a model
+// can be asked for in the conversation itself.
+func (j *job) ofAll() bool {
+	switch j.Strategy.kind {
+	case whole, structured, byConcept, custom:
+		return true
+	case onlyLast, since:
+		return j.block.dropped == 0
+	case wholeBySystem, chunks:
+	}
+	return false
+}
+
+// reportAttempt reports one request.
+func (j *job) reportAttempt(ctx context.Context, a modelwriter.Attempt) {
+	part := ""
+	if a.Parts > 1 {
+		part = fmt.Sprintf(", part %d of %d", a.Part, a.Parts)
+	}
+	j.report(ctx, middleware.Event{
+		Kind: Attempted, Detail: Report{Usage: a.Usage, Cost: a.Cost, request: true},
+		Why: fmt.Sprintf("%s was asked in %s mode%s", cmp.Or(a.Model, "the model"), a.Mode, part),
+	})
+	if a.Reason != "" {
+		j.reject(ctx, fmt.Errorf("%s: %w", a.Reason, a.Err))
+	}
 }

@@ -51,7 +51,7 @@ func TestAdvised(t *testing.T) {
 func TestPreparedInTheBackground(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bg := summarize.NewBackground(t.Context(), 2)
+		bg := newBackground(t.Context(), 2)
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Go
@@ -83,7 +83,7 @@ func TestPreparedInTheBackground(t *testing.T) {
 func TestPreparedAndBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bg := summarize.NewBackground(t.Context(), 2)
+		bg := newBackground(t.Context(), 2)
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Go
@@ -104,7 +104,7 @@ func TestPreparedAndBroughtUpToDate(t *testing.T) {
 func TestPreparedForAnotherHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bg := summarize.NewBackground(t.Context(), 2)
+		bg := newBackground(t.Context(), 2)
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Go
@@ -124,7 +124,7 @@ func TestPreparationFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		bg := summarize.NewBackground(ctx, 1)
+		bg := newBackground(ctx, 1)
 		calls := 0
 		opts := advised()
 		opts.Background = bg.Go
@@ -166,19 +166,30 @@ func TestCheckWithChain(t *testing.T) {
 	opts := summarize.Options{Trigger: trigger.Messages(30), Soft: trigger.All(trigger.Messages(10), trigger.Tokens(1_000_000))}
 	s, err := summarize.Check(t.Context(), &middleware.Request{Messages: h}, opts)
 	require.NoError(t, err)
-	require.Equal(t, summarize.Hard, s.Urgency)
+	require.Equal(t, "hard", s.Urgency)
 	require.Zero(t, s.Threshold, "it does not go by tokens")
 
 	before := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Messages(20), Keep: 2})
 	s, err = summarize.Check(t.Context(), &middleware.Request{Messages: h}, opts, before)
 	require.NoError(t, err)
-	require.Equal(t, summarize.None, s.Urgency, "what stands before is heeded")
+	require.Equal(t, "none", s.Urgency, "what stands before is heeded")
 	require.Equal(t, 1_000_000, s.Threshold)
 
 	_, err = summarize.Check(t.Context(), &middleware.Request{Messages: h}, summarize.Options{KeepRounds: -1})
 	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
 	_, err = summarize.Check(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 900}}, summarize.Options{Reserve: 900})
 	require.ErrorContains(t, err, "Reserve")
+}
+
+// background is what [summarize.Background] returns.
+type background struct {
+	Go   func(task func(ctx context.Context)) bool
+	Wait func()
+}
+
+func newBackground(ctx context.Context, most int) background {
+	start, wait := summarize.Background(ctx, most)
+	return background{start, wait}
 }
 
 // talk returns a history whose first question, or that of all, is its own.
@@ -242,7 +253,7 @@ func TestPreparationIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				bg := summarize.NewBackground(t.Context(), 1)
+				bg := newBackground(t.Context(), 1)
 				opts := advised()
 				opts.Background = bg.Go
 				mw := summarize.New(summarize.By(c.model, summarize.Ask{Retries: c.retries}), opts)
@@ -267,7 +278,7 @@ func TestPreparationThatIsRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		bg := summarize.NewBackground(ctx, 1)
+		bg := newBackground(ctx, 1)
 		var asked atomic.Int32
 		hangs := func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 			asked.Add(1)
@@ -293,7 +304,7 @@ func TestPreparationThatIsRunning(t *testing.T) {
 // Many conversations share a middleware: each gets the events of its own requests only.
 func TestToldToItsOwn(t *testing.T) {
 	t.Parallel()
-	bg := summarize.NewBackground(t.Context(), 1)
+	bg := newBackground(t.Context(), 1)
 	var small summariser
 	opts := advised()
 	opts.Background = bg.Go
@@ -320,7 +331,7 @@ func TestUnusedPreparationIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		bg := summarize.NewBackground(ctx, 1)
+		bg := newBackground(ctx, 1)
 		answer := make(chan struct{})
 		var asked atomic.Int32
 		opts := advised()
@@ -355,7 +366,7 @@ func TestUnusedPreparationIsReported(t *testing.T) {
 func TestToldOnceByCallsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bg := summarize.NewBackground(t.Context(), 1)
+		bg := newBackground(t.Context(), 1)
 		var small summariser
 		opts := advised()
 		opts.Background = bg.Go

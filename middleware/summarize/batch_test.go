@@ -82,7 +82,7 @@ func TestPreparedWithAConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		archive := crowded{store.NewMemory(0)}
-		bg := summarize.NewBackground(t.Context(), 2)
+		bg := newBackground(t.Context(), 2)
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Go

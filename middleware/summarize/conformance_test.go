@@ -39,7 +39,7 @@ func TestConformance(t *testing.T) {
 		}},
 		"by system messages":        {Trigger: low, Keep: 2, Strategy: summarize.WholeBySystem()},
 		"the last alone, strict":    {Trigger: low, Keep: 2, Strategy: summarize.OnlyLast(3), Strict: true},
-		"the youngest, in Chinese":  {Trigger: low, Keep: 2, Strategy: summarize.Since(time.Unix(0, 0)), Language: summarize.Chinese},
+		"the youngest, in Chinese":  {Trigger: low, Keep: 2, Strategy: summarize.Since(time.Unix(0, 0)), Language: "zh"},
 		"in chunks, another header": {Trigger: low, Keep: 2, Strategy: summarize.Chunks(4), Header: "What was:"},
 		"not on each call":          {Trigger: low, Keep: 2, MinCalls: 3},
 		"custom": {Trigger: low, Keep: 2, Strategy: summarize.Custom(func(_ context.Context, f *summarize.Fold) ([]message.Message, error) {

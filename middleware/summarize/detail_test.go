@@ -96,11 +96,11 @@ func TestReserve(t *testing.T) {
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		option, budget int
-		want           summarize.Urgency
+		want           string
 	}{
-		"of the option": {500, 100, summarize.Hard},
-		"of the budget": {100, 500, summarize.Hard},
-		"of neither":    {100, 100, summarize.None},
+		"of the option": {500, 100, "hard"},
+		"of the budget": {100, 500, "hard"},
+		"of neither":    {100, 100, "none"},
 	} {
 		req := &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: view.Tokens + 400, Reserve: c.budget}}
 		s, err := summarize.Check(t.Context(), req, summarize.Options{Reserve: c.option, Trigger: trigger.Tokens(1_000_000)})
@@ -162,7 +162,7 @@ func TestDryRunsFlushNothing(t *testing.T) {
 func TestPreparedFlushesWhenUsed(t *testing.T) {
 	t.Parallel()
 	var flushed atomic.Int32
-	bg := summarize.NewBackground(t.Context(), 1)
+	bg := newBackground(t.Context(), 1)
 	opts := advised()
 	opts.Background = bg.Go
 	opts.Flush = func(_ context.Context, folded []message.Message) (int, error) {
@@ -250,7 +250,7 @@ func TestEarlierKeepsItsRoom(t *testing.T) {
 	var room []int
 	mw := summarize.New(summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 		for _, e := range f.Earlier {
-			room = append(room, f.Tokens-f.Count(e))
+			room = append(room, f.Tokens-f.View.Meter().Part(message.Text{Text: e}))
 		}
 		return words, nil
 	}), summarize.Options{Keep: 2})

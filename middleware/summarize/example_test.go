@@ -189,28 +189,19 @@ func ExampleCheck() {
 }
 
 // Memories are kept before what they are about is folded.
-func ExampleFlushTo() {
-	rules := func(_ context.Context, folded []message.Message) ([]summarize.Memory, error) {
-		var found []summarize.Memory
+func ExampleOptions_flush() {
+	remember := func(_ context.Context, folded []message.Message) (memories int, err error) {
 		for _, m := range folded {
 			if m.Role == message.RoleUser && strings.HasPrefix(m.Text(), "Never") {
-				found = append(found, summarize.Memory{Text: m.Text()})
+				fmt.Println("remembered:", m.Text())
+				memories++
 			}
 		}
-		return found, nil
+		return memories, nil
 	}
-	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, Flush: summarize.FlushTo(shelf{}, rules)})
+	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, Flush: remember})
 	if _, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()}); err != nil {
 		log.Fatal(err)
 	}
 	// Output: remembered: Never open port 22, please.
-}
-
-type shelf struct{}
-
-func (shelf) Save(_ context.Context, memories []summarize.Memory) error {
-	for _, m := range memories {
-		fmt.Println("remembered:", m.Text) //nolint:forbidigo // its output is that of the example
-	}
-	return nil
 }

@@ -115,7 +115,7 @@ func TestWaitsForPreparation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		bg := summarize.NewBackground(t.Context(), 1)
+		bg := newBackground(t.Context(), 1)
 		opts := advised()
 		opts.Background = bg.Go
 		mw := summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {

@@ -3,121 +3,160 @@ package summarize
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Flusher keeps what must be found again beyond the conversation, of messages that
-// are about to be folded, as the caller has them. It returns how many memories
-// there are. An error is told by an event, and does not stop the fold. It must be
-// safe for concurrent use.
-type Flusher func(ctx context.Context, folded []message.Message) (memories int, err error)
+// Limits of what is remembered of flushes.
+const (
+	maxFlushed = 1 << 13 // messages in one generation, of which there are two
+	maxPending = 64      // folds of dry runs
+)
 
-// Memory is something to be remembered.
-type Memory struct {
-	Text string
+// flushes are the messages for which Options.Flush was called, or is being called, so
+// that it is called once for each, and the folds of dry runs for which it is called if
+// they are committed. It is safe for concurrent use.
+type flushes struct {
+	mu          sync.Mutex
+	new, old    map[place]bool // old are those before the newest maxFlushed
+	pendingRuns []*pending     // oldest first
 }
 
-// Extractor finds what is to be remembered of messages, by rules or with a model.
-// It must be safe for concurrent use.
-type Extractor func(ctx context.Context, folded []message.Message) ([]Memory, error)
-
-// MemoryStore keeps memories. An implementation must be safe for concurrent use,
-// and keep all of those it is given, or none and return an error.
-type MemoryStore interface {
-	Save(ctx context.Context, memories []Memory) error
+// place is a message, by its ID, which depends on all messages before it.
+type place struct {
+	scope string
+	id    message.ID
 }
 
-// FlushTo returns the [Flusher] that saves what the extractor finds. The store is
-// not asked if that is nothing.
-func FlushTo(store MemoryStore, extract Extractor) Flusher {
-	return func(ctx context.Context, folded []message.Message) (int, error) {
-		memories, err := extract(ctx, folded)
-		if err != nil {
-			return 0, fmt.Errorf("summarize: extract memories: %w", err)
+// pending is a fold whose messages are to be flushed.
+type pending struct {
+	key      key
+	places   []place
+	messages []message.Message
+}
+
+// claim claims the messages of a fold that are not claimed yet, and returns them.
+func (f *flushes) claim(p *pending) (mine pending) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, at := range p.places {
+		if f.new[at] || f.old[at] {
+			continue
 		}
-		if len(memories) == 0 {
-			return 0, nil
+		if len(f.new) >= maxFlushed || f.new == nil {
+			f.new, f.old = map[place]bool{}, f.new
 		}
-		if err := store.Save(ctx, memories); err != nil {
-			return 0, fmt.Errorf("summarize: save memories: %w", err)
-		}
-		return len(memories), nil
+		f.new[at] = true
+		mine.places = append(mine.places, at)
+		mine.messages = append(mine.messages, p.messages[i])
+	}
+	return mine
+}
+
+// release withdraws a claim.
+func (f *flushes) release(p pending) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, at := range p.places {
+		delete(f.new, at)
+		delete(f.old, at)
 	}
 }
 
-// flush keeps memories of what is folded now and was not before. A dry run keeps
-// none: what it would fold is remembered, in case the run is committed.
+// postpone remembers the fold of a dry run. It replaces an equal one.
+func (f *flushes) postpone(p *pending) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pendingRuns = slices.DeleteFunc(f.pendingRuns, func(o *pending) bool { return o.key == p.key })
+	if len(f.pendingRuns) == maxPending {
+		f.pendingRuns = slices.Delete(f.pendingRuns, 0, 1)
+	}
+	f.pendingRuns = append(f.pendingRuns, p)
+}
+
+func (f *flushes) hasPostponed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.pendingRuns) > 0
+}
+
+// takePostponed removes and returns the fold of a dry run that ends at a message, or
+// nil.
+func (f *flushes) takePostponed(scope string, last message.ID) *pending {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.IndexFunc(f.pendingRuns, func(p *pending) bool { return p.key.scope == scope && p.key.last == last })
+	if i < 0 {
+		return nil
+	}
+	p := f.pendingRuns[i]
+	f.pendingRuns = slices.Delete(f.pendingRuns, i, i+1)
+	return p
+}
+
+// flush flushes the messages that are folded now and were not before. A dry run only
+// remembers them.
 func (j *job) flush(ctx context.Context) {
 	if j.Flush == nil {
 		return
 	}
 	v := j.fold.View
-	d := &debt{key: j.key}
+	p := &pending{key: j.key}
 	for _, k := range j.fresh {
-		d.places = append(d.places, place{scope: v.Env().Scope, id: j.ids[k]})
-		d.messages = append(d.messages, v.History()[k])
+		p.places = append(p.places, place{scope: j.key.scope, id: j.ids[k]})
+		p.messages = append(p.messages, v.History()[k])
 	}
 	if v.Dry() {
-		j.claims.owe(d)
+		j.flushes.postpone(p)
 		return
 	}
-	j.pay(ctx, v, d)
+	j.flushNow(ctx, v, p)
 }
 
-// pay keeps the memories of a fold, as far as they have not been kept.
-func (e *editor) pay(ctx context.Context, v *middleware.View, d *debt) {
-	mine := e.claims.take(d.places)
-	var folded []message.Message
-	var claimed []place
-	for i, yes := range mine {
-		if yes {
-			folded = append(folded, d.messages[i])
-			claimed = append(claimed, d.places[i])
-		}
-	}
-	if len(folded) == 0 {
+// flushNow flushes the messages of a fold that are not flushed yet.
+func (e *editor) flushNow(ctx context.Context, v *middleware.View, p *pending) {
+	mine := e.flushes.claim(p)
+	if len(mine.messages) == 0 {
 		return
 	}
-	n, err := e.flushed(ctx, folded)
+	n, err := e.callFlush(ctx, mine.messages)
 	if err != nil {
-		e.claims.release(claimed)
+		e.flushes.release(mine)
 		v.Report(ctx, middleware.Event{Kind: FlushFailed, By: Name, Err: err, Why: err.Error()})
 		return
 	}
 	v.Report(ctx, middleware.Event{
 		Kind: Flushed, By: Name, Detail: Report{Memories: n},
-		Why: fmt.Sprintf("%s of %s", count(n, "memory"), count(len(folded), "message")),
+		Why: fmt.Sprintf("%s of %s", count(n, "memory"), count(len(mine.messages), "message")),
 	})
 }
 
-// settle keeps the memories of folds that come from a committed dry run. It
-// plans nothing.
-func (e *editor) settle(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.Dry() || !e.claims.owes() {
+// flushCommitted flushes the messages of folds in committed dry runs. It plans nothing.
+func (e *editor) flushCommitted(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	if v.Dry() || !e.flushes.hasPostponed() {
 		return nil, nil
 	}
 	for i := range v.Len() {
-		r := ours(v, i)
-		if r == nil {
-			continue
-		}
-		if d := e.claims.due(v.Env().Scope, r.ID); d != nil {
-			e.pay(ctx, v, d)
+		if r := ownFold(v, i); r != nil {
+			if p := e.flushes.takePostponed(v.Env().Scope, r.ID); p != nil {
+				e.flushNow(ctx, v, p)
+			}
 		}
 	}
 	return nil, nil
 }
 
-// flushed calls the caller's function for as long as it may take.
-func (e *editor) flushed(ctx context.Context, folded []message.Message) (n int, err error) {
+// callFlush calls the caller's function with its time limit.
+func (e *editor) callFlush(ctx context.Context, folded []message.Message) (n int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("summarize: flush panicked: %v", r)
 		}
 	}()
-	ctx, stop := e.limited(ctx)
-	defer stop()
+	ctx, cancel := e.withTimeout(ctx)
+	defer cancel()
 	return e.Flush(ctx, folded)
 }

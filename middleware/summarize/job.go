@@ -7,6 +7,8 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 )
@@ -17,133 +19,160 @@ type job struct {
 
 	block    block
 	fold     *Fold
+	language text.Language
 	ids      []message.ID               // of the history
-	covers   []int                      // positions of the history that the summary will stand for
-	fresh    []int                      // of these: what no earlier summary stands for
+	covers   []int                      // positions of the history that the summary stands for
+	fresh    []int                      // of these: those that no earlier summary stands for
 	adopted  map[int]*middleware.Record // of these: earlier summaries that the caller has made part of the history
-	counts   tally                      // how many messages the summary will stand for
-	told     []message.Message          // what rules write about: the originals, without those that are dropped now
-	key      key                        // by which the summary is found again
-	handle   store.Handle               // of what is folded, in the archive; zero: there is no archive
+	counts   tally                      // messages that the summary stands for
+	sources  []message.Message          // what rules read: the originals without those that are dropped now
+	key      key                        // in the cache
+	handle   store.Handle               // of what is folded, in the archive; zero without an archive
 	archive  []*store.Named             // what is put there
-	before   int                        // tokens of what is folded
-	recorded int                        // tokens of the facts of earlier summaries
-	ledger   int                        // tokens that the facts may have
-	estimate int                        // tokens of the summary
-	log      *eventLog                  // all events of the summary
-	hold     bool                       // events wait until all summaries of the plan are made, to be told in their order
-	held     []middleware.Event         // the events that wait
-	quiet    bool                       // made in advance: what fails is no loss
+
+	before     int // tokens of what is folded
+	factsSoFar int // tokens of the facts of earlier summaries
+	factTokens int // that the facts may have
+	estimate   int // tokens of the summary
+
+	log        *eventLog
+	hold       bool               // events are held until all summaries of the plan are made
+	held       []middleware.Event // in order
+	background bool               // the summary is prepared: its events are only logged, and a failure has no fallback
 }
 
-// job returns what is to be done for a block.
-func (e *editor) job(src *source, b block) *job {
-	v := src.view
-	j := &job{editor: e, block: b, log: &eventLog{}, ids: src.ids(), covers: src.behind(b.pieces), fold: &Fold{View: v, Question: question(v)}}
-	j.fold.Originals = src.messages(j.covers)
-	known, gone := j.read(src)
+// job returns the summary of a block.
+func (e *editor) job(o *origins, b block) *job {
+	v := o.view
+	j := &job{editor: e, block: b, log: &eventLog{}, ids: o.ids(), covers: o.covered(b.pieces)}
+	j.fold = &Fold{View: v, Question: question(v), Originals: make([]message.Message, len(j.covers))}
+	for i, k := range j.covers {
+		j.fold.Originals[i] = v.History()[k]
+	}
+	known, dropped := j.readPieces(o)
 	for _, k := range j.covers {
 		if !known[k] {
 			j.fresh = append(j.fresh, k)
 		}
 		switch r := j.adopted[k]; {
 		case r != nil:
-			j.told = append(j.told, j.retold(r)...)
-		case !gone[k]:
-			j.told = append(j.told, v.History()[k])
+			t, _ := tallyOf(r)
+			j.counts = j.counts.plus(t)
+			j.sources = append(j.sources, j.sourceOf(r)...)
+			continue
+		case !dropped[k]:
+			j.sources = append(j.sources, v.History()[k])
 		}
+		j.counts = j.counts.plus(tallyOfMessage(v.History()[k]))
 	}
-	j.counts = j.count()
-	if j.fold.Language = e.Language; j.fold.Language == "" {
-		j.fold.Language = languageOf(v.History())
+	if j.language = text.Language(e.Language); j.language == "" {
+		j.language = text.LanguageOf(v.History())
 	}
+	j.fold.Language = string(j.language)
 	j.handle, j.archive = v.ArchiveRuns(neighbours(b.pieces))
-	j.key = keyOf(v, j.ids, j.covers)
-	j.key.handle = j.handle
+	j.key = keyOf(v, j.ids, j.covers, j.handle)
 	j.limit()
 	return j
 }
 
-// read takes what the summariser is given from the pieces of the block. It returns
-// the positions of the history that earlier summaries stand for, and those that
-// are dropped now.
-func (j *job) read(src *source) (known, gone []bool) {
+// readPieces takes the summariser's input from the pieces of the block. It returns the
+// positions of the history that earlier summaries stand for, and those that are dropped
+// now.
+func (j *job) readPieces(o *origins) (known, dropped []bool) {
 	f := j.fold
-	known, gone = make([]bool, len(j.ids)), make([]bool, len(j.ids))
+	known, dropped = make([]bool, len(j.ids)), make([]bool, len(j.ids))
+	inPieces := make([]bool, len(j.ids))
 	for i, p := range j.block.pieces {
 		j.before += p.tokens
-		if p.summary() {
-			src.mark(p, known)
+		o.mark(p, inPieces)
+		if p.isSummary() {
+			o.mark(p, known)
 		}
 		switch {
-		case p.summary() && j.Strategy.kind != custom && isComposed(p.earlier):
-			j.adopt(src, p)
-			_, dropped := tallied(p.earlier)
-			f.Dropped += dropped
-			j.recorded += f.Count(factsOf(p.earlier))
+		case p.isSummary() && j.Strategy.kind != custom && isComposed(p.earlier):
+			j.adopt(o, p)
+			_, n := tallyOf(p.earlier)
+			f.Dropped += n
+			j.factsSoFar += j.count(factsOf(p.earlier))
 			if words := j.wordsOf(p.earlier); words != "" {
 				f.Earlier = append(f.Earlier, words)
 			}
-		case i < j.block.dropped && !p.summary():
-			f.Dropped += src.mark(p, gone)
+		case i < j.block.dropped && !p.isSummary():
+			f.Dropped += o.mark(p, dropped)
 		default:
 			for k := p.First; k <= p.Last; k++ {
 				f.Messages = append(f.Messages, f.View.At(k))
 			}
 		}
 	}
-	j.miss(src, gone)
-	return known, gone
-}
-
-// miss counts as dropped what others have removed without a trace between the
-// pieces: the fold covers it, and no words are about it.
-func (j *job) miss(src *source, gone []bool) {
-	there := make([]bool, len(gone))
-	for _, p := range j.block.pieces {
-		src.mark(p, there)
-	}
-	for _, k := range j.covers {
-		if !there[k] {
-			gone[k] = true
-			j.fold.Dropped++
+	for _, k := range j.covers { // other middlewares removed these without a trace
+		if !inPieces[k] {
+			dropped[k] = true
+			f.Dropped++
 		}
 	}
+	return known, dropped
 }
 
-// limit says how long the summary may become: so long as it is sure to be shorter
-// than what it stands for, and an earlier one does not have to shrink. Of a small
-// fold, the facts come first.
+// adopt stores an earlier summary that is a message of the history, because the caller
+// passes views back; see [middleware.Env.HistoryIsView]. What it was made of is not
+// available.
+func (j *job) adopt(o *origins, p piece) {
+	at := o.positions(p)
+	if len(at) != 1 || len(p.earlier.Messages) != 1 || !o.view.History()[at[0]].Equal(p.earlier.Messages[0]) {
+		return
+	}
+	if j.adopted == nil {
+		j.adopted = map[int]*middleware.Record{}
+	}
+	j.adopted[at[0]] = p.earlier
+}
+
+// sourceOf returns what rules read of an adopted summary: its topics as questions, and
+// all of it as an answer.
+func (j *job) sourceOf(r *middleware.Record) (out []message.Message) {
+	words := j.wordsOf(r)
+	for _, topic := range rulewriter.Topics(words) {
+		out = append(out, message.User(topic))
+	}
+	return append(out, message.Assistant(message.Text{Text: words}))
+}
+
+// limit sets how long the summary may become: shorter than what it stands for, and long
+// enough that an earlier one does not have to shrink. In a small fold, the facts come
+// first.
 func (j *job) limit() {
 	const half, quarter = 2, 4
 	f := j.fold
 	earlier, fresh := 0, 0
 	for _, w := range f.Earlier {
-		earlier += f.Count(w)
+		earlier += j.count(w)
 	}
 	for _, m := range f.Messages {
 		fresh += f.View.Meter().Message(m)
 	}
 	facts := min(j.LedgerTokens, j.before/quarter)
-	if j.ledger = facts; facts < j.LedgerTokens {
-		j.ledger = min(j.LedgerTokens, max(j.before/half, j.recorded+fresh/quarter))
-		facts = f.Count(j.facts())
+	if j.factTokens = facts; facts < j.LedgerTokens {
+		j.factTokens = min(j.LedgerTokens, max(j.before/half, j.factsSoFar+fresh/quarter))
+		facts = j.count(j.facts())
 	}
 	words := min(fresh/half, j.before-j.before/quarter-facts)
 	f.Tokens = min(j.SummaryTokens, max(earlier, words))
-	j.estimate = f.View.Meter().Message(j.compose(f, wording{header: j.header(f.Language)}, "")) + f.Tokens + facts
+	j.estimate = f.View.Meter().Message(j.compose(j.header(), "", "")) + f.Tokens + facts
 }
 
-// worth reports whether the fold frees enough to be made at all.
-func (j *job) worth() bool {
-	const least = 8
-	return j.before-j.estimate >= max(1, j.fold.Tokens/least)
+// count returns the tokens of a text.
+func (j *job) count(s string) int { return j.fold.View.Meter().Part(message.Text{Text: s}) }
+
+// worthwhile reports whether the fold frees enough tokens.
+func (j *job) worthwhile() bool {
+	const eighth = 8
+	return j.before-j.estimate >= max(1, j.fold.Tokens/eighth)
 }
 
-// question returns what the user has asked last.
+// question returns the newest message of the user.
 func question(v *middleware.View) string {
-	h := v.History()
-	for _, m := range slices.Backward(h) {
+	for _, m := range slices.Backward(v.History()) {
 		if m.Role == message.RoleUser {
 			return m.Text()
 		}
@@ -151,21 +180,12 @@ func question(v *middleware.View) string {
 	return ""
 }
 
-// make returns the messages of the fold, which are made once, however many ask.
-func (j *job) make(ctx context.Context) (*product, error) {
-	p, own, err := j.memory.do(ctx, j.key, j.quiet, j.produce)
-	if err == nil && !own && !j.fits(p) { // what is folded has become shorter since
-		j.memory.forget(j.key, p)
-		p, own, err = j.memory.do(ctx, j.key, j.quiet, j.produce)
-	}
-	if err == nil && !own {
-		j.use(ctx, p)
-	}
-	return p, err
+// product is a summary that has been made. It does not change.
+type product struct {
+	messages []message.Message
+	words    string
+	log      *eventLog
 }
-
-// fits reports whether a product is shorter than what it stands for.
-func (j *job) fits(p *product) bool { return j.size(p) < j.before }
 
 // size returns the tokens of a product.
 func (j *job) size(p *product) int {
@@ -176,10 +196,26 @@ func (j *job) size(p *product) int {
 	return n
 }
 
-// use reports how a product was made that was not made by this job. A dry run gets
+// fits reports whether a product is shorter than what it stands for.
+func (j *job) fits(p *product) bool { return j.size(p) < j.before }
+
+// make returns the product, which is made once for equal concurrent jobs.
+func (j *job) make(ctx context.Context) (*product, error) {
+	p, own, err := j.cache.do(ctx, j.key, j.background, j.produce)
+	if err == nil && !own && !j.fits(p) { // what is folded has become shorter since
+		j.cache.forget(j.key, p)
+		p, own, err = j.cache.do(ctx, j.key, j.background, j.produce)
+	}
+	if err == nil && !own {
+		j.reportUse(ctx, p)
+	}
+	return p, err
+}
+
+// reportUse reports how a product was made that this job did not make. A dry run gets
 // all of its events, a call those that are not reported yet.
-func (j *job) use(ctx context.Context, p *product) {
-	if j.quiet {
+func (j *job) reportUse(ctx context.Context, p *product) {
+	if j.background {
 		return
 	}
 	events := p.log.all
@@ -187,12 +223,21 @@ func (j *job) use(ctx context.Context, p *product) {
 		events = func() []middleware.Event { return p.log.take(true) }
 	}
 	for _, e := range events() {
-		j.say(ctx, e)
+		j.tell(ctx, e)
 	}
 }
 
-// say reports an event, now or later.
-func (j *job) say(ctx context.Context, e middleware.Event) {
+// report logs an event, and reports it unless the summary is only prepared.
+func (j *job) report(ctx context.Context, e middleware.Event) {
+	e.By = Name
+	j.log.add(e, !j.background && !j.fold.View.Dry())
+	if !j.background {
+		j.tell(ctx, e)
+	}
+}
+
+// tell reports an event now, or after all summaries of the plan are made.
+func (j *job) tell(ctx context.Context, e middleware.Event) {
 	if j.hold {
 		j.held = append(j.held, e)
 		return
@@ -200,14 +245,12 @@ func (j *job) say(ctx context.Context, e middleware.Event) {
 	j.fold.View.Report(ctx, e)
 }
 
-// product is a summary that has been made. It does not change.
-type product struct {
-	messages []message.Message
-	words    string
-	log      *eventLog
+// reject reports that a text is not accepted.
+func (j *job) reject(ctx context.Context, err error) {
+	j.report(ctx, middleware.Event{Kind: Rejected, Err: err, Why: err.Error()})
 }
 
-// spent is what the calls of a summariser took.
+// spent is the usage and cost of all requests for one summary.
 type spent struct {
 	usage message.Usage
 	cost  models.Cost
@@ -215,113 +258,99 @@ type spent struct {
 
 // produce makes the summary.
 func (j *job) produce(ctx context.Context) (*product, error) {
-	j.tell(ctx, middleware.Event{
-		Kind: Summarizing, Detail: Report{Messages: len(j.covers)},
-		Why: fmt.Sprintf("%s of %d tokens", count(len(j.covers), "message"), j.before),
+	n := len(j.covers)
+	j.report(ctx, middleware.Event{
+		Kind: Summarizing, Detail: Report{Messages: n},
+		Why: fmt.Sprintf("%s of %d tokens", count(n, "message"), j.before),
 	})
 	var all spent
 	p, how, err := j.write(ctx, &all)
 	if err != nil {
 		return nil, err
 	}
-	j.tell(ctx, middleware.Event{
-		Kind: Summarized, Detail: Report{Messages: len(j.covers), Usage: all.usage, Cost: all.cost},
-		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(len(j.covers), "message"), how, j.size(p), j.before),
+	j.report(ctx, middleware.Event{
+		Kind: Summarized, Detail: Report{Messages: n, Usage: all.usage, Cost: all.cost},
+		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(n, "message"), how, j.size(p), j.before),
 	})
 	p.log = j.log
 	return p, nil
 }
 
-// write goes down the ladder: the strategy's own way, rules, an extract, a note.
+// write makes the summary by the first way that succeeds: the custom strategy, the
+// writer, rules, an extract, a note. how is what the event reports.
 func (j *job) write(ctx context.Context, all *spent) (p *product, how string, err error) {
 	if j.Strategy.kind == custom {
-		return j.custom(ctx)
+		p, err = j.custom(ctx)
+		return p, "by the caller's strategy", err
 	}
-	ledger := j.facts()
-	if j.writer.asks() && !j.empty() {
-		p, err := j.words(ctx, ledger, all)
+	facts, header := j.facts(), j.header()
+	if j.writer.asks() && (len(j.fold.Messages) > 0 || len(j.fold.Earlier) > 0) {
+		words, err := j.ask(ctx, all)
+		if err == nil {
+			p, err = j.shorter(header, words, facts)
+		}
 		switch {
 		case err == nil:
 			return p, "in the words of the summariser", nil
+		case words != "": // it was accepted before, and is not shorter
+			j.reject(ctx, err)
 		case ctx.Err() != nil:
 			return nil, "", ctx.Err()
-		case j.NoFallback || j.quiet:
+		}
+		if j.NoFallback || j.background {
 			return nil, "", noSummary(err)
 		}
 	}
-	if t := j.byRules(); t.words != "" || ledger != "" {
-		if p, err = j.shorter(t, ledger); err == nil {
-			return p, "by rules", nil
-		}
-	}
-	if t := j.extract(); t.words != "" || ledger != "" {
-		if p, err = j.shorter(t, ledger); err == nil {
-			return p, "as an extract, since no summary of them is shorter", nil
-		}
-	}
-	if p, err = j.note(); err == nil {
-		return p, "left out, since no summary of them is shorter", nil
-	}
-	return nil, "", err
+	return j.byRules(header, facts)
 }
 
-// words returns the summary in the words of whoever is asked, if they can be
-// taken.
-func (j *job) words(ctx context.Context, ledger string, all *spent) (*product, error) {
-	words, err := j.ask(ctx, all)
-	if err != nil {
-		return nil, err
+// byRules makes the summary by rules, as an extract, or as a note without words.
+func (j *job) byRules(header, facts string) (p *product, how string, err error) {
+	o := rulewriter.Options{Tokens: j.fold.Tokens, Counter: j.fold.View.Meter().Counter, Language: j.language}
+	headings := j.language.Headings()
+	for _, way := range []struct {
+		header string
+		write  func([]message.Message, rulewriter.Options) string
+		how    string
+	}{
+		{headings.Rules, rulewriter.Summary, "by rules"},
+		{headings.Extract, rulewriter.Extract, "as an extract, since no summary of them is shorter"},
+	} {
+		if j.Header != "" {
+			way.header = j.Header
+		}
+		if words := way.write(j.sources, o); words != "" || facts != "" {
+			if p, err = j.shorter(way.header, words, facts); err == nil {
+				return p, way.how, nil
+			}
+		}
 	}
-	p, err := j.shorter(wording{j.header(j.fold.Language), words}, ledger)
-	if err != nil {
-		j.reject(ctx, err)
-	}
-	return p, err
+	note, fold := *j, *j.fold
+	fold.Dropped, note.fold = j.counts.all, &fold
+	p, err = note.shorter(header, "", "")
+	return p, "left out, since no summary of them is shorter", err
 }
 
-// empty reports whether there is nothing that words could be about.
-func (j *job) empty() bool { return len(j.fold.Messages) == 0 && len(j.fold.Earlier) == 0 }
-
-// custom makes the fold of a strategy of the caller.
-func (j *job) custom(ctx context.Context) (*product, string, error) {
+// custom makes the messages of a custom strategy.
+func (j *job) custom(ctx context.Context) (*product, error) {
 	msgs, err := j.Strategy.make(ctx, j.fold)
 	if err != nil {
-		return nil, "", notCalledOff(ctx, err)
+		return nil, hideCanceled(ctx, err)
 	}
 	msgs = slices.Clone(msgs)
-	if !j.handle.IsZero() { // or nothing would lead to what is gone
-		line := j.counts.line(j.fold.Language, 0)
-		msgs = append(msgs, message.Message{Role: j.Role, Parts: []message.Part{message.Text{Text: store.Placeholder(line, j.handle)}}})
+	if !j.handle.IsZero() {
+		line := store.Placeholder(j.counts.line(j.language, 0), j.handle)
+		msgs = append(msgs, message.Message{Role: j.Role, Parts: []message.Part{message.Text{Text: line}}})
 	}
-	return &product{messages: msgs}, "by the caller's strategy", nil
+	return &product{messages: msgs}, nil
 }
 
-// note makes a message that says how much is gone, and no more.
-func (j *job) note() (*product, error) {
-	f, own := *j.fold, *j
-	f.Dropped, own.fold = j.counts.all, &f
-	return own.shorter(wording{header: j.header(f.Language)}, "")
-}
-
-// shorter composes a message, if that is shorter than what it stands for.
-func (j *job) shorter(t wording, ledger string) (*product, error) {
-	m := j.compose(j.fold, t, ledger)
-	if n := j.fold.View.Meter().Message(m); n >= j.before {
+// shorter composes a summary. It returns an error if that is not shorter than what it
+// stands for.
+func (j *job) shorter(header, words, facts string) (*product, error) {
+	p := &product{messages: []message.Message{j.compose(header, words, facts)}, words: words}
+	if n := j.size(p); n >= j.before {
 		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it stands for", n, j.before)
 	}
-	return &product{messages: []message.Message{m}, words: t.words}, nil
-}
-
-// reject tells that what was written is not taken.
-func (j *job) reject(ctx context.Context, err error) {
-	j.tell(ctx, middleware.Event{Kind: Rejected, Err: err, Why: err.Error()})
-}
-
-// tell reports an event; one of a background summary is only logged.
-func (j *job) tell(ctx context.Context, e middleware.Event) {
-	e.By = Name
-	j.log.add(e, !j.quiet && !j.fold.View.Dry())
-	if !j.quiet {
-		j.say(ctx, e)
-	}
+	return p, nil
 }

@@ -23,7 +23,7 @@ const (
 // Report is the Detail of the events of this package. Numbers that do not belong to
 // the kind of the event are 0.
 type Report struct {
-	Messages int           // Summarizing, Summarized, Edited: messages of the history that the summary stands for; Edited: only those that are new in it
+	Messages int           // Summarizing, Summarized: messages of the history that the summary stands for; Edited: those that are new in it
 	Memories int           // Flushed: what Options.Flush returned
 	Usage    message.Usage // Attempted: tokens of the request as its provider reports them; Summarized: of all requests for the summary
 	Cost     models.Cost   // of Usage; 0 if the price is unknown

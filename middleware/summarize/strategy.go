@@ -11,13 +11,13 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Strategy says how what is folded becomes summaries, whoever the [Writer] is. The
-// zero value is that of [Whole]. Strategies are values, and safe for concurrent use.
+// Strategy divides what is folded into summaries. The zero value is [Whole].
+// Strategies are values and safe for concurrent use.
 type Strategy struct {
 	kind     kind
-	n        int       // OnlyLast, Chunks: messages; facts: 1 if each concept is asked for apart
+	n        int       // OnlyLast, Chunks: messages
 	at       time.Time // Since
-	concepts []Concept // facts
+	concepts []Concept // Facts
 	make     func(ctx context.Context, f *Fold) ([]message.Message, error)
 }
 
@@ -35,87 +35,60 @@ const (
 	custom
 )
 
-// Whole makes one summary of all that is folded. With each further fold the
-// summary is brought up to date: there is never more than one, and none is inside
-// another.
+// Whole makes one summary of all that is folded. Each further fold updates it: there is
+// never more than one, and none is inside another.
 func Whole() Strategy { return Strategy{} }
 
-// WholeBySystem makes one summary for each part of the conversation that begins
-// with a system message.
+// WholeBySystem makes one summary for each part of the conversation that begins with a
+// system message.
 func WholeBySystem() Strategy { return Strategy{kind: wholeBySystem} }
 
-// OnlyLast makes one summary of the newest n of the messages that are folded, in
-// whole units, and drops those before. What an earlier summary has is taken over.
+// OnlyLast makes one summary of the newest n of the messages that are folded, in whole
+// units, and drops those before. The content of an earlier summary is kept.
 func OnlyLast(n int) Strategy { return Strategy{kind: onlyLast, n: n} }
 
-// Since makes one summary of the messages that were said at t or later, and drops
-// those before. A message without a time is as old as the one before it; one that
-// has none with a time before it counts as new. What an earlier summary has is
-// taken over.
+// Since makes one summary of the messages with a time at t or later, and drops those
+// before. A message without a time has that of the one before it; without any time
+// before it, it is new. The content of an earlier summary is kept.
 func Since(t time.Time) Strategy { return Strategy{kind: since, at: t} }
 
-// Chunks makes a summary of each run of n messages, in whole units, so perhaps of
-// more. They are written several at a time. On later folds an earlier summary
-// counts as one message: there are never many of them.
+// Chunks makes a summary of each run of n messages, or more, in whole units. Several are
+// written at the same time. On later folds an earlier summary counts as one message, so
+// their number is bounded.
 func Chunks(n int) Strategy { return Strategy{kind: chunks, n: n} }
 
-// Facts makes one summary of what is known of each concept, for which a model is
-// asked in JSON. If nothing is known of any, or no model writes, it does as [Whole].
+// Facts makes one summary of what is known about each concept, for which a model is
+// asked in JSON. Without any fact, or without a model as writer, it is [Whole].
 func Facts(concepts ...Concept) Strategy {
 	return Strategy{kind: byConcept, concepts: slices.Clone(concepts)}
 }
 
-// FactsApart does as [Facts], with a request of its own for each concept.
-func FactsApart(concepts ...Concept) Strategy {
-	s := Facts(concepts...)
-	s.n = 1
-	return s
-}
-
-// Structured makes one summary by the fields topics, entities, decisions and
-// actions, for which a model is asked in JSON. If no model writes, it does as [Whole].
+// Structured makes one summary with the fields topics, entities, decisions and actions,
+// for which a model is asked in JSON. Without a model as writer, it is [Whole].
 func Structured() Strategy { return Strategy{kind: structured} }
 
-// Custom puts the messages that fn returns in place of those that are folded; no
-// [Writer] is asked.
-// Whatever they are, together they must have fewer tokens, and calls and results
-// must not be torn apart. An error leaves the view as it was. fn must be safe for
-// concurrent use, and its messages belong to the middleware.
+// Custom replaces what is folded by the messages that fn returns; the [Writer] is not
+// asked. Together they must have fewer tokens, and must not separate calls and results.
+// After an error the view is unchanged. fn must be safe for concurrent use, and its
+// messages belong to the middleware.
 func Custom(fn func(ctx context.Context, f *Fold) ([]message.Message, error)) Strategy {
 	return Strategy{kind: custom, make: fn}
 }
 
-// Concept is something of which the facts are wanted.
+// Concept is a subject of [Facts].
 type Concept struct {
-	Keyword     string // in a word or two: "deadline"
+	Keyword     string // a word or two: "deadline"
 	Description string // what is meant: "by when the user wants what"
-	Many        bool   // there are several facts; else the newest counts
+	Many        bool   // there may be several facts; otherwise the newest counts
 }
 
-// String returns the name under which [Strategy] is known, with its number.
-func (s Strategy) String() string {
-	switch s.kind {
-	case onlyLast, chunks:
-		return fmt.Sprintf("%s(%d)", s.kind, s.n)
-	case since:
-		return fmt.Sprintf("since(%s)", s.at.Format(time.RFC3339))
-	case byConcept:
-		return "facts of " + count(len(s.concepts), "concept")
-	case whole, wholeBySystem, structured, custom:
-	}
-	return s.kind.String()
-}
-
-func (k kind) String() string {
-	return [...]string{"whole", "whole by system", "only last", "since", "chunks", "facts", "structured", "custom"}[k]
-}
-
-// validate reports a strategy that makes no sense.
+// validate returns an error for an invalid strategy.
 func (s Strategy) validate() error {
 	switch s.kind {
 	case onlyLast, chunks:
 		if s.n <= 0 {
-			return fmt.Errorf("Strategy is %s, want 1 message or more", s)
+			name := map[kind]string{onlyLast: "only last", chunks: "chunks"}[s.kind]
+			return fmt.Errorf("Strategy is %s(%d), want 1 message or more", name, s.n)
 		}
 	case since:
 		if s.at.IsZero() {
@@ -148,45 +121,37 @@ func (s Strategy) validateConcepts() error {
 	return nil
 }
 
-// one reports whether a fold brings the summary before it up to date wherever
-// that stands: it may be among the newest messages, if a question that had to stay
-// stands before it.
-func (s Strategy) one() bool { return s.kind != chunks && s.kind != custom }
+// updates reports whether a fold updates the summary before it in any place: it may be
+// among the newest messages, after a question that is kept.
+func (s Strategy) updates() bool { return s.kind != chunks && s.kind != custom }
 
 // block is what becomes one summary.
 type block struct {
-	pieces  []piece // what is folded
-	dropped int     // of them: the first, which the summary leaves out
+	pieces  []piece
+	dropped int // of them: the first, which the summary leaves out
 }
 
-// divide cuts what may be folded into blocks, by order.
+// divide returns the blocks of what may be folded, in order.
 func (s Strategy) divide(all []piece) []block {
 	if len(all) == 0 {
 		return nil
 	}
 	switch s.kind {
 	case wholeBySystem:
-		var out []block
-		for _, p := range all {
-			if n := len(out); n == 0 || out[n-1].pieces[0].section != p.section {
-				out = append(out, block{})
-			}
-			last := &out[len(out)-1]
-			last.pieces = append(last.pieces, p)
-		}
-		return out
+		return split(all, func(b []piece, next piece) bool { return b[0].section != next.section })
 	case chunks:
-		var out []block
-		for rest := all; len(rest) > 0; {
-			n := oldest(rest, s.n)
-			out, rest = append(out, block{pieces: rest[:n]}), rest[n:]
-		}
-		return out
+		return split(all, func(b []piece, _ piece) bool { return messagesOf(b) >= s.n })
 	case onlyLast:
-		return []block{{pieces: all, dropped: len(all) - newest(all, s.n)}}
+		first := len(all)
+		for n := 0; first > 0 && n < s.n; {
+			first--
+			if p := all[first]; !p.isSummary() {
+				n += p.messages()
+			}
+		}
+		return []block{{pieces: all, dropped: first}}
 	case since:
-		young := func(p piece) bool { return p.time.IsZero() || !p.time.Before(s.at) }
-		first := slices.IndexFunc(all, young)
+		first := slices.IndexFunc(all, func(p piece) bool { return p.time.IsZero() || !p.time.Before(s.at) })
 		if first < 0 {
 			first = len(all)
 		}
@@ -196,24 +161,21 @@ func (s Strategy) divide(all []piece) []block {
 	return []block{{pieces: all}}
 }
 
-// oldest returns how many first pieces have n messages, or more if the last of
-// them has several.
-func oldest(all []piece, n int) int {
-	k := 0
-	for ; k < len(all) && n > 0; k++ {
-		n -= all[k].messages()
-	}
-	return k
-}
-
-// newest returns how many last pieces have n messages, or more if the first of
-// them has several. Earlier summaries do not count.
-func newest(all []piece, n int) int {
-	k := 0
-	for ; k < len(all) && n > 0; k++ {
-		if p := all[len(all)-1-k]; !p.summary() {
-			n -= p.messages()
+// split divides pieces into blocks. A block ends where full returns true for it and the
+// next piece.
+func split(all []piece, full func(b []piece, next piece) bool) (out []block) {
+	from := 0
+	for i := range all {
+		if i > from && full(all[from:i], all[i]) {
+			out, from = append(out, block{pieces: all[from:i]}), i
 		}
 	}
-	return k
+	return append(out, block{pieces: all[from:]})
+}
+
+func messagesOf(pieces []piece) (n int) {
+	for _, p := range pieces {
+		n += p.messages()
+	}
+	return n
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Name is what the middleware is called in events, in the journal and in
+// Name is the name of the middleware in events, in the journal and in
 // [middleware.Request.Force].
 const Name = "summarize"
 
-// New returns the middleware, whose summaries are written by w. It is safe for
-// concurrent use. It panics with "summarize: …" if the writer makes no sense or the
-// options are not valid; [Writer.Validate] and [Options.Validate] tell beforehand.
+// New returns the middleware, whose summaries w writes. It is safe for concurrent use.
+// It panics with "summarize: …" if the writer or the options are invalid;
+// [Writer.Validate] and [Options.Validate] return the error.
 func New(w Writer, opts Options) middleware.Middleware {
 	if err := errors.Join(w.Validate(), opts.Validate()); err != nil {
 		panic("summarize: " + err.Error())
 	}
-	e := &editor{Options: opts.complete(), writer: w, memory: newMemory(), claims: newClaims()}
+	e := &editor{Options: opts.complete(), writer: w, cache: newCache(), flushes: &flushes{}}
 	var layers []middleware.Middleware
 	if e.Flush != nil {
-		layers = append(layers, middleware.Editing(Name, e.settle, middleware.Options{PauseAfter: -1}))
+		layers = append(layers, middleware.Editing(Name, e.flushCommitted, middleware.Options{PauseAfter: -1}))
 	}
 	if e.Soft != nil {
 		layers = append(layers, middleware.Editing(Name, e.advise, middleware.Options{Trigger: e.Soft, PauseAfter: -1, Strict: e.Strict}))
@@ -41,17 +41,17 @@ func New(w Writer, opts Options) middleware.Middleware {
 type editor struct {
 	Options
 
-	writer Writer
-	memory *memory
-	claims *claims
+	writer  Writer
+	cache   *cache
+	flushes *flushes
 
-	advising sync.Mutex // makes reading and storing the advice of a conversation one step
+	advising sync.Mutex // makes reading and storing an advice one step
 }
 
 // plan returns the folds of all that may be folded.
 func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	again := e.Strategy.kind == chunks && v.EditedNow(Name) // a retry would cut elsewhere, and pay for it
-	if again || e.memory.isBehind(ctx) {
+	retried := e.Strategy.kind == chunks && v.EditedNow(Name) // other chunks would be paid for again
+	if retried || e.cache.isRecursive(ctx) {
 		return nil, nil
 	}
 	e.reportPrepared(ctx, v)
@@ -59,29 +59,45 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if len(all) == 0 {
 		return nil, nil
 	}
-	src := newSource(v)
-	h := e.inAdvance(src, all)
-	if h != nil {
-		if p := e.prepared(src, h); p != nil {
+	o := newOrigins(v)
+	prepared := e.preparedOf(o, all)
+	if prepared != nil {
+		if p := e.planPrepared(o, prepared); p != nil {
 			return p, nil
 		}
 	}
-	jobs := e.jobs(src, e.Strategy.divide(all))
-	if h != nil && len(jobs) == 1 {
-		jobs[0].update(h)
-	}
+	jobs := e.jobs(o, e.Strategy.divide(all))
 	if len(jobs) == 0 {
 		return nil, nil
+	}
+	if prepared != nil && len(jobs) == 1 {
+		jobs[0].update(prepared)
 	}
 	return e.planOf(jobs), nil
 }
 
-// planOf returns the plan that makes some summaries.
+// jobs returns the summaries of the blocks for which a fold is worthwhile.
+func (e *editor) jobs(o *origins, blocks []block) []*job {
+	var out []*job
+	for _, b := range blocks {
+		if len(b.pieces) == 1 && b.pieces[0].isSummary() {
+			continue
+		}
+		if j := e.job(o, b); j.worthwhile() {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// planOf returns the plan that makes summaries.
 func (e *editor) planOf(jobs []*job) *middleware.Plan {
-	plan, fresh := &middleware.Plan{}, 0
+	plan := &middleware.Plan{}
 	b := &batch{jobs: jobs, parallel: e.Parallel}
+	fresh, earlier := 0, 0
 	for i, j := range jobs {
 		fresh += len(j.fresh)
+		earlier += len(j.fold.Earlier)
 		plan.Edits = append(plan.Edits, middleware.Edit{
 			Kind:     middleware.Fold,
 			Runs:     neighbours(j.block.pieces),
@@ -90,38 +106,16 @@ func (e *editor) planOf(jobs []*job) *middleware.Plan {
 			Make:     func(ctx context.Context) ([]message.Message, error) { return b.product(ctx, i) },
 		})
 	}
-	plan.Why = fmt.Sprintf("folded %s into %s", count(fresh, "message"), summaries(jobs))
-	plan.Detail = Report{Messages: fresh}
-	return plan
-}
-
-// jobs returns the folds of blocks that are worth it.
-func (e *editor) jobs(src *source, blocks []block) []*job {
-	var out []*job
-	for _, b := range blocks {
-		if len(b.pieces) == 1 && b.pieces[0].summary() {
-			continue
-		}
-		if j := e.job(src, b); j.worth() {
-			out = append(out, j)
-		}
-	}
-	return out
-}
-
-func summaries(jobs []*job) string {
-	earlier := 0
-	for _, j := range jobs {
-		earlier += len(j.fold.Earlier)
-	}
-	text := "a summary"
+	into := "a summary"
 	if len(jobs) > 1 {
-		text = count(len(jobs), "summary")
+		into = count(len(jobs), "summary")
 	}
 	if earlier > 0 {
-		text += ", with the earlier one brought up to date"
+		into += ", with the earlier one updated"
 	}
-	return text
+	plan.Why = fmt.Sprintf("folded %s into %s", count(fresh, "message"), into)
+	plan.Detail = Report{Messages: fresh}
+	return plan
 }
 
 func count(n int, what string) string {
@@ -132,4 +126,70 @@ func count(n int, what string) string {
 		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// batch makes the summaries of one plan.
+type batch struct {
+	jobs     []*job
+	parallel int // at most at the same time
+
+	once     sync.Once
+	products []*product
+	errs     []error
+}
+
+// product returns the messages of one summary. The first call makes all of them.
+func (b *batch) product(ctx context.Context, i int) ([]message.Message, error) {
+	b.once.Do(func() { b.run(ctx) })
+	if err := b.errs[i]; err != nil {
+		return nil, err
+	}
+	return b.products[i].messages, nil
+}
+
+func (b *batch) run(ctx context.Context) {
+	b.products, b.errs = make([]*product, len(b.jobs)), make([]error, len(b.jobs))
+	for _, j := range b.jobs {
+		j.flush(ctx)
+	}
+	if len(b.jobs) == 1 {
+		b.products[0], b.errs[0] = b.jobs[0].make(ctx)
+		return
+	}
+	cancelable, cancel := context.WithCancel(ctx)
+	defer cancel()
+	slots := make(chan struct{}, b.parallel)
+	var wg sync.WaitGroup
+	for i, j := range b.jobs {
+		slots <- struct{}{}
+		j.hold = true
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if b.products[i], b.errs[i] = makeContained(cancelable, j); b.errs[i] != nil {
+				cancel() // the plan fails as a whole
+			}
+		})
+	}
+	wg.Wait()
+	for _, j := range b.jobs {
+		for _, e := range j.held {
+			j.fold.View.Report(ctx, e)
+		}
+	}
+	for _, err := range b.errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			b.errs[0] = err // that cancelled the others
+			break
+		}
+	}
+}
+
+// makeContained makes a summary in a goroutine, where a panic would end the program.
+func makeContained(ctx context.Context, j *job) (p *product, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("summariser panicked: %v", r)
+		}
+	}()
+	return j.make(ctx)
 }

@@ -107,8 +107,8 @@ func TestSummarizerTroubles(t *testing.T) {
 // is over, or the caller's is.
 func TestSummarizerHangs(t *testing.T) {
 	t.Parallel()
-	for _, s := range []summarize.Strategy{summarize.Whole(), summarize.Chunks(6)} {
-		t.Run(s.String(), func(t *testing.T) {
+	for name, s := range map[string]summarize.Strategy{"whole": summarize.Whole(), "chunks": summarize.Chunks(6)} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				small, big := &provider{fault: hangs}, &provider{}
@@ -125,8 +125,8 @@ func TestSummarizerHangs(t *testing.T) {
 				began := time.Now()
 				_, err = model(t.Context(), req, nil)
 				require.NoError(t, err, "its own time is over, and rules write")
-				require.LessOrEqual(t, time.Since(began), 3*3*summarize.DefaultTimeout)
-				requireKept(t, big, s.String())
+				require.LessOrEqual(t, time.Since(began), 3*3*2*time.Minute)
+				requireKept(t, big, name)
 			})
 		})
 	}

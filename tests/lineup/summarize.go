@@ -73,7 +73,7 @@ func asking(roll Roll) summarize.Ask {
 }
 
 // summarizers are functions that may write a summary. They are faulty in different ways.
-var summarizers = []summarize.Summarizer{
+var summarizers = []func(context.Context, *summarize.Fold) (string, error){
 	func(_ context.Context, f *summarize.Fold) (string, error) {
 		return fmt.Sprintf("%d messages, of which the last says %.40q.", len(f.Messages), f.Question), nil
 	},

@@ -86,7 +86,7 @@ func TestB5(t *testing.T) {
 	// 60000 no, 60001 yes.
 	layer2 := summarize.Options{Trigger: trigger.Tokens(60_001)}
 	env := middleware.With(middleware.Env{Counter: bytesCounter{}}, func(next middleware.Model) middleware.Model { return next })
-	for n, want := range map[int]summarize.Urgency{60_000: summarize.None, 60_001: summarize.Hard} {
+	for n, want := range map[int]string{60_000: "none", 60_001: "hard"} {
 		s, err := summarize.Check(t.Context(), tokensOf(t, n), layer2, env)
 		require.NoError(t, err)
 		require.Equal(t, want, s.Urgency, "%d tokens", n)
@@ -121,24 +121,23 @@ func TestD1(t *testing.T) {
 	t.Parallel()
 	env := middleware.With(middleware.Env{Counter: bytesCounter{}}, func(next middleware.Model) middleware.Model { return next })
 	for name, c := range map[string]struct {
-		opts                            summarize.Options
 		soft, hard, reserve, keep, most int
 	}{
-		"development": {summarize.Development(), 5_000, 8_000, 2_000, 4, 400},
-		"production":  {summarize.Production(), 15_000, 20_000, 4_000, 6, 800},
-		"large":       {summarize.Large(), 25_000, 30_000, 6_000, 10, 1_200},
+		"development": {5_000, 8_000, 2_000, 4, 400},
+		"production":  {15_000, 20_000, 4_000, 6, 800},
+		"large":       {25_000, 30_000, 6_000, 10, 1_200},
 	} {
-		require.Equal(t, c.reserve, c.opts.Reserve, name)
-		require.Equal(t, c.keep, c.opts.Keep, name)
-		require.Equal(t, c.most, c.opts.SummaryTokens, name)
-		require.False(t, c.opts.NoFallback, name)
+		opts := summarize.Options{
+			Soft: trigger.Tokens(c.soft), Trigger: trigger.Tokens(c.hard), Reserve: c.reserve, Keep: c.keep, SummaryTokens: c.most,
+		}
+		require.NoError(t, opts.Validate(), name)
 		for n, want := range map[int]summarize.Status{
-			c.soft - 1: {Due: false, Tokens: c.soft - 1, Threshold: c.soft, Urgency: summarize.None},
-			c.soft:     {Due: true, Tokens: c.soft, Threshold: c.soft, Urgency: summarize.Soft},
-			c.hard - 1: {Due: true, Tokens: c.hard - 1, Threshold: c.soft, Urgency: summarize.Soft},
-			c.hard:     {Due: true, Tokens: c.hard, Threshold: c.hard, Urgency: summarize.Hard},
+			c.soft - 1: {Due: false, Tokens: c.soft - 1, Threshold: c.soft, Urgency: "none"},
+			c.soft:     {Due: true, Tokens: c.soft, Threshold: c.soft, Urgency: "soft"},
+			c.hard - 1: {Due: true, Tokens: c.hard - 1, Threshold: c.soft, Urgency: "soft"},
+			c.hard:     {Due: true, Tokens: c.hard, Threshold: c.hard, Urgency: "hard"},
 		} {
-			got, err := summarize.Check(t.Context(), tokensOf(t, n), c.opts, env)
+			got, err := summarize.Check(t.Context(), tokensOf(t, n), opts, env)
 			require.NoError(t, err)
 			require.NotEmpty(t, got.Why)
 			got.Why = ""
@@ -148,9 +147,9 @@ func TestD1(t *testing.T) {
 		// The reserve is subtracted from the window.
 		req := tokensOf(t, c.soft+1)
 		req.Budget = &middleware.Budget{Window: c.soft + 1 + c.reserve}
-		got, err := summarize.Check(t.Context(), req, c.opts, env)
+		got, err := summarize.Check(t.Context(), req, opts, env)
 		require.NoError(t, err)
-		require.Equal(t, summarize.Hard, got.Urgency, "%s: the window less the reserve is reached", name)
+		require.Equal(t, "hard", got.Urgency, "%s: the window less the reserve is reached", name)
 		require.Equal(t, c.soft+1, got.Threshold, name)
 	}
 }
@@ -164,7 +163,7 @@ func TestD2(t *testing.T) {
 	require.Equal(t, h[24:], view[2:])
 	require.True(t, strings.HasSuffix(view[1].Text(), "(23 messages compacted: 11 of the user, 12 of the assistant)"), view[1].Text())
 
-	view, _ = folded(t, h, summarize.ByRules(), summarize.Options{Keep: 6, Language: summarize.Chinese})
+	view, _ = folded(t, h, summarize.ByRules(), summarize.Options{Keep: 6, Language: "zh"})
 	require.True(t, strings.HasSuffix(view[1].Text(), "(已压缩 23 条消息,其中用户 11 条,助手 12 条)"), view[1].Text())
 
 	// What the original tells in its result, a draft tells.
@@ -193,29 +192,29 @@ func TestD2(t *testing.T) {
 type vault struct {
 	mu    sync.Mutex
 	fails int
-	saved []summarize.Memory
+	saved []string
 }
 
-func (v *vault) Save(_ context.Context, m []summarize.Memory) error {
+func (v *vault) save(memories []string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.fails > 0 {
 		v.fails--
 		return errors.New("the disk is full")
 	}
-	v.saved = append(v.saved, m...)
+	v.saved = append(v.saved, memories...)
 	return nil
 }
 
-// questions extracts what the user has asked.
-func questions(_ context.Context, msgs []message.Message) ([]summarize.Memory, error) {
-	var out []summarize.Memory
-	for _, m := range msgs {
+// flush saves what the user has asked.
+func (v *vault) flush(_ context.Context, folded []message.Message) (memories int, err error) {
+	var questions []string
+	for _, m := range folded {
 		if m.Role == message.RoleUser {
-			out = append(out, summarize.Memory{Text: m.Text()})
+			questions = append(questions, m.Text())
 		}
 	}
-	return out, nil
+	return len(questions), v.save(questions)
 }
 
 func TestD4(t *testing.T) {
@@ -223,7 +222,7 @@ func TestD4(t *testing.T) {
 	h := dialogue(20)
 
 	var store vault
-	opts := summarize.Options{Keep: 6, Flush: summarize.FlushTo(&store, questions)}
+	opts := summarize.Options{Keep: 6, Flush: store.flush}
 	mw := summarize.New(summarize.ByRules(), opts)
 	_, events := foldedBy(t, mw, h[:30], summarize.Name)
 	require.Equal(t, []middleware.EventKind{summarize.Flushed, summarize.Summarizing, summarize.Summarized, middleware.Edited}, kindsOf(events))
@@ -403,13 +402,6 @@ func TestE2(t *testing.T) {
 		require.NotEqual(t, message.RoleAssistant, m.Role, "not as a conversation to go on with")
 	}
 	require.Contains(t, asked[0].Messages[1].Text(), "Answer 3: The build reads its cache.")
-
-	// One request for each concept.
-	text = facts(answers(`{"facts": {"deadline": ["It must be done by Friday."]}}`, `{"facts": {"files": ["cache.db is stale."]}}`),
-		summarize.FactsApart(concepts...))
-	require.Contains(t, text, "- It must be done by Friday.")
-	require.Contains(t, text, "- cache.db is stale.")
-	require.Len(t, asked, 2)
 
 	// Nothing is found for any: as Whole, and never unchanged.
 	text = facts(answers(`{"facts": {"deadline": [], "files": []}}`,

@@ -61,7 +61,7 @@ func BenchmarkText(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				l.Text(facts.Options{})
+				l.Text(usual)
 			}
 		})
 	}

@@ -1,83 +1,85 @@
-// Package ledger takes down, by code alone, the facts of messages that leave the
-// view: what a summary in words loses first.
+// Package facts collects by rules what a summary in words loses first: the user's
+// instructions, errors, commands, identifiers and files in messages that are folded.
 //
-//	l := facts.Collect(folded)
-//	section := l.Text(facts.Options{Tokens: 600})
+//	s := facts.Collect(folded)
+//	section := s.Text(facts.Options{Tokens: 600, Counter: counter})
 //
-// These are, in the order in which they are kept when room is short:
+// When room is short, these are kept in this order:
 //
 //   - what the user forbids, and what the user permits again, verbatim;
 //   - the user's other standing instructions, verbatim;
-//   - errors: the telling line of results that failed, for a command until it has
-//     run again;
-//   - commands, with the newest outcome of each;
-//   - identifiers: those that were spoken of before those that were only seen;
-//   - files that were written or read. The oldest of them leave first.
+//   - errors: one line of each failed result; that of a command until it runs again;
+//   - commands, each with its newest outcome;
+//   - identifiers, those in texts of the user and in arguments before those in results;
+//   - files that were written or read. The oldest are removed first.
 //
-// A prohibition that the user lifts stays, and so does the sentence that lifts it,
-// behind it: both are quoted, and the newer one counts. Nothing here decides
-// whether one of them contradicts another. A sentence that is said again moves
-// behind those said since.
+// A prohibition that the user lifts is kept, and so is the sentence that lifts it,
+// after it: both are quoted, and no rule decides whether two sentences contradict each
+// other. A repeated sentence moves to the end.
 //
-// The text of a ledger is a section of its own: a heading in brackets, below it a
-// line for each kind and entries behind "- ", each in one line that no file name
-// and no message can break out of. System messages are not collected: they stay
-// in the view. Neither is what the model says, unless it says it in the arguments
-// of a call.
+// The section has a heading in brackets, and under a title for each kind the entries as
+// lines that begin with "- ". No file name and no message can start a line of its own.
+// System messages are not read, since they remain in the view, nor are texts of the
+// model.
 //
-// Collect again from all messages folded so far, or [Ledger.Add] those that are
-// folded now: both give the same. A ledger is never read back from its text, so
-// nothing decays from fold to fold.
-//
-// # What is read
-//
-// Of a message of the user the first and the last 16 KiB, of the arguments of a
-// call the first MiB, of a result the first 2 KiB and the last KiB, and for
-// identifiers 256 KiB of texts in all, newest first, of each the first 2 KiB. So the
-// time is proportional to the number of messages, and a result of any size costs
-// next to nothing.
+// Of a message of the user the first and the last 16 KiB are read, of the arguments of
+// a call the first MiB, of a result the first 2 KiB and the last KiB, and for
+// identifiers 256 KiB of texts in all, newest first, of each the first 2 KiB. The time
+// is proportional to the number of messages.
 package facts
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
-// Ledger holds the facts of messages. The zero value holds none. It keeps the
-// texts that it was given, not the messages, and is not safe for concurrent use.
-type Ledger struct {
-	rules    roll // sentences of the user
-	older    bool // there were prohibitions that nobody knows any more
-	errors   roll
-	commands roll
-	files    roll
+// Lengths of lines in code points; longer ones are shortened.
+const (
+	longestSentence = 300
+	longestError    = 200
+	longestCommand  = 120
+	longestPath     = 200
+)
 
-	calls  map[string]open   // by call id, the newest
-	broke  map[string]string // by command: the error that it ended with when it last ran
-	spoken []string          // texts of the user, and arguments of calls
-	seen   []string          // results, but for those of files, which can be read again
+// Set holds the facts of messages. The zero value is empty. It keeps texts of the
+// messages and is not safe for concurrent use.
+type Set struct {
+	rules    entries // sentences of the user
+	older    bool    // a section that was read had no room for older prohibitions
+	errors   entries
+	commands entries
+	files    entries
+
+	calls  map[string]openCall // by call ID, the newest
+	failed map[string]string   // the error of the last run, by command
+	spoken []string            // texts of the user, and arguments of calls
+	seen   []string            // results, except contents of files, which can be read again
 }
 
-// open is a call whose result may come.
-type open struct {
+// openCall is a call that may still get a result.
+type openCall struct {
 	tool    string
-	command string // "": it runs none
-	reads   bool   // files
+	command string // "" if it runs none
+	reads   bool   // it reads files
 }
 
-// Collect returns the facts of messages, which should be all that are folded,
-// oldest first.
-func Collect(msgs []message.Message) *Ledger {
-	l := &Ledger{}
-	l.Add(msgs)
-	return l
+// Collect returns the facts of messages, oldest first.
+func Collect(msgs []message.Message) *Set {
+	s := &Set{}
+	s.Add(msgs)
+	return s
 }
 
-// Add takes the facts of messages that come after those before. Adding messages
-// piece by piece gives the same ledger as collecting them at once.
-func (l *Ledger) Add(msgs []message.Message) {
-	if l.calls == nil {
-		l.calls, l.broke = map[string]open{}, map[string]string{}
+// Add adds the facts of later messages. Adding messages one by one gives the same set
+// as collecting them at once.
+func (s *Set) Add(msgs []message.Message) {
+	if s.calls == nil {
+		s.calls, s.failed = map[string]openCall{}, map[string]string{}
 	}
 	for i := range msgs {
 		m := &msgs[i]
@@ -88,128 +90,184 @@ func (l *Ledger) Add(msgs []message.Message) {
 			switch p := p.(type) {
 			case message.Text:
 				if m.Role == message.RoleUser {
-					l.said(p.Text)
+					s.addText(p.Text)
 				}
 			case message.ToolCall:
-				l.call(p)
+				s.addCall(p)
 			case message.ToolResult:
-				l.result(p)
+				s.addResult(p)
 			case message.Thinking, message.Media, message.Opaque:
 			}
 		}
 	}
 }
 
-// said takes a text of the user.
-func (l *Ledger) said(body string) {
-	l.spoken = append(l.spoken, body)
-	for sentence, s := range instructions(body) {
-		l.rules.put(entry{key: sentence, state: s})
+func (s *Set) addText(said string) {
+	s.spoken = append(s.spoken, said)
+	for sentence, kind := range instructions(said) {
+		s.rules.put(entry{key: sentence, state: kind})
 	}
 }
 
-// call takes the files and the command of a call.
-func (l *Ledger) call(c message.ToolCall) {
-	if len(c.Arguments) <= longestArguments {
-		l.spoken = append(l.spoken, c.Arguments)
+func (s *Set) addCall(c message.ToolCall) {
+	const longest = 2 << 10 // bytes of arguments with identifiers; longer ones are contents
+	if len(c.Arguments) <= longest {
+		s.spoken = append(s.spoken, c.Arguments)
 	}
-	d := deedOf(c.Name, c.Arguments)
-	for _, name := range d.files {
-		e := entry{key: pathLine(name), state: d.access}
-		if before := l.files.put(e); before.state == written {
-			l.files.get(e.key).state = written
+	use := toolUseOf(c.Name, c.Arguments)
+	for _, name := range use.files {
+		e := entry{key: pathLine(name), state: use.access}
+		if before := s.files.put(e); before.state == written {
+			s.files.get(e.key).state = written
 		}
 	}
-	command := text.Line(d.command, longestCommandLine)
-	l.commands.put(entry{key: command})
-	l.calls[c.ID] = open{tool: c.Name, command: command, reads: len(d.files) > 0 && d.access == read}
+	command := text.Line(use.command, longestCommand)
+	s.commands.put(entry{key: command})
+	s.calls[c.ID] = openCall{tool: c.Name, command: command, reads: len(use.files) > 0 && use.access == read}
 }
 
-// result takes the outcome of a call.
-func (l *Ledger) result(r message.ToolResult) {
-	c, ok := l.calls[r.CallID]
+func (s *Set) addResult(r message.ToolResult) {
+	c, ok := s.calls[r.CallID]
 	if !ok || c.tool == "" {
 		c.tool = r.Name
 	}
 	if !c.reads {
-		l.seen = append(l.seen, r.Text)
+		s.seen = append(s.seen, r.Text)
 	}
-	o := outcomeOf(r, c.command != "")
-	if e := l.commands.get(c.command); e != nil {
-		if o.state != unknown {
-			e.state, e.code = o.state, o.code
+	res := resultOf(r, c.command != "")
+	if e := s.commands.get(c.command); e != nil {
+		if res.state != unknown {
+			e.state, e.code = res.state, res.code
 		}
-		l.errors.remove(l.broke[c.command]) // it has run again since
+		s.errors.remove(s.failed[c.command]) // the error of an earlier run
 	}
-	if fault := text.Line(o.fault, longestError); fault != "" {
+	if fault := text.Line(res.fault, longestError); fault != "" {
 		if c.tool != "" {
 			fault = text.Line(c.tool+": "+fault, longestError)
 		}
-		l.errors.put(entry{key: fault})
+		s.errors.put(entry{key: fault})
 		if c.command != "" {
-			l.broke[c.command] = fault
+			s.failed[c.command] = fault
 		}
 	}
 }
 
-// roll is a list without doubles. What is put in again moves to the end.
-type roll struct {
-	entries []entry
-	at      map[string]int
+// pathLine returns a file name as one line. A long one is shortened at its beginning.
+func pathLine(name string) string {
+	line := text.Line(name, len(name)+1)
+	if runes := []rune(line); len(runes) > longestPath {
+		return "…" + string(runes[len(runes)-longestPath+1:])
+	}
+	return line
 }
 
-// entry is a fact.
+// identifiers returns as many as the given number of tokens may hold, or more: first
+// those in results, then those in texts of the user and arguments, which are needed
+// more often, each oldest first.
+func (s *Set) identifiers(most int) []line {
+	const (
+		readOfText = 2 << 10   // bytes
+		readOfAll  = 256 << 10 // bytes
+	)
+	var lines []line
+	found := map[string]bool{}
+	rest := readOfAll
+	for _, texts := range [...][]string{s.spoken, s.seen} {
+		for _, t := range slices.Backward(texts) {
+			if len(lines) > most || rest <= 0 {
+				break
+			}
+			t = shorten.Head(t, readOfText)
+			rest -= len(t)
+			for _, i := range slices.Backward(digest.Identifiers(t)) {
+				if !found[i.Text] {
+					found[i.Text] = true
+					lines = appendIdentifier(lines, i)
+				}
+			}
+		}
+	}
+	slices.Reverse(lines)
+	return lines
+}
+
+// appendIdentifier appends an identifier, unless it is too long, is not one line, or
+// contains characters of a template.
+func appendIdentifier(lines []line, i digest.Identifier) []line {
+	const longest = 160 // bytes with its label: half of an identifier would be wrong
+	all := i.Label + i.Text
+	if len(all) > longest || text.Line(all, longest) != all || strings.ContainsAny(all, "{}<>;") {
+		return lines
+	}
+	return append(lines, line{label: i.Label, text: i.Text})
+}
+
+// entries are facts without duplicates, oldest first. A repeated one moves to the end.
+type entries struct {
+	all []entry
+	at  map[string]int
+}
+
+// entry is one fact.
 type entry struct {
-	key   string // the line that is written of it: two that read the same are one
-	state state  // what is known of it
-	code  string // the exit code of a command; "": unknown
-	gone  bool   // there is a newer one with the same key
+	key     string // the line that is written for it
+	state   state
+	code    string // exit code of a command, or ""
+	removed bool   // also if there is a newer entry with the same key
 }
 
-// state is what is known of a fact beside its text.
+// state is what is known of a fact besides its text.
 type state uint8
 
 const (
-	unknown state = iota
-	passed        // of a command
-	failed        //
-	read          // of a file
-	written       // also if it was read before or since
-	banned        // of a sentence: a prohibition, or what lifts one
-	told          // any other instruction
+	unknown     state = iota
+	passed            // of a command
+	failed            // of a command
+	read              // of a file
+	written           // of a file, also if it was read as well
+	prohibition       // of a sentence that forbids, or permits again
+	instruction       // of any other sentence
 )
 
-// put appends an entry in place of the one with the same key, which it returns.
-// One without anything to read is none.
-func (r *roll) put(e entry) (before entry) {
+// put appends an entry, and removes and returns the one with the same key. An empty key
+// is ignored.
+func (es *entries) put(e entry) (before entry) {
 	if e.key == "" {
 		return entry{}
 	}
-	if r.at == nil {
-		r.at = map[string]int{}
+	if es.at == nil {
+		es.at = map[string]int{}
 	}
-	if i, ok := r.at[e.key]; ok {
-		before = r.entries[i]
-		r.entries[i] = entry{gone: true}
+	if i, ok := es.at[e.key]; ok {
+		before = es.all[i]
+		es.all[i] = entry{removed: true}
 	}
-	r.at[e.key] = len(r.entries)
-	r.entries = append(r.entries, e)
+	es.at[e.key] = len(es.all)
+	es.all = append(es.all, e)
 	return before
 }
 
-// get returns the entry of a key; nil: there is none. It is valid until the next
-// put.
-func (r *roll) get(key string) *entry {
-	if i, ok := r.at[key]; ok {
-		return &r.entries[i]
+// get returns the entry of a key, or nil. It is valid until the next put.
+func (es *entries) get(key string) *entry {
+	if i, ok := es.at[key]; ok {
+		return &es.all[i]
 	}
 	return nil
 }
 
-// remove takes out the entry of a key, if there is one.
-func (r *roll) remove(key string) {
-	if i, ok := r.at[key]; ok {
-		r.entries[i] = entry{gone: true}
-		delete(r.at, key)
+func (es *entries) remove(key string) {
+	if i, ok := es.at[key]; ok {
+		es.all[i] = entry{removed: true}
+		delete(es.at, key)
 	}
+}
+
+// lines returns the entries that are not removed and match, in the given form.
+func (es *entries) lines(match func(entry) bool, form func(entry) line) (lines []line) {
+	for _, e := range es.all {
+		if !e.removed && match(e) {
+			lines = append(lines, form(e))
+		}
+	}
+	return lines
 }

@@ -7,23 +7,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
-// partOfText is what is read of the beginning and of the end of a text of the
-// user, in bytes.
-const partOfText = 16 << 10
-
-// longestSentence is what is kept of a sentence, in code points.
-const longestSentence = 300
-
-// instructions yields the sentences of a text that forbid, permit again, or say
-// how things are to be done, each as it can stand in a line.
+// instructions yields the sentences of a text that are a [prohibition] or another
+// [instruction], each as one line.
 func instructions(said string) iter.Seq2[string, state] {
 	return func(yield func(string, state) bool) {
+		const readOfText = 16 << 10 // bytes at the beginning and at the end
 		parts := []string{said}
-		if len(said) > 2*partOfText {
-			parts = []string{text.Head(said, partOfText), text.Tail(said, partOfText)}
+		if len(said) > 2*readOfText {
+			parts = []string{shorten.Head(said, readOfText), shorten.Tail(said, readOfText)}
 		}
 		for _, part := range parts {
 			for s := range text.Sentences(part) {
@@ -39,24 +34,24 @@ func instructions(said string) iter.Seq2[string, state] {
 	}
 }
 
-// kindOf tells what a sentence is: banned, told, or unknown if it is no
-// instruction; and about where it says so. A prohibition counts more than another
-// instruction beside it.
+// kindOf returns whether a sentence is a prohibition, another instruction, or neither
+// (unknown), and about where its instruction begins. A prohibition wins if there are
+// both.
 func kindOf(sentence string) (kind state, at int) {
 	low := lower(masked(sentence))
-	if asksSomething(low) || looksLikeCode(sentence) {
+	if isQuestion(low) || looksLikeCode(sentence) {
 		return unknown, 0
 	}
-	for _, p := range [...]*phrases{bansIn, liftsIn} {
-		if k := p.in(low); k >= 0 {
-			return banned, k
+	for _, p := range [...]*phrases{bansAnywhere, liftsAnywhere} {
+		if k := p.index(low); k >= 0 {
+			return prohibition, k
 		}
 	}
 	for from := 0; from < len(low); {
 		size, next := clauseAt(low[from:])
 		switch k := kindOfClause(low[from : from+size]); {
-		case k == banned:
-			return banned, from
+		case k == prohibition:
+			return prohibition, from
 		case k != unknown && kind == unknown:
 			kind, at = k, from
 		}
@@ -65,35 +60,35 @@ func kindOf(sentence string) (kind state, at int) {
 	return kind, at
 }
 
-// kindOfClause tells what a clause is.
+// kindOfClause returns the kind of one clause.
 func kindOfClause(clause string) state {
-	// Signs may stand in front: bullets, emphasis, ⚠️. At the end a word counts as well.
+	// Signs may come first: bullets, emphasis, ⚠️. The space makes the last word count.
 	clause = strings.TrimLeftFunc(clause, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) + " "
 	start := clause
 	for filler := "."; filler != ""; {
-		if statements.begin(start) {
+		if statements.begins(start) {
 			return unknown
 		}
-		if bansAt.begin(start) { // no new files, though no is a filler
+		if bans.begins(start) { // "no new files", although "no" is a filler
 			break
 		}
-		filler = fillers.at(start)
+		filler = fillers.prefix(start)
 		start = strings.TrimLeft(start[len(filler):], " ")
 	}
 	switch {
-	case len(rulesAt.at(start)) > len(bansAt.at(start)) && !tells(start): // do not forget
-		return told
-	case bansAt.begin(start) && !tells(start), liftsAt.begin(clause), liftsAt.begin(start):
-		return banned
-	case rulesIn.in(clause) >= 0:
-		return told
+	case len(rules.prefix(start)) > len(bans.prefix(start)) && !describes(start): // "do not forget"
+		return instruction
+	case bans.begins(start) && !describes(start), lifts.begins(clause), lifts.begins(start):
+		return prohibition
+	case rulesAnywhere.index(clause) >= 0:
+		return instruction
 	}
 	return unknown
 }
 
-// tells reports whether the second word of a clause is a verb that tells what
-// somebody does, rather than what to do: never fires.
-func tells(clause string) bool {
+// describes reports whether the second word of a clause is a verb in the third person,
+// as in "never fires": it describes something, and is not an instruction.
+func describes(clause string) bool {
 	_, rest, _ := strings.Cut(clause, " ")
 	verb, _, _ := strings.Cut(rest, " ")
 	const shortest = 4
@@ -101,20 +96,20 @@ func tells(clause string) bool {
 	return third && len(verb) >= shortest && strings.Trim(verb, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// borders stand between two clauses.
+// borders separate clauses.
 var borders = list(
 	", ", "; ", ": ", " (", ") ", " - ", " — ", " – ", "—", " and ", " but ", " so ", " then ", " because ", ". ", "! ", "，", "；",
 	"：", "、", "（", "）", "。", "！",
 )
 
-// clauseAt returns the size of the clause that a text begins with, and where the
-// next begins.
+// clauseAt returns the size of the first clause of a text, and where the next one
+// begins.
 func clauseAt(s string) (size, next int) {
 	for i := range len(s) {
-		if b := borders.at(s[i:]); b != "" {
+		if b := borders.prefix(s[i:]); b != "" {
 			return i, i + len(b)
 		}
-		// Between Chinese characters no space follows.
+		// Before a Chinese character there is no space.
 		if (s[i] == ',' || s[i] == ';' || s[i] == ':') && i+1 < len(s) && s[i+1] >= utf8.RuneSelf {
 			return i, i + 1
 		}
@@ -122,21 +117,20 @@ func clauseAt(s string) (size, next int) {
 	return len(s), len(s)
 }
 
-// asksSomething reports whether a sentence is a question.
-func asksSomething(low string) bool {
+// isQuestion reports whether a sentence is a question.
+func isQuestion(low string) bool {
 	end := strings.TrimRight(low, " \"'”’」』）)*")
 	for _, mark := range [...]string{"?", "？", "吗", "呢", "嗎"} {
 		if strings.HasSuffix(strings.TrimRight(end, "。."), mark) {
 			return true
 		}
 	}
-	return asks.begin(low) || asksIn.in(low) >= 0
+	return asks.begins(low) || asksAnywhere.index(low) >= 0
 }
 
-// looksLikeCode reports whether a sentence is a line of a program or of its
-// output, rather than said.
+// looksLikeCode reports whether a sentence is a line of a program or of its output.
 func looksLikeCode(sentence string) bool {
-	const mostMarks = 6 // one character of so many may be one
+	const mostMarks = 6 // one character of six may be a mark
 	if msg, _ := digest.Fault(sentence); msg == sentence {
 		return true
 	}
@@ -158,10 +152,10 @@ func looksLikeCode(sentence string) bool {
 	return marks*mostMarks > len(sentence)
 }
 
-// quotes open and close what somebody else says.
+// quotes are marks of quotations.
 var quotes = []struct{ open, closing string }{{"`", "`"}, {`"`, `"`}, {"“", "”"}, {"「", "」"}, {"『", "』"}, {"«", "»"}, {"《", "》"}}
 
-// masked returns a sentence with _ for each byte inside of quotes.
+// masked returns a sentence with _ for each byte in quotes.
 func masked(sentence string) string {
 	for _, q := range quotes {
 		for from := 0; ; {
@@ -181,7 +175,7 @@ func masked(sentence string) string {
 	return sentence
 }
 
-// lower writes ASCII in lower case, ’ as ', and leaves emphasis out.
+// lower returns ASCII in lower case, ’ as ', and no emphasis.
 func lower(s string) string {
 	b := []byte(strings.ReplaceAll(strings.ReplaceAll(s, "’", "'"), "**", ""))
 	for i, c := range b {
@@ -192,42 +186,36 @@ func lower(s string) string {
 	return string(b)
 }
 
-// excerpt returns a sentence as a line. Of one that is very long the part stays
-// that begins a little before at, where it instructs.
+// excerpt returns a sentence as one line. A very long one is shortened to the part
+// that begins a little before at, where its instruction is.
 func excerpt(sentence string, at int) string {
 	const before = 60 // bytes
 	line := text.Line(sentence, len(sentence)+1)
 	if utf8.RuneCountInString(line) <= longestSentence {
 		return line
 	}
-	from := min(max(at-before, 0), len(sentence))
-	for from > 0 && from < len(sentence) && !utf8.RuneStart(sentence[from]) {
-		from++
-	}
-	if from > 0 {
+	if from := shorten.Border(sentence, at-before, 1); from > 0 {
 		return "…" + text.Line(sentence[from:], longestSentence-1)
 	}
 	return text.Line(sentence, longestSentence)
 }
 
-// phrases are wordings, by their first byte.
+// phrases are phrases by their first byte.
 type phrases [256][]string
 
-func list(wordings ...string) *phrases {
+func list(all ...string) *phrases {
 	var p phrases
-	for _, w := range wordings {
+	for _, w := range all {
 		p[w[0]] = append(p[w[0]], w)
 	}
 	return &p
 }
 
-// begin reports whether a text begins with one of them.
-func (p *phrases) begin(s string) bool {
-	return p.at(s) != ""
-}
+// begins reports whether a text begins with one of the phrases.
+func (p *phrases) begins(s string) bool { return p.prefix(s) != "" }
 
-// at returns the first that a text begins with; "": none.
-func (p *phrases) at(s string) string {
+// prefix returns the first phrase that a text begins with, or "".
+func (p *phrases) prefix(s string) string {
 	if s == "" {
 		return ""
 	}
@@ -239,14 +227,14 @@ func (p *phrases) at(s string) string {
 	return ""
 }
 
-// in returns where one of them stands in a text, at the beginning of a word; -1:
-// nowhere.
-func (p *phrases) in(s string) int {
+// index returns where one of the phrases begins in a text, at the beginning of a word,
+// or -1.
+func (p *phrases) index(s string) int {
 	before := byte(' ')
 	for i := range len(s) {
 		b := s[i]
 		inside := 'a' <= before && before <= 'z' && 'a' <= b && b <= 'z'
-		if !inside && p.at(s[i:]) != "" {
+		if !inside && p.begins(s[i:]) {
 			return i
 		}
 		before = b

@@ -164,16 +164,17 @@ func TestProhibitionsWithoutRoom(t *testing.T) {
 		h = append(h, message.User(fmt.Sprintf("Never touch the module number %d, since it belongs to team %d.", i, i*7)))
 	}
 	for language, note := range map[text.Language]string{text.English: "- (there are older ones, for which there is no room)", text.Chinese: "- (还有更早的,此处放不下)"} {
-		o := facts.Options{Language: language}
+		o := usual
+		o.Language = language
 		got := strings.Split(facts.Collect(h).Text(o), "\n")
 		require.Equal(t, note, got[2], "above the newest, which stay")
 		require.Equal(t, "- Never touch the module number 59, since it belongs to team 413.", got[len(got)-1])
-		l := &facts.Ledger{}
+		l := &facts.Set{}
 		l.Resume(strings.Join(got, "\n"))
 		l.Add([]message.Message{message.User("Do not push.")})
 		again := l.Text(o)
 		require.Equal(t, 1, strings.Count(again, note), "it is said once: %s", again)
 		require.True(t, strings.HasSuffix(again, "- Do not push."), again)
 	}
-	require.NotContains(t, facts.Collect(h[:10]).Text(facts.Options{}), "older", "all have room")
+	require.NotContains(t, facts.Collect(h[:10]).Text(usual), "older", "all have room")
 }

@@ -1,12 +1,10 @@
 package facts
 
-// How standing instructions are worded. All is in lower case, with ' for ’.
-// Sentences are looked at clause by clause: what begins a clause has to stand
-// there, but for words such as "please"; what speaks to somebody may stand
-// anywhere. Precision counts more than completeness: whoever says "I never saw
-// that" instructs nobody.
+// The phrases of standing instructions, in lower case, with ' for ’. Sentences are read
+// clause by clause. Some phrases must begin a clause, after fillers such as "please";
+// others count anywhere. The lists prefer precision: "I never saw that" must not count.
 
-// fillers may stand in front of an instruction.
+// fillers may come before an instruction.
 var fillers = list(
 	"please ", "pls ", "kindly ", "and ", "but ", "so ", "also ", "then ", "or ", "just ", "again ", "now ", "important ",
 	"note ", "remember ", "however ", "otherwise ", "in general ", "generally ",
@@ -17,8 +15,8 @@ var fillers = list(
 	"請", "並",
 )
 
-// bansAt begin a clause that forbids.
-var bansAt = list(
+// bans begin a clause that forbids.
+var bans = list(
 	"never ", "do not ", "don't ", "dont ", "don`t ", "must not ", "mustn't ", "should not be ", "may not be ", "avoid ",
 	"refrain from ", "not allowed",
 	"you can't ", "you cannot ", "you can not ",
@@ -30,8 +28,8 @@ var bansAt = list(
 	"不要", "别", "勿", "不得", "不许", "不准", "不可以", "不能", "不应", "不该", "永远不要", "绝不", "切忌", "杜绝", "別", "不許", "不準", "不應",
 )
 
-// bansIn forbid wherever they stand.
-var bansIn = list(
+// bansAnywhere forbid in any place of a sentence.
+var bansAnywhere = list(
 	"you must not ", "you must never ", "you should not ", "you shouldn't ", "you should never ", "you mustn't ", "you may not ",
 	"you are not to ",
 	"you're not to ", "you are not allowed", "you're not allowed", "you are never ", "you will not ", "you shall not ",
@@ -50,15 +48,15 @@ var bansIn = list(
 	"千万不要", "千万别", "绝对不要", "绝不能", "绝对不能", "禁止", "严禁", "请勿", "切勿", "不允许", "不许", "不准", "请不要", "请别", "请避免", "要避免", "应避免", "应该避免",
 	"你不能", "你不要", "您不要", "我不想", "我不要", "我不希望", "不要再", "但不要", "并不要", "且不要", "而不要", "但别",
 	"嚴禁", "請勿", "請不要", "不允許", "請別",
-	// Chinese names first what it is about.
+	// In Chinese the object comes first.
 	"不要动", "不要改", "不要碰", "不要删", "不要用", "不要提交", "不要推", "不要加", "不要添加", "不要使用", "不要写", "不要运行", "不要执行", "不要修改", "不要覆盖",
 	"不要泄露", "不要打印", "不要上传", "不要公开", "不要包含", "不要出现", "不要超过", "不要依赖", "不要引入", "不要创建", "不要新建", "不要動", "不要刪", "不要寫",
 	"不能动", "不能碰", "不能改动", "不能泄露", "不能外传", "不可泄露", "不可外传",
 	"不得修改", "不得使用", "不得删除", "不得推送", "不得提交", "不得更改", "不得超过", "不得包含", "不得泄露", "不得擅自", "不得引入",
 )
 
-// rulesAt begin a clause that says how things are to be done.
-var rulesAt = list(
+// rules begin a clause that states how things are to be done.
+var rules = list(
 	"always ", "make sure ", "ensure ", "be sure to ", "remember to ", "from now on", "at all times", "in all cases",
 	"under all circumstances", "whenever you ", "don't forget ", "do not forget ", "must ",
 	"only add ", "only ask ", "only call ", "only change ", "only commit ", "only consider ", "only do ", "only edit ",
@@ -70,8 +68,8 @@ var rulesAt = list(
 	"总是", "始终", "只能", "只用", "只使用", "只允许", "只改", "只需", "仅使用", "仅限", "切记", "记住", "从现在起", "从现在开始", "每次都", "凡是", "總是", "始終", "僅",
 )
 
-// rulesIn do so wherever they stand.
-var rulesIn = list(
+// rulesAnywhere do so in any place of a clause.
+var rulesAnywhere = list(
 	"you must ", "you always ", "you should always ", "you need to always ", "must always ", "should always ", "you may only ",
 	"you can only ", "you should only ", "you must only ", "must only ", "must be ", "must include ", "must contain ",
 	"must use ", "i only want ", "ask me before ", "check with me before ",
@@ -79,8 +77,8 @@ var rulesIn = list(
 	"必须", "务必", "一定要", "必需", "请始终", "请总是", "请只", "请仅", "请确保", "要确保", "请保证", "从现在起", "从现在开始", "以后都", "今后都", "每次都要", "必須", "務必", "請只", "請始終",
 )
 
-// liftsAt begin a clause that permits what was forbidden, or ends a rule.
-var liftsAt = list(
+// lifts begin a clause that permits what was forbidden, or ends a rule.
+var lifts = list(
 	"you may ", "you can now ", "you are now allowed", "you're now allowed", "now you may ", "now you can ", "it is ok now",
 	"it's ok now", "it is now ok", "it's now ok", "it is ok to ",
 	"it's ok to ", "it's okay to ", "it is okay to ", "it is fine to ", "it's fine to ", "feel free to ", "you are allowed to ",
@@ -89,10 +87,10 @@ var liftsAt = list(
 	"现在可以", "现在允许", "不再需要", "不用再", "不必再", "无需再", "允许你", "可以", "現在可以", "允許你",
 )
 
-// liftsIn do so wherever they stand.
-var liftsIn = list("is now allowed", "are now allowed", "is now ok", "are now ok", "you may now ", "现在可以", "现在你可以", "不再禁止", "現在可以")
+// liftsAnywhere do so in any place of a sentence.
+var liftsAnywhere = list("is now allowed", "are now allowed", "is now ok", "are now ok", "you may now ", "现在可以", "现在你可以", "不再禁止", "現在可以")
 
-// statements are no instructions, though they begin like one.
+// statements begin like an instruction and are none.
 var statements = list(
 	"never mind", "never seen", "never had", "never been", "never got", "never works", "never worked", "never happens",
 	"never happened", "never used to", "never heard", "never tried", "never saw",
@@ -107,13 +105,13 @@ var statements = list(
 	"我一定要", "避免了", "確保了", "确保了",
 )
 
-// asks make a question of a sentence.
+// asks begin a question.
 var asks = list(
 	"why ", "how ", "what ", "which ", "who ", "where ", "when should", "should i ", "should we ", "do i ", "do we ", "is there ",
 	"are there ", "must i ", "must we ",
 )
 
-// asksIn do so wherever they stand.
-var asksIn = list(
+// asksAnywhere make a sentence a question.
+var asksAnywhere = list(
 	"是否", "要不要", "为什么", "能不能", "为何", "怎么", "可不可以", "是不是", "需不需要", "什么时候", "為什麼",
 )

@@ -39,10 +39,11 @@ func TestRecorded(t *testing.T) {
 // user says, and how many are quoted.
 func judge(t *testing.T, id string, h []message.Message) (sentences, quoted int) {
 	t.Helper()
-	o := facts.Options{Language: text.Of(h)}
+	o := usual
+	o.Language = text.LanguageOf(h)
 	s := facts.Collect(h).Text(o)
 	sound(t, s, o)
-	l := &facts.Ledger{}
+	l := &facts.Set{}
 	for from := 0; from < len(h); from += 17 {
 		l.Add(h[from:min(from+17, len(h))])
 	}
@@ -57,7 +58,7 @@ func judge(t *testing.T, id string, h []message.Message) (sentences, quoted int)
 			}
 		}
 	}
-	all := l.Text(facts.Options{Tokens: 1 << 30})
+	all := everything(l)
 	words := text.Line(said.String(), 1<<30)
 	quoting := false
 	for line := range strings.SplitSeq(all, "\n") {

@@ -3,228 +3,164 @@ package facts
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// DefaultTokens is how long a ledger is at most, if nobody says otherwise.
-const DefaultTokens = 600
-
-// Options say how a ledger is written.
+// Options say how a section is written.
 type Options struct {
-	// Tokens is the most that the section may take, by Counter. 0: DefaultTokens;
-	// negative: there is no section.
-	Tokens int
-
-	// Counter counts it, a line at a time. nil: [tokens.Estimate].
-	Counter tokens.Counter
-
-	// Language of headings. Unknown: English. [text.Of] tells that of a
-	// conversation.
-	Language text.Language
+	Tokens   int            // at most, by Counter; 0 or less: the section is empty
+	Counter  tokens.Counter // is asked for one line at a time
+	Language text.Language  // of the titles; "": English
 }
 
-// wording is what a section says in one language.
+// wording is the fixed text of one language.
 type wording struct {
-	heading                                                    string
-	banned, told, errors, commands, identifiers, written, read string
-	passed, failed                                             string
-	exit                                                       string // behind a command that failed with a code
-	older                                                      string // in place of prohibitions that have no room
+	prohibitions, instructions, errors, commands, identifiers, written, read string
+
+	passed, failed string
+	exit           string // before the exit code of a failed command
+	older          string // in place of prohibitions that have no room
 }
 
-var wordings = map[text.Language]wording{
-	text.English: {
-		heading: "[Facts recorded by code]",
-		banned:  "What the user forbade, or permitted again (verbatim, the newest last):",
-		told:    "Other standing instructions of the user (verbatim):",
-		errors:  "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
-		passed: "ok", failed: "failed", exit: "exit code ", older: "(there are older ones, for which there is no room)",
-	},
-	text.Chinese: {
-		heading: "[以下是由程序记录的事实]",
-		banned:  "用户禁止或重新允许的事项(原话,新的在后):", told: "用户的其他长期要求(原话):",
-		errors: "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
-		passed: "成功", failed: "失败", exit: "退出码 ", older: "(还有更早的,此处放不下)",
-	},
+var english = wording{
+	prohibitions: "What the user forbade, or permitted again (verbatim, the newest last):",
+	instructions: "Other standing instructions of the user (verbatim):",
+	errors:       "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
+	passed: "ok", failed: "failed", exit: "exit code ", older: "(there are older ones, for which there is no room)",
 }
 
-// Entries are cut to so many code points.
-const (
-	longestError       = 200
-	longestCommandLine = 120
-	longestPath        = 200
-)
+var chinese = wording{
+	prohibitions: "用户禁止或重新允许的事项(原话,新的在后):",
+	instructions: "用户的其他长期要求(原话):",
+	errors:       "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
+	passed: "成功", failed: "失败", exit: "退出码 ", older: "(还有更早的,此处放不下)",
+}
 
-// Text returns the section, without a line break at its end. It is "" if there is
-// nothing to tell, or no room for anything. The same ledger gives the same text.
+// Text returns the section, without a line break at its end, or "" if there are no
+// facts or no room. The same set gives the same text.
 //
-// Where room is short, the oldest entries of a kind leave first, and of the kinds
-// that which counts least: first files, then identifiers, commands, errors,
-// instructions. But of the room that prohibitions leave, files keep a quarter and
-// each of the three others an eighth, as far as they need it: many commands do not
-// push all files out, nor do the rules of a pasted page. Prohibitions share
-// with nobody: if not all of them have room, nothing else is told but that there
-// are older ones.
-func (l *Ledger) Text(o Options) string {
-	if o.Tokens == 0 {
-		o.Tokens = DefaultTokens
+// When room is short, the oldest entries of a kind are removed first, and files before
+// identifiers, commands, errors and instructions. But of the room that prohibitions
+// leave, files keep a quarter and each of errors, commands and identifiers an eighth, if
+// they need it, so that no kind removes all others. If not all prohibitions have room,
+// the section has the newest of them, a line that there are older ones, and nothing
+// else.
+func (s *Set) Text(o Options) string {
+	w := &english
+	if o.Language == text.Chinese {
+		w = &chinese
 	}
-	if o.Counter == nil {
-		o.Counter = tokens.Estimate{}
-	}
-	w := wordings[o.Language.Or(text.English)]
-	p := page{counter: o.Counter}
-	p.room = o.Tokens - p.cost(w.heading)
-	if p.take(section{titles: [2]string{w.banned}, lines: l.sentences(banned), note: w.older, cut: l.older}, 0) {
+	all := func(entry) bool { return true }
+	of := func(kind state) func(entry) bool { return func(e entry) bool { return e.state == kind } }
+	key := func(e entry) line { return line{text: e.key} }
+
+	heading := o.Language.Headings().Facts
+	r := renderer{counter: o.Counter}
+	r.room = o.Tokens - r.cost(heading)
+	prohibitions := section{titles: [2]string{w.prohibitions}, lines: s.rules.lines(of(prohibition), key), note: w.older, cut: s.older}
+	if r.take(prohibitions, 0) {
 		const quarter, eighth = 4, 8
-		p.share([]section{
-			{titles: [2]string{w.told}, lines: l.sentences(told)},
-			{titles: [2]string{w.errors}, lines: l.errorLines(), share: eighth},
-			{titles: [2]string{w.commands}, lines: l.commandLines(w), share: eighth},
-			{titles: [2]string{w.identifiers}, lines: l.identifiers(p.room), share: eighth, joined: true},
-			{titles: [2]string{w.written, w.read}, lines: l.fileLines(), share: quarter},
+		r.share([]section{
+			{titles: [2]string{w.instructions}, lines: s.rules.lines(of(instruction), key)},
+			{titles: [2]string{w.errors}, lines: s.errors.lines(all, key), share: eighth},
+			{titles: [2]string{w.commands}, lines: s.commands.lines(all, w.commandLine), share: eighth},
+			{titles: [2]string{w.identifiers}, lines: s.identifiers(r.room), share: eighth, joined: true},
+			{titles: [2]string{w.written, w.read}, share: quarter, lines: s.files.lines(all, func(e entry) line {
+				return line{text: e.key, second: e.state == read}
+			})},
 		})
 	}
-	return p.text(w.heading, o.Tokens)
+	return r.text(heading, o.Tokens)
 }
 
-// sentences returns those of one kind.
-func (l *Ledger) sentences(kind state) (lines []line) {
-	for _, e := range l.rules.entries {
-		if !e.gone && e.state == kind {
-			lines = append(lines, line{text: e.key})
-		}
+// commandLine returns a command with its outcome.
+func (w *wording) commandLine(e entry) line {
+	switch {
+	case e.state == passed:
+		return line{text: e.key + " → " + w.passed}
+	case e.state == failed && e.code != "":
+		return line{text: e.key + " → " + w.failed + " (" + w.exit + e.code + ")"}
+	case e.state == failed:
+		return line{text: e.key + " → " + w.failed}
 	}
-	return lines
+	return line{text: e.key}
 }
 
-func (l *Ledger) errorLines() (lines []line) {
-	for _, e := range l.errors.entries {
-		if !e.gone {
-			lines = append(lines, line{text: e.key})
-		}
-	}
-	return lines
-}
-
-func (l *Ledger) commandLines(w wording) (lines []line) {
-	for _, e := range l.commands.entries {
-		if e.gone {
-			continue
-		}
-		s := e.key
-		switch {
-		case e.state == passed:
-			s += " → " + w.passed
-		case e.state == failed && e.code != "":
-			s += " → " + w.failed + " (" + w.exit + e.code + ")"
-		case e.state == failed:
-			s += " → " + w.failed
-		}
-		lines = append(lines, line{text: s})
-	}
-	return lines
-}
-
-func (l *Ledger) fileLines() (lines []line) {
-	for _, e := range l.files.entries {
-		if !e.gone {
-			lines = append(lines, line{text: e.key, second: e.state == read})
-		}
-	}
-	return lines
-}
-
-// pathLine writes the name of a file. Of a long one the end says more.
-func pathLine(name string) string {
-	s := text.Line(name, len(name)+1)
-	if n := utf8.RuneCountInString(s); n > longestPath {
-		for ; n >= longestPath; n-- {
-			_, size := utf8.DecodeRuneInString(s)
-			s = s[size:]
-		}
-		return "…" + s
-	}
-	return s
-}
-
-// page is a text that is put together from sections, as long as there is room.
-type page struct {
+// renderer writes sections as long as there is room.
+type renderer struct {
 	counter tokens.Counter
 	room    int // tokens
 	taken   []section
 }
 
-// section is a title, or two, with lines below, the oldest first.
+// section is one title or two, with lines below, oldest first.
 type section struct {
 	titles [2]string
 	lines  []line
-	joined bool   // all in one line, in which those of one label stand together
-	share  int    // it keeps one of so many parts of the room, if it needs that much; 0: none
-	note   string // stands above the lines once older ones have left; "": nothing does
-	cut    bool   // older lines have left
+	joined bool   // the entries are in one line, those with the same label together
+	share  int    // the section keeps this part of the room if it needs it: 4 for a quarter; 0: none
+	note   string // the first line if older lines were removed
+	cut    bool   // older lines were removed
 }
 
 type line struct {
-	label  string // in front of the text; "": none
+	label  string // before the text, or ""
 	text   string
-	second bool // it stands below the second title
+	second bool // it is under the second title
 }
 
-// cost returns what a line adds to a text, rather too much than too little: a
-// counter may round down, or join what is side by side.
-func (p *page) cost(line string) int { return max(p.counter.Count(line), 1) + 1 }
+// cost returns the tokens that a line adds, rounded up: a counter may round down, or
+// join neighbours.
+func (r *renderer) cost(line string) int { return max(r.counter.Count(line), 1) + 1 }
 
-// share adds sections. Each takes what it can and leaves to those behind it what
-// they keep.
-func (p *page) share(sections []section) {
+// share takes sections. Each leaves to those after it what they keep.
+func (r *renderer) share(sections []section) {
 	keeps := make([]int, len(sections))
 	others := 0
 	for i, s := range sections {
 		if s.share > 0 {
-			_, keeps[i] = p.fitting(s, p.room/s.share)
+			_, keeps[i] = r.fitting(s, r.room/s.share)
 		}
 		others += keeps[i]
 	}
 	for i, s := range sections {
 		others -= keeps[i]
-		p.take(s, others)
+		r.take(s, others)
 	}
 }
 
-// take adds a section, of its lines the newest that fit, and leaves at least so
-// many tokens to others. It reports whether all its lines fit.
-func (p *page) take(s section, others int) (all bool) {
-	n, cost := p.fitting(s, p.room-others)
+// take takes the newest lines of a section that fit, and leaves the given number of
+// tokens to others. It reports whether all lines fit.
+func (r *renderer) take(s section, others int) (all bool) {
+	n, cost := r.fitting(s, r.room-others)
 	all = n == len(s.lines)
 	if n > 0 {
 		s.lines = s.lines[len(s.lines)-n:]
 		s.cut = s.cut || !all
-		p.taken = append(p.taken, s)
-		p.room -= cost
+		r.taken = append(r.taken, s)
+		r.room -= cost
 	}
 	return all
 }
 
-// fitting returns how many of the newest lines of a section fit into so many
-// tokens, and what they take.
-func (p *page) fitting(s section, most int) (n, cost int) {
+// fitting returns how many of the newest lines of a section fit into a number of
+// tokens, and their cost.
+func (r *renderer) fitting(s section, most int) (n, cost int) {
 	titled, labels := [2]bool{}, map[string]bool{}
 	for n < len(s.lines) {
 		l := s.lines[len(s.lines)-1-n]
-		more := p.cost("- " + l.text)
+		more := r.cost("- " + l.text)
 		if l.label != "" && !labels[l.label] {
-			more += p.cost(l.label + ": ")
+			more += r.cost(l.label + ": ")
 		}
 		k := 0
 		if l.second {
 			k = 1
 		}
 		if !titled[k] {
-			more += p.cost(s.titles[k])
+			more += r.cost(s.titles[k])
 		}
 		if cost+more > most {
 			break
@@ -236,27 +172,28 @@ func (p *page) fitting(s section, most int) (n, cost int) {
 	return n, cost
 }
 
-// text writes the page, which has at most so many tokens. "": it is empty.
-func (p *page) text(heading string, most int) string {
-	for len(p.taken) > 0 {
+// text returns the heading and the sections in at most the given number of tokens, or
+// "" if no line fits.
+func (r *renderer) text(heading string, most int) string {
+	for len(r.taken) > 0 {
 		var b strings.Builder
 		b.WriteString(heading)
-		for _, s := range p.taken {
+		for _, s := range r.taken {
 			b.WriteString(s.text())
 		}
-		if p.counter.Count(b.String()) <= most {
+		if r.counter.Count(b.String()) <= most {
 			return b.String()
 		}
-		last := len(p.taken) - 1
-		if p.taken[last] = p.taken[last].shorter(); len(p.taken[last].lines) == 0 {
-			p.taken = p.taken[:last]
+		last := len(r.taken) - 1
+		if r.taken[last] = r.taken[last].shorter(); len(r.taken[last].lines) == 0 {
+			r.taken = r.taken[:last]
 		}
 	}
 	return ""
 }
 
-// shorter returns a section without its oldest line. The note leaves before the
-// last line does.
+// shorter returns a section without its oldest line. The note is removed before the
+// last line.
 func (s section) shorter() section {
 	if s.cut && s.note != "" && len(s.lines) == 1 {
 		s.note = ""
@@ -266,32 +203,12 @@ func (s section) shorter() section {
 	return s
 }
 
-// together returns the lines with those of one label where the first of them is.
-func (s section) together() []line {
-	if !s.joined {
-		return s.lines
-	}
-	var out []line
-	for _, l := range s.lines {
-		at := len(out)
-		if l.label != "" {
-			for k := range out {
-				if out[k].label == l.label {
-					at = k + 1
-				}
-			}
-		}
-		out = slices.Insert(out, at, l)
-	}
-	return out
-}
-
-// text writes a section, with a line break in front of each line.
+// text returns a section, with a line break before each line.
 func (s section) text() string {
 	var b strings.Builder
 	for k, title := range s.titles {
 		between, label := "\n- ", ""
-		for _, l := range s.together() {
+		for _, l := range s.grouped() {
 			if l.second != (k == 1) {
 				continue
 			}
@@ -318,63 +235,82 @@ func (s section) text() string {
 	return b.String()
 }
 
-// Resume takes the facts of a section that [Ledger.Text] has written, for whoever
-// has the messages no more that it was made of.
-func (l *Ledger) Resume(section string) {
-	kind := ""
+// grouped returns the lines; if they are joined, those with the same label are where
+// the first of them was.
+func (s section) grouped() []line {
+	if !s.joined {
+		return s.lines
+	}
+	var out []line
+	for _, l := range s.lines {
+		at := len(out)
+		if l.label != "" {
+			for k := range out {
+				if out[k].label == l.label {
+					at = k + 1
+				}
+			}
+		}
+		out = slices.Insert(out, at, l)
+	}
+	return out
+}
+
+// Resume adds the facts of a section that [Set.Text] has written. It serves if the
+// messages of the section are no longer available.
+func (s *Set) Resume(section string) {
+	title := ""
 	for line := range strings.SplitSeq(section, "\n") {
-		fact, is := strings.CutPrefix(line, "- ")
-		if !is {
-			kind = line
+		fact, ok := strings.CutPrefix(line, "- ")
+		if !ok {
+			title = line
 			continue
 		}
-		for _, w := range wordings {
-			l.resume(w, kind, fact)
+		for _, w := range []*wording{&english, &chinese} {
+			s.resume(w, title, fact)
 		}
 	}
 }
 
-// resume takes a fact, if it stands below a title of the wording.
-func (l *Ledger) resume(w wording, title, fact string) {
+// resume adds a fact, if its title is one of the wording.
+func (s *Set) resume(w *wording, title, fact string) {
 	switch title {
-	case w.banned:
+	case w.prohibitions:
 		if fact == w.older {
-			l.older = true
+			s.older = true
 			return
 		}
-		l.rules.put(entry{key: fact, state: banned})
-	case w.told:
-		l.rules.put(entry{key: fact, state: told})
+		s.rules.put(entry{key: fact, state: prohibition})
+	case w.instructions:
+		s.rules.put(entry{key: fact, state: instruction})
 	case w.errors:
-		l.errors.put(entry{key: fact})
+		s.errors.put(entry{key: fact})
 	case w.commands:
-		l.commands.put(w.command(fact))
+		s.commands.put(w.parseCommand(fact))
 	case w.identifiers:
-		l.spoken = append(l.spoken, fact)
+		s.spoken = append(s.spoken, fact)
 	case w.written:
-		l.files.put(entry{key: fact, state: written})
+		s.files.put(entry{key: fact, state: written})
 	case w.read:
-		l.files.put(entry{key: fact, state: read})
+		s.files.put(entry{key: fact, state: read})
 	}
 }
 
-// command reads a line of a command.
-func (w wording) command(line string) entry {
-	key, outcome, _ := cutLast(line, " → ")
-	switch code, coded := strings.CutPrefix(outcome, w.failed+" ("+w.exit); {
-	case outcome == w.passed:
+// parseCommand reads a line of [wording.commandLine].
+func (w *wording) parseCommand(line string) entry {
+	const arrow = " → "
+	at := strings.LastIndex(line, arrow)
+	if at < 0 {
+		return entry{key: line}
+	}
+	key, result := line[:at], line[at+len(arrow):]
+	switch code, coded := strings.CutPrefix(result, w.failed+" ("+w.exit); {
+	case result == w.passed:
 		return entry{key: key, state: passed}
-	case outcome == w.failed:
+	case result == w.failed:
 		return entry{key: key, state: failed}
 	case coded && strings.HasSuffix(code, ")"):
 		return entry{key: key, state: failed, code: strings.TrimSuffix(code, ")")}
 	}
 	return entry{key: line}
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }

@@ -7,33 +7,26 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// What is read of a result, in bytes, but for identifiers.
-const (
-	headOfResult = 2 << 10
-	tailOfResult = 1 << 10
-)
-
-// place fits what compilers and tests begin a complaint with: main.go:9:22: and the
-// like.
+// place matches the beginning of a message of compilers and tests, as "main.go:9:22: ".
 var place = regexp.MustCompile(`^[\w./\\-]+\.\w{1,5}(:\d+){1,2}: \S`)
 
-// outcome is how a call ended.
-type outcome struct {
-	state state  // passed or failed; unknown: the result does not say
-	code  string // the exit code; "": unknown
-	fault string // the line that tells what failed; "": nothing did, or it does not say
+// result is how a call ended.
+type result struct {
+	state state  // passed or failed; unknown if the result does not show it
+	code  string // exit code, or ""
+	fault string // the line that shows what failed, or ""
 }
 
-// outcomeOf tells it from a piece of a result. A command has failed if its exit
-// code is not 0, or if the result is marked as an error; it has passed if the exit
-// code is 0, and nothing else says so.
-func outcomeOf(r message.ToolResult, command bool) (o outcome) {
+// resultOf reads one result. A command failed if its exit code is not 0, or if the
+// result is an error; it passed if its exit code is 0.
+func resultOf(r message.ToolResult, command bool) (o result) {
+	const readOfHead, readOfTail = 2 << 10, 1 << 10 // bytes
 	head, tail := r.Text, ""
-	if len(head) > headOfResult+tailOfResult {
-		head, tail = text.Head(r.Text, headOfResult), text.Tail(r.Text, tailOfResult)
+	if len(head) > readOfHead+readOfTail {
+		head, tail = shorten.Head(r.Text, readOfHead), shorten.Tail(r.Text, readOfTail)
 	}
 	if command {
 		if o.code = exitCode(head, tail); o.code == "0" {
@@ -52,7 +45,7 @@ func outcomeOf(r message.ToolResult, command bool) (o outcome) {
 	return o
 }
 
-// exitCode looks for it in the first and the last three lines.
+// exitCode returns the exit code in the first or the last three lines, or "".
 func exitCode(head, tail string) string {
 	if tail == "" {
 		tail = head
@@ -78,7 +71,7 @@ func exitCode(head, tail string) string {
 	return ""
 }
 
-// codeIn returns the exit code that a line tells; "": it tells none.
+// codeIn returns the exit code in a line, or "".
 func codeIn(line string) string {
 	const longest, early = 120, 32
 	if line = strings.TrimSpace(line); line == "" {
@@ -103,10 +96,10 @@ func codeIn(line string) string {
 	return ""
 }
 
-// startsWithFault reports whether a result says of itself that it failed.
+// startsWithFault reports whether a result begins as an error.
 func startsWithFault(head string) bool {
 	const longest = 64
-	low := strings.ToLower(text.Head(strings.TrimLeft(head, " \t\r\n"), longest))
+	low := strings.ToLower(shorten.Head(strings.TrimLeft(head, " \t\r\n"), longest))
 	for _, w := range faultStarts {
 		if strings.HasPrefix(low, w) {
 			return true
@@ -115,9 +108,8 @@ func startsWithFault(head string) bool {
 	return strings.TrimSpace(low) == "error"
 }
 
-// faultIn returns the line that tells what failed: the first that names a place in
-// a file or reads like an error, else, if the result is one as a whole, the first
-// that says anything.
+// faultIn returns the line that shows what failed: the first with a place in a file or
+// with an error; otherwise, if the whole result is an error, its first line.
 func faultIn(head, tail string, whole bool) string {
 	first, label := "", ""
 	for _, s := range [...]string{head, tail} {
@@ -127,7 +119,7 @@ func faultIn(head, tail string, whole bool) string {
 			switch {
 			case label != "" && line != "":
 				return label + " " + line
-			case ok && isLabel(line): // it says what failed in the line below
+			case ok && isLabel(line): // the next line shows what failed
 				label = line
 				continue
 			case ok || place.MatchString(line):
@@ -144,16 +136,16 @@ func faultIn(head, tail string, whole bool) string {
 	return label
 }
 
-// isLabel reports whether a line is a word with a colon.
+// isLabel reports whether a line is one word with a colon.
 func isLabel(line string) bool {
 	const longest = 20
 	return strings.HasSuffix(line, ":") && len(line) <= longest && !strings.Contains(line, " ")
 }
 
-// isWrapper reports whether a line only says what kind of lines follow.
+// isWrapper reports whether a line only announces the lines after it.
 func isWrapper(line string) bool {
-	const longest, most = 40, len("2</returncode>") // most: what may stand behind the words
-	low := strings.ToLower(text.Head(line, longest))
+	const longest, most = 40, len("2</returncode>") // most: bytes after the words
+	low := strings.ToLower(shorten.Head(line, longest))
 	for _, w := range wrappers {
 		if strings.HasPrefix(low, w) && len(line) <= len(w)+most {
 			return true
@@ -162,23 +154,22 @@ func isWrapper(line string) bool {
 	return false
 }
 
-// Files returns the names of the newest files, at most n, the oldest of them
-// first, each as a line.
-func (l *Ledger) Files(n int) []string { return newest(l.fileLines(), n) }
-
-// Commands returns the newest commands likewise, with what is known of their
-// outcome in the given language.
-func (l *Ledger) Commands(n int, lang text.Language) []string {
-	return newest(l.commandLines(wordings[lang.Or(text.English)]), n)
+// exitWords come before the exit code of a command.
+var exitWords = []string{
+	"exit code", "exit_code", "exitcode", "exit status", "exit_status", "exited with code", "exited with status", "return code",
+	"return_code", "returncode",
+	"exit:", "退出码", "退出代码", "返回码",
 }
 
-// Errors returns the newest errors likewise.
-func (l *Ledger) Errors(n int) []string { return newest(l.errorLines(), n) }
+// faultStarts begin a result that failed, in lower case.
+var faultStarts = []string{
+	"error:", "error -", "error executing", "error in ", "error\n", "fatal:", "panic:", "exception:",
+	"traceback (most recent call last)", "failed:", "failure:", "<tool_use_error>",
+	"<error>", `{"error"`, `{"error_message"`, "[error]", "错误:", "错误：", "失败:", "失败：", "异常:", "异常：", "报错:", "报错：", "执行失败",
+}
 
-func newest(lines []line, n int) []string {
-	var texts []string
-	for _, l := range lines[max(len(lines)-n, 0):] {
-		texts = append(texts, l.text)
-	}
-	return texts
+// wrappers are lines around the output of a command, in lower case.
+var wrappers = []string{
+	"<returncode>", "exit code", "<output>", "</output>", "<stdout>", "<stderr>", "stdout:", "stderr:", "output:",
+	"<tool_use_error>", "traceback (most recent call last)",
 }

@@ -20,17 +20,19 @@ func TestResume(t *testing.T) {
 		call("read_file", `{"path":"first/read.go"}`, "package first"),
 	)
 	for _, language := range []text.Language{text.English, text.Chinese} {
-		o := facts.Options{Language: language}
+		o := usual
+		o.Language = language
 		s := facts.Collect(h).Text(o)
-		l := &facts.Ledger{}
+		l := &facts.Set{}
 		l.Resume(s)
 		require.Equal(t, s, l.Text(o))
 		l.Add(call("bash", `{"command":"make first"}`, "exit code 0"))
 		require.NotContains(t, l.Text(o), "make first → failed", "it is brought up to date")
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		o := facts.Options{Language: rapid.SampledFrom([]text.Language{text.English, text.Chinese}).Draw(t, "language")}
-		l := &facts.Ledger{}
+		o := usual
+		o.Language = rapid.SampledFrom([]text.Language{text.English, text.Chinese}).Draw(t, "language")
+		l := &facts.Set{}
 		l.Resume(facts.Collect(messages(t)).Text(o))
 		sound(t, l.Text(o), o)
 	})
@@ -41,16 +43,15 @@ func TestResume(t *testing.T) {
 func TestResumeCommands(t *testing.T) {
 	t.Parallel()
 	section := []string{"echo a → b", "echo c → d → ok", "make → failed", "go test → failed (exit code 1)", "echo → failed (exit code 3"}
-	l := &facts.Ledger{}
+	l := &facts.Set{}
 	l.Resume("Commands:\n- " + strings.Join(section, "\n- "))
-	require.Equal(t, section, l.Commands(9, text.English))
+	require.Equal(t, section, commands(l))
 	var want []string
 	for _, command := range []string{"echo a → b", "echo c → d", "make", "go test", "echo → failed (exit code 3"} {
 		l.Add(call("bash", `{"command":"`+command+`"}`, "exit code 0"))
 		want = append(want, command+" → ok")
 	}
-	require.Equal(t, want, l.Commands(9, text.English))
-	require.Equal(t, want[3:], l.Commands(2, text.English), "the newest")
+	require.Equal(t, want, commands(l))
 }
 
 // That there were older prohibitions is known as long as the ledger, and is none
@@ -59,10 +60,10 @@ func TestResumeKnowsOfOlder(t *testing.T) {
 	t.Parallel()
 	const older = "(there are older ones, for which there is no room)"
 	const banned = "What the user forbade, or permitted again (verbatim, the newest last):\n- "
-	l := &facts.Ledger{}
+	l := &facts.Set{}
 	l.Resume(banned + older + "\n- Never push to main.")
 	l.Add(user("Never touch the database."))
-	s := l.Text(facts.Options{})
+	s := l.Text(usual)
 	require.Equal(t, 1, strings.Count(s, older), s)
 	require.Contains(t, s, "- Never push to main.\n- Never touch the database.")
 }

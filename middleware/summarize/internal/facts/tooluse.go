@@ -7,46 +7,48 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// deed is what a call does: it runs a command, or reads or writes files.
-type deed struct {
+// toolUse is what a call does: it runs a command, or reads or writes files.
+type toolUse struct {
 	command string
 	files   []string
 	access  state // read or written
 }
 
-// Names of files, commands and verbs are read up to so many bytes.
+// Limits of what is read, in bytes.
 const (
-	longestName    = 1 << 10
-	longestCommand = 4 << 10
-	longestVerb    = 20
+	readOfName      = 1 << 10
+	readOfCommand   = 4 << 10
+	readOfVerb      = 20
+	readOfKey       = 40
+	readOfArguments = 1 << 20
 )
 
-// deedOf tells it from the name of a tool and its arguments.
-func deedOf(tool, arguments string) deed {
-	t, a := traitsOf(tool), readArguments(arguments)
+// toolUseOf returns what a call does, by the name of its tool and its arguments.
+func toolUseOf(tool, arguments string) toolUse {
+	t, a := classOf(tool), readArguments(arguments)
 	if files := patched(a.patch); len(files) > 0 {
-		return deed{files: files, access: written}
+		return toolUse{files: files, access: written}
 	}
 	if command := a.commandOf(t); command != "" {
-		return deed{command: command}
+		return toolUse{command: command}
 	}
 	if access := a.access(t); access != unknown {
-		return deed{files: a.files, access: access}
+		return toolUse{files: a.files, access: access}
 	}
-	return deed{}
+	return toolUse{}
 }
 
-// traits are what the name of a tool says.
-type traits struct {
-	access   state // unknown: nothing, or that it searches
+// class is what the name of a tool indicates.
+type class struct {
+	access   state // unknown if there is no word for it
 	runs     bool
 	searches bool
 }
 
-func traitsOf(tool string) (t traits) {
+func classOf(tool string) (t class) {
 	for w := range words(tool) {
 		t.runs = t.runs || runWords[w]
 		t.searches = t.searches || searchWords[w]
@@ -60,11 +62,11 @@ func traitsOf(tool string) (t traits) {
 	return t
 }
 
-// words yields the words of a name, in lower case: read, file of readFile,
+// words yields the words of a name in lower case: "read" and "file" of readFile,
 // read_file and ReadFile.
 func words(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		name = text.Head(name, longestName)
+		name = shorten.Head(name, readOfName)
 		from, before := 0, rune(0)
 		for i, r := range name {
 			small := unicode.IsLower(before) && unicode.IsUpper(r)
@@ -85,32 +87,32 @@ func words(name string) func(yield func(string) bool) {
 	}
 }
 
-// arguments are what those of a call say.
+// arguments are the parts of a call's arguments that show what it does.
 type arguments struct {
 	files   []string
-	command []string // several: the words of one
-	verb    state    // what the value of a key of verbKeys says
-	content bool     // something is written
+	command []string // of several, each is a word
+	verb    state    // the access that the value of a key of verbKeys indicates
+	content bool     // there is a key of contentKeys
 	patch   field
-	only    field // the string, if there is only one
+	last    field // the last string
 	strings int
 }
 
 func readArguments(s string) (a arguments) {
 	for f := range fields(s) {
 		a.strings++
-		a.only = f
+		a.last = f
 		key := bareKey(f.key)
 		if fileKeys[key] {
-			if name := strings.TrimSpace(f.text(longestName)); name != "" {
+			if name := strings.TrimSpace(f.text(readOfName)); name != "" {
 				a.files = append(a.files, name)
 			}
 		}
-		if verbKeys[key] && a.verb == unknown && len(f.raw) <= longestVerb {
-			a.verb = traitsOf(f.raw).access
+		if verbKeys[key] && a.verb == unknown && len(f.raw) <= readOfVerb {
+			a.verb = classOf(f.raw).access
 		}
 		if commandKeys[key] {
-			a.command = append(a.command, f.text(longestCommand))
+			a.command = append(a.command, f.text(readOfCommand))
 		}
 		if patchKeys[key] {
 			a.patch = f
@@ -120,9 +122,9 @@ func readArguments(s string) (a arguments) {
 	return a
 }
 
-// bareKey writes a key as the lists of keys do.
+// bareKey returns a key as in the lists of keys, or "" if it is too long.
 func bareKey(key string) string {
-	if len(key) > longestVerb+longestVerb {
+	if len(key) > readOfKey {
 		return ""
 	}
 	return strings.Map(func(r rune) rune {
@@ -133,10 +135,10 @@ func bareKey(key string) string {
 	}, key)
 }
 
-// commandOf returns the command that is run; "": there is none. A tool that is
-// not known to run commands does so if its command has several words, and no file
-// is named: todo(command: "list") runs none.
-func (a *arguments) commandOf(t traits) string {
+// commandOf returns the command that is run, or "". A tool that is not known to run
+// commands does so if its command has several words and no file is named: a list of
+// tasks with the command "add" runs none.
+func (a *arguments) commandOf(t class) string {
 	c := a.command
 	if n := len(c); n > 1 && shells[c[0]] {
 		c = c[n-1:] // bash -lc "…"
@@ -146,15 +148,15 @@ func (a *arguments) commandOf(t traits) string {
 	case t.runs && command != "":
 		return command
 	case t.runs && a.strings == 1 && len(a.files) == 0 && !t.searches:
-		return strings.TrimSpace(a.only.text(longestCommand))
+		return strings.TrimSpace(a.last.text(readOfCommand))
 	case len(a.files) == 0 && t.access == unknown && !t.searches && strings.Contains(command, " "):
 		return command
 	}
 	return ""
 }
 
-// access returns what is done to the files.
-func (a *arguments) access(t traits) state {
+// access returns what is done with the files.
+func (a *arguments) access(t class) state {
 	switch {
 	case len(a.files) == 0:
 		return unknown
@@ -168,13 +170,13 @@ func (a *arguments) access(t traits) state {
 	return unknown
 }
 
-// patched returns the files that a patch names, if it is one.
+// patched returns the files in a patch, or nil if it is none.
 func patched(f field) (files []string) {
 	raw := strings.TrimLeft(f.raw, ` \nrt`)
 	if !strings.HasPrefix(raw, "*** ") && !strings.HasPrefix(raw, "--- ") && !strings.HasPrefix(raw, "diff ") {
 		return nil
 	}
-	for line := range strings.Lines(f.text(mostArguments)) {
+	for line := range strings.Lines(f.text(readOfArguments)) {
 		for _, mark := range patchMarks {
 			if name, ok := strings.CutPrefix(line, mark); ok && strings.TrimSpace(name) != "" {
 				files = append(files, path.Clean(strings.TrimSpace(name)))
@@ -184,20 +186,16 @@ func patched(f field) (files []string) {
 	return files
 }
 
-// mostArguments are read of one call, in bytes.
-const mostArguments = 1 << 20
-
-// field is a string in the arguments of a call, with the key that is nearest in
-// front of it.
+// field is a string in the arguments of a call, with the nearest key before it.
 type field struct {
-	key, raw string // raw: with the escapes of JSON
+	key, raw string // raw has the escapes of JSON
 }
 
-// fields yields the strings of JSON, however deep they are. JSON that is cut off
-// or broken yields what stands before that.
+// fields yields the strings of JSON at any depth. If the JSON is cut off or broken, it
+// yields those before that place.
 func fields(arguments string) iter.Seq[field] {
 	return func(yield func(field) bool) {
-		body, key := text.Head(arguments, mostArguments), ""
+		body, key := shorten.Head(arguments, readOfArguments), ""
 		for {
 			from := strings.IndexByte(body, '"')
 			if from < 0 {
@@ -219,7 +217,7 @@ func fields(arguments string) iter.Seq[field] {
 	}
 }
 
-// stringEnd returns where the quote is that ends a string; -1: nowhere.
+// stringEnd returns the position of the quote that ends a string, or -1.
 func stringEnd(s string) int {
 	for i := 0; ; {
 		k := strings.IndexByte(s[i:], '"')
@@ -238,12 +236,12 @@ func stringEnd(s string) int {
 	}
 }
 
-// text returns the string itself, of a long one the beginning. Escapes that JSON
-// does not know stay as they are.
+// text returns the string without escapes, of a long one the beginning. A string with
+// invalid escapes is returned as it is.
 func (f field) text(most int) string {
 	raw := f.raw
 	if len(raw) > most {
-		raw = text.Head(raw, most)
+		raw = shorten.Head(raw, most)
 		for slashes := len(raw) - len(strings.TrimRight(raw, `\`)); slashes%2 == 1; slashes-- {
 			raw = raw[:len(raw)-1] // half of an escape
 		}
@@ -258,8 +256,8 @@ func (f field) text(most int) string {
 	return s
 }
 
-// What the arguments of a call say, whatever framework and language its tool is
-// of. Keys are compared in lower case, without - and _.
+// The keys of arguments and the words of tool names in many frameworks. Keys are
+// compared in lower case, without - and _.
 
 // fileKeys hold the name of a file.
 var fileKeys = set(
@@ -278,15 +276,14 @@ var contentKeys = set(
 	"edits", "codeedit", "newsource", "inserttext",
 )
 
-// patchKeys hold a patch, which names the files itself.
+// patchKeys hold a patch, which contains the names of its files.
 var patchKeys = set("patch", "diff", "input", "patchtext")
 
-// verbKeys say what a tool does that can do several things: with a word such as
-// "view".
+// verbKeys hold a word such as "view" for a tool that can do several things.
 var verbKeys = set("command", "action", "operation", "op", "mode", "method", "subcommand")
 
-// The words in the name of a tool, and the values behind a key of verbKeys, say
-// what it does. write comes first: read_and_edit writes.
+// The words in the name of a tool and in the value of verbKeys. Write words come first:
+// read_and_edit writes.
 var (
 	writeWords = set(
 		"write", "edit", "multiedit", "create", "append", "insert", "replace", "strreplace", "patch", "save", "update", "modify",
@@ -299,37 +296,15 @@ var (
 		"run",
 	)
 
-	// searchWords tell tools whose path is where they search.
+	// searchWords are of tools whose path is a place to search.
 	searchWords = set("grep", "glob", "search", "find", "ls", "list", "rg", "tree", "dir", "query", "web", "browser")
 )
 
-// patchMarks stand in front of the name of a file in a patch.
+// patchMarks come before the name of a file in a patch.
 var patchMarks = []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"}
 
-// shells are programs whose last argument is the command that counts.
+// shells are programs whose last argument is the command.
 var shells = set("bash", "sh", "zsh", "/bin/bash", "/bin/sh", "powershell", "pwsh", "cmd")
-
-// What a result says of how a command ended. Such words count in a line at the
-// beginning or at the end of a result, with a number right behind them.
-var exitWords = []string{
-	"exit code", "exit_code", "exitcode", "exit status", "exit_status", "exited with code", "exited with status", "return code",
-	"return_code", "returncode",
-	"exit:", "退出码", "退出代码", "返回码",
-}
-
-// faultStarts begin the text of a result that failed, in lower case.
-var faultStarts = []string{
-	"error:", "error -", "error executing", "error in ", "error\n", "fatal:", "panic:", "exception:",
-	"traceback (most recent call last)", "failed:", "failure:", "<tool_use_error>",
-	"<error>", `{"error"`, `{"error_message"`, "[error]", "错误:", "错误：", "失败:", "失败：", "异常:", "异常：", "报错:", "报错：", "执行失败",
-}
-
-// wrappers are lines around the output of a command that say nothing, in lower
-// case.
-var wrappers = []string{
-	"<returncode>", "exit code", "<output>", "</output>", "<stdout>", "<stderr>", "stdout:", "stderr:", "output:",
-	"<tool_use_error>", "traceback (most recent call last)",
-}
 
 func set(words ...string) map[string]bool {
 	m := make(map[string]bool, len(words))

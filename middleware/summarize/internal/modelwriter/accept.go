@@ -2,10 +2,12 @@ package modelwriter
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -13,71 +15,71 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Reason says why an attempt came to nothing.
+// Reason is why an attempt failed.
 type Reason string
 
 // The reasons for which an answer is rejected.
 const (
-	Empty      Reason = "empty"           // nothing that can be seen, or reasoning alone, or headings alone
+	Empty      Reason = "empty"           // there is nothing visible, only reasoning, or only headings
 	CutOff     Reason = "cut off"         // it reached its limit
-	Filtered   Reason = "filtered"        // the provider cut it off
-	ToolCalls  Reason = "tool call"       // it calls a tool, be it as a text
-	Refusal    Reason = "refusal"         // it opens with a phrase by which models refuse
-	ErrorText  Reason = "error text"      // it opens with a phrase by which errors are told
-	Echo       Reason = "echo"            // it holds entries of the record, or its end
-	Repetitive Reason = "repetitive"      // it says the same over and over
-	Nested     Reason = "nested"          // it is a summary within a summary
-	Malformed  Reason = "malformed"       // it is no JSON of the form asked for, or no text
-	NoSection  Reason = "missing section" // a required section is not there
-	TooLong    Reason = "too long"        // it has more tokens than it may have
-	NotShorter Reason = "not shorter"     // it has as many tokens as what it would replace, or more
-	Nothing    Reason = "nothing found"   // no fact for any concept
+	Filtered   Reason = "filtered"        // the provider stopped it
+	ToolCalls  Reason = "tool call"       // it calls a tool, also if only in its text
+	Refusal    Reason = "refusal"         // it begins with a phrase of refusal
+	ErrorText  Reason = "error text"      // it begins as an error message
+	Echo       Reason = "echo"            // it contains entries of the record, or its end
+	Repetitive Reason = "repetitive"      // it repeats itself
+	Nested     Reason = "nested"          // it contains a summary, or a section twice
+	Malformed  Reason = "malformed"       // it is not the JSON asked for, or invalid UTF-8
+	NoSection  Reason = "missing section" // a required section is missing
+	TooLong    Reason = "too long"        // it has more tokens than allowed
+	NotShorter Reason = "not shorter"     // it has no fewer tokens than what it would replace
+	Nothing    Reason = "nothing found"   // there is no fact for any concept
 )
 
 // The reasons for which there is no answer.
 const (
 	Failed   Reason = "failed"    // the model returned an error
-	TimedOut Reason = "timed out" // it took too long
-	Overflow Reason = "overflow"  // it was too much for the model's window
+	TimedOut Reason = "timed out" // the model took too long
+	Overflow Reason = "overflow"  // the request exceeded the model's window
 	Stopped  Reason = "stopped"   // the context of the caller was done
 )
 
-// RejectedError is the error of an answer that is not taken.
+// RejectedError is the error of an answer that is not accepted.
 type RejectedError struct {
 	Reason Reason
-	Detail string // what was found, for people; never more than a few words of the answer
+	Detail string // what was found, with at most a few words of the answer
 }
 
 // Error returns reason and detail.
 func (r *RejectedError) Error() string {
 	if r.Detail == "" {
-		return "scribe: the answer is rejected: " + string(r.Reason)
+		return "the answer is rejected: " + string(r.Reason)
 	}
-	return "scribe: the answer is rejected: " + string(r.Reason) + ": " + r.Detail
+	return "the answer is rejected: " + string(r.Reason) + ": " + r.Detail
 }
 
 func reject(r Reason, format string, args ...any) *RejectedError {
 	return &RejectedError{Reason: r, Detail: fmt.Sprintf(format, args...)}
 }
 
-// terms are what an answer must meet to be taken.
-type terms struct {
-	parse    func(text string) (string, *RejectedError) // nil: the text is taken as it is
-	sections []string
-	markers  []string
-	fence    string // of the record that was shown; "": none was
-	limit    int    // tokens, at most
-	below    int    // tokens that a message of it must stay below; 0: any number
+// limits are what an answer must meet to be accepted.
+type limits struct {
+	parse    func(answer string) (string, *RejectedError) // nil: the answer is plain text
+	sections []string                                     // that are required
+	markers  []string                                     // that are forbidden
+	fence    string                                       // of the record that was shown, or ""
+	most     int                                          // tokens
+	below    int                                          // a message of the answer must have fewer tokens; 0: any number
 	cutter   cutter
 }
 
-// accept returns the text of an answer that meets the terms.
-func (t terms) accept(resp *middleware.Response) (string, *RejectedError) {
+// accept returns the text of an answer that meets the limits.
+func (t limits) accept(resp *middleware.Response) (string, *RejectedError) {
 	if r := stopped(resp); r != nil {
 		return "", r
 	}
 	text := t.withoutMarker(strings.TrimSpace(withoutReasoning(resp.Message.Text())))
-	if r := t.plain(text); r != nil {
+	if r := t.isAnswer(text); r != nil {
 		return "", r
 	}
 	if t.parse != nil {
@@ -87,7 +89,7 @@ func (t terms) accept(resp *middleware.Response) (string, *RejectedError) {
 		}
 		text = parsed
 	}
-	if r := t.shape(text); r != nil {
+	if r := t.form(text); r != nil {
 		return "", r
 	}
 	if r := t.length(text); r != nil {
@@ -96,16 +98,15 @@ func (t terms) accept(resp *middleware.Response) (string, *RejectedError) {
 	return text, nil
 }
 
-// Words returns the text of a summary that no model of ours has written, without a
-// marker at its top and reasoning before it. The error, of type [*RejectedError],
-// is that of a text that is empty, a refusal, an error text, a tool call, or a
-// summary within a summary, which one of the markers tells.
-func Words(text string, markers []string) (string, error) {
-	t := terms{markers: markers}
+// Accept returns the text of a summary that was not written by [Write], without a
+// marker at its top and reasoning before it. The error is a [*RejectedError] if the text
+// is empty, a refusal, an error text, a tool call, or contains a marker.
+func Accept(text string, markers []string) (string, error) {
+	t := limits{markers: markers}
 	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
-	r := said(text)
+	r := isProse(text)
 	if r == nil {
-		r = t.shape(text)
+		r = t.form(text)
 	}
 	if r != nil {
 		return "", r
@@ -113,14 +114,14 @@ func Words(text string, markers []string) (string, error) {
 	return text, nil
 }
 
-// stopped rejects an answer for how it ended.
+// stopped rejects an answer by its stop reason.
 func stopped(resp *middleware.Response) *RejectedError {
 	for c := range resp.Message.Calls() {
 		return reject(ToolCalls, "of %s", word(c.Name))
 	}
 	switch resp.Stop {
 	case middleware.StopTools:
-		return reject(ToolCalls, "it waits for results of tools")
+		return reject(ToolCalls, "it expects results of tools")
 	case middleware.StopLength:
 		return reject(CutOff, "the answer reached its limit")
 	case middleware.StopFilter:
@@ -130,49 +131,49 @@ func stopped(resp *middleware.Response) *RejectedError {
 	return nil
 }
 
-// plain rejects a text that is no answer at all.
-func (t terms) plain(text string) *RejectedError {
-	if r := said(text); r != nil {
+// isAnswer rejects a text that is no answer to the request.
+func (t limits) isAnswer(text string) *RejectedError {
+	if r := isProse(text); r != nil {
 		return r
 	}
 	if heads.MatchString(text) || t.fence != "" && strings.Contains(text, "</"+t.fence+">") {
-		return reject(Echo, "it holds entries of the record")
+		return reject(Echo, "it contains entries of the record")
 	}
 	if repeats(text) {
-		return reject(Repetitive, "it says the same over and over")
+		return reject(Repetitive, "it repeats itself")
 	}
 	return nil
 }
 
-// said rejects a text that says nothing, or nothing of the conversation.
-func said(text string) *RejectedError {
+// isProse rejects a text that is empty, a tool call, an error message or a refusal.
+func isProse(text string) *RejectedError {
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return reject(Malformed, "it is not UTF-8, or has zero bytes")
 	case !visible(text):
-		return reject(Empty, "nothing can be seen")
+		return reject(Empty, "there is nothing visible")
 	}
-	if p := callsInText(text); p != "" {
+	if p := callPhrase(text); p != "" {
 		return reject(ToolCalls, "a line begins with %q", p)
 	}
-	if p := tellsError(text); p != "" {
+	if p := errorPhrase(text); p != "" {
 		return reject(ErrorText, "it begins with %q", p)
 	}
-	if p := refuses(text); p != "" {
-		return reject(Refusal, "it opens with %q", p)
+	if p := refusalPhrase(text); p != "" {
+		return reject(Refusal, "it begins with %q", p)
 	}
 	return nil
 }
 
-// shape rejects a text whose parts are not those that were asked for.
-func (t terms) shape(text string) *RejectedError {
+// form rejects a text with a marker or without the required sections.
+func (t limits) form(text string) *RejectedError {
 	for _, m := range t.markers {
-		if marks(text, m) {
-			return reject(Nested, "%q stands in it", m)
+		if containsMarker(text, m) {
+			return reject(Nested, "it contains %q", m)
 		}
 	}
 	for _, s := range t.sections {
-		lines, marked := sectionsOf(text, s)
+		lines, marked := countSections(text, s)
 		switch n := cmp.Or(marked, lines); {
 		case n == 0:
 			return reject(NoSection, "%q", s)
@@ -180,15 +181,15 @@ func (t terms) shape(text string) *RejectedError {
 			return reject(Nested, "the section %q is there %d times", s, n)
 		}
 	}
-	if len(t.sections) > 0 && !says(text, t.sections) {
-		return reject(Empty, "there are headings alone")
+	if len(t.sections) > 0 && !hasContent(text, t.sections) {
+		return reject(Empty, "there are only headings")
 	}
 	return nil
 }
 
-func (t terms) length(text string) *RejectedError {
-	if n := t.cutter.count(text); n > t.limit {
-		return reject(TooLong, "%d tokens, and at most %d are taken", n, t.limit)
+func (t limits) length(text string) *RejectedError {
+	if n := t.cutter.count(text); n > t.most {
+		return reject(TooLong, "%d tokens, and want at most %d", n, t.most)
 	}
 	if n := t.cutter.meter.Message(message.User(text)); t.below > 0 && n >= t.below {
 		return reject(NotShorter, "%d tokens in place of %d", n, t.below)
@@ -196,9 +197,9 @@ func (t terms) length(text string) *RejectedError {
 	return nil
 }
 
-// marks reports whether a marker stands in a text: as a line, or anywhere if it
-// begins with a bracket, as words of nobody do.
-func marks(text, marker string) bool {
+// containsMarker reports whether a text contains a marker: as a line, or in any place if
+// the marker begins with a bracket.
+func containsMarker(text, marker string) bool {
 	if strings.HasPrefix(marker, "[") || strings.HasPrefix(marker, "【") {
 		return strings.Contains(text, marker)
 	}
@@ -210,8 +211,8 @@ func marks(text, marker string) bool {
 	return false
 }
 
-// withoutMarker takes the line off that a model has copied to the top.
-func (t terms) withoutMarker(text string) string {
+// withoutMarker removes a marker in the first line, which models copy.
+func (t limits) withoutMarker(text string) string {
 	for _, m := range t.markers {
 		if rest, ok := strings.CutPrefix(text, m); ok && (rest == "" || strings.ContainsRune("\r\n", rune(rest[0]))) {
 			return strings.TrimSpace(rest)
@@ -220,8 +221,8 @@ func (t terms) withoutMarker(text string) string {
 	return text
 }
 
-// withoutReasoning takes off the reasoning that local models put before the text;
-// some leave out how it begins. Reasoning without an end is all there is.
+// withoutReasoning removes the reasoning that local models write before the text, also
+// without its opening tag. If it has no closing tag, the result is "".
 func withoutReasoning(text string) string {
 	for _, tag := range []string{"think", "thinking", "reasoning"} {
 		begin := "<" + tag + ">"
@@ -237,18 +238,18 @@ func withoutReasoning(text string) string {
 	return text
 }
 
-// visible reports whether a text has a character that can be seen.
+// visible reports whether a text has a visible character.
 func visible(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
 
-// heads finds two heads of entries.
+// heads matches two heads of entries.
 var heads = regexp.MustCompile(`(?s)(^|\n)` + head + `.*\n` + head)
 
 const head = `\[\d+ (system|user|assistant|tool|result of|error of)\b`
 
-// repeats reports whether most of a long text is made of pieces that it has
-// already had.
+// repeats reports whether most of a long text consists of repeated sequences of 12
+// characters.
 func repeats(text string) bool {
 	const long, gram = 400, 12
 	runes := []rune(text)
@@ -271,10 +272,10 @@ func heading(line string) string {
 	return strings.ToLower(line)
 }
 
-// sectionsOf counts the headings of a section: lines of its name alone, or of its
-// name, a colon, and what it says; and those of them that are marked as headings,
-// since an item of another section may look like one.
-func sectionsOf(text, section string) (lines, marked int) {
+// countSections counts the headings of a section: lines with its name, or with its name,
+// a colon and text; and how many of them are marked as headings, since an item of
+// another section may look like one.
+func countSections(text, section string) (lines, marked int) {
 	want := heading(section)
 	for line := range strings.Lines(text) {
 		if !isHeading(line, want) {
@@ -298,11 +299,11 @@ func isHeading(line, want string) bool {
 
 func isMark(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// nothings are what stands where there is nothing to say.
+// nothings are the texts of an empty section.
 var nothings = []string{"", "none", "nothing", "n/a", "无"}
 
-// says reports whether something stands under the headings, or behind them.
-func says(text string, sections []string) bool {
+// hasContent reports whether there is text below a heading or after it.
+func hasContent(text string, sections []string) bool {
 	for line := range strings.Lines(text) {
 		rest := heading(line)
 		for _, s := range sections {
@@ -316,4 +317,130 @@ func says(text string, sections []string) bool {
 		}
 	}
 	return false
+}
+
+//go:embed phrases.txt
+var phrasesText string
+
+// phrases are beginnings of answers that are no summaries, by the name of the list.
+var phrases = sync.OnceValue(func() map[string][]string { return parsePhrases(phrasesText) })
+
+func parsePhrases(text string) map[string][]string {
+	lists, name := map[string][]string{}, ""
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "@"):
+			name, _, _ = strings.Cut(line[1:], " ")
+		case strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "":
+		default:
+			lists[name] = append(lists[name], fold(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return lists
+}
+
+const (
+	opening = 80  // a refusal begins within this number of code points
+	short   = 400 // a refusal or an error text has fewer code points
+)
+
+// tags matches HTML tags at the beginning of a text.
+var tags = regexp.MustCompile(`^(<[a-z][^<>]{0,80}>\s*)+`)
+
+// refusalPhrase returns the phrase by which a text refuses, or "".
+func refusalPhrase(text string) string {
+	folded := []rune(strings.ReplaceAll(tags.ReplaceAllString(fold(text), ""), "can not ", "cannot "))
+	if len(folded) >= short {
+		return ""
+	}
+	head := string(folded[:min(len(folded), opening)])
+	for at := range head {
+		if !beginsSentence(head[:at]) {
+			continue
+		}
+		if p := prefixOf(head[at:], "refusal"); p != "" {
+			return p
+		}
+	}
+	return ""
+}
+
+// errorPhrase returns the phrase by which a text begins as an error message, or "".
+func errorPhrase(text string) string {
+	folded := fold(text)
+	if len([]rune(folded)) >= short && !strings.HasPrefix(folded, "<") && !strings.HasPrefix(folded, "{") {
+		return ""
+	}
+	if strings.HasPrefix(folded, "{") {
+		folded = strings.Join(strings.Fields(folded), "")
+	}
+	return prefixOf(strings.TrimLeft(folded, markup), "error")
+}
+
+// callPhrase returns the phrase by which a line begins as an unparsed tool call, or "".
+func callPhrase(text string) string {
+	for line := range strings.Lines(text) {
+		if p := prefixOf(fold(line), "call"); p != "" {
+			return p
+		}
+	}
+	return ""
+}
+
+func prefixOf(text, list string) string {
+	for _, p := range phrases()[list] {
+		if strings.HasPrefix(text, p) {
+			return p
+		}
+	}
+	return ""
+}
+
+// markup are characters before the first word of a heading or an item.
+const markup = "#*_>-+` \t\n\"'“”「『【["
+
+// beginsSentence reports whether a sentence begins after this text: at the top, after a
+// full stop or a comma, or on a new line that is not a list item.
+func beginsSentence(before string) bool {
+	text := strings.TrimRight(before, markup)
+	if text == "" {
+		return true
+	}
+	between := before[len(text):]
+	if strings.ContainsAny(between, "\"“「『>") {
+		return false // a quotation
+	}
+	if last, _ := utf8.DecodeLastRuneInString(text); strings.ContainsRune(".!?,;。！？，；…", last) {
+		return true
+	}
+	return strings.Contains(between, "\n") && !strings.HasSuffix(between, " ")
+}
+
+// fold returns a text in lower case, with plain apostrophes, letters of usual width and
+// single spaces. Line breaks remain.
+func fold(s string) string {
+	var b strings.Builder
+	space := rune(0)
+	for _, r := range strings.TrimSpace(s) {
+		switch {
+		case unicode.IsSpace(r):
+			if space != '\n' {
+				space = ' '
+			}
+			if r == '\n' {
+				space = '\n'
+			}
+			continue
+		case strings.ContainsRune("’‘‛ʼ＇´′", r):
+			r = '\''
+		case 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ':
+			r -= 'Ａ' - 'A'
+		}
+		if space != 0 {
+			b.WriteRune(space)
+			space = 0
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }

@@ -11,7 +11,7 @@ import (
 func BenchmarkWrite(b *testing.B) {
 	for _, messages := range []int{100, 2000} {
 		b.Run(fmt.Sprintf("messages=%d", messages), func(b *testing.B) {
-			brief := modelwriter.Brief{Folded: middlewaretest.ReAct{Rounds: messages / 2}.Messages()[1:], Writer: modelwriter.Author{Model: say(good)}}
+			brief := modelwriter.Request{Folded: middlewaretest.ReAct{Rounds: messages / 2}.Messages()[1:], Writer: modelwriter.Author{Model: say(good)}}
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := modelwriter.Write(b.Context(), brief); err != nil {

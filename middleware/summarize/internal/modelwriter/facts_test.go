@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 var concepts = []modelwriter.Concept{
@@ -23,7 +24,7 @@ var concepts = []modelwriter.Concept{
 func TestFacts(t *testing.T) {
 	t.Parallel()
 	author, model := script(say("```json\n" + `{"facts": {"build": ["It fails.", "Its log is\nbuild/1.log."], "compiler": ["Go 1.26 is needed."]}}` + "\n```"))
-	s, err := modelwriter.Facts(t.Context(), modelwriter.Brief{Folded: folded(12), Writer: author, Form: modelwriter.Structured}, concepts)
+	s, err := modelwriter.Facts(t.Context(), modelwriter.Request{Folded: folded(12), Writer: author, Structured: true}, concepts)
 	require.NoError(t, err)
 	require.Equal(t, `## KNOWN FACTS ABOUT build (what is known of the nightly build)
 - It fails.
@@ -47,7 +48,7 @@ func TestFactsOfParts(t *testing.T) {
 		return answer(fmt.Sprintf(`{"facts": {"build": ["It fails.", "Log %d says so."], "compiler": ["Version %d."]}}`, number, number)), nil
 	}}
 	msgs := marked(folded(60))
-	s, err := modelwriter.Facts(t.Context(), modelwriter.Brief{Folded: msgs, Earlier: "Earlier: version 0.", Writer: author, Parallel: 1}, concepts)
+	s, err := modelwriter.Facts(t.Context(), modelwriter.Request{Folded: msgs, Earlier: "Earlier: version 0.", Writer: author, Parallel: 1}, concepts)
 	require.NoError(t, err)
 	requireShown(t, msgs, seen)
 	require.Contains(t, seen[0].Messages[1].Text(), "[earlier summary]\n\tEarlier: version 0.\n", "what is known is not lost")
@@ -76,25 +77,23 @@ func TestFactsOfManyParts(t *testing.T) {
 	var asked atomic.Int64
 	author := modelwriter.Author{Window: 4000, Model: func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		number := int(asked.Add(1))
-		text := req.Messages[1].Text()
-		if strings.Contains(text, "[facts about build]") {
+		body := req.Messages[1].Text()
+		if strings.Contains(body, "[facts about build]") {
 			return answer(`{"facts": {"build": ["All of it."], "compiler": []}}`), nil
 		}
 		return answer(fmt.Sprintf(`{"facts": {"build": ["%d: %s"], "compiler": []}}`, number, words(number*1000, 40))), nil
 	}}
-	s, err := modelwriter.Facts(t.Context(), modelwriter.Brief{Folded: folded(60), Writer: author, MaxTokens: 300}, concepts)
+	s, err := modelwriter.Facts(t.Context(), modelwriter.Request{Folded: folded(60), Writer: author, MaxTokens: 300}, concepts)
 	require.NoError(t, err)
 	require.Equal(t, "## KNOWN FACTS ABOUT build (what is known of the nightly build)\n- All of it.", s.Text)
 }
 
-func TestFactsApart(t *testing.T) {
+func TestFactsOfOneConcept(t *testing.T) {
 	t.Parallel()
-	author, model := script(say(`{"facts": {"build": []}}`), say(`{"facts": {"compiler": ["Go 1.26."]}}`))
-	s, err := modelwriter.Facts(t.Context(), modelwriter.Brief{Folded: folded(12), Writer: author, Apart: true, Language: modelwriter.Chinese}, concepts)
+	author, _ := script(say(`{"facts": {"build": [], "compiler": ["Go 1.26."]}}`))
+	s, err := modelwriter.Facts(t.Context(), modelwriter.Request{Folded: folded(12), Writer: author, Language: text.Chinese}, concepts)
 	require.NoError(t, err)
 	require.Equal(t, "## KNOWN FACTS ABOUT compiler (which version)\n- Go 1.26.", s.Text, "a concept without facts has no section")
-	require.NotContains(t, model.Requests()[0].Messages[1].Text(), "which version", "one request for each")
-	require.Len(t, s.Attempts, 2)
 }
 
 func TestFactsRejected(t *testing.T) {
@@ -105,40 +104,24 @@ func TestFactsRejected(t *testing.T) {
 		detail string
 	}{
 		"nothing found":      {`{"facts": {"build": [], "compiler": []}}`, modelwriter.Nothing, ""},
-		"no JSON":            {"The build fails.", modelwriter.Malformed, "answer, line 1"},
-		"another key":        {`{"fact": {}}`, modelwriter.Malformed, "fact is no key"},
-		"unknown keyword":    {`{"facts": {"build": [], "compiler": [], "weather": []}}`, modelwriter.Malformed, "answer.facts, line 1, column 50: weather is no key"},
+		"no JSON":            {"The build fails.", modelwriter.Malformed, "invalid character"},
+		"another key":        {`{"fact": {}}`, modelwriter.Malformed, `unknown field "fact"`},
+		"unknown keyword":    {`{"facts": {"build": [], "compiler": [], "weather": []}}`, modelwriter.Malformed, "weather is no key"},
 		"missing keyword":    {`{"facts": {"build": []}}`, modelwriter.Malformed, `"compiler" is missing`},
 		"two where one":      {`{"facts": {"build": [], "compiler": ["1", "2"]}}`, modelwriter.Malformed, `"compiler" has 2 facts`},
-		"a number":           {`{"facts": {"build": [7], "compiler": []}}`, modelwriter.Malformed, "answer.facts.build[0], line 1, column 23: it is a number"},
+		"a number":           {`{"facts": {"build": [7], "compiler": []}}`, modelwriter.Malformed, `"build" is no list of texts`},
 		"too long":           {`{"facts": {"build": ["` + words(0, 800) + `"], "compiler": []}}`, modelwriter.TooLong, ""},
 		"a marker in a fact": {`{"facts": {"build": ["【Summary】"], "compiler": []}}`, modelwriter.Nested, ""},
-		"more behind":        {`{"facts": {"build": [], "compiler": []}} {}`, modelwriter.Malformed, "there is more behind"},
+		"more behind":        {`{"facts": {"build": [], "compiler": []}} {}`, modelwriter.Malformed, "there is more after"},
 		"refusal":            {"I can't help with that.", modelwriter.Refusal, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			author, _ := script(say(c.answer))
-			_, err := modelwriter.Facts(t.Context(), modelwriter.Brief{Folded: folded(60), Writer: once(author), Markers: []string{"【Summary】"}}, concepts)
+			_, err := modelwriter.Facts(t.Context(), modelwriter.Request{Folded: folded(60), Writer: once(author), Markers: []string{"【Summary】"}}, concepts)
 			require.Equal(t, c.want, modelwriter.ReasonOf(err), "%v", err)
 			require.ErrorContains(t, err, c.detail)
 			var f *modelwriter.FailedError
 			require.True(t, errors.As(err, &f) && len(f.Attempts) == 1)
 		})
 	}
-}
-
-func TestConceptsThatAreWrong(t *testing.T) {
-	t.Parallel()
-	author, model := script()
-	for name, c := range map[string][]modelwriter.Concept{
-		"no concepts": nil,
-		"want a line": {{Keyword: " "}},
-		"line each":   {{Keyword: "a\nb"}},
-		"there twice": {{Keyword: "a"}, {Keyword: "a"}},
-	} {
-		_, err := modelwriter.Facts(t.Context(), modelwriter.Brief{Folded: folded(3), Writer: author}, c)
-		require.Equal(t, middleware.Invalid, middleware.KindOf(err), name)
-		require.ErrorContains(t, err, name)
-	}
-	require.Empty(t, model.Requests())
 }

@@ -58,19 +58,19 @@ func TestLadder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			author, model := script(c.answers...)
 			author.Retries = c.retries
-			s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(3), Writer: author})
-			var bill modelwriter.Bill
+			s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author})
+			var bill modelwriter.Cost
 			if c.accepted {
 				require.NoError(t, err)
 				require.Equal(t, good, s.Text)
-				bill = s.Bill
+				bill = s.Cost
 			} else {
 				var f *modelwriter.FailedError
 				require.ErrorAs(t, err, &f)
 				require.Equal(t, c.kind, middleware.KindOf(err), "%v", err)
 				require.NotErrorIs(t, err, context.Canceled, "nobody canceled the caller")
 				require.NotErrorIs(t, err, context.DeadlineExceeded, "the caller has no deadline")
-				bill = f.Bill
+				bill = f.Cost
 			}
 			var reasons []modelwriter.Reason
 			for _, a := range bill.Attempts {
@@ -93,12 +93,12 @@ func TestLadder(t *testing.T) {
 func TestSmallerInput(t *testing.T) {
 	t.Parallel()
 	author, model := script(say("I cannot help with that."), say("Notes one."), say("Notes two."), say(good))
-	s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(40), Writer: author})
+	s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(40), Writer: author})
 	require.NoError(t, err)
 	require.Equal(t, good, s.Text)
 	requests := model.Requests()
 	for i := 1; i <= 2; i++ {
-		require.Less(t, s.Attempts[i].Shown, s.Attempts[0].Shown*2/3, "about half of it")
+		require.Less(t, s.Attempts[i].Usage.Input, s.Attempts[0].Usage.Input*2/3, "about half of it")
 		require.Equal(t, i, s.Attempts[i].Part)
 		require.Equal(t, 2, s.Attempts[i].Parts)
 	}
@@ -112,12 +112,12 @@ func TestHang(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				author, _ := script(middlewaretest.Wait(), say(good))
-				s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(3), Writer: author, Timeout: limit})
+				s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
 				require.NoError(t, err)
 				require.Equal(t, modelwriter.TimedOut, s.Attempts[0].Reason)
 
 				author, _ = script(waits(3)...)
-				_, err = modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(3), Writer: author, Timeout: limit})
+				_, err = modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
 				require.Equal(t, middleware.Unavailable, middleware.KindOf(err), "%v", err)
 				require.Equal(t, modelwriter.TimedOut, modelwriter.ReasonOf(err))
 				require.NotErrorIs(t, err, context.DeadlineExceeded, "the deadline is not the caller's")
@@ -125,7 +125,7 @@ func TestHang(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				author, model := script(waits(2)...)
-				_, err = modelwriter.Write(ctx, modelwriter.Brief{Folded: folded(3), Writer: author, Timeout: limit})
+				_, err = modelwriter.Write(ctx, modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
 				require.ErrorIs(t, err, context.DeadlineExceeded, "this one is")
 				require.Len(t, model.Requests(), 1)
 			})
@@ -174,7 +174,7 @@ func TestOverflow(t *testing.T) {
 	for name, known := range map[string]int{"window unknown": 0, "window told too large": 40_000} {
 		t.Run(name, func(t *testing.T) {
 			var seen []*middleware.Request
-			s, err := modelwriter.Write(t.Context(), modelwriter.Brief{
+			s, err := modelwriter.Write(t.Context(), modelwriter.Request{
 				Folded: msgs, Writer: modelwriter.Author{Model: windowed(4000, &seen), Window: known}, Parallel: 1,
 			})
 			require.NoError(t, err)
@@ -233,7 +233,7 @@ func TestInputFits(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d", name, window), func(t *testing.T) {
 				var seen []*middleware.Request
 				msgs := marked(msgs)
-				s, err := modelwriter.Write(t.Context(), modelwriter.Brief{
+				s, err := modelwriter.Write(t.Context(), modelwriter.Request{
 					Folded: msgs, Writer: modelwriter.Author{Model: windowed(window, &seen), Window: window, Retries: -1}, Parallel: 1, Requests: 500,
 					Focus: strings.Repeat("Why? ", 5000),
 				})
@@ -254,12 +254,12 @@ func TestBounds(t *testing.T) {
 	t.Parallel()
 	var seen []*middleware.Request
 	author := modelwriter.Author{Model: windowed(4000, &seen), Window: 4000}
-	_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(200), Writer: author, Requests: 5})
+	_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(200), Writer: author, Requests: 5})
 	require.ErrorContains(t, err, "and 5 of 5 requests are left", "it is known before the first request")
 	require.Empty(t, seen)
 
 	author.Window = 1000
-	_, err = modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(20), Writer: author})
+	_, err = modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(20), Writer: author})
 	require.ErrorContains(t, err, "a window of 1000 tokens leaves room for")
 	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
 
@@ -271,7 +271,7 @@ func TestBounds(t *testing.T) {
 		}
 		return answer(paths(40)), nil
 	}
-	_, err = modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(100), Writer: author, Parallel: 1})
+	_, err = modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(100), Writer: author, Parallel: 1})
 	var f *modelwriter.FailedError
 	require.ErrorAs(t, err, &f)
 	require.LessOrEqual(t, len(f.Attempts), 64)
@@ -293,7 +293,7 @@ func TestParallel(t *testing.T) {
 			return answer(wanted(req)), nil
 		}
 		start := time.Now()
-		s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(120), Writer: modelwriter.Author{Model: slow, Window: 6000}, Parallel: 3})
+		s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: slow, Window: 6000}, Parallel: 3})
 		require.NoError(t, err)
 		require.Equal(t, 3, most, "at most, and at least where there is work enough")
 		parts := len(s.Attempts) - 1
@@ -317,7 +317,7 @@ func TestUnreliable(t *testing.T) {
 			}
 			return answer(wanted(req)), nil
 		}
-		_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}, Parallel: 1})
+		_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}, Parallel: 1})
 		require.Equal(t, c.accepted, err == nil, "%s: %v", name, err)
 		if !c.accepted {
 			require.Equal(t, 3, n, "%s: then it ends", name)
@@ -339,7 +339,7 @@ func TestPanicIsAnAttempt(t *testing.T) {
 			asked.Add(1)
 			panic(value)
 		}
-		_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(3), Writer: modelwriter.Author{Model: model}})
+		_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(3), Writer: modelwriter.Author{Model: model}})
 		failed, ok := errors.AsType[*modelwriter.FailedError](err)
 		require.True(t, ok, "%s: %v", name, err)
 		require.ErrorContains(t, err, fmt.Sprintf("the model panicked: %v", value), name)
@@ -359,7 +359,7 @@ func TestPanicOfOnePart(t *testing.T) {
 		}
 		return answer(wanted(req)), nil
 	}
-	_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
+	_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
 	failed, ok := errors.AsType[*modelwriter.FailedError](err)
 	require.True(t, ok, "%v", err)
 	require.ErrorContains(t, err, "the model panicked: a bug of the model")
@@ -379,7 +379,7 @@ func TestParallelStops(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
+		_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
 		require.Equal(t, middleware.Denied, middleware.KindOf(err), "the cause, not those that were stopped for it: %v", err)
 		require.NotErrorIs(t, err, context.Canceled)
 	})

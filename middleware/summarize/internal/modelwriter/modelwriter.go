@@ -1,114 +1,189 @@
-// Package scribe asks a model for a summary of messages, and takes only one that
-// can be trusted.
+// Package modelwriter has a model write a summary and accepts only text that can be
+// trusted.
 //
-//	summary, err := modelwriter.Write(ctx, modelwriter.Brief{
-//		Folded: view[3:40],
-//		Writer: modelwriter.Author{Model: small, Name: "gpt-5-mini", Known: row},
-//		Focus:  "Why does the nightly build fail?",
+//	summary, err := modelwriter.Write(ctx, modelwriter.Request{
+//		Folded: folded,
+//		Writer: modelwriter.Author{Model: small, Name: "gpt-5-mini"},
 //	})
 //
-// # How it is asked
+// A model is asked in one of two ways. Fresh: the messages are given to any model as a
+// record, that is as data in one message, with tool calls and results as text. Suffix:
+// the model of the live conversation is asked in that conversation by one more message
+// at its end, so that the provider's prompt cache holds the rest. If a [Request] has an
+// author for each way, the cheaper one by their prices is asked.
 //
-// In suffix mode the model is asked in the live conversation, by one more
-// message of the user: the provider's prompt cache holds all but that. In fresh
-// mode a model, which may be another and cheaper one, is given a record: the
-// messages as text, in a form in which nothing that was said can end the record
-// or begin an entry of it. Where both are possible, the brief says which it is: by
-// who is named in it, and where there are two, by cost.
+// What is not accepted is listed at [Reason]. After such an answer, or an error that may
+// pass, the model is asked again: with a smaller record, which it has to report on in
+// parts, and with a stricter request. An answer in suffix mode that is not accepted is
+// followed by a fresh request. A refused overlong prompt shrinks the record to what the
+// refusal reports as fitting. A record that does not fit the model's window is summarised in parts
+// first; each is shown once, at the borders of rounds if possible.
 //
-// A record that does not fit the window of its reader is cut at borders of units
-// into pieces; notes are taken of each, and the summary is written from the
-// notes. A unit that is too long by itself is cut as a text. Nothing is left out.
-//
-// # What is taken
-//
-// An answer is rejected, with a [Reason], if it is empty or reasoning alone, cut
-// off, a tool call, a refusal, an error text, an echo of the record, a text that
-// repeats itself, a summary within a summary, without a required section, not
-// shorter than what it replaces, or longer than it may be. Then the model is
-// asked again, more strictly and with less to read at once, a bounded number of
-// times. In the end there is a text that meets all of this, or a [*FailedError] that
-// tells of each attempt.
-//
-// The models are called with no [middleware.Emit], so that nothing of it gets
-// into anybody's stream, and with requests made anew, so that they share nothing
-// with the chain around the live call. Nothing is remembered from one call to the
-// next, and all functions are safe for concurrent use.
+// Nothing is removed from a record. An answer never gets into an error in full, and no
+// error gets into a summary. Answers are not streamed.
 package modelwriter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/tokens"
 )
 
-// Summary is a text that was taken.
-type Summary struct {
-	Bill
+// Request describes the summary that is wanted. All that it refers to is read-only. It
+// needs Folded or Earlier, and a model of Writer or Main.
+type Request struct {
+	Folded  []message.Message   // what the summary replaces: whole units, oldest first, without the earlier summary
+	Earlier string              // an earlier summary that is updated, and replaced too; or ""
+	Live    *middleware.Request // what Main is sent in the live conversation, with Folded and Earlier in it; nil: no suffix mode
+	Focus   string              // the user's current question, or ""
 
-	Text string // without a heading or frame of its own; that is up to the caller
+	// Writer is given a record. Main, the model of the live conversation, is asked in
+	// suffix mode. Of both, the cheaper one is asked, and Writer if Main gives nothing.
+	// Without a model of Writer, Main is given the record then.
+	Writer, Main Author
+
+	Prefer Mode // if a price is unknown; Suffix only if not Cold
+	Cold   bool // no prompt cache holds Live any more
+
+	Structured bool // the answer is JSON: topics, entities, decisions and actions
+	Language   text.Language
+	Markers    []string // headings that only the program writes: a summary must not contain them
+
+	MaxTokens int           // of the summary, by Meter, and at most a fifth of the window; 0: 800
+	Requests  int           // at most; 0: 64
+	Parallel  int           // requests at the same time; 0: 4
+	Timeout   time.Duration // of one request; 0: 5 minutes, negative: none
+
+	Meter  tokens.Meter  // counts what is sent and what comes back
+	Report func(Attempt) // is called after each attempt, not concurrently; nil: no reports
 }
 
-// Write asks for a summary. The error is of kind Invalid for a brief that is
-// wrong, and else a [*FailedError]: then nothing was found that can be trusted, and
-// the attempts tell why. When the context is done it stops at once, with an error
-// for which errors.Is(err, ctx.Err()) holds.
-func Write(ctx context.Context, b Brief) (*Summary, error) {
-	if err := b.Validate(); err != nil {
-		return nil, err
+// Author is a model that writes, and how it is asked.
+type Author struct {
+	Model  middleware.Model // nil: no author
+	Name   string           // [middleware.Request].Model of its requests
+	Window int              // context size in tokens; 0: that of Known
+	Known  models.Model     // window, prices, cache; zero: unknown, and requests shrink only after one was refused as too long
+
+	Task     string   // what to write; "": the built-in wording. Not used by Facts
+	Sections []string // required headings; nil: the built-in ones if Task is ""; empty: none. Not used by Facts
+
+	// Retries is the number of attempts that may fail before the last one, for each part
+	// of the record. 0: 2, negative: none. Of two authors, those of Writer count.
+	Retries int
+
+	// Params returns the provider's call options for an answer of at most the given
+	// number of tokens; nil: none. PassOptions passes on those of Live instead.
+	Params      func(limit int) any
+	PassOptions bool
+}
+
+func (a Author) window() int { return cmp.Or(a.Window, a.Known.Window) }
+
+// Mode is how a model is asked.
+type Mode int
+
+// The modes.
+const (
+	Fresh  Mode = iota // with a record of the messages as data
+	Suffix             // in the live conversation, by one more message; as Fresh if that is not possible or fails
+)
+
+// String returns the mode in lower case.
+func (m Mode) String() string {
+	if m == Suffix {
+		return "suffix"
 	}
-	s := newSession(b, nil)
-	text, err := s.write(ctx)
-	return s.close(text, err)
+	return "fresh"
+}
+
+// Summary is an accepted text.
+type Summary struct {
+	Cost
+
+	Text string // without a header
+}
+
+// Write asks for a summary. The error is a [*FailedError]: no text was accepted, and
+// its attempts have the reasons. If the context is done it stops at once, with an error
+// for which errors.Is(err, ctx.Err()) holds.
+func Write(ctx context.Context, r Request) (*Summary, error) {
+	s := newSession(r, nil)
+	answer, err := s.write(ctx)
+	return s.close(answer, err)
 }
 
 // session is one call of Write or Facts.
 type session struct {
-	Brief
+	Request
 
 	concepts []Concept
-	own      bool // the writer has a model of its own
-	desk     desk // of the writer
+	separate bool     // Writer has a model of its own
+	capacity capacity // of Writer
 	cutter   cutter
-	replaced int // tokens of what the summary stands for
+	replaced int // tokens of what the summary replaces
 
 	mu       sync.Mutex
 	attempts []Attempt
 	sent     int // requests
-	room     int // tokens of a record that fit; it shrinks when a request is refused as too long
+	room     int // tokens of a record that fit; a request that is refused as too long reduces it
 }
 
-func newSession(b Brief, concepts []Concept) *session {
-	s := &session{Brief: b.withDefaults(), concepts: concepts, own: b.Writer.Model != nil, cutter: cutter{b.Meter}}
-	s.desk = s.deskOf(s.Writer)
-	s.room = s.desk.room
-	for _, m := range b.Folded {
-		s.replaced += b.Meter.Message(m)
+func newSession(r Request, concepts []Concept) *session {
+	r.MaxTokens = cmp.Or(r.MaxTokens, 800)
+	r.Requests = cmp.Or(r.Requests, 64)
+	r.Parallel = cmp.Or(r.Parallel, 4)
+	r.Timeout = cmp.Or(r.Timeout, 5*time.Minute)
+	separate := r.Writer.Model != nil
+	if !separate {
+		r.Writer = r.Main
 	}
-	if b.Earlier != "" {
-		s.replaced += s.cutter.count(b.Earlier) + b.Meter.Message(emptyUser)
+	for _, a := range []*Author{&r.Writer, &r.Main} {
+		a.Retries = max(0, cmp.Or(a.Retries, 2))
+		if a.Sections == nil && a.Task == "" && !r.Structured {
+			a.Sections = wordingOf(r.Language).sections
+		}
+	}
+	s := &session{Request: r, concepts: concepts, separate: separate, cutter: cutter{r.Meter}}
+	s.capacity = s.capacityOf(s.Writer)
+	s.room = s.capacity.record
+	for _, m := range r.Folded {
+		s.replaced += r.Meter.Message(m)
+	}
+	if r.Earlier != "" {
+		s.replaced += s.cutter.count(r.Earlier) + r.Meter.Message(message.Message{Role: message.RoleUser})
 	}
 	return s
 }
 
-func (s *session) close(text string, err error) (*Summary, error) {
-	bill := billOf(s.attempts)
+func (s *session) close(answer string, err error) (*Summary, error) {
+	c := costOf(s.attempts)
 	if err != nil {
-		return nil, &FailedError{Bill: bill, Err: err}
+		return nil, &FailedError{Cost: c, Err: err}
 	}
-	return &Summary{Bill: bill, Text: text}, nil
+	return &Summary{Cost: c, Text: answer}, nil
 }
 
+// write asks in suffix mode if that is wanted, and then with a record.
 func (s *session) write(ctx context.Context) (string, error) {
-	o := order{kind: whole}
-	if req, ok := s.suffix(); ok {
-		text, err := s.try(ctx, req)
+	t := task{kind: whole}
+	if p, ok := s.suffix(); ok {
+		answer, err := s.try(ctx, p)
 		if err == nil {
-			return text, nil
+			return answer, nil
 		}
-		o = o.again(err)
-		if o.failures > s.Writer.Retries || !s.own && !s.goesOnFresh(err, o) { // another model may do what this one cannot
+		t = t.again(err)
+		if t.failures > s.Writer.Retries || !s.separate && !s.retriesFresh(err, t) { // another model may succeed
 			return "", err
 		}
 	}
@@ -117,52 +192,52 @@ func (s *session) write(ctx context.Context) (string, error) {
 	}
 	units, earlier := record(s.Folded), unit(nil)
 	if s.Earlier != "" {
-		earlier = unit{{s.Language.words().head, s.Earlier}}
+		earlier = unit{{earlierHead, s.Earlier}}
 	}
-	return s.digest(ctx, o, units, earlier)
+	return s.summarise(ctx, t, units, earlier)
 }
 
-// digest has the summary written from a record, in one request if that fits,
-// else from notes, which are a record again.
-func (s *session) digest(ctx context.Context, o order, units []unit, earlier unit) (string, error) {
+// summarise asks for the summary of a record: by one request if the record fits,
+// otherwise of notes on its parts, which are a record again.
+func (s *session) summarise(ctx context.Context, t task, units []unit, earlier unit) (string, error) {
 	for {
 		reserved := s.cutter.size(earlier)
-		if reserved > s.roomNow()/3 || len(units) == 0 { // too long to stand beside the notes, or all there is
+		if reserved > s.roomNow()/3 || len(units) == 0 { // too long to repeat for each part, or there is nothing else
 			units, earlier, reserved = append([]unit{earlier}, units...), nil, 0
 		}
 		pieces := s.cutter.pieces(units, s.roomNow()-reserved)
 		if len(pieces) == 1 {
-			text, err := s.try(ctx, s.fresh(o, pieces[0], earlier))
+			answer, err := s.try(ctx, s.fresh(t, pieces[0], earlier))
 			if err == nil {
-				return text, nil
+				return answer, nil
 			}
-			if o = o.again(err); !s.goesOn(err, o) {
+			if t = t.again(err); !s.retries(err, t) {
 				return "", err
 			}
 			if pieces = s.smaller(pieces[0], reserved); len(pieces) == 1 {
 				continue
 			}
 		}
-		texts, err := s.read(ctx, order{kind: notes, failures: o.failures, after: o.after}, pieces)
+		notes, err := s.readAll(ctx, task{kind: notes, failures: t.failures, after: t.after}, pieces)
 		if err != nil {
 			return "", err
 		}
 		units = units[:0:0]
-		for i, text := range texts {
-			units = append(units, unit{{fmt.Sprintf(s.Language.words().noteHead, i+1), text}})
+		for i, n := range notes {
+			units = append(units, unit{{fmt.Sprintf(notesHead, i+1), n}})
 		}
 	}
 }
 
-// smaller cuts a piece that came to nothing, so that less is read at once.
+// smaller divides a piece that was shown without success.
 func (s *session) smaller(p piece, reserved int) []piece {
 	if pieces := s.fitting(p, reserved); len(pieces) > 1 {
 		return pieces
 	}
-	return s.cutter.halves(p, s.desk.limit)
+	return s.cutter.halves(p, s.capacity.accepted)
 }
 
-// fitting cuts a piece for which the room has become too small.
+// fitting divides a piece that no longer fits.
 func (s *session) fitting(p piece, reserved int) []piece {
 	if room := s.roomNow() - reserved; p.tokens > room {
 		return s.cutter.pieces(p.units, room)
@@ -170,49 +245,79 @@ func (s *session) fitting(p piece, reserved int) []piece {
 	return []piece{p}
 }
 
-// read has every piece read, and returns what was written about them in order.
-// The first one goes ahead: from it is learned whether pieces are too long.
-func (s *session) read(ctx context.Context, o order, pieces []piece) ([]string, error) {
+// readAll asks about every piece, and returns the answers in order. The first piece is
+// shown alone: its answer may reveal that pieces are too long.
+func (s *session) readAll(ctx context.Context, t task, pieces []piece) ([]string, error) {
 	if left := s.Requests - s.sentNow(); len(pieces) > left {
-		return nil, fmt.Errorf("scribe: the record has %d parts, and %d of %d requests are left", len(pieces), left, s.Requests)
+		return nil, fmt.Errorf("summarize: the record has %d parts, and %d of %d requests are left", len(pieces), left, s.Requests)
 	}
-	texts, errs := make([][]string, len(pieces)), make([]error, len(pieces))
-	if texts[0], errs[0] = s.readOne(ctx, o, pieces, 0); errs[0] != nil {
+	answers, errs := make([][]string, len(pieces)), make([]error, len(pieces))
+	if answers[0], errs[0] = s.read(ctx, t, pieces, 0); errs[0] != nil {
 		return nil, errs[0]
 	}
 	s.inParallel(ctx, len(pieces)-1, func(ctx context.Context, i int) bool {
-		texts[i+1], errs[i+1] = s.readOne(ctx, o, pieces, i+1)
+		answers[i+1], errs[i+1] = s.read(ctx, t, pieces, i+1)
 		return errs[i+1] == nil
 	})
-	var out []string
-	for i := range pieces {
-		out = append(out, texts[i]...)
+	var all []string
+	for _, a := range answers {
+		all = append(all, a...)
 	}
-	return out, firstCause(ctx, errs)
+	return all, firstCause(ctx, errs)
 }
 
-// inParallel runs n tasks, some at a time. Once one reports that it failed, the
-// others are cancelled. It returns when all have ended, and panics if one did:
-// where the caller can recover from it.
-func (s *session) inParallel(ctx context.Context, n int, task func(ctx context.Context, i int) bool) {
+// read asks about one piece, or about parts of it.
+func (s *session) read(ctx context.Context, t task, pieces []piece, i int) ([]string, error) {
+	p := pieces[i]
+	t.part, t.parts = i+1, len(pieces)
+	for {
+		smaller := s.fitting(p, 0)
+		if len(smaller) == 1 {
+			answer, err := s.try(ctx, s.fresh(t, p, nil))
+			if err == nil {
+				return []string{answer}, nil
+			}
+			if t = t.again(err); !s.retries(err, t) {
+				return nil, err
+			}
+			if smaller = s.smaller(p, 0); len(smaller) == 1 {
+				continue
+			}
+		}
+		var all []string
+		for n := range smaller {
+			answers, err := s.read(ctx, t, smaller, n)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, answers...)
+		}
+		return all, nil
+	}
+}
+
+// inParallel runs n tasks, at most Parallel at a time. Once one returns false the
+// others are cancelled. It returns when all have ended.
+func (s *session) inParallel(ctx context.Context, n int, run func(ctx context.Context, i int) bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	next, panics := make(chan int, n), make(chan any, n)
+	next := make(chan int, n)
 	for i := range n {
 		next <- i
 	}
 	close(next)
+	panics := make(chan any, n)
 	var all sync.WaitGroup
 	for range min(n, s.Parallel) {
 		all.Go(func() {
 			defer func() {
-				if p := recover(); p != nil {
+				if p := recover(); p != nil { // in a counter of the caller
 					panics <- p
 					cancel()
 				}
 			}()
 			for i := range next {
-				if !task(ctx, i) {
+				if !run(ctx, i) {
 					cancel()
 				}
 			}
@@ -221,7 +326,7 @@ func (s *session) inParallel(ctx context.Context, n int, task func(ctx context.C
 	all.Wait()
 	select {
 	case p := <-panics:
-		panic(p)
+		panic(p) // where the caller can recover
 	default:
 	}
 }
@@ -230,7 +335,7 @@ func (s *session) inParallel(ctx context.Context, n int, task func(ctx context.C
 // stopped.
 func firstCause(ctx context.Context, errs []error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("scribe: %w", ctx.Err())
+		return fmt.Errorf("summarize: %w", ctx.Err())
 	}
 	var stopped error
 	for _, err := range errs {
@@ -244,36 +349,6 @@ func firstCause(ctx context.Context, errs []error) error {
 	return stopped
 }
 
-// readOne has one piece read, in smaller ones if it must be.
-func (s *session) readOne(ctx context.Context, o order, pieces []piece, i int) ([]string, error) {
-	p := pieces[i]
-	o.part, o.parts = i+1, len(pieces)
-	for {
-		smaller := s.fitting(p, 0)
-		if len(smaller) == 1 {
-			text, err := s.try(ctx, s.fresh(o, p, nil))
-			if err == nil {
-				return []string{text}, nil
-			}
-			if o = o.again(err); !s.goesOn(err, o) {
-				return nil, err
-			}
-			if smaller = s.smaller(p, 0); len(smaller) == 1 {
-				continue
-			}
-		}
-		var out []string
-		for n := range smaller {
-			texts, err := s.readOne(ctx, o, smaller, n)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, texts...)
-		}
-		return out, nil
-	}
-}
-
 func (s *session) roomNow() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -284,4 +359,77 @@ func (s *session) sentNow() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sent
+}
+
+// tooSmall is the error of a window without room for a record.
+func (s *session) tooSmall() error {
+	return &middleware.Error{Kind: middleware.Invalid, Op: "summarize", Err: fmt.Errorf(
+		"a window of %d tokens leaves room for %d tokens of the record, want %d at least: choose another model, or lower SummaryTokens",
+		s.Writer.window(), max(0, s.room), leastRoom)}
+}
+
+// Attempt is one request to a model, and its result.
+type Attempt struct {
+	Mode        Mode
+	Model       string // name of the author
+	Part, Parts int    // the part of the record that it showed, from 1; 0: all of it
+
+	Reason Reason // why it failed; "": its answer was accepted
+	Err    error  // a [*RejectedError], or what the model returned; nil: its answer was accepted
+
+	Usage message.Usage // as reported, or else as counted
+	Cost  models.Cost   // by the price of the author; 0 if that is unknown
+}
+
+// Cost is what was tried, and what it cost.
+type Cost struct {
+	Attempts []Attempt     // in the order in which they ended
+	Usage    message.Usage // of all of them
+	Cost     models.Cost   // of all whose price is known
+}
+
+func costOf(attempts []Attempt) Cost {
+	c := Cost{Attempts: attempts}
+	for _, a := range attempts {
+		c.Usage = c.Usage.Add(a.Usage)
+		c.Cost += a.Cost
+	}
+	return c
+}
+
+// FailedError is the error if no answer was accepted. It wraps the error of the last
+// attempt, or that of the context.
+type FailedError struct {
+	Cost
+
+	Err error
+}
+
+// Error returns the last error and the reasons of all attempts.
+func (f *FailedError) Error() string {
+	var reasons []string
+	for _, a := range f.Attempts {
+		if a.Reason != "" {
+			reasons = append(reasons, string(a.Reason))
+		}
+	}
+	if len(reasons) == 0 {
+		return f.Err.Error()
+	}
+	return fmt.Sprintf("%v (%d requests; %s)", f.Err, len(f.Attempts), strings.Join(reasons, ", "))
+}
+
+// Unwrap returns the error inside.
+func (f *FailedError) Unwrap() error { return f.Err }
+
+// ReasonOf returns why the last attempt failed, or "" if err does not have a reason.
+func ReasonOf(err error) Reason {
+	if r, ok := errors.AsType[*RejectedError](err); ok {
+		return r.Reason
+	}
+	f, ok := errors.AsType[*FailedError](err)
+	if !ok || len(f.Attempts) == 0 {
+		return ""
+	}
+	return f.Attempts[len(f.Attempts)-1].Reason
 }

@@ -11,177 +11,200 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// desk is what an author has room for, in tokens.
-type desk struct {
-	limit  int // of an answer that is taken
-	answer int // of what the author may write, reasoning included
-	room   int // of a record that can be shown
+// prompt is a request that is ready to be sent, and what its answer must meet.
+type prompt struct {
+	*middleware.Request
+
+	author   Author
+	capacity capacity
+	mode     Mode
+	task     task
+	limits   limits
+	shown    int // tokens of the record; 0 in suffix mode
 }
 
-var emptyUser = message.Message{Role: message.RoleUser}
+// task is what one request asks for.
+type task struct {
+	kind        kind
+	part, parts int    // of the record, for notes and facts
+	earlier     bool   // an earlier summary is shown
+	tokens      int    // of the answer, at most
+	failures    int    // attempts that failed before
+	after       Reason // why the last answer was rejected, or ""
+}
 
-// deskOf measures the window of an author. Counts are estimates, so a tenth of
-// what it can read stays free. Authors that reason before they write need more
-// room for their answers than the answers have tokens.
-func (s *session) deskOf(a Author) desk {
-	d := desk{limit: s.MaxTokens, room: math.MaxInt / 4}
+type kind int
+
+const (
+	whole kind = iota // the summary
+	notes             // on a part of the record
+	facts             // in a part of the record
+)
+
+// again returns the task after a failed attempt. It is stricter only after a rejected
+// answer, not after an error of the provider.
+func (t task) again(err error) task {
+	t.failures++
+	if r, ok := errors.AsType[*RejectedError](err); ok {
+		t.after = r.Reason
+	}
+	return t
+}
+
+// capacity is what fits into the window of an author, in tokens.
+type capacity struct {
+	accepted int // of an answer
+	answer   int // that the author may write, with its reasoning
+	record   int // that can be shown
+}
+
+// capacityOf returns the capacity of an author. Counts are estimates, so a tenth of the
+// input is not used. Models that reason need more room than the accepted answer.
+func (s *session) capacityOf(a Author) capacity {
+	c := capacity{accepted: s.MaxTokens, record: math.MaxInt / 4}
 	window := a.window()
 	if window > 0 {
-		d.limit = min(d.limit, window/5)
+		c.accepted = min(c.accepted, window/5)
 	}
 	if a.Known.Output > 0 {
-		d.limit = min(d.limit, a.Known.Output)
+		c.accepted = min(c.accepted, a.Known.Output)
 	}
-	d.answer = 2*d.limit + 1024
+	c.answer = 2*c.accepted + 1024
 	if window > 0 {
-		d.answer = min(d.answer, max(d.limit, window/4))
+		c.answer = min(c.answer, max(c.accepted, window/4))
 	}
 	if a.Known.Output > 0 {
-		d.answer = min(d.answer, a.Known.Output)
+		c.answer = min(c.answer, a.Known.Output)
 	}
 	if window > 0 {
-		input := window - d.answer
+		input := window - c.answer
 		if a.Known.Input > 0 {
 			input = min(input, a.Known.Input)
 		}
-		d.room = input*9/10 - s.frame(a, d.limit)
+		c.record = input*9/10 - s.frame(a, c.accepted)
 	}
-	return d
+	return c
 }
 
-// frame returns the tokens of a request to an author that shows nothing, at its
-// longest.
-func (s *session) frame(a Author, limit int) int {
+// frame returns the tokens of the longest request to an author that shows nothing.
+func (s *session) frame(a Author, accepted int) int {
 	most := 0
 	kinds := []kind{whole, notes}
 	if s.concepts != nil {
 		kinds = []kind{facts}
 	}
 	for _, k := range kinds {
-		for after := range s.Language.words().because {
-			o := order{kind: k, part: 1, parts: 1, earlier: k == whole && s.Earlier != "", tokens: limit, after: after}
-			most = max(most, s.Meter.Request(s.messages(a, o, "", "record"), nil))
+		for after := range wordingOf(s.Language).because {
+			t := task{kind: k, part: 1, parts: 1, earlier: k == whole && s.Earlier != "", tokens: accepted, after: after}
+			most = max(most, s.Meter.Request(s.messages(a, t, "", "record"), nil))
 		}
 	}
 	return most
 }
 
-// messages are those of a fresh request. Everything that was said stands in
-// fences.
-func (s *session) messages(a Author, o order, text, name string) []message.Message {
-	w := s.Language.words()
-	lines := []string{fmt.Sprintf(w.record, name, name), "<" + name + ">\n" + text + "</" + name + ">"}
-	if q := s.question(); q != "" && o.kind != facts {
-		lines = append(lines, q)
-	}
-	lines = append(lines, s.ask(a, o, s.concepts))
-	return []message.Message{message.System(w.scribe), message.User(strings.Join(lines, "\n\n"))}
-}
-
-// draft is a request that is ready to be sent, and what its answer must meet.
-type draft struct {
-	*middleware.Request
-
-	author Author
-	desk   desk
-	mode   Mode
-	order  order
-	terms  terms
-	shown  piece // fresh mode
-}
-
-// fresh returns the request that shows a piece of the record.
-func (s *session) fresh(o order, p piece, earlier unit) *draft {
-	units := p.units
-	if earlier != nil {
-		units = append([]unit{earlier}, units...)
-	}
-	text := textOf(units)
-	name := fence("record", text+s.Focus)
-	d := &draft{author: s.Writer, desk: s.desk, mode: Fresh, shown: p, terms: s.terms(s.Writer, o, s.desk.limit, p.tokens)}
-	d.terms.fence = name
-	o.earlier, o.tokens = earlier != nil, s.target(d.terms)
-	d.order = o
-	d.Request = s.request(s.Writer, s.desk)
-	d.Messages = s.messages(s.Writer, o, text, name)
-	return d
-}
-
-// target is how many tokens the author is told to write: fewer than are taken,
+// wanted returns the tokens that the author is asked to write: fewer than are accepted,
 // since models count badly.
-func (s *session) target(t terms) int {
-	n := min(t.limit, s.desk.limit) * 3 / 4
-	if t.below > 0 {
-		n = min(n, t.below/2)
+func (s *session) wanted(l limits) int {
+	n := min(l.most, s.capacity.accepted) * 3 / 4
+	if l.below > 0 {
+		n = min(n, l.below/2)
 	}
 	return n
 }
 
-// terms are what an answer of an author must meet.
-func (s *session) terms(a Author, o order, limit, shown int) terms {
-	t := terms{limit: limit, markers: s.Markers, cutter: s.cutter}
-	switch o.kind {
+// limitsOf returns what an answer of an author must meet.
+func (s *session) limitsOf(a Author, t task, accepted, shown int) limits {
+	l := limits{most: accepted, markers: s.Markers, cutter: s.cutter}
+	switch t.kind {
 	case whole:
-		t.sections, t.below = a.Sections, s.replaced
-		if s.Form == Structured {
-			t.parse = s.structured
+		l.sections, l.below = a.Sections, s.replaced
+		if s.Structured {
+			l.parse = s.structured
 		}
 	case notes:
-		if shown > limit {
-			t.below = shown
+		if shown > accepted {
+			l.below = shown
 		}
 	case facts:
-		t.parse, t.limit = s.facts, math.MaxInt // what is made of the JSON has its limit
+		l.parse, l.most = s.facts, math.MaxInt // parse limits the facts
 	}
-	return t
+	return l
 }
 
-// request returns a request without messages. It is made anew, so that it has
-// nothing in common with the live call.
-func (s *session) request(a Author, d desk) *middleware.Request {
+// request returns a request without messages, which shares nothing with Live.
+func (s *session) request(a Author, c capacity) *middleware.Request {
 	req := &middleware.Request{Model: a.Name}
 	if w := a.window(); w > 0 {
-		req.Budget = &middleware.Budget{Window: w, Reserve: min(d.answer, w-1)}
+		req.Budget = &middleware.Budget{Window: w, Reserve: min(c.answer, w-1)}
 	}
 	switch {
 	case a.PassOptions && s.Live != nil:
 		req.Params = s.Live.Params
 	case a.Params != nil:
-		req.Params = a.Params(d.answer)
+		req.Params = a.Params(c.answer)
 	}
 	return req
 }
 
-// suffix returns the live request with the order at its end, if that is possible
-// and wanted.
-func (s *session) suffix() (*draft, bool) {
-	if !s.canSuffix() || !s.shownLive() {
+// fresh returns the request that shows a piece of the record.
+func (s *session) fresh(t task, shown piece, earlier unit) *prompt {
+	units := shown.units
+	if earlier != nil {
+		units = append([]unit{earlier}, units...)
+	}
+	data := textOf(units)
+	name := fence("record", data+s.Focus)
+	p := &prompt{author: s.Writer, capacity: s.capacity, mode: Fresh, shown: shown.tokens}
+	p.limits = s.limitsOf(s.Writer, t, s.capacity.accepted, shown.tokens)
+	p.limits.fence = name
+	t.earlier, t.tokens = earlier != nil, s.wanted(p.limits)
+	p.task = t
+	p.Request = s.request(s.Writer, s.capacity)
+	p.Messages = s.messages(s.Writer, t, data, name)
+	return p
+}
+
+// messages returns those of a fresh request. The record and the question are in fences.
+func (s *session) messages(a Author, t task, data, name string) []message.Message {
+	w := wordingOf(s.Language)
+	lines := []string{fmt.Sprintf(w.record, name, name), "<" + name + ">\n" + data + "</" + name + ">"}
+	if q := s.question(); q != "" && t.kind != facts {
+		lines = append(lines, q)
+	}
+	lines = append(lines, s.instruction(a, t))
+	return []message.Message{message.System(w.system), message.User(strings.Join(lines, "\n\n"))}
+}
+
+// suffix returns the live request with the instruction at its end. It returns false if
+// that is not possible or not cheaper.
+func (s *session) suffix() (*prompt, bool) {
+	if s.Live == nil || s.Main.Model == nil || !s.inLive() {
 		return nil, false
 	}
-	d := &draft{author: s.Main, desk: s.deskOf(s.Main), mode: Suffix}
-	d.terms = s.terms(s.Main, order{kind: whole}, d.desk.limit, 0)
-	d.order = order{kind: whole, earlier: s.Earlier != "", tokens: s.target(d.terms)}
-	msgs, ok := asked(s.Live.Messages, s.Language.words().suffix+"\n\n"+s.ask(s.Main, d.order, nil))
+	p := &prompt{author: s.Main, capacity: s.capacityOf(s.Main), mode: Suffix}
+	p.limits = s.limitsOf(s.Main, task{kind: whole}, p.capacity.accepted, 0)
+	p.task = task{kind: whole, earlier: s.Earlier != "", tokens: s.wanted(p.limits)}
+	msgs, ok := withQuestion(s.Live.Messages, wordingOf(s.Language).suffix+"\n\n"+s.instruction(s.Main, p.task))
 	if !ok {
 		return nil, false
 	}
-	d.Request = s.request(s.Main, d.desk)
-	d.Messages, d.Tools = msgs, s.Live.Tools
-	if d.Model == "" {
-		d.Model = s.Live.Model
+	p.Request = s.request(s.Main, p.capacity)
+	p.Messages, p.Tools = msgs, s.Live.Tools
+	if p.Model == "" {
+		p.Model = s.Live.Model
 	}
-	all := s.Meter.Request(msgs, d.Tools)
-	if w := s.Main.window(); w > 0 && all > w-d.desk.answer-w/20 {
+	all := s.Meter.Request(msgs, p.Tools)
+	if w := s.Main.window(); w > 0 && all > w-p.capacity.answer-w/20 {
 		return nil, false
 	}
 	if most := s.Main.Known.Input; most > 0 && all > most {
 		return nil, false
 	}
-	return d, !s.own || s.cheaper(d)
+	return p, !s.separate || s.cheaper(p)
 }
 
-// shownLive reports whether the live request shows all that the summary replaces.
-func (s *session) shownLive() bool {
+// inLive reports whether the live request contains all that the summary replaces.
+func (s *session) inLive() bool {
 	next := 0
 	earlier := s.Earlier == ""
 	for _, m := range s.Live.Messages {
@@ -193,19 +216,19 @@ func (s *session) shownLive() bool {
 	return earlier && next == len(s.Folded)
 }
 
-// asked returns the messages with one more of the user. The rest stays byte for
-// byte, or the cache would be of no use; so does what is invalid in it. What the
-// providers want between the end and a message of the user is put there. False
-// means that there is no such way.
-func asked(live []message.Message, text string) ([]message.Message, bool) {
-	const bridge = "(continue)"
-	open := len(live)
+// withQuestion returns the messages without unanswered calls and with one more text of
+// the user at the end. All others are unchanged, so that the prompt cache holds them. It
+// returns false if the result would break a rule of a provider that live does not.
+func withQuestion(live []message.Message, question string) ([]message.Message, bool) {
+	const bridge = "(continue)" // between results and a user message
+	end := len(live)
+	answered := func(m message.Message) bool { return m.Role == message.RoleAssistant }
 	for _, v := range message.Rules(0).Violations(live) {
-		if v.Rule == message.UnansweredCall && !slices.ContainsFunc(live[v.At+1:], isAssistant) {
-			open = min(open, v.At)
+		if v.Rule == message.UnansweredCall && !slices.ContainsFunc(live[v.At+1:], answered) {
+			end = min(end, v.At)
 		}
 	}
-	live = slices.Clip(live[:open])
+	live = slices.Clip(live[:end])
 	if len(live) == 0 {
 		return nil, false
 	}
@@ -213,107 +236,72 @@ func asked(live []message.Message, text string) ([]message.Message, bool) {
 	var msgs []message.Message
 	switch last.Role {
 	case message.RoleUser:
-		last.Parts = append(slices.Clip(last.Parts), message.Text{Text: text})
+		last.Parts = append(slices.Clip(last.Parts), message.Text{Text: question})
 		msgs = append(slices.Clone(live[:len(live)-1]), last)
 	case message.RoleTool:
-		msgs = slices.Concat(live, []message.Message{message.Assistant(message.Text{Text: bridge}), message.User(text)})
+		msgs = slices.Concat(live, []message.Message{message.Assistant(message.Text{Text: bridge}), message.User(question)})
 	default:
-		msgs = slices.Concat(live, []message.Message{message.User(text)})
+		msgs = slices.Concat(live, []message.Message{message.User(question)})
 	}
-	return msgs, noWorse(live, msgs)
-}
-
-func isAssistant(m message.Message) bool { return m.Role == message.RoleAssistant }
-
-// noWorse reports whether no provider finds more wrong with msgs than with live.
-func noWorse(live, msgs []message.Message) bool {
-	was := message.Portable.Violations(live)
+	before := message.Portable.Violations(live)
 	for _, v := range message.Portable.Violations(msgs) {
-		k := slices.Index(was, v)
+		k := slices.Index(before, v)
 		if k < 0 {
-			return false
+			return nil, false
 		}
-		was = slices.Delete(was, k, k+1)
+		before = slices.Delete(before, k, k+1)
 	}
-	return true
+	return msgs, true
 }
 
-// order is what one request asks for.
-type order struct {
-	kind        kind
-	part, parts int    // of the record, for notes and facts
-	earlier     bool   // an earlier summary is shown
-	tokens      int    // that the answer shall have at most
-	failures    int    // attempts that came to nothing
-	after       Reason // why the last of them was rejected; "": none was
-}
-
-// again returns the order for the attempt behind one that came to nothing. It is
-// stricter only behind an answer: that a provider is down is no reason to be.
-func (o order) again(err error) order {
-	o.failures++
-	if r, ok := errors.AsType[*RejectedError](err); ok {
-		o.after = r.Reason
-	}
-	return o
-}
-
-type kind int
-
-const (
-	whole kind = iota // the summary
-	notes             // of a piece of the record
-	facts             // of a piece of the record
-)
-
-// ask returns the order to an author in words, without the record.
-func (b Brief) ask(a Author, o order, concepts []Concept) string {
-	w := b.Language.words()
+// instruction returns what the author is to write, without the record.
+func (s *session) instruction(a Author, t task) string {
+	w := wordingOf(s.Language)
 	var lines []string
 	switch {
-	case o.kind == facts:
-		lines = append(lines, w.facts, w.list(concepts), w.factForm)
+	case t.kind == facts:
+		lines = append(lines, w.facts, w.conceptLines(s.concepts), w.factForm)
 	case a.Task != "":
 		lines = append(lines, a.Task)
 	default:
 		lines = append(lines, w.task)
 	}
-	if o.earlier {
+	if t.earlier {
 		lines = append(lines, w.earlier)
 	}
 	switch {
-	case o.kind == notes:
-		lines = append(lines, fmt.Sprintf(w.note, o.part, o.parts))
-	case o.kind == whole && b.Form == Structured:
+	case t.kind == notes:
+		lines = append(lines, fmt.Sprintf(w.note, t.part, t.parts))
+	case t.kind == whole && s.Structured:
 		lines = append(lines, w.form)
-	case o.kind == whole && len(a.Sections) > 0:
-		lines = append(lines, w.headings, w.headed(a.Sections))
+	case t.kind == whole && len(a.Sections) > 0:
+		lines = append(lines, w.headings, w.sectionLines(a.Sections))
 	}
-	lines = append(lines, fmt.Sprintf(w.length, max(20, o.tokens*w.words/100)))
+	lines = append(lines, fmt.Sprintf(w.length, max(20, t.tokens*w.words/100)))
 	if a.Task == "" {
 		lines = append(lines, w.language)
 	}
-	if o.after != "" {
-		lines = append(lines, fmt.Sprintf(w.strict, w.because[o.after]))
+	if t.after != "" {
+		lines = append(lines, fmt.Sprintf(w.strict, w.because[t.after]))
 	}
 	return strings.Join(lines, "\n\n")
 }
 
-// headed lists the sections, the built-in ones with what belongs there.
-func (w *wording) headed(sections []string) string {
+// sectionLines returns the required headings, the built-in ones with their content.
+func (w *wording) sectionLines(sections []string) string {
 	builtIn := len(sections) == len(w.sections) && &sections[0] == &w.sections[0]
 	var lines []string
 	for i, s := range sections {
 		line := "## " + strings.TrimSpace(strings.TrimLeft(s, "# "))
 		if builtIn {
-			line += "\n(" + w.under[i] + ")"
+			line += "\n(" + w.content[i] + ")"
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
 }
 
-func (w *wording) list(concepts []Concept) string {
+func (w *wording) conceptLines(concepts []Concept) string {
 	var lines []string
 	for _, c := range concepts {
 		many := w.factOne
@@ -329,17 +317,17 @@ func (w *wording) list(concepts []Concept) string {
 	return strings.Join(lines, "\n")
 }
 
-// question returns what the user asks, in a fence, and no more than so many code
-// points of it: its beginning and its end.
-func (b Brief) question() string {
-	if !visible(b.Focus) {
+// question returns the user's question in a fence, of a long one the first 700 and the
+// last 300 code points, or "".
+func (r Request) question() string {
+	if !visible(r.Focus) {
 		return ""
 	}
 	const head, tail = 700, 300
-	q := []rune(b.Focus)
+	q := []rune(r.Focus)
 	if n := len(q) - head - tail; n > 0 {
 		q = []rune(fmt.Sprintf("%s\n[… %d …]\n%s", string(q[:head]), n, string(q[len(q)-tail:])))
 	}
-	name := fence("question", b.Focus)
-	return b.Language.words().focus + "\n<" + name + ">\n\t" + setIn.Replace(strings.TrimSpace(string(q))) + "\n</" + name + ">"
+	name := fence("question", r.Focus)
+	return wordingOf(r.Language).focus + "\n<" + name + ">\n\t" + indent.Replace(strings.TrimSpace(string(q))) + "\n</" + name + ">"
 }

@@ -94,7 +94,7 @@ func TestWhateverAModelReturns(t *testing.T) {
 		l := &liar{}
 		l.draw = func(req *middleware.Request) (*middleware.Response, error) { return drawAnswer(r, req) }
 		var attempts []modelwriter.Attempt
-		b := modelwriter.Brief{
+		b := modelwriter.Request{
 			Folded: msgs, Markers: []string{"【Summary】"},
 			Writer: modelwriter.Author{
 				Model: l.model, Window: rapid.SampledFrom([]int{0, 4000, 6000, 30_000}).Draw(r, "window"),
@@ -115,7 +115,7 @@ func TestWhateverAModelReturns(t *testing.T) {
 		before := middlewaretest.Clone(msgs)
 		s, err := modelwriter.Write(t.Context(), b)
 		require.NoError(r, middlewaretest.Same(before, msgs), "the messages stay as they were")
-		requireBill(r, b, l, attempts, s, err)
+		requireAttempts(r, b, l, attempts, s, err)
 		for i, req := range l.asked {
 			require.NoError(r, message.Portable.Check(req.Messages), "request %d is valid for every provider", i)
 			if w := b.Writer.Window; w > 0 && req.Model != "main" {
@@ -126,7 +126,7 @@ func TestWhateverAModelReturns(t *testing.T) {
 			return
 		}
 		taken++
-		requireTerms(r, b, s.Text)
+		requireLimits(r, b, s.Text)
 		var shown []*middleware.Request
 		for i, a := range attempts {
 			if a.Reason == "" {
@@ -149,7 +149,7 @@ func drawConversation(r *rapid.T) []message.Message {
 	return msgs
 }
 
-func requireTerms(t require.TestingT, b modelwriter.Brief, text string) {
+func requireLimits(t require.TestingT, b modelwriter.Request, text string) {
 	replaced := tokens.Meter{}.Part(message.Text{Text: b.Earlier}) + tokens.Meter{}.Message(message.Message{Role: message.RoleUser})
 	for _, m := range b.Folded {
 		replaced += tokens.Meter{}.Message(m)
@@ -167,7 +167,7 @@ func requireTerms(t require.TestingT, b modelwriter.Brief, text string) {
 	}
 }
 
-func requireBill(t require.TestingT, b modelwriter.Brief, l *liar, attempts []modelwriter.Attempt, s *modelwriter.Summary, err error) {
+func requireAttempts(t require.TestingT, b modelwriter.Request, l *liar, attempts []modelwriter.Attempt, s *modelwriter.Summary, err error) {
 	require.Equal(t, err == nil, s != nil, "exactly one of summary and error")
 	require.Len(t, attempts, len(l.asked), "each request is told of")
 	require.LessOrEqual(t, len(l.asked), b.Requests)
@@ -199,7 +199,7 @@ func FuzzAnswer(f *testing.F) {
 	}
 	msgs := folded(12)
 	f.Fuzz(func(t *testing.T, text string, form int) {
-		b := modelwriter.Brief{
+		b := modelwriter.Request{
 			Folded: msgs, MaxTokens: 600, Markers: []string{"【Summary】"},
 			Writer: modelwriter.Author{Model: middlewaretest.Script(say(text)).Model(), Retries: -1},
 		}
@@ -208,10 +208,10 @@ func FuzzAnswer(f *testing.F) {
 		switch form {
 		case 0:
 			if s, err = modelwriter.Write(t.Context(), b); err == nil {
-				requireTerms(t, b, s.Text)
+				requireLimits(t, b, s.Text)
 			}
 		case 1:
-			b.Form = modelwriter.Structured
+			b.Structured = true
 			s, err = modelwriter.Write(t.Context(), b)
 		default:
 			s, err = modelwriter.Facts(t.Context(), b, concepts)

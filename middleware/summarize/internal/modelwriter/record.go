@@ -8,38 +8,46 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/tokens"
 )
 
-// entry is one thing that was said, as it stands in a record:
+// entry is one part of a message in a record:
 //
 //	[4 result of read_log c1]
 //		exit status 2
 //
-// Heads begin a line, and whatever was said is set in from it, so that it can
-// neither begin an entry nor end the record.
+// Only heads begin a line. The body is indented, so that it can neither begin an entry
+// nor end the record.
 type entry struct {
-	head string // in one line, without brackets
-	body string // as it was said
+	head string // one line without brackets
+	body string // the text of the part
 }
+
+// Heads of entries that are not parts of messages.
+const (
+	earlierHead = "earlier summary"
+	notesHead   = "notes of part %d"
+)
 
 func (e entry) text() string {
 	if e.body == "" {
 		return "[" + e.head + "]\n"
 	}
-	return "[" + e.head + "]\n\t" + setIn.Replace(e.body) + "\n"
+	return "[" + e.head + "]\n\t" + indent.Replace(e.body) + "\n"
 }
 
-// setIn sets in every line. Some models take each of these for a line's end.
-var setIn = strings.NewReplacer(
+// indent indents every line, after each character that a model may read as a line end.
+var indent = strings.NewReplacer(
 	"\r\n", "\r\n\t", "\n", "\n\t", "\r", "\r\t", "\v", "\v\t", "\f", "\f\t",
 	"\u0085", "\u0085\t", "\u2028", "\u2028\t", "\u2029", "\u2029\t",
 )
 
-// unit is what stays together in a record as long as it fits.
+// unit is a list of entries that is shown in one request if it fits.
 type unit []entry
 
-// record returns the messages as units of a record. Every message has an entry
-// at least; media are named, not shown.
+// record returns the messages as units of a record. Every message has at least one
+// entry. Media are named, not shown.
 func record(msgs []message.Message) []unit {
 	names := map[string]string{} // of the tool, by the id of the call
 	var units []unit
@@ -122,14 +130,14 @@ func opaqueOf(o message.Opaque) string {
 	return fmt.Sprintf("(not shown: %s, %d bytes that only its provider reads)", word(o.Kind), len(o.Data))
 }
 
-// longestWord bounds names, ids and addresses in heads, in bytes.
+// longestWord limits names, ids and addresses in heads, in bytes.
 const longestWord = 100
 
-// word returns a name such that it can end neither a head nor a line. What it
-// leaves out it marks.
+// word returns a name in a form that can end neither a head nor a line. A long one is
+// shortened and ends in "…".
 func word(s string) string {
 	if len(s) > longestWord {
-		s = strings.ToValidUTF8(s[:longestWord], "") + "…"
+		s = shorten.Head(s, longestWord) + "…"
 	}
 	odd := func(r rune) bool {
 		return r == '[' || r == ']' || r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.IsSpace(r)
@@ -140,8 +148,8 @@ func word(s string) string {
 	return s
 }
 
-// fence returns the name of an element, or of one with a number, that does not occur
-// in a text, so that not even a careless reader takes something in it for its end.
+// fence returns the name of an element, with a number if needed, that does not occur in
+// a text, so that nothing in the text looks like its end.
 func fence(element, text string) string {
 	for n := 1; ; n++ {
 		name := element
@@ -162,4 +170,146 @@ func textOf(units []unit) string {
 		}
 	}
 	return b.String()
+}
+
+// piece is as much of a record as one request shows.
+type piece struct {
+	units  []unit
+	tokens int
+}
+
+// leastRoom is the least number of tokens of a record that a request must have room for.
+// The longest head has fewer.
+const leastRoom = 512
+
+// cutter divides a record into pieces.
+type cutter struct{ meter tokens.Meter }
+
+func (c cutter) count(text string) int { return c.meter.Part(message.Text{Text: text}) }
+
+func (c cutter) size(u unit) int {
+	n := 0
+	for _, e := range u {
+		n += c.count(e.text())
+	}
+	return n
+}
+
+// pieces divides units into pieces of at most room tokens. Units that fit are not
+// divided.
+func (c cutter) pieces(units []unit, room int) []piece {
+	var out []piece
+	for _, p := range c.parts(units, room) {
+		if last := len(out) - 1; last >= 0 && out[last].tokens+p.tokens <= room {
+			out[last].add(p)
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// halves divides a piece in two. It returns a short piece as it is.
+func (c cutter) halves(p piece, least int) []piece {
+	if p.tokens < 2*max(least, leastRoom) {
+		return []piece{p}
+	}
+	halves := make([]piece, 2)
+	for _, part := range c.parts(p.units, p.tokens/2+1) {
+		k := 0
+		if halves[1].tokens > 0 || halves[0].tokens+part.tokens/2 > p.tokens/2 {
+			k = 1
+		}
+		halves[k].add(part)
+	}
+	return halves
+}
+
+// parts returns units that fit, each as a piece.
+func (c cutter) parts(units []unit, room int) (out []piece) {
+	for _, u := range units {
+		for _, part := range c.fit(u, room) {
+			out = append(out, piece{[]unit{part}, c.size(part)})
+		}
+	}
+	return out
+}
+
+func (p *piece) add(o piece) {
+	p.units = append(p.units, o.units...)
+	p.tokens += o.tokens
+}
+
+// fit divides a unit that has more tokens than room, at its entries or in them.
+func (c cutter) fit(u unit, room int) []unit {
+	if c.size(u) <= room {
+		return []unit{u}
+	}
+	var out []unit
+	var now unit
+	sum := 0
+	for _, e := range u {
+		for _, part := range c.split(e, room) {
+			n := c.count(part.text())
+			if sum+n > room && now != nil {
+				out, now, sum = append(out, now), nil, 0
+			}
+			now, sum = append(now, part), sum+n
+		}
+	}
+	return append(out, now)
+}
+
+// split divides an entry that has more tokens than room. The head of each part has its
+// number.
+func (c cutter) split(e entry, room int) []entry {
+	n := c.count(e.text())
+	if n <= room {
+		return []entry{e}
+	}
+	const mark = 32 // tokens for the number of the part
+	room -= mark
+	bodies := c.splitText(e, e.body, n/max(1, room*3/4)+1, room)
+	out := make([]entry, len(bodies))
+	for i, body := range bodies {
+		out[i] = entry{fmt.Sprintf("%s, part %d of %d", e.head, i+1, len(bodies)), body}
+	}
+	return out
+}
+
+// splitText divides a text into about the given number of parts, and those that still
+// have more tokens than room again.
+func (c cutter) splitText(e entry, text string, parts, room int) []string {
+	size := max(utf8.UTFMax, len(text)/max(2, parts)+1)
+	var out []string
+	for text != "" {
+		at := border(text, size)
+		part := text[:at]
+		text = text[at:]
+		if len(part) > utf8.UTFMax && c.count(entry{e.head, part}.text()) > room {
+			out = append(out, c.splitText(e, part, 2, room)...)
+			continue
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// border returns where to divide a text after at most size bytes: after a line, else
+// after a word, else after a character.
+func border(text string, size int) int {
+	if len(text) <= size {
+		return len(text)
+	}
+	from := size * 3 / 4
+	if i := strings.LastIndexByte(text[from:size], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	if i := strings.LastIndexAny(text[from:size], " \t"); i >= 0 {
+		return from + i + 1
+	}
+	if at := shorten.Border(text, size, -1); at > 0 {
+		return at
+	}
+	return size // invalid UTF-8
 }

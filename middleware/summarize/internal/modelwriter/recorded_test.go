@@ -30,7 +30,7 @@ func TestRecordedFits(t *testing.T) {
 			continue
 		}
 		var seen []*middleware.Request
-		_, err := modelwriter.Write(t.Context(), modelwriter.Brief{
+		_, err := modelwriter.Write(t.Context(), modelwriter.Request{
 			Folded: msgs, Writer: modelwriter.Author{Model: windowed(window, &seen), Window: window, Retries: -1}, Parallel: 1, Requests: 1000,
 		})
 		if modelwriter.ReasonOf(err) != modelwriter.NotShorter {

@@ -36,7 +36,7 @@ func TestSuffix(t *testing.T) {
 	main, model := script(say(good))
 	main.Name = ""
 	req, part := live(12)
-	s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main})
+	s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
 	require.NoError(t, err)
 	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode, "the model of the live conversation alone")
 	sent := model.Requests()[0]
@@ -68,7 +68,7 @@ func TestSuffixEnds(t *testing.T) {
 			whole := len(req.Messages)
 			req.Messages = append(req.Messages, c.end...)
 			before := middlewaretest.Clone(req.Messages)
-			_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main})
+			_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
 			require.NoError(t, err)
 			sent := model.Requests()[0]
 			require.NoError(t, message.Portable.Check(sent.Messages), "every provider takes it")
@@ -89,7 +89,7 @@ func TestSuffixOfWhatIsBroken(t *testing.T) {
 	req, part := live(12)
 	req.Messages = append([]message.Message{message.Assistant(message.Text{Text: "Hello."})}, req.Messages...)
 	require.Error(t, message.Portable.Check(req.Messages))
-	s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main})
+	s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
 	require.NoError(t, err)
 	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode)
 	require.NoError(t, middlewaretest.Same(req.Messages, model.Requests()[0].Messages[:len(req.Messages)]))
@@ -97,17 +97,17 @@ func TestSuffixOfWhatIsBroken(t *testing.T) {
 
 func TestSuffixIsNotPossible(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(b *modelwriter.Brief){
-		"folded is not in the live call":      func(b *modelwriter.Brief) { b.Folded = append(folded(1), b.Folded...) },
-		"the earlier summary is not in there": func(b *modelwriter.Brief) { b.Earlier = "What was before." },
-		"no live call":                        func(b *modelwriter.Brief) { b.Live = nil },
-		"too long":                            func(b *modelwriter.Brief) { b.Main.Window = b.Meter.Request(b.Live.Messages, b.Live.Tools) + 1000 },
-		"longer than a prompt may be":         func(b *modelwriter.Brief) { b.Main.Known.Input = 3000 },
+	for name, change := range map[string]func(b *modelwriter.Request){
+		"folded is not in the live call":      func(b *modelwriter.Request) { b.Folded = append(folded(1), b.Folded...) },
+		"the earlier summary is not in there": func(b *modelwriter.Request) { b.Earlier = "What was before." },
+		"no live call":                        func(b *modelwriter.Request) { b.Live = nil },
+		"too long":                            func(b *modelwriter.Request) { b.Main.Window = b.Meter.Request(b.Live.Messages, b.Live.Tools) + 1000 },
+		"longer than a prompt may be":         func(b *modelwriter.Request) { b.Main.Known.Input = 3000 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			main, _ := script(say(good))
 			req, part := live(30)
-			b := modelwriter.Brief{Folded: part, Live: req, Main: main, Prefer: modelwriter.Suffix}
+			b := modelwriter.Request{Folded: part, Live: req, Main: main, Prefer: modelwriter.Suffix}
 			change(&b)
 			b.Writer, _ = script(say(good))
 			s, err := modelwriter.Write(t.Context(), b)
@@ -130,7 +130,7 @@ func TestSuffixFails(t *testing.T) {
 			main, _ := script(answer)
 			small, model := script(say(good))
 			main.Name = "big"
-			s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
+			s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
 			require.NoError(t, err)
 			require.Len(t, s.Attempts, 2)
 			require.Equal(t, modelwriter.Fresh, s.Attempts[1].Mode, "then with a record, which is shorter")
@@ -139,7 +139,7 @@ func TestSuffixFails(t *testing.T) {
 		})
 	}
 	main, model := script(denied)
-	_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main})
+	_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
 	require.Equal(t, middleware.Denied, middleware.KindOf(err), "%v", err)
 	require.Len(t, model.Requests(), 1, "the same model would deny again")
 }
@@ -186,7 +186,7 @@ func TestModeByCost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			main, _ := script(say(good))
 			main.Name, main.Known.Price, main.Known.Cache.Min = "big", c.main, c.least
-			b := modelwriter.Brief{Folded: c.folded, Live: req, Main: main, Cold: c.cold, Prefer: c.prefer}
+			b := modelwriter.Request{Folded: c.folded, Live: req, Main: main, Cold: c.cold, Prefer: c.prefer}
 			if c.earlier > 0 {
 				b.Earlier = strings.Repeat("summary ", c.earlier)
 				own := *req
@@ -200,9 +200,8 @@ func TestModeByCost(t *testing.T) {
 			s, err := modelwriter.Write(t.Context(), b)
 			require.NoError(t, err)
 			require.Equal(t, c.want, s.Attempts[0].Mode)
-			require.Equal(t, c.main.Input > 0 && (c.small.Input > 0 || c.want == modelwriter.Suffix), s.Priced)
-			if s.Priced {
-				require.Positive(t, s.Cost)
+			if c.main.Input > 0 && (c.small.Input > 0 || c.want == modelwriter.Suffix) {
+				require.Positive(t, s.Cost.Cost)
 			}
 		})
 	}
@@ -224,7 +223,7 @@ func TestOptions(t *testing.T) {
 				main, model := script(say(good))
 				main.Window = 100_000
 				c.change(&main)
-				b := modelwriter.Brief{Folded: part, Live: req, MaxTokens: 500, Main: main}
+				b := modelwriter.Request{Folded: part, Live: req, MaxTokens: 500, Main: main}
 				if mode == modelwriter.Fresh {
 					b.Writer, b.Main = main, modelwriter.Author{}
 				}
@@ -249,7 +248,7 @@ func TestEachIsAskedInItsWay(t *testing.T) {
 	main.Task, main.Sections, main.PassOptions = "Write the log of the work.", []string{"Log"}, true
 	small, model := script(say("Open: all of it."))
 	small.Task, small.Sections, small.Params = "Write what is open.", []string{"Open"}, func(int) any { return "its own" }
-	s, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
+	s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
 	require.NoError(t, err)
 	require.Equal(t, "Open: all of it.", s.Text)
 	require.Equal(t, modelwriter.NoSection, s.Attempts[0].Reason, "the sections of the first are not those of the second")
@@ -272,7 +271,7 @@ func TestLimitsOfTheModel(t *testing.T) {
 	t.Parallel()
 	var seen []*middleware.Request
 	author := modelwriter.Author{Model: windowed(10_000, &seen), Known: models.Model{Window: 200_000, Input: 10_000, Output: 600}, Retries: -1, Params: func(limit int) any { return limit }}
-	_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: folded(400), Writer: author})
+	_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(400), Writer: author})
 	require.NoError(t, err)
 	require.Greater(t, len(seen), 4)
 	for i, req := range seen {
@@ -285,7 +284,7 @@ func TestLimitsOfTheModel(t *testing.T) {
 // what the summary replaces.
 func TestLengthThatIsAskedFor(t *testing.T) {
 	t.Parallel()
-	meter := modelwriter.Brief{}.Meter
+	meter := modelwriter.Request{}.Meter
 	for name, c := range map[string]struct{ rounds, limit int }{"a short part": {3, 10_000}, "a long one": {60, 400}} {
 		author, model := script(say(good))
 		part := folded(c.rounds)
@@ -293,7 +292,7 @@ func TestLengthThatIsAskedFor(t *testing.T) {
 		for _, m := range part {
 			replaced += meter.Message(m)
 		}
-		_, err := modelwriter.Write(t.Context(), modelwriter.Brief{Folded: part, Writer: author, MaxTokens: c.limit})
+		_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Writer: author, MaxTokens: c.limit})
 		require.NoError(t, err, name)
 		want := min(c.limit*3/4, replaced/2) * 70 / 100 // words of English
 		require.Contains(t, model.Requests()[0].Messages[1].Text(), fmt.Sprintf("Write at most %d words.", want), "%s of %d tokens", name, replaced)

@@ -1,27 +1,21 @@
-// Package recap makes a summary of messages without a model, by rules: what was
-// asked, what was concluded, and what it was about technically.
+// Package rulewriter writes the words of a summary by rules, without a model: what the
+// user asked, what the model concluded, and the languages of its code.
 //
-//	r := rulewriter.Of(folded)
-//	text := r.Text(rulewriter.Options{Tokens: 800})
+//	words := rulewriter.Summary(folded, rulewriter.Options{Tokens: 800, Counter: counter})
 //
-// It reads, in Chinese or English by the language of the conversation:
+// The result reads, in English or Chinese:
 //
-//	[Summary of the earlier conversation]
 //	Topics: How do I start a server in Rust?; Which settings does it need?
 //	Key conclusions:
 //	- Use axum, because it is built on tokio
 //	Technical context:
 //	- Code (rust)
-//	(24 messages compacted: 12 of the user, 12 of the assistant)
 //
-// [Extract] is the last resort where even that does not fit: the question, and
-// what was said last, each in one line.
+// [Extract] returns the first question and the newest messages, one line each. It
+// serves where there are no topics and conclusions, or no room for them.
 //
-// Make it again from all messages folded so far, or [Recap.Add] those that are
-// folded now: both give the same, so counts are right after any number of folds,
-// and no earlier summary is ever read.
-//
-// Of each message the first and the last 16 KiB are read. All is deterministic.
+// The result depends on the messages and options only. Of each message the first and
+// the last 16 KiB are read.
 package rulewriter
 
 import (
@@ -31,128 +25,187 @@ import (
 	"unicode"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+	"github.com/laconic-go/laconic/tokens"
 )
 
-// How much of each is told, and how long each may be, in code points.
+// Options say how a summary or an extract is written.
+type Options struct {
+	Tokens   int // at most, by Counter; 0 or less: the result is empty
+	Counter  tokens.Counter
+	Language text.Language // of the titles; "": English
+}
+
+func (o Options) fits(words string) bool { return o.Counter.Count(words) <= o.Tokens }
+
+func (o Options) wording() *wording {
+	if o.Language == text.Chinese {
+		return &chinese
+	}
+	return &english
+}
+
+// wording is the fixed text of one language.
+type wording struct {
+	topics, conclusions, technical, fence         string
+	omitted, user, assistant, tool, system, calls string // of an extract
+}
+
+var english = wording{
+	topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context:", fence: "Code (%s)",
+	omitted: "(%d messages left out)",
+	user:    "User", assistant: "Assistant", tool: "Tool", system: "System", calls: "calls",
+}
+
+var chinese = wording{
+	topics: "讨论主题: ", conclusions: "关键结论:", technical: "技术上下文:", fence: "代码片段 (%s)",
+	omitted: "(此处省略 %d 条消息)",
+	user:    "用户", assistant: "助手", tool: "工具", system: "系统", calls: "调用",
+}
+
+// Limits of a summary. Lengths are in code points.
 const (
-	mostTopics       = 8
-	mostConclusions  = 8
-	mostFences       = 8
-	longestTopic     = 60
-	longestStatement = 120
+	mostTopics        = 8
+	mostConclusions   = 8
+	mostFences        = 8
+	longestTopic      = 60
+	longestConclusion = 120
+
+	readOfText = 16 << 10 // bytes at the beginning and at the end of a message
 )
 
-// partOfText is what is read of the beginning and of the end of a message, in
-// bytes.
-const partOfText = 16 << 10
-
-// Recap is what is told of messages. The zero value tells of none. It holds the
-// few sentences that are told and is not safe for concurrent use.
-type Recap struct {
-	messages, users, assistants int
-
-	topics      remarks
-	conclusions remarks
-	fences      []string // languages, the oldest first
-	language    text.Guess
-}
-
-// Of returns the recap of messages, which should be all that are folded, oldest
-// first.
-func Of(msgs []message.Message) *Recap {
-	r := &Recap{}
-	r.Add(msgs)
-	return r
-}
-
-// Add brings it up to date with messages that come after those before. Adding
-// messages piece by piece gives the same recap as making it of all of them.
-func (r *Recap) Add(msgs []message.Message) {
-	r.language.Add(msgs)
-	for i := range msgs {
-		r.messages++
-		switch msgs[i].Role {
-		case message.RoleUser:
-			r.users++
-			r.asked(msgs[i].Text())
-		case message.RoleAssistant:
-			r.assistants++
-			r.answered(msgs[i].Text())
+// Summary returns the words of a summary of messages, which are all that are folded,
+// oldest first. If it is too long, lines are removed from its end: first the technical
+// context, then conclusions, the oldest of which are last, then the oldest topics.
+func Summary(msgs []message.Message, o Options) string {
+	w := o.wording()
+	topics, conclusions, fences := read(msgs)
+	lines := newestFirst(conclusions)
+	for i, name := range fences {
+		fences[i] = fmt.Sprintf(w.fence, name)
+	}
+	for {
+		words := ""
+		if len(topics) > 0 {
+			words = w.topics + strings.Join(topics.texts(), "; ") + "\n"
+		}
+		words = strings.TrimSuffix(words+section(w.conclusions, lines)+section(w.technical, fences), "\n")
+		switch {
+		case o.fits(words):
+			return words
+		case len(fences) > 0:
+			fences = fences[:len(fences)-1]
+		case len(lines) > 0:
+			lines = lines[:len(lines)-1]
+		case len(topics) > 0:
+			topics = topics[1:]
 		default:
+			return ""
 		}
 	}
 }
 
-// asked takes the topic of a message of the user: its first sentence that is no
-// mere courtesy, or its heading if there is nothing else.
-func (r *Recap) asked(body string) {
-	body = read(body)
-	r.fenced(body)
-	var topic remark
-	for s := range text.Sentences(body) {
+// Topics returns the topics in the words of an earlier [Summary].
+func Topics(words string) (topics []string) {
+	for line := range strings.SplitSeq(words, "\n") {
+		for _, w := range []*wording{&english, &chinese} {
+			if list, ok := strings.CutPrefix(line, w.topics); ok {
+				topics = append(topics, strings.Split(list, "; ")...)
+			}
+		}
+	}
+	return topics
+}
+
+func section(title string, lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return title + "\n- " + strings.Join(lines, "\n- ") + "\n"
+}
+
+// read returns the newest topics of the user, the newest conclusions of the model and
+// the first languages of code, all oldest first.
+func read(msgs []message.Message) (topics, conclusions remarks, fences []string) {
+	for i := range msgs {
+		role := msgs[i].Role
+		if role != message.RoleUser && role != message.RoleAssistant {
+			continue
+		}
+		said := msgs[i].Text()
+		if len(said) > 2*readOfText {
+			said = shorten.Head(said, readOfText) + "\n\n" + shorten.Tail(said, readOfText)
+		}
+		for name := range text.Fences(said) {
+			if !slices.Contains(fences, name) && len(fences) < mostFences {
+				fences = append(fences, name)
+			}
+		}
+		if role == message.RoleUser {
+			topics = topics.with(topicOf(said, i), mostTopics)
+			continue
+		}
+		for s := range text.Sentences(said) {
+			if concludes(s) {
+				conclusions = conclusions.with(newRemark(bare(s.Text, longestConclusion), i), mostConclusions)
+			}
+		}
+	}
+	return topics, conclusions, fences
+}
+
+// newestFirst returns conclusions by message, the newest message first. Those of one
+// message remain in order.
+func newestFirst(conclusions remarks) (lines []string) {
+	for end := len(conclusions); end > 0; {
+		from := end
+		for from > 0 && conclusions[from-1].from == conclusions[end-1].from {
+			from--
+		}
+		lines = append(lines, conclusions[from:end].texts()...)
+		end = from
+	}
+	return lines
+}
+
+// topicOf returns the first sentence of a message of the user that is not just a
+// courtesy, or its heading if there is nothing else.
+func topicOf(said string, from int) (topic remark) {
+	for s := range text.Sentences(said) {
 		if isCourtesy(s.Text) {
 			continue
 		}
-		topic = newRemark(bare(s.Text, longestTopic), r.messages)
+		topic = newRemark(bare(s.Text, longestTopic), from)
 		if !s.Heading {
 			break
 		}
 	}
-	r.topics.add(topic, mostTopics)
+	return topic
 }
 
-// isCourtesy reports whether a sentence is nothing but courtesies, such as
-// "好的,继续".
+// bare returns a sentence as one line, without emphasis and final punctuation, except
+// for a question mark.
+func bare(sentence string, most int) string {
+	sentence = strings.ReplaceAll(sentence, "**", "")
+	return text.Line(strings.TrimRight(sentence, " 。.!！,，;；:：｡*"), most)
+}
+
+// isCourtesy reports whether a sentence contains only courtesies, such as "好的,继续".
 func isCourtesy(sentence string) bool {
 	const longest = 60 // bytes
 	if len(sentence) > longest {
 		return false
 	}
 	if strings.HasPrefix(sentence, "[") && strings.HasSuffix(strings.TrimRight(sentence, " .。"), "]") {
-		return true // written by the program that the user sits at
+		return true // a note of the user's client
 	}
 	for piece := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(",，、;；!！", r) }) {
-		if r := newRemark(piece, 0); r.key != "" && !courtesies[r.key] && !startsWith(plain(piece), thanks) {
+		if r := newRemark(piece, 0); r.key != "" && !courtesies[r.key] && !startsWith(normal(piece), thanks) {
 			return false
 		}
 	}
 	return true
-}
-
-// answered takes the conclusions of a message of the model.
-func (r *Recap) answered(body string) {
-	body = read(body)
-	r.fenced(body)
-	for s := range text.Sentences(body) {
-		if concludes(s) {
-			r.conclusions.add(newRemark(bare(s.Text, longestStatement), r.messages), mostConclusions)
-		}
-	}
-}
-
-// fenced takes the languages of blocks of code.
-func (r *Recap) fenced(s string) {
-	for name := range text.Fences(s) {
-		if !slices.Contains(r.fences, name) && len(r.fences) < mostFences {
-			r.fences = append(r.fences, name)
-		}
-	}
-}
-
-// read returns what is read of a text.
-func read(s string) string {
-	if len(s) <= 2*partOfText {
-		return s
-	}
-	return text.Head(s, partOfText) + "\n\n" + text.Tail(s, partOfText)
-}
-
-// bare returns a sentence as a line, without emphasis and without the mark at its
-// end, which says nothing unless it asks.
-func bare(sentence string, most int) string {
-	sentence = strings.ReplaceAll(sentence, "**", "")
-	return text.Line(strings.TrimRight(sentence, " 。.!！,，;；:：｡*"), most)
 }
 
 // concludes reports whether a sentence states a result or a decision.
@@ -168,30 +221,25 @@ func concludes(s text.Sentence) bool {
 			return false
 		}
 	}
-	low = plain(low)
-	if startsWith(low, prospective) || startsWith(low, links) {
+	low = normal(low)
+	if startsWith(low, prospective) || startsWith(low, links) || containsWord(low, prospectiveIn) {
 		return false
 	}
-	if slices.ContainsFunc(conclusive, func(w string) bool { return has(low, w) }) {
-		return !slices.ContainsFunc(prospectiveIn, func(w string) bool { return has(low, w) })
-	}
-	return s.Item && !isField(s.Text) && !slices.ContainsFunc(prospectiveIn, func(w string) bool { return has(low, w) })
+	return containsWord(low, conclusive) || s.Item && !isField(s.Text)
 }
 
-// isField reports whether an item is no sentence but a line of a record, which
-// says nothing without those around it: "Price: $121".
+// isField reports whether a list item is a field of a record, such as "Price: $121".
 func isField(item string) bool {
 	const mostOfLabel, mostOfValue = 3, 4 // words
 	item = strings.ReplaceAll(item, "**", "")
 	label, value, found := strings.Cut(item, ": ")
 	short := len(strings.Fields(label)) <= mostOfLabel && len(strings.Fields(value)) <= mostOfValue
-	return found && short && !strings.ContainsFunc(item, isHan) // which has no spaces
+	chinese := func(r rune) bool { return unicode.Is(unicode.Han, r) } // has no spaces to count words by
+	return found && short && !strings.ContainsFunc(item, chinese)
 }
 
-func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }
-
-// plain returns a text in lower case, with plain apostrophes.
-func plain(s string) string {
+// normal returns a text in lower case with plain apostrophes.
+func normal(s string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), "’", "'"))
 }
 
@@ -199,148 +247,34 @@ func startsWith(s string, all []string) bool {
 	return slices.ContainsFunc(all, func(start string) bool { return strings.HasPrefix(s, start) })
 }
 
-// has reports whether a word occurs in a text: an English one alone.
-func has(s, word string) bool {
-	for from := 0; ; {
-		k := strings.Index(s[from:], word)
-		if k < 0 {
-			return false
-		}
-		from += k + len(word)
-		if word[0] >= 0x80 || !isLetterAt(s, from-len(word)-1) && !isLetterAt(s, from) {
-			return true
-		}
+// containsWord reports whether one of the words occurs in a text, an English one as a
+// whole word.
+func containsWord(s string, words []string) bool {
+	isLetter := func(i int) bool {
+		return i >= 0 && i < len(s) && ('a' <= s[i] && s[i] <= 'z' || s[i] == '_')
 	}
-}
-
-func isLetterAt(s string, i int) bool {
-	return i >= 0 && i < len(s) && ('a' <= s[i] && s[i] <= 'z' || s[i] == '_')
-}
-
-// A line of an extract has at most so many code points, and an extract so many
-// lines.
-const (
-	longestLine = 160
-	mostLines   = 200
-)
-
-// Extract returns what always can be said of messages: the beginning of the
-// first one of the user, and of the newest ones, a line each, as many as fit. It
-// never fails: with no room at all, the heading and the count line remain.
-func Extract(msgs []message.Message, o Options) string {
-	o = o.filled(text.Of(msgs))
-	e := extract{Options: o, msgs: msgs, wording: wordings[o.Language], first: -1}
-	for i := range msgs {
-		switch msgs[i].Role {
-		case message.RoleUser:
-			e.users++
-			if e.first < 0 && e.line(i) != "" {
-				e.first = i
+	return slices.ContainsFunc(words, func(word string) bool {
+		for from := 0; ; {
+			k := strings.Index(s[from:], word)
+			if k < 0 {
+				return false
 			}
-		case message.RoleAssistant:
-			e.assistants++
-		default:
+			from += k + len(word)
+			if word[0] >= 0x80 || !isLetter(from-len(word)-1) && !isLetter(from) {
+				return true
+			}
 		}
-	}
-	// The longest that fits is looked for by halving.
-	few, many := 0, min(len(msgs), mostLines)
-	for few < many {
-		n := few + (many-few+1)/2
-		if o.fits(e.text(n)) {
-			few = n
-		} else {
-			many = n - 1
-		}
-	}
-	if s := e.text(few); few > 0 || o.fits(s) {
-		return s
-	}
-	e.first = -1
-	if s := e.text(0); !o.Bare || o.fits(s) {
-		return s
-	}
-	return ""
+	})
 }
 
-// extract is one that is being made.
-type extract struct {
-	Options
-	wording
-
-	msgs              []message.Message
-	first             int // message of the user; -1: there is none, or no room for it
-	users, assistants int
-}
-
-// text writes it with so many of the newest messages.
-func (e *extract) text(n int) string {
-	var lines []string
-	from := len(e.msgs) - n
-	if e.first >= 0 && e.first < from {
-		lines = append(lines, e.line(e.first))
-	}
-	omitted := from
-	if e.first >= 0 && e.first < from {
-		omitted--
-	}
-	if omitted > 0 {
-		lines = append(lines, fmt.Sprintf(e.omitted, omitted))
-	}
-	for i := from; i < len(e.msgs); i++ {
-		if line := e.line(i); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return e.framed(e.extract, strings.Join(lines, "\n"), fmt.Sprintf(e.count, len(e.msgs), e.users, e.assistants))
-}
-
-// line tells a message; "": it has nothing that can be told.
-func (e *extract) line(i int) string {
-	m := &e.msgs[i]
-	said := ""
-	for _, p := range m.Parts {
-		if len(said) > longestLine {
-			break
-		}
-		switch p := p.(type) {
-		case message.Text:
-			said += " " + text.Line(p.Text, longestLine)
-		case message.ToolCall:
-			said += " " + e.calls + " " + text.Line(p.Name+" "+text.Head(p.Arguments, longestLine), longestLine)
-		case message.ToolResult:
-			said += " " + text.Line(p.Name+" "+text.Head(p.Text, longestLine), longestLine)
-		case message.Thinking, message.Media, message.Opaque:
-		}
-	}
-	if said = strings.TrimSpace(said); said == "" {
-		return ""
-	}
-	return text.Line(e.speaker(m.Role)+": "+said, longestLine)
-}
-
-func (e *extract) speaker(r message.Role) string {
-	switch r {
-	case message.RoleUser:
-		return e.user
-	case message.RoleAssistant:
-		return e.assistant
-	case message.RoleSystem:
-		return e.system
-	case message.RoleTool:
-		return e.tool
-	default:
-		return text.Line(string(r), longestTopic)
-	}
-}
-
-// remark is a sentence worth repeating.
+// remark is a topic or a conclusion.
 type remark struct {
 	text string
-	from int // the message that says it
+	from int // index of its message
 
-	key   string   // its letters and digits alone
-	count string   // its digits alone
-	pairs []uint64 // of neighbouring characters of the key, sorted
+	key    string   // its letters and digits
+	digits string   // its digits
+	pairs  []uint64 // neighbouring characters of the key, sorted
 }
 
 func newRemark(s string, from int) remark {
@@ -353,7 +287,7 @@ func newRemark(s string, from int) remark {
 		}
 		c = unicode.ToLower(c)
 		if unicode.IsDigit(c) {
-			r.count += string(c)
+			r.digits += string(c)
 		}
 		b.WriteRune(c)
 		if last != 0 {
@@ -366,14 +300,13 @@ func newRemark(s string, from int) remark {
 	return r
 }
 
-// isNear reports whether two remarks say the same in nearly the same words: four
-// of five pairs of neighbouring characters are common, and all digits: issue 12 is
-// not issue 13.
+// isNear reports whether two remarks have nearly the same words: all digits, and four
+// of five pairs of neighbouring characters. "issue 12" is not near "issue 13".
 func (r *remark) isNear(o *remark) bool {
 	if r.key == o.key {
 		return true
 	}
-	if r.count != o.count {
+	if r.digits != o.digits {
 		return false
 	}
 	common := 0
@@ -393,18 +326,22 @@ func (r *remark) isNear(o *remark) bool {
 	return 2*common*of >= most*(len(r.pairs)+len(o.pairs)) && common > 0
 }
 
-// remarks are the newest ones, the oldest first, without those that are nearly
-// the same.
+// remarks are the newest ones, oldest first, without near duplicates.
 type remarks []remark
 
-// add appends a remark in place of one that is near, and drops the oldest beyond
-// the most.
-func (rs *remarks) add(r remark, most int) {
+// with returns the remarks with one more, without earlier ones that are near it, and
+// without the oldest if there are more than the given number.
+func (rs remarks) with(r remark, most int) remarks {
 	if r.key == "" {
-		return
+		return rs
 	}
-	*rs = slices.DeleteFunc(*rs, func(o remark) bool { return o.isNear(&r) })
-	if *rs = append(*rs, r); len(*rs) > most {
-		*rs = slices.Delete(*rs, 0, 1)
+	rs = append(slices.DeleteFunc(rs, func(o remark) bool { return o.isNear(&r) }), r)
+	return rs[max(0, len(rs)-most):]
+}
+
+func (rs remarks) texts() (out []string) {
+	for _, r := range rs {
+		out = append(out, r.text)
 	}
+	return out
 }

@@ -1,6 +1,8 @@
 package rulewriter_test
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,7 +13,6 @@ import (
 
 	"github.com/laconic-go/laconic/internal/golden"
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
@@ -40,6 +41,17 @@ func files(t *testing.T, name string) map[string]string {
 	return m
 }
 
+// english writes in English without a limit.
+var english = rulewriter.Options{Tokens: math.MaxInt, Counter: tokens.Estimate{}, Language: text.English}
+
+// chinese writes in Chinese within 800 tokens.
+var chinese = rulewriter.Options{Tokens: 800, Counter: tokens.Estimate{}, Language: text.Chinese}
+
+// framed puts words between the heading and the count line, as package summarize does.
+func framed(words string, messages, users, assistants int) string {
+	return text.Chinese.Headings().Rules + "\n" + words + fmt.Sprintf("\n(已压缩 %d 条消息,其中用户 %d 条,助手 %d 条)\n", messages, users, assistants)
+}
+
 func TestD3(t *testing.T) {
 	t.Parallel()
 	f := files(t, "testdata/d3.txtar")
@@ -47,11 +59,8 @@ func TestD3(t *testing.T) {
 	require.Len(t, folded, 24)
 	require.Len(t, more, 10)
 
-	r := rulewriter.Of(folded)
-	require.Equal(t, f["want"], r.Text(rulewriter.Options{})+"\n", "the sample, byte for byte")
-	r.Add(more)
-	require.Equal(t, f["want more"], r.Text(rulewriter.Options{})+"\n", "brought up to date with ten more")
-	require.Equal(t, r.Text(rulewriter.Options{}), rulewriter.Of(append(folded, more...)).Text(rulewriter.Options{}), "as if made of all at once")
+	require.Equal(t, f["want"], framed(rulewriter.Summary(folded, chinese), 24, 12, 12), "the sample, byte for byte")
+	require.Equal(t, f["want more"], framed(rulewriter.Summary(append(folded, more...), chinese), 34, 17, 17), "brought up to date with ten more")
 }
 
 func TestEnglish(t *testing.T) {
@@ -66,9 +75,7 @@ func TestEnglish(t *testing.T) {
 		message.Result("c2", "write_file", "ok"),
 		message.Assistant(message.Text{Text: "**Fixed**: link.go is back.\n\n## What I did\n\n- Added `link.go`\n- Ran the tests"}),
 	}
-	r := rulewriter.Of(h)
 	require.Equal(t, strings.Join([]string{
-		"[Summary of the earlier conversation]",
 		"Topics: Why does the nightly build fail?",
 		"Key conclusions:",
 		"- Fixed: link.go is back",
@@ -77,19 +84,14 @@ func TestEnglish(t *testing.T) {
 		"- The build fails because link.go is missing",
 		"Technical context:",
 		"- Code (go)",
-		"- File: link.go",
-		"- Command: go test ./... → failed (exit code 2)",
-		"- Error: bash: error: no such file link.go",
-		"(8 messages compacted: 2 of the user, 4 of the assistant)",
-	}, "\n"), r.Text(rulewriter.Options{Facts: facts.Collect(h)}))
-	require.Contains(t, r.Text(rulewriter.Options{Language: text.Chinese}), "讨论主题: Why does the nightly build fail?\n", "the wording is that of the option")
-	require.NotContains(t, r.Text(rulewriter.Options{}), "link.go → ", "facts are told only where they are given")
+	}, "\n"), rulewriter.Summary(h, english))
+	require.Contains(t, rulewriter.Summary(h, chinese), "讨论主题: Why does the nightly build fail?\n", "the wording is that of the option")
 }
 
 // TestWhatSaysNothing shows what is neither a topic nor a conclusion.
 func TestWhatSaysNothing(t *testing.T) {
 	t.Parallel()
-	s := rulewriter.Of([]message.Message{
+	s := rulewriter.Summary([]message.Message{
 		message.User("Thanks for checking. Fix issue 12, please."),
 		message.Assistant(message.Text{Text: "To fix it, I'll use the log first.\n\n- Departure: 18:00 EST\n- **Price**: $121\n- [Activity](https://example.com/activity)\n- [ACT=fix]\n" +
 			"- Then, I will convert the structure\n- The reservation: it was kept, since it starts in Boston\n"}),
@@ -97,23 +99,19 @@ func TestWhatSaysNothing(t *testing.T) {
 		message.User("[Request interrupted by user for tool use]"),
 		message.User("That's correct."),
 		message.User("谢谢你的帮助！怎样部署?"),
-	}).Text(rulewriter.Options{Language: text.English})
+	}, english)
 	require.Equal(t, strings.Join([]string{
-		"[Summary of the earlier conversation]",
 		"Topics: Fix issue 12, please; Fix issue 13, please; 怎样部署?",
 		"Key conclusions:",
 		"- The reservation: it was kept, since it starts in Boston",
-		"(6 messages compacted: 5 of the user, 1 of the assistant)",
 	}, "\n"), s)
 }
 
-func TestRecapOfNothing(t *testing.T) {
+func TestSummaryOfNothing(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "[Summary of the earlier conversation]\n(0 messages compacted: 0 of the user, 0 of the assistant)", rulewriter.Of(nil).Text(rulewriter.Options{}))
-	var zero rulewriter.Recap
-	require.Equal(t, rulewriter.Of(nil).Text(rulewriter.Options{}), zero.Text(rulewriter.Options{}), "the zero value tells of nothing")
+	require.Empty(t, rulewriter.Summary(nil, english))
 	media := []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", Data: "…"}}}, {Role: message.RoleAssistant}}
-	require.Equal(t, "[Summary of the earlier conversation]\n(2 messages compacted: 1 of the user, 1 of the assistant)", rulewriter.Of(media).Text(rulewriter.Options{}))
+	require.Empty(t, rulewriter.Summary(media, english))
 }
 
 func TestTopicsAndConclusionsAreTheNewest(t *testing.T) {
@@ -122,12 +120,12 @@ func TestTopicsAndConclusionsAreTheNewest(t *testing.T) {
 	for _, c := range []string{"alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett"} {
 		h = append(h, message.User("What is "+strings.Repeat(c, 3)+"?"), message.Assistant(message.Text{Text: "We should take " + strings.Repeat(c, 3) + "."}))
 	}
-	s := rulewriter.Of(h).Text(rulewriter.Options{Tokens: -1})
+	s := rulewriter.Summary(h, english)
 	require.NotContains(t, s, "bravo", "only eight of each are told")
 	require.Contains(t, s, "Topics: What is charliecharliecharlie?; ")
 	require.Contains(t, s, "Key conclusions:\n- We should take juliettjuliettjuliett\n- We should take indiaindiaindia\n", "the newest first")
 
-	long := rulewriter.Of([]message.Message{message.User("关于" + strings.Repeat("很长的问题", 40)), message.Assistant(message.Text{Text: "建议" + strings.Repeat("分批处理", 60)})}).Text(rulewriter.Options{})
+	long := rulewriter.Summary([]message.Message{message.User("关于" + strings.Repeat("很长的问题", 40)), message.Assistant(message.Text{Text: "建议" + strings.Repeat("分批处理", 60)})}, chinese)
 	for line := range strings.Lines(long) {
 		switch {
 		case strings.HasPrefix(line, "讨论主题: "):
@@ -141,18 +139,17 @@ func TestTopicsAndConclusionsAreTheNewest(t *testing.T) {
 func TestCutFromTheBottom(t *testing.T) {
 	t.Parallel()
 	f := files(t, "testdata/d3.txtar")
-	r := rulewriter.Of(parse(t, f["in"]))
-	whole := r.Text(rulewriter.Options{Tokens: -1})
-	heading, count := "[以下是之前对话的摘要]\n", "(已压缩 24 条消息,其中用户 12 条,助手 12 条)"
-	before := whole
+	h := parse(t, f["in"])
+	o := chinese
+	o.Tokens = math.MaxInt
+	before := rulewriter.Summary(h, o)
+	o.Counter = bytes{}
 	gone := map[string]bool{}
-	for n := len(whole); n >= 0; n-- {
-		s := r.Text(rulewriter.Options{Tokens: max(n, 1), Counter: bytes{}})
-		require.True(t, strings.HasPrefix(s, heading) && strings.HasSuffix(s, count), "heading and count line stay with %d", n)
+	for n := len(before); n >= 0; n-- {
+		o.Tokens = n
+		s := rulewriter.Summary(h, o)
+		require.LessOrEqual(t, len(s), n)
 		require.LessOrEqual(t, len(s), len(before), "less room, less text")
-		if len(s) > n {
-			require.Equal(t, heading+count, s, "only these two are left above the limit of %d", n)
-		}
 		for _, order := range [][2]string{{"(toml)", "(rust)"}, {"(rust)", "tungstenite"}, {"tungstenite", "CPU"}, {"CPU", "心跳"}, {"心跳", "WebSocket"}, {"WebSocket", "连接池?"}} {
 			first, then := order[0], order[1]
 			gone[first] = !strings.Contains(s, first)
@@ -162,7 +159,7 @@ func TestCutFromTheBottom(t *testing.T) {
 		}
 		before = s
 	}
-	require.Equal(t, heading+count, before)
+	require.Empty(t, before)
 }
 
 func TestExtract(t *testing.T) {
@@ -175,22 +172,20 @@ func TestExtract(t *testing.T) {
 		message.User("And?"),
 	}
 	require.Equal(t, strings.Join([]string{
-		"[Extract of the earlier conversation]",
 		"System: You fix builds.",
 		"User: Why does the build fail?",
 		`Assistant: I look. calls read {"path":"a.go"}`,
 		"Tool: read package a (Summary of the earlier conversation) " + strings.Repeat("x", 100) + "…",
 		"User: And?",
-		"(5 messages compacted: 2 of the user, 1 of the assistant)",
-	}, "\n"), rulewriter.Extract(h, rulewriter.Options{}))
+	}, "\n"), rulewriter.Extract(h, english))
 
-	short := rulewriter.Extract(h, rulewriter.Options{Tokens: 175, Counter: bytes{}})
-	require.Equal(t, strings.Join([]string{
-		"[Extract of the earlier conversation]", "User: Why does the build fail?", "(3 messages left out)", "User: And?",
-		"(5 messages compacted: 2 of the user, 1 of the assistant)",
-	}, "\n"), short, "the question and what came last")
-	require.Equal(t, "[以下是之前对话的摘录]\n(此处省略 5 条消息)\n(已压缩 5 条消息,其中用户 2 条,助手 1 条)", rulewriter.Extract(h, rulewriter.Options{Tokens: 1, Language: text.Chinese}), "no room at all")
-	require.Equal(t, "[Extract of the earlier conversation]\n(0 messages compacted: 0 of the user, 0 of the assistant)", rulewriter.Extract(nil, rulewriter.Options{}))
+	o := rulewriter.Options{Tokens: 80, Counter: bytes{}}
+	require.Equal(t, "User: Why does the build fail?\n(3 messages left out)\nUser: And?", rulewriter.Extract(h, o), "the question and what came last")
+	o.Tokens, o.Language = 40, text.Chinese
+	require.Equal(t, "(此处省略 5 条消息)", rulewriter.Extract(h, o), "room for the number only")
+	o.Tokens = 1
+	require.Empty(t, rulewriter.Extract(h, o), "no room at all")
+	require.Empty(t, rulewriter.Extract(nil, english))
 }
 
 // texts are what people, models and tools write, and worse.
@@ -215,29 +210,24 @@ func TestLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h := conversation(t)
-		o := rulewriter.Options{Tokens: rapid.IntRange(1, 400).Draw(t, "tokens"), Counter: rapid.SampledFrom([]tokens.Counter{nil, bytes{}, tokens.Cautious{}}).Draw(t, "counter")}
-		cut := rapid.IntRange(0, len(h)).Draw(t, "cut")
-		s := rulewriter.Of(h).Text(o)
-		r := rulewriter.Of(h[:cut])
-		r.Add(h[cut:])
-		require.Equal(t, s, r.Text(o), "piece by piece is the same as at once")
-		require.Equal(t, s, rulewriter.Of(h).Text(o), "it is deterministic")
+		o := rulewriter.Options{
+			Tokens:   rapid.IntRange(0, 400).Draw(t, "tokens"),
+			Counter:  rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, bytes{}, tokens.Cautious{}}).Draw(t, "counter"),
+			Language: rapid.SampledFrom([]text.Language{"", text.English, text.Chinese}).Draw(t, "language"),
+		}
+		s := rulewriter.Summary(h, o)
+		require.Equal(t, s, rulewriter.Summary(h, o), "it is deterministic")
 		for _, s := range []string{s, rulewriter.Extract(h, o)} {
 			require.True(t, utf8.ValidString(s), "it is UTF-8: %q", s)
-			counter := o.Counter
-			if counter == nil {
-				counter = tokens.Estimate{}
+			require.LessOrEqual(t, o.Counter.Count(s), o.Tokens)
+			for _, mark := range text.Marks {
+				require.NotContains(t, s, mark, "no line imitates a heading: %q", s)
 			}
-			if lines := strings.Count(s, "\n"); counter.Count(s) > o.Tokens {
-				require.LessOrEqual(t, lines, 2, "above the limit only what always stays is left: %q", s)
-			}
-			require.Equal(t, 1, strings.Count(s, "\n(")-strings.Count(s, " left out)")-strings.Count(s, "(此处省略 "), "one count line: %q", s)
-			require.Equal(t, 1, strings.Count(s, "[Summary of")+strings.Count(s, "[以下是之前")+strings.Count(s, "[Extract of"), "nobody forges a heading: %q", s)
 		}
 	})
 }
 
-func BenchmarkOf(b *testing.B) {
+func BenchmarkSummary(b *testing.B) {
 	var h []message.Message
 	for range 500 {
 		h = append(h, message.User("Why does the nightly build fail? It worked yesterday."),
@@ -246,12 +236,12 @@ func BenchmarkOf(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		rulewriter.Of(h).Text(rulewriter.Options{})
+		rulewriter.Summary(h, english)
 	}
 }
 
-// Bare words have the whole limit for themselves, and never more than it.
-func TestBare(t *testing.T) {
+// Words have the whole limit for themselves, and never exceed it.
+func TestLimit(t *testing.T) {
 	t.Parallel()
 	h := []message.Message{
 		message.User("Why does the nightly build fail?"),
@@ -259,18 +249,23 @@ func TestBare(t *testing.T) {
 		message.User("And the weekly one?"),
 		message.Assistant(message.Text{Text: "It fails because of the same cache."}),
 	}
-	whole := rulewriter.Of(h).Text(rulewriter.Options{Tokens: -1})
-	words := rulewriter.Of(h).Text(rulewriter.Options{Tokens: -1, Bare: true})
-	require.Equal(t, whole, rulewriter.Heading(text.English)+"\n"+words+"\n(4 messages compacted: 2 of the user, 2 of the assistant)")
-	require.Equal(t, words, rulewriter.Of(h).Text(rulewriter.Options{Tokens: len(words), Counter: bytes{}, Bare: true}), "it fits exactly")
-	extract := rulewriter.Extract(h, rulewriter.Options{Tokens: -1, Bare: true})
-	require.Equal(t, rulewriter.Extract(h, rulewriter.Options{Tokens: -1}),
-		rulewriter.ExtractHeading(text.English)+"\n"+extract+"\n(4 messages compacted: 2 of the user, 2 of the assistant)")
+	words, extract := rulewriter.Summary(h, english), rulewriter.Extract(h, english)
+	require.Equal(t, words, rulewriter.Summary(h, rulewriter.Options{Tokens: len(words), Counter: bytes{}}), "it fits exactly")
 	for n := range len(words) + len(extract) {
-		o := rulewriter.Options{Tokens: n + 1, Counter: bytes{}, Bare: true}
-		require.LessOrEqual(t, len(rulewriter.Of(h).Text(o)), o.Tokens, "words of a recap")
-		require.LessOrEqual(t, len(rulewriter.Extract(h, o)), o.Tokens, "words of an extract")
+		o := rulewriter.Options{Tokens: n, Counter: bytes{}}
+		require.LessOrEqual(t, len(rulewriter.Summary(h, o)), n, "words of a summary")
+		require.LessOrEqual(t, len(rulewriter.Extract(h, o)), n, "words of an extract")
 	}
-	require.Empty(t, rulewriter.Of(h).Text(rulewriter.Options{Tokens: 1, Counter: bytes{}, Bare: true}), "there is no room for any")
-	require.Empty(t, rulewriter.Extract(h, rulewriter.Options{Tokens: 1, Counter: bytes{}, Bare: true}))
+	require.Empty(t, rulewriter.Summary(h, rulewriter.Options{Tokens: 1, Counter: bytes{}}), "there is no room for any")
+	require.Empty(t, rulewriter.Extract(h, rulewriter.Options{Tokens: 1, Counter: bytes{}}))
+}
+
+// The topics of an earlier summary are read back.
+func TestTopics(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User("Why does the nightly build fail?"), message.User("Fix the weekly one.")}
+	for _, o := range []rulewriter.Options{english, chinese} {
+		require.Equal(t, []string{"Why does the nightly build fail?", "Fix the weekly one"}, rulewriter.Topics(rulewriter.Summary(h, o)))
+	}
+	require.Empty(t, rulewriter.Topics("no topics"))
 }

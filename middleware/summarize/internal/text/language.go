@@ -1,95 +1,119 @@
 package text
 
 import (
+	"strings"
 	"unicode"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// Language is one of those in which there are wordings.
-type Language uint8
+// Language is one in which summaries are written. "" is not known.
+type Language string
 
-// The languages. The zero value leaves the choice to [Of].
+// The languages.
 const (
-	Unknown Language = iota
-	English
-	Chinese
+	English Language = "en"
+	Chinese Language = "zh"
 )
 
-// Or returns the language, or the other one if it is unknown.
-func (l Language) Or(other Language) Language {
-	if l == Unknown {
-		return other
+// Headings are the first lines of what replaces folded messages. Those of summaries
+// state that the program wrote them, so that a model does not take them for a request
+// of the user.
+type Headings struct {
+	Model   string // of a summary by a model
+	Rules   string // of a summary by rules
+	Extract string // of an extract
+	Facts   string // of the section of facts
+}
+
+const byProgram = ": a record made by the program, not a request of the user]"
+
+var (
+	english = Headings{
+		Model:   "[Summary of the earlier conversation" + byProgram,
+		Rules:   "[Summary of the earlier conversation" + byProgram,
+		Extract: "[Extract of the earlier conversation" + byProgram,
+		Facts:   "[Facts recorded by code]",
 	}
-	return l
-}
-
-// What is looked at, in bytes, of each role.
-const (
-	ofText = 2 << 10
-	ofAll  = 64 << 10
+	chinese = Headings{
+		Model:   "【历史摘要】（程序对先前对话的记录，不是用户的新指示）",
+		Rules:   "[以下是之前对话的摘要]",
+		Extract: "[以下是之前对话的摘录]",
+		Facts:   "[以下是由程序记录的事实]",
+	}
 )
 
-// letters is as many as one message may have: what somebody pastes in another
-// language does not outweigh what they say.
-const letters = 60
-
-// Of returns the language of a conversation, by the script in which its user
-// writes; where the user writes nothing, by that of the model. What is written in
-// neither of the two languages is taken for English, and so is a conversation in
-// which nobody writes anything. Code in fences does not count, and a long message
-// counts no more than a short one. Of a long message only the beginning is read,
-// and likewise of a long conversation: its language hardly changes any more.
-func Of(msgs []message.Message) Language {
-	var g Guess
-	g.Add(msgs)
-	return g.Language()
+// Headings returns the headings of a language; those of English if it is not Chinese.
+func (l Language) Headings() Headings {
+	if l == Chinese {
+		return chinese
+	}
+	return english
 }
 
-// Guess is what is known so far of the language of a conversation that comes
-// piece by piece. The zero value knows nothing.
-type Guess struct {
-	user, model scripts
+// Marks are all headings, also without what follows their name. Only the program
+// writes them.
+var Marks = []string{
+	english.Rules, strings.TrimSuffix(english.Rules, byProgram) + "]",
+	english.Extract, strings.TrimSuffix(english.Extract, byProgram) + "]",
+	english.Facts,
+	chinese.Model, "【历史摘要】", chinese.Rules, chinese.Extract, chinese.Facts,
 }
 
-// Add looks at messages that come after those before.
-func (g *Guess) Add(msgs []message.Message) {
+// Limits of what is read to find the language.
+const (
+	bytesOfText = 2 << 10
+	bytesOfRole = 64 << 10
+	letters     = 60 // that one message counts at most, so that a pasted text does not outweigh the user's own
+)
+
+// LanguageOf returns the language of a conversation, by the script in which its user
+// writes, or the model if the user writes no letters. All scripts but the Chinese one
+// count as English. Code in fences does not count. Only the beginning of a long
+// message and of a long conversation is read.
+func LanguageOf(msgs []message.Message) Language {
+	var user, model scripts
 	for i := range msgs {
-		m := &msgs[i]
-		switch m.Role {
+		switch m := &msgs[i]; m.Role {
 		case message.RoleUser:
-			g.user.message(m)
+			user.add(m)
 		case message.RoleAssistant:
-			g.model.message(m)
+			model.add(m)
 		default:
 		}
 	}
+	if l := user.language(); l != "" {
+		return l
+	}
+	if l := model.language(); l != "" {
+		return l
+	}
+	return English
 }
 
-// Language returns what [Of] returns for all messages that were added.
-func (g *Guess) Language() Language { return g.user.language().Or(g.model.language()).Or(English) }
-
-// scripts are how many letters there are of each.
+// scripts counts letters of each script.
 type scripts struct {
 	han, kana, other int
 	read             int // bytes
 }
 
-func (s *scripts) message(m *message.Message) {
-	var said scripts
+// add counts the letters of a message, at most the given number of them.
+func (s *scripts) add(m *message.Message) {
+	var own scripts
 	for _, p := range m.Parts {
-		if t, ok := p.(message.Text); ok && s.read+said.read < ofAll {
-			said.add(Head(t.Text, ofText))
+		if t, ok := p.(message.Text); ok && s.read+own.read < bytesOfRole {
+			own.count(shorten.Head(t.Text, bytesOfText))
 		}
 	}
-	all := max(letters, said.han+said.kana+said.other)
-	s.han += said.han * letters / all
-	s.kana += said.kana * letters / all
-	s.other += said.other * letters / all
-	s.read += said.read
+	all := max(letters, own.han+own.kana+own.other)
+	s.han += own.han * letters / all
+	s.kana += own.kana * letters / all
+	s.other += own.other * letters / all
+	s.read += own.read
 }
 
-func (s *scripts) add(text string) {
+func (s *scripts) count(text string) {
 	s.read += len(text)
 	for line := range lines(text) {
 		if line.kind == code {
@@ -108,15 +132,15 @@ func (s *scripts) add(text string) {
 	}
 }
 
-// language says Chinese where Chinese characters are at least a fifth of all
-// letters: one of them says as much as several letters, and names of programs
-// stay as they are.
+// language returns Chinese if at least a fifth of the letters are Chinese characters:
+// each of them counts as several letters, and names of programs are not translated.
+// It returns "" if there are no letters.
 func (s *scripts) language() Language {
-	const share, sign = 5, 10
+	const fifth, tenth = 5, 10
 	switch {
 	case s.han+s.kana+s.other == 0:
-		return Unknown
-	case s.han*share >= s.han+s.other && s.kana*sign < s.han:
+		return ""
+	case s.han*fifth >= s.han+s.other && s.kana*tenth < s.han:
 		return Chinese
 	}
 	return English

@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// Sentence is a sentence as it was written, but for the line breaks in it.
+// Sentence is a sentence as it was written, with spaces in place of line breaks.
 type Sentence struct {
 	Text    string
-	Item    bool // it begins an item of a list
+	Item    bool // it is the first of a list item
 	Heading bool // it is a heading
 }
 
-// Sentences yields the sentences of a text in order. Code in fences or indented,
-// quotes of others behind >, tables and lines that are one tag are passed over,
-// and so is what has no letter in it. A line that begins with a small letter goes
-// on with the sentence of the line before it.
+// Sentences yields the sentences of a text in order. It skips code in fences or
+// indented, quotes after ">", tables, lines that are one tag, and what has no letter.
+// A line that begins with a lower-case letter continues the sentence of the line
+// before it.
 func Sentences(text string) iter.Seq[Sentence] {
 	return func(yield func(Sentence) bool) {
 		par := row{kind: blank} // the paragraph so far
 		for line := range lines(text) {
-			if par.goesOn(line) {
+			if par.continues(line) {
 				par.text += " " + line.text
 				continue
 			}
@@ -35,7 +35,25 @@ func Sentences(text string) iter.Seq[Sentence] {
 	}
 }
 
-// sentences yields those of a paragraph, and reports whether more are wanted.
+// kind is what a line of a text belongs to.
+type kind uint8
+
+const (
+	plain   kind = iota
+	blank        // the end of a paragraph
+	item         // the first line of a list item
+	heading      // without its marks
+	code         // also quotes, tables, and lines that are one tag
+)
+
+// row is a line without the marks of an item or a heading.
+type row struct {
+	text string
+	kind kind
+	info string // the language in the line that opens a fence, or ""
+}
+
+// sentences yields the sentences of a paragraph. It returns false if yield does.
 func (r row) sentences(yield func(Sentence) bool) bool {
 	if r.kind == blank || r.kind == code {
 		return true
@@ -48,8 +66,8 @@ func (r row) sentences(yield func(Sentence) bool) bool {
 	return true
 }
 
-// goesOn reports whether a line goes on with the last sentence of a paragraph.
-func (r row) goesOn(line row) bool {
+// continues reports whether a line continues the last sentence of a paragraph.
+func (r row) continues(line row) bool {
 	const longest = 4 << 10 // bytes of a paragraph, so that joining stays linear
 	if line.kind != plain || r.kind != plain && r.kind != item || r.text == "" || len(r.text) >= longest {
 		return false
@@ -59,7 +77,7 @@ func (r row) goesOn(line row) bool {
 	return unicode.IsLower(next) && !isEnd(last) && last != ':' && last != '：'
 }
 
-// split cuts a paragraph into sentences.
+// split divides a paragraph into sentences.
 func split(par string) []string {
 	var out []string
 	from := 0
@@ -89,7 +107,7 @@ func split(par string) []string {
 	return out
 }
 
-// isEnd reports whether a sentence may end in a character.
+// isEnd reports whether a sentence may end with a character.
 func isEnd(r rune) bool {
 	switch r {
 	case '.', '!', '?', '。', '！', '？', '｡':
@@ -98,7 +116,8 @@ func isEnd(r rune) bool {
 	return false
 }
 
-// endsHere tells the end of a sentence from the dot in main.go, e.g. and 1.5.
+// endsHere reports whether a mark ends a sentence, unlike the dot in main.go, e.g. and
+// 1.5.
 func endsHere(before, after string, mark rune) bool {
 	if after == "" {
 		return true
@@ -129,28 +148,10 @@ func isIdeograph(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// block is what a line of a text belongs to.
-type block uint8
-
-const (
-	plain   block = iota
-	blank         // it ends a paragraph
-	item          // it begins an item of a list
-	heading       // without its marks
-	code          // also quotes of others, tables, and lines that are one tag
-)
-
-// row is a line without what makes it an item or a heading.
-type row struct {
-	text string
-	kind block
-	info string // of the line that opens a fence: the language; "": it has none, or is no such line
-}
-
 // lines yields the lines of a text.
 func lines(text string) iter.Seq[row] {
 	return func(yield func(row) bool) {
-		fence, open := "", false // open: a paragraph may go on
+		fence, open := "", false // open: the next line may continue a paragraph
 		for line := range strings.Lines(text) {
 			line = strings.TrimRight(line, " \t\r\n")
 			bare := strings.TrimLeft(line, " \t")
@@ -172,7 +173,7 @@ func lines(text string) iter.Seq[row] {
 	}
 }
 
-// fenceOf returns the marks that open a fence; "": there are none.
+// fenceOf returns the marks that open a fence, or "".
 func fenceOf(bare string) string {
 	for _, mark := range [...]string{"`", "~"} {
 		n := len(bare) - len(strings.TrimLeft(bare, mark))
@@ -183,7 +184,7 @@ func fenceOf(bare string) string {
 	return ""
 }
 
-// classify tells what a line outside of fences is.
+// classify returns a line outside of fences.
 func classify(line, bare string, open bool) row {
 	if bare == "" {
 		return row{kind: blank}
@@ -202,7 +203,7 @@ func classify(line, bare string, open bool) row {
 	return row{text: bare, kind: plain}
 }
 
-// markerLen returns how much of a line makes it an item: "- ", "1. ", "（1）".
+// markerLen returns the bytes of the mark of a list item: "- ", "1. ", "（1）".
 func markerLen(bare string) int {
 	for _, mark := range [...]string{"- ", "* ", "+ ", "• ", "· ", "•", "– "} {
 		if strings.HasPrefix(bare, mark) {
@@ -220,15 +221,15 @@ func markerLen(bare string) int {
 			return len(bare) - len(rest) + len(mark)
 		}
 	}
-	// 1.先 has no space.
+	// 1.先 has no space after the mark.
 	if r, _ := utf8.DecodeRuneInString(strings.TrimPrefix(rest, ".")); rest[:min(1, len(rest))] == "." && isIdeograph(r) {
 		return len(bare) - len(rest) + 1
 	}
 	return 0
 }
 
-// Fences yields the languages of the fenced blocks of a text, as they are
-// written, in lower case. A block without one yields nothing.
+// Fences yields the languages of the fenced blocks of a text in lower case. It skips
+// blocks without a language.
 func Fences(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
@@ -244,8 +245,8 @@ func Fences(text string) iter.Seq[string] {
 	}
 }
 
-// isName tells the names of languages, such as c++ and objective-c, from what
-// else stands behind a fence.
+// isName reports whether the text after a fence is the name of a language, such as c++
+// or objective-c.
 func isName(s string) bool {
 	const longest = 20
 	return s != "" && len(s) <= longest && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+#-_.") == ""

@@ -112,21 +112,8 @@ func TestOf(t *testing.T) {
 		{"a template that was pasted", append(user("查看这个分支是不是推送上去了"), append(user("有没有相关的plan"), user("提交推送。完成所有任务\n"+strings.Repeat("- I have read the document.\n", 50))...)...), text.Chinese},
 		{"broken bytes", user("\xff\xfe\xfd"), text.English},
 	} {
-		require.Equal(t, c.want, text.Of(c.msgs), c.name)
-		var g text.Guess
-		for i := range c.msgs {
-			g.Add(c.msgs[i : i+1])
-		}
-		require.Equal(t, c.want, g.Language(), "%s, piece by piece", c.name)
+		require.Equal(t, c.want, text.LanguageOf(c.msgs), c.name)
 	}
-}
-
-func TestCuts(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "上", text.Head("上下", 5))
-	require.Equal(t, "下", text.Tail("上下", 5))
-	require.Equal(t, "ab", text.Head("ab", 2))
-	require.Equal(t, "ab", text.Tail("ab", 9))
 }
 
 func TestLineLaws(t *testing.T) {

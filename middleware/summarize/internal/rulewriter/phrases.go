@@ -1,7 +1,7 @@
 package rulewriter
 
-// Sentences of the model that state a result or a decision have one of these
-// words. All is in lower case; English ones stand alone, Chinese ones anywhere.
+// Sentences of the model that state a result or a decision contain one of these words,
+// in lower case.
 var conclusive = []string{
 	"decided", "decide", "decision", "use", "uses", "because", "therefore", "fixed", "fix", "root cause", "caused by",
 	"conclusion", "concluded", "recommend", "recommended", "should", "solution", "solved", "resolved",
@@ -11,26 +11,26 @@ var conclusive = []string{
 	"建議", "應該", "結論", "決定", "採用", "推薦",
 }
 
-// Sentences that begin so tell what comes next, or are said for politeness.
+// Sentences that begin with these announce the next step, or are polite phrases.
 var prospective = []string{
 	"please ", "let me ", "let's ", "i'll ", "i will ", "i'm going to ", "i am going to ", "now i ", "now let", "next, i", "first, i",
 	"would you ", "do you ", "please let me know", "let us ", "if you ", "feel free", "could you ", "shall i ", "i need to ",
 	"让我", "我来", "我将", "接下来", "首先我", "下面我", "如果你", "如果您", "请告诉我", "需要我", "讓我",
 }
 
-// Sentences that have one of these, in lower case, tell what comes next, too.
+// Sentences that contain these announce the next step as well.
 var prospectiveIn = []string{"i'll", "i will", "i'm going to", "let me", "let's", "would you like", "shall i", "让我", "我将", "我来"}
 
-// Links and tags begin so.
+// Links and tags begin with these.
 var links = []string{"[", "http://", "https://"}
 
-// Thanks begin so; what they are for is no topic.
+// Thanks begin with these. What they are for is not a topic.
 var thanks = []string{
 	"thanks for ", "thanks so much", "thank you", "many thanks", "i appreciate ", "that's correct", "that's right", "that is correct",
 	"谢谢你的", "谢谢您的", "感谢",
 }
 
-// Sentences of the user that are no topic, written as the key of a remark.
+// Sentences of the user that are not a topic, as the key of a remark.
 var courtesies = func() map[string]bool {
 	m := map[string]bool{}
 	for _, s := range []string{

@@ -1,0 +1,147 @@
+package summarize
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
+)
+
+// key identifies a summary by the messages that it stands for, and so by all before
+// them.
+type key struct {
+	scope  string
+	last   message.ID // of the newest message
+	covers string
+	handle store.Handle // in the archive
+}
+
+func keyOf(v *middleware.View, ids []message.ID, covers []int, handle store.Handle) key {
+	var b strings.Builder
+	lead := message.Leading(v.History()) // the number of leading system messages may change
+	for i := 0; i < len(covers); i++ {
+		first := i
+		for i+1 < len(covers) && covers[i+1] == covers[i]+1 {
+			i++
+		}
+		fmt.Fprintf(&b, "%d-%d ", covers[first]-lead, covers[i]-lead)
+	}
+	return key{scope: v.Env().Scope, last: ids[covers[len(covers)-1]], covers: b.String(), handle: handle}
+}
+
+// cache holds the newest summaries, and makes equal concurrent ones once. A summary that
+// is used is in the journal: the cache serves concurrent calls, dry runs and
+// preparations. It is safe for concurrent use.
+type cache struct {
+	mu      sync.Mutex
+	made    map[key]*product
+	order   []key // of made, oldest first
+	running map[key]*flight
+}
+
+// flight is a summary that is being made.
+type flight struct {
+	done    chan struct{} // closed once the others are set
+	product *product
+	err     error
+	retry   bool // the maker was cancelled, failed in the background, or panicked: others make it themselves
+}
+
+func newCache() *cache {
+	return &cache{made: map[key]*product{}, running: map[key]*flight{}}
+}
+
+// recursive is the context key of calls that a summariser makes.
+type recursive struct{ *cache }
+
+// isRecursive reports whether a call is made by a summariser of this middleware. To fold
+// it would wait for that summariser itself.
+func (c *cache) isRecursive(ctx context.Context) bool { return ctx.Value(recursive{c}) != nil }
+
+// do returns the product of the key, or makes it; own reports whether this call made it.
+// Concurrent calls wait for the first one.
+func (c *cache) do(
+	ctx context.Context, k key, background bool, write func(context.Context) (*product, error),
+) (p *product, own bool, err error) {
+	for {
+		p, f, first := c.start(k)
+		switch {
+		case p != nil:
+			return p, false, nil
+		case first:
+			p, err := c.run(ctx, k, f, background, write)
+			return p, true, err
+		}
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+		if !f.retry {
+			return f.product, false, f.err
+		}
+	}
+}
+
+// start returns the product of the key, or the flight that makes it, and whether that is
+// new.
+func (c *cache) start(k key) (p *product, f *flight, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.made[k]; p != nil {
+		return p, nil, false
+	}
+	if f := c.running[k]; f != nil {
+		return nil, f, false
+	}
+	f = &flight{done: make(chan struct{})}
+	c.running[k] = f
+	return nil, f, true
+}
+
+// run makes a product.
+func (c *cache) run(
+	ctx context.Context, k key, f *flight, background bool, write func(context.Context) (*product, error),
+) (*product, error) {
+	f.retry = true
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.running, k)
+		if f.err == nil && f.product != nil {
+			c.add(k, f.product)
+		}
+		close(f.done)
+	}()
+	p, err := write(context.WithValue(ctx, recursive{c}, true))
+	f.product, f.err = p, err
+	f.retry = err != nil && (background || ctx.Err() != nil)
+	return p, err
+}
+
+// add adds a product and removes the oldest one of more than 64. The caller holds the
+// lock.
+func (c *cache) add(k key, p *product) {
+	const most = 64
+	if len(c.order) == most {
+		delete(c.made, c.order[0])
+		c.order = slices.Delete(c.order, 0, 1)
+	}
+	c.made[k] = p
+	c.order = append(c.order, k)
+}
+
+// forget removes a product, unless another one has replaced it.
+func (c *cache) forget(k key, p *product) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.made[k] == p {
+		delete(c.made, k)
+		c.order = slices.DeleteFunc(c.order, func(o key) bool { return o == k })
+	}
+}

@@ -1,0 +1,70 @@
+package summarize
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+func messagesFrom(from, to int) *pending {
+	p := &pending{}
+	for i := from; i < to; i++ {
+		p.places = append(p.places, place{scope: fmt.Sprint(i)})
+		p.messages = append(p.messages, message.User(fmt.Sprint(i)))
+	}
+	return p
+}
+
+// A message is flushed once, until its claim is released or many others were flushed.
+func TestClaim(t *testing.T) {
+	t.Parallel()
+	f := &flushes{}
+	claim := func(from, to int) int {
+		mine := f.claim(messagesFrom(from, to))
+		require.Len(t, mine.places, len(mine.messages))
+		return len(mine.messages)
+	}
+	require.Equal(t, 3, claim(0, 3))
+	require.Equal(t, 1, claim(1, 4))
+	f.release(*messagesFrom(1, 3))
+	require.Equal(t, 2, claim(0, 4), "those that were released, and no others")
+
+	require.Equal(t, maxFlushed-4, claim(4, maxFlushed))
+	require.Equal(t, 1, claim(maxFlushed, maxFlushed+1))
+	require.Zero(t, claim(0, maxFlushed+1), "one generation before is known")
+	require.Equal(t, maxFlushed, claim(maxFlushed+1, 2*maxFlushed+1))
+	require.Zero(t, claim(maxFlushed+1, 2*maxFlushed+1), "the newest are known")
+	require.Equal(t, 1, claim(0, 1), "the oldest are not")
+	require.LessOrEqual(t, len(f.new)+len(f.old), 2*maxFlushed)
+}
+
+// The fold of a dry run is flushed once, for its scope and its last message, and a
+// bounded number of them is remembered.
+func TestPostponed(t *testing.T) {
+	t.Parallel()
+	f := &flushes{}
+	id := message.IDs([]message.Message{message.User("a"), message.User("b")})
+	require.False(t, f.hasPostponed())
+	run := func(scope string, last message.ID, messages int) *pending {
+		return &pending{key: key{scope: scope, last: last}, messages: make([]message.Message, messages)}
+	}
+	f.postpone(run("a", id[0], 1))
+	f.postpone(run("b", id[0], 2))
+	f.postpone(run("a", id[0], 3))
+	require.Nil(t, f.takePostponed("a", id[1]), "no fold ends there")
+	require.Len(t, f.takePostponed("b", id[0]).messages, 2)
+	require.Len(t, f.takePostponed("a", id[0]).messages, 3, "the newer one of two that are equal")
+	require.Nil(t, f.takePostponed("a", id[0]), "once")
+	require.False(t, f.hasPostponed())
+
+	for i := range maxPending + 1 {
+		f.postpone(run(fmt.Sprint(i), id[0], 0))
+	}
+	require.Len(t, f.pendingRuns, maxPending)
+	require.Nil(t, f.takePostponed("0", id[0]), "the oldest is removed")
+	require.NotNil(t, f.takePostponed("1", id[0]))
+	require.NotNil(t, f.takePostponed(fmt.Sprint(maxPending), id[0]))
+}

@@ -1,0 +1,228 @@
+package summarize
+
+import (
+	"slices"
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// piece is what is folded as a whole: a unit, or the messages of an earlier fold.
+type piece struct {
+	message.Run // positions of the view
+
+	tokens  int                // by the meter
+	earlier *middleware.Record // the fold of this middleware that made it, or nil
+	section int                // number of system messages before it
+	time    time.Time          // of its newest message with a time, or of a message before it; zero if there is none
+}
+
+// isSummary reports whether the piece is an earlier summary.
+func (p piece) isSummary() bool { return p.earlier != nil }
+
+// messages returns how many messages the piece counts as.
+func (p piece) messages() int {
+	if p.isSummary() {
+		return 1
+	}
+	return p.Len()
+}
+
+// pieces returns what may be folded of a view, in order, or nil if that would only be
+// earlier summaries.
+func (e *editor) pieces(v *middleware.View) []piece {
+	units := joined(v)
+	kept := e.kept(v, units)
+	var out []piece
+	section, last, found := 0, time.Time{}, false
+	for _, u := range units {
+		p := piece{Run: u.Run, section: section, earlier: ownFold(v, u.First)}
+		free := u.First < kept || p.isSummary() && e.Strategy.updates()
+		for i := u.First; i <= u.Last; i++ {
+			m := v.At(i)
+			if m.Role == message.RoleSystem && !p.isSummary() {
+				section++
+			}
+			if !m.Time.IsZero() {
+				last = m.Time
+			}
+			p.tokens += v.TokensOf(i)
+			free = free && v.Protected(i) == 0 && (!e.PreserveMemory || !m.Hints.Memory)
+		}
+		if p.time = last; free {
+			out, found = append(out, p), found || !p.isSummary()
+		}
+	}
+	if !found {
+		return nil
+	}
+	return out
+}
+
+// kept returns the position of the first message that the keeps of the options keep.
+func (e *editor) kept(v *middleware.View, units []message.Unit) int {
+	first := v.Len() - max(0, e.Keep)
+	rounds, turns, room, size := e.KeepRounds, e.KeepTurns, e.KeepTokens, v.Size()
+	for _, u := range slices.Backward(units) {
+		tokens := 0
+		for i := u.First; i <= u.Last; i++ {
+			tokens += v.TokensOf(i)
+		}
+		tokens = size.Charged(tokens)
+		keep := u.Last >= first || tokens <= room || rounds > 0 || turns > 0
+		room -= tokens
+		if u.Round {
+			rounds--
+		}
+		if by := v.Span(u.First).Edit; v.At(u.First).Role == message.RoleUser && (by == nil || by.Kind != middleware.Fold) {
+			turns--
+		}
+		if !keep {
+			return u.Last + 1
+		}
+	}
+	return 0
+}
+
+// joined returns the units of a view; all messages of one fold are one unit.
+func joined(v *middleware.View) []message.Unit {
+	units := message.Units(v.Messages())
+	out := units[:0]
+	for _, u := range units {
+		if n := len(out); n > 0 {
+			e := v.Span(out[n-1].Last).Edit
+			if e != nil && e.Kind == middleware.Fold && e == v.Span(u.First).Edit {
+				out[n-1].Last = u.Last
+				continue
+			}
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// ownFold returns the fold of this middleware that made message i, without later
+// changes of other middlewares, or nil.
+func ownFold(v *middleware.View, i int) *middleware.Record {
+	for e := v.Span(i).Edit; e != nil && e.Kind == middleware.Fold; {
+		if e.By == Name {
+			return e
+		}
+		if len(e.Under) != 1 || len(e.Under[0].Runs) == 0 || !slices.Equal(e.Under[0].Runs, e.Runs) {
+			return nil
+		}
+		e = e.Under[0]
+	}
+	return nil
+}
+
+// neighbours returns the runs of pieces, with neighbours as one run.
+func neighbours(pieces []piece) []message.Run {
+	var out []message.Run
+	for _, p := range pieces {
+		if n := len(out); n > 0 && out[n-1].Last == p.First-1 {
+			out[n-1].Last = p.Last
+			continue
+		}
+		out = append(out, p.Run)
+	}
+	return out
+}
+
+// origins maps positions of a view to those of the history.
+type origins struct {
+	view  *middleware.View
+	lead  int
+	known []message.ID // IDs of the history, computed on demand
+	shown []int        // by position of the history: the message of the view that stands for it, or -1
+}
+
+func newOrigins(v *middleware.View) *origins {
+	o := &origins{view: v, lead: message.Leading(v.History()), shown: slices.Repeat([]int{-1}, len(v.History()))}
+	for i := range v.Len() {
+		for _, r := range o.runs(i) {
+			for k := r.First; k <= r.Last; k++ {
+				o.shown[k] = i
+			}
+		}
+	}
+	return o
+}
+
+// ids returns the IDs of the history.
+func (o *origins) ids() []message.ID {
+	if o.known == nil {
+		o.known = message.IDs(o.view.History())
+	}
+	return o.known
+}
+
+// runs returns the positions of the history that message i of the view stands for.
+func (o *origins) runs(i int) []message.Run {
+	span := o.view.Span(i)
+	if span.Edit == nil || span.Edit.Kind != middleware.Fold {
+		return []message.Run{span.Run}
+	}
+	runs := slices.Clone(span.Edit.Runs) // they do not count the leading system messages
+	for k := range runs {
+		runs[k].First += o.lead
+		runs[k].Last += o.lead
+	}
+	return runs
+}
+
+// covered returns the positions of the history that a fold of pieces covers, in order:
+// those that they stand for, and those between them that others have removed.
+func (o *origins) covered(pieces []piece) []int {
+	in := make([]bool, len(o.shown))
+	for _, r := range neighbours(pieces) {
+		from, to := -1, -1
+		for i := r.First; i <= r.Last; i++ {
+			runs := o.runs(i)
+			for _, h := range runs {
+				for k := h.First; k <= h.Last; k++ {
+					in[k] = true
+				}
+			}
+			last := runs[len(runs)-1]
+			if from < 0 {
+				from = last.First
+			}
+			to = last.Last
+		}
+		for k := from; k <= to; k++ {
+			in[k] = in[k] || o.shown[k] < 0
+		}
+	}
+	var out []int
+	for k, yes := range in {
+		if yes {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// positions returns the positions of the history that the messages of a piece stand
+// for.
+func (o *origins) positions(p piece) []int {
+	var out []int
+	for i := p.First; i <= p.Last; i++ {
+		for _, r := range o.runs(i) {
+			for k := r.First; k <= r.Last; k++ {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
+// mark marks the positions of a piece, and returns their number.
+func (o *origins) mark(p piece, marks []bool) int {
+	all := o.positions(p)
+	for _, k := range all {
+		marks[k] = true
+	}
+	return len(all)
+}
