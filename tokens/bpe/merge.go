@@ -1,36 +1,35 @@
 package bpe
 
-// window is how many bytes are merged at one time. It is several times as long
-// as the longest token, which has 128 bytes.
+// window is the number of bytes that are merged at once. The longest token has 128
+// bytes.
 const window = 512
 
-// merger merges bytes to tokens. Its slices are kept from piece to piece.
+// merger merges bytes to tokens. Its slices are reused.
 type merger struct {
 	*vocabulary
-	parts []part   // in the order of the text, and last an empty one at the end
-	ranks []uint32 // of each part joined with the next one; none for what is no part any more
+	parts []part   // in the order of the text, with an empty one at the end
+	ranks []uint32 // of each part joined with the next one; none for a part that was joined to the previous one
 }
 
-// part is some bytes that are a token, and may become one with their neighbours.
+// part is a token that may be joined with its neighbours.
 type part struct {
 	start          int
 	next, previous int32 // indices of the neighbours
 }
 
-// merge returns how many tokens text[at:end], which is not empty, merges to. The
-// text is valid UTF-8; it may be cut within a character.
+// merge returns the number of tokens of text[at:end], which is not empty. The text is
+// valid UTF-8; the piece may begin or end within a character.
 //
-// A long piece is merged window by window, so that time is linear in its length
-// and memory does not depend on it. This is exact, for two reasons. No merge is
-// ever undone, so what stands on either side of a border between two tokens
-// merges to the same tokens alone. And tokens of which each two neighbours, merged
-// alone, stay as they are, stay as they are together; see [merger.tokens] for
-// what that needs. So what follows a border may be merged on its own if it
-// begins with a token that can stand behind the border; and the one that the
-// window before had there can. Should the window behind begin with another one,
-// nothing is known, and all is merged anew in larger windows.
+// A long piece is merged in windows, so that time is linear in its length and memory is
+// constant. The result is exact for two reasons. A merge is never undone, so the text on
+// each side of a border between two tokens merges to the same tokens without the other
+// side. And if each two neighbouring tokens remain two tokens when merged without the
+// others, all of them remain; see [merger.tokens] for the condition. So the text after a
+// border can be merged separately if it begins with a token that can follow the border,
+// such as the one that the previous window had there. If the next window begins with
+// another token, the whole piece is merged again in larger windows.
 func (m *merger) merge(text string, at, end, window int) int {
-	tokens, second := 0, 0 // second: where the first token of a window should end
+	tokens, second := 0, 0 // second: where the first token of a window must end
 	for from := at; ; {
 		to := min(from+window, end)
 		n := m.tokens(text, from, to)
@@ -40,7 +39,7 @@ func (m *merger) merge(text string, at, end, window int) int {
 		if to == end {
 			return tokens + n
 		}
-		// The border is not the last one, as what follows the window may change
+		// The last border is not used, since the text after the window can change
 		// the tokens at its end.
 		n--
 		border := m.parts[m.parts[len(m.parts)-1].previous]
@@ -56,15 +55,13 @@ func (m *merger) merge(text string, at, end, window int) int {
 	return m.merge(text, at, end, 2*window)
 }
 
-// tokens merges text[at:end] at once and returns how many tokens it gives.
+// tokens merges text[at:end] at once and returns the number of tokens.
 //
-// The rule is to join the two neighbours that make the token of the lowest
-// rank, the leftmost ones if there are several, until no two make a token. Here
-// all that make the same token are joined in one go. That is the same, because
-// what a join makes possible always has a higher rank than the join itself, so
-// that ranks never fall from one to the next. It is so in every text if it is so
-// in the making of each token alone, which a test shows for all tokens of all
-// vocabularies.
+// The rule is to join the two neighbours that form the token of the lowest rank, the
+// leftmost two if there are several, until no two form a token. Here all pairs that form
+// the same token are joined in one pass. The result is the same, because a join only
+// enables joins of higher ranks. This is true for every text if it is true for the
+// merging of each token, which a test checks for all tokens of all vocabularies.
 func (m *merger) tokens(text string, at, end int) int {
 	m.begin(text, at, end)
 	n := len(m.ranks)
@@ -85,7 +82,7 @@ func (m *merger) tokens(text string, at, end int) int {
 	}
 }
 
-// begin makes the first parts of text[at:end].
+// begin fills parts and ranks for text[at:end].
 func (m *merger) begin(text string, at, end int) {
 	m.parts, m.ranks = m.parts[:0], m.ranks[:0]
 	from := at
@@ -116,4 +113,45 @@ func (m *merger) join(text string, i int) {
 	if i > 0 {
 		m.ranks[p.previous] = m.rank(text, m.parts[p.previous].start, next.start)
 	}
+}
+
+// memoSize is the number of pieces that a scratch remembers, of 16 bytes each: a quarter
+// of a megabyte, which fits into the second-level cache of a processor.
+const memoSize = 1 << 14
+
+// scratch is the memory that counting uses. It is used for one text at a time and
+// reused.
+type scratch struct {
+	merger
+	memo [memoSize]key // short pieces by hash, with their counts in the top four bits
+}
+
+// piece returns the number of tokens of text[at:end], which is not empty: one if it is
+// a token, otherwise the result of merging its bytes. The counts of short pieces are
+// remembered, because words are repeated, and the memo is in a faster cache than the
+// vocabulary.
+func (s *scratch) piece(text string, at, end int) int {
+	n := end - at
+	if n == 1 {
+		return 1
+	}
+	if n >= 16 {
+		return s.count(text, at, end)
+	}
+	const countAt = 60 // the length and the count of up to 15 bytes take four bits each
+	k := keyOf(text, at, n)
+	known := &s.memo[k.hash()%memoSize]
+	if known.low == k.low && known.high&(1<<countAt-1) == k.high {
+		return int(known.high >> countAt)
+	}
+	tokens := s.count(text, at, end)
+	*known = key{k.low, k.high | uint64(tokens)<<countAt}
+	return tokens
+}
+
+func (s *scratch) count(text string, at, end int) int {
+	if s.rank(text, at, end) != none {
+		return 1
+	}
+	return s.merge(text, at, end, window)
 }

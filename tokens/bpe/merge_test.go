@@ -127,7 +127,7 @@ func mixed(r *rand.Rand, n int) string {
 }
 
 // TestSolid completes all tokens that break characters to texts in which they
-// could break solid ones, and finds them whole.
+// could split single tokens, and finds them whole.
 func TestSolid(t *testing.T) {
 	t.Parallel()
 	for name, v := range vocabularies {
@@ -136,20 +136,20 @@ func TestSolid(t *testing.T) {
 		solid := 0
 		begin, end := map[string][]string{"": {""}}, map[string][]string{"": {""}} // what completes the first and last bytes of characters
 		for r := rune(0x3000); r < 0xa000; r++ {
-			if v.solid[r/64]>>(r%64)&1 == 0 {
+			if v.singleTokens[r/64]>>(r%64)&1 == 0 {
 				continue
 			}
 			solid++
 			c := string(r)
 			if _, ok := ranks[c]; !ok {
-				require.Failf(t, "no token", "%s: %s is solid and no token", name, c)
+				require.Failf(t, "no token", "%s: %s is a single token and not a token", name, c)
 			}
 			for _, i := range []int{1, 2} {
 				begin[c[:i]] = append(begin[c[:i]], c[i:])
 				end[c[i:]] = append(end[c[i:]], c[:i])
 			}
 		}
-		t.Logf("%s: %d solid characters", name, solid)
+		t.Logf("%s: %d single tokens", name, solid)
 		for token := range ranks {
 			head := 0
 			for head < len(token) && head < 3 && !utf8.RuneStart(token[head]) {

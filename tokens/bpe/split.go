@@ -2,13 +2,15 @@ package bpe
 
 import (
 	"strings"
+	"sync"
+	"unicode"
 	"unicode/utf8"
 )
 
-// A split returns where the piece that begins at a byte ends. It does what the
-// regular expression of its encoding does, whose alternatives stand above it;
-// they are tried in order, and the first that matches decides, even if a later
-// one would match more. The text is valid UTF-8 and goes on at the byte.
+// split returns the end of the piece that begins at a byte, which is before the end of
+// the text. It matches the regular expression of its encoding, which is quoted before
+// each function: the alternatives are tried in order, and the first match is used even
+// if a later one would be longer. The text is valid UTF-8.
 type split func(text string, at int) int
 
 // splitO200k splits by:
@@ -31,8 +33,8 @@ func splitO200k(text string, at int) int {
 	case c&lead != 0:
 		end, ends := word(text, at+size)
 		if c == mark && !ends {
-			// The first alternative goes on without a lead: as a mark may begin
-			// and end a word, it matches the mark alone.
+			// The first alternative matches without a lead: a mark can begin and
+			// end a word, so it matches the mark.
 			end = at + size
 		}
 		if end > at+size || c == mark {
@@ -109,14 +111,14 @@ func split50k(text string, at int) int {
 	return blanks(text, at, run(text, at, spaces))
 }
 
-// word returns where [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+
-// ends, and that it ends. If nothing matches, it returns where the capitals end.
+// word returns the end of [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+
+// and true, or the end of the capitals and false if there is no match.
 //
-// The first half takes all it can. What follows is then either lower case, and
-// the second half takes that and all that ends a word; or it is not, and the
-// first half gives characters back, one by one, until one of them may end a
-// word. Behind that one there are only capitals with case, so it is the last
-// of the match: of 中ABC the match is 中.
+// The first half matches as much as possible. If lower case follows, the second half
+// matches it and all following characters that can end a word. Otherwise the regular
+// expression goes back to the last character that can end a word. After that character
+// there are only capitals with case, so it is the last of the match: for 中ABC the match
+// is 中.
 func word(text string, at int) (end int, ends bool) {
 	c, size := classAt(text, at)
 	for c&capital != 0 {
@@ -135,7 +137,7 @@ func word(text string, at int) (end int, ends bool) {
 	return at, false
 }
 
-// run returns where the characters of a set end.
+// run returns the end of the characters of a set.
 func run(text string, at int, set class) int {
 	for at < len(text) {
 		if b := text[at]; b < utf8.RuneSelf { // classAt without a call for each byte
@@ -154,7 +156,7 @@ func run(text string, at int, set class) int {
 	return at
 }
 
-// contraction returns where (?i:'s|'t|'re|'ve|'m|'ll|'d) ends, or at.
+// contraction returns the end of (?i:'s|'t|'re|'ve|'m|'ll|'d), or at.
 func contraction(text string, at int) int {
 	if len(text)-at < 2 || text[at] != '\'' {
 		return at
@@ -172,13 +174,13 @@ func contraction(text string, at int) int {
 			return at + 3
 		}
 	}
-	if strings.HasPrefix(text[at+1:], "ſ") { // the long s is an s of another case
+	if strings.HasPrefix(text[at+1:], "ſ") { // the long s is another case of s
 		return at + 1 + len("ſ")
 	}
 	return at
 }
 
-// digits returns where \p{N}{0,2} ends.
+// digits returns the end of \p{N}{0,2}.
 func digits(text string, at int) int {
 	for range 2 {
 		c, size := classAt(text, at)
@@ -190,7 +192,7 @@ func digits(text string, at int) int {
 	return at
 }
 
-// symbols returns where " ?[^\s\p{L}\p{N}]+" ends, or at.
+// symbols returns the end of " ?[^\s\p{L}\p{N}]+", or at.
 func symbols(text string, at int) int {
 	from := at
 	if text[at] == ' ' {
@@ -202,8 +204,7 @@ func symbols(text string, at int) int {
 	return at
 }
 
-// whitespace returns where \s*[\r\n]+|\s+(?!\S)|\s+ ends. The text goes on with
-// white space.
+// whitespace returns the end of \s*[\r\n]+|\s+(?!\S)|\s+ for white space at text[at].
 func whitespace(text string, at int) int {
 	end, lines := at, at
 	for {
@@ -222,8 +223,8 @@ func whitespace(text string, at int) int {
 	return blanks(text, at, end)
 }
 
-// blanks returns where \s+(?!\S)|\s+ ends, if \s+ ends at end: it leaves one
-// character of white space to what follows, unless it has no other.
+// blanks returns the end of \s+(?!\S)|\s+ if \s+ ends at end: it leaves the last
+// character of white space to the next piece, unless it is the only one.
 func blanks(text string, at, end int) int {
 	if end == len(text) {
 		return end
@@ -233,4 +234,90 @@ func blanks(text string, at, end int) int {
 		return end
 	}
 	return end - size
+}
+
+// class is a class of characters in the regular expressions, as a bit, so that a set of
+// classes is a mask. 0 is the end of the text.
+type class uint8
+
+const (
+	upper   class = 1 << iota // \p{Lu}, \p{Lt}
+	lower                     // \p{Ll}
+	letter                    // \p{Lm}, \p{Lo}: letters without case
+	mark                      // \p{M}
+	number                    // \p{N}
+	space                     // \s except the next class
+	newline                   // \r, \n
+	other                     // all others: punctuation, symbols, controls, unassigned characters
+)
+
+const (
+	letters = upper | lower | letter
+	spaces  = space | newline
+	capital = upper | letter | mark // characters that can begin a word: [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
+	small   = lower | letter | mark // characters that can end a word: [\p{Ll}\p{Lm}\p{Lo}\p{M}]
+	lead    = space | mark | other  // characters that can precede a word: [^\r\n\p{L}\p{N}]
+	symbol  = mark | other          // [^\s\p{L}\p{N}]
+)
+
+// classes has the class of every character. classify fills it.
+var classes [unicode.MaxRune + 1]class
+
+// classify fills classes from the tables of package unicode, once.
+var classify = sync.OnceFunc(func() {
+	for r := range classes {
+		classes[r] = other
+	}
+	for _, of := range []struct {
+		class  class
+		tables []*unicode.RangeTable
+	}{
+		{upper, []*unicode.RangeTable{unicode.Lu, unicode.Lt}},
+		{lower, []*unicode.RangeTable{unicode.Ll}},
+		{letter, []*unicode.RangeTable{unicode.Lm, unicode.Lo}},
+		{mark, []*unicode.RangeTable{unicode.M}},
+		{number, []*unicode.RangeTable{unicode.N}},
+		{space, []*unicode.RangeTable{unicode.White_Space}},
+	} {
+		for _, t := range of.tables {
+			for _, r := range t.R16 {
+				for c := uint32(r.Lo); c <= uint32(r.Hi); c += uint32(r.Stride) {
+					classes[c] = of.class
+				}
+			}
+			for _, r := range t.R32 {
+				for c := r.Lo; c <= r.Hi; c += r.Stride {
+					classes[c] = of.class
+				}
+			}
+		}
+	}
+	classes['\r'], classes['\n'] = newline, newline
+})
+
+// classAt returns the class and the length of the character that begins at a byte of
+// valid UTF-8; 0 and 0 at the end of the text.
+func classAt(text string, at int) (class, int) {
+	if at >= len(text) {
+		return 0, 0
+	}
+	if b := text[at]; b < utf8.RuneSelf {
+		return classes[b], 1
+	}
+	return wideClassAt(text, at)
+}
+
+// wideClassAt is classAt for characters outside ASCII. It decodes without checks, since
+// the text is valid.
+func wideClassAt(text string, at int) (class, int) {
+	const low = 0x3f
+	switch b := text[at:]; {
+	case b[0] < 0xe0:
+		return classes[rune(b[0]&0x1f)<<6|rune(b[1]&low)], 2
+	case b[0] < 0xf0:
+		return classes[rune(b[0]&0x0f)<<12|rune(b[1]&low)<<6|rune(b[2]&low)], 3
+	default:
+		r, size := utf8.DecodeRuneInString(b)
+		return classes[r], size
+	}
 }
