@@ -78,7 +78,7 @@ func requireNothingLost(t require.TestingT, s store.Store, history, view []messa
 }
 
 // A conversation grows far beyond the window. In each call the request fits, and
-// what is gone can be reached by the handles in the view.
+// what was removed can be read by the handles in the view.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -87,13 +87,13 @@ func TestNothingIsLost(t *testing.T) {
 		before []middleware.Middleware
 		opts   fit.Options
 	}{
-		"cleared":            {middlewaretest.ReAct{Rounds: 30, Result: 800}, 3000, nil, fit.Options{}},
-		"folded":             {middlewaretest.ReAct{Rounds: 60, Result: 300, Thought: 200, PerTurn: 6}, 1200, nil, fit.Options{}},
-		"as few as must":     {middlewaretest.ReAct{Rounds: 40, Result: 300, PerTurn: 6}, 1200, nil, fit.Options{Target: 1}},
-		"oversized":          {middlewaretest.ReAct{Rounds: 8, Result: 9000}, 1500, nil, fit.Options{}},
-		"parallel":           {middlewaretest.ReAct{Rounds: 12, Parallel: 4, Result: 2000}, 2500, nil, fit.Options{}},
-		"behind contextedit": {middlewaretest.ReAct{Rounds: 40, Result: 700, PerTurn: 4}, 2000, []middleware.Middleware{contextedit.New(contextedit.Options{})}, fit.Options{}},
-		"words of one's own": {middlewaretest.ReAct{Rounds: 40, Result: 300}, 1200, nil, fit.Options{Placeholder: "-", Note: "(some is missing)"}},
+		"cleared":           {middlewaretest.ReAct{Rounds: 30, Result: 800}, 3000, nil, fit.Options{}},
+		"folded":            {middlewaretest.ReAct{Rounds: 60, Result: 300, Thought: 200, PerTurn: 6}, 1200, nil, fit.Options{}},
+		"as few as must":    {middlewaretest.ReAct{Rounds: 40, Result: 300, PerTurn: 6}, 1200, nil, fit.Options{Target: 1}},
+		"oversized":         {middlewaretest.ReAct{Rounds: 8, Result: 9000}, 1500, nil, fit.Options{}},
+		"parallel":          {middlewaretest.ReAct{Rounds: 12, Parallel: 4, Result: 2000}, 2500, nil, fit.Options{}},
+		"after contextedit": {middlewaretest.ReAct{Rounds: 40, Result: 700, PerTurn: 4}, 2000, []middleware.Middleware{contextedit.New(contextedit.Options{})}, fit.Options{}},
+		"other texts":       {middlewaretest.ReAct{Rounds: 40, Result: 300}, 1200, nil, fit.Options{Placeholder: "-", Note: "(some is missing)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,7 +122,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// broken is a store that takes nothing.
+// broken is a store that rejects all contents.
 type broken struct {
 	*store.Memory
 	put func() error
@@ -132,19 +132,19 @@ func (b broken) Put(context.Context, store.Content) (store.Handle, error) {
 	return store.Handle{}, b.put()
 }
 
-// deaf is a store that does not even tell handles.
-type deaf struct{ *store.Memory }
+// handleless is a store that panics when it is asked for a handle.
+type handleless struct{ *store.Memory }
 
-func (deaf) Handle(store.Content) store.Handle { panic("nobody listens") }
+func (handleless) Handle(store.Content) store.Handle { panic("no handles") }
 
-// To fit goes before to keep.
+// A request is made to fit even if the archive fails.
 func TestFitsWithoutItsArchive(t *testing.T) {
 	t.Parallel()
 	for name, archive := range map[string]store.Store{
-		"fails":  broken{store.NewMemory(0), func() error { return errors.New("the disk is full") }},
-		"panics": broken{store.NewMemory(0), func() error { panic("no disk") }},
-		"deaf":   deaf{store.NewMemory(0)},
-		"small":  store.NewMemory(400),
+		"fails":      broken{store.NewMemory(0), func() error { return errors.New("the disk is full") }},
+		"panics":     broken{store.NewMemory(0), func() error { panic("no disk") }},
+		"no handles": handleless{store.NewMemory(0)},
+		"small":      store.NewMemory(400),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,9 +165,8 @@ func TestFitsWithoutItsArchive(t *testing.T) {
 	}
 }
 
-// Of what was recalled, the handle that the model has asked for stands in its place:
-// it leads to all, and a part of it is not kept once more. That is so whatever has
-// become of the call since.
+// What was recalled is replaced by the handle that the model has asked for, and is not
+// archived again, also if the call was edited since.
 func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
 	t.Parallel()
 	cut := middleware.Editing("cut", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
@@ -239,7 +238,7 @@ func TestResultsOfOneMessageAreKeptApart(t *testing.T) {
 }
 
 // What was cut once and is cut again, since the window has become smaller, is cut
-// from what it was at first: one handle leads to all of it, and one note says so.
+// from the original: there is one mark, with one handle of all of it.
 func TestCutAgain(t *testing.T) {
 	t.Parallel()
 	long := strings.TrimSpace(strings.Repeat("one word after the other ", 2000))

@@ -52,6 +52,5 @@
 // [middleware.Overflow]. If the provider reads only a part of the request without an
 // error, an event of kind [middleware.Truncated] reports it.
 //
-// Put fit last. What a later middleware adds is repaired and counted, but not made
-// smaller.
+// Put fit last. What a later middleware adds is repaired, but not made smaller.
 package fit

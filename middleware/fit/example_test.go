@@ -25,7 +25,7 @@ func readsLogs(pages int) []message.Message {
 	return history
 }
 
-// beginnings returns the messages that are sent, the beginning of each in a line.
+// beginnings returns the messages that are sent, with the beginning of each on a line.
 func beginnings(msgs []message.Message) string {
 	var b strings.Builder
 	for _, m := range msgs {
@@ -44,7 +44,7 @@ func beginnings(msgs []message.Message) string {
 	return b.String()
 }
 
-// Five long results do not fit into a window of 3,000 tokens. The oldest ones go.
+// Five long results do not fit into a window of 3,000 tokens. The oldest are cleared.
 func Example() {
 	chain := middleware.Chain(fit.New(fit.Options{Rules: message.OpenAI}))
 
@@ -73,7 +73,7 @@ func Example() {
 	// fit: 3667 → 2269 tokens: shortened 2 messages: the request: 3667 tokens, at most 2500
 }
 
-// What may not be left out is larger than the window: the error tells whose it is.
+// What cannot be left out is larger than the window: the error has the sizes.
 func ExampleIrreducible() {
 	model := fit.New(fit.Options{})(middlewaretest.Say("never asked"))
 
@@ -91,8 +91,8 @@ func ExampleIrreducible() {
 	// fit: 751 tokens cannot be left out, and there is room for 500 (window 500, 0 of it for the answer): system messages 742, questions 6, the rest 3; shorten the system prompt, or take a model with a larger window, or correct Request.Budget
 }
 
-// A run was interrupted between a call and its result. A provider would reject
-// this conversation in each call to come.
+// A run was interrupted between a call and its result. A provider would reject this
+// conversation in each later call.
 func ExampleNew_broken() {
 	chain := middleware.Chain(fit.New(fit.Options{Rules: message.Anthropic}))
 
@@ -121,8 +121,8 @@ func ExampleNew_broken() {
 	// message 1: unanswered call "c1": got an error result: no result: the call was interrupted
 }
 
-// The model is served with a smaller window than anybody thought. Its provider
-// says so, the request is shortened, and later calls are made to fit at once.
+// The model is served with a smaller window than declared. Its provider refuses the
+// request, which is shortened, and later calls fit at once.
 func ExampleNew_overflow() {
 	script := middlewaretest.Script(
 		middlewaretest.Fail(&middleware.Error{Kind: middleware.Overflow, Op: "provider", Err: errors.New(

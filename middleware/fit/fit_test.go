@@ -105,7 +105,7 @@ func requireSettled(t *testing.T, chain middleware.Middleware, req, sent *middle
 	again, events, err := middleware.Apply(t.Context(), chain, req)
 	require.NoError(t, err)
 	require.Equal(t, golden.Format(sent.Messages), golden.Format(again.Messages), "the same call gives another view")
-	require.Empty(t, events, "the same call has something to tell")
+	require.Empty(t, events, "the same call reports nothing")
 }
 
 var rules = map[string]message.Rules{

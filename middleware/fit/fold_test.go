@@ -16,8 +16,7 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// summarizes puts a summary of two messages in place of the first answer and the
-// question behind it.
+// summarizes folds the first answer and the question after it into two messages.
 func summarizes() middleware.Middleware {
 	return middleware.Editing("summary", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		if v.Len() < 5 || v.Span(1).Edit != nil {
@@ -43,9 +42,9 @@ func TestSummariesGoLast(t *testing.T) {
 	h := talk(6)
 	h[5].Hints.Priority = message.PriorityCritical
 	for _, c := range []struct {
-		window        int
-		note          bool
-		summary, dear bool // whether they are still there
+		window            int
+		note              bool
+		summary, critical bool // whether they are still there
 	}{
 		{1000, false, true, true},
 		{400, true, true, true},
@@ -64,11 +63,11 @@ func TestSummariesGoLast(t *testing.T) {
 		require.Equal(t, c.note, strings.Contains(all, fit.DefaultNote), "window %d: is there a note: %q", c.window, texts)
 		require.Equal(t, c.summary, strings.Contains(all, "summary"), "window %d: is the summary there: %q", c.window, texts)
 		require.Equal(t, c.summary, strings.Contains(all, "I see."), "window %d: and all of it: %q", c.window, texts)
-		dear := false
+		critical := false
 		for i := range sent.Messages {
-			dear = dear || sent.Messages[i].Hints.Priority == message.PriorityCritical
+			critical = critical || sent.Messages[i].Hints.Priority == message.PriorityCritical
 		}
-		require.Equal(t, c.dear, dear, "window %d: is the critical message there: %q", c.window, texts)
+		require.Equal(t, c.critical, critical, "window %d: is the critical message there: %q", c.window, texts)
 	}
 }
 
@@ -89,7 +88,7 @@ func TestOneNote(t *testing.T) {
 	}
 }
 
-func TestConformanceBehindOthers(t *testing.T) {
+func TestConformanceAfterOthers(t *testing.T) {
 	t.Parallel()
 	middlewaretest.Suite{Mends: true, New: func() middleware.Middleware {
 		return middleware.Chain(

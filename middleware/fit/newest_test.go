@@ -17,8 +17,8 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// TestTextBesideMedia has a newest result with a text and a picture in one part.
-func TestTextBesideMedia(t *testing.T) {
+// TestTextWithMedia has a newest result with a text and a picture in one part.
+func TestTextWithMedia(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("line of a log\n", 300)
 	note := "(image/png: left out of the request)"
@@ -32,7 +32,7 @@ func TestTextBesideMedia(t *testing.T) {
 		}},
 		"both": {400, message.Media{Type: "image/png", Data: "x"}, func(r *require.Assertions, is message.ToolResult) {
 			r.Nil(is.Content)
-			r.Greater(len(is.Text), 600, "no more goes than must")
+			r.Greater(len(is.Text), 600, "no more is removed than necessary")
 			r.True(strings.HasPrefix(is.Text, "line of a log\n"), is.Text)
 			r.True(strings.HasSuffix(is.Text, "line of a log\n\n"+note), is.Text)
 		}},
@@ -40,8 +40,8 @@ func TestTextBesideMedia(t *testing.T) {
 			r.True(strings.HasSuffix(is.Text, "\n"+note), is.Text)
 		}},
 		"a file smaller than a note": {400, tiny, func(r *require.Assertions, is message.ToolResult) {
-			r.Equal(tiny, is.Content, "it stays")
-			r.Greater(len(is.Text), 600, "no more goes than must")
+			r.Equal(tiny, is.Content, "it is kept")
+			r.Greater(len(is.Text), 600, "no more is removed than necessary")
 		}},
 		"almost none": {24, message.Media{Type: "image/png", Data: "x"}, func(r *require.Assertions, is message.ToolResult) {
 			r.Equal("lin…", is.Text)
@@ -59,9 +59,9 @@ func TestTextBesideMedia(t *testing.T) {
 	}
 }
 
-// TestTextBesideMediaIsKept makes the window smaller and smaller: what goes of a
-// text beside media is kept under the same handle as these.
-func TestTextBesideMediaIsKept(t *testing.T) {
+// TestTextWithMediaIsArchived makes the window smaller and smaller: the text of a
+// result and its media have one handle.
+func TestTextWithMediaIsArchived(t *testing.T) {
 	t.Parallel()
 	archive := store.NewMemory(0)
 	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, fit.New(fit.Options{Rules: message.Gemini}))
@@ -202,7 +202,7 @@ func nameOf(m message.Media) string {
 }
 
 // TestFoldAroundTheNewestRound has an editor that folds around the newest round,
-// which stays in its product. It can be shortened there as it could be in its own
+// which is kept in its product. It can be shortened there as it could be in its own
 // place, again and again, and nothing else can be done to it.
 func TestFoldAroundTheNewestRound(t *testing.T) {
 	t.Parallel()
@@ -236,7 +236,7 @@ func TestFoldAroundTheNewestRound(t *testing.T) {
 		require.LessOrEqual(t, (tokens.Meter{Counter: tokens.Chars4{}}).Request(sent.Messages, nil), window)
 		require.Equal(t, middleware.Refused, events[len(events)-1].Kind, "it is not cleared: %v", events)
 		n := len(sent.Messages)
-		require.True(t, h[3].Equal(sent.Messages[n-2]), "the call stays")
+		require.True(t, h[3].Equal(sent.Messages[n-2]), "the call is kept")
 		require.Contains(t, sent.Messages[n-1].Parts[0].(message.ToolResult).Text, "characters left out")
 	}
 }

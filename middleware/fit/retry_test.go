@@ -79,9 +79,9 @@ func TestOverflow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var heard middlewaretest.Recorder
+			var recorder middlewaretest.Recorder
 			s := &server{window: 2_900, rate: c.rate, words: c.words}
-			model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, heard.Middleware(), fit.New(fit.Options{Rules: message.OpenAI}))(s.model)
+			model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, recorder.Middleware(), fit.New(fit.Options{Rules: message.OpenAI}))(s.model)
 			request := func(h []message.Message) *middleware.Request {
 				return &middleware.Request{Messages: h, Budget: c.budget, Model: "served"}
 			}
@@ -89,8 +89,8 @@ func TestOverflow(t *testing.T) {
 			require.NoError(t, err, "the second attempt fits")
 			asked := s.take()
 			require.Len(t, asked, 2, "one error, one answer")
-			require.Greater(t, float64(asked[1]), c.least*float64(s.window), "no more goes than it takes, about")
-			require.Len(t, heard.Events(middleware.TooLong), 1, "the chain says what it has learned")
+			require.Greater(t, float64(asked[1]), c.least*float64(s.window), "about as much is removed as necessary")
+			require.Len(t, recorder.Events(middleware.TooLong), 1, "the chain reports what it has learned")
 
 			_, err = model(t.Context(), request(readsLogs(7)), nil)
 			require.NoError(t, err)
@@ -169,18 +169,18 @@ func TestNotAskedAgain(t *testing.T) {
 // begins with what the first has kept, of both.
 func TestOverflowBehindOtherEditors(t *testing.T) {
 	t.Parallel()
-	var heard middlewaretest.Recorder
+	var recorder middlewaretest.Recorder
 	s := &server{window: 2_000, words: anthropicWords}
-	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, heard.Middleware(),
+	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, recorder.Middleware(),
 		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(3_000), Keep: 3}),
 		fit.New(fit.Options{Rules: message.OpenAI, Target: 1}),
 	)(s.model)
 	h := readsLogs(5)
 	h[len(h)-1] = message.Result("c5", "read_log", strings.Repeat("the newest page is long\n", 400))
 	_, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2_600}}, nil)
-	require.NoError(t, err, "%s", heard.String())
+	require.NoError(t, err, "%s", recorder.String())
 	require.Len(t, s.take(), 2)
-	require.Empty(t, heard.Events(middleware.Reopened, middleware.Failed, middleware.Refused, middleware.JournalFailed))
+	require.Empty(t, recorder.Events(middleware.Reopened, middleware.Failed, middleware.Refused, middleware.JournalFailed))
 	_, err = model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2_600}}, nil)
 	require.NoError(t, err)
 	require.Len(t, s.take(), 1, "what the second attempt has made is kept")
@@ -214,7 +214,7 @@ func TestCallsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// moody is a provider that refuses what it is told to, without a number.
+// moody is a provider that refuses some requests, without a number.
 type moody struct {
 	refuses func(call, sent int) bool
 	sent    []int
@@ -231,8 +231,8 @@ func (m *moody) model(_ context.Context, req *middleware.Request, _ middleware.E
 	return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: message.Usage{Input: n, Output: 1}}, nil
 }
 
-// TestSpuriousRefusal has refusals that cannot mean what they say, or are not to be
-// relied on: the error is honest, and no later call suffers.
+// TestSpuriousRefusal has refusals that cannot be about the size, or may not be: the
+// error of the provider is returned, and no later call is shortened for it.
 func TestSpuriousRefusal(t *testing.T) {
 	t.Parallel()
 	ask := func(model middleware.Model, text string) error {

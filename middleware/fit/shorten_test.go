@@ -51,7 +51,7 @@ func TestShortenedTexts(t *testing.T) {
 			return len(s)
 		}
 		if size(text) <= limit {
-			require.Equal(r, text, got, "what fits stays")
+			require.Equal(r, text, got, "what fits is kept")
 			return
 		}
 		require.LessOrEqual(r, len(got), len(text))
@@ -61,10 +61,10 @@ func TestShortenedTexts(t *testing.T) {
 		}
 		require.LessOrEqual(r, size(got), limit, "it fits")
 		head, tail, ok := strings.Cut(got, "[… ")
-		require.True(r, ok, "a mark says what is missing: %q", got)
+		require.True(r, ok, "a mark has the number of missing characters: %q", got)
 		_, tail, _ = strings.Cut(tail, " …]")
 		head, tail = strings.TrimSuffix(head, "\n"), strings.TrimPrefix(tail, "\n")
-		require.True(r, strings.HasPrefix(text, head) && strings.HasSuffix(text, tail), "head and tail stay: %q of %q", got, text)
+		require.True(r, strings.HasPrefix(text, head) && strings.HasSuffix(text, tail), "head and tail are kept: %q of %q", got, text)
 		require.GreaterOrEqual(r, 2*(len(head)+len(tail)), len(got)-2, "at least half is head and tail")
 		require.Equal(r, utf8.ValidString(text), utf8.ValidString(got), "it is cut between runes")
 	})

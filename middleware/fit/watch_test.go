@@ -19,11 +19,11 @@ func TestTruncation(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		charge func(counted int) int
-		told   bool
+		cut    bool
 	}{
 		"all of it":                    {func(n int) int { return n }, false},
 		"another tokenizer":            {func(n int) int { return n * 7 / 10 }, false},
-		"a dear tokenizer":             {func(n int) int { return n * 3 }, false},
+		"an expensive tokenizer":       {func(n int) int { return n * 3 }, false},
 		"nothing is reported":          {func(int) int { return 0 }, false},
 		"the newest 4096":              {func(n int) int { return min(n, 4096) }, true},
 		"the newest 2048":              {func(n int) int { return min(n, 2048) }, true},
@@ -32,8 +32,8 @@ func TestTruncation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var heard middlewaretest.Recorder
-			model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, heard.Middleware(), fit.New(fit.Options{Rules: message.OpenAI}))(
+			var recorder middlewaretest.Recorder
+			model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, recorder.Middleware(), fit.New(fit.Options{Rules: message.OpenAI}))(
 				func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 					n := (tokens.Meter{Counter: tokens.Chars4{}}).Request(req.Messages, req.Tools)
 					return &middleware.Response{Message: message.Assistant(message.Text{Text: "on"}), Usage: message.Usage{Input: c.charge(n)}}, nil
@@ -44,12 +44,12 @@ func TestTruncation(t *testing.T) {
 				}, nil)
 				require.NoError(t, err)
 			}
-			events := heard.Events(middleware.Truncated)
-			if !c.told {
+			events := recorder.Events(middleware.Truncated)
+			if !c.cut {
 				require.Empty(t, events)
 				return
 			}
-			require.Len(t, events, 1, "it is told once")
+			require.Len(t, events, 1, "it is reported once")
 			require.Contains(t, events[0].Why, "num_ctx", "with the cure")
 			require.Less(t, events[0].After, events[0].Before, "and both numbers")
 		})
@@ -60,9 +60,9 @@ func TestTruncation(t *testing.T) {
 // turns, and does not charge it.
 func TestOldThinkingIsNotTruncation(t *testing.T) {
 	t.Parallel()
-	var heard middlewaretest.Recorder
+	var recorder middlewaretest.Recorder
 	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.Framing{PerMessage: 4, Thinking: tokens.ThinkingInTurn}}
-	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, heard.Middleware(), fit.New(fit.Options{Rules: message.Anthropic}))(
+	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, recorder.Middleware(), fit.New(fit.Options{Rules: message.Anthropic}))(
 		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 			return &middleware.Response{
 				Message: message.Assistant(message.Text{Text: "on"}), Usage: message.Usage{Input: meter.Request(req.Messages, req.Tools)},
@@ -76,7 +76,7 @@ func TestOldThinkingIsNotTruncation(t *testing.T) {
 			message.Thinking{Text: middlewaretest.Filler("Let me think.", 4_000), Signature: "s"}, message.Text{Text: "So."},
 		), message.User("And why that?"))
 	}
-	require.Empty(t, heard.Events(middleware.Truncated), "%s", heard.String())
+	require.Empty(t, recorder.Events(middleware.Truncated), "%s", recorder.String())
 }
 
 // TestToolsAreDeclared has a request without tools whose history has calls.
@@ -91,15 +91,15 @@ func TestToolsAreDeclared(t *testing.T) {
 		"Anthropic":           {model: "claude-sonnet-4-5", want: []string{"read_log"}},
 		"Bedrock":             {rules: message.Bedrock, want: []string{"read_log"}},
 		"OpenAI":              {model: "gpt-4o"},
-		"nobody knows":        {model: "mine"},
+		"not known":           {model: "mine"},
 		"there are some":      {rules: message.Bedrock, tools: []message.ToolDef{{Name: "other"}}, want: []string{"other"}},
 		"by options, of both": {rules: message.Bedrock | message.OpenAI, want: []string{"read_log"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var heard middlewaretest.Recorder
+			var recorder middlewaretest.Recorder
 			script := middlewaretest.Script(middlewaretest.Say("one"), middlewaretest.Say("two"))
-			model := middleware.Chain(heard.Middleware(), fit.New(fit.Options{Rules: c.rules}))(script.Model())
+			model := middleware.Chain(recorder.Middleware(), fit.New(fit.Options{Rules: c.rules}))(script.Model())
 			for range 2 {
 				_, err := model(t.Context(), &middleware.Request{
 					Messages: readsLogs(2), Tools: c.tools, Model: c.model, Budget: &middleware.Budget{Window: 128_000},
@@ -114,9 +114,9 @@ func TestToolsAreDeclared(t *testing.T) {
 				require.Equal(t, c.want, names)
 			}
 			if c.tools == nil && c.want != nil {
-				require.Len(t, heard.Events(middleware.Repaired), 1, "it is told once")
+				require.Len(t, recorder.Events(middleware.Repaired), 1, "it is reported once")
 			} else {
-				require.Empty(t, heard.Events(middleware.Repaired))
+				require.Empty(t, recorder.Events(middleware.Repaired))
 			}
 		})
 	}

@@ -15,17 +15,17 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// requireReachable checks that all that is not in the view is to be had by the
-// one handle that is.
+// requireReachable checks that all that is not in the view can be read by the one
+// handle in it.
 func requireReachable(t *testing.T, s store.Store, history []message.Message, sent *middleware.Request) {
 	t.Helper()
 	v := sent.View()
-	stays := make([]bool, len(history))
+	kept := make([]bool, len(history))
 	var all strings.Builder
 	for i, m := range v.Messages() {
 		span := v.Span(i)
 		if span.Edit == nil {
-			stays[span.First] = true
+			kept[span.First] = true
 			continue
 		}
 		named := store.HandlesIn(m.Text())
@@ -34,7 +34,7 @@ func requireReachable(t *testing.T, s store.Store, history []message.Message, se
 		appendReachable(t, &all, s, named[0])
 	}
 	for i, m := range history {
-		if !stays[i] {
+		if !kept[i] {
 			require.Contains(t, all.String(), "["+string(m.Role)+"]\n\n"+m.Text(), "message %d was removed", i)
 		}
 	}
@@ -51,14 +51,14 @@ func appendReachable(t *testing.T, b *strings.Builder, s store.Store, h store.Ha
 	b.WriteString(c.Data + "\n\n")
 }
 
-// broken is an archive that keeps nothing.
+// broken is an archive that rejects all contents.
 type broken struct{ *store.Memory }
 
 func (broken) Put(context.Context, store.Content) (store.Handle, error) {
 	return store.Handle{}, errors.New("no space left on device")
 }
 
-func TestNothingGoesThatIsNotKept(t *testing.T) {
+func TestNothingIsRemovedWithoutItsArchive(t *testing.T) {
 	t.Parallel()
 	h := conversation(40)
 	mw := middleware.With(middleware.Env{Archive: broken{store.NewMemory(0)}}, trim.New(trim.Options{Trigger: trigger.Messages(20)}))
@@ -70,8 +70,8 @@ func TestNothingGoesThatIsNotKept(t *testing.T) {
 	require.ErrorContains(t, events[0].Err, "no space left on device")
 }
 
-// A conversation that was trimmed before there was an archive has notes that name
-// no handle. What they stand for is kept with the next removal.
+// A conversation that was trimmed without an archive has notes without a handle. What
+// they replace is archived with the next removal.
 func TestNotesOfBeforeTheArchive(t *testing.T) {
 	t.Parallel()
 	journal, archive := middleware.NewMemory(0), store.NewMemory(0)
@@ -90,7 +90,7 @@ func TestNotesOfBeforeTheArchive(t *testing.T) {
 		}
 		c, err := archive.Get(t.Context(), store.HandlesIn(m.Text())[0])
 		require.NoError(t, err)
-		require.Contains(t, c.Data, "job-000002", "what went before there was an archive is kept now")
+		require.Contains(t, c.Data, "job-000002", "what was removed without an archive is archived now")
 		require.NotContains(t, c.Data, "(gone)")
 		return
 	}

@@ -36,7 +36,7 @@ func TestValidate(t *testing.T) {
 		{"warning", trim.Options{Warning: -1}, "Warning is -1 of the room, want more than 0 and at most 1"},
 		{"threshold", trim.Options{Threshold: 90}, "Threshold is 90 of the room, want more than 0 and at most 1"},
 		{"target", trim.Options{Target: 1.5}, "Target is 1.5 of the room, want more than 0 and at most 1"},
-		{"warning behind the threshold", trim.Options{Warning: 0.95}, "Warning is 0.95 of the room and Threshold 0.9, want a warning no later than the threshold"},
+		{"warning after the threshold", trim.Options{Warning: 0.95}, "Warning is 0.95 of the room and Threshold 0.9, want a warning no later than the threshold"},
 		{"target at the threshold", trim.Options{Target: 0.9}, "Target is 0.9 of the room and Threshold 0.9, want a target below the threshold, or messages would go on each call"},
 		{"target in tokens", trim.Options{TargetTokens: -1}, "TargetTokens is -1 tokens, want 0 or more"},
 		{"two targets", trim.Options{Target: 0.5, TargetTokens: 5}, "Target and TargetTokens are given, want one of them"},
@@ -60,10 +60,10 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// chars4 counts by the number of bytes, so that numbers can be told in advance.
+// chars4 counts by the number of bytes, so that numbers are known in advance.
 var chars4 = middleware.Env{Counter: tokens.Chars4{}}
 
-// turns is a system message and so many questions and answers of 54 tokens each.
+// turns is a system message and n questions and answers of 54 tokens each.
 func turns(n int) []message.Message {
 	h := []message.Message{message.System("You are helpful.")}
 	for i := range n {
@@ -93,10 +93,10 @@ func kinds(events []middleware.Event) []middleware.EventKind {
 	return out
 }
 
-// TestTheBeginningStays replays a conversation call by call. Between two removals each
-// view is the one before and what is new behind it, and the trigger is met again only
+// TestTheBeginningIsKept replays a conversation call by call. Between two removals each
+// view is the one before with new messages after it, and the trigger is met again only
 // when the room that a removal made is used up.
-func TestTheBeginningStays(t *testing.T) {
+func TestTheBeginningIsKept(t *testing.T) {
 	t.Parallel()
 	for _, s := range []trim.Strategy{trim.Hybrid, trim.Middle, trim.Oldest} {
 		mw := middleware.With(chars4, trim.New(trim.Options{Strategy: s}))
@@ -133,7 +133,7 @@ func TestTheBeginningStays(t *testing.T) {
 	}
 }
 
-// TestLevels tells of each change of level, at each place of the chain by itself.
+// TestLevels has two trims in a chain: each reports its changes of level.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	late := trigger.Tokens(never)
@@ -141,7 +141,7 @@ func TestLevels(t *testing.T) {
 		trim.New(trim.Options{Trigger: late, Warning: 0.5}),
 		trim.New(trim.Options{Trigger: late, Threshold: 0.6}))
 	h := turns(40)
-	told := func(n, window int) (told []string) {
+	reported := func(n, window int) (reported []string) {
 		req := &middleware.Request{Messages: h[:n]}
 		if window > 0 {
 			req.Budget = &middleware.Budget{Window: window, Reserve: 100}
@@ -154,25 +154,25 @@ func TestLevels(t *testing.T) {
 			c := e.Detail.(trim.Change)
 			require.Equal(t, e.Before, c.Tokens)
 			require.Contains(t, e.Why, fmt.Sprintf("%s → %s: ", c.From, c.To))
-			told = append(told, e.Why)
+			reported = append(reported, e.Why)
 		}
-		return told
+		return reported
 	}
-	require.Empty(t, told(4, 1100), "173 tokens")
-	require.Equal(t, []string{"none → warning: 551 of 1000 tokens, 0.551 of the room"}, told(11, 1100))
-	require.Equal(t, []string{"none → soft: 659 of 1000 tokens, 0.659 of the room"}, told(13, 1100))
-	require.Empty(t, told(13, 1100), "the same call again")
+	require.Empty(t, reported(4, 1100), "173 tokens")
+	require.Equal(t, []string{"none → warning: 551 of 1000 tokens, 0.551 of the room"}, reported(11, 1100))
+	require.Equal(t, []string{"none → soft: 659 of 1000 tokens, 0.659 of the room"}, reported(13, 1100))
+	require.Empty(t, reported(13, 1100), "the same call again")
 	require.Equal(t, []string{
 		"warning → emergency: 1037 of 1000 tokens, 1.04 of the room", "soft → emergency: 1037 of 1000 tokens, 1.04 of the room",
-	}, told(20, 1100))
+	}, reported(20, 1100))
 	require.Equal(t, []string{
 		"emergency → none: 1037 of 9900 tokens, 0.105 of the room", "emergency → none: 1037 of 9900 tokens, 0.105 of the room",
-	}, told(20, 10_000), "another window")
-	require.Len(t, told(20, 1100), 2)
-	require.Equal(t, []string{"emergency → none: the window is not known", "emergency → none: the window is not known"}, told(20, 0))
+	}, reported(20, 10_000), "another window")
+	require.Len(t, reported(20, 1100), 2)
+	require.Equal(t, []string{"emergency → none: the window is not known", "emergency → none: the window is not known"}, reported(20, 0))
 }
 
-// TestTarget says what a view is brought down to, for each way of telling.
+// TestTarget is what a view is brought down to, for each way to set it.
 func TestTarget(t *testing.T) {
 	t.Parallel()
 	window := func(n int) *middleware.Budget { return &middleware.Budget{Window: n + 100, Reserve: 100} }
@@ -246,8 +246,8 @@ func summarizing() middleware.Middleware {
 	}, middleware.Options{})
 }
 
-// TestSummariesStay: what another middleware has folded stands for many messages.
-func TestSummariesStay(t *testing.T) {
+// TestSummariesAreKept: what another middleware has folded replaces many messages.
+func TestSummariesAreKept(t *testing.T) {
 	t.Parallel()
 	mw := middleware.With(chars4, summarizing(), trim.New(trim.Options{
 		Strategy: trim.Oldest, Trigger: trigger.Tokens(400), TargetTokens: 100, PreserveEnd: 1, MinMessages: -1,
@@ -257,8 +257,8 @@ func TestSummariesStay(t *testing.T) {
 	require.Equal(t, "A summary.", sent.Messages[2].Text())
 }
 
-// TestNotesJoin removes again and again: there is one note for all that is gone, also
-// when messages between were pinned, and it has the place of the newest.
+// TestNotesJoin removes several times: there is one note for all that was removed, also
+// when messages between were pinned, and it has the position of the newest.
 func TestNotesJoin(t *testing.T) {
 	t.Parallel()
 	const note = "[Earlier messages are gone.]"
@@ -326,7 +326,7 @@ func TestPinnedLater(t *testing.T) {
 	h[3].Hints.Pinned = true
 	sent, _ := apply(t, mw, &middleware.Request{Messages: h})
 	require.True(t, slices.ContainsFunc(sent.Messages, h[3].Equal), "what is pinned now is there")
-	require.Less(t, sent.View().Size().Tokens, 4000, "and others are gone in its place")
+	require.Less(t, sent.View().Size().Tokens, 4000, "and others are removed instead")
 }
 
 // TestIntervalOfADraft shows that a draft knows when the trigger was looked at.
@@ -351,8 +351,8 @@ func TestIntervalOfADraft(t *testing.T) {
 	require.Less(t, len(sent.Messages), 40)
 }
 
-// TestScore goes by importance beside priority, asks for no more than it needs, and
-// takes what is not above 0 for 0.
+// TestScore uses importance after priority, computes no more scores than necessary, and
+// counts those below 0 as 0.
 func TestScore(t *testing.T) {
 	t.Parallel()
 	h := turns(8)
@@ -367,7 +367,7 @@ func TestScore(t *testing.T) {
 			}
 		},
 	}
-	gone := func(messages int) (gone []int) {
+	removed := func(messages int) (removed []int) {
 		asked = nil
 		o := opts
 		o.TargetTokens = tokens.Request(tokens.Chars4{}, h, nil) - 54*messages
@@ -379,18 +379,18 @@ func TestScore(t *testing.T) {
 		}
 		for i := range h {
 			if !left[i] {
-				gone = append(gone, i)
+				removed = append(removed, i)
 			}
 		}
-		return gone
+		return removed
 	}
-	require.Equal(t, []int{9}, gone(1), "it is low")
-	require.Empty(t, asked, "all that is low has to go, whatever its score")
-	require.Equal(t, []int{4, 9}, gone(2), "nothing speaks for it")
-	require.Equal(t, []int{2, 3, 4}, asked, "what comes behind is not asked about")
-	require.Equal(t, []int{4, 5, 7, 8, 9}, gone(5))
-	require.Equal(t, []int{3, 4, 5, 7, 8, 9, 10, 11, 12, 13}, gone(10))
-	require.Equal(t, []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, gone(11))
+	require.Equal(t, []int{9}, removed(1), "it is low")
+	require.Empty(t, asked, "all of low priority are removed, with any score")
+	require.Equal(t, []int{4, 9}, removed(2), "its score is 0")
+	require.Equal(t, []int{2, 3, 4}, asked, "no score is computed after that")
+	require.Equal(t, []int{4, 5, 7, 8, 9}, removed(5))
+	require.Equal(t, []int{3, 4, 5, 7, 8, 9, 10, 11, 12, 13}, removed(10))
+	require.Equal(t, []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, removed(11))
 
 	opts.Score = func(*middleware.View) func(message.Unit) float64 {
 		return func(message.Unit) float64 { panic("out of order") }
@@ -404,21 +404,21 @@ func TestScore(t *testing.T) {
 	require.ErrorContains(t, events[0].Err, "out of order")
 }
 
-// TestIdle says once in a conversation why nothing is removed, and in each draft.
+// TestIdle reports once in a conversation why nothing is removed, and in each draft.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	mw := middleware.With(chars4, trim.New(trim.Options{Trigger: trigger.Messages(1), TargetTokens: 5000}))
 	h := turns(10)
-	told := func(n int) (told []string) {
+	reported := func(n int) (reported []string) {
 		_, events := apply(t, mw, &middleware.Request{Messages: h[:n]})
 		for _, e := range events {
 			require.Equal(t, middleware.Refused, e.Kind)
-			told = append(told, e.Why)
+			reported = append(reported, e.Why)
 		}
-		return told
+		return reported
 	}
-	require.Equal(t, []string{"nothing is removed, since the target of 5000 tokens is reached: there are 389"}, told(8))
-	require.Empty(t, told(10))
+	require.Equal(t, []string{"nothing is removed, since the target of 5000 tokens is reached: there are 389"}, reported(8))
+	require.Empty(t, reported(10))
 	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
 	require.NoError(t, err)
 	require.Len(t, d.Events, 1)
@@ -449,12 +449,11 @@ func TestShortenedMessages(t *testing.T) {
 	}, middleware.Options{})
 	mw := middleware.With(chars4, shorten, trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(400), TargetTokens: 770, PreserveEnd: 2}))
 	sent, _ := apply(t, mw, &middleware.Request{Messages: h})
-	require.False(t, slices.ContainsFunc(sent.Messages, func(m message.Message) bool { return m.Text() == "Hm." }), "it is low now, and goes first")
+	require.False(t, slices.ContainsFunc(sent.Messages, func(m message.Message) bool { return m.Text() == "Hm." }), "it is low now, and is removed first")
 }
 
-// The last unit stays, also where nothing else would hold it: it is what the model
-// goes on from.
-func TestLastUnitStays(t *testing.T) {
+// The last unit is kept, also if nothing else protects it: the model continues from it.
+func TestLastUnitIsKept(t *testing.T) {
 	t.Parallel()
 	h := append(turns(4), message.Assistant(message.Text{Text: "Let me think about it."}))
 	for _, s := range []trim.Strategy{trim.Middle, trim.Oldest, trim.Hybrid} {

@@ -47,12 +47,12 @@ func conversation(messages int) []message.Message {
 	return h
 }
 
-// nobody is a model that does nothing.
-func nobody(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+// silent is a model that does nothing.
+func silent(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 	return &middleware.Response{}, nil
 }
 
-// caller returns a function that calls a model behind trim.
+// caller returns a function that calls a model with trim.
 func caller(tb testing.TB, opts trim.Options) func([]message.Message) {
 	tb.Helper()
 	return callerWith(tb, middleware.Env{}, opts)
@@ -60,7 +60,7 @@ func caller(tb testing.TB, opts trim.Options) func([]message.Message) {
 
 func callerWith(tb testing.TB, env middleware.Env, opts trim.Options) func([]message.Message) {
 	tb.Helper()
-	model := middleware.With(env, trim.New(opts))(nobody)
+	model := middleware.With(env, trim.New(opts))(silent)
 	ctx := tb.Context()
 	return func(h []message.Message) {
 		if _, err := model(ctx, &middleware.Request{Messages: h}, nil); err != nil {
@@ -69,7 +69,7 @@ func callerWith(tb testing.TB, env middleware.Env, opts trim.Options) func([]mes
 	}
 }
 
-// sizes checks that the conversation is as large as it is said to be.
+// sizes checks that the conversation has the size named above.
 func sizes(tb testing.TB, h []message.Message) {
 	tb.Helper()
 	if n := tokens.Request(tokens.Chars4{}, h, nil); len(h) != messages || n < 190_000 || n > 230_000 {
@@ -134,8 +134,8 @@ func walk(a, b []message.Message) bool {
 
 // BenchmarkTrim removes about a ninth of the conversation, or half of it. The
 // history is known but for its last round, or not at all. To look for the words of
-// the results that go when half does, and nothing else, is the least that it takes
-// to find out that nobody uses them.
+// the results that are removed with half of it, and nothing else, is the least that it
+// takes to find out that no message uses them.
 func BenchmarkTrim(b *testing.B) {
 	for _, s := range []trim.Strategy{trim.Middle, trim.Oldest, trim.Hybrid} {
 		b.Run(string(s), func(b *testing.B) { trimming(b, trim.Options{Strategy: s}, true) })

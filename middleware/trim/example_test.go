@@ -12,9 +12,9 @@ import (
 	"github.com/laconic-go/laconic/middleware/trim"
 )
 
-// A chat goes on and on in a window of 1,000 tokens. When nine tenths are filled,
-// messages go until eight tenths are, and then nothing changes until nine tenths are
-// filled again. The history stays whole.
+// A long chat in a window of 1,000 tokens. When nine tenths are filled, messages are
+// removed until eight tenths are, and then nothing changes until nine tenths are filled
+// again. The history is not changed.
 func Example() {
 	var stats trim.Statistics
 	levels := func(_ context.Context, e middleware.Event) { fmt.Println(e.Why) }
@@ -68,7 +68,7 @@ func talk() []message.Message {
 	return append(h, message.User("And?"))
 }
 
-// shown says what is left of a conversation.
+// shown returns what is left of a conversation.
 func shown(mw middleware.Middleware, history []message.Message) string {
 	var b strings.Builder
 	sent, events, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: history})
@@ -93,8 +93,8 @@ func shown(mw middleware.Middleware, history []message.Message) string {
 	return b.String()
 }
 
-// The answer goes, which is worth less than rounds, and a round. It is not the oldest:
-// that has found the file that is read later.
+// The answer is removed, which has a lower priority than rounds, and a round: not the
+// oldest, which has found the file that is read later.
 func ExampleNew() {
 	fmt.Print(shown(trim.New(trim.Options{
 		Strategy:     trim.Oldest,
@@ -113,7 +113,7 @@ func ExampleNew() {
 	// 3 messages by oldest: 274 → 181 tokens
 }
 
-// A note tells the model that there was more.
+// A note for the model replaces what was removed.
 func ExampleOptions_note() {
 	fmt.Print(shown(trim.New(trim.Options{
 		Strategy:     trim.Oldest,
@@ -149,7 +149,7 @@ func ExampleFor() {
 	// ollama/llama3.1 hybrid 0.8 3 4
 }
 
-// The host can say what a message is worth: that counts before all else.
+// The host can set the priority of a message.
 func ExampleOptions_priority() {
 	history := talk()
 	history[6].Hints.Priority = message.PriorityCritical // the answer
@@ -169,7 +169,7 @@ func ExampleOptions_priority() {
 	// 2 messages by middle: 274 → 198 tokens
 }
 
-// The importance of a unit may come from anywhere: here it is how many calls it has.
+// The importance of a unit may be anything: here it is the number of its calls.
 func ExampleOptions_score() {
 	byCalls := func(v *middleware.View) func(message.Unit) float64 {
 		return func(u message.Unit) float64 {

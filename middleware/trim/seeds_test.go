@@ -9,8 +9,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// The requirements as far as they are about numbers alone. tests/seeds
-// has what they say of whole calls.
+// The requirements as far as they are about numbers alone. tests/seeds has
+// the rest of them, about whole calls.
 
 // same returns n units of one message each, of the same number of tokens.
 func same(n, size int) []unit {

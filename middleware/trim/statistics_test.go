@@ -28,7 +28,7 @@ func TestStatisticsOfNothing(t *testing.T) {
 	require.Equal(t, trim.Summary{}, s.Summary(), "what others do, and what is not done, does not count")
 }
 
-// TestStatisticsAtOnce hears many at the same time, while it is asked.
+// TestStatisticsAtOnce observes and reads concurrently.
 func TestStatisticsAtOnce(t *testing.T) {
 	t.Parallel()
 	var s trim.Statistics

@@ -64,7 +64,7 @@ func replay(t *testing.T, c golden.Case) (edits, out string) {
 	return log.String(), out
 }
 
-// violations returns which rules are broken, wherever that is.
+// violations returns the rules that are broken, without positions.
 func violations(msgs []message.Message) []message.Violation {
 	found := message.Rules(0).Violations(msgs)
 	for i := range found {
