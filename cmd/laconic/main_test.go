@@ -171,7 +171,7 @@ func TestInput(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"nothing":        {"", "standard input: openai: empty"},
 		"one a line":     {"{\"messages\":[]}\n{\"messages\":[]}\n", "standard input: openai: line 2, column 1: a second JSON value begins here: want one conversation, not one a line"},
-		"rest":           {"[]\r\nbye", "standard input: openai: line 2, column 1: something stands behind the JSON: want nothing"},
+		"rest":           {"[]\r\nbye", "standard input: openai: line 2, column 1: there is text after the JSON: want none"},
 		"not UTF-8":      {"[{\"role\":\"\xff\"}]", "standard input: openai: line 1, column 11: not UTF-8"},
 		"UTF-16":         {"\xff\xfe[\x00]\x00", "standard input: openai: line 1, column 1: not UTF-8"},
 		"half":           {`[{"role":`, "standard input: openai: line 1, column 10: not JSON: it ends in the middle"},
