@@ -164,8 +164,11 @@ var messageFields = map[string][]string{
 	"function":  {"role", "content", "name"},
 }
 
+// allMessageFields holds the fields of messages of any role.
+var allMessageFields = append(slices.Clone(messageFields["assistant"]), "tool_call_id")
+
 func (v value) message() Message {
-	o := v.object(slices.Concat(messageFields["assistant"], messageFields["tool"])...)
+	o := v.object(allMessageFields...)
 	m := Message{Role: o.need("role").word("system", "assistant", "user", "function", "tool", "developer")}
 	o.only(messageFields[m.Role]...)
 	m.Reasoning = o.get("reasoning_content").text()
@@ -228,14 +231,19 @@ func (o object) parts(role string) (parts []Part) {
 	return parts
 }
 
+var (
+	partTypes = []string{"text", "image_url", "input_audio", "refusal", "file"}
+	// partTypesOf holds the types of parts by the role of the message; other roles have text only.
+	partTypesOf = map[string][]string{"user": {"text", "image_url", "input_audio", "file"}, "assistant": {"text", "refusal"}}
+)
+
 // part reads one element of a content.
 func (v value) part(role string) Part {
-	all := []string{"text", "image_url", "input_audio", "refusal", "file"}
-	o := v.object(append(all, "type")...)
-	p := Part{Type: o.need("type").word(all...)}
-	allowed := map[string][]string{"user": {"text", "image_url", "input_audio", "file"}, "assistant": {"text", "refusal"}}[role]
-	if allowed == nil {
-		allowed = []string{"text"}
+	o := v.object("type", "text", "image_url", "input_audio", "refusal", "file")
+	p := Part{Type: o.need("type").word(partTypes...)}
+	allowed, ok := partTypesOf[role]
+	if !ok {
+		allowed = partTypes[:1]
 	}
 	if !slices.Contains(allowed, p.Type) {
 		v.failf("invalid_value", "Invalid content part: '%s' is not allowed in messages with role '%s'.", p.Type, role)
