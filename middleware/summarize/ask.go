@@ -43,7 +43,7 @@ func (p *panicError) Error() string { return fmt.Sprintf("summariser panicked: %
 
 // ask asks the writer for the words. A panic in any code of the caller, as in a counter,
 // is returned as an error: the summary may be made in a goroutine of its own.
-func (j *job) ask(ctx context.Context, all *spent) (words string, err error) {
+func (j *job) ask(ctx context.Context) (words string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &panicError{r}
@@ -53,7 +53,7 @@ func (j *job) ask(ctx context.Context, all *spent) (words string, err error) {
 	if j.writer.write != nil {
 		return j.askFunc(ctx)
 	}
-	return j.askModel(ctx, all)
+	return j.askModel(ctx)
 }
 
 // askFunc calls the caller's function, and once more if it fails or its text is not
@@ -120,33 +120,20 @@ func hideCanceled(ctx context.Context, err error) error {
 }
 
 // askModel asks a model.
-func (j *job) askModel(ctx context.Context, all *spent) (string, error) {
+func (j *job) askModel(ctx context.Context) (string, error) {
 	r := j.request(ctx)
 	if j.Strategy.kind == byConcept {
 		concepts := make([]modelwriter.Concept, len(j.Strategy.concepts))
 		for i, c := range j.Strategy.concepts {
 			concepts[i] = modelwriter.Concept(c)
 		}
-		words, err := all.add(modelwriter.Facts(ctx, r, concepts))
+		s, err := modelwriter.Facts(ctx, r, concepts)
 		if err == nil || modelwriter.ReasonOf(err) != modelwriter.Nothing {
-			return words, err
+			return s.Text, err
 		}
 	}
-	return all.add(modelwriter.Write(ctx, r))
-}
-
-// add adds what the requests for a summary cost, and returns its text.
-func (s *spent) add(written *modelwriter.Summary, err error) (string, error) {
-	var words string
-	var cost modelwriter.Cost
-	if written != nil {
-		words, cost = written.Text, written.Cost
-	} else if f, ok := errors.AsType[*modelwriter.FailedError](err); ok {
-		cost = f.Cost
-	}
-	s.usage = s.usage.Add(cost.Usage)
-	s.cost += cost.Cost
-	return words, err
+	s, err := modelwriter.Write(ctx, r)
+	return s.Text, err
 }
 
 // request returns what is asked of the models.

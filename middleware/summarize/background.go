@@ -78,7 +78,7 @@ func (p *preparation) report(ctx context.Context, v *middleware.View) {
 	if !p.finished() || p.job == nil || v.Dry() {
 		return
 	}
-	for _, event := range p.job.log.take(false) {
+	for _, event := range p.job.log.take(false, false) {
 		v.Report(ctx, event)
 	}
 }
@@ -236,8 +236,8 @@ func (e *editor) planPrepared(o *origins, p *prepared) *middleware.Plan {
 	}
 }
 
-// update makes the job update a prepared summary, if the job stands for all that the
-// prepared summary stands for, so that those messages are not read again.
+// update makes the job update a prepared summary, if the job covers all that the
+// prepared summary covers, so that those messages are not read again.
 func (j *job) update(p *prepared) {
 	had := map[int]bool{} // first positions
 	for _, piece := range p.pieces {

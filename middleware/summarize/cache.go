@@ -12,7 +12,7 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// key identifies a summary by the messages that it stands for, and so by all before
+// key identifies a summary by the messages that it covers, and so by all before
 // them.
 type key struct {
 	scope  string

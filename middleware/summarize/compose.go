@@ -22,10 +22,10 @@ type Fold struct {
 	Messages []message.Message
 
 	// Earlier are the words of the summaries that are replaced by the new one, oldest
-	// first. What is still true of them belongs into the new one. nil: there is none.
+	// first. What is still true of them belongs into the new one. nil: no summaries.
 	Earlier []string
 
-	// Originals are all messages of the history that the summary stands for, as the
+	// Originals are all messages of the history that the summary covers, as the
 	// caller has them, including those of earlier summaries and those that are dropped.
 	Originals []message.Message
 
@@ -60,7 +60,7 @@ func (j *job) header() string {
 	return j.language.Headings().Model
 }
 
-// facts returns the section of facts of all that the summary stands for.
+// facts returns the section of facts of all that the summary covers.
 func (j *job) facts() string {
 	if j.factTokens <= 0 {
 		return ""
@@ -117,7 +117,7 @@ func isComposed(r *middleware.Record) bool {
 	return len(r.Messages) == 1 && t.all > 0
 }
 
-// tally is the number of messages that a summary stands for.
+// tally is the number of messages that a summary covers.
 type tally struct{ all, user, assistant int }
 
 func (t tally) plus(o tally) tally {

@@ -1,77 +1,52 @@
 // Package summarize folds old messages into a summary, so that a long conversation
-// goes on in a short one. What the model sees changes; the caller's history does
-// not.
+// continues as a short one. The model's view changes; the caller's history does not.
 //
 //	summarize.New(summarize.By(small, summarize.Ask{Model: "gpt-4.1-mini"}), summarize.Options{})
 //	summarize.New(summarize.ByRules(), summarize.Options{})
 //
-// A [Writer] says who writes the summary: a model, or rules, which cost nothing and
-// lose more. [Options] say when it is folded, what stays, and what the rest becomes.
-// System messages, the first and the last message of the user, pinned messages,
-// calls that are not answered yet and the newest messages ([Options.Keep] and its
-// like) stay as they are. Nothing is cut through: a call and its results go together.
+// A [Writer] writes the summary: a model, or rules, which cost nothing and keep less.
+// [Options] define when to fold, what is kept, and what the rest becomes. System messages,
+// the first and the last message of the user, pinned messages, unanswered calls and the
+// newest messages are kept. A call and its results are kept or folded together.
 //
-// # What stands there then
+// A summary is one message, of the user by default: a line that it is a record made by
+// the program and not a request, the words, a section of facts, and how many messages it
+// covers. Rules collect the facts from all that was ever folded: what the user
+// forbids and demands, verbatim, files, commands and their outcome, errors, identifiers.
+// They are bounded and do not depend on the model. The summary is at the place of the
+// newest folded message. A later fold updates it, so that there is one summary of bounded
+// size, and none is inside another. A [Strategy] may make several.
 //
-// One message, of the user by default: a line that says that this is a record of
-// the program and no wish of anybody, the words, a section of facts, and how many
-// messages it stands for. The facts are collected by rules from all that was
-// folded, ever: what the user forbids and demands, word for word, files, commands
-// and how they ended, errors, identifiers. They are bounded and independent of what
-// the model writes, so a bad summary does not lose them.
+// A text is not accepted if it is empty, cut off, a refusal, a tool call, an error, lacks
+// a required section, is too long, or is not shorter than what it replaces. Then the
+// model is asked again a bounded number of times. After that rules write, then an extract
+// is taken, then a note of what was left out; under [Options.NoFallback] the view is
+// unchanged. A record that is larger than the model's window is given in parts.
 //
-// It stands where the newest of the folded messages stood. A later fold brings it
-// up to date: its words and what is new become the words of the next one, so that
-// there is one summary however often a conversation is folded, none is inside
-// another, and its size is bounded. A [Strategy] may make several.
+// # Cost and events
 //
-// # What is taken
+// Equal concurrent calls make one summary. A call that is repeated, a dry run that is
+// committed, and a conversation that continues do not pay again, even if the model call
+// after the fold fails. Each request to a summariser is reported once by an event of kind
+// [Attempted], also one that fails, is cancelled or panics; its [Report] has tokens and
+// cost. Events of a dry run are in its draft; observers get them once the summary is
+// used. What a summariser writes is never emitted.
 //
-// A text that is empty, cut off, a refusal, a call, an error, without the sections
-// asked for, too long, or no shorter than what it replaces is not taken, and the
-// model is asked again a bounded number of times. Then rules write, then an extract
-// stands there, then a note of what is gone; under [Options.NoFallback] all stays as
-// it is. What a model says in an error never gets into the view. A model that is
-// given a record larger than its window is given it in parts; nothing is left out
-// without a word.
-//
-// # What is paid
-//
-// Equal calls at the same time make one summary. A call that is made again, a dry
-// run that is kept, and a conversation that goes on pay nothing twice, whatever
-// becomes of the model call behind. Events of kinds [middleware.Summarizing],
-// [middleware.Attempted], [middleware.Rejected] and [middleware.Summarized] tell
-// what is done, in tokens and money. What a summariser writes is never emitted.
-//
-// Each request to a summariser is told once by an event of kind
-// [middleware.Attempted]: also one that fails, is called off, or ends in a panic. That
-// is an attempt that failed, but a bug, so the same model or function is not asked again
-// at once. What a dry run asks for, its draft tells; observers hear of it as well once
-// the summary is used. What is told in a call that nobody observes, nobody hears.
-//
-// [InConversation] asks the model of the conversation in the conversation itself,
-// whose beginning its provider has in the cache ("suffix mode" in the events); [By]
-// gives any model a record ("fresh mode"). [Cheaper] chooses by prices.
+// [InConversation] asks the model of the conversation in the conversation itself, whose
+// beginning is in the provider's cache ("suffix mode" in events); [By] gives any model a
+// record ("fresh mode"). [Cheaper] chooses by prices.
 //
 // # Before it is needed
 //
-// [Options.Soft] tells that a fold comes near, and [Options.Background] has its
-// summary prepared meanwhile. What that takes is told by the next call of the
-// conversation behind the answer, whatever becomes of the summary;
-// [middleware.Summarized] is told when it is used. A call is one of the conversation if
-// the first or the second half of what the history was then, by the number of messages,
-// stands in its own at the same place. So a fork counts, and a history that is rewritten
-// in both halves does not. If no such call comes for an hour, or if more than 512
-// preparations wait, another call of the same scope tells of the requests, with
-// [middleware.Event.Stray] set. If no call comes at all behind the answer, as when a
-// program ends, nobody is told; and where more than 1,024 wait, as of scopes that make
-// no call any more, the oldest are forgotten.
+// [Options.Soft] reports that a fold is near, and [Options.Background] prepares its
+// summary. Its requests are reported by the first call of the same conversation, after
+// they have ended, for which Soft or Trigger is met, even if the summary is not used.
+// They are not reported if the conversation does not continue in this process or if its
+// history is rewritten. [Check] returns how near a fold is.
 //
-// [Check] says how near a fold is. A fold at a logical step is made by
-// [middleware.Request.Force], and a [middleware.Draft] shows it, lets it be changed,
-// and keeps it or not. [Options.Flush] keeps memories before messages go.
-//
-// With [middleware.Env.Archive], what is folded is kept there before it goes, and the
-// last line of the summary names its handle. The journal holds summaries as clear
-// text.
+// A fold at a logical step is made by [middleware.Request.Force]. A [middleware.Draft]
+// shows it, lets it be changed, and keeps it or not. [Options.Flush] keeps memories
+// before messages are folded. With [middleware.Env.Archive], what is folded is kept
+// there, and the last line of the summary has its handle. The journal holds summaries as
+// clear text.
 package summarize

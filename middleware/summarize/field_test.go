@@ -40,7 +40,7 @@ func TestFoldTearsNoCalls(t *testing.T) {
 	}
 }
 
-// A summary is longer than what it stands for, so that compaction makes a
+// A summary is longer than what it replaces, so that compaction makes a
 // conversation longer.
 func TestFoldNeverInflates(t *testing.T) {
 	t.Parallel()

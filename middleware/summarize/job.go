@@ -9,7 +9,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
-	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -21,10 +20,10 @@ type job struct {
 	fold     *Fold
 	language text.Language
 	ids      []message.ID               // of the history
-	covers   []int                      // positions of the history that the summary stands for
-	fresh    []int                      // of these: those that no earlier summary stands for
+	covers   []int                      // positions of the history that the summary covers
+	fresh    []int                      // of these: those that no earlier summary covers
 	adopted  map[int]*middleware.Record // of these: earlier summaries that the caller has made part of the history
-	counts   tally                      // messages that the summary stands for
+	counts   tally                      // messages that the summary covers
 	sources  []message.Message          // what rules read: the originals without those that are dropped now
 	key      key                        // in the cache
 	handle   store.Handle               // of what is folded, in the archive; zero without an archive
@@ -76,7 +75,7 @@ func (e *editor) job(o *origins, b block) *job {
 }
 
 // readPieces takes the summariser's input from the pieces of the block. It returns the
-// positions of the history that earlier summaries stand for, and those that are dropped
+// positions of the history that earlier summaries cover, and those that are dropped
 // now.
 func (j *job) readPieces(o *origins) (known, dropped []bool) {
 	f := j.fold
@@ -138,7 +137,7 @@ func (j *job) sourceOf(r *middleware.Record) (out []message.Message) {
 	return append(out, message.Assistant(message.Text{Text: words}))
 }
 
-// limit sets how long the summary may become: shorter than what it stands for, and long
+// limit sets how long the summary may become: shorter than what it replaces, and long
 // enough that an earlier one does not have to shrink. In a small fold, the facts come
 // first.
 func (j *job) limit() {
@@ -196,7 +195,7 @@ func (j *job) size(p *product) int {
 	return n
 }
 
-// fits reports whether a product is shorter than what it stands for.
+// fits reports whether a product is shorter than what it replaces.
 func (j *job) fits(p *product) bool { return j.size(p) < j.before }
 
 // make returns the product, which is made once for equal concurrent jobs.
@@ -218,12 +217,8 @@ func (j *job) reportUse(ctx context.Context, p *product) {
 	if j.background {
 		return
 	}
-	events := p.log.all
-	if !j.fold.View.Dry() {
-		events = func() []middleware.Event { return p.log.take(true) }
-	}
-	for _, e := range events() {
-		j.tell(ctx, e)
+	for _, e := range p.log.take(true, j.fold.View.Dry()) {
+		j.emit(ctx, e)
 	}
 }
 
@@ -232,12 +227,12 @@ func (j *job) report(ctx context.Context, e middleware.Event) {
 	e.By = Name
 	j.log.add(e, !j.background && !j.fold.View.Dry())
 	if !j.background {
-		j.tell(ctx, e)
+		j.emit(ctx, e)
 	}
 }
 
-// tell reports an event now, or after all summaries of the plan are made.
-func (j *job) tell(ctx context.Context, e middleware.Event) {
+// emit reports an event now, or after all summaries of the plan are made.
+func (j *job) emit(ctx context.Context, e middleware.Event) {
 	if j.hold {
 		j.held = append(j.held, e)
 		return
@@ -250,12 +245,6 @@ func (j *job) reject(ctx context.Context, err error) {
 	j.report(ctx, middleware.Event{Kind: Rejected, Err: err, Why: err.Error()})
 }
 
-// spent is the usage and cost of all requests for one summary.
-type spent struct {
-	usage message.Usage
-	cost  models.Cost
-}
-
 // produce makes the summary.
 func (j *job) produce(ctx context.Context) (*product, error) {
 	n := len(j.covers)
@@ -263,13 +252,13 @@ func (j *job) produce(ctx context.Context) (*product, error) {
 		Kind: Summarizing, Detail: Report{Messages: n},
 		Why: fmt.Sprintf("%s of %d tokens", count(n, "message"), j.before),
 	})
-	var all spent
-	p, how, err := j.write(ctx, &all)
+	p, how, err := j.write(ctx)
 	if err != nil {
 		return nil, err
 	}
+	usage, cost := j.log.spent()
 	j.report(ctx, middleware.Event{
-		Kind: Summarized, Detail: Report{Messages: n, Usage: all.usage, Cost: all.cost},
+		Kind: Summarized, Detail: Report{Messages: n, Usage: usage, Cost: cost},
 		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(n, "message"), how, j.size(p), j.before),
 	})
 	p.log = j.log
@@ -278,14 +267,14 @@ func (j *job) produce(ctx context.Context) (*product, error) {
 
 // write makes the summary by the first way that succeeds: the custom strategy, the
 // writer, rules, an extract, a note. how is what the event reports.
-func (j *job) write(ctx context.Context, all *spent) (p *product, how string, err error) {
+func (j *job) write(ctx context.Context) (p *product, how string, err error) {
 	if j.Strategy.kind == custom {
 		p, err = j.custom(ctx)
 		return p, "by the caller's strategy", err
 	}
 	facts, header := j.facts(), j.header()
 	if j.writer.asks() && (len(j.fold.Messages) > 0 || len(j.fold.Earlier) > 0) {
-		words, err := j.ask(ctx, all)
+		words, err := j.ask(ctx)
 		if err == nil {
 			p, err = j.shorter(header, words, facts)
 		}
@@ -346,11 +335,11 @@ func (j *job) custom(ctx context.Context) (*product, error) {
 }
 
 // shorter composes a summary. It returns an error if that is not shorter than what it
-// stands for.
+// replaces.
 func (j *job) shorter(header, words, facts string) (*product, error) {
 	p := &product{messages: []message.Message{j.compose(header, words, facts)}, words: words}
 	if n := j.size(p); n >= j.before {
-		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it stands for", n, j.before)
+		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it replaces", n, j.before)
 	}
 	return p, nil
 }

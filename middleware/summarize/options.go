@@ -16,7 +16,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
-// Options say what is folded, when, and into what. A [Writer] writes the summary. The
+// Options define what is folded, when, and into what. A [Writer] writes the summary. The
 // zero value folds all but the newest six messages into one summary of at most 2,000
 // tokens, when 0.85 of the window less the reserve is used.
 type Options struct {

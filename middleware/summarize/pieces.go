@@ -15,7 +15,7 @@ type piece struct {
 	tokens  int                // by the meter
 	earlier *middleware.Record // the fold of this middleware that made it, or nil
 	section int                // number of system messages before it
-	time    time.Time          // of its newest message with a time, or of a message before it; zero if there is none
+	time    time.Time          // of its newest message with a time, or of a message before it; zero without any
 }
 
 // isSummary reports whether the piece is an earlier summary.
@@ -135,7 +135,7 @@ type origins struct {
 	view  *middleware.View
 	lead  int
 	known []message.ID // IDs of the history, computed on demand
-	shown []int        // by position of the history: the message of the view that stands for it, or -1
+	shown []int        // by position of the history: the message of the view that has it, or -1
 }
 
 func newOrigins(v *middleware.View) *origins {
@@ -158,7 +158,7 @@ func (o *origins) ids() []message.ID {
 	return o.known
 }
 
-// runs returns the positions of the history that message i of the view stands for.
+// runs returns the positions of the history that message i of the view covers.
 func (o *origins) runs(i int) []message.Run {
 	span := o.view.Span(i)
 	if span.Edit == nil || span.Edit.Kind != middleware.Fold {
@@ -173,7 +173,7 @@ func (o *origins) runs(i int) []message.Run {
 }
 
 // covered returns the positions of the history that a fold of pieces covers, in order:
-// those that they stand for, and those between them that others have removed.
+// those of their messages, and those between them that others have removed.
 func (o *origins) covered(pieces []piece) []int {
 	in := make([]bool, len(o.shown))
 	for _, r := range neighbours(pieces) {

@@ -23,7 +23,7 @@ const (
 // Report is the Detail of the events of this package. Numbers that do not belong to
 // the kind of the event are 0.
 type Report struct {
-	Messages int           // Summarizing, Summarized: messages of the history that the summary stands for; Edited: those that are new in it
+	Messages int           // Summarizing, Summarized: messages of the history that the summary covers; Edited: those that are new in it
 	Memories int           // Flushed: what Options.Flush returned
 	Usage    message.Usage // Attempted: tokens of the request as its provider reports them; Summarized: of all requests for the summary
 	Cost     models.Cost   // of Usage; 0 if the price is unknown
@@ -57,26 +57,32 @@ func (l *eventLog) add(e middleware.Event, reported bool) {
 	}
 }
 
-// all returns all events, reported or not.
-func (l *eventLog) all() []middleware.Event {
+// take returns the events that are not reported yet, and counts them as reported. If the
+// summary is not used, that of kind [Summarized] remains. A dry run gets all events, and
+// they count as before.
+func (l *eventLog) take(used, dry bool) []middleware.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.events
-}
-
-// take returns the events that are not reported yet, and counts them as reported.
-// Without final it leaves out the one of kind [Summarized].
-func (l *eventLog) take(final bool) []middleware.Event {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if dry {
+		return l.events
+	}
 	n := len(l.events)
-	if n > 0 && l.events[n-1].Kind == Summarized && !final {
+	if n > 0 && l.events[n-1].Kind == Summarized && !used {
 		n--
 	}
-	if n <= l.reported {
-		return nil
+	from := l.reported
+	l.reported = max(from, n)
+	return l.events[from:l.reported]
+}
+
+// spent returns the usage and cost of all requests.
+func (l *eventLog) spent() (usage message.Usage, cost models.Cost) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.events {
+		r, _ := e.Detail.(Report)
+		u, c := r.ModelUsage()
+		usage, cost = usage.Add(u), cost+c
 	}
-	out := l.events[l.reported:n]
-	l.reported = n
-	return out
+	return usage, cost
 }

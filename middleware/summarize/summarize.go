@@ -156,8 +156,8 @@ func (b *batch) run(ctx context.Context) {
 		b.products[0], b.errs[0] = b.jobs[0].make(ctx)
 		return
 	}
-	cancelable, cancel := context.WithCancel(ctx)
-	defer cancel()
+	cancelable, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	slots := make(chan struct{}, b.parallel)
 	var wg sync.WaitGroup
 	for i, j := range b.jobs {
@@ -166,7 +166,7 @@ func (b *batch) run(ctx context.Context) {
 		wg.Go(func() {
 			defer func() { <-slots }()
 			if b.products[i], b.errs[i] = makeContained(cancelable, j); b.errs[i] != nil {
-				cancel() // the plan fails as a whole
+				cancel(b.errs[i]) // the plan fails as a whole
 			}
 		})
 	}
@@ -176,11 +176,8 @@ func (b *batch) run(ctx context.Context) {
 			j.fold.View.Report(ctx, e)
 		}
 	}
-	for _, err := range b.errs {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			b.errs[0] = err // that cancelled the others
-			break
-		}
+	if err := context.Cause(cancelable); err != nil {
+		b.errs[0] = err // the first one, which cancelled the others
 	}
 }
 

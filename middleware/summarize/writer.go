@@ -78,7 +78,7 @@ func Cheaper(first, second Writer) Writer {
 			return Writer{record: second.record, live: first.live, liveFirst: true}
 		}
 	}
-	return Writer{err: fmt.Errorf("Cheaper is of %s and %s, want one By and one InConversation", first.name(), second.name())}
+	return Writer{err: errors.New("Cheaper is not of one By and one InConversation")}
 }
 
 // ByFunc calls a function for the words of a summary. Its text is not accepted if it is
@@ -125,21 +125,6 @@ type Ask struct {
 
 // Validate returns an error for an invalid writer.
 func (w Writer) Validate() error { return w.err }
-
-// name returns the kind of writer, with the names of its models.
-func (w Writer) name() string {
-	switch {
-	case w.write != nil:
-		return "function"
-	case w.record != nil && w.live != nil:
-		return fmt.Sprintf("cheaper of %s and %s", Writer{record: w.record}.name(), Writer{live: w.live}.name())
-	case w.record != nil:
-		return strings.TrimSpace("model " + w.record.Model)
-	case w.live != nil:
-		return strings.TrimSpace("conversation " + w.live.Model)
-	}
-	return "rules"
-}
 
 // asks reports whether a model or a function is asked for words.
 func (w Writer) asks() bool { return w.write != nil || w.record != nil || w.live != nil }

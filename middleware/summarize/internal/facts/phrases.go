@@ -90,7 +90,7 @@ var lifts = list(
 // liftsAnywhere do so in any place of a sentence.
 var liftsAnywhere = list("is now allowed", "are now allowed", "is now ok", "are now ok", "you may now ", "现在可以", "现在你可以", "不再禁止", "現在可以")
 
-// statements begin like an instruction and are none.
+// statements begin like an instruction but are not one.
 var statements = list(
 	"never mind", "never seen", "never had", "never been", "never got", "never works", "never worked", "never happens",
 	"never happened", "never used to", "never heard", "never tried", "never saw",

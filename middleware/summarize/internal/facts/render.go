@@ -8,7 +8,7 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// Options say how a section is written.
+// Options define how a section is written.
 type Options struct {
 	Tokens   int            // at most, by Counter; 0 or less: the section is empty
 	Counter  tokens.Counter // is asked for one line at a time

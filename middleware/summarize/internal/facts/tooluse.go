@@ -170,7 +170,7 @@ func (a *arguments) access(t class) state {
 	return unknown
 }
 
-// patched returns the files in a patch, or nil if it is none.
+// patched returns the files in a patch, or nil if it is not a patch.
 func patched(f field) (files []string) {
 	raw := strings.TrimLeft(f.raw, ` \nrt`)
 	if !strings.HasPrefix(raw, "*** ") && !strings.HasPrefix(raw, "--- ") && !strings.HasPrefix(raw, "diff ") {

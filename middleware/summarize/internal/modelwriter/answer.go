@@ -1,7 +1,6 @@
 package modelwriter
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,7 +32,7 @@ func (c Concept) title() string {
 //
 // Errors are those of [Write]. If there is no fact about any concept, [ReasonOf] the
 // error is [Nothing].
-func Facts(ctx context.Context, r Request, concepts []Concept) (*Summary, error) {
+func Facts(ctx context.Context, r Request, concepts []Concept) (Summary, error) {
 	if r.Writer.Model == nil {
 		r.Writer = r.Main
 	}
@@ -155,13 +154,11 @@ func (s *session) facts(answer string) (string, *RejectedError) {
 	if !s.fitsLimit(l) {
 		return "", reject(TooLong, "the facts have more than %d tokens", s.capacity.accepted)
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(l); err != nil {
+	inner, err := json.Marshal(l)
+	if err != nil {
 		return "", reject(Malformed, "%v", err)
 	}
-	return b.String(), nil
+	return string(inner), nil
 }
 
 // lists are the texts of a JSON answer by key.

@@ -96,8 +96,8 @@ func (p *prompt) send(ctx context.Context) (resp *middleware.Response, err error
 	return p.author.Model(ctx, p.Request, nil)
 }
 
-// failure returns the reason and the error of a failed request. The context error of a
-// model whose caller did not cancel is hidden, so that nobody takes it for the caller's.
+// failure returns the reason and the error of a failed request. A context error that is
+// not the caller's is hidden, so that the call does not look cancelled.
 func (s *session) failure(ctx context.Context, p *prompt, err error) (Reason, error) {
 	if ctx.Err() != nil {
 		return Stopped, fmt.Errorf("summarize: %w", ctx.Err())

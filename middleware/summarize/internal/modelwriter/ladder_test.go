@@ -59,21 +59,21 @@ func TestLadder(t *testing.T) {
 			author, model := script(c.answers...)
 			author.Retries = c.retries
 			s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author})
-			var bill modelwriter.Cost
+			var attempts []modelwriter.Attempt
 			if c.accepted {
 				require.NoError(t, err)
 				require.Equal(t, good, s.Text)
-				bill = s.Cost
+				attempts = s.Attempts
 			} else {
 				var f *modelwriter.FailedError
 				require.ErrorAs(t, err, &f)
 				require.Equal(t, c.kind, middleware.KindOf(err), "%v", err)
 				require.NotErrorIs(t, err, context.Canceled, "nobody canceled the caller")
 				require.NotErrorIs(t, err, context.DeadlineExceeded, "the caller has no deadline")
-				bill = f.Cost
+				attempts = f.Attempts
 			}
 			var reasons []modelwriter.Reason
-			for _, a := range bill.Attempts {
+			for _, a := range attempts {
 				reasons = append(reasons, a.Reason)
 				require.Equal(t, a.Reason == "", a.Err == nil, "an attempt that came to nothing has its error")
 			}

@@ -28,6 +28,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -109,15 +110,14 @@ func (m Mode) String() string {
 
 // Summary is an accepted text.
 type Summary struct {
-	Cost
-
-	Text string // without a header
+	Text     string    // without a header
+	Attempts []Attempt // in the order in which they ended
 }
 
 // Write asks for a summary. The error is a [*FailedError]: no text was accepted, and
 // its attempts have the reasons. If the context is done it stops at once, with an error
 // for which errors.Is(err, ctx.Err()) holds.
-func Write(ctx context.Context, r Request) (*Summary, error) {
+func Write(ctx context.Context, r Request) (Summary, error) {
 	s := newSession(r, nil)
 	answer, err := s.write(ctx)
 	return s.close(answer, err)
@@ -166,12 +166,11 @@ func newSession(r Request, concepts []Concept) *session {
 	return s
 }
 
-func (s *session) close(answer string, err error) (*Summary, error) {
-	c := costOf(s.attempts)
+func (s *session) close(answer string, err error) (Summary, error) {
 	if err != nil {
-		return nil, &FailedError{Cost: c, Err: err}
+		return Summary{}, &FailedError{Attempts: s.attempts, Err: err}
 	}
-	return &Summary{Cost: c, Text: answer}, nil
+	return Summary{Text: answer, Attempts: s.attempts}, nil
 }
 
 // write asks in suffix mode if that is wanted, and then with a record.
@@ -251,19 +250,16 @@ func (s *session) readAll(ctx context.Context, t task, pieces []piece) ([]string
 	if left := s.Requests - s.sentNow(); len(pieces) > left {
 		return nil, fmt.Errorf("summarize: the record has %d parts, and %d of %d requests are left", len(pieces), left, s.Requests)
 	}
-	answers, errs := make([][]string, len(pieces)), make([]error, len(pieces))
-	if answers[0], errs[0] = s.read(ctx, t, pieces, 0); errs[0] != nil {
-		return nil, errs[0]
+	answers := make([][]string, len(pieces))
+	var err error
+	if answers[0], err = s.read(ctx, t, pieces, 0); err != nil {
+		return nil, err
 	}
-	s.inParallel(ctx, len(pieces)-1, func(ctx context.Context, i int) bool {
-		answers[i+1], errs[i+1] = s.read(ctx, t, pieces, i+1)
-		return errs[i+1] == nil
+	err = s.inParallel(ctx, len(pieces)-1, func(ctx context.Context, i int) (err error) {
+		answers[i+1], err = s.read(ctx, t, pieces, i+1)
+		return err
 	})
-	var all []string
-	for _, a := range answers {
-		all = append(all, a...)
-	}
-	return all, firstCause(ctx, errs)
+	return slices.Concat(answers...), err
 }
 
 // read asks about one piece, or about parts of it.
@@ -296,57 +292,32 @@ func (s *session) read(ctx context.Context, t task, pieces []piece, i int) ([]st
 	}
 }
 
-// inParallel runs n tasks, at most Parallel at a time. Once one returns false the
-// others are cancelled. It returns when all have ended.
-func (s *session) inParallel(ctx context.Context, n int, run func(ctx context.Context, i int) bool) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	next := make(chan int, n)
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	panics := make(chan any, n)
+// inParallel runs n tasks, at most Parallel at a time. The first error, or panic, cancels
+// the others and is returned, after all have ended.
+func (s *session) inParallel(ctx context.Context, n int, run func(ctx context.Context, i int) error) error {
+	cancelable, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	slots := make(chan struct{}, s.Parallel)
 	var all sync.WaitGroup
-	for range min(n, s.Parallel) {
+	for i := range n {
+		slots <- struct{}{}
 		all.Go(func() {
 			defer func() {
-				if p := recover(); p != nil { // in a counter of the caller
-					panics <- p
-					cancel()
+				if v := recover(); v != nil { // in a counter of the caller
+					cancel(&panicError{v})
 				}
+				<-slots
 			}()
-			for i := range next {
-				if !run(ctx, i) {
-					cancel()
-				}
+			if err := run(cancelable, i); err != nil {
+				cancel(err)
 			}
 		})
 	}
 	all.Wait()
-	select {
-	case p := <-panics:
-		panic(p) // where the caller can recover
-	default:
-	}
-}
-
-// firstCause returns the error that stopped the others, not that of one that was
-// stopped.
-func firstCause(ctx context.Context, errs []error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("summarize: %w", ctx.Err())
 	}
-	var stopped error
-	for _, err := range errs {
-		switch {
-		case errors.Is(err, context.Canceled):
-			stopped = err
-		case err != nil:
-			return err
-		}
-	}
-	return stopped
+	return context.Cause(cancelable)
 }
 
 func (s *session) roomNow() int {
@@ -381,28 +352,11 @@ type Attempt struct {
 	Cost  models.Cost   // by the price of the author; 0 if that is unknown
 }
 
-// Cost is what was tried, and what it cost.
-type Cost struct {
-	Attempts []Attempt     // in the order in which they ended
-	Usage    message.Usage // of all of them
-	Cost     models.Cost   // of all whose price is known
-}
-
-func costOf(attempts []Attempt) Cost {
-	c := Cost{Attempts: attempts}
-	for _, a := range attempts {
-		c.Usage = c.Usage.Add(a.Usage)
-		c.Cost += a.Cost
-	}
-	return c
-}
-
 // FailedError is the error if no answer was accepted. It wraps the error of the last
 // attempt, or that of the context.
 type FailedError struct {
-	Cost
-
-	Err error
+	Attempts []Attempt
+	Err      error
 }
 
 // Error returns the last error and the reasons of all attempts.

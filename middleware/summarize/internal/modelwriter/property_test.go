@@ -167,8 +167,8 @@ func requireLimits(t require.TestingT, b modelwriter.Request, text string) {
 	}
 }
 
-func requireAttempts(t require.TestingT, b modelwriter.Request, l *liar, attempts []modelwriter.Attempt, s *modelwriter.Summary, err error) {
-	require.Equal(t, err == nil, s != nil, "exactly one of summary and error")
+func requireAttempts(t require.TestingT, b modelwriter.Request, l *liar, attempts []modelwriter.Attempt, s modelwriter.Summary, err error) {
+	require.Equal(t, err == nil, s.Text != "", "exactly one of summary and error")
 	require.Len(t, attempts, len(l.asked), "each request is told of")
 	require.LessOrEqual(t, len(l.asked), b.Requests)
 	failed := 0
@@ -185,7 +185,7 @@ func requireAttempts(t require.TestingT, b modelwriter.Request, l *liar, attempt
 	if f, ok := errors.AsType[*modelwriter.FailedError](err); ok {
 		require.Equal(t, attempts, f.Attempts)
 	}
-	if s != nil {
+	if err == nil {
 		require.Equal(t, attempts, s.Attempts)
 	}
 }
@@ -203,7 +203,7 @@ func FuzzAnswer(f *testing.F) {
 			Folded: msgs, MaxTokens: 600, Markers: []string{"【Summary】"},
 			Writer: modelwriter.Author{Model: middlewaretest.Script(say(text)).Model(), Retries: -1},
 		}
-		var s *modelwriter.Summary
+		var s modelwriter.Summary
 		var err error
 		switch form {
 		case 0:

@@ -201,7 +201,7 @@ func TestModeByCost(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.want, s.Attempts[0].Mode)
 			if c.main.Input > 0 && (c.small.Input > 0 || c.want == modelwriter.Suffix) {
-				require.Positive(t, s.Cost.Cost)
+				require.Positive(t, s.Attempts[0].Cost)
 			}
 		})
 	}

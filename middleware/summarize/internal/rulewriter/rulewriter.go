@@ -30,7 +30,7 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// Options say how a summary or an extract is written.
+// Options define how a summary or an extract is written.
 type Options struct {
 	Tokens   int // at most, by Counter; 0 or less: the result is empty
 	Counter  tokens.Counter

@@ -68,7 +68,7 @@ func (r row) sentences(yield func(Sentence) bool) bool {
 
 // continues reports whether a line continues the last sentence of a paragraph.
 func (r row) continues(line row) bool {
-	const longest = 4 << 10 // bytes of a paragraph, so that joining stays linear
+	const longest = 4 << 10 // bytes of a paragraph, so that the time is linear
 	if line.kind != plain || r.kind != plain && r.kind != item || r.text == "" || len(r.text) >= longest {
 		return false
 	}
