@@ -42,7 +42,7 @@ func TestMicrocompactOptions(t *testing.T) {
 		"limit: off":                       {Limit: microcompact.Limits{Results: -1}},
 		"limit: {arguments: 200}":          {Limit: microcompact.Limits{Arguments: 200}},
 		"limit: {results: off, text: 100}": {Limit: microcompact.Limits{Results: -1, Text: 100}},
-		"limit: {results: 200, arguments: 200, text: 200}": {Limit: microcompact.Seed},
+		"limit: {results: 200, arguments: 200, text: 200}": {Limit: microcompact.Limits{Results: 200, Arguments: 200, Text: 200}},
 		"protect: [search]":                   {Protect: []string{"search"}},
 		"batch: {results: 9}":                 {Batch: microcompact.Batch{Results: 9}},
 		"batch: {tokens: 30}, keep_rounds: 5": {KeepRounds: 5, Batch: microcompact.Batch{Tokens: 30}},

@@ -158,7 +158,7 @@ func requireCompacted(t require.TestingT, all []microcompact.Options, h []messag
 		require.NotEqual(t, message.RoleUser, m.Role)
 		require.False(t, m.Hints.Pinned, "message %d is pinned", i)
 		require.Less(t, v.Meter().Message(shown), v.Meter().Message(m), "message %d became shorter", i)
-		if edit.By == microcompact.AtBirth {
+		if edit.By == microcompact.NewResults {
 			continue
 		}
 		require.Zero(t, v.Protected(i)&middleware.Fresh, "message %d is of the newest round", i)
@@ -182,7 +182,7 @@ func keeps(o microcompact.Options) int {
 	case o.KeepRounds < 0:
 		return 0
 	case o.KeepRounds == 0:
-		return microcompact.DefaultKeepRounds
+		return 4 // the default
 	}
 	return o.KeepRounds
 }
@@ -245,7 +245,7 @@ func TestCompactingRecorded(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]microcompact.Options{
 		"defaults": {},
-		"seed":     {Limit: microcompact.Seed},
+		"seed":     {Limit: microcompact.Limits{Results: 200, Arguments: 200, Text: 200}},
 		"batches":  {Batch: microcompact.Batch{Results: 10, Tokens: 3000}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestCompactingRecorded(t *testing.T) {
 						require.Equal(t, middleware.Edited, e.Kind, "%s at %d: %v", c.id, n, e)
 						freed += e.Freed()
 						edits++
-						if e.By == microcompact.AtBirth {
+						if e.By == microcompact.NewResults {
 							births++
 							require.GreaterOrEqual(t, e.First, len(before), "%s at %d: an edit at birth changes nothing that was seen", c.id, n)
 						}

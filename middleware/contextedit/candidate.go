@@ -241,5 +241,9 @@ func isCleared(v *middleware.View, c *candidate) bool {
 		return false
 	}
 	now, was := v.At(c.at).Parts, v.History()[s.First].Parts
-	return len(now) == 1 || len(shorten.CallIDs(now)) == 1 || !slices.Equal(shorten.Result(now, c.callID), shorten.Result(was, c.callID))
+	others := slices.ContainsFunc(now, func(p message.Part) bool {
+		r, ok := p.(message.ToolResult)
+		return ok && r.CallID != c.callID
+	})
+	return !others || !slices.Equal(shorten.Result(now, c.callID), shorten.Result(was, c.callID))
 }

@@ -119,16 +119,12 @@ func (o Options) Validate() error {
 
 // validateTools checks the lists of tools.
 func (o Options) validateTools() error {
-	lists := []struct {
+	type list struct {
 		name  string
 		tools []string
-	}{
-		{"Only", o.Only},
-		{"ExcludeTools", o.ExcludeTools},
-		{"ClearInputsOf", o.ClearInputsOf},
 	}
 	var errs []error
-	for _, l := range lists {
+	for _, l := range []list{{"Only", o.Only}, {"ExcludeTools", o.ExcludeTools}, {"ClearInputsOf", o.ClearInputsOf}} {
 		for i, tool := range l.tools {
 			if tool == "" {
 				errs = append(errs, fmt.Errorf("%s[%d] is empty, want the name of a tool", l.name, i))

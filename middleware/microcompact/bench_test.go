@@ -25,6 +25,7 @@ import (
 const (
 	messages   = 2000
 	resultSize = 720 // bytes
+	keptRounds = 4
 	never      = 1 << 40
 )
 
@@ -53,8 +54,8 @@ func talk(messages int) []message.Message {
 	return h
 }
 
-// nobody is a model that does nothing.
-func nobody(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+// silent is a model that does nothing.
+func silent(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 	return &middleware.Response{}, nil
 }
 
@@ -66,7 +67,7 @@ func caller(tb testing.TB, opts microcompact.Options) func([]message.Message) {
 
 func callerWith(tb testing.TB, env middleware.Env, opts microcompact.Options) func([]message.Message) {
 	tb.Helper()
-	model := middleware.With(env, microcompact.New(opts))(nobody)
+	model := middleware.With(env, microcompact.New(opts))(silent)
 	ctx := tb.Context()
 	budget := &middleware.Budget{Window: never}
 	return func(h []message.Message) {
@@ -135,7 +136,7 @@ func BenchmarkRound(b *testing.B) {
 }
 
 // BenchmarkAll shortens all but four of 999 rounds at once. The history is known
-// but for its last round, or not at all; what goes is archived, or is not. To hash
+// but for its last round, or not at all; what is removed is archived, or is not. To hash
 // it, and nothing else, is the least that archiving takes.
 func BenchmarkAll(b *testing.B) {
 	for _, c := range []struct {
@@ -165,7 +166,7 @@ func BenchmarkAll(b *testing.B) {
 		archive, h := store.NewMemory(0), conversation(messages)
 		b.ReportAllocs()
 		for b.Loop() {
-			for _, m := range h[:len(h)-2*microcompact.DefaultKeepRounds] {
+			for _, m := range h[:len(h)-2*keptRounds] {
 				for r := range m.Results() {
 					archive.Handle(store.Content{Data: r.Text})
 				}
@@ -174,14 +175,14 @@ func BenchmarkAll(b *testing.B) {
 	})
 }
 
-// BenchmarkBirth shortens a result of 4 MB.
-func BenchmarkBirth(b *testing.B) {
+// BenchmarkNewResult shortens a result of 4 MB.
+func BenchmarkNewResult(b *testing.B) {
 	h := append(conversation(10), message.Assistant(message.ToolCall{ID: "big", Name: "read_log", Arguments: "{}"}),
 		message.Result("big", "read_log", strings.Repeat("nightly: exit status 2\n", 4<<20/23)))
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		model := microcompact.New(microcompact.Options{})(nobody)
+		model := microcompact.New(microcompact.Options{})(silent)
 		b.StartTimer()
 		if _, err := model(b.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 200_000}}, nil); err != nil {
 			b.Fatal(err)

@@ -15,7 +15,7 @@ func TestConformance(t *testing.T) {
 	all := microcompact.Limits{Results: 20, Arguments: 20, Text: 20}
 	cases := map[string]microcompact.Options{
 		"defaults":           {},
-		"the seed":           {Limit: microcompact.Seed},
+		"the seed":           {Limit: microcompact.Limits{Results: 200, Arguments: 200, Text: 200}},
 		"nothing kept":       {KeepRounds: -1, Limit: all},
 		"arguments alone":    {KeepRounds: 1, Limit: microcompact.Limits{Results: -1, Arguments: 5}},
 		"text alone":         {KeepRounds: 1, Limit: microcompact.Limits{Results: -1, Text: 5}},
@@ -25,10 +25,10 @@ func TestConformance(t *testing.T) {
 		"a low trigger":      {Trigger: low, KeepRounds: 1},
 		"if it is worth it":  {Trigger: trigger.All(low, trigger.Reclaims(100)), KeepRounds: 1, Limit: all},
 		"not on each call":   {KeepRounds: 1, Limit: all, MinCalls: 3},
-		"at birth":           {Limit: microcompact.Limits{Results: -1}, FreshShare: 1e-9},
+		"new results":        {Limit: microcompact.Limits{Results: -1}, FreshShare: 1e-9},
 		"with facts":         {KeepRounds: 1, Digest: 40},
 		"with few facts":     {KeepRounds: -1, Limit: all, Digest: 5, Batch: microcompact.Batch{Tokens: 200}},
-		"not at birth":       {KeepRounds: 1, FreshShare: -1},
+		"no new results":     {KeepRounds: 1, FreshShare: -1},
 	}
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -135,7 +135,7 @@ func TestLines(t *testing.T) {
 	require.Positive(t, total, "no result left a line")
 }
 
-// What was shortened at birth leaves the facts of what the model has seen, and not
+// What was reduced to head and tail leaves the facts of what the model has seen, and not
 // those of the mark in its middle.
 func TestLinesOfWhatWasShortenedAtBirth(t *testing.T) {
 	t.Parallel()

@@ -1,67 +1,61 @@
-// Package microcompact shortens the bulky payloads of old rounds, before each
-// model call: results of tools and, if asked, the arguments of their calls and
-// what the model said with them. Their text gives way to a placeholder, while the
-// calls, the ids and the order of the messages stay.
+// Package microcompact shortens large payloads of old rounds before each model call:
+// tool results and, if configured, the arguments of their calls and the text with them.
+// A placeholder replaces each payload. Calls, IDs and the order of the messages do not
+// change.
 //
-//	microcompact.New(microcompact.Options{})                         // the recommended defaults
-//	microcompact.New(microcompact.Options{Limit: microcompact.Seed}) // arguments and text as well
+//	microcompact.New(microcompact.Options{}) // the recommended defaults
 //
 // # Old rounds
 //
-// The newest four rounds stay, or as many as [Options.KeepRounds] says, and the
-// round that no model has seen yet in any case. A round is an assistant message
-// with tool calls and all its results, also when they are parallel. In older ones,
-// each payload longer than its limit is shortened:
+// A round is an assistant message with tool calls and all their results. The newest
+// four rounds ([Options.KeepRounds]) and the round that no model has seen yet are not
+// changed. In older rounds, each payload above its limit ([Options.Limit]) is replaced:
 //
 //	a result         [truncated: 5000 chars]
 //	arguments        {"path":"a.go","content":"[truncated: 3122 chars]"}
-//	                 {"truncated": 3150}, if that is still longer than the limit
+//	                 {"truncated": 3150}, if that is still above the limit
 //	text of a round  [truncated: 812 chars]
 //
-// Arguments keep their keys; the values longer than 60 characters give way. They
-// are a valid JSON object afterwards, even if they were none. Media in a result,
-// and what only its provider understands, give way whatever they weigh; a text
-// beside them that is within the limit stays. Characters are Unicode code points.
+// Arguments keep their keys and all values of up to 60 characters. They are a valid JSON
+// object even if the original was not. Media and opaque parts in a result are always
+// replaced, also next to a text within the limit, which is kept. Characters are Unicode
+// code points.
 //
-// With [Options.Digest], a result leaves a line of its hard facts beside that, word
-// for word, as far as the view does not show them:
+// With [Options.Digest], the placeholder of a result contains its hard facts, verbatim,
+// unless the view still shows them:
 //
 //	[truncated: 5000 chars; some facts: order_id: #W2378156; price: 272.33]
 //
-// What would not get shorter stays, and so does what another middleware has put in
-// place of something. Results and calls of protected tools stay ([Options.Protect]),
-// always those of "Skill": instructions that the model goes by. A view of two
-// messages or fewer stays as it is.
+// Not changed are: payloads that would not become shorter, what another middleware has
+// replaced, results and calls of protected tools ([Options.Protect]; always "Skill",
+// whose results are instructions), and views of up to two messages.
 //
-// # The prefix
+// # The prompt cache
 //
-// What is shortened stays shortened. Each round that becomes old changes the view
-// at one place, four rounds before its end: the provider's prompt cache has to read
-// anew what lies behind. With [Options.Batch], payloads wait until enough of them
-// have come together, and the beginning of the view stays the same for several
-// rounds.
+// What is shortened remains shortened. Each round that becomes old changes the view four
+// rounds before its end, and the provider has to read everything after that place again.
+// With [Options.Batch], payloads are shortened together, so the beginning of the view is
+// the same for several rounds.
 //
-// # At birth
+// # New results
 //
-// A result that is larger than a share of the room ([Options.FreshShare]) is
-// shortened before any model has seen it: to its head and its tail, cut where
-// lines end, with a mark between them that says how much is left out. So no
-// provider has it in a cache. Whole it stays where the window is not known, below
-// 1,000 tokens, and if its tool is protected. These edits have a name of their own,
-// [AtBirth], and wait for no trigger. When their round is old, they give way to a
-// placeholder like all others.
+// A result above a share of the room ([Options.FreshShare]) is reduced to its head and
+// tail before a model sees it, if the window is known. It is cut at line ends, with a
+// placeholder for the middle. No provider has it in a cache, so this costs nothing.
+// Results of up to 1,000 tokens and of protected tools are not changed. The name of these
+// edits is [NewResults], and they have no trigger. When their round is old, the results
+// are replaced like all others.
 //
 // # The archive
 //
-// With [middleware.Env.Archive], what is shortened is kept there before it goes,
-// and each placeholder and mark names the handle by which a model can have it again:
+// With [middleware.Env.Archive], the original is archived first, and the placeholder
+// contains a handle to read it again:
 //
 //	[truncated: 5000 chars; recall kqvmzhtwrcxa]
 //	{"path":"a.go","content":"[truncated: 3122 chars; recall kqvmzhtwrcxa]"}
 //
-// A handle gives the result with all its pieces, all arguments of the call, the
-// text, the attachment, or, between head and tail, the piece as the tool gave it.
-// Answers of the tool that recalls are not shortened at birth: they are as much as it
-// gives at once. When they are old, their placeholders name the handle that was
-// asked for.
+// The handle returns the result with all its pieces, all arguments of the call, the text,
+// the attachment, or, between head and tail, the piece as the tool returned it. Results
+// of the tool [store.RecallTool] are not reduced when they are new, since the tool limits
+// their size. When they are old, their placeholder contains the handle in the call.
 package microcompact

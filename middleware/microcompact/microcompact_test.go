@@ -66,7 +66,7 @@ func replay(t *testing.T, c golden.Case) (edits, out string) {
 	return log.String(), out
 }
 
-// abridged returns messages with what was left of results at birth in few words.
+// abridged returns messages with short texts in the place of heads and tails.
 func abridged(msgs []message.Message) []message.Message {
 	msgs = middlewaretest.Clone(msgs)
 	for _, m := range msgs {
@@ -145,7 +145,7 @@ func parseOptions(t *testing.T, text string) microcompact.Options {
 			o.KeepRounds = golden.Number(t, value)
 		case "limit":
 			if value == "seed" {
-				o.Limit = microcompact.Seed
+				o.Limit = microcompact.Limits{Results: 200, Arguments: 200, Text: 200}
 				return
 			}
 			_, err := fmt.Sscan(value, &o.Limit.Results, &o.Limit.Arguments, &o.Limit.Text)
@@ -222,7 +222,7 @@ func TestBatchIsReached(t *testing.T) {
 	}
 }
 
-// What another middleware has put in place of a new result stays, however long it is.
+// What another middleware has put in the place of a new result is kept, however long it is.
 func TestBirthLeavesWhatOthersHavePut(t *testing.T) {
 	t.Parallel()
 	h := pages(2000)[:3]
@@ -242,6 +242,31 @@ func TestBirthLeavesWhatOthersHavePut(t *testing.T) {
 		require.NoError(t, err)
 		return sent.Messages[2].Parts[0].(message.ToolResult).Text
 	}
-	require.True(t, strings.Contains(born(), "[truncated here: "), "it is shortened at birth") //nolint:testifylint // it is long
-	require.True(t, other == born(cuts), "and not where another has cut it")                   //nolint:testifylint // likewise
+	require.True(t, strings.Contains(born(), "[truncated here: "), "it is reduced when it is new") //nolint:testifylint // it is long
+	require.True(t, other == born(cuts), "and not where another has cut it")                       //nolint:testifylint // likewise
+}
+
+// TestLateResult checks that a result after the answer belongs to an old round, also in
+// a process that knows the conversation without it.
+func TestLateResult(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{
+		message.User("Look."),
+		message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}),
+		message.Result("a", "read", "ok"),
+		message.Assistant(message.Text{Text: "It is fine."}),
+		message.Result("a", "read", strings.Repeat("late ", 400)),
+	}
+	mw := microcompact.New(microcompact.Options{KeepRounds: -1, FreshShare: -1})
+	seen := func(mw middleware.Middleware, msgs []message.Message) []message.Message {
+		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: msgs})
+		require.NoError(t, err)
+		return sent.Messages
+	}
+	require.Equal(t, h[:4], seen(mw, h[:4]), "nothing is long yet")
+	view := seen(mw, h)
+	for r := range view[4].Results() {
+		require.Equal(t, "[truncated: 2000 chars]", r.Text)
+	}
+	require.Equal(t, view, seen(microcompact.New(microcompact.Options{KeepRounds: -1, FreshShare: -1}), h), "a process that has seen nothing has the same view")
 }

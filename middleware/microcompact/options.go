@@ -9,80 +9,74 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/amount"
 )
 
-// The defaults.
 const (
-	DefaultKeepRounds = 4
-	DefaultResults    = 200  // characters
-	DefaultFreshShare = 0.25 // of the room
+	defaultKeepRounds = 4
+	defaultResults    = 200  // characters
+	defaultFreshShare = 0.25 // of the room
 )
 
 // alwaysProtected is a tool whose results are instructions.
 const alwaysProtected = "Skill"
 
-// Options say what is shortened and when. The zero value shortens the results of
-// all rounds but the newest four before each call, and arguments and text not at
-// all: models go back to these too often.
+// Options configure the middleware. The zero value shortens results of more than 200
+// characters in all rounds except the newest four, before each call. It does not shorten
+// arguments and texts, since models need these again too often.
 type Options struct {
-	// Trigger says when to shorten old rounds. nil: at each call.
+	// Trigger is the condition for shortening old rounds. nil: always met.
 	Trigger middleware.Trigger
 
-	// KeepRounds is how many of the newest rounds stay. 0: 4, negative: none but
-	// the one that no model has seen yet.
+	// KeepRounds is the number of newest rounds that are not changed. 0: 4; negative:
+	// only the round that no model has seen yet.
 	KeepRounds int
 
-	// Limit is how long payloads of old rounds may be.
+	// Limit is the maximum length of payloads of old rounds.
 	Limit Limits
 
-	// Protect are names of tools whose results and arguments stay. nil or empty:
-	// "Skill", which is always among them. A tool has the name in its call and the
-	// one in its result; one of them is enough.
+	// Protect lists tools whose results and arguments are not changed, in addition to
+	// "Skill". nil or empty: none. A result may have another tool name than its call;
+	// either of them protects it.
 	Protect []string
 
-	// Batch is how much has to come together until old rounds are shortened. Zero:
-	// one payload is enough.
+	// Batch is the minimum for one edit of old rounds. Zero: one payload.
 	Batch Batch
 
-	// Digest is how many tokens of its hard facts a result of an old round leaves
-	// in its placeholder, at most: identifiers, amounts, dates, links, paths and the
-	// like, word for word, as far as the view does not show them. The words before
-	// them take a few more. 0: none; 40 keep most of what is needed later. What it
-	// costs is counted by Batch.
+	// Digest is the maximum number of tokens of hard facts in the placeholder of an old
+	// result: identifiers, amounts, dates, links, paths and the like, verbatim, unless
+	// the view still shows them. The words before the facts take a few tokens more. 0:
+	// no facts; 40 keep most of what is needed later. Batch counts these tokens.
 	Digest int
 
-	// FreshShare is the largest share of the room that a result may take when a
-	// model sees it first; of a larger one, head and tail are left. The room is the
-	// window less the reserve. 0: 0.25, negative: results of any size stay whole. It
-	// does not hold below 1,000 tokens, and where the window is not known.
+	// FreshShare is the largest share of the room that a new result may take; a larger
+	// one is reduced to head and tail. The room is the window less the reserve. 0: 0.25;
+	// negative: new results are never reduced. It has no effect below 1,000 tokens and if
+	// the window is not known.
 	FreshShare float64
 
-	// MinCalls is how many model calls lie between one shortening of old rounds
-	// and the next, at least. 0: no minimum.
+	// MinCalls is the minimum number of model calls between two edits of old rounds. 0:
+	// no minimum.
 	MinCalls int
 
-	// Strict makes a refused plan and an option that does not fit the request an
-	// error of the call.
+	// Strict makes a refused plan, and an option that does not fit the request, an error
+	// of the call.
 	Strict bool
 }
 
-// Limits are the most characters that payloads of old rounds may have. What is as
-// long as its limit stays.
+// Limits are the maximum lengths of payloads in old rounds, in characters.
 type Limits struct {
-	Results   int // of a result, all its pieces together. 0: 200, negative: any
-	Arguments int // of the arguments of a call. 0 or negative: any
-	Text      int // of a text that the model said in a message with calls. 0 or negative: any
+	Results   int // of a result, all pieces together. 0: 200; negative: no limit
+	Arguments int // of the arguments of a call. 0 or negative: no limit
+	Text      int // of a text in an assistant message with calls. 0 or negative: no limit
 }
 
-// Seed are limits for all three.
-var Seed = Limits{Results: 200, Arguments: 200, Text: 200}
-
-// Batch is how much has to come together: so many results, or so many tokens that
-// can be freed, whichever is reached first.
+// Batch is the minimum that is shortened together. It is full if one of the two numbers
+// is reached.
 type Batch struct {
-	Results int // 0: results are not counted
-	Tokens  int // of results, arguments and text. 0: tokens are not counted
+	Results int // number of results. 0: not counted
+	Tokens  int // tokens freed by results, arguments and texts. 0: not counted
 }
 
-// Validate reports options that make no sense.
+// Validate returns an error for each option that is out of range, and if nothing could
+// ever be shortened.
 func (o Options) Validate() error {
 	var errs []error
 	if o.FreshShare > 1 || math.IsNaN(o.FreshShare) {

@@ -1,58 +1,153 @@
 package microcompact
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/store"
 )
 
-// gone is what a placeholder stands for.
-type gone struct {
+// removed is what a placeholder replaces.
+type removed struct {
 	chars       int // code points
-	attachments int // media, and what only its provider understands
-	lines       int // of the middle of a text: lines that have gone with it
+	attachments int // media and opaque parts
+	lines       int // of the middle of a text
 	middle      bool
 
-	handle store.Handle // by which it can be had again; zero: it cannot
+	handle store.Handle // zero if there is no archive
 }
 
-// placeholder returns the text that stands in place of what is gone. All texts
-// that the model sees of this package are made here.
-func (g gone) placeholder() string {
-	b := make([]byte, 0, len("[truncated: 00000000 chars, 00 attachments]"))
-	b = append(b, "[truncated"...)
-	if g.middle {
+// placeholder returns the text in the place of what is removed.
+func (r removed) placeholder() string {
+	b := append(make([]byte, 0, len("[truncated here: 00000000 chars, 00000 lines]")), "[truncated"...)
+	if r.middle {
 		b = append(b, " here"...)
 	}
-	b = append(b, ": "...)
-	if g.chars > 0 || g.attachments == 0 {
-		b = append(strconv.AppendInt(b, int64(g.chars), 10), " chars"...)
+	separator := ": "
+	add := func(n int, noun string) {
+		b = strconv.AppendInt(append(b, separator...), int64(n), 10)
+		b = append(b, noun...)
+		separator = ", "
 	}
-	for _, also := range []struct {
-		n    int
-		what string
-	}{{g.attachments, " attachments"}, {g.lines, " lines"}} {
-		switch {
-		case also.n == 0:
-			continue
-		case b[len(b)-1] != ' ':
-			b = append(b, ", "...)
-		}
-		b = strconv.AppendInt(b, int64(also.n), 10)
-		if also.n == 1 {
-			also.what = strings.TrimSuffix(also.what, "s")
-		}
-		b = append(b, also.what...)
+	if r.chars > 0 || r.attachments == 0 {
+		add(r.chars, " chars")
 	}
-	return store.Placeholder(string(append(b, ']')), g.handle)
+	if r.attachments == 1 {
+		add(1, " attachment")
+	} else if r.attachments > 1 {
+		add(r.attachments, " attachments")
+	}
+	if r.lines == 1 {
+		add(1, " line")
+	} else if r.lines > 1 {
+		add(r.lines, " lines")
+	}
+	return store.Placeholder(string(append(b, ']')), r.handle)
 }
 
-// arguments returns what stands in place of arguments of which nothing is left but
-// their length.
-func (g gone) arguments() string {
-	if g.handle.IsZero() {
-		return `{"truncated": ` + strconv.Itoa(g.chars) + `}`
+// arguments returns a JSON object in the place of arguments of which only the length
+// is left.
+func (r removed) arguments() string {
+	if r.handle.IsZero() {
+		return `{"truncated": ` + strconv.Itoa(r.chars) + `}`
 	}
-	return `{"truncated": "` + strconv.Itoa(g.chars) + " chars: " + store.RecallTool + " " + g.handle.String() + `"}`
+	return `{"truncated": "` + strconv.Itoa(r.chars) + " chars: " + store.RecallTool + " " + r.handle.String() + `"}`
+}
+
+// longestValue is the number of code points that a value may have in shortened
+// arguments.
+const longestValue = 60
+
+// shortArguments shortens arguments of more than limit code points. The result is a
+// JSON object with the same keys in the same order and placeholders for long values. If
+// that is above the limit, too, or if the arguments are not an object, it contains only
+// their length. All placeholders contain the handle of the arguments. ok is false if the
+// arguments are within the limit or would not become shorter.
+func shortArguments(arguments string, limit int, h store.Handle) (short string, ok bool) {
+	n := longer(arguments, limit)
+	if n == 0 {
+		return "", false
+	}
+	short, ok = shortMembers(arguments, h)
+	if !ok || longer(short, limit) > 0 {
+		short = removed{chars: n, handle: h}.arguments()
+	}
+	return short, length(short) < n
+}
+
+// shortMembers returns a JSON object without white space between its members, with
+// placeholders for long values. Keys and other values are copied as they are written.
+// ok is false if the text is not a JSON object.
+func shortMembers(text string, h store.Handle) (short string, ok bool) {
+	if !strings.HasPrefix(strings.TrimLeft(text, space), "{") || !json.Valid([]byte(text)) {
+		return "", false
+	}
+	b := []byte{'{'}
+	d := json.NewDecoder(strings.NewReader(text))
+	_, err := d.Token()
+	for err == nil && d.More() {
+		from := d.InputOffset()
+		if _, err = d.Token(); err != nil {
+			break
+		}
+		key := strings.TrimLeft(text[from:d.InputOffset()], ","+space)
+		var value json.RawMessage
+		if err = d.Decode(&value); err != nil {
+			break
+		}
+		if n := chars(value); n > longestValue {
+			value = []byte(`"` + removed{chars: n, handle: h}.placeholder() + `"`)
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, key...), ':'), value...)
+	}
+	return string(append(b, '}')), err == nil
+}
+
+// space is the white space of JSON.
+const space = " \t\r\n"
+
+// chars returns the number of code points of a JSON value: of a string as it is
+// decoded, of all other values as they are written.
+func chars(value []byte) int {
+	var text string
+	if value[0] != '"' || json.Unmarshal(value, &text) != nil {
+		text = string(value)
+	}
+	return length(text)
+}
+
+// longer returns the number of code points of a text if it is above the limit, and 0
+// otherwise.
+func longer(text string, limit int) int {
+	if len(text) <= limit { // there are at most as many code points as bytes
+		return 0
+	}
+	if n := length(text); n > limit {
+		return n
+	}
+	return 0
+}
+
+// length is [utf8.RuneCountInString], faster for ASCII.
+func length(text string) int {
+	const step, beyondASCII = 32, 0x8080_8080_8080_8080
+	n := 0
+	for ; n+step <= len(text); n += step {
+		if b := text[n : n+step]; (word(b)|word(b[8:])|word(b[16:])|word(b[24:]))&beyondASCII != 0 {
+			break
+		}
+	}
+	return n + utf8.RuneCountInString(text[n:])
+}
+
+// word returns the first eight bytes of a text.
+func word(b string) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }

@@ -67,12 +67,14 @@ func TestB1(t *testing.T) {
 	args := func(n int) string { return `{"a":"` + x(n-8) + `"}` }
 	require.Len(t, args(200), 200)
 
+	seed := microcompact.Limits{Results: 200, Arguments: 200, Text: 200}
+
 	// Exactly 200 → untouched; 201 → replaced.
-	text, arguments, result := old(x(200), args(200), x(200), microcompact.Options{Limit: microcompact.Seed})
+	text, arguments, result := old(x(200), args(200), x(200), microcompact.Options{Limit: seed})
 	require.Equal(t, x(200), text)
 	require.Equal(t, args(200), arguments)
 	require.Equal(t, x(200), result)
-	text, arguments, result = old(x(201), args(201), x(201), microcompact.Options{Limit: microcompact.Seed})
+	text, arguments, result = old(x(201), args(201), x(201), microcompact.Options{Limit: seed})
 	require.Equal(t, "[truncated: 201 chars]", text)
 	require.Equal(t, `{"a":"[truncated: 193 chars]"}`, arguments) //nolint:testifylint // byte for byte
 	require.Equal(t, "[truncated: 201 chars]", result)
@@ -91,10 +93,10 @@ func TestB1(t *testing.T) {
 
 	// The same keys; values up to 60 code points stay. Still over the limit: only
 	// the length.
-	_, arguments, _ = old("a", fmt.Sprintf(`{"path":%q,"n":7,"content":%q}`, x(60), x(1000)), "r", microcompact.Options{Limit: microcompact.Seed})
+	_, arguments, _ = old("a", fmt.Sprintf(`{"path":%q,"n":7,"content":%q}`, x(60), x(1000)), "r", microcompact.Options{Limit: seed})
 	require.Equal(t, `{"path":"`+x(60)+`","n":7,"content":"[truncated: 1000 chars]"}`, arguments)
 	wide := `{"a":"` + x(60) + `","b":"` + x(60) + `","c":"` + x(60) + `"}`
-	_, arguments, _ = old("a", wide, "r", microcompact.Options{Limit: microcompact.Seed})
+	_, arguments, _ = old("a", wide, "r", microcompact.Options{Limit: seed})
 	require.Equal(t, fmt.Sprintf(`{"truncated": %d}`, len(wide)), arguments)
 	require.Len(t, wide, 202)
 

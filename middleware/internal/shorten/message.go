@@ -10,7 +10,7 @@ import (
 
 // Likely is a valid handle of the usual length. Use it to measure a placeholder while
 // the real handle is not known: computing that takes a hash of the content.
-var Likely, _ = store.ParseHandle("fefieyrozpss")
+var Likely = store.HandleOf("", store.Content{})
 
 // Pieces yields the pieces of one result with their positions.
 func Pieces(parts []message.Part, callID string) iter.Seq2[int, message.ToolResult] {
@@ -39,15 +39,22 @@ func Result(parts []message.Part, callID string) []message.Part {
 	return found
 }
 
-// CallIDs returns the call IDs of the results among the parts, each ID once.
-func CallIDs(parts []message.Part) []string {
-	var ids []string
-	for _, p := range parts {
-		if r, ok := p.(message.ToolResult); ok && !slices.Contains(ids, r.CallID) {
-			ids = append(ids, r.CallID)
+// CallIDs yields the call IDs of the results among the parts, each ID once.
+func CallIDs(parts []message.Part) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i, p := range parts {
+			if r, ok := p.(message.ToolResult); ok && !hasResult(parts[:i], r.CallID) && !yield(r.CallID) {
+				return
+			}
 		}
 	}
-	return ids
+}
+
+func hasResult(parts []message.Part, callID string) bool {
+	for range Pieces(parts, callID) {
+		return true
+	}
+	return false
 }
 
 // Failed reports whether one of the pieces of a result is an error.

@@ -39,7 +39,7 @@ func TestPieces(t *testing.T) {
 	require.Equal(t, []message.Part{mixed[0], mixed[1], mixed[4], mixed[5]}, shorten.Result(mixed, "a"))
 	require.Equal(t, mixed[2:3], shorten.Result(mixed[2:3], "b"))
 	require.Empty(t, shorten.Result(mixed[2:3], "a"))
-	require.Equal(t, []string{"a", "b"}, shorten.CallIDs(mixed))
+	require.Equal(t, []string{"a", "b"}, slices.Collect(shorten.CallIDs(mixed)))
 	require.True(t, shorten.Failed(mixed, "a"))
 	require.False(t, shorten.Failed(mixed, "b"))
 }

@@ -147,7 +147,7 @@ func TestLevel(t *testing.T) {
 
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
-	for want, g := range map[string]gone{
+	for want, g := range map[string]removed{
 		"[truncated: 0 chars]":                   {},
 		"[truncated: 201 chars]":                 {chars: 201},
 		"[truncated: 1 attachment]":              {attachments: 1},
@@ -168,6 +168,6 @@ func TestReport(t *testing.T) {
 		"2 results, the arguments of 3 calls and 4 texts": {Results: 2, Arguments: 3, Texts: 4},
 		"the arguments of 1 call and 1 text":              {Arguments: 1, Texts: 1},
 	} {
-		require.Equal(t, want, r.String())
+		require.Equal(t, want, r.list())
 	}
 }
