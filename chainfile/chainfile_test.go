@@ -226,11 +226,11 @@ func TestRequest(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	middlewaretest.Test(t, func() middleware.Middleware {
+	middlewaretest.Suite{New: func() middleware.Middleware {
 		f, err := chainfile.Parse("c", []byte("window: 2000\nchain: [{use: contextedit, trigger: [{fraction: 0.5}, {rounds: 4}], keep: 2}]"))
 		require.NoError(t, err)
 		return f.With(middleware.Env{})
-	})
+	}}.Test(t)
 }
 
 func TestLoad(t *testing.T) {

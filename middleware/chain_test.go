@@ -144,6 +144,7 @@ type recording struct {
 func record(t require.TestingT, chain func(l *layers) middleware.Middleware) recording {
 	var rec recording
 	var heard middlewaretest.Recorder
+	seen := 0 // events
 	journal := newCountingJournal()
 	l := &layers{}
 	script := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Say("done")}, 200)...)
@@ -153,7 +154,8 @@ func record(t require.TestingT, chain func(l *layers) middleware.Middleware) rec
 			req := &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "search"}}}
 			_, err := model(context.Background(), req, nil)
 			require.NoError(t, err)
-			for _, e := range heard.Take() {
+			for _, e := range heard.Events()[seen:] {
+				seen++
 				rec.events = append(rec.events, fmt.Sprintf("%d %s %s %d", len(history), e.Kind, e, e.Calls))
 				rec.edits += len(e.Edits)
 			}

@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -142,7 +143,7 @@ func TestDraftChangesThatBreakARule(t *testing.T) {
 		{"a rewrite of a fold", func() (*middleware.DraftResult, error) { return fold.Rewrite(0, message.Text{Text: "x"}) }, "edit 0: is a fold, want a rewrite"},
 		{"a fold of a rewrite", func() (*middleware.DraftResult, error) { return shorten.Refold(0) }, "edit 0: is a rewrite, want a fold"},
 		{"longer", func() (*middleware.DraftResult, error) {
-			return fold.Refold(0, message.User(middlewaretest.Filler("Long:", 9000)))
+			return fold.Refold(0, message.User(strings.Repeat("Long. ", 1500)))
 		}, "the view would not become shorter"},
 		{"an empty message", func() (*middleware.DraftResult, error) { return fold.Refold(0, message.User(" ")) }, "the fold would put an invalid message: empty message"},
 		{"a nil part", func() (*middleware.DraftResult, error) {

@@ -86,7 +86,7 @@ func TestAgain(t *testing.T) {
 		lengths = append(lengths, [2]int{len(req.Messages[1].Text()), len(req.Messages[3].Text())})
 	}
 	require.Equal(t, [][2]int{{50, 50}, {50, 25}}, lengths, "the second attempt begins with the edits of the first")
-	require.Len(t, heard.Events(), 3, "and nothing else is told: %s", heard.String())
+	require.Len(t, heard.Events(), 3, "and nothing else is told: %v", heard.Events())
 
 	req := &middleware.Request{Messages: h, Model: "m"}
 	require.Equal(t, req, req.Again(), "without a view there is nothing to take back")

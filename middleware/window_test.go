@@ -59,7 +59,7 @@ func TestWindowIsLearnt(t *testing.T) {
 			long := []message.Message{message.User(strings.Repeat("word ", 3000))}
 			_, err := model(t.Context(), &middleware.Request{Messages: long, Model: "m", Budget: c.budget}, nil)
 			require.Equal(t, middleware.Overflow, middleware.KindOf(err))
-			events := heard.Take()
+			events := heard.Events()
 			require.Len(t, events, 1)
 			require.Equal(t, middleware.TooLong, events[0].Kind, "%s", events[0])
 			_, err = model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("another")}, Model: "m", Budget: c.budget}, nil)

@@ -77,6 +77,7 @@ func fitRecorded(t *testing.T, nth, kth int, quick bool) {
 func prefixes(t *testing.T, c conversation, chain lineup.Chain, rules message.Rules, window, kth int, o *outcomes) {
 	t.Helper()
 	var heard middlewaretest.Recorder
+	seen := 0 // events
 	mw := middleware.Chain(append([]middleware.Middleware{heard.Middleware()}, chain.New(rules)...)...)
 	budget := &middleware.Budget{Window: window}
 	var before *guarantee.Call
@@ -86,7 +87,8 @@ func prefixes(t *testing.T, c conversation, chain lineup.Chain, rules message.Ru
 			return fmt.Sprintf("%s through %s for %s, window %d, the first %d messages", c.id, chain.Name, rules, window, n)
 		}
 		req, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: now.History, Tools: c.tools, Budget: budget})
-		now.Events = heard.Take()
+		now.Events = heard.Events()[seen:]
+		seen += len(now.Events)
 		if err != nil {
 			require.Empty(t, now.Refused(err), "%s: %v", story(), err)
 			o.irreducible++

@@ -40,7 +40,8 @@ type scenario struct {
 	refused  bool               // it has refused one, so that its window counts as smaller
 	asked    []sent             // in the newest call
 	before   *guarantee.Call    // the newest call that was answered
-	since    []middleware.Event // what has been told since
+	seen     int                // events that were reported before
+	since    []middleware.Event // those that were reported since
 	log      []string
 }
 
@@ -205,7 +206,7 @@ func (s *scenario) call(t require.TestingT, n int) {
 	s.sum.calls++
 	s.asked = nil
 	resp, err := s.chain(s.answer)(testContext, s.request(n), nil)
-	s.since = append(s.since, s.heard.Take()...)
+	s.since = s.heard.Events()[s.seen:]
 	now := s.judged(n)
 	room := now.Room
 	require.NotEqual(t, resp == nil, err == nil, "either a response or an error, not %v and %v\n%s", resp, err, s.story(now))
@@ -219,7 +220,7 @@ func (s *scenario) call(t require.TestingT, n int) {
 	switch {
 	case err == nil:
 		require.Empty(t, now.BrokenSince(s.before), "no guarantee is broken\n%s", s.story(now))
-		s.before, s.since = now, nil
+		s.before, s.seen = now, s.seen+len(s.since)
 	case middleware.KindOf(err) == middleware.Overflow:
 		require.True(t, s.refused, "only a provider knows that a request is too long\n%s", s.story(now))
 		s.sum.refused++

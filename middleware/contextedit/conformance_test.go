@@ -49,17 +49,17 @@ func TestConformance(t *testing.T) {
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			middlewaretest.Test(t, func() middleware.Middleware { return contextedit.New(opts) })
+			middlewaretest.Suite{New: func() middleware.Middleware { return contextedit.New(opts) }}.Test(t)
 		})
 	}
 }
 
 func TestConformanceOfSeveral(t *testing.T) {
 	t.Parallel()
-	middlewaretest.Test(t, func() middleware.Middleware {
+	middlewaretest.Suite{New: func() middleware.Middleware {
 		return middleware.Chain(
 			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(800), Keep: 4}),
 			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1200), Keep: 2, ClearToolInputs: true}),
 		)
-	})
+	}}.Test(t)
 }

@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			middlewaretest.Suite{New: func() middleware.Middleware { return fit.New(opts) }, Mends: true}.Test(t)
+			middlewaretest.Suite{New: func() middleware.Middleware { return fit.New(opts) }, Repairs: true}.Test(t)
 		})
 	}
 }

@@ -90,7 +90,7 @@ func TestOneNote(t *testing.T) {
 
 func TestConformanceAfterOthers(t *testing.T) {
 	t.Parallel()
-	middlewaretest.Suite{Mends: true, New: func() middleware.Middleware {
+	middlewaretest.Suite{Repairs: true, New: func() middleware.Middleware {
 		return middleware.Chain(
 			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(800), Keep: 2}),
 			fit.New(fit.Options{Rules: message.Anthropic}),

@@ -119,7 +119,7 @@ func TestOverflowTwice(t *testing.T) {
 	require.Equal(t, middleware.Overflow, e.Kind)
 	require.Equal(t, fit.Name, e.Op)
 	require.ErrorContains(t, err, "too long (4000 tokens of 3000), and the shortened one (2900 tokens of 2500)", "with the numbers of both")
-	require.Zero(t, script.Left(), "it is asked twice, and no more")
+	require.Len(t, script.Requests(), 2, "it is asked twice, and no more")
 }
 
 // TestNotAskedAgain has errors that are no overflow, or come too late.
@@ -135,7 +135,7 @@ func TestNotAskedAgain(t *testing.T) {
 			script := middlewaretest.Script(middlewaretest.Fail(want), middlewaretest.Say("again"))
 			_, err := fit.New(fit.Options{})(script.Model())(t.Context(), &middleware.Request{Messages: readsLogs(2)}, nil)
 			require.ErrorIs(t, err, want)
-			require.Equal(t, 1, script.Left(), "the model is asked once")
+			require.Len(t, script.Requests(), 1, "the model is asked once")
 		})
 	}
 	t.Run("after a piece", func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestNotAskedAgain(t *testing.T) {
 		})
 		require.ErrorIs(t, err, want)
 		require.Equal(t, []string{"I "}, got)
-		require.Equal(t, 1, script.Left(), "nothing is asked again once a piece has been emitted")
+		require.Len(t, script.Requests(), 1, "nothing is asked again once a piece has been emitted")
 	})
 	t.Run("NoRetry", func(t *testing.T) {
 		t.Parallel()
@@ -178,7 +178,7 @@ func TestOverflowBehindOtherEditors(t *testing.T) {
 	h := readsLogs(5)
 	h[len(h)-1] = message.Result("c5", "read_log", strings.Repeat("the newest page is long\n", 400))
 	_, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2_600}}, nil)
-	require.NoError(t, err, "%s", recorder.String())
+	require.NoError(t, err, "%v", recorder.Events())
 	require.Len(t, s.take(), 2)
 	require.Empty(t, recorder.Events(middleware.Reopened, middleware.Failed, middleware.Refused, middleware.JournalFailed))
 	_, err = model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2_600}}, nil)

@@ -89,7 +89,7 @@ func clearResults(shortened, failed bool) step {
 		if s.now[at].Role != message.RoleTool || (e != nil && e.By != Name) != shortened {
 			return
 		}
-		for _, id := range shorten.CallIDs(s.now[at].Parts) {
+		for id := range shorten.CallIDs(s.now[at].Parts) {
 			if (shortened || shorten.Failed(s.now[at].Parts, id) == failed) && !s.fits(target) {
 				s.rewrite(at, s.cleared(at, id))
 			}

@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,10 +74,10 @@ func TestOldThinkingIsNotTruncation(t *testing.T) {
 		_, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 128_000}}, nil)
 		require.NoError(t, err)
 		h = append(h, message.Assistant(
-			message.Thinking{Text: middlewaretest.Filler("Let me think.", 4_000), Signature: "s"}, message.Text{Text: "So."},
+			message.Thinking{Text: strings.Repeat("Let me think. ", 286), Signature: "s"}, message.Text{Text: "So."},
 		), message.User("And why that?"))
 	}
-	require.Empty(t, recorder.Events(middleware.Truncated), "%s", recorder.String())
+	require.Empty(t, recorder.Events(middleware.Truncated), "%v", recorder.Events())
 }
 
 // TestToolsAreDeclared has a request without tools whose history has calls.

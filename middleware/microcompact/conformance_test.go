@@ -33,17 +33,17 @@ func TestConformance(t *testing.T) {
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			middlewaretest.Test(t, func() middleware.Middleware { return microcompact.New(opts) })
+			middlewaretest.Suite{New: func() middleware.Middleware { return microcompact.New(opts) }}.Test(t)
 		})
 	}
 }
 
 func TestConformanceOfSeveral(t *testing.T) {
 	t.Parallel()
-	middlewaretest.Test(t, func() middleware.Middleware {
+	middlewaretest.Suite{New: func() middleware.Middleware {
 		return middleware.Chain(
 			microcompact.New(microcompact.Options{KeepRounds: 2, Limit: microcompact.Limits{Results: -1, Arguments: 10}}),
 			microcompact.New(microcompact.Options{KeepRounds: 1, Limit: microcompact.Limits{Results: 20, Text: 10}}),
 		)
-	})
+	}}.Test(t)
 }

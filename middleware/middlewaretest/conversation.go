@@ -6,26 +6,27 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// ReAct describes a conversation in which a model works with tools. Equal
-// values give equal conversations, and a longer one begins like a shorter one.
-// The zero value is one question with ten rounds of one call each.
+// ReAct describes a conversation in which a model works with tools. Equal values return
+// equal conversations, and a longer one begins with the shorter one. The zero value is
+// one question with ten rounds of one call each.
 type ReAct struct {
 	Rounds   int  // 0: 10
 	Parallel int  // calls in each round; 0: 1
 	Result   int  // length of each result in bytes; 0: 400
-	Thought  int  // length of the text beside the calls in bytes; 0: no text
-	PerTurn  int  // rounds that answer one question; then comes the answer and the next question. 0: all of them
-	Answered bool // the last rounds have been answered as well
+	Thought  int  // length of the text in messages with calls, in bytes; 0: no text
+	PerTurn  int  // rounds for each question, followed by an answer and the next question; 0: all rounds
+	Answered bool // the last rounds are answered, too
 }
 
-// Messages returns the conversation: a system message, a question, then round
-// after round. It ends in results that no model has seen, unless Answered says
-// otherwise. All texts differ, and so do the call ids.
+// Messages returns the conversation: a system message, a question, then the rounds. The
+// last message is a result that no model has seen, unless Answered is set. All texts and
+// call IDs are different.
 func (c ReAct) Messages() []message.Message {
 	rounds := cmp.Or(c.Rounds, 10)
 	perTurn := cmp.Or(c.PerTurn, rounds)
@@ -46,7 +47,7 @@ func (c ReAct) Messages() []message.Message {
 func (c ReAct) appendRound(msgs []message.Message, round int) []message.Message {
 	call := message.Assistant()
 	if c.Thought > 0 {
-		call.Parts = append(call.Parts, message.Text{Text: Filler(fmt.Sprintf("Thought %d:", round), c.Thought)})
+		call.Parts = append(call.Parts, message.Text{Text: filler(fmt.Sprintf("Thought %d:", round), c.Thought)})
 	}
 	var results []message.Message
 	for k := range max(1, c.Parallel) {
@@ -55,29 +56,26 @@ func (c ReAct) appendRound(msgs []message.Message, round int) []message.Message 
 		call.Parts = append(call.Parts, message.ToolCall{
 			ID: id, Name: tool, Arguments: fmt.Sprintf(`{"path":"build/%d/%d.log"}`, round, k+1),
 		})
-		results = append(results, message.Result(id, tool, Filler("Result "+id+":", cmp.Or(c.Result, 400))))
+		results = append(results, message.Result(id, tool, filler("Result "+id+":", cmp.Or(c.Result, 400))))
 	}
 	return append(append(msgs, call), results...)
 }
 
-// Filler returns a text of so many bytes that begins with the given one, or
-// that itself if it is longer.
-func Filler(begin string, size int) string {
+// filler returns a text of that many bytes with the given beginning, or the beginning if
+// it is longer.
+func filler(begin string, size int) string {
 	var b strings.Builder
 	b.WriteString(begin)
 	for line := 1; b.Len() < size; line++ {
 		fmt.Fprintf(&b, " line %d of the log says nothing new;", line)
 	}
-	if len(begin) >= size {
-		return begin
-	}
-	return b.String()[:size]
+	return b.String()[:max(size, len(begin))]
 }
 
-// Prefixes yields the histories that the model was called with in the course
-// of a conversation: each one that ends right before an assistant message, and
-// all of it if it does not end with one. They share the memory of msgs, without
-// room behind them.
+// Prefixes yields the histories with which the model is called in the course of a
+// conversation: all messages before each assistant message, and the whole conversation
+// if an assistant message is not the last one. They share the memory of msgs, and their
+// capacity is their length.
 func Prefixes(msgs []message.Message) iter.Seq[[]message.Message] {
 	return func(yield func([]message.Message) bool) {
 		for i, m := range msgs {
@@ -91,8 +89,67 @@ func Prefixes(msgs []message.Message) iter.Seq[[]message.Message] {
 	}
 }
 
-// Clone returns a deep copy of messages. Strings are shared, since they cannot
-// be changed.
+type conversation struct {
+	name string
+	msgs []message.Message
+}
+
+func conversations() []conversation {
+	return []conversation{
+		{"parallel calls", decorated()},
+		{"one long task", ReAct{Rounds: 12, Thought: 100, Result: 600, Answered: true}.Messages()},
+		{"a chat without tools", chat(12)},
+	}
+}
+
+// decorated returns a conversation with all kinds of parts and all other fields.
+func decorated() []message.Message {
+	msgs := ReAct{Rounds: 9, Parallel: 2, Result: 500, Thought: 80, PerTurn: 3}.Messages()
+	questions, rounds := 0, 0
+	for i := range msgs {
+		m := &msgs[i]
+		m.Time = time.Unix(int64(1000+i), 0)
+		switch m.Role {
+		case message.RoleUser:
+			questions++
+			m.Name = "ada"
+			m.Hints.Pinned = questions == 2
+			m.Hints.Breakpoint = questions == 1
+		case message.RoleAssistant:
+			rounds++
+			m.Usage = &message.Usage{Input: 500 * rounds, Output: 50}
+			m.Hints.Memory = rounds == 3
+			if rounds%2 == 0 {
+				m.Parts = append([]message.Part{message.Thinking{Text: filler("I think", 60), Signature: "sealed"}}, m.Parts...)
+			}
+			if rounds%3 == 0 {
+				m.Parts = append(m.Parts, message.Opaque{Kind: "cache_note", Data: fmt.Sprintf("note %d", rounds)})
+			}
+		case message.RoleTool:
+			if rounds == 4 {
+				result, _ := m.Parts[0].(message.ToolResult)
+				result.Text, result.Content = "", message.Media{Type: "image/png", Data: "\x89PNG\xff"}
+				m.Parts = append(m.Parts, result)
+			}
+			m.Hints.Pinned = rounds == 2
+		case message.RoleSystem:
+		}
+	}
+	return msgs
+}
+
+// chat returns questions and answers of some length.
+func chat(turns int) []message.Message {
+	msgs := []message.Message{message.System("You are brief."), message.System("Today is Monday.")}
+	for i := range turns {
+		msgs = append(msgs,
+			message.User(filler(fmt.Sprintf("Question %d:", i+1), 200)),
+			message.Assistant(message.Text{Text: filler(fmt.Sprintf("Answer %d:", i+1), 300)}))
+	}
+	return append(msgs, message.User("Last question: what did we say?"))
+}
+
+// Clone returns a deep copy of messages.
 func Clone(msgs []message.Message) []message.Message {
 	out := slices.Clone(msgs)
 	for i := range out {
@@ -105,9 +162,8 @@ func Clone(msgs []message.Message) []message.Message {
 	return out
 }
 
-// CloneRequest returns a deep copy of a request, but for Params, which only
-// the provider understands.
-func CloneRequest(req *middleware.Request) *middleware.Request {
+// cloneRequest returns a deep copy of a request, except for Params.
+func cloneRequest(req *middleware.Request) *middleware.Request {
 	r := *req
 	r.Messages = Clone(req.Messages)
 	r.Tools = slices.Clone(req.Tools)
@@ -119,8 +175,8 @@ func CloneRequest(req *middleware.Request) *middleware.Request {
 	return &r
 }
 
-// Same reports where two lists of messages say different things, in role, name
-// or parts, which is all that a model gets to see.
+// Same returns an error that describes the first difference of two lists of messages in
+// role, name or parts, which is what a model receives. It returns nil if there is none.
 func Same(want, got []message.Message) error {
 	for i := range min(len(want), len(got)) {
 		if !want[i].Equal(got[i]) {
@@ -130,17 +186,19 @@ func Same(want, got []message.Message) error {
 	}
 	switch n := len(want); {
 	case n < len(got):
-		return fmt.Errorf("%d messages, want %d; the first beyond is %s", len(got), n, show(got[n]))
+		return fmt.Errorf("%d messages, want %d; the first additional one is %s", len(got), n, show(got[n]))
 	case n > len(got):
-		return fmt.Errorf("%d messages, want %d; the first that is missing is %s", len(got), n, show(want[len(got)]))
+		return fmt.Errorf("%d messages, want %d; the first missing one is %s", len(got), n, show(want[len(got)]))
 	}
 	return nil
 }
 
-// difference returns two different messages in a short form that shows the
-// first difference.
+// difference returns two different messages in a short form with the first difference.
 func difference(a, b message.Message) (string, string) {
-	long := func(m message.Message) string { return fmt.Sprintf("%s%s", m.Role, partsOf(m, 1<<20)) }
+	if a.Name != b.Name {
+		return fmt.Sprintf("by %q", a.Name), fmt.Sprintf("by %q", b.Name)
+	}
+	long := func(m message.Message) string { return string(m.Role) + partsOf(m, 1_000_000) }
 	la, lb := long(a), long(b)
 	at := 0
 	for at < min(len(la), len(lb)) && la[at] == lb[at] {
@@ -155,16 +213,13 @@ func difference(a, b message.Message) (string, string) {
 		s = strings.ToValidUTF8(s[from:to], "?")
 		return fmt.Sprintf("%s…%s… (from byte %d of its text form)", m.Role, s, from)
 	}
-	if a.Name != b.Name {
-		return fmt.Sprintf("by %q", a.Name), fmt.Sprintf("by %q", b.Name)
-	}
 	return cut(a, la), cut(b, lb)
 }
 
 // show returns a message in a short form for error texts.
 func show(m message.Message) string { return string(m.Role) + partsOf(m, 60) }
 
-// partsOf returns the parts with texts of so many bytes at most.
+// partsOf returns the parts, with at most limit bytes of each text.
 func partsOf(m message.Message, limit int) string {
 	var parts []string
 	for _, p := range m.Parts {

@@ -41,13 +41,6 @@ func TestReAct(t *testing.T) {
 	require.Len(t, sized[2].Text(), 100)
 }
 
-func TestFiller(t *testing.T) {
-	t.Parallel()
-	require.Len(t, middlewaretest.Filler("x", 1000), 1000)
-	require.Equal(t, "longer than that", middlewaretest.Filler("longer than that", 3))
-	require.Equal(t, middlewaretest.Filler("x", 100), middlewaretest.Filler("x", 200)[:100])
-}
-
 func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	lengths := func(msgs []message.Message) (out []int) {
@@ -83,9 +76,9 @@ func TestSame(t *testing.T) {
 	a := middlewaretest.ReAct{Rounds: 1}.Messages()
 	require.NoError(t, middlewaretest.Same(a, middlewaretest.Clone(a)))
 	require.EqualError(t, middlewaretest.Same(a, a[:3]),
-		`3 messages, want 4; the first that is missing is `+
+		`3 messages, want 4; the first missing one is `+
 			`tool[ToolResult{"c1.1" "list_files" "Result c1.1: line 1 of the log says nothing new; line 2 of t" <nil> %!q(bool=false)}]`)
-	require.ErrorContains(t, middlewaretest.Same(a[:3], a), "4 messages, want 3; the first beyond is tool")
+	require.ErrorContains(t, middlewaretest.Same(a[:3], a), "4 messages, want 3; the first additional one is tool")
 	b := middlewaretest.Clone(a)
 	r := b[3].Parts[0].(message.ToolResult)
 	r.Text = r.Text[:200] + "!" + r.Text[201:]
@@ -126,8 +119,8 @@ func TestFreeze(t *testing.T) {
 		{"usage", func(r *middleware.Request) { r.Messages[2].Usage.Input = 2 }, "message 2 has other remarks"},
 		{"a hint", func(r *middleware.Request) { r.Messages[2].Hints.Memory = true }, "message 2 has other remarks"},
 		{"fewer messages", func(r *middleware.Request) { r.Messages = r.Messages[1:] }, "the request has 5 messages"},
-		{"behind the messages", func(r *middleware.Request) { _ = append(r.Messages, message.User("?")) }, "behind the messages"},
-		{"behind parts", func(r *middleware.Request) { _ = append(r.Messages[1].Parts, message.Text{}) }, "behind the parts"},
+		{"after the messages", func(r *middleware.Request) { _ = append(r.Messages, message.User("?")) }, "after the messages"},
+		{"after parts", func(r *middleware.Request) { _ = append(r.Messages[1].Parts, message.Text{}) }, "after the parts"},
 		{"a tool", func(r *middleware.Request) { r.Tools[0].Name = "write" }, "field Tools"},
 		{"the budget", func(r *middleware.Request) { r.Budget.Window = 99 }, "field Budget of the request is {99 0}, want {100 0}"},
 		{"a name", func(r *middleware.Request) { r.Force[0] = "b" }, "field Force"},

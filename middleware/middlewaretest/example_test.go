@@ -10,7 +10,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
-// A script stands in for the model. It says what it was asked.
+// A script replaces the model, and returns the requests.
 func ExampleScript() {
 	script := middlewaretest.Script(
 		middlewaretest.Call("read_log", `{"job":"nightly"}`),
@@ -19,7 +19,7 @@ func ExampleScript() {
 	)
 	model := script.Model()
 	history := []message.Message{message.User("Why does the nightly build fail?")}
-	for script.Left() > 0 {
+	for range 3 {
 		resp, err := model(context.Background(), &middleware.Request{Messages: history}, nil)
 		if err != nil {
 			fmt.Println("error:", err)
@@ -34,14 +34,14 @@ func ExampleScript() {
 	}
 	fmt.Println(len(script.Requests()[1].Messages), "messages in the second request")
 	// Output:
-	// call: read_log call-1-1
+	// call: read_log call-1
 	//
 	// The disk is full.
 	// error: connection lost
 	// 3 messages in the second request
 }
 
-// A recorder keeps what the middlewares inside it report.
+// A recorder records the events of inner layers.
 func ExampleRecorder() {
 	first := middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		result, ok := v.At(3).Parts[0].(message.ToolResult)
@@ -65,15 +65,13 @@ func ExampleRecorder() {
 	for _, e := range rec.Events() {
 		fmt.Println(e.Kind, e)
 	}
-	fmt.Println(rec.Freed(), "tokens freed")
 	// Output:
 	// refused clear: refused: message 3: no model has seen the newest round yet, so its results may only be shortened
 	// edited clear: 292 → 193 tokens: cleared the first result
-	// 99 tokens freed
 }
 
 // The suite explains each rule that a middleware breaks.
-func ExampleConformance() {
+func ExampleSuite_Check() {
 	forgetful := func() middleware.Middleware {
 		return func(next middleware.Model) middleware.Model {
 			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
@@ -82,18 +80,17 @@ func ExampleConformance() {
 			}
 		}
 	}
-	fmt.Println(middlewaretest.Conformance(forgetful))
+	fmt.Println(middlewaretest.Suite{New: forgetful}.Check())
 	// Output:
-	// middlewaretest: fields: Model, Params, Budget, Force and the caller's Tools reach the model as they were, since a middleware inside or the provider goes by them; tools may be added behind them
-	// 	seen: field Params of the request is <nil>, want &{0.5}
-	// middlewaretest: copied: a middleware passes on a copy of the request that it was given (r := *req), never a Request made anew: the copy carries what the layers of a chain share; a new one cuts off the observers outside and the remembered edits
-	// 	seen: an observer outside did not hear the event of the editor inside it; is the request copied?
-	// middlewaretest: drafts: a draft shows the view of the call, and a draft that is dropped leaves no trace: the calls behind it are what they would have been, and no observer hears of it, since whoever looks at what would be done has not done it yet
-	// 	seen: each call behind a draft: parallel calls, roomy window, call 1: the call failed: the draft of a call that goes through fails: middleware: Draft: a middleware made a Request anew, want a copy of the one that it was given
+	// middlewaretest: fields: Model, Params, Budget, Force and the caller's Tools reach the model unchanged, since inner middlewares and the provider depend on them; tools may be added after them
+	// 	observed: field Params of the request is <nil>, want &{0.5}
+	// middlewaretest: copied: a middleware passes on a copy of its request (r := *req), never a new Request: the copy contains what the layers of a chain share; a new one loses outer observers and earlier edits
+	// 	observed: an outer observer did not receive the event of the editor inside it; is the request copied?
+	// middlewaretest: drafts: a draft contains the view of the call, and a draft that is dropped has no effect: later calls are the same as without it, and observers receive no event of it, since a preview of an edit is not the edit
+	// 	observed: each call after a draft: parallel calls, roomy window, call 1: the call failed: the call succeeds, its draft fails: middleware: Draft: a middleware made a Request anew, want a copy of the one that it was given
 }
 
-// A middleware that adds messages of its own says so, and the rules about views
-// are left out.
+// The suite of a middleware that adds messages has Changes, and omits the rules about views.
 func ExampleSuite() {
 	suite := middlewaretest.Suite{
 		New: func() middleware.Middleware {
@@ -111,8 +108,7 @@ func ExampleSuite() {
 	// Output: <nil>
 }
 
-// A conversation is led through a middleware as it grew: once for each call of
-// the model.
+// Prefixes yields the history of each call of the model.
 func ExamplePrefixes() {
 	conversation := middlewaretest.ReAct{Rounds: 3, Parallel: 2, Result: 1000, Answered: true}
 	for history := range middlewaretest.Prefixes(conversation.Messages()) {
@@ -125,7 +121,7 @@ func ExamplePrefixes() {
 	// 11 tool
 }
 
-// Freeze shows that nobody has written into a history.
+// Freeze reports changes of a request.
 func ExampleFreeze() {
 	req := &middleware.Request{Messages: middlewaretest.ReAct{Rounds: 1}.Messages()}
 	changed := middlewaretest.Freeze(req)

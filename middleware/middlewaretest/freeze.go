@@ -1,6 +1,7 @@
 package middlewaretest
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,17 +10,16 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Freeze takes down all that a request says and refers to, and returns a
-// function that reports what has changed since: fields of the request, the
-// messages with their parts, usage and hints, the tools, the budget, the forced
-// names, and the unused memory behind the slices, where an append would write.
-// Params is compared with [reflect.DeepEqual] if it is not a pointer, map or
-// slice, and else only for being the same.
+// Freeze copies a request and returns a function that reports the first change since
+// then: in a field, in the messages with their parts, usage and hints, in the tools, the
+// budget and the forced names, or in the unused memory after the slices, where an append
+// writes. Params is compared with [reflect.DeepEqual] if it is not a pointer, map or slice;
+// otherwise it has to be the same one.
 func Freeze(req *middleware.Request) (changed func() error) {
-	was := CloneRequest(whole(req))
+	was := cloneRequest(whole(req))
 	lengths := func() [3]int { return [3]int{len(req.Messages), len(req.Tools), len(req.Force)} }
 	length := lengths()
-	partsBehind := behind(req.Messages)
+	unused := unusedParts(req.Messages)
 	return func() error {
 		if now := lengths(); now != length {
 			return fmt.Errorf("the request has %d messages, %d tools and %d forced names, want %d, %d and %d",
@@ -28,14 +28,14 @@ func Freeze(req *middleware.Request) (changed func() error) {
 		if err := sameRequest(was, whole(req), length[0]); err != nil {
 			return err
 		}
-		if !reflect.DeepEqual(partsBehind, behind(req.Messages)) {
-			return fmt.Errorf("somebody wrote into the unused memory behind the parts of a message")
+		if !reflect.DeepEqual(unused, unusedParts(req.Messages)) {
+			return errors.New("the unused memory after the parts of a message was written to")
 		}
 		return nil
 	}
 }
 
-// whole returns the request with its slices as long as their memory.
+// whole returns the request with the capacity of its slices as their length.
 func whole(req *middleware.Request) *middleware.Request {
 	r := *req
 	r.Messages = r.Messages[:cap(r.Messages)]
@@ -44,8 +44,8 @@ func whole(req *middleware.Request) *middleware.Request {
 	return &r
 }
 
-// behind returns a copy of the unused memory behind the parts of each message.
-func behind(msgs []message.Message) [][]message.Part {
+// unusedParts returns a copy of the unused memory after the parts of each message.
+func unusedParts(msgs []message.Message) [][]message.Part {
 	out := make([][]message.Part, len(msgs))
 	for i, m := range msgs {
 		out[i] = slices.Clone(m.Parts[len(m.Parts):cap(m.Parts)])
@@ -53,12 +53,13 @@ func behind(msgs []message.Message) [][]message.Part {
 	return out
 }
 
+// sameRequest compares two requests. Messages from position length are unused memory.
 func sameRequest(want, got *middleware.Request, length int) error {
 	for i := range want.Messages {
 		switch w, g := want.Messages[i], got.Messages[i]; {
 		case reflect.DeepEqual(w, g):
 		case i >= length:
-			return fmt.Errorf("somebody wrote into the unused memory behind the messages: %s", show(g))
+			return fmt.Errorf("the unused memory after the messages was written to: %s", show(g))
 		case w.Equal(g):
 			return fmt.Errorf("message %d has other remarks: time %v, usage %v, hints %+v, want %v, %v, %+v",
 				i, g.Time, g.Usage, g.Hints, w.Time, w.Usage, w.Hints)
@@ -86,7 +87,7 @@ func sameRequest(want, got *middleware.Request, length int) error {
 	return nil
 }
 
-// sameParams compares options that only their provider understands.
+// sameParams compares the Params of two requests.
 func sameParams(a, b any) bool {
 	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)
 	if !va.IsValid() || !vb.IsValid() || va.Type() != vb.Type() {

@@ -82,31 +82,31 @@ func TestConformanceOfGoodMiddlewares(t *testing.T) {
 	for name, newMiddleware := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			Test(t, newMiddleware)
+			Suite{New: newMiddleware}.Test(t)
 		})
 	}
 }
 
-// TestConformanceOfMenders has middlewares that repair what is sent: with Mends it
-// is a good one, and without, the conversations of the suite are what it repairs.
-func TestConformanceOfMenders(t *testing.T) {
+// TestConformanceOfRepairers has middlewares that repair what is sent. With Repairs they
+// conform; otherwise the suite reports the repairs of its own conversations.
+func TestConformanceOfRepairers(t *testing.T) {
 	t.Parallel()
-	mender := func() middleware.Middleware {
-		return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+	repairer := func() middleware.Middleware {
+		return middleware.Repairing("repair", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
 			return message.Portable.Repair(v.Messages()), nil
 		})
 	}
-	require.NoError(t, Suite{New: mender, Mends: true}.Check())
-	require.ErrorContains(t, Conformance(mender), "middlewaretest: reported")
+	require.NoError(t, Suite{New: repairer, Repairs: true}.Check())
+	require.ErrorContains(t, Suite{New: repairer}.Check(), "middlewaretest: reported")
 
 	silent := func() middleware.Middleware {
-		return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
-			mended := message.Portable.Repair(v.Messages())
-			mended.Fixes = nil
-			return mended, nil
+		return middleware.Repairing("repair", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+			repaired := message.Portable.Repair(v.Messages())
+			repaired.Fixes = nil
+			return repaired, nil
 		})
 	}
-	require.ErrorContains(t, Suite{New: silent, Mends: true}.Check(), "nothing was reported, and yet")
+	require.ErrorContains(t, Suite{New: silent, Repairs: true}.Check(), "nothing was reported, but")
 }
 
 // Edits must happen in the replays, or the rules about views check nothing.
@@ -125,4 +125,11 @@ func TestReplaysOfAnEditorEdit(t *testing.T) {
 			require.True(t, edited, "%s: %s: no call has edits", name, r.name)
 		}
 	}
+}
+
+func TestFiller(t *testing.T) {
+	t.Parallel()
+	require.Len(t, filler("x", 1000), 1000)
+	require.Equal(t, "longer than that", filler("longer than that", 3))
+	require.Equal(t, filler("x", 100), filler("x", 200)[:100])
 }

@@ -12,41 +12,33 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// requestRules are about what becomes of the request.
-func requestRules() []rule {
-	return []rule{
-		{
-			name: "untouched",
-			text: "a middleware changes neither the request nor anything that it refers to, nor the unused memory behind its slices, " +
-				"since callers, other layers and concurrent calls read it; it copies what it wants to change",
-			check: checkUntouched,
-		},
-		{
-			name: "reuse",
-			text: "a middleware keeps nothing of the caller's memory after it has returned: " +
-				"the caller may write into its history between calls, and the next call goes by what is there then",
-			check: checkReuse,
-		},
-		{
-			name: "fields",
-			text: "Model, Params, Budget, Force and the caller's Tools reach the model as they were, " +
-				"since a middleware inside or the provider goes by them; tools may be added behind them",
-			check: checkFields,
-		},
-		{
-			name: "copied",
-			text: "a middleware passes on a copy of the request that it was given (r := *req), never a Request made anew: " +
-				"the copy carries what the layers of a chain share; a new one cuts off the observers outside and the remembered edits",
-			check: checkCopied,
-		},
-		{
-			name:  "reopened",
-			views: true,
-			text: "a middleware between two editing ones passes on the messages that it was given: " +
-				"if it changes them, the second editor must begin anew, and edits, such as summaries, are paid for again",
-			check: checkReopened,
-		},
-	}
+// requestRules are about the request on its way to the model.
+var requestRules = []rule{
+	{
+		name: "untouched", check: checkUntouched,
+		text: "a middleware modifies neither the request, nor anything it refers to, nor the unused memory after its slices, " +
+			"since callers, other layers and concurrent calls read them; it copies what it wants to change",
+	},
+	{
+		name: "reuse", check: checkReuse,
+		text: "a middleware does not use the caller's memory after it has returned: " +
+			"the caller may modify its history between calls, and the next call sends the new content",
+	},
+	{
+		name: "fields", check: checkFields,
+		text: "Model, Params, Budget, Force and the caller's Tools reach the model unchanged, " +
+			"since inner middlewares and the provider depend on them; tools may be added after them",
+	},
+	{
+		name: "copied", check: checkCopied,
+		text: "a middleware passes on a copy of its request (r := *req), never a new Request: " +
+			"the copy contains what the layers of a chain share; a new one loses outer observers and earlier edits",
+	},
+	{
+		name: "reopened", views: true, check: checkReopened,
+		text: "a middleware between two editing ones passes on the messages unchanged: " +
+			"if it changes them, the second editor starts again without its edits, such as summaries, which are then paid for twice",
+	},
 }
 
 func checkUntouched(s *subject) error {
@@ -65,8 +57,8 @@ func checkUntouched(s *subject) error {
 		changed := Freeze(req)
 		options, _ := req.Params.(*providerOptions)
 		var inside error
-		// No observer stands outside, which would pass on a copy.
-		model := s.newMiddleware()(func(ctx context.Context, r *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		// There is no observer, which would pass on a copy.
+		model := s.New()(func(ctx context.Context, r *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			inside = changed()
 			return done()(ctx, r, emit)
 		})
@@ -74,22 +66,22 @@ func checkUntouched(s *subject) error {
 			return err
 		}
 		if *options != (providerOptions{Temperature: 0.5}) {
-			return fmt.Errorf("what Request.Params points to is %+v, want a temperature of 0.5", *options)
+			return fmt.Errorf("Request.Params points to %+v, want a temperature of 0.5", *options)
 		}
 		if err := changed(); err != nil {
 			return err
 		}
 		if inside != nil {
-			return fmt.Errorf("while the model was running: %w", inside)
+			return fmt.Errorf("during the call of the model: %w", inside)
 		}
 		return nil
 	})
 }
 
-// withRoom returns a copy with unused memory behind it, in which a value lies.
-func withRoom[T any](s []T, behind T) []T {
+// withRoom returns a copy with unused memory that contains a value.
+func withRoom[T any](s []T, unused T) []T {
 	out := append(make([]T, 0, len(s)+2), s...)
-	_ = append(out, behind, behind)
+	_ = append(out, unused, unused)
 	return out
 }
 
@@ -101,13 +93,13 @@ func checkReuse(s *subject) error {
 			return err
 		}
 		at := slices.IndexFunc(req.Messages, message.User(before).Equal)
-		req.Messages[at].Parts[0] = message.Text{Text: after} // the newest question, which every view shows
+		req.Messages[at].Parts[0] = message.Text{Text: after} // the newest question, which is in every view
 		out, err := in.answered(context.Background(), req, nil)
 		if err != nil {
 			return err
 		}
 		if got := allText(out.view()); strings.Contains(got, before) || !strings.Contains(got, after) {
-			return fmt.Errorf("after the caller wrote %q over %q, the model was still sent what stood there before", after, before)
+			return fmt.Errorf("the caller replaced %q by %q, and the old text was still sent", before, after)
 		}
 		return nil
 	})
@@ -123,16 +115,16 @@ func allText(msgs []message.Message) string {
 
 func checkFields(s *subject) error {
 	return both(func(req *middleware.Request) error {
-		want := *CloneRequest(req)
+		want := *cloneRequest(req)
 		out, err := s.instance(done()).answered(context.Background(), req, nil)
 		if err != nil {
 			return err
 		}
-		got := *out.sent[0].Request
+		got := *out.sent[0]
 		for _, tool := range want.Tools {
 			k := slices.Index(got.Tools, tool)
 			if k < 0 {
-				return fmt.Errorf("the model was given the tools %v, want all of %v, in this order", got.Tools, want.Tools)
+				return fmt.Errorf("the model received the tools %v, want all of %v, in this order", got.Tools, want.Tools)
 			}
 			got.Tools = got.Tools[k+1:]
 		}
@@ -142,17 +134,15 @@ func checkFields(s *subject) error {
 	})
 }
 
-// remark returns an editing middleware that edits nothing and says so in an
-// event on each call.
-func remark(name string) middleware.Middleware {
-	return middleware.Editing(name, func(context.Context, *middleware.View) (*middleware.Plan, error) {
-		return &middleware.Plan{Why: "heard"}, nil
-	}, middleware.Options{})
-}
-
-// between makes a call with the middleware between two editors.
+// between makes a call with the middleware between two editors that edit nothing and
+// report an event in each call.
 func (s *subject) between(req *middleware.Request) (*outcome, error) {
-	mw := middleware.Chain(remark("outside"), s.newMiddleware(), remark("inside"))
+	editor := func(name string) middleware.Middleware {
+		return middleware.Editing(name, func(context.Context, *middleware.View) (*middleware.Plan, error) {
+			return &middleware.Plan{Why: "nothing to do"}, nil
+		}, middleware.Options{})
+	}
+	mw := middleware.Chain(editor("outside"), s.New(), editor("inside"))
 	return s.wrap(mw, done()).answered(context.Background(), req, nil)
 }
 
@@ -163,9 +153,8 @@ func checkCopied(s *subject) error {
 			return err
 		}
 		for _, by := range []string{"outside", "inside"} {
-			heard := slices.ContainsFunc(out.events, func(e middleware.Event) bool { return e.By == by })
-			if !heard {
-				return fmt.Errorf("an observer outside did not hear the event of the editor %s it; is the request copied?", by)
+			if !slices.ContainsFunc(out.events, func(e middleware.Event) bool { return e.By == by }) {
+				return fmt.Errorf("an outer observer did not receive the event of the editor %s it; is the request copied?", by)
 			}
 		}
 		return nil
@@ -175,12 +164,9 @@ func checkCopied(s *subject) error {
 func checkReopened(s *subject) error {
 	return both(func(req *middleware.Request) error {
 		out, err := s.between(req)
-		if err != nil {
-			return err
+		if err == nil && out.reported(middleware.Reopened) {
+			err = errors.New("between two editing middlewares, an event \"reopened\"")
 		}
-		if slices.ContainsFunc(out.events, func(e middleware.Event) bool { return e.Kind == middleware.Reopened }) {
-			return errors.New("between two editing middlewares, an event \"reopened\"")
-		}
-		return nil
+		return err
 	})
 }

@@ -1,7 +1,7 @@
 package middlewaretest
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,52 +10,33 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// viewRules are about what the model is sent in the course of a conversation.
-func viewRules() []rule {
-	return []rule{
-		{
-			name:  "reported",
-			views: true,
-			text: "as long as no edit has been reported, the model is sent what the caller passed: " +
-				"a change that nobody hears of cannot be remembered, verified or explained; change messages with middleware.Editing",
-			check: checkReported,
-		},
-		{
-			name:  "growing",
-			views: true,
-			text: "from one edit to the next, each view is the one before and the new messages behind it, byte for byte, " +
-				"since a provider's prompt cache ends at the first byte that is different",
-			check: checkGrowing,
-		},
-		{
-			name: "valid",
-			text: "a valid history gives a valid view: each call with its results and the other way round, " +
-				"arguments that are JSON objects, no empty message, since providers reject everything else",
-			check: checkValid,
-		},
-		{
-			name:  "order",
-			views: true,
-			text: "messages, calls and results come in the order of the history, and none twice, " +
-				"since a model draws its conclusions from what came first",
-			check: checkOrder,
-		},
-		{
-			name:  "protected",
-			views: true,
-			text: "system messages, the texts of the first and of the last user message, and pinned messages stay as they are; " +
-				"of the newest round, which no model has answered, calls and results stay, and a result may only be shortened: " +
-				"without them the model does not know its task or what it just found",
-			check: checkProtected,
-		},
-		{
-			name:  "smaller",
-			views: true,
-			text: "a view has no more tokens than the history, by the counter of the chain, " +
-				"since a middleware that makes requests longer works against all others",
-			check: checkSmaller,
-		},
-	}
+// viewRules are about the messages that the model receives.
+var viewRules = []rule{
+	{
+		name: "reported", views: true, check: checkReported,
+		text: "until an edit is reported, the model receives the caller's messages: " +
+			"other changes cannot be remembered, verified or explained; change messages with middleware.Editing",
+	},
+	{
+		name: "growing", views: true, check: checkGrowing,
+		text: "from one edit to the next, each view is the previous view followed by the new messages, byte for byte, " +
+			"since a provider's prompt cache ends at the first different byte",
+	},
+	{
+		name: "settles", views: true, check: checkSettles,
+		text: "a view that is passed on as a history is edited a few more times at most, and then not again: " +
+			"edits of edits without an end destroy the conversation",
+	},
+	{
+		name: "valid", check: checkValid,
+		text: "a view has no violation that its history does not have: each call with its results and each result with its call, " +
+			"arguments that are JSON objects, no empty message, since providers reject all others",
+	},
+	{
+		name: "odd-histories", check: checkOdd,
+		text: "an invalid history is passed on without additional violations, or rejected with an error of a known kind; " +
+			"a middleware never panics and never removes a message without an event, since histories come from outside",
+	},
 }
 
 func checkReported(s *subject) error {
@@ -73,175 +54,137 @@ func checkGrowing(s *subject) error {
 			return nil
 		}
 		before, now := r.steps[i-1], r.steps[i]
-		fresh := now.req.Messages[len(before.req.Messages):]
-		return Same(slices.Concat(before.view(), fresh), now.view())
+		added := now.req.Messages[len(before.req.Messages):]
+		return Same(slices.Concat(before.view(), added), now.view())
 	})
+}
+
+func checkSettles(s *subject) error {
+	replays, err := s.replays()
+	if err != nil {
+		return err
+	}
+	for _, r := range replays {
+		last := r.last()
+		err := last.settle(func(before *outcome) (*outcome, error) {
+			req := *last.req
+			req.Messages = before.view()
+			return s.instance(done()).answered(context.Background(), &req, nil)
+		})
+		if err != nil {
+			return fmt.Errorf("%s, its view passed on: %w", r.at(last), err)
+		}
+	}
+	return nil
 }
 
 func checkValid(s *subject) error {
 	return s.eachStep(func(r *replay, i int) error {
-		if err := message.Check(r.steps[i].req.Messages); err != nil {
-			return nil //nolint:nilerr // what comes in broken may go out broken
-		}
-		return message.Check(r.steps[i].view())
+		return noNewViolations(r.steps[i].req.Messages, r.steps[i].view())
 	})
 }
 
-func checkOrder(s *subject) error {
-	return s.eachStep(func(r *replay, i int) error {
-		places := map[string]int{}
-		for k, name := range landmarks(r.steps[i].req.Messages) {
-			places[name] = k
-		}
-		last, lastName := -1, ""
-		for _, name := range landmarks(r.steps[i].view()) {
-			place, ok := places[name]
-			switch {
-			case !ok:
-				continue
-			case place == last:
-				return fmt.Errorf("%s is there twice", name)
-			case place < last:
-				return fmt.Errorf("%s stands behind %s, and in the history before it", name, lastName)
-			}
-			last, lastName = place, name
-		}
-		return nil
-	})
+// oddHistories returns histories that break rules, or are unusual.
+func oddHistories() []conversation {
+	question := message.User("Why does the build fail?")
+	call := func(id string) message.Message {
+		return message.Assistant(message.ToolCall{ID: id, Name: "read_file", Arguments: `{"path":"a"}`})
+	}
+	result := func(id string) message.Message { return message.Result(id, "read_file", filler("Result:", 900)) }
+	long := ReAct{Rounds: 12}.Messages()
+	huge := strings.Repeat(filler(" Line", 1_000), 600)
+	with := func(msgs ...message.Message) []message.Message { return append(Clone(long), msgs...) }
+	return []conversation{
+		{"no messages", nil},
+		{"an orphaned result", with(result("unknown"))},
+		{"a missing result", with(call("open"), question)},
+		{"parallel calls with one result", with(message.Assistant(
+			message.ToolCall{ID: "a", Name: "read_file", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "read_file", Arguments: "{}"},
+		), result("b"), question)},
+		{"duplicate ids in one message", with(message.Assistant(
+			message.ToolCall{ID: "a", Name: "read_file", Arguments: "{}"}, message.ToolCall{ID: "a", Name: "search", Arguments: "{}"},
+		), result("a"), result("a"), question)},
+		{"the same id in each round", []message.Message{question, call("x"), result("x"), call("x"), result("x"), call("x"), result("x")}},
+		{"a displaced result", with(call("late"), question, result("late"))},
+		{"empty messages", with(message.Message{}, message.Assistant(), message.User(""),
+			message.Message{Role: message.RoleTool}, question)},
+		{"a result first", append([]message.Message{result("first")}, long...)},
+		{"results only", []message.Message{result("1"), result("2"), result("3")}},
+		{"arguments that are not JSON", with(message.Assistant(
+			message.ToolCall{ID: "bad", Name: "read_file", Arguments: `{"path":`},
+		), result("bad"), question)},
+		{"arguments that are not an object", with(message.Assistant(
+			message.ToolCall{ID: "bad", Name: "read_file", Arguments: `[]`},
+		), result("bad"))},
+		{"invalid UTF-8", with(message.User("\xff\xfe"), message.Assistant(message.Text{Text: "\xc3"}),
+			message.Result("\x80", "\x81", "\x82"))},
+		{"an unknown role", with(message.Message{Role: "developer", Parts: []message.Part{message.Text{Text: "Be brief."}}}, question)},
+		{"a nil part", with(message.User(""), message.Message{Role: message.RoleUser, Parts: []message.Part{nil}})},
+		{"system messages only", []message.Message{message.System("Be brief."), message.System("Be kind.")}},
+		{"a system message in the middle", with(message.System("From now on, be brief."), question)},
+		{"one huge message", []message.Message{message.User("Read this:" + huge)}},
+		{"one huge result", []message.Message{question, call("big"), message.Result("big", "read_file", "Result:"+huge)}},
+	}
 }
 
-// landmarks names what can be found again in a view: texts, calls and results.
-func landmarks(msgs []message.Message) []string {
-	var names []string
-	for _, m := range msgs {
-		var last string
-		for _, p := range m.Parts {
-			name := ""
-			switch p := p.(type) {
-			case message.Text:
-				name = fmt.Sprintf("the %s text %.30q", m.Role, p.Text)
-			case message.ToolCall:
-				name = fmt.Sprintf("the call %q", p.ID)
-			case message.ToolResult: // a result of several pieces counts once
-				name = fmt.Sprintf("the result of call %q", p.CallID)
-			case message.Thinking, message.Media, message.Opaque:
-			}
-			if name != "" && name != last {
-				names = append(names, name)
-				last = name
-			}
-		}
-	}
-	return names
-}
-
-func checkProtected(s *subject) error {
-	return s.eachStep(func(r *replay, i int) error {
-		history, view := r.steps[i].req.Messages, r.steps[i].view()
-		lead := message.Leading(history)
-		if err := Same(history[:lead], view[:min(lead, len(view))]); err != nil {
-			return fmt.Errorf("system messages: %w", err)
-		}
-		for k, m := range history {
-			if (m.Role == message.RoleSystem || m.Hints.Pinned) && !slices.ContainsFunc(view, m.Equal) {
-				return fmt.Errorf("message %d of the history, %s, is a system message or pinned, and missing", k, show(m))
-			}
-		}
-		for _, k := range firstAndLast(history) {
-			if !slices.ContainsFunc(view, func(m message.Message) bool { return saysAll(m, history[k]) }) {
-				return fmt.Errorf("the text of message %d of the history, %s, is missing", k, show(history[k]))
-			}
-		}
-		return newestRoundIntact(history, view)
-	})
-}
-
-// saysAll reports whether a message of the user has all texts of another, in their
-// order. Where media stood there may be another text, and a repair may have joined
-// messages.
-func saysAll(m, of message.Message) bool {
-	if m.Role != message.RoleUser {
-		return false
-	}
-	want := slices.DeleteFunc(slices.Clone(of.Parts), func(p message.Part) bool { _, ok := p.(message.Text); return !ok })
-	for _, p := range m.Parts {
-		if len(want) > 0 && p == want[0] {
-			want = want[1:]
-		}
-	}
-	return len(want) == 0
-}
-
-// firstAndLast returns the positions of the first and the last user message.
-func firstAndLast(msgs []message.Message) []int {
-	var users []int
-	for i, m := range msgs {
-		if m.Role == message.RoleUser {
-			users = append(users, i)
-		}
-	}
-	if len(users) == 0 {
-		return nil
-	}
-	return []int{users[0], users[len(users)-1]}
-}
-
-// newestRoundIntact checks the round that no model has answered yet, if there is
-// one.
-func newestRoundIntact(history, view []message.Message) error {
-	units := message.Units(history)
-	if len(units) == 0 || !units[len(units)-1].Round {
-		return nil
-	}
-	round := history[units[len(units)-1].First:]
-	at := slices.IndexFunc(view, round[0].Equal)
-	if at < 0 {
-		return fmt.Errorf("the newest calls, %s, are missing", show(round[0]))
-	}
-	got := view[at:]
-	if len(got) != len(round) {
-		return fmt.Errorf("the newest round has %d messages, want %d", len(got), len(round))
-	}
-	for i := range round {
-		for k, want := range round[i].Parts {
-			if k >= len(got[i].Parts) || got[i].Parts[k] != want && !shortened(want, got[i].Parts[k]) {
-				return fmt.Errorf("in the newest round, %s, want %s or its beginning and end", show(got[i]), show(round[i]))
+func checkOdd(s *subject) error {
+	for _, c := range oddHistories() {
+		for _, force := range [][]string{nil, {"*"}} {
+			req := request(c.msgs, force...)
+			req.Budget.Window = 100_000 // less than the huge messages have
+			if err := s.odd(req); err != nil {
+				return fmt.Errorf("%s, Force %q: %w", c.name, force, err)
 			}
 		}
 	}
 	return nil
 }
 
-// shortened reports whether a result is another one with its middle left out:
-// at least half of it is beginning and end of the other.
-func shortened(was, is message.Part) bool {
-	long, ok1 := was.(message.ToolResult)
-	short, ok2 := is.(message.ToolResult)
-	if !ok1 || !ok2 || long.CallID != short.CallID || len(short.Text) >= len(long.Text) || strings.TrimSpace(short.Text) == "" {
-		return false
-	}
-	head, tail := 0, 0
-	for head < len(short.Text) && short.Text[head] == long.Text[head] {
-		head++
-	}
-	for tail < len(short.Text)-head && short.Text[len(short.Text)-1-tail] == long.Text[len(long.Text)-1-tail] {
-		tail++
-	}
-	return 2*(head+tail) >= len(short.Text)
-}
-
-func checkSmaller(s *subject) error {
-	return s.eachStep(func(r *replay, i int) error {
-		got := r.steps[i].sent[0]
-		count := func(msgs []message.Message) int { return got.meter.Request(msgs, nil) }
-		if before, after := count(r.steps[i].req.Messages), count(got.Messages); after > before {
-			return fmt.Errorf("%d tokens, and the history has %d", after, before)
+// odd makes two calls with a history, since state of the first may affect the second.
+func (s *subject) odd(req *middleware.Request) error {
+	changed := Freeze(req)
+	in := s.instance(done())
+	reported := false
+	for range 2 {
+		out, err := in.call(context.Background(), req, nil)
+		switch {
+		case err != nil:
+			return err
+		case out.err != nil && middleware.KindOf(out.err) == middleware.Unknown:
+			return fmt.Errorf("rejected with an error of unknown kind: %w", out.err)
+		case out.err != nil:
+			continue
 		}
-		for _, e := range r.steps[i].events {
-			if e.Kind == middleware.Edited && e.After >= e.Before {
-				return errors.New("an edit freed nothing: " + e.String())
+		if err := out.calledOnce(); err != nil {
+			return err
+		}
+		if err := noNewViolations(req.Messages, out.view()); err != nil {
+			return err
+		}
+		if reported = reported || out.edited() || out.reported(middleware.Repaired); !reported && !s.Changes {
+			if err := Same(req.Messages, out.view()); err != nil {
+				return fmt.Errorf("nothing was reported, but %w", err)
 			}
 		}
-		return nil
-	})
+	}
+	return changed()
+}
+
+// noNewViolations reports a rule that the second list breaks more often than the first.
+func noNewViolations(before, after []message.Message) error {
+	had := map[message.Violation]int{}
+	for _, v := range message.Rules(0).Violations(before) {
+		v.At = 0
+		had[v]++
+	}
+	for _, v := range message.Rules(0).Violations(after) {
+		at := v.At
+		v.At = 0
+		had[v]--
+		if had[v] < 0 {
+			v.At = at
+			return fmt.Errorf("the model received a history with an additional violation: %v", v)
+		}
+	}
+	return nil
 }

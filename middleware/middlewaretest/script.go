@@ -11,55 +11,44 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Scripted is a model that gives prepared answers, one a call, and remembers
-// what it was asked. It is safe for concurrent use; calls at the same time get
-// the answers in the order in which they come.
+// Scripted is a model with prepared answers, one for each call. It is safe for concurrent
+// use.
 type Scripted struct {
-	mu      sync.Mutex
-	answers []middleware.Model
-	asked   []*middleware.Request
+	mu       sync.Mutex
+	answers  []middleware.Model
+	requests []*middleware.Request
 }
 
-// Script returns a model that gives these answers. An answer is a model that is
-// asked once: one of [Say], [Call], [Calls], [Fail], [Give] and [Wait], or any
-// other. Once they are used up, a call fails and says so.
+// Script returns a model with these answers. An answer is a model that is called once:
+// the result of [Say], [Call], [Fail], [Give], or any other. If there are no more
+// answers, calls return an error.
 func Script(answers ...middleware.Model) *Scripted {
 	return &Scripted{answers: slices.Clone(answers)}
 }
 
 // Model returns the model.
-func (s *Scripted) Model() middleware.Model { return s.call }
-
-func (s *Scripted) call(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-	s.mu.Lock()
-	n := len(s.asked)
-	s.asked = append(s.asked, CloneRequest(req))
-	s.mu.Unlock()
-	if n >= len(s.answers) {
-		return nil, &middleware.Error{
-			Op:  "middlewaretest",
-			Err: fmt.Errorf("call %d, and the script has %d answers", n+1, len(s.answers)),
+func (s *Scripted) Model() middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		s.mu.Lock()
+		n := len(s.requests)
+		s.requests = append(s.requests, cloneRequest(req))
+		s.mu.Unlock()
+		if n >= len(s.answers) {
+			err := fmt.Errorf("call %d, and the script has %d answers", n+1, len(s.answers))
+			return nil, &middleware.Error{Op: "middlewaretest", Err: err}
 		}
+		return s.answers[n](ctx, req, emit)
 	}
-	return s.answers[n](ctx, req, emit)
 }
 
-// Requests returns deep copies of the requests so far, in the order in which
-// they came. The requests themselves belong to the caller, the slice too.
+// Requests returns deep copies of all requests so far. The caller owns them.
 func (s *Scripted) Requests() []*middleware.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.asked)
+	return slices.Clone(s.requests)
 }
 
-// Left returns how many answers have not been given.
-func (s *Scripted) Left() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return max(0, len(s.answers)-len(s.asked))
-}
-
-// Say answers with text. If the caller wants pieces, it gets these.
+// Say answers with a text. A caller that streams receives these pieces.
 func Say(pieces ...string) middleware.Model {
 	return Give(middleware.Response{
 		Message: message.Assistant(message.Text{Text: strings.Join(pieces, "")}),
@@ -67,35 +56,21 @@ func Say(pieces ...string) middleware.Model {
 	}, texts(pieces)...)
 }
 
-// Call answers with one tool call. Its arguments are a JSON object. Its id is
-// one that the conversation does not have yet, the same for the same length of
-// the history.
+// Call answers with one tool call. The arguments are a JSON object. The ID of the call
+// depends on the length of the history only, and is new in it.
 func Call(tool, arguments string) middleware.Model {
-	return Calls(message.ToolCall{Name: tool, Arguments: arguments})
-}
-
-// Calls answers with parallel tool calls. A call without an id gets one, as by
-// [Call].
-func Calls(calls ...message.ToolCall) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		length := len(req.Messages)
 		if v := req.View(); v != nil {
 			length = len(v.History())
 		}
-		resp := middleware.Response{Message: message.Assistant(), Stop: middleware.StopTools}
-		var pieces []middleware.Delta
-		for i, c := range calls {
-			if c.ID == "" {
-				c.ID = fmt.Sprintf("call-%d-%d", length, i+1)
-			}
-			resp.Message.Parts = append(resp.Message.Parts, c)
-			pieces = append(pieces, middleware.Delta{Call: &middleware.CallDelta{Index: i, ID: c.ID, Name: c.Name, Arguments: c.Arguments}})
-		}
-		return Give(resp, pieces...)(ctx, req, emit)
+		c := message.ToolCall{ID: fmt.Sprintf("call-%d", length), Name: tool, Arguments: arguments}
+		piece := middleware.Delta{Call: &middleware.CallDelta{ID: c.ID, Name: c.Name, Arguments: c.Arguments}}
+		return Give(middleware.Response{Message: message.Assistant(c), Stop: middleware.StopTools}, piece)(ctx, req, emit)
 	}
 }
 
-// Fail fails with this error, after pieces of text if the caller wants pieces.
+// Fail returns an error. A caller that streams receives these pieces of text before.
 func Fail(err error, pieces ...string) middleware.Model {
 	return func(ctx context.Context, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if stop := send(ctx, emit, texts(pieces)); stop != nil {
@@ -105,7 +80,7 @@ func Fail(err error, pieces ...string) middleware.Model {
 	}
 }
 
-// Give answers with any response. If the caller wants pieces, it gets these.
+// Give answers with any response. A caller that streams receives these pieces.
 func Give(resp middleware.Response, pieces ...middleware.Delta) middleware.Model {
 	return func(ctx context.Context, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if err := send(ctx, emit, pieces); err != nil {
@@ -117,14 +92,6 @@ func Give(resp middleware.Response, pieces ...middleware.Delta) middleware.Model
 	}
 }
 
-// Wait answers nothing, and returns the error of the context when that is done.
-func Wait() middleware.Model {
-	return func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
-}
-
 func texts(pieces []string) []middleware.Delta {
 	var out []middleware.Delta
 	for _, p := range pieces {
@@ -133,13 +100,10 @@ func texts(pieces []string) []middleware.Delta {
 	return out
 }
 
-// send emits pieces as a model does that keeps its contract.
+// send emits pieces according to the contract of a model.
 func send(ctx context.Context, emit middleware.Emit, pieces []middleware.Delta) error {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil || emit == nil {
 		return err
-	}
-	if emit == nil {
-		return nil
 	}
 	for _, p := range pieces {
 		if err := emit(p); err != nil {

@@ -17,76 +17,68 @@ import (
 
 // subject is the middleware under test.
 type subject struct {
-	newMiddleware func() middleware.Middleware
-	changes       bool
-	mends         bool
-	patience      time.Duration
-	replays       func() ([]*replay, error) // made once, when first asked for
-	deterministic func() error              // the same: what differs in replays made once more
+	Suite
+
+	replays       func() ([]*replay, error) // made at the first call
+	deterministic func() error              // compares the replays with a second set; made at the first call
 }
 
 func (s Suite) subject() *subject {
-	sub := &subject{newMiddleware: s.New, changes: s.Changes, mends: s.Mends, patience: cmp.Or(s.patience, 10*time.Second)}
-	sub.replays = sync.OnceValues(func() ([]*replay, error) {
-		return sub.replayAll(func(mw middleware.Middleware) middleware.Middleware { return mw })
+	s.patience = cmp.Or(s.patience, 10*time.Second)
+	sub := &subject{Suite: s}
+	sub.replays = sync.OnceValues(func() ([]*replay, error) { return sub.replayAll(asIs) })
+	sub.deterministic = sync.OnceValue(func() error {
+		first, err := sub.replays()
+		if err != nil {
+			return err
+		}
+		second, err := sub.replayAll(asIs)
+		if err != nil {
+			return err
+		}
+		return sameReplays(first, second)
 	})
-	sub.deterministic = sync.OnceValue(sub.differs)
 	return sub
 }
 
-// instance is one middleware around a model, with what goes in and out.
+func asIs(mw middleware.Middleware) middleware.Middleware { return mw }
+
+// instance is a middleware around a model, with a record of requests and events.
 type instance struct {
 	model    middleware.Model
 	patience time.Duration
-	heard    Recorder
+	events   Recorder
 
 	mu   sync.Mutex
-	sent []sent
+	sent []*middleware.Request // deep copies
 }
 
-// sent is a request as it reached the model.
-type sent struct {
-	*middleware.Request // a deep copy
-
-	meter tokens.Meter // of the chain
-}
-
-// outcome is what one call did.
+// outcome is the result of one call.
 type outcome struct {
 	resp   *middleware.Response
 	err    error
-	sent   []sent // what the model was asked meanwhile
+	sent   []*middleware.Request // to the model
 	events []middleware.Event
 }
 
 // instance puts a new middleware around a model.
-func (s *subject) instance(answer middleware.Model) *instance {
-	return s.wrap(s.newMiddleware(), answer)
-}
+func (s *subject) instance(answer middleware.Model) *instance { return s.wrap(s.New(), answer) }
 
 func (s *subject) wrap(mw middleware.Middleware, answer middleware.Model) *instance {
 	in := &instance{patience: s.patience}
-	in.model = in.heard.Middleware()(mw(in.listen(answer)))
+	model := mw(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		in.mu.Lock()
+		in.sent = append(in.sent, cloneRequest(req))
+		in.mu.Unlock()
+		return answer(ctx, req, emit)
+	})
+	in.model = in.events.Middleware()(model)
 	return in
 }
 
-// listen returns the model that takes down what it is asked.
-func (in *instance) listen(answer middleware.Model) middleware.Model {
-	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		got := sent{Request: CloneRequest(req), meter: tokens.Meter{}}
-		if v := req.View(); v != nil {
-			got.meter = v.Meter()
-		}
-		in.mu.Lock()
-		in.sent = append(in.sent, got)
-		in.mu.Unlock()
-		return answer(ctx, req, emit)
-	}
-}
-
-// call makes one call. The error says that it panicked or hung.
+// call makes one call. It returns an error if the call panics or does not return.
 func (in *instance) call(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*outcome, error) {
-	in.heard.Take()
+	in.events.take()
 	in.mu.Lock()
 	in.sent = nil
 	in.mu.Unlock()
@@ -97,12 +89,12 @@ func (in *instance) call(ctx context.Context, req *middleware.Request, emit midd
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	out.sent, out.events = slices.Clone(in.sent), in.heard.Take()
+	out.sent, out.events = slices.Clone(in.sent), in.events.take()
 	return out, nil
 }
 
-// attempt runs fn in a goroutine of its own, which carries the profiler labels
-// of the context, and reports a panic or that fn does not return.
+// attempt runs fn in a goroutine with the profiler labels of the context. It returns an
+// error if fn panics or does not return in time.
 func attempt(ctx context.Context, patience time.Duration, fn func()) error {
 	ended := make(chan error, 1)
 	go func() {
@@ -127,8 +119,7 @@ func attempt(ctx context.Context, patience time.Duration, fn func()) error {
 	}
 }
 
-// answered is a call that must have an answer, after exactly one call of the
-// model.
+// answered makes a call that must return a response after exactly one call of the model.
 func (in *instance) answered(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*outcome, error) {
 	out, err := in.call(ctx, req, emit)
 	switch {
@@ -138,26 +129,31 @@ func (in *instance) answered(ctx context.Context, req *middleware.Request, emit 
 		return nil, fmt.Errorf("the call failed: %w", out.err)
 	case out.resp == nil:
 		return nil, errors.New("the call returned no response")
-	case len(out.sent) != 1:
-		return nil, fmt.Errorf("the model was called %d times, want once", len(out.sent))
 	}
-	return out, nil
+	err = out.calledOnce()
+	return out, err
+}
+
+// calledOnce returns an error unless the model was called once.
+func (o *outcome) calledOnce() error {
+	if n := len(o.sent); n != 1 {
+		return fmt.Errorf("the model was called %d times, want once", n)
+	}
+	return nil
+}
+
+// reported reports whether an event of that kind was reported.
+func (o *outcome) reported(kind middleware.EventKind) bool {
+	return slices.ContainsFunc(o.events, func(e middleware.Event) bool { return e.Kind == kind })
 }
 
 // edited reports whether an edit was reported.
-func (o *outcome) edited() bool {
-	return slices.ContainsFunc(o.events, func(e middleware.Event) bool { return e.Kind == middleware.Edited })
-}
+func (o *outcome) edited() bool { return o.reported(middleware.Edited) }
 
-// repaired reports whether a repair was reported.
-func (o *outcome) repaired() bool {
-	return slices.ContainsFunc(o.events, func(e middleware.Event) bool { return e.Kind == middleware.Repaired })
-}
-
-// view returns the messages that the model was sent.
+// view returns the messages that were sent to the model.
 func (o *outcome) view() []message.Message { return o.sent[0].Messages }
 
-// providerOptions are the Params of the requests here.
+// providerOptions are the Params of the requests of the suite.
 type providerOptions struct{ Temperature float64 }
 
 // request returns a request with all fields set.
@@ -175,8 +171,8 @@ func request(history []message.Message, force ...string) *middleware.Request {
 	}
 }
 
-// both runs a check on a request of ordinary size, first as it is, then with
-// all triggers met.
+// both runs a check on a request of ordinary size, first unchanged, then with all
+// triggers met.
 func both(check func(req *middleware.Request) error) error {
 	conversation := ReAct{Rounds: 8, Parallel: 2, PerTurn: 3, Thought: 60}
 	if err := check(request(conversation.Messages())); err != nil {
@@ -188,7 +184,130 @@ func both(check func(req *middleware.Request) error) error {
 	return nil
 }
 
-// done answers without pieces, so that only the rules about emit depend on it.
+// done answers without pieces, so that only the rules about emit depend on emit.
 func done() middleware.Model {
 	return Give(middleware.Response{Message: message.Assistant(message.Text{Text: "done"}), Stop: middleware.StopEnd})
+}
+
+// replay is a conversation that was sent through one instance, call by call.
+type replay struct {
+	name  string
+	in    *instance
+	steps []step
+}
+
+// step is one answered call of a replay.
+type step struct {
+	*outcome
+
+	call int // from 1
+	req  *middleware.Request
+}
+
+// at returns the place of a step, for error texts.
+func (r *replay) at(st step) string { return fmt.Sprintf("%s, call %d", r.name, st.call) }
+
+// last returns the last step.
+func (r *replay) last() step { return r.steps[len(r.steps)-1] }
+
+// eachStep runs a check on each step of each replay.
+func (s *subject) eachStep(check func(r *replay, i int) error) error {
+	replays, err := s.replays()
+	if err != nil {
+		return err
+	}
+	for _, r := range replays {
+		for i, st := range r.steps {
+			if err := check(r, i); err != nil {
+				return fmt.Errorf("%s: %w", r.at(st), err)
+			}
+		}
+	}
+	return nil
+}
+
+// replayAll sends each conversation through new instances: with room for all of it, with
+// all triggers met, and with a window that is too small.
+func (s *subject) replayAll(around func(middleware.Middleware) middleware.Middleware) ([]*replay, error) {
+	var all []*replay
+	for _, c := range conversations() {
+		if s.Repairs {
+			c.msgs = message.Portable.Repair(c.msgs).Messages
+		}
+		full := tokens.Request(tokens.Chars4{}, c.msgs, nil)
+		for _, room := range []string{"roomy window", "all triggers met", "tight window"} {
+			r := &replay{name: c.name + ", " + room, in: s.wrap(around(s.New()), done())}
+			err := r.run(c.msgs, room == "tight window", func(req *middleware.Request) {
+				switch room {
+				case "all triggers met":
+					req.Force = []string{"*"}
+				case "tight window":
+					req.Budget = &middleware.Budget{Window: full * 2 / 3, Reserve: full / 20}
+				}
+			})
+			if err != nil {
+				return nil, fmt.Errorf("%s, %w", r.name, err)
+			}
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// run makes the calls. If the window is tight, a call may return an error of a known kind.
+func (r *replay) run(msgs []message.Message, tight bool, set func(*middleware.Request)) error {
+	call := 0
+	for history := range Prefixes(msgs) {
+		call++
+		req := request(history)
+		set(req)
+		out, err := r.in.answered(context.Background(), req, nil)
+		switch {
+		case err == nil:
+			r.steps = append(r.steps, step{outcome: out, call: call, req: req})
+		case tight && middleware.KindOf(err) != middleware.Unknown:
+		default:
+			return fmt.Errorf("call %d: %w", call, err)
+		}
+	}
+	if len(r.steps) == 0 {
+		return errors.New("no call was answered")
+	}
+	return nil
+}
+
+// sameReplays compares the views, then the events.
+func sameReplays(want, got []*replay) error {
+	if err := sameViews(want, got); err != nil {
+		return err
+	}
+	for k, w := range want {
+		for i, st := range w.steps {
+			events := got[k].steps[i].events
+			if len(st.events) != len(events) {
+				return fmt.Errorf("%s: %d events, want %d", w.at(st), len(events), len(st.events))
+			}
+			for j, e := range events {
+				if e.String() != st.events[j].String() {
+					return fmt.Errorf("%s: event %q, want %q", w.at(st), e, st.events[j])
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// sameViews compares what was sent to the model.
+func sameViews(want, got []*replay) error {
+	for k, w := range want {
+		if len(w.steps) != len(got[k].steps) {
+			return fmt.Errorf("%s: %d calls were answered, and then %d", w.name, len(w.steps), len(got[k].steps))
+		}
+		for i, st := range w.steps {
+			if err := Same(st.view(), got[k].steps[i].view()); err != nil {
+				return fmt.Errorf("%s: %w", w.at(st), err)
+			}
+		}
+	}
+	return nil
 }

@@ -49,7 +49,7 @@ func TestConformance(t *testing.T) {
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			middlewaretest.Test(t, func() middleware.Middleware { return summarize.New(summarize.ByFunc(brief), opts) })
+			middlewaretest.Suite{New: func() middleware.Middleware { return summarize.New(summarize.ByFunc(brief), opts) }}.Test(t)
 		})
 	}
 }
@@ -79,7 +79,7 @@ func TestConformanceOfBadSummarizers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.opts.Trigger, c.opts.Keep = trigger.Tokens(500), 2
-			middlewaretest.Test(t, func() middleware.Middleware { return summarize.New(c.w, c.opts) })
+			middlewaretest.Suite{New: func() middleware.Middleware { return summarize.New(c.w, c.opts) }}.Test(t)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package summarize_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -69,7 +68,11 @@ func TestTimeout(t *testing.T) {
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 	require.NotEmpty(t, events)
 
-	small := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Wait()}, 3)...)
+	var waits middleware.Model = func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	small := middlewaretest.Script(waits, waits, waits)
 	view, _ = fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Timeout: time.Nanosecond}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 }

@@ -2,6 +2,7 @@ package summarize_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -74,7 +75,7 @@ func TestInConversationByName(t *testing.T) {
 	for _, name := range []string{"", "gpt-5-mini"} {
 		big := writer(good)
 		h := history(8)
-		h[0].Parts = append(h[0].Parts, message.Text{Text: middlewaretest.Filler("a long system prompt", 40_000)})
+		h[0].Parts = append(h[0].Parts, message.Text{Text: strings.Repeat("a long system prompt ", 2000)})
 		_, events := fold(t, summarize.New(summarize.InConversation(big.Model(), summarize.Ask{Model: name}), summarize.Options{}), h)
 		require.Len(t, big.Requests(), 1)
 		req := big.Requests()[0]

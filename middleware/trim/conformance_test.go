@@ -37,17 +37,17 @@ func TestConformance(t *testing.T) {
 	for name, opts := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			middlewaretest.Test(t, func() middleware.Middleware { return trim.New(opts) })
+			middlewaretest.Suite{New: func() middleware.Middleware { return trim.New(opts) }}.Test(t)
 		})
 	}
 }
 
 func TestConformanceOfSeveral(t *testing.T) {
 	t.Parallel()
-	middlewaretest.Test(t, func() middleware.Middleware {
+	middlewaretest.Suite{New: func() middleware.Middleware {
 		return middleware.Chain(
 			trim.New(trim.Options{Trigger: trigger.Tokens(800), Strategy: trim.Middle, Note: "[gone]"}),
 			trim.New(trim.Options{Trigger: trigger.Tokens(1200), Strategy: trim.Oldest, PreserveEnd: 2}),
 		)
-	})
+	}}.Test(t)
 }

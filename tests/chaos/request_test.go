@@ -144,7 +144,7 @@ func (b burden) run(t *testing.T, chain lineup.Chain, streamed bool) {
 	require.LessOrEqual(t, p.calls, max(1, b.most), "%s: model calls", who)
 	call := guarantee.Call{
 		Rules: b.of, Limits: b.of.Limits(b.declared), Room: b.declared, Meter: tokens.Meter{Counter: tokens.Chars4{}},
-		History: b.messages, Tools: b.tools, Events: heard.Take(),
+		History: b.messages, Tools: b.tools, Events: heard.Events(),
 	}
 	for _, sent := range p.sent {
 		call.Sent = sent

@@ -3,6 +3,7 @@ package modelwriter_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -18,7 +19,7 @@ func ExampleWrite() {
 		Folded: []message.Message{
 			message.User("Why does the nightly build fail?"),
 			message.Assistant(message.ToolCall{ID: "c1", Name: "read_file", Arguments: `{"path":"build/1.log"}`}),
-			message.Result("c1", "read_file", middlewaretest.Filler("exit status 2:", 2000)),
+			message.Result("c1", "read_file", strings.Repeat("exit status 2\n", 140)),
 			message.Assistant(message.Text{Text: "A test needs a newer compiler."}),
 		},
 		Writer: modelwriter.Author{

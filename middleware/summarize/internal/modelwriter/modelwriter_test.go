@@ -178,7 +178,7 @@ func TestRejections(t *testing.T) {
 			require.Error(t, err, "the answer is rejected")
 			require.Equal(t, c.want, modelwriter.ReasonOf(err), "%v", err)
 			require.ErrorContains(t, err, c.detail)
-			require.Zero(t, model.Left())
+			require.Len(t, model.Requests(), 1)
 			var failure *modelwriter.FailedError
 			require.ErrorAs(t, err, &failure)
 			require.Len(t, failure.Attempts, 1)

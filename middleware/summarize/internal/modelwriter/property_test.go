@@ -34,7 +34,9 @@ func (l *liar) model(_ context.Context, req *middleware.Request, emit middleware
 	if emit != nil {
 		return nil, errors.New("a summary is nobody's stream")
 	}
-	l.asked = append(l.asked, middlewaretest.CloneRequest(req))
+	asked := *req
+	asked.Messages = middlewaretest.Clone(req.Messages)
+	l.asked = append(l.asked, &asked)
 	return l.draw(req)
 }
 
@@ -144,7 +146,7 @@ func drawConversation(r *rapid.T) []message.Message {
 		Result: rapid.SampledFrom([]int{100, 400, 3000}).Draw(r, "result"), Thought: 60, PerTurn: 4, Answered: true,
 	}.Messages()[1:]
 	if at := rapid.IntRange(0, len(msgs)-1).Draw(r, "long"); msgs[at].Role == message.RoleUser {
-		msgs[at] = message.User(middlewaretest.Filler("A long question.", 30_000))
+		msgs[at] = message.User(strings.Repeat("A long question. ", 1800))
 	}
 	return msgs
 }

@@ -1,0 +1,86 @@
+// Package middlewaretest helps to test middlewares: a conformance suite, a scripted
+// model, a recorder of events, and conversations.
+//
+// The suite is the first test of a middleware:
+//
+//	func TestConformance(t *testing.T) {
+//		middlewaretest.Suite{New: func() middleware.Middleware {
+//			return contextedit.New(contextedit.Options{Trigger: trigger.Tokens(500)})
+//		}}.Test(t)
+//	}
+//
+// Each failed case contains the rule, the reason, and what was observed. Run the suite
+// with the race detector. The package imports testing and is for tests only.
+package middlewaretest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Suite is a conformance suite for one middleware.
+type Suite struct {
+	// New returns the middleware. Each call must return one that shares nothing with the
+	// others.
+	New func() middleware.Middleware
+
+	// Changes: the middleware changes or adds messages without [middleware.Editing]. The
+	// rules about views do not apply then. Such a middleware must be before the first or
+	// after the last editing middleware of a chain.
+	Changes bool
+
+	// Repairs: the middleware repairs messages by [middleware.Repairing]. The rules about
+	// views are then checked with conversations that need no repair.
+	Repairs bool
+
+	patience time.Duration // until a call counts as hung; 0: 10 s
+}
+
+// Test checks each rule in a subtest.
+func (s Suite) Test(t *testing.T) {
+	t.Helper()
+	sub := s.subject()
+	for _, r := range s.rules() {
+		t.Run(r.name, func(t *testing.T) {
+			if err := r.verdict(sub); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Check returns the joined errors of all broken rules.
+func (s Suite) Check() error {
+	sub := s.subject()
+	var errs []error
+	for _, r := range s.rules() {
+		errs = append(errs, r.verdict(sub))
+	}
+	return errors.Join(errs...)
+}
+
+// rule is one case of the suite.
+type rule struct {
+	name  string
+	text  string               // the rule and the reason for it
+	check func(*subject) error // returns what was observed
+	views bool                 // it does not apply to a Suite with Changes
+}
+
+// rules returns the rules that apply.
+func (s Suite) rules() []rule {
+	all := slices.Concat(requestRules, responseRules, stateRules, viewRules)
+	return slices.DeleteFunc(all, func(r rule) bool { return r.views && s.Changes })
+}
+
+func (r rule) verdict(s *subject) error {
+	if err := r.check(s); err != nil {
+		return fmt.Errorf("middlewaretest: %s: %s\n\tobserved: %w", r.name, r.text, err)
+	}
+	return nil
+}
