@@ -196,7 +196,7 @@ var counters = map[string]tokens.Counter{
 	"cautious": tokens.Cautious{},
 }
 
-// Counter returns the counter of this name. For auto it is nil, which stands for the chain's default counter.
+// Counter returns the counter of this name. For auto it is nil, which means the chain's default counter.
 // The error of an unknown name lists all names.
 func Counter(name string) (tokens.Counter, error) {
 	if c, ok := counters[name]; ok {

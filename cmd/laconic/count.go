@@ -28,7 +28,7 @@ It counts by auto, cautious, chars4, cjk15, cl100k_base,
 estimate, o200k_base, o200k_harmony, p50k_base, p50k_edit, r50k_base.`,
 	flags: func(fs *flag.FlagSet) action {
 		var c count
-		fs.StringVar(&c.counter, "counter", "auto", "count by `NAME`, as the list above says")
+		fs.StringVar(&c.counter, "counter", "auto", "count by `NAME`, one of the list above")
 		fs.BoolVar(&c.text, "text", false, "count the input as a text, even if it is JSON")
 		fs.BoolVar(&c.json, "json", false, "write what was counted as one JSON object")
 		return c.run

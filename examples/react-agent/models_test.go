@@ -19,7 +19,7 @@ import (
 // reads is a model that reads one file again and again and then answers.
 func reads(calls int) fakeprovider.Responder {
 	return fakeprovider.ToolLoop{
-		Tool: "read_file", Calls: calls, Answer: fakeprovider.Say("None has."),
+		Tool: "read_file", Calls: calls, Answer: fakeprovider.Text("None has."),
 		Arguments: func(n int) string { return fmt.Sprintf(`{"path": "tree/a.go", "from": %d}`, 60*n-59) },
 	}.Responder()
 }

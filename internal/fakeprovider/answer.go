@@ -152,7 +152,7 @@ func (x *exchange) send(data []byte) {
 		err = http.NewResponseController(x.w).Flush()
 	}
 	if err != nil || x.req.Context().Err() != nil {
-		x.abort(clientGone)
+		x.abort(disconnected)
 	}
 }
 

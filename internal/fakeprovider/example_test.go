@@ -12,7 +12,7 @@ import (
 
 // What is refused is refused as by the provider, and recorded.
 func Example() {
-	server, err := fakeprovider.Start(fakeprovider.Say("hello"), fakeprovider.Options{})
+	server, err := fakeprovider.Start(fakeprovider.Text("hello"), fakeprovider.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -13,7 +13,7 @@
 // request gets the provider's status, code and wording; see [Request.Check] for the rules and
 // [Options.Lenient] for those that are stricter than the provider's.
 //
-// A [Responder] gives the answers. [Say], [Script], [Recall] and [ToolLoop] make some. A [Reply] can
+// A [Responder] gives the answers. [Text], [Script], [Recall] and [ToolLoop] make some. A [Reply] can
 // also be an error, or have a [Fault] such as a stream that is cut.
 package fakeprovider
 
@@ -160,7 +160,7 @@ type Record struct {
 	Status  int      // HTTP status of the answer; 0 before one is sent
 	Usage   Usage    // zero if the request was refused
 	Events  int      // events of the stream that were sent, including [DONE]
-	Broken  string   // why the answer was not sent completely: the fault, or "the client is gone"
+	Broken  string   // why the answer was not sent completely: the fault, or "the client has disconnected"
 	Done    bool     // the handler has returned
 }
 

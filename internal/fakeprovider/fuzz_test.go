@@ -24,7 +24,7 @@ func FuzzRequest(f *testing.F) {
 	} {
 		f.Add(body)
 	}
-	s, err := newServer(Say("ok"), Options{MaxBody: 1 << 16})
+	s, err := newServer(Text("ok"), Options{MaxBody: 1 << 16})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, body string) {
 		s.Forget()

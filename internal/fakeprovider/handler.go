@@ -139,7 +139,7 @@ func (x *exchange) readBody() ([]byte, *Error) {
 		text := fmt.Sprintf("Request body is too large: the limit is %d bytes.", limit)
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: "request_too_large", Message: text}
 	case err != nil:
-		x.abort(clientGone)
+		x.abort(disconnected)
 	}
 	return body, nil
 }
@@ -157,7 +157,7 @@ func (x *exchange) complete(r *Request) {
 	reply := x.respond(r)
 	x.update(func(rec *Record) { rec.Reply = &reply })
 	if x.req.Context().Err() != nil {
-		x.abort(clientGone)
+		x.abort(disconnected)
 	}
 	if reply.Err != nil {
 		x.writeError(reply.Err)
@@ -213,11 +213,11 @@ func (x *exchange) writeJSON(status int, body []byte) {
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(status)
 	if _, err := x.w.Write(body); err != nil {
-		x.update(func(r *Record) { r.Broken = clientGone })
+		x.update(func(r *Record) { r.Broken = disconnected })
 	}
 }
 
-const clientGone = "the client is gone"
+const disconnected = "the client has disconnected"
 
 // abort breaks the connection and ends the handler: net/http recovers this panic and logs nothing.
 func (x *exchange) abort(why string) {

@@ -24,7 +24,7 @@ type Reply struct {
 	Calls     []Call
 	Finish    string // finish_reason; "": stop, tool_calls or function_call, by the content
 	Err       *Error // sent in place of everything else
-	Fault     Fault  // what goes wrong during sending
+	Fault     Fault  // the failure during sending
 	After     int    // number of stream events before the fault; if there are fewer, all of them
 }
 
@@ -58,8 +58,8 @@ func (f Fault) String() string {
 	return [...]string{"none", "cut", "hang", "stop", "garble"}[f]
 }
 
-// Say answers every request with this text.
-func Say(text string) Responder {
+// Text answers every request with this text.
+func Text(text string) Responder {
 	return func(context.Context, *Request) Reply { return Reply{Text: text} }
 }
 
@@ -109,8 +109,8 @@ type ToolLoop struct {
 	Parallel  int                // calls in one message; 0: 1
 	Arguments func(n int) string // of call n, from 1 on; nil: {"n": n}
 	Text      string             // text of each message with calls
-	Answer    Responder          // of the request that has all calls in it; nil: Say("done")
-	Other     Responder          // of requests without the tool, such as a summariser's; nil: Say("noted")
+	Answer    Responder          // of the request that has all calls in it; nil: Text("done")
+	Other     Responder          // of requests without the tool, such as a summariser's; nil: Text("noted")
 }
 
 const stepID = "step_"
@@ -121,10 +121,10 @@ func (l ToolLoop) Responder() Responder {
 		l.Arguments = func(n int) string { return fmt.Sprintf(`{"n": %d}`, n) }
 	}
 	if l.Answer == nil {
-		l.Answer = Say("done")
+		l.Answer = Text("done")
 	}
 	if l.Other == nil {
-		l.Other = Say("noted")
+		l.Other = Text("noted")
 	}
 	return func(ctx context.Context, r *Request) Reply {
 		done := stepsIn(r)

@@ -26,7 +26,7 @@ func TestToolLoop(t *testing.T) {
 		Tool: "read", Calls: 5, Parallel: 2, Text: "reading",
 		Arguments: func(n int) string { return fmt.Sprintf(`{"p":%d}`, 10*n) },
 		Answer:    fakeprovider.Recall(regexp.MustCompile(`code (\d+)`)),
-		Other:     fakeprovider.Say("summary"),
+		Other:     fakeprovider.Text("summary"),
 	}.Responder()
 	tools := `"tools":[` + read + `]`
 	messages := []string{user}

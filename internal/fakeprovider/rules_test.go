@@ -77,7 +77,7 @@ func TestAccepted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{})
+			s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{})
 			status, got := ask(t, s, body)
 			require.Equal(t, http.StatusOK, status, "%s\nanswered %s", body, got)
 			require.Empty(t, s.Refused(), "an accepted request is not refused")
@@ -231,7 +231,7 @@ func TestRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{})
+			s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{})
 			status, got := ask(t, s, c.body)
 			e := requireError(t, got)
 			require.Equal(t, c.status, status, "answered %s", got)
@@ -313,7 +313,7 @@ func TestWindow(t *testing.T) {
 			if strings.HasPrefix(name, "with tools and") {
 				c.window = 107 + declared + 49
 			}
-			s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{Models: map[string]int{"gpt-4o": c.window}})
+			s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{Models: map[string]int{"gpt-4o": c.window}})
 			status, got := ask(t, s, c.body)
 			rec := s.Requests()[0]
 			if c.want == "" {
@@ -333,7 +333,7 @@ func TestWindow(t *testing.T) {
 
 func TestTransport(t *testing.T) {
 	t.Parallel()
-	s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{Key: "sk-right", MaxBody: 100, Models: map[string]int{"b": 10, "a": 10}})
+	s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{Key: "sk-right", MaxBody: 100, Models: map[string]int{"b": 10, "a": 10}})
 	for name, c := range map[string]struct {
 		method, path, key, body string
 		status                  int
@@ -389,10 +389,10 @@ func TestOptions(t *testing.T) {
 		want      string
 	}{
 		"no responder": {nil, fakeprovider.Options{}, "the responder is nil"},
-		"no models":    {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{}}, "Models is empty"},
-		"no window":    {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{"m": 0}}, `model "m" has a window of 0 tokens`},
-		"no name":      {fakeprovider.Say("x"), fakeprovider.Options{Models: map[string]int{"": 1}}, "both must be given"},
-		"minus body":   {fakeprovider.Say("x"), fakeprovider.Options{MaxBody: -1}, "MaxBody is -1"},
+		"no models":    {fakeprovider.Text("x"), fakeprovider.Options{Models: map[string]int{}}, "Models is empty"},
+		"no window":    {fakeprovider.Text("x"), fakeprovider.Options{Models: map[string]int{"m": 0}}, `model "m" has a window of 0 tokens`},
+		"no name":      {fakeprovider.Text("x"), fakeprovider.Options{Models: map[string]int{"": 1}}, "both must be given"},
+		"minus body":   {fakeprovider.Text("x"), fakeprovider.Options{MaxBody: -1}, "MaxBody is -1"},
 	} {
 		_, err := fakeprovider.Start(c.responder, c.opts)
 		require.ErrorContains(t, err, c.want, name)

@@ -93,7 +93,7 @@ func TestStream(t *testing.T) {
 
 func TestStreamWithoutUsage(t *testing.T) {
 	t.Parallel()
-	s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{})
+	s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{})
 	resp, err := post(t.Context(), client(t), s, with(`"stream":true`, user))
 	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
@@ -301,7 +301,7 @@ func TestHang(t *testing.T) {
 			seen := <-asked
 			cancel()
 			require.ErrorIs(t, <-failed, context.Canceled)
-			<-seen.Done() // the server notices that the client is gone
+			<-seen.Done() // the server notices that the client has disconnected
 
 			go call(t.Context())
 			<-asked
@@ -356,7 +356,7 @@ func TestResponderThatWaits(t *testing.T) {
 	<-asked
 	require.NoError(t, s.Close())
 	require.Error(t, <-failed)
-	require.Equal(t, "the client is gone", s.Requests()[0].Broken)
+	require.Equal(t, "the client has disconnected", s.Requests()[0].Broken)
 	require.NoError(t, s.Close(), "Close may be called again")
 }
 
@@ -371,7 +371,7 @@ func TestResponderThatPanics(t *testing.T) {
 // TestClientBreaksOff: a body that ends early broke no rule.
 func TestClientBreaksOff(t *testing.T) {
 	t.Parallel()
-	s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{})
+	s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{})
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/v1"))
 	require.NoError(t, err)
 	_, err = conn.Write([]byte("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"model\":"))
@@ -380,6 +380,6 @@ func TestClientBreaksOff(t *testing.T) {
 	require.NoError(t, conn.Close())
 	require.Eventually(t, func() bool { return s.Requests()[0].Done }, 10*time.Second, time.Millisecond, "the handler ends")
 	require.Empty(t, s.Refused())
-	require.Equal(t, "the client is gone", s.Requests()[0].Broken)
+	require.Equal(t, "the client has disconnected", s.Requests()[0].Broken)
 	require.Equal(t, `{"model":`, string(s.Requests()[0].Body))
 }

@@ -21,7 +21,7 @@ func long(mark string, tokens int) string {
 
 func TestCachedTokens(t *testing.T) {
 	t.Parallel()
-	s := start(t, fakeprovider.Say("ok"), fakeprovider.Options{Models: map[string]int{"gpt-4o": 100_000, "gpt-5": 100_000}})
+	s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{Models: map[string]int{"gpt-4o": 100_000, "gpt-5": 100_000}})
 	a, b, c, d := long("a", 500), long("b", 523), long("c", 301), long("d", 300)
 	tools := `"tools":[` + read + `]`
 	declared := fakeprovider.CountText(`[` + read + `]`)

@@ -62,7 +62,7 @@ func (m *Message) Convert() message.Message {
 	return out
 }
 
-// Files returns the sorted names of the files with conversations. It skips the test if there are none.
+// Files returns the sorted names of the files with conversations. Without recordings it skips the test.
 func Files(tb testing.TB) []string {
 	tb.Helper()
 	paths, err := filepath.Glob(path("*.jsonl.gz"))
