@@ -88,9 +88,9 @@ func work(ctx context.Context, opts options, chain middleware.Middleware, model 
 	defer func() { err = errors.Join(err, t.close()) }()
 
 	archive := store.NewMemory(0) // keeps cleared content for the recall tool
-	var m meter
+	r := report{Tokens: sizes{Window: opts.window}, Edits: []edits{}}
 	a := react.Agent{
-		Model:  middleware.With(middleware.Env{Archive: archive}, chain, m.around)(model),
+		Model:  middleware.With(middleware.Env{Archive: archive}, chain, r.measure)(model),
 		Tools:  append(t.tools(), agent.Recall(archive)),
 		Budget: &middleware.Budget{Window: opts.window, Reserve: cmp.Or(opts.reserve, reserve)},
 
@@ -99,9 +99,8 @@ func work(ctx context.Context, opts options, chain middleware.Middleware, model 
 	}
 	start := []message.Message{message.System(system), message.User(opts.task)}
 
-	out := newDisplay(opts, stdout)
+	out := newScreen(opts, stdout)
 	out.begin(t, size(start, a.Tools))
-	var r report
 	for event, err := range a.Run(ctx, start...) {
 		out.show(event)
 		r.take(event)
@@ -109,8 +108,12 @@ func work(ctx context.Context, opts options, chain middleware.Middleware, model 
 			return err
 		}
 	}
-	r.finish(opts.window, m, a.Tools)
-	return out.end(r)
+	r.finish(a.Tools)
+	if opts.json {
+		return r.writeJSON(stdout)
+	}
+	out.end(r)
+	return nil
 }
 
 // size counts the tokens of messages and tools.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 
 	"github.com/laconic-go/laconic/agent"
@@ -20,7 +21,7 @@ type report struct {
 	ToolCalls  int             `json:"tool_calls"`
 	Tokens     sizes           `json:"tokens"`
 	Edits      []edits         `json:"edits"`
-	Violations int             `json:"violations"` // broken rules in what the model was sent
+	Violations int             `json:"violations"` // broken rules of message.Check in the requests
 
 	end react.End
 }
@@ -40,58 +41,52 @@ type edits struct {
 	Freed int    `json:"freed"` // tokens
 }
 
+// measure is a middleware at the end of the chain that measures the requests to the model.
+func (r *report) measure(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		r.ModelCalls++
+		r.Tokens.LastView = tokens.Meter{}.Request(req.Messages, req.Tools)
+		r.Tokens.PeakView = max(r.Tokens.PeakView, r.Tokens.LastView)
+		r.Violations += len(message.Rules(0).Violations(req.Messages))
+		return next(ctx, req, emit)
+	}
+}
+
 // take counts an event of the run.
 func (r *report) take(event react.Event) {
 	switch e := event.(type) {
 	case react.Edit:
-		if e.Kind == middleware.Edited {
-			r.edited(e.By, e.Freed())
+		if e.Kind != middleware.Edited {
+			return
 		}
+		i, found := slices.BinarySearchFunc(r.Edits, e.By, func(e edits, by string) int { return cmp.Compare(e.By, by) })
+		if !found {
+			r.Edits = slices.Insert(r.Edits, i, edits{By: e.By})
+		}
+		r.Edits[i].Count++
+		r.Edits[i].Freed += e.Freed()
 	case react.End:
 		r.end = e
 	case react.Delta, react.Step, react.Call, react.Result:
 	}
 }
 
-func (r *report) edited(by string, freed int) {
-	i, found := slices.BinarySearchFunc(r.Edits, by, func(e edits, by string) int { return cmp.Compare(e.By, by) })
-	if !found {
-		r.Edits = slices.Insert(r.Edits, i, edits{By: by})
-	}
-	r.Edits[i].Count++
-	r.Edits[i].Freed += freed
-}
-
-// finish sets the totals.
-func (r *report) finish(window int, sent meter, tools []agent.Tool) {
+// finish sets the answer and the totals.
+func (r *report) finish(tools []agent.Tool) {
 	text := r.end.Answer()
 	r.Answer = json.RawMessage(text)
 	if !json.Valid(r.Answer) {
 		r.Answer = json.RawMessage(compact(text))
 	}
-	r.ModelCalls, r.ToolCalls, r.Violations = sent.calls, r.end.ToolCalls, sent.violations
-	r.Tokens = sizes{Window: window, History: size(r.end.History, tools), PeakView: sent.peak, LastView: sent.last}
-	if r.Edits == nil {
-		r.Edits = []edits{}
-	}
+	r.ToolCalls, r.Tokens.History = r.end.ToolCalls, size(r.end.History, tools)
 }
 
-// meter is a middleware at the end of the chain that measures the requests to the model.
-type meter struct {
-	calls      int // to the model
-	peak       int // tokens of the largest request
-	last       int // tokens of the last request
-	violations int // broken rules of message.Check
-}
-
-func (m *meter) around(next middleware.Model) middleware.Model {
-	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		m.calls++
-		m.last = tokens.Meter{}.Request(req.Messages, req.Tools)
-		m.peak = max(m.peak, m.last)
-		m.violations += len(message.Rules(0).Violations(req.Messages))
-		return next(ctx, req, emit)
-	}
+// writeJSON writes the report as one JSON object.
+func (r *report) writeJSON(out io.Writer) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
 }
 
 // longest is the number of files in answer.Longest.

@@ -31,6 +31,27 @@ type screen struct {
 	history int    // tokens so far
 }
 
+// newScreen returns a screen, with colours and Unicode bars on a terminal. With -json it prints nothing.
+func newScreen(opts options, out io.Writer) *screen {
+	s := &screen{out: out, model: opts.model, window: opts.window, chain: opts.chain, width: 80}
+	if opts.json {
+		s.out = io.Discard
+	}
+	f, ok := s.out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return s
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+		s.width = width
+	}
+	if !opts.plain && os.Getenv("TERM") != "dumb" {
+		s.unicode = true
+		s.color = os.Getenv("NO_COLOR") == ""
+	}
+	return s
+}
+
+// begin prints the head. history is the tokens of the first messages.
 func (s *screen) begin(t *tree, history int) {
 	s.root, s.history = t.name, history
 	lines := 0
@@ -128,7 +149,7 @@ func (s *screen) doing(m message.Message) string {
 }
 
 // end shows the answer and the totals.
-func (s *screen) end(r report) error {
+func (s *screen) end(r report) {
 	s.linef("")
 	if a, ok := parseAnswer(r.end.Answer()); ok {
 		s.answer(a)
@@ -149,7 +170,6 @@ func (s *screen) end(r report) error {
 	if r.Violations > 0 {
 		s.row("broken rules", r.Violations)
 	}
-	return nil
 }
 
 func (s *screen) answer(a answer) {
@@ -193,46 +213,6 @@ func (s *screen) row(what string, n int) {
 func (s *screen) linef(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	fmt.Fprintln(s.out, strings.TrimRight(text, " "))
-}
-
-// display shows a run to the user.
-type display interface {
-	begin(t *tree, history int) // history: tokens of the first messages
-	show(event react.Event)
-	end(r report) error
-}
-
-// newDisplay returns a display of JSON with -json, else a screen, with colours and Unicode bars on a terminal.
-func newDisplay(opts options, out io.Writer) display {
-	if opts.json {
-		return jsonDisplay{out}
-	}
-	s := &screen{out: out, model: opts.model, window: opts.window, chain: opts.chain, width: 80}
-	f, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return s
-	}
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-		s.width = width
-	}
-	if !opts.plain && os.Getenv("TERM") != "dumb" {
-		s.unicode = true
-		s.color = os.Getenv("NO_COLOR") == ""
-	}
-	return s
-}
-
-// jsonDisplay prints only the report, as one JSON object.
-type jsonDisplay struct{ out io.Writer }
-
-func (d jsonDisplay) begin(*tree, int)   {}
-func (d jsonDisplay) show(_ react.Event) {}
-
-func (d jsonDisplay) end(r report) error {
-	e := json.NewEncoder(d.out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
 }
 
 // The colours, as terminals number them.
