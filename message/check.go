@@ -1,78 +1,12 @@
 package message
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/laconic-go/laconic/internal/jsonscan"
 )
 
-// Rule names what a message list must satisfy. The rules here are those on
-// which the providers agree; sources: the API references and error texts of
-// OpenAI chat completions, Anthropic messages, Gemini and Bedrock Converse.
-type Rule string
-
-// The rules of [Check], named after how they are broken.
-const (
-	UnansweredCall  Rule = "unanswered call"  // a tool call without its result
-	OrphanedResult  Rule = "orphaned result"  // a result without its call since the last assistant message
-	DisplacedResult Rule = "displaced result" // something stands between the call's message and the result
-	DuplicateCall   Rule = "duplicate call"   // two calls of one message have the same id
-	DuplicateResult Rule = "duplicate result" // a call has two results
-	BadArguments    Rule = "bad arguments"    // arguments that are not a JSON object
-	EmptyMessage    Rule = "empty message"    // no part that says anything
-	NilPart         Rule = "nil part"         // a part that is nil
-	MisplacedPart   Rule = "misplaced part"   // in a message that cannot have it: a call, a result, what is no content of a result
-	UnknownPart     Rule = "unknown part"     // none of the six types of parts: a pointer to one, say
-	UnknownRole     Rule = "unknown role"     // none of the four roles
-)
-
-// Violation is one broken rule. Violations are comparable.
-type Violation struct {
-	Rule   Rule
-	At     int    // index of the message that breaks it
-	CallID string // of the call or result concerned; "" for rules about something else
-}
-
-// String says what is broken and where.
-func (v Violation) String() string {
-	if v.CallID == "" {
-		return fmt.Sprintf("message %d: %s", v.At, v.Rule)
-	}
-	return fmt.Sprintf("message %d: %s %q", v.At, v.Rule, v.CallID)
-}
-
-// InvalidError lists all that is wrong with a message list.
-type InvalidError struct {
-	Violations []Violation // in the order of the messages, at least one
-}
-
-// Error names the first violations and counts the others.
-func (e *InvalidError) Error() string {
-	const shown = 3
-	var texts []string
-	for _, v := range e.Violations[:min(shown, len(e.Violations))] {
-		texts = append(texts, v.String())
-	}
-	if more := len(e.Violations) - shown; more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
-	}
-	return "message: " + strings.Join(texts, "; ")
-}
-
-// Check reports whether a provider would accept the list: each call has
-// exactly its results, directly behind it; the parallel calls of a message are
-// answered together; arguments are JSON objects; no message is empty. The
-// error is an [*InvalidError] that lists every violation. A list that ends in
-// calls still to be run breaks [UnansweredCall]: it can be stored, but not
-// sent. No messages at all break no rule.
-func Check(msgs []Message) error {
-	return Rules(0).Check(msgs)
-}
-
-// Content returns the violations that message i shows by itself, whatever
-// stands around it.
+// Content returns the violations of message i that do not depend on other messages.
 func Content(msgs []Message, i int) []Violation {
 	var found []Violation
 	m := &msgs[i]
@@ -112,7 +46,7 @@ func Content(msgs []Message, i int) []Violation {
 	return found
 }
 
-// says reports whether a part keeps its message from being empty.
+// says reports whether a message with this part is not empty.
 func says(p Part) bool {
 	switch p := p.(type) {
 	case nil:
@@ -136,12 +70,11 @@ func holds(content Part) bool {
 	return false
 }
 
-// Pairing returns the violations that lie between messages: calls and results
-// that do not belong together. Calls and results are matched within one round,
-// so ids may repeat in later rounds, as those of local models do.
+// Pairing returns the violations of calls and results that do not match. They are matched
+// within one round, so IDs may be repeated in later rounds, as local models do.
 func Pairing(msgs []Message) []Violation { return pairing(msgs, 0) }
 
-// pairing leaves out what the messages before from settled.
+// pairing is Pairing without the violations that messages before from have caused.
 func pairing(msgs []Message, from int) []Violation {
 	p := pairer{msgs: msgs}
 	if at := newestAnswer(msgs[:from]); at >= 0 {
@@ -167,19 +100,19 @@ func newestAnswer(msgs []Message) int {
 	return -1
 }
 
-// pairer walks a history and holds the calls of the newest assistant message.
+// pairer matches results with the calls of the last assistant message.
 type pairer struct {
 	msgs  []Message
 	found []Violation
 
-	at     int // the message that made the calls
+	at     int // the message of the calls
 	open   []openCall
-	direct bool // nothing but results has been seen since
+	direct bool // all messages since then are results
 }
 
 type openCall struct {
 	id     string
-	answer int // 1 + index of the message that answered it; 0: none has
+	answer int // 1 + index of the message with its result; 0: no result yet
 }
 
 func (p *pairer) visit(i int) {
@@ -232,7 +165,7 @@ func (p *pairer) answer(i int) {
 	}
 }
 
-// close reports the calls that nobody answered.
+// close reports the calls without results.
 func (p *pairer) close() {
 	for _, c := range p.open {
 		if c.answer == 0 {
@@ -250,7 +183,7 @@ func (p *pairer) report(r Rule, at int, id string) {
 	p.found = append(p.found, Violation{Rule: r, At: at, CallID: id})
 }
 
-// reportOnce reports a result of several pieces once, also if others stand
+// reportOnce reports a result of several pieces once, even if there are other pieces
 // between them.
 func (p *pairer) reportOnce(r Rule, at int, id string) {
 	v := Violation{Rule: r, At: at, CallID: id}

@@ -244,14 +244,3 @@ func ExampleLimits_Allow() {
 	// true
 	// false
 }
-
-func ExampleSheet() {
-	for _, e := range message.Sheet() {
-		if e.By == message.Gemini {
-			fmt.Printf("%s: %s\n", e.Rule, e.Says)
-		}
-	}
-	// Output:
-	// result order: Results stand in the order of their calls.
-	// call after answer: A call comes right after a message of the user or of a tool.
-}

@@ -28,7 +28,7 @@ type (
 	LimitEntry = limitEntry
 )
 
-func Sheet() []Entry           { return sheet }
-func LimitSheet() []LimitEntry { return limitSheet }
+func Sheet() []Entry           { return ruleTable }
+func LimitSheet() []LimitEntry { return limitTable }
 
 func (r Rules) Demand(rule Rule) bool { return r.demands(rule) }

@@ -7,21 +7,21 @@ import (
 	"fmt"
 )
 
-// ID names a position of a history by everything that was said up to there:
-// equal IDs mean equal conversations so far. It is comparable, and the zero
-// value is the ID of no position.
+// ID identifies a position of a history by the content of all messages up to there: equal
+// IDs mean equal conversations up to that position. It is comparable. The zero value is
+// not a position.
 type ID [16]byte
 
-// String returns the ID in hexadecimal.
+// String returns the ID in hexadecimal digits.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// IsZero reports whether the ID names no position.
+// IsZero reports whether the ID is zero.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// MarshalText writes the ID in hexadecimal.
+// MarshalText returns the ID in hexadecimal digits.
 func (id ID) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, id[:]), nil }
 
-// UnmarshalText reads what [ID.MarshalText] wrote.
+// UnmarshalText reads the output of [ID.MarshalText].
 func (id *ID) UnmarshalText(text []byte) error {
 	if len(text) != hex.EncodedLen(len(id)) {
 		return fmt.Errorf("message: id %q has %d digits, want %d", text, len(text), hex.EncodedLen(len(id)))
@@ -32,16 +32,14 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// IDs returns the ID of each position of a history. It is the first half of a
-// SHA-256 over the ID before it and the message's role, name and parts, so it
-// does not depend on time, usage or hints. The system messages that lead the
-// history have the zero ID and take no part: a clock in a system prompt
-// changes no ID.
+// IDs returns the ID of each position of a history: the first half of a SHA-256 of the
+// previous ID and the message's role, name and parts. It does not depend on time, usage
+// or hints. The system messages at the beginning have the zero ID and do not change the
+// other IDs, so a system prompt may contain a clock.
 func IDs(msgs []Message) []ID { return AppendIDs(nil, msgs) }
 
-// AppendIDs extends ids, the IDs of the first len(ids) messages, to all of
-// msgs. Its cost is that of the new messages. Like append it may write behind
-// len(ids).
+// AppendIDs extends ids, the IDs of the first len(ids) messages, to all of msgs. Only the
+// new messages are hashed. Like append, it may write to the array after len(ids).
 func AppendIDs(ids []ID, msgs []Message) []ID {
 	var prev ID
 	if len(ids) > 0 {
@@ -61,7 +59,7 @@ func AppendIDs(ids []ID, msgs []Message) []ID {
 	return ids
 }
 
-// Leading returns how many system messages lead the history. They have no
+// Leading returns the number of system messages at the beginning. They have the zero
 // [ID].
 func Leading(msgs []Message) int {
 	for i := range msgs {
@@ -72,9 +70,8 @@ func Leading(msgs []Message) int {
 	return len(msgs)
 }
 
-// AppendContent appends what the message says, role, name and parts, in a form
-// in which two different contents never look alike. It serves to hash messages
-// and is not made to be read back.
+// AppendContent appends role, name and parts in an encoding in which different contents
+// are always different. It is meant for hashing messages and cannot be decoded.
 func (m Message) AppendContent(b []byte) []byte {
 	b = appendString(b, string(m.Role))
 	b = appendString(b, m.Name)
@@ -106,11 +103,75 @@ func appendPart(b []byte, p Part) []byte {
 		return appendPart(b, p.Content)
 	case Opaque:
 		return appendString(appendString(append(b, 'o'), p.Kind), p.Data)
-	default: // no part at all, which Check reports
+	default: // an unknown type, which Check reports
 		return appendString(append(b, '?'), fmt.Sprintf("%#v", p))
 	}
 }
 
 func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// Run is a range of positions, including both ends.
+type Run struct {
+	First, Last int
+}
+
+// Len returns the number of positions.
+func (r Run) Len() int { return r.Last - r.First + 1 }
+
+// Contains reports whether position i is in the run.
+func (r Run) Contains(i int) bool { return r.First <= i && i <= r.Last }
+
+// Unit is the smallest run of messages that may be removed without others: a round, or
+// one other message.
+type Unit struct {
+	Run
+
+	Round bool // an assistant message with tool calls, and all its results
+}
+
+// Units divides a history into its units, in order and without gaps. A round ends with
+// its last result before the next assistant message; all messages up to there belong to
+// it. A result without its call is a separate unit.
+func Units(msgs []Message) []Unit {
+	units := make([]Unit, 0, len(msgs))
+	for i := 0; i < len(msgs); i++ {
+		u := Unit{Run: Run{First: i, Last: i}}
+		if msgs[i].Role == RoleAssistant && msgs[i].HasCalls() {
+			u.Round = true
+			u.Last = lastResult(msgs, i)
+		}
+		units = append(units, u)
+		i = u.Last
+	}
+	return units
+}
+
+// lastResult returns the position of the last message that answers a call of
+// the message at i, or i.
+func lastResult(msgs []Message, i int) int {
+	last := i
+	for j := i + 1; j < len(msgs) && msgs[j].Role != RoleAssistant; j++ {
+		if msgs[j].Role == RoleTool && answers(&msgs[j], &msgs[i]) {
+			last = j
+		}
+	}
+	return last
+}
+
+// answers reports whether a message has a result of a call of another message.
+func answers(result, call *Message) bool {
+	for _, p := range result.Parts {
+		r, ok := p.(ToolResult)
+		if !ok {
+			continue
+		}
+		for _, p := range call.Parts {
+			if c, ok := p.(ToolCall); ok && c.ID == r.CallID {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -9,11 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// MarshalJSON writes the message for storage. Nothing is lost: signatures,
-// opaque parts, hints and usage are kept, and a string that is not valid UTF-8
-// becomes {"base64": …}. Of the time, the instant and the zone's offset are
-// kept, not the zone's name. It is not the wire format of a provider. A nil
-// part is an error.
+// MarshalJSON returns the message as JSON for storage. It keeps signatures, opaque parts,
+// hints and usage; a string that is not valid UTF-8 becomes {"base64": …}. It keeps the
+// time with the offset of its zone, but not the name of the zone. It is not the format of
+// a provider. A nil part is an error.
 func (m Message) MarshalJSON() ([]byte, error) {
 	out := messageJSON{Role: raw(m.Role), Name: raw(m.Name), Usage: m.Usage}
 	if !m.Time.IsZero() {
@@ -32,8 +31,8 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// storable returns the time as its text can tell it: RFC 3339 has no seconds in
-// the offset of a zone, and without them it would tell another instant.
+// storable returns the time in a zone that RFC 3339 can represent: offsets in it have no
+// seconds.
 func storable(t time.Time) *time.Time {
 	if _, offset := t.Zone(); offset%60 != 0 {
 		t = t.UTC()
@@ -41,9 +40,9 @@ func storable(t time.Time) *time.Time {
 	return &t
 }
 
-// UnmarshalJSON reads what [Message.MarshalJSON] wrote. A part of unknown type,
-// an unknown field, and a field that its part does not have are errors, since
-// leaving them out would lose them.
+// UnmarshalJSON reads the output of [Message.MarshalJSON]. A part of unknown type, an
+// unknown field, and a field of another type of part are errors, since ignoring them
+// would lose data.
 func (m *Message) UnmarshalJSON(data []byte) error {
 	var in messageJSON
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -78,7 +77,7 @@ type messageJSON struct {
 	Hints *Hints     `json:"hints,omitempty"`
 }
 
-// partJSON is a part of any type; Type says which fields count.
+// partJSON is a part of any type; which fields are used depends on Type.
 type partJSON struct {
 	Type      string    `json:"type"`
 	ID        raw       `json:"id,omitempty"`
@@ -107,7 +106,7 @@ func partToJSON(p Part) (*partJSON, error) {
 	return j, nil
 }
 
-// flatJSON leaves out the content of a result.
+// flatJSON is partToJSON without the content of a result.
 func flatJSON(p Part) (*partJSON, error) {
 	switch p := p.(type) {
 	case nil:
@@ -125,22 +124,22 @@ func flatJSON(p Part) (*partJSON, error) {
 	case Opaque:
 		return &partJSON{Type: "opaque", Kind: raw(p.Kind), Data: raw(p.Data)}, nil
 	default:
-		return nil, fmt.Errorf("%T is no part, want one of the six types", p)
+		return nil, fmt.Errorf("%T is not a part, want one of the six types", p)
 	}
 }
 
-// part returns the part that j tells, if j tells nothing else.
+// part returns the part in j. It is an error if j has other fields.
 func (j *partJSON) part() (Part, error) {
 	p, err := j.flat()
 	if err != nil {
 		return nil, err
 	}
-	told, err := flatJSON(p)
+	want, err := flatJSON(p)
 	if err != nil {
 		return nil, err
 	}
 	r, isResult := p.(ToolResult)
-	if told.Content = j.Content; *told != *j || j.Content != nil && !isResult {
+	if want.Content = j.Content; *want != *j || j.Content != nil && !isResult {
 		return nil, fmt.Errorf("type %q has a field of another type of part", j.Type)
 	}
 	if j.Content == nil {
@@ -152,7 +151,7 @@ func (j *partJSON) part() (Part, error) {
 	return r, nil
 }
 
-// flat leaves out the content of a result.
+// flat is part without the content of a result.
 func (j *partJSON) flat() (Part, error) {
 	switch j.Type {
 	case "text":
@@ -171,8 +170,8 @@ func (j *partJSON) flat() (Part, error) {
 	return nil, fmt.Errorf("type %q, want text, thinking, media, call, result or opaque", j.Type)
 }
 
-// raw is a string that survives JSON even if it is not valid UTF-8, which
-// encoding/json would repair.
+// raw is a string that JSON keeps unchanged even if it is not valid UTF-8, which
+// encoding/json would replace.
 type raw string
 
 func (r raw) MarshalJSON() ([]byte, error) {

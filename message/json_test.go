@@ -90,10 +90,10 @@ func TestJSON(t *testing.T) {
 func TestJSONOfPartsThatAreNone(t *testing.T) {
 	t.Parallel()
 	for want, parts := range map[string][]message.Part{
-		"message: part 0: nil, want a part":                                              {nil},
-		"message: part 1: nil, want a part":                                              {message.Text{}, nil},
-		"message: part 0: *message.Text is no part, want one of the six types":           {&message.Text{}},
-		"message: part 0: content: *message.Media is no part, want one of the six types": {message.ToolResult{Content: (*message.Media)(nil)}},
+		"message: part 0: nil, want a part":                                                 {nil},
+		"message: part 1: nil, want a part":                                                 {message.Text{}, nil},
+		"message: part 0: *message.Text is not a part, want one of the six types":           {&message.Text{}},
+		"message: part 0: content: *message.Media is not a part, want one of the six types": {message.ToolResult{Content: (*message.Media)(nil)}},
 	} {
 		_, err := json.Marshal([]message.Message{{Parts: parts}})
 		require.ErrorContains(t, err, want)

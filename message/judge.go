@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// particular returns the violations of the rules that not every provider has,
-// without those that the messages before from settled.
+// particular returns the violations of the rules that only some providers have, without
+// those that messages before from have caused.
 func (r Rules) particular(msgs []Message, from int) []Violation {
 	if r&everyone == 0 || len(msgs) == 0 {
 		return nil
@@ -20,7 +20,7 @@ func (r Rules) particular(msgs []Message, from int) []Violation {
 	return j.found
 }
 
-// wants is what the rules of a set demand, looked up once for a list.
+// wants has the rules of a set, looked up once for a list.
 type wants struct {
 	results, first, order, emptyResult, media, emptyText, textAfterCall bool
 	user, system, turns, calls, answer                                  bool
@@ -41,20 +41,20 @@ func (r Rules) wants() wants {
 	}
 }
 
-// judge walks a list and holds what it must know of the messages before.
+// judge checks the messages of a list in order.
 type judge struct {
 	rules Rules
 	msgs  []Message
 	want  wants
 	found []Violation
 
-	begun bool           // a message that is not a system message has been seen
+	begun bool           // there was a message that is not a system message
 	last  int            // the newest such message
-	first map[string]int // the message that has an id first, of the ids that are asked about
+	first map[string]int // the first message with a call of this ID, for the IDs of new calls
 	round order          // the calls of the newest assistant message
 }
 
-// recall brings the judge to where it has seen all messages before from.
+// recall sets the state of the judge to that after the messages before from.
 func (j *judge) recall(from int) {
 	before := j.msgs[:from]
 	if j.last = newestTurn(before); j.last >= 0 {
@@ -76,8 +76,8 @@ func (j *judge) recall(from int) {
 	}
 }
 
-// newestTurn returns the position of the last message that is not a system
-// message, or -1.
+// newestTurn returns the position of the last message that is not a system message, or
+// -1.
 func newestTurn(msgs []Message) int {
 	for i := range slices.Backward(msgs) {
 		if msgs[i].Role != RoleSystem {
@@ -113,7 +113,7 @@ func (j *judge) visit(i int) {
 	}
 }
 
-// turn judges who speaks after whom.
+// turn checks the order of roles.
 func (j *judge) turn(i int) {
 	m := &j.msgs[i]
 	if !j.begun {
@@ -133,8 +133,8 @@ func (j *judge) turn(i int) {
 	j.last = i
 }
 
-// sameTurn reports whether one side speaks twice. Results in several messages
-// are one turn, which a provider may want in one message.
+// sameTurn reports whether two neighbouring messages are of the same side. Tool messages
+// in a row are one turn.
 func sameTurn(before, now Role) bool {
 	if before == RoleTool && now == RoleTool {
 		return false
@@ -178,8 +178,8 @@ func (j *judge) calls(i int) {
 	}
 }
 
-// firstCalls returns for the ids of calls at or behind from which message has
-// them first.
+// firstCalls returns the first message of each ID that a call at or after position from
+// has.
 func firstCalls(msgs []Message, from int) map[string]int {
 	var first map[string]int
 	for i := from; i < len(msgs); i++ {
@@ -203,7 +203,7 @@ func firstCalls(msgs []Message, from int) map[string]int {
 	return first
 }
 
-// noteEarlier notes the ids that message i has before those who have them.
+// noteEarlier sets i for the IDs that a call of message i has.
 func noteEarlier(first map[string]int, m *Message, i int) {
 	if m.Role != RoleAssistant {
 		return
@@ -233,7 +233,7 @@ func (j *judge) results(i int) {
 	}
 }
 
-// thinking judges the order of an assistant message.
+// thinking checks the thinking of an assistant message.
 func (j *judge) thinking(i int) {
 	parts := j.msgs[i].Parts
 	if j.want.thinkingFirst && thinkingAt(parts) > 0 {
@@ -247,8 +247,7 @@ func (j *judge) thinking(i int) {
 	}
 }
 
-// shape returns the rules that a message breaks by the kinds of its parts, each
-// once.
+// shape returns the rules about types of parts that a message violates, each once.
 func (r Rules) shape(m *Message, w wants) []Rule {
 	var found []Rule
 	note := func(broken bool, rule Rule) {
@@ -284,10 +283,10 @@ func (r Rules) shape(m *Message, w wants) []Rule {
 type order struct {
 	ids  []string
 	seen []bool
-	high int // the furthest call that has been answered
+	high int // the last call with a result
 }
 
-// open begins with the calls of another message.
+// open starts with the calls of another message.
 func (o *order) open(m *Message) {
 	*o = order{ids: o.ids[:0], seen: o.seen[:0]}
 	for c := range m.Calls() {
@@ -295,8 +294,8 @@ func (o *order) open(m *Message) {
 	}
 }
 
-// next reports whether the call's turn had not passed before. A further piece
-// of a result, and a result without a call, are in order.
+// next reports whether a result is in order. A further piece of a result and a result
+// without a call are in order.
 func (o *order) next(id string) bool {
 	k := slices.Index(o.ids, id)
 	if k < 0 || o.seen[k] {
@@ -320,7 +319,7 @@ func isThinking(p Part) bool {
 // thinkingAt returns the position of the first thinking, or -1.
 func thinkingAt(parts []Part) int { return slices.IndexFunc(parts, isThinking) }
 
-// onlyThinking reports whether thinking is all that the parts say.
+// onlyThinking reports whether there is thinking and no other content.
 func onlyThinking(parts []Part) bool {
 	return thinkingAt(parts) >= 0 && !slices.ContainsFunc(parts, func(p Part) bool { return !isThinking(p) && says(p) })
 }

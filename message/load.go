@@ -6,62 +6,57 @@ import (
 	"unicode/utf8"
 )
 
-// Load is what a message, or several, weigh in a request besides their tokens.
-// It is what [Limits] bound.
+// Load is the size of one or more messages in a request, other than tokens. [Limits]
+// limit it.
 type Load struct {
 	Bytes            int // of JSON
 	Images           int
-	Documents        int // media that are neither image nor sound nor video
-	AllDocumentBytes int // of all documents, as they are sent
+	Documents        int // media other than images, sounds and videos
+	AllDocumentBytes int // of all documents, in base64
 
-	// Of the largest one: what it takes as it is sent, which is base64 for bytes
-	// that are in the message and nothing for those that are elsewhere, and the
-	// longer side of an image in pixels, 0 if it is not known.
+	// Of the largest one: its size in base64, 0 for media at a URL, and the longer
+	// side of an image in pixels, 0 if it is unknown.
 	ImageBytes    int
 	ImageSide     int
 	DocumentBytes int
 }
 
-// What JSON takes beside the texts, at most: the names of fields, brackets, and
-// what else a provider wants to have said.
+// The maximum size of JSON without the texts: names of fields, brackets, and other fields
+// of providers.
 const (
 	frameOfMessage = 64
 	frameOfPart    = 128
 )
 
-// Load returns what the message weighs. Bytes is at least what it takes in a
-// request, with its texts escaped and media in base64, and near to it: each
-// message and each part counts some more for its frame. It holds for writers
-// that escape what JSON demands; those that escape more, as encoding/json does
-// with <, > and & unless it is told not to, take more.
+// Load returns the load of the message. Bytes is the size of its JSON with texts escaped
+// and media in base64, or slightly more: each message and each part counts some bytes for
+// its frame. This is for encoders that escape only what JSON requires; encoding/json also
+// escapes <, > and & by default.
 //
-// What an [Opaque] part holds is counted in bytes alone: nobody knows whether it
-// is an image.
+// An [Opaque] part counts only in Bytes, even if it contains an image.
 //
-// Each byte is looked at. [Message.LoadBound] looks at lengths alone.
+// Load reads every byte. [Message.LoadBound] only uses lengths.
 func (m Message) Load() Load {
 	var l Load
 	addMessage(&l, &m, true)
 	return l
 }
 
-// LoadBound returns what [Message.Load] does, but Bytes may be too large by a
-// factor of six: what texts would take if each byte had to be escaped. Who sums
-// the bounds of all messages, and finds that they are allowed, need not look
-// closer.
+// LoadBound is [Message.Load], but Bytes is up to six times as large: the size of texts in
+// which every byte is escaped. If the sum of these bounds is within the limits, the exact
+// loads are not needed.
 func (m Message) LoadBound() Load {
 	var l Load
 	addMessage(&l, &m, false)
 	return l
 }
 
-// Load returns what the definition of a tool weighs: its Bytes, as those of
-// [Message.Load].
+// Load returns the load of the definition of a tool, which has only Bytes.
 func (d ToolDef) Load() Load {
 	return Load{Bytes: frameOfPart + escaped(d.Name) + escaped(d.Description) + len(d.Parameters)}
 }
 
-// Add returns the load of both.
+// Add returns the load of l and o together.
 func (l Load) Add(o Load) Load {
 	return Load{
 		Bytes:            l.Bytes + o.Bytes,
@@ -74,8 +69,7 @@ func (l Load) Add(o Load) Load {
 	}
 }
 
-// addMessage adds a message to a load, with its texts as they are or with their
-// bounds.
+// addMessage adds a message to a load, with the exact size of its texts or with the bound.
 func addMessage(l *Load, m *Message, exact bool) {
 	l.Bytes += frameOfMessage + inJSON(string(m.Role), exact) + inJSON(m.Name, exact)
 	for _, p := range m.Parts {
@@ -106,21 +100,20 @@ func addPart(l *Load, p Part, exact bool) {
 	}
 }
 
-// load returns what media are, and how large.
+// load returns the load of media without Bytes.
 func (m Media) load() Load {
 	major, _, _ := strings.Cut(m.Type, "/")
 	switch strings.ToLower(major) {
 	case "audio", "video":
 		return Load{}
-	case "image", "": // what has no type is sent as an image
+	case "image", "": // media without a type are sent as an image
 		width, height, _ := m.Dimensions()
 		return Load{Images: 1, ImageBytes: m.sent(), ImageSide: max(width, height)}
 	}
 	return Load{Documents: 1, DocumentBytes: m.sent(), AllDocumentBytes: m.sent()}
 }
 
-// sent returns how many bytes of base64 media take in a request; 0 if they are
-// elsewhere.
+// sent returns the size of media in base64; 0 if they are at a URL.
 func (m Media) sent() int {
 	n := base64.StdEncoding.EncodedLen(len(m.Data))
 	if strings.HasPrefix(m.URL, "data:") {
@@ -130,7 +123,7 @@ func (m Media) sent() int {
 	return n
 }
 
-// inJSON returns how many bytes a text takes in JSON, or at most.
+// inJSON returns the size of a text in JSON, or its upper bound.
 func inJSON(text string, exact bool) int {
 	if exact {
 		return escaped(text)
@@ -138,8 +131,8 @@ func inJSON(text string, exact bool) int {
 	return 6*len(text) + len(`""`)
 }
 
-// escaped returns how many bytes a text takes in JSON, with its quotes. What is
-// not UTF-8 counts as an escaped replacement character.
+// escaped returns the size of a text in JSON, with its quotes. A byte that is not UTF-8
+// counts as an escaped replacement character.
 func escaped(text string) int {
 	n := len(text) + len(`""`)
 	for i := 0; i < len(text); {
@@ -158,7 +151,7 @@ func escaped(text string) int {
 			switch {
 			case r == utf8.RuneError && size == 1:
 				n += len(`\ufffd`) - 1
-			case r == '\u2028', r == '\u2029': // JavaScript takes them for ends of lines
+			case r == '\u2028', r == '\u2029': // line ends in JavaScript
 				n += len(`\u2028`) - size
 			}
 			i += size
@@ -167,7 +160,7 @@ func escaped(text string) int {
 	return n
 }
 
-// escapes is how many bytes more than one an ASCII character takes.
+// escapes has the size of an ASCII character in JSON, minus 1.
 var escapes = func() (more [utf8.RuneSelf]uint8) {
 	for c := range ' ' {
 		more[c] = uint8(len(`\u0000`) - 1)
@@ -178,8 +171,8 @@ var escapes = func() (more [utf8.RuneSelf]uint8) {
 	return more
 }()
 
-// plainEight reports whether eight bytes are ASCII that needs no escape. It
-// looks at all of them at once, for this is where the time goes.
+// plainEight reports whether eight bytes are ASCII that is not escaped. It checks all of
+// them at once, since most of the time is spent here.
 func plainEight(s string) bool {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	_ = s[7]

@@ -98,7 +98,7 @@ func TestMendJoinsResults(t *testing.T) {
 	require.Equal(t, []string{
 		`message 1: unanswered call "b": got an error result: no result: the call was interrupted`,
 		`message 3: result order "c": put in the order of the calls`,
-		`message 3: result order "c": became one with the other results of its round`,
+		`message 3: result order "c": became part of one message with the other results of its round`,
 	}, fixes)
 	require.Equal(t, []int{0, 1, 2}, got.From)
 }

@@ -8,8 +8,72 @@ import (
 	"strconv"
 )
 
-// The texts that a repair puts where something is missing. They are the same
-// for every list, so that equal lists stay equal.
+// Repaired is the result of [Rules.Repair].
+type Repaired struct {
+	// Messages is the valid list. Unchanged messages and parts are shared with the
+	// original list: append to Messages, but do not write into it.
+	Messages []Message
+
+	// From has for each of Messages the index of its origin in the original list; nil
+	// if the original list was valid and is returned.
+	//
+	// The origin of a changed or moved message is that message. If several messages
+	// became one, it is the first of them in the original list. If one became several,
+	// such as a tool message with results of two rounds, it is the origin of each. The
+	// origin of an added message is the message that made it necessary: the call without
+	// a result, the message that cannot be first, last or after its neighbour, the
+	// message whose media it has.
+	//
+	// So an origin may occur twice, or not at all if its message was removed or became
+	// part of another, and origins need not be ascending. A message equals its origin
+	// (see [Message.Equal]) only if it was not changed; an added message never does.
+	From []int
+
+	Fixes []Fix // all changes, in the order of the original list
+}
+
+// Repair returns the list with all violations repaired, the origins of its messages, and
+// the changes: [Rules.Check] of the result returns nil. A valid list is returned
+// unchanged, without fixes. The input is not changed.
+//
+// The result depends only on the list: the same messages give the same bytes, including
+// IDs. Only what violates a rule is changed. A fix names everything that was removed; texts
+// of user messages, system messages and pinned messages keep every word. docs/validity.md
+// lists the repair of each rule.
+//
+// Report the fixes: a violation is usually a bug of the caller.
+func (r Rules) Repair(msgs []Message) *Repaired {
+	wrong := r.Violations(msgs)
+	if len(wrong) == 0 {
+		return &Repaired{Messages: msgs}
+	}
+	d := repairer{rules: r, want: r.wants(), list: make([]item, len(msgs))}
+	for i := range msgs {
+		d.list[i] = item{Message: msgs[i], at: i}
+	}
+	for _, v := range wrong {
+		d.list[v.At].wrong = true
+	}
+	// No step causes violations that an earlier step repairs.
+	d.repairContent()
+	d.repairSystem()
+	d.repairRounds()
+	d.repairMedia()
+	d.repairTurns()
+	return d.repaired()
+}
+
+func (d *repairer) repaired() *Repaired {
+	m := &Repaired{Messages: make([]Message, len(d.list)), From: make([]int, len(d.list)), Fixes: d.fixes}
+	for i, it := range d.list {
+		m.Messages[i], m.From[i] = it.Message, it.at
+	}
+	slices.SortStableFunc(m.Fixes, func(a, b Fix) int { return a.At - b.At })
+	return m
+}
+
+// The texts that a repair adds if something is missing. They are constant, so that equal
+// lists have equal repairs.
 const (
 	textEmpty     = "(empty)"
 	textOpening   = "(conversation continues)"
@@ -20,42 +84,43 @@ const (
 	unknownTool   = "unknown_tool"
 )
 
-// Fix is one thing that a repair did. Fixes are comparable.
+// Fix is one change of a repair. Fixes are comparable.
 type Fix struct {
-	Violation // what was wrong; At is the index in the list before the repair
+	Violation // At is the index in the original list
 
-	Done string // what was done about it
+	Done string // the change
 }
 
-// String says what was wrong, where, and what was done.
+// String returns the violation and the change.
 func (f Fix) String() string { return f.Violation.String() + ": " + f.Done }
 
-// mender holds a list that is being repaired. Parts are never written in place.
-type mender struct {
+// repairer is a list that is being repaired. Slices of parts are copied before they are
+// changed.
+type repairer struct {
 	rules Rules
 	want  wants
 	list  []item
 	fixes []Fix
-	taken map[string]bool // the ids that a derived one must not have
+	taken map[string]bool // IDs that a derived ID must not equal
 }
 
 // item is a message of the list.
 type item struct {
 	Message
 
-	at    int  // index in the list before: [Repaired].From
-	wrong bool // it broke a rule in the list before
+	at    int  // index in the original list: [Repaired].From
+	wrong bool // it violates a rule in the original list
 }
 
-func (d *mender) fix(r Rule, at int, id, done string, args ...any) {
+func (d *repairer) fix(r Rule, at int, id, done string, args ...any) {
 	if len(args) > 0 {
 		done = fmt.Sprintf(done, args...)
 	}
 	d.fixes = append(d.fixes, Fix{Violation{Rule: r, At: at, CallID: id}, done})
 }
 
-// mendSystem moves late system messages to the head.
-func (d *mender) mendSystem() {
+// repairSystem moves late system messages to the beginning.
+func (d *repairer) repairSystem() {
 	if !d.want.system {
 		return
 	}
@@ -66,7 +131,7 @@ func (d *mender) mendSystem() {
 			continue
 		}
 		if len(rest) > 0 {
-			d.fix(lateSystem, it.at, "", "moved up behind the system messages at the head")
+			d.fix(lateSystem, it.at, "", "moved to the end of the system messages at the beginning")
 		}
 		head = append(head, it)
 	}
@@ -74,15 +139,15 @@ func (d *mender) mendSystem() {
 	d.list = head
 }
 
-// mendMedia moves media out of messages that may not hold them.
-func (d *mender) mendMedia() {
+// repairMedia moves media out of messages that must not have them.
+func (d *repairer) repairMedia() {
 	if !d.want.media {
 		return
 	}
 	var waiting []item
 	out := make([]item, 0, len(d.list))
 	for _, it := range d.list {
-		if it.Role != RoleTool && it.Role != RoleSystem { // results follow their call without a gap
+		if it.Role != RoleTool && it.Role != RoleSystem { // there must be no message between a call and its results
 			out, waiting = append(out, waiting...), nil
 		}
 		if media := d.takeMedia(&it); len(media) > 0 {
@@ -94,8 +159,8 @@ func (d *mender) mendMedia() {
 	d.list = out
 }
 
-// takeMedia replaces the media of a message by texts and returns them.
-func (d *mender) takeMedia(it *item) []Part {
+// takeMedia replaces the media of a message by texts, and returns the media.
+func (d *repairer) takeMedia(it *item) []Part {
 	if it.Role == RoleUser {
 		return nil
 	}
@@ -120,15 +185,15 @@ func (d *mender) takeMedia(it *item) []Part {
 		} else {
 			parts[k] = Text{note}
 		}
-		d.fix(misplacedMedia, it.at, r.CallID, "moved to a message of the user behind, with a text in its place")
+		d.fix(misplacedMedia, it.at, r.CallID, "moved to a user message after it, and replaced by a text")
 	}
 	if media == nil {
 		return nil
 	}
 	it.Parts = parts
-	if d.want.textAfterCall && it.Role == RoleAssistant { // which the texts in place of media may break
+	if d.want.textAfterCall && it.Role == RoleAssistant { // the new texts may violate these rules
 		it.Parts = textFirst(parts)
-		d.mendThinking(it)
+		d.repairThinking(it)
 	}
 	return media
 }
@@ -143,7 +208,7 @@ func cmpOr(texts ...string) string {
 	return ""
 }
 
-// joined returns both texts, or the one that is not blank.
+// joined returns both texts on separate lines, or the one that is not blank.
 func joined(a, b string) string {
 	switch {
 	case blank(a):
@@ -154,9 +219,9 @@ func joined(a, b string) string {
 	return a + "\n" + b
 }
 
-// derive returns an id that depends on another one and on how many calls had
-// that before, and that no call of the list has.
-func (d *mender) derive(id string, n int) string {
+// derive returns an ID that depends on another one and on the number of earlier calls
+// with that ID, and that no call of the list has.
+func (d *repairer) derive(id string, n int) string {
 	for try := 0; ; try++ {
 		sum := sha256.Sum256([]byte(id + "\x00" + strconv.Itoa(n) + "\x00" + strconv.Itoa(try)))
 		if made := "call_" + hex.EncodeToString(sum[:12]); !d.taken[made] {

@@ -9,30 +9,30 @@ import (
 	"github.com/laconic-go/laconic/internal/jsonscan"
 )
 
-// mendContent mends what a message shows by itself.
-func (d *mender) mendContent() {
+// repairContent repairs violations within a message.
+func (d *repairer) repairContent() {
 	out := make([]item, 0, len(d.list))
 	for _, it := range d.list {
 		if !it.wrong {
 			out = append(out, it)
 			continue
 		}
-		out = append(out, d.mendMessage(it)...)
+		out = append(out, d.repairMessage(it)...)
 	}
 	d.list = out
 }
 
-func (d *mender) mendMessage(it item) []item {
-	d.mendRole(&it)
-	moved := d.mendParts(&it)
-	d.mendShape(&it)
+func (d *repairer) repairMessage(it item) []item {
+	d.repairRole(&it)
+	moved := d.repairParts(&it)
+	d.repairShape(&it)
 	kept := d.keep(&it, len(moved) > 0)
 	if len(moved) == 0 {
 		return kept
 	}
 	results := item{Message: Message{Role: RoleTool, Parts: moved}, at: it.at}
 	switch {
-	case len(kept) == 0: // the message is its results
+	case len(kept) == 0: // the message has only results
 		results.Message = it.Message
 		results.Role, results.Parts = RoleTool, moved
 		return []item{results}
@@ -42,7 +42,7 @@ func (d *mender) mendMessage(it item) []item {
 	return append([]item{results}, kept...)
 }
 
-func (d *mender) mendRole(it *item) {
+func (d *repairer) repairRole(it *item) {
 	switch it.Role {
 	case RoleSystem, RoleUser, RoleAssistant, RoleTool:
 		return
@@ -55,12 +55,12 @@ func (d *mender) mendRole(it *item) {
 	}
 }
 
-// mendParts mends the parts one by one, and returns the results that stand in
-// a message that may not hold them.
-func (d *mender) mendParts(it *item) (moved []Part) {
+// repairParts repairs the parts one by one, and returns the results in a message of the
+// wrong role.
+func (d *repairer) repairParts(it *item) (moved []Part) {
 	parts := make([]Part, 0, len(it.Parts))
 	for _, p := range it.Parts {
-		p = d.mendPart(it, p)
+		p = d.repairPart(it, p)
 		r, isResult := p.(ToolResult)
 		switch {
 		case p == nil:
@@ -71,71 +71,71 @@ func (d *mender) mendParts(it *item) (moved []Part) {
 			parts = append(parts, p)
 		}
 	}
-	if !samePart(parts, it.Parts) {
+	if !sameParts(parts, it.Parts) {
 		it.Parts = parts
 	}
 	return moved
 }
 
-// samePart reports whether two lists of parts are equal. Parts of unknown types
-// may not be comparable, so these count as different.
-func samePart(a, b []Part) bool {
+// sameParts reports whether two lists of parts are equal. Parts of unknown types may not
+// be comparable, so lists with them are different.
+func sameParts(a, b []Part) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(b, func(p Part) bool { return !KnownPart(p) }) && slices.Equal(a, b)
 }
 
-// mendPart returns the part as it may stand, or nil.
-func (d *mender) mendPart(it *item, p Part) Part {
+// repairPart returns the valid part, or nil if it is removed.
+func (d *repairer) repairPart(it *item, p Part) Part {
 	if p = d.known(it, p); p == nil {
 		return nil
 	}
 	switch p := p.(type) {
 	case Text:
 		if d.want.emptyText && blank(p.Text) {
-			d.fix(emptyText, it.at, "", "left out")
+			d.fix(emptyText, it.at, "", "removed")
 			return nil
 		}
 	case Thinking:
 		if d.want.outside && it.Role != RoleAssistant {
-			d.fix(thinkingOutside, it.at, "", "left out the thinking %q", clip(p.Text))
+			d.fix(thinkingOutside, it.at, "", "removed the thinking %q", clip(p.Text))
 			return nil
 		}
 	case ToolCall:
-		return d.mendCall(it, p)
+		return d.repairCall(it, p)
 	case ToolResult:
-		return d.mendResult(it, p)
+		return d.repairResult(it, p)
 	case Media, Opaque:
 	}
 	return p
 }
 
-// known returns the part as one of the six types, or nil.
-func (d *mender) known(it *item, p Part) Part {
+// known returns the part as one of the six types, or nil if it is removed.
+func (d *repairer) known(it *item, p Part) Part {
 	switch {
 	case p == nil:
-		d.fix(NilPart, it.at, "", "left out")
+		d.fix(NilPart, it.at, "", "removed")
 		return nil
 	case KnownPart(p):
 		return p
 	}
-	if r, ok := p.(ToolResult); ok { // its content is the trouble
+	if r, ok := p.(ToolResult); ok { // its content has an unknown type
 		was := r.Content
 		if r.Content = pointee(was); r.Content != nil && KnownPart(r.Content) {
-			d.fix(UnknownPart, it.at, r.CallID, "the pointer gave way to its value")
+			d.fix(UnknownPart, it.at, r.CallID, "the pointer was replaced by its value")
 			return r
 		}
-		d.fix(UnknownPart, it.at, r.CallID, "left out the content of the result, %T", was)
+		d.fix(UnknownPart, it.at, r.CallID, "removed the content of the result, %T", was)
 		r.Content, r.Text = nil, joined(r.Text, "(content of an unknown type)")
 		return r
 	}
 	if q := pointee(p); q != nil && KnownPart(q) {
-		d.fix(UnknownPart, it.at, "", "the pointer gave way to its value")
+		d.fix(UnknownPart, it.at, "", "the pointer was replaced by its value")
 		return q
 	}
-	d.fix(UnknownPart, it.at, "", "left out a part of type %T", p)
+	d.fix(UnknownPart, it.at, "", "removed a part of type %T", p)
 	return nil
 }
 
-// pointee returns the part that a pointer points to, or nil.
+// pointee returns the part to which a pointer points, or nil.
 func pointee(p Part) Part {
 	switch p := p.(type) {
 	case *Text:
@@ -161,7 +161,7 @@ func deref[P Part](p *P) Part {
 	return *p
 }
 
-func (d *mender) mendCall(it *item, c ToolCall) Part {
+func (d *repairer) repairCall(it *item, c ToolCall) Part {
 	if it.Role != RoleAssistant {
 		d.fix(MisplacedPart, it.at, c.ID, "the call became text")
 		return Text{fmt.Sprintf("(call of tool %s: %s)", c.Name, c.Arguments)}
@@ -178,14 +178,14 @@ func (d *mender) mendCall(it *item, c ToolCall) Part {
 	return c
 }
 
-// asObject keeps arguments that are no JSON object as a string in one. What
-// says that there are none is the empty object.
+// asObject returns a JSON object with the arguments as a string. Empty arguments and null
+// become the empty object.
 func asObject(arguments string) string {
 	if s := strings.TrimSpace(arguments); s == "" || s == "null" {
 		return "{}"
 	}
 	text, err := json.Marshal(map[string]string{"invalid_arguments": arguments})
-	if err != nil { // strings are always written
+	if err != nil { // strings are always encoded
 		return "{}"
 	}
 	return string(text)
@@ -205,9 +205,9 @@ func plainName(name string) string {
 	return string(b)
 }
 
-func (d *mender) mendResult(it *item, r ToolResult) Part {
+func (d *repairer) repairResult(it *item, r ToolResult) Part {
 	if !holds(r.Content) {
-		d.fix(MisplacedPart, it.at, r.CallID, "what the result holds became its text")
+		d.fix(MisplacedPart, it.at, r.CallID, "the content of the result became its text")
 		r.Text, r.Content = joined(r.Text, inWords(r.Content)), nil
 	}
 	if d.want.emptyResult && r.Content == nil && blank(r.Text) {
@@ -217,7 +217,7 @@ func (d *mender) mendResult(it *item, r ToolResult) Part {
 	return r
 }
 
-// inWords tells in a text what a part says.
+// inWords returns the content of a part as a text.
 func inWords(p Part) string {
 	switch p := p.(type) {
 	case Text:
@@ -239,20 +239,20 @@ func inWords(p Part) string {
 	return ""
 }
 
-// keep returns the message unless nothing of it is left.
-func (d *mender) keep(it *item, moved bool) []item {
+// keep returns the message, unless it is empty.
+func (d *repairer) keep(it *item, moved bool) []item {
 	if slices.ContainsFunc(it.Parts, says) {
 		if d.want.results && it.Role == RoleTool && len(slices.Collect(it.Results())) == 0 {
 			it.Role = RoleUser
-			d.fix(noResult, it.at, "", "became a message of the user")
+			d.fix(noResult, it.at, "", "became a user message")
 		}
 		return []item{*it}
 	}
 	switch {
-	case moved: // its results, which were all, stand elsewhere
+	case moved: // it had only results, which were moved
 		return nil
 	case it.Role != RoleUser && !it.Hints.Pinned:
-		d.fix(EmptyMessage, it.at, "", "left out")
+		d.fix(EmptyMessage, it.at, "", "removed")
 		return nil
 	}
 	if it.Role == RoleTool {
@@ -263,11 +263,81 @@ func (d *mender) keep(it *item, moved bool) []item {
 	return []item{*it}
 }
 
-// clip shortens a text for a report.
+// clip shortens a text for a fix.
 func clip(text string) string {
 	const most = 40
 	if len(text) <= most {
 		return text
 	}
 	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// repairShape puts the parts of a message into a valid order.
+func (d *repairer) repairShape(it *item) {
+	switch it.Role {
+	case RoleAssistant:
+		d.repairCallOrder(it)
+		d.repairThinking(it)
+	case RoleTool:
+		isResult := func(p Part) bool { _, ok := p.(ToolResult); return ok }
+		if parts := partition(it.Parts, isResult); d.want.first && !slices.Equal(parts, it.Parts) {
+			it.Parts = parts
+			d.fix(resultsNotFirst, it.at, "", "the results moved to the beginning")
+		}
+	default:
+	}
+}
+
+// repairCallOrder moves text after a call to before the first call.
+func (d *repairer) repairCallOrder(it *item) {
+	if parts := textFirst(it.Parts); d.want.textAfterCall && !slices.Equal(parts, it.Parts) {
+		it.Parts = parts
+		d.fix(textAfterCall, it.at, "", "the text moved before the first call")
+	}
+}
+
+// textFirst returns the parts with the text after the first call moved before it.
+func textFirst(parts []Part) []Part {
+	first := slices.IndexFunc(parts, func(p Part) bool { _, ok := p.(ToolCall); return ok })
+	if first < 0 {
+		return parts
+	}
+	isText := func(p Part) bool { _, ok := p.(Text); return ok }
+	return slices.Concat(parts[:first], partition(parts[first:], isText))
+}
+
+func (d *repairer) repairThinking(it *item) {
+	if d.want.thinkingAlone && onlyThinking(it.Parts) {
+		it.Parts = nil
+		d.fix(thinkingAlone, it.at, "", "removed")
+	}
+	if first := thinkingAt(it.Parts); d.want.thinkingFirst && first > 0 {
+		end := first
+		for end < len(it.Parts) && isThinking(it.Parts[end]) {
+			end++
+		}
+		it.Parts = slices.Concat(it.Parts[first:end], it.Parts[:first], it.Parts[end:])
+		d.fix(thinkingNotFirst, it.at, "", "the parts before the thinking moved after it")
+	}
+	end := len(it.Parts)
+	for end > 0 && isThinking(it.Parts[end-1]) {
+		end--
+	}
+	if d.want.thinkingLast && end < len(it.Parts) {
+		d.fix(thinkingLast, it.at, "", "the thinking at the end was removed")
+		it.Parts = it.Parts[:end:end]
+	}
+}
+
+// partition returns the parts for which first is true, then the others.
+func partition(parts []Part, first func(Part) bool) []Part {
+	out := make([]Part, 0, len(parts))
+	for _, want := range []bool{true, false} {
+		for _, p := range parts {
+			if first(p) == want {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// mendRounds brings calls and results together.
-func (d *mender) mendRounds() {
-	g := gatherer{mender: d, nodes: make([]node, 0, len(d.list))}
+// repairRounds moves results to their calls.
+func (d *repairer) repairRounds() {
+	g := gatherer{repairer: d, nodes: make([]node, 0, len(d.list))}
 	for i, it := range d.list {
 		g.visit(i, it)
 	}
@@ -26,8 +26,8 @@ func (d *mender) mendRounds() {
 		}
 		d.noteOrder(n.round)
 		d.answerAll(n.round)
-		d.mendIDs(n.round, used)
-		d.mendOrder(n.round)
+		d.repairIDs(n.round, used)
+		d.repairOrder(n.round)
 		d.list = append(d.list, n.round.call)
 		for _, a := range n.round.answers {
 			d.list = append(d.list, a.item)
@@ -35,14 +35,14 @@ func (d *mender) mendRounds() {
 	}
 }
 
-// gatherer walks the list and gives each result to its call.
+// gatherer assigns each result of the list to its call.
 type gatherer struct {
-	*mender
+	*repairer
 
 	nodes  []node
 	rounds []*round
-	newest *round // whose results may come; nil: the newest assistant message has no calls
-	direct bool   // nothing but results has been seen since
+	newest *round // that of the last assistant message; nil if it has no calls
+	direct bool   // all messages since then are results
 }
 
 // node is a round, or another message.
@@ -51,11 +51,11 @@ type node struct {
 	round *round
 }
 
-// round is an assistant message with calls and what answers it.
+// round is an assistant message with calls, and its results.
 type round struct {
 	call    item
 	ids     []string // of the calls
-	by      []int    // 1 + position of the message that answered the call; 0: none has
+	by      []int    // 1 + position of the message with the result of the call; 0: no result yet
 	answers []answer
 }
 
@@ -63,7 +63,7 @@ type round struct {
 type answer struct {
 	item
 
-	calls []int // of each part: which call it answers; -1: it is no result
+	calls []int // for each part the call of which it is the result; -1: not a result
 }
 
 func (g *gatherer) visit(i int, it item) {
@@ -88,10 +88,10 @@ func (g *gatherer) visit(i int, it item) {
 	}
 }
 
-// share gives the parts of a tool message to the rounds that they belong to.
-// What belongs to none stays, as a message of the user.
+// share assigns the parts of a tool message to rounds. Parts without a round become a user
+// message.
 func (g *gatherer) share(i int, it item) {
-	if g.stays(it) {
+	if g.keeps(it) {
 		return
 	}
 	var shares []share
@@ -109,13 +109,13 @@ func (g *gatherer) share(i int, it item) {
 			r.by[k] = i + 1
 			shares = append(shares, share{r, k, p})
 		case g.newest == nil || !slices.Contains(g.newest.ids, res.CallID):
-			g.fixOnce(OrphanedResult, it.at, res.CallID, "became a text of the user")
-			left = append(left, told(res, "result of an unknown call")...)
+			g.fixOnce(OrphanedResult, it.at, res.CallID, "became a user text")
+			left = append(left, asUser(res, "result of an unknown call")...)
 		case it.Hints.Pinned:
-			g.fixOnce(DuplicateResult, it.at, res.CallID, "became a text of the user, for it is pinned")
-			left = append(left, told(res, "another result of call")...)
+			g.fixOnce(DuplicateResult, it.at, res.CallID, "became a user text, since it is pinned")
+			left = append(left, asUser(res, "another result of call")...)
 		default:
-			g.fixOnce(DuplicateResult, it.at, res.CallID, "left out, the first result stays")
+			g.fixOnce(DuplicateResult, it.at, res.CallID, "removed, the first result is kept")
 		}
 	}
 	for len(shares) > 0 {
@@ -128,9 +128,9 @@ func (g *gatherer) share(i int, it item) {
 				rest = append(rest, s)
 				continue
 			}
-			a.Parts, a.calls = append(a.Parts, s.says), append(a.calls, s.call)
+			a.Parts, a.calls = append(a.Parts, s.part), append(a.calls, s.call)
 		}
-		if shares = rest; len(shares) == 0 && len(left) == 0 { // what is no result may stay
+		if shares = rest; len(shares) == 0 && len(left) == 0 { // other parts may remain in their message
 			g.place(r, &a, it, others)
 			return
 		}
@@ -143,9 +143,9 @@ func (g *gatherer) share(i int, it item) {
 	}
 }
 
-// stays leaves a tool message without results where it is, and reports whether it
-// is one. Those who may not stay have been mended before.
-func (g *gatherer) stays(it item) bool {
+// keeps reports whether a tool message has no results, and keeps it at its position.
+// repairContent has changed the role of those that are not allowed.
+func (g *gatherer) keeps(it item) bool {
 	for range it.Results() {
 		return false
 	}
@@ -157,15 +157,15 @@ func (g *gatherer) stays(it item) bool {
 	return true
 }
 
-// share is a result, and the call that it answers.
+// share is a result with its call.
 type share struct {
 	round *round
 	call  int
-	says  Part
+	part  Part
 }
 
-// place adds a tool message to a round, with its parts where they were if all
-// of them are still there.
+// place adds a tool message to a round. If it still has all its parts, their order is
+// unchanged.
 func (g *gatherer) place(r *round, a *answer, was item, others []Part) {
 	if len(a.Parts)+len(others) == len(was.Parts) {
 		calls, k := make([]int, 0, len(was.Parts)), 0
@@ -185,9 +185,9 @@ func (g *gatherer) place(r *round, a *answer, was item, others []Part) {
 	r.answers = append(r.answers, *a)
 }
 
-// find returns the call that a result answers, by a message that is given as 1 +
-// its position: one without a result, or the one that the message answers
-// already, for this is a further piece. The newest round comes first.
+// find returns the call of a result: a call without a result, or for a further piece the
+// call of which the same message has a result. by is 1 + the position of that message. The
+// last round is searched first.
 func (g *gatherer) find(id string, by int) (*round, int) {
 	if r := g.newest; r != nil {
 		if k := r.find(id, by); k >= 0 {
@@ -219,19 +219,19 @@ func (r *round) find(id string, by int) int {
 	return further
 }
 
-// noteMove reports a result that does not stand behind its call.
+// noteMove records a fix for a result that is not directly after its call.
 func (g *gatherer) noteMove(r *round, id string, at int, first bool) {
 	switch {
 	case !first:
 	case r != g.newest:
-		g.fix(OrphanedResult, at, id, "moved up to the call that waits for it")
+		g.fix(OrphanedResult, at, id, "moved up to its call, which had no result")
 	case !g.direct:
 		g.fix(DisplacedResult, at, id, "moved up to its call")
 	}
 }
 
-// fixOnce reports a result of several pieces once.
-func (d *mender) fixOnce(r Rule, at int, id, done string) {
+// fixOnce records a fix for a result of several pieces once.
+func (d *repairer) fixOnce(r Rule, at int, id, done string) {
 	f := Fix{Violation{Rule: r, At: at, CallID: id}, done}
 	for _, had := range slices.Backward(d.fixes) {
 		if had == f {
@@ -244,8 +244,8 @@ func (d *mender) fixOnce(r Rule, at int, id, done string) {
 	d.fixes = append(d.fixes, f)
 }
 
-// told tells a result that no call waits for in parts of the user.
-func told(r ToolResult, what string) []Part {
+// asUser returns a result without a call as parts of a user message.
+func asUser(r ToolResult, what string) []Part {
 	what = fmt.Sprintf("(%s %q", what, r.CallID)
 	if r.Name != "" {
 		what += " of tool " + r.Name
@@ -260,8 +260,8 @@ func told(r ToolResult, what string) []Part {
 	return parts
 }
 
-// answerAll puts an error result behind each call that has none.
-func (d *mender) answerAll(r *round) {
+// answerAll adds an error result for each call without a result.
+func (d *repairer) answerAll(r *round) {
 	k := 0
 	for c := range r.call.Calls() {
 		if r.by[k] == 0 {
@@ -270,5 +270,150 @@ func (d *mender) answerAll(r *round) {
 			d.fix(UnansweredCall, r.call.at, c.ID, "got an error result: %s", textNoResult)
 		}
 		k++
+	}
+}
+
+// repairIDs gives calls with invalid IDs, and their results, other IDs. used counts the
+// calls of each ID.
+func (d *repairer) repairIDs(r *round, used map[string]int) {
+	ids := slices.Clone(r.ids)
+	for k, id := range r.ids {
+		n := used[id]
+		used[id]++
+		switch {
+		case slices.Contains(r.ids[:k], id):
+			ids[k] = d.derive(id, n)
+			d.fix(DuplicateCall, r.call.at, id, "the call became %q", ids[k])
+		case d.want.id && !d.rules.goodID(id):
+			ids[k] = d.derive(id, n)
+			d.fix(badID, r.call.at, id, "became %q", ids[k])
+		case d.want.reused && n > 0:
+			ids[k] = d.derive(id, n)
+			d.fix(reusedID, r.call.at, id, "became %q", ids[k])
+		}
+	}
+	if !slices.Equal(ids, r.ids) {
+		r.rename(ids)
+	}
+}
+
+func (r *round) rename(ids []string) {
+	r.ids = ids
+	parts, k := slices.Clone(r.call.Parts), 0
+	for i, p := range parts {
+		if c, ok := p.(ToolCall); ok {
+			c.ID = ids[k]
+			parts[i] = c
+			k++
+		}
+	}
+	r.call.Parts = parts
+	for i := range r.answers {
+		r.answers[i].rename(ids)
+	}
+}
+
+func (a *answer) rename(ids []string) {
+	own := false // the parts are shared with the original list
+	for n, k := range a.calls {
+		res, ok := a.Parts[n].(ToolResult)
+		if !ok || res.CallID == ids[k] {
+			continue
+		}
+		if !own {
+			a.Parts, own = slices.Clone(a.Parts), true
+		}
+		res.CallID = ids[k]
+		a.Parts[n] = res
+	}
+}
+
+// repairOrder puts the results of a round into the order of its calls: the parts of each
+// message, then the messages, and if that is not enough, all results into one message.
+func (d *repairer) repairOrder(r *round) {
+	if !d.want.order || r.ordered() {
+		return
+	}
+	was := slices.Clone(r.answers)
+	for i := range r.answers {
+		if a := &r.answers[i]; !inOrder(a.calls) {
+			*a = gathered(len(r.ids), *a)
+		}
+	}
+	slices.SortStableFunc(r.answers, func(a, b answer) int { return a.first() - b.first() })
+	if r.ordered() {
+		return
+	}
+	for _, a := range was[1:] {
+		if a.at != r.call.at { // it was not added
+			d.fix(resultOrder, a.at, r.ids[a.first()], "became part of one message with the other results of its round")
+		}
+	}
+	r.answers = []answer{gathered(len(r.ids), was...)}
+}
+
+// ordered reports whether the first pieces of the results are in the order of the calls.
+func (r *round) ordered() bool {
+	var calls []int
+	for _, a := range r.answers {
+		calls = append(calls, a.calls...)
+	}
+	return inOrder(calls)
+}
+
+func inOrder(calls []int) bool {
+	high := 0
+	for n, call := range calls {
+		if call < 0 || slices.Contains(calls[:n], call) {
+			continue
+		}
+		if call < high {
+			return false
+		}
+		high = call
+	}
+	return true
+}
+
+// first returns the first call of which the message has a result.
+func (a *answer) first() int {
+	return a.calls[slices.IndexFunc(a.calls, func(call int) bool { return call >= 0 })]
+}
+
+// gathered returns the results of n calls as one message, in the order of the calls. Other
+// parts are last.
+func gathered(n int, answers ...answer) answer {
+	one := answers[0]
+	one.Parts, one.calls = nil, nil
+	for k := range n + 1 {
+		want := k
+		if k == n {
+			want = -1
+		}
+		for _, a := range answers {
+			one.Hints.Pinned = one.Hints.Pinned || a.Hints.Pinned
+			for n, call := range a.calls {
+				if call == want {
+					one.Parts, one.calls = append(one.Parts, a.Parts[n]), append(one.calls, call)
+				}
+			}
+		}
+	}
+	return one
+}
+
+// noteOrder records fixes for results in another order than their calls.
+func (d *repairer) noteOrder(r *round) {
+	if !d.want.order {
+		return
+	}
+	var o order
+	o.open(&r.call.Message)
+	for _, a := range r.answers {
+		for res := range a.Results() {
+			if !o.next(res.CallID) {
+				d.fix(resultOrder, a.at, res.CallID, "put in the order of the calls")
+			}
+		}
 	}
 }

@@ -262,7 +262,7 @@ func TestRepairOfRounds(t *testing.T) {
 			"behind another assistant message",
 			[]message.Message{user, message.Assistant(call("a")), say, tool(piece("a"))},
 			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), say},
-			[]string{`message 3: orphaned result "a": moved up to the call that waits for it`},
+			[]string{`message 3: orphaned result "a": moved up to its call, which had no result`},
 		},
 		{
 			"without a call",
@@ -272,19 +272,19 @@ func TestRepairOfRounds(t *testing.T) {
 				message.Text{Text: "(result of an unknown call \"a\" of tool draw, an error)"},
 				message.Media{URL: "u"},
 			}}},
-			[]string{`message 1: orphaned result "a": became a text of the user`},
+			[]string{`message 1: orphaned result "a": became a user text`},
 		},
 		{
 			"twice",
 			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), tool(piece("a"), piece("a"))},
 			[]message.Message{user, message.Assistant(call("a")), tool(piece("a"))},
-			[]string{`message 3: duplicate result "a": left out, the first result stays`},
+			[]string{`message 3: duplicate result "a": removed, the first result is kept`},
 		},
 		{
 			"twice, and pinned",
 			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), pinned},
 			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), toldPinned},
-			[]string{`message 3: duplicate result "a": became a text of the user, for it is pinned`},
+			[]string{`message 3: duplicate result "a": became a user text, since it is pinned`},
 		},
 		{
 			"two calls of one id, two results",
@@ -299,7 +299,7 @@ func TestRepairOfRounds(t *testing.T) {
 			"twice, beside a blank text",
 			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), tool(message.Text{Text: " "}, piece("a"))},
 			[]message.Message{user, message.Assistant(call("a")), tool(piece("a"))},
-			[]string{`message 3: duplicate result "a": left out, the first result stays`},
+			[]string{`message 3: duplicate result "a": removed, the first result is kept`},
 		},
 		{
 			"tool messages without results, which not every provider minds",
@@ -313,7 +313,7 @@ func TestRepairOfRounds(t *testing.T) {
 				message.Assistant(call("a"), call("b")), tool(piece("a")), tool(message.Text{Text: "y"}), tool(piece("b")), user,
 				tool(message.Text{Text: "z"}),
 			},
-			[]string{`message 7: empty message: left out`},
+			[]string{`message 7: empty message: removed`},
 		},
 		{
 			"a result of the user", // as in lists that were written for Anthropic

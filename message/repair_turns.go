@@ -2,8 +2,8 @@ package message
 
 import "slices"
 
-// mendTurns mends who speaks first, last, and after whom.
-func (d *mender) mendTurns() {
+// repairTurns repairs the order of roles.
+func (d *repairer) repairTurns() {
 	out := make([]item, 0, len(d.list)+2)
 	for _, it := range d.list {
 		if it.Role == RoleSystem {
@@ -34,16 +34,16 @@ func lastTurn(list []item) int {
 	return -1
 }
 
-// open adds the first message behind the system messages.
-func (d *mender) open(out []item, it item) []item {
+// open appends the first message that is not a system message.
+func (d *repairer) open(out []item, it item) []item {
 	if d.want.user && it.Role != RoleUser {
-		d.fix(firstNotUser, it.at, "", "%s was put before it", textOpening)
+		d.fix(firstNotUser, it.at, "", "%s was inserted before it", textOpening)
 		out = append(out, item{Message: User(textOpening), at: it.at})
 	}
 	return append(out, it)
 }
 
-func (d *mender) wrongTurn(before, now *Message) (Rule, bool) {
+func (d *repairer) wrongTurn(before, now *Message) (Rule, bool) {
 	switch {
 	case d.want.turns && sameTurn(before.Role, now.Role):
 		return repeatedTurn, true
@@ -53,28 +53,28 @@ func (d *mender) wrongTurn(before, now *Message) (Rule, bool) {
 	return "", false
 }
 
-// part adds a message of the side that spoke last: it becomes one with the last
-// message if nothing is in the way, else a message of the other side parts them.
-func (d *mender) part(rule Rule, out []item, last int, it item) []item {
+// part appends a message that must not follow the last one: it becomes a part of the
+// last message if possible, otherwise a message of the other side is inserted between.
+func (d *repairer) part(rule Rule, out []item, last int, it item) []item {
 	before := &out[last]
-	earlier := lastTurn(out[:last]) // with the call it would stand behind this one
+	earlier := lastTurn(out[:last]) // a call in it would then follow this one
 	alone := earlier < 0 || !d.want.calls || !isCallAfterAnswer(&out[earlier].Message, &it.Message)
 	if last == len(out)-1 && alone && d.joins(before, &it) {
 		before.Parts = slices.Concat(before.Parts, it.Parts)
 		before.Usage = firstOf(it.Usage, before.Usage)
 		before.Hints = joinHints(before.Hints, it.Hints)
-		d.fix(rule, it.at, "", "became one with the message before")
+		d.fix(rule, it.at, "", "became part of the message before it")
 		return out
 	}
 	filler := User(textContinue)
 	if it.Role != RoleAssistant {
 		filler = Assistant(Text{textNoAnswer})
 	}
-	d.fix(rule, it.at, "", "%s was put before it", filler.Text())
+	d.fix(rule, it.at, "", "%s was inserted before it", filler.Text())
 	return append(out, item{Message: filler, at: it.at}, it)
 }
 
-func (d *mender) joins(before, now *item) bool {
+func (d *repairer) joins(before, now *item) bool {
 	switch {
 	case before.Role != now.Role || before.Name != now.Name || before.HasCalls():
 		return false
@@ -103,8 +103,8 @@ func joinHints(a, b Hints) Hints {
 	}
 }
 
-// close adds what must come last.
-func (d *mender) close(out []item) []item {
+// close appends a last message if one is missing.
+func (d *repairer) close(out []item) []item {
 	last := lastTurn(out)
 	switch {
 	case last < 0:

@@ -1,22 +1,22 @@
 package message
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
-// Rules says whose demands a message list must meet: those of one provider, or
-// of several, joined by |. The zero value stands for what every provider
-// demands, which is what [Check] looks at. Rules are constants and safe for
-// concurrent use.
+// Rules is a set of providers whose rules a list of messages must satisfy. Combine
+// providers by |. The zero value has the rules that all providers have; [Check] checks
+// these.
 //
 //	err := message.Anthropic.Check(history)
 //	valid := (message.OpenAI | message.Bedrock).Repair(history).Messages
 //
-// docs/validity.md lists the demands with their sources.
+// docs/validity.md lists the rules with their sources.
 type Rules uint8
 
-// The providers, and two that change what is demanded of them.
+// The providers, and two options.
 const (
 	OpenAI          Rules = 1 << iota // chat completions
 	OpenAIResponses                   // the Responses API
@@ -24,12 +24,12 @@ const (
 	Gemini                            // generateContent
 	Bedrock                           // Converse
 
-	// Unconfirmed adds the demands that are only suspected.
+	// Unconfirmed adds rules that the providers are said to have, without proof.
 	Unconfirmed
-	// Prefill allows an assistant message at the end, which the model continues.
+	// Prefill allows an assistant message at the end, for the model to continue.
 	Prefill
 
-	// Portable is all providers at once, what is suspected included.
+	// Portable is all providers, with the unconfirmed rules.
 	Portable = OpenAI | OpenAIResponses | Anthropic | Gemini | Bedrock | Unconfirmed
 )
 
@@ -65,10 +65,8 @@ func (r Rules) String() string {
 	return strings.Join(names, "|")
 }
 
-// Check reports whether these providers would accept the list. It demands what
-// the function [Check] does, and what else docs/validity.md lists for them. The error is
-// an [*InvalidError] that holds every violation. No messages at all break no
-// rule.
+// Check returns an error if one of these providers would reject the list: an
+// [*InvalidError] with every violation. An empty list is valid.
 func (r Rules) Check(msgs []Message) error {
 	if v := r.Violations(msgs); len(v) > 0 {
 		return &InvalidError{Violations: v}
@@ -76,24 +74,21 @@ func (r Rules) Check(msgs []Message) error {
 	return nil
 }
 
-// Violations returns what [Rules.Check] finds, in the order of the messages.
+// Violations returns all violations, in the order of the messages.
 func (r Rules) Violations(msgs []Message) []Violation { return r.ViolationsFrom(msgs, 0) }
 
-// ViolationsFrom returns what [Rules.Violations] does, without that of the
-// messages before from which is settled: which no message behind can change. Of
-// the messages before from three kinds are not settled, and are reported if the
-// messages behind leave them so: [UnansweredCall] of the newest assistant
-// message, "ends in answer", and "first not user" of a list of system messages alone.
+// ViolationsFrom returns the violations of the messages from position from on, and those
+// of earlier messages that a later message can still cause: [UnansweredCall] of the last
+// assistant message, "ends in answer", and "first not user" of a list that has only system
+// messages.
 //
-// So if the messages before from break nothing but these three, the result is
-// that of [Rules.Violations]. That holds of every beginning of a list that
-// was found valid: who remembers a valid list, and is asked about one that has its
-// first n messages in common with it, asks from n, wherever n lies.
+// So if the messages before from have no other violations, the result equals that of
+// [Rules.Violations]. This is true for every beginning of a valid list: if a list has its
+// first n messages in common with one that was valid, check it from n.
 //
-// The cost is that of the messages behind from, and of a look back to the newest
-// assistant message before; where "reused id" counts and there are new calls,
-// their ids are also looked for in all earlier ones. Like msgs[from:] it panics
-// if from is out of range.
+// Only the messages from the last assistant message before from are read. For the rule
+// "reused id", the IDs of new calls are also searched in all earlier calls. It panics if
+// from is out of range.
 func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
 	found := pairing(msgs, from)
 	for i := from; i < len(msgs); i++ {
@@ -108,19 +103,88 @@ func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
 	return found
 }
 
-// demands reports whether one of these providers demands the rule.
+// demands reports whether one of these providers has the rule.
 func (r Rules) demands(rule Rule) bool {
 	if rule == endsInAnswer && r&Prefill != 0 {
 		return false
 	}
-	e, ok := rule.inSheet()
+	e, ok := rule.row()
 	if !ok {
 		return false
 	}
 	return e.Common || e.By&r != 0 || r&Unconfirmed != 0 && e.Maybe&r != 0
 }
 
-// maxID returns how many characters an id of a call may have; 0: any number.
+// Rule is the name of a rule for lists of messages, such as "unanswered call".
+// docs/validity.md lists all rules.
+type Rule string
+
+// The rules that all providers have. The names of the others, such as "late system", are
+// in docs/validity.md.
+const (
+	UnansweredCall  Rule = "unanswered call"  // a tool call without a result
+	OrphanedResult  Rule = "orphaned result"  // a result without its call since the last assistant message
+	DisplacedResult Rule = "displaced result" // another message is between the call and the result
+	DuplicateCall   Rule = "duplicate call"   // two calls of one message have the same ID
+	DuplicateResult Rule = "duplicate result" // a call has two results
+	BadArguments    Rule = "bad arguments"    // arguments that are not a JSON object
+	EmptyMessage    Rule = "empty message"    // no part with content
+	NilPart         Rule = "nil part"         // a part that is nil
+	MisplacedPart   Rule = "misplaced part"   // a call or result in a message of the wrong role, or invalid content of a result
+	UnknownPart     Rule = "unknown part"     // not one of the six types, for example a pointer to one
+	UnknownRole     Rule = "unknown role"     // not one of the four roles
+)
+
+// Source returns the source of the rule: an API reference or the error text of a
+// provider; "" for an unknown rule.
+func (r Rule) Source() string {
+	e, _ := r.row()
+	return e.Source
+}
+
+// Violation is a violation of a rule. Violations are comparable.
+type Violation struct {
+	Rule   Rule
+	At     int    // index of the message
+	CallID string // of the call or result; "" for other rules
+}
+
+// String returns the position, the rule and the call ID.
+func (v Violation) String() string {
+	if v.CallID == "" {
+		return fmt.Sprintf("message %d: %s", v.At, v.Rule)
+	}
+	return fmt.Sprintf("message %d: %s %q", v.At, v.Rule, v.CallID)
+}
+
+// InvalidError lists all violations of a list of messages.
+type InvalidError struct {
+	Violations []Violation // at least one, in the order of the messages
+}
+
+// Error has the first three violations and the number of others.
+func (e *InvalidError) Error() string {
+	const shown = 3
+	var texts []string
+	for _, v := range e.Violations[:min(shown, len(e.Violations))] {
+		texts = append(texts, v.String())
+	}
+	if more := len(e.Violations) - shown; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return "message: " + strings.Join(texts, "; ")
+}
+
+// Check returns an error if every provider would reject the list: each call must have
+// one result, directly after it; all calls of a message must have results before the next
+// assistant message; arguments are JSON objects; no message is empty. The error is an
+// [*InvalidError] with every violation. A list that ends with calls without results
+// violates [UnansweredCall]: it can be stored, but not sent. An empty list is valid.
+func Check(msgs []Message) error {
+	return Rules(0).Check(msgs)
+}
+
+// maxID returns the maximum length of the ID of a call; 0: no limit.
 func (r Rules) maxID() int {
 	switch {
 	case r&OpenAI != 0:
@@ -131,7 +195,7 @@ func (r Rules) maxID() int {
 	return 0
 }
 
-// plainID reports whether ids are limited to letters, digits, _ and -.
+// plainID reports whether IDs may have only letters, digits, _ and -.
 func (r Rules) plainID() bool { return r&(Anthropic|Bedrock) != 0 }
 
 func (r Rules) goodID(id string) bool {
@@ -142,12 +206,12 @@ func (r Rules) goodID(id string) bool {
 	return limit == 0 || id != "" && len(id) <= limit
 }
 
-// maxName is how many characters the name of a tool may have.
+// maxName is the maximum length of the name of a tool.
 const maxName = 64
 
 func goodName(name string) bool { return plain(name) && len(name) <= maxName }
 
-// plain reports whether s has letters, digits, _ and - alone, one at least.
+// plain reports whether s has only letters, digits, _ and -, at least one.
 func plain(s string) bool {
 	for i := range len(s) {
 		if !plainByte[s[i]] {

@@ -95,7 +95,8 @@ func skipNested(text string, at int) int {
 		case '}', ']':
 			depth--
 		}
-		if at++; depth == 0 {
+		at++
+		if depth == 0 {
 			return at
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/laconic-go/laconic/tests/guarantee"
 )
 
-// A tool message without a result became a message of the user, and no fix said
+// A tool message without a result became a user message, and no fix said
 // so, if something else was repaired and nobody minded the message.
 func TestRepairLeavesWhatNobodyMinds(t *testing.T) {
 	t.Parallel()
