@@ -14,7 +14,7 @@ import (
 type value struct {
 	first **Error
 	path  string          // as messages[0].content; "" for the request itself
-	raw   json.RawMessage // nil: the field is missing or null
+	raw   json.RawMessage // nil if a field is missing or null
 }
 
 // object is a JSON object of a request. Its names are matched exactly, unlike those of encoding/json.

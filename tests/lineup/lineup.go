@@ -167,21 +167,24 @@ func Archive(roll Roll) store.Store {
 	case 5:
 		return Crowded()
 	case 6:
-		return Faulty{Memory: store.NewMemory(0), Fault: func(n uint32) error {
-			if n%3 == 0 {
-				return errors.New("no space left on device")
-			}
-			return nil
-		}}
+		return everyThird(func() error { return errors.New("no space left on device") })
 	case 7:
-		return Faulty{Memory: store.NewMemory(0), Fault: func(n uint32) error {
-			if n%3 == 0 {
-				panic("no archive")
-			}
-			return nil
-		}}
+		return everyThird(func() error { panic("no archive") })
 	}
 	return nil
+}
+
+// Crowded returns an archive in which every third content has the handle of another content.
+func Crowded() store.Store { return everyThird(func() error { return store.ErrConflict }) }
+
+// everyThird returns an archive with a fault for every third content.
+func everyThird(fault func() error) store.Store {
+	return Faulty{Memory: store.NewMemory(0), Fault: func(content uint32) error {
+		if content%3 != 0 {
+			return nil
+		}
+		return fault()
+	}}
 }
 
 // Faulty is an archive with a fault for some contents. Fault gets a checksum of the content.
@@ -197,15 +200,4 @@ func (f Faulty) Put(ctx context.Context, c store.Content) (store.Handle, error) 
 		return store.Handle{}, fmt.Errorf("put: %w", err)
 	}
 	return f.Memory.Put(ctx, c)
-}
-
-// Crowded returns an archive in which every third content has the handle of another
-// content.
-func Crowded() store.Store {
-	return Faulty{Memory: store.NewMemory(0), Fault: func(n uint32) error {
-		if n%3 == 0 {
-			return store.ErrConflict
-		}
-		return nil
-	}}
 }
