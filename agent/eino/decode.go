@@ -1,10 +1,12 @@
 package eino
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cloudwego/eino/schema"
@@ -47,20 +49,16 @@ func (codec) Import(f *schema.Message, _ []message.Message) (message.Message, er
 		return message.Message{}, fmt.Errorf("role %q, want %q, %q, %q or %q",
 			f.Role, schema.System, schema.User, schema.Assistant, schema.Tool)
 	}
-	for c := (cursor{f: f}); ; {
-		p, ok := c.next()
-		if !ok {
-			return m, nil
-		}
-		part, err := p.part(f)
-		if err != nil {
-			return message.Message{}, err
-		}
+	err := walk(f, func(_ place, p message.Part) {
 		if f.Role == schema.Tool {
-			part = inResult(f, part)
+			p = inResult(f, p)
 		}
-		m.Parts = append(m.Parts, part)
+		m.Parts = append(m.Parts, p)
+	})
+	if err != nil {
+		return message.Message{}, err
 	}
+	return m, nil
 }
 
 // inResult returns the content of a tool message as a piece of its result.
@@ -77,30 +75,26 @@ func inResult(f *schema.Message, p message.Part) message.Part {
 	return r
 }
 
-// Same implements [foreign.Codec]. It allocates nothing, unless there is an
-// opaque part.
-func (codec) Same(f *schema.Message, m *message.Message) bool {
+// Same implements [foreign.Codec].
+func (c codec) Same(f *schema.Message, m *message.Message) bool {
 	if f == nil || f.Name != m.Name || string(f.Role) != string(m.Role) || !sameUsage(f, m.Usage) {
 		return false
 	}
 	if _, known := roleOf(f.Role); !known {
 		return false
 	}
-	if len(f.MultiContent)+len(f.UserInputMultiContent)+len(f.AssistantGenMultiContent) == 0 {
+	if !hasLists(f) {
 		return samePlain(f, m.Parts)
 	}
-	c := cursor{f: f}
-	for _, want := range m.Parts {
-		if p, ok := c.next(); !ok || !p.is(f, want) {
-			return false
-		}
-	}
-	_, more := c.next()
-	return !more
+	again, err := c.Import(f, nil)
+	return err == nil && slices.Equal(again.Parts, m.Parts)
 }
 
-// samePlain is Same for messages without lists, as nearly all are: it takes a third of
-// the time.
+func hasLists(f *schema.Message) bool {
+	return len(f.MultiContent)+len(f.UserInputMultiContent)+len(f.AssistantGenMultiContent) > 0
+}
+
+// samePlain is Same for messages without lists, as nearly all are. It allocates nothing.
 func samePlain(f *schema.Message, parts []message.Part) bool {
 	content, n := f.Content != "" || f.Role == schema.Tool, len(f.ToolCalls)
 	if f.ReasoningContent != "" {
@@ -198,178 +192,157 @@ func toUsage(u *schema.TokenUsage) message.Usage {
 	}
 }
 
-// place is a field of a message of eino that becomes parts of ours, in this order.
-type place int
+// place is the place of a part in a message of eino.
+type place struct {
+	field field
+	i     int // index in a list
+}
+
+// field is a field of a message of eino. The parts are in this order.
+type field int
 
 const (
-	inReasoning place = iota
-	inContent
-	inMulti  // MultiContent, which is deprecated
-	inInput  // UserInputMultiContent
-	inOutput // AssistantGenMultiContent
-	inCalls
-	nowhere // after all others
+	reasoning field = iota
+	content
+	multi  // MultiContent, which is deprecated
+	input  // UserInputMultiContent
+	output // AssistantGenMultiContent
+	calls
+	nowhere
 )
 
-type kind int
-
+// The kinds of opaque parts: their data is the JSON of this type.
 const (
-	textKind     kind = iota // text
-	thinkingKind             // text, signature
-	mediaKind                // MIME type, URL or base64, name
-	callKind                 // id, name, arguments
-	opaqueKind               // an unknown part
+	kindMulti  = "eino.ChatMessagePart"
+	kindInput  = "eino.MessageInputPart"
+	kindOutput = "eino.MessageOutputPart"
 )
 
-// piece is what one part is made from. It only refers to strings of the message, so
-// that messages are compared without an allocation.
-type piece struct {
-	at   place
-	i    int // index in the list there
-	kind kind
-	s    [4]string
-}
-
-// cursor walks over the pieces of a message.
-type cursor struct {
-	f  *schema.Message
-	at place
-	i  int
-}
-
-// next returns the next piece; ok is false after the last one.
-func (c *cursor) next() (p piece, ok bool) {
-	for ; c.at < nowhere; c.at, c.i = c.at+1, 0 {
-		if c.i < c.len() {
-			p = piece{at: c.at, i: c.i, kind: opaqueKind}
-			c.i++
-			p.read(c.f)
-			return p, true
+// walk visits the parts of a message, without results around them.
+func walk(f *schema.Message, visit func(place, message.Part)) error {
+	if f.ReasoningContent != "" {
+		visit(place{field: reasoning}, message.Thinking{Text: f.ReasoningContent})
+	}
+	if f.Content != "" || f.Role == schema.Tool && !hasLists(f) { // a call needs a result, also an empty one
+		visit(place{field: content}, message.Text{Text: f.Content})
+	}
+	known := func(at place, p message.Part, kind string, from any) error {
+		if p == nil {
+			data, err := json.Marshal(from)
+			if err != nil {
+				return fmt.Errorf("%s %d, which has no place in a message of ours: %w", kind, at.i, err)
+			}
+			p = message.Opaque{Kind: kind, Data: string(data)}
+		}
+		visit(at, p)
+		return nil
+	}
+	for i := range f.MultiContent {
+		el := &f.MultiContent[i]
+		if err := known(place{multi, i}, fromMulti(el), kindMulti, el); err != nil {
+			return err
 		}
 	}
-	return piece{}, false
-}
-
-// len returns the number of pieces at the place of the cursor.
-func (c *cursor) len() int {
-	f := c.f
-	switch c.at {
-	case inReasoning:
-		if f.ReasoningContent != "" {
-			return 1
+	for i := range f.UserInputMultiContent {
+		el := &f.UserInputMultiContent[i]
+		if err := known(place{input, i}, fromInput(el), kindInput, el); err != nil {
+			return err
 		}
-	case inContent:
-		if f.Content != "" || isEmptyResult(f) {
-			return 1
+	}
+	for i := range f.AssistantGenMultiContent {
+		el := &f.AssistantGenMultiContent[i]
+		if err := known(place{output, i}, fromOutput(el), kindOutput, el); err != nil {
+			return err
 		}
-	case inMulti:
-		return len(f.MultiContent)
-	case inInput:
-		return len(f.UserInputMultiContent)
-	case inOutput:
-		return len(f.AssistantGenMultiContent)
-	case inCalls:
-		return len(f.ToolCalls)
-	case nowhere:
 	}
-	return 0
-}
-
-// isEmptyResult reports whether a message is a result without content. It becomes a
-// part too, since its call needs a result.
-func isEmptyResult(f *schema.Message) bool {
-	return f.Role == schema.Tool && len(f.MultiContent)+len(f.UserInputMultiContent)+len(f.AssistantGenMultiContent) == 0
-}
-
-// read fills a piece from its place.
-func (p *piece) read(f *schema.Message) {
-	switch p.at {
-	case inReasoning:
-		p.kind, p.s[0] = thinkingKind, f.ReasoningContent
-	case inContent:
-		p.kind, p.s[0] = textKind, f.Content
-	case inMulti:
-		p.multi(&f.MultiContent[p.i])
-	case inInput:
-		p.input(&f.UserInputMultiContent[p.i])
-	case inOutput:
-		p.output(&f.AssistantGenMultiContent[p.i])
-	case inCalls:
-		t := &f.ToolCalls[p.i]
-		p.kind, p.s[0], p.s[1], p.s[2] = callKind, t.ID, t.Function.Name, t.Function.Arguments
-	case nowhere:
+	for i, c := range f.ToolCalls {
+		visit(place{calls, i}, message.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
 	}
+	return nil
 }
 
+// fromMulti, fromInput and fromOutput return an element of a list as a part, or nil if
+// ours have no place for it.
+//
 //nolint:staticcheck // the deprecated list is still in use
-func (p *piece) multi(m *schema.ChatMessagePart) {
+func fromMulti(m *schema.ChatMessagePart) message.Part {
+	common := func(mime string, url *string) *schema.MessagePartCommon {
+		return &schema.MessagePartCommon{MIMEType: mime, URL: url}
+	}
 	switch {
 	case m.Type == schema.ChatMessagePartTypeText:
-		p.kind, p.s[0] = textKind, m.Text
+		return message.Text{Text: m.Text}
 	case m.Type == schema.ChatMessagePartTypeImageURL && m.ImageURL != nil && m.ImageURL.URI == "":
-		p.media("image/*", m.ImageURL.MIMEType, &m.ImageURL.URL, nil, "")
+		return media("image/*", common(m.ImageURL.MIMEType, &m.ImageURL.URL), "")
 	case m.Type == schema.ChatMessagePartTypeAudioURL && m.AudioURL != nil && m.AudioURL.URI == "":
-		p.media("audio/*", m.AudioURL.MIMEType, &m.AudioURL.URL, nil, "")
+		return media("audio/*", common(m.AudioURL.MIMEType, &m.AudioURL.URL), "")
 	case m.Type == schema.ChatMessagePartTypeVideoURL && m.VideoURL != nil && m.VideoURL.URI == "":
-		p.media("video/*", m.VideoURL.MIMEType, &m.VideoURL.URL, nil, "")
+		return media("video/*", common(m.VideoURL.MIMEType, &m.VideoURL.URL), "")
 	case m.Type == schema.ChatMessagePartTypeFileURL && m.FileURL != nil && m.FileURL.URI == "":
-		p.media("", m.FileURL.MIMEType, &m.FileURL.URL, nil, m.FileURL.Name)
+		return media("", common(m.FileURL.MIMEType, &m.FileURL.URL), m.FileURL.Name)
 	}
+	return nil
 }
 
-func (p *piece) input(m *schema.MessageInputPart) {
+func fromInput(m *schema.MessageInputPart) message.Part {
 	switch {
 	case m.Type == schema.ChatMessagePartTypeText:
-		p.kind, p.s[0] = textKind, m.Text
+		return message.Text{Text: m.Text}
 	case m.Type == schema.ChatMessagePartTypeImageURL && m.Image != nil:
-		p.media("image/*", m.Image.MIMEType, m.Image.URL, m.Image.Base64Data, "")
+		return media("image/*", &m.Image.MessagePartCommon, "")
 	case m.Type == schema.ChatMessagePartTypeAudioURL && m.Audio != nil:
-		p.media("audio/*", m.Audio.MIMEType, m.Audio.URL, m.Audio.Base64Data, "")
+		return media("audio/*", &m.Audio.MessagePartCommon, "")
 	case m.Type == schema.ChatMessagePartTypeVideoURL && m.Video != nil:
-		p.media("video/*", m.Video.MIMEType, m.Video.URL, m.Video.Base64Data, "")
+		return media("video/*", &m.Video.MessagePartCommon, "")
 	case m.Type == schema.ChatMessagePartTypeFileURL && m.File != nil:
-		p.media("", m.File.MIMEType, m.File.URL, m.File.Base64Data, m.File.Name)
+		return media("", &m.File.MessagePartCommon, m.File.Name)
 	}
+	return nil
 }
 
-func (p *piece) output(m *schema.MessageOutputPart) {
+func fromOutput(m *schema.MessageOutputPart) message.Part {
 	switch {
 	case m.Type == schema.ChatMessagePartTypeText:
-		p.kind, p.s[0] = textKind, m.Text
+		return message.Text{Text: m.Text}
 	case m.Type == schema.ChatMessagePartTypeReasoning && m.Reasoning != nil:
-		p.kind, p.s[0], p.s[1] = thinkingKind, m.Reasoning.Text, m.Reasoning.Signature
+		return message.Thinking{Text: m.Reasoning.Text, Signature: m.Reasoning.Signature}
 	case m.Type == schema.ChatMessagePartTypeImageURL && m.Image != nil:
-		p.media("image/*", m.Image.MIMEType, m.Image.URL, m.Image.Base64Data, "")
+		return media("image/*", &m.Image.MessagePartCommon, "")
 	case m.Type == schema.ChatMessagePartTypeAudioURL && m.Audio != nil:
-		p.media("audio/*", m.Audio.MIMEType, m.Audio.URL, m.Audio.Base64Data, "")
+		return media("audio/*", &m.Audio.MessagePartCommon, "")
 	case m.Type == schema.ChatMessagePartTypeVideoURL && m.Video != nil:
-		p.media("video/*", m.Video.MIMEType, m.Video.URL, m.Video.Base64Data, "")
+		return media("video/*", &m.Video.MessagePartCommon, "")
 	}
+	return nil
 }
 
-// media makes a piece one of media, unless it has both data and a URL, which ours
-// cannot hold. A missing type becomes a wildcard, so that an image remains one.
-func (p *piece) media(wildcard, mime string, url, data *string, name string) {
-	p.s = [4]string{mime, "", "", name}
-	if mime == "" {
-		p.s[0] = wildcard
+// media returns a media part, or nil if it has both a URL and data, or base64 that would
+// not come back as it was. A missing type becomes a wildcard, so that an image remains
+// one.
+func media(wildcard string, c *schema.MessagePartCommon, name string) message.Part {
+	m := message.Media{Type: cmp.Or(c.MIMEType, wildcard), Name: name}
+	encoded := ""
+	if c.Base64Data != nil {
+		encoded = *c.Base64Data
 	}
-	if url != nil {
-		p.s[1] = *url
+	if c.URL != nil {
+		m.URL = *c.URL
 	}
-	if data != nil {
-		p.s[2] = *data
+	if m.URL != "" && encoded != "" {
+		return nil
 	}
-	if p.s[1] != "" && p.s[2] != "" {
-		return
+	if mime, in, ok := dataURL(m.URL); ok && (c.MIMEType == "" || c.MIMEType == mime) {
+		m.Type, m.URL, encoded = mime, "", in
 	}
-	p.kind = mediaKind
-	if of, in, ok := dataURL(p.s[1]); ok && (mime == "" || mime == of) {
-		p.s[0], p.s[1], p.s[2] = of, "", in
+	data, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	if err != nil || strings.ContainsAny(encoded, "\r\n") {
+		return nil
 	}
+	m.Data = string(data)
+	return m
 }
 
-// dataURL splits a URL of the form data:image/png;base64,…
+// dataURL splits a URL such as data:image/png;base64,AAAA.
 func dataURL(url string) (mime, data string, ok bool) {
 	const begin, middle = "data:", ";base64,"
 	if !strings.HasPrefix(url, begin) {
@@ -381,113 +354,4 @@ func dataURL(url string) (mime, data string, ok bool) {
 	}
 	mime, data = url[len(begin):at-len(middle)], url[at:]
 	return mime, data, mime != "" && data != "" && !strings.Contains(mime, ";")
-}
-
-// part returns the part that the piece becomes.
-func (p *piece) part(f *schema.Message) (message.Part, error) {
-	switch p.kind {
-	case textKind:
-		return message.Text{Text: p.s[0]}, nil
-	case thinkingKind:
-		return message.Thinking{Text: p.s[0], Signature: p.s[1]}, nil
-	case callKind:
-		return message.ToolCall{ID: p.s[0], Name: p.s[1], Arguments: p.s[2]}, nil
-	case mediaKind:
-		// Base64 in another form would not come back as it was.
-		data, err := base64.StdEncoding.DecodeString(p.s[2])
-		if err == nil && encodes(p.s[2], string(data)) {
-			return message.Media{Type: p.s[0], URL: p.s[1], Data: string(data), Name: p.s[3]}, nil
-		}
-	case opaqueKind:
-	}
-	return p.unknown(f)
-}
-
-// is reports whether a part is what Import makes of the piece.
-func (p *piece) is(f *schema.Message, want message.Part) bool {
-	if r, ok := want.(message.ToolResult); ok {
-		return f.Role == schema.Tool && p.isResult(f, &r)
-	}
-	return (f.Role != schema.Tool || p.kind == thinkingKind || p.kind == callKind) && p.holds(f, want)
-}
-
-func (p *piece) isResult(f *schema.Message, r *message.ToolResult) bool {
-	if r.CallID != f.ToolCallID || r.Name != f.ToolName || r.Error != hasFailed(f) {
-		return false
-	}
-	if r.Content == nil {
-		return p.kind == textKind && r.Text == p.s[0]
-	}
-	return r.Text == "" && (p.kind == mediaKind || p.kind == opaqueKind) && p.holds(f, r.Content)
-}
-
-// holds reports whether the piece becomes a part, not regarding results around it.
-func (p *piece) holds(f *schema.Message, want message.Part) bool {
-	switch w := want.(type) {
-	case message.Text:
-		return p.kind == textKind && w.Text == p.s[0]
-	case message.Thinking:
-		return p.kind == thinkingKind && w.Text == p.s[0] && w.Signature == p.s[1]
-	case message.ToolCall:
-		return p.kind == callKind && w.ID == p.s[0] && w.Name == p.s[1] && w.Arguments == p.s[2]
-	case message.Media:
-		return p.kind == mediaKind && w.Type == p.s[0] && w.URL == p.s[1] && w.Name == p.s[3] && encodes(p.s[2], w.Data)
-	case message.Opaque:
-		if p.kind != mediaKind && p.kind != opaqueKind {
-			return false
-		}
-		got, err := p.part(f)
-		return err == nil && got == want
-	case message.ToolResult:
-	}
-	return false
-}
-
-// encodes reports whether encoded is data in base64, without an allocation.
-func encodes(encoded, data string) bool {
-	const block = 768
-	if len(encoded) != base64.StdEncoding.EncodedLen(len(data)) {
-		return false
-	}
-	var in [block]byte
-	var out [block / 3 * 4]byte
-	for data != "" {
-		n := copy(in[:], data)
-		base64.StdEncoding.Encode(out[:], in[:n])
-		width := base64.StdEncoding.EncodedLen(n)
-		if string(out[:width]) != encoded[:width] {
-			return false
-		}
-		data, encoded = data[n:], encoded[width:]
-	}
-	return true
-}
-
-// The kinds of opaque parts: their data is the JSON of this type.
-const (
-	kindMulti  = "eino.ChatMessagePart"
-	kindInput  = "eino.MessageInputPart"
-	kindOutput = "eino.MessageOutputPart"
-)
-
-// unknown returns a part of eino as JSON.
-func (p *piece) unknown(f *schema.Message) (message.Part, error) {
-	var (
-		kind string
-		from any
-	)
-	switch p.at {
-	case inMulti:
-		kind, from = kindMulti, &f.MultiContent[p.i]
-	case inInput:
-		kind, from = kindInput, &f.UserInputMultiContent[p.i]
-	case inOutput:
-		kind, from = kindOutput, &f.AssistantGenMultiContent[p.i]
-	case inReasoning, inContent, inCalls, nowhere:
-	}
-	data, err := json.Marshal(from)
-	if err != nil {
-		return nil, fmt.Errorf("%s %d, which has no place in a message of ours: %w", kind, p.i, err)
-	}
-	return message.Opaque{Kind: kind, Data: string(data)}, nil
 }

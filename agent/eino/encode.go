@@ -45,13 +45,13 @@ func encode(m *message.Message) (*schema.Message, error) {
 	if m.Usage != nil {
 		f.ResponseMeta = &schema.ResponseMeta{Usage: fromUsage(*m.Usage)}
 	}
-	content, err := encodeCalls(f, m.Parts)
+	parts, err := encodeCalls(f, m.Parts)
 	if err != nil {
 		return nil, err
 	}
 	if m.Role == message.RoleTool {
 		var r message.ToolResult
-		if content, r, err = unwrap(content); err != nil {
+		if parts, r, err = unwrap(parts); err != nil {
 			return nil, err
 		}
 		f.ToolCallID, f.ToolName = r.CallID, r.Name
@@ -59,7 +59,7 @@ func encode(m *message.Message) (*schema.Message, error) {
 			f.Extra = map[string]any{ErrorKey: true}
 		}
 	}
-	if err := encodeContent(f, content); err != nil {
+	if err := encodeContent(f, parts); err != nil {
 		return nil, err
 	}
 	return f, comesBack(f, m)
@@ -103,7 +103,7 @@ func newCall(id, name, arguments string) schema.ToolCall {
 }
 
 // unwrap returns the contents of the pieces of one result, and the first piece.
-func unwrap(parts []message.Part) (content []message.Part, first message.ToolResult, err error) {
+func unwrap(parts []message.Part) (contents []message.Part, first message.ToolResult, err error) {
 	if len(parts) == 0 {
 		return nil, first, errors.New("a tool message without a result, want one")
 	}
@@ -111,7 +111,7 @@ func unwrap(parts []message.Part) (content []message.Part, first message.ToolRes
 	for i, p := range parts {
 		r, ok := p.(message.ToolResult)
 		if _, thinks := p.(message.Thinking); thinks {
-			content = append(content, p)
+			contents = append(contents, p)
 			continue
 		}
 		if ok && !found {
@@ -128,12 +128,12 @@ func unwrap(parts []message.Part) (content []message.Part, first message.ToolRes
 		case r.Content != nil && r.Text != "":
 			return nil, first, fmt.Errorf("part %d: a result of call %q with both text and content, want one", i, r.CallID)
 		case r.Content != nil:
-			content = append(content, r.Content)
+			contents = append(contents, r.Content)
 		default:
-			content = append(content, message.Text{Text: r.Text})
+			contents = append(contents, message.Text{Text: r.Text})
 		}
 	}
-	return content, first, nil
+	return contents, first, nil
 }
 
 // encodeContent puts parts into the plain fields of f if they fit there, else into the
@@ -164,14 +164,14 @@ func encodeContent(f *schema.Message, parts []message.Part) error {
 }
 
 // listOf returns the list of a message that can hold all the parts.
-func listOf(role schema.RoleType, parts []message.Part) (place, error) {
+func listOf(role schema.RoleType, parts []message.Part) (field, error) {
 	at := nowhere
 	for i, p := range parts {
 		o, ok := p.(message.Opaque)
 		if !ok {
 			continue
 		}
-		of, ok := map[string]place{kindMulti: inMulti, kindInput: inInput, kindOutput: inOutput}[o.Kind]
+		of, ok := map[string]field{kindMulti: multi, kindInput: input, kindOutput: output}[o.Kind]
 		if !ok || at != nowhere && at != of {
 			return 0, fmt.Errorf("part %d: opaque part of kind %q, which has no place in a message of eino", i, o.Kind)
 		}
@@ -181,29 +181,29 @@ func listOf(role schema.RoleType, parts []message.Part) (place, error) {
 	case at != nowhere:
 		return at, nil
 	case role == schema.Assistant:
-		return inOutput, nil
+		return output, nil
 	case role == schema.System:
 		return 0, fmt.Errorf("%d parts in a system message, want one text", len(parts))
 	}
-	return inInput, nil
+	return input, nil
 }
 
 // add puts a part at the end of a list of f.
-func add(f *schema.Message, at place, p message.Part) error {
+func add(f *schema.Message, at field, p message.Part) error {
 	switch at {
-	case inMulti:
+	case multi:
 		el, err := multiPart(p)
 		f.MultiContent = append(f.MultiContent, el)
 		return err
-	case inInput:
+	case input:
 		el, err := inputPart(p)
 		f.UserInputMultiContent = append(f.UserInputMultiContent, el)
 		return err
-	case inOutput:
+	case output:
 		el, err := outputPart(p)
 		f.AssistantGenMultiContent = append(f.AssistantGenMultiContent, el)
 		return err
-	case inReasoning, inContent, inCalls, nowhere:
+	case reasoning, content, calls, nowhere:
 	}
 	return fmt.Errorf("%s has no place in a message of eino", describe(p))
 }
@@ -270,7 +270,7 @@ func outputPart(p message.Part) (el schema.MessageOutputPart, err error) {
 	return el, fmt.Errorf("%s has no place here in a message of eino", describe(p))
 }
 
-//nolint:staticcheck // see multi
+//nolint:staticcheck // see fromMulti
 func multiPart(p message.Part) (el schema.ChatMessagePart, err error) {
 	switch p := p.(type) {
 	case message.Text:

@@ -42,7 +42,7 @@ func Model(inner model.BaseChatModel, opts ...model.Option) middleware.Model {
 	if inner == nil {
 		panic("eino: Model: want a model")
 	}
-	p := &provider{inner: inner, opts: slices.Clip(slices.Clone(opts))}
+	p := &provider{inner: inner, opts: slices.Clone(opts)}
 	return p.ask
 }
 
@@ -102,7 +102,7 @@ func (p *provider) options(req *middleware.Request, k *call) ([]model.Option, er
 	if err != nil {
 		return nil, err
 	}
-	opts := append(p.opts, more...)
+	opts := slices.Concat(p.opts, more)
 	declared := new(tools)
 	if k != nil {
 		declared = k.tools

@@ -34,8 +34,7 @@ func (c codec) Export(m *message.Message, from *foreign.Origin[*schema.Message])
 	}
 	out.Role, out.Name = schema.RoleType(m.Role), m.Name
 	p := &patch{from: from.Foreign, out: out, m: m}
-	p.align(from.Message.Parts)
-	if p.apply() && comesBack(out, m) == nil {
+	if p.align(from.Message.Parts) == nil && p.apply() && comesBack(out, m) == nil {
 		return out, nil
 	}
 	return p.encode()
@@ -66,7 +65,7 @@ func (c codec) copyOf(f *schema.Message) *schema.Message {
 // reports whether that was the edit.
 func replaceText(out *schema.Message, m, before *message.Message) bool {
 	if out.Role != schema.Tool || len(m.Parts) != 1 || len(before.Parts) != 1 || m.Role != before.Role || m.Name != before.Name ||
-		out.Content == "" && !isEmptyResult(out) {
+		out.Content == "" && hasLists(out) {
 		return false
 	}
 	now, ok := m.Parts[0].(message.ToolResult)
@@ -81,27 +80,25 @@ func replaceText(out *schema.Message, m, before *message.Message) bool {
 type patch struct {
 	from, out *schema.Message
 	m         *message.Message
-	pieces    []piece
-	to        []int // for each part of m the piece from which it was made, or -1
+	places    []place        // of the parts of from
+	before    []message.Part // these parts
+	to        []int          // for each part of m the index of the part that it was made from, or -1
 }
 
-// align finds the piece of each part of m: the one in the same place if all parts can
+// align finds the origin of each part of m: the part in the same place if all parts can
 // have been made from those, or else the first one that is equal or akin.
-func (e *patch) align(before []message.Part) {
-	for c := (cursor{f: e.from}); ; {
-		p, ok := c.next()
-		if !ok {
-			break
-		}
-		e.pieces = append(e.pieces, p)
-	}
+func (e *patch) align(before []message.Part) error {
+	err := walk(e.from, func(at place, p message.Part) {
+		e.places, e.before = append(e.places, at), append(e.before, p)
+	})
 	if !slices.EqualFunc(e.m.Parts, before, canReplace) {
 		e.to = foreign.Align(e.m.Parts, before, akin)
-		return
+		return err
 	}
 	for i := range before {
 		e.to = append(e.to, i)
 	}
+	return err
 }
 
 // canReplace reports whether an edit can put one part in the place of another.
@@ -153,7 +150,7 @@ func (e *patch) apply() bool {
 	out.ReasoningContent, out.Content, out.ToolCalls = "", "", nil
 	out.MultiContent, out.UserInputMultiContent, out.AssistantGenMultiContent = nil, nil, nil
 	for i, p := range parts {
-		if was := e.to[i]; was >= 0 && !e.replace(e.pieces[was], p) || was < 0 && !e.insert(p) {
+		if was := e.to[i]; was >= 0 && !e.replace(was, p) || was < 0 && !e.insert(p) {
 			return false
 		}
 	}
@@ -168,64 +165,64 @@ func (e *patch) unwrap() ([]message.Part, error) {
 	if e.m.Role != message.RoleTool {
 		return parts, nil
 	}
-	calls := slices.IndexFunc(parts, func(p message.Part) bool { _, is := p.(message.ToolCall); return is })
-	if calls < 0 {
-		calls = len(parts)
+	n := slices.IndexFunc(parts, func(p message.Part) bool { _, is := p.(message.ToolCall); return is })
+	if n < 0 {
+		n = len(parts)
 	}
-	content, r, err := unwrap(parts[:calls])
+	contents, r, err := unwrap(parts[:n])
 	if err != nil {
 		return nil, err
 	}
 	e.out.ToolCallID, e.out.ToolName = r.CallID, r.Name
 	e.setFailed(r.Error)
-	return append(content, parts[calls:]...), nil
+	return append(contents, parts[n:]...), nil
 }
 
-// replace puts p into the place of a piece, in a copy of the element that was there.
-func (e *patch) replace(was piece, p message.Part) bool {
+// replace puts p into the place of part k, in a copy of the element that was there.
+func (e *patch) replace(k int, p message.Part) bool {
+	at := e.places[k]
 	text, isText := p.(message.Text)
-	switch was.at {
-	case inReasoning:
+	switch at.field {
+	case reasoning:
 		t, ok := p.(message.Thinking)
 		e.out.ReasoningContent = t.Text
 		return ok && t.Signature == ""
-	case inContent:
+	case content:
 		e.out.Content = text.Text
 		return isText
-	case inCalls:
+	case calls:
 		c, ok := p.(message.ToolCall)
-		t := e.from.ToolCalls[was.i]
+		t := e.from.ToolCalls[at.i]
 		t.Extra = maps.Clone(t.Extra)
 		t.ID, t.Function = c.ID, schema.FunctionCall{Name: c.Name, Arguments: c.Arguments}
 		e.out.ToolCalls = append(e.out.ToolCalls, t)
 		return ok
-	case inMulti, inInput, inOutput, nowhere:
+	case multi, input, output, nowhere:
 	}
-	if isText = isText && was.kind == textKind; !isText && !was.holds(e.from, p) {
-		return add(e.out, was.at, p) == nil
+	if _, was := e.before[k].(message.Text); p != e.before[k] && (!was || !isText) {
+		return add(e.out, at.field, p) == nil
 	}
-	switch was.at {
-	case inMulti:
-		el := e.from.MultiContent[was.i]
+	switch at.field { //nolint:exhaustive // the others are done
+	case multi:
+		el := e.from.MultiContent[at.i]
 		if isText {
 			el.Text = text.Text
 		}
 		e.out.MultiContent = append(e.out.MultiContent, el)
-	case inInput:
-		el := e.from.UserInputMultiContent[was.i]
+	case input:
+		el := e.from.UserInputMultiContent[at.i]
 		el.Extra = maps.Clone(el.Extra)
 		if isText {
 			el.Text = text.Text
 		}
 		e.out.UserInputMultiContent = append(e.out.UserInputMultiContent, el)
-	case inOutput:
-		el := e.from.AssistantGenMultiContent[was.i]
+	case output:
+		el := e.from.AssistantGenMultiContent[at.i]
 		el.Extra = maps.Clone(el.Extra)
 		if isText {
 			el.Text = text.Text
 		}
 		e.out.AssistantGenMultiContent = append(e.out.AssistantGenMultiContent, el)
-	case inReasoning, inContent, inCalls, nowhere:
 	}
 	return true
 }
@@ -240,11 +237,11 @@ func (e *patch) insert(p message.Part) bool {
 		at := nowhere
 		switch {
 		case len(e.from.MultiContent) > 0:
-			at = inMulti
+			at = multi
 		case len(e.from.UserInputMultiContent) > 0:
-			at = inInput
+			at = input
 		case len(e.from.AssistantGenMultiContent) > 0:
-			at = inOutput
+			at = output
 		}
 		return add(e.out, at, p) == nil
 	case message.Thinking, message.ToolResult:

@@ -26,7 +26,7 @@ func (c *call) listen(ctx context.Context) middleware.Emit {
 	if !c.listens {
 		return nil
 	}
-	c.chunks.Chunk = c.passChunk //nolint:contextcheck // a chunk has its context
+	c.chunks.Chunk = c.passChunk
 	c.chunks.Delta = func(d middleware.Delta) error { return c.passDelta(ctx, d) }
 	return c.chunks.Emit
 }
@@ -230,6 +230,20 @@ func inCallersGoroutine(
 		over   = make(chan struct{}) // closed when the caller takes no more
 		ended  = make(chan result, 1)
 	)
+	send := func(c chunk) error {
+		s := sent{c, make(chan error, 1)}
+		select {
+		case chunks <- s:
+		case <-over:
+			return errOver
+		}
+		select {
+		case err := <-s.reply:
+			return err
+		case <-over: // take panicked
+			return errOver
+		}
+	}
 	go func() {
 		var r result
 		defer func() {
@@ -238,20 +252,7 @@ func inCallersGoroutine(
 			}
 			ended <- r
 		}()
-		r.resp, r.err = generate(func(c chunk) error {
-			s := sent{c, make(chan error, 1)}
-			select {
-			case chunks <- s:
-			case <-over:
-				return errOver
-			}
-			select {
-			case err := <-s.reply:
-				return err
-			case <-over:
-				return errOver
-			}
-		})
+		r.resp, r.err = generate(send)
 		r.returned = true
 	}()
 	waiting := true

@@ -12,9 +12,8 @@ import (
 
 // Limits of what a memo remembers.
 const (
-	maxTracks   = 64
-	maxBytes    = 64 << 20 // of all tracks; a larger one is kept alone
-	maxCompared = 8        // tracks whose messages are all compared with a history
+	maxTracks = 64
+	maxBytes  = 64 << 20 // of all tracks; a larger one is kept alone
 )
 
 // Memo imports histories. It does not convert a message again that had the same place
@@ -75,48 +74,21 @@ func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
 }
 
 // match returns the track with the longest beginning in common with a history, and
-// the length of that; nil if there is none. It compares the tracks that seem longest
-// after a few probes.
+// the length of that; nil if there is none.
 func (m *Memo[F]) match(history []F) (best *track, common int) {
 	tracks := m.tracks.Load()
 	if tracks == nil {
 		return nil, 0
 	}
-	type likely struct {
-		track *track
-		reach int
-	}
-	var candidates []likely
 	for _, t := range *tracks {
-		if r := m.reach(t, history); r > 0 {
-			candidates = append(candidates, likely{t, r})
-		}
-	}
-	slices.SortStableFunc(candidates, func(a, b likely) int { return b.reach - a.reach })
-	for _, c := range candidates[:min(len(candidates), maxCompared)] {
-		if c.reach <= common {
-			break
-		}
-		if n := m.common(c.track, history); n > common {
-			best, common = c.track, n
+		// A longer beginning would have the next message as well.
+		if common < min(len(t.msgs), len(history)) && m.codec.Same(history[common], &t.msgs[common]) {
+			if n := m.common(t, history); n > common {
+				best, common = t, n
+			}
 		}
 	}
 	return best, common
-}
-
-// reach estimates, from a few probes, how many first messages the track and a history
-// share.
-func (m *Memo[F]) reach(t *track, history []F) int {
-	n := min(len(history), len(t.msgs))
-	if n > 0 && !m.codec.Same(history[0], &t.msgs[0]) {
-		return 0
-	}
-	for back := 1; back <= n; back *= 2 {
-		if m.codec.Same(history[n-back], &t.msgs[n-back]) {
-			return n - back + 1
-		}
-	}
-	return 0
 }
 
 // common returns how many first messages the track and a history share.
