@@ -8,8 +8,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// ByAge gives all units the same score, for [Options.Score]: of units of one
-// priority, the oldest is removed first.
+// ByAge gives all units the same score: of one priority, the oldest is removed first.
 func ByAge(*middleware.View) func(u message.Unit) float64 {
 	return func(message.Unit) float64 { return 0 }
 }
@@ -63,10 +62,12 @@ func usesIn(v *middleware.View) *uses {
 func (s *uses) after(v *middleware.View, u message.Unit) bool {
 	for i := u.First; i <= u.Last; i++ {
 		for _, p := range v.At(i).Parts {
+			before := "" // logs repeat words
 			for word := range words(shorten.Text(p)) {
-				if len(word) >= shortestIdentifier && s.filter[hash(word)] && s.last[word] > u.Last {
+				if word != before && len(word) >= shortestIdentifier && s.filter[hash(word)] && s.last[word] > u.Last {
 					return true
 				}
+				before = word
 			}
 		}
 	}

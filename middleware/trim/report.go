@@ -30,8 +30,7 @@ const (
 	emergency Level = "emergency"
 )
 
-// levelOf returns the level of a number of tokens. A level is reached when its
-// share of the room is. If the room is not known, it is 0, and the level none.
+// levelOf returns the level of a number of tokens, which is none in a room of 0.
 func levelOf(tokens, room int, warn, threshold float64) Level {
 	switch {
 	case room <= 0:
