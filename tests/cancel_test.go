@@ -306,7 +306,7 @@ func (a *attack) at(t *testing.T, k, n int) bool {
 // had been kept by then.
 func rested(r scene) bool {
 	for _, events := range r.told {
-		if slices.ContainsFunc(events, func(e string) bool { return strings.Contains(e, ": resting: ") }) {
+		if slices.ContainsFunc(events, func(e string) bool { return strings.Contains(e, ": paused: ") }) {
 			return true
 		}
 	}
@@ -411,7 +411,7 @@ func (a *attack) telling(t *testing.T) {
 	for _, r := range a.never {
 		for _, events := range r.told {
 			for _, e := range events {
-				for _, kind := range []string{": resting: ", " → ", ": failed: ", ": refused: "} {
+				for _, kind := range []string{": paused: ", " → ", ": failed: ", ": refused: "} {
 					if strings.Contains(e, kind) {
 						kinds[kind]++
 					}
@@ -424,7 +424,7 @@ func (a *attack) telling(t *testing.T) {
 	}
 	t.Logf("without an attack: %v", kinds)
 	require.Greater(t, kinds[" → "], 8, "edits")
-	require.Positive(t, kinds[": resting: "], "editors that rest")
+	require.Positive(t, kinds[": paused: "], "editors that are paused")
 	if !a.strict {
 		require.Greater(t, kinds[": failed: "], 5)
 		require.Greater(t, kinds[": refused: "], 5)
