@@ -8,6 +8,7 @@ import (
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // A chain that clears old tool results from two messages on, to keep the
@@ -75,7 +76,7 @@ func ExampleFile_With() {
 		fmt.Println(err)
 		return
 	}
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	chain := file.With(middleware.Env{Journal: journal, Scope: "tenant 7"})
 	if _, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: history}); err != nil {
 		fmt.Println(err)

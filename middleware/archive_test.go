@@ -15,6 +15,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store"
 )
@@ -105,10 +106,10 @@ func TestArchiveThatFails(t *testing.T) {
 		before func(context.Context, int) error
 		want   string
 	}{
-		"at once":  {func(context.Context, int) error { return full }, "archive what goes: the disk is full"},
-		"at last":  {func(_ context.Context, n int) error { return map[bool]error{true: full}[n == 11] }, "archive what goes: the disk is full"},
-		"panics":   {func(context.Context, int) error { panic("no disk") }, "archive what goes: store panicked: no disk"},
-		"canceled": {func(context.Context, int) error { return context.Canceled }, "archive what goes: context canceled"},
+		"at once":  {func(context.Context, int) error { return full }, "archive what is removed: the disk is full"},
+		"at last":  {func(_ context.Context, n int) error { return map[bool]error{true: full}[n == 11] }, "archive what is removed: the disk is full"},
+		"panics":   {func(context.Context, int) error { panic("no disk") }, "archive what is removed: store panicked: no disk"},
+		"canceled": {func(context.Context, int) error { return context.Canceled }, "archive what is removed: context canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +136,7 @@ func TestArchiveThatFails(t *testing.T) {
 			sent, events, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{EditWithoutArchive: true}), req)
 			require.NoError(t, err)
 			require.Len(t, events, 2)
-			require.Contains(t, events[0].Why, "what goes now is not kept: "+c.want)
+			require.Contains(t, events[0].Why, "what is removed now is not kept: "+c.want)
 			require.Equal(t, middleware.Edited, events[1].Kind, "the edit is made even so")
 			for i, m := range sent.Messages[:len(h)-1] {
 				for r := range m.Results() {
@@ -160,7 +161,7 @@ func TestCanceledAtEachPut(t *testing.T) {
 				}
 				return nil
 			}}
-			journal := middleware.NewMemory(0)
+			journal := journal.NewMemory(0)
 			mw := middleware.With(middleware.Env{Archive: s, Journal: journal}, taker(opts))
 			asked := middlewaretest.Script()
 			_, err := mw(asked.Model())(ctx, &middleware.Request{Messages: h}, nil)
@@ -319,7 +320,7 @@ func TestArchiveRunsWithWhatIsGone(t *testing.T) {
 		runs := []message.Run{{First: 1, Last: v.Len() - 2}}
 		handle, contents := v.ArchiveRuns(runs)
 		return &middleware.Plan{Edits: []middleware.Edit{{
-			Kind: middleware.Fold, Runs: runs, Archive: contents, Messages: []message.Message{message.User(store.Placeholder("counted", handle))},
+			Kind: journal.Fold, Runs: runs, Archive: contents, Messages: []message.Message{message.User(store.Placeholder("counted", handle))},
 		}}}, nil
 	}, middleware.Options{})
 	archive := store.NewMemory(0)

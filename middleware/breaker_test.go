@@ -232,7 +232,7 @@ func TestRestingSaysWhy(t *testing.T) {
 		panicMade: "because fold panicked: no summary at all; it is",
 		larger:    "because the view would not become shorter",
 		badMade:   "because make fold: provider: bad request; it is",
-		dearVain:  "because the trigger is still met after the edit (behind it); let it take away more, or raise the trigger; it is",
+		dearVain:  "because the trigger is still met after the edit (behind it); let it remove more, or raise the trigger; it is",
 	} {
 		a, c := &actor{}, newChat()
 		mw := a.middleware("actor", middleware.Options{PauseAfter: 1})

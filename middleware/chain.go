@@ -1,213 +1,115 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/calibrate"
+	"github.com/laconic-go/laconic/middleware/internal/history"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
-	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
 // chain is what the layers of one [With] share. It is safe for concurrent use.
 type chain struct {
-	env     Env // with all defaults
-	scope   string
-	journal Journal
-	meter   tokens.Meter
-	named   string // the encoding that the counter counts by; "": it does not say
-	guesses bool   // the counter is the default one
-	models  *models.Table
-	clock   func() time.Time
-	adopts  bool
-	archive store.Store // nil if there is none
-	given   bool        // somebody chose the Env
-	origin  *chain      // what this acts for in a dry run; nil: for itself
-	memo    memo
-	windows windows
-	newest  atomic.Pointer[known] // the model that was looked up last
-	ignored atomic.Bool           // an event has said that the Env came too late
+	env       Env // with all defaults
+	given     bool
+	meter     tokens.Meter
+	encoding  string // by which the counter counts; "" if unknown
+	estimates bool   // the counter is the default one
+	origin    *chain // of a dry run: the chain that this one stands in for
+
+	histories history.Cache[state]
+	windows   calibrate.Windows
+	prompts   calibrate.Prompts
+	writes    writes
+	model     atomic.Pointer[namedModel] // looked up last
+	ignored   atomic.Bool                // an event has reported that the Env came too late
 }
 
+// newChain returns a chain with an Env, of which zero fields get their defaults.
 func newChain(env Env) *chain {
-	c := &chain{scope: env.Scope, journal: env.Journal, models: env.Models, clock: env.Clock, adopts: env.HistoryIsView}
-	if env.Archive != nil {
-		c.archive = env.Archive
-	}
-	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
-	c.given = env.Scope != "" || env.Journal != nil || c.meter != (tokens.Meter{}) || env.Models != nil || env.Clock != nil || env.HistoryIsView ||
-		env.Archive != nil
-	if c.journal == nil {
-		c.journal = NewMemory(0)
-	}
+	c := &chain{estimates: env.Counter == nil}
+	c.given = env.Scope != "" || env.Journal != nil || env.Counter != nil || env.Framing != (tokens.Framing{}) ||
+		env.Models != nil || env.Archive != nil || env.Clock != nil || env.HistoryIsView
 	if n, ok := env.Counter.(interface{ Name() string }); ok {
-		c.named = n.Name()
+		c.encoding = n.Name()
 	}
-	if c.meter.Counter == nil {
-		c.meter.Counter, c.guesses = tokens.Estimate{}, true
+	if env.Journal == nil {
+		env.Journal = journal.NewMemory(0)
 	}
-	if c.models == nil {
-		c.models = models.Default()
+	if env.Counter == nil {
+		env.Counter = tokens.Estimate{}
 	}
-	c.meter.Counter = tokens.Memo(c.meter.Counter)
-	if c.meter.Framing == (tokens.Framing{}) { // rather here than for each message
-		c.meter.Framing = tokens.DefaultFraming()
+	env.Counter = tokens.Memo(env.Counter)
+	env.Framing = cmp.Or(env.Framing, tokens.DefaultFraming())
+	if env.Models == nil {
+		env.Models = models.Default()
 	}
-	if c.clock == nil {
-		c.clock = time.Now
+	if env.Clock == nil {
+		env.Clock = time.Now
 	}
-	c.env = Env{
-		Scope: c.scope, Journal: c.journal, Counter: c.meter.Counter, Framing: c.meter.Framing, Models: c.models,
-		Archive: env.Archive, Clock: c.clock, HistoryIsView: c.adopts,
-	}
+	c.env = env
+	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
 	return c
 }
 
-// enter stands before the layers of a chain. It does not look at the history
-// yet: whatever a layer before the first editor adds to it shall count.
-func (c *chain) enter(next Model) Model {
-	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		late := req.view != nil && !req.left // an outer chain has begun to edit
-		switch {
-		case req.owner == nil, c.given && req.left, c.given && !req.owner.given && !late:
-			r := *req
-			r.owner, r.view, r.left = c, nil, false
-			req = &r
-		case c.given && req.owner != c && (req.probe != nil || !c.ignored.Swap(true)):
-			c.tell(ctx, req, Event{
-				Kind: EnvIgnored, By: "middleware.With",
-				Why: "an outer chain has its own Env; give it to the outermost With",
-			})
-		}
-		return next(ctx, req, emit)
+// report gives an event to the observers of a request.
+func (c *chain) report(ctx context.Context, req *Request, e Event) {
+	if req.observers != nil {
+		e.Time = c.env.Clock()
+		req.observers.report(ctx, e)
 	}
 }
 
-// leave stands behind the layers of a chain, right before the model. If the
-// chain is the owner of the request, what was edited is kept here, and so
-// outlives a call that fails. A chain that was put behind the owner by hand
-// goes on with the owner's view, and keeps what it adds itself.
-func (c *chain) leave(next Model) Model {
-	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		if req.owner != c && !req.left {
-			return next(ctx, req, emit)
-		}
-		r, err := req.close(ctx)
-		if err != nil {
-			return nil, err
-		}
-		resp, err := either(next(ctx, r, emit))
-		if v := r.View(); v != nil && r.probe == nil {
-			v.hear(ctx, resp, err)
-		}
-		return resp, err
-	}
+// measure returns the tokens of a message and whether it is mostly ideographs.
+func (c *chain) measure(m *message.Message) (tokens int, wide bool) {
+	return c.meter.Message(*m), calibrate.IsWide(m)
 }
 
-func (c *chain) tell(ctx context.Context, req *Request, e Event) {
-	if req.observers == nil {
-		return
-	}
-	e.Time = c.clock()
-	req.observers.tell(ctx, e)
+// namedModel is what the table has for a name.
+type namedModel struct {
+	models.Model
+
+	name string
 }
 
-// slidesToTell is how often the caller has to drop its first messages until
-// an event says what that costs.
-const slidesToTell = 2
-
-// call is what does not change about a history while a chain edits it. Its
-// slices are those of the body: the history without the leading system
-// messages, which no edit touches. So are all positions inside this package,
-// but for those of views.
-type call struct {
-	chain   *chain
-	history []message.Message
-	lead    int               // leading system messages
-	body    []message.Message // the others, in memory that nobody else writes
-	ids     []message.ID
-	toks    []int
-	tokens  int // of the whole history
-	guard   guard
-	track   *track       // what the memo knows of this history
-	model   models.Model // what the table knows of the model; zero: nothing
+// modelOf returns what the table has for a model, or the zero Model.
+func (c *chain) modelOf(name string) models.Model {
+	if name == "" {
+		return models.Model{}
+	}
+	if m := c.model.Load(); m != nil && m.name == name {
+		return m.Model
+	}
+	m, _ := c.env.Models.Lookup(name)
+	c.model.Store(&namedModel{Model: m, name: name})
+	return m
 }
 
-// open makes the first view of a request: the history with all edits that are
-// remembered for it.
-func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
-	if req.Budget != nil {
-		if err := req.Budget.Validate(); err != nil {
-			return nil, &Error{Kind: Invalid, Op: "middleware", Err: err}
-		}
+// priors are the rates for a model as long as no usage is reported. The ratios of the
+// table are relative to o200k_base, which the default counter approximates, and hold for
+// English. Other tokenizers make more tokens of ideographs.
+func (c *chain) priors(m models.Model) calibrate.Priors {
+	encoding := c.encoding
+	if c.estimates {
+		encoding = "o200k_base"
 	}
-	t, err := c.follow(req)
-	if err != nil {
-		return nil, err
+	p := calibrate.Priors{Plain: 1}
+	if m.Ratio > 0 && encoding == "o200k_base" {
+		p.Plain = m.Ratio
 	}
-	slid := t.slides == slidesToTell && len(t.ids) > 0 && t.asked == 0
-	cl := &call{
-		chain: c, history: req.Messages, lead: len(t.lead),
-		body: t.body, ids: t.ids, toks: t.toks, tokens: t.tokens, track: t,
+	switch {
+	case encoding != "" && encoding == m.Encoding:
+		p.Wide = p.Plain
+	case encoding == "cl100k_base":
+		p.Wide = 0.85 * p.Plain
+	default:
+		p.Wide = 1.15 * p.Plain
 	}
-	for _, n := range t.leadToks {
-		cl.tokens += n
-	}
-	cl.guard = t.guard
-	if err := c.recall(ctx, req, cl); err != nil {
-		return nil, err
-	}
-	if slid { // only now, or a call that is cancelled above would be told of it twice
-		c.tell(ctx, req, Event{
-			Kind: Sliding, By: "middleware",
-			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
-				"pass the whole history and let the chain shorten it",
-		})
-	}
-	v := &View{call: cl, req: req, list: t.found.list, tools: t.toolTokens, edited: t.found.unkept != nil}
-	v.shape = t.view(cl)
-	cl.model = c.model(req.Model)
-	c.calibrate(ctx, req, cl)
-	c.memo.publish(t)
-	return v, nil
-}
-
-// follow returns the track of a request's history: the one of an earlier call
-// grown by what is new, which alone is looked at and counted.
-func (c *chain) follow(req *Request) (*track, error) {
-	lead := message.Leading(req.Messages)
-	body := req.Messages[lead:]
-	t, common := c.memo.match(body)
-	if common == 0 {
-		t.slides = c.memo.slides(body)
-	}
-	for i := range req.Messages {
-		if i >= lead && i < lead+common {
-			continue
-		}
-		for k, p := range req.Messages[i].Parts {
-			if !message.KnownPart(p) {
-				return nil, &Error{
-					Kind: Invalid, Op: "middleware",
-					Err: fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", i, k, p),
-				}
-			}
-		}
-	}
-	for i := common; i < len(body); i++ {
-		n := c.meter.Message(body[i])
-		t.toks = append(t.toks, n)
-		t.wide = append(t.wide, isWide(&body[i]))
-		t.tokens += n
-	}
-	t.leads(req.Messages[:lead], c.meter.Message)
-	if !slices.Equal(t.tools, req.Tools) {
-		t.tools = slices.Clone(req.Tools)
-		t.toolTokens = c.meter.Tools(req.Tools)
-	}
-	return t, nil
+	return p
 }

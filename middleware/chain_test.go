@@ -14,24 +14,25 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
 // countingJournal counts what is written to a journal.
 type countingJournal struct {
-	middleware.Journal
+	journal.Journal
 
 	puts atomic.Int64
 }
 
 func newCountingJournal() *countingJournal {
-	return &countingJournal{Journal: middleware.NewMemory(0)}
+	return &countingJournal{Journal: journal.NewMemory(0)}
 }
 
-func (j *countingJournal) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (middleware.Entry, error) {
+func (j *countingJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
 	j.puts.Add(1)
-	return j.Journal.Put(ctx, scope, id, over, e)
+	return j.Journal.Put(ctx, scope, writes)
 }
 
 // shortener returns an editor that halves the results of all rounds but the
@@ -49,7 +50,6 @@ func shortener(name string, keep int, when middleware.Trigger) middleware.Middle
 				}
 			}
 		}
-		plan.Items = len(plan.Edits)
 		return &plan, nil
 	}, middleware.Options{Trigger: when})
 }
@@ -76,7 +76,7 @@ func folder(name string, keep int, when middleware.Trigger, paid *atomic.Int64) 
 		old := units[begin:end]
 		return &middleware.Plan{
 			Edits: []middleware.Edit{{
-				Kind:     middleware.Fold,
+				Kind:     journal.Fold,
 				Runs:     []message.Run{{First: old[0].First, Last: old[len(old)-1].Last}},
 				Estimate: 20,
 				Make: func(context.Context) ([]message.Message, error) {

@@ -3,114 +3,271 @@ package middleware
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/history"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// DraftResult is what a chain would do to a request. It never changes, is safe
-// for concurrent use, and everything in it is read-only. [DraftResult.Refold],
-// [DraftResult.Rewrite] and [DraftResult.Without] return changed ones,
-// [DraftResult.Commit] keeps one. One that is not committed is as good as never
-// made.
+// Apply runs the middlewares without a model and returns what the model would have been
+// sent, with the events: for loops and SDKs that call their model themselves. The edits
+// are remembered as in a call. A middleware that looks at answers sees an empty one.
+func Apply(ctx context.Context, mw Middleware, req *Request) (*Request, []Event, error) {
+	var c capture
+	if _, err := Observe(c.observe)(mw(c.model))(ctx, req, nil); err != nil {
+		return nil, c.events, err
+	}
+	if c.sent == nil {
+		return nil, c.events, &Error{Op: "middleware", Err: errors.New("Apply: a middleware answered by itself, so nothing would be sent")}
+	}
+	sent := *c.sent
+	sent.observers = req.observers
+	return &sent, c.events, nil
+}
+
+// capture is a model that answers nothing, and an observer.
+type capture struct {
+	mu     sync.Mutex
+	events []Event
+	sent   *Request // the last one
+}
+
+func (c *capture) observe(_ context.Context, e Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.events = append(c.events, e)
+}
+
+func (c *capture) model(_ context.Context, r *Request, _ Emit) (*Response, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = r
+	return &Response{}, nil
+}
+
+// DraftResult is what a chain would do to a request. It never changes, is safe for
+// concurrent use, and what is in it must not be modified. [DraftResult.Refold],
+// [DraftResult.Rewrite] and [DraftResult.Without] return changed ones. Only
+// [DraftResult.Commit] has an effect on later calls.
 type DraftResult struct {
 	Before *View       // what the model would be sent with the edits remembered so far
 	After  *View       // what it would be sent, as far as the last editing middleware
 	Edits  []DraftEdit // what is new in After, in the order of the history
-	Events []Event     // what observers would have heard of the dry run, refusals among it
+	Events []Event     // what observers would have received, refusals included
 
-	runs []*View // of each history that editors have worked on; the last is After
+	runs []*View // of each history that editors have worked on; the last one is After
 }
 
-// Draft asks what a chain would do to a request now: which view the model would
-// be sent, and by which edits. It runs the middlewares as a call does, with
-// triggers, Request.Force, remembered edits, verification and, if a plan has
-// folds that are dear to make, making them. But no model is asked, nothing is
-// written to the journal or remembered otherwise, and no observer hears of it.
-// If the draft is dropped, the next call does what it would have done without.
+// DraftEdit is one edit of a [DraftResult]. An edit made of another one of the same draft,
+// such as a fold over results just cleared, represents both.
+type DraftEdit struct {
+	By       string
+	Kind     journal.Kind
+	Runs     []message.Run     // history positions that it covers
+	Parts    []message.Part    // of a rewrite: the new parts
+	Messages []message.Message // of a fold: the new messages, at the position of the last run
+	Freed    int               // tokens by which it makes After shorter than Before
+	Why      string            // as in the event
+
+	run    int // index of the view whose edit it is
+	record *journal.Record
+}
+
+// Draft returns what a chain would do to a request now: which view the model would be
+// sent, and by which edits. It runs the middlewares as a call does, with triggers,
+// Request.Force, remembered edits, verification, and with making folds that are expensive
+// to make. But no model is called, nothing is remembered, and observers receive nothing.
+// If the draft is dropped, the next call does what it would have done without it.
 //
-// The request counts as a new one, even if it is that of a call under way, and
-// belongs to the caller again when Draft returns. Events that a conversation
-// has once come in every draft.
+// The request counts as a new one, even if it is that of a running call. The caller may
+// modify it when Draft has returned. Events that a conversation has once occur in each
+// draft.
 //
-// All other middlewares do what they do in a call: they see the view and an
-// empty response, as in [Apply], once or as often as they ask for it; the last
-// time counts. What they put behind the last editing middleware is not part of
-// the draft.
+// Other middlewares do what they do in a call: they see the view and an empty response, as
+// in [Apply]; if they call the next one several times, the last time counts. What they add
+// after the last editing middleware is not part of the draft.
 //
-// It is an error if a middleware answers by itself, or passes on a Request made
-// anew: what lies behind that takes it for a call. Other errors are those of a
-// call: of the context, of kind [Invalid] for a request that is wrong, and of
-// editors under Strict.
+// It is an error if a middleware answers by itself, or passes on a new Request: the layers
+// after that would take it for a call. Other errors are those of a call: of the context,
+// of kind [Invalid] for a wrong request, and of editors with Strict.
 func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, error) {
-	var (
-		mu     sync.Mutex
-		events []Event
-		sent   *Request
-	)
+	var c capture
 	r := *req
-	r.Messages = appendOwn(nil, req.Messages)
+	r.Messages = history.Own(nil, req.Messages)
 	r.Tools = slices.Clone(req.Tools)
 	r.Force = slices.Clone(req.Force)
 	if req.Budget != nil {
 		b := *req.Budget
 		r.Budget = &b
 	}
-	r.owner, r.view, r.left = nil, nil, false
-	r.probe = &probe{outer: req.probe}
-	r.observers = &observation{fn: func(_ context.Context, e Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		events = append(events, e)
-	}}
-	capture := func(_ context.Context, r *Request, _ Emit) (*Response, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		sent = r
-		return &Response{}, nil
-	}
-	if _, err := mw(capture)(ctx, &r, nil); err != nil {
+	r.chain, r.closer, r.view = nil, nil, nil
+	r.dry = &dryRun{outer: req.dry}
+	r.observers = &observers{fn: c.observe}
+	if _, err := mw(c.model)(ctx, &r, nil); err != nil {
 		return nil, err
 	}
 	switch {
-	case sent == nil:
-		return nil, undrafted("a middleware answered by itself, so nothing would be sent")
-	case sent.probe == nil:
-		return nil, undrafted("a middleware made a Request anew, want a copy of the one that it was given")
+	case c.sent == nil:
+		return nil, &Error{Op: "middleware", Err: errors.New("Draft: a middleware answered by itself, so nothing would be sent")}
+	case c.sent.dry == nil:
+		return nil, &Error{Op: "middleware", Err: errors.New("Draft: a middleware made a new Request, want a copy of the one that it received")}
 	}
-	runs, err := sent.runs(ctx)
-	if err != nil {
-		return nil, err
+	runs := c.sent.dry.views
+	if len(runs) == 0 { // no editor has seen the request
+		own := *c.sent
+		if own.chain == nil {
+			own.chain = newChain(Env{})
+		}
+		v, err := own.chain.open(ctx, &own)
+		if err != nil {
+			return nil, err
+		}
+		runs = []*View{v}
 	}
-	return newDraft(runs, events), nil
-}
-
-func undrafted(why string) error {
-	return &Error{Op: "middleware", Err: errors.New("Draft: " + why)}
-}
-
-// runs returns what would be kept of a request that has come through a dry run,
-// or, if no editor has seen it, the view of it as it is.
-func (r *Request) runs(ctx context.Context) ([]*View, error) {
-	if len(r.probe.kept) > 0 {
-		return r.probe.kept, nil
-	}
-	own := *r
-	if own.owner == nil {
-		own.owner = newChain(Env{})
-	}
-	v, err := own.openAnew(ctx)
-	return []*View{v}, err
+	return newDraft(runs, c.events), nil
 }
 
 func newDraft(runs []*View, events []Event) *DraftResult {
 	d := &DraftResult{Events: events}
 	for n, v := range runs {
-		v = v.alone()
+		v = v.detached()
 		d.runs = append(d.runs, v)
-		for _, it := range v.fresh() {
+		for _, it := range v.newEdits() {
 			d.Edits = append(d.Edits, v.draftEdit(n, it, events))
 		}
 	}
-	d.Before, d.After = d.runs[0].opened().alone(), d.runs[len(runs)-1]
+	d.Before, d.After = d.runs[0].asOpened().detached(), d.runs[len(runs)-1]
 	return d
+}
+
+// draftEdit describes one edit of the view.
+func (v *View) draftEdit(run int, it edit.Item, events []Event) DraftEdit {
+	s := v.session
+	e := DraftEdit{By: it.Middleware, Kind: it.Kind, Parts: it.Parts, Messages: it.Messages, Freed: s.Freed(it), run: run, record: it.Record}
+	for _, o := range s.opened.State.list {
+		if covered, _ := edit.Cover(it.Runs, o.Runs); covered {
+			e.Freed -= s.Freed(o)
+		}
+	}
+	for _, r := range it.Runs {
+		e.Runs = append(e.Runs, message.Run{First: len(s.Lead) + r.First, Last: len(s.Lead) + r.Last})
+	}
+	same := func(r *journal.Record) bool { return r.Kind == it.Kind && slices.Equal(r.Runs, it.Runs) }
+	for _, ev := range slices.Backward(events) {
+		if ev.By == it.Middleware && slices.ContainsFunc(ev.Edits, same) {
+			e.Why = ev.Why
+			break
+		}
+	}
+	return e
+}
+
+// detached returns the view as carried by a request outside of any chain.
+func (v *View) detached() *View {
+	r, w := *v.req, *v
+	r.chain, r.closer, r.observers, r.dry = nil, nil, nil, nil
+	w.req = &r
+	r.carry(&w)
+	return &w
+}
+
+// asOpened returns the view as it was before an editor worked on it.
+func (v *View) asOpened() *View { return v.withList(v.session.opened.State.list) }
+
+// withList returns the view with other edits.
+func (v *View) withList(l edit.List) *View {
+	w := *v
+	w.list, w.result = l, v.session.Apply(v.session.all, l, nil, 0)
+	w.measure()
+	return &w
+}
+
+// newEdits returns the edits that the view did not open with.
+func (v *View) newEdits() edit.List {
+	return slices.DeleteFunc(slices.Clone(v.list), v.session.opened.State.list.Has)
+}
+
+// Refold returns the draft with other messages, or none, for fold i of Edits. They are
+// copied. The rules are those for a plan; an error of kind [Invalid] names the rule that
+// the change would break.
+func (d *DraftResult) Refold(i int, msgs ...message.Message) (*DraftResult, error) {
+	return d.change(i, journal.Fold, func(r *journal.Record) { r.Messages = history.Own(nil, msgs) })
+}
+
+// Rewrite returns the draft with other parts for the message of rewrite i of Edits. They
+// are copied. Errors are those of [DraftResult.Refold].
+func (d *DraftResult) Rewrite(i int, parts ...message.Part) (*DraftResult, error) {
+	return d.change(i, journal.Rewrite, func(r *journal.Record) { r.Parts = slices.Clone(parts) })
+}
+
+// Without returns the draft without edit i of Edits. What the edit covers is restored as it
+// was before, including edits of the same draft. Errors are those of [DraftResult.Refold].
+// If the draft is committed and the trigger is still met, the middleware will make the
+// edit again.
+func (d *DraftResult) Without(i int) (*DraftResult, error) {
+	v, e, err := d.edit(i)
+	if err != nil {
+		return nil, err
+	}
+	covered := e.Covered
+	if e.Kind == journal.Rewrite {
+		covered = v.session.opened.State.list.Inside(e.Runs)
+	}
+	l := slices.DeleteFunc(slices.Clone(v.list), func(it edit.Item) bool { return it.Record == e })
+	l = append(l, v.session.WeighAll(covered)...)
+	l.Sort()
+	return d.with(i, l)
+}
+
+func (d *DraftResult) change(i int, kind journal.Kind, do func(r *journal.Record)) (*DraftResult, error) {
+	v, e, err := d.edit(i)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind != kind {
+		return nil, draftError(i, fmt.Errorf("is a %s, want a %s", e.Kind, kind))
+	}
+	r := *e
+	do(&r)
+	l := slices.Clone(v.list)
+	k := slices.IndexFunc(l, func(it edit.Item) bool { return it.Record == e })
+	l[k] = v.session.Weigh(&r)
+	return d.with(i, l)
+}
+
+// edit returns edit i with the view in which it can be changed.
+func (d *DraftResult) edit(i int) (*View, *journal.Record, error) {
+	if i < 0 || i >= len(d.Edits) {
+		return nil, nil, draftError(i, fmt.Errorf("is not one of the %d of the draft", len(d.Edits)))
+	}
+	e := d.Edits[i]
+	if e.run != len(d.runs)-1 {
+		return nil, nil, draftError(i, errors.New("was made before a middleware that changed the messages; change those after it"))
+	}
+	return d.After, e.record, nil
+}
+
+// with returns the draft with other edits in its last view.
+func (d *DraftResult) with(i int, l edit.List) (*DraftResult, error) {
+	last := len(d.runs) - 1
+	v := d.runs[last].withList(l)
+	if added := v.newEdits(); len(added) > 0 {
+		before := v.asOpened()
+		err := v.session.Verify(&before.result, &v.result, added.Records(), false)
+		if v.size.Counted >= before.size.Counted {
+			err = fmt.Errorf("the view would not become shorter: %d tokens, then %d", before.size.Counted, v.size.Counted)
+		}
+		if err != nil {
+			return nil, draftError(i, err)
+		}
+	}
+	return newDraft(append(slices.Clone(d.runs[:last]), v), d.Events), nil
+}
+
+func draftError(i int, err error) error {
+	return &Error{Kind: Invalid, Op: "middleware", Err: fmt.Errorf("draft: edit %d: %w", i, err)}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -94,7 +95,7 @@ func TestDraftWithout(t *testing.T) {
 // What was remembered before a draft comes back when an edit over it goes.
 func TestDraftWithoutRestoresWhatWasRemembered(t *testing.T) {
 	t.Parallel()
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	l := &layers{}
 	env := middleware.Env{Journal: journal, Scope: "a"}
 	halve := middleware.With(env, halver("halve"))
@@ -138,22 +139,22 @@ func TestDraftChangesThatBreakARule(t *testing.T) {
 		do   func() (*middleware.DraftResult, error)
 		want string
 	}{
-		{"no such edit", func() (*middleware.DraftResult, error) { return fold.Refold(1) }, "edit 1: is none of the 1 of the draft"},
-		{"before the first", func() (*middleware.DraftResult, error) { return fold.Without(-1) }, "edit -1: is none of the 1"},
+		{"no such edit", func() (*middleware.DraftResult, error) { return fold.Refold(1) }, "edit 1: is not one of the 1 of the draft"},
+		{"before the first", func() (*middleware.DraftResult, error) { return fold.Without(-1) }, "edit -1: is not one of the 1"},
 		{"a rewrite of a fold", func() (*middleware.DraftResult, error) { return fold.Rewrite(0, message.Text{Text: "x"}) }, "edit 0: is a fold, want a rewrite"},
 		{"a fold of a rewrite", func() (*middleware.DraftResult, error) { return shorten.Refold(0) }, "edit 0: is a rewrite, want a fold"},
 		{"longer", func() (*middleware.DraftResult, error) {
 			return fold.Refold(0, message.User(strings.Repeat("Long. ", 1500)))
 		}, "the view would not become shorter"},
-		{"an empty message", func() (*middleware.DraftResult, error) { return fold.Refold(0, message.User(" ")) }, "the fold would put an invalid message: empty message"},
+		{"an empty message", func() (*middleware.DraftResult, error) { return fold.Refold(0, message.User(" ")) }, "the fold would add an invalid message: empty message"},
 		{"a nil part", func() (*middleware.DraftResult, error) {
 			return fold.Refold(0, message.Message{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "x"}, nil}})
 		}, "nil part"},
 		{"a call without a result", func() (*middleware.DraftResult, error) {
 			return fold.Refold(0, message.Assistant(message.ToolCall{ID: "new", Name: "lookup", Arguments: "{}"}))
-		}, `unanswered call "new" would arise`},
-		{"another call's result", func() (*middleware.DraftResult, error) { return shorten.Rewrite(0, other) }, "a rewrite keeps calls, results"},
-		{"no parts", func() (*middleware.DraftResult, error) { return shorten.Rewrite(0) }, "a rewrite keeps calls, results"},
+		}, `unanswered call "new" would result`},
+		{"another call's result", func() (*middleware.DraftResult, error) { return shorten.Rewrite(0, other) }, "a rewrite must keep calls, results"},
+		{"no parts", func() (*middleware.DraftResult, error) { return shorten.Rewrite(0) }, "a rewrite must keep calls, results"},
 	} {
 		e, err := tt.do()
 		require.ErrorContains(t, err, tt.want, tt.name)
@@ -167,7 +168,7 @@ func TestDraftChangesThatBreakARule(t *testing.T) {
 	}, middleware.Options{})
 	d := drafted(t, around, history)
 	_, err := d.Refold(0, history[5], message.User("[three lookups]"))
-	require.ErrorContains(t, err, "message 4 is protected, and the fold would lose it")
+	require.ErrorContains(t, err, "message 4 is protected, and the fold would remove it")
 	_, err = d.Refold(0, history[4], history[5], message.User("[two more lookups]"))
 	require.NoError(t, err)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -33,7 +34,7 @@ func TestDraftCommit(t *testing.T) {
 			return func(next middleware.Model) middleware.Model { return a(b(next)) }
 		},
 		"with an Env": func(l *layers) middleware.Middleware {
-			return middleware.With(middleware.Env{Scope: "a", Journal: middleware.NewMemory(0)}, l.shorten(), l.fold())
+			return middleware.With(middleware.Env{Scope: "a", Journal: journal.NewMemory(0)}, l.shorten(), l.fold())
 		},
 		"with an Env inside": func(l *layers) middleware.Middleware {
 			return middleware.Chain(middleware.With(middleware.Env{Scope: "a"}, l.shorten(), l.fold()))
@@ -91,7 +92,7 @@ func addAtEnd(next middleware.Model) middleware.Model {
 // if another question takes the place of the newest.
 func TestDraftCommitIsShared(t *testing.T) {
 	t.Parallel()
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	l := &layers{}
 	build := func() middleware.Middleware { return middleware.With(middleware.Env{Journal: journal}, l.fold()) }
 	history := middlewaretest.ReAct{Rounds: 16, Result: 700, PerTurn: 4, Answered: true}.Messages()
@@ -136,7 +137,7 @@ func TestDraftCommitWhenTheConversationWentOn(t *testing.T) {
 			err := d.Commit(t.Context())
 			if tt.fails {
 				require.Equal(t, middleware.Outdated, middleware.KindOf(err), "%v", err)
-				require.ErrorContains(t, err, "draft again")
+				require.ErrorContains(t, err, "make a new draft")
 				again, events := sentBy(t, mw, tt.calls)
 				require.Empty(t, events)
 				require.NoError(t, middlewaretest.Same(before, again), "nothing was kept")
@@ -166,22 +167,22 @@ var never = trigger.Func(func(*middleware.View, func() *middleware.Plan) (bool, 
 
 // lateJournal does something right before the first write.
 type lateJournal struct {
-	middleware.Journal
+	journal.Journal
 
 	once sync.Once
 	do   func()
 }
 
-func (j *lateJournal) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (middleware.Entry, error) {
+func (j *lateJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
 	j.once.Do(j.do)
-	return j.Journal.Put(ctx, scope, id, over, e)
+	return j.Journal.Put(ctx, scope, writes)
 }
 
 // A call that is quicker by a hair wins, as it wins over another call.
 func TestDraftCommitLosesARace(t *testing.T) {
 	t.Parallel()
 	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	memory := middleware.NewMemory(0)
+	memory := journal.NewMemory(0)
 	l := &layers{}
 	other := middleware.With(middleware.Env{Journal: memory}, l.foldMore())
 	var theirs []message.Message
@@ -197,31 +198,31 @@ func TestDraftCommitLosesARace(t *testing.T) {
 
 // moodyJournal fails while it is told to.
 type moodyJournal struct {
-	middleware.Journal
+	journal.Journal
 
 	reads, writes atomic.Bool // whether they fail
 }
 
 var errMood = errors.New("not today")
 
-func (j *moodyJournal) Latest(ctx context.Context, scope string, ids []message.ID) (int, middleware.Entry, bool, error) {
+func (j *moodyJournal) Latest(ctx context.Context, scope string, ids []message.ID) (int, journal.Entry, bool, error) {
 	if j.reads.Load() {
-		return 0, middleware.Entry{}, false, errMood
+		return 0, journal.Entry{}, false, errMood
 	}
 	return j.Journal.Latest(ctx, scope, ids)
 }
 
-func (j *moodyJournal) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (middleware.Entry, error) {
+func (j *moodyJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
 	if j.writes.Load() {
-		return middleware.Entry{}, errMood
+		return journal.Entry{}, errMood
 	}
-	return j.Journal.Put(ctx, scope, id, over, e)
+	return j.Journal.Put(ctx, scope, writes)
 }
 
 func TestDraftWithAJournalThatFails(t *testing.T) {
 	t.Parallel()
 	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	j := &moodyJournal{Journal: middleware.NewMemory(0)}
+	j := &moodyJournal{Journal: journal.NewMemory(0)}
 	l := &layers{}
 	mw := middleware.With(middleware.Env{Journal: j}, l.fold())
 
@@ -249,7 +250,7 @@ func TestDraftWithAJournalThatFails(t *testing.T) {
 func TestDraftCommitKeepsWhatACallCouldNot(t *testing.T) {
 	t.Parallel()
 	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	j := &moodyJournal{Journal: middleware.NewMemory(0)}
+	j := &moodyJournal{Journal: journal.NewMemory(0)}
 	l := &layers{}
 	build := func() middleware.Middleware { return middleware.With(middleware.Env{Journal: j}, l.fold()) }
 	mw := build()
@@ -269,7 +270,7 @@ func TestDraftCommitKeepsWhatACallCouldNot(t *testing.T) {
 func TestDraftCommitAfterTheJournalForgot(t *testing.T) {
 	t.Parallel()
 	whole := middlewaretest.ReAct{Rounds: 24, Result: 700}.Messages()
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	l := &layers{}
 	mw := middleware.With(middleware.Env{Journal: journal, Scope: "a"}, l.shorten(), l.fold())
 	sentBy(t, mw, whole[:20])
@@ -290,7 +291,7 @@ func TestDraftOfMessagesChangedBetweenEditors(t *testing.T) {
 	d := drafted(t, middleware.Chain(l.shorten(), inject("Remember the budget."), l.fold()), middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages())
 	require.Equal(t, "shorten", d.Edits[0].By)
 	_, err := d.Without(0)
-	require.ErrorContains(t, err, "lies before a middleware that changed the messages")
+	require.ErrorContains(t, err, "was made before a middleware that changed the messages")
 	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
 	i := foldOfThem(t, d)
 	require.Equal(t, []message.Run{{First: 3, Last: 22}}, d.Edits[i].Runs, "positions of what the second was given")

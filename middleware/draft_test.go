@@ -13,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -49,7 +50,7 @@ func texts(events []middleware.Event) []string {
 
 // foldOfThem returns the position of the only fold of a draft.
 func foldOfThem(t require.TestingT, d *middleware.DraftResult) int {
-	i := slices.IndexFunc(d.Edits, func(e middleware.DraftEdit) bool { return e.Kind == middleware.Fold })
+	i := slices.IndexFunc(d.Edits, func(e middleware.DraftEdit) bool { return e.Kind == journal.Fold })
 	require.GreaterOrEqual(t, i, 0, "a fold among %v", d.Edits)
 	return i
 }
@@ -104,7 +105,7 @@ func TestDraftDroppedLeavesNoTrace(t *testing.T) {
 		for range 2 {
 			d := drafted(t, with, h, "*")
 			require.Len(t, slices.DeleteFunc(slices.Clone(d.Events), func(e middleware.Event) bool {
-				return e.Kind != middleware.Misconfigured && e.Kind != middleware.EnvIgnored
+				return e.Kind != middleware.Misconfigured
 			}), 2, "events that a conversation has once come in every draft: %v", d.Events)
 		}
 		want, wantEvents := sentBy(t, without, h)
@@ -121,7 +122,7 @@ func TestDraftSaysWhatWasRefused(t *testing.T) {
 	}, middleware.Options{})
 	d := drafted(t, middleware.Chain(torn), lookups(4))
 	require.Empty(t, d.Edits)
-	require.Equal(t, []string{`refused torn: refused: unanswered call "call-0" would arise`}, texts(d.Events))
+	require.Equal(t, []string{`refused torn: refused: unanswered call "call-0" would result`}, texts(d.Events))
 	require.NoError(t, d.Commit(t.Context()), "there is nothing to keep")
 }
 

@@ -4,31 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Options say when an [Editor] may edit.
+// Options say when an [Editor] may edit. The zero value edits whenever there is something
+// to edit.
 type Options struct {
 	Trigger  Trigger // nil: always
 	MinCalls int     // model calls from one edit to the next, at least; 0: no minimum
-	Strict   bool    // an editor that fails, a plan that is refused and an option that does not fit fail the call
+	Strict   bool    // a failing editor, a refused plan and an option that does not fit fail the call
 
-	// EditWithoutArchive makes edits even if the archive fails: the editor is asked once
-	// more, by a view without an archive, and an event of kind [Failed] says why
-	// what goes is not kept. It does nothing under Strict.
+	// EditWithoutArchive makes edits even if the archive fails: the editor is asked
+	// again, with a view without an archive, and an event of kind [Failed] says that the
+	// removed content is not kept. It has no effect with Strict.
 	EditWithoutArchive bool
 
-	// PauseAfter is how many attempts in a row without progress it takes until
-	// the editor rests: it is not asked any more before the user speaks again,
-	// and an event says so. 0: 3; negative: it never rests. The comment of the
-	// package says what progress is.
+	// PauseAfter is the number of attempts in a row without progress after which the
+	// editor is paused until the next message of the user. 0: 3; negative: never. The
+	// comment of the package defines progress.
 	PauseAfter int
 }
 
-// Validate reports options that make no sense.
+// Validate returns an error for options that make no sense.
 func (o Options) Validate() error {
 	if o.MinCalls < 0 {
 		return fmt.Errorf("MinCalls is %d calls, want 0 or more", o.MinCalls)
@@ -41,11 +44,11 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Editing makes an [Editor] a [Middleware]. On each call it applies what is
-// remembered, asks the trigger, lets the editor plan, verifies the plan,
-// applies and reports it. The name stands in events, in the journal and in
-// [Request.Force]. Editing panics with "middleware: Editing: …" if the name is
-// empty, the editor nil or the options are not valid.
+// Editing makes an [Editor] a [Middleware]. In each call it applies the remembered edits,
+// asks the trigger, lets the editor plan, verifies the plan, applies and reports it. The
+// name is used in events, in the journal and in [Request.Force]. Editing panics with
+// "middleware: Editing: …" if the name is empty, the editor is nil or the options are
+// not valid.
 func Editing(name string, e Editor, opts Options) Middleware {
 	if name == "" || e == nil {
 		panic("middleware: Editing: want a name and an editor")
@@ -53,8 +56,22 @@ func Editing(name string, e Editor, opts Options) Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("middleware: Editing: " + name + ": " + err.Error())
 	}
-	l := &layer{name: name, editor: e, opts: opts}
-	return Chain(l.around)
+	return standAlone((&layer{name: name, editor: e, opts: opts}).around)
+}
+
+// standAlone makes a middleware that works on views usable outside of a chain, as a chain
+// of its own.
+func standAlone(mw Middleware) Middleware {
+	own := newChain(Env{})
+	return func(next Model) Model {
+		inChain, alone := mw(next), own.wrap(next, mw)
+		return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+			if req.closer == nil {
+				return alone(ctx, req, emit)
+			}
+			return inChain(ctx, req, emit)
+		}
+	}
 }
 
 // layer is one editing middleware of a chain.
@@ -74,83 +91,60 @@ func (l *layer) around(next Model) Model {
 			return nil, err
 		}
 		r := *v.req
-		r.see(v)
+		r.carry(v)
 		return next(ctx, &r, emit)
 	}
 }
 
-// open returns the view that the request carries, or makes it.
-func (r *Request) open(ctx context.Context) (*View, error) {
-	if r.view == nil {
-		return r.openAnew(ctx)
-	}
-	if !r.view.mended && (sameSlice(r.view.msgs, r.Messages) || slices.EqualFunc(r.view.msgs, r.Messages, unchanged)) {
-		return r.view.with(r), nil
-	}
-	v, err := r.view.with(r).commit(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w := *r
-	w.probe, r = r.probe.keep(v), &w
-	r.owner.tell(ctx, r, Event{
-		Kind: Reopened, By: "middleware",
-		Why: "the messages were changed between two editing middlewares, so the second begins anew; " +
-			"change them before the first or behind the last",
-	})
-	return r.openAnew(ctx)
-}
-
-// openAnew makes the first view of the messages that the request carries now.
-func (r *Request) openAnew(ctx context.Context) (*View, error) {
-	c := r.owner
-	if r.probe != nil {
-		c = r.probe.fork(c)
-	}
-	return c.open(ctx, r)
-}
-
-func unchanged(a, b message.Message) bool { return same(&a, &b) && alike(&a, &b) }
-
-// edit returns the view as this layer wants it.
+// edit returns the view as this layer wants it: it asks the trigger, plans, builds,
+// archives, and reports the outcome.
 func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
-	p := &proposal{layer: l, before: v}
-	met, why, err := l.due(ctx, p)
+	var p *proposal
+	plan := func() *Plan { // made once, when the trigger asks for it or is met
+		if p == nil {
+			p = l.propose(ctx, v)
+		}
+		return p.planned()
+	}
+	met, why, err := l.due(ctx, v, plan)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return v, l.misfit(ctx, v, err)
-	case !met && p.err == nil: // a plan that went wrong is told even if that is why the trigger is not met
+		return v, l.misconfigured(ctx, v, err)
+	case !met && (p == nil || p.err == nil): // a failed plan is reported even if it is the reason why the trigger is not met
 		return v, nil
 	}
-	p.complete(ctx)
+	plan()
+	l.build(ctx, p)
+	p.archive(ctx)
 	if p.err != nil && !p.refused && l.opts.EditWithoutArchive && !l.opts.Strict && v.Env().Archive != nil && ctx.Err() == nil {
-		p = l.regardless(ctx, p)
+		p = l.withoutArchive(ctx, p)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case p.err != nil && !p.refused && !p.dear && KindOf(p.err) == Invalid:
-		return v, l.misfit(ctx, v, p.err)
+	case p.err != nil && !p.refused && !p.expensive && KindOf(p.err) == Invalid:
+		return v, l.misconfigured(ctx, v, p.err)
 	case p.err != nil:
-		return l.fail(ctx, v, p)
+		return l.failed(ctx, v, p)
 	case p.after != nil:
-		l.report(ctx, p, why)
-		return p.after.tried(l, l.vain(p)), nil
+		return l.edited(ctx, p, why), nil
 	case p.plan != nil && p.plan.Why != "":
-		l.tell(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.Size().Tokens, After: v.Size().Tokens, Detail: p.plan.Detail})
+		l.report(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.size.Tokens, After: v.size.Tokens, Detail: p.plan.Detail})
+	}
+	if l.opts.Trigger != nil && !v.req.Forced(l.name) {
+		v = l.judged(v)
 	}
 	return v, nil
 }
 
-// due reports whether the layer shall edit now.
-func (l *layer) due(ctx context.Context, p *proposal) (met bool, why string, err error) {
-	v := p.before
-	if l.forced(v) {
+// due reports whether the layer may edit now.
+func (l *layer) due(ctx context.Context, v *View, plan func() *Plan) (met bool, why string, err error) {
+	if v.req.Forced(l.name) {
 		return true, "forced by the request", nil
 	}
-	if l.rests(v.tally(l.name)) {
+	if l.paused(v.progress(l.name)) {
 		return false, "", nil
 	}
 	if l.opts.MinCalls > 0 {
@@ -161,20 +155,14 @@ func (l *layer) due(ctx context.Context, p *proposal) (met bool, why string, err
 	if l.opts.Trigger == nil {
 		return true, "", nil
 	}
-	met, why, err = l.ask(v, func() *Plan { return p.once(ctx) })
-	if err == nil && met && !p.made && l.overburdened(ctx, v) {
+	met, why, err = l.ask(v, plan)
+	if met && err == nil && l.isHopeless(ctx, v) {
 		return false, "", nil
 	}
 	return met, why, err
 }
 
-// forced reports whether the request says that the layer shall edit.
-func (l *layer) forced(v *View) bool {
-	f := v.req.Force
-	return slices.Contains(f, l.name) || slices.Contains(f, "*")
-}
-
-// ask asks the trigger about a view.
+// ask asks the trigger about a view. A panic of the trigger is an error.
 func (l *layer) ask(v *View, plan func() *Plan) (met bool, why string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -184,23 +172,134 @@ func (l *layer) ask(v *View, plan func() *Plan) (met bool, why string, err error
 	return l.opts.Trigger.Met(v, plan)
 }
 
-// misfit reports, once per conversation, options that cannot work for it.
-func (l *layer) misfit(ctx context.Context, v *View, err error) error {
-	if KindOf(err) != Invalid {
-		err = &Error{Kind: Invalid, Op: l.name, Err: err}
-	}
-	if l.opts.Strict {
-		return err
-	}
-	if v.call.track.conversation.once(v.req, err.Error()) {
-		l.tell(ctx, v, Event{Kind: Misconfigured, Err: err, Why: l.plainly(err)})
-	}
-	return nil
+// stillMet reports whether the trigger is met by a view for which there is no plan.
+func (l *layer) stillMet(v *View) (met bool, why string) {
+	asked := false
+	met, why, err := l.ask(v, func() *Plan {
+		asked = true
+		return nil
+	})
+	return met && err == nil && !asked, why
 }
 
-// fail reports a plan that could not be made or was refused, and returns the
-// view as it was.
-func (l *layer) fail(ctx context.Context, v *View, p *proposal) (*View, error) {
+// proposal is what an editor proposes for a view.
+type proposal struct {
+	layer     *layer
+	before    *View
+	plan      *Plan
+	records   []*journal.Record
+	after     *View // nil if nothing is edited
+	expensive bool  // messages of folds were made
+	err       error
+	refused   bool // err is the rule that the plan breaks
+}
+
+// propose lets the editor plan, and checks the plan.
+func (l *layer) propose(ctx context.Context, v *View) *proposal {
+	p := &proposal{layer: l, before: v}
+	if p.plan, p.err = l.plan(ctx, v); p.err == nil && p.plan != nil && len(p.plan.Edits) > 0 {
+		p.check()
+	}
+	return p
+}
+
+// plan calls the editor. A panic of the editor is an error.
+func (l *layer) plan(ctx context.Context, v *View) (plan *Plan, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("editor panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	if plan, err = l.editor(ctx, v); plan != nil {
+		own := *plan
+		plan = &own
+	}
+	return plan, err
+}
+
+// check makes the view of the plan and verifies it.
+func (p *proposal) check() {
+	if p.records, p.after, p.err = p.before.preview(p.layer.name, p.plan); p.err != nil {
+		p.after, p.refused = nil, true
+		return
+	}
+	p.plan.Saved = p.before.size.Tokens - p.after.size.Tokens
+}
+
+// planned returns the plan for a trigger: nil if nothing can be done.
+func (p *proposal) planned() *Plan {
+	if p.refused {
+		return nil
+	}
+	return p.plan
+}
+
+// build makes the messages of folds that are not made yet, and checks again.
+func (l *layer) build(ctx context.Context, p *proposal) {
+	if p.err != nil || p.after == nil || !p.plan.pending() {
+		return
+	}
+	p.expensive = true
+	plan := *p.plan
+	plan.Edits = slices.Clone(plan.Edits)
+	for i := range plan.Edits {
+		e := &plan.Edits[i]
+		if e.Make == nil {
+			continue
+		}
+		if e.Messages, p.err = makeFold(ctx, e); p.err != nil {
+			p.after = nil
+			return
+		}
+		e.Make = nil
+	}
+	p.plan = &plan
+	p.check()
+}
+
+func makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("fold panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	if msgs, err = e.Make(ctx); err != nil {
+		return nil, fmt.Errorf("make fold: %w", err)
+	}
+	return msgs, nil
+}
+
+// edited reports the edits that were made, and returns the view that they made.
+func (l *layer) edited(ctx context.Context, p *proposal, trigger string) *View {
+	why := p.plan.Why
+	if why == "" {
+		why = trigger
+	} else {
+		why += inParentheses(trigger)
+	}
+	l.report(ctx, p.before, Event{
+		Kind: Edited, Why: why, Edits: p.records, Before: p.before.size.Tokens, After: p.after.size.Tokens,
+		First: p.before.Span(p.plan.First).First, Calls: p.before.CallsSince(l.name), Detail: p.plan.Detail,
+	})
+	l.warnFrequent(ctx, p.after)
+	if l.opts.Trigger == nil {
+		return p.after.tried(l, "")
+	}
+	met, numbers := l.stillMet(p.after)
+	failure := ""
+	if met && p.expensive {
+		failure = "the trigger is still met after the edit" + inParentheses(numbers) + "; let it remove more, or raise the trigger"
+	}
+	v := p.after.tried(l, failure)
+	if met && !v.req.Forced(l.name) {
+		v = l.judged(v)
+	}
+	return v
+}
+
+// failed reports a plan that could not be made or was refused, and returns the view as it
+// was.
+func (l *layer) failed(ctx context.Context, v *View, p *proposal) (*View, error) {
 	if l.opts.Strict {
 		kind := KindOf(p.err)
 		if p.refused {
@@ -208,50 +307,85 @@ func (l *layer) fail(ctx context.Context, v *View, p *proposal) (*View, error) {
 		}
 		return nil, &Error{Kind: kind, Op: l.name, Err: p.err}
 	}
-	why := l.plainly(p.err)
-	e := Event{Kind: Failed, Err: p.err, Why: why, Before: v.Size().Tokens, After: v.Size().Tokens}
+	e := Event{Kind: Failed, Err: p.err, Why: l.text(p.err), Before: v.size.Tokens, After: v.size.Tokens}
 	if p.refused {
 		e.Kind = Refused
 	}
-	l.tell(ctx, v, e)
-	first, _, _ := strings.Cut(why, "\n") // a panic has a stack below
+	l.report(ctx, v, e)
+	first, _, _ := strings.Cut(e.Why, "\n") // a panic has its stack in further lines
 	return v.tried(l, first), nil
 }
 
-// plainly returns the text of an error without the name of the layer, which
-// events carry already.
-func (l *layer) plainly(err error) string {
+// misconfigured reports, once per conversation, options that cannot work for it.
+func (l *layer) misconfigured(ctx context.Context, v *View, err error) error {
+	if KindOf(err) != Invalid {
+		err = &Error{Kind: Invalid, Op: l.name, Err: err}
+	}
+	if l.opts.Strict {
+		return err
+	}
+	if v.session.State.conversation.once(v.req, err.Error()) {
+		l.report(ctx, v, Event{Kind: Misconfigured, Err: err, Why: l.text(err)})
+	}
+	return nil
+}
+
+// text returns the text of an error without the name of the layer, which events have
+// already.
+func (l *layer) text(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Op == l.name && e.Err != nil {
 		return e.Err.Error()
 	}
 	return err.Error()
 }
 
-func (l *layer) report(ctx context.Context, p *proposal, trigger string) {
-	why := p.plan.Why
-	if why == "" {
-		why = trigger
-	} else {
-		why += aside(trigger)
-	}
-	l.tell(ctx, p.before, Event{
-		Kind: Edited, Why: why, Edits: p.records, Items: p.plan.Items,
-		Before: p.before.Size().Tokens, After: p.after.Size().Tokens,
-		First: p.before.Span(p.plan.First).First,
-		Calls: p.before.CallsSince(l.name), Detail: p.plan.Detail,
-	})
-	l.warn(ctx, p.after)
+func (l *layer) report(ctx context.Context, v *View, e Event) {
+	e.By = l.name
+	v.session.chain.report(ctx, v.req, e)
 }
 
-// aside returns what a trigger says, to be put behind something.
-func aside(why string) string {
+// inParentheses returns what a trigger has compared, to be appended to a text.
+func inParentheses(why string) string {
 	if why == "" {
 		return ""
 	}
 	return " (" + why + ")"
 }
 
-func (l *layer) tell(ctx context.Context, v *View, e Event) {
-	e.By, e.Exact = l.name, v.own()
-	v.call.chain.tell(ctx, v.req, e)
+// preview returns the records of a plan and the verified view that they make. Folds whose
+// messages are not made yet count as estimated.
+func (v *View) preview(name string, p *Plan) ([]*journal.Record, *View, error) {
+	records, err := v.translate(name, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, w := v.session, *v
+	newer, first := make(edit.List, len(records)), len(s.Body)
+	for i, r := range records {
+		newer[i] = s.Weigh(r)
+		first = min(first, r.Runs[0].First)
+	}
+	if w.list, err = v.list.Over(newer); err != nil {
+		return nil, nil, err
+	}
+	before := &v.result
+	if v.repaired {
+		before = nil
+	}
+	w.unsaved, w.result = true, s.Apply(s.all, w.list, before, first)
+	pending := false
+	for i := range p.Edits {
+		if e := &p.Edits[i]; e.Make != nil {
+			w.result.Sum += e.Estimate
+			pending = true
+		}
+	}
+	w.measure()
+	if w.size.Counted >= v.size.Counted {
+		return nil, nil, fmt.Errorf("the view would not become shorter: %d tokens, then %d", v.size.Counted, w.size.Counted)
+	}
+	if err := s.Verify(&v.result, &w.result, records, pending); err != nil {
+		return nil, nil, err
+	}
+	return records, &w, nil
 }

@@ -99,7 +99,7 @@ func TestWithInsideWith(t *testing.T) {
 				_, _, err := middleware.Apply(t.Context(), middleware.Chain(heard.Middleware(), mw), &middleware.Request{Messages: history})
 				require.NoError(t, err)
 			}
-			require.Len(t, heard.Events(middleware.EnvIgnored), c.ignored)
+			require.Len(t, heard.Events(middleware.Misconfigured), c.ignored)
 			edits := map[int]int{}
 			for _, e := range heard.Events(middleware.Edited) {
 				edits[e.Time.Year()]++
@@ -121,7 +121,7 @@ func TestEnvIgnoredSaysWhatToDo(t *testing.T) {
 		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: middlewaretest.ReAct{}.Messages()})
 		require.NoError(t, err)
 	}
-	events := heard.Events(middleware.EnvIgnored)
+	events := heard.Events(middleware.Misconfigured)
 	require.Len(t, events, 1)
 	require.Equal(t, "middleware.With", events[0].By)
 	require.Contains(t, events[0].Why, "give it to the outermost With")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -56,7 +57,6 @@ func ExampleEditing() {
 		return &middleware.Plan{
 			Edits: []middleware.Edit{middleware.FoldOf(old[0].First, old[len(old)-1].Last, note)},
 			Why:   fmt.Sprintf("folded %d rounds", len(old)),
-			Items: len(old),
 		}, nil
 	}
 	mw := middleware.Chain(
@@ -126,7 +126,7 @@ func ExampleChain() {
 
 // Edits that survive a restart: a journal that several chains share.
 func ExampleWith() {
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	newChain := func() middleware.Middleware {
 		drop := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 			fmt.Println("planning")
@@ -166,7 +166,7 @@ func ExampleDraft() {
 			return []message.Message{message.User("[summary: items 0 to 5 are in stock]")}, nil
 		}
 		return &middleware.Plan{Why: "folded 6 rounds", Edits: []middleware.Edit{{
-			Kind: middleware.Fold, Runs: []message.Run{{First: 2, Last: 13}}, Estimate: 10, Make: ask,
+			Kind: journal.Fold, Runs: []message.Run{{First: 2, Last: 13}}, Estimate: 10, Make: ask,
 		}}}, nil
 	}
 	mw := middleware.Chain(middleware.Editing("summarize", summarize, middleware.Options{Trigger: trigger.Rounds(6)}))
@@ -203,13 +203,13 @@ func ExampleDraft() {
 }
 
 // What a provider tells when it refuses a request for its length.
-func ExampleReadExcess() {
+func ExampleParseOverflow() {
 	err := fmt.Errorf("ask: %w", errors.New("error, status code: 400, message: This model's maximum context length is 8192 tokens. "+
 		"However, you requested 10000 tokens (9000 in the messages, 1000 in the completion)."))
-	if x, long := middleware.ReadExcess(err); long {
+	if x, long := middleware.ParseOverflow(err); long {
 		fmt.Printf("%d and %d tokens, %d more than %d\n", x.Sent, x.Answer, x.Over, x.Limit)
 	}
-	_, long := middleware.ReadExcess(errors.New("429 Rate limit reached on tokens per min: Limit 30000, Requested 31000"))
+	_, long := middleware.ParseOverflow(errors.New("429 Rate limit reached on tokens per min: Limit 30000, Requested 31000"))
 	fmt.Println(long)
 	// Output:
 	// 9000 and 1000 tokens, 1808 more than 8192

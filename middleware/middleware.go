@@ -2,35 +2,41 @@ package middleware
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"slices"
+	"time"
+
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens"
 )
 
-// Model is one call of a language model. It answers the request, or fails:
-// exactly one of response and error is non-nil.
+// Model is one call of a language model. It answers the request or fails: exactly one
+// of response and error is non-nil.
 //
-// A Model must be safe for concurrent use. It must not change the request or
-// anything that the request refers to, nor keep it after returning. When ctx
-// is done it returns soon, with an error for which errors.Is(err, ctx.Err())
-// holds. Pieces of the answer go to emit, in order, from the goroutine that
-// called the Model, and all of them before it returns; emit may be nil, and
-// then the response is all that is wanted. An error of emit means that nobody reads on: the Model
-// stops and returns that error.
+// A Model must be safe for concurrent use. It must not modify the request or anything
+// that the request refers to, nor keep it after returning. When ctx is done, it returns
+// soon with an error for which errors.Is(err, ctx.Err()) holds. It passes the pieces of
+// the answer to emit, in order, from the calling goroutine, and all of them before it
+// returns. If emit is nil, only the response is wanted. If emit returns an error, the
+// Model stops and returns that error.
 type Model func(ctx context.Context, req *Request, emit Emit) (*Response, error)
 
-// Middleware puts something around a [Model]. What it returns must keep the
-// contract of Model, and also:
+// Middleware wraps a [Model]. The Model that it returns must keep the contract of Model,
+// and also:
 //
-//   - it passes on a copy of the request that it was given, with some fields
-//     changed, never a Request made anew: the copy carries what the
-//     middlewares of a chain share;
-//   - it calls the next Model never again once a piece has been emitted;
-//   - nothing that it started is still running when it returns.
+//   - it passes on a copy of the request that it received, with some fields changed, and
+//     never a new Request: the copy carries what the middlewares of a chain share;
+//   - it does not call the next Model again once a piece has been emitted;
+//   - nothing that it started still runs when it returns.
 //
-// A Middleware may be put around several models; what it remembers is then
-// shared between them. Package middlewaretest checks all this.
+// A Middleware may wrap several models, which then share what it remembers. Package
+// middlewaretest checks all this.
 type Middleware func(next Model) Model
 
-// Chain joins middlewares into one. The first is the outermost:
+// Chain joins middlewares into one. The first one is the outermost:
 //
 //	Chain(a, b, c)(model)   is   a(b(c(model)))
 //
@@ -42,14 +48,85 @@ type Middleware func(next Model) Model
 //	           │  └────────────────────┘  │
 //	           └──────────────────────────┘ ──▶ response
 //
-// Chain() changes nothing, and Chain(a, Chain(b, c)) and Chain(Chain(a, b), c)
-// do what Chain(a, b, c) does, byte for byte. The editing middlewares of a
-// chain share one memory of what they edited; [With] says which.
+// Chain() changes nothing. Chain(a, Chain(b, c)), Chain(Chain(a, b), c) and
+// Chain(a, b, c) send the same bytes. The editing middlewares of a chain share one
+// memory of their edits; see [With].
 func Chain(mws ...Middleware) Middleware { return With(Env{}, mws...) }
+
+// Env is what the middlewares of one chain share. The zero value suits most programs.
+// Several chains may use the same Env.
+type Env struct {
+	Scope         string           // tenant and purpose, in a journal that several chains share; chains with equal scopes share their edits
+	Journal       journal.Journal  // remembers edits; nil: memory of this chain, as by journal.NewMemory(0)
+	Counter       tokens.Counter   // nil: tokens.Estimate{}. The chain counts each text once, as with tokens.Memo
+	Framing       tokens.Framing   // what is counted in addition to texts; zero: tokens.DefaultFraming
+	Models        *models.Table    // windows, encodings, prices by model name; nil: models.Default()
+	Archive       store.Store      // keeps what editors remove, for recall; of one tenant. nil: removed content is not kept
+	Clock         func() time.Time // time of events and for options that are durations; nil: time.Now
+	HistoryIsView bool             // the caller passes views back as its history, so edits are remembered for their IDs as well
+}
+
+// With is [Chain] with an Env. If chains are nested, the Env of the first one in which an
+// editing middleware runs holds for all inside it; an event of kind [Misconfigured]
+// reports an inner Env that comes too late.
+func With(env Env, mws ...Middleware) Middleware {
+	if len(mws) == 0 {
+		return func(next Model) Model { return next }
+	}
+	c := newChain(env)
+	return func(next Model) Model { return c.wrap(next, mws...) }
+}
 
 func compose(next Model, mws []Middleware) Model {
 	for _, mw := range slices.Backward(mws) {
 		next = mw(next)
 	}
 	return next
+}
+
+// Delta is a piece of an answer: more of its text, of its thinking, or of a tool call.
+// The last Delta of [Stream] carries the whole response instead.
+type Delta struct {
+	Text     string
+	Thinking string
+	Call     *CallDelta // nil if the piece is not of a call
+	Response *Response  // only in the last Delta of Stream
+}
+
+// CallDelta is more of a tool call.
+type CallDelta struct {
+	Index     int    // which call of the answer, from 0
+	ID        string // only in the first piece
+	Name      string // only in the first piece
+	Arguments string // more of the JSON
+}
+
+// Emit takes the pieces of an answer as they arrive. An error means that no one reads
+// any more: stop and return that error.
+type Emit func(Delta) error
+
+// errStopped is what emit returns after the reader of a stream has left the loop.
+var errStopped = errors.New("middleware: the reader of the stream has left")
+
+// Stream calls the model and yields the pieces of the answer as they arrive, then one
+// Delta with the whole response. A failed call ends with a zero Delta and the error.
+// Leaving the loop early stops the call. Everything runs in the caller's goroutine.
+func Stream(ctx context.Context, m Model, req *Request) iter.Seq2[Delta, error] {
+	return func(yield func(Delta, error) bool) {
+		stopped := false
+		resp, err := m(ctx, req, func(d Delta) error {
+			stopped = stopped || !yield(d, nil)
+			if stopped {
+				return errStopped
+			}
+			return nil
+		})
+		switch {
+		case stopped:
+		case err != nil:
+			yield(Delta{}, err)
+		default:
+			yield(Delta{Response: resp}, nil)
+		}
+	}
 }

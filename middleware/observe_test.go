@@ -13,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
@@ -87,14 +88,16 @@ var errBrokenJournal = errors.New("disk on fire")
 
 type brokenJournal struct{}
 
-func (brokenJournal) Latest(context.Context, string, []message.ID) (at int, e middleware.Entry, ok bool, err error) {
-	return 0, middleware.Entry{}, false, errBrokenJournal
+func (brokenJournal) Latest(context.Context, string, []message.ID) (at int, e journal.Entry, ok bool, err error) {
+	return 0, journal.Entry{}, false, errBrokenJournal
 }
 
-func (brokenJournal) Put(context.Context, string, message.ID, middleware.Rev, middleware.Entry) (middleware.Entry, error) {
-	return middleware.Entry{}, errBrokenJournal
+func (brokenJournal) Put(context.Context, string, []journal.Write) (journal.Entry, error) {
+	return journal.Entry{}, errBrokenJournal
 }
 func (brokenJournal) Delete(context.Context, string) error { return errBrokenJournal }
+
+type detail struct{ Results int }
 
 func TestSlog(t *testing.T) {
 	t.Parallel()
@@ -107,18 +110,18 @@ func TestSlog(t *testing.T) {
 	}}))
 	observe := middleware.Slog(logger)
 	for _, e := range []middleware.Event{
-		{Kind: middleware.Edited, By: "contextedit", Why: "cleared 3 results", Items: 3, Edits: make([]*middleware.Record, 2), Before: 900, After: 500, Calls: -1},
+		{Kind: middleware.Edited, By: "contextedit", Why: "cleared 3 results", Detail: detail{3}, Edits: make([]*journal.Record, 2), Before: 900, After: 500, Calls: -1},
 		{Kind: middleware.Refused, By: "fold", Why: "unanswered call", Before: 900, After: 900},
 		{Kind: middleware.JournalFailed, By: "middleware", Why: "kept in memory", Err: errors.New("disk full"), Time: time.Unix(0, 0)},
-		{Kind: middleware.Summarized, By: "summarize", Why: "in the words of the summariser", Items: 5, Usage: message.Usage{Input: 100, Output: 10}},
-		{Kind: middleware.Rejected, By: "summarize", Why: "empty", Err: errors.New("empty")},
+		{Kind: "summarized", By: "summarize", Why: "in the words of the summariser", Detail: detail{5}},
+		{Kind: "rejected", By: "summarize", Why: "empty", Err: errors.New("empty")},
 	} {
 		observe(t.Context(), e)
 	}
-	require.Equal(t, `level=INFO msg=edited by=contextedit why="cleared 3 results" edits=2 items=3 before=900 after=500 calls=-1
+	require.Equal(t, `level=INFO msg=edited by=contextedit why="cleared 3 results" edits=2 before=900 after=500 calls=-1 detail={Results:3}
 level=WARN msg=refused by=fold why="unanswered call"
 level=WARN msg="journal failed" by=middleware why="kept in memory" err="disk full"
-level=INFO msg=summarized by=summarize why="in the words of the summariser" items=5 input=100 output=10
+level=INFO msg=summarized by=summarize why="in the words of the summariser" detail={Results:5}
 level=WARN msg=rejected by=summarize why=empty err=empty
 `, out.String())
 

@@ -4,33 +4,31 @@ import (
 	"context"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
-// Editor looks at a view and says which edits it would make. It does not make
-// them: it returns a plan, or nil if there is nothing to do. It must be
-// deterministic, safe for concurrent use, and change nothing that it sees. An
-// error says that it cannot tell; the call then goes on without it. One of kind
-// [Invalid] says that its options do not fit the request, and is reported once
-// per conversation.
+// Editor looks at a view and returns the plan of its edits, or nil if there is nothing to
+// do. It does not make them. It must be deterministic and safe for concurrent use, and
+// must not modify what it sees. If it returns an error, the call continues without it; an
+// error of kind [Invalid] means that its options do not fit the request, and is reported
+// once per conversation.
 type Editor func(ctx context.Context, v *View) (*Plan, error)
 
-// Plan is what one middleware wants to edit now. All its edits are applied, or
+// Plan is what one middleware wants to edit now. Either all its edits are applied or
 // none.
 type Plan struct {
-	Edits []Edit // in any order; no position twice. Empty: nothing is edited, and Why is reported
-	Why   string // for people: what is done, or why nothing is
-	Items int    // what the editor counts in its reports, as results cleared
-
-	Detail any // for the event that reports the plan; nil: nothing
+	Edits  []Edit // in any order; no position twice. If empty, nothing is edited and Why is reported
+	Why    string // in words: what is done, or why nothing is done
+	Detail any    // for the event that reports the plan; nil: nothing
 
 	// Set by the core before a trigger sees the plan.
 	Saved int // tokens by which the view becomes shorter
 	First int // view position of the first changed message
 }
 
-// lazy reports whether some of the plan is still to be made.
-func (p *Plan) lazy() bool {
+// pending reports whether the messages of some folds are not made yet.
+func (p *Plan) pending() bool {
 	for i := range p.Edits {
 		if p.Edits[i].Make != nil {
 			return true
@@ -39,71 +37,61 @@ func (p *Plan) lazy() bool {
 	return false
 }
 
-// EditKind says how an edit works.
-type EditKind string
-
-// The kinds of edits.
-const (
-	Rewrite EditKind = "rewrite" // other parts in place of one message's parts
-	Fold    EditKind = "fold"    // other messages, or none, in place of one or several runs of units
-	Repair  EditKind = "repair"  // a repair of what is sent, by a Mender; no plan has it and no journal keeps it
-)
-
-// Edit is one edit of a plan. Positions are those of the view.
+// Edit is one edit of a plan. Positions are those of the view. [RewriteOf] and [FoldOf]
+// make the usual ones.
 type Edit struct {
-	Kind     EditKind
+	Kind     journal.Kind
 	At       int               // of a rewrite: the message
-	Parts    []message.Part    // of a rewrite: what it shall have
-	Runs     []message.Run     // of a fold: what it covers, in order
-	Messages []message.Message // of a fold: they stand where the last of the runs stood
+	Parts    []message.Part    // of a rewrite: its new parts
+	Runs     []message.Run     // of a fold: the messages that it replaces, in order
+	Messages []message.Message // of a fold: the new messages, at the position of the last run
 
-	// Archive is what the edit takes out, as [View.Archive] has it: it is put
-	// into the archive of the chain once the trigger is met and the plan is
-	// verified, right before the edit is made. If the archive fails, no edit of
-	// the plan is made; see [Options.Regardless]. nil: nothing is kept.
+	// Archive is the content that the edit removes, as [View.Archive] returns it. It
+	// is put into the archive of the chain when the trigger is met and the plan is
+	// verified, right before the edit is made. If the archive fails, no edit of the
+	// plan is made; see [Options.EditWithoutArchive].
 	Archive []*store.Named
 
-	// Make, if not nil, makes the messages of a fold that is dear to make, as
-	// by asking a model. It is called only when the trigger is met and all
-	// else about the plan is right. Estimate is how many tokens it will be.
+	// Make, if not nil, makes the messages of a fold that is expensive to make, such as
+	// a summary. It is called only when the trigger is met and everything else in the
+	// plan is verified. Estimate is the number of tokens to expect.
 	Make     func(ctx context.Context) ([]message.Message, error)
 	Estimate int
 }
 
-// RewriteOf returns the edit that puts parts in place of those of the message
-// at position i. Calls, results and opaque parts must stay, in their order:
-// only the arguments, the content of results, text and media may change. Thinking
-// may go, each part whole, but for that of the newest turn.
+// RewriteOf returns the edit that replaces the parts of message i of the view. Calls,
+// results and opaque parts must stay, in their order: only arguments, the content of
+// results, text and media may change. A thinking part may be removed, except in the
+// newest turn.
 func RewriteOf(i int, parts ...message.Part) Edit {
-	return Edit{Kind: Rewrite, At: i, Parts: parts}
+	return Edit{Kind: journal.Rewrite, At: i, Parts: parts}
 }
 
-// FoldOf returns the edit that removes the messages from first to last, both
-// included, and puts msgs in their place.
+// FoldOf returns the edit that replaces the messages from first to last, both included,
+// by msgs.
 func FoldOf(first, last int, msgs ...message.Message) Edit {
-	return Edit{Kind: Fold, Runs: []message.Run{{First: first, Last: last}}, Messages: msgs}
+	return Edit{Kind: journal.Fold, Runs: []message.Run{{First: first, Last: last}}, Messages: msgs}
 }
 
 // first returns the first position that the edit covers.
 func (e *Edit) first() int {
-	if e.Kind == Rewrite {
+	if e.Kind == journal.Rewrite {
 		return e.At
 	}
 	return e.Runs[0].First
 }
 
-// Trigger decides when an editor may edit. An implementation must be safe for
-// concurrent use and decide by the view and the plan alone. The plan is made
-// when it is first asked for, so a trigger that needs only the view leaves it
-// alone; plan returns nil if there is nothing to do.
+// Trigger decides when an editor may edit. It must be safe for concurrent use and decide
+// by the view and the plan alone.
 //
-// One that is met is asked again, with no plan to be had, about views that are
-// not going to be sent: what a dear plan has left, and what no edit can take
-// away, with and without its tokens. So it is known when it will be met for
-// ever. What it says there changes nothing else.
+// plan makes the plan when it is called for the first time, so a trigger that needs only
+// the view should not call it. It returns nil if there is nothing to do. why is what was
+// compared, in numbers. An error means that the trigger cannot work for this request, and
+// says how to correct that.
 //
-// Why says in numbers what was compared. An error means that the trigger
-// cannot work for this request, and how to mend that.
+// After an edit, Met is also asked about the view that is left, and once per conversation
+// about one that has only what no edit can remove, with and without its tokens. There is
+// no plan then. The answers are used for the events [Paused] and [Overhead] only.
 type Trigger interface {
 	Met(v *View, plan func() *Plan) (met bool, why string, err error)
 }

@@ -97,10 +97,10 @@ func TestAgain(t *testing.T) {
 func TestTell(t *testing.T) {
 	t.Parallel()
 	_, events := inView(t, []message.Message{message.User("Why?")}, func(v *middleware.View) *middleware.Plan {
-		v.Report(t.Context(), middleware.Event{Kind: middleware.Truncated, By: "look", Why: "so little"})
+		v.Report(t.Context(), middleware.Event{Kind: "told", By: "look", Why: "so little"})
 		return nil
 	})
 	require.Len(t, events, 1)
-	require.Equal(t, "look: truncated: so little", events[0].String())
+	require.Equal(t, "look: told: so little", events[0].String())
 	require.False(t, events[0].Time.IsZero(), "with the time of the chain")
 }

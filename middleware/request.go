@@ -7,51 +7,70 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Request is what a model is asked. Whoever receives one reads it only; to
-// change something, copy the struct and pass the copy on:
+// Request is what a model is asked. Callees must not modify it. To change something, copy
+// the struct and pass the copy on:
 //
 //	r := *req
 //	r.Tools = append(slices.Clip(r.Tools), recall)
 //	return next(ctx, &r, emit)
 type Request struct {
-	Messages []message.Message // the caller's whole history; behind an editing middleware, the view
+	Messages []message.Message // the caller's whole history; after an editing middleware, the view
 	Tools    []message.ToolDef // the tools that the model may call
-	Model    string            // its name, to be found in Env.Models; "": unknown
-	Budget   *Budget           // its window; nil: that of the table of models, if the name is in it
-	Params   any               // call options of the provider, passed through untouched
-	Force    []string          // middlewares whose trigger counts as met in this call, even if they rest; "*": all
+	Model    string            // name of the model, as in Env.Models; "" if unknown
+	Budget   *Budget           // window of the model; nil: that of the table of models, if it has the name
+	Params   any               // call options of the provider, passed on unchanged
+	Force    []string          // names of middlewares that edit in this call even if their trigger is not met or they are paused; "*": all
 
-	owner     *chain       // the chain whose Env is in force; nil: none yet
-	view      *View        // what the editing middlewares made of the history; nil: none has run
-	left      bool         // the owner's layers are behind us
-	observers *observation // who hears what happens
-	probe     *probe       // what a dry run leaves on the way; nil: the call is real
-	menders   []*mending   // who has the last word on the view
+	chain     *chain       // the chain whose Env holds; nil if no chain has been entered
+	closer    *chain       // the chain that remembers the edits before the model call; nil outside of chains
+	view      *View        // the view, once an editing middleware has run
+	observers *observers   // who receives events
+	dry       *dryRun      // collects the views of a dry run; nil in a real call
+	repairers []*repairing // they have the last word on the view
 }
 
-// View returns the view whose messages this request carries, or nil if no
-// editing middleware has seen the request. It tells where each message comes
-// from.
+// View returns the view whose messages the request carries, or nil if no editing
+// middleware has seen the request. It knows where each message comes from.
 func (r *Request) View() *View {
-	if r.view == nil || !sameSlice(r.view.msgs, r.Messages) {
+	if r.view == nil || !sameSlice(r.view.result.Messages, r.Messages) {
 		return nil
 	}
 	return r.view
 }
 
-// see makes the request carry a view.
-func (r *Request) see(v *View) { r.view, r.Messages = v, slices.Clip(v.msgs) }
+// Forced reports whether Force names a middleware.
+func (r *Request) Forced(name string) bool {
+	return len(r.Force) > 0 && (slices.Contains(r.Force, name) || slices.Contains(r.Force, "*"))
+}
+
+// Again returns the request as it was before editing middlewares saw it, for a layer among
+// them that makes a call again because the provider wants it shorter. The first editor
+// after it starts with all edits that have been remembered by then, those of the first
+// attempt included. Passing on the same request instead would start with the earlier
+// edits and lose a race against the layer's own first attempt. Without a view, it returns
+// a copy.
+func (r *Request) Again() *Request {
+	again := *r
+	if v := r.View(); v != nil {
+		again.Messages, again.view = v.History(), nil
+	}
+	return &again
+}
+
+// carry makes the request carry a view.
+func (r *Request) carry(v *View) { r.view, r.Messages = v, slices.Clip(v.result.Messages) }
 
 // Budget is how many tokens fit.
 type Budget struct {
 	Window  int // context size of the model, in tokens
-	Reserve int // of it: kept free for the answer; 0: none
+	Reserve int // tokens of the window that are kept free for the answer; 0: none
 }
 
 // Room returns the tokens that a request may have: the window less the reserve.
 func (b Budget) Room() int { return b.Window - b.Reserve }
 
-// Validate reports a budget that makes no sense.
+// Validate returns an error for a window below 1, or a reserve that is negative or fills
+// the window.
 func (b Budget) Validate() error {
 	if b.Window <= 0 {
 		return fmt.Errorf("Budget.Window is %d tokens, want more than 0", b.Window)
@@ -62,20 +81,20 @@ func (b Budget) Validate() error {
 	return nil
 }
 
-// Response is what a model answered.
+// Response is the answer of a model.
 type Response struct {
 	Message message.Message // of the assistant
-	Usage   message.Usage   // zero: not reported
+	Usage   message.Usage   // zero if not reported
 	Stop    StopReason
 }
 
-// StopReason says why a model stopped.
+// StopReason is why a model stopped.
 type StopReason string
 
 // The reasons that all providers know. Others are passed on as they are.
 const (
-	StopEnd    StopReason = "end"    // it has said all
-	StopTools  StopReason = "tools"  // it waits for tool results
+	StopEnd    StopReason = "end"    // the answer is complete
+	StopTools  StopReason = "tools"  // the model waits for tool results
 	StopLength StopReason = "length" // the answer reached its limit
 	StopFilter StopReason = "filter" // the provider cut the answer off
 )

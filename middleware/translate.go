@@ -2,35 +2,44 @@ package middleware
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// translate turns the edits of a plan, in positions of the view, into records,
-// in positions of the body.
-func (v *View) translate(by string, p *Plan) ([]*Record, error) {
+// translate turns the edits of a plan, in positions of the view, into records, in
+// positions of the history after the leading system messages.
+func (v *View) translate(name string, p *Plan) ([]*journal.Record, error) {
 	edits := p.Edits
 	if err := v.wellFormed(edits); err != nil {
 		return nil, err
 	}
-	if !inOrder(edits) {
-		edits = slices.SortedFunc(slices.Values(edits), func(a, b Edit) int { return cmp.Compare(a.first(), b.first()) })
+	byFirst := func(a, b Edit) int { return cmp.Compare(a.first(), b.first()) }
+	if !slices.IsSortedFunc(edits, byFirst) {
+		edits = slices.SortedFunc(slices.Values(edits), byFirst)
 	}
 	p.First = edits[0].first()
 	t := translation{
-		view: v, by: by,
-		records: make([]Record, len(edits)),
+		view: v, name: name,
+		records: make([]journal.Record, len(edits)),
 		runs:    make([]message.Run, 0, len(edits)),
-		folds:   map[*Record]*Record{},
+		folds:   map[*journal.Record]*journal.Record{},
 	}
-	out := make([]*Record, 0, len(edits))
+	out := make([]*journal.Record, 0, len(edits))
 	for i := range edits {
-		r, err := t.record(&edits[i])
-		if err != nil {
-			return nil, err
+		e := &edits[i]
+		var r *journal.Record
+		if e.Kind == journal.Fold {
+			var err error
+			if r, err = t.fold(e.Runs); err != nil {
+				return nil, err
+			}
+			r.Messages = e.Messages
+		} else {
+			r = t.rewrite(e)
 		}
 		if r != nil {
 			out = append(out, r)
@@ -39,167 +48,141 @@ func (v *View) translate(by string, p *Plan) ([]*Record, error) {
 	return out, nil
 }
 
-func inOrder(edits []Edit) bool {
-	for i := 1; i < len(edits); i++ {
-		if edits[i].first() < edits[i-1].first() {
-			return false
-		}
-	}
-	return true
-}
-
 // wellFormed checks what does not depend on the content of the view.
 func (v *View) wellFormed(edits []Edit) error {
+	n := len(v.result.Messages)
 	runs := make([]message.Run, 0, len(edits))
 	for i := range edits {
-		var err error
-		if runs, err = edits[i].appendRuns(runs, len(v.msgs)); err != nil {
-			return fmt.Errorf("edit %d %w", i, err)
+		switch e := &edits[i]; e.Kind {
+		case journal.Rewrite:
+			if e.At < 0 || e.At >= n {
+				return fmt.Errorf("edit %d rewrites message %d of %d", i, e.At, n)
+			}
+			runs = append(runs, message.Run{First: e.At, Last: e.At})
+		case journal.Fold:
+			end := -1
+			for _, r := range e.Runs {
+				if r.First <= end || r.Last < r.First || r.Last >= n {
+					return fmt.Errorf("edit %d folds messages %d to %d of %d", i, r.First, r.Last, n)
+				}
+				end = r.Last
+			}
+			if len(e.Runs) == 0 {
+				return fmt.Errorf("edit %d folds no message", i)
+			}
+			runs = append(runs, e.Runs...)
+		case journal.Repair:
+			fallthrough
+		default:
+			return fmt.Errorf("edit %d has kind %q, want %q or %q", i, e.Kind, journal.Rewrite, journal.Fold)
 		}
 	}
-	sortRuns(runs)
+	edit.SortRuns(runs)
 	for i := 1; i < len(runs); i++ {
 		if runs[i].First <= runs[i-1].Last {
 			return fmt.Errorf("two edits cover message %d", runs[i].First)
 		}
 	}
-	if len(runs) > 0 && runs[0].First < v.call.lead {
-		return fmt.Errorf("message %d is a leading system message, which stays", runs[0].First)
+	if len(runs) > 0 && runs[0].First < len(v.session.Lead) {
+		return fmt.Errorf("message %d is a leading system message, which must stay", runs[0].First)
 	}
 	return nil
-}
-
-// appendRuns appends the runs that an edit covers, of a view of n messages.
-func (e *Edit) appendRuns(runs []message.Run, n int) ([]message.Run, error) {
-	switch e.Kind {
-	case Rewrite:
-		if e.At < 0 || e.At >= n {
-			return nil, fmt.Errorf("rewrites message %d of %d", e.At, n)
-		}
-		return append(runs, message.Run{First: e.At, Last: e.At}), nil
-	case Fold:
-		end := -1
-		for _, r := range e.Runs {
-			if r.First <= end || r.Last < r.First || r.Last >= n {
-				return nil, fmt.Errorf("folds messages %d to %d of %d", r.First, r.Last, n)
-			}
-			end = r.Last
-		}
-		if len(e.Runs) == 0 {
-			return nil, errors.New("folds no message")
-		}
-		return append(runs, e.Runs...), nil
-	default:
-		return nil, fmt.Errorf("has kind %q, want %q or %q", e.Kind, Rewrite, Fold)
-	}
 }
 
 // translation turns edits into records, with few allocations for many edits.
 type translation struct {
 	view    *View
-	by      string
-	records []Record // as many as there are edits still to come
+	name    string
+	records []journal.Record // as many as there are edits to come
 	runs    []message.Run
-	folds   map[*Record]*Record // folds whose products are rewritten
+	folds   map[*journal.Record]*journal.Record // folds whose messages are rewritten, and their replacements
 }
 
-// new returns a new record over runs of the body.
-func (t *translation) new(kind EditKind, runs []message.Run) *Record {
+// add returns a new record.
+func (t *translation) add(kind journal.Kind, runs []message.Run) *journal.Record {
+	s := t.view.session
 	r := &t.records[0]
 	t.records = t.records[1:]
-	r.By, r.Kind, r.Runs = t.by, kind, runs
-	r.Made, r.ID = len(t.view.call.body), t.view.call.ids[r.last()]
+	r.Middleware, r.Kind, r.Runs = t.name, kind, runs
+	r.HistoryLen, r.ID = len(s.Body), s.IDs[runs[len(runs)-1].Last]
 	return r
 }
 
-// record returns the record of an edit, or nil if it has become part of the
-// record of an earlier one.
-func (t *translation) record(e *Edit) (*Record, error) {
-	if e.Kind == Fold {
-		return t.fold(e)
-	}
+// rewrite returns the record of a rewrite. If it rewrites a message of a fold, that is the
+// same fold with other messages; nil if an earlier edit has made its record.
+func (t *translation) rewrite(e *Edit) *journal.Record {
 	s := t.view.span(e.At)
-	if s.rec != nil && s.rec.Kind == Fold {
-		return t.product(s, e.Parts), nil
+	if s.Record == nil || s.Record.Kind != journal.Fold {
+		t.runs = append(t.runs, message.Run{First: s.First, Last: s.Last})
+		n := len(t.runs)
+		r := t.add(journal.Rewrite, t.runs[n-1:n:n])
+		r.Parts = e.Parts
+		return r
 	}
-	t.runs = append(t.runs, message.Run{First: s.first, Last: s.last})
-	n := len(t.runs)
-	r := t.new(Rewrite, t.runs[n-1:n:n])
-	r.Parts = e.Parts
-	return r, nil
-}
-
-// product returns the fold of s with one message of its product rewritten, on
-// top of what it was.
-func (t *translation) product(s span, parts []message.Part) *Record {
-	old := t.folds[s.rec]
-	if old != nil {
-		old.Messages[s.nth].Parts = parts
+	if changed := t.folds[s.Record]; changed != nil {
+		changed.Messages[s.Nth].Parts = e.Parts
 		return nil
 	}
-	msgs := slices.Clone(s.rec.Messages)
-	msgs[s.nth].Parts = parts
-	r := t.new(Fold, s.rec.Runs)
-	r.Messages, r.Under = msgs, undo([]*Record{s.rec}, maxUndo)
-	t.folds[s.rec] = r
+	r := t.add(journal.Fold, s.Record.Runs)
+	r.Messages = slices.Clone(s.Record.Messages)
+	r.Messages[s.Nth].Parts = e.Parts
+	r.Covered = undoable([]*journal.Record{s.Record}, maxUndo)
+	t.folds[s.Record] = r
 	return r
 }
 
-// fold returns the record of a fold: it covers what its runs show, and with it
-// the earlier folds among that.
-func (t *translation) fold(e *Edit) (*Record, error) {
+// fold returns the record of a fold, without its messages: it covers the positions of the
+// messages in its runs, and with them the earlier folds among these.
+func (t *translation) fold(viewRuns []message.Run) (*journal.Record, error) {
 	v := t.view
 	var runs []message.Run
-	for _, run := range e.Runs {
+	for _, run := range viewRuns {
 		whole := message.Run{First: -1, Last: -1}
 		for i := run.First; i <= run.Last; i++ {
 			s := v.span(i)
-			if s.rec != nil && s.rec.Kind == Fold {
-				first := i - s.nth
-				if first < run.First || first+len(s.rec.Messages)-1 > run.Last {
-					return nil, errCut
+			if s.Record != nil && s.Record.Kind == journal.Fold {
+				first := i - s.Nth
+				if first < run.First || first+len(s.Record.Messages)-1 > run.Last {
+					return nil, edit.ErrPartial
 				}
-				runs = append(runs, s.rec.Runs[:len(s.rec.Runs)-1]...)
-				s.first = s.rec.Runs[len(s.rec.Runs)-1].First
+				runs = append(runs, s.Record.Runs[:len(s.Record.Runs)-1]...)
+				s.First = s.Record.Runs[len(s.Record.Runs)-1].First
 			}
 			if whole.First < 0 {
-				whole.First = s.first
+				whole.First = s.First
 			}
-			whole.Last = s.last
+			whole.Last = s.Last
 		}
 		runs = append(runs, whole)
 	}
-	runs = v.list.leave(merged(runs))
-	r := t.new(Fold, runs)
-	r.Messages, r.Under = e.Messages, undo(v.list.inside(runs), maxUndo)
+	edit.SortRuns(runs)
+	joined := runs[:0]
+	for _, r := range runs {
+		if n := len(joined); n > 0 && r.First <= joined[n-1].Last {
+			joined[n-1].Last = max(joined[n-1].Last, r.Last)
+			continue
+		}
+		joined = append(joined, r)
+	}
+	covered := v.list.Exclude(slices.Clip(joined))
+	r := t.add(journal.Fold, covered)
+	r.Covered = undoable(v.list.Inside(covered), maxUndo)
 	return r, nil
 }
 
-// merged orders runs and joins those that overlap.
-func merged(runs []message.Run) []message.Run {
-	sortRuns(runs)
-	out := runs[:0]
-	for _, r := range runs {
-		if n := len(out); n > 0 && r.First <= out[n-1].Last {
-			out[n-1].Last = max(out[n-1].Last, r.Last)
-			continue
-		}
-		out = append(out, r)
-	}
-	return slices.Clip(out)
-}
+// maxUndo is how many folds inside one another are kept.
+const maxUndo = 10
 
-// undo returns records of which folds lie inside one another so many times at
-// most.
-func undo(records []*Record, levels int) []*Record {
+// undoable returns records that have at most the given number of levels of covered edits.
+func undoable(records []*journal.Record, levels int) []*journal.Record {
 	for i, r := range records {
-		if len(r.Under) == 0 {
+		if len(r.Covered) == 0 {
 			continue
 		}
 		c := *r
-		c.Under = nil
+		c.Covered = nil
 		if levels > 1 {
-			c.Under = undo(slices.Clone(r.Under), levels-1)
+			c.Covered = undoable(slices.Clone(r.Covered), levels-1)
 		}
 		records[i] = &c
 	}

@@ -23,7 +23,7 @@ func TestThinkingIsWholeOrGone(t *testing.T) {
 	short := message.Text{Text: "I look."}
 	one, two := message.Thinking{Text: "the log, or the diff?", Signature: "1"}, message.Thinking{Signature: "sealed"}
 	a, b := message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}
-	const structure, newest = "of thinking each part as it is or not at all", "thinking of the newest turn stays"
+	const structure, newest = "each thinking part unchanged or not at all", "thinking of the newest turn must stay"
 	tests := []struct {
 		name        string
 		to          []message.Part
@@ -196,7 +196,7 @@ func TestOnlyWhatIsShorterIsApplied(t *testing.T) {
 // model has seen: a text may tell that media are gone.
 func TestWhereMediaStood(t *testing.T) {
 	t.Parallel()
-	const refusedWords, refusedFresh = "the text of the first and of the last user message stays", "its results may only be shortened"
+	const refusedWords, refusedFresh = "the text of the first and of the last user message must stay", "its results may only be shortened"
 	image, other := message.Media{Type: "image/png", Data: strings.Repeat("x", 100)}, message.Media{Type: "image/png", Data: "y"}
 	a, b, note := message.Text{Text: "What is this,"}, message.Text{Text: "and where?"}, message.Text{Text: "(an image)"}
 	question := []message.Part{a, image, b, other}

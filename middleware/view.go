@@ -1,192 +1,204 @@
 package middleware
 
 import (
+	"context"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/history"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// View is what the model would be sent: the history with all edits so far. It
-// never changes, is safe for concurrent use, and everything it returns is
-// read-only. Its positions count from 0 and are not those of the history;
-// [View.Span] maps the one to the other.
+// View is what the model would be sent: the history with all edits so far. It never
+// changes, is safe for concurrent use, and what it returns must not be modified. Its
+// positions count from 0 and differ from those of the history; [View.Span] maps one to the
+// other.
 type View struct {
-	call  *call
-	req   *Request // as it reached the editor
-	shape          // what the model would see
-	list  list     // the edits that made it
-	tools int      // tokens of the tool definitions
+	session *session
+	req     *Request // as it reached the editor
+	result  edit.Result
+	list    edit.List // the edits that made result
+	tools   int       // tokens of the tool definitions
+	size    Size
 
-	edited bool // list differs from what the journal had
-	mended bool // messages have been repaired on top of all edits
-
-	unarchived bool           // the archive has failed, and edits shall be made without it
-	unput      []*store.Named // of a dry run: what its edits take out
-
-	attempts []attempt // of editors in this call, in order, as far as they change how these get on
+	unsaved    bool           // list differs from what the journal had
+	repaired   bool           // messages were repaired after all edits
+	unarchived bool           // the archive has failed, and edits are made without it
+	removed    []*store.Named // in a dry run: what its edits remove
+	attempts   []attempt      // of the editors in this call
 }
 
-// Span says where a message of a view comes from.
+// Span is where a message of a view comes from.
 type Span struct {
-	message.Run // history positions, of a fold the outermost
+	message.Run // history positions; of a fold, from its first to its last
 
-	Edit *Record // what made the message; nil: it is the caller's own
+	Edit *journal.Record // what made the message; nil: it is the caller's own
 }
 
 // Len returns the number of messages.
-func (v *View) Len() int { return len(v.msgs) }
+func (v *View) Len() int { return len(v.result.Messages) }
 
 // At returns message i.
-func (v *View) At(i int) message.Message { return v.msgs[i] }
+func (v *View) At(i int) message.Message { return v.result.Messages[i] }
 
 // Messages returns all messages.
-func (v *View) Messages() []message.Message { return slices.Clip(v.msgs) }
+func (v *View) Messages() []message.Message { return slices.Clip(v.result.Messages) }
 
 // Span returns the origin of message i.
 func (v *View) Span(i int) Span {
-	s, lead := v.span(i), v.call.lead
-	return Span{Run: message.Run{First: lead + s.first, Last: lead + s.last}, Edit: s.rec}
+	s, lead := v.span(i), len(v.session.Lead)
+	return Span{Run: message.Run{First: lead + s.First, Last: lead + s.Last}, Edit: s.Record}
 }
 
-// Original returns message i as the caller has it, where a rewrite has shortened it.
-// What a fold has put is returned as it is: the caller has no such message.
+func (v *View) span(i int) edit.Span { return v.result.Span(len(v.session.Lead), i) }
+
+// Original returns message i as it is in the history. A message that a fold has added is
+// returned as it is.
 func (v *View) Original(i int) message.Message {
-	s := v.Span(i)
-	if s.Edit != nil && s.Edit.Kind == Rewrite {
-		return v.call.history[s.First]
+	if s := v.span(i); s.Record != nil && s.Record.Kind == journal.Rewrite {
+		return v.session.Body[s.First]
 	}
-	return v.msgs[i]
-}
-
-// span returns the origin of message i.
-func (v *View) span(i int) span {
-	if v.spans == nil {
-		return span{first: i - v.call.lead, last: i - v.call.lead}
-	}
-	return v.spans[i]
+	return v.result.Messages[i]
 }
 
 // History returns the messages that the caller passed.
-func (v *View) History() []message.Message { return v.call.history }
+func (v *View) History() []message.Message { return v.session.all }
 
-// Request returns the request that carries the view, for its model name, tools
-// and options.
+// Request returns the request that carries the view, for its model name, tools and
+// options.
 func (v *View) Request() *Request { return v.req }
 
-// Size is how large the view is.
+// Size is how large a view is.
 type Size struct {
-	Tokens  int  // of all that would be sent: system prompt, tool definitions, messages, as the provider will charge them
-	Counted int  // the same by the meter of the chain alone
-	Exact   bool // Tokens is no estimate
+	Tokens  int  // of all that is sent: system prompt, tool definitions, messages; as the provider will charge them
+	Counted int  // the same by the meter of the chain
+	Exact   bool // Tokens is not an estimate
 
 	rate float64 // tokens charged for one by the meter
 }
 
-// Charged returns the tokens that the provider charges for the given number of
-// tokens by the meter, according to the usage reported in this conversation.
+// Charged returns the tokens that the provider charges for the given number of tokens by
+// the meter, according to the usage reported in this conversation.
 func (s Size) Charged(counted int) int { return int(math.Round(s.rate * float64(counted))) }
 
-// Size returns the size of all that would be sent. Once the provider has reported
-// the size of an earlier prompt of the conversation, Tokens is computed from that
-// report and from the difference by the meter. It is exact if texts are counted by
-// the model's own tokenizer, or if the provider has reported the size of this very
-// prompt.
-func (v *View) Size() Size {
-	g, counted := &v.call.track.gauge, v.counted()
-	return Size{
-		Tokens:  v.tokens(),
-		Counted: counted,
-		Exact:   v.own() || g.at > 0 && g.at == len(v.call.body) && g.counted == counted,
-		rate:    g.plain.rate(v.call.priors().plain),
-	}
-}
+// Size returns the size of all that would be sent. If the provider has reported the size
+// of an earlier prompt of the conversation, Tokens is that size plus what the meter says
+// about the difference. It is exact if texts are counted by the model's own tokenizer, or
+// if the provider has reported the size of this very prompt.
+func (v *View) Size() Size { return v.size }
 
-// Without returns the view with all its messages, but with a size that is smaller
-// by the given number of tokens by the meter; larger if the number is negative. It
-// answers how a [Trigger] would decide after an edit.
+// Without returns the view with the same messages, but a size that is smaller by the given
+// number of tokens by the meter; larger if it is negative. It shows how a [Trigger] would
+// decide after an edit.
 func (v *View) Without(counted int) *View {
 	w := *v
-	w.msgTokens -= counted
+	w.result.Sum -= counted
+	w.measure()
 	return &w
 }
 
-// tokens returns the tokens that the provider will charge for all that is sent.
-func (v *View) tokens() int {
-	return v.call.track.gauge.reads(v.counted(), v.wideTokens(), v.call.priors())
-}
-
-// counted returns the same by the meter alone.
-func (v *View) counted() int { return v.call.chain.meter.Once() + v.tools + v.msgTokens }
-
-// own reports whether texts are counted by the model's own tokenizer, as far as
-// what the provider has reported bears that out.
-func (v *View) own() bool {
-	named, g := v.call.chain.named, &v.call.track.gauge
-	return named != "" && named == v.call.model.Encoding && (g.at == 0 || math.Abs(g.mean()-1) < 0.05)
-}
-
-// Model returns what the table of models knows of the model that is asked, or
-// the zero Model.
-func (v *View) Model() models.Model { return v.call.model }
-
-// TokensOf returns the tokens of message i by the meter. See [Size.Charged].
-func (v *View) TokensOf(i int) int {
-	switch c := v.call; {
-	case v.toks != nil:
-		return v.toks[i]
-	case i < c.lead:
-		return c.track.leadToks[i]
-	default:
-		return c.toks[i-c.lead]
+// measure computes the size of the view.
+func (v *View) measure() {
+	s := v.session
+	cal, wide := &s.State.tokens, s.State.tokens.Wide
+	for k := len(v.list) - 1; k >= 0 && wide > 0; k-- {
+		for _, run := range v.list[k].Runs {
+			for i := max(run.First, cal.At); i <= run.Last; i++ {
+				if s.Wide[i] {
+					wide -= s.Tokens[i]
+				}
+			}
+		}
 	}
+	v.setSize(wide)
 }
 
-// Meter returns what the chain counts by.
-func (v *View) Meter() tokens.Meter { return v.call.chain.meter }
+// setSize computes the size of a view that has so many tokens in wide messages that no
+// reported prompt had.
+func (v *View) setSize(wide int) {
+	s := v.session
+	cal := &s.State.tokens
+	size := Size{Counted: s.chain.meter.Once() + v.tools + v.result.Sum}
+	size.Tokens, size.rate = cal.Estimate(size.Counted, wide, s.priors)
+	own := s.chain.encoding != "" && s.chain.encoding == s.model.Encoding && (cal.At == 0 || math.Abs(cal.Mean()-1) < 0.05)
+	size.Exact = own || cal.At > 0 && cal.At == len(s.Body) && cal.Counted == size.Counted
+	v.size = size
+}
 
-// Budget returns the budget of the request. If it has none, it is that of the
-// model by the table, with what the longest answer takes kept free, but no more
-// than a tenth of the window. If the provider has refused a prompt of the same
-// model as too long and has said, or left to guess, that its window is smaller,
-// that is the window, and the reserve shrinks with it. If nothing is known, it
-// returns false.
+// TokensOf returns the tokens of message i by the meter; see [Size.Charged].
+func (v *View) TokensOf(i int) int {
+	s := v.session
+	switch {
+	case v.result.Tokens != nil:
+		return v.result.Tokens[i]
+	case i < len(s.Lead):
+		return s.LeadTokens[i]
+	}
+	return s.Tokens[i-len(s.Lead)]
+}
+
+// Meter returns what counts the tokens of the chain.
+func (v *View) Meter() tokens.Meter { return v.session.chain.meter }
+
+// Model returns what the table of models has for the model of the request, or the zero
+// Model.
+func (v *View) Model() models.Model { return v.session.model }
+
+// Env returns what the middlewares of the chain share, with defaults in place of zero
+// values. Archive is nil if what is removed now is not kept.
+func (v *View) Env() Env {
+	e := v.session.chain.env
+	if v.unarchived {
+		e.Archive = nil
+	}
+	return e
+}
+
+// Budget returns the budget of the request. If the request has none, it is that of the
+// model by the table, with a reserve for the longest answer, but at most a tenth of the
+// window. If the provider has refused a prompt as too long, the window may be smaller, and
+// the reserve with it: for 64 accepted calls if the provider has named a number that can be
+// right, else for the conversation. It returns false if nothing is known.
 func (v *View) Budget() (Budget, bool) {
-	s, _ := v.served()
-	window, _ := v.call.chain.windows.known(s)
-	return v.within(window)
+	guess := v.session.State.conversation.window(nil)
+	known := v.session.chain.windows.Of(v.req.Model).Limit
+	if guess > 0 && (known == 0 || guess < known) {
+		known = guess
+	}
+	return v.within(known)
 }
 
-// SureBudget is [View.Budget] without windows that are only guessed: a refusal
-// without numbers is a reason to send less, and no reason to send nothing.
+// SureBudget is [View.Budget] without windows that are only guessed, because the provider
+// has given no number: a guess is a reason to send less, but not to send nothing.
 func (v *View) SureBudget() (Budget, bool) {
-	s, _ := v.served()
-	_, named := v.call.chain.windows.known(s)
-	return v.within(named)
+	return v.within(v.session.chain.windows.Of(v.req.Model).Limit)
 }
 
-// within returns the declared budget for a window that is told; 0: none is.
-func (v *View) within(told int) (Budget, bool) {
+// within returns the declared budget, reduced to a window; 0: not reduced.
+func (v *View) within(window int) (Budget, bool) {
 	b, ok := v.declared()
 	switch {
-	case told == 0, ok && told >= b.Window:
+	case window == 0, ok && window >= b.Window:
 		return b, ok
 	case ok:
-		b.Reserve = int(int64(b.Reserve) * int64(told) / int64(b.Window))
+		b.Reserve = int(int64(b.Reserve) * int64(window) / int64(b.Window))
 	}
-	b.Window = told
+	b.Window = window
 	return b, true
 }
 
-// declared returns the budget that the caller or the table declares.
+// declared returns the budget of the request or of the table of models.
 func (v *View) declared() (Budget, bool) {
 	if v.req.Budget != nil {
 		return *v.req.Budget, true
 	}
-	m := v.call.model
+	m := v.session.model
 	if m.Window == 0 {
 		return Budget{}, false
 	}
@@ -197,39 +209,134 @@ func (v *View) declared() (Budget, bool) {
 	return b, true
 }
 
-// CallsSince returns how many model calls have been answered since the newest
-// edit by the named middleware, or -1 if it has made none that holds.
-func (v *View) CallsSince(by string) int {
-	made := -1
-	for _, it := range v.list {
-		made = max(made, it.madeBy(by))
+// Protection is a set of things that may not happen to a message.
+type Protection uint8
+
+// The protections.
+const (
+	Whole = Protection(edit.Whole) // stays as it is: system messages, pinned messages, compactions of the provider
+	Words = Protection(edit.Words) // its text stays: the first and the last user message
+	Fresh = Protection(edit.Fresh) // in the newest round, which no model has answered yet: results may be shortened, nothing else
+)
+
+// Protected returns what may not happen to message i. A message that a fold has added is
+// protected if it replaces a protected one.
+func (v *View) Protected(i int) Protection {
+	s, h := v.span(i), v.session
+	switch {
+	case s.First < 0:
+		return Whole
+	case s.Record == nil, s.Record.Kind != journal.Fold:
+		return Protection(h.At(s.First))
 	}
+	var p edit.Protection
+	for _, run := range s.Record.Runs {
+		for k := run.First; k <= run.Last; k++ {
+			if at := h.At(k); at != 0 && h.StandsFor(&v.result.Messages[i], k) {
+				p |= at
+			}
+		}
+	}
+	return Protection(p)
+}
+
+// CallsSince returns how many model calls have been answered since the newest edit of the
+// named middleware, or -1 if it has made none that holds.
+func (v *View) CallsSince(name string) int {
+	made := v.newestEdit(name)
 	if made < 0 {
 		return -1
 	}
-	calls, c := 0, v.call
-	for i := made; i < len(c.body); i++ {
-		if c.body[i].Role == message.RoleAssistant {
+	calls, body := 0, v.session.Body
+	for i := made; i < len(body); i++ {
+		if body[i].Role == message.RoleAssistant {
 			calls++
 		}
 	}
 	return calls
 }
 
-// EditedNow reports whether the named middleware has edited this very history
-// already: before in the same chain, or since the call is made again. An editor
-// that does not clear all it could at once leaves it at that, or a retry would
-// be edited further.
-func (v *View) EditedNow(by string) bool {
-	for _, it := range v.list {
-		if it.madeBy(by) == len(v.call.body) {
-			return true
-		}
+// EditedNow reports whether the named middleware has edited this very history already:
+// earlier in the chain, or in an earlier attempt of the same call. An editor that does not
+// remove all it could at once makes no further edit then, so that a retry sends the same
+// bytes.
+func (v *View) EditedNow(name string) bool { return v.newestEdit(name) == len(v.session.Body) }
+
+// newestEdit returns the length of the history at the newest edit of a middleware, or -1.
+func (v *View) newestEdit(name string) int {
+	made := -1
+	for i := range v.list {
+		made = max(made, edit.MadeBy(v.list[i].Record, name))
 	}
-	return false
+	return made
 }
 
-// with returns the view as seen by another request over the same messages.
+// Preview returns the view that a plan of the named middleware would make, for an editor
+// that must know whether it has planned enough. Folds whose messages are not made yet
+// count as estimated. The error is the rule that the plan breaks. Nothing is remembered.
+func (v *View) Preview(name string, p *Plan) (*View, error) {
+	if len(p.Edits) == 0 {
+		return v, nil
+	}
+	own := *p
+	_, w, err := v.preview(name, &own)
+	return w, err
+}
+
+// Shared returns how many first messages this view and an earlier one of the same chain
+// have in common, including whether they are protected as a whole. If messages were only
+// added since, and no edit was made further back, these are all that the earlier view had.
+// A nil view shares none.
+func (v *View) Shared(earlier *View) int {
+	if earlier == nil {
+		return 0
+	}
+	a, b := v.session, earlier.session
+	lead := 0
+	for lead < min(len(a.Lead), len(b.Lead)) && a.Lead[lead].Equal(b.Lead[lead]) {
+		lead++
+	}
+	if lead < len(a.Lead) || lead < len(b.Lead) {
+		return lead
+	}
+	body := history.Shared(a.IDs, b.IDs)
+	if body > 0 && &a.Whole[0] != &b.Whole[0] {
+		for i := range body {
+			if a.Whole[i] != b.Whole[i] {
+				body = i
+				break
+			}
+		}
+	}
+	if !sameSlice(v.list, earlier.list) {
+		body = min(body, v.list.Differs(earlier.list))
+	}
+	if v.result.Spans == nil {
+		return lead + body
+	}
+	spans := v.result.Spans[lead:]
+	return lead + sort.Search(len(spans), func(i int) bool { return spans[i].Last >= body })
+}
+
+// Store keeps a value for the conversation of the view, under a key as those of a context,
+// and replaces the value before. [View.Load] returns it in later calls of the conversation
+// as long as the chain remembers the conversation: a value may save work, but nothing may
+// depend on it. Of concurrent calls, the last one wins. A dry run starts with the values
+// and keeps its own to itself.
+func (v *View) Store(key, value any) { v.session.State.conversation.store(key, value) }
+
+// Load returns what was stored for the conversation of the view, or nil.
+func (v *View) Load(key any) any { return v.session.State.conversation.load(key) }
+
+// Report gives an event to those who observe the call, with the time of the chain's clock.
+// In a dry run, the draft has the event.
+func (v *View) Report(ctx context.Context, e Event) { v.session.chain.report(ctx, v.req, e) }
+
+// Dry reports whether the view is that of a dry run, as of [Draft]: a middleware then does
+// nothing but plan.
+func (v *View) Dry() bool { return v.req.dry != nil }
+
+// with returns the view as carried by another request with the same messages.
 func (v *View) with(req *Request) *View {
 	if v.req == req {
 		return v
@@ -237,7 +344,8 @@ func (v *View) with(req *Request) *View {
 	w := *v
 	w.req = req
 	if !sameSlice(v.req.Tools, req.Tools) {
-		w.tools = v.call.chain.meter.Tools(req.Tools)
+		w.tools = v.session.chain.meter.Tools(req.Tools)
+		w.measure()
 	}
 	return &w
 }

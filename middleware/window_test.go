@@ -36,14 +36,15 @@ func TestWindowIsLearnt(t *testing.T) {
 		name   string
 		server server
 		budget *middleware.Budget
+		guess  bool // no number: only the conversation is limited
 		want   func(sent int) middleware.Budget
 	}{
-		{"as the provider says it", server{2000, tells}, &middleware.Budget{Window: 8000, Reserve: 800}, func(int) middleware.Budget {
+		{"as the provider says it", server{2000, tells}, &middleware.Budget{Window: 8000, Reserve: 800}, false, func(int) middleware.Budget {
 			return middleware.Budget{Window: 2000, Reserve: 200}
 		}},
-		{"where none was declared", server{2000, tells}, nil, func(int) middleware.Budget { return middleware.Budget{Window: 2000} }},
-		{"from what was sent", server{2000, mute}, nil, func(sent int) middleware.Budget { return middleware.Budget{Window: sent * 4 / 5} }},
-		{"from what was too many", server{2000, over}, nil, func(sent int) middleware.Budget { return middleware.Budget{Window: sent - 1000} }},
+		{"where none was declared", server{2000, tells}, nil, false, func(int) middleware.Budget { return middleware.Budget{Window: 2000} }},
+		{"from what was sent", server{2000, mute}, nil, true, func(sent int) middleware.Budget { return middleware.Budget{Window: sent * 4 / 5} }},
+		{"from what was too many", server{2000, over}, nil, false, func(sent int) middleware.Budget { return middleware.Budget{Window: sent - 1000} }},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -62,6 +63,12 @@ func TestWindowIsLearnt(t *testing.T) {
 			events := heard.Events()
 			require.Len(t, events, 1)
 			require.Equal(t, middleware.TooLong, events[0].Kind, "%s", events[0])
+			if c.guess {
+				_, err = model(t.Context(), &middleware.Request{Messages: long, Model: "m", Budget: c.budget}, nil)
+				require.Error(t, err)
+				require.Equal(t, c.want(events[0].Before), seen[1], "the same conversation knows it")
+				return
+			}
 			_, err = model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("another")}, Model: "m", Budget: c.budget}, nil)
 			require.NoError(t, err)
 			require.Equal(t, c.want(events[0].Before), seen[1], "another conversation with the same model knows it")

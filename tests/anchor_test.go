@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
@@ -97,7 +98,7 @@ func TestAnchor(t *testing.T) {
 func (b billing) replay(t *testing.T, c conversation) []miss {
 	t.Helper()
 	m := &billed{truth: tokens.Meter{Counter: b.charged}}
-	env := middleware.Env{Counter: b.counted, Journal: middleware.NewMemory(0)}
+	env := middleware.Env{Counter: b.counted, Journal: journal.NewMemory(0)}
 	model := middleware.With(env, b.editor())(m.answer)
 	history := slices.Clone(c.messages)
 	for k, n := range c.calls {

@@ -16,6 +16,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tests/lineup"
@@ -99,16 +100,16 @@ func (l *lost) check() {
 	h := l.view.History()
 	there := make([]bool, len(h))
 	lead := message.Leading(h)
-	folds := map[*middleware.Record][]store.Content{}
+	folds := map[*journal.Record][]store.Content{}
 	for i, m := range l.view.Messages() {
 		s := l.view.Span(i)
 		switch {
 		case s.Edit == nil:
 			there[s.First] = true
-		case s.Edit.Kind == middleware.Rewrite:
+		case s.Edit.Kind == journal.Rewrite:
 			there[s.First] = true
 			l.rewritten(h[s.First], m, s.Edit)
-		case s.Edit.Kind == middleware.Fold:
+		case s.Edit.Kind == journal.Fold:
 			folds[s.Edit] = append(folds[s.Edit], l.reachable(m.Parts)...)
 		}
 	}
@@ -116,7 +117,7 @@ func (l *lost) check() {
 		for _, r := range e.Runs {
 			for i := lead + r.First; i <= lead+r.Last; i++ {
 				there[i] = true
-				if e.By == fit.Name && (len(contents) == 0 || wasBare(e, i-lead)) {
+				if e.Middleware == fit.Name && (len(contents) == 0 || wasBare(e, i-lead)) {
 					l.found.bare++
 					continue
 				}
@@ -134,21 +135,21 @@ func (l *lost) check() {
 
 // wasBare reports whether a position was folded by fit without a note before, when
 // there was no room for one.
-func wasBare(e *middleware.Record, at int) bool {
-	return slices.ContainsFunc(e.Under, func(r *middleware.Record) bool {
+func wasBare(e *journal.Record, at int) bool {
+	return slices.ContainsFunc(e.Covered, func(r *journal.Record) bool {
 		covers := slices.ContainsFunc(r.Runs, func(run message.Run) bool { return run.Contains(at) })
-		return r.Kind == middleware.Fold && covers && (r.By == fit.Name && len(r.Messages) == 0 || wasBare(r, at))
+		return r.Kind == journal.Fold && covers && (r.Middleware == fit.Name && len(r.Messages) == 0 || wasBare(r, at))
 	})
 }
 
 // rewritten looks for the parts that a rewrite has changed.
-func (l *lost) rewritten(was, is message.Message, by *middleware.Record) {
+func (l *lost) rewritten(was, is message.Message, by *journal.Record) {
 	contents := l.reachable(is.Parts)
 	for k, p := range was.Parts {
 		if _, ok := p.(message.Thinking); ok || slices.Contains(is.Parts, p) {
 			continue
 		}
-		if by.By == fit.Name && (len(contents) == 0 || len(is.Parts) == len(was.Parts) && len(store.HandlesIn(says(is.Parts[k]))) == 0) {
+		if by.Middleware == fit.Name && (len(contents) == 0 || len(is.Parts) == len(was.Parts) && len(store.HandlesIn(says(is.Parts[k]))) == 0) {
 			l.found.bare++
 			continue
 		}

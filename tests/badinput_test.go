@@ -14,6 +14,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -336,7 +337,7 @@ func TestBadOptions(t *testing.T) {
 		"no name":            {func() { middleware.Editing("", none, middleware.Options{}) }, []string{"middleware: Editing", "name"}},
 		"no editor":          {func() { middleware.Editing("x", nil, middleware.Options{}) }, []string{"middleware: Editing", "editor"}},
 		"wrong option":       {func() { middleware.Editing("x", none, middleware.Options{MinCalls: -1}) }, []string{"middleware: Editing", "x", "MinCalls", "-1", "want"}},
-		"negative memory":    {func() { middleware.NewMemory(-5) }, []string{"middleware: NewMemory", "want"}},
+		"negative memory":    {func() { journal.NewMemory(-5) }, []string{"middleware: NewMemory", "want"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -455,7 +456,7 @@ func TestCanceled(t *testing.T) {
 		},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		journal := middleware.NewMemory(0)
+		journal := journal.NewMemory(0)
 		mw := middleware.With(middleware.Env{Journal: journal}, build(func() { cancel(gone) }))
 		_, _, err := middleware.Apply(ctx, mw, &middleware.Request{Messages: history})
 		require.ErrorIs(t, err, context.Canceled, "%s: the error keeps its identity", name)

@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -54,18 +55,18 @@ type (
 	}
 )
 
-func (j wiredJournal) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+func (j wiredJournal) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
 	if err := j.wire.step("latest"); err != nil {
 		return 0, e, false, err
 	}
 	return j.texts.Latest(ctx, scope, ids)
 }
 
-func (j wiredJournal) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (winner middleware.Entry, err error) {
+func (j wiredJournal) Put(ctx context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
 	if err := j.wire.step("put"); err != nil {
-		return e, err
+		return winner, err
 	}
-	return j.texts.Put(ctx, scope, id, over, e)
+	return j.texts.Put(ctx, scope, writes)
 }
 
 func (c wiredCounter) Count(text string) int {

@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -54,7 +55,7 @@ func TestEqualCallsAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for round := range 10 {
-				journal, meet := middleware.NewMemory(0), meeting(callers)
+				journal, meet := journal.NewMemory(0), meeting(callers)
 				var calls sync.Map
 				// Each fold has another text, so that two folds make two views.
 				unlike := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
@@ -97,7 +98,7 @@ func TestTwoEditorsAtOnce(t *testing.T) {
 	history, _ := turns(4, 4)
 	history = append(history, message.User("go on"))
 	for range 20 {
-		journal, meet := middleware.NewMemory(0), meeting(2)
+		journal, meet := journal.NewMemory(0), meeting(2)
 		build := func(e editor) middleware.Middleware {
 			return middleware.With(middleware.Env{Journal: journal}, append([]middleware.Middleware{meet}, layers(e)...)...)
 		}
@@ -126,7 +127,7 @@ func edits(r *middleware.Request) map[string]int {
 	n := map[string]int{}
 	for i := range r.Messages {
 		if e := r.View().Span(i).Edit; e != nil {
-			n[e.By]++
+			n[e.Middleware]++
 		}
 	}
 	return n
@@ -241,7 +242,7 @@ func TestChangedInPlace(t *testing.T) {
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	history, _ := turns(3, 4)
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	one := middleware.With(middleware.Env{Journal: journal, Scope: "one"}, layers(editor{name: "clear", plan: clears(9)})...)
 	shown, _ := view(t, one, history)
 	require.NotEqual(t, lines(t, history), lines(t, shown))

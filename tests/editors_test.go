@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -18,8 +19,8 @@ type look struct {
 	msgs      []message.Message
 	protected []middleware.Protection
 	tokens    []int
-	edits     []middleware.EditKind // "": the caller's own message
-	total     int                   // tokens of all that is sent
+	edits     []journal.Kind // "": the caller's own message
+	total     int            // tokens of all that is sent
 }
 
 func lookAt(v *middleware.View) look {
@@ -28,7 +29,7 @@ func lookAt(v *middleware.View) look {
 		l.msgs = append(l.msgs, m)
 		l.protected = append(l.protected, v.Protected(i))
 		l.tokens = append(l.tokens, v.TokensOf(i))
-		var k middleware.EditKind
+		var k journal.Kind
 		if e := v.Span(i).Edit; e != nil {
 			k = e.Kind
 		}
@@ -137,7 +138,7 @@ func (l look) foldOf(units []message.Unit, n int, role message.Role) []middlewar
 		runs = append(runs, u.Run)
 	}
 	text := message.Message{Role: role, Parts: []message.Part{message.Text{Text: l.mark(runs...)}}}
-	return []middleware.Edit{{Kind: middleware.Fold, Runs: runs, Messages: []message.Message{text}}}
+	return []middleware.Edit{{Kind: journal.Fold, Runs: runs, Messages: []message.Message{text}}}
 }
 
 // foldsScattered folds units that lie apart.
@@ -324,7 +325,7 @@ func forgets(newest bool) func(look) []middleware.Edit {
 // retells shortens the products of folds.
 func retells(l look) (edits []middleware.Edit) {
 	for i, m := range l.msgs {
-		if t := m.Text(); l.edits[i] == middleware.Fold && l.protected[i] == 0 && len(t) > 8 && strings.HasPrefix(t, "[") {
+		if t := m.Text(); l.edits[i] == journal.Fold && l.protected[i] == 0 && len(t) > 8 && strings.HasPrefix(t, "[") {
 			edits = append(edits, middleware.RewriteOf(i, message.Text{Text: t[:len(t)/2]}))
 		}
 	}

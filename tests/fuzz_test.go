@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
 )
@@ -26,7 +27,7 @@ func FuzzApply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d := &byteDice{left: data[:min(len(data), 2000)]}
-		var journal middleware.Journal = middleware.NewMemory(0)
+		var journal journal.Journal = journal.NewMemory(0)
 		if d.roll("store", 2) == 1 {
 			journal = newTexts()
 		}
@@ -62,7 +63,7 @@ func FuzzEntry(f *testing.F) {
 	f.Add([]byte(`{"edits":[null]}`))
 	f.Add([]byte(`{"edits":[{"runs":[{"First":1,"Last":3},{"First":2,"Last":5}],"kind":"fold"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var e middleware.Entry
+		var e journal.Entry
 		if json.Unmarshal(data, &e) != nil {
 			return
 		}
@@ -80,20 +81,20 @@ func FuzzEntry(f *testing.F) {
 				}
 			}
 		}
-		e.Base, e.BaseRev = message.ID{}, middleware.Rev{}
+		e.Base, e.BaseRev = message.ID{}, journal.Rev{}
 		e.Rev = revision(&e)
 		requireGoesOn(t, history, ids, e)
 	})
 }
 
-func requireRoundTrip(t *testing.T, e middleware.Entry) {
+func requireRoundTrip(t *testing.T, e journal.Entry) {
 	t.Helper()
 	if !sensible(e.Edits) {
 		return
 	}
 	text, err := json.Marshal(e)
 	require.NoError(t, err, "what was read can be written")
-	var again middleware.Entry
+	var again journal.Entry
 	require.NoError(t, json.Unmarshal(text, &again), "what was written can be read: %s", text)
 	require.Equal(t, revision(&e), revision(&again), "nothing is lost: %s", text)
 	twice, err := json.Marshal(again)
@@ -103,28 +104,28 @@ func requireRoundTrip(t *testing.T, e middleware.Entry) {
 
 // sensible reports whether all records are of a kind that there is, and have
 // nothing but what their kind has.
-func sensible(records []*middleware.Record) bool {
-	return !slices.ContainsFunc(records, func(r *middleware.Record) bool {
-		return r == nil || !sensible(r.Under) || r.Kind != middleware.Rewrite && (r.Kind != middleware.Fold || len(r.Parts) > 0)
+func sensible(records []*journal.Record) bool {
+	return !slices.ContainsFunc(records, func(r *journal.Record) bool {
+		return r == nil || !sensible(r.Covered) || r.Kind != journal.Rewrite && (r.Kind != journal.Fold || len(r.Parts) > 0)
 	})
 }
 
-func requireGoesOn(t *testing.T, history []message.Message, ids []message.ID, e middleware.Entry) []message.Message {
+func requireGoesOn(t *testing.T, history []message.Message, ids []message.ID, e journal.Entry) []message.Message {
 	t.Helper()
-	j := &planted{Journal: middleware.NewMemory(0), id: ids[len(ids)-3], entry: e}
+	j := &planted{Journal: journal.NewMemory(0), id: ids[len(ids)-3], entry: e}
 	idle := editor{name: "none", plan: func(look) []middleware.Edit { return nil }}
 	req, _, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Journal: j}, layers(idle)...), &middleware.Request{Messages: history})
 	require.NoError(t, err, "the call goes on")
 	_, _, err = middleware.Apply(t.Context(), middleware.With(middleware.Env{Journal: j, HistoryIsView: true}, layers(
 		editor{name: "clear", plan: clears(1)}, editor{name: "fold", plan: folds(2)}, editor{name: "retell", plan: retells})...), &middleware.Request{Messages: history})
 	require.NoError(t, err, "and can edit on top of it")
-	requireFitsOn(t, history, &planted{Journal: middleware.NewMemory(0), id: j.id, entry: e})
+	requireFitsOn(t, history, &planted{Journal: journal.NewMemory(0), id: j.id, entry: e})
 	return req.Messages
 }
 
 // requireFitsOn fails unless a chain with fit makes what a journal says of a
 // history valid, and fit.
-func requireFitsOn(t *testing.T, history []message.Message, j middleware.Journal) {
+func requireFitsOn(t *testing.T, history []message.Message, j journal.Journal) {
 	t.Helper()
 	const window = 150 // about a third of the history
 	for _, chain := range lineup.Chains() {

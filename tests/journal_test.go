@@ -19,6 +19,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -36,7 +37,7 @@ type texts struct {
 
 func newTexts() *texts { return &texts{entries: map[string]string{}} }
 
-func (j *texts) Latest(_ context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+func (j *texts) Latest(_ context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i, id := range slices.Backward(ids) {
@@ -44,10 +45,10 @@ func (j *texts) Latest(_ context.Context, scope string, ids []message.ID) (at in
 			return i, e, ok, err
 		}
 	}
-	return 0, middleware.Entry{}, false, nil
+	return 0, journal.Entry{}, false, nil
 }
 
-func (j *texts) read(scope string, id message.ID) (e middleware.Entry, ok bool, err error) {
+func (j *texts) read(scope string, id message.ID) (e journal.Entry, ok bool, err error) {
 	text, ok := j.entries[place(scope, id)]
 	if !ok {
 		return e, false, nil
@@ -56,20 +57,25 @@ func (j *texts) read(scope string, id message.ID) (e middleware.Entry, ok bool, 
 	return e, true, err
 }
 
-func (j *texts) Put(_ context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (winner middleware.Entry, err error) {
+func (j *texts) Put(_ context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	there, ok, err := j.read(scope, id)
-	if err != nil || ok && there.Rev != over {
-		return there, err
+	for i, w := range writes {
+		there, ok, err := j.read(scope, w.ID)
+		switch {
+		case err != nil || i == 0 && ok && there.Rev != w.Over:
+			return there, err
+		case ok && there.Rev != w.Over:
+			continue
+		}
+		text, err := json.Marshal(w.Entry)
+		if err != nil {
+			return w.Entry, err
+		}
+		j.entries[place(scope, w.ID)] = string(text)
+		j.written += len(text)
 	}
-	text, err := json.Marshal(e)
-	if err != nil {
-		return e, err
-	}
-	j.entries[place(scope, id)] = string(text)
-	j.written += len(text)
-	return e, nil
+	return writes[0].Entry, nil
 }
 
 func (j *texts) Delete(_ context.Context, scope string) error {
@@ -87,7 +93,7 @@ func place(scope string, id message.ID) string { return fmt.Sprintf("%s/%s", sco
 
 // moody is a journal that fails, forgets and lies at random.
 type moody struct {
-	middleware.Journal
+	journal.Journal
 	dice   dice
 	on     bool
 	failed int // how often it did something wrong
@@ -95,7 +101,7 @@ type moody struct {
 
 var errMood = errors.New("not in the mood")
 
-func (j *moody) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+func (j *moody) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
 	at, e, ok, err = j.Journal.Latest(ctx, scope, ids)
 	if !j.on || !ok {
 		return at, e, ok, err
@@ -106,18 +112,18 @@ func (j *moody) Latest(ctx context.Context, scope string, ids []message.ID) (at 
 	}
 	switch mood {
 	case 0:
-		return 0, middleware.Entry{}, false, errMood
+		return 0, journal.Entry{}, false, errMood
 	case 1: // has forgotten the newest
 		if at > 0 {
 			return j.Journal.Latest(ctx, scope, ids[:at])
 		}
-		return 0, middleware.Entry{}, false, nil
+		return 0, journal.Entry{}, false, nil
 	case 2:
 		return len(ids) + j.dice.roll("index", 3), e, true, nil
 	case 3:
 		return -1, e, true, nil
 	case 4: // the entry of another place
-		return at, middleware.Entry{}, true, nil
+		return at, journal.Entry{}, true, nil
 	case 5:
 		e.Edits = e.Edits[:len(e.Edits)/2]
 		return at, e, true, nil
@@ -127,15 +133,15 @@ func (j *moody) Latest(ctx context.Context, scope string, ids []message.ID) (at 
 		e.Rev[0]++
 		return at, e, true, nil
 	case 8:
-		e.Base, e.BaseRev = message.ID{}, middleware.Rev{}
+		e.Base, e.BaseRev = message.ID{}, journal.Rev{}
 		return at, e, true, nil
 	}
 	return at, e, ok, err
 }
 
-func (j *moody) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (winner middleware.Entry, err error) {
+func (j *moody) Put(ctx context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
 	if !j.on {
-		return j.Journal.Put(ctx, scope, id, over, e)
+		return j.Journal.Put(ctx, scope, writes)
 	}
 	mood := j.dice.roll("mood of Put", 24)
 	if mood < 5 {
@@ -143,24 +149,24 @@ func (j *moody) Put(ctx context.Context, scope string, id message.ID, over middl
 	}
 	switch mood {
 	case 0:
-		return middleware.Entry{}, errMood
+		return journal.Entry{}, errMood
 	case 1: // has kept it and says that it has not
-		_, _ = j.Journal.Put(ctx, scope, id, over, e)
-		return middleware.Entry{}, errMood
+		_, _ = j.Journal.Put(ctx, scope, writes)
+		return journal.Entry{}, errMood
 	case 2: // has not kept it and says that it has
-		return e, nil
+		return writes[0].Entry, nil
 	case 3:
-		return corrupt(j.dice, e), nil
+		return corrupt(j.dice, writes[0].Entry), nil
 	case 4:
-		return middleware.Entry{}, nil
+		return journal.Entry{}, nil
 	}
-	return j.Journal.Put(ctx, scope, id, over, e)
+	return j.Journal.Put(ctx, scope, writes)
 }
 
 // corrupt changes one thing in an entry.
-func corrupt(d dice, e middleware.Entry) middleware.Entry {
+func corrupt(d dice, e journal.Entry) journal.Entry {
 	if len(e.Edits) == 0 {
-		e.Edits = []*middleware.Record{nil}
+		e.Edits = []*journal.Record{nil}
 		return e
 	}
 	at := d.roll("corrupt edit", len(e.Edits))
@@ -218,11 +224,11 @@ func TestJournalFails(t *testing.T) {
 // broken is a journal that always fails.
 type broken struct{}
 
-func (broken) Latest(context.Context, string, []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+func (broken) Latest(context.Context, string, []message.ID) (at int, e journal.Entry, ok bool, err error) {
 	return 0, e, false, errMood
 }
 
-func (broken) Put(context.Context, string, message.ID, middleware.Rev, middleware.Entry) (winner middleware.Entry, err error) {
+func (broken) Put(context.Context, string, []journal.Write) (winner journal.Entry, err error) {
 	return winner, errMood
 }
 
@@ -238,9 +244,9 @@ func TestMoodyJournal(t *testing.T) {
 
 func checkMoody(t *rapid.T) {
 	d := rapidDice{t}
-	var inner middleware.Journal = newTexts()
+	var inner journal.Journal = newTexts()
 	if d.roll("memory", 2) == 0 {
-		inner = middleware.NewMemory([]int{0, 2000, 20_000}[d.roll("bytes", 3)])
+		inner = journal.NewMemory([]int{0, 2000, 20_000}[d.roll("bytes", 3)])
 	}
 	j := &moody{Journal: inner, dice: d, on: true}
 	checkStates(t, d, j)
@@ -254,13 +260,13 @@ func TestEvictions(t *testing.T) {
 
 func checkEvictions(t *rapid.T) {
 	d := rapidDice{t}
-	checkStates(t, d, middleware.NewMemory([]int{1, 3000, 10_000}[d.roll("bytes", 3)]))
+	checkStates(t, d, journal.NewMemory([]int{1, 3000, 10_000}[d.roll("bytes", 3)]))
 }
 
 // checkStates runs a conversation and checks where each call begins: with the
 // edits with which an earlier call on the same conversation has ended, as far
 // as they hold, or with none.
-func checkStates(t *rapid.T, d dice, journal middleware.Journal) {
+func checkStates(t *rapid.T, d dice, journal journal.Journal) {
 	c := chat{dice: d}
 	pool := []editor{
 		{name: "clear", plan: clears(3)},
@@ -323,8 +329,8 @@ func messages(v *middleware.View) []message.Message {
 }
 
 // edited returns the edits that can be seen in a view.
-func edited(v *middleware.View) []*middleware.Record {
-	var out []*middleware.Record
+func edited(v *middleware.View) []*journal.Record {
+	var out []*journal.Record
 	for i := range v.Len() {
 		if e := v.Span(i).Edit; e != nil && !slices.Contains(out, e) {
 			out = append(out, e)
@@ -337,7 +343,7 @@ func edited(v *middleware.View) []*middleware.Record {
 // in common with the one that they were made for; of a fold that does not,
 // those that it covered. Of the round that nobody has answered yet, results may
 // be shortened, and nothing else.
-func upTo(edits []*middleware.Record, history []message.Message, n int) []*middleware.Record {
+func upTo(edits []*journal.Record, history []message.Message, n int) []*journal.Record {
 	question, unread := -1, len(history)
 	for i, m := range history {
 		switch m.Role {
@@ -350,7 +356,7 @@ func upTo(edits []*middleware.Record, history []message.Message, n int) []*middl
 		case message.RoleSystem, message.RoleTool:
 		}
 	}
-	var out []*middleware.Record
+	var out []*journal.Record
 	for _, e := range edits {
 		covers := slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.Contains(question) })
 		loses := covers && !slices.ContainsFunc(e.Messages, history[max(question, 0)].Equal)
@@ -359,7 +365,7 @@ func upTo(edits []*middleware.Record, history []message.Message, n int) []*middl
 			within := slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.Contains(i) })
 			loses = loses || unanswered && within && !slices.ContainsFunc(e.Messages, history[i].Equal)
 		}
-		if e.Kind == middleware.Rewrite {
+		if e.Kind == journal.Rewrite {
 			loses = covers && (message.Message{Parts: e.Parts}).Text() != history[max(question, 0)].Text()
 			if at := e.Runs[0].First; at < n && unread <= at {
 				kept := history[at].Role != message.RoleTool || strings.Contains(fmt.Sprint(e.Parts), "…")
@@ -370,13 +376,13 @@ func upTo(edits []*middleware.Record, history []message.Message, n int) []*middl
 			out = append(out, e)
 			continue
 		}
-		out = append(out, upTo(e.Under, history, n)...)
+		out = append(out, upTo(e.Covered, history, n)...)
 	}
 	return out
 }
 
 // state writes what edits do.
-func state(edits []*middleware.Record) string {
+func state(edits []*journal.Record) string {
 	var out []string
 	for _, e := range edits {
 		text := fmt.Sprintf("%s %s %v", e.Kind, e.ID, e.Runs)
@@ -392,7 +398,7 @@ func state(edits []*middleware.Record) string {
 // ending is how a call has ended.
 type ending struct {
 	ids   []message.ID
-	edits []*middleware.Record
+	edits []*journal.Record
 	asked int // where its newest question stood; -1: nowhere
 }
 
@@ -419,14 +425,14 @@ func (e ending) allows(history []message.Message, begun string) bool {
 
 // earlier returns the edits that end before a position; in place of one that
 // goes on behind it, those that it covered.
-func earlier(edits []*middleware.Record, position int) []*middleware.Record {
-	var out []*middleware.Record
+func earlier(edits []*journal.Record, position int) []*journal.Record {
+	var out []*journal.Record
 	for _, r := range edits {
 		if r.Runs[len(r.Runs)-1].Last < position {
 			out = append(out, r)
 			continue
 		}
-		out = append(out, earlier(r.Under, position)...)
+		out = append(out, earlier(r.Covered, position)...)
 	}
 	return out
 }
@@ -451,33 +457,33 @@ func TestForgedEntry(t *testing.T) {
 	t.Parallel()
 	history := long("forged", 6)
 	ids := message.IDs(history)
-	fold := func(first, last, id int) *middleware.Record {
-		return &middleware.Record{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: first, Last: last}}, ID: ids[id]}
+	fold := func(first, last, id int) *journal.Record {
+		return &journal.Record{Middleware: "x", Kind: journal.Fold, Runs: []message.Run{{First: first, Last: last}}, ID: ids[id]}
 	}
-	rewrite := func(at, id int, parts ...message.Part) *middleware.Record {
-		return &middleware.Record{By: "x", Kind: middleware.Rewrite, Runs: []message.Run{{First: at, Last: at}}, ID: ids[id], Parts: parts}
+	rewrite := func(at, id int, parts ...message.Part) *journal.Record {
+		return &journal.Record{Middleware: "x", Kind: journal.Rewrite, Runs: []message.Run{{First: at, Last: at}}, ID: ids[id], Parts: parts}
 	}
-	for name, edits := range map[string][]*middleware.Record{
+	for name, edits := range map[string][]*journal.Record{
 		"overlapping folds":      {fold(1, 6, 6), fold(3, 8, 8)},
 		"fold inside a fold":     {fold(3, 4, 4), fold(1, 8, 8)},
 		"rewrite inside a fold":  {rewrite(2, 2, message.Text{Text: "x"}), fold(1, 4, 4)},
 		"the same place twice":   {rewrite(2, 2, message.Text{Text: "x"}), rewrite(2, 2, message.Text{Text: "y"})},
-		"interleaved runs":       {{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 1, Last: 2}, {First: 5, Last: 6}}, ID: ids[6]}, {By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 2, Last: 5}, {First: 7, Last: 8}}, ID: ids[8]}},
+		"interleaved runs":       {{Middleware: "x", Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 2}, {First: 5, Last: 6}}, ID: ids[6]}, {Middleware: "x", Kind: journal.Fold, Runs: []message.Run{{First: 2, Last: 5}, {First: 7, Last: 8}}, ID: ids[8]}},
 		"behind the history":     {fold(1, 500, 12)},
 		"overflow":               {fold(1, math.MaxInt, 12)},
 		"a pointer part":         {rewrite(2, 2, &message.Text{Text: "x"})},
-		"under it overlaps":      {{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 1, Last: 8}}, ID: ids[9], Under: []*middleware.Record{fold(1, 6, 6), fold(3, 8, 8)}}},
-		"under it is nothing":    {{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 1, Last: 8}}, ID: ids[9], Under: []*middleware.Record{nil}}},
+		"under it overlaps":      {{Middleware: "x", Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 8}}, ID: ids[9], Covered: []*journal.Record{fold(1, 6, 6), fold(3, 8, 8)}}},
+		"under it is nothing":    {{Middleware: "x", Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 8}}, ID: ids[9], Covered: []*journal.Record{nil}}},
 		"nothing":                {nil},
-		"made before all":        {{By: "none", Kind: middleware.Rewrite, Made: math.MinInt, Runs: []message.Run{{First: 2, Last: 2}}, ID: ids[2], Parts: history[2].Parts}},
-		"made in the far future": {{By: "none", Kind: middleware.Rewrite, Made: math.MaxInt, Runs: []message.Run{{First: 2, Last: 2}}, ID: ids[2], Parts: history[2].Parts}},
+		"made before all":        {{Middleware: "none", Kind: journal.Rewrite, HistoryLen: math.MinInt, Runs: []message.Run{{First: 2, Last: 2}}, ID: ids[2], Parts: history[2].Parts}},
+		"made in the far future": {{Middleware: "none", Kind: journal.Rewrite, HistoryLen: math.MaxInt, Runs: []message.Run{{First: 2, Last: 2}}, ID: ids[2], Parts: history[2].Parts}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := middleware.Entry{Edits: edits}
+			e := journal.Entry{Edits: edits}
 			require.NotPanics(t, func() {
 				e.Rev = revision(&e)
-				j := &planted{Journal: middleware.NewMemory(0), id: ids[len(ids)-1], entry: e}
+				j := &planted{Journal: journal.NewMemory(0), id: ids[len(ids)-1], entry: e}
 				mw := middleware.With(middleware.Env{Journal: j}, layers(
 					editor{name: "none", plan: func(look) []middleware.Edit { return nil }, minCalls: 1}, editor{name: "clear", plan: clears(1)}, editor{name: "fold", plan: folds(2)})...)
 				req, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history})
@@ -490,12 +496,12 @@ func TestForgedEntry(t *testing.T) {
 
 // planted is a journal that has one entry from somebody else.
 type planted struct {
-	middleware.Journal
+	journal.Journal
 	id    message.ID
-	entry middleware.Entry
+	entry journal.Entry
 }
 
-func (j *planted) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+func (j *planted) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
 	if k := slices.Index(ids, j.id); k >= 0 {
 		return k, j.entry, true, nil
 	}
@@ -503,14 +509,14 @@ func (j *planted) Latest(ctx context.Context, scope string, ids []message.ID) (a
 }
 
 // revision is the hash that an entry must have to be believed.
-func revision(e *middleware.Entry) middleware.Rev {
+func revision(e *journal.Entry) journal.Rev {
 	b := append(append([]byte{}, e.Base[:]...), e.BaseRev[:]...)
 	sum := sha256.Sum256(appendRecords(b, e.Edits))
-	return middleware.Rev(sum[:16])
+	return journal.Rev(sum[:16])
 }
 
-func appendRecords(b []byte, records []*middleware.Record) []byte {
-	var before middleware.Record
+func appendRecords(b []byte, records []*journal.Record) []byte {
+	var before journal.Record
 	for _, r := range records {
 		if r != nil {
 			b = appendRecord(b, r, &before)
@@ -520,26 +526,26 @@ func appendRecords(b []byte, records []*middleware.Record) []byte {
 	return b
 }
 
-func appendRecord(b []byte, r, before *middleware.Record) []byte {
+func appendRecord(b []byte, r, before *journal.Record) []byte {
 	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 	number := func(n int) { b = binary.AppendVarint(b, int64(n)) }
-	if r.By == before.By && r.Kind == before.Kind && r.Made == before.Made {
+	if r.Middleware == before.Middleware && r.Kind == before.Kind && r.HistoryLen == before.HistoryLen {
 		b = append(b, '=')
 	} else {
 		b = append(b, '#')
-		text(r.By)
+		text(r.Middleware)
 		text(string(r.Kind))
-		number(r.Made)
+		number(r.HistoryLen)
 	}
 	b = append(b, r.ID[:]...)
-	if len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages)+len(r.Under) == 0 {
+	if len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages)+len(r.Covered) == 0 {
 		b = append(b, '=')
 		number(r.Runs[0].First)
 	} else {
 		b = append(b, '#')
 		number(len(r.Runs))
 		number(len(r.Messages))
-		number(len(r.Under))
+		number(len(r.Covered))
 		for _, run := range r.Runs {
 			number(run.First)
 			number(run.Last)
@@ -547,7 +553,7 @@ func appendRecord(b []byte, r, before *middleware.Record) []byte {
 		for _, m := range r.Messages {
 			b = contentOf(b, m)
 		}
-		b = appendRecords(b, r.Under)
+		b = appendRecords(b, r.Covered)
 	}
 	if len(r.Parts) == 1 && len(before.Parts) == 1 {
 		was, ok1 := before.Parts[0].(message.ToolResult)

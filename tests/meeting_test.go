@@ -12,6 +12,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -48,7 +49,7 @@ func TestQuickerCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			journal := middleware.NewMemory(0)
+			journal := journal.NewMemory(0)
 			on := func(mws ...middleware.Middleware) middleware.Middleware {
 				return middleware.With(middleware.Env{Journal: journal}, mws...)
 			}
@@ -155,11 +156,11 @@ func TestOtherProcess(t *testing.T) {
 
 // onceBroken fails at its first reading.
 type onceBroken struct {
-	middleware.Journal
+	journal.Journal
 	calls int
 }
 
-func (j *onceBroken) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+func (j *onceBroken) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
 	j.calls++
 	if j.calls == 1 {
 		return 0, e, false, errMood
@@ -194,7 +195,7 @@ func TestJournalRecovers(t *testing.T) {
 func TestChainBehindChain(t *testing.T) {
 	t.Parallel()
 	history, _ := turns(3, 4)
-	outside, inside := middleware.NewMemory(0), middleware.NewMemory(0)
+	outside, inside := journal.NewMemory(0), journal.NewMemory(0)
 	var sent []message.Message
 	model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		sent = slices.Clone(req.Messages)
@@ -233,7 +234,7 @@ func TestQuickerCallBehindTheQuestion(t *testing.T) {
 		}
 		return out
 	}
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	on := func(mws ...middleware.Middleware) middleware.Middleware {
 		return middleware.With(middleware.Env{Journal: journal}, mws...)
 	}

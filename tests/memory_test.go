@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -52,17 +53,17 @@ func TestMemoryOfOneConversation(t *testing.T) { //nolint:paralleltest // measur
 		}
 	}
 	before := heap()
-	journal := middleware.NewMemory(0)
-	chain := middleware.With(middleware.Env{Journal: journal}, contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 3}))
+	memory := journal.NewMemory(0)
+	chain := middleware.With(middleware.Env{Journal: memory}, contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 3}))
 	edited := 0
 	for i := range rounds {
 		_, events := view(t, chain, history[:1+2*(i+1)])
 		edited += len(events)
 	}
 	kept := heap() - before
-	t.Logf("%d rounds, %d edits, %d kB of results: journal %d kB by its own count, heap %d kB", rounds, edited, text>>10, journal.Bytes()>>10, kept>>10)
+	t.Logf("%d rounds, %d edits, %d kB of results: journal %d kB by its own count, heap %d kB", rounds, edited, text>>10, memory.Bytes()>>10, kept>>10)
 	require.Greater(t, edited, rounds-10, "there is an edit in each round, or this test shows nothing")
-	require.LessOrEqual(t, journal.Bytes(), middleware.DefaultMemory, "the journal keeps its bound")
+	require.LessOrEqual(t, memory.Bytes(), journal.DefaultMemory, "the journal keeps its bound")
 	require.Less(t, kept, 8*mega, "one conversation with an edit in each round keeps a few megabytes beside the history")
 	runtime.KeepAlive(chain)
 	runtime.KeepAlive(history)
@@ -72,11 +73,11 @@ func TestMemoryBound(t *testing.T) { //nolint:paralleltest // measures the heap
 	const limit = mega / 4
 	history := long("bound", 700)
 	before := heap()
-	journal := middleware.NewMemory(limit)
-	chain := middleware.With(middleware.Env{Journal: journal}, editor{name: "fold", plan: folds(2)}.middleware())
+	memory := journal.NewMemory(limit)
+	chain := middleware.With(middleware.Env{Journal: memory}, editor{name: "fold", plan: folds(2)}.middleware())
 	for i := 5; i < len(history); i += 2 {
 		view(t, chain, history[:i])
-		require.LessOrEqual(t, journal.Bytes(), limit, "the journal keeps its bound at every moment")
+		require.LessOrEqual(t, memory.Bytes(), limit, "the journal keeps its bound at every moment")
 	}
 	kept := heap() - before
 	t.Logf("heap %d kB at a bound of %d kB for the journal", kept>>10, limit>>10)

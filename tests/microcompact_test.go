@@ -158,7 +158,7 @@ func requireCompacted(t require.TestingT, all []microcompact.Options, h []messag
 		require.NotEqual(t, message.RoleUser, m.Role)
 		require.False(t, m.Hints.Pinned, "message %d is pinned", i)
 		require.Less(t, v.Meter().Message(shown), v.Meter().Message(m), "message %d became shorter", i)
-		if edit.By == microcompact.NewResults {
+		if edit.Middleware == microcompact.NewResults {
 			continue
 		}
 		require.Zero(t, v.Protected(i)&middleware.Fresh, "message %d is of the newest round", i)
@@ -171,7 +171,7 @@ func requireCompacted(t require.TestingT, all []microcompact.Options, h []messag
 	}
 	fewest := slices.MinFunc(all, func(a, b microcompact.Options) int { return keeps(a) - keeps(b) })
 	for i := range h {
-		if e := v.Span(i).Edit; e != nil && e.By == microcompact.Name {
+		if e := v.Span(i).Edit; e != nil && e.Middleware == microcompact.Name {
 			require.GreaterOrEqual(t, roundsBehind(h, i), keeps(fewest), "message %d is of a round that stays", i)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
@@ -21,7 +22,7 @@ import (
 type world struct {
 	dice    dice
 	chat    chat
-	journal middleware.Journal
+	journal journal.Journal
 	env     middleware.Env
 	editors []editor
 	chain   middleware.Middleware
@@ -34,7 +35,7 @@ type world struct {
 	log     []string          // what was done, for failures
 }
 
-func newWorld(d dice, journal middleware.Journal) *world {
+func newWorld(d dice, journal journal.Journal) *world {
 	w := &world{dice: d, chat: chat{dice: d, broken: d.roll("broken world", 4) == 3}, journal: journal, editors: randomEditors(d)}
 	w.ref = &reference{editors: w.editors, adopts: d.roll("adopts", 3) == 0, journal: map[message.ID][]*refEdit{}}
 	w.env = middleware.Env{Journal: journal, HistoryIsView: w.ref.adopts}
@@ -235,7 +236,7 @@ func TestReference(t *testing.T) {
 }
 
 func checkReference(t *rapid.T) {
-	var journal middleware.Journal = middleware.NewMemory(0)
+	var journal journal.Journal = journal.NewMemory(0)
 	if rapid.Bool().Draw(t, "store") {
 		journal = newTexts()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
@@ -111,7 +112,7 @@ func prefixes(t *testing.T, c conversation, chain lineup.Chain, rules message.Ru
 // isShrunk reports whether something of the history is missing in what was sent.
 func isShrunk(c *guarantee.Call) bool {
 	for i := range c.View.Len() {
-		if e := c.View.Span(i).Edit; e != nil && e.Kind != middleware.Repair {
+		if e := c.View.Span(i).Edit; e != nil && e.Kind != journal.Repair {
 			return true
 		}
 	}

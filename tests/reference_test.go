@@ -8,6 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -23,7 +24,7 @@ type reference struct {
 // refEdit is an edit that is remembered.
 type refEdit struct {
 	by    string
-	kind  middleware.EditKind
+	kind  journal.Kind
 	at    []int      // the positions that it covers, ascending, from the first message behind the leading system messages
 	id    message.ID // of the last of them
 	parts []message.Part
@@ -90,7 +91,7 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 	return c.messages(), events
 }
 
-// overburdens reports whether what no edit can take away meets the trigger of an
+// overburdens reports whether what no edit can remove meets the trigger of an
 // editor, and would not if it took no tokens.
 func (c *refCall) overburdens(e editor) bool {
 	msgs := slices.Clone(c.lead)
@@ -198,10 +199,10 @@ func (r *reference) adopt(c *refCall) {
 	for i, it := range items {
 		switch {
 		case it.edit == nil:
-		case it.edit.kind == middleware.Rewrite:
-			edits = append(edits, &refEdit{by: it.edit.by, kind: middleware.Rewrite, at: []int{i}, id: ids[i], parts: it.msg.Parts, made: len(body)})
+		case it.edit.kind == journal.Rewrite:
+			edits = append(edits, &refEdit{by: it.edit.by, kind: journal.Rewrite, at: []int{i}, id: ids[i], parts: it.msg.Parts, made: len(body)})
 		case it.nth == 0:
-			e := &refEdit{by: it.edit.by, kind: middleware.Fold, msgs: it.edit.msgs, made: len(body)}
+			e := &refEdit{by: it.edit.by, kind: journal.Fold, msgs: it.edit.msgs, made: len(body)}
 			for k := range it.edit.msgs {
 				e.at = append(e.at, i+k)
 			}
@@ -216,7 +217,7 @@ func (r *reference) adopt(c *refCall) {
 	there, ok := r.journal[place]
 	for _, old := range there {
 		ok = ok && !slices.ContainsFunc(edits, func(e *refEdit) bool {
-			return e.same(old) || e.kind == middleware.Fold && old.within(e.at) && len(old.at) < len(e.at)
+			return e.same(old) || e.kind == journal.Fold && old.within(e.at) && len(old.at) < len(e.at)
 		})
 		if ok {
 			return // somebody else was there, and it is not covered
@@ -252,16 +253,16 @@ func (c *refCall) holds(e *refEdit, beside []*refEdit) bool {
 		return false
 	}
 	for _, u := range message.Units(c.body) {
-		if e.kind != middleware.Fold || !e.covers(u.First) || !u.Contains(e.last()) {
+		if e.kind != journal.Fold || !e.covers(u.First) || !u.Contains(e.last()) {
 			continue
 		}
 		for i := e.last() + 1; i <= u.Last; i++ {
-			if !slices.ContainsFunc(beside, func(o *refEdit) bool { return o.kind == middleware.Fold && o.covers(i) }) {
+			if !slices.ContainsFunc(beside, func(o *refEdit) bool { return o.kind == journal.Fold && o.covers(i) }) {
 				return false // a result has come since
 			}
 		}
 	}
-	if e.kind == middleware.Rewrite {
+	if e.kind == journal.Rewrite {
 		return c.keepsProtected(e.at[0], e.parts)
 	}
 	return !slices.ContainsFunc(e.at, func(i int) bool {
@@ -320,7 +321,7 @@ func (c *refCall) items() []refItem {
 		}
 		e := c.edits[k]
 		switch {
-		case e.kind == middleware.Rewrite:
+		case e.kind == journal.Rewrite:
 			m.Parts = e.parts
 			out = append(out, refItem{msg: m, pos: i, edit: e})
 		case i == e.last():
@@ -350,7 +351,7 @@ func (c *refCall) look() look {
 	}
 	for _, it := range c.items() {
 		l.protected = append(l.protected, c.protectionOf(it))
-		kind := middleware.EditKind("")
+		kind := journal.Kind("")
 		if it.edit != nil {
 			kind = it.edit.kind
 		}
@@ -363,7 +364,7 @@ func (c *refCall) look() look {
 }
 
 func (c *refCall) protectionOf(it refItem) middleware.Protection {
-	if it.edit == nil || it.edit.kind == middleware.Rewrite {
+	if it.edit == nil || it.edit.kind == journal.Rewrite {
 		return c.protected[it.pos]
 	}
 	var p middleware.Protection
@@ -465,7 +466,7 @@ func (c *refCall) verified(by string, plan []middleware.Edit, lazy bool, estimat
 		return nil
 	}
 	for _, e := range newer {
-		if e.kind == middleware.Rewrite && !c.mayRewrite(e) || e.kind == middleware.Fold && !lazy && !c.mayFold(e) {
+		if e.kind == journal.Rewrite && !c.mayRewrite(e) || e.kind == journal.Fold && !lazy && !c.mayFold(e) {
 			return nil
 		}
 	}
@@ -484,7 +485,7 @@ func (c *refCall) translated(by string, plan []middleware.Edit) []*refEdit {
 	retold := map[*refEdit]*refEdit{}
 	for _, e := range plan {
 		runs := e.Runs
-		if e.Kind == middleware.Rewrite {
+		if e.Kind == journal.Rewrite {
 			runs = []message.Run{{First: e.At, Last: e.At}}
 		}
 		for _, run := range runs {
@@ -495,7 +496,7 @@ func (c *refCall) translated(by string, plan []middleware.Edit) []*refEdit {
 				taken[i] = true
 			}
 		}
-		if e.Kind == middleware.Fold {
+		if e.Kind == journal.Fold {
 			f := c.fold(by, e, items)
 			if f == nil {
 				return nil
@@ -504,14 +505,14 @@ func (c *refCall) translated(by string, plan []middleware.Edit) []*refEdit {
 			continue
 		}
 		it := items[e.At-lead]
-		if it.edit == nil || it.edit.kind == middleware.Rewrite {
-			out = append(out, &refEdit{by: by, kind: middleware.Rewrite, at: []int{it.pos}, id: c.ids[it.pos], parts: e.Parts, made: len(c.body)})
+		if it.edit == nil || it.edit.kind == journal.Rewrite {
+			out = append(out, &refEdit{by: by, kind: journal.Rewrite, at: []int{it.pos}, id: c.ids[it.pos], parts: e.Parts, made: len(c.body)})
 			continue
 		}
 		if retold[it.edit] == nil {
 			old := it.edit
 			again := &refEdit{
-				by: by, kind: middleware.Fold, at: old.at, id: old.id, msgs: slices.Clone(old.msgs),
+				by: by, kind: journal.Fold, at: old.at, id: old.id, msgs: slices.Clone(old.msgs),
 				under: []*refEdit{old.shallow(10)}, made: len(c.body),
 			}
 			retold[old] = again
@@ -532,7 +533,7 @@ func (c *refCall) fold(by string, e middleware.Edit, items []refItem) *refEdit {
 			covered[i] = true
 		}
 		for _, it := range shown {
-			if it.edit == nil || it.edit.kind == middleware.Rewrite {
+			if it.edit == nil || it.edit.kind == journal.Rewrite {
 				continue
 			}
 			whole := 0
@@ -557,7 +558,7 @@ func (c *refCall) fold(by string, e middleware.Edit, items []refItem) *refEdit {
 			}
 		}
 	}
-	f := &refEdit{by: by, kind: middleware.Fold, msgs: e.Messages, made: len(c.body)}
+	f := &refEdit{by: by, kind: journal.Fold, msgs: e.Messages, made: len(c.body)}
 	for i := range c.body {
 		if covered[i] {
 			f.at = append(f.at, i)
@@ -726,7 +727,7 @@ func (c *refCall) torn() []string {
 		where := fmt.Sprint(v.At)
 		if k := v.At - len(c.lead); k >= 0 {
 			where = fmt.Sprintf("body %d", items[k].pos)
-			if e := items[k].edit; e != nil && e.kind == middleware.Fold {
+			if e := items[k].edit; e != nil && e.kind == journal.Fold {
 				where = fmt.Sprintf("fold %p", e)
 			}
 		}

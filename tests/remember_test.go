@@ -14,6 +14,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
@@ -48,7 +49,7 @@ func (s *summarizer) middleware() middleware.Middleware {
 		}
 		runs = runs[:len(runs)-s.reach]
 		return &middleware.Plan{Edits: []middleware.Edit{{
-			Kind: middleware.Fold, Runs: runs, Estimate: 10,
+			Kind: journal.Fold, Runs: runs, Estimate: 10,
 			Make: func(context.Context) ([]message.Message, error) {
 				s.made.Add(1)
 				return []message.Message{message.User("Summary " + l.mark(runs...))}, nil
@@ -114,18 +115,18 @@ func TestEachViewExtendsTheOneBefore(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	history, calls := turns(6, 5)
-	for name, journal := range map[string]func() middleware.Journal{
-		"memory": func() middleware.Journal { return middleware.NewMemory(0) },
-		"store":  func() middleware.Journal { return newTexts() },
+	for name, newJournal := range map[string]func() journal.Journal{
+		"memory": func() journal.Journal { return journal.NewMemory(0) },
+		"store":  func() journal.Journal { return newTexts() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			chainOn := func(j middleware.Journal) middleware.Middleware {
+			chainOn := func(j journal.Journal) middleware.Middleware {
 				return middleware.With(middleware.Env{Journal: j},
 					contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1500), Keep: 3}),
 					(&summarizer{limit: 1000, reach: 2}).middleware())
 			}
-			one, other := journal(), journal()
+			one, other := newJournal(), newJournal()
 			lasting := chainOn(one)
 			for _, n := range calls {
 				want, wantEvents := view(t, lasting, history[:n])
@@ -142,7 +143,7 @@ func TestRestart(t *testing.T) {
 func TestFork(t *testing.T) {
 	t.Parallel()
 	history, calls := turns(6, 4)
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	editing := layers(editor{name: "clear", plan: clears(2), when: func(l look) bool { return len(l.msgs)%3 == 0 }},
 		editor{name: "fold", plan: folds(3), when: func(l look) bool { return len(l.msgs) > 9 }})
 	idle := func() middleware.Middleware {
@@ -166,7 +167,7 @@ func TestFork(t *testing.T) {
 func TestChangedOldMessage(t *testing.T) {
 	t.Parallel()
 	history, calls := turns(5, 4)
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	chain := middleware.With(middleware.Env{Journal: journal}, contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 1}))
 	for _, n := range calls {
 		view(t, chain, history[:n])
@@ -253,7 +254,7 @@ func TestAdoptedPlaceholders(t *testing.T) {
 		made, known := first.View().Span(i).Edit, second.View().Span(i).Edit
 		require.Equal(t, made == nil, known == nil, "message %d: an edited message is known as edited", i)
 		if made != nil {
-			require.Equal(t, made.By, known.By, "message %d: and by whom", i)
+			require.Equal(t, made.Middleware, known.Middleware, "message %d: and by whom", i)
 			require.Equal(t, made.Kind, known.Kind, "message %d: and how", i)
 		}
 	}
@@ -322,7 +323,7 @@ func TestOtherTrack(t *testing.T) {
 	t.Parallel()
 	history, _ := turns(3, 4)
 	long := history[:12]
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	on := false
 	switched := editor{name: "clear", plan: clears(1), when: func(look) bool { return on }}
 	chain := middleware.With(middleware.Env{Journal: journal}, switched.middleware())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
@@ -116,7 +117,7 @@ func (s *scenario) chooseChain(rules message.Rules, careless bool) {
 	s.middlewares = append(s.middlewares, lineup.Fit(s.dice.roll, rules, s.chooseLimits()))
 	counters := []tokens.Counter{tokens.Chars4{}, tokens.CJK15{}, nil}
 	s.env.Counter = counters[s.dice.roll("counter", len(counters))]
-	s.env.Journal = middleware.NewMemory(0)
+	s.env.Journal = journal.NewMemory(0)
 	if s.dice.roll("store", 4) == 3 {
 		s.env.Journal = newTexts()
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -82,7 +83,7 @@ func newAccount(d dice) *account {
 	for i := range a.history {
 		a.history[i].Time = time.Unix(int64(i), 0)
 	}
-	a.env = middleware.Env{Counter: tokens.Chars4{}, Journal: middleware.NewMemory(0)}
+	a.env = middleware.Env{Counter: tokens.Chars4{}, Journal: journal.NewMemory(0)}
 	a.choose()
 	a.restart()
 	return a
@@ -240,9 +241,9 @@ var tallied = regexp.MustCompile(`\n?\((\d+) messages compacted: (\d+) of the us
 func (a *account) check(t *rapid.T) {
 	v := a.view
 	h, lead := v.History(), message.Leading(v.History())
-	where := make([]*middleware.Record, len(h)) // that stands for it
+	where := make([]*journal.Record, len(h)) // that stands for it
 	there := make([]bool, len(h))
-	products := map[*middleware.Record]message.Message{}
+	products := map[*journal.Record]message.Message{}
 	for i, m := range v.Messages() {
 		s := v.Span(i)
 		if s.Edit == nil {
@@ -291,10 +292,10 @@ func (a *account) check(t *rapid.T) {
 
 // wasFolded reports whether a question could be folded, since it was not the last
 // one then.
-func (a *account) wasFolded(r *middleware.Record, k int) bool { return r != nil && r.Made > k }
+func (a *account) wasFolded(r *journal.Record, k int) bool { return r != nil && r.HistoryLen > k }
 
 // checkSummary judges one summary.
-func (a *account) checkSummary(t *rapid.T, m message.Message, where []*middleware.Record, r *middleware.Record) {
+func (a *account) checkSummary(t *rapid.T, m message.Message, where []*journal.Record, r *journal.Record) {
 	h := a.view.History()
 	_, words, _ := strings.Cut(m.Parts[0].(message.Text).Text, "\n")
 	var all, user, assistant, unread int

@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trim"
 )
@@ -101,10 +102,10 @@ func requireTrimmed(t require.TestingT, h []message.Message, v *middleware.View)
 	for i, m := range v.Messages() {
 		s := v.Span(i)
 		if s.Edit != nil {
-			require.Equal(t, middleware.Fold, s.Edit.Kind)
-			require.True(t, s.Edit.By != trim.Name || m.Text() == "(gone)", "%v", m)
+			require.Equal(t, journal.Fold, s.Edit.Kind)
+			require.True(t, s.Edit.Middleware != trim.Name || m.Text() == "(gone)", "%v", m)
 			for k := s.First; k <= s.Last; k++ {
-				kept[k] = kept[k] || s.Edit.By != trim.Name && slices.ContainsFunc(s.Edit.Messages, h[k].Equal)
+				kept[k] = kept[k] || s.Edit.Middleware != trim.Name && slices.ContainsFunc(s.Edit.Messages, h[k].Equal)
 			}
 			continue
 		}

@@ -46,7 +46,7 @@ func TestApplyArchives(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	status, stdout, stderr := exec(t, in, "apply", "--chain", write(t, chain), "--archive", file)
 	require.Zero(t, status, stderr)
-	require.Contains(t, stderr, "laconic: apply: contextedit made no edit: archive what goes: store: open: ", "who looks at the terminal alone")
+	require.Contains(t, stderr, "laconic: apply: contextedit made no edit: archive what is removed: store: open: ", "who looks at the terminal alone")
 	require.Contains(t, stdout, said, "what cannot be kept stays")
 	require.Contains(t, stdout, "store: open: ", "and the report says why")
 
@@ -55,7 +55,7 @@ func TestApplyArchives(t *testing.T) {
 	status, stdout, stderr = exec(t, long, "apply", "--chain", write(t, "window: 1000\nchain: [{use: fit}]"), "--archive", file)
 	require.Zero(t, status, stderr)
 	require.Contains(t, stdout, `"by":"fit"`)
-	require.Contains(t, stderr, "laconic: apply: fit: what goes now is not kept: archive what goes: store: open: ")
+	require.Contains(t, stderr, "laconic: apply: fit: what is removed now is not kept: archive what is removed: store: open: ")
 	require.NotContains(t, stderr, "no edit")
 
 	// A variable of the shell that is not set is no folder.

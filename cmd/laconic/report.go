@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // report lists what a chain did to a conversation.
@@ -46,10 +48,9 @@ func newReport(events []middleware.Event, lead int) *report {
 		case middleware.Repaired:
 			r.Edits = append(r.Edits, newRepair(e))
 			continue
-		default:
-			if e.Kind.Routine() { // nothing was wanted, or it was done
-				continue
-			}
+		}
+		if !e.Warning() { // nothing was wanted, or it was done
+			continue
 		}
 		why := e.Why
 		if e.Err != nil && why == "" {
@@ -79,8 +80,9 @@ func newEdit(e middleware.Event, lead int) edit {
 }
 
 func newRepair(e middleware.Event) edit {
-	out := edit{By: e.By, Kind: string(middleware.Repair), Messages: []int{}, Freed: e.Freed(), Why: e.Why}
-	for _, f := range e.Fixes {
+	out := edit{By: e.By, Kind: string(journal.Repair), Messages: []int{}, Freed: e.Freed(), Why: e.Why}
+	fixes, _ := e.Detail.([]message.Fix)
+	for _, f := range fixes {
 		out.Messages = append(out.Messages, f.At)
 	}
 	slices.Sort(out.Messages)

@@ -99,7 +99,7 @@ func (s *screen) step(e react.Step) {
 func (s *screen) edit(e middleware.Event) {
 	switch {
 	case e.Kind == middleware.Edited:
-	case e.Kind.Routine(): // the bars show it
+	case !e.Warning(): // the bars show it
 		return
 	case e.Kind == middleware.Repaired: // fit repairs often, so this is no warning
 		s.remark("", cyan, e.String())

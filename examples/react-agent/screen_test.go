@@ -45,7 +45,7 @@ func TestScreen(t *testing.T) {
 		react.Result{Call: message.ToolCall{Name: "search"}, Message: message.Result("2", "search", "no"), Err: errors.New("two\nlines")},
 		react.Edit{Event: middleware.Event{Kind: middleware.Refused, By: "contextedit", Why: "the floor"}},
 		react.Edit{Event: middleware.Event{Kind: middleware.Repaired, By: "fit", Why: "two turns"}},
-		react.Edit{Event: middleware.Event{Kind: middleware.LevelChanged, By: "trim", Why: "none → soft"}},
+		react.Edit{Event: middleware.Event{Kind: "level changed", By: "trim", Why: "none → soft"}},
 		react.Edit{Event: middleware.Event{Kind: middleware.Frequent, By: "contextedit", Why: strings.Repeat("it edits too often ", 8)}},
 		react.Step{N: 8, Message: message.Assistant(message.Text{Text: "{}"}), Usage: message.Usage{Input: 2000}},
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // Codec converts the messages of another system. It must be deterministic, and
@@ -113,10 +114,10 @@ func (c *Conversation[F]) Export(req *middleware.Request, codec Codec[F]) ([]F, 
 // made.
 type origins struct {
 	req     *middleware.Request
-	view    *middleware.View   // nil: a middleware that is not an editor made the messages
-	history matching           // from the history of the view, or from the request, to the conversation
-	fold    *middleware.Record // the newest fold that was met
-	folded  int                // the first message of the fold that was not searched yet
+	view    *middleware.View // nil: a middleware that is not an editor made the messages
+	history matching         // from the history of the view, or from the request, to the conversation
+	fold    *journal.Record  // the newest fold that was met
+	folded  int              // the first message of the fold that was not searched yet
 }
 
 func (c *Conversation[F]) origins(req *middleware.Request) *origins {
@@ -139,9 +140,9 @@ func (o *origins) of(i int) (at int, edited bool) {
 	switch {
 	case span.Edit == nil:
 		return o.history.of(span.First)
-	case span.Edit.Kind == middleware.Fold:
+	case span.Edit.Kind == journal.Fold:
 		return o.kept(i, span)
-	case span.Edit.Kind == middleware.Repair && !o.repaired(i, span):
+	case span.Edit.Kind == journal.Repair && !o.repaired(i, span):
 		return -1, false
 	}
 	at, _ = o.history.of(span.First)

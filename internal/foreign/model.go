@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/laconic-go/laconic/internal/overflow"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -39,14 +41,14 @@ var quotas = []string{"insufficient_quota", "exceeded your current quota", "cred
 // KindOf returns the kind of an error of a provider's client: by its text, by its HTTP
 // status, or because the network failed. The error has no kind yet.
 func KindOf(err error) middleware.Kind {
-	if _, long := middleware.ReadExcess(err); long {
+	if _, long := middleware.ParseOverflow(err); long {
 		return middleware.Overflow
 	}
 	text := strings.ToLower(err.Error())
 	if slices.ContainsFunc(quotas, func(quota string) bool { return strings.Contains(text, quota) }) {
 		return middleware.Denied
 	}
-	if kind := middleware.KindOfStatus(middleware.StatusOf(err)); kind != middleware.Unknown {
+	if kind := kindOfStatus(overflow.Status(err)); kind != middleware.Unknown {
 		return kind
 	}
 	_, network := errors.AsType[net.Error](err)
@@ -147,4 +149,21 @@ func ToolAnswer(ctx context.Context, parts []message.Part, err error) (string, e
 		}
 	}
 	return strings.Join(texts, "\n"), nil
+}
+
+// kindOfStatus returns the kind of an HTTP status. A status that is not a failure is
+// [middleware.Unknown]. A body that is too large is [middleware.Invalid]: the limit is in
+// bytes, not in tokens.
+func kindOfStatus(status int) middleware.Kind {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden:
+		return middleware.Denied
+	case status == http.StatusTooManyRequests:
+		return middleware.RateLimited
+	case status == http.StatusRequestTimeout, status >= http.StatusInternalServerError:
+		return middleware.Unavailable
+	case status >= http.StatusBadRequest:
+		return middleware.Invalid
+	}
+	return middleware.Unknown
 }

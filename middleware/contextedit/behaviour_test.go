@@ -381,7 +381,7 @@ func TestMayClear(t *testing.T) {
 	view, events := apply(t, contextedit.New(opts), h)
 	require.Equal(t, []string{"  : 1 of c0", `c1 read {"a":1}: 2 of c1`, "c2 ls {}: 1 of c2"}, asked, "neither the short result nor the excluded one")
 	require.Len(t, events, 1)
-	require.Equal(t, 2, events[0].Items)
+	require.Equal(t, 2, events[0].Detail.(contextedit.Report).Results)
 	require.Equal(t, h[3].Parts[1], view[3].Parts[1], "the result that is spared stays")
 
 	asked = nil
@@ -434,14 +434,13 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 	switch e.Kind {
 	case middleware.Edited:
 		require.GreaterOrEqual(r, e.Freed(), max(1, opts.ClearAtLeast), "%v", e)
-		require.True(r, e.Items > 0 || opts.ClearThinking, "%v", e)
+		require.True(r, e.Detail.(contextedit.Report).Results > 0 || opts.ClearThinking, "%v", e)
 	case middleware.Refused:
 		require.NoError(r, e.Err, "a plan that breaks a rule: %v", e)
 		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
 	case middleware.Overhead, middleware.Frequent: // the options may be as they are
-	case middleware.Failed, middleware.Misconfigured, middleware.JournalFailed, middleware.Reopened, middleware.EnvIgnored, middleware.Sliding,
-		middleware.UsageIgnored, middleware.Repaired, middleware.TooLong, middleware.Truncated, middleware.Paused, middleware.LevelChanged,
-		middleware.Advised, middleware.Summarizing, middleware.Attempted, middleware.Rejected, middleware.Summarized, middleware.Flushed, middleware.FlushFailed:
+	case middleware.Failed, middleware.Misconfigured, middleware.JournalFailed, middleware.Reopened, middleware.Sliding,
+		middleware.UsageIgnored, middleware.Repaired, middleware.TooLong, middleware.Paused:
 		require.Fail(r, "unexpected event", "%v", e)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -237,7 +238,7 @@ func results(parts []message.Part, callID string) []message.ToolResult {
 // the journal, not at the text.
 func isCleared(v *middleware.View, c *candidate) bool {
 	s := v.Span(c.at)
-	if s.Edit == nil || s.Edit.By != Name || s.Edit.Kind != middleware.Rewrite {
+	if s.Edit == nil || s.Edit.Middleware != Name || s.Edit.Kind != journal.Rewrite {
 		return false
 	}
 	now, was := v.At(c.at).Parts, v.History()[s.First].Parts

@@ -75,7 +75,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", &c, freed, o.ClearAtLeast),
 		}, nil
 	}
-	return &middleware.Plan{Why: "cleared " + c.String(), Items: len(c.results), Edits: edits}, nil
+	return &middleware.Plan{Why: "cleared " + c.String(), Detail: Report{Results: len(c.results)}, Edits: edits}, nil
 }
 
 // stopped reports whether StopAfter has ended clearing for this history. A call

@@ -74,7 +74,7 @@ func logEvents(b *strings.Builder, prefix string, lead int, events []middleware.
 	for _, e := range events {
 		fmt.Fprintf(b, "%s%s: %s\n", prefix, e.Kind, e)
 		if e.Kind == middleware.Edited {
-			fmt.Fprintf(b, "  %d items, first changed message %d, calls since the edit before %d, rewritten:", e.Items, e.First, e.Calls)
+			fmt.Fprintf(b, "  %d items, first changed message %d, calls since the edit before %d, rewritten:", e.Detail.(contextedit.Report).Results, e.First, e.Calls)
 			for _, r := range e.Edits {
 				fmt.Fprintf(b, " %d", lead+r.Runs[0].First)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -80,14 +81,14 @@ func TestLines(t *testing.T) {
 			opts, h = surelyClears(opts, h)
 		}
 		env := middleware.Env{
-			Scope: "s", Journal: middleware.NewMemory(0),
+			Scope: "s", Journal: journal.NewMemory(0),
 			Counter: rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, tokens.Chars4{}, tokens.Cautious{}}).Draw(r, "counter"),
 		}
 		if rapid.Bool().Draw(r, "archive") {
 			env.Archive = store.NewMemory(0)
 		}
 		alone := env
-		alone.Journal = middleware.NewMemory(0)
+		alone.Journal = journal.NewMemory(0)
 		one := middleware.With(alone, contextedit.New(opts))
 		lines := 0
 		var before []message.Message

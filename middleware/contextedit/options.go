@@ -141,3 +141,8 @@ func (o Options) validateTools() error {
 	}
 	return errors.Join(errs...)
 }
+
+// Report is the Detail of an event of kind [middleware.Edited].
+type Report struct {
+	Results int // tool results that were cleared
+}

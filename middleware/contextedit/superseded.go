@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // markSuperseded marks the results whose call was repeated in a later round: the same
@@ -40,7 +41,7 @@ func markSuperseded(v *middleware.View, results []candidate) {
 // errors and are there as the tool returned them.
 func appendWhole(ids []string, v *middleware.View, i int) []string {
 	parts, e := v.At(i).Parts, v.Span(i).Edit
-	if e != nil && e.Kind != middleware.Rewrite {
+	if e != nil && e.Kind != journal.Rewrite {
 		return ids // a fold may contain anything
 	}
 	for _, p := range parts {

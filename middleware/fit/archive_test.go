@@ -156,7 +156,7 @@ func TestFitsWithoutItsArchive(t *testing.T) {
 			requireFits(t, fit.Options{}, sent)
 			require.GreaterOrEqual(t, len(events), 2)
 			require.Equal(t, middleware.Failed, events[0].Kind)
-			require.Contains(t, events[0].Why, "what goes now is not kept: ")
+			require.Contains(t, events[0].Why, "what is removed now is not kept: ")
 			require.Equal(t, middleware.Edited, events[1].Kind)
 			bare, _, err := middleware.Apply(t.Context(), fit.New(fit.Options{}), req)
 			require.NoError(t, err)

@@ -46,7 +46,7 @@
 // kind [middleware.Repaired] reports each repair once. Called tools are declared as not
 // available if the provider demands definitions and the request has none.
 //
-// If the provider answers that the request is too long ([middleware.ReadExcess]), the
+// If the provider answers that the request is too long ([middleware.ParseOverflow]), the
 // chain learns the window, and the request is shortened and sent once more, unless a
 // piece of the answer has been emitted. A second refusal is an error of kind
 // [middleware.Overflow]. If the provider reads only a part of the request without an

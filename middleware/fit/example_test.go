@@ -109,8 +109,10 @@ func ExampleNew_broken() {
 	}
 	fmt.Print(beginnings(sent.Messages))
 	for _, e := range events {
-		for _, f := range e.Fixes {
-			fmt.Println(f)
+		if fixes, ok := e.Detail.([]message.Fix); ok {
+			for _, f := range fixes {
+				fmt.Println(f)
+			}
 		}
 	}
 	// Output:
@@ -141,7 +143,7 @@ func ExampleNew_overflow() {
 	}
 	fmt.Println(resp.Message.Text())
 	// Output:
-	// middleware: too long: a prompt of 3667 tokens by our count was refused as too long: the provider says that its window is 4096; the window counts as 4096 from now on
+	// middleware: too long: a prompt of 3667 tokens by our count was refused as too long: the provider says that its window is 4096; the window counts as 4096 for this model from now on
 	// fit: 5030 → 3112 tokens: shortened 2 messages: the request: 5030 tokens, at most 4096
 	// A test needs a newer compiler.
 }

@@ -117,7 +117,6 @@ func (f *fitter) shortest(ctx context.Context, j *judgement) (*middleware.Plan, 
 // try returns the plan of a sketch, and what the view is then.
 func (f *fitter) try(s *sketch, j *judgement) (*middleware.Plan, *judgement, error) {
 	plan := &middleware.Plan{Edits: s.edits(), Why: s.why() + ": " + j.excess()[0].String()}
-	plan.Items = len(plan.Edits)
 	v, err := j.view.Preview(Name, plan)
 	if err != nil {
 		return nil, nil, err
@@ -187,12 +186,12 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 		}
 		first, second := attempt{}, attempt{again: true}
 		resp, err := next(first.in(ctx), req, watched)
-		refused, tooLong := middleware.ReadExcess(err)
+		refused, tooLong := middleware.ParseOverflow(err)
 		if !tooLong || begun || ctx.Err() != nil {
 			return resp, err
 		}
 		resp, err = next(second.in(ctx), req.Again(), watched)
-		if again, tooLong := middleware.ReadExcess(err); tooLong {
+		if again, tooLong := middleware.ParseOverflow(err); tooLong {
 			then := "once more"
 			if second.sent.Load() < first.sent.Load() {
 				then = "the shortened one"
@@ -242,7 +241,7 @@ func attemptOf(ctx context.Context) *attempt {
 }
 
 // numbers formats the numbers in a refusal.
-func numbers(e middleware.Excess) string {
+func numbers(e middleware.PromptLimits) string {
 	switch {
 	case e.Sent > 0 && e.Limit > 0:
 		return fmt.Sprintf(" (%d tokens of %d)", e.Sent, e.Limit)

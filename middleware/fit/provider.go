@@ -133,11 +133,17 @@ func (f *fitter) checkUsage(ctx context.Context, v *middleware.View, charged int
 		return
 	}
 	v.Report(ctx, middleware.Event{
-		Kind: middleware.Truncated, By: Name, Before: sent, After: charged,
+		Kind: Truncated, By: Name, Err: errTruncated, Before: sent, After: charged,
 		Why: fmt.Sprintf("the provider charged %d tokens for a prompt of %d by our count: if it cuts long prompts without an error, "+
 			"as Ollama does, set its window (num_ctx), or set Request.Budget to the window that it serves", charged, sent),
 	})
 }
+
+// Truncated is the kind of the event that reports that the provider charged far too few
+// tokens for a prompt; once per conversation.
+const Truncated middleware.EventKind = "truncated"
+
+var errTruncated = errors.New("the provider may have cut the prompt without an error")
 
 // oldThinking returns the tokens of the thinking before the newest turn, which some
 // providers drop and do not charge.

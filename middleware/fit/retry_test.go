@@ -99,7 +99,11 @@ func TestOverflow(t *testing.T) {
 			other[1] = message.User("Another conversation.")
 			_, err = model(t.Context(), request(other), nil)
 			require.NoError(t, err)
-			require.LessOrEqual(t, len(s.take()), 1+int(c.rate), "others fit at once, if one tokenizer is like the other")
+			most := 1 + int(c.rate)
+			if strings.HasPrefix(name, "no numbers") {
+				most = 2 // a refusal without a number limits its own conversation only
+			}
+			require.LessOrEqual(t, len(s.take()), most, "others fit at once, if one tokenizer is like the other")
 		})
 	}
 }
@@ -270,7 +274,9 @@ func TestSpuriousRefusal(t *testing.T) {
 		request := &middleware.Request{Messages: readsLogs(6), Budget: &middleware.Budget{Window: 100_000}}
 		_, err := model(t.Context(), request, nil)
 		require.NoError(t, err)
-		require.Equal(t, p.sent[1], p.sent[2], "it is asked once more, and nothing is cut")
+		require.Less(t, p.sent[2], p.sent[1], "the retry is shorter")
+		require.NoError(t, ask(model, strings.Repeat("word ", 60_000)), "another conversation is not limited")
+		require.Len(t, p.sent, 4)
 	})
 	t.Run("of much less than is declared", func(t *testing.T) {
 		t.Parallel()
@@ -278,9 +284,9 @@ func TestSpuriousRefusal(t *testing.T) {
 		model := fits(p)
 		request := &middleware.Request{Messages: readsLogs(6), Budget: &middleware.Budget{Window: 1_000_000}}
 		_, err := model(t.Context(), request, nil)
-		require.Equal(t, middleware.Overflow, middleware.KindOf(err), "one of so few tokens is hard to believe")
-		_, err = model(t.Context(), request, nil)
-		require.NoError(t, err, "two are believed")
+		require.NoError(t, err, "the retry is shorter")
+		require.Len(t, p.sent, 2)
+		require.NoError(t, ask(model, strings.Repeat("word ", 500)), "another conversation is not limited")
 		require.Len(t, p.sent, 3)
 	})
 }

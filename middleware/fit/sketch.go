@@ -8,6 +8,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -190,7 +191,7 @@ func (s *sketch) edits() []middleware.Edit {
 		}
 	}
 	if len(runs) > 0 {
-		fold := middleware.Edit{Kind: middleware.Fold, Runs: runs}
+		fold := middleware.Edit{Kind: journal.Fold, Runs: runs}
 		if s.noted {
 			var h store.Handle
 			if s.archiver != nil {

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -86,7 +86,7 @@ func (s *sketch) apply(step step, target room) {
 func clearResults(shortened, failed bool) step {
 	return func(s *sketch, at int, target room) {
 		e := s.view.Span(at).Edit
-		if s.now[at].Role != message.RoleTool || (e != nil && e.By != Name) != shortened {
+		if s.now[at].Role != message.RoleTool || (e != nil && e.Middleware != Name) != shortened {
 			return
 		}
 		for id := range shorten.CallIDs(s.now[at].Parts) {
@@ -194,11 +194,11 @@ func (s *sketch) dropNote() {
 // of another middleware that fit has shortened.
 func (s *sketch) isNote(i int) bool {
 	e := s.view.Span(i).Edit
-	if e == nil || e.By != Name || e.Kind != middleware.Fold || len(e.Messages) != 1 {
+	if e == nil || e.Middleware != Name || e.Kind != journal.Fold || len(e.Messages) != 1 {
 		return false
 	}
-	for len(e.Under) == 1 && slices.Equal(e.Under[0].Runs, e.Runs) { // a fold whose product was rewritten
-		if e = e.Under[0]; e.By != Name {
+	for len(e.Covered) == 1 && slices.Equal(e.Covered[0].Runs, e.Runs) { // a fold whose product was rewritten
+		if e = e.Covered[0]; e.Middleware != Name {
 			return s.equalsNote(s.view.At(i))
 		}
 	}
@@ -247,7 +247,7 @@ func (s *sketch) blocks() []block {
 			h, e := s.now[i].Hints, s.view.Span(i).Edit
 			b.free = b.free && s.view.Protected(i) == 0
 			b.last = b.last || h.Memory || h.Priority == message.PriorityCritical ||
-				e != nil && e.Kind == middleware.Fold && !s.isNote(i)
+				e != nil && e.Kind == journal.Fold && !s.isNote(i)
 		}
 		if b.Len() > 1 || !s.isNote(r.First) {
 			s.known = append(s.known, b)
@@ -264,7 +264,7 @@ func (s *sketch) connected() []message.Run {
 	calls := map[string]int{} // position of the last call with an ID
 	for _, u := range message.Units(s.view.Messages()) {
 		run := u.Run
-		if e := s.view.Span(run.First).Edit; e != nil && e.Kind == middleware.Fold && run.First > 0 && s.view.Span(run.First-1).Edit == e {
+		if e := s.view.Span(run.First).Edit; e != nil && e.Kind == journal.Fold && run.First > 0 && s.view.Span(run.First-1).Edit == e {
 			run.First--
 		}
 		for c := range s.now[u.First].Calls() {

@@ -45,7 +45,7 @@ func TestTruncation(t *testing.T) {
 				}, nil)
 				require.NoError(t, err)
 			}
-			events := recorder.Events(middleware.Truncated)
+			events := recorder.Events(fit.Truncated)
 			if !c.cut {
 				require.Empty(t, events)
 				return
@@ -77,7 +77,7 @@ func TestOldThinkingIsNotTruncation(t *testing.T) {
 			message.Thinking{Text: strings.Repeat("Let me think. ", 286), Signature: "s"}, message.Text{Text: "So."},
 		), message.User("And why that?"))
 	}
-	require.Empty(t, recorder.Events(middleware.Truncated), "%v", recorder.Events())
+	require.Empty(t, recorder.Events(fit.Truncated), "%v", recorder.Events())
 }
 
 // TestToolsAreDeclared has a request without tools whose history has calls.

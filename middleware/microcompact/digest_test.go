@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
@@ -101,12 +102,12 @@ func TestLines(t *testing.T) {
 			Digest:     rapid.IntRange(1, 60).Draw(r, "digest"),
 		}
 		counter := rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, tokens.Chars4{}, tokens.Cautious{}}).Draw(r, "counter")
-		env := middleware.Env{Scope: "s", Journal: middleware.NewMemory(0), Counter: counter}
+		env := middleware.Env{Scope: "s", Journal: journal.NewMemory(0), Counter: counter}
 		if rapid.Bool().Draw(r, "archive") {
 			env.Archive = store.NewMemory(0)
 		}
 		alone := env
-		alone.Journal = middleware.NewMemory(0)
+		alone.Journal = journal.NewMemory(0)
 		one := middleware.With(alone, microcompact.New(opts))
 		h := rounds().Draw(r, "history")
 		before := []message.Message{}

@@ -87,8 +87,8 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return nil, nil
 	}
 	return &middleware.Plan{
-		Why:   "shortened " + s.done.list(),
-		Items: s.done.items(), Detail: s.done, Edits: s.edits,
+		Why:    "shortened " + s.done.list(),
+		Detail: s.done, Edits: s.edits,
 	}, nil
 }
 
@@ -130,10 +130,20 @@ func (s *survey) placeholder(r removed) short {
 	return s.latest
 }
 
+// settled is what was found in an earlier call: there is nothing to do before message
+// first of the view.
+type settled struct {
+	view  *middleware.View
+	first int
+}
+
 // survey looks through the old rounds, except for the beginning in which it found
 // nothing to do in an earlier call.
 func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *survey {
-	from := v.Settled(o)
+	from := 0
+	if before, ok := v.Load(o).(settled); ok && v.Shared(before.view) >= before.first {
+		from = before.first
+	}
 	s := &survey{
 		editor: o, ctx: ctx, view: v, archive: v.Env().Archive, editing: editing,
 		end: o.endOfOld(v, from), call: -1,
@@ -159,7 +169,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *
 		}
 	}
 	if first > from {
-		v.Settle(o, first)
+		v.Store(o, settled{v, first})
 	}
 	return s
 }

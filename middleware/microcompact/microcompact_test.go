@@ -88,7 +88,7 @@ func logEvents(b *strings.Builder, prefix string, lead int, events []middleware.
 		if e.Kind != middleware.Edited {
 			continue
 		}
-		fmt.Fprintf(b, "  %d items, first changed message %d, calls since the edit before %d, rewritten:", e.Items, e.First, e.Calls)
+		fmt.Fprintf(b, "  %d items, first changed message %d, calls since the edit before %d, rewritten:", items(e.Detail), e.First, e.Calls)
 		for _, r := range e.Edits {
 			fmt.Fprintf(b, " %d", lead+r.Runs[0].First)
 		}
@@ -234,7 +234,7 @@ func TestBirthLeavesWhatOthersHavePut(t *testing.T) {
 		}
 		r := v.At(2).Parts[0].(message.ToolResult)
 		r.Text = other
-		return &middleware.Plan{Why: "cut", Items: 1, Edits: []middleware.Edit{middleware.RewriteOf(2, r)}}, nil
+		return &middleware.Plan{Why: "cut", Edits: []middleware.Edit{middleware.RewriteOf(2, r)}}, nil
 	}, middleware.Options{})
 	born := func(mws ...middleware.Middleware) string {
 		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, append(mws, microcompact.New(microcompact.Options{}))...)
@@ -269,4 +269,10 @@ func TestLateResult(t *testing.T) {
 		require.Equal(t, "[truncated: 2000 chars]", r.Text)
 	}
 	require.Equal(t, view, seen(microcompact.New(microcompact.Options{KeepRounds: -1, FreshShare: -1}), h), "a process that has seen nothing has the same view")
+}
+
+// items returns the number of shortened payloads that an event reports.
+func items(detail any) int {
+	r, _ := detail.(microcompact.Report)
+	return r.Results + r.Arguments + r.Texts
 }

@@ -38,8 +38,8 @@ func (o *editor) planNew(_ context.Context, v *middleware.View) (*middleware.Pla
 		return nil, nil
 	}
 	return &middleware.Plan{
-		Why:   fmt.Sprintf("%s of more than %d tokens became head and tail", done.list(), limit),
-		Items: done.items(), Detail: done, Edits: edits,
+		Why:    fmt.Sprintf("%s of more than %d tokens became head and tail", done.list(), limit),
+		Detail: done, Edits: edits,
 	}, nil
 }
 

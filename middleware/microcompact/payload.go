@@ -7,6 +7,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -15,10 +16,10 @@ import (
 // is true if NewResults has rewritten the message.
 func original(v *middleware.View, i int) (parts []message.Part, isNew, ok bool) {
 	e := v.Span(i).Edit
-	if e != nil && e.Kind != middleware.Rewrite {
+	if e != nil && e.Kind != journal.Rewrite {
 		return nil, false, false
 	}
-	return v.Original(i).Parts, e != nil && e.By == NewResults, true
+	return v.Original(i).Parts, e != nil && e.Middleware == NewResults, true
 }
 
 // shortenAnswer shortens arguments and texts of assistant message i, except for parts

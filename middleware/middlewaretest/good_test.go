@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -51,7 +52,7 @@ func folder(name string) middleware.Middleware {
 func free(v *middleware.View, u message.Unit) bool {
 	for i := u.First; i <= u.Last; i++ {
 		s := v.Span(i)
-		if v.Protected(i) != 0 || s.Edit != nil && s.Edit.Kind == middleware.Fold {
+		if v.Protected(i) != 0 || s.Edit != nil && s.Edit.Kind == journal.Fold {
 			return false
 		}
 	}
@@ -76,7 +77,7 @@ func TestConformanceOfGoodMiddlewares(t *testing.T) {
 		},
 		"a stack of folds": func() middleware.Middleware { return middleware.Chain(folder("a"), editing(), folder("b")) },
 		"a shared memory": func() middleware.Middleware {
-			return middleware.With(middleware.Env{Journal: middleware.NewMemory(0), HistoryIsView: true}, editing(), folder("fold"))
+			return middleware.With(middleware.Env{Journal: journal.NewMemory(0), HistoryIsView: true}, editing(), folder("fold"))
 		},
 	}
 	for name, newMiddleware := range cases {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -214,7 +215,7 @@ func (e *editor) planPrepared(o *origins, p *prepared) *middleware.Plan {
 	if !j.fits(p.product) || j.handle != p.handle {
 		return nil
 	}
-	edit := middleware.Edit{Kind: middleware.Fold, Runs: neighbours(j.block.pieces), Messages: p.messages}
+	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(j.block.pieces), Messages: p.messages}
 	after, err := o.view.Preview(Name, &middleware.Plan{Edits: []middleware.Edit{edit}})
 	if err != nil {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/store"
@@ -77,7 +78,7 @@ func (j *job) facts() string {
 }
 
 // wordsOf returns the words of an earlier summary.
-func (e *editor) wordsOf(r *middleware.Record) string {
+func (e *editor) wordsOf(r *journal.Record) string {
 	words := ""
 	if len(r.Messages) > 0 && len(r.Messages[0].Parts) > 0 {
 		if t, ok := r.Messages[0].Parts[0].(message.Text); ok {
@@ -101,7 +102,7 @@ func (e *editor) markers() []string {
 }
 
 // factsOf returns the section of facts of an earlier summary, or "".
-func factsOf(r *middleware.Record) string {
+func factsOf(r *journal.Record) string {
 	const all = 3 // words, facts, tally line
 	if len(r.Messages) == 0 || len(r.Messages[0].Parts) != all {
 		return ""
@@ -112,7 +113,7 @@ func factsOf(r *middleware.Record) string {
 
 // isComposed reports whether an earlier fold is a summary of this package, and not the
 // messages of a custom strategy, or changed by the caller.
-func isComposed(r *middleware.Record) bool {
+func isComposed(r *journal.Record) bool {
 	t, _ := tallyOf(r)
 	return len(r.Messages) == 1 && t.all > 0
 }
@@ -162,7 +163,7 @@ var tallyLines = []*regexp.Regexp{
 
 // tallyOf reads the last line of an earlier summary. The result is zero if the fold does
 // not have one.
-func tallyOf(r *middleware.Record) (t tally, dropped int) {
+func tallyOf(r *journal.Record) (t tally, dropped int) {
 	if len(r.Messages) == 0 || len(r.Messages[0].Parts) < 2 {
 		return t, 0
 	}

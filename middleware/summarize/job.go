@@ -7,6 +7,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/store"
@@ -19,15 +20,15 @@ type job struct {
 	block    block
 	fold     *Fold
 	language text.Language
-	ids      []message.ID               // of the history
-	covers   []int                      // positions of the history that the summary covers
-	fresh    []int                      // of these: those that no earlier summary covers
-	adopted  map[int]*middleware.Record // of these: earlier summaries that the caller has made part of the history
-	counts   tally                      // messages that the summary covers
-	sources  []message.Message          // what rules read: the originals without those that are dropped now
-	key      key                        // in the cache
-	handle   store.Handle               // of what is folded, in the archive; zero without an archive
-	archive  []*store.Named             // what is put there
+	ids      []message.ID            // of the history
+	covers   []int                   // positions of the history that the summary covers
+	fresh    []int                   // of these: those that no earlier summary covers
+	adopted  map[int]*journal.Record // of these: earlier summaries that the caller has made part of the history
+	counts   tally                   // messages that the summary covers
+	sources  []message.Message       // what rules read: the originals without those that are dropped now
+	key      key                     // in the cache
+	handle   store.Handle            // of what is folded, in the archive; zero without an archive
+	archive  []*store.Named          // what is put there
 
 	before     int // tokens of what is folded
 	factsSoFar int // tokens of the facts of earlier summaries
@@ -122,14 +123,14 @@ func (j *job) adopt(o *origins, p piece) {
 		return
 	}
 	if j.adopted == nil {
-		j.adopted = map[int]*middleware.Record{}
+		j.adopted = map[int]*journal.Record{}
 	}
 	j.adopted[at[0]] = p.earlier
 }
 
 // sourceOf returns what rules read of an adopted summary: its topics as questions, and
 // all of it as an answer.
-func (j *job) sourceOf(r *middleware.Record) (out []message.Message) {
+func (j *job) sourceOf(r *journal.Record) (out []message.Message) {
 	words := j.wordsOf(r)
 	for _, topic := range rulewriter.Topics(words) {
 		out = append(out, message.User(topic))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/store"
@@ -55,7 +56,7 @@ func TestPaidOnceAcrossProcesses(t *testing.T) {
 			require.NoError(t, d.Commit(t.Context()))
 		},
 	} {
-		env := middleware.Env{Journal: middleware.NewMemory(0)}
+		env := middleware.Env{Journal: journal.NewMemory(0)}
 		first, second := newProcess(env, summarize.Options{}), newProcess(env, summarize.Options{})
 		pay(first)
 		require.Len(t, first.small.Requests(), 1, name)
@@ -73,7 +74,7 @@ func TestPaidOnceAcrossProcesses(t *testing.T) {
 // the same summary.
 func TestProcessesAtOnce(t *testing.T) {
 	t.Parallel()
-	env := middleware.Env{Journal: middleware.NewMemory(0)}
+	env := middleware.Env{Journal: journal.NewMemory(0)}
 	h := history(8)
 	var both [2]*process
 	var all sync.WaitGroup
@@ -150,7 +151,7 @@ func opened(t *testing.T, archive store.Store, h store.Handle) []string {
 // what it stands for is not flushed again.
 func TestStrategyChanges(t *testing.T) {
 	t.Parallel()
-	env := middleware.Env{Journal: middleware.NewMemory(0)}
+	env := middleware.Env{Journal: journal.NewMemory(0)}
 	custom := summarize.Options{Strategy: summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) {
 		return []message.Message{message.User("First remark."), message.Assistant(message.Text{Text: "Second remark."})}, nil
 	})}

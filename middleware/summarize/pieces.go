@@ -6,16 +6,17 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // piece is what is folded as a whole: a unit, or the messages of an earlier fold.
 type piece struct {
 	message.Run // positions of the view
 
-	tokens  int                // by the meter
-	earlier *middleware.Record // the fold of this middleware that made it, or nil
-	section int                // number of system messages before it
-	time    time.Time          // of its newest message with a time, or of a message before it; zero without any
+	tokens  int             // by the meter
+	earlier *journal.Record // the fold of this middleware that made it, or nil
+	section int             // number of system messages before it
+	time    time.Time       // of its newest message with a time, or of a message before it; zero without any
 }
 
 // isSummary reports whether the piece is an earlier summary.
@@ -75,7 +76,7 @@ func (e *editor) kept(v *middleware.View, units []message.Unit) int {
 		if u.Round {
 			rounds--
 		}
-		if by := v.Span(u.First).Edit; v.At(u.First).Role == message.RoleUser && (by == nil || by.Kind != middleware.Fold) {
+		if by := v.Span(u.First).Edit; v.At(u.First).Role == message.RoleUser && (by == nil || by.Kind != journal.Fold) {
 			turns--
 		}
 		if !keep {
@@ -92,7 +93,7 @@ func joined(v *middleware.View) []message.Unit {
 	for _, u := range units {
 		if n := len(out); n > 0 {
 			e := v.Span(out[n-1].Last).Edit
-			if e != nil && e.Kind == middleware.Fold && e == v.Span(u.First).Edit {
+			if e != nil && e.Kind == journal.Fold && e == v.Span(u.First).Edit {
 				out[n-1].Last = u.Last
 				continue
 			}
@@ -104,15 +105,15 @@ func joined(v *middleware.View) []message.Unit {
 
 // ownFold returns the fold of this middleware that made message i, without later
 // changes of other middlewares, or nil.
-func ownFold(v *middleware.View, i int) *middleware.Record {
-	for e := v.Span(i).Edit; e != nil && e.Kind == middleware.Fold; {
-		if e.By == Name {
+func ownFold(v *middleware.View, i int) *journal.Record {
+	for e := v.Span(i).Edit; e != nil && e.Kind == journal.Fold; {
+		if e.Middleware == Name {
 			return e
 		}
-		if len(e.Under) != 1 || len(e.Under[0].Runs) == 0 || !slices.Equal(e.Under[0].Runs, e.Runs) {
+		if len(e.Covered) != 1 || len(e.Covered[0].Runs) == 0 || !slices.Equal(e.Covered[0].Runs, e.Runs) {
 			return nil
 		}
-		e = e.Under[0]
+		e = e.Covered[0]
 	}
 	return nil
 }
@@ -161,7 +162,7 @@ func (o *origins) ids() []message.ID {
 // runs returns the positions of the history that message i of the view covers.
 func (o *origins) runs(i int) []message.Run {
 	span := o.view.Span(i)
-	if span.Edit == nil || span.Edit.Kind != middleware.Fold {
+	if span.Edit == nil || span.Edit.Kind != journal.Fold {
 		return []message.Run{span.Run}
 	}
 	runs := slices.Clone(span.Edit.Runs) // they do not count the leading system messages

@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // Name is the name of the middleware in events, in the journal and in
@@ -99,7 +100,7 @@ func (e *editor) planOf(jobs []*job) *middleware.Plan {
 		fresh += len(j.fresh)
 		earlier += len(j.fold.Earlier)
 		plan.Edits = append(plan.Edits, middleware.Edit{
-			Kind:     middleware.Fold,
+			Kind:     journal.Fold,
 			Runs:     neighbours(j.block.pieces),
 			Estimate: j.estimate,
 			Archive:  j.archive,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/store"
@@ -74,7 +75,7 @@ func TestNothingIsRemovedWithoutItsArchive(t *testing.T) {
 // they replace is archived with the next removal.
 func TestNotesOfBeforeTheArchive(t *testing.T) {
 	t.Parallel()
-	journal, archive := middleware.NewMemory(0), store.NewMemory(0)
+	journal, archive := journal.NewMemory(0), store.NewMemory(0)
 	mw := trim.New(trim.Options{Trigger: trigger.Messages(20), TargetTokens: 3000, Note: "(gone)"})
 	h := conversation(60)
 	sent, _, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Journal: journal, Scope: "a"}, mw), &middleware.Request{Messages: h[:40]})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/tokens"
@@ -148,7 +149,7 @@ func TestLevels(t *testing.T) {
 		}
 		_, events := apply(t, mw, req)
 		for _, e := range events {
-			require.Equal(t, middleware.LevelChanged, e.Kind)
+			require.Equal(t, trim.LevelChanged, e.Kind)
 			require.Equal(t, trim.Name, e.By)
 			require.Equal(t, e.Before, e.After)
 			c := e.Detail.(trim.Change)
@@ -277,7 +278,7 @@ func TestNotesJoin(t *testing.T) {
 		for i, m := range sent.Messages {
 			if m.Text() == note {
 				notes++
-				require.Equal(t, middleware.Fold, sent.View().Span(i).Edit.Kind)
+				require.Equal(t, journal.Fold, sent.View().Span(i).Edit.Kind)
 				require.Equal(t, message.RoleUser, m.Role)
 			}
 		}
@@ -306,7 +307,7 @@ func TestNoteIsWorthIt(t *testing.T) {
 func TestAnotherProcess(t *testing.T) {
 	t.Parallel()
 	env := chars4
-	env.Journal = middleware.NewMemory(0)
+	env.Journal = journal.NewMemory(0)
 	h := turns(40)
 	opts := trim.Options{Trigger: trigger.Tokens(3000), Note: "[gone]"}
 	first, events := apply(t, middleware.With(env, trim.New(opts)), &middleware.Request{Messages: h})

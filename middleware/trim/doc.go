@@ -28,7 +28,7 @@
 // From [Options.Threshold] of the room on, the window less the reserve, units are
 // removed until [Options.Target] is reached. If it cannot be reached, all that may be
 // removed is, and the event says so. How full the room is has a [Level]. Each change
-// of it is an event of kind [middleware.LevelChanged] with a [Change] as its detail.
+// of it is an event of kind [LevelChanged] with a [Change] as its detail.
 //
 // With [middleware.Env.Archive], what is removed is archived first, and one note in
 // the view has a handle that leads to all of it.

@@ -47,7 +47,7 @@ func levelOf(tokens, room int, warn, threshold float64) Level {
 	return none
 }
 
-// Change is the detail of an event of kind [middleware.LevelChanged].
+// Change is the detail of an event of kind [LevelChanged].
 type Change struct {
 	From, To    Level
 	Tokens      int     // of the request

@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trim"
 )
 
@@ -21,7 +22,7 @@ func TestStatisticsOfNothing(t *testing.T) {
 	for _, e := range []middleware.Event{
 		{Kind: middleware.Edited, By: contextedit.Name, Before: 100, After: 50},
 		{Kind: middleware.Refused, By: trim.Name, Detail: trim.Report{}},
-		{Kind: middleware.LevelChanged, By: trim.Name, Detail: trim.Change{}},
+		{Kind: trim.LevelChanged, By: trim.Name, Detail: trim.Change{}},
 	} {
 		s.Observe(t.Context(), e)
 	}
@@ -39,7 +40,7 @@ func TestStatisticsAtOnce(t *testing.T) {
 				s.Observe(context.Background(), middleware.Event{
 					Kind: middleware.Edited, By: trim.Name, Before: 1000, After: 750, Time: time.Unix(int64(k), 0),
 					Detail: trim.Report{Messages: 2, Units: 1},
-					Edits:  []*middleware.Record{{Runs: []message.Run{{First: i, Last: i + 1}}, ID: message.ID{byte(i)}}},
+					Edits:  []*journal.Record{{Runs: []message.Run{{First: i, Last: i + 1}}, ID: message.ID{byte(i)}}},
 				})
 				sum := s.Summary()
 				require.LessOrEqual(t, len(sum.History), 10)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sort"
 	"time"
 
@@ -62,22 +61,23 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 		Target: target, Reached: v.Without(s.freed(out)).Size().Tokens <= target,
 		Messages: out.messages, Units: len(out.units), Kept: out.kept,
 	}
-	return &middleware.Plan{Why: t.why(r), Items: r.Messages, Detail: r, Edits: edits}, nil
+	return &middleware.Plan{Why: t.why(r), Detail: r, Edits: edits}, nil
 }
 
 // idle returns a plan without edits that reports, once per conversation, why
 // nothing is removed.
 func idle(v *middleware.View, why string, target int) *middleware.Plan {
-	if !v.Once(Name + ": " + why) {
+	type reported struct{ why string }
+	if v.Load(reported{why}) != nil && !v.Dry() {
 		return nil
 	}
+	v.Store(reported{why}, true)
 	return &middleware.Plan{Why: fmt.Sprintf(why, target, v.Size().Tokens)}
 }
 
 // forced reports whether the request forces the edit.
 func forced(v *middleware.View) bool {
-	f := v.Request().Force
-	return slices.Contains(f, Name) || slices.Contains(f, "*")
+	return v.Request().Forced(Name)
 }
 
 // target returns the tokens to come down to.
@@ -131,6 +131,10 @@ func (t *trimmer) state(v *middleware.View) state {
 	return s
 }
 
+// LevelChanged is the kind of the event that reports that the view fills another share of
+// the window. Its Detail is a [Change].
+const LevelChanged middleware.EventKind = "level changed"
+
 // watch is an editor that makes no edits: it reports changes of level, and decides
 // whether the trigger is evaluated in this call.
 func (t *trimmer) watch(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
@@ -143,7 +147,7 @@ func (t *trimmer) watch(ctx context.Context, v *middleware.View) (*middleware.Pl
 			c.Utilisation = float64(c.Tokens) / float64(c.Room)
 		}
 		v.Report(ctx, middleware.Event{
-			Kind: middleware.LevelChanged, By: Name, Why: c.text(), Before: c.Tokens, After: c.Tokens, Detail: c,
+			Kind: LevelChanged, By: Name, Why: c.text(), Before: c.Tokens, After: c.Tokens, Detail: c,
 		})
 	}
 	if t.Interval > 0 {

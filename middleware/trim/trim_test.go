@@ -79,7 +79,7 @@ func logEvents(b *strings.Builder, prefix string, lead int, events []middleware.
 		if e.Kind != middleware.Edited {
 			continue
 		}
-		fmt.Fprintf(b, "  %d items, first changed message %d, calls since the edit before %d, gone:", e.Items, e.First, e.Calls)
+		fmt.Fprintf(b, "  %d items, first changed message %d, calls since the edit before %d, gone:", e.Detail.(trim.Report).Messages, e.First, e.Calls)
 		for _, r := range e.Edits {
 			for _, run := range r.Runs {
 				fmt.Fprintf(b, " %d-%d", lead+run.First, lead+run.Last)
@@ -97,7 +97,7 @@ func requireSettled(t *testing.T, chain middleware.Middleware, req, sent *middle
 	require.NoError(t, err)
 	require.Equal(t, golden.Format(sent.Messages), golden.Format(again.Messages), "the same call gives another view")
 	for _, e := range events {
-		require.Equal(t, middleware.LevelChanged, e.Kind, "the same call once more: %v", e)
+		require.Equal(t, trim.LevelChanged, e.Kind, "the same call once more: %v", e)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -70,9 +71,9 @@ func (s *survey) unit(run message.Unit, sizes []int) unit {
 		} else if p != 0 {
 			u.held = true
 		}
-		if e := s.view.Span(i).Edit; e != nil && e.Kind == middleware.Fold && (e.By != Name || s.text != "") {
+		if e := s.view.Span(i).Edit; e != nil && e.Kind == journal.Fold && (e.Middleware != Name || s.text != "") {
 			u.priority = message.PriorityCritical // a summary replaces many messages; an earlier note is replaced
-			if e.By == Name {
+			if e.Middleware == Name {
 				s.notes = append(s.notes, message.Run{First: i, Last: i})
 				s.added -= n
 			}
@@ -162,11 +163,11 @@ func (s *survey) edits(out selection) []middleware.Edit {
 	runs := merged(append(removed, s.notes...))
 	if s.text != "" {
 		h, contents := s.view.ArchiveRuns(runs)
-		return []middleware.Edit{{Kind: middleware.Fold, Runs: runs, Messages: []message.Message{s.noteFor(h)}, Archive: contents}}
+		return []middleware.Edit{{Kind: journal.Fold, Runs: runs, Messages: []message.Message{s.noteFor(h)}, Archive: contents}}
 	}
 	edits := make([]middleware.Edit, len(runs))
 	for i := range runs {
-		edits[i] = middleware.Edit{Kind: middleware.Fold, Runs: runs[i : i+1 : i+1]}
+		edits[i] = middleware.Edit{Kind: journal.Fold, Runs: runs[i : i+1 : i+1]}
 	}
 	return edits
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
@@ -69,7 +70,7 @@ func TestArchives(t *testing.T) {
 	each(t, func(t *testing.T, chain lineup.Chain) {
 		for name, archive := range badArchives() {
 			p, a := &provider{}, archive()
-			env := middleware.Env{Archive: a, Journal: middleware.NewMemory(0), Scope: "test"}
+			env := middleware.Env{Archive: a, Journal: journal.NewMemory(0), Scope: "test"}
 			model := put(chain, env, p)
 			h := history()
 			for _, n := range []int{4, 8, len(h) - 2, len(h), len(h)} {

@@ -19,7 +19,6 @@ type trouble struct {
 	answer bool              // it may end with an answer all the same
 	panics bool              // the panic goes through to the caller
 	wraps  error             // what the error is in any case; nil: anything
-	lasts  bool              // what it says of its window is kept to
 }
 
 // troubles are what models do. Each request for which nothing is wrong by the
@@ -35,7 +34,7 @@ func troubles() []trouble {
 		{name: "refuses for ever, with numbers", fault: refuses(always, tooLong(9000, 3000)), most: 2, ends: []middleware.Kind{overflow}},
 		{name: "refuses for ever, without numbers", fault: refuses(always, says(overflow, "too long")), most: 2, ends: []middleware.Kind{overflow, irreducible}},
 		{name: "refuses for ever, with absurd numbers", fault: refuses(always, tooLong(1, -5)), most: 2, ends: []middleware.Kind{overflow, irreducible}},
-		{name: "refuses, and knows a window of one token", fault: refuses(always, tooLong(9000, 1)), most: 2, ends: []middleware.Kind{overflow, irreducible}, lasts: true},
+		{name: "refuses, and knows a window of one token", fault: refuses(always, tooLong(9000, 1)), most: 2, ends: []middleware.Kind{overflow, irreducible}},
 		{name: "refuses, then is down", fault: first(refuses(1, tooLong(9000, 3000)), refuses(always, says(middleware.Unavailable, "503"))), most: 2, ends: []middleware.Kind{middleware.Unavailable}},
 		{name: "refuses, then panics", fault: first(refuses(1, tooLong(9000, 3000)), panicsWith("second")), most: 2, panics: true},
 		{name: "is down", fault: refuses(always, says(middleware.Unavailable, "503")), most: 1, ends: []middleware.Kind{middleware.Unavailable}},

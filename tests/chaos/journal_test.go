@@ -12,6 +12,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
 	"github.com/laconic-go/laconic/tokens"
@@ -19,13 +20,13 @@ import (
 
 // badJournal is a journal that does something wrong on the way to one that works.
 type badJournal struct {
-	middleware.Journal
+	journal.Journal
 
-	read  func(e middleware.Entry) (middleware.Entry, error) // nil: as it is
-	write func(ctx context.Context, e middleware.Entry) (keep bool, err error)
+	read  func(e journal.Entry) (journal.Entry, error) // nil: as it is
+	write func(ctx context.Context, e journal.Entry) (keep bool, err error)
 }
 
-func (s *badJournal) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+func (s *badJournal) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
 	at, e, ok, err = s.Journal.Latest(ctx, scope, ids)
 	if s.read != nil && err == nil {
 		e, err = s.read(e)
@@ -33,52 +34,52 @@ func (s *badJournal) Latest(ctx context.Context, scope string, ids []message.ID)
 	return at, e, ok, err
 }
 
-func (s *badJournal) Put(ctx context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (middleware.Entry, error) {
+func (s *badJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
 	if s.write != nil {
-		if keep, err := s.write(ctx, e); !keep || err != nil {
-			return e, err
+		if keep, err := s.write(ctx, writes[0].Entry); !keep || err != nil {
+			return writes[0].Entry, err
 		}
 	}
-	return s.Journal.Put(ctx, scope, id, over, e)
+	return s.Journal.Put(ctx, scope, writes)
 }
 
 var errStore = errors.New("the store is down")
 
 // badStores are journals that do something wrong.
-func badStores() map[string]func() middleware.Journal {
-	of := func(s badJournal) func() middleware.Journal {
-		return func() middleware.Journal {
+func badStores() map[string]func() journal.Journal {
+	of := func(s badJournal) func() journal.Journal {
+		return func() journal.Journal {
 			c := s
-			c.Journal = middleware.NewMemory(0)
+			c.Journal = journal.NewMemory(0)
 			return &c
 		}
 	}
-	broken := func(middleware.Entry) (middleware.Entry, error) { return middleware.Entry{}, errStore }
-	down := func(context.Context, middleware.Entry) (bool, error) { return false, errStore }
-	changed := func(change func(*middleware.Entry)) func(middleware.Entry) (middleware.Entry, error) {
-		return func(e middleware.Entry) (middleware.Entry, error) {
-			e.Edits = append([]*middleware.Record(nil), e.Edits...)
+	broken := func(journal.Entry) (journal.Entry, error) { return journal.Entry{}, errStore }
+	down := func(context.Context, journal.Entry) (bool, error) { return false, errStore }
+	changed := func(change func(*journal.Entry)) func(journal.Entry) (journal.Entry, error) {
+		return func(e journal.Entry) (journal.Entry, error) {
+			e.Edits = append([]*journal.Record(nil), e.Edits...)
 			change(&e)
 			return e, nil
 		}
 	}
 	calls := 0
-	return map[string]func() middleware.Journal{
+	return map[string]func() journal.Journal{
 		"fails":          of(badJournal{read: broken, write: down}),
 		"cannot read":    of(badJournal{read: broken}),
 		"cannot write":   of(badJournal{write: down}),
-		"loses all":      of(badJournal{write: func(context.Context, middleware.Entry) (bool, error) { return false, nil }}),
-		"loses some":     of(badJournal{write: func(context.Context, middleware.Entry) (bool, error) { calls++; return calls%2 == 0, nil }}),
-		"remembers none": of(badJournal{read: changed(func(e *middleware.Entry) { e.Edits = nil })}),
-		"gives nothing":  of(badJournal{read: changed(func(e *middleware.Entry) { e.Edits = append(e.Edits, nil) })}),
-		"gives garbage": of(badJournal{read: changed(func(e *middleware.Entry) {
-			e.Edits = append(e.Edits, &middleware.Record{Kind: "garbage", Runs: []message.Run{{First: -3, Last: 1 << 40}}})
+		"loses all":      of(badJournal{write: func(context.Context, journal.Entry) (bool, error) { return false, nil }}),
+		"loses some":     of(badJournal{write: func(context.Context, journal.Entry) (bool, error) { calls++; return calls%2 == 0, nil }}),
+		"remembers none": of(badJournal{read: changed(func(e *journal.Entry) { e.Edits = nil })}),
+		"gives nothing":  of(badJournal{read: changed(func(e *journal.Entry) { e.Edits = append(e.Edits, nil) })}),
+		"gives garbage": of(badJournal{read: changed(func(e *journal.Entry) {
+			e.Edits = append(e.Edits, &journal.Record{Kind: "garbage", Runs: []message.Run{{First: -3, Last: 1 << 40}}})
 		})}),
-		"gives another's edits": of(badJournal{read: changed(func(e *middleware.Entry) {
-			e.Edits = append(e.Edits, &middleware.Record{By: "x", Kind: middleware.Fold, Runs: []message.Run{{First: 0, Last: 0}}})
+		"gives another's edits": of(badJournal{read: changed(func(e *journal.Entry) {
+			e.Edits = append(e.Edits, &journal.Record{Middleware: "x", Kind: journal.Fold, Runs: []message.Run{{First: 0, Last: 0}}})
 		})}),
-		"changes revisions": of(badJournal{read: changed(func(e *middleware.Entry) { e.Rev[0]++ })}),
-		"is tiny":           func() middleware.Journal { return middleware.NewMemory(1) },
+		"changes revisions": of(badJournal{read: changed(func(e *journal.Entry) { e.Rev[0]++ })}),
+		"is tiny":           func() journal.Journal { return journal.NewMemory(1) },
 	}
 }
 
@@ -120,7 +121,7 @@ func TestSlowJournal(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
-				slow := &badJournal{Journal: middleware.NewMemory(0), write: func(ctx context.Context, _ middleware.Entry) (bool, error) {
+				slow := &badJournal{Journal: journal.NewMemory(0), write: func(ctx context.Context, _ journal.Entry) (bool, error) {
 					select {
 					case <-time.After(took):
 						return true, nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // parts checks each sent part: thinking, media and opaque parts are parts of the history, each sent at most as often.
@@ -89,7 +89,7 @@ func (l *ledger) newestThinking() {
 	}
 	for i, m := range c.Sent {
 		s := c.View.Span(i)
-		if s.Len() != 1 || s.First <= turn || s.Edit != nil && s.Edit.Kind != middleware.Rewrite {
+		if s.Len() != 1 || s.First <= turn || s.Edit != nil && s.Edit.Kind != journal.Rewrite {
 			continue
 		}
 		if was := thoughts(c.History[s.First]); !slices.Equal(was, thoughts(m)) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // stability checks that messages sent before are sent again, up to the first change in an event, and that new messages
@@ -56,7 +57,7 @@ func firstChange(events []middleware.Event) (at int, changed bool) {
 
 // repaired reports whether an event reports a repair.
 func repaired(events []middleware.Event) bool {
-	return slices.ContainsFunc(events, func(e middleware.Event) bool { return len(e.Fixes) > 0 })
+	return slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Repaired })
 }
 
 // upTo returns how many of the first sent messages come from before a position of the history.
@@ -93,7 +94,7 @@ func isAhead(c *Call, n int) bool {
 	return false
 }
 
-func isRepair(r *middleware.Record) bool { return r != nil && r.Kind == middleware.Repair }
+func isRepair(r *journal.Record) bool { return r != nil && r.Kind == journal.Repair }
 
 // repairedAgain returns the first position of the history where the repair of the grown history differs from the one
 // before, as after a late result.

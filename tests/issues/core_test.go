@@ -17,6 +17,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // clearing clears the n oldest results that are not cleared yet, at each call.
@@ -85,7 +86,7 @@ func kinds(events []middleware.Event) []middleware.EventKind {
 // More than eight entries in one place made it unreadable.
 func TestManyEntriesInOnePlace(t *testing.T) {
 	t.Parallel()
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	chain := middleware.With(middleware.Env{Journal: journal}, clearing(1))
 	h := append(rounds(80), message.User("next"))
 	for i := range 70 {
@@ -101,7 +102,7 @@ func TestManyEntriesInOnePlace(t *testing.T) {
 // edited something before it.
 func TestManyStepsOfATurn(t *testing.T) {
 	t.Parallel()
-	journal := middleware.NewMemory(0)
+	journal := journal.NewMemory(0)
 	chain := middleware.With(middleware.Env{Journal: journal}, clearing(1))
 	h := append(rounds(60), message.User("next"))
 	question := len(h) - 1
@@ -133,7 +134,7 @@ func TestFoldKeepsOrder(t *testing.T) {
 	h := append(rounds(4), message.User("last"))
 	mw := planning("fold", func(v *middleware.View) []middleware.Edit {
 		return []middleware.Edit{{
-			Kind: middleware.Fold, Runs: []message.Run{{First: 0, Last: 0}, {First: 3, Last: 4}},
+			Kind: journal.Fold, Runs: []message.Run{{First: 0, Last: 0}, {First: 3, Last: 4}},
 			Messages: []message.Message{v.At(0), message.User("summary")},
 		}}
 	}, middleware.Options{})
@@ -209,7 +210,7 @@ type copies struct {
 	largest int
 }
 
-func (j *copies) Latest(_ context.Context, scope string, ids []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+func (j *copies) Latest(_ context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for at, id := range slices.Backward(ids) {
@@ -221,18 +222,26 @@ func (j *copies) Latest(_ context.Context, scope string, ids []message.ID) (at i
 	return 0, e, false, nil
 }
 
-func (j *copies) Put(_ context.Context, scope string, id message.ID, over middleware.Rev, e middleware.Entry) (winner middleware.Entry, err error) {
+func (j *copies) Put(_ context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if text, ok := j.entries[scope+id.String()]; ok {
-		if err := json.Unmarshal(text, &winner); err != nil || winner.Rev != over {
-			return winner, err
+	for i, w := range writes {
+		if text, ok := j.entries[scope+w.ID.String()]; ok {
+			var there journal.Entry
+			if err := json.Unmarshal(text, &there); err != nil || i == 0 && there.Rev != w.Over {
+				return there, err
+			} else if there.Rev != w.Over {
+				continue
+			}
 		}
+		text, err := json.Marshal(w.Entry)
+		if err != nil {
+			return w.Entry, err
+		}
+		j.entries[scope+w.ID.String()] = text
+		j.largest = max(j.largest, len(text))
 	}
-	text, err := json.Marshal(e)
-	j.entries[scope+id.String()] = text
-	j.largest = max(j.largest, len(text))
-	return e, err
+	return writes[0].Entry, nil
 }
 
 func (j *copies) Delete(context.Context, string) error { return errors.ErrUnsupported }
@@ -334,11 +343,11 @@ func TestEmptyView(t *testing.T) {
 
 // planted is a journal that somebody else has written to.
 type planted struct {
-	middleware.Journal
-	entry middleware.Entry
+	journal.Journal
+	entry journal.Entry
 }
 
-func (j planted) Latest(context.Context, string, []message.ID) (at int, e middleware.Entry, ok bool, err error) {
+func (j planted) Latest(context.Context, string, []message.ID) (at int, e journal.Entry, ok bool, err error) {
 	return 0, j.entry, true, nil
 }
 
@@ -346,13 +355,13 @@ func (j planted) Latest(context.Context, string, []message.ID) (at int, e middle
 func TestNullRecord(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"edits":[null]}`, `{"edits":[{"by":"x","kind":"fold","runs":[{"First":0,"Last":1}],"under":[null]}]}`} {
-		var e middleware.Entry
+		var e journal.Entry
 		require.NoError(t, json.Unmarshal([]byte(text), &e))
 		require.NotPanics(t, func() {
-			chain := middleware.With(middleware.Env{Journal: planted{middleware.NewMemory(0), e}}, idle())
+			chain := middleware.With(middleware.Env{Journal: planted{journal.NewMemory(0), e}}, idle())
 			_, events := apply(t, chain, rounds(2))
 			require.Equal(t, []middleware.EventKind{middleware.JournalFailed}, kinds(events))
-			_, err := middleware.NewMemory(0).Put(t.Context(), "", message.ID{1}, middleware.Rev{}, e)
+			_, err := journal.NewMemory(0).Put(t.Context(), "", []journal.Write{{ID: message.ID{1}, Over: journal.Rev{}, Entry: e}})
 			require.NoError(t, err)
 		}, text)
 	}

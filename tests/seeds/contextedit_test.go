@@ -82,7 +82,7 @@ func TestC1(t *testing.T) {
 	require.Equal(t, []int{0, 1}, cleared(view))
 	require.Equal(t, h[7], view[7])
 	require.Len(t, events, 1)
-	require.Equal(t, 2, events[0].Items, "results cleared")
+	require.Equal(t, 2, events[0].Detail.(contextedit.Report).Results, "results cleared")
 	require.Equal(t, now, events[0].Before)
 	require.Equal(t, 2*(100-3), events[0].Freed(), "tokens reclaimed: 100 of each result, and 3 for the placeholder")
 	require.Equal(t, -1, events[0].Calls, "how often it fires: the first time")
@@ -189,10 +189,10 @@ func TestC4(t *testing.T) {
 			require.Equal(t, []int{0, 1}, cleared(sent.Messages), "the same call again")
 		case end == 9:
 			require.Equal(t, []int{0, 1}, cleared(sent.Messages))
-			require.Equal(t, 2, events[0].Items)
+			require.Equal(t, 2, events[0].Detail.(contextedit.Report).Results)
 		default:
 			require.Equal(t, []int{0, 1, 2, 3}, cleared(sent.Messages))
-			require.Equal(t, 2, events[0].Items, "not four: two are cleared already")
+			require.Equal(t, 2, events[0].Detail.(contextedit.Report).Results, "not four: two are cleared already")
 			require.Equal(t, 2, events[0].Calls, "model calls since the clearing before")
 		}
 	}
@@ -226,7 +226,7 @@ func TestC4(t *testing.T) {
 	view, events := edit(t, h, contextedit.Options{Trigger: now, Keep: 1})
 	require.Equal(t, message.Result("c0", "read", "[cleared]"), view[3])
 	require.Greater(t, events[0].Freed(), tokens.DefaultFraming().Images.Unknown)
-	require.Equal(t, 1, events[0].Items)
+	require.Equal(t, 1, events[0].Detail.(contextedit.Report).Results)
 }
 
 func TestC5(t *testing.T) {
@@ -329,7 +329,7 @@ func TestCThinking(t *testing.T) {
 	}
 	require.Len(t, events, 1)
 	require.Equal(t, 300, events[0].Freed())
-	require.Zero(t, events[0].Items, "no results are cleared")
+	require.Zero(t, events[0].Detail.(contextedit.Report).Results, "no results are cleared")
 
 	// Not without being asked.
 	opts.ClearThinking = false

@@ -123,7 +123,7 @@ func TestB2(t *testing.T) {
 		// 6 rounds of 5000-character results → first two replaced; message count,
 		// ids, names unchanged.
 		require.Len(t, events, 1, name)
-		require.Equal(t, 2, events[0].Items)
+		require.Equal(t, 2, events[0].Detail.(microcompact.Report).Results)
 		require.Len(t, sent.Messages, len(h))
 		for i, m := range h {
 			want := m

@@ -306,7 +306,7 @@ func TestE1(t *testing.T) {
 		"a call":        {[]message.Message{system("S"), user("U"), message.Assistant(text("A")), call}, "S U A C", keepNothing, "S U T C"},
 		"whole":         {two, "S0 U0 A0 S1 U1 A1 S2", keepNothing, "S0 U0 S1 U1 T S2"},
 		"whole by part": {two, "S0 U0 A0 S1 U1 A1 S2", bySystem, "S0 U0 T S1 U1 T S2"},
-		// The last user message stays, unlike in the original.
+		// The last user message must stay, unlike in the original.
 		"the last question": {
 			[]message.Message{system("S"), user("U0"), message.Assistant(text("A0")), user("U1")}, "S U0 A0 U1", keepNothing, "S U0 T U1",
 		},

@@ -101,7 +101,7 @@ func TestA1(t *testing.T) {
 		}
 		r := removeBy(t, mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1000}})
 		for _, e := range r.events {
-			require.Equal(t, middleware.LevelChanged, e.Kind)
+			require.Equal(t, trim.LevelChanged, e.Kind)
 			c := e.Detail.(trim.Change)
 			reported = append(reported, fmt.Sprint(c.From, " ", c.To, " ", c.Utilisation))
 		}
@@ -152,7 +152,7 @@ func TestA3(t *testing.T) {
 	r := remove(t, talk("SUAUAUAUAU", 50), opts)
 	require.Equal(t, []int{3}, r.gone)
 	e, report := r.edited(t)
-	require.Equal(t, []int{500, 450, 1}, []int{e.Before, e.After, e.Items})
+	require.Equal(t, []int{500, 450, 1}, []int{e.Before, e.After, e.Detail.(trim.Report).Messages})
 	require.True(t, report.Reached)
 
 	// Low priority first, then oldest.

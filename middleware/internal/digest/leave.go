@@ -6,6 +6,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -52,7 +53,7 @@ func clearedBy(v *middleware.View, r Result) Cleared {
 	if s.Edit == nil {
 		return c
 	}
-	if s.Edit.Kind == middleware.Rewrite {
+	if s.Edit.Kind == journal.Rewrite {
 		c.Of = textOf(v.History()[s.First], r.CallID)
 	}
 	if c.Of != c.Text {

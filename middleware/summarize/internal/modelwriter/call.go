@@ -108,7 +108,7 @@ func (s *session) failure(ctx context.Context, p *prompt, err error) (Reason, er
 	if panicked(err) {
 		return Failed, err
 	}
-	if x, ok := middleware.ReadExcess(err); ok {
+	if x, ok := middleware.ParseOverflow(err); ok {
 		s.shrink(p, x)
 		return Overflow, err
 	}
@@ -124,7 +124,7 @@ func unavailable(err error) error {
 
 // shrink reduces the room for a record after a refused prompt: to nine tenths of what
 // the refusal reports as fitting, or to half of what was shown.
-func (s *session) shrink(p *prompt, x middleware.Excess) {
+func (s *session) shrink(p *prompt, x middleware.PromptLimits) {
 	if p.mode == Suffix {
 		return
 	}
@@ -160,7 +160,7 @@ func passing(err error) bool {
 	if _, ok := errors.AsType[*RejectedError](err); ok {
 		return true
 	}
-	if _, ok := middleware.ReadExcess(err); ok {
+	if _, ok := middleware.ParseOverflow(err); ok {
 		return true
 	}
 	switch middleware.KindOf(err) {

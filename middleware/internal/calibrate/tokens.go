@@ -1,0 +1,156 @@
+// Package calibrate learns from what providers report: how many tokens a prompt was
+// charged, and how long a prompt may be. It knows nothing of requests.
+package calibrate
+
+import (
+	"math"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// Bounds and weights of the calibration. In scripts that tokenizers know little of, such
+// as Devanagari and Ethiopic, cl100k_base makes 3.2 tokens of one estimated token.
+const (
+	minRate    = 0.5  // tokens charged for one counted token: below this, and
+	maxRate    = 4    // above this, a reported usage is not believed
+	firstGain  = 2000 // counted tokens that the first prompt weighs at most
+	priorGain  = 100  // counted tokens that the prior rate weighs
+	forgetting = 0.85 // weight of an addition when the next one comes
+)
+
+// Tokens turns counted tokens into the tokens that the provider will charge:
+//
+//	charged then + rate × (counted now − counted then)
+//
+// A constant error of the meter, such as the frame around tools, cancels out. Texts in
+// ideographs have a rate of their own, since tokenizers differ most there: o200k_base
+// makes 0.72 tokens of an ideograph, cl100k_base 1.07. The zero Tokens has learned
+// nothing.
+type Tokens struct {
+	At      int // number of messages of the newest prompt with a reported usage; 0: none
+	Charged int // its tokens as reported
+	Counted int // its tokens as counted
+	Wide    int // counted tokens of the wide messages from At on
+
+	plain, wide rate
+}
+
+// Priors are the rates to begin with: tokens charged for one counted token.
+type Priors struct{ Plain, Wide float64 }
+
+// rate is what additions were charged and counted; older ones weigh less.
+type rate struct{ charged, counted float64 }
+
+func (r rate) value(prior float64) float64 {
+	return (r.charged + priorGain*prior) / (r.counted + priorGain)
+}
+
+func (r *rate) learn(charged, counted float64) {
+	if Plausible(charged, counted) {
+		r.charged = forgetting*r.charged + charged
+		r.counted = forgetting*r.counted + counted
+	}
+}
+
+// Plausible reports whether a prompt of so many counted tokens may have been charged so
+// many.
+func Plausible(charged, counted float64) bool {
+	return counted > 0 && charged >= minRate*counted && charged <= maxRate*counted
+}
+
+// Estimate returns the tokens that will be charged for so many counted tokens, wide of
+// which are in wide messages that no reported prompt had, and the rate for a counted
+// token of other texts.
+func (t *Tokens) Estimate(counted, wide int, p Priors) (charged int, plainRate float64) {
+	plainRate = t.plain.value(p.Plain)
+	n := float64(counted)
+	if t.At == 0 {
+		return int(math.Round(max(n*plainRate, minRate*n))), plainRate
+	}
+	more, fresh := n-float64(t.Counted), float64(wide)
+	switch {
+	case 2*counted < t.Counted: // what is left says more than what was there
+		n *= t.Mean()
+	case more < fresh:
+		n = float64(t.Charged) + t.Mean()*(more-fresh) + t.wide.value(p.Wide)*fresh
+	default:
+		n = float64(t.Charged) + plainRate*(more-fresh) + t.wide.value(p.Wide)*fresh
+	}
+	n = min(max(n, minRate*float64(counted)), maxRate*float64(counted))
+	return int(math.Round(n)), plainRate
+}
+
+// Mean returns the rate of the newest reported prompt as a whole.
+func (t *Tokens) Mean() float64 { return float64(t.Charged) / float64(t.Counted) }
+
+// Cut makes the calibration that of a conversation that has only the first messages in
+// common. The rates stay.
+func (t *Tokens) Cut(common int) {
+	if t.At > common {
+		t.At, t.Charged, t.Counted = 0, 0, 0
+	}
+	t.Wide = 0
+}
+
+// Learn takes a reported usage: the prompt for the first at messages was charged so many
+// tokens. edited is the number of messages when that prompt was last edited. What was
+// added since the last report changes a rate, unless edits were made in between. It
+// returns false for a usage that cannot be right: some servers cut a prompt and report
+// the rest.
+func (t *Tokens) Learn(at, charged, counted, edited int, p Priors) bool {
+	if !Plausible(float64(charged), float64(counted)) {
+		return false
+	}
+	if gained, added := float64(charged-t.Charged), float64(counted-t.Counted); t.At == 0 || edited <= t.At {
+		w := float64(t.Wide)
+		if t.At == 0 { // a long beginning counts only in part: what is added later is typical
+			share := min(1, firstGain/added)
+			gained, added, w = gained*share, added*share, math.Trunc(w*share)
+		}
+		if w > added/2 {
+			t.wide.learn(gained-t.plain.value(p.Plain)*(added-w), w)
+		} else {
+			t.plain.learn(gained-t.wide.value(p.Wide)*w, added-w)
+		}
+	}
+	t.At, t.Charged, t.Counted, t.Wide = at, charged, counted, 0
+	return true
+}
+
+// IsWide reports whether most of a message's text are ideographs or other letters from
+// U+3000 to U+9FFF. It looks at samples of long texts.
+func IsWide(m *message.Message) bool {
+	const samples = 64
+	wide, length := 0, 0
+	for _, p := range m.Parts {
+		var s string
+		switch p := p.(type) {
+		case message.Text:
+			s = p.Text
+		case message.Thinking:
+			s = p.Text
+		case message.ToolResult:
+			s = p.Text
+		case message.ToolCall:
+			s = p.Arguments
+		case message.Media, message.Opaque:
+		}
+		step := max(1, len(s)/samples)
+		hits, taken := 0, 0
+		for i := step / 2; i < len(s); i += step {
+			k := i
+			for k > 0 && k > i-3 && s[k]&0xC0 == 0x80 { // inside a letter: its first byte says which
+				k--
+			}
+			if 0xE3 <= s[k] && s[k] <= 0xE9 {
+				hits++
+			}
+			taken++
+		}
+		if taken > 0 {
+			wide += len(s) * hits / taken
+		}
+		length += len(s)
+	}
+	return 2*wide > length
+}

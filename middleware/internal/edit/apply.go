@@ -1,0 +1,145 @@
+package edit
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/journal"
+)
+
+// Result is a history with edits applied.
+type Result struct {
+	Messages []message.Message
+	Spans    []Span // of each message; nil: nothing is edited
+	Tokens   []int  // of each message; nil: nothing is edited
+	Sum      int    // tokens of all messages
+	Upto     int    // number of positions of the history that it covers
+}
+
+// Span is the origin of one message of a [Result]. Positions of leading messages are
+// negative.
+type Span struct {
+	Record      *journal.Record // nil: the message is not edited
+	First, Last int
+	Nth         int // index in the messages of a fold
+}
+
+// Apply returns the history with the edits applied, in one pass. If before is the
+// result of a list that has the same edits before position from, that part is reused.
+// all is the whole history with its leading messages.
+func (h *History) Apply(all []message.Message, l List, before *Result, from int) Result {
+	if len(l) == 0 {
+		return Result{Messages: all, Sum: h.LeadSum + h.Sum, Upto: len(h.Body)}
+	}
+	const room = 64 // for messages of later calls
+	n := len(all) + room
+	r := Result{Messages: make([]message.Message, 0, n), Spans: make([]Span, 0, n), Tokens: make([]int, 0, n)}
+	if before != nil && before.Spans != nil {
+		k := before.After(len(h.Lead), from-1)
+		r.Messages, r.Spans, r.Tokens = append(r.Messages, before.Messages[:k]...), append(r.Spans, before.Spans[:k]...), append(r.Tokens, before.Tokens[:k]...)
+	} else {
+		from = 0
+		r.Messages, r.Tokens = append(r.Messages, h.Lead...), append(r.Tokens, h.LeadTokens...)
+		for i := range h.Lead {
+			r.Spans = append(r.Spans, Span{First: i - len(h.Lead), Last: i - len(h.Lead)})
+		}
+	}
+	for _, n := range r.Tokens {
+		r.Sum += n
+	}
+	newer := l[l.From(from):]
+	begin := len(r.Messages)
+	for _, c := range newer.cuts(from) {
+		r.Append(h, from, c.First)
+		if c.last {
+			r.fold(h, c.item)
+		}
+		from = c.Last + 1
+	}
+	r.Append(h, from, len(h.Body))
+	r.rewrite(newer, begin)
+	return r
+}
+
+// Append appends the messages from position first to before last, not edited.
+func (r *Result) Append(h *History, first, last int) {
+	r.Messages = append(r.Messages, h.Body[first:last]...)
+	r.Tokens = append(r.Tokens, h.Tokens[first:last]...)
+	for i := first; i < last; i++ {
+		r.Spans = append(r.Spans, Span{First: i, Last: i})
+		r.Sum += h.Tokens[i]
+	}
+	r.Upto = last
+}
+
+// fold appends the messages of a fold.
+func (r *Result) fold(h *History, it *Item) {
+	s := Span{Record: it.Record, First: it.First(), Last: it.last}
+	r.Sum += it.Tokens
+	for k, m := range it.Messages {
+		s.Nth = k
+		n := it.Tokens
+		if len(it.Messages) > 1 {
+			n = h.Meter.Message(m)
+		}
+		r.Messages, r.Spans, r.Tokens = append(r.Messages, m), append(r.Spans, s), append(r.Tokens, n)
+	}
+}
+
+// rewrite replaces the parts of rewritten messages, the first of which is message i or
+// a later one.
+func (r *Result) rewrite(l List, i int) {
+	for k := range l {
+		it := &l[k]
+		if it.Kind != journal.Rewrite {
+			continue
+		}
+		for r.Spans[i].Last < it.last {
+			i++
+		}
+		r.Sum += it.Tokens - r.Tokens[i]
+		r.Messages[i].Parts, r.Spans[i].Record, r.Tokens[i] = it.Parts, it.Record, it.Tokens
+	}
+}
+
+// After returns the index of the first message that comes from after a position; lead
+// is the number of leading messages.
+func (r *Result) After(lead, position int) int {
+	if r.Spans == nil {
+		return lead + position + 1
+	}
+	k, _ := slices.BinarySearchFunc(r.Spans[lead:], position+1, func(s Span, at int) int { return s.Last - at })
+	return lead + k
+}
+
+// cut is one run of a fold. The messages of the fold replace its last run.
+type cut struct {
+	message.Run
+
+	item *Item
+	last bool
+}
+
+// cuts returns the runs of all folds from a position on, in order.
+func (l List) cuts(from int) []cut {
+	var out []cut
+	for i := range l {
+		if l[i].Kind != journal.Fold {
+			continue
+		}
+		if out == nil {
+			out = make([]cut, 0, len(l)-i)
+		}
+		for k, r := range l[i].Runs {
+			if r.First >= from {
+				out = append(out, cut{Run: r, item: &l[i], last: k == len(l[i].Runs)-1})
+			}
+		}
+	}
+	byFirst := func(a, b cut) int { return cmp.Compare(a.First, b.First) }
+	if !slices.IsSortedFunc(out, byFirst) {
+		slices.SortFunc(out, byFirst)
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+// Package edit is the algebra of edits: which positions of a history are protected,
+// how edits are combined, applied and verified, and which of them still hold for a
+// history. It knows nothing of requests and chains; nothing in it does I/O.
+//
+// All positions count from the first message after the leading system messages, which
+// no edit touches.
+package edit
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// History is a conversation as its edits see it. It is immutable once it is in use.
+type History struct {
+	Lead       []message.Message // the leading system messages
+	LeadTokens []int             // of each, by Meter
+	LeadSum    int
+
+	Body    []message.Message // the other messages
+	IDs     []message.ID
+	Tokens  []int // of each, by Meter
+	Sum     int
+	Whole   []bool // messages that must stay as they are; see StaysWhole
+	Pinned  int    // number of true values in Whole
+	Meter   tokens.Meter
+	Bounded // positions of protected messages
+}
+
+// Bounded has the positions that depend on where the history ends.
+type Bounded struct {
+	FirstUser, LastUser int // -1 if there is no user message
+	Fresh               int // first position of the newest round if no model has answered it yet; len(Body) otherwise
+}
+
+// Protection is a set of things that may not happen to a message.
+type Protection uint8
+
+// The protections.
+const (
+	Whole Protection = 1 << iota // stays as it is
+	Words                        // its text stays
+	Fresh                        // in the newest unanswered round: results may be shortened, nothing else
+)
+
+// At returns the protection of a position.
+func (h *History) At(i int) Protection {
+	var p Protection
+	if h.Whole[i] {
+		p = Whole
+	}
+	if i == h.FirstUser || i == h.LastUser {
+		p |= Words
+	}
+	if i >= h.Fresh && (i == h.Fresh || h.Body[i].Role == message.RoleTool) {
+		p |= Fresh
+	}
+	return p
+}
+
+// Bound sets the positions of the history that are protected because of their place,
+// for messages from the given position on.
+func (h *History) Bound(from int) {
+	for i := from; i < len(h.Body); i++ {
+		if h.Body[i].Role == message.RoleUser {
+			h.LastUser = i
+			if h.FirstUser < 0 {
+				h.FirstUser = i
+			}
+		}
+	}
+	h.Fresh = len(h.Body)
+	for i := len(h.Body) - 1; i >= 0; i-- {
+		if h.Body[i].Role == message.RoleAssistant {
+			if h.Body[i].HasCalls() {
+				h.Fresh = i
+			}
+			return
+		}
+	}
+}
+
+// StaysWhole reports whether a message stays as it is wherever it occurs: system
+// messages, pinned messages, and what a provider has made of earlier messages, which
+// only the provider can read: Anthropic's compaction blocks, OpenAI's compaction items.
+func StaysWhole(m *message.Message) bool {
+	if m.Role == message.RoleSystem || m.Hints.Pinned {
+		return true
+	}
+	for _, p := range m.Parts {
+		if o, ok := p.(message.Opaque); ok && strings.Contains(o.Kind, "compaction") {
+			return true
+		}
+	}
+	return false
+}
+
+// within returns the protected positions inside some runs, in order.
+func (h *History) within(runs []message.Run) []int {
+	var found []int
+	for _, r := range runs {
+		for i := r.First; i <= r.Last; i++ {
+			if h.At(i) != 0 {
+				found = append(found, i)
+			}
+		}
+	}
+	return found
+}
+
+// spares returns an error if parts, in place of those of message i, would lose what is
+// protected.
+func (h *History) spares(i int, parts []message.Part) error {
+	p := h.At(i)
+	switch {
+	case p == 0:
+		return nil
+	case p&Whole != 0:
+		return errors.New("it is protected and must stay as it is")
+	case p&Words != 0 && !keepsWords(h.Body[i].Parts, parts):
+		return errors.New("the text of the first and of the last user message must stay")
+	case p&Fresh != 0:
+		return onlyShortened(h.Body[i].Parts, parts)
+	}
+	return nil
+}
+
+// keepsThinking returns an error if parts, in place of those of message i, lose
+// thinking of the newest turn.
+func (h *History) keepsThinking(i int, parts []message.Part) error {
+	if i > h.LastUser && countThinking(h.Body[i].Parts) != countThinking(parts) {
+		return errors.New("thinking of the newest turn must stay: providers expect it back unchanged")
+	}
+	return nil
+}
+
+// StandsFor reports whether m, a message of a fold, is the protected message i of the
+// history: equal to it, or a rewrite of it that is allowed.
+func (h *History) StandsFor(m *message.Message, i int) bool {
+	b := &h.Body[i]
+	if b.Equal(*m) {
+		return true
+	}
+	return b.Role == m.Role && b.Name == m.Name && h.spares(i, m.Parts) == nil && sameStructure(b.Parts, m.Parts) == nil
+}

@@ -1,0 +1,326 @@
+package edit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/journal"
+)
+
+// Verify returns which rule the records break that turn the view before into the view
+// after, or nil. pending is true if some folds have no messages yet; these folds are
+// verified once they have.
+func (h *History) Verify(before, after *Result, records []*journal.Record, pending bool) error {
+	if !pending && len(after.Messages) == len(h.Lead) {
+		return errors.New("the view would be empty")
+	}
+	folds := false
+	for _, r := range records {
+		var err error
+		if r.Kind == journal.Rewrite {
+			err = h.verifyRewrite(r)
+		} else {
+			folds = true
+			if !pending || len(r.Messages) > 0 {
+				err = h.verifyFold(r)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("message %d: %w", len(h.Lead)+r.Last(), err)
+		}
+	}
+	if !folds {
+		return nil // rewrites leave calls and results where they are
+	}
+	return h.verifyPairs(before, after)
+}
+
+// verifyRewrite checks a rewrite against the message as the caller has it.
+func (h *History) verifyRewrite(r *journal.Record) error {
+	i := r.Runs[0].First
+	m := &h.Body[i]
+	if err := h.spares(i, r.Parts); err != nil {
+		return err
+	}
+	if onlyText(m.Parts, r.Parts) {
+		return nil // there is no rule that it could break
+	}
+	if err := sameStructure(m.Parts, r.Parts); err != nil {
+		return err
+	}
+	if err := h.keepsThinking(i, r.Parts); err != nil {
+		return err
+	}
+	isText := func(p message.Part) bool {
+		result, ok := p.(message.ToolResult)
+		return ok && result.Content == nil
+	}
+	if len(r.Parts) > 0 && !slices.ContainsFunc(r.Parts, func(p message.Part) bool { return !isText(p) }) {
+		return nil // there is no rule that text results could break
+	}
+	n := *m
+	n.Parts = r.Parts
+	return noWorse(*m, n)
+}
+
+// onlyText reports whether a message is one text result, and only its text differs.
+// This is the most frequent rewrite and the cheapest to verify.
+func onlyText(before, after []message.Part) bool {
+	if len(before) != 1 || len(after) != 1 {
+		return false
+	}
+	b, ok1 := before[0].(message.ToolResult)
+	a, ok2 := after[0].(message.ToolResult)
+	b.Text = a.Text
+	return ok1 && ok2 && a.Content == nil && a == b
+}
+
+// verifyFold checks that a fold keeps what is protected, and that its messages are
+// valid.
+func (h *History) verifyFold(r *journal.Record) error {
+	product := r.Messages
+	protected := h.within(r.Runs)
+	for _, i := range protected {
+		if i < tail(r.Runs) {
+			return fmt.Errorf("message %d is protected, and the fold would move it after other messages", len(h.Lead)+i)
+		}
+		k := slices.IndexFunc(product, func(m message.Message) bool { return h.StandsFor(&m, i) })
+		if k < 0 {
+			return fmt.Errorf("message %d is protected, and the fold would remove it", len(h.Lead)+i)
+		}
+		product = product[k+1:]
+	}
+	for i := range r.Messages {
+		if h.isOld(r, &r.Messages[i], protected) {
+			continue
+		}
+		if bad := message.Content(r.Messages, i); len(bad) > 0 {
+			return fmt.Errorf("the fold would add an invalid message: %s", bad[0].Rule)
+		}
+	}
+	return nil
+}
+
+// tail returns the first position of the adjoining runs at the end.
+func tail(runs []message.Run) int {
+	k := len(runs) - 1
+	for k > 0 && runs[k-1].Last == runs[k].First-1 {
+		k--
+	}
+	return runs[k].First
+}
+
+// isOld reports whether a message is one of those that a fold covers, or an allowed
+// rewrite of a protected one that breaks no further rule.
+func (h *History) isOld(r *journal.Record, m *message.Message, protected []int) bool {
+	for _, run := range r.Runs {
+		if slices.ContainsFunc(h.Body[run.First:run.Last+1], m.Equal) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(protected, func(i int) bool { return h.StandsFor(m, i) && noWorse(h.Body[i], *m) == nil })
+}
+
+// verifyPairs checks that the edits separate no call from its result.
+func (h *History) verifyPairs(before, after *Result) error {
+	now := message.Pairing(after.Messages)
+	if len(now) == 0 {
+		return nil
+	}
+	type broken struct {
+		rule message.Rule
+		at   message.Run
+		id   string
+	}
+	key := func(r *Result, b message.Violation) broken {
+		s := r.Span(len(h.Lead), b.At)
+		return broken{b.Rule, message.Run{First: s.First, Last: s.Last}, b.CallID}
+	}
+	had := map[broken]bool{}
+	for _, b := range message.Pairing(before.Messages) {
+		had[key(before, b)] = true
+	}
+	for _, b := range now {
+		if !had[key(after, b)] {
+			return fmt.Errorf("%s %q would result", b.Rule, b.CallID)
+		}
+	}
+	return nil
+}
+
+// Span returns the origin of message i; lead is the number of leading messages.
+func (r *Result) Span(lead, i int) Span {
+	if r.Spans == nil {
+		return Span{First: i - lead, Last: i - lead}
+	}
+	return r.Spans[i]
+}
+
+// noWorse returns an error if the second message breaks a rule by itself that the
+// first one does not.
+func noWorse(before, after message.Message) error {
+	bad := message.Content([]message.Message{after}, 0)
+	if len(bad) == 0 {
+		return nil
+	}
+	had := message.Content([]message.Message{before}, 0)
+	for _, b := range bad {
+		if !slices.Contains(had, b) {
+			return fmt.Errorf("%s would result", b.Rule)
+		}
+	}
+	return nil
+}
+
+// sameStructure checks that a rewrite keeps the calls, the results and the opaque
+// parts. Thinking may be removed; the thinking that stays is unchanged and in place.
+func sameStructure(before, after []message.Part) error {
+	a := fixed(after, 0)
+	for b := fixed(before, 0); b < len(before); b = fixed(before, b+1) {
+		switch {
+		case a < len(after) && bare(before[b]) == bare(after[a]):
+			a = fixed(after, a+1)
+		case !isThinking(before[b]):
+			return errStructure
+		}
+	}
+	if a < len(after) {
+		return errStructure
+	}
+	return nil
+}
+
+var errStructure = errors.New("a rewrite must keep calls, results and opaque parts, with their IDs and in their order, " +
+	"and each thinking part unchanged or not at all")
+
+func countThinking(parts []message.Part) int {
+	n := 0
+	for _, p := range parts {
+		if isThinking(p) {
+			n++
+		}
+	}
+	return n
+}
+
+func isThinking(p message.Part) bool {
+	_, ok := p.(message.Thinking)
+	return ok
+}
+
+// fixed returns the index of the first part from i on that a rewrite must keep in
+// place if it keeps it. Further pieces of the same result are free.
+func fixed(parts []message.Part, i int) int {
+	for ; i < len(parts); i++ {
+		switch p := parts[i].(type) {
+		case message.ToolCall, message.Opaque, message.Thinking:
+			return i
+		case message.ToolResult:
+			if i == 0 {
+				return i
+			}
+			if before, ok := parts[i-1].(message.ToolResult); !ok || before.CallID != p.CallID {
+				return i
+			}
+		case message.Text, message.Media:
+		}
+	}
+	return i
+}
+
+// bare returns a part without what a rewrite may change.
+func bare(p message.Part) message.Part {
+	switch p := p.(type) {
+	case message.ToolCall:
+		return message.ToolCall{ID: p.ID, Name: p.Name}
+	case message.ToolResult:
+		return message.ToolResult{CallID: p.CallID, Name: p.Name, Error: p.Error}
+	case message.Text, message.Thinking, message.Media, message.Opaque:
+	}
+	return p
+}
+
+// keepsWords reports whether all texts of a message are kept, in their order. Each of
+// its media may be kept, removed, or replaced by other media or by a text.
+func keepsWords(before, after []message.Part) bool {
+	before, after = shown(before), shown(after)
+	ways := make([]bool, len(after)+1) // ways[k]: the first k parts of after can replace the parts of before seen so far
+	ways[0] = true
+	for _, b := range before {
+		_, removable := b.(message.Media)
+		for k := len(after); k >= 0; k-- {
+			kept := k > 0 && ways[k-1] && (removable || after[k-1] == b)
+			ways[k] = kept || removable && ways[k]
+		}
+	}
+	return ways[len(after)]
+}
+
+// shown returns the parts that are text or media.
+func shown(parts []message.Part) []message.Part {
+	var out []message.Part
+	for _, p := range parts {
+		switch p.(type) {
+		case message.Text, message.Media:
+			out = append(out, p)
+		case message.Thinking, message.ToolCall, message.ToolResult, message.Opaque:
+		}
+	}
+	return out
+}
+
+// onlyShortened checks a rewrite in the newest round: all parts other than results are
+// kept, and at least half of the new text of a result is the beginning and the end of
+// the old one. Media may be replaced by a text, since media that the provider rejects
+// would be rejected in every later call; if the result had text next to the media, the
+// last line of the new text describes them.
+func onlyShortened(before, after []message.Part) error {
+	if len(before) != len(after) {
+		return errors.New("the newest round must keep all its parts")
+	}
+	for i, b := range before {
+		if b == after[i] {
+			continue
+		}
+		was, ok1 := b.(message.ToolResult)
+		is, ok2 := after[i].(message.ToolResult)
+		if !ok1 || !ok2 || !shortened(was, is) {
+			return errors.New("no model has seen the newest round yet, so its results may only be shortened")
+		}
+	}
+	return nil
+}
+
+// shortened reports whether the second result is a shorter form of the first. It does
+// not compare call IDs.
+func shortened(was, is message.ToolResult) bool {
+	if was.Content == is.Content {
+		return len(is.Text) < len(was.Text) && keepsEnds(was.Text, is.Text)
+	}
+	if _, media := was.Content.(message.Media); !media || is.Content != nil || strings.TrimSpace(is.Text) == "" {
+		return false
+	}
+	if strings.HasPrefix(is.Text, was.Text) || keepsEnds(was.Text, is.Text) {
+		return true
+	}
+	k := strings.LastIndexByte(is.Text, '\n')
+	return k >= 0 && keepsEnds(was.Text, is.Text[:k])
+}
+
+// keepsEnds reports whether at least half of the second text is the beginning and the
+// end of the first.
+func keepsEnds(before, after string) bool {
+	shorter := min(len(before), len(after))
+	head := 0
+	for head < shorter && before[head] == after[head] {
+		head++
+	}
+	tail := 0
+	for tail < shorter-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
+		tail++
+	}
+	return strings.TrimSpace(after) != "" && 2*(head+tail) >= len(after)
+}

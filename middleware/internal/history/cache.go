@@ -1,0 +1,157 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// How much a cache remembers.
+const (
+	maxTracks   = 64
+	maxBytes    = 64 << 20 // above this, only the newest track is kept
+	maxCompared = 8        // tracks that a history is compared with as a whole
+	maxSlides   = 8        // tracks that are searched for a history without its beginning
+)
+
+// Cache holds the tracks of the last calls. Nothing is locked while histories are
+// compared: tracks are immutable, and their list is replaced as a whole.
+type Cache[S any] struct {
+	tracks atomic.Pointer[[]*Track[S]] // newest first
+}
+
+// Measure returns the tokens of a message and whether it is mostly ideographs.
+type Measure func(m *message.Message) (tokens int, wide bool)
+
+// Follow returns the track of a history, not published yet, and how it differs from the
+// track that it continues. start gives the state of a history that continues none. The
+// error names a message with a part that is nil or of an unknown type.
+func (c *Cache[S]) Follow(
+	lead, body []message.Message, meter tokens.Meter, measure Measure, start func() S,
+) (*Track[S], Change, error) {
+	type candidate struct {
+		track *Track[S]
+		reach int
+	}
+	var (
+		candidates []candidate
+		best       *Track[S]
+		equal      int
+		notes      = true
+	)
+	tracks := c.All()
+	for _, t := range tracks {
+		if r := t.reach(body); r > 0 {
+			candidates = append(candidates, candidate{t, r})
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.reach - a.reach })
+	for _, x := range candidates[:min(len(candidates), maxCompared)] {
+		if x.reach <= equal {
+			break
+		}
+		if n, same := common(x.track.Body, body); n > equal {
+			best, equal, notes = x.track, n, same
+		}
+	}
+	if err := checkParts(lead, 0); err != nil {
+		return nil, Change{}, err
+	}
+	if err := checkParts(body[equal:], len(lead)+equal); err != nil {
+		return nil, Change{}, err
+	}
+	fresh := best == nil
+	if fresh {
+		best = &Track[S]{State: start(), claim: new(atomic.Int64), Slides: slides(tracks, body)}
+		best.Meter, best.Bounded = meter, edit.Bounded{FirstUser: -1, LastUser: -1}
+	}
+	t, ch := best.grow(body, equal, notes, measure)
+	if fresh {
+		t.parent = nil
+	}
+	ch.NewLead = t.setLead(lead, measure)
+	return t, ch, nil
+}
+
+func checkParts(msgs []message.Message, at int) error {
+	for i := range msgs {
+		for k, p := range msgs[i].Parts {
+			if !message.KnownPart(p) {
+				return fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", at+i, k, p)
+			}
+		}
+	}
+	return nil
+}
+
+// slides returns in how many calls in a row the caller has dropped its first messages.
+func slides[S any](tracks []*Track[S], body []message.Message) int {
+	if len(body) < 2 {
+		return 0
+	}
+	for _, t := range tracks[:min(len(tracks), maxSlides)] {
+		for k := 1; k+1 < len(t.Body); k++ {
+			if same(&t.Body[k], &body[0]) && same(&t.Body[k+1], &body[1]) {
+				return t.Slides + 1
+			}
+		}
+	}
+	return 0
+}
+
+// Publish makes a track the newest, in place of the one that it continues.
+func (c *Cache[S]) Publish(t *Track[S]) {
+	parent := t.parent
+	t.parent = nil
+	for {
+		old := c.tracks.Load()
+		kept := []*Track[S]{t}
+		bytes := t.bytes
+		if old != nil {
+			for _, o := range *old {
+				bytes += o.bytes
+				if o == parent {
+					bytes -= o.bytes
+				} else if len(kept) < maxTracks && bytes <= maxBytes {
+					kept = append(kept, o)
+				}
+			}
+		}
+		if c.tracks.CompareAndSwap(old, &kept) {
+			return
+		}
+	}
+}
+
+// All returns the published tracks, the newest first.
+func (c *Cache[S]) All() []*Track[S] {
+	if tracks := c.tracks.Load(); tracks != nil {
+		return *tracks
+	}
+	return nil
+}
+
+// With returns a copy of the track with another state, to be published in its place.
+func (t *Track[S]) With(s S) *Track[S] {
+	w := *t
+	w.State, w.parent = s, t
+	return &w
+}
+
+// Fork makes a cache know the histories of this one, with states made by of. The
+// tracks of the fork never write into memory of this cache.
+func (c *Cache[S]) Fork(to *Cache[S], of func(S) S) {
+	var forked []*Track[S]
+	for _, t := range c.All() {
+		g := *t
+		g.State = of(t.State)
+		g.claim = new(atomic.Int64)
+		g.claim.Store(-1) // never met
+		forked = append(forked, &g)
+	}
+	to.tracks.Store(&forked)
+}

@@ -1,0 +1,218 @@
+// Package history recognises a conversation from call to call. A caller passes its
+// whole history each time; a [Cache] finds the earlier call that it continues, so that
+// only new messages are copied, hashed and counted.
+package history
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+)
+
+// Track is one history with what is known about it, and a state S that belongs to it.
+// It is immutable once it is published.
+//
+// The slices of a track grow into memory that several tracks share. claim counts how
+// much of it is in use; only the track that moves claim writes there, others copy.
+type Track[S any] struct {
+	edit.History
+
+	Wide       []bool // messages that are mostly ideographs
+	Tools      []message.ToolDef
+	ToolTokens int
+	State      S
+	Slides     int // number of calls in a row in which the caller dropped first messages
+
+	claim  *atomic.Int64
+	bytes  int       // memory that the track keeps alive, about
+	parent *Track[S] // the track that this one replaces in the cache
+}
+
+// Change says how a track differs from the one that it continues.
+type Change struct {
+	Common  int  // number of equal messages at the beginning
+	Grown   bool // messages were only added
+	Copied  bool // it has memory of its own, so nothing may be appended to slices of the earlier track
+	Unlike  bool // less than half is equal, and the newest message differs: rather another conversation
+	NewLead bool // the leading system messages differ
+}
+
+// same reports whether two messages are equal, as [message.Message.Equal] does, but
+// without copying them.
+func same(a, b *message.Message) bool {
+	return a.Role == b.Role && a.Name == b.Name && slices.Equal(a.Parts, b.Parts)
+}
+
+// sameNotes reports whether two messages carry equal notes of the host: usage, time
+// and hints.
+func sameNotes(a, b *message.Message) bool {
+	usage := a.Usage == b.Usage || a.Usage != nil && b.Usage != nil && *a.Usage == *b.Usage
+	at := a.Time == b.Time || a.Time.Equal(b.Time) //nolint:staticcheck // mostly the same value, and Equal is slow
+	return usage && at && a.Hints == b.Hints
+}
+
+// Same reports whether two lists have equal messages with equal notes.
+func Same(a, b []message.Message) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if len(a) == 0 || &a[0] == &b[0] {
+		return true
+	}
+	n, notes := common(a, b)
+	return n == len(a) && notes
+}
+
+// common returns how many first messages are equal, and whether their notes are.
+func common(a, b []message.Message) (n int, notes bool) {
+	n, notes = min(len(a), len(b)), true
+	for i := range n {
+		a, b := &a[i], &b[i]
+		if a.Role != b.Role || a.Name != b.Name || len(a.Parts) != len(b.Parts) {
+			return i, notes
+		}
+		for k, p := range a.Parts {
+			if p != b.Parts[k] {
+				return i, notes
+			}
+		}
+		if a.Usage != nil || b.Usage != nil || a.Hints != b.Hints || a.Time != b.Time { //nolint:staticcheck // the usual case first
+			notes = notes && sameNotes(a, b)
+		}
+	}
+	return n, notes
+}
+
+// reach guesses, from a few probes, how many first messages of a body the track has.
+func (t *Track[S]) reach(body []message.Message) int {
+	n := min(len(body), len(t.Body))
+	if n > 0 && !same(&body[0], &t.Body[0]) {
+		return 0
+	}
+	for back := 1; back <= n; back *= 2 {
+		if same(&body[n-back], &t.Body[n-back]) {
+			return n - back + 1
+		}
+	}
+	return 0
+}
+
+// grow returns a track for a body whose first messages are those of t.
+func (t *Track[S]) grow(body []message.Message, equal int, notes bool, measure Measure) (*Track[S], Change) {
+	g := *t
+	g.parent = t
+	ch := Change{Common: equal, Grown: equal == len(t.Body)}
+	if equal == len(body) && ch.Grown && notes {
+		return &g, ch
+	}
+	if !ch.Grown || !notes || !t.claim.CompareAndSwap(int64(equal), int64(len(body))) {
+		last := len(t.Body) - 1
+		endsAlike := last >= 0 && last < len(body) && same(&t.Body[last], &body[last])
+		ch.Copied, ch.Unlike = true, 2*equal < len(t.Body) && !endsAlike
+		g.branch(body, equal)
+	}
+	g.Body = Own(g.Body, body[equal:])
+	g.IDs = message.AppendIDs(g.IDs, body)
+	for i := equal; i < len(body); i++ {
+		n, wide := measure(&g.Body[i])
+		g.Tokens, g.Wide, g.Sum = append(g.Tokens, n), append(g.Wide, wide), g.Sum+n
+		g.note(&g.Body[i])
+	}
+	g.Bound(equal)
+	return &g, ch
+}
+
+// note adds one message to what is known without counting it.
+func (t *Track[S]) note(m *message.Message) {
+	whole := edit.StaysWhole(m)
+	t.Whole = append(t.Whole, whole)
+	if whole {
+		t.Pinned++
+	}
+	t.bytes += m.Size()
+}
+
+// branch gives the track memory of its own, for the first equal messages.
+func (t *Track[S]) branch(body []message.Message, equal int) {
+	if equal < len(t.Body) {
+		t.parent = nil
+	}
+	t.claim = new(atomic.Int64)
+	t.claim.Store(int64(len(body)))
+	room := len(body) + len(body)/4 + 16
+	t.Body = Own(make([]message.Message, 0, room), body[:equal])
+	t.IDs = append(make([]message.ID, 0, room), t.IDs[:equal]...)
+	t.Tokens = append(make([]int, 0, room), t.Tokens[:equal]...)
+	t.Wide = append(make([]bool, 0, room), t.Wide[:equal]...)
+	t.Whole = make([]bool, 0, room)
+	t.Pinned, t.Sum, t.bytes = 0, 0, 0
+	t.Bounded = edit.Bounded{FirstUser: -1, LastUser: -1}
+	for i := range t.Lead {
+		t.bytes += t.Lead[i].Size()
+	}
+	for i := range t.Body {
+		t.Sum += t.Tokens[i]
+		t.note(&t.Body[i])
+	}
+	t.Bound(0)
+}
+
+// setLead replaces the leading system messages and reports whether they differ.
+func (t *Track[S]) setLead(lead []message.Message, measure Measure) bool {
+	if Same(lead, t.Lead) {
+		return false
+	}
+	toks := make([]int, len(lead))
+	t.LeadSum = 0
+	for i := range t.Lead {
+		t.bytes -= t.Lead[i].Size()
+	}
+	for i := range lead {
+		if i < len(t.Lead) && same(&lead[i], &t.Lead[i]) {
+			toks[i] = t.LeadTokens[i]
+		} else {
+			toks[i], _ = measure(&lead[i])
+		}
+		t.LeadSum += toks[i]
+		t.bytes += lead[i].Size()
+	}
+	t.Lead, t.LeadTokens = Own(nil, lead), toks
+	return true
+}
+
+// Shared returns how many first positions of the bodies of two tracks are equal: an ID
+// stands for all messages before it.
+func Shared(a, b []message.ID) int {
+	n := min(len(a), len(b))
+	if n > 0 && a[n-1] == b[n-1] {
+		return n
+	}
+	low := 0
+	for low < n { // the first position that differs
+		if mid := (low + n) / 2; a[mid] == b[mid] {
+			low = mid + 1
+		} else {
+			n = mid
+		}
+	}
+	return low
+}
+
+// Own appends copies of messages. Their parts are in memory that no one else can
+// modify.
+func Own(own, msgs []message.Message) []message.Message {
+	n := 0
+	for i := range msgs {
+		n += len(msgs[i].Parts)
+	}
+	parts := make([]message.Part, 0, n)
+	for _, m := range msgs {
+		from := len(parts)
+		parts = append(parts, m.Parts...)
+		m.Parts = parts[from:len(parts):len(parts)]
+		own = append(own, m)
+	}
+	return own
+}

@@ -1,0 +1,128 @@
+package journal_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
+)
+
+func id(n byte) message.ID { return message.ID{n} }
+
+func entry(rev byte) journal.Entry {
+	return journal.Entry{Rev: id(rev), Edits: []*journal.Record{{
+		Middleware: "test", Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 2}},
+		Messages: []message.Message{message.User("summary")},
+	}}}
+}
+
+func TestMemoryFindsTheNewestEntry(t *testing.T) {
+	t.Parallel()
+	m, ctx := journal.NewMemory(0), t.Context()
+	_, _, ok, err := m.Latest(ctx, "", []message.ID{id(1)})
+	require.NoError(t, err)
+	require.False(t, ok, "an empty journal has nothing")
+
+	for n := byte(1); n <= 3; n++ {
+		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Over: journal.Rev{}, Entry: entry(10 + n)}})
+		require.NoError(t, err)
+	}
+	at, e, ok, err := m.Latest(ctx, "", []message.ID{id(1), id(2), id(9)})
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, 1, at, "the last id that has an entry")
+	require.Equal(t, id(12), e.Rev)
+}
+
+func TestMemoryPutComparesAndSwaps(t *testing.T) {
+	t.Parallel()
+	m, ctx := journal.NewMemory(0), t.Context()
+	put := func(over, e byte) message.ID {
+		winner, err := m.Put(ctx, "", []journal.Write{{ID: id(1), Over: journal.Rev{over}, Entry: entry(e)}})
+		require.NoError(t, err)
+		return winner.Rev
+	}
+	require.Equal(t, id(10), put(0, 10), "nothing is there")
+	require.Equal(t, id(10), put(0, 11), "something is there: the first stays")
+	require.Equal(t, id(11), put(10, 11), "over what is there")
+	require.Equal(t, id(11), put(10, 12), "over what was there: the second stays")
+}
+
+func TestMemoryScopesDoNotMeet(t *testing.T) {
+	t.Parallel()
+	m, ctx := journal.NewMemory(0), t.Context()
+	_, err := m.Put(ctx, "tenant a", []journal.Write{{ID: id(1), Over: journal.Rev{}, Entry: entry(10)}})
+	require.NoError(t, err)
+	_, _, ok, err := m.Latest(ctx, "tenant b", []message.ID{id(1)})
+	require.NoError(t, err)
+	require.False(t, ok, "an entry of another scope")
+	require.NoError(t, m.Delete(ctx, "tenant a"))
+	_, _, ok, err = m.Latest(ctx, "tenant a", []message.ID{id(1)})
+	require.NoError(t, err)
+	require.False(t, ok, "a deleted scope")
+	require.Zero(t, m.Bytes())
+}
+
+func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
+	t.Parallel()
+	const limit = 4000
+	m, ctx := journal.NewMemory(limit), t.Context()
+	has := func(n byte) bool {
+		_, _, ok, err := m.Latest(ctx, "", []message.ID{id(n)})
+		require.NoError(t, err)
+		return ok
+	}
+	for n := byte(1); n <= 50; n++ {
+		e := entry(n)
+		if n > 1 {
+			e.Base, e.BaseRev = id(1), id(1)
+		}
+		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Over: journal.Rev{}, Entry: e}})
+		require.NoError(t, err)
+		require.LessOrEqual(t, m.Bytes(), limit)
+		require.True(t, has(n), "the newest entry stays")
+	}
+	require.True(t, has(1), "an entry that all others build on stays as long as they are asked for")
+	require.False(t, has(2), "the oldest goes")
+}
+
+func TestMemoryPanicsOnANegativeLimit(t *testing.T) {
+	t.Parallel()
+	require.PanicsWithValue(t, "journal: NewMemory: limit is negative, want bytes, or 0 for DefaultMemory",
+		func() { journal.NewMemory(-1) })
+}
+
+func TestEntryJSONLosesNothing(t *testing.T) {
+	t.Parallel()
+	inner := &journal.Record{
+		Middleware: "clear", Kind: journal.Rewrite, Runs: []message.Run{{First: 2, Last: 2}}, ID: id(7), HistoryLen: 4,
+		Parts: []message.Part{message.ToolResult{CallID: "c\xff", Name: "read", Text: "[cleared]", Error: true}},
+	}
+	outer := &journal.Record{
+		Middleware: "fold", Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 1}, {First: 2, Last: 3}}, ID: id(8), HistoryLen: 9,
+		Messages: []message.Message{message.User("summary"), message.Assistant(message.Thinking{Text: "t", Signature: "s"})},
+		Covered:  []*journal.Record{inner},
+	}
+	in := journal.Entry{
+		Rev: id(1), Base: id(2), BaseRev: id(3), Depth: 4,
+		Edits: []*journal.Record{inner, outer},
+	}
+	data, err := json.Marshal(in)
+	require.NoError(t, err)
+	var out journal.Entry
+	require.NoError(t, json.Unmarshal(data, &out))
+	require.Equal(t, in, out)
+}
+
+func ExampleNewMemory() {
+	memory := journal.NewMemory(1 << 20)
+	chain := middleware.With(middleware.Env{Journal: memory, Scope: "tenant 1"} /* middlewares */)
+	_ = chain
+	fmt.Println(memory.Bytes(), "bytes")
+	// Output: 0 bytes
+}

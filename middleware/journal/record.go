@@ -1,0 +1,245 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// Kind is how an edit works.
+type Kind string
+
+// The kinds of edits.
+const (
+	Rewrite Kind = "rewrite" // replaces the parts of one message
+	Fold    Kind = "fold"    // replaces one or several runs of messages by other messages, or by nothing
+	Repair  Kind = "repair"  // makes an invalid request valid; planned for each request, never kept in a journal
+)
+
+// Record is an edit as it is remembered. Its positions count from the first message
+// after the leading system messages, so that these may change in number. Records are
+// shared: nobody modifies one.
+type Record struct {
+	Middleware string            `json:"middleware"`         // name of the middleware that made it
+	Kind       Kind              `json:"kind"`               //
+	Runs       []message.Run     `json:"runs"`               // positions that it covers; in order, not overlapping
+	ID         message.ID        `json:"id"`                 // of the message at the last position: the edit holds where it is equal
+	Parts      []message.Part    `json:"-"`                  // of a rewrite: the new parts
+	Messages   []message.Message `json:"messages,omitempty"` // of a fold: what replaces the runs, at the position of the last one
+	Covered    []*Record         `json:"covered,omitempty"`  // of a fold: earlier edits inside its runs
+	HistoryLen int               `json:"history_len"`        // number of messages after the leading system messages when it was made
+}
+
+// First returns the first position that the edit covers.
+func (r *Record) First() int { return r.Runs[0].First }
+
+// Last returns the last position that the edit covers. The messages of a fold replace
+// the run that ends there.
+func (r *Record) Last() int { return r.Runs[len(r.Runs)-1].Last }
+
+// Equal reports whether two records are the same edit. It ignores Covered and
+// HistoryLen.
+func (r *Record) Equal(o *Record) bool {
+	return r == o || r.Middleware == o.Middleware && r.Kind == o.Kind && r.ID == o.ID && slices.Equal(r.Runs, o.Runs) &&
+		slices.Equal(r.Parts, o.Parts) && slices.EqualFunc(r.Messages, o.Messages, message.Message.Equal)
+}
+
+func (r *Record) size() int {
+	const perRecord = 200
+	if r == nil {
+		return 0
+	}
+	n := perRecord + len(r.Middleware) + message.Message{Parts: r.Parts}.Size()
+	for i := range r.Messages {
+		n += r.Messages[i].Size()
+	}
+	for _, c := range r.Covered {
+		n += c.size()
+	}
+	return n
+}
+
+// recordJSON is a record as it is stored: the parts are those of a message.
+type recordJSON struct {
+	recordFields
+
+	Rewrite *message.Message `json:"rewrite,omitempty"`
+}
+
+type recordFields Record
+
+// MarshalJSON writes the whole record.
+func (r *Record) MarshalJSON() ([]byte, error) {
+	j := recordJSON{recordFields: recordFields(*r)}
+	if r.Kind == Rewrite {
+		j.Rewrite = &message.Message{Parts: r.Parts}
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what [Record.MarshalJSON] wrote.
+func (r *Record) UnmarshalJSON(data []byte) error {
+	var j recordJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*r = Record(j.recordFields)
+	if j.Rewrite != nil {
+		r.Parts = j.Rewrite.Parts
+	}
+	return nil
+}
+
+// Check reports what is wrong with an entry that was read from outside: a content that
+// does not belong to its revision, or records that no chain writes.
+func (e *Entry) Check() error {
+	if err := checkRecords(e.Edits); err != nil {
+		return err
+	}
+	if e.Sum() != e.Rev {
+		return errors.New("the content does not belong to the revision")
+	}
+	return nil
+}
+
+func checkRecords(records []*Record) error {
+	var runs []message.Run
+	for i, r := range records {
+		if r == nil {
+			return fmt.Errorf("edit %d is missing", i)
+		}
+		if err := r.check(); err != nil {
+			return fmt.Errorf("edit %d %w", i, err)
+		}
+		runs = append(runs, r.Runs...)
+	}
+	slices.SortFunc(runs, func(a, b message.Run) int { return a.First - b.First })
+	for i := 1; i < len(runs); i++ {
+		if runs[i].First <= runs[i-1].Last {
+			return fmt.Errorf("two edits cover position %d", runs[i].First)
+		}
+	}
+	return nil
+}
+
+func (r *Record) check() error {
+	if len(r.Runs) == 0 {
+		return errors.New("covers nothing")
+	}
+	end := -1
+	for _, run := range r.Runs {
+		if run.First <= end || run.Last < run.First {
+			return fmt.Errorf("covers a run %d to %d that is out of order", run.First, run.Last)
+		}
+		end = run.Last
+	}
+	switch r.Kind {
+	case Rewrite:
+		if len(r.Runs) != 1 || r.Runs[0].Len() != 1 {
+			return errors.New("rewrites more than one message")
+		}
+	case Fold:
+	case Repair:
+		return errors.New("is a repair, which is never kept")
+	default:
+		return fmt.Errorf("has kind %q, want %q or %q", r.Kind, Rewrite, Fold)
+	}
+	for _, m := range append(slices.Clip(r.Messages), message.Message{Parts: r.Parts}) {
+		for i, p := range m.Parts {
+			if !message.KnownPart(p) {
+				return fmt.Errorf("has part %d, which is nil or of an unknown type", i)
+			}
+		}
+	}
+	if err := checkRecords(r.Covered); err != nil {
+		return fmt.Errorf("covers edits that are wrong: %w", err)
+	}
+	for _, c := range r.Covered {
+		for _, run := range c.Runs {
+			if !slices.ContainsFunc(r.Runs, func(o message.Run) bool { return o.First <= run.First && run.Last <= o.Last }) {
+				return errors.New("covers edits that lie outside")
+			}
+		}
+	}
+	return nil
+}
+
+// Sum returns the revision that belongs to the content of the entry. What a record
+// has in common with the one before it is hashed once: many cleared results differ
+// only in position and call ID.
+func (e *Entry) Sum() Rev {
+	const chunk = 4 << 10
+	h := sha256.New()
+	b := make([]byte, 0, 2*chunk)
+	b = append(b, e.Base[:]...)
+	b = append(b, e.BaseRev[:]...)
+	before := new(Record)
+	for _, r := range e.Edits {
+		if b = r.appendTo(b, before); len(b) >= chunk {
+			h.Write(b)
+			b = b[:0]
+		}
+		before = r
+	}
+	h.Write(b)
+	return Rev(h.Sum(nil)[:len(Rev{})])
+}
+
+// appendTo appends the content of a record for its hash, after another record.
+func (r *Record) appendTo(b []byte, before *Record) []byte {
+	if r.Middleware == before.Middleware && r.Kind == before.Kind && r.HistoryLen == before.HistoryLen {
+		b = append(b, '=')
+	} else {
+		b = append(b, '#')
+		for _, s := range [...]string{r.Middleware, string(r.Kind)} {
+			b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+		}
+		b = binary.AppendVarint(b, int64(r.HistoryLen))
+	}
+	b = append(b, r.ID[:]...)
+	if len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages) == 0 && len(r.Covered) == 0 {
+		b = binary.AppendVarint(append(b, '='), int64(r.Runs[0].First))
+	} else {
+		b = r.appendFold(append(b, '#'))
+	}
+	if id, ok := sameButID(before.Parts, r.Parts); ok {
+		return append(binary.AppendUvarint(append(b, '='), uint64(len(id))), id...)
+	}
+	return message.Message{Parts: r.Parts}.AppendContent(append(b, '#'))
+}
+
+// appendFold appends what a fold covers and its messages.
+func (r *Record) appendFold(b []byte) []byte {
+	for _, n := range [...]int{len(r.Runs), len(r.Messages), len(r.Covered)} {
+		b = binary.AppendVarint(b, int64(n))
+	}
+	for _, run := range r.Runs {
+		b = binary.AppendVarint(binary.AppendVarint(b, int64(run.First)), int64(run.Last))
+	}
+	for _, m := range r.Messages {
+		b = m.AppendContent(b)
+	}
+	before := new(Record)
+	for _, c := range r.Covered {
+		b = c.appendTo(b, before)
+		before = c
+	}
+	return b
+}
+
+// sameButID reports whether both lists of parts are one text result, equal except for
+// the call ID, and returns the ID of the second.
+func sameButID(before, after []message.Part) (id string, ok bool) {
+	if len(before) != 1 || len(after) != 1 {
+		return "", false
+	}
+	a, ok1 := before[0].(message.ToolResult)
+	b, ok2 := after[0].(message.ToolResult)
+	a.CallID = b.CallID
+	return b.CallID, ok1 && ok2 && b.Content == nil && a == b
+}

@@ -1,0 +1,186 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/journal"
+)
+
+// Repairer has the last word on what a model is sent. It sees the view with all edits and
+// returns what is sent instead, or nil for the view as it is. What it returns need not be
+// shorter, may change protected messages, and is not remembered: what breaks a rule now,
+// such as a call without its result, may be valid in the next call. So it should depend on
+// the view alone. An error fails the call before the model is called and before anything
+// is remembered. A Repairer must be safe for concurrent use and must not modify what it
+// sees.
+type Repairer func(ctx context.Context, v *View) (*message.Repaired, error)
+
+// Repairing makes a [Repairer] a [Middleware]. The repairer is called where the chain ends,
+// after all editing middlewares, wherever Repairing is among them; several are called in
+// the order of the chain. An event of kind [Repaired] reports each repair once as long as
+// it stays the same. Repairing panics with "middleware: Repairing: …" if the name is empty
+// or the repairer is nil.
+func Repairing(name string, r Repairer) Middleware {
+	if name == "" || r == nil {
+		panic("middleware: Repairing: want a name and a repairer")
+	}
+	return standAlone((&repairing{name: name, repair: r}).around)
+}
+
+// repairing is one repairer of a chain.
+type repairing struct {
+	name   string
+	repair Repairer
+}
+
+func (r *repairing) around(next Model) Model {
+	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+		v, err := req.open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		own := *v.req
+		own.carry(v)
+		own.repairers = append(slices.Clip(own.repairers), r)
+		return next(ctx, &own, emit)
+	}
+}
+
+// repair returns the view as the repairers of its request want it, and what they did.
+func (v *View) repair(ctx context.Context) (*View, []repairs, error) {
+	var all []repairs
+	for _, r := range v.req.repairers {
+		repaired, err := r.call(ctx, v)
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case err != nil:
+			return nil, nil, err
+		case repaired == nil:
+			continue
+		}
+		before := v
+		if v, err = v.withRepairs(r.name, repaired); err != nil {
+			return nil, nil, &Error{Op: r.name, Err: err}
+		}
+		if len(repaired.Fixes) > 0 {
+			all = append(all, repairs{r.name, before.inHistory(repaired.Fixes), before, v})
+		}
+	}
+	return v, all, nil
+}
+
+// call calls the repairer. A panic is an error.
+func (r *repairing) call(ctx context.Context, v *View) (repaired *message.Repaired, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("repairer panicked: %v\n%s", p, debug.Stack())
+		}
+		if _, ok := errors.AsType[*Error](err); err != nil && !ok {
+			err = &Error{Op: r.name, Err: err}
+		}
+	}()
+	return r.repair(ctx, v)
+}
+
+// Repaired returns the view with repairs, as a [Repairer] would have it: to see their
+// cost. Messages that differ have a [Span.Edit] of kind [journal.Repair]. It panics if a
+// position is not one of the view.
+func (v *View) Repaired(r *message.Repaired) *View {
+	w, err := v.withRepairs("", r)
+	if err != nil {
+		panic("middleware: Repaired: " + err.Error())
+	}
+	return w
+}
+
+// withRepairs returns the view with the messages of a repair.
+func (v *View) withRepairs(name string, r *message.Repaired) (*View, error) {
+	n := len(r.Messages)
+	switch {
+	case r.From == nil && sameSlice(r.Messages, v.result.Messages):
+		return v, nil
+	case r.From == nil && n != len(v.result.Messages), r.From != nil && n != len(r.From):
+		return nil, fmt.Errorf("repaired: %d messages, but %d positions that they come from", n, len(r.From))
+	}
+	w := *v
+	w.repaired = true
+	w.result = edit.Result{Messages: slices.Clip(r.Messages), Spans: make([]edit.Span, n), Tokens: make([]int, n)}
+	for i := range r.Messages {
+		at := i
+		if r.From != nil {
+			at = r.From[i]
+		}
+		if at < 0 || at >= len(v.result.Messages) {
+			return nil, fmt.Errorf("repaired: message %d comes from message %d of %d", i, at, len(v.result.Messages))
+		}
+		s, tokens := v.span(at), v.TokensOf(at)
+		if m := r.Messages[i]; !m.Equal(v.result.Messages[at]) {
+			for k, p := range m.Parts {
+				if !message.KnownPart(p) {
+					return nil, fmt.Errorf("repaired: message %d: part %d is nil or of an unknown type", i, k)
+				}
+			}
+			s.Record = &journal.Record{Middleware: name, Kind: journal.Repair, Runs: []message.Run{{First: s.First, Last: s.Last}}}
+			tokens = v.session.chain.meter.Message(m)
+		}
+		w.result.Spans[i], w.result.Tokens[i] = s, tokens
+		w.result.Sum += tokens
+	}
+	w.measure()
+	return &w, nil
+}
+
+// inHistory returns fixes with history positions.
+func (v *View) inHistory(fixes []message.Fix) []message.Fix {
+	out := slices.Clone(fixes)
+	for i, f := range out {
+		if f.At >= 0 && f.At < v.Len() {
+			out[i].At = v.Span(f.At).First
+		}
+	}
+	return out
+}
+
+// repairs are what one repairer did to a view.
+type repairs struct {
+	name          string
+	fixes         []message.Fix
+	before, after *View
+}
+
+// report reports the repairs that were not there in the call before.
+func (r repairs) report(ctx context.Context) {
+	type key struct{ name string }
+	v := r.before
+	had, _ := v.Load(key{r.name}).([]message.Fix)
+	if v.req.dry != nil { // a draft has all events again
+		had = nil
+	}
+	v.Store(key{r.name}, r.fixes)
+	fresh := r.fixes
+	if len(had) > 0 {
+		known := make(map[message.Fix]bool, len(had))
+		for _, f := range had {
+			known[f] = true
+		}
+		fresh = slices.DeleteFunc(slices.Clone(r.fixes), func(f message.Fix) bool { return known[f] })
+	}
+	if len(fresh) == 0 {
+		return
+	}
+	why := fresh[0].String()
+	if n := len(fresh) - 1; n > 0 {
+		why += fmt.Sprintf(", and %d more", n)
+	}
+	v.Report(ctx, Event{
+		Kind: Repaired, By: r.name, Why: why, Detail: fresh,
+		Before: v.size.Tokens, After: r.after.size.Tokens,
+	})
+}
