@@ -446,7 +446,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 }
 
 // requireKept checks that the newest results are verbatim, as many as Keep
-// says, and those that nobody has answered.
+// says, and those that silent has answered.
 func requireKept(r *rapid.T, opts contextedit.Options, h, view []message.Message) {
 	keep := opts.Keep
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {

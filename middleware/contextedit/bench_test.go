@@ -89,8 +89,8 @@ func walk(a, b []message.Message) bool {
 	return true
 }
 
-// nobody is a model that does nothing.
-func nobody(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+// silent is a model that does nothing.
+func silent(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 	return &middleware.Response{}, nil
 }
 
@@ -107,7 +107,7 @@ func callerOf(tb testing.TB, opts contextedit.Options) func([]message.Message) {
 
 func callerWith(tb testing.TB, env middleware.Env, opts contextedit.Options) func([]message.Message) {
 	tb.Helper()
-	model := middleware.With(env, contextedit.New(opts))(nobody)
+	model := middleware.With(env, contextedit.New(opts))(silent)
 	ctx := tb.Context()
 	return func(h []message.Message) {
 		if _, err := model(ctx, &middleware.Request{Messages: h}, nil); err != nil {

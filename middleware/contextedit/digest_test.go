@@ -192,7 +192,7 @@ func TestLinesOfWhatOthersLeft(t *testing.T) {
 		"[truncated: 480 chars; some facts: order: #W2378156; price: 272.33; one_more_thing]": "[cleared; some facts: order: #W2378156; price: 272.33; one_more_thing]",
 		"[It was left out of here. Some facts: order: #W2378156; price: 272.33]":              "[cleared; some facts: order: #W2378156; price: 272.33]",
 		"[truncated: 480 chars, that is much more than this]":                                 "[cleared]",
-		`["#W2378156", "2024-05-15", "2024-05-16", "a very long text to be read by nobody"]`:  `[cleared; some facts: #W2378156]`,
+		`["#W2378156", "2024-05-15", "2024-05-16", "a very long text to be read by silent"]`:  `[cleared; some facts: #W2378156]`,
 	} {
 		other := middleware.Editing("other", leaves(left), middleware.Options{})
 		mw := middleware.Chain(other, contextedit.New(contextedit.Options{Trigger: always{}, Keep: -1, Digest: 25}))

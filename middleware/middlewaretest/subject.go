@@ -130,8 +130,7 @@ func (in *instance) answered(ctx context.Context, req *middleware.Request, emit 
 	case out.resp == nil:
 		return nil, errors.New("the call returned no response")
 	}
-	err = out.calledOnce()
-	return out, err
+	return out, out.calledOnce() //nolint:gocritic // it does not change out
 }
 
 // calledOnce returns an error unless the model was called once.
