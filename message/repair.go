@@ -32,6 +32,46 @@ type Repaired struct {
 	Fixes []Fix // all changes, in the order of the original list
 }
 
+// Fix is one change of a repair. Fixes are comparable.
+type Fix struct {
+	Violation // At is the index in the original list
+
+	Done string // the change
+}
+
+// String returns the violation and the change.
+func (f Fix) String() string { return f.Violation.String() + ": " + f.Done }
+
+// The texts that a repair adds if something is missing. They are constant, so that equal
+// lists have equal repairs.
+const (
+	textEmpty     = "(empty)"
+	textOpening   = "(conversation continues)"
+	textContinue  = "(continue)"
+	textNoAnswer  = "(no answer)"
+	textNoResult  = "no result: the call was interrupted"
+	textMediaNext = "(%s: in the next message of the user)"
+	unknownTool   = "unknown_tool"
+)
+
+// repairer is a list that is being repaired. Slices of parts are copied before they are
+// changed.
+type repairer struct {
+	rules Rules
+	want  wants
+	list  []item
+	fixes []Fix
+	taken map[string]bool // IDs that a derived ID must not equal
+}
+
+// item is a message of the list.
+type item struct {
+	Message
+
+	at    int  // index in the original list: [Repaired].From
+	wrong bool // it violates a rule in the original list
+}
+
 // Repair returns the list with all violations repaired, the origins of its messages, and
 // the changes: [Rules.Check] of the result returns nil. A valid list is returned
 // unchanged, without fixes. The input is not changed.
@@ -70,46 +110,6 @@ func (d *repairer) repaired() *Repaired {
 	}
 	slices.SortStableFunc(m.Fixes, func(a, b Fix) int { return a.At - b.At })
 	return m
-}
-
-// The texts that a repair adds if something is missing. They are constant, so that equal
-// lists have equal repairs.
-const (
-	textEmpty     = "(empty)"
-	textOpening   = "(conversation continues)"
-	textContinue  = "(continue)"
-	textNoAnswer  = "(no answer)"
-	textNoResult  = "no result: the call was interrupted"
-	textMediaNext = "(%s: in the next message of the user)"
-	unknownTool   = "unknown_tool"
-)
-
-// Fix is one change of a repair. Fixes are comparable.
-type Fix struct {
-	Violation // At is the index in the original list
-
-	Done string // the change
-}
-
-// String returns the violation and the change.
-func (f Fix) String() string { return f.Violation.String() + ": " + f.Done }
-
-// repairer is a list that is being repaired. Slices of parts are copied before they are
-// changed.
-type repairer struct {
-	rules Rules
-	want  wants
-	list  []item
-	fixes []Fix
-	taken map[string]bool // IDs that a derived ID must not equal
-}
-
-// item is a message of the list.
-type item struct {
-	Message
-
-	at    int  // index in the original list: [Repaired].From
-	wrong bool // it violates a rule in the original list
 }
 
 func (d *repairer) fix(r Rule, at int, id, done string, args ...any) {

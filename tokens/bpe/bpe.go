@@ -75,6 +75,10 @@ func O200kBase() *Counter { return counters[0] }
 // gpt-3.5-turbo and OpenAI's embeddings.
 func CL100kBase() *Counter { return counters[2] }
 
+// Name returns the name of the encoding. A chain compares it with the encoding of the model
+// to find out whether its counts are exact.
+func (c *Counter) Name() string { return c.name }
+
 // Count returns the number of tokens of a text. Special tokens such as <|endoftext|> are
 // counted as ordinary text. Each byte that is not valid UTF-8 counts as U+FFFD, which is
 // what providers receive for it; such a text is copied once.
