@@ -11,20 +11,20 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// parameters are what a tool takes, and how to say that to a model and to read
-// what it wrote, where both is one text.
+// parameters are those of a tool. They describe its input to a model, and read the input,
+// where both are one text.
 type parameters struct {
 	required, optional []parameter
-	odd                string // the schema, where it says more than the parameters do; "": it does not
+	odd                string // the whole schema if it has more than the parameters, else ""
 }
 
-// parameter is one of a tool.
+// parameter is one parameter of a tool.
 type parameter struct {
 	name   string
 	schema json.RawMessage
 }
 
-// parametersOf returns those that a tool declares.
+// parametersOf returns the parameters that a tool declares.
 func parametersOf(def message.ToolDef) (*parameters, error) {
 	if def.Parameters == "" {
 		return &parameters{}, nil
@@ -32,7 +32,7 @@ func parametersOf(def message.ToolDef) (*parameters, error) {
 	if _, err := newFunction(def); err != nil {
 		return nil, err
 	}
-	// What stands in a schema of which the parameters say all.
+	// A schema with other fields is odd.
 	var schema struct {
 		Schema      string          `json:"$schema"`
 		Type        string          `json:"type"`
@@ -71,7 +71,7 @@ func parametersOf(def message.ToolDef) (*parameters, error) {
 	return p, nil
 }
 
-// properties returns those of a schema, in their order.
+// properties returns the properties of a schema in their order.
 func properties(object json.RawMessage) ([]parameter, error) {
 	if len(object) == 0 {
 		return nil, nil
@@ -95,8 +95,7 @@ func properties(object json.RawMessage) ([]parameter, error) {
 	return all, nil
 }
 
-// plain returns the parameter whose value a text is that is no JSON object, or
-// nil.
+// plain returns the parameter that gets a text other than a JSON object, or nil.
 func (p *parameters) plain() *parameter {
 	switch {
 	case len(p.required) == 1:
@@ -107,12 +106,12 @@ func (p *parameters) plain() *parameter {
 	return nil
 }
 
-// none reports whether there is nothing that the tool takes.
+// none reports whether the tool has no parameters.
 func (p *parameters) none() bool {
 	return len(p.required) == 0 && len(p.optional) == 0 && p.odd == ""
 }
 
-// wanted says to a model what input is right.
+// wanted describes the input to a model.
 func (p *parameters) wanted() string {
 	plain := p.plain()
 	switch {
@@ -130,7 +129,7 @@ func (p *parameters) wanted() string {
 	return fmt.Sprintf("%s, as plain text; or a JSON object with it and any of %s", plain, list(p.optional))
 }
 
-// object says what a JSON object has to have.
+// object describes the input as a JSON object.
 func (p *parameters) object(required []parameter) string {
 	switch {
 	case p.odd != "":
@@ -151,8 +150,8 @@ func list(all []parameter) string {
 	return strings.Join(texts, ", ")
 }
 
-// String describes a parameter: "page" (integer: from 1). Of a schema that says
-// more than a type and a description all is told.
+// String describes a parameter: "page" (integer: from 1). A schema with more than a type
+// and a description is given whole.
 func (p parameter) String() string {
 	var plain struct {
 		Type        any    `json:"type"`
@@ -181,8 +180,8 @@ func (p parameter) String() string {
 	return fmt.Sprintf("%q (%s)", p.name, text)
 }
 
-// typesIn returns the types that a schema's "type" names, but for null: who means
-// that leaves the parameter out.
+// typesIn returns the types in the field "type" of a schema, without null: instead, the
+// parameter is left out.
 func typesIn(named any) []string {
 	switch named := named.(type) {
 	case string:
@@ -207,12 +206,12 @@ func compact(raw json.RawMessage) string {
 	return b.String()
 }
 
-// read returns the arguments that an input means.
+// read returns the arguments for an input.
 func (p *parameters) read(input string) (string, error) {
 	text := unquoted(unfenced(p.unwrapped(strings.TrimSpace(input))))
 	plain := p.plain()
 	switch {
-	case strings.HasPrefix(text, "{"): // the tool says what is wrong with it
+	case strings.HasPrefix(text, "{"): // the tool validates it
 		return text, nil
 	case text == "" || p.none():
 		return "{}", nil
@@ -223,8 +222,8 @@ func (p *parameters) read(input string) (string, error) {
 	return string(arguments), err
 }
 
-// unwrapped returns what the agents for functions have put an input into. They
-// take off a wrapping around a text themselves, and leave one around an object.
+// unwrapped removes the wrapping of the agents for functions. They remove it themselves
+// around a text, but not around an object.
 func (p *parameters) unwrapped(text string) string {
 	var fields map[string]json.RawMessage
 	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &fields) != nil {
@@ -238,7 +237,7 @@ func (p *parameters) unwrapped(text string) string {
 	return strings.TrimSpace(string(value))
 }
 
-// unfenced returns the JSON object that stands in a code fence.
+// unfenced removes a code fence around a JSON object.
 func unfenced(text string) string {
 	const fence = "```"
 	inner, begins := strings.CutPrefix(text, fence)
@@ -250,8 +249,8 @@ func unfenced(text string) string {
 	return text
 }
 
-// unquoted returns what stands in quotes: a JSON string, or a text between two
-// marks of which it has none itself.
+// unquoted removes quotes: of a JSON string, or two marks around a text without such a
+// mark.
 func unquoted(text string) string {
 	var inner string
 	if strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &inner) == nil {
@@ -267,8 +266,8 @@ func unquoted(text string) string {
 	return text
 }
 
-// value returns a text as JSON: as it stands, if that is a value and the parameter
-// is for others than strings, else as a string.
+// value returns a text as JSON: unchanged if it is JSON and the parameter does not allow
+// strings, else as a string.
 func (p parameter) value(text string) json.RawMessage {
 	var schema struct {
 		Type any `json:"type"`
@@ -285,7 +284,7 @@ func (p parameter) value(text string) json.RawMessage {
 	return quoted
 }
 
-// brief quotes a text, cut off where it gets long.
+// brief quotes a text, cut after 40 characters.
 func brief(text string) string {
 	const shown = 40
 	if runes := []rune(text); len(runes) > shown {

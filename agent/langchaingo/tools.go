@@ -19,20 +19,19 @@ import (
 // [agent.Recall], by which a model reads again what a chain with an archive has
 // cleared.
 //
-// A tool of langchaingo takes one text. If it begins as a JSON object does, it is
-// the arguments. Any other text is the value of the only parameter that is
-// required, or of the only one there is: of recall, the handle. White space around
-// the text goes, and so do a code fence around an object, the wrapping
-// {"__arg1": …}, and quotes where all of the text stands in them. A tool without
-// parameters ignores the text. If several are required, the answer to a text says
-// so. What input is wanted stands at the end of the description, since a model is
-// shown nothing else.
+// A tool of langchaingo takes one text. If the text begins with a brace, it is the
+// arguments, a JSON object. Any other text is the value of the only required
+// parameter, or of the only one: of recall, the handle. Removed are white space and
+// quotes around the text, a code fence around an object, and the wrapping
+// {"__arg1": …}. A tool without parameters ignores the text. If several are required,
+// the answer to a text lists them. The end of the description names the input, since a
+// model gets nothing else.
 //
-// What the tool answers is text; a part that is none becomes a line in brackets
-// that says what it is. An error becomes the answer too, since it is meant for the
-// model, and the executor would end its run for an error; that of a context stays
-// one. The result is safe for concurrent use. An error is of kind Invalid: the
-// parameters that the tool declares are no JSON schema of an object.
+// The answer of the tool is text; a part that is not text becomes a line in brackets
+// with its type and size. An error becomes the answer too, since it is meant for the
+// model, and the executor would end its run for it; if the context is done, its error
+// is returned. The result is safe for concurrent use. An error is of kind Invalid: the
+// declared parameters are not the JSON schema of an object.
 func Tool(t agent.Tool) (tools.Tool, error) {
 	def := t.Definition()
 	p, err := parametersOf(def)
@@ -42,7 +41,7 @@ func Tool(t agent.Tool) (tools.Tool, error) {
 	return &callable{tool: t, def: def, parameters: p}, nil
 }
 
-// callable is a tool of ours in the words of langchaingo.
+// callable is a tool of ours as a tool of langchaingo.
 type callable struct {
 	tool       agent.Tool
 	def        message.ToolDef
@@ -74,7 +73,7 @@ func (c *callable) Call(ctx context.Context, input string) (string, error) {
 // Definitions declares tools of ours to a model, by [llms.WithTools], for programs
 // that call GenerateContent themselves. A call that the model then makes is
 // answered by [Tool], whose input is the arguments that the model wrote. The slice
-// is the caller's. An error is of kind Invalid: the parameters of a tool are no
+// is the caller's. An error is of kind Invalid: the parameters of a tool are not a
 // JSON object.
 func Definitions(all ...agent.Tool) ([]llms.Tool, error) {
 	defs := make([]llms.Tool, len(all))
@@ -88,7 +87,7 @@ func Definitions(all ...agent.Tool) ([]llms.Tool, error) {
 	return defs, nil
 }
 
-// toolset is what a call declares, in both languages.
+// toolset has the tools of a call, for langchaingo and for us.
 type toolset struct {
 	defs      []message.ToolDef // of the functions, then of the tools
 	functions []llms.FunctionDefinition
@@ -131,8 +130,7 @@ func toolDef(f *llms.FunctionDefinition) (message.ToolDef, error) {
 	return def, nil
 }
 
-// changed returns the options that declare other tools instead, none if they
-// are the same.
+// changed returns the options that declare other tools instead, nil if they are equal.
 func (t toolset) changed(defs []message.ToolDef) ([]llms.CallOption, error) {
 	if slices.Equal(defs, t.defs) {
 		return nil, nil
@@ -152,7 +150,7 @@ func (t toolset) changed(defs []message.ToolDef) ([]llms.CallOption, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case len(t.functions) > 0 && len(t.tools) == 0: // some providers take either
+		case len(t.functions) > 0 && len(t.tools) == 0: // some providers accept only one of both
 			now.functions = append(now.functions, f)
 		default:
 			now.tools = append(now.tools, llms.Tool{Type: "function", Function: &f})
