@@ -87,7 +87,7 @@ func ExampleSuite_Check() {
 	// middlewaretest: copied: a middleware passes on a copy of its request (r := *req), never a new Request: the copy contains what the layers of a chain share; a new one loses outer observers and earlier edits
 	// 	observed: an outer observer did not receive the event of the editor inside it; is the request copied?
 	// middlewaretest: drafts: a draft contains the view of the call, and a draft that is dropped has no effect: later calls are the same as without it, and observers receive no event of it, since a preview of an edit is not the edit
-	// 	observed: each call after a draft: parallel calls, roomy window, call 1: the call failed: the call succeeds, its draft fails: middleware: Draft: a middleware made a Request anew, want a copy of the one that it was given
+	// 	observed: each call after a draft: parallel calls, roomy window, call 1: the call failed: the call succeeds, its draft fails: middleware: Draft: a middleware made a new Request, want a copy of the one that it received
 }
 
 // The suite of a middleware that adds messages has Changes, and omits the rules about views.
