@@ -31,29 +31,18 @@ func noSummary(err error) error {
 	return &middleware.Error{Kind: kind, Op: Name, Err: fmt.Errorf("%w: %w", ErrNoSummary, err)}
 }
 
-func unavailable(err error) error {
-	return &middleware.Error{Kind: middleware.Unavailable, Op: Name, Err: err}
-}
-
-// panicError is the error of a summariser that has panicked. Its state is unknown, so it
-// is not asked again.
-type panicError struct{ value any }
-
-func (p *panicError) Error() string { return fmt.Sprintf("summariser panicked: %v", p.value) }
-
 // ask asks the writer for the words. A panic in any code of the caller, as in a counter,
 // is returned as an error: the summary may be made in a goroutine of its own.
-func (j *job) ask(ctx context.Context) (words string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = &panicError{r}
-			j.reject(ctx, err)
-		}
-	}()
+func (j *job) ask(ctx context.Context) (string, error) {
+	how := j.askModel
 	if j.writer.write != nil {
-		return j.askFunc(ctx)
+		how = j.askFunc
 	}
-	return j.askModel(ctx)
+	words, err := modelwriter.Call(ctx, 0, how)
+	if _, bug := err.(*modelwriter.PanicError); bug { //nolint:errorlint // one inside of another error was reported by its attempt
+		j.reject(ctx, err)
+	}
+	return words, err
 }
 
 // askFunc calls the caller's function, and once more if it fails or its text is not
@@ -62,7 +51,7 @@ func (j *job) askFunc(ctx context.Context) (string, error) {
 	const attempts = 2
 	f := *j.fold
 	for n := 1; ; n++ {
-		words, err := j.callFunc(ctx, &f)
+		words, err := modelwriter.Call(ctx, j.Timeout, func(ctx context.Context) (string, error) { return j.writer.write(ctx, &f) })
 		j.report(ctx, middleware.Event{
 			Kind: Attempted, Detail: Report{request: true},
 			Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts),
@@ -79,44 +68,15 @@ func (j *job) askFunc(ctx context.Context) (string, error) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
+		if _, bug := errors.AsType[*modelwriter.PanicError](err); bug {
+			return "", err // ask reports it
+		}
 		j.reject(ctx, err)
-		if _, bug := errors.AsType[*panicError](err); bug || n == attempts {
+		if n == attempts {
 			return "", err
 		}
 		f.Rejected = err.Error()
 	}
-}
-
-// callFunc calls the caller's function with its time limit.
-func (j *job) callFunc(ctx context.Context, f *Fold) (words string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = &panicError{r}
-		}
-	}()
-	limited, cancel := j.withTimeout(ctx)
-	defer cancel()
-	if words, err = j.writer.write(limited, f); err != nil && limited.Err() != nil && ctx.Err() == nil {
-		err = unavailable(fmt.Errorf("no answer within %v", j.Timeout))
-	}
-	return words, hideCanceled(ctx, err)
-}
-
-func (e *editor) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.Timeout <= 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, e.Timeout)
-}
-
-// hideCanceled returns the error of a function of the caller. A context error of a
-// context that is not that of the call becomes Unavailable, so that it does not look as
-// if the call was cancelled.
-func hideCanceled(ctx context.Context, err error) error {
-	if ctx.Err() == nil && middleware.KindOf(err) == middleware.Canceled {
-		return unavailable(fmt.Errorf("it gave up: %v", err)) //nolint:errorlint // it must not be found in it
-	}
-	return err
 }
 
 // askModel asks a model.

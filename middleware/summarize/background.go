@@ -9,6 +9,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -162,7 +163,7 @@ func (e *editor) prepare(v *middleware.View, p *preparation) bool {
 		p.job.background = true
 		if e.Background(func(ctx context.Context) {
 			defer close(p.done)
-			p.result, _ = makeContained(ctx, p.job)
+			p.result, _ = modelwriter.Call(ctx, 0, p.job.make)
 		}) {
 			return true
 		}

@@ -2,6 +2,7 @@ package summarize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -69,7 +71,14 @@ func (c *cache) do(
 	ctx context.Context, k key, background bool, write func(context.Context) (*product, error),
 ) (p *product, own bool, err error) {
 	for {
-		p, f, first := c.start(k)
+		c.mu.Lock()
+		p, f := c.made[k], c.running[k]
+		first := p == nil && f == nil
+		if first {
+			f = &flight{done: make(chan struct{}), retry: true}
+			c.running[k] = f
+		}
+		c.mu.Unlock()
 		switch {
 		case p != nil:
 			return p, false, nil
@@ -88,27 +97,10 @@ func (c *cache) do(
 	}
 }
 
-// start returns the product of the key, or the flight that makes it, and whether that is
-// new.
-func (c *cache) start(k key) (p *product, f *flight, first bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p := c.made[k]; p != nil {
-		return p, nil, false
-	}
-	if f := c.running[k]; f != nil {
-		return nil, f, false
-	}
-	f = &flight{done: make(chan struct{})}
-	c.running[k] = f
-	return nil, f, true
-}
-
 // run makes a product.
 func (c *cache) run(
 	ctx context.Context, k key, f *flight, background bool, write func(context.Context) (*product, error),
 ) (*product, error) {
-	f.retry = true
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -119,8 +111,9 @@ func (c *cache) run(
 		close(f.done)
 	}()
 	p, err := write(context.WithValue(ctx, recursive{c}, true))
+	_, bug := errors.AsType[*modelwriter.PanicError](err)
 	f.product, f.err = p, err
-	f.retry = err != nil && (background || ctx.Err() != nil)
+	f.retry = err != nil && (background || bug || ctx.Err() != nil)
 	return p, err
 }
 

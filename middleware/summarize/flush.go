@@ -3,11 +3,11 @@ package summarize
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 )
 
 // Limits of what is remembered of flushes.
@@ -20,9 +20,9 @@ const (
 // that it is called once for each, and the folds of dry runs for which it is called if
 // they are committed. It is safe for concurrent use.
 type flushes struct {
-	mu          sync.Mutex
-	new, old    map[place]bool // old are those before the newest maxFlushed
-	pendingRuns []*pending     // oldest first
+	mu        sync.Mutex
+	new, old  map[place]bool // old are those before the newest maxFlushed
+	postponed map[place]*pending
 }
 
 // place is a message, by its ID, which depends on all messages before it.
@@ -31,9 +31,8 @@ type place struct {
 	id    message.ID
 }
 
-// pending is a fold whose messages are to be flushed.
+// pending are the messages of a fold that are to be flushed.
 type pending struct {
-	key      key
 	places   []place
 	messages []message.Message
 }
@@ -66,34 +65,28 @@ func (f *flushes) release(p pending) {
 	}
 }
 
-// postpone remembers the fold of a dry run. It replaces an equal one.
-func (f *flushes) postpone(p *pending) {
+// postpone remembers the fold of a dry run by its newest message. It replaces an equal
+// one, or any other one of maxPending.
+func (f *flushes) postpone(last place, p *pending) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pendingRuns = slices.DeleteFunc(f.pendingRuns, func(o *pending) bool { return o.key == p.key })
-	if len(f.pendingRuns) == maxPending {
-		f.pendingRuns = slices.Delete(f.pendingRuns, 0, 1)
+	if f.postponed == nil {
+		f.postponed = map[place]*pending{}
 	}
-	f.pendingRuns = append(f.pendingRuns, p)
+	f.postponed[last] = p
+	for other := range f.postponed {
+		if len(f.postponed) > maxPending && other != last {
+			delete(f.postponed, other)
+		}
+	}
 }
 
-func (f *flushes) hasPostponed() bool {
+// takePostponed removes and returns the fold of a dry run by its newest message, or nil.
+func (f *flushes) takePostponed(last place) *pending {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.pendingRuns) > 0
-}
-
-// takePostponed removes and returns the fold of a dry run that ends at a message, or
-// nil.
-func (f *flushes) takePostponed(scope string, last message.ID) *pending {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	i := slices.IndexFunc(f.pendingRuns, func(p *pending) bool { return p.key.scope == scope && p.key.last == last })
-	if i < 0 {
-		return nil
-	}
-	p := f.pendingRuns[i]
-	f.pendingRuns = slices.Delete(f.pendingRuns, i, i+1)
+	p := f.postponed[last]
+	delete(f.postponed, last)
 	return p
 }
 
@@ -104,13 +97,13 @@ func (j *job) flush(ctx context.Context) {
 		return
 	}
 	v := j.fold.View
-	p := &pending{key: j.key}
+	p := &pending{}
 	for _, k := range j.fresh {
 		p.places = append(p.places, place{scope: j.key.scope, id: j.ids[k]})
 		p.messages = append(p.messages, v.History()[k])
 	}
 	if v.Dry() {
-		j.flushes.postpone(p)
+		j.flushes.postpone(place{scope: j.key.scope, id: j.key.last}, p)
 		return
 	}
 	j.flushNow(ctx, v, p)
@@ -122,7 +115,7 @@ func (e *editor) flushNow(ctx context.Context, v *middleware.View, p *pending) {
 	if len(mine.messages) == 0 {
 		return
 	}
-	n, err := e.callFlush(ctx, mine.messages)
+	n, err := modelwriter.Call(ctx, e.Timeout, func(ctx context.Context) (int, error) { return e.Flush(ctx, mine.messages) })
 	if err != nil {
 		e.flushes.release(mine)
 		v.Report(ctx, middleware.Event{Kind: FlushFailed, By: Name, Err: err, Why: err.Error()})
@@ -136,27 +129,12 @@ func (e *editor) flushNow(ctx context.Context, v *middleware.View, p *pending) {
 
 // flushCommitted flushes the messages of folds in committed dry runs. It plans nothing.
 func (e *editor) flushCommitted(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.Dry() || !e.flushes.hasPostponed() {
-		return nil, nil
-	}
 	for i := range v.Len() {
-		if r := ownFold(v, i); r != nil {
-			if p := e.flushes.takePostponed(v.Env().Scope, r.ID); p != nil {
+		if r := ownFold(v, i); r != nil && !v.Dry() {
+			if p := e.flushes.takePostponed(place{scope: v.Env().Scope, id: r.ID}); p != nil {
 				e.flushNow(ctx, v, p)
 			}
 		}
 	}
 	return nil, nil
-}
-
-// callFlush calls the caller's function with its time limit.
-func (e *editor) callFlush(ctx context.Context, folded []message.Message) (n int, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("summarize: flush panicked: %v", r)
-		}
-	}()
-	ctx, cancel := e.withTimeout(ctx)
-	defer cancel()
-	return e.Flush(ctx, folded)
 }

@@ -47,24 +47,17 @@ func TestPostponed(t *testing.T) {
 	t.Parallel()
 	f := &flushes{}
 	id := message.IDs([]message.Message{message.User("a"), message.User("b")})
-	require.False(t, f.hasPostponed())
-	run := func(scope string, last message.ID, messages int) *pending {
-		return &pending{key: key{scope: scope, last: last}, messages: make([]message.Message, messages)}
-	}
-	f.postpone(run("a", id[0], 1))
-	f.postpone(run("b", id[0], 2))
-	f.postpone(run("a", id[0], 3))
-	require.Nil(t, f.takePostponed("a", id[1]), "no fold ends there")
-	require.Len(t, f.takePostponed("b", id[0]).messages, 2)
-	require.Len(t, f.takePostponed("a", id[0]).messages, 3, "the newer one of two that are equal")
-	require.Nil(t, f.takePostponed("a", id[0]), "once")
-	require.False(t, f.hasPostponed())
+	f.postpone(place{"a", id[0]}, messagesFrom(0, 1))
+	f.postpone(place{"b", id[0]}, messagesFrom(0, 2))
+	f.postpone(place{"a", id[0]}, messagesFrom(0, 3))
+	require.Nil(t, f.takePostponed(place{"a", id[1]}), "no fold ends there")
+	require.Len(t, f.takePostponed(place{"b", id[0]}).messages, 2)
+	require.Len(t, f.takePostponed(place{"a", id[0]}).messages, 3, "the newer one of two that are equal")
+	require.Nil(t, f.takePostponed(place{"a", id[0]}), "once")
 
 	for i := range maxPending + 1 {
-		f.postpone(run(fmt.Sprint(i), id[0], 0))
+		f.postpone(place{fmt.Sprint(i), id[0]}, messagesFrom(0, 1))
 	}
-	require.Len(t, f.pendingRuns, maxPending)
-	require.Nil(t, f.takePostponed("0", id[0]), "the oldest is removed")
-	require.NotNil(t, f.takePostponed("1", id[0]))
-	require.NotNil(t, f.takePostponed(fmt.Sprint(maxPending), id[0]))
+	require.Len(t, f.postponed, maxPending)
+	require.NotNil(t, f.takePostponed(place{fmt.Sprint(maxPending), id[0]}), "the newest is remembered")
 }

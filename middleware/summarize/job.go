@@ -8,6 +8,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/store"
@@ -323,9 +324,9 @@ func (j *job) byRules(header, facts string) (p *product, how string, err error) 
 
 // custom makes the messages of a custom strategy.
 func (j *job) custom(ctx context.Context) (*product, error) {
-	msgs, err := j.Strategy.make(ctx, j.fold)
+	msgs, err := modelwriter.Call(ctx, 0, func(ctx context.Context) ([]message.Message, error) { return j.Strategy.make(ctx, j.fold) })
 	if err != nil {
-		return nil, hideCanceled(ctx, err)
+		return nil, err
 	}
 	msgs = slices.Clone(msgs)
 	if !j.handle.IsZero() {

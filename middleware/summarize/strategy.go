@@ -98,25 +98,20 @@ func (s Strategy) validate() error {
 		if len(s.concepts) == 0 {
 			return errors.New("Strategy is Facts without a concept, want one at least")
 		}
-		return s.validateConcepts()
+		for i, c := range s.concepts {
+			switch {
+			case strings.TrimSpace(c.Keyword) == "" || strings.ContainsAny(c.Keyword+c.Description, "\r\n"):
+				return fmt.Errorf("Strategy is facts, and concept %d has Keyword %q and Description %q, "+
+					"want a line each, the first not blank", i, c.Keyword, c.Description)
+			case slices.ContainsFunc(s.concepts[:i], func(o Concept) bool { return o.Keyword == c.Keyword }):
+				return fmt.Errorf("Strategy is facts, and concept %d has the Keyword %q of another one", i, c.Keyword)
+			}
+		}
 	case custom:
 		if s.make == nil {
 			return errors.New("Strategy is Custom without a function, want one")
 		}
 	case whole, wholeBySystem, structured:
-	}
-	return nil
-}
-
-func (s Strategy) validateConcepts() error {
-	for i, c := range s.concepts {
-		switch {
-		case strings.TrimSpace(c.Keyword) == "" || strings.ContainsAny(c.Keyword+c.Description, "\r\n"):
-			return fmt.Errorf("Strategy is facts, and concept %d has Keyword %q and Description %q, want a line each, the first not blank",
-				i, c.Keyword, c.Description)
-		case slices.ContainsFunc(s.concepts[:i], func(o Concept) bool { return o.Keyword == c.Keyword }):
-			return fmt.Errorf("Strategy is facts, and concept %d has the Keyword %q of another one", i, c.Keyword)
-		}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 )
 
 // Name is the name of the middleware in events, in the journal and in
@@ -166,7 +167,7 @@ func (b *batch) run(ctx context.Context) {
 		j.hold = true
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if b.products[i], b.errs[i] = makeContained(cancelable, j); b.errs[i] != nil {
+			if b.products[i], b.errs[i] = modelwriter.Call(cancelable, 0, j.make); b.errs[i] != nil {
 				cancel(b.errs[i]) // the plan fails as a whole
 			}
 		})
@@ -180,14 +181,4 @@ func (b *batch) run(ctx context.Context) {
 	if err := context.Cause(cancelable); err != nil {
 		b.errs[0] = err // the first one, which cancelled the others
 	}
-}
-
-// makeContained makes a summary in a goroutine, where a panic would end the program.
-func makeContained(ctx context.Context, j *job) (p *product, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("summariser panicked: %v", r)
-		}
-	}()
-	return j.make(ctx)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -16,7 +17,12 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 		return "", err
 	}
 	a := Attempt{Mode: p.mode, Model: p.author.Name, Part: p.task.part, Parts: p.task.parts}
-	resp, err := s.call(ctx, p)
+	resp, err := Call(ctx, s.Timeout, func(ctx context.Context) (*middleware.Response, error) {
+		return p.author.Model(ctx, p.Request, nil) // nil: no streaming
+	})
+	if err == nil && resp == nil {
+		err = errors.New("summarize: the model returned neither an answer nor an error")
+	}
 	answer := ""
 	if err == nil {
 		var r *RejectedError
@@ -56,70 +62,61 @@ func (s *session) begin(ctx context.Context) error {
 // limitError is the error if no more requests may be sent.
 type limitError struct{ error }
 
-// errSlow is the cause of a context that has expired for one request.
-var errSlow = errors.New("summarize: no answer in time")
-
-// panicError is the error of a model that has panicked. Its state is unknown, so it is
-// not asked again.
-type panicError struct{ value any }
-
-func (p *panicError) Error() string { return fmt.Sprintf("the model panicked: %v", p.value) }
-
-func panicked(err error) bool {
-	_, ok := errors.AsType[*panicError](err)
-	return ok
-}
-
-// call asks the model, without streaming.
-func (s *session) call(ctx context.Context, p *prompt) (*middleware.Response, error) {
-	if s.Timeout > 0 {
+// Call calls a function of the caller with a time limit, if that is above 0. A panic is
+// returned as a [*PanicError]. An expired limit, and a context error that is not that of
+// ctx, have the kind Unavailable, so that the call does not look cancelled.
+func Call[T any](ctx context.Context, timeout time.Duration, fn func(ctx context.Context) (T, error)) (out T, err error) {
+	limited := ctx
+	if timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, s.Timeout, errSlow)
+		limited, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	resp, err := p.send(ctx)
-	if err != nil && !panicked(err) && errors.Is(context.Cause(ctx), errSlow) {
-		return nil, errSlow
-	}
-	if err == nil && resp == nil {
-		return nil, errors.New("summarize: the model returned neither an answer nor an error")
-	}
-	return resp, err
-}
-
-func (p *prompt) send(ctx context.Context) (resp *middleware.Response, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			resp, err = nil, &panicError{v}
+			err = &PanicError{v}
 		}
 	}()
-	return p.author.Model(ctx, p.Request, nil)
+	out, err = fn(limited)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return out, err
+	case limited.Err() != nil:
+		err = fmt.Errorf("%w within %v", errSlow, timeout)
+	case middleware.KindOf(err) == middleware.Canceled:
+		err = fmt.Errorf("it gave up: %v", err) //nolint:errorlint // it must not be found in it
+	default:
+		return out, err
+	}
+	return out, &middleware.Error{Kind: middleware.Unavailable, Op: "summarize", Err: err}
 }
 
-// failure returns the reason and the error of a failed request. A context error that is
-// not the caller's is hidden, so that the call does not look cancelled.
+// errSlow is the error of a function whose time limit has expired.
+var errSlow = errors.New("no answer")
+
+// PanicError is the error of a function that has panicked. Its state is unknown, so it
+// is not called again.
+type PanicError struct{ Value any }
+
+// Error implements error.
+func (p *PanicError) Error() string { return fmt.Sprintf("summariser panicked: %v", p.Value) }
+
+// failure returns the reason of a failed request.
 func (s *session) failure(ctx context.Context, p *prompt, err error) (Reason, error) {
 	if ctx.Err() != nil {
 		return Stopped, fmt.Errorf("summarize: %w", ctx.Err())
 	}
 	if errors.Is(err, errSlow) {
-		return TimedOut, unavailable(fmt.Errorf("no answer within %v", s.Timeout))
+		return TimedOut, err
 	}
-	if panicked(err) {
+	if _, bug := errors.AsType[*PanicError](err); bug {
 		return Failed, err
 	}
 	if x, ok := middleware.ParseOverflow(err); ok {
 		s.shrink(p, x)
 		return Overflow, err
 	}
-	if middleware.KindOf(err) == middleware.Canceled {
-		return Failed, unavailable(fmt.Errorf("the model gave up: %v", err)) //nolint:errorlint // it must not be found in it
-	}
 	return Failed, err
-}
-
-func unavailable(err error) error {
-	return &middleware.Error{Kind: middleware.Unavailable, Op: "summarize", Err: err}
 }
 
 // shrink reduces the room for a record after a refused prompt: to nine tenths of what
@@ -154,7 +151,10 @@ func (s *session) retriesFresh(err error, t task) bool {
 
 // passing reports whether the same model may succeed if it is asked again.
 func passing(err error) bool {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || panicked(err) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	if _, bug := errors.AsType[*PanicError](err); bug {
 		return false
 	}
 	if _, ok := errors.AsType[*RejectedError](err); ok {

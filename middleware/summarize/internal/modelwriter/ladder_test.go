@@ -348,7 +348,7 @@ func TestPanicIsAnAttempt(t *testing.T) {
 		_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(3), Writer: modelwriter.Author{Model: model}})
 		failed, ok := errors.AsType[*modelwriter.FailedError](err)
 		require.True(t, ok, "%s: %v", name, err)
-		require.ErrorContains(t, err, fmt.Sprintf("the model panicked: %v", value), name)
+		require.ErrorContains(t, err, fmt.Sprintf("summariser panicked: %v", value), name)
 		require.Equal(t, int32(1), asked.Load(), "%s: a model with a bug is not asked again", name)
 		require.Len(t, failed.Attempts, 1, name)
 		require.Equal(t, modelwriter.Failed, failed.Attempts[0].Reason, name)
@@ -368,7 +368,7 @@ func TestPanicOfOnePart(t *testing.T) {
 	_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
 	failed, ok := errors.AsType[*modelwriter.FailedError](err)
 	require.True(t, ok, "%v", err)
-	require.ErrorContains(t, err, "the model panicked: a bug of the model")
+	require.ErrorContains(t, err, "summariser panicked: a bug of the model")
 	require.Len(t, failed.Attempts, int(asked.Load()), "each request is in the bill, that of the panic included")
 }
 

@@ -293,7 +293,7 @@ func (s *session) read(ctx context.Context, t task, pieces []piece, i int) ([]st
 }
 
 // inParallel runs n tasks, at most Parallel at a time. The first error, or panic, cancels
-// the others and is returned, after all have ended.
+// the others and is returned, after all have ended. A panic may be that of a counter.
 func (s *session) inParallel(ctx context.Context, n int, run func(ctx context.Context, i int) error) error {
 	cancelable, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -302,13 +302,8 @@ func (s *session) inParallel(ctx context.Context, n int, run func(ctx context.Co
 	for i := range n {
 		slots <- struct{}{}
 		all.Go(func() {
-			defer func() {
-				if v := recover(); v != nil { // in a counter of the caller
-					cancel(&panicError{v})
-				}
-				<-slots
-			}()
-			if err := run(cancelable, i); err != nil {
+			defer func() { <-slots }()
+			if _, err := Call(cancelable, 0, func(ctx context.Context) (any, error) { return nil, run(ctx, i) }); err != nil {
 				cancel(err)
 			}
 		})

@@ -225,11 +225,17 @@ func (c cutter) halves(p piece, least int) []piece {
 	return halves
 }
 
-// parts returns units that fit, each as a piece.
+// parts returns units that fit, each as a piece, and the entries of the others.
 func (c cutter) parts(units []unit, room int) (out []piece) {
 	for _, u := range units {
-		for _, part := range c.fit(u, room) {
-			out = append(out, piece{[]unit{part}, c.size(part)})
+		if n := c.size(u); n <= room {
+			out = append(out, piece{[]unit{u}, n})
+			continue
+		}
+		for _, e := range u {
+			for _, part := range c.split(e, room) {
+				out = append(out, piece{[]unit{{part}}, c.count(part.text())})
+			}
 		}
 	}
 	return out
@@ -238,26 +244,6 @@ func (c cutter) parts(units []unit, room int) (out []piece) {
 func (p *piece) add(o piece) {
 	p.units = append(p.units, o.units...)
 	p.tokens += o.tokens
-}
-
-// fit divides a unit that has more tokens than room, at its entries or in them.
-func (c cutter) fit(u unit, room int) []unit {
-	if c.size(u) <= room {
-		return []unit{u}
-	}
-	var out []unit
-	var now unit
-	sum := 0
-	for _, e := range u {
-		for _, part := range c.split(e, room) {
-			n := c.count(part.text())
-			if sum+n > room && now != nil {
-				out, now, sum = append(out, now), nil, 0
-			}
-			now, sum = append(now, part), sum+n
-		}
-	}
-	return append(out, now)
 }
 
 // split divides an entry that has more tokens than room. The head of each part has its
@@ -269,28 +255,19 @@ func (c cutter) split(e entry, room int) []entry {
 	}
 	const mark = 32 // tokens for the number of the part
 	room -= mark
-	bodies := c.splitText(e, e.body, n/max(1, room*3/4)+1, room)
+	var bodies []string
+	for rest := e.body; rest != ""; {
+		size := max(utf8.UTFMax, len(e.body)*room/n)
+		at := border(rest, size)
+		for size > utf8.UTFMax && c.count(entry{e.head, rest[:at]}.text()) > room {
+			size = size * 3 / 4
+			at = border(rest, size)
+		}
+		bodies, rest = append(bodies, rest[:at]), rest[at:]
+	}
 	out := make([]entry, len(bodies))
 	for i, body := range bodies {
 		out[i] = entry{fmt.Sprintf("%s, part %d of %d", e.head, i+1, len(bodies)), body}
-	}
-	return out
-}
-
-// splitText divides a text into about the given number of parts, and those that still
-// have more tokens than room again.
-func (c cutter) splitText(e entry, text string, parts, room int) []string {
-	size := max(utf8.UTFMax, len(text)/max(2, parts)+1)
-	var out []string
-	for text != "" {
-		at := border(text, size)
-		part := text[:at]
-		text = text[at:]
-		if len(part) > utf8.UTFMax && c.count(entry{e.head, part}.text()) > room {
-			out = append(out, c.splitText(e, part, 2, room)...)
-			continue
-		}
-		out = append(out, part)
 	}
 	return out
 }

@@ -11,6 +11,8 @@
 package text
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,9 +31,10 @@ func Line(text string, most int) string {
 	read := shorten.Head(text, perRune*most)
 	line := oneLine(read)
 	if strings.ContainsAny(line, "[【") {
-		for _, mark := range Marks {
-			line = replaceFold(line, mark, roundBrackets.Replace(mark))
-		}
+		line = marks.ReplaceAllStringFunc(line, func(found string) string {
+			i := slices.IndexFunc(Marks, func(mark string) bool { return strings.EqualFold(mark, found) })
+			return roundBrackets.Replace(Marks[i])
+		})
 	}
 	if len(read) == len(text) && utf8.RuneCountInString(line) <= most {
 		return line
@@ -45,6 +48,15 @@ func Line(text string, most int) string {
 	}
 	return strings.TrimRight(line, " ") + "…"
 }
+
+// marks matches [Marks] in any case.
+var marks = func() *regexp.Regexp {
+	quoted := make([]string, len(Marks))
+	for i, mark := range Marks {
+		quoted[i] = regexp.QuoteMeta(mark)
+	}
+	return regexp.MustCompile("(?i)" + strings.Join(quoted, "|"))
+}()
 
 var roundBrackets = strings.NewReplacer("[", "(", "]", ")", "【", "(", "】", ")")
 
@@ -90,23 +102,4 @@ func isPlain(text string) bool {
 // Indic scripts, are not; without them a word is still readable.
 func isVisible(r rune) bool {
 	return r == utf8.RuneError || !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp)
-}
-
-// replaceFold replaces a string, ignoring case.
-func replaceFold(text, old, with string) string {
-	var b strings.Builder
-	done := 0
-	for i := 0; i+len(old) <= len(text); {
-		if strings.EqualFold(text[i:i+len(old)], old) {
-			b.WriteString(text[done:i] + with)
-			i += len(old)
-			done = i
-			continue
-		}
-		i++
-	}
-	if done == 0 {
-		return text
-	}
-	return b.String() + text[done:]
 }
