@@ -12,12 +12,10 @@ import (
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
-// Name identifies the middleware in events, in the journal and in
-// [middleware.Request.Force].
+// Name identifies the middleware in events, journals and [middleware.Request.Force].
 const Name = "contextedit"
 
-// defaultShare of the room must be filled before anything is cleared, if no
-// trigger is given.
+// defaultShare is the share of the room at which the default trigger is met.
 const defaultShare = 0.75
 
 // New returns the middleware. It is safe for concurrent use, and a chain may
@@ -115,8 +113,7 @@ type choice struct {
 	lines    int         // tokens of all digest lines
 }
 
-// choose selects what is cleared now, if each result gets a digest line of that many
-// tokens.
+// choose selects what is cleared now, if each digest line has that many tokens.
 func (o *editor) choose(v *middleware.View, line int) choice {
 	s := o.survey(v)
 	c := choice{thinking: s.thinking, results: o.beyondKeep(s)}

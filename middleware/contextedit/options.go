@@ -33,8 +33,7 @@ type Options struct {
 	// KeepRounds is the number of newest rounds whose results are all kept. 0: none.
 	KeepRounds int
 
-	// KeepTokens is the number of tokens of newest results that are kept, in whole
-	// results. 0: none.
+	// KeepTokens is the number of tokens of newest whole results that are kept. 0: none.
 	KeepTokens int
 
 	// Only lists the tools whose results may be cleared. nil: all tools; empty but not
@@ -90,17 +89,14 @@ type Options struct {
 	// [trigger.Reclaims] count these tokens.
 	Digest int
 
-	// MinCalls is the minimum number of model calls between two clearings. 0: no
-	// minimum.
+	// MinCalls is the minimum number of model calls between two clearings. 0: none.
 	MinCalls int
 
-	// Strict makes a refused plan, and an option that does not fit the request, an
-	// error of the call.
+	// Strict makes a refused plan or an option that does not fit the request an error.
 	Strict bool
 }
 
-// Validate returns an error for each option that is out of range or contradicts
-// another one.
+// Validate returns the errors of all options that are invalid or contradict each other.
 func (o Options) Validate() error {
 	errs := amount.NonNegative(
 		amount.Amount{Name: "KeepRounds", Unit: "rounds", Value: o.KeepRounds},
