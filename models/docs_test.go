@@ -52,7 +52,7 @@ func document(t *models.Table) string {
 		groups[i].names = append(groups[i].names, name)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%d names. Tokens; US dollars for a million tokens. A second line with `>` holds for prompts longer than that. A dash is unknown.\n", t.Len())
+	fmt.Fprintf(&b, "\n%d names. Tokens; US dollars for a million tokens. A second line with `>` applies to longer prompts. A dash is unknown.\n", t.Len())
 	provider := ""
 	for _, g := range groups {
 		m := g.model
