@@ -13,6 +13,16 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
+// Keeps implements [foreign.Codec].
+func (codec) Keeps(f llms.MessageContent, m *message.Message) bool {
+	for i, p := range f.Parts {
+		if isRestored(p, m.Parts[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // Export implements [foreign.Codec].
 func (c codec) Export(m *message.Message, from *foreign.Origin[llms.MessageContent]) (llms.MessageContent, error) {
 	switch {
@@ -22,12 +32,12 @@ func (c codec) Export(m *message.Message, from *foreign.Origin[llms.MessageConte
 		return edited(m, from)
 	}
 	f := from.Foreign
-	copied := false
+	if c.Keeps(f, m) {
+		return f, nil
+	}
+	f.Parts = slices.Clone(f.Parts)
 	for i, p := range m.Parts {
 		if isRestored(f.Parts[i], p) {
-			if !copied {
-				f.Parts, copied = slices.Clone(f.Parts), true
-			}
 			f.Parts[i] = rewritten(f.Parts[i], p)
 		}
 	}

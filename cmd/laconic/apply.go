@@ -155,6 +155,9 @@ func (codec) Import(m openai.Message, _ []message.Message) (message.Message, err
 // Same implements [foreign.Codec].
 func (codec) Same(m openai.Message, as *message.Message) bool { return m.Message().Equal(*as) }
 
+// Keeps implements [foreign.Codec].
+func (codec) Keeps(openai.Message, *message.Message) bool { return false }
+
 // Export implements [foreign.Codec].
 func (codec) Export(m *message.Message, from *foreign.Origin[openai.Message]) (openai.Message, error) {
 	if from == nil {

@@ -39,6 +39,10 @@ type Codec[F any] interface {
 	// concurrently.
 	Same(f F, m *message.Message) bool
 
+	// Keeps reports whether f, from which m was imported, can be exported itself as
+	// long as no edit has changed m.
+	Keeps(f F, m *message.Message) bool
+
 	// Export returns m as a foreign message. If m is new, from is nil. Otherwise
 	// the result must differ from the origin only where m does. An error means
 	// that the other system cannot hold m.
@@ -91,10 +95,17 @@ type Conversation[F any] struct {
 // is of kind [middleware.Invalid] and has the position of the message.
 func (c *Conversation[F]) Export(req *middleware.Request, codec Codec[F]) ([]F, error) {
 	out := make([]F, len(req.Messages))
+	copy(out, c.foreign) // most messages are in their place
 	from := new(Origin[F])
 	o := c.origins(req)
 	for i := range req.Messages {
 		at, edited := o.of(i)
+		if at >= 0 && !edited && codec.Keeps(c.foreign[at], &req.Messages[i]) {
+			if at != i {
+				out[i] = c.foreign[at]
+			}
+			continue
+		}
 		origin := from
 		if at >= 0 {
 			from.Foreign, from.Message, from.Edited = c.foreign[at], &c.Messages[at], edited

@@ -59,6 +59,8 @@ func (c *codec) Same(n *note, m *message.Message) bool {
 	return err == nil && again.Equal(*m)
 }
 
+func (c *codec) Keeps(*note, *message.Message) bool { return true }
+
 func (c *codec) Export(m *message.Message, from *foreign.Origin[*note]) (*note, error) {
 	if from != nil && !from.Edited {
 		return from.Foreign, nil
