@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,7 +44,7 @@ func within(t *testing.T, page, name, text string) string {
 
 func table() string {
 	var b strings.Builder
-	b.WriteString("| rule | demand | OpenAI | Responses | Anthropic | Gemini | Bedrock | repair |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| rule | text | OpenAI | Responses | Anthropic | Gemini | Bedrock | repair |\n|---|---|---|---|---|---|---|---|\n")
 	for _, e := range message.Sheet() {
 		name := string(e.Rule)
 		if e.Common {
@@ -62,9 +63,9 @@ func table() string {
 		}
 		fmt.Fprintf(&b, " %s |\n", e.Repair)
 	}
-	b.WriteString("\nWhere each comes from; a source of the form owner/repo#n is a public issue or pull request that tells the error:\n\n")
+	b.WriteString("\nSources; owner/repo#n is a public issue or pull request with the error text:\n\n")
 	for _, e := range message.Sheet() {
-		fmt.Fprintf(&b, "* **%s**: %s.\n", e.Rule, e.Source)
+		b.WriteString(bullet(fmt.Sprintf("**%s**: %s.", e.Rule, e.Source)))
 	}
 	return b.String()
 }
@@ -103,15 +104,29 @@ func tableOfLimits() string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\nWhere each comes from:\n\n")
+	b.WriteString("\nSources:\n\n")
 	for _, e := range message.LimitSheet() {
 		who, doubt := e.By, ""
 		if who == 0 {
 			who, doubt = e.Maybe, " ?"
 		}
-		fmt.Fprintf(&b, "* **%s**, %s, %s%s: %s.\n", e.Limit, strings.ReplaceAll(who.String(), "|", ", "), grouped(e.Most), doubt, e.Source)
+		b.WriteString(bullet(fmt.Sprintf("**%s**, %s, %s%s: %s.", e.Limit, strings.ReplaceAll(who.String(), "|", ", "), grouped(e.Most), doubt, e.Source)))
 	}
 	return b.String()
+}
+
+// bullet returns an item of a list, in lines of at most 120 characters.
+func bullet(text string) string {
+	var b strings.Builder
+	line := "*"
+	for word := range strings.FieldsSeq(text) {
+		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > 120 {
+			b.WriteString(line + "\n")
+			line = " "
+		}
+		line += " " + word
+	}
+	return b.String() + line + "\n"
 }
 
 // grouped returns a number with a comma for each thousand.

@@ -62,7 +62,7 @@ var ruleTable = []entry{
 		Source: "OpenAI error \"messages with role 'tool' must be a response to\" a message with tool_calls; Responses error " +
 			"\"No tool call found for function call output with call_id\"; Anthropic error \"unexpected `tool_use_id` found " +
 			"in `tool_result` blocks\"",
-		Repair: "It moves to an earlier call without a result; if there is none, it becomes a user text.",
+		Repair: "It moves to an earlier call without a result, or becomes a user text.",
 	},
 	{
 		Rule: DisplacedResult, Common: true, By: everyone,
