@@ -101,7 +101,7 @@ func endsInDrivePath(text []byte) bool {
 	for i := len(text) - 1; i > 0; i-- {
 		switch b := text[i]; {
 		case b == ':' && (i == len(text)-1 || text[i+1] == '\\'):
-			return isNameByte(text[i-1])
+			return i > 0 && text[i-1] < utf8.RuneSelf && ascii[text[i-1]].inWord()
 		case b <= ' ', b == '"':
 			return false
 		}
@@ -125,10 +125,10 @@ func character(text string) (r rune, n int) {
 		return '\t', 2
 	}
 	const long = len(`\u5f20`)
-	r, ok := unit(text)
+	r, ok := codeUnit(text)
 	n = long
 	if utf16.IsSurrogate(r) {
-		second, _ := unit(text[long:])
+		second, _ := codeUnit(text[long:])
 		r, n = utf16.DecodeRune(r, second), 2*long
 	}
 	if !ok || r == utf8.RuneError || r < utf8.RuneSelf || !unicode.IsPrint(r) {
@@ -137,8 +137,8 @@ func character(text string) (r rune, n int) {
 	return r, n
 }
 
-// unit reads \u5f20.
-func unit(text string) (r rune, ok bool) {
+// codeUnit reads \u5f20.
+func codeUnit(text string) (r rune, ok bool) {
 	const long = len(`\u5f20`)
 	if len(text) < long || text[:2] != `\u` {
 		return 0, false

@@ -33,7 +33,7 @@ func (f *fact) needsLabel() bool {
 		return true
 	case id: // credit_card_7815826 has its kind in it
 		t := traitsOf(f.text)
-		return (f.whole || f.role > otherKey) && t.lower < 3
+		return (f.whole || f.role > otherKey) && t.n[lower] < 3
 	default:
 		return false
 	}

@@ -31,7 +31,7 @@ func gutterOf(text string, p span) (g gutter) {
 	if end := fileEnd(text[:p.to], i); end > i {
 		g.file, from = span{i, end}, end+1
 	}
-	g.digits = span{from, digitsEnd(text[:p.to], from)}
+	g.digits = span{from, skip(text[:p.to], from, digits)}
 	rest := text[g.digits.to:p.to]
 	if rest == "" || g.digits.empty() || g.digits.to-from > longest {
 		return g
@@ -40,7 +40,7 @@ func gutterOf(text string, p span) (g gutter) {
 	switch g.mark = rest[0]; {
 	case strings.HasPrefix(rest, "→"):
 		size = len("→")
-	case g.mark == '|', g.mark == '\t', g.mark == '-', g.mark == ':' && (!g.file.empty() || len(rest) < 2 || !isDigit(rest[1])):
+	case g.mark == '|', g.mark == '\t', g.mark == '-', g.mark == ':' && (!g.file.empty() || !is(rest, 1, digit)):
 	default:
 		return g
 	}
@@ -61,8 +61,8 @@ func fileEnd(text string, i int) int {
 			slash = k
 		case b <= ' ' || b == '"' || b == '(' || b == ',':
 			return i
-		case b == ':' && max(dot, slash) >= 0, b == '-' && dot > slash && dot+1 < k && !isDigit(text[dot+1]):
-			if end := digitsEnd(text, k+1); end > k+1 && end < len(text) && text[end] == b {
+		case b == ':' && max(dot, slash) >= 0, b == '-' && dot > slash && dot+1 < k && !is(text, dot+1, digit):
+			if end := skip(text, k+1, digits); end > k+1 && end < len(text) && text[end] == b {
 				return k
 			}
 		}
@@ -102,7 +102,7 @@ func (s *scanner) takeGutter(p span) (from int) {
 		}
 	} else if hunk, ok := strings.CutPrefix(line, "@@ -"); ok { // of a diff
 		s.defines = true
-		s.addLineNumber(span{p.to - len(hunk), digitsEnd(s.text, p.to-len(hunk))}, span{})
+		s.addLineNumber(span{p.to - len(hunk), skip(s.text, p.to-len(hunk), digits)}, span{})
 	}
 	s.before = g
 	return g.end
@@ -121,7 +121,7 @@ func declares(line string) bool {
 		i++
 	}
 	if i+1 >= len(line) || ascii[line[i]&0x7F] != lower {
-		return i+1 < len(line) && line[i] == '@' && isNameByte(line[i+1])
+		return i+1 < len(line) && line[i] == '@' && isNameAt(line, i+1)
 	}
 	n := strings.IndexByte(line[i:], ' ')
 	return n > 0 && i+n+1 < len(line) && declaring[line[i:i+n]]
@@ -331,7 +331,7 @@ func isMessage(m string) bool {
 func isFormat(s string) bool {
 	for i := range len(s) - 1 {
 		next := s[i+1]
-		if s[i] == '%' && isNameByte(next) && !isDigit(next) || s[i] == '{' && (next == '}' || isNameByte(next)) {
+		if s[i] == '%' && isNameAt(s, i+1) && !is(s, i+1, digit) || s[i] == '{' && (next == '}' || isNameAt(s, i+1)) {
 			return true
 		}
 	}

@@ -125,9 +125,9 @@ func (s *scanner) lineKey(p span) span {
 	words, letters := 1, false
 	for k := p.from; k < min(p.to, p.from+longest) && words <= most; {
 		c, size := classAt(s.text, k)
-		colon := c == joint && s.text[k] == ':' && (k+1 == p.to || strings.IndexByte(" \t*\"'", s.text[k+1]) >= 0)
+		ends := c == colon && (k+1 == p.to || strings.IndexByte(" \t*\"'", s.text[k+1]) >= 0)
 		switch {
-		case colon, c == mark && strings.HasPrefix(s.text[k:], "："):
+		case ends, c == mark && strings.HasPrefix(s.text[k:], "："):
 			for k > p.from && (s.text[k-1] == '*' || s.text[k-1] == ' ') {
 				k--
 			}
@@ -153,7 +153,7 @@ func (s *scanner) words(p span) {
 		switch {
 		case c == space:
 			i += size
-		case c.inWord(), c == joint:
+		case c.inWord(), c.isJoint():
 			i = s.word(i, p.to)
 		case c == quote:
 			i = s.quoted(i, i+size, p.to)
@@ -192,14 +192,14 @@ func (s *scanner) punctuation(i, size, to int) (next int) {
 		s.closeValue()
 		return i + 1
 	case '<':
-		if i == 0 || !isNameByte(s.text[i-1]) {
+		if i == 0 || !isNameAt(s.text, i-1) {
 			i = tagEnd(s.text[:to], i)
 		}
 	case '\\':
-		if _, ok := unit(s.text[i:to]); ok {
+		if _, ok := codeUnit(s.text[i:to]); ok {
 			return i + len(`\u5f20`)
 		}
-		if i+1 < to && (i == 0 || !isNameByte(s.text[i-1]) && s.text[i-1] != ':') {
+		if i+1 < to && (i == 0 || !isNameAt(s.text, i-1) && s.text[i-1] != ':') {
 			i++ // an escape, not a part of a path
 		}
 	}
@@ -211,7 +211,7 @@ func (s *scanner) punctuation(i, size, to int) (next int) {
 // at i, and i if there is none.
 func tagEnd(text string, i int) int {
 	end := i + 1
-	for end < len(text) && (isNameByte(text[end]) || text[end] == '/' || text[end] == '-') {
+	for end < len(text) && (isNameAt(text, end) || text[end] == '/' || text[end] == '-') {
 		end++
 	}
 	if end < len(text) && (text[end] == '>' || text[end] == ' ') {
@@ -222,27 +222,44 @@ func tagEnd(text string, i int) int {
 
 // word reads the token at i and returns where reading continues.
 func (s *scanner) word(i, to int) (next int) {
-	from, end, next := tokenAt(s.text[:to], i)
-	p := span{from, end}
-	if p.empty() {
+	line := s.text[:to]
+	from, end, next := tokenAt(line, i)
+	if from == end {
 		return next
 	}
 	s.takeFault(from, end)
-	w := s.text[from:end]
+	p, w := span{from, end}, s.text[from:end]
 	k := shapeOf(w)
 	switch {
 	case k != number && end+1 < to && s.text[end] == '=' && s.text[end+1] != '=' && s.text[end+1] > ' ':
 		s.add(p, k)
 		s.key, s.fresh = p, true // name=value
 		return end + 1
-	case k == number, k == amount, k == id && w[0] == '+', k == none && w[0] < 0x80 && ascii[w[0]] == upper:
-		return max(next, s.extended(p, k, to))
+	case k == code && isCurrency[w]:
+		return s.money(from, end, to)
 	case k == host || k == path:
 		s.place(p, k)
+	case k <= amount || w[0] == '+':
+		if n, whole := extension(w, k, line[end:]); n > 0 && !splitsWord(s.text, end+n) {
+			p.to, k = end+n, whole
+		}
+		s.add(p, k)
 	default:
 		s.add(p, k)
 	}
-	return next
+	return max(next, p.to)
+}
+
+// money takes the amount whose currency is from i to after, and returns where
+// reading continues.
+func (s *scanner) money(i, after, to int) (next int) {
+	from, end, _ := tokenAt(s.text[:to], skip(s.text[:min(to, after+1)], after, " "))
+	if from <= after+1 && from < end && shapeOf(s.text[from:end]) == number {
+		s.add(span{i, end}, amount)
+		return end
+	}
+	s.fresh = false
+	return after
 }
 
 // place takes a path, or a place in a file: b.go:12, a/b.go:12:5. The a/ and b/ of
@@ -258,7 +275,7 @@ func (s *scanner) place(p span, k kind) {
 		file := span{p.from, p.from + at}
 		if k := shapeOf(w[:at]); k == path || k == symbol {
 			s.add(file, k)
-			s.addLineNumber(span{file.to + 1, digitsEnd(s.text, file.to+1)}, file)
+			s.addLineNumber(span{file.to + 1, skip(s.text, file.to+1, digits)}, file)
 			return
 		}
 	}
@@ -268,7 +285,7 @@ func (s *scanner) place(p span, k kind) {
 // quoted reads the quote from i to from and returns where reading continues. A
 // short string can be a key, a value, or a name in a sentence.
 func (s *scanner) quoted(i, from, to int) (next int) {
-	if i > 0 && isNameByte(s.text[i-1]) { // it's, or the end of a string
+	if i > 0 && isNameAt(s.text, i-1) { // it's, or the end of a string
 		return from
 	}
 	p, after := stringAt(s.text[:min(to, from+longestValue+len("”"))], i, from)
@@ -418,7 +435,7 @@ func isPrintable(w string) bool {
 		if c == newline || c == space && w[i] != ' ' {
 			return false
 		}
-		solid = solid || c >= lower && c != joint && c != quote
+		solid = solid || c >= lower || c == currency
 		i += size
 	}
 	return solid && w[0] != ' ' && w[len(w)-1] != ' '

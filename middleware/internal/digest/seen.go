@@ -140,18 +140,6 @@ func isBlankEscape(text string, i int) bool {
 	return text[i] == '\\' && i+1 < len(text) && (text[i+1] == 'n' || text[i+1] == 'r' || text[i+1] == 't')
 }
 
-// wordEnd returns the end of the letters, digits and underscores at i.
-func wordEnd(text string, i int) int {
-	for i < len(text) {
-		c, size := classAt(text, i)
-		if !c.inWord() && text[i] != '_' {
-			break
-		}
-		i += size
-	}
-	return i
-}
-
 // The numbers of FNV-1a.
 const (
 	hashOffset = 2166136261

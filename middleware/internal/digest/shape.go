@@ -1,8 +1,10 @@
 package digest
 
 import (
-	"slices"
+	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // kind is the kind of a fact, mostly by its shape.
@@ -27,70 +29,42 @@ const (
 	kinds
 )
 
-// traits are the characters of a token.
+// traits are the characters of a token: how many of each class.
 type traits struct {
-	lower, upper, digit, letter               int
-	dot, slash, dash, under, colon, at, other int
-	humps                                     int  // lower case before upper case: getUser
-	beyondHex                                 bool // has a letter that is not a hexadecimal digit
+	n         [classes]int
+	letters   int
+	humps     int  // lower case before upper case: getUser
+	beyondHex bool // has a letter that is not a hexadecimal digit
 }
-
-func (t *traits) letters() int { return t.lower + t.upper + t.letter }
 
 func traitsOf(s string) (t traits) {
 	before := mark
 	for i := 0; i < len(s); {
 		c, size := classAt(s, i)
+		t.n[c]++
 		switch c {
 		case lower:
-			t.lower++
 			t.beyondHex = t.beyondHex || s[i] > 'f'
 		case upper:
-			t.upper++
 			t.beyondHex = t.beyondHex || s[i] > 'F'
 			if before == lower {
 				t.humps++
 			}
-		case digit:
-			t.digit++
 		case letter, ideograph:
-			t.letter++
 			t.beyondHex = true
-		case joint:
-			t.addJoint(s[i])
-		default:
-			t.other++
 		}
 		before = c
 		i += size
 	}
+	t.letters = t.n[lower] + t.n[upper] + t.n[letter] + t.n[ideograph]
 	return t
 }
 
-func (t *traits) addJoint(b byte) {
-	switch b {
-	case '.':
-		t.dot++
-	case '/':
-		t.slash++
-	case '-':
-		t.dash++
-	case '_':
-		t.under++
-	case ':':
-		t.colon++
-	case '@':
-		t.at++
-	default:
-		t.other++
-	}
-}
-
-// isPlainWord reports whether a token is lower-case letters, but for the first.
+// isPlainWord reports whether a token is lower-case letters, but for the first one.
 // Most tokens of prose are.
 func isPlainWord(s string) bool {
 	for i := range len(s) {
-		if b := s[i]; b >= 0x80 || ascii[b] != lower && (i > 0 || ascii[b] != upper) {
+		if b := s[i]; b >= utf8.RuneSelf || ascii[b] != lower && (i > 0 || ascii[b] != upper) {
 			return false
 		}
 	}
@@ -103,171 +77,117 @@ func shapeOf(s string) kind {
 		return none
 	}
 	t := traitsOf(s)
+	n := &t.n
 	switch {
 	case strings.Contains(s, "://"):
 		return link
-	case t.at == 1 && isEmail(s, &t):
+	case n[at] == 1 && n[slash]+n[colon] == 0 && s[0] != '@' && strings.IndexByte(s[strings.IndexByte(s, '@'):], '.') > 1:
 		return email
-	case t.letters() == 0:
+	case t.letters == 0:
 		return numericShape(s, &t)
-	case t.other > 0 && strings.Contains(s, `:\`):
+	case strings.Contains(s, `:\`):
 		return path
-	case isTimestamp(s, &t):
+	case t.letters <= 2 && n[dash] > 1 && timestamp.MatchString(s):
 		return date
-	case t.slash > 0:
+	case n[slash] > 0:
 		return slashedShape(s, &t)
-	case t.colon > 0:
-		return colonShape(s)
-	case t.under == 0 && t.digit > 0 && (t.letters() == 1 && (s[0] == 'v' || s[0] == 'V') || t.dot >= 2 && isDigit(s[0])): // v1.26.8, 1.2.3-rc1
+	case n[colon] > 0:
+		_, rest, _ := strings.Cut(s, ":")
+		switch after := traitsOf(rest); {
+		case strings.Contains(s, "::"):
+			return symbol
+		case isHash(rest, &after): // sha256:…
+			return hash
+		}
+		return host
+	case n[under] == 0 && n[digit] > 0 && (t.letters == 1 && s[0]|0x20 == 'v' || n[dot] > 1 && is(s, 0, digit)): // v1.26.8, 1.2.3-rc1
 		return host
 	case isHash(s, &t):
 		return hash
-	case isFile(s, &t):
+	case n[dot] > 0 && (n[dot] == 1 || n[under]+n[dash] > 0) && fileName.MatchString(s):
 		return file
 	}
-	return plainShape(s, &t)
+	return wordShape(s, &t)
 }
 
-// plainShape returns the kind of a token without slashes and colons.
-func plainShape(s string, t *traits) kind {
+var (
+	timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d`)   // 2024-05-15T12:18:24Z
+	fileName  = regexp.MustCompile(`^..+\.[a-z][a-z\d]{0,4}$`) // also obj.field
+	measure   = regexp.MustCompile(`^(?:0x[\da-fA-F]{1,4}|\d[\d.]*[^\d.]{1,3}|[\da-f]{1,6})$`)
+)
+
+// wordShape returns the kind of a token without slashes and colons.
+func wordShape(s string, t *traits) kind {
+	n := &t.n
 	switch {
-	case t.digit > 0 && isMeasure(s, t):
+	case n[digit] > 0 && n[under]+n[dash]+n[sign] == 0 && len(s) < 24 && measure.MatchString(s): // 12kB, 3rd, 0x1F, 9c0
 		return number
-	case t.dot > 0:
-		if slices.ContainsFunc(strings.Split(s, "."), func(part string) bool { return len(part) > 1 }) { // not e.g.
+	case n[dot] > 0:
+		if len(s) > 2*n[dot]+1 { // not e.g
 			return symbol
 		}
-	case t.digit > 0 && (t.lower+t.letter == 0 || t.under+t.dash > 0 || t.digit > 2 || s[0] == '#'):
+	case n[digit] > 0 && (n[lower]+n[letter]+n[ideograph] == 0 || n[under]+n[dash] > 0 || n[digit] > 2 || s[0] == '#'):
 		return id
-	case t.digit > 0, t.humps > 0, t.under > 0 && t.letters() > 1, s[0] == '@':
+	case n[digit] > 0, t.humps > 0, n[under] > 0 && t.letters > 1, s[0] == '@':
 		return symbol
-	case t.upper > 1 && t.upper == t.letters():
+	case n[upper] > 1 && n[upper] == t.letters:
 		return code
 	}
 	return none
 }
 
+// days matches 2024-05-15, 5/15/2024 and 15.05.2024.
+var days = regexp.MustCompile(`^(?:\d{4}-\d\d?-\d\d?|\d{4}/\d\d?/\d\d?|\d{4}\.\d\d?\.\d\d?|\d\d?-\d\d?-\d{4}|\d\d?/\d\d?/(?:\d\d|\d{4})|\d\d?\.\d\d?\.\d{4})$`)
+
 // numericShape returns the kind of a token without letters.
 func numericShape(s string, t *traits) kind {
-	negative := s[0] == '-'
+	n := &t.n
 	switch {
-	case t.digit == 0:
+	case n[digit] == 0:
 		return none
-	case s[0] == '#', s[0] == '+' && t.digit >= 7:
+	case s[0] == '#', s[0] == '+' && n[digit] > 6:
 		return id
 	case s[0] == '$':
 		return amount
-	case isDate(s, t):
+	case n[dash]+n[slash]+n[dot] == 2 && days.MatchString(s):
 		return date
-	case t.slash > 0:
+	case n[slash] > 0:
 		return none
-	case t.dot >= 2:
+	case n[dot] > 1:
 		return host
-	case t.dash > 0 && !negative && t.digit >= 7 && t.colon == 0:
+	case n[dash] > 0 && s[0] != '-' && n[digit] > 6 && n[colon] == 0:
 		return id
 	}
 	return number
 }
 
-// isDate matches 2024-05-15, 5/15/2024 and 15.05.2024.
-func isDate(s string, t *traits) bool {
-	if t.dash+t.slash+t.dot != 2 || t.digit < 5 || t.digit > 8 || t.colon+t.other > 0 || !isDigit(s[0]) {
-		return false
-	}
-	first, last := strings.IndexAny(s, "-/."), strings.LastIndexAny(s, "-/.")
-	return s[first] == s[last] && last-first > 1 && last-first <= 3 && (first == 4 || len(s)-last == 5 || t.dot == 0 && t.digit == 6)
-}
-
-// isTimestamp matches 2024-05-15T12:18:24Z.
-func isTimestamp(s string, t *traits) bool {
-	const day = len("2024-05-15")
-	if t.dash < 2 || t.letters() > 2 || len(s) < day+3 || s[day] != 'T' && s[day] != 't' {
-		return false
-	}
-	begin := traitsOf(s[:day])
-	return isDate(s[:day], &begin)
-}
-
-func isEmail(s string, t *traits) bool {
-	local, domain, _ := strings.Cut(s, "@")
-	return t.slash+t.colon == 0 && local != "" && strings.IndexByte(domain, '.') > 0
-}
-
 // slashedShape tells paths and links from words such as and/or.
 func slashedShape(s string, t *traits) kind {
 	inner := strings.Count(strings.Trim(s, "/"), "/")
-	ends := strings.HasSuffix(s, "/")
 	switch {
-	case t.letters()+t.digit == 0:
-		return none
 	case inner > 0 && s[0] != '.' && strings.IndexByte(s[:strings.IndexByte(s, '/')], '.') > 0:
 		return link // example.com/a/b
-	case inner > 1, ends, t.under > 0, t.dot > 0 && !strings.HasPrefix(s, "./"), inner > 0 && (t.digit > 0 || strings.IndexByte("/.~", s[0]) >= 0):
+	case inner > 1, strings.HasSuffix(s, "/"), t.n[under] > 0, t.n[dot] > 0 && !strings.HasPrefix(s, "./"),
+		inner > 0 && (t.n[digit] > 0 || strings.IndexByte("/.~", s[0]) >= 0):
 		return path
 	}
 	return none
 }
 
-// colonShape returns the kind of a token with colons and letters.
-func colonShape(s string) kind {
-	_, after, _ := strings.Cut(s, ":")
-	t := traitsOf(after)
-	switch {
-	case strings.Contains(s, "::"):
-		return symbol
-	case isHash(after, &t): // sha256:…
-		return hash
-	}
-	return host
-}
-
 // isHash matches hexadecimal numbers of seven digits or more, and UUIDs.
 func isHash(s string, t *traits) bool {
 	const short, uuid = 7, 36
-	if t.beyondHex || t.digit == 0 || t.lower > 0 && t.upper > 0 {
-		return false
-	}
-	return len(s) == uuid && t.dash == 4 || len(s) >= short && t.digit+t.letters() == len(s)
+	return !t.beyondHex && t.n[digit] > 0 && (t.n[lower] == 0 || t.n[upper] == 0) &&
+		(len(s) == uuid && t.n[dash] == 4 || len(s) >= short && t.n[digit]+t.letters == len(s))
 }
 
-// isFile matches a name with a short ending. It also matches obj.field.
-func isFile(s string, t *traits) bool {
-	k := strings.LastIndexByte(s, '.')
-	if k <= 1 || len(s)-k > 6 || len(s)-k < 2 || t.dot > 1 && t.under+t.dash == 0 {
-		return false
-	}
-	ending := traitsOf(s[k+1:])
-	return ending.lower > 0 && ending.lower+ending.digit == len(s)-k-1
-}
-
-// isMeasure matches 12kB, 3rd, 1.5GB, 0x1F and 9c0.
-func isMeasure(s string, t *traits) bool {
-	const short = 7 // digits of a hash
-	if t.under+t.dash+t.other > 0 {
-		return false
-	}
-	if len(s) < short && (strings.HasPrefix(s, "0x") || !t.beyondHex && t.upper+t.dot == 0) {
-		return true
-	}
-	k := 0
-	for k < len(s) && (isDigit(s[k]) || s[k] == '.') {
-		k++
-	}
-	return k > 0 && len(s)-k <= 3 && !strings.ContainsAny(s[k:], "0123456789")
-}
-
-// currencies are codes of ISO 4217, and units that follow a number.
-var currencies = setOf("USD EUR GBP CNY RMB JPY INR KRW CHF CAD AUD NZD HKD TWD SGD BRL MXN RUB ZAR SEK NOK DKK PLN CZK HUF RON " +
-	"TRY UAH THB IDR MYR PHP VND AED SAR QAR EGP NGN KES ILS PKR BDT ARS CLP COP PEN BTC ETH 元 万元 亿元 美元 欧元 日元 块 円 万円 원 만원 руб zł kr")
-
-var months = func() map[string]bool {
-	const long = "January February March April May June July August September October November December"
-	m := setOf(long + " Sept")
-	for w := range strings.FieldsSeq(long) {
-		m[w[:3]] = true
-	}
-	return m
-}()
+// Currencies are codes of ISO 4217.
+const (
+	currencies = "USD EUR GBP CNY RMB JPY INR KRW CHF CAD AUD NZD HKD TWD SGD BRL MXN RUB ZAR SEK NOK DKK PLN CZK HUF RON TRY UAH " +
+		"THB IDR MYR PHP VND AED SAR QAR EGP NGN KES ILS PKR BDT ARS CLP COP PEN BTC ETH"
+	months = "January February March April May June July August September October November December " +
+		"Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
+)
 
 func setOf(words string) map[string]bool {
 	m := map[string]bool{}
@@ -277,155 +197,41 @@ func setOf(words string) map[string]bool {
 	return m
 }
 
-// money takes the amount whose currency is from i to after, and returns where
-// reading continues.
-func (s *scanner) money(i, after, to int) (next int) {
-	k := after
-	if k < to && s.text[k] == ' ' {
-		k++
-	}
-	if k < to && isDigit(s.text[k]) || k+2 < to && s.text[k] >= 0x80 {
-		if from, end, _ := tokenAt(s.text[:to], k); from == k && shapeOf(s.text[k:end]) == number {
-			s.add(span{i, end}, amount)
-			return end
-		}
-	}
-	s.fresh = false
-	return after
-}
+func anyOf(words string) string { return `(?:` + strings.ReplaceAll(words, " ", "|") + `)` }
 
-// extended takes a number, or a word that can be a month or a currency, with what
-// belongs to it. It returns where reading continues.
-func (s *scanner) extended(p span, k kind, to int) (next int) {
-	rest, token := s.text[:to], p
+// What a token is extended by: a number, a month, or + and a digit.
+var (
+	isCurrency  = setOf(currencies)
+	isMonth     = setOf(months)
+	unit        = regexp.MustCompile(`^(?: \d{3})*(?:,\d\d)? ?(?:\p{Sc}|[万亿美欧日]?元|块|万?円|만?원|руб|zł|` + anyOf(currencies+" kr") + `\b)`)
+	easternDate = regexp.MustCompile(`^(?:年(?:\d\d?月(?:\d\d?[日号])?)?|月\d\d?[日号])`)
+	monthYear   = regexp.MustCompile(`^ ` + anyOf(months) + `[ ,.]{1,2}\d{4}\b`)
+	afterMonth  = regexp.MustCompile(`^[ ,.]{1,2}(?:\d\d?(?:st|nd|rd|th)?\b(?:[ ,.]{1,2}\d{4}\b)?|\d{4}\b)`)
+	phone       = regexp.MustCompile(`^(?:[ ()-]{0,2}\d){5,}`)
+)
+
+// extension returns how much of rest belongs to a token of a kind that precedes it,
+// and the kind of both. It is 0 for most tokens.
+func extension(w string, k kind, rest string) (n int, whole kind) {
+	const longest = 32
+	rest = rest[:min(len(rest), longest)]
 	switch {
-	case k == none && currencies[s.text[p.from:p.to]]:
-		return s.money(p.from, p.to, to)
-	case k == none && months[s.text[p.from:p.to]]:
-		if end := monthDateEnd(rest, p.to); end > p.to {
-			p.to, k = end, date
-		}
-	case s.text[p.from] == '+':
-		if end := phoneEnd(rest, p.to); digitsIn(s.text[p.from:end]) >= 7 {
-			p.to, k = end, id
-		}
-	case k == number && p.to < to && (s.text[p.to] >= 0x80 || ascii[s.text[p.to]] != mark || s.text[p.to] == ','):
-		if end := amountEnd(rest, p); end > p.to {
-			p.to, k = end, amount
-		} else if end := dateEnd(rest, p); end > p.to {
-			p.to, k = end, date
-		}
+	case k == none && isMonth[w]:
+		return len(afterMonth.FindString(rest)), date
+	case w[0] == '+':
+		return len(phone.FindString(rest)), id
+	case k != number || rest == "":
+		return 0, k
 	}
-	if p != token && splitsWord(s.text, p.to) {
-		p, k = token, shapeOf(s.text[token.from:token.to])
+	gap := skip(rest[:1], 0, " ")
+	switch next, _ := utf8.DecodeRuneInString(rest[gap:]); { // the expressions are slow
+	case next == '年', next == '月':
+		return len(easternDate.FindString(rest)), date
+	case gap == 1 && len(w) <= 2 && is(rest, 1, upper) && monthYear.MatchString(rest):
+		return len(monthYear.FindString(rest)), date
+	case is(rest, gap, upper), next >= utf8.RuneSelf && !unicode.Is(unicode.Han, next), strings.ContainsRune("元万亿美欧日块円,kz", next),
+		gap == 1 && len(w) <= 3 && skip(rest, 1, digits) == len(" 000"):
+		return len(unit.FindString(rest)), amount
 	}
-	s.add(p, k)
-	return p.to
-}
-
-func digitsIn(s string) (n int) {
-	for i := range len(s) {
-		if isDigit(s[i]) {
-			n++
-		}
-	}
-	return n
-}
-
-// amountEnd returns the end of the amount that begins with the number at p: 12 €,
-// 1 299,50 руб. It is p.to if no currency follows.
-func amountEnd(text string, p span) int {
-	const group = len(" 000")
-	end := p.to
-	for p.to-p.from <= 3 && end+group <= len(text) && text[end] == ' ' && digitsEnd(text, end+1) == end+group {
-		end += group
-	}
-	if end < len(text) && text[end] == ',' && digitsEnd(text, end+1) == end+len(",00") {
-		end += len(",00")
-	}
-	if end < len(text) && text[end] == ' ' {
-		end++
-	}
-	if end == len(text) {
-		return p.to
-	}
-	switch c, size := classAt(text, end); c {
-	case currency:
-		return end + size
-	case ideograph:
-		for _, long := range [...]int{2 * size, size} {
-			if end+long <= len(text) && currencies[text[end:end+long]] {
-				return end + long
-			}
-		}
-	case upper, lower, letter:
-		if n := wordEnd(text, end); currencies[text[end:n]] {
-			return n
-		}
-	}
-	return p.to
-}
-
-// dateEnd returns the end of the date that begins with the number at p: 16 May
-// 2024, 2026年3月15日. It is p.to if there is none.
-func dateEnd(text string, p span) int {
-	end, parts := p.to, 0
-	for _, units := range [...]string{"年", "月", "日号"} {
-		k := end
-		if parts > 0 {
-			k = digitsEnd(text, end)
-		}
-		if k+len("年") <= len(text) && strings.Contains(units, text[k:k+len("年")]) && (parts == 0 || k > end) {
-			end = k + len("年")
-			parts++
-		}
-	}
-	if parts > 1 || parts == 1 && strings.HasPrefix(text[p.to:], "年") {
-		return end
-	}
-	if p.to+1 < len(text) && text[p.to] == ' ' && p.to-p.from <= 2 && text[p.to+1] < 0x80 && ascii[text[p.to+1]] == upper {
-		if n := wordEnd(text, p.to+1); months[text[p.to+1:n]] {
-			return max(p.to, monthDateEnd(text, n))
-		}
-	}
-	return p.to
-}
-
-// monthDateEnd returns the end of the date whose month ends at i: May 16th, 2024
-// or May 2024. It is 0 if no number follows.
-func monthDateEnd(text string, i int) (end int) {
-	const day, year = 2, 4 // digits
-	for _, longest := range [...]int{day, year} {
-		k := max(end, i)
-		for gap := k + 2; k < min(len(text), gap) && strings.IndexByte(" ,.", text[k]) >= 0; {
-			k++
-		}
-		to := digitsEnd(text, k)
-		n := to - k
-		if k == max(end, i) || n == 0 || n != year && n > longest || to < len(text) && text[to] == ':' {
-			continue
-		}
-		if end = to; n == year {
-			return end
-		}
-		if end+2 <= len(text) && slices.Contains([]string{"st", "nd", "rd", "th"}, text[end:end+2]) {
-			end += 2
-		}
-	}
-	return end
-}
-
-// phoneEnd returns the end of the phone number that continues at i: +1 (555)
-// 123-4567.
-func phoneEnd(text string, i int) int {
-	end := i
-	for k := i; k < len(text) && k-end < 3; k++ {
-		switch b := text[k]; {
-		case isDigit(b):
-			end = k + 1
-		case strings.IndexByte(" -()", b) < 0:
-			return end
-		}
-	}
-	return end
+	return 0, k
 }

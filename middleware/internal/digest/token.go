@@ -11,21 +11,34 @@ import (
 type class uint8
 
 const (
-	mark      class = iota // punctuation that is never part of a token
-	space                  // also control characters and invalid UTF-8
-	newline                // line separators
-	lower                  // lower-case letters, full-width ones included
-	upper                  // upper-case letters, full-width ones included
-	digit                  //
-	joint                  // punctuation that can join the letters of a token
-	quote                  //
-	currency               // signs such as ¥; the dollar is a joint, as in $HOME
-	letter                 // other letters
-	ideograph              // Han and kana: each is a word
+	mark     class = iota // punctuation that is never part of a token
+	space                 // also control characters and invalid UTF-8
+	newline               //
+	quote                 //
+	currency              // signs such as ¥; the dollar is a sign, as in $HOME
+
+	// Joints can be part of a token.
+	dot
+	slash
+	dash
+	under
+	colon
+	at
+	sign // + # $ ~ % &
+
+	// Letters and digits, full-width ones included.
+	lower
+	upper
+	digit
+	letter    // without case, or of another alphabet
+	ideograph // Han and kana: each is a word
+	classes
 )
 
-// joints are the marks that can be part of a token.
-const joints = "_-./:@#$+~%&"
+func (c class) isJoint() bool { return c >= dot && c <= sign }
+
+// inWord reports whether characters of the class form words together.
+func (c class) inWord() bool { return c >= lower && c <= letter }
 
 var ascii = func() (c [utf8.RuneSelf]class) {
 	for b := range c {
@@ -40,12 +53,12 @@ var ascii = func() (c [utf8.RuneSelf]class) {
 			c[b] = upper
 		case b >= '0' && b <= '9':
 			c[b] = digit
-		case b == '"', b == '\'', b == '`':
-			c[b] = quote
 		}
 	}
-	for _, b := range joints {
-		c[b] = joint
+	for k, marks := range map[class]string{quote: "\"'`", dot: ".", slash: "/", dash: "-", under: "_", colon: ":", at: "@", sign: "+#$~%&"} {
+		for _, b := range marks {
+			c[b] = k
+		}
 	}
 	return c
 }()
@@ -102,24 +115,27 @@ func classOf(r rune) class {
 	return mark
 }
 
-// inWord reports whether characters of the class form words together.
-func (c class) inWord() bool { return c >= lower && c <= digit || c == letter }
+// is reports whether text has a character of ASCII of the class at i.
+func is(text string, i int, c class) bool {
+	return i >= 0 && i < len(text) && text[i] < utf8.RuneSelf && ascii[text[i]] == c
+}
 
-// isNameByte reports whether a byte can be part of an ASCII name.
-func isNameByte(b byte) bool { return b == '_' || b < utf8.RuneSelf && ascii[b].inWord() }
+// isNameAt reports whether text has a letter, digit or underscore of ASCII at i.
+func isNameAt(text string, i int) bool {
+	return i >= 0 && i < len(text) && text[i] < utf8.RuneSelf && (ascii[text[i]].inWord() || text[i] == '_')
+}
 
-// isDigit reports whether a byte is an ASCII digit.
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
-
-// digitsEnd returns the end of the ASCII digits that begin at i.
-func digitsEnd(text string, i int) int {
-	for i < len(text) && isDigit(text[i]) {
+// skip returns the first position from i on that has none of the characters.
+func skip(text string, i int, characters string) int {
+	for i < len(text) && strings.IndexByte(characters, text[i]) >= 0 {
 		i++
 	}
 	return i
 }
 
-// tokenAt returns the token that begins at i, or after the marks at i if these
+const digits = "0123456789"
+
+// tokenAt returns the token that begins at i, or after the joints at i if these
 // cannot begin one. A token is a run of letters and digits with joints between
 // them: a word, name, number, path or link. next is where reading continues.
 func tokenAt(text string, i int) (from, end, next int) {
@@ -129,10 +145,10 @@ func tokenAt(text string, i int) (from, end, next int) {
 		switch {
 		case c.inWord():
 			end += size
-		case c == joint && text[end] == ':' && end > from && strings.HasPrefix(text[end:], "://"):
+		case c == colon && end > from && strings.HasPrefix(text[end:], "://"):
 			end = linkEnd(text, end+len("://"))
 			return from, end, wordEnd(text, end) // letters can follow a link
-		case c == joint && joins(text, from, end):
+		case c.isJoint() && joins(text, from, end, c):
 			end++
 		case text[end] == ',' && separatesThousands(text, from, end):
 			end += len(",000")
@@ -146,18 +162,18 @@ func tokenAt(text string, i int) (from, end, next int) {
 }
 
 // tokenStart returns where the token at i begins, and its first letter or digit
-// after that: some marks belong to the token that they precede.
+// after that: some joints belong to the token that they precede.
 func tokenStart(text string, i int) (from, first int) {
 	first = i
-	for first < len(text) && text[first] < utf8.RuneSelf && ascii[text[first]] == joint {
+	for first < len(text) && text[first] < utf8.RuneSelf && ascii[text[first]].isJoint() {
 		first++
 	}
 	if first == i || first == len(text) {
 		return first, first
 	}
-	c, _ := classAt(text, first)
-	alone := first-1 == i && (i == 0 || !(text[i-1] >= utf8.RuneSelf || isNameByte(text[i-1]) || text[i-1] == ')' || text[i-1] == ']'))
 	from = first
+	c, _ := classAt(text, first)
+	alone := first-1 == i && (i == 0 || text[i-1] < utf8.RuneSelf && !isNameAt(text, i-1) && text[i-1] != ')' && text[i-1] != ']')
 	switch b := text[from-1]; {
 	case !c.inWord():
 	case b == '_':
@@ -175,67 +191,68 @@ func tokenStart(text string, i int) (from, first int) {
 }
 
 // joins reports whether the joint at i is part of the token that begins at from.
-func joins(text string, from, i int) bool {
+func joins(text string, from, i int, c class) bool {
 	next, b := mark, byte(0)
 	if i+1 < len(text) {
 		next, _ = classAt(text, i+1)
 		b = text[i+1]
 	}
-	after := i+2 < len(text) && isNameByte(text[i+2])
-	switch text[i] {
-	case '_':
+	word := next.inWord() || next == under
+	switch c {
+	case under:
 		return true
-	case '-', '@':
-		return next.inWord() || b == '_'
-	case '.':
-		return next.inWord() || b == '_' || b == '.' && after
-	case '/':
-		return next.inWord() || b != 0 && strings.IndexByte("._-@~$", b) >= 0 || i+1 == len(text) || next == space || next == newline ||
+	case dash, at:
+		return word
+	case dot:
+		return word || b == '.' && isNameAt(text, i+2)
+	case slash:
+		return word || next == dot || next == dash || next == at || b == '~' || b == '$' || b == 0 || next == space || next == newline ||
 			strings.IndexByte(text[from:i], '/') >= 0
-	case ':':
-		return next == digit || i > from && text[i-1] == ':' && next.inWord() || b == ':' && after ||
-			b == '\\' && i == from+1 && inDrivePath(text, from, i+1)
+	case colon:
+		return next == digit || is(text, i-1, colon) && next.inWord() || b == ':' && isNameAt(text, i+2) ||
+			b == '\\' && inDrivePath(text, from, i+1)
+	}
+	switch text[i] {
 	case '+', '~':
 		return next == digit && i > from
 	case '%':
-		return !next.inWord() && i > from && isDigit(text[i-1])
-	case '$':
-		return next.inWord()
+		return !next.inWord() && is(text, i-1, digit)
 	}
-	return false
+	return text[i] == '$' && next.inWord()
 }
 
 // separatesThousands reports whether the comma at i is one as in 1,299.
 func separatesThousands(text string, from, i int) bool {
-	digits := text[from:i]
-	if k := strings.LastIndexByte(digits, ','); k >= 0 {
-		digits = digits[k+1:]
-	} else {
-		digits = strings.TrimLeft(digits, "$+-")
-	}
+	group := strings.TrimLeft(text[from:i], "$+-")
+	group = group[strings.LastIndexByte(group, ',')+1:]
 	end := i + len(",000")
-	return digits != "" && len(digits) <= 3 && digitsEnd(digits, 0) == len(digits) && digitsEnd(text, i+1) == end &&
-		(end == len(text) || !isNameByte(text[end]) && text[end] != '"')
+	return group != "" && len(group) <= 3 && skip(group, 0, digits) == len(group) && skip(text, i+1, digits) == end &&
+		!isNameAt(text, end) && !is(text, end, quote)
 }
 
 // inDrivePath reports whether the backslash at i is part of C:\dir or C:\\dir.
 func inDrivePath(text string, from, i int) bool {
-	return i-from >= 2 && text[from+1] == ':' && text[from] < utf8.RuneSelf && ascii[text[from]].inWord() && i+1 < len(text) &&
-		(isNameByte(text[i+1]) || text[i+1] >= utf8.RuneSelf || strings.IndexByte(`\.-`, text[i+1]) >= 0)
+	return i-from >= 2 && text[from+1] == ':' && isNameAt(text, from) && i+1 < len(text) &&
+		(isNameAt(text, i+1) || text[i+1] >= utf8.RuneSelf || strings.IndexByte(`\.-`, text[i+1]) >= 0)
 }
 
 // linkEnd returns the end of the link whose host begins at i.
 func linkEnd(text string, i int) int {
 	end := i
-	for end < len(text) {
-		c, size := classAt(text, end)
-		if c != joint && (!c.inWord() || c == letter) && (c != mark || size > 1 || strings.IndexByte(`<>{}|\^[]`, text[end]) >= 0) {
+	for end < len(text) && (isNameAt(text, end) || text[end] < utf8.RuneSelf && (ascii[text[end]].isJoint() || strings.IndexByte("=?,;!()*", text[end]) >= 0)) {
+		end++
+	}
+	return i + len(strings.TrimRight(text[i:end], ".,;:!?)*_"))
+}
+
+// wordEnd returns the end of the letters, digits and underscores at i.
+func wordEnd(text string, i int) int {
+	for i < len(text) {
+		c, size := classAt(text, i)
+		if !c.inWord() && c != under {
 			break
 		}
-		end += size
+		i += size
 	}
-	for end > i && strings.IndexByte(".,;:!?)*_", text[end-1]) >= 0 {
-		end--
-	}
-	return end
+	return i
 }
