@@ -1,10 +1,10 @@
 package digest
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // gutter is the number before a line of a file or of a search result: 12→, 12:,
@@ -23,10 +23,7 @@ type gutter struct {
 func gutterOf(text string, p span) (g gutter) {
 	const longest = 7 // digits
 	g.end = p.from
-	i := p.from
-	for i < p.to && (text[i] == ' ' || text[i] == '\t' || text[i] == '>') {
-		i++
-	}
+	i := skip(text[:p.to], p.from, " \t>")
 	from := i
 	if end := fileEnd(text[:p.to], i); end > i {
 		g.file, from = span{i, end}, end+1
@@ -116,15 +113,12 @@ var declaring = setOf("abstract async class const create def define enum export 
 
 // declares reports whether a line declares a name, or decorates a declaration.
 func declares(line string) bool {
-	i := 0
-	for i < len(line) && strings.IndexByte(" \t+-*>|", line[i]) >= 0 {
-		i++
+	i := skip(line, 0, " \t+-*>|")
+	if !is(line, i, lower) {
+		return is(line, i, at) && isNameAt(line, i+1)
 	}
-	if i+1 >= len(line) || ascii[line[i]&0x7F] != lower {
-		return i+1 < len(line) && line[i] == '@' && isNameAt(line, i+1)
-	}
-	n := strings.IndexByte(line[i:], ' ')
-	return n > 0 && i+n+1 < len(line) && declaring[line[i:i+n]]
+	first, _, ok := strings.Cut(line[i:], " ")
+	return ok && declaring[first]
 }
 
 // table reads the table that begins at a line and returns where it ends; from if
@@ -250,92 +244,67 @@ var faultWords = func() (m [256][]string) {
 	return m
 }()
 
-// faultEnd returns the end of the error message that begins with the token from i
-// to end, or 0 if the token does not begin one. A message is in quotes or continues
-// to the end of the line. Format strings, and values of keys such as isError, are no messages.
-func faultEnd(line string, i, end int) int {
-	const indent = 16 // bytes before the first word of a line
-	rest := line[end:]
-	if rest == "" || strings.HasPrefix(rest, "::") {
-		return 0
-	}
-	switch c := rest[0]; {
-	case c == ':', c == ']', strings.HasPrefix(rest, "："):
-	case c == ' ' && (line[i] < utf8.RuneSelf && ascii[line[i]] == upper && ascii[line[end-1]&0x7F] == upper ||
-		i < indent && strings.Trim(line[:i], " \t[(*>") == ""):
-	default:
-		return 0
-	}
-	if !isFaultWord(line[i:end]) {
-		return 0
-	}
-	const longest = 200
-	rest = rest[:min(len(rest), longest)]
-	if i > 0 && ascii[line[i-1]&0x7F] == quote {
-		if i > 1 && line[i-2] == '(' { // an argument in a program
-			return 0
-		}
-		if k := strings.IndexByte(rest, line[i-1]); k >= 0 {
-			rest = rest[:k]
-		}
-	}
-	rest = strings.TrimRight(rest, " \r")
-	if m := strings.TrimLeft(rest, " :：]"); m != "" && !isMessage(m) {
-		return 0
-	}
-	return end + len(rest)
-}
-
-// isFaultWord reports whether a token is a fault word, a constant or a type that
-// ends in one, or a qualified name of these.
+// isFaultWord reports whether a token is a fault word, or a constant or type that
+// ends with one, or a qualified name of these.
 func isFaultWord(w string) bool {
 	last := w[len(w)-1]
-	if last < utf8.RuneSelf && ascii[last] == upper {
+	if is(w, len(w)-1, upper) {
 		last |= 0x20
 	}
 	for _, f := range faultWords[last] {
 		name := w[strings.LastIndexByte(w, '.')+1:]
 		if n := len(name) - len(f); n >= 0 && strings.EqualFold(name[n:], f) {
-			return n == 0 || ascii[name[0]&0x7F] == upper && ascii[name[n]&0x7F] == upper
+			return n == 0 || is(name, 0, upper) && is(name, n, upper)
 		}
 	}
 	return false
 }
 
-// ideographicFault returns the end of the fault word in Chinese or Japanese that
-// begins at i; i if there is none.
-func ideographicFault(text string, i int) int {
+// ideographicFault returns the length of the fault word that begins a text without
+// spaces between words.
+func ideographicFault(text string) int {
 	for _, f := range [...]string{"错误", "失败", "异常", "エラー"} {
-		if strings.HasPrefix(text[i:], f) {
-			return i + len(f)
+		if strings.HasPrefix(text, f) {
+			return len(f)
 		}
 	}
-	return i
+	return 0
 }
 
-// isMessage reports whether a text can be what an error message says, rather than
-// a value or a part of a program.
-func isMessage(m string) bool {
-	word, _, several := strings.Cut(m, " ")
-	if strings.IndexByte("=,;|&<>)", m[0]) >= 0 || strings.IndexByte(",;{([=|+\\", m[len(m)-1]) >= 0 {
-		return false
-	}
-	switch strings.TrimRight(strings.ToLower(word), ".,") {
-	case "true", "false", "null", "none", "nil", "undefined":
-		return false
-	}
-	return !isFormat(m) && (several || strings.ContainsFunc(m, unicode.IsLetter))
-}
+var (
+	format     = regexp.MustCompile(`%[a-zA-Z+#]|\{[\w.]*\}|\$\{`)
+	notMessage = regexp.MustCompile(`^[=,;|&<>)]|^(?i:true|false|null|none|nil|undefined)\.?$|[,;{(\[=|+\\]$|^[^\pL ]+$`)
+)
 
-// isFormat reports whether a text is a format string: it has %s, {} or {name}.
-func isFormat(s string) bool {
-	for i := range len(s) - 1 {
-		next := s[i+1]
-		if s[i] == '%' && isNameAt(s, i+1) && !is(s, i+1, digit) || s[i] == '{' && (next == '}' || isNameAt(s, i+1)) {
-			return true
+// isFormat reports whether a text is a format string.
+func isFormat(s string) bool { return strings.ContainsAny(s, "%{") && format.MatchString(s) }
+
+// faultEnd returns the end of the error message that begins with the token from i
+// to end, or 0 if the token does not begin one. A message is in quotes or continues
+// to the end of the line. Format strings, and values of keys such as isError, are
+// not messages.
+func faultEnd(line string, i, end int) int {
+	const indent, longest = 16, 200 // bytes before the first word of a line, and of a message
+	rest := line[end:min(len(line), end+longest)]
+	marked := !strings.HasPrefix(rest, "::") && (is(rest, 0, colon) || strings.HasPrefix(rest, "]") || strings.HasPrefix(rest, "："))
+	if !marked && (!strings.HasPrefix(rest, " ") || (!is(line, i, upper) || !is(line, end-1, upper)) &&
+		(i >= indent || strings.Trim(line[:i], " \t[(*>") != "")) || !isFaultWord(line[i:end]) {
+		return 0
+	}
+	if is(line, i-1, quote) {
+		if i > 1 && line[i-2] == '(' { // an argument in a program
+			return 0
 		}
+		rest, _, _ = strings.Cut(rest, line[i-1:i])
 	}
-	return false
+	if k := strings.IndexFunc(rest, unicode.IsControl); k >= 0 {
+		rest = rest[:k]
+	}
+	rest = strings.TrimRight(rest, " ")
+	if m := strings.TrimLeft(rest, " :：]"); m != "" && (notMessage.MatchString(m) || isFormat(m)) {
+		return 0
+	}
+	return end + len(rest)
 }
 
 // takeFault takes the error message that begins with the token from i to end, if
@@ -345,41 +314,25 @@ func (s *scanner) takeFault(i, end int) {
 	if i < s.fault { // a part of a message
 		return
 	}
-	line := s.text[s.body:s.line.to]
-	to := faultEnd(line, i-s.body, end-s.body)
-	if to <= end-s.body+len(":") { // 0, or a word without a message
+	to := s.body + faultEnd(s.text[s.body:s.line.to], i-s.body, end-s.body)
+	if to <= end+len(":") { // no fault, or a word without a message
 		return
 	}
-	s.fault = s.body + to
-	msg := line[i-s.body : to]
-	if len(msg) > longest {
-		k := strings.LastIndexByte(msg[:longest], ' ')
-		if k < 0 {
-			return
-		}
-		msg = msg[:k]
+	s.fault = to
+	if to-i > longest {
+		to = max(i, i+strings.LastIndexByte(s.text[i:i+longest], ' '))
 	}
-	for k, r := range msg { // up to a tab, or a sequence for a terminal
-		if r < ' ' || r == utf8.RuneError {
-			msg = msg[:k]
-			break
-		}
-	}
-	msg = strings.TrimRight(msg, " ")
-	s.addAs(span{i, i + len(msg)}, fault, false, false)
+	s.addAs(span{i, to}, fault, false, false)
 }
 
-// Fault returns the error message in a line, with the word that marks it as one,
-// up to the end of the message.
+// Fault returns the error message in a line, with the word that marks it as one.
 func Fault(line string) (msg string, ok bool) {
 	for i := 0; i < len(line); {
-		from, end, next := i, ideographicFault(line, i), 0
-		if end > i {
-			next = end
-		} else {
-			from, end, next = tokenAt(line, i)
+		from, end, next := tokenAt(line, i)
+		if n := ideographicFault(line[i:]); n > 0 {
+			from, end, next = i, i+n, i+n
 		}
-		if end > from {
+		if from < end {
 			if to := faultEnd(line, from, end); to > 0 {
 				return line[from:to], true
 			}

@@ -79,9 +79,7 @@ func (s *scanner) readLine(p span) {
 	}
 	s.closeValue()
 	p.from = s.takeGutter(p)
-	for p.from < p.to && s.text[p.from] == ' ' {
-		p.from++
-	}
+	p.from = skip(s.text[:p.to], p.from, " ")
 	s.body = p.from
 	key := s.lineKey(p)
 	if !key.empty() {
@@ -119,9 +117,7 @@ func (s *scanner) closeValue() {
 // colon.
 func (s *scanner) lineKey(p span) span {
 	const longest, most = 40, 4 // bytes, words
-	for p.from < p.to && strings.IndexByte(" \t-*#>", s.text[p.from]) >= 0 {
-		p.from++
-	}
+	p.from = skip(s.text[:p.to], p.from, " \t-*#>")
 	words, letters := 1, false
 	for k := p.from; k < min(p.to, p.from+longest) && words <= most; {
 		c, size := classAt(s.text, k)
@@ -158,8 +154,8 @@ func (s *scanner) words(p span) {
 		case c == quote:
 			i = s.quoted(i, i+size, p.to)
 		case c == ideograph:
-			if end := ideographicFault(s.text, i); end > i {
-				s.takeFault(i, end)
+			if n := ideographicFault(s.text[i:]); n > 0 {
+				s.takeFault(i, i+n)
 			}
 			s.fresh = false
 			i += size
@@ -192,32 +188,19 @@ func (s *scanner) punctuation(i, size, to int) (next int) {
 		s.closeValue()
 		return i + 1
 	case '<':
-		if i == 0 || !isNameAt(s.text, i-1) {
-			i = tagEnd(s.text[:to], i)
+		if end := wordEnd(s.text[:to], skip(s.text, i+1, "/")); !isNameAt(s.text, i-1) && skip(s.text[:min(to, end+1)], end, "> ") > end {
+			return end // of the name of an element
 		}
 	case '\\':
 		if _, ok := codeUnit(s.text[i:to]); ok {
-			return i + len(`\u5f20`)
+			return wordEnd(s.text[:to], i+1)
 		}
-		if i+1 < to && (i == 0 || !isNameAt(s.text, i-1) && s.text[i-1] != ':') {
+		if i+1 < to && !isNameAt(s.text, i-1) && !is(s.text, i-1, colon) {
 			i++ // an escape, not a part of a path
 		}
 	}
 	s.fresh = false
 	return i + size
-}
-
-// tagEnd returns the last byte of the name of the HTML or XML element that begins
-// at i, and i if there is none.
-func tagEnd(text string, i int) int {
-	end := i + 1
-	for end < len(text) && (isNameAt(text, end) || text[end] == '/' || text[end] == '-') {
-		end++
-	}
-	if end < len(text) && (text[end] == '>' || text[end] == ' ') {
-		return end - 1
-	}
-	return i
 }
 
 // word reads the token at i and returns where reading continues.
@@ -285,7 +268,7 @@ func (s *scanner) place(p span, k kind) {
 // quoted reads the quote from i to from and returns where reading continues. A
 // short string can be a key, a value, or a name in a sentence.
 func (s *scanner) quoted(i, from, to int) (next int) {
-	if i > 0 && isNameAt(s.text, i-1) { // it's, or the end of a string
+	if isNameAt(s.text, i-1) { // it's, or the end of a string
 		return from
 	}
 	p, after := stringAt(s.text[:min(to, from+longestValue+len("”"))], i, from)
@@ -293,10 +276,7 @@ func (s *scanner) quoted(i, from, to int) (next int) {
 		s.fresh = s.fresh && after > from
 		return after
 	}
-	k := after
-	for k < to && s.text[k] == ' ' {
-		k++
-	}
+	k := skip(s.text[:to], after, " ")
 	switch {
 	case k < to && s.text[k] == ':' && from == i+1:
 		s.takeKey(p)
@@ -315,24 +295,18 @@ func (s *scanner) quoted(i, from, to int) (next int) {
 	return from
 }
 
+// closing are the closing quotes of opening ones that differ.
+var closing = map[string]string{"“": "”", "‘": "’", "«": "»", "「": "」", "『": "』", "《": "》"}
+
 // stringAt returns the string whose opening quote is from i to from, and the end
 // of its closing quote; an empty span if there is no closing quote.
 func stringAt(text string, i, from int) (p span, after int) {
-	if from == i+1 {
-		if n := strings.IndexByte(text[from:], text[i]); n >= 0 {
-			return span{from, from + n}, from + n + 1
-		}
-		return span{}, from
+	end := text[i:from]
+	if from > i+1 {
+		end = closing[end]
 	}
-	closing := text[i:from]
-	for _, pair := range [...][2]string{{"“", "”"}, {"‘", "’"}, {"«", "»"}, {"「", "」"}, {"『", "』"}, {"《", "》"}} {
-		if closing == pair[0] {
-			closing = pair[1]
-			break
-		}
-	}
-	if n := strings.Index(text[from:], closing); n >= 0 {
-		return span{from, from + n}, from + n + len(closing)
+	if n := strings.Index(text[from:], end); n >= 0 && end != "" {
+		return span{from, from + n}, from + n + len(end)
 	}
 	return span{}, from
 }
@@ -356,10 +330,7 @@ func (s *scanner) add(p span, k kind) {
 	s.fresh = false
 	whole := p == s.value
 	if fresh && !whole && !s.key.empty() {
-		i := p.to
-		for i < s.line.to && s.text[i] == ' ' {
-			i++
-		}
+		i := skip(s.text[:s.line.to], p.to, " ")
 		whole = i == s.line.to && s.value.empty() || i < s.line.to && strings.IndexByte(",]}", s.text[i]) >= 0
 	}
 	s.addAs(p, k, whole, fresh)
