@@ -272,9 +272,17 @@ func ideographicFault(text string) int {
 }
 
 var (
-	format     = regexp.MustCompile(`%[a-zA-Z+#]|\{[\w.]*\}|\$\{`)
-	notMessage = regexp.MustCompile(`^[=,;|&<>)]|^(?i:true|false|null|none|nil|undefined)\.?$|[,;{(\[=|+\\]$|^[^\pL ]+$`)
+	format = regexp.MustCompile(`%[a-zA-Z+#]|\{[\w.]*\}|\$\{`)
+	noText = setOf("true false null none nil undefined")
 )
+
+// isMessage reports whether a text can be an error message, rather than a value or
+// a part of a program.
+func isMessage(s string) bool {
+	inText := func(r rune) bool { return r == ' ' || unicode.IsLetter(r) }
+	return strings.IndexByte("=,;|&<>)", s[0]) < 0 && strings.IndexByte(",;{([=|+\\", s[len(s)-1]) < 0 &&
+		strings.ContainsFunc(s, inText) && !noText[strings.ToLower(strings.TrimRight(s, "."))] && !isFormat(s)
+}
 
 // isFormat reports whether a text is a format string.
 func isFormat(s string) bool { return strings.ContainsAny(s, "%{") && format.MatchString(s) }
@@ -301,7 +309,7 @@ func faultEnd(line string, i, end int) int {
 		rest = rest[:k]
 	}
 	rest = strings.TrimRight(rest, " ")
-	if m := strings.TrimLeft(rest, " :：]"); m != "" && (notMessage.MatchString(m) || isFormat(m)) {
+	if m := strings.TrimLeft(rest, " :：]"); m != "" && !isMessage(m) {
 		return 0
 	}
 	return end + len(rest)

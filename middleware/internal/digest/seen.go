@@ -10,27 +10,17 @@ import (
 // A string occurs only as whole words: W12 does not occur in W123.
 type finder struct {
 	strings []string
-	shown   []bool           // by string
-	anchors []anchor         // by string
-	first   map[uint32]int32 // by the hash of an anchor: the last string that has it
-	next    []int32          // by string: another one with the same anchor; -1 if there is none
-	filter  [1 << 12]uint64  // a bit for each anchor
+	shown   []bool              // by string
+	anchors map[uint32][]anchor // by the hash of a word
+	filter  [1 << 12]uint64     // a bit for each of them
 }
 
-// anchor is the rarest word of a string: its hash, and where it begins.
-type anchor struct {
-	hash uint32
-	at   int32
-}
+// anchor is the rarest word of a string.
+type anchor struct{ id, at int32 }
 
 func newFinder(all []string) *finder {
-	f := &finder{
-		strings: all,
-		shown:   make([]bool, len(all)),
-		anchors: make([]anchor, len(all)),
-		first:   make(map[uint32]int32, len(all)),
-		next:    make([]int32, len(all)),
-	}
+	const most = 64 // strings of one anchor; others count as not shown
+	f := &finder{strings: all, shown: make([]bool, len(all)), anchors: make(map[uint32][]anchor, len(all))}
 	often := make(map[uint32]int32, len(all))
 	for _, s := range all {
 		for h := range hashes(s) {
@@ -38,41 +28,29 @@ func newFinder(all []string) *finder {
 		}
 	}
 	for i, s := range all {
-		rarest := int32(0)
+		var hash uint32
+		var a anchor
 		for h, at := range hashes(s) {
-			if n := often[h]; rarest == 0 || n < rarest {
-				rarest, f.anchors[i] = n, anchor{hash: h, at: int32(at)}
+			if often[hash] == 0 || often[h] < often[hash] {
+				hash, a = h, anchor{id: int32(i), at: int32(at)}
 			}
 		}
-		h := f.anchors[i].hash
-		f.next[i] = -1
-		if k, ok := f.first[h]; ok {
-			f.next[i] = k
+		if len(f.anchors[hash]) < most {
+			f.anchors[hash] = append(f.anchors[hash], a)
+			f.filter[hash>>20] |= 1 << (hash >> 14 & 63)
 		}
-		f.first[h] = int32(i)
-		f.filter[h>>20] |= 1 << (h >> 14 & 63)
 	}
 	return f
 }
 
 // show marks the strings that occur in a text.
 func (f *finder) show(text string) {
-	const most = 64 // strings of one anchor that are compared at one place
 	for h, at := range hashes(text) {
 		if f.filter[h>>20]&(1<<(h>>14&63)) == 0 {
 			continue
 		}
-		k, ok := f.first[h]
-		if !ok {
-			continue
-		}
-		for range most {
-			if k < 0 {
-				break
-			}
-			from := at - int(f.anchors[k].at)
-			f.shown[k] = f.shown[k] || occursAt(f.strings[k], text, from)
-			k = f.next[k]
+		for _, a := range f.anchors[h] {
+			f.shown[a.id] = f.shown[a.id] || occursAt(f.strings[a.id], text, at-int(a.at))
 		}
 	}
 }
@@ -185,44 +163,33 @@ func (t topics) share(text string) int {
 	return sum / max(n, 1)
 }
 
-// parts yields a hash of each part of the words of a text, in lower case. Parts of
-// fewer than three bytes are left out.
+// parts yields a hash of each part of the words of a text, in lower case. A part is
+// an ideograph, or letters up to the next capital, three bytes or more.
 func parts(text string) iter.Seq[uint32] {
 	const shortest = 3
 	return func(yield func(uint32) bool) {
-		for i := 0; i < len(text); {
-			h, end := part(text, i)
-			if c, size := classAt(text, i); end == i {
-				i += size
-			} else if i, size = end, end-i; (c == ideograph || size >= shortest) && !yield(h) {
-				return
+		hash, from, before := uint32(hashOffset), 0, mark
+		for i := 0; i <= len(text); {
+			c, size := mark, 1
+			if i < len(text) {
+				c, size = classAt(text, i)
 			}
+			cased := before == lower || before == upper || before == letter
+			if continues := (c == lower || c == letter) && cased || c == upper && before == upper; !continues {
+				if (before == ideograph || cased && i-from >= shortest) && !yield(hash) {
+					return
+				}
+				hash, from = hashOffset, i
+			}
+			for k := i; k < min(i+size, len(text)); k++ {
+				b := text[k]
+				if c == upper && size == 1 {
+					b |= 0x20
+				}
+				hash = (hash ^ uint32(b)) * hashPrime
+			}
+			before = c
+			i += size
 		}
 	}
-}
-
-// part returns the hash and the end of the part of a word that begins at i. An
-// ideograph is a part.
-func part(text string, i int) (hash uint32, end int) {
-	hash = hashOffset
-	before := upper
-	for i < len(text) {
-		c, size := classAt(text, i)
-		switch {
-		case c == ideograph && before == upper && hash == hashOffset:
-			return hashOf(text[i : i+size]), i + size
-		case c == lower, c == letter, c == upper && before == upper:
-		default:
-			return hash, i
-		}
-		for _, b := range []byte(text[i : i+size]) {
-			if c == upper && size == 1 {
-				b |= 0x20
-			}
-			hash = (hash ^ uint32(b)) * hashPrime
-		}
-		before = c
-		i += size
-	}
-	return hash, i
 }

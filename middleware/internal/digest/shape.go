@@ -120,7 +120,7 @@ var (
 func wordShape(s string, t *traits) kind {
 	n := &t.n
 	switch {
-	case n[digit] > 0 && n[under]+n[dash]+n[sign] == 0 && len(s) < 24 && measure.MatchString(s): // 12kB, 3rd, 0x1F, 9c0
+	case n[digit] > 0 && n[under]+n[dash]+n[sign] == 0 && (len(s) < 7 || is(s, 0, digit) && len(s) < 24) && measure.MatchString(s): // 12kB, 3rd, 0x1F, 9c0
 		return number
 	case n[dot] > 0:
 		if len(s) > 2*n[dot]+1 { // not e.g
@@ -229,8 +229,8 @@ func extension(w string, k kind, rest string) (n int, whole kind) {
 		return len(easternDate.FindString(rest)), date
 	case gap == 1 && len(w) <= 2 && is(rest, 1, upper) && monthYear.MatchString(rest):
 		return len(monthYear.FindString(rest)), date
-	case is(rest, gap, upper), next >= utf8.RuneSelf && !unicode.Is(unicode.Han, next), strings.ContainsRune("元万亿美欧日块円,kz", next),
-		gap == 1 && len(w) <= 3 && skip(rest, 1, digits) == len(" 000"):
+	case is(rest, gap, upper), next >= utf8.RuneSelf && !unicode.Is(unicode.Han, next), strings.ContainsRune("元万亿美欧日块円kz", next),
+		next == ',' && skip(rest, 1, digits) == len(",00"), gap == 1 && len(w) <= 3 && skip(rest, 1, digits) == len(" 000"):
 		return len(unit.FindString(rest)), amount
 	}
 	return 0, k
