@@ -148,10 +148,10 @@ func (d *draft) add(f *fact) bool {
 		return false
 	}
 	more := " " + f.text
-	if f.isPhrase() {
+	if isPhrase(f.text) {
 		more = "," + more
 	}
-	if f.needsLabel() && !slices.ContainsFunc(d.picked, func(g *fact) bool { return f.sharesLabel(g) || g.text == f.label }) {
+	if f.needsLabel() && !slices.ContainsFunc(d.picked, func(g *fact) bool { return g.group() == f.label || g.text == f.label }) {
 		more = "; " + f.label + ":" + more
 	}
 	// The whole is counted only if the sum of the parts is too much: some counters
@@ -182,61 +182,59 @@ func (d *draft) line() string {
 	return ""
 }
 
-// sharesLabel reports whether both facts have the same label in the line.
-func (f *fact) sharesLabel(g *fact) bool {
-	return f.label == g.label && f.needsLabel() && g.needsLabel()
+// The groups of facts without a label.
+const (
+	words   = ""
+	phrases = " "
+)
+
+// group returns the label of a fact in a line, or one of the groups without.
+func (f *fact) group() string {
+	switch {
+	case f.needsLabel():
+		return f.label
+	case isPhrase(f.text):
+		return phrases
+	}
+	return words
 }
 
 // compose writes facts with the same label together, then those without a label,
 // then phrases without a label, each in the order of the text.
 func compose(picked []*fact) string {
-	var groups [][]*fact
-	var words, phrases []*fact
+	var labels, parts []string
+	groups := map[string][]string{}
 	for _, f := range slices.SortedFunc(slices.Values(picked), func(a, b *fact) int { return cmp.Compare(a.seq, b.seq) }) {
-		k := slices.IndexFunc(groups, func(g []*fact) bool { return f.sharesLabel(g[0]) })
-		switch {
-		case isRepeated(f, picked):
-		case !f.needsLabel() && f.isPhrase():
-			phrases = append(phrases, f)
-		case !f.needsLabel():
-			words = append(words, f)
-		case k < 0:
-			groups = append(groups, []*fact{f})
-		default:
-			groups[k] = append(groups[k], f)
+		g := f.group()
+		if isRepeated(f, picked) {
+			continue
 		}
+		if g != words && g != phrases && groups[g] == nil {
+			labels = append(labels, g)
+		}
+		groups[g] = append(groups[g], f.text)
 	}
-	words = slices.DeleteFunc(words, func(f *fact) bool { // the label is enough
-		return slices.ContainsFunc(groups, func(g []*fact) bool { return g[0].label == f.text })
-	})
-	var b strings.Builder
-	for _, group := range append(groups, words, phrases) {
+	groups[words] = slices.DeleteFunc(groups[words], func(w string) bool { return groups[w] != nil }) // the label is enough
+	for _, g := range append(labels, words, phrases) {
 		between := " "
-		for i, f := range group {
-			switch {
-			case i > 0:
-				b.WriteString(between)
-			case b.Len() > 0:
-				b.WriteString("; ")
-			}
-			if i == 0 {
-				if slices.ContainsFunc(group, (*fact).isPhrase) {
-					between = ", "
-				}
-				if f.needsLabel() {
-					b.WriteString(f.label + ": ")
-				}
-			}
-			b.WriteString(f.text)
+		if slices.ContainsFunc(groups[g], isPhrase) {
+			between = ", "
+		}
+		part := strings.Join(groups[g], between)
+		if g != words && g != phrases {
+			part = g + ": " + part
+		}
+		if part != "" {
+			parts = append(parts, part)
 		}
 	}
-	return b.String()
+	return strings.Join(parts, "; ")
 }
 
 // isRepeated reports whether a fact and its label are part of a picked phrase.
 func isRepeated(f *fact, picked []*fact) bool {
 	return slices.ContainsFunc(picked, func(g *fact) bool {
-		return g != f && g.isPhrase() && occurs(f.text, g.text) && (!f.needsLabel() || f.sharesLabel(g) || occurs(f.label, g.text))
+		return g != f && isPhrase(g.text) && occurs(f.text, g.text) && (!f.needsLabel() || f.group() == g.group() || occurs(f.label, g.text))
 	})
 }
 
@@ -274,8 +272,7 @@ func (f *fact) identifies() bool {
 	case amount, email, link, id, hash:
 		return true
 	case number, code, text:
-		return f.whole && f.role == idKey && !f.isPhrase()
-	default:
-		return false
+		return f.whole && f.role == idKey && !isPhrase(f.text)
 	}
+	return false
 }

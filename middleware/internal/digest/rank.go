@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -14,7 +15,6 @@ type fact struct {
 	label   string // its key, if that can be part of a line; "": none
 	kind    kind
 	role    role // of its key
-	row     int  // number of lines and brackets before it
 	whole   bool // it is all of a value
 	defines bool // it is the number of a line that declares a name
 
@@ -34,13 +34,12 @@ func (f *fact) needsLabel() bool {
 	case id: // credit_card_7815826 has its kind in it
 		t := traitsOf(f.text)
 		return (f.whole || f.role > otherKey) && t.n[lower] < 3
-	default:
-		return false
 	}
+	return false
 }
 
-// isPhrase reports whether a fact has several words.
-func (f *fact) isPhrase() bool { return strings.IndexByte(f.text, ' ') >= 0 }
+// isPhrase reports whether a text has several words.
+func isPhrase(text string) bool { return strings.IndexByte(text, ' ') >= 0 }
 
 // merge adds what another place of the same fact adds to it.
 func (f *fact) merge(g *fact) {
@@ -195,23 +194,13 @@ func roleOf(key string) role {
 		return noKey
 	}
 	from := len(key)
-	for from > 0 {
-		b := key[from-1]
-		if b < 0x80 && !ascii[b].inWord() {
-			break
-		}
+	for from > 0 && (key[from-1] >= utf8.RuneSelf || ascii[key[from-1]].inWord()) {
 		from--
-		if b < 0x80 && ascii[b] == upper && from > 0 && ascii[key[from-1]&0x7F] == lower {
+		if is(key, from, upper) && is(key, from-1, lower) {
 			break
 		}
 	}
-	const longest = 24
-	if w := key[from:]; len(w) <= longest {
-		if r, ok := roleOfWord[strings.ToLower(w)]; ok {
-			return r
-		}
-	}
-	return otherKey
+	return max(otherKey, roleOfWord[strings.ToLower(key[from:])])
 }
 
 // worths is how likely a fact of a kind is needed later, relative to 100 for the
@@ -264,23 +253,17 @@ func (p *pool) ranked(i int, find *finder, about topics) []*fact {
 }
 
 // rank sets the score of a fact: its worth for its cost in tokens. It is up to
-// double for what the user and the model write about, and up to half more at the
-// beginning of the text.
+// double for what the user and the model write about.
 func (f *fact) rank(cost int, about topics) {
 	const (
 		neutral = 80 // hundredths, for a fact without a topic
-		early   = 50 // hundredths in the first row
-		rows    = 10 // until it is half of that
 		fixed   = 3  // tokens, so that short facts do not take all the room
 	)
 	share := neutral
 	if topic := f.topic(); topic != "" {
 		share = about.share(topic)
 	}
-	w := 100 * f.worth()
-	w = w * (100 + share) / 100
-	w = w * (100 + early*rows/(rows+f.row)) / 100
-	f.score = 1000 * w / (cost + fixed)
+	f.score = 1000 * f.worth() * (100 + share) / (cost + fixed)
 }
 
 // worth returns the worth of a fact by its kind and its key. A key counts half if
@@ -310,7 +293,6 @@ func (f *fact) worth() int {
 		case len(f.text) >= long && keyed == 0 && strings.IndexAny(f.text, ".:") < 0:
 			w *= 5
 		}
-	default:
 	}
 	return w
 }
@@ -324,9 +306,8 @@ func (f *fact) topic() string {
 	case path, link:
 		dir := strings.TrimSuffix(f.text, "/")
 		return dir[strings.LastIndexByte(dir, '/')+1:]
-	default:
-		return ""
 	}
+	return ""
 }
 
 // longest returns the longest path of text i that ends with a path.

@@ -143,7 +143,6 @@ func (s *scanner) table(from int) (next int) {
 		if len(cells) != len(names) {
 			break
 		}
-		s.row++
 		s.line, s.body = line, line.from
 		for i, c := range cells {
 			s.key, s.fresh = names[i], true

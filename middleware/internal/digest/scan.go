@@ -30,7 +30,6 @@ type scanner struct {
 
 	line    span   // the current line
 	body    int    // where it begins after a line number
-	row     int    // number of lines and brackets so far
 	before  gutter // of the line before
 	defines bool   // the line declares a name
 	open    []span // the keys around the open brackets
@@ -72,7 +71,6 @@ func lineEnd(text string, i int) int {
 
 // readLine finds the facts of a line.
 func (s *scanner) readLine(p span) {
-	s.row++
 	s.line = p
 	if c, _ := classAt(s.text, min(p.from, len(s.text)-1)); len(s.open) > 0 && (c.inWord() || c == ideograph) {
 		s.open = s.open[:0] // the text is not JSON, or no longer
@@ -172,7 +170,6 @@ func (s *scanner) punctuation(i, size, to int) (next int) {
 	switch b := s.text[i]; b {
 	case '{', '[':
 		const most = 100
-		s.row++
 		if len(s.open) < most {
 			s.open = append(s.open, s.key)
 		}
@@ -354,12 +351,12 @@ func (s *scanner) addAs(p span, k kind, whole, keyed bool) {
 	if k == none || n < shortestFact || n > longestFact {
 		return
 	}
-	f := fact{text: s.text[p.from:p.to], kind: k, row: s.row, whole: whole}
+	f := fact{text: s.text[p.from:p.to], kind: k, whole: whole}
 	if keyed && !s.key.empty() {
 		f.role = s.keyRole()
 		f.label = s.label
 	}
-	if k == text && isFormat(f.text) || f.role <= otherKey && (k == text && !f.isPhrase() || k == number && !s.takesNumber(f.text)) {
+	if k == text && isFormat(f.text) || f.role <= otherKey && (k == text && !isPhrase(f.text) || k == number && !s.takesNumber(f.text)) {
 		return
 	}
 	if isPrintable(f.text) {
@@ -388,7 +385,7 @@ func (s *scanner) takesNumber(w string) bool {
 
 // addLineNumber takes the number of a line. Its label is the file.
 func (s *scanner) addLineNumber(p, file span) {
-	f := fact{text: s.text[p.from:p.to], kind: number, row: s.row, defines: s.defines}
+	f := fact{text: s.text[p.from:p.to], kind: number, defines: s.defines}
 	if !file.empty() && isPrintable(s.text[file.from:file.to]) {
 		f.label = s.text[file.from:file.to]
 	}
