@@ -14,37 +14,15 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// Archive returns the contents under which the chain's archive will keep parts that an
-// edit removes from one message, for [Edit.Archive], and the handle that leads to all of
-// them, for the placeholder; see [store.NameParts] and [store.Placeholder]. Nothing is put
-// before the edit is made. If the chain has no archive, the handle is zero and there are
-// no contents. It panics if a part is nil or of an unknown type.
-//
-// A handle is a hash of the content, so an editor should call Archive only for what it is
-// going to remove.
-func (v *View) Archive(parts ...message.Part) (store.Handle, []*store.Named) {
-	archive := v.Env().Archive
-	if archive == nil {
-		return store.Handle{}, nil
-	}
-	return lastHandle(store.NameParts(archive, parts))
-}
-
-// ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order of the
-// runs, as the caller has them; see [store.NameMessages]. Messages that were folded before
-// are represented by the messages of that fold if these contain a handle, and by the
-// originals otherwise.
-func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []*store.Named) {
-	archive := v.Env().Archive
-	if archive == nil {
-		return store.Handle{}, nil
-	}
-	silent := v.foldsWithoutMessages(runs)
+// originals returns the messages in some runs of a view as the caller has them; see
+// [View.ArchiveRuns].
+func originals(v *View, runs []message.Run) []message.Message {
+	silent := foldsWithoutMessages(v, runs)
 	var out []message.Message
 	for _, r := range runs {
 		for i := r.First; i <= r.Last; i++ {
 			for len(silent) > 0 && silent[0].Last() < v.span(i).Last {
-				out = v.appendBody(out, silent[0].Runs)
+				out = appendBody(v, out, silent[0].Runs)
 				silent = silent[1:]
 			}
 			e := v.span(i).Record
@@ -52,14 +30,14 @@ func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []*store.Named) {
 			case e == nil || e.Kind != journal.Fold || slices.ContainsFunc(e.Messages, hasHandle):
 				out = append(out, v.Original(i))
 			case i == 0 || v.span(i-1).Record != e: // the first message of the fold
-				out = v.appendBody(out, e.Runs)
+				out = appendBody(v, out, e.Runs)
 			}
 		}
 	}
-	return lastHandle(store.NameMessages(archive, out))
+	return out
 }
 
-func (v *View) appendBody(out []message.Message, runs []message.Run) []message.Message {
+func appendBody(v *View, out []message.Message, runs []message.Run) []message.Message {
 	for _, r := range runs {
 		out = append(out, v.session.Body[r.First:r.Last+1]...)
 	}
@@ -68,7 +46,7 @@ func (v *View) appendBody(out []message.Message, runs []message.Run) []message.M
 
 // foldsWithoutMessages returns, in order, the folds without messages that a fold of these
 // runs would cover.
-func (v *View) foldsWithoutMessages(runs []message.Run) []*journal.Record {
+func foldsWithoutMessages(v *View, runs []message.Run) []*journal.Record {
 	silent := func(r *journal.Record) bool { return r.Kind == journal.Fold && len(r.Messages) == 0 }
 	if !slices.ContainsFunc(v.list.Records(), silent) {
 		return nil
@@ -104,7 +82,7 @@ func lastHandle(contents []*store.Named, err error) (store.Handle, []*store.Name
 
 // archive puts what the plan removes into the archive. In a dry run it is put when the
 // draft is committed.
-func (p *proposal) archive(ctx context.Context) {
+func archivePlan(ctx context.Context, p *proposal) {
 	if p.err != nil || p.after == nil || ctx.Err() != nil {
 		return
 	}
@@ -132,7 +110,7 @@ func (p *proposal) archive(ctx context.Context) {
 }
 
 // withoutArchive plans again for a view without an archive, after the archive has failed.
-func (l *layer) withoutArchive(ctx context.Context, p *proposal) *proposal {
+func withoutArchive(ctx context.Context, l *layer, p *proposal) *proposal {
 	l.report(ctx, p.before, Event{
 		Kind: Failed, Err: p.err, Why: "what is removed now is not kept: " + l.text(p.err),
 		Before: p.before.size.Tokens, After: p.before.size.Tokens,
@@ -141,7 +119,7 @@ func (l *layer) withoutArchive(ctx context.Context, p *proposal) *proposal {
 	bare.unarchived = true
 	p = l.propose(ctx, &bare)
 	l.build(ctx, p)
-	p.archive(ctx)
+	archivePlan(ctx, p)
 	if p.after != nil {
 		p.after.unarchived = false
 	}

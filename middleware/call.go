@@ -1,16 +1,19 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
-	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // One call runs through this file from top to bottom:
@@ -58,7 +61,7 @@ func (c *chain) leave(next Model) Model {
 		if req.closer != c {
 			return next(ctx, req, emit)
 		}
-		r, err := req.close(ctx)
+		r, v, err := closeCall(ctx, req)
 		if err != nil {
 			return nil, err
 		}
@@ -72,27 +75,15 @@ func (c *chain) leave(next Model) Model {
 		if err != nil {
 			resp = nil
 		}
-		if v := r.View(); v != nil && r.dry == nil {
-			v.learn(ctx, resp, err)
+		if v != nil && r.dry == nil {
+			learn(ctx, v, resp, err)
 		}
 		return resp, err
 	}
 }
 
-// session is one history under the edits of a chain. Nothing in it changes while editors
-// run.
-type session struct {
-	*history.Track[state]
-
-	opened *history.Track[state] // as it was before the edits of this call were remembered
-	chain  *chain
-	all    []message.Message // the history as the caller passed it
-	model  models.Model      // zero if unknown
-	priors calibrate.Priors
-}
-
 // open returns the view that the request carries, or makes the first one.
-func (r *Request) open(ctx context.Context) (*View, error) {
+func openView(ctx context.Context, r *Request) (*View, error) {
 	v := r.view
 	if v == nil {
 		return r.chain.open(ctx, r)
@@ -100,7 +91,7 @@ func (r *Request) open(ctx context.Context) (*View, error) {
 	if !v.repaired && history.Same(v.result.Messages, r.Messages) {
 		return v.with(r), nil
 	}
-	v, err := v.with(r).remember(ctx)
+	v, err := remember(ctx, v.with(r))
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +133,9 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 		})
 	}
 	s.calibrate(ctx, req)
-	v := &View{session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unsaved != nil, tools: s.ToolTokens}
+	v := &View{session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unsaved != nil, tools: s.ToolTokens,
+		budget: declared(req, s.model),
+	}
 	v.measure()
 	c.histories.Publish(s.Track)
 	return v, nil
@@ -152,7 +145,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 // earlier call is looked at and counted.
 func (c *chain) follow(req *Request) (*session, history.Change, error) {
 	lead := message.Leading(req.Messages)
-	t, ch, err := c.histories.Follow(req.Messages[:lead], req.Messages[lead:], c.meter, c.measure, newState)
+	t, ch, err := c.histories.Follow(req.Messages[:lead], req.Messages[lead:], c.meter, newState)
 	if err != nil {
 		return nil, ch, &Error{Kind: Invalid, Op: "middleware", Err: err}
 	}
@@ -160,184 +153,160 @@ func (c *chain) follow(req *Request) (*session, history.Change, error) {
 		t.Tools, t.ToolTokens = slices.Clone(req.Tools), c.meter.Tools(req.Tools)
 	}
 	m := c.modelOf(req.Model)
-	return &session{Track: t, opened: t, chain: c, all: req.Messages, model: m, priors: c.priors(m)}, ch, nil
-}
-
-// calibrate takes the usage that has been reported since the last call: to this chain by
-// the model, or to the caller, who keeps it in the messages.
-func (s *session) calibrate(ctx context.Context, req *Request) {
-	st := &s.State
-	learn := func(at, charged, counted, edited int) {
-		if !st.tokens.Learn(at, charged, counted, edited, s.priors) && st.conversation.once(req, string(UsageIgnored)) {
-			s.chain.report(ctx, req, Event{Kind: UsageIgnored, By: "middleware", Why: fmt.Sprintf(
-				"the provider reported %d tokens for a prompt of %d by our count; if the server cuts long prompts, declare its window, "+
-					"else set Env.Counter to a counter that fits", charged, counted)})
-		}
-	}
-	var past *calibrate.Past
-	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
-	prompts := s.chain.prompts.Of(s.IDs[from:])
-	for i := from; i < len(s.Body); i++ {
-		if m := &s.Body[i]; i > st.tokens.At && m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0 {
-			if past == nil {
-				past = calibrate.PastOf(&s.History, st.list, s.chain.meter.Once()+s.ToolTokens+s.LeadSum)
-			}
-			counted, edited := past.Prompt(i)
-			learn(i, m.Usage.Input, counted, edited)
-		}
-		if i >= st.calibrated && s.Wide[i] {
-			st.tokens.Wide += s.Tokens[i]
-		}
-		if prompts != nil && prompts[i-from].Charged > 0 && i+1 >= st.tokens.At {
-			p := prompts[i-from]
-			learn(i+1, p.Charged, p.Counted, p.Edited)
-		}
-	}
-	st.calibrated = len(s.Body)
-}
-
-// result returns the history with the edits that hold. It reuses that of the last call.
-func (s *session) result() edit.Result {
-	st := &s.State
-	switch {
-	case len(st.list) == 0:
-		return s.Apply(s.all, nil, nil, 0)
-	case st.shown:
-		st.result.Append(&s.History, st.result.Upto, len(s.Body))
-	default:
-		st.result, st.shown = s.Apply(s.all, st.list, nil, 0), true
-	}
-	return st.result
+	return &session{Track: t, opened: t, chain: c, all: req.Messages, model: m.Model, priors: m.priors}, ch, nil
 }
 
 // close returns the request for the model: with the view as it is remembered, and as the
-// repairers want it. If a repairer fails, nothing is remembered.
-func (r *Request) close(ctx context.Context) (*Request, error) {
+// repairers want it, and that view; nil if other messages were put in its place. If a
+// repairer fails, nothing is remembered.
+func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {
 	out := *r
 	out.closer, out.repairers = nil, nil
 	if r.view == nil {
-		return &out, nil
+		return &out, nil, nil
 	}
 	own := sameSlice(r.view.result.Messages, r.Messages)
 	v := r.view.with(r)
 	if !own && len(r.repairers) > 0 { // they also see what was added after the last editor
 		var err error
-		if v, err = r.open(ctx); err != nil {
-			return nil, err
+		if v, err = openView(ctx, r); err != nil {
+			return nil, nil, err
 		}
 		own, out.dry = true, v.req.dry
 	}
-	sent, repairs, err := v.repair(ctx)
-	if err != nil {
-		return nil, err
+	if !v.unsaved && len(v.attempts) == 0 && len(r.repairers) == 0 && r.dry == nil { // nothing to repair or to remember
+		if !own {
+			return &out, nil, nil
+		}
+		out.carry(v)
+		return &out, v, nil
 	}
-	kept, err := v.remember(ctx)
+	sent, done, err := repair(ctx, v)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	kept, err := remember(ctx, v)
+	if err != nil {
+		return nil, nil, err
 	}
 	switch {
 	case !sameSlice(kept.result.Messages, v.result.Messages): // another call was first
-		if sent, repairs, err = kept.repair(ctx); err != nil {
-			return nil, err
+		if sent, done, err = repair(ctx, kept); err != nil {
+			return nil, nil, err
 		}
 	case sent == v:
 		sent = kept
 	default:
 		w := *sent
-		w.list, w.unsaved, w.attempts = kept.list, kept.unsaved, kept.attempts
+		w.session, w.list, w.unsaved, w.attempts = kept.session, kept.list, kept.unsaved, kept.attempts
 		sent = &w
 	}
-	for _, r := range repairs {
+	for _, r := range done {
 		r.report(ctx)
 	}
-	out.dry = out.dry.add(kept)
-	if own {
-		out.carry(sent)
+	if out.dry != nil {
+		out.dry = out.dry.add(kept)
 	}
-	return &out, nil
+	if !own {
+		return &out, nil, nil
+	}
+	out.carry(sent)
+	return &out, sent, nil
 }
 
-// learn takes what the result of a model call says about its prompt.
-func (v *View) learn(ctx context.Context, resp *Response, err error) {
-	if err == nil {
-		v.accepted(resp.Usage.Input)
-	} else if n, ok := ParseOverflow(err); ok {
-		v.overflowed(ctx, n)
+// chain is what the layers of one [With] share. It is safe for concurrent use.
+type chain struct {
+	env       Env // with all defaults
+	given     bool
+	meter     tokens.Meter
+	encoding  string // by which the counter counts; "" if unknown
+	estimates bool   // the counter is the default one
+	origin    *chain // of a dry run: the chain that this one stands in for
+
+	histories history.Cache[state]
+	windows   calibrate.Windows
+	prompts   calibrate.Prompts
+	writes    writes
+	model     atomic.Pointer[namedModel] // looked up last
+	ignored   atomic.Bool                // an event has reported that the Env came too late
+}
+
+// newChain returns a chain with an Env, of which zero fields get their defaults.
+func newChain(env Env) *chain {
+	c := &chain{estimates: env.Counter == nil}
+	c.given = env.Scope != "" || env.Journal != nil || env.Counter != nil || env.Framing != (tokens.Framing{}) ||
+		env.Models != nil || env.Archive != nil || env.Clock != nil || env.HistoryIsView
+	if n, ok := env.Counter.(interface{ Name() string }); ok {
+		c.encoding = n.Name()
+	}
+	if env.Journal == nil {
+		env.Journal = journal.NewMemory(0)
+	}
+	if env.Counter == nil {
+		env.Counter = tokens.Estimate{}
+	}
+	env.Counter = tokens.Memo(env.Counter)
+	env.Framing = cmp.Or(env.Framing, tokens.DefaultFraming())
+	if env.Models == nil {
+		env.Models = models.Default()
+	}
+	if env.Clock == nil {
+		env.Clock = time.Now
+	}
+	c.env = env
+	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
+	return c
+}
+
+// report gives an event to the observers of a request.
+func (c *chain) report(ctx context.Context, req *Request, e Event) {
+	if req.observers != nil {
+		e.Time = c.env.Clock()
+		req.observers.report(ctx, e)
 	}
 }
 
-// accepted takes that the provider has accepted the prompt and charged so many tokens; 0 if
-// it did not report them.
-func (v *View) accepted(charged int) {
-	s := v.session
-	sent := v.size.Tokens
-	if charged > 0 {
-		sent = charged
-		v.learnPrompt(charged)
-	}
-	s.chain.windows.Change(v.req.Model, func(w *calibrate.Window) { w.Accept(sent) })
-	s.State.conversation.window(func(w *calibrate.Window) { w.Accept(sent) })
+// namedModel is what the table has for a name; the zero Model if it has nothing.
+type namedModel struct {
+	models.Model
+
+	name   string
+	priors calibrate.Priors
 }
 
-// learnPrompt remembers what the provider has charged for the prompt of this view.
-func (v *View) learnPrompt(charged int) {
-	s := v.session
-	if len(s.IDs) == 0 {
-		return
+// modelOf returns what is known of a model.
+func (c *chain) modelOf(name string) *namedModel {
+	if m := c.model.Load(); m != nil && m.name == name {
+		return m
 	}
-	p := calibrate.Prompt{Charged: charged, Counted: v.size.Counted}
-	for _, it := range v.list {
-		p.Edited = max(p.Edited, it.HistoryLen)
+	found := &namedModel{name: name}
+	if name != "" {
+		found.Model, _ = c.env.Models.Lookup(name)
 	}
-	s.chain.prompts.Put(s.IDs[len(s.IDs)-1], p)
+	found.priors = c.priors(found.Model)
+	c.model.Store(found)
+	return found
 }
 
-// overflowed takes that the provider has refused the prompt as too long. A number that
-// can be right is learned for the model; otherwise the window is guessed, for this
-// conversation only.
-func (v *View) overflowed(ctx context.Context, n PromptLimits) {
-	const tryNext = 0.8 // share of a refused prompt that is tried next if there is no number
-	s := v.session
-	declared, _ := v.declared()
-	share := 1.0 // of the window that the prompt may fill
-	if declared.Window > 0 {
-		share = float64(declared.Room()) / float64(declared.Window)
+// priors are the rates for a model as long as no usage is reported. The ratios of the
+// table are relative to o200k_base, which the default counter approximates, and hold for
+// English. Other tokenizers make more tokens of ideographs.
+func (c *chain) priors(m models.Model) calibrate.Priors {
+	encoding := c.encoding
+	if c.estimates {
+		encoding = "o200k_base"
 	}
-	sent := v.size.Tokens
-	trusted := calibrate.Plausible(float64(n.Sent), float64(v.size.Counted))
-	if trusted {
-		v.learnPrompt(n.Sent)
+	p := calibrate.Priors{Plain: 1}
+	if m.Ratio > 0 && encoding == "o200k_base" {
+		p.Plain = m.Ratio
 	}
-	window, why := n.Limit, fmt.Sprintf("the provider says that its window is %d", n.Limit)
-	if room := n.Limit - n.Answer; n.Answer > 0 && room > 0 {
-		window = min(window, int(float64(room)/share))
-		why += fmt.Sprintf(", %d of it for the answer", n.Answer)
+	switch {
+	case encoding != "" && encoding == m.Encoding:
+		p.Wide = p.Plain
+	case encoding == "cl100k_base":
+		p.Wide = 0.85 * p.Plain
+	default:
+		p.Wide = 1.15 * p.Plain
 	}
-	if window <= 0 || !trusted && float64(sent) <= share*float64(window) {
-		window = 0
-		if room := sent - n.Over; n.Over > 0 && room > 0 {
-			window, why = int(float64(room)/share), fmt.Sprintf("the provider says that %d are too many", n.Over)
-		}
-	}
-	learned := false
-	s.chain.windows.Change(v.req.Model, func(w *calibrate.Window) { learned = w.Learn(window, declared.Window) })
-	scope := "for this model"
-	if !learned {
-		switch {
-		case window > 0 && trusted: // right about this prompt, if not for every one
-		case window > 0:
-			why += ", which cannot be right"
-			window = int(tryNext * float64(sent) / share)
-		default:
-			why = "the provider does not say how many it accepts"
-			window = int(tryNext * float64(sent) / share)
-		}
-		window, scope = max(1, window), "for this conversation"
-		s.State.conversation.window(func(w *calibrate.Window) { w.Guess(window) })
-	}
-	s.chain.report(ctx, v.req, Event{
-		Kind: TooLong, By: "middleware", Before: sent, After: sent,
-		Why: fmt.Sprintf("a prompt of %d tokens by our count was refused as too long: %s; the window counts as %d %s from now on",
-			sent, why, window, scope),
-	})
+	return p
 }

@@ -134,18 +134,18 @@ func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, erro
 func newDraft(runs []*View, events []Event) *DraftResult {
 	d := &DraftResult{Events: events}
 	for n, v := range runs {
-		v = v.detached()
+		v = detached(v)
 		d.runs = append(d.runs, v)
-		for _, it := range v.newEdits() {
-			d.Edits = append(d.Edits, v.draftEdit(n, it, events))
+		for _, it := range newEdits(v) {
+			d.Edits = append(d.Edits, draftEdit(v, n, it, events))
 		}
 	}
-	d.Before, d.After = d.runs[0].asOpened().detached(), d.runs[len(runs)-1]
+	d.Before, d.After = detached(asOpened(d.runs[0])), d.runs[len(runs)-1]
 	return d
 }
 
 // draftEdit describes one edit of the view.
-func (v *View) draftEdit(run int, it edit.Item, events []Event) DraftEdit {
+func draftEdit(v *View, run int, it edit.Item, events []Event) DraftEdit {
 	s := v.session
 	e := DraftEdit{By: it.Middleware, Kind: it.Kind, Parts: it.Parts, Messages: it.Messages, Freed: s.Freed(it), run: run, record: it.Record}
 	for _, o := range s.opened.State.list {
@@ -167,7 +167,7 @@ func (v *View) draftEdit(run int, it edit.Item, events []Event) DraftEdit {
 }
 
 // detached returns the view as carried by a request outside of any chain.
-func (v *View) detached() *View {
+func detached(v *View) *View {
 	r, w := *v.req, *v
 	r.chain, r.closer, r.observers, r.dry = nil, nil, nil, nil
 	w.req = &r
@@ -176,10 +176,10 @@ func (v *View) detached() *View {
 }
 
 // asOpened returns the view as it was before an editor worked on it.
-func (v *View) asOpened() *View { return v.withList(v.session.opened.State.list) }
+func asOpened(v *View) *View { return withList(v, v.session.opened.State.list) }
 
 // withList returns the view with other edits.
-func (v *View) withList(l edit.List) *View {
+func withList(v *View, l edit.List) *View {
 	w := *v
 	w.list, w.result = l, v.session.Apply(v.session.all, l, nil, 0)
 	w.measure()
@@ -187,7 +187,7 @@ func (v *View) withList(l edit.List) *View {
 }
 
 // newEdits returns the edits that the view did not open with.
-func (v *View) newEdits() edit.List {
+func newEdits(v *View) edit.List {
 	return slices.DeleteFunc(slices.Clone(v.list), v.session.opened.State.list.Has)
 }
 
@@ -254,9 +254,9 @@ func (d *DraftResult) edit(i int) (*View, *journal.Record, error) {
 // with returns the draft with other edits in its last view.
 func (d *DraftResult) with(i int, l edit.List) (*DraftResult, error) {
 	last := len(d.runs) - 1
-	v := d.runs[last].withList(l)
-	if added := v.newEdits(); len(added) > 0 {
-		before := v.asOpened()
+	v := withList(d.runs[last], l)
+	if added := newEdits(v); len(added) > 0 {
+		before := asOpened(v)
 		err := v.session.Verify(&before.result, &v.result, added.Records(), false)
 		if v.size.Counted >= before.size.Counted {
 			err = fmt.Errorf("the view would not become shorter: %d tokens, then %d", before.size.Counted, v.size.Counted)
@@ -270,4 +270,108 @@ func (d *DraftResult) with(i int, l edit.List) (*DraftResult, error) {
 
 func draftError(i int, err error) error {
 	return &Error{Kind: Invalid, Op: "middleware", Err: fmt.Errorf("draft: edit %d: %w", i, err)}
+}
+
+// Commit remembers the edits of the draft as a call would have done, so that the next call
+// with the same history, or a grown one, starts with After, and no editor makes them
+// again. Attempts of editors without progress count. The chain may be in use meanwhile.
+// Observers receive nothing: Events has everything.
+//
+// It does not matter if the conversation has grown meanwhile. If it has been edited since
+// the draft was made, other than inside what the draft folds, the error is of kind
+// [Outdated], and the edits made meanwhile stay in force. Edits after the end of the
+// drafted history count if this chain made or found them, but not those of calls that are
+// still running. Other chains with the same journal find what is committed as they find
+// the edits of a call.
+//
+// What the edits remove is put into the archive first; if that fails, nothing is
+// remembered. After an error of the journal or of the context it is unknown what was
+// stored, and Commit may be repeated. Once the edits are stored, it does nothing more.
+func (d *DraftResult) Commit(ctx context.Context) error {
+	for _, v := range d.runs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		st, c := v.session.opened.State, v.session.chain.origin
+		if st.unsaved != nil || !v.list.Equal(st.list) {
+			if err := storeIn(ctx, v, c); err != nil {
+				return err
+			}
+		}
+		if err := noteIn(v, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeIn writes the edits of a view, which the fork of a chain has made, to the journal of
+// the chain itself.
+func storeIn(ctx context.Context, v *View, c *chain) error {
+	s, w, st := *v.session, *v, v.session.opened.State
+	then := st.stored
+	s.chain = c
+	st.stored, _ = s.read(ctx, s.IDs, stored{at: -1}, 0) // an error here occurs again when the edits are written
+	s.Track = s.opened.With(st)
+	w.session = &s
+	same := st.at == then.at && st.entry.Rev == then.entry.Rev
+	if !same && !v.list.Covers(s.Holding(st.all)) || editedAfter(c, s.IDs, v.list) {
+		return errOutdated
+	}
+	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.all)) {
+		if err := putAll(ctx, v.removed); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("middleware: commit draft: archive what is removed: %w", err)
+		}
+	}
+	kept, err := write(ctx, &w)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("middleware: commit draft: %w", err)
+	case !kept.list.Equal(v.list):
+		return errOutdated
+	}
+	return nil
+}
+
+var errOutdated = &Error{
+	Kind: Outdated, Op: "middleware",
+	Err: errors.New("commit draft: the conversation has been edited since the draft was made; make a new draft"),
+}
+
+// editedAfter reports whether a longer history with these first messages has edits of its
+// own, and not all of these.
+func editedAfter(c *chain, ids []message.ID, l edit.List) bool {
+	for _, t := range c.histories.All() {
+		n := len(ids)
+		if t.State.at < n || len(t.IDs) < n || n > 0 && t.IDs[n-1] != ids[n-1] {
+			continue
+		}
+		if slices.ContainsFunc(l, func(it edit.Item) bool { return !t.State.list.Has(it) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// noteIn makes a chain know how the editors succeeded in a draft of it.
+func noteIn(v *View, c *chain) error {
+	if len(v.attempts) == 0 {
+		return nil
+	}
+	req := *v.req
+	req.Messages = v.session.all
+	s, _, err := c.follow(&req)
+	if err != nil {
+		return err
+	}
+	c.histories.Publish(s.Track)
+	for i := range v.attempts {
+		v.attempts[i].note(s.State.conversation)
+	}
+	return nil
 }

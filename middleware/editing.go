@@ -83,7 +83,7 @@ type layer struct {
 
 func (l *layer) around(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		v, err := req.open(ctx)
+		v, err := openView(ctx, req)
 		if err != nil {
 			return nil, err
 		}
@@ -117,9 +117,9 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 	}
 	plan()
 	l.build(ctx, p)
-	p.archive(ctx)
+	archivePlan(ctx, p)
 	if p.err != nil && !p.refused && l.opts.EditWithoutArchive && !l.opts.Strict && v.Env().Archive != nil && ctx.Err() == nil {
-		p = l.withoutArchive(ctx, p)
+		p = withoutArchive(ctx, l, p)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -134,7 +134,7 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 		l.report(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.size.Tokens, After: v.size.Tokens, Detail: p.plan.Detail})
 	}
 	if l.opts.Trigger != nil && !v.req.Forced(l.name) {
-		v = l.judged(v)
+		v = judged(l, v)
 	}
 	return v, nil
 }
@@ -144,7 +144,7 @@ func (l *layer) due(ctx context.Context, v *View, plan func() *Plan) (met bool, 
 	if v.req.Forced(l.name) {
 		return true, "forced by the request", nil
 	}
-	if l.paused(v.progress(l.name)) {
+	if paused(l, progressOf(v, l.name)) {
 		return false, "", nil
 	}
 	if l.opts.MinCalls > 0 {
@@ -156,7 +156,7 @@ func (l *layer) due(ctx context.Context, v *View, plan func() *Plan) (met bool, 
 		return true, "", nil
 	}
 	met, why, err = l.ask(v, plan)
-	if met && err == nil && l.isHopeless(ctx, v) {
+	if met && err == nil && isHopeless(ctx, l, v) {
 		return false, "", nil
 	}
 	return met, why, err
@@ -219,7 +219,7 @@ func (l *layer) plan(ctx context.Context, v *View) (plan *Plan, err error) {
 
 // check makes the view of the plan and verifies it.
 func (p *proposal) check() {
-	if p.records, p.after, p.err = p.before.preview(p.layer.name, p.plan); p.err != nil {
+	if p.records, p.after, p.err = preview(p.before, p.layer.name, p.plan); p.err != nil {
 		p.after, p.refused = nil, true
 		return
 	}
@@ -281,18 +281,18 @@ func (l *layer) edited(ctx context.Context, p *proposal, trigger string) *View {
 		Kind: Edited, Why: why, Edits: p.records, Before: p.before.size.Tokens, After: p.after.size.Tokens,
 		First: p.before.Span(p.plan.First).First, Calls: p.before.CallsSince(l.name), Detail: p.plan.Detail,
 	})
-	l.warnFrequent(ctx, p.after)
+	warnFrequent(ctx, l, p.after)
 	if l.opts.Trigger == nil {
-		return p.after.tried(l, "")
+		return tried(p.after, l, "")
 	}
 	met, numbers := l.stillMet(p.after)
 	failure := ""
 	if met && p.expensive {
 		failure = "the trigger is still met after the edit" + inParentheses(numbers) + "; let it remove more, or raise the trigger"
 	}
-	v := p.after.tried(l, failure)
+	v := tried(p.after, l, failure)
 	if met && !v.req.Forced(l.name) {
-		v = l.judged(v)
+		v = judged(l, v)
 	}
 	return v
 }
@@ -313,7 +313,7 @@ func (l *layer) failed(ctx context.Context, v *View, p *proposal) (*View, error)
 	}
 	l.report(ctx, v, e)
 	first, _, _ := strings.Cut(e.Why, "\n") // a panic has its stack in further lines
-	return v.tried(l, first), nil
+	return tried(v, l, first), nil
 }
 
 // misconfigured reports, once per conversation, options that cannot work for it.
@@ -354,8 +354,8 @@ func inParentheses(why string) string {
 
 // preview returns the records of a plan and the verified view that they make. Folds whose
 // messages are not made yet count as estimated.
-func (v *View) preview(name string, p *Plan) ([]*journal.Record, *View, error) {
-	records, err := v.translate(name, p)
+func preview(v *View, name string, p *Plan) ([]*journal.Record, *View, error) {
+	records, err := translate(v, name, p)
 	if err != nil {
 		return nil, nil, err
 	}

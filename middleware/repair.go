@@ -41,7 +41,7 @@ type repairing struct {
 
 func (r *repairing) around(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		v, err := req.open(ctx)
+		v, err := openView(ctx, req)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (r *repairing) around(next Model) Model {
 }
 
 // repair returns the view as the repairers of its request want it, and what they did.
-func (v *View) repair(ctx context.Context) (*View, []repairs, error) {
+func repair(ctx context.Context, v *View) (*View, []repairs, error) {
 	var all []repairs
 	for _, r := range v.req.repairers {
 		repaired, err := r.call(ctx, v)
@@ -66,11 +66,11 @@ func (v *View) repair(ctx context.Context) (*View, []repairs, error) {
 			continue
 		}
 		before := v
-		if v, err = v.withRepairs(r.name, repaired); err != nil {
+		if v, err = withRepairs(v, r.name, repaired); err != nil {
 			return nil, nil, &Error{Op: r.name, Err: err}
 		}
 		if len(repaired.Fixes) > 0 {
-			all = append(all, repairs{r.name, before.inHistory(repaired.Fixes), before, v})
+			all = append(all, repairs{r.name, inHistory(before, repaired.Fixes), before, v})
 		}
 	}
 	return v, all, nil
@@ -89,19 +89,8 @@ func (r *repairing) call(ctx context.Context, v *View) (repaired *message.Repair
 	return r.repair(ctx, v)
 }
 
-// Repaired returns the view with repairs, as a [Repairer] would have it: to see their
-// cost. Messages that differ have a [Span.Edit] of kind [journal.Repair]. It panics if a
-// position is not one of the view.
-func (v *View) Repaired(r *message.Repaired) *View {
-	w, err := v.withRepairs("", r)
-	if err != nil {
-		panic("middleware: Repaired: " + err.Error())
-	}
-	return w
-}
-
 // withRepairs returns the view with the messages of a repair.
-func (v *View) withRepairs(name string, r *message.Repaired) (*View, error) {
+func withRepairs(v *View, name string, r *message.Repaired) (*View, error) {
 	n := len(r.Messages)
 	switch {
 	case r.From == nil && sameSlice(r.Messages, v.result.Messages):
@@ -138,7 +127,7 @@ func (v *View) withRepairs(name string, r *message.Repaired) (*View, error) {
 }
 
 // inHistory returns fixes with history positions.
-func (v *View) inHistory(fixes []message.Fix) []message.Fix {
+func inHistory(v *View, fixes []message.Fix) []message.Fix {
 	out := slices.Clone(fixes)
 	for i, f := range out {
 		if f.At >= 0 && f.At < v.Len() {

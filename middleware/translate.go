@@ -12,16 +12,16 @@ import (
 
 // translate turns the edits of a plan, in positions of the view, into records, in
 // positions of the history after the leading system messages.
-func (v *View) translate(name string, p *Plan) ([]*journal.Record, error) {
+func translate(v *View, name string, p *Plan) ([]*journal.Record, error) {
 	edits := p.Edits
-	if err := v.wellFormed(edits); err != nil {
+	first, sorted, err := wellFormed(v, edits)
+	if err != nil {
 		return nil, err
 	}
-	byFirst := func(a, b Edit) int { return cmp.Compare(a.first(), b.first()) }
-	if !slices.IsSortedFunc(edits, byFirst) {
-		edits = slices.SortedFunc(slices.Values(edits), byFirst)
+	if !sorted {
+		edits = slices.SortedFunc(slices.Values(edits), func(a, b Edit) int { return cmp.Compare(a.first(), b.first()) })
 	}
-	p.First = edits[0].first()
+	p.First = first
 	t := translation{
 		view: v, name: name,
 		records: make([]journal.Record, len(edits)),
@@ -48,45 +48,49 @@ func (v *View) translate(name string, p *Plan) ([]*journal.Record, error) {
 	return out, nil
 }
 
-// wellFormed checks what does not depend on the content of the view.
-func (v *View) wellFormed(edits []Edit) error {
+// wellFormed checks what does not depend on the content of the view. It returns the first
+// message that is edited, and whether the edits are in order.
+func wellFormed(v *View, edits []Edit) (first int, sorted bool, err error) {
 	n := len(v.result.Messages)
 	runs := make([]message.Run, 0, len(edits))
 	for i := range edits {
 		switch e := &edits[i]; e.Kind {
 		case journal.Rewrite:
 			if e.At < 0 || e.At >= n {
-				return fmt.Errorf("edit %d rewrites message %d of %d", i, e.At, n)
+				return 0, false, fmt.Errorf("edit %d rewrites message %d of %d", i, e.At, n)
 			}
 			runs = append(runs, message.Run{First: e.At, Last: e.At})
 		case journal.Fold:
 			end := -1
 			for _, r := range e.Runs {
 				if r.First <= end || r.Last < r.First || r.Last >= n {
-					return fmt.Errorf("edit %d folds messages %d to %d of %d", i, r.First, r.Last, n)
+					return 0, false, fmt.Errorf("edit %d folds messages %d to %d of %d", i, r.First, r.Last, n)
 				}
 				end = r.Last
 			}
 			if len(e.Runs) == 0 {
-				return fmt.Errorf("edit %d folds no message", i)
+				return 0, false, fmt.Errorf("edit %d folds no message", i)
 			}
 			runs = append(runs, e.Runs...)
 		case journal.Repair:
 			fallthrough
 		default:
-			return fmt.Errorf("edit %d has kind %q, want %q or %q", i, e.Kind, journal.Rewrite, journal.Fold)
+			return 0, false, fmt.Errorf("edit %d has kind %q, want %q or %q", i, e.Kind, journal.Rewrite, journal.Fold)
 		}
 	}
-	edit.SortRuns(runs)
+	byFirst := func(a, b message.Run) int { return cmp.Compare(a.First, b.First) }
+	if sorted = slices.IsSortedFunc(runs, byFirst); !sorted {
+		slices.SortFunc(runs, byFirst)
+	}
 	for i := 1; i < len(runs); i++ {
 		if runs[i].First <= runs[i-1].Last {
-			return fmt.Errorf("two edits cover message %d", runs[i].First)
+			return 0, false, fmt.Errorf("two edits cover message %d", runs[i].First)
 		}
 	}
-	if len(runs) > 0 && runs[0].First < len(v.session.Lead) {
-		return fmt.Errorf("message %d is a leading system message, which must stay", runs[0].First)
+	if runs[0].First < len(v.session.Lead) {
+		return 0, false, fmt.Errorf("message %d is a leading system message, which must stay", runs[0].First)
 	}
-	return nil
+	return runs[0].First, sorted, nil
 }
 
 // translation turns edits into records, with few allocations for many edits.

@@ -26,6 +26,7 @@ type View struct {
 	list    edit.List // the edits that made result
 	tools   int       // tokens of the tool definitions
 	size    Size
+	budget  Budget // that the request or the table of models declares; zero: none
 
 	unsaved    bool           // list differs from what the journal had
 	repaired   bool           // messages were repaired after all edits
@@ -56,7 +57,12 @@ func (v *View) Span(i int) Span {
 	return Span{Run: message.Run{First: lead + s.First, Last: lead + s.Last}, Edit: s.Record}
 }
 
-func (v *View) span(i int) edit.Span { return v.result.Span(len(v.session.Lead), i) }
+func (v *View) span(i int) edit.Span {
+	if v.result.Spans == nil {
+		return edit.Span{First: i - len(v.session.Lead), Last: i - len(v.session.Lead)}
+	}
+	return v.result.Spans[i]
+}
 
 // Original returns message i as it is in the history. A message that a fold has added is
 // returned as it is.
@@ -166,8 +172,8 @@ func (v *View) Env() Env {
 // the reserve with it: for 64 accepted calls if the provider has named a number that can be
 // right, else for the conversation. It returns false if nothing is known.
 func (v *View) Budget() (Budget, bool) {
-	guess := v.session.State.conversation.window(nil)
-	known := v.session.chain.windows.Of(v.req.Model).Limit
+	guess := v.session.State.conversation.guess.Of("")
+	known := v.session.chain.windows.Of(v.req.Model)
 	if guess > 0 && (known == 0 || guess < known) {
 		known = guess
 	}
@@ -177,12 +183,12 @@ func (v *View) Budget() (Budget, bool) {
 // SureBudget is [View.Budget] without windows that are only guessed, because the provider
 // has given no number: a guess is a reason to send less, but not to send nothing.
 func (v *View) SureBudget() (Budget, bool) {
-	return v.within(v.session.chain.windows.Of(v.req.Model).Limit)
+	return v.within(v.session.chain.windows.Of(v.req.Model))
 }
 
 // within returns the declared budget, reduced to a window; 0: not reduced.
 func (v *View) within(window int) (Budget, bool) {
-	b, ok := v.declared()
+	b, ok := v.budget, v.budget.Window > 0
 	switch {
 	case window == 0, ok && window >= b.Window:
 		return b, ok
@@ -193,20 +199,19 @@ func (v *View) within(window int) (Budget, bool) {
 	return b, true
 }
 
-// declared returns the budget of the request or of the table of models.
-func (v *View) declared() (Budget, bool) {
-	if v.req.Budget != nil {
-		return *v.req.Budget, true
+// declared returns the budget of a request, or else that of the model, or zero.
+func declared(req *Request, m models.Model) Budget {
+	if req.Budget != nil {
+		return *req.Budget
 	}
-	m := v.session.model
 	if m.Window == 0 {
-		return Budget{}, false
+		return Budget{}
 	}
 	b := Budget{Window: m.Window, Reserve: min(m.Output, m.Window/10)}
 	if m.Input > 0 {
 		b.Reserve = max(b.Reserve, m.Window-m.Input)
 	}
-	return b, true
+	return b
 }
 
 // Protection is a set of things that may not happen to a message.
@@ -271,6 +276,34 @@ func (v *View) newestEdit(name string) int {
 	return made
 }
 
+// Archive returns the contents under which the chain's archive will keep parts that an
+// edit removes from one message, for [Edit.Archive], and the handle that leads to all of
+// them, for the placeholder; see [store.NameParts] and [store.Placeholder]. Nothing is put
+// before the edit is made. If the chain has no archive, the handle is zero and there are
+// no contents. It panics if a part is nil or of an unknown type.
+//
+// A handle is a hash of the content, so an editor should call Archive only for what it is
+// going to remove.
+func (v *View) Archive(parts ...message.Part) (store.Handle, []*store.Named) {
+	archive := v.Env().Archive
+	if archive == nil {
+		return store.Handle{}, nil
+	}
+	return lastHandle(store.NameParts(archive, parts))
+}
+
+// ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order of the
+// runs, as the caller has them; see [store.NameMessages]. Messages that were folded before
+// are represented by the messages of that fold if these contain a handle, and by the
+// originals otherwise.
+func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []*store.Named) {
+	archive := v.Env().Archive
+	if archive == nil {
+		return store.Handle{}, nil
+	}
+	return lastHandle(store.NameMessages(archive, originals(v, runs)))
+}
+
 // Preview returns the view that a plan of the named middleware would make, for an editor
 // that must know whether it has planned enough. Folds whose messages are not made yet
 // count as estimated. The error is the rule that the plan breaks. Nothing is remembered.
@@ -279,8 +312,19 @@ func (v *View) Preview(name string, p *Plan) (*View, error) {
 		return v, nil
 	}
 	own := *p
-	_, w, err := v.preview(name, &own)
+	_, w, err := preview(v, name, &own)
 	return w, err
+}
+
+// Repaired returns the view with repairs, as a [Repairer] would have it: to see their
+// cost. Messages that differ have a [Span.Edit] of kind [journal.Repair]. It panics if a
+// position is not one of the view.
+func (v *View) Repaired(r *message.Repaired) *View {
+	w, err := withRepairs(v, "", r)
+	if err != nil {
+		panic("middleware: Repaired: " + err.Error())
+	}
+	return w
 }
 
 // Shared returns how many first messages this view and an earlier one of the same chain
@@ -343,7 +387,10 @@ func (v *View) with(req *Request) *View {
 	}
 	w := *v
 	w.req = req
-	if !sameSlice(v.req.Tools, req.Tools) {
+	if v.req.Budget != req.Budget || v.req.Model != req.Model {
+		w.budget = declared(req, v.session.chain.modelOf(req.Model).Model)
+	}
+	if n := len(req.Tools); n != len(v.req.Tools) || n > 0 && &req.Tools[0] != &v.req.Tools[0] {
 		w.tools = v.session.chain.meter.Tools(req.Tools)
 		w.measure()
 	}

@@ -49,6 +49,9 @@ type fitting struct {
 
 // Met implements [middleware.Trigger].
 func (f fitting) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	if f.floor == 0 {
+		return f.Trigger.Met(v, plan)
+	}
 	if b, ok := v.Budget(); ok && f.floor >= b.Window {
 		return false, "", fmt.Errorf("ClearAtLeast is %d tokens and the window of model %q %d, so nothing could ever be cleared: "+
 			"lower ClearAtLeast, or correct Request.Budget", f.floor, v.Request().Model, b.Window)

@@ -74,13 +74,3 @@ type Entry struct {
 	Depth   int        `json:"depth,omitempty"`   // how many entries it builds on
 	Edits   []*Record  `json:"edits"`             // in the order of their positions; they replace edits of the base at the same positions
 }
-
-// Size returns about how many bytes of memory the entry takes.
-func (e *Entry) Size() int {
-	const perEntry = 200
-	n := perEntry
-	for _, r := range e.Edits {
-		n += r.size()
-	}
-	return n
-}

@@ -49,6 +49,16 @@ func (r *Record) Equal(o *Record) bool {
 		slices.Equal(r.Parts, o.Parts) && slices.EqualFunc(r.Messages, o.Messages, message.Message.Equal)
 }
 
+// Size returns about how many bytes of memory the entry takes.
+func (e *Entry) Size() int {
+	const perEntry = 200
+	n := perEntry
+	for _, r := range e.Edits {
+		n += r.size()
+	}
+	return n
+}
+
 func (r *Record) size() int {
 	const perRecord = 200
 	if r == nil {

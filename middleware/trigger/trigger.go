@@ -24,10 +24,8 @@ import (
 
 // Tokens is met when so many tokens would be sent.
 func Tokens(n int) middleware.Trigger {
-	return threshold{unit: unitTokens, limit: n, value: size}
+	return threshold{unit: unitTokens, limit: n, value: func(v *middleware.View) int { return v.Size().Tokens }}
 }
-
-func size(v *middleware.View) int { return v.Size().Tokens }
 
 // Messages is met when the view has so many messages.
 func Messages(n int) middleware.Trigger {

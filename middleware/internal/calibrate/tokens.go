@@ -2,11 +2,7 @@
 // charged, and how long a prompt may be. It knows nothing of requests.
 package calibrate
 
-import (
-	"math"
-
-	"github.com/laconic-go/laconic/message"
-)
+import "math"
 
 // Bounds and weights of the calibration. In scripts that tokenizers know little of, such
 // as Devanagari and Ethiopic, cl100k_base makes 3.2 tokens of one estimated token.
@@ -115,42 +111,4 @@ func (t *Tokens) Learn(at, charged, counted, edited int, p Priors) bool {
 	}
 	t.At, t.Charged, t.Counted, t.Wide = at, charged, counted, 0
 	return true
-}
-
-// IsWide reports whether most of a message's text are ideographs or other letters from
-// U+3000 to U+9FFF. It looks at samples of long texts.
-func IsWide(m *message.Message) bool {
-	const samples = 64
-	wide, length := 0, 0
-	for _, p := range m.Parts {
-		var s string
-		switch p := p.(type) {
-		case message.Text:
-			s = p.Text
-		case message.Thinking:
-			s = p.Text
-		case message.ToolResult:
-			s = p.Text
-		case message.ToolCall:
-			s = p.Arguments
-		case message.Media, message.Opaque:
-		}
-		step := max(1, len(s)/samples)
-		hits, taken := 0, 0
-		for i := step / 2; i < len(s); i += step {
-			k := i
-			for k > 0 && k > i-3 && s[k]&0xC0 == 0x80 { // inside a letter: its first byte says which
-				k--
-			}
-			if 0xE3 <= s[k] && s[k] <= 0xE9 {
-				hits++
-			}
-			taken++
-		}
-		if taken > 0 {
-			wide += len(s) * hits / taken
-		}
-		length += len(s)
-	}
-	return 2*wide > length
 }

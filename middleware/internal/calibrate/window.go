@@ -9,76 +9,82 @@ const (
 	maxWindows = 256 // models that are remembered
 )
 
-// Windows are the windows that providers have named when they refused a prompt as too
-// long: the declared window is not always the one that is served. It is safe for
-// concurrent use.
+// Windows are the windows that are smaller than declared, by a name: those of models that
+// providers have named when they refused a prompt as too long, or guesses for one
+// conversation. It is safe for concurrent use.
 //
 // A number is learned only if it is at least 1/64 of the declared window and larger than
-// every prompt that was accepted. After 64 accepted calls it expires: the next call
-// tries the declared window again.
+// every prompt that was accepted. After 64 accepted calls, what was learned or guessed
+// expires: the next call tries the declared window again.
 type Windows struct {
 	mu     sync.Mutex
-	models map[string]Window
+	models map[string]window
 }
 
-// Window is what is known of one window. The zero Window knows nothing.
-type Window struct {
-	Limit    int // tokens; 0: use the declared window
-	accepted int // calls accepted since Limit was learned
+type window struct {
+	limit    int // tokens; 0: the declared window holds
+	accepted int // calls accepted since then
 	longest  int // tokens of the longest accepted prompt
 }
 
-// Learn takes a limit for prompt and answer together, and reports whether it is
-// believed. declared is 0 if no window is declared.
-func (w *Window) Learn(limit, declared int) bool {
-	if limit <= 0 || limit < declared/minShare || limit <= w.longest {
+// Of returns the window, or 0 if the declared window holds.
+func (w *Windows) Of(name string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.models[name].limit
+}
+
+// Learn takes a number of a provider for prompt and answer together, and reports whether
+// it is believed. declared is 0 if no window is declared.
+func (w *Windows) Learn(name string, limit, declared int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.models[name]
+	if limit <= 0 || limit < declared/minShare || limit <= now.longest {
 		return false
 	}
-	if declared > 0 && limit >= declared {
-		return true // the declared window already says so
+	if declared == 0 || limit < declared { // else the declared window says so already
+		now.limit, now.accepted = limit, 0
+		w.set(name, now)
 	}
-	w.Limit, w.accepted = limit, 0
 	return true
 }
 
 // Guess takes a limit that no provider has named. The smaller of two guesses counts.
-func (w *Window) Guess(limit int) {
-	if w.Limit == 0 || limit < w.Limit {
-		w.Limit = limit
+func (w *Windows) Guess(name string, limit int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.models[name]
+	if now.limit == 0 || limit < now.limit {
+		now.limit = limit
 	}
-	w.accepted = 0
+	now.accepted = 0
+	w.set(name, now)
 }
 
 // Accept takes that a prompt of so many tokens was accepted.
-func (w *Window) Accept(sent int) {
-	w.longest = max(w.longest, sent)
-	if w.Limit == 0 {
-		return
+func (w *Windows) Accept(name string, sent int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.models[name]
+	now.longest = max(now.longest, sent)
+	if now.limit > 0 {
+		if now.accepted++; now.accepted >= expiry || sent > now.limit {
+			now.limit, now.accepted = 0, 0
+		}
 	}
-	if w.accepted++; w.accepted >= expiry || sent > w.Limit {
-		w.Limit, w.accepted = 0, 0
+	if now != w.models[name] {
+		w.set(name, now)
 	}
 }
 
-// Of returns what is known for a model.
-func (w *Windows) Of(model string) Window {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.models[model]
-}
-
-// Change replaces what is known for a model.
-func (w *Windows) Change(model string, by func(*Window)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	was, known := w.models[model]
-	now := was
-	by(&now)
-	if now == was || !known && len(w.models) == maxWindows {
+// set replaces what is known. The lock is held.
+func (w *Windows) set(name string, now window) {
+	if _, known := w.models[name]; !known && len(w.models) == maxWindows {
 		return
 	}
 	if w.models == nil {
-		w.models = map[string]Window{}
+		w.models = map[string]window{}
 	}
-	w.models[model] = now
+	w.models[name] = now
 }

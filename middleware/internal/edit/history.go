@@ -8,7 +8,6 @@ package edit
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/tokens"
@@ -24,7 +23,7 @@ type History struct {
 	IDs     []message.ID
 	Tokens  []int // of each, by Meter
 	Sum     int
-	Whole   []bool // messages that must stay as they are; see StaysWhole
+	Whole   []bool // messages that must stay as they are; as the caller pinned them or a provider made them
 	Pinned  int    // number of true values in Whole
 	Meter   tokens.Meter
 	Bounded // positions of protected messages
@@ -81,21 +80,6 @@ func (h *History) Bound(from int) {
 			return
 		}
 	}
-}
-
-// StaysWhole reports whether a message stays as it is wherever it occurs: system
-// messages, pinned messages, and what a provider has made of earlier messages, which
-// only the provider can read: Anthropic's compaction blocks, OpenAI's compaction items.
-func StaysWhole(m *message.Message) bool {
-	if m.Role == message.RoleSystem || m.Hints.Pinned {
-		return true
-	}
-	for _, p := range m.Parts {
-		if o, ok := p.(message.Opaque); ok && strings.Contains(o.Kind, "compaction") {
-			return true
-		}
-	}
-	return false
 }
 
 // within returns the protected positions inside some runs, in order.

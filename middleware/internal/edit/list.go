@@ -26,7 +26,7 @@ var ErrPartial = errors.New("covers only a part of an earlier fold")
 
 // Weigh counts the tokens of a record that may hold for the history.
 func (h *History) Weigh(r *journal.Record) Item {
-	it := Item{Record: r, last: r.Last()}
+	it := Item{Record: r, last: r.Runs[len(r.Runs)-1].Last}
 	switch {
 	case it.last >= len(h.Body):
 	case r.Kind == journal.Rewrite:

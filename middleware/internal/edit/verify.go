@@ -42,8 +42,10 @@ func (h *History) Verify(before, after *Result, records []*journal.Record, pendi
 func (h *History) verifyRewrite(r *journal.Record) error {
 	i := r.Runs[0].First
 	m := &h.Body[i]
-	if err := h.spares(i, r.Parts); err != nil {
-		return err
+	if h.At(i) != 0 {
+		if err := h.spares(i, r.Parts); err != nil {
+			return err
+		}
 	}
 	if onlyText(m.Parts, r.Parts) {
 		return nil // there is no rule that it could break

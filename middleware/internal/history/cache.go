@@ -24,14 +24,11 @@ type Cache[S any] struct {
 	tracks atomic.Pointer[[]*Track[S]] // newest first
 }
 
-// Measure returns the tokens of a message and whether it is mostly ideographs.
-type Measure func(m *message.Message) (tokens int, wide bool)
-
 // Follow returns the track of a history, not published yet, and how it differs from the
 // track that it continues. start gives the state of a history that continues none. The
 // error names a message with a part that is nil or of an unknown type.
 func (c *Cache[S]) Follow(
-	lead, body []message.Message, meter tokens.Meter, measure Measure, start func() S,
+	lead, body []message.Message, meter tokens.Meter, start func() S,
 ) (*Track[S], Change, error) {
 	type candidate struct {
 		track *Track[S]
@@ -58,10 +55,7 @@ func (c *Cache[S]) Follow(
 			best, equal, notes = x.track, n, same
 		}
 	}
-	if err := checkParts(lead, 0); err != nil {
-		return nil, Change{}, err
-	}
-	if err := checkParts(body[equal:], len(lead)+equal); err != nil {
+	if err := checkParts(lead, body, equal); err != nil {
 		return nil, Change{}, err
 	}
 	fresh := best == nil
@@ -69,19 +63,29 @@ func (c *Cache[S]) Follow(
 		best = &Track[S]{State: start(), claim: new(atomic.Int64), Slides: slides(tracks, body)}
 		best.Meter, best.Bounded = meter, edit.Bounded{FirstUser: -1, LastUser: -1}
 	}
-	t, ch := best.grow(body, equal, notes, measure)
+	t, ch := best.grow(body, equal, notes)
 	if fresh {
 		t.parent = nil
 	}
-	ch.NewLead = t.setLead(lead, measure)
+	ch.NewLead = t.setLead(lead)
 	return t, ch, nil
 }
 
-func checkParts(msgs []message.Message, at int) error {
-	for i := range msgs {
-		for k, p := range msgs[i].Parts {
+// checkParts checks the leading messages, and those of the body from the given one on.
+func checkParts(lead, body []message.Message, from int) error {
+	for i := range len(lead) + len(body) {
+		m := &message.Message{}
+		switch {
+		case i < len(lead):
+			m = &lead[i]
+		case i < len(lead)+from:
+			continue
+		default:
+			m = &body[i-len(lead)]
+		}
+		for k, p := range m.Parts {
 			if !message.KnownPart(p) {
-				return fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", at+i, k, p)
+				return fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", i, k, p)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ package history
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
@@ -100,7 +101,7 @@ func (t *Track[S]) reach(body []message.Message) int {
 }
 
 // grow returns a track for a body whose first messages are those of t.
-func (t *Track[S]) grow(body []message.Message, equal int, notes bool, measure Measure) (*Track[S], Change) {
+func (t *Track[S]) grow(body []message.Message, equal int, notes bool) (*Track[S], Change) {
 	g := *t
 	g.parent = t
 	ch := Change{Common: equal, Grown: equal == len(t.Body)}
@@ -116,22 +117,16 @@ func (t *Track[S]) grow(body []message.Message, equal int, notes bool, measure M
 	g.Body = Own(g.Body, body[equal:])
 	g.IDs = message.AppendIDs(g.IDs, body)
 	for i := equal; i < len(body); i++ {
-		n, wide := measure(&g.Body[i])
-		g.Tokens, g.Wide, g.Sum = append(g.Tokens, n), append(g.Wide, wide), g.Sum+n
-		g.note(&g.Body[i])
+		m := &g.Body[i]
+		n, whole := g.Meter.Message(*m), staysWhole(m)
+		g.Tokens, g.Wide, g.Whole = append(g.Tokens, n), append(g.Wide, isWide(m)), append(g.Whole, whole)
+		g.Sum, g.bytes = g.Sum+n, g.bytes+m.Size()
+		if whole {
+			g.Pinned++
+		}
 	}
 	g.Bound(equal)
 	return &g, ch
-}
-
-// note adds one message to what is known without counting it.
-func (t *Track[S]) note(m *message.Message) {
-	whole := edit.StaysWhole(m)
-	t.Whole = append(t.Whole, whole)
-	if whole {
-		t.Pinned++
-	}
-	t.bytes += m.Size()
 }
 
 // branch gives the track memory of its own, for the first equal messages.
@@ -153,15 +148,19 @@ func (t *Track[S]) branch(body []message.Message, equal int) {
 		t.bytes += t.Lead[i].Size()
 	}
 	for i := range t.Body {
-		t.Sum += t.Tokens[i]
-		t.note(&t.Body[i])
+		whole := staysWhole(&t.Body[i])
+		t.Whole = append(t.Whole, whole)
+		if whole {
+			t.Pinned++
+		}
+		t.Sum, t.bytes = t.Sum+t.Tokens[i], t.bytes+t.Body[i].Size()
 	}
 	t.Bound(0)
 }
 
 // setLead replaces the leading system messages and reports whether they differ.
-func (t *Track[S]) setLead(lead []message.Message, measure Measure) bool {
-	if Same(lead, t.Lead) {
+func (t *Track[S]) setLead(lead []message.Message) bool {
+	if n, notes := common(lead, t.Lead); n == len(lead) && n == len(t.Lead) && notes {
 		return false
 	}
 	toks := make([]int, len(lead))
@@ -173,7 +172,7 @@ func (t *Track[S]) setLead(lead []message.Message, measure Measure) bool {
 		if i < len(t.Lead) && same(&lead[i], &t.Lead[i]) {
 			toks[i] = t.LeadTokens[i]
 		} else {
-			toks[i], _ = measure(&lead[i])
+			toks[i] = t.Meter.Message(lead[i])
 		}
 		t.LeadSum += toks[i]
 		t.bytes += lead[i].Size()
@@ -215,4 +214,57 @@ func Own(own, msgs []message.Message) []message.Message {
 		own = append(own, m)
 	}
 	return own
+}
+
+// staysWhole reports whether a message stays as it is wherever it occurs: system
+// messages, pinned messages, and what a provider has made of earlier messages, which
+// only the provider can read: Anthropic's compaction blocks, OpenAI's compaction items.
+func staysWhole(m *message.Message) bool {
+	if m.Role == message.RoleSystem || m.Hints.Pinned {
+		return true
+	}
+	for _, p := range m.Parts {
+		if o, ok := p.(message.Opaque); ok && strings.Contains(o.Kind, "compaction") {
+			return true
+		}
+	}
+	return false
+}
+
+// isWide reports whether most of a message's text are ideographs or other letters from
+// U+3000 to U+9FFF. It looks at samples of long texts.
+func isWide(m *message.Message) bool {
+	const samples = 64
+	wide, length := 0, 0
+	for _, p := range m.Parts {
+		var s string
+		switch p := p.(type) {
+		case message.Text:
+			s = p.Text
+		case message.Thinking:
+			s = p.Text
+		case message.ToolResult:
+			s = p.Text
+		case message.ToolCall:
+			s = p.Arguments
+		case message.Media, message.Opaque:
+		}
+		step := max(1, len(s)/samples)
+		hits, taken := 0, 0
+		for i := step / 2; i < len(s); i += step {
+			k := i
+			for k > 0 && k > i-3 && s[k]&0xC0 == 0x80 { // inside a letter: its first byte says which
+				k--
+			}
+			if 0xE3 <= s[k] && s[k] <= 0xE9 {
+				hits++
+			}
+			taken++
+		}
+		if taken > 0 {
+			wide += len(s) * hits / taken
+		}
+		length += len(s)
+	}
+	return 2*wide > length
 }

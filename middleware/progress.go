@@ -1,0 +1,261 @@
+package middleware
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/journal"
+)
+
+// defaultPauseAfter is the default of [Options.PauseAfter].
+const defaultPauseAfter = 3
+
+// progress is the number of failures in a row of an editor in one turn.
+type progress struct {
+	turn     turn
+	failures int
+}
+
+// turn identifies a turn of the user: the position of the newest question, and the
+// messages before it. The question itself does not count, since hosts insert text into
+// it that differs from call to call.
+type turn struct {
+	question int // -1 if there is no user message
+	before   message.ID
+}
+
+// attempt is how an editor succeeded in the call that is running. It takes effect when
+// the edits of the call are remembered.
+type attempt struct {
+	layer    *layer
+	view     *View  // as the editor saw it
+	failure  string // why there was no progress; "": there was
+	progress progress
+	verdict  *verdict // what was found out about its trigger; nil: nothing
+}
+
+// progress returns the failures in a row of an editor in this turn.
+func progressOf(v *View, name string) progress {
+	for _, a := range slices.Backward(v.attempts) {
+		if a.layer.name == name {
+			return a.progress
+		}
+	}
+	s := v.session
+	now := turn{question: s.LastUser}
+	if now.question > 0 {
+		now.before = s.IDs[now.question-1]
+	}
+	if p, ok := s.State.conversation.load(failures{name}).(progress); ok && p.turn == now {
+		return p
+	}
+	return progress{turn: now}
+}
+
+// tried returns the view with an attempt of an editor that has led to it.
+func tried(v *View, l *layer, failure string) *View {
+	p := progressOf(v, l.name)
+	switch {
+	case failure != "":
+		p.failures++
+	case p.failures == 0:
+		return v
+	default:
+		p.failures = 0
+	}
+	return withAttempt(v, attempt{layer: l, view: v, failure: failure, progress: p})
+}
+
+func withAttempt(v *View, a attempt) *View {
+	w := *v
+	w.attempts = append(slices.Clip(v.attempts), a)
+	return &w
+}
+
+// noteProgress remembers how the editors of this call succeeded, and returns the view
+// without that; in a dry run with it, for [DraftResult.Commit].
+func noteProgress(ctx context.Context, v *View) *View {
+	for _, a := range v.attempts {
+		before := a.note(v.session.State.conversation)
+		if a.verdict != nil {
+			isHopeless(ctx, a.layer, a.view)
+		}
+		if paused(a.layer, a.progress) && (before.turn != a.progress.turn || !paused(a.layer, before)) {
+			a.layer.report(ctx, a.view, Event{Kind: Paused, Why: fmt.Sprintf(
+				"%d attempts in a row brought no progress, the last because %s; "+
+					"it is not asked again before the next message of the user, unless Request.Force names it", a.progress.failures, a.failure)})
+		}
+	}
+	if len(v.attempts) == 0 || v.req.dry != nil {
+		return v
+	}
+	w := *v
+	w.attempts = nil
+	return &w
+}
+
+func (a *attempt) note(c *conversation) (before progress) {
+	var value any
+	if a.progress.failures > 0 {
+		value = a.progress
+	}
+	if a.verdict != nil {
+		c.store(hopeless{a.layer.name}, a.verdict)
+	}
+	before, _ = c.store(failures{a.layer.name}, value).(progress)
+	return before
+}
+
+// paused reports whether an editor has failed so often that it is not asked any more in
+// this turn.
+func paused(l *layer, p progress) bool {
+	most := cmp.Or(l.opts.PauseAfter, defaultPauseAfter)
+	return most > 0 && p.failures >= most
+}
+
+// An editor that edits in so many of the last model calls is reported as [Frequent].
+const (
+	frequentOf = 8
+	frequent   = 6
+)
+
+// warnFrequent reports, once per conversation, that an editor edits in most calls. One
+// without a trigger is meant to.
+func warnFrequent(ctx context.Context, l *layer, v *View) {
+	if l.opts.Trigger == nil || v.req.Forced(l.name) {
+		return
+	}
+	n := callsEdited(v, l.name)
+	if n < frequent || !v.session.State.conversation.once(v.req, string(Frequent)+" "+l.name) {
+		return
+	}
+	l.report(ctx, v, Event{Kind: Frequent, Why: fmt.Sprintf(
+		"it has edited in %d of the last %d model calls, and after each edit the provider reads the prompt again from there on; "+
+			"set MinCalls, or a floor (ClearAtLeast of contextedit), or let it remove more at once", n, frequentOf)})
+}
+
+// callsEdited returns in how many of the last model calls, the running one included, the
+// named middleware has edited; 0 if there were fewer calls.
+func callsEdited(v *View, name string) int {
+	body := v.session.Body
+	var answers []int // to the last calls, the newest first
+	for i := len(body) - 1; i >= 0 && len(answers) < frequentOf; i-- {
+		if body[i].Role == message.RoleAssistant {
+			answers = append(answers, i)
+		}
+	}
+	if len(answers) < frequentOf-1 {
+		return 0
+	}
+	var edited uint // bit k: edited k calls ago
+	var look func(r *journal.Record)
+	look = func(r *journal.Record) {
+		ago := slices.IndexFunc(answers, func(at int) bool { return at < r.HistoryLen })
+		if ago < 0 {
+			ago = len(answers)
+		}
+		if r.Middleware == name && ago < frequentOf {
+			edited |= 1 << ago
+		}
+		for _, c := range r.Covered {
+			look(c)
+		}
+	}
+	for _, it := range v.list {
+		look(it.Record)
+	}
+	return bits.OnesCount(edited)
+}
+
+// overhead is what no edit can remove, in tokens by the meter.
+type overhead struct{ system, tools, pinned, question int }
+
+// verdict is that the trigger of an editor cannot be satisfied while system prompt and
+// tools have so many tokens. It is zero if the trigger can be satisfied.
+type verdict struct {
+	tokens int
+	event  Event
+}
+
+// judged returns the view, which meets the trigger after an edit, with a verdict on
+// whether the trigger can be satisfied at all: it cannot if what no edit can remove meets
+// it by its tokens alone. Then the editor is not asked again in this conversation unless
+// system prompt and tools become smaller. That is found out once per conversation.
+func judged(l *layer, v *View) *View {
+	if v.session.State.conversation.load(hopeless{l.name}) != nil {
+		return v
+	}
+	a := attempt{layer: l, view: v, progress: progressOf(v, l.name), verdict: new(verdict)}
+	left, o := irremovable(v)
+	if met, numbers := l.stillMet(left); met {
+		left.tools, left.result.Sum = 0, 0
+		left.setSize(0)
+		if met, _ = l.stillMet(left); !met { // else it looks at something other than tokens
+			charged := v.size.Charged
+			*a.verdict = verdict{v.session.LeadSum + v.tools, Event{Kind: Overhead, Why: fmt.Sprintf(
+				"what no edit can remove meets the trigger by itself%s, so the editor is not asked any more: "+
+					"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question; "+
+					"raise the trigger, declare fewer tools, shorten the system prompt, or pin less",
+				inParentheses(numbers), charged(o.system), charged(o.tools), charged(o.pinned), charged(o.question))}}
+		}
+	}
+	return withAttempt(v, a)
+}
+
+// isHopeless reports whether what no edit can remove meets the trigger, and reports the
+// event for that once per conversation.
+func isHopeless(ctx context.Context, l *layer, v *View) bool {
+	c := v.session.State.conversation
+	found, _ := c.load(hopeless{l.name}).(*verdict)
+	if found == nil || found.tokens == 0 || v.session.LeadSum+v.tools < found.tokens {
+		return false
+	}
+	if c.once(v.req, string(Overhead)+" "+l.name) {
+		l.report(ctx, v, found.event)
+	}
+	return true
+}
+
+// irremovable returns the view with only what no edit can remove: system messages, tools,
+// pinned messages and the text of the first question.
+func irremovable(v *View) (*View, overhead) {
+	s, w := v.session, *v
+	o := overhead{system: s.LeadSum, tools: v.tools}
+	r := edit.Result{
+		Messages: slices.Clone(s.Lead), Tokens: slices.Clone(s.LeadTokens), Spans: make([]edit.Span, len(s.Lead)), Sum: s.LeadSum,
+	}
+	for i := range r.Spans {
+		r.Spans[i] = edit.Span{First: i - len(s.Lead), Last: i - len(s.Lead)}
+	}
+	for i := range s.Body {
+		m := s.Body[i]
+		switch {
+		case !s.Whole[i] && i != s.FirstUser:
+			continue
+		case m.Role == message.RoleSystem:
+			o.system += s.Tokens[i]
+		case s.Whole[i]:
+			o.pinned += s.Tokens[i]
+		default:
+			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p message.Part) bool {
+				_, text := p.(message.Text)
+				return !text
+			})
+			o.question = s.Meter.Message(m)
+		}
+		n := s.Tokens[i]
+		if i == s.FirstUser && !s.Whole[i] {
+			n = o.question
+		}
+		r.Messages, r.Tokens, r.Sum = append(r.Messages, m), append(r.Tokens, n), r.Sum+n
+		r.Spans = append(r.Spans, edit.Span{First: i, Last: i})
+	}
+	w.result, w.list = r, nil
+	w.setSize(0)
+	return &w, o
+}

@@ -1,0 +1,292 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/calibrate"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/history"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/models"
+)
+
+// session is one history under the edits of a chain. Nothing in it changes while editors
+// run.
+type session struct {
+	*history.Track[state]
+
+	opened *history.Track[state] // as it was before the edits of this call were remembered
+	chain  *chain
+	all    []message.Message // the history as the caller passed it
+	model  models.Model      // zero if unknown
+	priors calibrate.Priors
+}
+
+// state is what a chain knows of a history in addition to its messages. It is copied with
+// the track of the history.
+type state struct {
+	stored // the newest entry of the journal for this history
+
+	list    edit.List // the edits that hold
+	unsaved edit.List // edits that could not be written; they replace those of the entry. nil: none
+	before  stored    // the entry under the ID before the newest question, if known
+
+	asked int    // number of IDs for which the journal was read
+	seen  uint64 // writes of the chain that are taken into account
+
+	pinned, question int // as they were when list was found to hold
+
+	tokens     calibrate.Tokens
+	calibrated int // number of messages that were searched for a reported usage
+
+	result edit.Result // the history with list applied, if shown
+	shown  bool
+
+	conversation *conversation
+}
+
+// stored is an entry of the journal with all edits that it stands for.
+type stored struct {
+	at    int // position under whose ID it is kept; -1: there is no entry
+	entry journal.Entry
+	all   edit.List
+}
+
+func newState() state {
+	return state{stored: stored{at: -1}, before: stored{at: -1}, conversation: new(conversation)}
+}
+
+// known returns the edits that the chain uses.
+func (st *state) known() edit.List {
+	if st.unsaved != nil {
+		return st.unsaved
+	}
+	return st.all
+}
+
+// recall finds the edits that are remembered for the history and hold. The journal is
+// read only for IDs that are new, or under which this chain has written since. If the
+// journal fails, the call continues with the edits that are known.
+func (s *session) recall(ctx context.Context, req *Request, ch history.Change) error {
+	st, known := &s.State, s.State.list
+	if ch.Copied {
+		st.tokens.Cut(ch.Common)
+		st.calibrated = st.tokens.At
+	}
+	if ch.Unlike {
+		st.conversation = new(conversation)
+	}
+	if ch.Copied || ch.NewLead {
+		st.result, st.shown = edit.Result{}, false
+	}
+	if !ch.Grown {
+		st.asked = min(st.asked, ch.Common)
+		if st.before.at >= ch.Common {
+			st.before = stored{at: -1}
+		}
+		if st.at >= ch.Common {
+			st.stored, st.asked = stored{at: -1}, 0
+		}
+	}
+	from, seen := s.chain.writes.since(st.seen, s.IDs)
+	found, err := s.read(ctx, s.IDs, st.stored, min(from, max(st.asked-1, 0)))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		s.chain.report(ctx, req, Event{Kind: JournalFailed, By: "middleware", Err: err, Why: "the call continues with the edits that are known"})
+	} else {
+		st.asked, st.seen = len(s.IDs), seen
+	}
+	n := len(known)
+	holds := ch.Grown && n > 0 && found.entry.Rev == st.entry.Rev && s.Pinned == st.pinned &&
+		(s.LastUser == st.question || s.LastUser > known[n-1].Last()) && !edit.LateResult(s.Body[ch.Common:])
+	st.stored, st.pinned, st.question = found, s.Pinned, s.LastUser
+	if holds && sameSlice(known, st.known()) {
+		return nil
+	}
+	if n == 0 && len(st.all) == 0 && len(st.unsaved) == 0 {
+		return nil
+	}
+	l := st.known()
+	if st.list = s.Holding(l); st.list.Equal(known) {
+		st.list = known
+	} else {
+		st.result, st.shown = edit.Result{}, false
+	}
+	return nil
+}
+
+// read returns the newest entry that is kept under one of the IDs from the given one on
+// and can be trusted, or before if there is none.
+func (s *session) read(ctx context.Context, ids []message.ID, before stored, from int) (stored, error) {
+	var broken error
+	for end := len(ids); end > from; {
+		at, e, ok, err := s.latest(ctx, ids[from:end])
+		switch {
+		case err != nil:
+			return before, errors.Join(broken, err)
+		case !ok:
+			return before, broken
+		case at < 0 || at >= end-from:
+			return before, errors.Join(broken, fmt.Errorf("read journal: index %d of %d ids", at, end-from))
+		}
+		at += from
+		if at == before.at && e.Rev == before.entry.Rev {
+			return before, broken
+		}
+		all, err := s.expand(ctx, e, before)
+		if err == nil {
+			return stored{at: at, entry: e, all: all}, broken
+		}
+		if ctx.Err() != nil {
+			return before, ctx.Err()
+		}
+		broken = errors.Join(broken, fmt.Errorf("entry of message %d: %w", len(s.Lead)+at, err))
+		end = at
+	}
+	return before, broken
+}
+
+// expand returns the edits of an entry and of all that it builds on.
+func (s *session) expand(ctx context.Context, e journal.Entry, known stored) (edit.List, error) {
+	stack := []journal.Entry{e}
+	var l edit.List
+	for !e.Base.IsZero() {
+		if e.BaseRev == known.entry.Rev {
+			l = known.all
+			break
+		}
+		if len(stack) > journal.MaxDepth {
+			return nil, fmt.Errorf("builds on more than %d entries", journal.MaxDepth)
+		}
+		base, err := s.base(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		e = base
+		stack = append(stack, e)
+	}
+	for _, e := range slices.Backward(stack) {
+		if err := e.Check(); err != nil {
+			return nil, err
+		}
+		var err error
+		if l, err = l.Over(s.WeighAll(e.Edits)); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// base returns the entry that another one builds on: it is kept under its ID, or under its
+// revision if it was replaced.
+func (s *session) base(ctx context.Context, e journal.Entry) (journal.Entry, error) {
+	for _, id := range []message.ID{e.Base, e.BaseRev} {
+		_, b, ok, err := s.latest(ctx, []message.ID{id})
+		if err != nil {
+			return journal.Entry{}, err
+		}
+		if ok && b.Rev == e.BaseRev {
+			return b, nil
+		}
+	}
+	return journal.Entry{}, errors.New("builds on an entry that is missing")
+}
+
+// latest reads the journal. A panic of the journal is an error.
+func (s *session) latest(ctx context.Context, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("journal panicked: %v\n%s", r, debug.Stack())
+		}
+		if err != nil {
+			err = fmt.Errorf("read journal: %w", err)
+		}
+	}()
+	return s.chain.env.Journal.Latest(ctx, s.chain.env.Scope, ids)
+}
+
+// put writes to the journal. A panic of the journal is an error.
+func (s *session) put(ctx context.Context, writes []journal.Write) (winner journal.Entry, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("journal panicked: %v\n%s", r, debug.Stack())
+		}
+		if err != nil {
+			err = fmt.Errorf("write journal: %w", err)
+		}
+	}()
+	return s.chain.env.Journal.Put(ctx, s.chain.env.Scope, writes)
+}
+
+// calibrate takes the usage that has been reported since the last call: to this chain by
+// the model, or to the caller, who keeps it in the messages.
+func (s *session) calibrate(ctx context.Context, req *Request) {
+	st := &s.State
+	learn := func(at, charged, counted, edited int) {
+		if !st.tokens.Learn(at, charged, counted, edited, s.priors) && st.conversation.once(req, string(UsageIgnored)) {
+			s.chain.report(ctx, req, Event{Kind: UsageIgnored, By: "middleware", Why: fmt.Sprintf(
+				"the provider reported %d tokens for a prompt of %d by our count; if the server cuts long prompts, declare its window, "+
+					"else set Env.Counter to a counter that fits", charged, counted)})
+		}
+	}
+	var past *calibrate.Past
+	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
+	prompts := s.chain.prompts.Of(s.IDs[from:])
+	for i := from; i < len(s.Body); i++ {
+		if m := &s.Body[i]; i > st.tokens.At && m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0 {
+			if past == nil {
+				past = calibrate.PastOf(&s.History, st.list, s.chain.meter.Once()+s.ToolTokens+s.LeadSum)
+			}
+			counted, edited := past.Prompt(i)
+			learn(i, m.Usage.Input, counted, edited)
+		}
+		if i >= st.calibrated && s.Wide[i] {
+			st.tokens.Wide += s.Tokens[i]
+		}
+		if prompts != nil && prompts[i-from].Charged > 0 && i+1 >= st.tokens.At {
+			p := prompts[i-from]
+			learn(i+1, p.Charged, p.Counted, p.Edited)
+		}
+	}
+	st.calibrated = len(s.Body)
+}
+
+// result returns the history with the edits that hold. It reuses that of the last call.
+func (s *session) result() edit.Result {
+	st := &s.State
+	switch {
+	case len(st.list) == 0:
+		return edit.Result{Messages: s.all, Sum: s.LeadSum + s.Sum, Upto: len(s.Body)}
+	case st.shown:
+		st.result.Append(&s.History, st.result.Upto, len(s.Body))
+	default:
+		st.result, st.shown = s.Apply(s.all, st.list, nil, 0), true
+	}
+	return st.result
+}
+
+// writeOn returns the write of a list at a position, as an entry on top of a base. ok is
+// false if the base has it already.
+func (s *session) writeOn(base stored, at int, l edit.List) (w journal.Write, ok bool) {
+	delta, ok := l.Without(base.all)
+	if ok && len(delta) == 0 {
+		return journal.Write{}, false
+	}
+	e := journal.Entry{Edits: l.Records()}
+	if ok && base.at >= 0 && base.entry.Depth+1 < journal.MaxDepth {
+		e = journal.Entry{Base: s.IDs[base.at], BaseRev: base.entry.Rev, Depth: base.entry.Depth + 1, Edits: delta.Records()}
+	}
+	e.Rev = e.Sum()
+	w = journal.Write{ID: s.IDs[at], Entry: e}
+	if base.at == at {
+		w.Over = base.entry.Rev
+	}
+	return w, true
+}
