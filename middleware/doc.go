@@ -1,6 +1,6 @@
-// Package middleware puts composable layers around the model call of an agent,
-// so that what the model sees stays short, valid, cheap and true while the
-// caller's history stays whole.
+// Package middleware puts composable layers around the model call of an agent. What the
+// model is sent becomes short and cheap and keeps to the rules of providers, while the
+// caller's history never changes.
 //
 //	model := middleware.Chain(
 //		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100_000)}),
@@ -8,67 +8,77 @@
 //
 //	resp, err := model(ctx, &middleware.Request{Messages: history}, nil)
 //
-// A [Model] is a function, a [Middleware] wraps one, a [Chain] joins several.
-// The caller passes its full history on every call and never has it changed.
+// A [Model] is a function, a [Middleware] wraps one, a [Chain] joins several. The caller
+// passes its full history in every call.
 //
 // # Editing
 //
-// An editing middleware, made by [Editing], shows the next one a view of the
-// history. Its [Editor] only plans; its [Trigger] says when; the core verifies
-// the plan, applies it, reports it as an [Event] and remembers it in the
-// [Journal]. On the next call the remembered edits are applied first, so a
-// growing conversation keeps its edited beginning byte for byte, and the
-// provider's prompt cache stays warm.
+// An editing middleware, made by [Editing], passes a view of the history to the next one.
+// Its [Trigger] decides when to edit, and its [Editor] only returns a [Plan]. The chain
+// verifies the plan, applies it, reports it as an [Event], and remembers its edits in the
+// [journal.Journal]. The next call applies the remembered edits first. So a growing
+// conversation keeps its edited beginning byte for byte, and the provider's prompt cache
+// remains valid.
 //
 // A plan is applied only if afterwards
 //
 //   - no rule of [message.Check] is broken that was not broken before;
 //   - the order of the messages is the same;
 //   - the view has fewer tokens;
-//   - what [View.Protected] names is intact.
+//   - everything that [View.Protected] names is unchanged.
 //
-// Otherwise the view stays as it was and an event says why. Histories that
-// break rules of message.Check themselves pass untouched; only a part that is
-// nil, or a pointer to one of the types of parts, is an error, of kind
-// [Invalid].
+// Otherwise the view does not change, and an event names the reason. A history that
+// breaks rules of message.Check is passed on as it is. Only a part that is nil, or a
+// pointer to a type of part, is an error, of kind [Invalid].
 //
 // # Progress
 //
-// An editor that gets nowhere is left in peace. An attempt is without progress
-// if the editor or a fold of its plan fails, if the plan is refused, or if a
-// plan with a fold that had to be made ([Edit.Make]) leaves a view for which the
-// trigger is still met, so that the next call would pay again. After
-// [Options.RestAfter] of them in a row the editor rests, and an event of kind
-// [Paused] says why: neither it nor its trigger is asked before the user speaks
-// again, that is, before the newest user message stands elsewhere or behind
-// other messages. [Request.Force] reaches it even so, and an edit that gets
-// somewhere wakes it. A plan without edits is no attempt, and neither are
-// options that do not fit.
+// An editor without progress is paused. An attempt has no progress if
 //
-// An editor is not asked either where what no edit can take away meets its
-// trigger by its tokens alone: system messages, tools, pinned messages, the text
-// of the first user message. An event of kind [Overhead] says so, with numbers.
-// One of kind [Frequent] says that an editor with a trigger has edited in most of
-// the last calls. A conversation has each of both once for each editor.
+//   - the editor, or the function that makes a fold of its plan, fails or panics;
+//   - the archive fails, unless [Options.EditWithoutArchive] is set;
+//   - the plan is refused;
+//   - a fold was made by [Edit.Make], and the trigger is still met afterwards: the next
+//     call would pay for another one.
 //
-// All this is known by conversation and by the name of the editor, to the chain
-// in this process; another process begins anew.
+// After [Options.PauseAfter] such attempts in a row, neither the editor nor its trigger is
+// asked until the next user message, and an event of kind [Paused] has the last reason.
+// [Request.Force] makes a paused editor edit; an edit with progress ends the pause. A plan
+// without edits is not an attempt, and neither is an option that does not fit the request.
+//
+// If the trigger is still met after an edit, or after a plan without edits, the chain
+// checks, once per conversation and editor, whether the trigger can be satisfied at all.
+// It cannot if system messages, tools, pinned messages and the text of the first user
+// message meet it by their tokens alone. Then an event of kind [Overhead] has the numbers,
+// and the editor is not asked again in this conversation unless the system prompt or the
+// tools become smaller.
+//
+// An event of kind [Frequent] reports, once per conversation, that an editor with a
+// trigger has edited in most of the last calls.
+//
+// All this is known per conversation and name of the editor, by the chain in this process.
+// It is not in the journal.
 //
 // # Calls that fail
 //
-// A call that fails or is cancelled before the model is asked leaves no trace:
-// no edit is kept, and no attempt counts. So under [Options.Strict], where a
-// failed attempt fails the call, only dear plans that leave the trigger met
-// count. If it is cancelled while its edits are written to the journal, they and
-// the attempts have been kept, or neither. If the messages are changed between
-// two editors, what was edited before that is kept as soon as the second begins.
-// What observers have heard they have heard: an event that a conversation has
-// once does not come again. If the model fails, all is kept, so that a call made
-// again pays nothing twice and finds the same view.
+// A call that fails or is cancelled before the model is called has no effect on later
+// calls: no edit is remembered, and no attempt counts. With [Options.Strict], a failed
+// attempt fails the call, so only a fold after which the trigger is still met counts. Two
+// exceptions:
+//
+//   - If the call is cancelled while the edits are written, the journal has all of them or
+//     none. Both are correct for later calls.
+//   - If a middleware between two editors changes the messages, the edits made before it
+//     are remembered when the second editor begins.
+//
+// If the model fails, everything is remembered: a repeated call makes the same view and
+// pays for nothing twice. An event that is reported once per conversation is not reported
+// again after a failed call.
 //
 // # Without a model
 //
-// [Apply] runs a chain for loops that call their model themselves. [Draft] is a
-// dry run: it says which view the model would be sent and by which edits, and
-// nothing is kept of it unless it is committed.
+// [Apply] returns the request that the model would be sent, for programs that call the
+// model themselves. Its edits are remembered as in a call. [Draft] is a dry run: it
+// returns the view and its edits, which can be changed. Nothing is remembered unless
+// [DraftResult.Commit] is called.
 package middleware
