@@ -188,7 +188,7 @@ func (e *editor) preparedOf(o *origins, all []piece) *prepared {
 	if a == nil || !a.task.finished() || a.task.result == nil {
 		return nil
 	}
-	then, ids := a.task.job, o.ids()
+	then, ids := a.task.job, o.ids
 	last := then.covers[len(then.covers)-1]
 	if last >= len(ids) || ids[last] != then.ids[last] {
 		return nil

@@ -45,7 +45,7 @@ type job struct {
 // job returns the summary of a block.
 func (e *editor) job(o *origins, b block) *job {
 	v := o.view
-	j := &job{editor: e, block: b, log: &eventLog{}, ids: o.ids(), covers: o.covered(b.pieces)}
+	j := &job{editor: e, block: b, log: &eventLog{}, ids: o.ids, covers: o.covered(b.pieces)}
 	j.fold = &Fold{View: v, Question: question(v), Originals: make([]message.Message, len(j.covers))}
 	for i, k := range j.covers {
 		j.fold.Originals[i] = v.History()[k]

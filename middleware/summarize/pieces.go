@@ -135,12 +135,13 @@ func neighbours(pieces []piece) []message.Run {
 type origins struct {
 	view  *middleware.View
 	lead  int
-	known []message.ID // IDs of the history, computed on demand
+	ids   []message.ID // of the history
 	shown []int        // by position of the history: the message of the view that has it, or -1
 }
 
 func newOrigins(v *middleware.View) *origins {
-	o := &origins{view: v, lead: message.Leading(v.History()), shown: slices.Repeat([]int{-1}, len(v.History()))}
+	h := v.History()
+	o := &origins{view: v, lead: message.Leading(h), ids: message.IDs(h), shown: slices.Repeat([]int{-1}, len(h))}
 	for i := range v.Len() {
 		for _, r := range o.runs(i) {
 			for k := r.First; k <= r.Last; k++ {
@@ -149,14 +150,6 @@ func newOrigins(v *middleware.View) *origins {
 		}
 	}
 	return o
-}
-
-// ids returns the IDs of the history.
-func (o *origins) ids() []message.ID {
-	if o.known == nil {
-		o.known = message.IDs(o.view.History())
-	}
-	return o.known
 }
 
 // runs returns the positions of the history that message i of the view covers.
