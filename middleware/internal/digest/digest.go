@@ -234,7 +234,8 @@ func compose(picked []*fact) string {
 // isRepeated reports whether a fact and its label are part of a picked phrase.
 func isRepeated(f *fact, picked []*fact) bool {
 	return slices.ContainsFunc(picked, func(g *fact) bool {
-		return g != f && isPhrase(g.text) && occurs(f.text, g.text) && (!f.needsLabel() || f.group() == g.group() || occurs(f.label, g.text))
+		return g != f && isPhrase(g.text) && occurs(f.text, g.text) &&
+			(!f.needsLabel() || f.group() == g.group() || occurs(f.label, g.text))
 	})
 }
 
@@ -273,6 +274,7 @@ func (f *fact) identifies() bool {
 		return true
 	case number, code, text:
 		return f.whole && f.role == idKey && !isPhrase(f.text)
+	default:
+		return false
 	}
-	return false
 }

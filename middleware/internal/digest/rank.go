@@ -34,8 +34,9 @@ func (f *fact) needsLabel() bool {
 	case id: // credit_card_7815826 has its kind in it
 		t := traitsOf(f.text)
 		return (f.whole || f.role > otherKey) && t.n[lower] < 3
+	default:
+		return false
 	}
-	return false
 }
 
 // isPhrase reports whether a text has several words.
@@ -290,9 +291,10 @@ func (f *fact) worth() int {
 			w *= 3
 		case len(f.text) <= short:
 			w /= 3
-		case len(f.text) >= long && keyed == 0 && strings.IndexAny(f.text, ".:") < 0:
+		case len(f.text) >= long && keyed == 0 && !strings.ContainsAny(f.text, ".:"):
 			w *= 5
 		}
+	default:
 	}
 	return w
 }
@@ -306,8 +308,9 @@ func (f *fact) topic() string {
 	case path, link:
 		dir := strings.TrimSuffix(f.text, "/")
 		return dir[strings.LastIndexByte(dir, '/')+1:]
+	default:
+		return ""
 	}
-	return ""
 }
 
 // longest returns the longest path of text i that ends with a path.

@@ -31,7 +31,7 @@ func gutterOf(text string, p span) (g gutter) {
 	g.digits = span{from, skip(text[:p.to], from, digits)}
 	rest := text[g.digits.to:p.to]
 	if rest == "" || g.digits.empty() || g.digits.to-from > longest {
-		return g
+		return gutter{end: p.from}
 	}
 	size := 1
 	switch g.mark = rest[0]; {
@@ -39,12 +39,15 @@ func gutterOf(text string, p span) (g gutter) {
 		size = len("→")
 	case g.mark == '|', g.mark == '\t', g.mark == '-', g.mark == ':' && (!g.file.empty() || !is(rest, 1, digit)):
 	default:
-		return g
+		return gutter{end: p.from}
 	}
 	g.n, _ = strconv.Atoi(text[from:g.digits.to])
 	g.end = g.digits.to + size
 	return g
 }
+
+// isNext reports whether the number is the one after another.
+func (g gutter) isNext(before gutter) bool { return before.n > 0 && before.n+1 == g.n }
 
 // fileEnd returns the end of the file name at i that is followed by the number of
 // a line; i if there is none.
@@ -75,31 +78,28 @@ func (s *scanner) takeGutter(p span) (from int) {
 	if p.to+1 < len(s.text) && g.n > 0 {
 		after = gutterOf(s.text, span{p.to + 1, lineEnd(s.text, p.to+1)})
 	}
-	follows := before.n > 0 && before.n+1 == g.n
-	precedes := after.n > 0 && after.n-1 == g.n
+	follows, precedes := g.isNext(before), after.isNext(g)
 	if g.mark == '-' && !follows && !precedes {
 		g = gutter{end: p.from} // 3-in-1
 	}
 	line := s.text[g.end:p.to]
 	s.defines = declares(line)
-	if g.n > 0 {
-		if !g.file.empty() {
-			s.add(g.file, shapeOf(s.text[g.file.from:g.file.to]))
-		}
-		if follows {
-			g.taken = before.taken
-		}
-		match := g.mark == ':' && (follows && before.mark == '-' || precedes && after.mark == '-')
-		ends := !follows || !precedes || strings.TrimSpace(line) == ""
-		if (s.defines || match) && g.taken < 2 || g.taken == 0 && ends {
-			s.addLineNumber(g.digits, g.file)
-			g.taken++
-		} else {
-			g.taken = 0
-		}
-	} else if hunk, ok := strings.CutPrefix(line, "@@ -"); ok { // of a diff
+	if hunk, ok := strings.CutPrefix(line, "@@ -"); ok { // of a diff
 		s.defines = true
-		s.addLineNumber(span{p.to - len(hunk), skip(s.text, p.to-len(hunk), digits)}, span{})
+		g.digits = span{p.to - len(hunk), skip(s.text, p.to-len(hunk), digits)}
+	} else if !g.file.empty() && g.n > 0 {
+		s.add(g.file, shapeOf(s.text[g.file.from:g.file.to]))
+	}
+	if follows {
+		g.taken = before.taken
+	}
+	match := s.defines || g.mark == ':' && (follows && before.mark == '-' || precedes && after.mark == '-')
+	ends := g.n > 0 && (!follows || !precedes || strings.TrimSpace(line) == "")
+	if !g.digits.empty() && (match && g.taken < 2 || g.taken == 0 && ends) {
+		s.addLineNumber(g.digits, g.file)
+		g.taken++
+	} else {
+		g.taken = 0
 	}
 	s.before = g
 	return g.end
@@ -280,7 +280,7 @@ var (
 func isMessage(s string) bool {
 	inText := func(r rune) bool { return r == ' ' || unicode.IsLetter(r) }
 	return strings.IndexByte("=,;|&<>)", s[0]) < 0 && strings.IndexByte(",;{([=|+\\", s[len(s)-1]) < 0 &&
-		strings.ContainsFunc(s, inText) && !noText[strings.ToLower(strings.TrimRight(s, "."))] && !isFormat(s)
+		strings.ContainsFunc(s, inText) && (len(s) > len("undefined.") || !noText[strings.ToLower(strings.TrimRight(s, "."))]) && !isFormat(s)
 }
 
 // isFormat reports whether a text is a format string.

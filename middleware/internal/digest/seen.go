@@ -169,27 +169,32 @@ func parts(text string) iter.Seq[uint32] {
 	const shortest = 3
 	return func(yield func(uint32) bool) {
 		hash, from, before := uint32(hashOffset), 0, mark
-		for i := 0; i <= len(text); {
-			c, size := mark, 1
-			if i < len(text) {
-				c, size = classAt(text, i)
-			}
-			cased := before == lower || before == upper || before == letter
-			if continues := (c == lower || c == letter) && cased || c == upper && before == upper; !continues {
-				if (before == ideograph || cased && i-from >= shortest) && !yield(hash) {
+		isPart := func(end int) bool { return before == ideograph || before >= lower && end-from >= shortest }
+		for i := 0; i < len(text); {
+			c, size := classAt(text, i)
+			if !continuesPart(before, c) {
+				if isPart(i) && !yield(hash) {
 					return
 				}
 				hash, from = hashOffset, i
 			}
-			for k := i; k < min(i+size, len(text)); k++ {
-				b := text[k]
-				if c == upper && size == 1 {
-					b |= 0x20
-				}
-				hash = (hash ^ uint32(b)) * hashPrime
+			if before = c; c == upper && size == 1 {
+				hash = (hash ^ uint32(text[i]|0x20)) * hashPrime
+				i++
+				continue
 			}
-			before = c
-			i += size
+			for end := i + size; i < end; i++ {
+				hash = (hash ^ uint32(text[i])) * hashPrime
+			}
+		}
+		if isPart(len(text)) {
+			yield(hash)
 		}
 	}
+}
+
+// continuesPart reports whether a character of class c continues the part whose
+// last character is of class before.
+func continuesPart(before, c class) bool {
+	return (c == lower || c == letter) && (before == lower || before == upper || before == letter) || c == upper && before == upper
 }

@@ -52,6 +52,7 @@ func traitsOf(s string) (t traits) {
 			}
 		case letter, ideograph:
 			t.beyondHex = true
+		default:
 		}
 		before = c
 		i += size
@@ -113,14 +114,15 @@ func shapeOf(s string) kind {
 var (
 	timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\d[Tt]\d`)   // 2024-05-15T12:18:24Z
 	fileName  = regexp.MustCompile(`^..+\.[a-z][a-z\d]{0,4}$`) // also obj.field
-	measure   = regexp.MustCompile(`^(?:0x[\da-fA-F]{1,4}|\d[\d.]*[^\d.]{1,3}|[\da-f]{1,6})$`)
+	// 12kB, 3rd, 0x1F, 9c0.
+	measure = regexp.MustCompile(`^(?:0x[\da-fA-F]{1,4}|\d[\d.]*[^\d.]{1,3}|[\da-f]{1,6})$`)
 )
 
 // wordShape returns the kind of a token without slashes and colons.
 func wordShape(s string, t *traits) kind {
 	n := &t.n
 	switch {
-	case n[digit] > 0 && n[under]+n[dash]+n[sign] == 0 && (len(s) < 7 || is(s, 0, digit) && len(s) < 24) && measure.MatchString(s): // 12kB, 3rd, 0x1F, 9c0
+	case n[digit] > 0 && n[under]+n[dash]+n[sign] == 0 && (len(s) < 7 || is(s, 0, digit) && len(s) < 24) && measure.MatchString(s):
 		return number
 	case n[dot] > 0:
 		if len(s) > 2*n[dot]+1 { // not e.g
@@ -137,7 +139,8 @@ func wordShape(s string, t *traits) kind {
 }
 
 // days matches 2024-05-15, 5/15/2024 and 15.05.2024.
-var days = regexp.MustCompile(`^(?:\d{4}-\d\d?-\d\d?|\d{4}/\d\d?/\d\d?|\d{4}\.\d\d?\.\d\d?|\d\d?-\d\d?-\d{4}|\d\d?/\d\d?/(?:\d\d|\d{4})|\d\d?\.\d\d?\.\d{4})$`)
+var days = regexp.MustCompile(`^(?:\d{4}-\d\d?-\d\d?|\d{4}/\d\d?/\d\d?|\d{4}\.\d\d?\.\d\d?|` +
+	`\d\d?-\d\d?-\d{4}|\d\d?/\d\d?/(?:\d\d|\d{4})|\d\d?\.\d\d?\.\d{4})$`)
 
 // numericShape returns the kind of a token without letters.
 func numericShape(s string, t *traits) kind {

@@ -55,7 +55,9 @@ var ascii = func() (c [utf8.RuneSelf]class) {
 			c[b] = digit
 		}
 	}
-	for k, marks := range map[class]string{quote: "\"'`", dot: ".", slash: "/", dash: "-", under: "_", colon: ":", at: "@", sign: "+#$~%&"} {
+	for k, marks := range map[class]string{
+		quote: "\"'`", dot: ".", slash: "/", dash: "-", under: "_", colon: ":", at: "@", sign: "+#$~%&",
+	} {
 		for _, b := range marks {
 			c[b] = k
 		}
@@ -211,6 +213,7 @@ func joins(text string, from, i int, c class) bool {
 	case colon:
 		return next == digit || is(text, i-1, colon) && next.inWord() || b == ':' && isNameAt(text, i+2) ||
 			b == '\\' && inDrivePath(text, from, i+1)
+	default:
 	}
 	switch text[i] {
 	case '+', '~':
@@ -239,7 +242,7 @@ func inDrivePath(text string, from, i int) bool {
 // linkEnd returns the end of the link whose host begins at i.
 func linkEnd(text string, i int) int {
 	end := i
-	for end < len(text) && (isNameAt(text, end) || text[end] < utf8.RuneSelf && (ascii[text[end]].isJoint() || strings.IndexByte("=?,;!()*", text[end]) >= 0)) {
+	for end < len(text) && text[end] < utf8.RuneSelf && (ascii[text[end]] > currency || strings.IndexByte("=?,;!()*", text[end]) >= 0) {
 		end++
 	}
 	return i + len(strings.TrimRight(text[i:end], ".,;:!?)*_"))
