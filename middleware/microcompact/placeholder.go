@@ -1,11 +1,11 @@
 package microcompact
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/internal/jsonscan"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -81,44 +81,31 @@ func shortArguments(arguments string, limit int, h store.Handle) (short string, 
 // placeholders for long values. Keys and other values are copied as they are written.
 // ok is false if the text is not a JSON object.
 func shortMembers(text string, h store.Handle) (short string, ok bool) {
-	if !strings.HasPrefix(strings.TrimLeft(text, space), "{") || !json.Valid([]byte(text)) {
+	if !jsonscan.IsObject(text) {
 		return "", false
 	}
 	b := []byte{'{'}
-	d := json.NewDecoder(strings.NewReader(text))
-	_, err := d.Token()
-	for err == nil && d.More() {
-		from := d.InputOffset()
-		if _, err = d.Token(); err != nil {
-			break
-		}
-		key := strings.TrimLeft(text[from:d.InputOffset()], ","+space)
-		var value json.RawMessage
-		if err = d.Decode(&value); err != nil {
-			break
-		}
-		if n := chars(value); n > longestValue {
-			value = []byte(`"` + removed{chars: n, handle: h}.placeholder() + `"`)
-		}
+	for key, value := range jsonscan.Members(text, jsonscan.Space(text, 0)) {
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, key...), ':'), value...)
+		b = append(append(b, key.In(text)...), ':')
+		if n := chars(value.In(text)); n > longestValue {
+			b = append(b, `"`+removed{chars: n, handle: h}.placeholder()+`"`...)
+		} else {
+			b = append(b, value.In(text)...)
+		}
 	}
-	return string(append(b, '}')), err == nil
+	return string(append(b, '}')), true
 }
-
-// space is the white space of JSON.
-const space = " \t\r\n"
 
 // chars returns the number of code points of a JSON value: of a string as it is
 // decoded, of all other values as they are written.
-func chars(value []byte) int {
-	var text string
-	if value[0] != '"' || json.Unmarshal(value, &text) != nil {
-		text = string(value)
+func chars(value string) int {
+	if strings.HasPrefix(value, `"`) {
+		return length(jsonscan.Unquote(value))
 	}
-	return length(text)
+	return length(value)
 }
 
 // longer returns the number of code points of a text if it is above the limit, and 0
