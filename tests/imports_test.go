@@ -68,7 +68,7 @@ var rules = []rule{
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/internal/..."}, below...)},
 	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/trigger", "middleware/internal/...", "own"}, below...)},
-	{of: "internal/foreign", may: []string{"message", "middleware", "internal/jsonscan"}},
+	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "internal/jsonscan", "internal/overflow"}},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},

@@ -33,12 +33,12 @@ func Import(msgs []*schema.Message) ([]message.Message, error) {
 	return talk.Messages, nil
 }
 
-// codec is the [foreign.Codec] of eino's messages.
+// codec is the [foreign.Importer] and [foreign.Exporter] of eino's messages.
 type codec struct {
 	room *[]schema.Message // for copies of messages; nil: each copy is allocated alone
 }
 
-// Import implements [foreign.Codec].
+// Import implements [foreign.Importer].
 func (codec) Import(f *schema.Message, _ []message.Message) (message.Message, error) {
 	if f == nil {
 		return message.Message{}, errors.New("nil, want a message")
@@ -75,7 +75,7 @@ func inResult(f *schema.Message, p message.Part) message.Part {
 	return r
 }
 
-// Same implements [foreign.Codec].
+// Same implements [foreign.Importer].
 func (c codec) Same(f *schema.Message, m *message.Message) bool {
 	if f == nil || f.Name != m.Name || string(f.Role) != string(m.Role) || !sameUsage(f, m.Usage) {
 		return false

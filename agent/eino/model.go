@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cloudwego/eino/callbacks"
 	"github.com/cloudwego/eino/components"
@@ -50,7 +51,7 @@ func Model(inner model.BaseChatModel, opts ...model.Option) middleware.Model {
 type provider struct {
 	inner   model.BaseChatModel
 	opts    []model.Option
-	tools   toolMemo
+	tools   atomic.Pointer[tools] // of the newest request
 	answers answers
 }
 
@@ -103,17 +104,20 @@ func (p *provider) options(req *middleware.Request, k *call) ([]model.Option, er
 		return nil, err
 	}
 	opts := slices.Concat(p.opts, more)
-	declared := new(tools)
-	if k != nil {
+	declared := p.tools.Load()
+	switch {
+	case k != nil:
 		declared = k.tools
-	} else if len(req.Tools) == 0 {
+	case len(req.Tools) == 0:
 		return opts, nil
+	case declared == nil:
+		declared = new(tools)
 	}
-	t, err := p.tools.fromDefs(req.Tools, declared)
-	if err != nil {
-		return nil, err
+	infos, err := infosOf(req.Tools, declared)
+	if err == nil {
+		p.tools.Store(&tools{infos: infos, defs: slices.Clone(req.Tools)})
 	}
-	return append(slices.Clip(opts), model.WithTools(t.infos)), nil
+	return append(slices.Clip(opts), model.WithTools(infos)), err
 }
 
 // generate asks a model for a stream if there is an emit, else for a whole answer. A

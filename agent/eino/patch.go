@@ -17,10 +17,10 @@ var thinkingKeys = []string{
 	"reasoning-content", "_thinking", "_eino_claude_thinking", "_eino_claude_thinking_signature", "ark-reasoning-content",
 }
 
-// Keeps implements [foreign.Codec].
+// Keeps implements [foreign.Exporter].
 func (codec) Keeps(*schema.Message, *message.Message) bool { return true }
 
-// Export implements [foreign.Codec].
+// Export implements [foreign.Exporter].
 func (c codec) Export(m *message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
 	switch {
 	case from == nil:

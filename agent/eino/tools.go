@@ -58,18 +58,22 @@ type tools struct {
 // maxTools is the number of lists of tools that are remembered.
 const maxTools = 8
 
-// toolMemo converts lists of tools and remembers the newest. It is safe for concurrent
-// use.
+// toolMemo converts the tools that eino declares and remembers the newest lists. It is
+// safe for concurrent use.
 type toolMemo struct{ known atomic.Pointer[[]*tools] }
 
-// fromInfos returns tools that eino declares. Parameters are compared by their pointer,
-// not by their content.
-func (m *toolMemo) fromInfos(infos []*schema.ToolInfo) (*tools, error) {
+// of returns the tools of a call. Parameters are compared by their pointer, not by their
+// content.
+func (m *toolMemo) of(infos []*schema.ToolInfo) (*tools, error) {
 	if len(infos) == 0 {
 		return new(tools), nil
 	}
-	if t := m.find(func(t *tools) bool { return slices.EqualFunc(infos, t.seen, sameInfo) }); t != nil {
-		return t, nil
+	var known []*tools
+	if old := m.known.Load(); old != nil {
+		known = *old
+	}
+	if k := slices.IndexFunc(known, func(t *tools) bool { return slices.EqualFunc(infos, t.seen, sameInfo) }); k >= 0 {
+		return known[k], nil
 	}
 	t := &tools{infos: slices.Clone(infos)}
 	for i, info := range infos {
@@ -82,54 +86,26 @@ func (m *toolMemo) fromInfos(infos []*schema.ToolInfo) (*tools, error) {
 		}
 		t.seen, t.defs = append(t.seen, *info), append(t.defs, def)
 	}
-	m.add(t)
-	return t, nil
-}
-
-// fromDefs returns tools that we declare; those that are equal in old keep their infos.
-func (m *toolMemo) fromDefs(defs []message.ToolDef, old *tools) (*tools, error) {
-	if slices.Equal(defs, old.defs) {
-		return old, nil
-	}
-	if t := m.find(func(t *tools) bool { return len(old.defs) == 0 && slices.Equal(defs, t.defs) }); t != nil {
-		return t, nil
-	}
-	t := &tools{defs: slices.Clone(defs)}
-	for i, def := range defs {
-		if k := slices.Index(old.defs, def); k >= 0 {
-			t.infos = append(t.infos, old.infos[k])
-		} else {
-			info, err := fromDef(def)
-			if err != nil {
-				return nil, invalid(fmt.Errorf("tool %d, %s: parameters: %w", i, def.Name, err))
-			}
-			t.infos = append(t.infos, info)
-		}
-		t.seen = append(t.seen, *t.infos[i])
-	}
-	if len(old.defs) == 0 {
-		m.add(t)
-	}
-	return t, nil
-}
-
-func (m *toolMemo) find(is func(*tools) bool) *tools {
-	if known := m.known.Load(); known != nil {
-		if k := slices.IndexFunc(*known, is); k >= 0 {
-			return (*known)[k]
-		}
-	}
-	return nil
-}
-
-// add remembers tools, the newest first. If another call adds some at the same time,
-// one of both is forgotten and converted again later.
-func (m *toolMemo) add(t *tools) {
-	known := []*tools{t}
-	if old := m.known.Load(); old != nil {
-		known = append(known, (*old)[:min(len(*old), maxTools-1)]...)
-	}
+	// If another call stores a list at the same time, one of both is converted again later.
+	known = append([]*tools{t}, known[:min(len(known), maxTools-1)]...)
 	m.known.Store(&known)
+	return t, nil
+}
+
+// infosOf returns the infos of tools. Those that are equal in declared keep theirs.
+func infosOf(defs []message.ToolDef, declared *tools) ([]*schema.ToolInfo, error) {
+	infos := make([]*schema.ToolInfo, len(defs))
+	for i, def := range defs {
+		if k := slices.Index(declared.defs, def); k >= 0 {
+			infos[i] = declared.infos[k]
+			continue
+		}
+		var err error
+		if infos[i], err = fromDef(def); err != nil {
+			return nil, invalid(fmt.Errorf("tool %d, %s: parameters: %w", i, def.Name, err))
+		}
+	}
+	return infos, nil
 }
 
 func sameInfo(info *schema.ToolInfo, seen schema.ToolInfo) bool {

@@ -164,7 +164,7 @@ func (c *chat) begin(in []*schema.Message, opts []model.Option) (*call, *middlew
 		return nil, nil, err
 	}
 	asked := model.GetCommonOptions(&model.Options{Tools: c.bound, Model: &c.shared.Model}, opts...)
-	tools, err := c.shared.tools.fromInfos(asked.Tools)
+	tools, err := c.shared.tools.of(asked.Tools)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -208,11 +208,8 @@ func (c *chat) options(k *call, req *middleware.Request) ([]model.Option, error)
 	if err != nil || slices.Equal(req.Tools, k.tools.defs) {
 		return opts, err
 	}
-	t, err := c.shared.tools.fromDefs(req.Tools, k.tools)
-	if err != nil {
-		return nil, err
-	}
-	return append(slices.Clip(opts), model.WithTools(t.infos)), nil
+	infos, err := infosOf(req.Tools, k.tools)
+	return append(slices.Clip(opts), model.WithTools(infos)), err
 }
 
 // params returns the call options that a request carries.

@@ -14,7 +14,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// codec is the [foreign.Codec] of langchaingo's messages.
+// codec is the [foreign.Importer] and [foreign.Exporter] of langchaingo's messages.
 type codec struct{ calls *callMemory }
 
 // roleOf returns our role. For every provider of langchaingo, a generic message is one
@@ -34,7 +34,7 @@ func roleOf(t llms.ChatMessageType) message.Role {
 	return message.Role(t)
 }
 
-// Import implements [foreign.Codec].
+// Import implements [foreign.Importer].
 func (c codec) Import(f llms.MessageContent, before []message.Message) (message.Message, error) {
 	m := message.Message{Role: roleOf(f.Role), Parts: make([]message.Part, 0, len(f.Parts))}
 	for i, p := range f.Parts {
@@ -113,7 +113,7 @@ func nameOf(id string, before []message.Message, done []message.Part) string {
 	return ""
 }
 
-// Same implements [foreign.Codec]. Restored arguments are the same as long as they mean
+// Same implements [foreign.Importer]. Restored arguments are the same as long as they mean
 // the same, even if the text of the model has been forgotten since, so that the beginning
 // of a conversation does not change.
 func (c codec) Same(f llms.MessageContent, m *message.Message) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Keeps implements [foreign.Codec].
+// Keeps implements [foreign.Exporter].
 func (codec) Keeps(f llms.MessageContent, m *message.Message) bool {
 	for i, p := range f.Parts {
 		if isRestored(p, m.Parts[i]) {
@@ -23,7 +23,7 @@ func (codec) Keeps(f llms.MessageContent, m *message.Message) bool {
 	return true
 }
 
-// Export implements [foreign.Codec].
+// Export implements [foreign.Exporter].
 func (c codec) Export(m *message.Message, from *foreign.Origin[llms.MessageContent]) (llms.MessageContent, error) {
 	switch {
 	case from == nil:

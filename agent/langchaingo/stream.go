@@ -225,11 +225,8 @@ func inCallersGoroutine(
 		chunk chunk
 		reply chan error
 	}
-	var (
-		chunks = make(chan sent)
-		over   = make(chan struct{}) // closed when the caller takes no more
-		ended  = make(chan result, 1)
-	)
+	chunks, ended := make(chan sent), make(chan result, 1)
+	over := make(chan struct{}) // closed when the caller takes no more
 	send := func(c chunk) error {
 		s := sent{c, make(chan error, 1)}
 		select {

@@ -147,18 +147,18 @@ func checkExport(msgs []openai.Message, view, history []message.Message) error {
 // codec converts between the messages of chat completions and those of a chain.
 type codec struct{}
 
-// Import implements [foreign.Codec].
+// Import implements [foreign.Importer].
 func (codec) Import(m openai.Message, _ []message.Message) (message.Message, error) {
 	return m.Message(), nil
 }
 
-// Same implements [foreign.Codec].
+// Same implements [foreign.Importer].
 func (codec) Same(m openai.Message, as *message.Message) bool { return m.Message().Equal(*as) }
 
-// Keeps implements [foreign.Codec].
+// Keeps implements [foreign.Exporter].
 func (codec) Keeps(openai.Message, *message.Message) bool { return false }
 
-// Export implements [foreign.Codec].
+// Export implements [foreign.Exporter].
 func (codec) Export(m *message.Message, from *foreign.Origin[openai.Message]) (openai.Message, error) {
 	if from == nil {
 		return openai.New(*m)

@@ -1,15 +1,15 @@
 // Package foreign takes the messages of another system through a chain and
-// back again. A [Codec] converts single messages; a [Memo] imports a history and
-// converts only the messages that it has not seen in the call before; a
+// back again. An [Importer] and an [Exporter] convert single messages; a [Memo] imports
+// a history and converts only the messages that it has not seen in the call before; a
 // [Conversation] exports what the chain made of it:
 //
 //	talk, err := memo.Import(history)
 //	req := &middleware.Request{Messages: talk.Messages}
 //	…
-//	sent, err := talk.Export(req, codec) // at the end of the chain
+//	sent, err := talk.Export(req, exporter) // at the end of the chain
 //
 // A message that no edit touched is exported as the very value that was imported.
-// Of an edited message the codec makes a copy in which only the edited parts
+// Of an edited message the exporter makes a copy in which only the edited parts
 // differ. No imported value is ever written to.
 //
 // The package also has what the adapters need for models and tools: [Classify],
@@ -25,9 +25,9 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Codec converts the messages of another system. It must be deterministic, and
-// change nothing that it gets.
-type Codec[F any] interface {
+// Importer converts the messages of another system to ours. It must be deterministic,
+// safe for concurrent use, and change nothing that it gets.
+type Importer[F any] interface {
 	// Import returns f as a message of ours. It also gets the messages before f,
 	// since some systems do not repeat the tool's name in a result. An error
 	// means that a message of ours cannot hold f; most unknown content can be an
@@ -35,10 +35,13 @@ type Codec[F any] interface {
 	Import(f F, before []message.Message) (message.Message, error)
 
 	// Same reports whether Import would still return m, at the same place of
-	// the same history. It is called for every message of every call, and
-	// concurrently.
+	// the same history. It is called for every message of every call.
 	Same(f F, m *message.Message) bool
+}
 
+// Exporter converts our messages to those of another system. It is used for one request
+// at a time, and must change nothing that it gets.
+type Exporter[F any] interface {
 	// Keeps reports whether f, from which m was imported, can be exported itself as
 	// long as no edit has changed m.
 	Keeps(f F, m *message.Message) bool
@@ -93,14 +96,14 @@ type Conversation[F any] struct {
 // conversation, as messages of the other system. A message that is still as it was
 // imported becomes the value that was imported. The slice is the caller's. An error
 // is of kind [middleware.Invalid] and has the position of the message.
-func (c *Conversation[F]) Export(req *middleware.Request, codec Codec[F]) ([]F, error) {
+func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) ([]F, error) {
 	out := make([]F, len(req.Messages))
 	copy(out, c.foreign) // most messages are in their place
 	from := new(Origin[F])
 	o := c.origins(req)
 	for i := range req.Messages {
 		at, edited := o.of(i)
-		if at >= 0 && !edited && codec.Keeps(c.foreign[at], &req.Messages[i]) {
+		if at >= 0 && !edited && exporter.Keeps(c.foreign[at], &req.Messages[i]) {
 			if at != i {
 				out[i] = c.foreign[at]
 			}
@@ -112,7 +115,7 @@ func (c *Conversation[F]) Export(req *middleware.Request, codec Codec[F]) ([]F, 
 		} else {
 			origin = nil
 		}
-		f, err := codec.Export(&req.Messages[i], origin)
+		f, err := exporter.Export(&req.Messages[i], origin)
 		if err != nil {
 			return nil, Invalid(c.op, fmt.Errorf("message %d: %w", i, err))
 		}

@@ -20,10 +20,10 @@ const (
 // in an earlier call. It is safe for concurrent use, and holds no lock while it
 // compares histories.
 type Memo[F any] struct {
-	op     string
-	codec  Codec[F]
-	tracks atomic.Pointer[[]*track] // newest first
-	mu     sync.Mutex               // held while tracks are replaced
+	op       string
+	importer Importer[F]
+	tracks   atomic.Pointer[[]*track] // newest first
+	mu       sync.Mutex               // held while tracks are replaced
 }
 
 // track is one imported history. It is immutable. Its messages are in an array that
@@ -36,8 +36,8 @@ type track struct {
 }
 
 // NewMemo returns an empty memo. Its errors begin with op.
-func NewMemo[F any](op string, codec Codec[F]) *Memo[F] {
-	return &Memo[F]{op: op, codec: codec}
+func NewMemo[F any](op string, importer Importer[F]) *Memo[F] {
+	return &Memo[F]{op: op, importer: importer}
 }
 
 // Import returns the history as messages of ours. The conversation keeps the slice,
@@ -59,7 +59,7 @@ func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
 		}
 	}
 	for i := common; i < len(history); i++ {
-		msg, err := m.codec.Import(history[i], t.msgs[:i:i])
+		msg, err := m.importer.Import(history[i], t.msgs[:i:i])
 		if err != nil {
 			return nil, Invalid(m.op, fmt.Errorf("message %d: %w", i, err))
 		}
@@ -82,7 +82,7 @@ func (m *Memo[F]) match(history []F) (best *track, common int) {
 	}
 	for _, t := range *tracks {
 		// A longer beginning would have the next message as well.
-		if common < min(len(t.msgs), len(history)) && m.codec.Same(history[common], &t.msgs[common]) {
+		if common < min(len(t.msgs), len(history)) && m.importer.Same(history[common], &t.msgs[common]) {
 			if n := m.common(t, history); n > common {
 				best, common = t, n
 			}
@@ -95,7 +95,7 @@ func (m *Memo[F]) match(history []F) (best *track, common int) {
 func (m *Memo[F]) common(t *track, history []F) int {
 	n := min(len(history), len(t.msgs))
 	for i := range n {
-		if !m.codec.Same(history[i], &t.msgs[i]) {
+		if !m.importer.Same(history[i], &t.msgs[i]) {
 			return i
 		}
 	}
