@@ -3,6 +3,7 @@ package summarize_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -72,7 +73,7 @@ func TestTimeout(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	small := middlewaretest.Script(waits, waits, waits)
+	small := middlewaretest.Script(slices.Repeat([]middleware.Model{waits}, 3)...)
 	view, _ = fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Timeout: time.Nanosecond}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 }
