@@ -37,7 +37,10 @@ func remember(ctx context.Context, v *View) (*View, error) {
 		st.list, st.unsaved = v.list, v.list
 		w = publish(v, st)
 	}
-	return noteProgress(ctx, w), nil
+	if len(w.attempts) > 0 {
+		w = noteProgress(ctx, w)
+	}
+	return w, nil
 }
 
 // publish makes a state of the history the newest, and returns the view with it.
@@ -81,10 +84,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 			return nil, err
 		}
 		if winner.Rev == main.Entry.Rev {
-			s.chain.writes.add(at, s.IDs[at])
-			if before.at >= 0 {
-				s.chain.writes.add(before.at, s.IDs[before.at])
-			}
+			s.chain.writes.add(s.IDs, at, before.at)
 			base = stored{at: at, entry: main.Entry, all: l}
 			break
 		}
@@ -198,15 +198,21 @@ type written struct {
 	id message.ID
 }
 
-func (w *writes) add(at int, id message.ID) {
+// add notes writes at positions of a history; negative ones are ignored.
+func (w *writes) add(ids []message.ID, positions ...int) {
 	const most = 64
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.recent) == most {
-		w.recent = slices.Delete(w.recent, 0, 1)
+	for _, at := range positions {
+		if at < 0 {
+			continue
+		}
+		if len(w.recent) == most {
+			w.recent = slices.Delete(w.recent, 0, 1)
+		}
+		w.recent = append(w.recent, written{at, ids[at]})
+		w.count++
 	}
-	w.recent = append(w.recent, written{at, id})
-	w.count++
 }
 
 // since returns the smallest position of the history under which the chain has written

@@ -8,6 +8,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // candidate is a result that becomes shorter if it is cleared, or the thinking of a
@@ -55,6 +56,8 @@ func (c *candidate) value() int {
 // survey lists what can be cleared in a view.
 type survey struct {
 	view     *middleware.View
+	messages []message.Message
+	meter    tokens.Meter
 	results  []candidate // oldest first
 	thinking []candidate // oldest first
 	rounds   int
@@ -65,14 +68,15 @@ type survey struct {
 
 // survey finds all results and thinking that may be cleared now or later.
 func (o *editor) survey(v *middleware.View) *survey {
-	s := &survey{results: make([]candidate, 0, v.Len()/2), view: v, left: o.likely(v)}
-	s.placeholder, s.args = v.Meter().Counter.Count(s.left.placeholder), v.Meter().Counter.Count(s.left.arguments)
+	s := &survey{view: v, messages: v.Messages(), meter: v.Meter(), left: o.likely(v)}
+	s.results = make([]candidate, 0, len(s.messages)/2)
+	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
 	call, answer := -1, -1
 	newest := 0
 	if o.ClearThinking {
 		newest = shorten.NewestTurn(v.History())
 	}
-	for i, m := range v.Messages() {
+	for i, m := range s.messages {
 		switch m.Role {
 		case message.RoleAssistant:
 			answer = i
@@ -122,7 +126,7 @@ func (s *survey) addThinking(i int, m message.Message) {
 	c := candidate{at: i, call: i, thinking: true}
 	for _, p := range m.Parts {
 		if shorten.IsThinking(p) {
-			c.freed += s.view.Meter().Part(p)
+			c.freed += s.meter.Part(p)
 		}
 	}
 	s.thinking = append(s.thinking, c)
@@ -150,7 +154,7 @@ func (o *editor) addResults(s *survey, parts []message.Part, at, call int) {
 		c.kept = c.kept || slices.Contains(o.ExcludeTools, r.Name)
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !shorten.Joins(parts, i) {
-			c.freed -= s.view.Meter().Counter.Count(r.CallID) + s.placeholder
+			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder
 		}
 	}
 	end := before
@@ -169,9 +173,9 @@ func (o *editor) addResults(s *survey, parts []message.Part, at, call int) {
 // has no other part, they are known without counting.
 func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 	if len(parts) == 1 {
-		return s.view.TokensOf(at) - s.view.Meter().Message(message.Message{Name: s.view.At(at).Name})
+		return s.view.TokensOf(at) - s.meter.Message(message.Message{Name: s.messages[at].Name})
 	}
-	return s.view.Meter().Part(parts[i])
+	return s.meter.Part(parts[i])
 }
 
 // qualifies reports whether a result may be cleared, and decides whether the input of
@@ -185,14 +189,14 @@ func (o *editor) qualifies(s *survey, before []candidate, c *candidate) bool {
 	}
 	var call message.ToolCall
 	if c.call >= 0 {
-		call = shorten.Call(s.view.At(c.call).Parts, c.callID)
+		call = shorten.Call(s.messages[c.call].Parts, c.callID)
 	}
 	switch {
 	case slices.Contains(o.ExcludeTools, call.Name):
 		return false
 	case o.Only != nil && !c.listed && !slices.Contains(o.Only, call.Name):
 		return false
-	case o.MayClear != nil && !o.MayClear(call, results(s.view.At(c.at).Parts, c.callID)):
+	case o.MayClear != nil && !o.MayClear(call, results(s.messages[c.at].Parts, c.callID)):
 		return false
 	}
 	if saved := o.inputSaving(s, c, call); saved > 0 && !isInputCleared(before, c) {
@@ -211,7 +215,7 @@ func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int
 	if s.view.Env().Archive != nil && !store.Asked(call).IsZero() {
 		return 0 // the placeholder of the result names the handle, and the arguments the part that was read
 	}
-	return s.view.Meter().Counter.Count(call.Arguments) - s.args
+	return s.meter.Counter.Count(call.Arguments) - s.args
 }
 
 // isInputCleared reports whether the input of c's call is cleared with another result.

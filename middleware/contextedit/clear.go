@@ -107,6 +107,9 @@ func clearAnswers(v *middleware.View, c *choice) []middleware.Edit {
 			chosen = append(chosen, r)
 		}
 	}
+	if len(chosen) == 0 {
+		return nil
+	}
 	slices.SortStableFunc(chosen, func(a, b candidate) int { return cmp.Compare(a.call, b.call) })
 	var edits []middleware.Edit
 	for same := range runsBy(chosen, func(c *candidate) int { return c.call }) {

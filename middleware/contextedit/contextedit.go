@@ -33,8 +33,12 @@ func New(opts Options) middleware.Middleware {
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	}
+	when := opts.Trigger
+	if opts.ClearAtLeast > 0 {
+		when = fitting{Trigger: when, floor: opts.ClearAtLeast}
+	}
 	return middleware.Editing(Name, (&editor{opts}).plan, middleware.Options{
-		Trigger:  fitting{Trigger: opts.Trigger, floor: opts.ClearAtLeast},
+		Trigger:  when,
 		MinCalls: opts.MinCalls,
 		Strict:   opts.Strict,
 	})
@@ -49,9 +53,6 @@ type fitting struct {
 
 // Met implements [middleware.Trigger].
 func (f fitting) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
-	if f.floor == 0 {
-		return f.Trigger.Met(v, plan)
-	}
 	if b, ok := v.Budget(); ok && f.floor >= b.Window {
 		return false, "", fmt.Errorf("ClearAtLeast is %d tokens and the window of model %q %d, so nothing could ever be cleared: "+
 			"lower ClearAtLeast, or correct Request.Budget", f.floor, v.Request().Model, b.Window)

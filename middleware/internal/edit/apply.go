@@ -48,7 +48,10 @@ func (h *History) Apply(all []message.Message, l List, before *Result, from int)
 	for _, n := range r.Tokens {
 		r.Sum += n
 	}
-	newer := l[l.From(from):]
+	newer := l
+	if from > 0 {
+		newer = l[l.From(from):]
+	}
 	begin := len(r.Messages)
 	for _, c := range newer.cuts(from) {
 		r.Append(h, from, c.First)

@@ -104,8 +104,8 @@ func (h *History) Before(at int, l List) List {
 			continue
 		}
 		out = append(out, h.Before(at, h.WeighAll(it.Covered))...)
+		out.Sort()
 	}
-	out.Sort()
 	return out
 }
 
