@@ -1,5 +1,5 @@
-// Package facts_test measures what clearing keeps of the facts that recorded
-// agents needed later.
+// Package facts_test measures how many of the facts that recorded agents needed
+// later remain in the view after clearing.
 package facts_test
 
 import (
@@ -32,29 +32,29 @@ var update = flag.Bool("update", false, "write the tables of docs/digest.md, whi
 
 const (
 	page       = "../../docs/digest.md"
-	documented = 9281 // uses of facts in the data that the page tells of
+	documented = 9281 // uses of facts in the data that the page describes
 )
 
 // recording is what a real agent did.
 type recording struct {
-	ID       string `json:"id"`
-	Source   string `json:"source"`
-	Messages []said `json:"messages"`
+	ID       string            `json:"id"`
+	Source   string            `json:"source"`
+	Messages []recordedMessage `json:"messages"`
 
 	history []message.Message
 }
 
-// said is a message.
-type said struct {
+// recordedMessage is a message.
+type recordedMessage struct {
 	recorded.Message
 
 	texts  []string // content and arguments as they are, and the values of the arguments
 	tokens int
 }
 
-// UnmarshalJSON notes what is asked for many times.
-func (m *said) UnmarshalJSON(data []byte) error {
-	type plain said
+// UnmarshalJSON stores what is needed many times.
+func (m *recordedMessage) UnmarshalJSON(data []byte) error {
+	type plain recordedMessage
 	if err := json.Unmarshal(data, (*plain)(m)); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (m *said) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (m *said) has(fact string) bool {
+func (m *recordedMessage) has(fact string) bool {
 	return slices.ContainsFunc(m.texts, func(text string) bool { return strings.Contains(text, fact) })
 }
 
@@ -89,24 +89,24 @@ type use struct {
 	At           int    `json:"used_at_message"`
 }
 
-// isHard reports whether there is no other way to the fact.
+// isHard reports whether the fact cannot be found in another way.
 func (u use) isHard() bool { return slices.Contains([]string{"id", "amount", "date", "email"}, u.Kind) }
 
-// held are sources that nothing was learnt from when the rules were made.
+// held are sources that were not looked at when the rules were made.
 var held = []string{"tau-bench", "swe-agent-claude-3.5-sonnet", "pi-mono", "livemcpbench"}
 
-// isDeveloped reports whether the rules were made with a conversation in sight:
-// with one half of those whose source is not held back.
+// isDeveloped reports whether the rules were made with a conversation in view: one
+// half of those whose source is not held back.
 func (r *recording) isDeveloped() bool {
 	sum := sha256.Sum256([]byte(r.ID))
 	return sum[len(sum)-1]%2 == 0 && !slices.Contains(held, r.Source)
 }
 
-// isSampled reports whether a conversation is one of those that each run of the
-// tests measures. To measure all takes minutes.
+// isSampled reports whether each run of the tests measures a conversation.
+// Measuring all of them takes minutes.
 func (r *recording) isSampled() bool { return sha256.Sum256([]byte(r.ID))[0]%16 == 0 }
 
-// decode reads a file of JSON values, one a line.
+// decode reads a file of JSON values, one per line.
 func decode[T any](tb testing.TB, name string) []T {
 	tb.Helper()
 	var all []T
@@ -118,8 +118,8 @@ func decode[T any](tb testing.TB, name string) []T {
 	return all
 }
 
-// moment is what the model sees at one of its calls if all results but the
-// newest five are cleared right there, at one time: the worst case.
+// moment is what the model sees at one of its calls if all results but the newest
+// five are cleared at that call.
 type moment struct {
 	recording *recording
 	sent      []message.Message
@@ -142,7 +142,7 @@ func (r *recording) momentAt(t *testing.T, at, line int) *moment {
 	for _, e := range events {
 		require.Equal(t, middleware.Edited, e.Kind, "%s, message %d: %v", r.ID, at, e)
 	}
-	require.Len(t, sent.Messages, at, "clearing leaves the messages in their places")
+	require.Len(t, sent.Messages, at, "clearing does not move messages")
 	m.sent = sent.Messages
 	for i := range at {
 		was := &r.Messages[i]
@@ -160,7 +160,7 @@ func (r *recording) momentAt(t *testing.T, at, line int) *moment {
 
 var handle = regexp.MustCompile(`: recall [a-z]+`)
 
-// placeholder returns what stands in place of a result; "": nothing does.
+// placeholder returns the placeholder of a result; "" if it is not cleared.
 func (m *moment) placeholder(i int) string {
 	if was := &m.recording.Messages[i]; was.Role == message.RoleTool {
 		if r, ok := m.sent[i].Parts[0].(message.ToolResult); ok && r.Text != was.Content {
@@ -180,7 +180,7 @@ func (m *moment) shows(fact string) bool {
 	return slices.ContainsFunc(m.cleared, func(text string) bool { return strings.Contains(text, fact) })
 }
 
-// recalls returns the newest handle in the view that leads to a fact.
+// recalls returns the newest handle in the view whose content has a fact.
 func (m *moment) recalls(t *testing.T, fact string) (h store.Handle, ok bool) {
 	t.Helper()
 	for _, text := range slices.Backward(m.cleared) {
@@ -210,13 +210,13 @@ func (t *tally) share(k int) float64 { return 100 - 100*float64(t.lost[k])/float
 type measured struct {
 	groups  map[string]*tally
 	reached [4]int // uses whose fact is in the view, or under a handle in it
-	recalls [4]int // how often the model has to ask for a content, once a call for each
+	recalls [4]int // calls of the recall tool, one per content and call of the model
 	views   int    // the last moment of each conversation
 	tokens  [4]int // of their views
 	handles [4]int // of these
 	whole   int    // tokens of their histories
 
-	bare, bareHard int // uses whose fact is in the view if all but five results are gone, short ones too
+	bare, bareHard int // uses whose fact is in the view if all but five results are removed, short ones too
 }
 
 func (m *measured) count(r *recording, u use, seen [4]bool) {
@@ -283,7 +283,7 @@ func (m *measured) measure(t *testing.T, r *recording, uses []use) {
 	}
 }
 
-// reach notes which facts of one call the model sees, and what it has to recall.
+// reach counts which facts of one call the model sees, and what it must recall.
 func (m *measured) reach(t *testing.T, now *moment, k int, uses []use, seen [][len(lengths)]bool) {
 	t.Helper()
 	asked := map[store.Handle]bool{}
@@ -298,8 +298,8 @@ func (m *measured) reach(t *testing.T, now *moment, k int, uses []use, seen [][l
 	m.recalls[k] += len(asked)
 }
 
-// isKept reports whether a fact is in what is left at a call if nothing of a
-// result is, but for the newest five.
+// isKept reports whether a fact is in the view of a call if all results but the
+// newest five are removed.
 func (r *recording) isKept(at int, fact string) bool {
 	const newest = 5
 	results := 0
@@ -316,8 +316,8 @@ func (r *recording) isKept(at int, fact string) bool {
 }
 
 // TestFactsKept measures how many of the facts that recorded agents needed later
-// are in the view in the worst case, and compares with the tables of the page:
-// a sample with its row, or, to write them, all.
+// are in the view, and compares with the tables of the page: a sample with its
+// row. With -update it measures all conversations and writes the tables.
 func TestFactsKept(t *testing.T) {
 	t.Parallel()
 	if race.Enabled && !*update {
@@ -328,7 +328,7 @@ func TestFactsKept(t *testing.T) {
 	const begin, end = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 	before, rest, ok := strings.Cut(string(text), begin)
 	require.True(t, ok, "%s has the line %q", page, begin)
-	was, behind, ok := strings.Cut(rest, end)
+	was, after, ok := strings.Cut(rest, end)
 	require.True(t, ok, "%s has the line %q", page, end)
 
 	m := measureFiles(t, "conversations.jsonl.gz", "facts.jsonl.gz")
@@ -341,7 +341,7 @@ func TestFactsKept(t *testing.T) {
 	require.InDelta(t, 95.3, 100*float64(m.bareHard)/float64(m.groups["all hard"].uses), 0.1, "the hard ones")
 	require.GreaterOrEqual(t, m.groups["all"].share(2), 95.0, "facts in the view with lines of 40 tokens")
 	require.GreaterOrEqual(t, m.groups["all hard"].share(2), 98.8, "the hard ones")
-	require.NoError(t, os.WriteFile(page, []byte(before+begin+m.tables(long)+end+behind), fs.FileMode(0o644)))
+	require.NoError(t, os.WriteFile(page, []byte(before+begin+m.tables(long)+end+after), fs.FileMode(0o644)))
 }
 
 func measureFiles(t *testing.T, conversations, facts string) *measured {
@@ -352,7 +352,7 @@ func measureFiles(t *testing.T, conversations, facts string) *measured {
 		sum++
 	}
 	if facts == "facts.jsonl.gz" && sum != documented {
-		t.Skip("these are not the conversations that docs/digest.md tells of")
+		t.Skip("these are not the conversations that docs/digest.md describes")
 	}
 	m := &measured{groups: map[string]*tally{}}
 	for _, r := range decode[recording](t, conversations) {
@@ -411,7 +411,7 @@ func (m *measured) tables(long *measured) string {
 	return b.String()
 }
 
-// row is the row of one group of conversations.
+// row returns the row of one group of conversations.
 func (m *measured) row(title, group string) string {
 	all, hard := m.groups[group], m.groups[group+" hard"]
 	row := fmt.Sprintf("| %s | %d | %.1f %% | %.1f %% |", title, all.uses, all.share(0), all.share(2))

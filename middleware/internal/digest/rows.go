@@ -280,7 +280,8 @@ var (
 func isMessage(s string) bool {
 	inText := func(r rune) bool { return r == ' ' || unicode.IsLetter(r) }
 	return strings.IndexByte("=,;|&<>)", s[0]) < 0 && strings.IndexByte(",;{([=|+\\", s[len(s)-1]) < 0 &&
-		strings.ContainsFunc(s, inText) && (len(s) > len("undefined.") || !noText[strings.ToLower(strings.TrimRight(s, "."))]) && !isFormat(s)
+		strings.ContainsFunc(s, inText) && !isFormat(s) &&
+		(len(s) > len("undefined.") || !noText[strings.ToLower(strings.TrimRight(s, "."))])
 }
 
 // isFormat reports whether a text is a format string.

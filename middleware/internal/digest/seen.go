@@ -178,18 +178,16 @@ func parts(text string) iter.Seq[uint32] {
 				}
 				hash, from = hashOffset, i
 			}
-			if before = c; c == upper && size == 1 {
-				hash = (hash ^ uint32(text[i]|0x20)) * hashPrime
-				i++
-				continue
+			fold := byte(0)
+			if c == upper && size == 1 {
+				fold = 0x20
 			}
 			for end := i + size; i < end; i++ {
-				hash = (hash ^ uint32(text[i])) * hashPrime
+				hash = (hash ^ uint32(text[i]|fold)) * hashPrime
 			}
+			before = c
 		}
-		if isPart(len(text)) {
-			yield(hash)
-		}
+		_ = isPart(len(text)) && yield(hash)
 	}
 }
 
