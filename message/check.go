@@ -40,14 +40,14 @@ func Content(msgs []Message, i int) []Violation {
 		case Text, Thinking, Media, Opaque:
 		}
 	}
-	if !slices.ContainsFunc(m.Parts, says) {
+	if !slices.ContainsFunc(m.Parts, hasContent) {
 		report(EmptyMessage, "")
 	}
 	return found
 }
 
-// says reports whether a message with this part is not empty.
-func says(p Part) bool {
+// hasContent reports whether a message with this part is not empty.
+func hasContent(p Part) bool {
 	switch p := p.(type) {
 	case nil:
 		return false

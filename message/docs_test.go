@@ -50,7 +50,7 @@ func table() string {
 		if e.Common {
 			name += " *"
 		}
-		fmt.Fprintf(&b, "| %s | %s |", name, e.Says)
+		fmt.Fprintf(&b, "| %s | %s |", name, e.Text)
 		for _, r := range single {
 			switch {
 			case e.By&r != 0:

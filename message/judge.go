@@ -321,5 +321,5 @@ func thinkingAt(parts []Part) int { return slices.IndexFunc(parts, isThinking) }
 
 // onlyThinking reports whether there is thinking and no other content.
 func onlyThinking(parts []Part) bool {
-	return thinkingAt(parts) >= 0 && !slices.ContainsFunc(parts, func(p Part) bool { return !isThinking(p) && says(p) })
+	return thinkingAt(parts) >= 0 && !slices.ContainsFunc(parts, func(p Part) bool { return !isThinking(p) && hasContent(p) })
 }

@@ -80,7 +80,7 @@ func (l Limits) Allow(total Load) bool {
 }
 
 // Broken returns the limits that a request with these messages exceeds: first those of
-// the whole request, then those of single parts in their order; nil if there are none.
+// the whole request, then those of single parts in their order; nil if there is none.
 // besides is the load of the rest of the request, such as its tools.
 //
 // [ManyImageSide] can also be satisfied by fewer images. Images whose size cannot be read,
@@ -174,7 +174,7 @@ func fieldOf(l *Limits, limit Limit) *int {
 type limitEntry struct {
 	Limit  Limit
 	By     Rules  // the providers that have it
-	Maybe  Rules  // the providers that are said to have it; see [Unconfirmed]
+	Maybe  Rules  // the providers for which it is unconfirmed; see [Unconfirmed]
 	Most   int    // the maximum
 	Window int    // only for models with a window of at most this many tokens; 0: for all
 	Above  int    // for [ManyImageSide]: the limit applies to requests with more images than this

@@ -241,7 +241,7 @@ func inWords(p Part) string {
 
 // keep returns the message, unless it is empty.
 func (d *repairer) keep(it *item, moved bool) []item {
-	if slices.ContainsFunc(it.Parts, says) {
+	if slices.ContainsFunc(it.Parts, hasContent) {
 		if d.want.results && it.Role == RoleTool && len(slices.Collect(it.Results())) == 0 {
 			it.Role = RoleUser
 			d.fix(noResult, it.at, "", "became a user message")

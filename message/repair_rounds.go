@@ -136,7 +136,7 @@ func (g *gatherer) share(i int, it item) {
 		}
 		r.answers = append(r.answers, a)
 	}
-	if left = append(left, others...); slices.ContainsFunc(left, says) {
+	if left = append(left, others...); slices.ContainsFunc(left, hasContent) {
 		it.Role, it.Parts = RoleUser, left
 		g.nodes = append(g.nodes, node{item: it})
 		g.direct = false

@@ -24,7 +24,7 @@ const (
 	Gemini                            // generateContent
 	Bedrock                           // Converse
 
-	// Unconfirmed adds rules that the providers are said to have, without proof.
+	// Unconfirmed adds the rules that are not confirmed for the providers in the set.
 	Unconfirmed
 	// Prefill allows an assistant message at the end, for the model to continue.
 	Prefill

@@ -199,7 +199,7 @@ func TestSheet(t *testing.T) {
 	for _, e := range message.Sheet() {
 		require.False(t, seen[e.Rule], "%s is there twice", e.Rule)
 		seen[e.Rule] = true
-		for what, text := range map[string]string{"says": e.Says, "source": e.Source, "mend": e.Repair} {
+		for what, text := range map[string]string{"says": e.Text, "source": e.Source, "mend": e.Repair} {
 			require.NotEmpty(t, text, "%s: %s", e.Rule, what)
 			require.NotContains(t, text, "|", "%s: %s would break the table", e.Rule, what)
 		}

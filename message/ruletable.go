@@ -30,8 +30,8 @@ type entry struct {
 	Rule   Rule
 	Common bool   // all providers have it, and [Check] checks it
 	By     Rules  // the providers that have it
-	Maybe  Rules  // the providers that are said to have it; see [Unconfirmed]
-	Says   string // the rule, in a sentence
+	Maybe  Rules  // the providers for which it is unconfirmed; see [Unconfirmed]
+	Text   string // the rule, in a sentence
 	Source string // an API reference or an error text
 	Repair string // the effect of [Rules.Repair]
 }
@@ -49,7 +49,7 @@ func (r Rule) row() (entry, bool) {
 var ruleTable = []entry{
 	{
 		Rule: UnansweredCall, Common: true, By: everyone,
-		Says: "Each call has its result before the next assistant message.",
+		Text: "Each call has its result before the next assistant message.",
 		Source: "OpenAI chat API reference, role tool; Anthropic error \"`tool_use` ids were found without " +
 			"`tool_result` blocks immediately after\"; Gemini error \"number of function response parts is equal " +
 			"to the number of function call parts\" (google-gemini/gemini-cli#4217); Bedrock error \"Expected " +
@@ -58,7 +58,7 @@ var ruleTable = []entry{
 	},
 	{
 		Rule: OrphanedResult, Common: true, By: everyone,
-		Says: "Each result has its call in the last assistant message before it.",
+		Text: "Each result has its call in the last assistant message before it.",
 		Source: "OpenAI error \"messages with role 'tool' must be a response to\" a message with tool_calls; Responses error " +
 			"\"No tool call found for function call output with call_id\"; Anthropic error \"unexpected `tool_use_id` found " +
 			"in `tool_result` blocks\"",
@@ -66,98 +66,98 @@ var ruleTable = []entry{
 	},
 	{
 		Rule: DisplacedResult, Common: true, By: everyone,
-		Says: "There is no other message between a call and its results.",
+		Text: "There is no other message between a call and its results.",
 		Source: "as unanswered call; Gemini error \"function response turn comes immediately after a function call " +
 			"turn\" (lobehub/lobehub#7298)",
 		Repair: "The result moves up to its call.",
 	},
 	{
 		Rule: DuplicateCall, Common: true, By: everyone,
-		Says: "The calls of one message have different IDs.",
+		Text: "The calls of one message have different IDs.",
 		Source: "Anthropic error \"`tool_use` ids must be unique\" (anthropics/claude-code#21317); Bedrock error " +
 			"\"duplicate Ids\" (kirodotdev/Kiro#9355); OpenAI error \"Duplicate value for 'id'\"",
 		Repair: "The later one gets an ID derived from its own, and the next result with that ID.",
 	},
 	{
 		Rule: DuplicateResult, Common: true, By: everyone,
-		Says: "A call has one result, which may have several pieces in one message.",
+		Text: "A call has one result, which may have several pieces in one message.",
 		Source: "Anthropic error \"each tool_use must have a single result\"; Bedrock error \"duplicate Ids\" " +
 			"(kirodotdev/Kiro#9355)",
 		Repair: "The first one is kept, the others are removed; a pinned one becomes a user text.",
 	},
 	{
 		Rule: BadArguments, Common: true, By: everyone,
-		Says: "The arguments of a call are a JSON object.",
+		Text: "The arguments of a call are a JSON object.",
 		Source: "Anthropic API reference: input is an object; Gemini API reference: args is a Struct; " +
 			"OpenAI-compatible servers that parse the string",
 		Repair: "Empty arguments become {}; others become a string in {\"invalid_arguments\": …}.",
 	},
 	{
 		Rule: EmptyMessage, Common: true, By: everyone,
-		Says: "No message is empty.",
+		Text: "No message is empty.",
 		Source: "Anthropic error \"messages must have non-empty content\"; Bedrock error \"The content field in the " +
 			"Message object is empty\" (earendil-works/pi#3443); OpenAI error \"expected a string, got null\"",
 		Repair: "A user message, or a pinned one, gets the text (empty); others are removed.",
 	},
 	{
 		Rule: NilPart, Common: true, By: everyone,
-		Says: "No part is nil.", Source: "this library",
+		Text: "No part is nil.", Source: "this library",
 		Repair: "It is removed.",
 	},
 	{
 		Rule: MisplacedPart, Common: true, By: everyone,
-		Says: "Calls are in assistant messages, results in tool messages, and a result has text, media or " +
+		Text: "Calls are in assistant messages, results in tool messages, and a result has text, media or " +
 			"opaque content.",
 		Source: "the API references of all providers: the types of content of each role",
 		Repair: "A result moves to a new tool message; a call, and invalid content of a result, become text.",
 	},
 	{
 		Rule: UnknownPart, Common: true, By: everyone,
-		Says: "Each part has one of the six types.", Source: "this library",
+		Text: "Each part has one of the six types.", Source: "this library",
 		Repair: "A pointer is replaced by its value; other types are removed.",
 	},
 	{
 		Rule: UnknownRole, Common: true, By: everyone,
-		Says:   "The role is system, user, assistant or tool.",
+		Text:   "The role is system, user, assistant or tool.",
 		Source: "the API references of all providers; Gemini error \"Please use a valid role: user, model\"",
 		Repair: "developer becomes system; any other role becomes user.",
 	},
 	{
 		Rule: noResult, By: everyone,
-		Says:   "A tool message has a result.",
+		Text:   "A tool message has a result.",
 		Source: "OpenAI chat API reference: tool_call_id is required; the others know results as blocks only",
 		Repair: "It becomes a user message.",
 	},
 	{
 		Rule: resultsNotFirst, By: Anthropic,
-		Says: "Results are the first parts of their message.",
+		Text: "Results are the first parts of their message.",
 		Source: "Anthropic, Handle tool calls: in the user message, tool_result blocks come first in the content, " +
 			"any text after them",
 		Repair: "The results move to the front.",
 	},
 	{
 		Rule: resultOrder, By: Gemini,
-		Says:   "Results are in the order of their calls.",
+		Text:   "Results are in the order of their calls.",
 		Source: "Gemini matches by position if calls have no IDs; so do some gateways",
 		Repair: "The results are put in that order.",
 	},
 	{
 		Rule: emptyResult, By: Bedrock,
-		Says: "The text of a result has more than white space.",
+		Text: "The text of a result has more than white space.",
 		Source: "Bedrock error \"The text field in the ContentBlock object is blank\", also of results " +
 			"(anomalyco/opencode#17381, earendil-works/pi#3443)",
 		Repair: "The text becomes (empty).",
 	},
 	{
 		Rule: misplacedMedia, By: OpenAI,
-		Says: "Media are in user messages, and not in results.",
+		Text: "Media are in user messages, and not in results.",
 		Source: "OpenAI error \"Image URLs are only allowed for messages with role 'user'\", of role tool " +
 			"(OpenHands/OpenHands#7700) and assistant (openai/openai-node#1030)",
 		Repair: "They move to a user message after it, and a text replaces them.",
 	},
 	{
 		Rule: emptyText, By: Anthropic | Gemini | Bedrock,
-		Says: "Each text has more than white space.",
+		Text: "Each text has more than white space.",
 		Source: "Anthropic error \"text content blocks must contain non-whitespace text\" " +
 			"(anthropics/claude-code#23440); Bedrock error \"The text field in the ContentBlock object is " +
 			"blank\" (OpenHands/OpenHands#5339)",
@@ -165,14 +165,14 @@ var ruleTable = []entry{
 	},
 	{
 		Rule: textAfterCall, By: Anthropic | Bedrock,
-		Says: "There is no text after a call of the same message.",
+		Text: "There is no text after a call of the same message.",
 		Source: "Anthropic answers with the error of an unanswered call (a recorded test of opencode: rejects malformed " +
 			"assistant tool order); Bedrock rejects toolUse before text (evalstate/fast-agent#667)",
 		Repair: "The text moves before the first call.",
 	},
 	{
 		Rule: firstNotUser, By: Anthropic | Gemini | Bedrock,
-		Says: "The first message, except system messages, is of the user.",
+		Text: "The first message, except system messages, is of the user.",
 		Source: "Bedrock error \"A conversation must start with a user message\" (langgenius/dify#12340); Anthropic " +
 			"API reference, messages; Gemini rejects a function call that comes first " +
 			"(diegosouzapw/OmniRoute#13573)",
@@ -180,14 +180,14 @@ var ruleTable = []entry{
 	},
 	{
 		Rule: lateSystem, By: Anthropic | Gemini | Bedrock,
-		Says: "System messages are at the beginning.",
+		Text: "System messages are at the beginning.",
 		Source: "API references: system, systemInstruction and system are separate fields; the roles of messages " +
 			"are user and assistant or model",
 		Repair: "It moves to the end of the system messages at the beginning.",
 	},
 	{
 		Rule: repeatedTurn, By: Bedrock,
-		Says: "User and assistant take turns; results are on the user's side, and neighbouring tool messages are one " +
+		Text: "User and assistant take turns; results are on the user's side, and neighbouring tool messages are one " +
 			"turn.",
 		Source: "Bedrock error \"A conversation must alternate between user and assistant roles\" " +
 			"(langchain-ai/langchain-aws#130, Portkey-AI/gateway#748); chat templates of Mistral, Llama and Gemma",
@@ -196,14 +196,14 @@ var ruleTable = []entry{
 	},
 	{
 		Rule: callAfterAnswer, By: Gemini,
-		Says: "A call is directly after a user message or a tool message.",
+		Text: "A call is directly after a user message or a tool message.",
 		Source: "Gemini error \"function call turn comes immediately after a user turn or after a function response " +
 			"turn\" (google-gemini/gemini-cli#26956)",
 		Repair: "As repeated turn.",
 	},
 	{
 		Rule: endsInAnswer, By: Anthropic, Maybe: Gemini | Bedrock,
-		Says: "The last message is not of the assistant, unless the model continues it (Prefill).",
+		Text: "The last message is not of the assistant, unless the model continues it (Prefill).",
 		Source: "Anthropic error \"This model does not support assistant message prefill. The conversation must end " +
 			"with a user message\", of models since Claude Opus 4.6 (vybestack/llxprt-code#3695); Mistral error " +
 			"\"Expected last role to be one of: [tool, user]\"; Gemini: crewAIInc/crewAI#6973",
@@ -211,20 +211,20 @@ var ruleTable = []entry{
 	},
 	{
 		Rule: thinkingOutside, By: Bedrock, Maybe: Anthropic,
-		Says:   "Thinking is in assistant messages.",
+		Text:   "Thinking is in assistant messages.",
 		Source: "Bedrock error \"User messages cannot contain reasoning content\" (openclaw/openclaw#6470, langchain-ai/langchain-aws#401)",
 		Repair: "It is removed.",
 	},
 	{
 		Rule: thinkingNotFirst, By: Anthropic,
-		Says: "An assistant message with thinking begins with it.",
+		Text: "An assistant message with thinking begins with it.",
 		Source: "Anthropic error \"If an assistant message contains any thinking blocks, the first block must be " +
 			"thinking or redacted_thinking\" (anthropics/claude-code#20705)",
 		Repair: "Parts before the thinking move after the first run of thinking; the thinking is not changed.",
 	},
 	{
 		Rule: thinkingLast, By: Anthropic | OpenAIResponses,
-		Says: "Thinking is not the last part of its message.",
+		Text: "Thinking is not the last part of its message.",
 		Source: "Anthropic error \"The final block in an assistant message cannot be `thinking`\" " +
 			"(tailcallhq/forgecode#2107), Responses error \"of type 'reasoning' was provided without its " +
 			"required following item\" (openai/openai-node#1567)",
@@ -232,21 +232,21 @@ var ruleTable = []entry{
 	},
 	{
 		Rule: thinkingAlone, Maybe: OpenAI,
-		Says: "A message has more than thinking, if thinking is not sent to the provider.",
+		Text: "A message has more than thinking, if thinking is not sent to the provider.",
 		Source: "OpenAI chat API reference: content is required without tool_calls, and there is no field for " +
 			"thinking",
 		Repair: "The message is removed.",
 	},
 	{
 		Rule: reusedID, Maybe: Anthropic,
-		Says: "No two calls of the list have the same ID.",
+		Text: "No two calls of the list have the same ID.",
 		Source: "Anthropic error \"`tool_use` ids must be unique\"; the reported cases are of one message " +
 			"(anthropics/claude-code#21317, NVIDIA-NeMo/Switchyard#502)",
 		Repair: "The later call and its results get an ID derived from theirs.",
 	},
 	{
 		Rule: badID, By: OpenAI | OpenAIResponses | Anthropic | Bedrock,
-		Says: "IDs of calls are not empty, have at most 40 characters (OpenAI) or 64 (OpenAIResponses, Bedrock), and " +
+		Text: "IDs of calls are not empty, have at most 40 characters (OpenAI) or 64 (OpenAIResponses, Bedrock), and " +
 			"only letters, digits, _ and - (Anthropic, Bedrock).",
 		Source: "OpenAI error \"string too long. Expected a string with maximum length 40\" (vercel/ai#5171), " +
 			"Responses 64 (earendil-works/pi#1022), of an empty one as of an empty name: \"Expected a string with minimum length 1\" " +
@@ -256,7 +256,7 @@ var ruleTable = []entry{
 	},
 	{
 		Rule: badName, By: OpenAI | Bedrock,
-		Says: "Names of tools have 1 to 64 letters, digits, _ and -.",
+		Text: "Names of tools have 1 to 64 letters, digits, _ and -.",
 		Source: "OpenAI error \"Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'\" of " +
 			"messages[].tool_calls[].function.name (mcp-use/mcp-use#90); OpenAI API reference, function.name; " +
 			"Bedrock API reference, ToolUseBlock",

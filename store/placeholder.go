@@ -8,15 +8,15 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Placeholder returns the text that stands for what was taken out, with the
-// handle by which it can be had again. Inside of brackets the handle comes last:
+// Placeholder returns the text for removed content, with the handle of the content. In
+// a text in brackets the handle is last:
 //
 //	[cleared]                 [cleared: recall kqvmzhtwrcxa]
 //	[cleared: out of room]    [cleared: out of room; recall kqvmzhtwrcxa]
 //	[It was left out.]        [It was left out. To read it: recall kqvmzhtwrcxa]
-//	(gone)                    (gone) [recall kqvmzhtwrcxa]
+//	(removed)                 (removed) [recall kqvmzhtwrcxa]
 //
-// The text stays as it is if the handle is zero.
+// The text is returned unchanged if the handle is zero.
 func Placeholder(text string, h Handle) string {
 	if h.IsZero() {
 		return text
@@ -37,16 +37,16 @@ func Placeholder(text string, h Handle) string {
 	}
 }
 
-// HandlesIn returns the handles that a text names as [Placeholder] does, in
-// their order.
+// HandlesIn returns the handles in a text that were written by [Placeholder] or
+// [Arguments], in their order.
 func HandlesIn(text string) []Handle {
 	var found []Handle
 	for {
-		_, behind, ok := strings.Cut(text, RecallTool+" ")
+		_, after, ok := strings.Cut(text, RecallTool+" ")
 		if !ok {
 			return found
 		}
-		text = behind
+		text = after
 		n := 0
 		for n < len(text) && 'a' <= text[n] && text[n] <= 'z' {
 			n++
@@ -57,9 +57,8 @@ func HandlesIn(text string) []Handle {
 	}
 }
 
-// Arguments returns what stands in place of the arguments of a call, which have
-// to be a JSON object: {"cleared":"recall kqvmzhtwrcxa"}, or {} if the handle is
-// zero.
+// Arguments returns the placeholder for the arguments of a call, which have to be a JSON
+// object: {"cleared":"recall kqvmzhtwrcxa"}, or {} if the handle is zero.
 func Arguments(h Handle) string {
 	if h.IsZero() {
 		return "{}"

@@ -274,7 +274,7 @@ func firstInvalid(data []byte) int {
 }
 
 // duplicateKey returns the path and the offset of the first key that an object has
-// twice, or "" if there is none.
+// twice, or "" if no key occurs twice.
 func duplicateKey(text string, value jsonscan.Span) (path string, offset int) {
 	switch text[value.From] {
 	case '{':

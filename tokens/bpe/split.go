@@ -116,7 +116,7 @@ func split50k(text string, at int) int {
 //
 // The first half matches as much as possible. If lower case follows, the second half
 // matches it and all following characters that can end a word. Otherwise the regular
-// expression goes back to the last character that can end a word. After that character
+// expression backtracks to the last character that can end a word. After that character
 // there are only capitals with case, so it is the last of the match: for 中ABC the match
 // is 中.
 func word(text string, at int) (end int, ends bool) {
