@@ -1,9 +1,9 @@
-// Package amount checks the whole numbers among options.
+// Package amount checks options that are whole numbers.
 package amount
 
 import "fmt"
 
-// Amount is an option that says how many.
+// Amount is the value of an option, with its name and unit.
 type Amount struct {
 	Name, Unit string // Unit in the plural
 	Value      int
