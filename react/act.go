@@ -103,7 +103,6 @@ func (r *run) work(ctx context.Context, jobs []*job, send send) {
 	}
 }
 
-// errNoReturn is the error of a tool that ended its goroutine.
 var errNoReturn = errors.New("the tool ended its goroutine and returned nothing")
 
 // job is a call that has no result yet.

@@ -65,11 +65,10 @@ func (r *reader) follow(ctx context.Context, work func(context.Context, send)) {
 
 // worker is the goroutine that a reader follows.
 type worker struct {
-	events chan Event
-	read   chan struct{} // receives once for each event that the reader has handled
-	left   chan struct{} // closed when the reader handles no more events
-	done   chan struct{} // closed when the goroutine ends; the fields below are set then
-
+	events   chan Event
+	read     chan struct{} // receives once for each event that the reader has handled
+	left     chan struct{} // closed when the reader handles no more events
+	done     chan struct{} // closed when the goroutine ends; the fields below are set then
 	panicked *PanicError
 	returned bool
 }
