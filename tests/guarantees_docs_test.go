@@ -24,9 +24,9 @@ func TestGuaranteesAreHeld(t *testing.T) {
 		for _, m := range named.FindAllStringSubmatch(line, -1) {
 			require.Contains(t, there, m[1], "a test that docs/guarantees.md names: %s", line)
 		}
-		if cells := strings.Split(line, "|"); len(cells) == 4 && !strings.Contains(line, "---") && !strings.Contains(line, "held by") {
+		if cells := strings.Split(line, "|"); len(cells) == 4 && !strings.Contains(line, "---") && !strings.Contains(line, "checked by") {
 			rows++
-			require.Regexp(t, named, cells[2], "a guarantee names the tests that hold it: %s", line)
+			require.Regexp(t, named, cells[2], "a guarantee names the tests that check it: %s", line)
 		}
 	}
 	require.Greater(t, rows, 30, "the guarantees are rows of tables")
