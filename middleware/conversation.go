@@ -21,7 +21,7 @@ type conversation struct {
 type (
 	reported struct{ text string } // true: an event with this text has been reported
 	failures struct{ name string } // [progress] of an editor
-	hopeless struct{ name string } // *verdict: whether an editor's trigger can be satisfied
+	checked  struct{ name string } // true: observers know whether the trigger of an editor can be satisfied
 )
 
 func (c *conversation) load(key any) any {
@@ -78,7 +78,9 @@ func (c *conversation) fork() *conversation {
 		f.guess.Guess("", limit)
 	}
 	for k, v := range c.values {
-		if _, ok := k.(reported); !ok {
+		switch k.(type) {
+		case reported, checked:
+		default:
 			f.values[k] = v
 		}
 	}

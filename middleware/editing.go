@@ -134,7 +134,7 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 		l.report(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.size.Tokens, After: v.size.Tokens, Detail: p.plan.Detail})
 	}
 	if l.opts.Trigger != nil && !v.req.Forced(l.name) {
-		v = judged(l, v)
+		warnHopeless(ctx, l, v)
 	}
 	return v, nil
 }
@@ -156,8 +156,11 @@ func (l *layer) due(ctx context.Context, v *View, plan func() *Plan) (met bool, 
 		return true, "", nil
 	}
 	met, why, err = l.ask(v, plan)
-	if met && err == nil && isHopeless(ctx, l, v) {
-		return false, "", nil
+	if met && err == nil && v.newestEdit(l.name) >= 0 { // an earlier edit did not satisfy it
+		if text := hopeless(l, v); text != "" {
+			reportHopeless(ctx, l, v, text)
+			return false, "", nil
+		}
 	}
 	return met, why, err
 }
@@ -290,11 +293,10 @@ func (l *layer) edited(ctx context.Context, p *proposal, trigger string) *View {
 	if met && p.expensive {
 		failure = "the trigger is still met after the edit" + inParentheses(numbers) + "; let it remove more, or raise the trigger"
 	}
-	v := tried(p.after, l, failure)
-	if met && !v.req.Forced(l.name) {
-		v = judged(l, v)
+	if met && !p.before.req.Forced(l.name) {
+		warnHopeless(ctx, l, p.after)
 	}
-	return v
+	return tried(p.after, l, failure)
 }
 
 // failed reports a plan that could not be made or was refused, and returns the view as it

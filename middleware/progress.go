@@ -36,7 +36,6 @@ type attempt struct {
 	view     *View  // as the editor saw it
 	failure  string // why there was no progress; "": there was
 	progress progress
-	verdict  *verdict // what was found out about its trigger; nil: nothing
 }
 
 // progress returns the failures in a row of an editor in this turn.
@@ -82,9 +81,6 @@ func withAttempt(v *View, a attempt) *View {
 func noteProgress(ctx context.Context, v *View) *View {
 	for _, a := range v.attempts {
 		before := a.note(v.session.State.conversation)
-		if a.verdict != nil {
-			isHopeless(ctx, a.layer, a.view)
-		}
 		if paused(a.layer, a.progress) && (before.turn != a.progress.turn || !paused(a.layer, before)) {
 			a.layer.report(ctx, a.view, Event{Kind: Paused, Why: fmt.Sprintf(
 				"%d attempts in a row brought no progress, the last because %s; "+
@@ -103,9 +99,6 @@ func (a *attempt) note(c *conversation) (before progress) {
 	var value any
 	if a.progress.failures > 0 {
 		value = a.progress
-	}
-	if a.verdict != nil {
-		c.store(hopeless{a.layer.name}, a.verdict)
 	}
 	before, _ = c.store(failures{a.layer.name}, value).(progress)
 	return before
@@ -175,50 +168,43 @@ func callsEdited(v *View, name string) int {
 // overhead is what no edit can remove, in tokens by the meter.
 type overhead struct{ system, tools, pinned, question int }
 
-// verdict is that the trigger of an editor cannot be satisfied while system prompt and
-// tools have so many tokens. It is zero if the trigger can be satisfied.
-type verdict struct {
-	tokens int
-	event  Event
-}
-
-// judged returns the view, which meets the trigger after an edit, with a verdict on
-// whether the trigger can be satisfied at all: it cannot if what no edit can remove meets
-// it by its tokens alone. Then the editor is not asked again in this conversation unless
-// system prompt and tools become smaller. That is found out once per conversation.
-func judged(l *layer, v *View) *View {
-	if v.session.State.conversation.load(hopeless{l.name}) != nil {
-		return v
-	}
-	a := attempt{layer: l, view: v, progress: progressOf(v, l.name), verdict: new(verdict)}
+// hopeless returns why the trigger of an editor cannot be satisfied by any edit, or "" if
+// it can: what no edit can remove meets it by its tokens alone. It depends on the view
+// only, so every process comes to the same result.
+func hopeless(l *layer, v *View) (why string) {
 	left, o := irremovable(v)
-	if met, numbers := l.stillMet(left); met {
-		left.tools, left.result.Sum = 0, 0
-		left.setSize(0)
-		if met, _ = l.stillMet(left); !met { // else it looks at something other than tokens
-			charged := v.size.Charged
-			*a.verdict = verdict{v.session.LeadSum + v.tools, Event{Kind: Overhead, Why: fmt.Sprintf(
-				"what no edit can remove meets the trigger by itself%s, so the editor is not asked any more: "+
-					"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question; "+
-					"raise the trigger, declare fewer tools, shorten the system prompt, or pin less",
-				inParentheses(numbers), charged(o.system), charged(o.tools), charged(o.pinned), charged(o.question))}}
-		}
+	met, numbers := l.stillMet(left)
+	if !met {
+		return ""
 	}
-	return withAttempt(v, a)
+	left.tools, left.result.Sum = 0, 0
+	left.setSize(0)
+	if met, _ = l.stillMet(left); met { // it looks at something other than tokens
+		return ""
+	}
+	charged := v.size.Charged
+	return fmt.Sprintf("what no edit can remove meets the trigger by itself%s, so the editor is not asked any more: "+
+		"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question; "+
+		"raise the trigger, declare fewer tools, shorten the system prompt, or pin less",
+		inParentheses(numbers), charged(o.system), charged(o.tools), charged(o.pinned), charged(o.question))
 }
 
-// isHopeless reports whether what no edit can remove meets the trigger, and reports the
-// event for that once per conversation.
-func isHopeless(ctx context.Context, l *layer, v *View) bool {
+// warnHopeless reports, once per conversation, that a trigger which is still met after an
+// edit or an empty plan cannot be satisfied.
+func warnHopeless(ctx context.Context, l *layer, v *View) {
 	c := v.session.State.conversation
-	found, _ := c.load(hopeless{l.name}).(*verdict)
-	if found == nil || found.tokens == 0 || v.session.LeadSum+v.tools < found.tokens {
-		return false
+	if v.req.observers == nil || c.store(checked{l.name}, true) != nil {
+		return
 	}
-	if c.once(v.req, string(Overhead)+" "+l.name) {
-		l.report(ctx, v, found.event)
+	if why := hopeless(l, v); why != "" {
+		reportHopeless(ctx, l, v, why)
 	}
-	return true
+}
+
+func reportHopeless(ctx context.Context, l *layer, v *View, why string) {
+	if v.session.State.conversation.once(v.req, string(Overhead)+" "+l.name) {
+		l.report(ctx, v, Event{Kind: Overhead, Why: why})
+	}
 }
 
 // irremovable returns the view with only what no edit can remove: system messages, tools,

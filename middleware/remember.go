@@ -136,7 +136,7 @@ func writesBefore(ctx context.Context, v *View, writes []journal.Write, newest s
 		}
 	}
 	w := journal.Write{ID: s.IDs[at], Entry: writes[0].Entry}
-	switch same := base.at == newest.at && len(l) == len(all); { // then it is the same entry
+	switch same := base.at == newest.at && all[len(all)-1].Last() <= at; { // then it is the same entry
 	case same && base.at == at:
 		w.Over = base.entry.Rev
 	case !same:

@@ -94,6 +94,9 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 		}
 	}
 	from, seen := s.chain.writes.since(st.seen, s.IDs)
+	if from <= st.before.at {
+		st.before = stored{at: -1}
+	}
 	found, err := s.read(ctx, s.IDs, st.stored, min(from, max(st.asked-1, 0)))
 	if ctx.Err() != nil {
 		return ctx.Err()

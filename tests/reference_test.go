@@ -69,7 +69,7 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 			if calls := c.callsSince(e.name); e.minCalls > 0 && calls >= 0 && calls < e.minCalls {
 				continue
 			}
-			if e.when != nil && (!e.when(l) || c.overburdens(e)) {
+			if e.when != nil && (!e.when(l) || c.callsSince(e.name) >= 0 && c.overburdens(e)) {
 				continue
 			}
 		}
