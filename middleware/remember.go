@@ -79,6 +79,9 @@ func write(ctx context.Context, v *View) (*View, error) {
 		if s.chain.env.HistoryIsView {
 			writes = append(writes, writeView(v)...)
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		winner, err := s.put(ctx, writes)
 		if err != nil {
 			return nil, err

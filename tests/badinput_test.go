@@ -337,7 +337,7 @@ func TestBadOptions(t *testing.T) {
 		"no name":            {func() { middleware.Editing("", none, middleware.Options{}) }, []string{"middleware: Editing", "name"}},
 		"no editor":          {func() { middleware.Editing("x", nil, middleware.Options{}) }, []string{"middleware: Editing", "editor"}},
 		"wrong option":       {func() { middleware.Editing("x", none, middleware.Options{MinCalls: -1}) }, []string{"middleware: Editing", "x", "MinCalls", "-1", "want"}},
-		"negative memory":    {func() { journal.NewMemory(-5) }, []string{"middleware: NewMemory", "want"}},
+		"negative memory":    {func() { journal.NewMemory(-5) }, []string{"journal: NewMemory", "want"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
