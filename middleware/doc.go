@@ -46,18 +46,18 @@
 // [Request.Force] makes a paused editor edit; an edit with progress ends the pause. A plan
 // without edits is not an attempt, and neither is an option that does not fit the request.
 //
-// If the trigger is still met after an edit, or after a plan without edits, the chain
-// checks, once per conversation and editor, whether the trigger can be satisfied at all.
-// It cannot if system messages, tools, pinned messages and the text of the first user
-// message meet it by their tokens alone. Then an event of kind [Overhead] has the numbers,
-// and the editor is not asked again in this conversation unless the system prompt or the
-// tools become smaller.
+// An edit cannot satisfy a trigger that system messages, tools, pinned messages and the
+// text of the first user message meet by their tokens alone. If the trigger is still met
+// after an edit, or after a plan without edits, the chain checks this, and an event of kind
+// [Overhead] has the numbers, once per conversation. In later calls, an editor with an edit
+// in the view is not asked as long as this is so: until, for example, the tools become
+// smaller. The result depends on the view only, so it is the same in every process.
 //
 // An event of kind [Frequent] reports, once per conversation, that an editor with a
 // trigger has edited in most of the last calls.
 //
-// All this is known per conversation and name of the editor, by the chain in this process.
-// It is not in the journal.
+// The number of attempts, and which events were reported, is known per conversation and
+// name of the editor, by the chain in this process. It is not in the journal.
 //
 // # Calls that fail
 //
