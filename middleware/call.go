@@ -24,6 +24,23 @@ import (
 //	close    repairs are made and edits are remembered, right before the model is called
 //	learn    the answer calibrates token counts and windows
 
+// chain is what the layers of one [With] share. It is safe for concurrent use.
+type chain struct {
+	env       Env // with all defaults
+	given     bool
+	meter     tokens.Meter
+	encoding  string // by which the counter counts; "" if unknown
+	estimates bool   // the counter is the default one
+	origin    *chain // of a dry run: the chain that this one stands in for
+
+	histories history.Cache[state]
+	windows   calibrate.Windows
+	prompts   calibrate.Prompts
+	writes    writes
+	model     atomic.Pointer[namedModel] // looked up last
+	ignored   atomic.Bool                // an event has reported that the Env came too late
+}
+
 // wrap puts middlewares around a model.
 func (c *chain) wrap(next Model, mws ...Middleware) Model {
 	return c.enter(compose(c.leave(next), mws))
@@ -133,7 +150,8 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 		})
 	}
 	s.calibrate(ctx, req)
-	v := &View{session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unsaved != nil, tools: s.ToolTokens,
+	v := &View{
+		session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unsaved != nil, tools: s.ToolTokens,
 		budget: declared(req, s.model),
 	}
 	v.measure()
@@ -212,23 +230,6 @@ func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {
 	}
 	out.carry(sent)
 	return &out, sent, nil
-}
-
-// chain is what the layers of one [With] share. It is safe for concurrent use.
-type chain struct {
-	env       Env // with all defaults
-	given     bool
-	meter     tokens.Meter
-	encoding  string // by which the counter counts; "" if unknown
-	estimates bool   // the counter is the default one
-	origin    *chain // of a dry run: the chain that this one stands in for
-
-	histories history.Cache[state]
-	windows   calibrate.Windows
-	prompts   calibrate.Prompts
-	writes    writes
-	model     atomic.Pointer[namedModel] // looked up last
-	ignored   atomic.Bool                // an event has reported that the Env came too late
 }
 
 // newChain returns a chain with an Env, of which zero fields get their defaults.

@@ -114,7 +114,9 @@ func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, erro
 	case c.sent == nil:
 		return nil, &Error{Op: "middleware", Err: errors.New("Draft: a middleware answered by itself, so nothing would be sent")}
 	case c.sent.dry == nil:
-		return nil, &Error{Op: "middleware", Err: errors.New("Draft: a middleware made a new Request, want a copy of the one that it received")}
+		return nil, &Error{
+			Op: "middleware", Err: errors.New("Draft: a middleware made a new Request, want a copy of the one that it received"),
+		}
 	}
 	runs := c.sent.dry.views
 	if len(runs) == 0 { // no editor has seen the request
@@ -147,7 +149,9 @@ func newDraft(runs []*View, events []Event) *DraftResult {
 // draftEdit describes one edit of the view.
 func draftEdit(v *View, run int, it edit.Item, events []Event) DraftEdit {
 	s := v.session
-	e := DraftEdit{By: it.Middleware, Kind: it.Kind, Parts: it.Parts, Messages: it.Messages, Freed: s.Freed(it), run: run, record: it.Record}
+	e := DraftEdit{
+		By: it.Middleware, Kind: it.Kind, Parts: it.Parts, Messages: it.Messages, Freed: s.Freed(it), run: run, record: it.Record,
+	}
 	for _, o := range s.opened.State.list {
 		if covered, _ := edit.Cover(it.Runs, o.Runs); covered {
 			e.Freed -= s.Freed(o)

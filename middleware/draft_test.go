@@ -33,11 +33,7 @@ func sentBy(t require.TestingT, mw middleware.Middleware, history []message.Mess
 }
 
 func messagesOf(v *middleware.View) []message.Message {
-	var out []message.Message
-	for _, m := range v.Messages() {
-		out = append(out, m)
-	}
-	return out
+	return slices.Clone(v.Messages())
 }
 
 func texts(events []middleware.Event) []string {

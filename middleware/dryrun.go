@@ -43,7 +43,7 @@ func (d *dryRun) fork(c *chain) *chain {
 	return forkChain(c, c)
 }
 
-func forkChain(c *chain, origin *chain) *chain {
+func forkChain(c, origin *chain) *chain {
 	f := &chain{env: c.env, given: c.given, meter: c.meter, encoding: c.encoding, estimates: c.estimates, origin: origin}
 	f.env.Journal = &overlay{below: c.env.Journal, top: journal.NewMemory(0)}
 	c.writes.mu.Lock()
@@ -91,7 +91,7 @@ func (o *overlay) Put(ctx context.Context, scope string, writes []journal.Write)
 	}
 	own := slices.Clone(writes)
 	for i := range own {
-		_, mine, _, _ := o.top.Latest(ctx, scope, []message.ID{own[i].ID}) //nolint:errcheck // a Memory does not fail
+		_, mine, _, _ := o.top.Latest(ctx, scope, []message.ID{own[i].ID})
 		own[i].Over = mine.Rev
 	}
 	return o.top.Put(ctx, scope, own)

@@ -19,7 +19,7 @@ const (
 	Failed        EventKind = "failed"         // an editor or the archive failed; the view is unchanged unless Why says otherwise
 	Misconfigured EventKind = "misconfigured"  // an option does not fit the request; once per conversation
 	JournalFailed EventKind = "journal failed" // edits could not be read, trusted or stored; the call continued
-	Reopened      EventKind = "reopened"       // the messages were changed between two editors, so the second one starts without earlier edits
+	Reopened      EventKind = "reopened"       // the messages were changed between two editors, so the second starts without edits
 	UsageIgnored  EventKind = "usage ignored"  // the reported size of a prompt cannot be right; once per conversation
 	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
 	Repaired      EventKind = "repaired"       // the request broke rules of the provider and was repaired; Detail is []message.Fix

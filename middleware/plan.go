@@ -2,6 +2,8 @@ package middleware
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -79,6 +81,28 @@ func (e *Edit) first() int {
 		return e.At
 	}
 	return e.Runs[0].First
+}
+
+// appendRuns appends the runs that the edit covers, of a view of n messages.
+func (e *Edit) appendRuns(runs []message.Run, n int) ([]message.Run, error) {
+	switch {
+	case e.Kind == journal.Rewrite && (e.At < 0 || e.At >= n):
+		return nil, fmt.Errorf("rewrites message %d of %d", e.At, n)
+	case e.Kind == journal.Rewrite:
+		return append(runs, message.Run{First: e.At, Last: e.At}), nil
+	case e.Kind != journal.Fold:
+		return nil, fmt.Errorf("has kind %q, want %q or %q", e.Kind, journal.Rewrite, journal.Fold)
+	case len(e.Runs) == 0:
+		return nil, errors.New("folds no message")
+	}
+	end := -1
+	for _, r := range e.Runs {
+		if r.First <= end || r.Last < r.First || r.Last >= n {
+			return nil, fmt.Errorf("folds messages %d to %d of %d", r.First, r.Last, n)
+		}
+		end = r.Last
+	}
+	return append(runs, e.Runs...), nil
 }
 
 // Trigger decides when an editor may edit. It must be safe for concurrent use and decide

@@ -84,7 +84,8 @@ func noteProgress(ctx context.Context, v *View) *View {
 		if paused(a.layer, a.progress) && (before.turn != a.progress.turn || !paused(a.layer, before)) {
 			a.layer.report(ctx, a.view, Event{Kind: Paused, Why: fmt.Sprintf(
 				"%d attempts in a row brought no progress, the last because %s; "+
-					"it is not asked again before the next message of the user, unless Request.Force names it", a.progress.failures, a.failure)})
+					"it is not asked again before the next message of the user, unless Request.Force names it",
+				a.progress.failures, a.failure)})
 		}
 	}
 	if len(v.attempts) == 0 || v.req.dry != nil {

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -64,31 +65,20 @@ func write(ctx context.Context, v *View) (*View, error) {
 		if len(base.all) > 0 {
 			l = l.Reuse(base.all)
 		}
-		main, ok := s.writeOn(base, at, l)
-		if !ok {
+		writes, early, err := batch(ctx, v, base, l)
+		if err != nil || ctx.Err() != nil {
+			return nil, cmp.Or(err, ctx.Err())
+		}
+		if before = early; len(writes) == 0 {
 			break
-		}
-		writes := append(make([]journal.Write, 0, 4), main)
-		if base.at == at { // entries may build on the one that is replaced
-			writes = append(writes, journal.Write{ID: base.entry.Rev, Entry: base.entry})
-		}
-		var err error
-		if writes, before, err = writesBefore(ctx, v, writes, base, l); err != nil {
-			return nil, err
-		}
-		if s.chain.env.HistoryIsView {
-			writes = append(writes, writeView(v)...)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
 		}
 		winner, err := s.put(ctx, writes)
 		if err != nil {
 			return nil, err
 		}
-		if winner.Rev == main.Entry.Rev {
+		if winner.Rev == writes[0].Entry.Rev {
 			s.chain.writes.add(s.IDs, at, before.at)
-			base = stored{at: at, entry: main.Entry, all: l}
+			base = stored{at: at, entry: winner, all: l}
 			break
 		}
 		all, err := s.expand(ctx, winner, base)
@@ -96,12 +86,40 @@ func write(ctx context.Context, v *View) (*View, error) {
 			return nil, fmt.Errorf("entry of message %d: %w", len(s.Lead)+at, err)
 		}
 		conflict := stored{at: at, entry: winner, all: all}
-		if !l.Covers(all) || base.entry.Rev == winner.Rev {
-			base = conflict
+		final := !l.Covers(all) || base.entry.Rev == winner.Rev
+		if base = conflict; final {
 			break
 		}
-		base = conflict
 	}
+	return withStored(v, base, before, l), nil
+}
+
+// batch returns the writes for a list of edits, as a change to those of a base, and what is
+// stored before the newest question then. There are none if the base has all edits.
+func batch(ctx context.Context, v *View, base stored, l edit.List) (writes []journal.Write, before stored, err error) {
+	s := v.session
+	at := len(s.IDs) - 1
+	main, ok := s.writeOn(base, at, l)
+	if !ok {
+		return nil, s.State.before, nil
+	}
+	writes = append(make([]journal.Write, 0, 4), main)
+	if base.at == at { // entries may build on the one that is replaced
+		writes = append(writes, journal.Write{ID: base.entry.Rev, Entry: base.entry})
+	}
+	if writes, before, err = writesBefore(ctx, v, writes, base, l); err != nil {
+		return nil, before, err
+	}
+	if s.chain.env.HistoryIsView {
+		writes = append(writes, writeView(v)...)
+	}
+	return writes, before, nil
+}
+
+// withStored returns the view of the edits that are in the journal now: those of the view,
+// in l, unless another call was first.
+func withStored(v *View, base, before stored, l edit.List) *View {
+	s := v.session
 	st := s.State
 	st.stored, st.before, st.unsaved, st.asked, st.list = base, before, nil, len(s.IDs), l
 	w := *v
@@ -113,7 +131,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 		}
 	}
 	w.list = st.list
-	return publish(&w, st), nil
+	return publish(&w, st)
 }
 
 // writesBefore adds writes for the edits before the newest question, under the ID of the

@@ -36,13 +36,6 @@ func TestTellAndNow(t *testing.T) {
 	require.Equal(t, want, draft, "a draft has what a call would tell")
 }
 
-func whys(events []middleware.Event) (whys []string) {
-	for _, e := range events {
-		whys = append(whys, e.Why)
-	}
-	return whys
-}
-
 // What an editor tells of its plan goes with the event that reports the plan.
 func TestDetail(t *testing.T) {
 	t.Parallel()

@@ -69,11 +69,8 @@ func (st *state) known() edit.List {
 	return st.all
 }
 
-// recall finds the edits that are remembered for the history and hold. The journal is
-// read only for IDs that are new, or under which this chain has written since. If the
-// journal fails, the call continues with the edits that are known.
-func (s *session) recall(ctx context.Context, req *Request, ch history.Change) error {
-	st, known := &s.State, s.State.list
+// follow adapts the state of an earlier call to the changes of its history.
+func (st *state) follow(ch history.Change) {
 	if ch.Copied {
 		st.tokens.Cut(ch.Common)
 		st.calibrated = st.tokens.At
@@ -93,6 +90,14 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 			st.stored, st.asked = stored{at: -1}, 0
 		}
 	}
+}
+
+// recall finds the edits that are remembered for the history and hold. The journal is
+// read only for IDs that are new, or under which this chain has written since. If the
+// journal fails, the call continues with the edits that are known.
+func (s *session) recall(ctx context.Context, req *Request, ch history.Change) error {
+	st, known := &s.State, s.State.list
+	st.follow(ch)
 	from, seen := s.chain.writes.since(st.seen, s.IDs)
 	if from <= st.before.at {
 		st.before = stored{at: -1}
@@ -102,7 +107,9 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 		return ctx.Err()
 	}
 	if err != nil {
-		s.chain.report(ctx, req, Event{Kind: JournalFailed, By: "middleware", Err: err, Why: "the call continues with the edits that are known"})
+		s.chain.report(ctx, req, Event{
+			Kind: JournalFailed, By: "middleware", Err: err, Why: "the call continues with the edits that are known",
+		})
 	} else {
 		st.asked, st.seen = len(s.IDs), seen
 	}
@@ -253,7 +260,7 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 		if i >= st.calibrated && s.Wide[i] {
 			st.tokens.Wide += s.Tokens[i]
 		}
-		if prompts != nil && prompts[i-from].Charged > 0 && i+1 >= st.tokens.At {
+		if len(prompts) > 0 && prompts[i-from].Charged > 0 && i+1 >= st.tokens.At {
 			p := prompts[i-from]
 			learn(i+1, p.Charged, p.Counted, p.Edited)
 		}

@@ -51,31 +51,10 @@ func translate(v *View, name string, p *Plan) ([]*journal.Record, error) {
 // wellFormed checks what does not depend on the content of the view. It returns the first
 // message that is edited, and whether the edits are in order.
 func wellFormed(v *View, edits []Edit) (first int, sorted bool, err error) {
-	n := len(v.result.Messages)
 	runs := make([]message.Run, 0, len(edits))
 	for i := range edits {
-		switch e := &edits[i]; e.Kind {
-		case journal.Rewrite:
-			if e.At < 0 || e.At >= n {
-				return 0, false, fmt.Errorf("edit %d rewrites message %d of %d", i, e.At, n)
-			}
-			runs = append(runs, message.Run{First: e.At, Last: e.At})
-		case journal.Fold:
-			end := -1
-			for _, r := range e.Runs {
-				if r.First <= end || r.Last < r.First || r.Last >= n {
-					return 0, false, fmt.Errorf("edit %d folds messages %d to %d of %d", i, r.First, r.Last, n)
-				}
-				end = r.Last
-			}
-			if len(e.Runs) == 0 {
-				return 0, false, fmt.Errorf("edit %d folds no message", i)
-			}
-			runs = append(runs, e.Runs...)
-		case journal.Repair:
-			fallthrough
-		default:
-			return 0, false, fmt.Errorf("edit %d has kind %q, want %q or %q", i, e.Kind, journal.Rewrite, journal.Fold)
+		if runs, err = edits[i].appendRuns(runs, len(v.result.Messages)); err != nil {
+			return 0, false, fmt.Errorf("edit %d %w", i, err)
 		}
 	}
 	byFirst := func(a, b message.Run) int { return cmp.Compare(a.First, b.First) }

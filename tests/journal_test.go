@@ -321,11 +321,7 @@ func checkStates(t *rapid.T, d dice, journal journal.Journal) {
 }
 
 func messages(v *middleware.View) []message.Message {
-	var out []message.Message
-	for _, m := range v.Messages() {
-		out = append(out, m)
-	}
-	return out
+	return slices.Clone(v.Messages())
 }
 
 // edited returns the edits that can be seen in a view.

@@ -41,15 +41,14 @@ type note struct {
 func newReport(events []middleware.Event, lead int) *report {
 	r := &report{Edits: []edit{}, Refused: []note{}}
 	for _, e := range events {
-		switch e.Kind {
-		case middleware.Edited:
+		switch {
+		case e.Kind == middleware.Edited:
 			r.Edits = append(r.Edits, newEdit(e, lead))
 			continue
-		case middleware.Repaired:
+		case e.Kind == middleware.Repaired:
 			r.Edits = append(r.Edits, newRepair(e))
 			continue
-		}
-		if !e.Warning() { // nothing was wanted, or it was done
+		case !e.Warning(): // nothing was wanted, or it was done
 			continue
 		}
 		why := e.Why

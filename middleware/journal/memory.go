@@ -18,7 +18,7 @@ type Memory struct {
 	mu      sync.Mutex
 	limit   int
 	bytes   int
-	entries map[key]*list.Element // of kept
+	entries map[key]*list.Element // of *kept
 	recent  *list.List            // the entry used last comes first
 }
 
@@ -63,7 +63,7 @@ func (m *Memory) Latest(_ context.Context, scope string, ids []message.ID) (at i
 	for i, id := range slices.Backward(ids) {
 		if el := m.entries[key{scope, id}]; el != nil {
 			m.use(el)
-			return i, el.Value.(*kept).entry, true, nil //nolint:forcetypeassert // the list has only these
+			return i, keptIn(el).entry, true, nil
 		}
 	}
 	return 0, Entry{}, false, nil
@@ -74,9 +74,9 @@ func (m *Memory) Latest(_ context.Context, scope string, ids []message.ID) (at i
 func (m *Memory) use(el *list.Element) {
 	m.recent.MoveToFront(el)
 	for range MaxDepth {
-		k := el.Value.(*kept) //nolint:forcetypeassert // the list has only these
+		k := keptIn(el)
 		base := m.entries[key{k.key.scope, k.entry.Base}]
-		if base == nil || base.Value.(*kept).entry.Rev != k.entry.BaseRev { //nolint:forcetypeassert // likewise
+		if base == nil || keptIn(base).entry.Rev != k.entry.BaseRev {
 			base = m.entries[key{k.key.scope, k.entry.BaseRev}]
 		}
 		if base == nil {
@@ -102,7 +102,7 @@ func (m *Memory) Put(_ context.Context, scope string, writes []Write) (Entry, er
 // put stores one entry and returns the entry that is there afterwards.
 func (m *Memory) put(at key, w Write) Entry {
 	if el := m.entries[at]; el != nil {
-		if there := el.Value.(*kept).entry; there.Rev != w.Over { //nolint:forcetypeassert // the list has only these
+		if there := keptIn(el).entry; there.Rev != w.Over {
 			return there
 		}
 		m.drop(el)
@@ -129,7 +129,14 @@ func (m *Memory) Delete(_ context.Context, scope string) error {
 }
 
 func (m *Memory) drop(el *list.Element) {
-	k := m.recent.Remove(el).(*kept) //nolint:forcetypeassert // the list has only these
+	k := keptIn(el)
+	m.recent.Remove(el)
 	delete(m.entries, k.key)
 	m.bytes -= k.bytes
+}
+
+// keptIn returns what an element of the list has.
+func keptIn(el *list.Element) *kept {
+	k, _ := el.Value.(*kept) // the list has only these
+	return k
 }

@@ -160,23 +160,23 @@ func (r *Record) check() error {
 		return fmt.Errorf("has kind %q, want %q or %q", r.Kind, Rewrite, Fold)
 	}
 	for _, m := range append(slices.Clip(r.Messages), message.Message{Parts: r.Parts}) {
-		for i, p := range m.Parts {
-			if !message.KnownPart(p) {
-				return fmt.Errorf("has part %d, which is nil or of an unknown type", i)
-			}
+		if k := slices.IndexFunc(m.Parts, func(p message.Part) bool { return !message.KnownPart(p) }); k >= 0 {
+			return fmt.Errorf("has part %d, which is nil or of an unknown type", k)
 		}
 	}
 	if err := checkRecords(r.Covered); err != nil {
 		return fmt.Errorf("covers edits that are wrong: %w", err)
 	}
 	for _, c := range r.Covered {
-		for _, run := range c.Runs {
-			if !slices.ContainsFunc(r.Runs, func(o message.Run) bool { return o.First <= run.First && run.Last <= o.Last }) {
-				return errors.New("covers edits that lie outside")
-			}
+		if slices.ContainsFunc(c.Runs, func(run message.Run) bool { return !r.contains(run) }) {
+			return errors.New("covers edits that lie outside")
 		}
 	}
 	return nil
+}
+
+func (r *Record) contains(run message.Run) bool {
+	return slices.ContainsFunc(r.Runs, func(o message.Run) bool { return o.First <= run.First && run.Last <= o.Last })
 }
 
 // Sum returns the revision that belongs to the content of the entry. What a record

@@ -1,6 +1,7 @@
 package middlewaretest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,23 +41,32 @@ var journalCases = []journalCase{
 	{"empty", "Latest of an empty journal returns ok false and no error", func(ctx context.Context, j journal.Journal) string {
 		return latest(ctx, j, "s", []byte{1, 2}, -1, 0)
 	}},
-	{"newest", "Latest returns the entry of the last of the IDs that has one, and its index in ids", func(ctx context.Context, j journal.Journal) string {
-		return first(
-			put(ctx, j, "s", 11, write(1, 0, 11)), put(ctx, j, "s", 12, write(2, 0, 12)),
-			latest(ctx, j, "s", []byte{1, 2, 9}, 1, 12), latest(ctx, j, "s", []byte{9, 1}, 1, 11), latest(ctx, j, "s", []byte{8, 9}, -1, 0),
-			latest(ctx, j, "s", nil, -1, 0))
-	}},
+	{
+		"newest", "Latest returns the entry of the last of the IDs that has one, and its index in ids",
+		func(ctx context.Context, j journal.Journal) string {
+			return first(
+				put(ctx, j, "s", 11, write(1, 0, 11)), put(ctx, j, "s", 12, write(2, 0, 12)),
+				latest(ctx, j, "s", []byte{1, 2, 9}, 1, 12), latest(ctx, j, "s", []byte{9, 1}, 1, 11),
+				latest(ctx, j, "s", []byte{8, 9}, -1, 0), latest(ctx, j, "s", nil, -1, 0))
+		},
+	},
 	{
 		"content", "an entry is returned as it was put: all its edits, their parts and messages, and its base",
 		func(ctx context.Context, j journal.Journal) string {
 			e := journal.Entry{Base: message.ID{7}, BaseRev: message.ID{8}, Depth: 3, Edits: []*journal.Record{
-				{Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 1, Last: 1}}, ID: message.ID{4}, HistoryLen: 9, Parts: []message.Part{
-					message.ToolResult{CallID: "c", Name: "图", Text: "ünïcode \x00", Content: message.Media{Type: "image/png", Data: "\xff\x00"}},
-				}},
 				{
-					Middleware: "b", Kind: journal.Fold, Runs: []message.Run{{First: 2, Last: 3}, {First: 5, Last: 6}}, ID: message.ID{5}, HistoryLen: 9,
-					Messages: []message.Message{message.User("summary")},
-					Covered:  []*journal.Record{{Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 3, Last: 3}}, Parts: []message.Part{message.Text{Text: "x"}}}},
+					Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 1, Last: 1}}, ID: message.ID{4}, HistoryLen: 9,
+					Parts: []message.Part{message.ToolResult{
+						CallID: "c", Name: "图", Text: "ünïcode \x00", Content: message.Media{Type: "image/png", Data: "\xff\x00"},
+					}},
+				},
+				{
+					Middleware: "b", Kind: journal.Fold, Runs: []message.Run{{First: 2, Last: 3}, {First: 5, Last: 6}}, ID: message.ID{5},
+					HistoryLen: 9, Messages: []message.Message{message.User("summary")},
+					Covered: []*journal.Record{{
+						Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 3, Last: 3}},
+						Parts: []message.Part{message.Text{Text: "x"}},
+					}},
 				},
 			}}
 			e.Rev = e.Sum()
@@ -67,16 +77,17 @@ var journalCases = []journalCase{
 			if err != nil || !ok {
 				return fmt.Sprintf("Latest: ok %t, error %v", ok, err)
 			}
-			want, _ := json.Marshal(e)   //nolint:errcheck,errchkjson // plain data
-			have, _ := json.Marshal(got) //nolint:errcheck,errchkjson // plain data
-			if string(want) != string(have) || got.Sum() != e.Rev {
+			want, _ := json.Marshal(e)   //nolint:errchkjson // plain data
+			have, _ := json.Marshal(got) //nolint:errchkjson // plain data
+			if !bytes.Equal(want, have) || got.Sum() != e.Rev {
 				return fmt.Sprintf("put %s, got %s", want, have)
 			}
 			return ""
 		},
 	},
 	{
-		"compare-and-swap", "the first write is stored only if nothing is kept under its ID, or an entry of revision Over; Put returns what is kept afterwards",
+		"compare-and-swap", "the first write is stored only if nothing is kept under its ID, or an entry of revision Over; " +
+			"Put returns what is kept afterwards",
 		func(ctx context.Context, j journal.Journal) string {
 			return first(
 				put(ctx, j, "s", 10, write(1, 0, 10)), put(ctx, j, "s", 10, write(1, 0, 11)), put(ctx, j, "s", 10, write(1, 9, 11)),
@@ -114,12 +125,13 @@ var journalCases = []journalCase{
 		},
 	},
 	{"delete", "Delete removes all entries of a scope, and those of no other scope", func(ctx context.Context, j journal.Journal) string {
-		seen := first(put(ctx, j, "a", 1, write(1, 0, 1), write(2, 0, 2)), put(ctx, j, "ab", 3, write(1, 0, 3)), put(ctx, j, "", 4, write(1, 0, 4)))
+		seen := first(put(ctx, j, "a", 1, write(1, 0, 1), write(2, 0, 2)),
+			put(ctx, j, "ab", 3, write(1, 0, 3)), put(ctx, j, "", 4, write(1, 0, 4)))
 		if err := j.Delete(ctx, "a"); err != nil {
 			return fmt.Sprintf("Delete: %v", err)
 		}
-		return first(seen, latest(ctx, j, "a", []byte{1, 2}, -1, 0), latest(ctx, j, "ab", []byte{1}, 0, 3), latest(ctx, j, "", []byte{1}, 0, 4),
-			put(ctx, j, "a", 5, write(1, 0, 5)))
+		return first(seen, latest(ctx, j, "a", []byte{1, 2}, -1, 0), latest(ctx, j, "ab", []byte{1}, 0, 3),
+			latest(ctx, j, "", []byte{1}, 0, 4), put(ctx, j, "a", 5, write(1, 0, 5)))
 	}},
 	{
 		"concurrent", "of several calls that write at the same time, exactly one is stored, and all get its entry",
@@ -182,7 +194,8 @@ func latest(ctx context.Context, j journal.Journal, scope string, ids []byte, at
 	case err != nil || ok != (at >= 0):
 		return fmt.Sprintf("Latest in scope %q of IDs %x returned ok %t and error %v, want ok %t", scope, ids, ok, err, at >= 0)
 	case ok && (got != at || e.Rev != (journal.Rev{want})):
-		return fmt.Sprintf("Latest in scope %q of IDs %x returned index %d and revision %x, want %d and %x", scope, ids, got, e.Rev[0], at, want)
+		return fmt.Sprintf("Latest in scope %q of IDs %x returned index %d and revision %x, want %d and %x",
+			scope, ids, got, e.Rev[0], at, want)
 	}
 	return ""
 }

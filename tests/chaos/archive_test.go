@@ -56,7 +56,7 @@ func badArchives() map[string]func() store.Store {
 		"cancels itself":   faulty(func(uint32) error { return context.Canceled }),
 		"takes no more":    func() store.Store { return store.NewMemory(1) },
 		"forgets":          func() store.Store { return store.NewMemory(4000) },
-		"is crowded":       func() store.Store { return lineup.Crowded() },
+		"is crowded":       lineup.Crowded,
 		"is unpredictable": func() store.Store { return unpredictable{store.NewMemory(0)} },
 		"has no names":     func() store.Store { return nameless{store.NewMemory(0)} },
 	}

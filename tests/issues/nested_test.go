@@ -182,7 +182,8 @@ func TestRefusalInANestedChain(t *testing.T) {
 			mw = middleware.Chain(mw)
 		}
 		model := mw(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			if calls++; calls == 1 {
+			calls++
+			if calls == 1 {
 				return nil, errors.New("400: prompt is too long")
 			}
 			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
@@ -207,7 +208,8 @@ func TestAbsurdRefusals(t *testing.T) {
 	} {
 		calls := 0
 		model := middleware.Chain(fit.New(fit.Options{}))(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-			if calls++; calls == 1 {
+			calls++
+			if calls == 1 {
 				return nil, errors.New(text)
 			}
 			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
@@ -231,7 +233,7 @@ func TestLearnedWindowExpires(t *testing.T) {
 			n := (tokens.Meter{Counter: tokens.Chars4{}}).Request(req.Messages, nil)
 			if longest = max(longest, n); refuse {
 				refuse = false
-				return nil, fmt.Errorf("This model's maximum context length is 8192 tokens. However, your messages resulted in %d tokens.", n)
+				return nil, fmt.Errorf("this model's maximum context length is 8192 tokens. However, your messages resulted in %d tokens", n)
 			}
 			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
 		})
@@ -280,7 +282,8 @@ type forgetful struct {
 }
 
 func (j *forgetful) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	switch j.reads++; j.reads {
+	j.reads++
+	switch j.reads {
 	case j.fail:
 		return 0, e, false, errFault
 	case j.fail + 1:

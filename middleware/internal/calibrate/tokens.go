@@ -37,7 +37,7 @@ type Priors struct{ Plain, Wide float64 }
 // rate is what additions were charged and counted; older ones weigh less.
 type rate struct{ charged, counted float64 }
 
-func (r rate) value(prior float64) float64 {
+func (r *rate) value(prior float64) float64 {
 	return (r.charged + priorGain*prior) / (r.counted + priorGain)
 }
 

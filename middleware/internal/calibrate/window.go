@@ -69,7 +69,8 @@ func (w *Windows) Accept(name string, sent int) {
 	now := w.models[name]
 	now.longest = max(now.longest, sent)
 	if now.limit > 0 {
-		if now.accepted++; now.accepted >= expiry || sent > now.limit {
+		now.accepted++
+		if now.accepted >= expiry || sent > now.limit {
 			now.limit, now.accepted = 0, 0
 		}
 	}

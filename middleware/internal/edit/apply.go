@@ -37,7 +37,8 @@ func (h *History) Apply(all []message.Message, l List, before *Result, from int)
 	r := Result{Messages: make([]message.Message, 0, n), Spans: make([]Span, 0, n), Tokens: make([]int, 0, n)}
 	if before != nil && before.Spans != nil {
 		k := before.After(len(h.Lead), from-1)
-		r.Messages, r.Spans, r.Tokens = append(r.Messages, before.Messages[:k]...), append(r.Spans, before.Spans[:k]...), append(r.Tokens, before.Tokens[:k]...)
+		r.Messages, r.Spans = append(r.Messages, before.Messages[:k]...), append(r.Spans, before.Spans[:k]...)
+		r.Tokens = append(r.Tokens, before.Tokens[:k]...)
 	} else {
 		from = 0
 		r.Messages, r.Tokens = append(r.Messages, h.Lead...), append(r.Tokens, h.LeadTokens...)

@@ -8,6 +8,7 @@ package edit
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/tokens"
@@ -72,7 +73,7 @@ func (h *History) Bound(from int) {
 		}
 	}
 	h.Fresh = len(h.Body)
-	for i := len(h.Body) - 1; i >= 0; i-- {
+	for i := range slices.Backward(h.Body) {
 		if h.Body[i].Role == message.RoleAssistant {
 			if h.Body[i].HasCalls() {
 				h.Fresh = i

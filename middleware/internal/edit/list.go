@@ -191,7 +191,7 @@ func (l List) From(position int) int {
 // Equal reports whether both lists have the same edits.
 func (l List) Equal(o List) bool {
 	return len(l) == len(o) && (len(l) == 0 || &l[0] == &o[0] ||
-		slices.EqualFunc(l, o, func(a, b Item) bool { return a.Record.Equal(b.Record) }))
+		slices.EqualFunc(l, o, func(a, b Item) bool { return a.Equal(b.Record) }))
 }
 
 // Covers reports whether each edit of the other list is in this one, or inside a
@@ -215,7 +215,7 @@ func (l List) Covers(other List) bool {
 // has, or [math.MaxInt] if there is no such edit.
 func (l List) Differs(o List) int {
 	k := 0
-	for k < min(len(l), len(o)) && l[k].Record.Equal(o[k].Record) {
+	for k < min(len(l), len(o)) && l[k].Equal(o[k].Record) {
 		k++
 	}
 	first := int(^uint(0) >> 1)

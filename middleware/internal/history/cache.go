@@ -73,20 +73,22 @@ func (c *Cache[S]) Follow(
 
 // checkParts checks the leading messages, and those of the body from the given one on.
 func checkParts(lead, body []message.Message, from int) error {
-	for i := range len(lead) + len(body) {
-		m := &message.Message{}
-		switch {
-		case i < len(lead):
-			m = &lead[i]
-		case i < len(lead)+from:
-			continue
-		default:
-			m = &body[i-len(lead)]
-		}
+	check := func(m *message.Message, at int) error {
 		for k, p := range m.Parts {
 			if !message.KnownPart(p) {
-				return fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", i, k, p)
+				return fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", at, k, p)
 			}
+		}
+		return nil
+	}
+	for i := range lead {
+		if err := check(&lead[i], i); err != nil {
+			return err
+		}
+	}
+	for i := from; i < len(body); i++ {
+		if err := check(&body[i], len(lead)+i); err != nil {
+			return err
 		}
 	}
 	return nil

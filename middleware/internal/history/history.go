@@ -79,7 +79,7 @@ func common(a, b []message.Message) (n int, notes bool) {
 				return i, notes
 			}
 		}
-		if a.Usage != nil || b.Usage != nil || a.Hints != b.Hints || a.Time != b.Time { //nolint:staticcheck // the usual case first
+		if a.Usage != nil || b.Usage != nil || a.Hints != b.Hints || a.Time != b.Time {
 			notes = notes && sameNotes(a, b)
 		}
 	}
