@@ -81,13 +81,8 @@ race:
 .PHONY: examples
 examples:
 	@echo "== examples"
-	@out=$$($(GO) test -race -run '^Example' ./...); status=$$?; \
-	echo "$$out" | grep -v -e '\[no test files\]' -e '\[no tests to run\]'; \
-	exit $$status
-	@if [ -d examples/react-agent ]; then \
-		$(GO) run ./examples/react-agent -json -window 8000 >/dev/null && \
-		echo "ok  	examples/react-agent -json -window 8000"; \
-	fi
+	@$(GO) run ./examples/react-agent -json -window 8000 >/dev/null && \
+		echo "ok  	examples/react-agent -json -window 8000"
 
 .PHONY: fuzz-short
 fuzz-short:

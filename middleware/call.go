@@ -99,7 +99,7 @@ func (c *chain) leave(next Model) Model {
 	}
 }
 
-// open returns the view that the request carries, or makes the first one.
+// openView returns the view that the request carries, or makes the first one.
 func openView(ctx context.Context, r *Request) (*View, error) {
 	v := r.view
 	if v == nil {
@@ -174,7 +174,7 @@ func (c *chain) follow(req *Request) (*session, history.Change, error) {
 	return &session{Track: t, opened: t, chain: c, all: req.Messages, model: m.Model, priors: m.priors}, ch, nil
 }
 
-// close returns the request for the model: with the view as it is remembered, and as the
+// closeCall returns the request for the model: with the view as it is remembered, and as the
 // repairers want it, and that view; nil if other messages were put in its place. If a
 // repairer fails, nothing is remembered.
 func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {

@@ -147,7 +147,7 @@ func TestOverheadHasNumbers(t *testing.T) {
 	_, events, err := middleware.Apply(t.Context(), mw, heavy())
 	require.NoError(t, err)
 	require.Len(t, events, 1)
-	require.Equal(t, "what no edit can remove meets the trigger by itself (4021 of 4000 tokens), so the editor is not asked any more: "+
+	require.Equal(t, "what no edit can remove meets the trigger by itself (4021 of 4000 tokens), so the editor does not edit again: "+
 		"1004 tokens of system prompt, 1006 of tools, 1004 of pinned messages, 1004 of the first question; "+
 		"raise the trigger, declare fewer tools, shorten the system prompt, or pin less", events[0].Why)
 }

@@ -113,9 +113,9 @@ func (e *Edit) appendRuns(runs []message.Run, n int) ([]message.Run, error) {
 // compared, in numbers. An error means that the trigger cannot work for this request, and
 // says how to correct that.
 //
-// After an edit, Met is also asked about the view that is left, and once per conversation
-// about one that has only what no edit can remove, with and without its tokens. There is
-// no plan then. The answers are used for the events [Paused] and [Overhead] only.
+// After an edit, Met is also asked about the view that is left, and, if it is still met
+// then or later, about one that has only what no edit can remove, with and without its
+// tokens. There is no plan then. So the core finds out that no edit can satisfy a trigger.
 type Trigger interface {
 	Met(v *View, plan func() *Plan) (met bool, why string, err error)
 }

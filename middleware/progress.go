@@ -184,7 +184,7 @@ func hopeless(l *layer, v *View) (why string) {
 		return ""
 	}
 	charged := v.size.Charged
-	return fmt.Sprintf("what no edit can remove meets the trigger by itself%s, so the editor is not asked any more: "+
+	return fmt.Sprintf("what no edit can remove meets the trigger by itself%s, so the editor does not edit again: "+
 		"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question; "+
 		"raise the trigger, declare fewer tools, shorten the system prompt, or pin less",
 		inParentheses(numbers), charged(o.system), charged(o.tools), charged(o.pinned), charged(o.question))

@@ -346,7 +346,7 @@ func (a *attack) all(t *testing.T) {
 	a.never = newStage(a.strict).play(a.histories)
 	every := 1
 	if race.Enabled {
-		every = 5
+		every = 3
 	}
 	for k := range a.histories {
 		n := 1 + k%every

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,12 +25,15 @@ var errFault = errors.New("fault")
 
 // faults fails one call, of all calls to journal, archive, counter and model.
 type faults struct {
+	mu        sync.Mutex // the archive gets several contents at the same time
 	at, calls int
 	panics    bool
 	log       []string // what was called, in order
 }
 
 func (f *faults) step(what string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.calls++
 	f.log = append(f.log, what)
 	if f.calls != f.at {
