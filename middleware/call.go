@@ -61,7 +61,7 @@ func (c *chain) enter(next Model) Model {
 			r.chain, r.closer, r.view = c, c, nil
 		case !open: // after the layers of another chain: continues with its Env and view
 			r.closer = c
-		case c.given && req.chain != c && (req.dry != nil || !c.ignored.Swap(true)):
+		case c.given && req.chain != c && (req.dry != nil || req.observers != nil && !c.ignored.Swap(true)):
 			c.report(ctx, req, Event{
 				Kind: Misconfigured, By: "middleware.With",
 				Why: "this Env is ignored, since an outer chain has its own; give it to the outermost With",

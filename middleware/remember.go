@@ -16,13 +16,14 @@ import (
 // returns the view for the model: this one, unless another call on the same history was
 // first. If the call is cancelled meanwhile, nothing counts as remembered.
 func remember(ctx context.Context, v *View) (*View, error) {
-	if !v.unsaved && len(v.attempts) == 0 {
+	unsaved := v.unsaved && len(v.list) > 0
+	if !unsaved && len(v.attempts) == 0 {
 		return v, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !v.unsaved {
+	if !unsaved {
 		return noteProgress(ctx, v), nil
 	}
 	w, err := write(ctx, v)

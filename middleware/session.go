@@ -114,7 +114,7 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 		st.asked, st.seen = len(s.IDs), seen
 	}
 	n := len(known)
-	holds := ch.Grown && n > 0 && found.entry.Rev == st.entry.Rev && s.Pinned == st.pinned &&
+	holds := ch.Grown && !ch.Copied && n > 0 && found.entry.Rev == st.entry.Rev && s.Pinned == st.pinned &&
 		(s.LastUser == st.question || s.LastUser > known[n-1].Last()) && !edit.LateResult(s.Body[ch.Common:])
 	st.stored, st.pinned, st.question = found, s.Pinned, s.LastUser
 	if holds && sameSlice(known, st.known()) {

@@ -36,7 +36,7 @@ func TestSummaryAccountsForAll(t *testing.T) {
 		a.run(t)
 		folds, prepared, again = folds+a.folds, prepared+a.prepared, again+a.again
 	})
-	t.Logf("%d folds, of them %d that were prepared (few: TestBackground of package summarize has more) and %d of summaries", folds, prepared, again)
+	t.Logf("%d folds, of them %d that were prepared (few; package summarize tests them by themselves) and %d of summaries", folds, prepared, again)
 	require.Positive(t, folds)
 	require.Positive(t, again)
 }

@@ -392,3 +392,18 @@ func TestResultAfterFold(t *testing.T) {
 	require.NoError(t, message.Check(req.Messages))
 	require.Equal(t, resumed, req.Messages)
 }
+
+// A pin that moved to a cleared result was ignored, since only the number of pins was
+// compared.
+func TestPinThatMoves(t *testing.T) {
+	t.Parallel()
+	chain := middleware.Chain(clearing(10))
+	h := append(rounds(4), message.User("next"))
+	h[1].Hints.Pinned = true
+	sent, _ := apply(t, chain, h)
+	require.NotEqual(t, h[2].Parts, sent.Messages[2].Parts, "the result is cleared")
+	h = append([]message.Message{}, h...)
+	h[1].Hints.Pinned, h[2].Hints.Pinned = false, true
+	sent, _ = apply(t, chain, h)
+	require.Equal(t, h[2].Parts, sent.Messages[2].Parts, "the pinned result is whole again")
+}

@@ -156,10 +156,16 @@ func (l List) Reuse(base List) List {
 	if len(base) == 0 {
 		return l
 	}
-	out := l
+	out, next := l, 0
 	for i, it := range l {
-		k := base.find(it)
-		if k < 0 || base[k].Record == it.Record {
+		k := next
+		if k == len(base) || base[k].Record != it.Record {
+			k = base.find(it)
+		}
+		if k < 0 {
+			continue
+		}
+		if next = k + 1; base[k].Record == it.Record {
 			continue
 		}
 		if &out[0] == &l[0] {
