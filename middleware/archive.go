@@ -80,7 +80,7 @@ func lastHandle(contents []*store.Named, err error) (store.Handle, []*store.Name
 	return contents[len(contents)-1].Handle(), contents
 }
 
-// archive puts what the plan removes into the archive. In a dry run it is put when the
+// archivePlan puts what the plan removes into the archive. In a dry run it is put when the
 // draft is committed.
 func archivePlan(ctx context.Context, p *proposal) {
 	if p.err != nil || p.after == nil || ctx.Err() != nil {

@@ -26,8 +26,8 @@ import (
 
 // chain is what the layers of one [With] share. It is safe for concurrent use.
 type chain struct {
-	env       Env // with all defaults
-	given     bool
+	env       Env  // with all defaults
+	given     bool // the caller has set a field of Env
 	meter     tokens.Meter
 	encoding  string // by which the counter counts; "" if unknown
 	estimates bool   // the counter is the default one
@@ -46,7 +46,8 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 	return c.enter(compose(c.leave(next), mws))
 }
 
-// enter runs before the layers of a chain. It does not look at the history yet: a layer
+// enter runs before the layers of a chain: the request gets the chain that decides on Env and
+// journal. It does not look at the history yet: a layer
 // before the first editor may still add to it.
 //
 // The request has one closer: the chain whose leave remembers the edits. Each session is
@@ -175,7 +176,7 @@ func (c *chain) follow(req *Request) (*session, history.Change, error) {
 }
 
 // closeCall returns the request for the model: with the view as it is remembered, and as the
-// repairers want it, and that view; nil if other messages were put in its place. If a
+// repairers want it, and its view; nil if a later layer replaced the messages. If a
 // repairer fails, nothing is remembered.
 func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {
 	out := *r

@@ -38,7 +38,7 @@ type attempt struct {
 	progress progress
 }
 
-// progress returns the failures in a row of an editor in this turn.
+// progressOf returns the failures in a row of an editor in this turn.
 func progressOf(v *View, name string) progress {
 	for _, a := range slices.Backward(v.attempts) {
 		if a.layer.name == name {
@@ -76,8 +76,8 @@ func withAttempt(v *View, a attempt) *View {
 	return &w
 }
 
-// noteProgress remembers how the editors of this call succeeded, and returns the view
-// without that; in a dry run with it, for [DraftResult.Commit].
+// noteProgress remembers which attempts of this call made progress, and returns the view
+// without them; in a dry run with them, for [DraftResult.Commit].
 func noteProgress(ctx context.Context, v *View) *View {
 	for _, a := range v.attempts {
 		before := a.note(v.session.State.conversation)
@@ -169,8 +169,8 @@ func callsEdited(v *View, name string) int {
 // overhead is what no edit can remove, in tokens by the meter.
 type overhead struct{ system, tools, pinned, question int }
 
-// hopeless returns why the trigger of an editor cannot be satisfied by any edit, or "" if
-// it can: what no edit can remove meets it by its tokens alone. It depends on the view
+// hopeless returns a reason if what no edit can remove already meets the trigger of an
+// editor by its tokens alone, so that no edit can satisfy it; otherwise "". It depends on the view
 // only, so every process comes to the same result.
 func hopeless(l *layer, v *View) (why string) {
 	left, o := irremovable(v)

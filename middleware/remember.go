@@ -12,7 +12,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// remember stores the edits that the call has made and how its editors succeeded, and
+// remember stores the edits that the call has made and which attempts made progress, and
 // returns the view for the model: this one, unless another call on the same history was
 // first. If the call is cancelled meanwhile, nothing counts as remembered.
 func remember(ctx context.Context, v *View) (*View, error) {

@@ -33,11 +33,11 @@ type state struct {
 	stored // the newest entry of the journal for this history
 
 	list    edit.List // the edits that hold
-	unsaved edit.List // edits that could not be written; they replace those of the entry. nil: none
+	unsaved edit.List // edits that could not be written; used instead of all until a write succeeds. nil: none
 	before  stored    // the entry under the ID before the newest question, if known
 
-	asked int    // number of IDs for which the journal was read
-	seen  uint64 // writes of the chain that are taken into account
+	asked int    // the journal was read for the first asked IDs
+	seen  uint64 // number of writes of the chain at that time
 
 	pinned, question int // as they were when list was found to hold
 

@@ -31,7 +31,7 @@ const MaxDepth = 32
 //
 // A Journal is safe for concurrent use. It may drop entries at any time; the edits are
 // then planned again. It must never return an entry of another scope: a scope is the
-// border between tenants. Entries contain text of the conversation, not encrypted.
+// border between tenants, and any string, NUL bytes included. Entries contain text of the conversation, not encrypted.
 // Neither the journal nor its callers modify an entry. Package middlewaretest has a
 // conformance test.
 type Journal interface {
@@ -39,7 +39,7 @@ type Journal interface {
 	// in ids. The IDs are in the order of the history. ok is false if there is none.
 	Latest(ctx context.Context, scope string, ids []message.ID) (at int, e Entry, ok bool, err error)
 
-	// Put stores what one model call writes. The first write is a compare-and-swap:
+	// Put stores what one model call writes; there is at least one write. The first write is a compare-and-swap:
 	// it is stored if nothing is kept under its ID, or if the entry there has the
 	// revision Over; otherwise nothing of the call is stored. Each other write is
 	// stored only if the first one is, and by the same condition for its own ID;

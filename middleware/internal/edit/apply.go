@@ -14,7 +14,7 @@ type Result struct {
 	Spans    []Span // of each message; nil: nothing is edited
 	Tokens   []int  // of each message; nil: nothing is edited
 	Sum      int    // tokens of all messages
-	Upto     int    // number of positions of the history that it covers
+	Upto     int    // the first Upto positions of the history are in it
 }
 
 // Span is the origin of one message of a [Result]. Positions of leading messages are
@@ -66,7 +66,7 @@ func (h *History) Apply(all []message.Message, l List, before *Result, from int)
 	return r
 }
 
-// Append appends the messages from position first to before last, not edited.
+// Append appends the messages from position first up to, not including, last, not edited.
 func (r *Result) Append(h *History, first, last int) {
 	r.Messages = append(r.Messages, h.Body[first:last]...)
 	r.Tokens = append(r.Tokens, h.Tokens[first:last]...)

@@ -24,7 +24,7 @@ type History struct {
 	IDs     []message.ID
 	Tokens  []int // of each, by Meter
 	Sum     int
-	Whole   []bool // messages that must stay as they are; as the caller pinned them or a provider made them
+	Whole   []bool // messages that must stay as they are: system messages, pinned ones, compactions of a provider
 	Pinned  int    // number of true values in Whole
 	Meter   tokens.Meter
 	Bounded // positions of protected messages

@@ -58,7 +58,7 @@ func (l List) Sort() {
 }
 
 // Over returns the list with newer edits, which replace those inside them. The error
-// is [ErrPartial] if a newer edit covers only a part of an edit. It takes over newer.
+// is [ErrPartial] if a newer edit covers only a part of an edit. newer must not be used afterwards.
 func (l List) Over(newer List) (List, error) {
 	newer.Sort()
 	if len(l) == 0 {
@@ -119,8 +119,8 @@ func (l List) Exclude(runs []message.Run) []message.Run {
 	return runs
 }
 
-// Without returns the edits that are not in the base. ok reports whether these edits,
-// put over the base, give the list again.
+// Without returns the edits that are not in the base. ok reports whether base.Over(delta)
+// is the list.
 func (l List) Without(base List) (delta List, ok bool) {
 	if len(base) == 0 {
 		return l, true

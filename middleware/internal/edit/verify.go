@@ -10,8 +10,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Verify returns which rule the records break that turn the view before into the view
-// after, or nil. pending is true if some folds have no messages yet; these folds are
+// Verify returns the rule that records break, or nil. They turn the view before into the
+// view after. pending is true if some folds have no messages yet; these folds are
 // verified once they have.
 func (h *History) Verify(before, after *Result, records []*journal.Record, pending bool) error {
 	if !pending && len(after.Messages) == len(h.Lead) {

@@ -13,7 +13,7 @@ import (
 // How much a cache remembers.
 const (
 	maxTracks   = 64
-	maxBytes    = 64 << 20 // above this, only the newest track is kept
+	maxBytes    = 64 << 20 // of all tracks that are kept, except for the newest
 	maxCompared = 8        // tracks that a history is compared with as a whole
 	maxSlides   = 8        // tracks that are searched for a history without its beginning
 )

@@ -15,8 +15,9 @@ import (
 // Track is one history with what is known about it, and a state S that belongs to it.
 // It is immutable once it is published.
 //
-// The slices of a track grow into memory that several tracks share. claim counts how
-// much of it is in use; only the track that moves claim writes there, others copy.
+// The slices of a track grow into memory that several tracks share. claim is the length
+// that is taken: a track appends only if it moves claim from its own length on, otherwise
+// it copies.
 type Track[S any] struct {
 	edit.History
 
@@ -36,7 +37,7 @@ type Change struct {
 	Common  int  // number of equal messages at the beginning
 	Grown   bool // messages were only added
 	Copied  bool // it has memory of its own, so nothing may be appended to slices of the earlier track
-	Unlike  bool // less than half is equal, and the newest message differs: rather another conversation
+	Unlike  bool // probably another conversation: less than half is equal, and the newest message differs
 	NewLead bool // the leading system messages differ
 }
 
