@@ -112,7 +112,7 @@ func paused(l *layer, p progress) bool {
 	return most > 0 && p.failures >= most
 }
 
-// An editor that edits in so many of the last model calls is reported as [Frequent].
+// An editor that edits in 6 of the last 8 model calls is reported as [Frequent].
 const (
 	frequentOf = 8
 	frequent   = 6

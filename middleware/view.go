@@ -125,8 +125,8 @@ func (v *View) measure() {
 	v.setSize(wide)
 }
 
-// setSize computes the size of a view that has so many tokens in wide messages that no
-// reported prompt had.
+// setSize computes the size of a view. wide are the tokens of its wide messages that are
+// newer than the last reported prompt.
 func (v *View) setSize(wide int) {
 	s := v.session
 	cal := &s.State.tokens

@@ -10,21 +10,20 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Any is met when one of the triggers is. Those that may be dear are asked
-// last, and [Reclaims] behind them. If none is met and one cannot work, that is
-// an error.
+// Any is met when one of the triggers is met. Triggers that may be expensive are asked
+// last, [Reclaims] after all others. It is an error if no trigger is met and one of them
+// cannot work.
 func Any(triggers ...middleware.Trigger) middleware.Trigger {
 	return several{name: "Any", triggers: cheapFirst(triggers), enough: true}
 }
 
-// All is met when all of the triggers are. Those that may be dear are asked
-// last, and [Reclaims] behind them. If one cannot work and all others are met,
-// that is an error.
+// All is met when all triggers are met. Triggers that may be expensive are asked last,
+// [Reclaims] after all others. It is an error if all others are met and one cannot work.
 func All(triggers ...middleware.Trigger) middleware.Trigger {
 	return several{name: "All", triggers: cheapFirst(triggers), enough: false}
 }
 
-// several asks triggers until one says what is enough to know.
+// several asks triggers until the result is known.
 type several struct {
 	name     string
 	triggers []middleware.Trigger
@@ -66,10 +65,10 @@ func (s several) Validate() error {
 	return nil
 }
 
-// Not is met when the trigger is not. One that cannot work is an error, as it
-// is without Not. Not of a number of tokens, messages, rounds or calls is met
-// when the view has become short, also by the middlewares behind it: then the
-// same call, made again, may be edited further.
+// Not is met when the trigger is not met. A trigger that cannot work is an error, as it is
+// without Not. Not of a number of tokens, messages, rounds or calls is met when the view
+// has become short, also through later middlewares: then a repeated call may be edited
+// further.
 func Not(t middleware.Trigger) middleware.Trigger { return not{of: t} }
 
 type not struct{ of middleware.Trigger }
@@ -92,7 +91,7 @@ func (n not) Validate() error {
 	return validate(n.of)
 }
 
-// validate asks a trigger that can say whether it makes sense.
+// validate calls the Validate method of a trigger that has one.
 func validate(t middleware.Trigger) error {
 	if v, ok := t.(interface{ Validate() error }); ok {
 		return v.Validate()

@@ -2,10 +2,9 @@ package trigger
 
 import "github.com/laconic-go/laconic/middleware"
 
-// Threshold returns how many tokens a view must have until the trigger can be
-// met, as far as that goes by tokens: of [Any] the least, of [All] the most. It is
-// not ok where tokens do not decide, or the window is not known. The triggers
-// of a user's own have none.
+// Threshold returns the tokens from which on a trigger can be met: of [Any] the smallest
+// number of its triggers, of [All] the largest. ok is false if the trigger does not depend
+// on tokens, if the window is not known, and for triggers of other packages.
 func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
 	switch t := t.(type) {
 	case threshold:
@@ -27,7 +26,7 @@ func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
 	return 0, false
 }
 
-// threshold returns the least or the most of what the triggers say.
+// threshold returns the smallest or the largest number of the triggers.
 func (s several) threshold(v *middleware.View) (tokens int, ok bool) {
 	for _, t := range s.triggers {
 		n, known := Threshold(t, v)

@@ -1,4 +1,4 @@
-// Package trigger says when an editing middleware edits.
+// Package trigger decides when an editing middleware edits.
 //
 //	trigger.Any(trigger.Tokens(100_000), trigger.All(trigger.Fraction(0.75), trigger.Rounds(10)))
 //
@@ -22,17 +22,17 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Tokens is met when so many tokens would be sent.
+// Tokens is met when at least n tokens would be sent.
 func Tokens(n int) middleware.Trigger {
 	return threshold{unit: unitTokens, limit: n, value: func(v *middleware.View) int { return v.Size().Tokens }}
 }
 
-// Messages is met when the view has so many messages.
+// Messages is met when the view has at least n messages.
 func Messages(n int) middleware.Trigger {
 	return threshold{unit: "messages", limit: n, value: (*middleware.View).Len}
 }
 
-// Rounds is met when the view has so many rounds: assistant messages with tool
+// Rounds is met when the view has at least n rounds: assistant messages with tool
 // calls.
 func Rounds(n int) middleware.Trigger {
 	return threshold{unit: "rounds", limit: n, value: rounds}
@@ -48,7 +48,7 @@ func rounds(v *middleware.View) int {
 	return n
 }
 
-// ToolUses is met when the view has so many tool calls. Parallel calls count
+// ToolUses is met when the view has at least n tool calls. Parallel calls count
 // one by one, whether they are answered yet or not. A call whose result is
 // cleared is still in the view and counts; one that has been folded into
 // something else does not, nor does a result without its call.
@@ -153,7 +153,7 @@ func (f fallback) Met(v *middleware.View, plan func() *middleware.Plan) (met boo
 	return f.tokens.Met(v, plan)
 }
 
-// Reclaims is met when the plan would make the view so many tokens shorter. It
+// Reclaims is met when the plan would make the view at least n tokens shorter. It
 // needs the plan: alone it has one made on each call, so join it by [All] to
 // what must be met before. A plan that breaks a rule frees nothing, and one that
 // stops early no more than it takes.

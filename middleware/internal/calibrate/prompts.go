@@ -43,7 +43,7 @@ func (p *Prompts) Put(id message.ID, prompt Prompt) {
 	p.known[id] = prompt
 }
 
-// Of returns the prompts of IDs, zero where there is none, or nil if none of the IDs has
+// Of returns the prompts of IDs, zero for an ID without one, or nil if no ID has
 // one.
 func (p *Prompts) Of(ids []message.ID) []Prompt {
 	p.mu.Lock()

@@ -48,13 +48,12 @@ func (r *rate) learn(charged, counted float64) {
 	}
 }
 
-// Plausible reports whether a prompt of so many counted tokens may have been charged so
-// many.
+// Plausible reports whether the charge for a prompt can be right, given its counted tokens.
 func Plausible(charged, counted float64) bool {
 	return counted > 0 && charged >= minRate*counted && charged <= maxRate*counted
 }
 
-// Estimate returns the tokens that will be charged for so many counted tokens, wide of
+// Estimate returns the tokens that will be charged for a number of counted tokens, wide of
 // which are in wide messages that no reported prompt had, and the rate for a counted
 // token of other texts.
 func (t *Tokens) Estimate(counted, wide int, p Priors) (charged int, plainRate float64) {
@@ -65,7 +64,7 @@ func (t *Tokens) Estimate(counted, wide int, p Priors) (charged int, plainRate f
 	}
 	more, fresh := n-float64(t.Counted), float64(wide)
 	switch {
-	case 2*counted < t.Counted: // what is left says more than what was there
+	case 2*counted < t.Counted: // what is left is more typical than what was there
 		n *= t.Mean()
 	case more < fresh:
 		n = float64(t.Charged) + t.Mean()*(more-fresh) + t.wide.value(p.Wide)*fresh
@@ -88,11 +87,10 @@ func (t *Tokens) Cut(common int) {
 	t.Wide = 0
 }
 
-// Learn takes a reported usage: the prompt for the first at messages was charged so many
-// tokens. edited is the number of messages when that prompt was last edited. What was
-// added since the last report changes a rate, unless edits were made in between. It
-// returns false for a usage that cannot be right: some servers cut a prompt and report
-// the rest.
+// Learn takes a reported usage: what the prompt for the first at messages was charged.
+// edited is the number of messages when that prompt was last edited. What was added since
+// the last report changes a rate, unless edits were made in between. It returns false for
+// a usage that cannot be right: some servers cut a prompt and report the rest.
 func (t *Tokens) Learn(at, charged, counted, edited int, p Priors) bool {
 	if !Plausible(float64(charged), float64(counted)) {
 		return false

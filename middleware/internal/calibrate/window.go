@@ -43,7 +43,7 @@ func (w *Windows) Learn(name string, limit, declared int) bool {
 	if limit <= 0 || limit < declared/minShare || limit <= now.longest {
 		return false
 	}
-	if declared == 0 || limit < declared { // else the declared window says so already
+	if declared == 0 || limit < declared { // else the declared window is the smaller one
 		now.limit, now.accepted = limit, 0
 		w.set(name, now)
 	}
@@ -62,7 +62,7 @@ func (w *Windows) Guess(name string, limit int) {
 	w.set(name, now)
 }
 
-// Accept takes that a prompt of so many tokens was accepted.
+// Accept takes the tokens of a prompt that was accepted.
 func (w *Windows) Accept(name string, sent int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -32,7 +32,7 @@ type Track[S any] struct {
 	parent *Track[S] // the track that this one replaces in the cache
 }
 
-// Change says how a track differs from the one that it continues.
+// Change is how a track differs from the one that it continues.
 type Change struct {
 	Common  int  // number of equal messages at the beginning
 	Grown   bool // messages were only added
@@ -183,7 +183,7 @@ func (t *Track[S]) setLead(lead []message.Message) bool {
 }
 
 // Shared returns how many first positions of the bodies of two tracks are equal: an ID
-// stands for all messages before it.
+// covers all messages before it.
 func Shared(a, b []message.ID) int {
 	n := min(len(a), len(b))
 	if n > 0 && a[n-1] == b[n-1] {
@@ -217,7 +217,7 @@ func Own(own, msgs []message.Message) []message.Message {
 	return own
 }
 
-// staysWhole reports whether a message stays as it is wherever it occurs: system
+// staysWhole reports whether a message must not be changed wherever it occurs: system
 // messages, pinned messages, and what a provider has made of earlier messages, which
 // only the provider can read: Anthropic's compaction blocks, OpenAI's compaction items.
 func staysWhole(m *message.Message) bool {
@@ -254,7 +254,7 @@ func isWide(m *message.Message) bool {
 		hits, taken := 0, 0
 		for i := step / 2; i < len(s); i += step {
 			k := i
-			for k > 0 && k > i-3 && s[k]&0xC0 == 0x80 { // inside a letter: its first byte says which
+			for k > 0 && k > i-3 && s[k]&0xC0 == 0x80 { // inside a letter: its first byte shows which
 				k--
 			}
 			if 0xE3 <= s[k] && s[k] <= 0xE9 {

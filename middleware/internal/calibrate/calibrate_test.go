@@ -1,0 +1,96 @@
+package calibrate_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/calibrate"
+)
+
+func TestWindowsLearnNumbersThatCanBeRight(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		accepted, limit, declared int
+		believed                  bool
+		want                      int // 0: the declared window holds
+	}{
+		"a smaller window":               {limit: 8192, declared: 128_000, believed: true, want: 8192},
+		"nothing declared":               {limit: 8192, believed: true, want: 8192},
+		"1/64 of the declared window":    {limit: 2000, declared: 128_000, believed: true, want: 2000},
+		"below 1/64":                     {limit: 1999, declared: 128_000},
+		"absurd":                         {limit: 1, declared: 1_047_576},
+		"not a number":                   {limit: 0, declared: 128_000},
+		"as declared":                    {limit: 128_000, declared: 128_000, believed: true},
+		"below a prompt that was taken":  {accepted: 9000, limit: 8192, declared: 128_000},
+		"above all prompts that were":    {accepted: 8000, limit: 8192, declared: 128_000, believed: true, want: 8192},
+		"as long as one that was":        {accepted: 8192, limit: 8192, declared: 128_000},
+		"larger than what is declared":   {limit: 200_000, declared: 128_000, believed: true},
+		"negative, and nothing declared": {limit: -5},
+	} {
+		var w calibrate.Windows
+		if c.accepted > 0 {
+			w.Accept("m", c.accepted)
+		}
+		require.Equal(t, c.believed, w.Learn("m", c.limit, c.declared), name)
+		require.Equal(t, c.want, w.Of("m"), name)
+		require.Zero(t, w.Of("other"), name)
+	}
+}
+
+func TestWindowsExpire(t *testing.T) {
+	t.Parallel()
+	var w calibrate.Windows
+	require.True(t, w.Learn("m", 8192, 128_000))
+	for range 63 {
+		w.Accept("m", 5000)
+		require.Equal(t, 8192, w.Of("m"))
+	}
+	w.Accept("m", 5000)
+	require.Zero(t, w.Of("m"), "after 64 accepted calls the declared window is tried")
+
+	w.Guess("m", 3000)
+	w.Guess("m", 4000)
+	require.Equal(t, 3000, w.Of("m"), "the smaller guess")
+	w.Accept("m", 3001)
+	require.Zero(t, w.Of("m"), "a longer prompt was accepted")
+}
+
+// The estimate is never below half or above four times the count, and equals a report for
+// the same prompt.
+func TestTokensEstimate(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var c calibrate.Tokens
+		p := calibrate.Priors{Plain: 1, Wide: 1.15}
+		counted, at := 0, 0
+		for range rapid.IntRange(1, 20).Draw(t, "prompts") {
+			counted += rapid.IntRange(1, 5000).Draw(t, "added")
+			at++
+			charged := int(rapid.Float64Range(0.1, 6).Draw(t, "rate") * float64(counted))
+			believed := c.Learn(at, charged, counted, 0, p)
+			require.Equal(t, calibrate.Plausible(float64(charged), float64(counted)), believed)
+			n, rate := c.Estimate(counted, 0, p)
+			require.Positive(t, rate)
+			require.GreaterOrEqual(t, 2*n+1, counted)
+			require.LessOrEqual(t, n, 4*counted+1)
+			if believed {
+				require.Equal(t, charged, n, "the reported prompt itself")
+			}
+		}
+	})
+}
+
+func TestPromptsKeepTheNewest(t *testing.T) {
+	t.Parallel()
+	var p calibrate.Prompts
+	id := func(n int) message.ID { return message.ID{byte(n), byte(n >> 8), 1} }
+	require.Nil(t, p.Of([]message.ID{id(1)}))
+	for n := range 300 {
+		p.Put(id(n), calibrate.Prompt{Charged: n + 1})
+	}
+	got := p.Of([]message.ID{id(0), id(299), {}})
+	require.Equal(t, []calibrate.Prompt{{}, {Charged: 300}, {}}, got, "the oldest of more than 256 is gone")
+}

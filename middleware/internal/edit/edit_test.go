@@ -1,0 +1,149 @@
+package edit_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// talk is a history of n answers after a question.
+func talk(n int) *edit.History {
+	h := &edit.History{Meter: tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}}
+	h.FirstUser, h.LastUser = -1, -1
+	h.Body = append(h.Body, message.User("question"))
+	for i := range n {
+		h.Body = append(h.Body, message.Assistant(message.Text{Text: fmt.Sprintf("a long answer with number %d", i)}))
+	}
+	h.IDs = message.IDs(h.Body)
+	for i := range h.Body {
+		h.Tokens = append(h.Tokens, h.Meter.Message(h.Body[i]))
+		h.Sum += h.Tokens[i]
+	}
+	h.Whole = make([]bool, len(h.Body))
+	h.Bound(0)
+	return h
+}
+
+func rewrite(h *edit.History, i int, text string) *journal.Record {
+	return &journal.Record{
+		Middleware: "r", Kind: journal.Rewrite, Runs: []message.Run{{First: i, Last: i}}, ID: h.IDs[i], HistoryLen: len(h.Body),
+		Parts: []message.Part{message.Text{Text: text}},
+	}
+}
+
+func fold(h *edit.History, first, last int, text string) *journal.Record {
+	return &journal.Record{
+		Middleware: "f", Kind: journal.Fold, Runs: []message.Run{{First: first, Last: last}}, ID: h.IDs[last], HistoryLen: len(h.Body),
+		Messages: []message.Message{message.User(text)},
+	}
+}
+
+// Edits are put one over the other, and a plain slice of texts is changed in the same way.
+func TestListsApplyLikePlainReplacement(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		h := talk(20)
+		var l edit.List
+		plain := make([]string, len(h.Body)) // text of each position; "" once it is covered
+		for i, m := range h.Body {
+			plain[i] = m.Text()
+		}
+		for step := range rapid.IntRange(1, 12).Draw(t, "edits") {
+			first := rapid.IntRange(1, len(h.Body)-1).Draw(t, "first")
+			last := min(len(h.Body)-1, first+rapid.IntRange(0, 6).Draw(t, "length"))
+			text := fmt.Sprint("step ", step)
+			r := fold(h, first, last, text)
+			if first == last && rapid.Bool().Draw(t, "rewrite") {
+				r = rewrite(h, first, text)
+			}
+			r.Covered = l.Inside(r.Runs)
+			newer := edit.List{h.Weigh(r)}
+			before := l
+			over, err := l.Over(newer)
+			if err != nil {
+				require.ErrorIs(t, err, edit.ErrPartial)
+				continue
+			}
+			l = over
+			for i := first; i < last; i++ {
+				plain[i] = ""
+			}
+			plain[last] = text
+
+			delta, ok := l.Without(before)
+			require.True(t, ok, "the newer list is the older one with a change")
+			again, err := before.Over(append(edit.List{}, delta...))
+			require.NoError(t, err)
+			require.True(t, l.Equal(again))
+		}
+		want := make([]string, 0, len(plain))
+		for _, text := range plain {
+			if text != "" {
+				want = append(want, text)
+			}
+		}
+		result := h.Apply(h.Body, l, nil, 0)
+		var got []string
+		sum := 0
+		for i, m := range result.Messages {
+			got = append(got, m.Text())
+			sum += h.Meter.Message(m)
+			s := result.Span(0, i)
+			require.True(t, i == 0 || s.First > result.Span(0, i-1).Last, "spans are in order and apart")
+		}
+		require.Equal(t, want, got)
+		require.Equal(t, sum, result.Sum)
+		require.True(t, l.Equal(h.Holding(l)), "all edits hold for the history that they were made for")
+
+		from := rapid.IntRange(1, len(h.Body)-1).Draw(t, "from")
+		for _, it := range l {
+			if it.First() < from && it.Last() >= from {
+				from = it.First() // no fold is cut
+			}
+		}
+		require.Equal(t, result.Messages, h.Apply(h.Body, l, &result, from).Messages, "a part of the result may be reused")
+	})
+}
+
+func TestHoldingFallsBackToWhatAFoldCovers(t *testing.T) {
+	t.Parallel()
+	h := talk(10)
+	r := fold(h, 2, 5, "summary")
+	r.Covered = []*journal.Record{rewrite(h, 3, "short")}
+	l := edit.List{h.Weigh(r)}
+	require.Len(t, h.Holding(l), 1)
+	h.Whole[4] = true // pinned since
+	held := h.Holding(l)
+	require.Len(t, held, 1)
+	require.Equal(t, journal.Rewrite, held[0].Kind, "the rewrite comes back in place of the fold")
+	h.Whole[3] = true
+	require.Empty(t, h.Holding(l))
+}
+
+func TestVerifyNamesTheRule(t *testing.T) {
+	t.Parallel()
+	h := talk(6)
+	before := h.Apply(h.Body, nil, nil, 0)
+	for want, records := range map[string][]*journal.Record{
+		"": {rewrite(h, 3, "short")},
+		"the text of the first and of the last user message must stay": {rewrite(h, 0, "short")},
+		"message 0 is protected, and the fold would remove it":         {fold(h, 0, 2, "summary")},
+		"the fold would add an invalid message":                        {fold(h, 1, 2, "")},
+	} {
+		l := h.WeighAll(records)
+		after := h.Apply(h.Body, l, nil, 0)
+		err := h.Verify(&before, &after, records, false)
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
+}

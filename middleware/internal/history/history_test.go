@@ -1,0 +1,116 @@
+package history_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/history"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+func follow(t require.TestingT, c *history.Cache[int], lead, body []message.Message) (*history.Track[int], history.Change) {
+	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}
+	track, ch, err := c.Follow(lead, body, meter, func() int { return 7 })
+	require.NoError(t, err)
+	return track, ch
+}
+
+func texts(n int, what string) (msgs []message.Message) {
+	for i := range n {
+		msgs = append(msgs, message.User(fmt.Sprintf("%s %d", what, i)))
+	}
+	return msgs
+}
+
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	body := texts(10, "message")
+	changed := slices.Clone(body)
+	changed[7] = message.User("another")
+	pinned := slices.Clone(body)
+	pinned[3].Hints.Pinned = true
+	for name, c := range map[string]struct {
+		body []message.Message
+		want history.Change
+	}{
+		"the same":            {body[:8], history.Change{Common: 8, Grown: true}},
+		"grown":               {body, history.Change{Common: 8, Grown: true}},
+		"shorter":             {body[:6], history.Change{Common: 6, Copied: true}},
+		"much shorter":        {body[:2], history.Change{Common: 2, Copied: true, Unlike: true}},
+		"forked":              {changed, history.Change{Common: 7, Copied: true}},
+		"a hint changed":      {pinned[:8], history.Change{Common: 8, Grown: true, Copied: true}},
+		"another one":         {texts(8, "other"), history.Change{Grown: true}},
+		"first ones left out": {body[2:8], history.Change{Grown: true}},
+	} {
+		var cache history.Cache[int]
+		first, _ := follow(t, &cache, nil, body[:8])
+		cache.Publish(first.With(1))
+		got, ch := follow(t, &cache, nil, c.body)
+		ch.NewLead = false
+		if c.want.Common == 0 {
+			require.Equal(t, 7, got.State, "%s: a state of its own", name)
+			ch.Copied = false // nothing was there before
+		} else {
+			require.Equal(t, 1, got.State, "%s: the state goes with the history", name)
+		}
+		require.Equal(t, c.want, ch, name)
+		require.Equal(t, message.IDs(c.body), got.IDs, name)
+		require.Len(t, got.Tokens, len(c.body), name)
+		require.Equal(t, name == "a hint changed", got.Pinned == 1, name)
+	}
+}
+
+func TestFollowRefusesUnknownParts(t *testing.T) {
+	t.Parallel()
+	var cache history.Cache[int]
+	body := append(texts(2, "message"), message.Message{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "a"}, nil}})
+	_, _, err := cache.Follow([]message.Message{message.System("s")}, body, tokens.Meter{Counter: tokens.Chars4{}}, func() int { return 0 })
+	require.ErrorContains(t, err, "message 3: part 1 is <nil>")
+}
+
+// Tracks share memory, and none of them ever changes: what was followed once stays as it
+// was, whatever grows from it.
+func TestTracksDoNotChange(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var cache history.Cache[int]
+		type seen struct {
+			track *history.Track[int]
+			body  []message.Message
+		}
+		var all []seen
+		body := texts(3, "start")
+		for step := range rapid.IntRange(1, 30).Draw(t, "steps") {
+			switch rapid.IntRange(0, 3).Draw(t, "change") {
+			case 0, 1:
+				body = append(slices.Clone(body), texts(rapid.IntRange(0, 4).Draw(t, "more"), fmt.Sprint("step ", step))...)
+			case 2:
+				old := all
+				if len(old) > 0 {
+					body = slices.Clone(old[rapid.IntRange(0, len(old)-1).Draw(t, "back to")].body)
+				}
+			case 3:
+				body = slices.Clone(body)
+				body[rapid.IntRange(0, len(body)-1).Draw(t, "at")] = message.User(fmt.Sprint("changed in step ", step))
+			}
+			track, _ := follow(t, &cache, nil, body)
+			cache.Publish(track)
+			all = append(all, seen{track, slices.Clone(body)})
+			for _, s := range all {
+				require.True(t, history.Same(s.body, s.track.Body))
+				require.Equal(t, message.IDs(s.body), s.track.IDs)
+				sum := 0
+				for _, n := range s.track.Tokens {
+					sum += n
+				}
+				require.Equal(t, sum, s.track.Sum)
+				require.Len(t, s.track.Whole, len(s.body))
+			}
+		}
+	})
+}
