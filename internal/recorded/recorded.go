@@ -62,9 +62,12 @@ func (m *Message) Convert() message.Message {
 	return out
 }
 
-// Files returns the sorted names of the files with conversations. Without recordings it skips the test.
+// Files returns the sorted names of the files with conversations. It skips the test if there are none, and with -short.
 func Files(tb testing.TB) []string {
 	tb.Helper()
+	if testing.Short() {
+		tb.Skip("recorded conversations take long: run without -short")
+	}
 	paths, err := filepath.Glob(path("*.jsonl.gz"))
 	if err != nil {
 		tb.Fatal(err)
