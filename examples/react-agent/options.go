@@ -27,7 +27,7 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-const defaultDir = "middleware"
+const defaultDir = "agent"
 
 // options are the flags of the command line.
 type options struct {
