@@ -56,7 +56,7 @@ func TestAudit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var args []string
-			tree := "../../middleware"
+			tree := "../../" + defaultDir
 			if dir != "" {
 				args, tree = []string{"-dir", dir}, dir
 			}
