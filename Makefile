@@ -20,10 +20,10 @@ FUZZTIME ?= 60
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: check
-check: tidy gofumpt vet lint race examples fuzz-short ## everything that a change must pass
+check: tidy gofumpt lint race adversary clients examples fuzz-short ## everything that a change must pass
 	@echo "== all checks passed"
 
 .PHONY: fmt
@@ -57,6 +57,7 @@ soak: ## run the long tests, up to an hour
 tidy:
 	@echo "== go mod tidy"
 	@$(GO) mod tidy -diff
+	@cd tests/clients && $(GO) mod tidy -diff
 
 .PHONY: gofumpt
 gofumpt: $(GOFUMPT)
@@ -68,15 +69,19 @@ gofumpt: $(GOFUMPT)
 		exit 1; \
 	fi
 
-.PHONY: vet
-vet:
-	@echo "== vet"
-	@$(GO) vet ./...
-
 .PHONY: race
 race:
 	@echo "== test"
 	@$(GO) test -race -shuffle=on ./...
+
+.PHONY: adversary
+adversary: ## attack the chains: 2,000 random worlds, long histories
+	@$(GO) test ./tests/adversary
+
+.PHONY: clients
+clients: ## test with the clients of OpenAI and Anthropic, in a module of its own
+	@echo "== clients"
+	@cd tests/clients && $(GO) vet ./... && $(GO) test ./...
 
 .PHONY: examples
 examples:

@@ -50,12 +50,10 @@ type Tool interface {
 // The JSON schema of the arguments is inferred from In, a struct or a map with
 // string keys. Fields are named by their json tag, described by their
 // jsonschema tag, and required unless the json tag has omitempty or omitzero.
-// The same In gives the same bytes.
 //
-// Arguments are checked against the schema before fn runs. If they do not fit,
-// fn is not called, and the error is an [*ArgumentsError] that names each
-// field that is missing, unknown or of the wrong type, and what is wanted. No
-// arguments at all count as the empty object.
+// Arguments that do not fit the schema are an [*ArgumentsError] that names each
+// field that is missing, unknown or of the wrong type, and what is wanted; fn is not
+// called. No arguments at all count as the empty object.
 //
 // A string, a [message.Part] or a []message.Part that fn returns is the result.
 // Any other value is encoded as compact JSON. An error of fn is returned

@@ -152,7 +152,7 @@ func TestArguments(t *testing.T) {
 		"negative":        {`{"table": "users", "level": -1}`, []string{`"level" is -1, want at least 0`}},
 		"not an array":    {`{"table": "users", "fields": "a"}`, []string{`"fields" is "a", want array of string or null`}},
 		"item":            {`{"table": "users", "fields": ["a", 2, true]}`, []string{`"fields[1]" is 2, want string`, `"fields[2]" is true, want string`}},
-		"too few items":   {`{"table": "users", "box": [1]}`, []string{`"box" has 1 items, want 2`}},
+		"too few items":   {`{"table": "users", "box": [1]}`, []string{"validating root: validating /properties/box: minItems: array length 1 is less than 2"}},
 		"nested missing":  {`{"table": "users", "where": {"value": 1}}`, []string{`"where.column" is missing, want string`}},
 		"nested any":      {`{"table": "users", "where": {"column": "a"}}`, []string{`"where.value" is missing, want any value`}},
 		"nested unknown":  {`{"table": "users", "where": {"column": "a", "value": 1, "op": "="}}`, []string{`"where.op" is unknown, want "column", "value"`}},

@@ -50,8 +50,8 @@ func validate(schema *jsonschema.Resolved, arguments string) error {
 	return &ArgumentsError{Problems: problems}
 }
 
-// explain returns the problems of the value at path, in the order of the schema. It
-// handles the keywords that are inferred from Go types.
+// explain returns the problems of the value at path, in the order of the schema: fields
+// that are missing, unknown, of the wrong type or out of range.
 func explain(s *jsonschema.Schema, v any, path string) []string {
 	if want := typeName(s); want != "" && !hasType(s, v) {
 		return []string{fmt.Sprintf("%s is %s, want %s", fieldName(path), brief(v), want)}
@@ -60,7 +60,13 @@ func explain(s *jsonschema.Schema, v any, path string) []string {
 	case map[string]any:
 		return explainObject(s, v, path)
 	case []any:
-		return explainArray(s, v, path)
+		var found []string
+		for i, item := range v {
+			if s.Items != nil {
+				found = append(found, explain(s.Items, item, path+"["+strconv.Itoa(i)+"]")...)
+			}
+		}
+		return found
 	case float64:
 		switch {
 		case s.Minimum != nil && v < *s.Minimum:
@@ -95,20 +101,6 @@ func explainObject(s *jsonschema.Schema, object map[string]any, path string) []s
 		default:
 			found = append(found, fmt.Sprintf("%s is unknown, want %s", fieldName(field), quoted(names)))
 		}
-	}
-	return found
-}
-
-func explainArray(s *jsonschema.Schema, array []any, path string) []string {
-	var found []string
-	if s.MinItems != nil && s.MaxItems != nil && (len(array) < *s.MinItems || len(array) > *s.MaxItems) {
-		found = append(found, fmt.Sprintf("%s has %d items, want %d", fieldName(path), len(array), *s.MinItems))
-	}
-	if s.Items == nil {
-		return found
-	}
-	for i, v := range array {
-		found = append(found, explain(s.Items, v, path+"["+strconv.Itoa(i)+"]")...)
 	}
 	return found
 }

@@ -16,7 +16,7 @@ import (
 // RecallOptions are the options of [RecallWith]. The zero value is what
 // [Recall] uses.
 type RecallOptions struct {
-	Limit int  // bytes of one answer, at most; 0: 16,000, least: 1,000
+	Limit int  // bytes of one answer, at most; 0: 16,000, least: 1,000. In a small window an answer has fewer, see Recall
 	Media bool // true: images, audio, video and PDF files are returned as message.Media; false: they are described
 }
 
@@ -37,6 +37,10 @@ const (
 // into a store: [RecallWith] with the zero options. Its name is
 // [store.RecallTool].
 //
+// In a loop that passes a [Conversation], as that of package react, an answer has at most
+// a third of a byte for each token of the room, and at least 1,000, so that it need not
+// be cut in a small window. In other loops, set [RecallOptions.Limit] by this rule.
+//
 // The store, or the scope of it, must belong to the tenant of the conversation:
 // the model can read everything in it.
 func Recall(s store.Store) Tool { return RecallWith(s, RecallOptions{}) }
@@ -52,13 +56,10 @@ func Recall(s store.Store) Tool { return RecallWith(s, RecallOptions{}) }
 //
 // A search with a pattern takes two seconds at most: the instructions that the
 // pattern is compiled to, times the bytes of the lines to be searched, must not
-// exceed 2^26. Plain text has no limit, nor has a pattern that is plain text. The
-// context is checked before each line.
+// exceed 2^25. Plain text has no limit. The context is checked before each line.
 //
-// These get an answer in words: a malformed or unknown handle, content that was
-// removed from the store or is damaged, lines that do not exist, a search without
-// a match, a pattern that does not compile or exceeds the limit. These are errors:
-// arguments of the wrong type, a store that fails, and a context that is done.
+// Wrong handles, lines and patterns get an answer in words. Arguments of the wrong type,
+// a store that fails, and a context that is done are errors.
 //
 // It panics if an option is wrong, with the text of [RecallOptions.Validate],
 // or if the store is nil.
@@ -105,8 +106,15 @@ func (r recall) answer(ctx context.Context, in recallArgs) (message.Part, error)
 	case err != nil:
 		return nil, err
 	case !isBinary(c.Data):
-		text, err := newPassage(h, c.Data, r.opts.Limit).read(ctx, in)
-		return message.Text{Text: text}, err
+		conversation := conversationOf(ctx)
+		p := newPassage(h, c.Data, conversation.limit(r.opts.Limit))
+		also, err := r.elsewhere(ctx, p, in)
+		if err != nil {
+			return nil, err
+		}
+		p.limit -= len(also)
+		text, err := p.read(ctx, in)
+		return message.Text{Text: conversation.noted(h, in, text+also)}, err
 	case r.opts.Media && isMedia(c.Type):
 		return message.Media{Type: c.Type, Data: c.Data}, nil
 	}

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/message"
@@ -73,4 +74,20 @@ func ExampleRecall() {
 	// 2- step 14: the linker ran out of memory
 	// 3: step 15: skipped
 	// [handle "vvreubswsdbu" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder]
+}
+
+func ExampleInConversation() {
+	archive := store.NewMemory(0)
+	h, err := archive.Put(context.Background(), store.Content{Data: strings.Repeat("a line of the log\n", 1000)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// A loop of your own passes the size of the window.
+	ctx := agent.InConversation(context.Background(), agent.Conversation{Room: 9_000})
+	parts, err := agent.Recall(archive).Call(ctx, fmt.Sprintf(`{"handle": %q}`, h))
+	fmt.Println(len(parts[0].(message.Text).Text) <= 3_000, err)
+
+	// Output: true <nil>
 }

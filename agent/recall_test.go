@@ -324,12 +324,50 @@ func TestPatternsThatTookLong(t *testing.T) {
 	}
 }
 
+// A search also looks in the contents whose handles a content has, as that behind a note
+// does, and names those that match.
+func TestSearchFollowsHandles(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	image, err := s.Put(t.Context(), store.Content{Type: "image/png", Data: "needle\x00"})
+	require.NoError(t, err)
+	gone := store.HandleOf("", store.Content{Data: "a needle that was deleted"})
+	content := "[removed before this, oldest first]"
+	var with []string
+	for i := range 120 {
+		text := fmt.Sprintf("line 1\nline %d\n", i)
+		if i%2 == 0 {
+			text += "a needle\n"
+			with = append(with, "recall "+keep(t, s, text))
+		}
+		content += "\nrecall " + keep(t, s, text)
+	}
+	content += fmt.Sprintf("\nrecall %s\nrecall %s\nan end\n", image, gone)
+	h := keep(t, s, content)
+	tool := agent.Recall(s)
+	require.Equal(t, "[no match in lines 1-124 of 124 of "+h+"; case counts, unless a pattern begins with (?i)]\n[also matching: "+
+		strings.Join(with, ", ")+"]", ask(t, tool, args{"handle": h, "search": "needle"}))
+	require.Equal(t, ask(t, tool, args{"handle": h, "search": "needle"}), ask(t, tool, args{"handle": h, "pattern": "needl[e]"}))
+	require.NotContains(t, ask(t, tool, args{"handle": h, "search": "nothing of the kind"}), "also matching")
+	require.NotContains(t, ask(t, tool, args{"handle": h, "search": "end", "from": 2}), "also matching", "a range is of this content")
+	require.Equal(t, content, ask(t, tool, args{"handle": h}))
+
+	short := ask(t, agent.RecallWith(s, agent.RecallOptions{Limit: 1000}), args{"handle": h, "search": "needle"})
+	require.LessOrEqual(t, len(short), 1000)
+	require.Contains(t, short, strings.Join(with[:10], ", "))
+	require.Contains(t, short, fmt.Sprintf(" and %d more]", len(with)-strings.Count(short, "recall ")))
+
+	large := keep(t, s, strings.Repeat("line\n", 20_000)+"a needle\n")
+	h = keep(t, s, "recall "+large+"\n")
+	require.Contains(t, ask(t, tool, args{"handle": h, "pattern": "[a-z]{400}"}), "[1 more are not searched, since the pattern is too slow]")
+}
+
 // A line is searched again after each match in it, which counts as well: where that is
 // too much, the answer names the column from which the model can search on.
 func TestManyMatchesInOneLongLine(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	const pattern, bytes = "x|Q[a-z]{200}", 1 << 26 / 256
+	const pattern, bytes = "x|Q[a-z]{200}", 1 << 25 / 256
 	line := strings.Repeat("x"+strings.Repeat("-", bytes/4-1), 4)
 	h := keep(t, s, line)
 	in, matches := args{"handle": h, "pattern": pattern}, 0
@@ -354,12 +392,12 @@ func TestPatternThatIsTooSlow(t *testing.T) {
 	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
 	line := strings.Repeat("-", 99) + "\n"
 	const slow = "Q[a-z]{1000}" // 1,003 instructions, of which most are not run where there is no Q
-	const steps, most = 1003, 1 << 26 / 1003
+	const steps, most = 1003, 1 << 25 / 1003
 	fits := strings.Repeat(line, most/100) + strings.Repeat("-", most%100-1)
 	require.Contains(t, ask(t, tool, args{"handle": keep(t, s, fits), "pattern": slow}), "[no match in lines")
 	more := keep(t, s, fits+"-")
-	refused := fmt.Sprintf("[pattern is too slow for %d bytes, as it may take %d steps for each: "+
-		"want plain text in search, at most %d bytes by from and to, or a simpler pattern]", most+1, steps, most)
+	refused := fmt.Sprintf("[pattern is too slow for %d bytes, as it may take %d steps for each, and the limit "+
+		"is 33554432: want plain text in search, at most %d bytes by from and to, or a simpler pattern]", most+1, steps, most)
 	require.Equal(t, refused, ask(t, tool, args{"handle": more, "pattern": slow}))
 	for name, in := range map[string]args{
 		"from":              {"from": 2, "pattern": slow},
@@ -385,7 +423,7 @@ func TestPatternThatIsAText(t *testing.T) {
 	h := keep(t, s, strings.Repeat("-", 23_000_000)+"ERROR 7 in main")
 	for pattern, want := range map[string]string{
 		"ERROR": "[1 matching in", "(ERROR) 7": "[1 matching in", ".*ERROR.*": "[1 matching in", ".*.*ERROR 7 in.*.*": "[1 matching in", "ERROR 8": "[no match in",
-		"error|warn": "it may take 12 steps for each: want plain text in search, at most 5592405 bytes by from and to,", // as docs/archive.md says
+		"error|warn": "it may take 12 steps for each, and the limit is 33554432: want plain text in search, at most 2796202 bytes by from and to,", // as docs/archive.md says
 	} {
 		require.Contains(t, ask(t, tool, args{"handle": h, "pattern": pattern}), want, pattern)
 	}

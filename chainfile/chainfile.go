@@ -25,7 +25,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -51,6 +50,7 @@ type File struct {
 	Reserve int            // tokens of the window that are kept free for the answer
 	Counter tokens.Counter // nil: auto, the chain's default counter
 	Archive store.Store    // keeps cleared content, for the chain and for a tool like agent.Recall; nil: not given
+	Protect []string       // tools whose calls and results no middleware changes
 
 	// Chain has at least one middleware, the outermost first.
 	Chain []middleware.Middleware
@@ -62,12 +62,7 @@ type File struct {
 
 // Load reads the chain file at path.
 func Load(path string) (*File, error) {
-	f, err := os.Open(path) //nolint:gosec // G304: the caller names the file
-	if err != nil {
-		return nil, fmt.Errorf("chainfile: %w", err)
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	data, err := os.ReadFile(path) //nolint:gosec // G304: the caller names the file
 	if err != nil {
 		return nil, fmt.Errorf("chainfile: %w", err)
 	}
@@ -96,6 +91,7 @@ func (f *File) keys() []key {
 		{"reserve", set(&f.Reserve, whole(0))},
 		{"counter", set(&f.Counter, node.counter)},
 		{"archive", set(&f.Archive, node.archive)},
+		{"protect", set(&f.Protect, texts("tool names"))},
 		{"chain", f.readChain},
 	}
 }
@@ -167,7 +163,7 @@ func (f *File) budget() *middleware.Budget {
 }
 
 // With returns the chain as one middleware with its own memory. A request without a model or a budget gets those
-// of the file. The file's counter and archive are used if env has none.
+// of the file. The file's counter and archive are used if env has none, and its list of protected tools is added.
 func (f *File) With(env middleware.Env) middleware.Middleware {
 	if env.Counter == nil {
 		env.Counter = f.Counter
@@ -175,6 +171,7 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 	if env.Archive == nil {
 		env.Archive = f.Archive
 	}
+	env.Protect = slices.Concat(env.Protect, f.Protect)
 	chain, model, budget := middleware.With(env, f.Chain...), f.Model, f.budget()
 	return func(next middleware.Model) middleware.Model {
 		inner := chain(next)
@@ -229,31 +226,15 @@ func (n node) archive() store.Store {
 }
 
 // Folder returns a store in a folder, as the key archive makes it. The folder is created and opened by the first
-// Put or Get. If that fails, so does the call, and the next call tries again.
-func Folder(path string) store.Store { return &folder{path: path} }
-
-type folder struct {
-	path string
-
-	mu  sync.Mutex
-	dir *store.Dir
+// Put or Get. If that fails, so does each call.
+func Folder(path string) store.Store {
+	return folder{sync.OnceValues(func() (*store.Dir, error) { return store.OpenDir(path) })}
 }
 
-func (f *folder) open() (*store.Dir, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.dir == nil {
-		dir, err := store.OpenDir(f.path, store.DirOptions{})
-		if err != nil {
-			return nil, err
-		}
-		f.dir = dir
-	}
-	return f.dir, nil
-}
+type folder struct{ open func() (*store.Dir, error) }
 
 // Put implements [store.Store].
-func (f *folder) Put(ctx context.Context, c store.Content) (store.Handle, error) {
+func (f folder) Put(ctx context.Context, c store.Content) (store.Handle, error) {
 	dir, err := f.open()
 	if err != nil {
 		return store.Handle{}, err
@@ -262,7 +243,7 @@ func (f *folder) Put(ctx context.Context, c store.Content) (store.Handle, error)
 }
 
 // Get implements [store.Store].
-func (f *folder) Get(ctx context.Context, h store.Handle) (store.Content, error) {
+func (f folder) Get(ctx context.Context, h store.Handle) (store.Content, error) {
 	dir, err := f.open()
 	if err != nil {
 		return store.Content{}, err
@@ -271,4 +252,4 @@ func (f *folder) Get(ctx context.Context, h store.Handle) (store.Content, error)
 }
 
 // Handle implements [store.Store].
-func (f *folder) Handle(c store.Content) store.Handle { return store.HandleOf("", c) }
+func (f folder) Handle(c store.Content) store.Handle { return store.HandleOf("", c) }

@@ -8,12 +8,11 @@ import (
 
 // Error describes the first wrong place of a chain file.
 type Error struct {
-	File    string // its name
-	Line    int    // from 1; 0: the file as a whole
-	Column  int    // in characters, from 1
-	Key     string // path of the key, as chain[0].keep; "": none
-	Text    string // what was found, and what is allowed
-	Excerpt string // the lines around the place, with a mark at the place; "": the file as a whole
+	File   string // its name
+	Line   int    // from 1; 0: the file as a whole
+	Column int    // in characters, from 1
+	Key    string // path of the key, as chain[0].keep; "": none
+	Text   string // what was found, and what is allowed
 }
 
 // Error returns file, line, column, key and text in one line.
@@ -36,7 +35,6 @@ func (e *Error) Error() string {
 // source is the text of a chain file. It keeps the first error; later errors are discarded.
 type source struct {
 	name  string
-	lines []string
 	first *Error
 }
 
@@ -47,29 +45,7 @@ func (src *source) failf(line, column int, key, format string, args ...any) {
 }
 
 func (src *source) errorf(line, column int, key, format string, args ...any) *Error {
-	return &Error{
-		File: src.name, Line: line, Column: column, Key: key,
-		Text: fmt.Sprintf(format, args...), Excerpt: src.excerpt(line, column),
-	}
-}
-
-// excerpt returns the lines from two before to one after a place.
-func (src *source) excerpt(line, column int) string {
-	if line < 1 || line > len(src.lines) {
-		return ""
-	}
-	var b strings.Builder
-	for n := max(1, line-2); n <= min(len(src.lines), line+1); n++ {
-		sign := ' '
-		if n == line {
-			sign = '>'
-		}
-		fmt.Fprintf(&b, "%c %3d | %s\n", sign, n, oneLine(src.lines[n-1]))
-		if n == line {
-			fmt.Fprintf(&b, "%s^\n", strings.Repeat(" ", len("> 000 | ")+max(0, column-1)))
-		}
-	}
-	return b.String()
+	return &Error{File: src.name, Line: line, Column: column, Key: key, Text: fmt.Sprintf(format, args...)}
 }
 
 // oneLine replaces each line break and control character by a space.
@@ -101,11 +77,8 @@ func plain(name string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// distance returns how many letters must be inserted, deleted or changed to turn one word into the other. Of a
-// long word, only the first 64 bytes count.
+// distance returns how many letters must be inserted, deleted or changed to turn one word into the other.
 func distance(a, b string) int {
-	const longest = 64
-	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -58,14 +58,11 @@ func ExampleError() {
 	_, err := chainfile.Parse("chain.yaml", []byte("chain:\n  - use: contextedit\n    keep: five\n"))
 	fmt.Println(err)
 	if e, ok := errors.AsType[*chainfile.Error](err); ok {
-		fmt.Print(e.Excerpt)
+		fmt.Println(e.Line, e.Column, e.Key)
 	}
 	// Output:
 	// chain.yaml:3:11: chain[0].keep is the text "five", want a whole number, 0 or more
-	//     1 | chain:
-	//     2 |   - use: contextedit
-	// >   3 |     keep: five
-	//                   ^
+	// 3 11 chain[0].keep
 }
 
 // Edits of the chain go where the caller wants them, as into a journal that
@@ -89,13 +86,13 @@ func ExampleFile_With() {
 func ExampleCounter() {
 	_, err := chainfile.Counter("chars")
 	fmt.Println(err)
-	// Output: "chars" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15, cl100k_base, estimate, o200k_base, o200k_harmony, p50k_base, p50k_edit or r50k_base
+	// Output: "chars" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15, cl100k_base, estimate, o200k_base or o200k_harmony
 }
 
 func ExampleInKeys() {
 	fmt.Println(chainfile.InKeys("clearing 2 results would free 90 tokens, less than ClearAtLeast of 1000"))
-	fmt.Println(chainfile.InKeys(`trigger.Fraction(0.5) needs the window of model "m", which the table of models does not know: set Request.Budget, or use trigger.Tokens`))
+	fmt.Println(chainfile.InKeys(`trigger.Fraction(0.5) needs the window of model "m", which the table of models does not know: set a Budget, or use trigger.Tokens`))
 	// Output:
 	// clearing 2 results would free 90 tokens, less than clear_at_least of 1000
-	// trigger fraction(0.5) needs the window of model "m", which the table of models does not know: set window, or use trigger tokens
+	// trigger fraction(0.5) needs the window of model "m", which the table of models does not know: set a window, or use trigger tokens
 }

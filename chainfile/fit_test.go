@@ -14,6 +14,7 @@ func TestFitOptions(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]fit.Options{
 		"rules: [anthropic]":                     {Rules: message.Anthropic},
+		"rules: [mistral]":                       {Rules: message.Mistral},
 		"rules: [openai, bedrock, prefill]":      {Rules: message.OpenAI | message.Bedrock | message.Prefill},
 		"rules: [portable]":                      {Rules: message.Portable},
 		"limits: {bytes: 6_000_000, images: 0}":  {Limits: message.Limits{Bytes: 6_000_000, Images: -1}},

@@ -79,11 +79,12 @@ func (n node) invalid(err error, keys []string) {
 // InKeys replaces the Go names of options in a text of a middleware, such as that of an event or an error, by the
 // keys of a chain file.
 func InKeys(text string) string {
+	text = strings.ReplaceAll(text, ", or add the model to Env.Models", "") // a chain file has no table
 	return goName.ReplaceAllStringFunc(text, func(name string) string {
 		switch name {
-		case "Request.Budget":
+		case "Budget":
 			return "window"
-		case "Request.Model":
+		case "Model":
 			return "model"
 		}
 		if t, ok := strings.CutPrefix(name, "trigger."); ok && slices.Contains(namesOf(triggerKeys(nil)), snake(t)) {
@@ -98,7 +99,7 @@ func InKeys(text string) string {
 	})
 }
 
-var goName = regexp.MustCompile(`\b(?:trigger\.|Request\.)?[A-Z][a-z]+(?:[A-Z][a-z]+)*\b`)
+var goName = regexp.MustCompile(`\b(?:trigger\.)?[A-Z][a-z]+(?:[A-Z][a-z]+)*\b`)
 
 var capital = regexp.MustCompile(`\B[A-Z]`)
 
@@ -197,9 +198,11 @@ var ruleSets = []struct {
 	{"anthropic", message.Anthropic},
 	{"gemini", message.Gemini},
 	{"bedrock", message.Bedrock},
+	{"mistral", message.Mistral},
 	{"portable", message.Portable},
 	{"unconfirmed", message.Unconfirmed},
 	{"prefill", message.Prefill},
+	{"one_text", message.OneText},
 }
 
 // rules reads a list of rule sets and returns their union.

@@ -28,7 +28,7 @@ func TestSummarizeOptions(t *testing.T) {
 		"strategy: {only_last: 20}": {Strategy: summarize.OnlyLast(20)},
 		"strategy: {chunks: 10}":    {Strategy: summarize.Chunks(10)},
 		"summary_tokens: 800":       {SummaryTokens: 800},
-		"ledger_tokens: 0":          {LedgerTokens: -1},
+		"fact_tokens: 0":            {FactTokens: -1},
 		"role: system":              {Role: message.RoleSystem},
 		"language: zh":              {Language: "zh"},
 		"header: 【历史摘要】":            {Header: "【历史摘要】"},

@@ -66,7 +66,9 @@ func texts(what string) func(node) []string {
 		}
 		all := []string{}
 		for _, item := range n.items() {
-			all = append(all, item.text())
+			if all = append(all, item.text()); all[len(all)-1] == "" {
+				item.failf("is empty, want one of the %s", what)
+			}
 		}
 		return all
 	}

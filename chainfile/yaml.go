@@ -26,8 +26,7 @@ func (src *source) parse(data []byte) (root node, ok bool) {
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)) // the lexer would count some lines twice
-	src.lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	for i, line := range src.lines {
+	for i, line := range strings.Split(text, "\n") {
 		if !utf8.ValidString(line) {
 			good := strings.ToValidUTF8(line, "\ufffd")
 			column := utf8.RuneCountInString(good[:strings.IndexRune(good, '\ufffd')]) + 1

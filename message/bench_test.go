@@ -2,7 +2,7 @@ package message_test
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/laconic-go/laconic/message"
@@ -64,43 +64,30 @@ func BenchmarkRepair(b *testing.B) {
 	}
 }
 
-func BenchmarkLoad(b *testing.B) {
-	h := agentRun(2000)
-	long := message.User(strings.Repeat("A line of code, with \"quotes\" here and there.\n", 2000))
-	chinese := message.User(strings.Repeat("今天的构建为什么失败了?", 3000))
-	for _, bb := range []struct {
-		name string
-		msgs []message.Message
-	}{{"messages=2000", h}, {"code", []message.Message{long}}, {"chinese", []message.Message{chinese}}} {
-		bytes := 0
-		for _, m := range bb.msgs {
-			bytes += m.Load().Bytes
+// BenchmarkParallel checks, repairs and divides histories in which one message has n calls, and histories in which the
+// results of n messages come after the last of them.
+func BenchmarkParallel(b *testing.B) {
+	for _, n := range []int{1000, 2000, 4000} {
+		call := message.Message{Role: message.RoleAssistant}
+		var one, late, results []message.Message
+		for i := range n {
+			c := message.ToolCall{ID: fmt.Sprintf("call_%06d", i), Name: "read_log", Arguments: "{}"}
+			call.Parts = append(call.Parts, c)
+			late = append(late, message.Assistant(c))
+			results = append(results, message.Result(c.ID, c.Name, "exit status 2"))
 		}
-		for name, load := range map[string]func(message.Message) message.Load{"bound": message.Message.LoadBound, "exact": message.Message.Load} {
-			b.Run(bb.name+"/"+name, func(b *testing.B) {
+		slices.Reverse(results) // the order of results has to be repaired
+		one = append([]message.Message{message.User("Go."), call}, results...)
+		late = append(append([]message.Message{message.User("Go.")}, late...), results...)
+		for name, h := range map[string][]message.Message{"one message": one, "late results": late} {
+			b.Run(fmt.Sprintf("%s/calls=%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
-				b.SetBytes(int64(bytes))
 				for b.Loop() {
-					for _, m := range bb.msgs {
-						load(m)
-					}
+					message.Portable.Violations(h)
+					message.Portable.Repair(h)
+					message.Units(h)
 				}
 			})
 		}
-	}
-}
-
-func BenchmarkBroken(b *testing.B) {
-	l := message.Portable.Limits(0)
-	for _, n := range []int{200, 2000} {
-		h := agentRun(n)
-		b.Run(fmt.Sprintf("messages=%d", n), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if found := l.Broken(h, message.Load{}); len(found) > 0 {
-					b.Fatal(found)
-				}
-			}
-		})
 	}
 }

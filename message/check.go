@@ -10,38 +10,38 @@ import (
 func Content(msgs []Message, i int) []Violation {
 	var found []Violation
 	m := &msgs[i]
-	report := func(r Rule, id string) { found = append(found, Violation{Rule: r, At: i, CallID: id}) }
+	report := func(r rule, id string) { found = append(found, Violation{Rule: r.String(), At: i, CallID: id}) }
 	switch m.Role {
 	case RoleSystem, RoleUser, RoleAssistant, RoleTool:
 	default:
-		report(UnknownRole, "")
+		report(unknownRole, "")
 	}
 	for _, p := range m.Parts {
-		if !KnownPart(p) {
-			rule := UnknownPart
-			if p == nil {
-				rule = NilPart
-			}
-			report(rule, "")
+		switch {
+		case p == nil:
+			report(nilPart, "")
+			continue
+		case !KnownPart(p):
+			report(unknownPart, "")
 			continue
 		}
 		switch p := p.(type) {
 		case ToolCall:
 			if m.Role != RoleAssistant {
-				report(MisplacedPart, p.ID)
+				report(misplacedPart, p.ID)
 			}
 			if !jsonscan.IsObject(p.Arguments) {
-				report(BadArguments, p.ID)
+				report(badArguments, p.ID)
 			}
 		case ToolResult:
 			if m.Role != RoleTool || !holds(p.Content) {
-				report(MisplacedPart, p.CallID)
+				report(misplacedPart, p.CallID)
 			}
 		case Text, Thinking, Media, Opaque:
 		}
 	}
 	if !slices.ContainsFunc(m.Parts, hasContent) {
-		report(EmptyMessage, "")
+		report(emptyMessage, "")
 	}
 	return found
 }
@@ -49,8 +49,6 @@ func Content(msgs []Message, i int) []Violation {
 // hasContent reports whether a message with this part is not empty.
 func hasContent(p Part) bool {
 	switch p := p.(type) {
-	case nil:
-		return false
 	case Text:
 		return !blank(p.Text)
 	case Thinking, Media, ToolCall, ToolResult, Opaque:
@@ -65,35 +63,38 @@ func holds(content Part) bool {
 	case nil, Media, Opaque:
 		return true
 	case Text, Thinking, ToolCall, ToolResult:
-		return false
 	}
 	return false
 }
 
 // Pairing returns the violations of calls and results that do not match. They are matched
 // within one round, so IDs may be repeated in later rounds, as local models do.
-func Pairing(msgs []Message) []Violation { return pairing(msgs, 0) }
+func Pairing(msgs []Message) []Violation {
+	found, _ := pairing(msgs, 0)
+	return found
+}
 
-// pairing is Pairing without the violations that messages before from have caused.
-func pairing(msgs []Message, from int) []Violation {
+// pairing is Pairing without the violations that messages before from have caused. It also
+// returns the results in another order than their calls.
+func pairing(msgs []Message, from int) (found, unordered []Violation) {
 	p := pairer{msgs: msgs}
-	if at := newestAnswer(msgs[:from]); at >= 0 {
+	if at := newest(RoleAssistant, msgs[:from]); at >= 0 {
 		for i := at; i < from; i++ {
 			p.visit(i)
 		}
-		p.found = nil
+		p.found, p.unordered = nil, nil
 	}
 	for i := from; i < len(msgs); i++ {
 		p.visit(i)
 	}
 	p.close()
-	return p.found
+	return p.found, p.unordered
 }
 
-// newestAnswer returns the position of the last assistant message, or -1.
-func newestAnswer(msgs []Message) int {
+// newest returns the position of the last message of a role, or -1.
+func newest(role Role, msgs []Message) int {
 	for i := range slices.Backward(msgs) {
-		if msgs[i].Role == RoleAssistant {
+		if msgs[i].Role == role {
 			return i
 		}
 	}
@@ -102,22 +103,21 @@ func newestAnswer(msgs []Message) int {
 
 // pairer matches results with the calls of the last assistant message.
 type pairer struct {
-	msgs  []Message
-	found []Violation
+	msgs             []Message
+	found, unordered []Violation
+	noted            map[Violation]bool // those of results: of several pieces, they are reported once
 
-	at     int // the message of the calls
-	open   []openCall
-	direct bool // all messages since then are results
-}
-
-type openCall struct {
-	id     string
-	answer int // 1 + index of the message with its result; 0: no result yet
+	at      int // the message of the calls
+	calls   index
+	twins   twins
+	answers []int // for each call 1 + the position of the message with its result; 0: no result yet
+	high    int   // the last call with a result
+	newest  int   // the call of the newest piece
+	direct  bool  // all messages since then are results
 }
 
 func (p *pairer) visit(i int) {
-	m := &p.msgs[i]
-	switch m.Role {
+	switch p.msgs[i].Role {
 	case RoleAssistant:
 		p.close()
 		p.begin(i)
@@ -129,68 +129,132 @@ func (p *pairer) visit(i int) {
 }
 
 func (p *pairer) begin(i int) {
-	p.at, p.direct = i, true
+	p.at, p.direct, p.high, p.newest = i, true, 0, -1
+	p.calls, p.answers, p.twins = index{ids: p.calls.ids[:0]}, p.answers[:0], nil
+	repeated := false
 	for _, part := range p.msgs[i].Parts {
 		c, ok := part.(ToolCall)
 		if !ok {
 			continue
 		}
-		if p.find(c.ID) >= 0 {
-			p.report(DuplicateCall, i, c.ID)
-			continue
+		if p.calls.find(c.ID) >= 0 {
+			p.found = append(p.found, Violation{duplicateCall.String(), i, c.ID})
+			repeated = true
 		}
-		p.open = append(p.open, openCall{id: c.ID})
+		p.calls.add(c.ID)
+		p.answers = append(p.answers, 0)
+	}
+	if !repeated {
+		return
+	}
+	p.twins = twinsOf(&p.calls)
+	for more := true; more && i+1 < len(p.msgs); {
+		i++
+		more = p.twins.count(&p.msgs[i])
 	}
 }
 
 func (p *pairer) answer(i int) {
-	for _, part := range p.msgs[i].Parts {
+	for n, part := range p.msgs[i].Parts {
 		r, ok := part.(ToolResult)
 		if !ok {
 			continue
 		}
-		k := p.find(r.CallID)
+		k := p.callOf(i, n, r.CallID)
 		switch {
 		case k < 0:
-			p.reportOnce(OrphanedResult, i, r.CallID)
-		case p.open[k].answer == i+1: // a further piece of the same result
-		case p.open[k].answer > 0:
-			p.reportOnce(DuplicateResult, i, r.CallID)
-		default:
-			p.open[k].answer = i + 1
-			if !p.direct {
-				p.report(DisplacedResult, i, r.CallID)
+			p.note(&p.found, orphanedResult, i, r.CallID)
+			continue
+		case p.answers[k] == i+1: // a further piece of the same result
+			if k != p.newest {
+				p.note(&p.unordered, resultOrder, i, r.CallID)
 			}
+		case p.answers[k] > 0:
+			p.note(&p.found, duplicateResult, i, r.CallID)
+			continue
+		default:
+			p.answers[k] = i + 1
+			if !p.direct {
+				p.note(&p.found, displacedResult, i, r.CallID)
+			}
+			if k < p.high {
+				p.note(&p.unordered, resultOrder, i, r.CallID)
+			}
+			p.high = max(p.high, k)
 		}
+		p.newest = k
 	}
+}
+
+// callOf returns the call of a result, part n of message i, or -1. It is called once for
+// each piece, in order.
+func (p *pairer) callOf(i, n int, id string) int {
+	if w := p.twins[id]; w != nil {
+		return w.take(i, p.msgs[i].Parts, n)
+	}
+	return p.calls.find(id)
 }
 
 // close reports the calls without results.
 func (p *pairer) close() {
-	for _, c := range p.open {
-		if c.answer == 0 {
-			p.report(UnansweredCall, p.at, c.id)
+	for k, answer := range p.answers {
+		if answer == 0 {
+			p.found = append(p.found, Violation{UnansweredCall, p.at, p.calls.ids[k]})
 		}
 	}
-	p.open = p.open[:0]
 }
 
-func (p *pairer) find(id string) int {
-	return slices.IndexFunc(p.open, func(c openCall) bool { return c.id == id })
+func (p *pairer) note(to *[]Violation, r rule, at int, id string) {
+	v := Violation{r.String(), at, id}
+	if p.noted[v] {
+		return
+	}
+	if p.noted == nil {
+		p.noted = map[Violation]bool{}
+	}
+	p.noted[v] = true
+	*to = append(*to, v)
 }
 
-func (p *pairer) report(r Rule, at int, id string) {
-	p.found = append(p.found, Violation{Rule: r, At: at, CallID: id})
+// index finds the calls of a message by ID.
+type index struct {
+	ids []string
+	at  map[string]int // the first position of each ID, if there are more than a few
 }
 
-// reportOnce reports a result of several pieces once, even if there are other pieces
-// between them.
-func (p *pairer) reportOnce(r Rule, at int, id string) {
-	v := Violation{Rule: r, At: at, CallID: id}
-	for k := len(p.found) - 1; k >= 0 && p.found[k].At == at; k-- {
-		if p.found[k] == v {
-			return
+const fewCalls = 8 // among so many a search is faster than a map
+
+func (x *index) add(id string) {
+	x.ids = append(x.ids, id)
+	if len(x.ids) <= fewCalls {
+		return
+	}
+	if x.at == nil {
+		x.at = make(map[string]int, 2*len(x.ids))
+		for k, id := range slices.Backward(x.ids) {
+			x.at[id] = k
 		}
 	}
-	p.found = append(p.found, v)
+	if _, ok := x.at[id]; !ok {
+		x.at[id] = len(x.ids) - 1
+	}
+}
+
+// find returns the first position of an ID, or -1.
+func (x *index) find(id string) int {
+	if x.at == nil {
+		return slices.Index(x.ids, id)
+	}
+	if k, ok := x.at[id]; ok {
+		return k
+	}
+	return -1
+}
+
+// indexOf returns the IDs of the calls of a message.
+func indexOf(m *Message) (x index) {
+	for c := range m.Calls() {
+		x.add(c.ID)
+	}
+	return x
 }

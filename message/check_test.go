@@ -86,7 +86,22 @@ func TestViolations(t *testing.T) {
 		{
 			"two calls of one id",
 			[]message.Message{message.Assistant(call("a"), call("a"), call("a")), tool(piece("a"))},
-			violations{{message.DuplicateCall, 0, "a"}, {message.DuplicateCall, 0, "a"}},
+			violations{
+				{message.DuplicateCall, 0, "a"},
+				{message.DuplicateCall, 0, "a"},
+				{message.UnansweredCall, 0, "a"},
+				{message.UnansweredCall, 0, "a"},
+			},
+		},
+		{
+			"two calls of one id, each with its result",
+			[]message.Message{message.Assistant(call("a"), call("b"), call("a")), tool(piece("a"), piece("a"), piece("b"), piece("a"))},
+			violations{{message.DuplicateCall, 0, "a"}},
+		},
+		{
+			"two calls of one id, three results",
+			[]message.Message{message.Assistant(call("a"), call("a")), tool(piece("a")), tool(piece("a")), tool(piece("a"))},
+			violations{{message.DuplicateCall, 0, "a"}, {message.DuplicateResult, 3, "a"}},
 		},
 		{
 			"two results of one call, in two messages",
@@ -224,15 +239,11 @@ func TestBadArguments(t *testing.T) {
 
 func TestInvalidErrorText(t *testing.T) {
 	t.Parallel()
-	err := message.Check([]message.Message{
-		message.Assistant(call("a"), call("b")), message.User(""), tool(piece("x\n"), piece("y")),
-	})
-	var invalid *message.InvalidError
-	require.ErrorAs(t, err, &invalid)
-	require.Len(t, invalid.Violations, 5)
-	require.EqualError(t, err, `message: message 0: unanswered call "a"; message 0: unanswered call "b"; message 1: empty message; and 2 more`)
-	require.EqualError(t, &message.InvalidError{Violations: invalid.Violations[3:]},
-		`message: message 2: orphaned result "x\n"; message 2: orphaned result "y"`)
+	orphans := tool(piece("x\n"), piece("y"))
+	h := []message.Message{message.Assistant(call("a"), call("b")), message.User(""), orphans}
+	require.Len(t, message.Rules(0).Violations(h), 5)
+	require.EqualError(t, message.Check(h), `message: message 0: unanswered call "a"; message 0: unanswered call "b"; message 1: empty message; and 2 more`)
+	require.EqualError(t, message.Check([]message.Message{orphans}), `message: message 0: orphaned result "x\n"; message 0: orphaned result "y"`)
 }
 
 // TestViolationsOfAnything checks how the four functions belong together, and
@@ -269,9 +280,8 @@ func requireSameAnswer(t require.TestingT, h []message.Message, got []message.Vi
 		require.NoError(t, err)
 		return
 	}
-	var invalid *message.InvalidError
-	require.ErrorAs(t, err, &invalid)
-	require.Equal(t, got, invalid.Violations)
+	require.ErrorContains(t, err, got[0].String())
+	require.Equal(t, got, message.Rules(0).Violations(h), "the same each time")
 }
 
 // FuzzCheck checks lists of messages that may be anything: the bytes say which

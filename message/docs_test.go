@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,9 +45,9 @@ func within(t *testing.T, page, name, text string) string {
 
 func table() string {
 	var b strings.Builder
-	b.WriteString("| rule | text | OpenAI | Responses | Anthropic | Gemini | Bedrock | repair |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| rule | text | OpenAI | Responses | Anthropic | Gemini | Bedrock | Mistral | repair |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, e := range message.Sheet() {
-		name := string(e.Rule)
+		name := e.Rule
 		if e.Common {
 			name += " *"
 		}
@@ -70,49 +71,60 @@ func table() string {
 	return b.String()
 }
 
+// limit is a field of the limits.
+type limit struct {
+	name string
+	most int
+}
+
+// fieldsOf returns the fields that are not 0.
+func fieldsOf(l message.Limits) (fields []limit) {
+	for f, v := range reflect.ValueOf(l).Fields() {
+		if v.Int() != 0 {
+			fields = append(fields, limit{f.Name, int(v.Int())})
+		}
+	}
+	return fields
+}
+
 func tableOfLimits() string {
-	var b strings.Builder
-	b.WriteString("| limit | OpenAI | Responses | Anthropic | Gemini | Bedrock |\n|---|---|---|---|---|---|\n")
-	var limits []message.Limit
-	cells := map[message.Limit][5][]string{}
-	for _, e := range message.LimitSheet() {
-		row, seen := cells[e.Limit]
-		if !seen {
-			limits = append(limits, e.Limit)
-		}
-		text := grouped(e.Most)
-		if e.Window > 0 {
-			text += " up to a window of " + grouped(e.Window)
-		}
-		if e.Above > 0 {
-			text += " above " + grouped(e.Above) + " images"
-		}
-		for i, r := range single {
-			switch {
-			case e.By&r != 0:
-				row[i] = append(row[i], text)
-			case e.Maybe&r != 0:
-				row[i] = append(row[i], text+" ?")
-			}
-		}
-		cells[e.Limit] = row
-	}
-	for _, limit := range limits {
-		fmt.Fprintf(&b, "| %s |", limit)
-		for _, cell := range cells[limit] {
-			fmt.Fprintf(&b, " %s |", strings.Join(cell, "; "))
-		}
-		b.WriteString("\n")
-	}
-	b.WriteString("\nSources:\n\n")
+	var b, sources strings.Builder
+	var names []string
+	cells := map[string][6][]string{}
 	for _, e := range message.LimitSheet() {
 		who, doubt := e.By, ""
 		if who == 0 {
 			who, doubt = e.Maybe, " ?"
 		}
-		b.WriteString(bullet(fmt.Sprintf("**%s**, %s, %s%s: %s.", e.Limit, strings.ReplaceAll(who.String(), "|", ", "), grouped(e.Most), doubt, e.Source)))
+		var numbers []string
+		for _, f := range fieldsOf(e.Limits) {
+			numbers = append(numbers, fmt.Sprintf("%#q %s", f.name, grouped(f.most)))
+			row, seen := cells[f.name]
+			if !seen {
+				names = append(names, f.name)
+			}
+			text := grouped(f.most) + doubt
+			if e.Window > 0 {
+				text += " up to a window of " + grouped(e.Window)
+			}
+			for i, r := range single {
+				if (e.By|e.Maybe)&r != 0 {
+					row[i] = append(row[i], text)
+				}
+			}
+			cells[f.name] = row
+		}
+		sources.WriteString(bullet(fmt.Sprintf("%s%s, %s: %s.", strings.Join(numbers, ", "), doubt, strings.ReplaceAll(who.String(), "|", ", "), e.Source)))
 	}
-	return b.String()
+	b.WriteString("| limit | OpenAI | Responses | Anthropic | Gemini | Bedrock | Mistral |\n|---|---|---|---|---|---|---|\n")
+	for _, name := range names {
+		fmt.Fprintf(&b, "| `%s` |", name)
+		for _, cell := range cells[name] {
+			fmt.Fprintf(&b, " %s |", strings.Join(cell, "; "))
+		}
+		b.WriteString("\n")
+	}
+	return b.String() + "\nSources:\n\n" + sources.String()
 }
 
 // bullet returns an item of a list, in lines of at most 120 characters.

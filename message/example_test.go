@@ -2,7 +2,6 @@ package message_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/laconic-go/laconic/message"
@@ -17,13 +16,10 @@ func ExampleCheck() {
 		),
 		message.Result("c1", "read_log", "exit status 2"),
 	}
-	err := message.Check(history)
-	fmt.Println(err)
+	fmt.Println(message.Check(history))
 
-	if invalid, ok := errors.AsType[*message.InvalidError](err); ok {
-		for _, v := range invalid.Violations {
-			fmt.Println(v.Rule == message.BadArguments, v.At, v.CallID)
-		}
+	for _, v := range message.Rules(0).Violations(history) {
+		fmt.Println(v.Rule == "bad arguments", v.At, v.CallID)
 	}
 	// Output:
 	// message: message 1: unanswered call "c2"; message 1: bad arguments "c2"
@@ -74,12 +70,12 @@ func ExampleIDs() {
 	// other greeting: false false
 }
 
-func ExampleAppendIDs() {
+func ExampleIDs_known() {
 	history := []message.Message{message.User("Hello")}
 	ids := message.IDs(history)
 
 	history = append(history, message.Assistant(message.Text{Text: "Hi"}), message.User("How are you?"))
-	ids = message.AppendIDs(ids, history) // looks at the two new messages only
+	ids = message.IDs(history, ids...) // looks at the two new messages only
 	fmt.Println(len(ids), ids[2] == message.IDs(history)[2])
 	// Output: 3 true
 }
@@ -134,13 +130,11 @@ func ExampleRules_Check() {
 	for _, r := range []message.Rules{message.OpenAI, message.Anthropic, message.Bedrock, message.OpenAI | message.Bedrock} {
 		fmt.Println(r, "-", r.Check(history))
 	}
-	fmt.Println(message.Bedrock.Violations(history)[0].Rule.Source())
 	// Output:
 	// OpenAI - <nil>
 	// Anthropic - message: message 1: text after call
 	// Bedrock - message: message 1: text after call; message 2: empty result "c1"
 	// OpenAI|Bedrock - message: message 1: text after call; message 2: empty result "c1"
-	// Anthropic answers with the error of an unanswered call (a recorded test of opencode: rejects malformed assistant tool order); Bedrock rejects toolUse before text (evalstate/fast-agent#667)
 }
 
 func ExampleRules_Repair() {
@@ -213,34 +207,13 @@ func ExampleRules_ViolationsFrom() {
 	// [message 3: empty message]
 }
 
-func ExampleLimits_Broken() {
+// The size of an image is read from its header.
+func ExampleMedia_Dimensions() {
 	header := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x23\x28\x00\x00\x04\xb0\x08\x00\x00\x00\x00\xb3\x91\xbe\x5a"
 	screenshot := message.Media{Type: "image/png", Data: header}
 	fmt.Println(screenshot.Dimensions())
-
-	history := []message.Message{
-		message.User("What is wrong with this page?"),
-		{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "All of it:"}, screenshot}},
-	}
-	for _, e := range message.Anthropic.Limits(200_000).Broken(history, message.Load{}) {
-		fmt.Println(e)
-	}
+	fmt.Println("at most", message.Anthropic.Limits(200_000).ImageSide)
 	// Output:
 	// 9000 1200 true
-	// message 1, part 1: 9000 pixels of an image, at most 8000
-}
-
-// The load of a list that grows is a sum.
-func ExampleLimits_Allow() {
-	limits := message.Bedrock.Limits(0)
-	limits.Images = 1 // of a gateway
-
-	image := message.Message{Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/*", URL: "https://example.com/a.png"}}}
-	total := image.Load()
-	fmt.Println(limits.Allow(total))
-	total = total.Add(image.Load())
-	fmt.Println(limits.Allow(total))
-	// Output:
-	// true
-	// false
+	// at most 8000
 }

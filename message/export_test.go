@@ -1,26 +1,41 @@
 package message
 
-// The table of the rules and the rules that only some providers demand, for the tests.
-const (
-	NoResult         = noResult
-	ResultsNotFirst  = resultsNotFirst
-	ResultOrder      = resultOrder
-	EmptyResult      = emptyResult
-	MisplacedMedia   = misplacedMedia
-	EmptyText        = emptyText
-	TextAfterCall    = textAfterCall
-	FirstNotUser     = firstNotUser
-	LateSystem       = lateSystem
-	RepeatedTurn     = repeatedTurn
-	CallAfterAnswer  = callAfterAnswer
-	EndsInAnswer     = endsInAnswer
-	ThinkingOutside  = thinkingOutside
-	ThinkingNotFirst = thinkingNotFirst
-	ThinkingLast     = thinkingLast
-	ThinkingAlone    = thinkingAlone
-	ReusedID         = reusedID
-	BadID            = badID
-	BadName          = badName
+// The names of the rules and the tables, for the tests.
+var (
+	OrphanedResult      = orphanedResult.String()
+	DisplacedResult     = displacedResult.String()
+	DuplicateCall       = duplicateCall.String()
+	DuplicateResult     = duplicateResult.String()
+	BadArguments        = badArguments.String()
+	EmptyMessage        = emptyMessage.String()
+	NilPart             = nilPart.String()
+	MisplacedPart       = misplacedPart.String()
+	UnknownPart         = unknownPart.String()
+	UnknownRole         = unknownRole.String()
+	NoResult            = noResult.String()
+	ResultsNotFirst     = resultsNotFirst.String()
+	ResultOrder         = resultOrder.String()
+	EmptyResult         = emptyResult.String()
+	MisplacedMedia      = misplacedMedia.String()
+	AnsweredMedia       = answeredMedia.String()
+	EmptyText           = emptyText.String()
+	TextAfterCall       = textAfterCall.String()
+	FirstNotUser        = firstNotUser.String()
+	LateSystem          = lateSystem.String()
+	RepeatedTurn        = repeatedTurn.String()
+	CallAfterAnswer     = callAfterAnswer.String()
+	UserAfterResult     = userAfterResult.String()
+	EndsInAnswer        = endsInAnswer.String()
+	ThinkingOutside     = thinkingOutside.String()
+	ThinkingNotFirst    = thinkingNotFirst.String()
+	ThinkingAfterAnswer = thinkingAfterAnswer.String()
+	ThinkingLast        = thinkingLast.String()
+	ThinkingAlone       = thinkingAlone.String()
+	ReusedID            = reusedID.String()
+	BadID               = badID.String()
+	BadName             = badName.String()
+	SeveralTexts        = severalTexts.String()
+	BadAuthor           = badAuthor.String()
 )
 
 type (
@@ -28,7 +43,14 @@ type (
 	LimitEntry = limitEntry
 )
 
-func Sheet() []Entry           { return ruleTable }
+func Sheet() []Entry           { return ruleTable[:] }
 func LimitSheet() []LimitEntry { return limitTable }
 
-func (r Rules) Demand(rule Rule) bool { return r.demands(rule) }
+func (r Rules) Demand(name string) bool {
+	for i := range ruleTable {
+		if ruleTable[i].Rule == name {
+			return r.demanded().has(rule(i))
+		}
+	}
+	return false
+}

@@ -104,7 +104,7 @@ func TestViolationsFromOfOpenRound(t *testing.T) {
 			3,
 			violations{{message.UnansweredCall, 1, "b"}, {message.DisplacedResult, 3, "a"}},
 		},
-		{"an id of long ago", message.Portable, []message.Message{user, message.Assistant(call("a")), tool(piece("a")), message.Assistant(call("a")), tool(piece("a"))}, 3, violations{{message.ReusedID, 3, "a"}}},
+		{"an id of long ago", message.Portable, []message.Message{user, message.Assistant(call("abcdefgh1")), tool(piece("abcdefgh1")), message.Assistant(call("abcdefgh1")), tool(piece("abcdefgh1"))}, 3, violations{{message.ReusedID, 3, "abcdefgh1"}}},
 		{"the answer is followed", message.Anthropic, []message.Message{user, say, user}, 2, nil},
 		{"by the system alone", message.Anthropic, []message.Message{user, say, message.System("s")}, 2, violations{{message.EndsInAnswer, 1, ""}, {message.LateSystem, 2, ""}}},
 		{"nothing is new, and the answer is the end", message.Anthropic, []message.Message{user, say}, 2, violations{{message.EndsInAnswer, 1, ""}}},

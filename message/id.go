@@ -36,12 +36,11 @@ func (id *ID) UnmarshalText(text []byte) error {
 // previous ID and the message's role, name and parts. It does not depend on time, usage
 // or hints. The system messages at the beginning have the zero ID and do not change the
 // other IDs, so a system prompt may contain a clock.
-func IDs(msgs []Message) []ID { return AppendIDs(nil, msgs) }
-
-// AppendIDs extends ids, the IDs of the first len(ids) messages, to all of msgs. Only the
-// new messages are hashed. Like append, it may write to the array after len(ids).
-func AppendIDs(ids []ID, msgs []Message) []ID {
-	var prev ID
+//
+// If known has the IDs of the first len(known) messages, only the others are hashed, and
+// appended to it.
+func IDs(msgs []Message, known ...ID) []ID {
+	ids, prev := known, ID{}
 	if len(ids) > 0 {
 		prev = ids[len(ids)-1]
 	}
@@ -148,30 +147,20 @@ func Units(msgs []Message) []Unit {
 	return units
 }
 
-// lastResult returns the position of the last message that answers a call of
-// the message at i, or i.
+// lastResult returns the position of the last message that has a result of a call of the
+// message at i, or i.
 func lastResult(msgs []Message, i int) int {
-	last := i
+	calls, last := indexOf(&msgs[i]), i
 	for j := i + 1; j < len(msgs) && msgs[j].Role != RoleAssistant; j++ {
-		if msgs[j].Role == RoleTool && answers(&msgs[j], &msgs[i]) {
-			last = j
-		}
-	}
-	return last
-}
-
-// answers reports whether a message has a result of a call of another message.
-func answers(result, call *Message) bool {
-	for _, p := range result.Parts {
-		r, ok := p.(ToolResult)
-		if !ok {
+		if msgs[j].Role != RoleTool {
 			continue
 		}
-		for _, p := range call.Parts {
-			if c, ok := p.(ToolCall); ok && c.ID == r.CallID {
-				return true
+		for r := range msgs[j].Results() {
+			if calls.find(r.CallID) >= 0 {
+				last = j
+				break
 			}
 		}
 	}
-	return false
+	return last
 }

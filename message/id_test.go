@@ -49,18 +49,18 @@ func TestIDsOfABeginning(t *testing.T) {
 		begin := message.IDs(h[:n])
 		require.True(t, slices.Equal(ids[:n], begin), "what comes later changes the ID of what was before")
 
-		require.True(t, slices.Equal(ids, message.AppendIDs(begin, h)), "AppendIDs differs from IDs")
-		require.True(t, slices.Equal(ids, message.AppendIDs(slices.Clip(ids), h)), "AppendIDs differs with nothing new")
+		require.True(t, slices.Equal(ids, message.IDs(h, begin...)), "IDs with known ones differs from IDs")
+		require.True(t, slices.Equal(ids, message.IDs(h, slices.Clip(ids)...)), "IDs with known ones differs with nothing new")
 	})
 }
 
-func TestAppendIDsLeavesWhatItIsGiven(t *testing.T) {
+func TestIDsLeavesWhatItIsGiven(t *testing.T) {
 	t.Parallel()
 	h := []message.Message{message.System("s"), message.User("a"), message.User("b")}
 	ids := message.IDs(h[:2])
 	keep := slices.Clone(ids)
-	message.AppendIDs(slices.Clip(ids), h)
-	message.AppendIDs(slices.Clip(ids), []message.Message{h[0], h[1], message.User("c")})
+	message.IDs(h, slices.Clip(ids)...)
+	message.IDs([]message.Message{h[0], h[1], message.User("c")}, slices.Clip(ids)...)
 	require.Equal(t, keep, ids)
 }
 

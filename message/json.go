@@ -94,20 +94,6 @@ type partJSON struct {
 }
 
 func partToJSON(p Part) (*partJSON, error) {
-	j, err := flatJSON(p)
-	if err != nil {
-		return nil, err
-	}
-	if r, ok := p.(ToolResult); ok && r.Content != nil {
-		if j.Content, err = partToJSON(r.Content); err != nil {
-			return nil, fmt.Errorf("content: %w", err)
-		}
-	}
-	return j, nil
-}
-
-// flatJSON is partToJSON without the content of a result.
-func flatJSON(p Part) (*partJSON, error) {
 	switch p := p.(type) {
 	case nil:
 		return nil, errors.New("nil, want a part")
@@ -120,7 +106,14 @@ func flatJSON(p Part) (*partJSON, error) {
 	case ToolCall:
 		return &partJSON{Type: "call", ID: raw(p.ID), Name: raw(p.Name), Arguments: raw(p.Arguments)}, nil
 	case ToolResult:
-		return &partJSON{Type: "result", ID: raw(p.CallID), Name: raw(p.Name), Text: raw(p.Text), Error: p.Error}, nil
+		j := &partJSON{Type: "result", ID: raw(p.CallID), Name: raw(p.Name), Text: raw(p.Text), Error: p.Error}
+		var err error
+		if p.Content != nil {
+			if j.Content, err = partToJSON(p.Content); err != nil {
+				return nil, fmt.Errorf("content: %w", err)
+			}
+		}
+		return j, nil
 	case Opaque:
 		return &partJSON{Type: "opaque", Kind: raw(p.Kind), Data: raw(p.Data)}, nil
 	default:
@@ -129,17 +122,32 @@ func flatJSON(p Part) (*partJSON, error) {
 }
 
 // part returns the part in j. It is an error if j has other fields.
-func (j *partJSON) part() (Part, error) {
-	p, err := j.flat()
-	if err != nil {
-		return nil, err
+func (j *partJSON) part() (p Part, err error) {
+	switch j.Type {
+	case "text":
+		p = Text{string(j.Text)}
+	case "thinking":
+		p = Thinking{Text: string(j.Text), Signature: string(j.Signature)}
+	case "media":
+		p = Media{Type: string(j.Mime), URL: string(j.URL), Data: string(j.Data), Name: string(j.Name)}
+	case "call":
+		p = ToolCall{ID: string(j.ID), Name: string(j.Name), Arguments: string(j.Arguments)}
+	case "result":
+		p = ToolResult{CallID: string(j.ID), Name: string(j.Name), Text: string(j.Text), Error: j.Error}
+	case "opaque":
+		p = Opaque{Kind: string(j.Kind), Data: string(j.Data)}
+	default:
+		return nil, fmt.Errorf("type %q, want text, thinking, media, call, result or opaque", j.Type)
 	}
-	want, err := flatJSON(p)
+	same, err := partToJSON(p)
 	if err != nil {
 		return nil, err
 	}
 	r, isResult := p.(ToolResult)
-	if want.Content = j.Content; *want != *j || j.Content != nil && !isResult {
+	if isResult {
+		same.Content = j.Content
+	}
+	if *same != *j {
 		return nil, fmt.Errorf("type %q has a field of another type of part", j.Type)
 	}
 	if j.Content == nil {
@@ -149,25 +157,6 @@ func (j *partJSON) part() (Part, error) {
 		return nil, fmt.Errorf("content: %w", err)
 	}
 	return r, nil
-}
-
-// flat is part without the content of a result.
-func (j *partJSON) flat() (Part, error) {
-	switch j.Type {
-	case "text":
-		return Text{string(j.Text)}, nil
-	case "thinking":
-		return Thinking{Text: string(j.Text), Signature: string(j.Signature)}, nil
-	case "media":
-		return Media{Type: string(j.Mime), URL: string(j.URL), Data: string(j.Data), Name: string(j.Name)}, nil
-	case "call":
-		return ToolCall{ID: string(j.ID), Name: string(j.Name), Arguments: string(j.Arguments)}, nil
-	case "result":
-		return ToolResult{CallID: string(j.ID), Name: string(j.Name), Text: string(j.Text), Error: j.Error}, nil
-	case "opaque":
-		return Opaque{Kind: string(j.Kind), Data: string(j.Data)}, nil
-	}
-	return nil, fmt.Errorf("type %q, want text, thinking, media, call, result or opaque", j.Type)
 }
 
 // raw is a string that JSON keeps unchanged even if it is not valid UTF-8, which

@@ -1,7 +1,5 @@
 package message
 
-import "fmt"
-
 // Limits are the limits of a provider for one request, other than tokens. A field of 0 or
 // less is no limit. Change the numbers if you know better ones.
 type Limits struct {
@@ -25,159 +23,32 @@ type Limits struct {
 func (r Rules) Limits(window int) Limits {
 	var l Limits
 	for _, e := range limitTable {
-		demanded := e.By&r != 0 || r&Unconfirmed != 0 && e.Maybe&r != 0
-		if !demanded || e.Window > 0 && window > e.Window {
+		if e.Window > 0 && window > e.Window || !r.share(e.By, e.Maybe) {
 			continue
 		}
-		lower(fieldOf(&l, e.Limit), e.Most)
-		if e.Limit == ManyImageSide {
-			lower(&l.ManyImages, e.Above)
+		most := e.Limits.fields()
+		for i, f := range l.fields() {
+			if *most[i] > 0 && (*f == 0 || *most[i] < *f) {
+				*f = *most[i]
+			}
 		}
 	}
 	return l
 }
 
-// Limit is the name of one of the [Limits].
-type Limit string
-
-// The limits. Their texts are what they count.
-const (
-	RequestBytes     Limit = "bytes of the request"
-	RequestImages    Limit = "images"
-	RequestMedia     Limit = "images and documents"
-	RequestDocuments Limit = "documents"
-	AllDocumentBytes Limit = "bytes of all documents"
-	ImageBytes       Limit = "bytes of an image"
-	ImageSide        Limit = "pixels of an image"
-	ManyImageSide    Limit = "pixels of one of many images"
-	DocumentBytes    Limit = "bytes of a document"
-)
-
-// Excess is a limit that a request exceeds. Values are comparable.
-type Excess struct {
-	Limit Limit
-	At    int // index of the message; -1: the whole request
-	Part  int // index in its parts; -1: the whole request
-	Is    int // the number in the request
-	Most  int // the maximum
-}
-
-// String returns the position, the number and the maximum.
-func (e Excess) String() string {
-	where := "the request"
-	if e.At >= 0 {
-		where = fmt.Sprintf("message %d, part %d", e.At, e.Part)
+func (l *Limits) fields() [10]*int {
+	return [...]*int{
+		&l.Bytes, &l.Images, &l.Media, &l.Documents, &l.AllDocumentBytes,
+		&l.ImageBytes, &l.ImageSide, &l.ManyImages, &l.ManySide, &l.DocumentBytes,
 	}
-	return fmt.Sprintf("%s: %d %s, at most %d", where, e.Is, e.Limit, e.Most)
-}
-
-// Allow reports whether a request with this load is within the limits. The load is the
-// sum of [Message.Load] over all messages, and of the tools. With [Message.LoadBound] it
-// is faster, and may return false for a request that is within the limits.
-// [Limits.Broken] returns the limits that are exceeded.
-func (l Limits) Allow(total Load) bool {
-	return len(l.appendTotal(nil, total)) == 0 && len(l.appendSingle(nil, total, total.Images)) == 0
-}
-
-// Broken returns the limits that a request with these messages exceeds: first those of
-// the whole request, then those of single parts in their order; nil if there is none.
-// besides is the load of the rest of the request, such as its tools.
-//
-// [ManyImageSide] can also be satisfied by fewer images. Images whose size cannot be read,
-// and media at a URL, only count towards the number of images or documents.
-func (l Limits) Broken(msgs []Message, besides Load) []Excess {
-	bound, total := besides, besides
-	for i := range msgs {
-		addMessage(&bound, &msgs[i], false)
-	}
-	if l.Allow(bound) {
-		return nil
-	}
-	for i := range msgs {
-		addMessage(&total, &msgs[i], true)
-	}
-	found := l.appendTotal(nil, total)
-	for i := range msgs {
-		for k, p := range msgs[i].Parts {
-			var part Load
-			addPart(&part, p, false)
-			from := len(found)
-			found = l.appendSingle(found, part, total.Images)
-			for n := range found[from:] {
-				found[from+n].At, found[from+n].Part = i, k
-			}
-		}
-	}
-	return found
-}
-
-// appendTotal appends the limits of the whole request that a load exceeds.
-func (l Limits) appendTotal(found []Excess, total Load) []Excess {
-	found = appendExcess(found, RequestBytes, total.Bytes, l.Bytes)
-	found = appendExcess(found, RequestImages, total.Images, l.Images)
-	found = appendExcess(found, RequestMedia, total.Images+total.Documents, l.Media)
-	found = appendExcess(found, RequestDocuments, total.Documents, l.Documents)
-	return appendExcess(found, AllDocumentBytes, total.AllDocumentBytes, l.AllDocumentBytes)
-}
-
-// appendSingle appends the limits of a single part that a load exceeds in a request with
-// this many images.
-func (l Limits) appendSingle(found []Excess, part Load, images int) []Excess {
-	found = appendExcess(found, ImageBytes, part.ImageBytes, l.ImageBytes)
-	before := len(found)
-	found = appendExcess(found, ImageSide, part.ImageSide, l.ImageSide)
-	if len(found) == before && l.ManyImages > 0 && images > l.ManyImages {
-		found = appendExcess(found, ManyImageSide, part.ImageSide, l.ManySide)
-	}
-	return appendExcess(found, DocumentBytes, part.DocumentBytes, l.DocumentBytes)
-}
-
-func appendExcess(found []Excess, limit Limit, is, most int) []Excess {
-	if most <= 0 || is <= most {
-		return found
-	}
-	return append(found, Excess{Limit: limit, At: -1, Part: -1, Is: is, Most: most})
-}
-
-func lower(limit *int, most int) {
-	if *limit == 0 || most < *limit {
-		*limit = most
-	}
-}
-
-// fieldOf returns the field of a limit.
-func fieldOf(l *Limits, limit Limit) *int {
-	switch limit {
-	case RequestBytes:
-		return &l.Bytes
-	case RequestImages:
-		return &l.Images
-	case RequestMedia:
-		return &l.Media
-	case RequestDocuments:
-		return &l.Documents
-	case AllDocumentBytes:
-		return &l.AllDocumentBytes
-	case ImageBytes:
-		return &l.ImageBytes
-	case ImageSide:
-		return &l.ImageSide
-	case ManyImageSide:
-		return &l.ManySide
-	case DocumentBytes:
-		return &l.DocumentBytes
-	}
-	panic("message: no field for the limit " + string(limit))
 }
 
 // limitEntry is one limit of one or more providers.
 type limitEntry struct {
-	Limit  Limit
+	Limits Limits
 	By     Rules  // the providers that have it
 	Maybe  Rules  // the providers for which it is unconfirmed; see [Unconfirmed]
-	Most   int    // the maximum
 	Window int    // only for models with a window of at most this many tokens; 0: for all
-	Above  int    // for [ManyImageSide]: the limit applies to requests with more images than this
 	Source string // a page of the provider or an error text
 }
 
@@ -196,98 +67,102 @@ func inBase64(bytes int) int { return bytes / 3 * 4 }
 // in base64 if the provider speaks of files.
 var limitTable = []limitEntry{
 	{
-		Limit: RequestBytes, By: OpenAI | OpenAIResponses, Most: 512 * megabyte,
+		Limits: Limits{Bytes: 512 * megabyte}, By: OpenAI | OpenAIResponses,
 		Source: "OpenAI, Images and vision, image input requirements: up to 512 MB total payload size per request",
 	},
 	{
-		Limit: RequestBytes, Maybe: OpenAI | OpenAIResponses, Most: 50 * megabyte,
+		Limits: Limits{Bytes: 50 * megabyte}, Maybe: OpenAI | OpenAIResponses,
 		Source: "the same page until 2026: up to 50 MB",
 	},
 	{
-		Limit: RequestBytes, By: Anthropic, Most: 32 * megabyte,
+		Limits: Limits{Bytes: 32 * megabyte}, By: Anthropic,
 		Source: "Anthropic API overview, request size limits; error 413 request_too_large (earendil-works/pi#401)",
 	},
 	{
-		Limit: RequestBytes, By: Gemini, Most: 100 * megabyte,
+		Limits: Limits{Bytes: 100 * megabyte}, By: Gemini,
 		Source: "Gemini API, File input methods: 100 MB per request, since January 2026",
 	},
 	{
-		Limit: RequestBytes, Maybe: Gemini, Most: 20 * megabyte,
+		Limits: Limits{Bytes: 20 * megabyte}, Maybe: Gemini,
 		Source: "Gemini API, Image understanding and Audio understanding: total request size 20 MB with inline data",
 	},
 	{
-		Limit: RequestBytes, By: Bedrock, Most: 20 * megabyte,
+		Limits: Limits{Bytes: 20 * megabyte}, By: Bedrock,
 		Source: "Amazon Bedrock user guide, Anthropic Claude messages: maximum payload 20 MB; Anthropic API overview; above it Converse " +
 			"answers \"Input is too long\" (aws-solutions-library-samples/accelerated-intelligent-document-processing-on-aws#994)",
 	},
 	{
-		Limit: RequestImages, By: OpenAI | OpenAIResponses, Most: 1500,
+		Limits: Limits{Bytes: 512 * megabyte}, By: Mistral,
+		Source: "Mistral, Known limitations, of one file: 512 MB; a limit of the request is not documented",
+	},
+	{
+		Limits: Limits{Images: 1500}, By: OpenAI | OpenAIResponses,
 		Source: "OpenAI, Images and vision, image input requirements; Azure accepts 50 (Azure/azure-rest-api-specs#46145)",
 	},
 	{
-		Limit: RequestImages, Maybe: OpenAI | OpenAIResponses, Most: 500,
+		Limits: Limits{Images: 500}, Maybe: OpenAI | OpenAIResponses,
 		Source: "the same page until 2026",
 	},
 	{
-		Limit: RequestImages, By: Gemini, Most: 3600,
+		Limits: Limits{Images: 3600}, By: Gemini,
 		Source: "Gemini API, Image understanding, file limit",
 	},
 	{
-		Limit: RequestImages, By: Bedrock, Most: 20,
+		Limits: Limits{Images: 20}, By: Bedrock,
 		Source: "Bedrock API reference, Message: up to 20 images; error \"too many images: image_count > 20\" (boto/boto3#4632); some " +
 			"models accept more (aws-solutions-library-samples/accelerated-intelligent-document-processing-on-aws#147)",
 	},
 	{
-		Limit: RequestMedia, By: Anthropic, Most: 600,
+		Limits: Limits{Media: 600}, By: Anthropic,
 		Source: "Anthropic, Vision, request limits",
 	},
 	{
-		Limit: RequestMedia, By: Anthropic, Most: 100, Window: 200_000,
+		Limits: Limits{Media: 100}, By: Anthropic, Window: 200_000,
 		Source: "Anthropic, Vision, request limits: 100 for models with a 200k-token context window; error \"too many images and " +
 			"documents: 104 + 1 > 100\" (anthropics/claude-code#23392)",
 	},
 	{
-		Limit: RequestMedia, By: Bedrock, Most: 20,
+		Limits: Limits{Media: 20}, By: Bedrock,
 		Source: "Bedrock error \"too many images and documents: 19 + 5 > 20\" (boto/boto3#4632, cline/cline#1844)",
 	},
 	{
-		Limit: RequestDocuments, By: Bedrock, Most: 5,
+		Limits: Limits{Documents: 5}, By: Bedrock,
 		Source: "Bedrock API reference, Message; error \"You can't include more than 5 documents in a request\" " +
 			"(aws-samples/generative-ai-use-cases#1685)",
 	},
 	{
-		Limit: AllDocumentBytes, By: OpenAI | OpenAIResponses, Most: inBase64(50 * megabyte),
+		Limits: Limits{AllDocumentBytes: inBase64(50 * megabyte)}, By: OpenAI | OpenAIResponses,
 		Source: "OpenAI, File inputs: the combined limit across all files in the request is 50 MB",
 	},
 	{
-		Limit: ImageBytes, By: Anthropic, Most: 10 * mebibyte,
+		Limits: Limits{ImageBytes: 10 * mebibyte}, By: Anthropic,
 		Source: "Anthropic, Vision: 10 MB per image, of base64; exact number from kolega-ai/kolega-code#354",
 	},
 	{
-		Limit: ImageBytes, Maybe: Anthropic, Most: 5 * mebibyte,
+		Limits: Limits{ImageBytes: 5 * mebibyte}, Maybe: Anthropic,
 		Source: "Anthropic error \"image exceeds 5 MB maximum: 6275800 bytes > 5242880 bytes\" (lobehub/lobehub#14711), of 2026 and before",
 	},
 	{
-		Limit: ImageBytes, By: Bedrock, Most: inBase64(3_750_000),
+		Limits: Limits{ImageBytes: inBase64(3_750_000)}, By: Bedrock,
 		Source: "Bedrock API reference, Message: 3.75 MB, which is 5 MB of base64; Anthropic, Vision: 5 MB on Amazon Bedrock",
 	},
 	{
-		Limit: ImageSide, By: Anthropic | Bedrock, Most: 8000,
+		Limits: Limits{ImageSide: 8000}, By: Anthropic | Bedrock,
 		Source: "Anthropic, Vision; error \"At least one of the image dimensions exceed max allowed size: 8000 pixels\" " +
 			"(anthropics/claude-code#4778); Bedrock API reference, Message",
 	},
 	{
-		Limit: ManyImageSide, By: Anthropic | Bedrock, Most: 2000, Above: 20,
+		Limits: Limits{ManyImages: 20, ManySide: 2000}, By: Anthropic | Bedrock,
 		Source: "Anthropic, Vision, many-image dimension limit; error \"exceed max allowed size for many-image requests: 2000 pixels\" " +
 			"(anthropics/claude-code#49537), of Bedrock as well " +
 			"(aws-solutions-library-samples/accelerated-intelligent-document-processing-on-aws#994)",
 	},
 	{
-		Limit: DocumentBytes, By: Gemini, Most: inBase64(50 * megabyte),
+		Limits: Limits{DocumentBytes: inBase64(50 * megabyte)}, By: Gemini,
 		Source: "Gemini API, File input methods: 50 MB for PDFs",
 	},
 	{
-		Limit: DocumentBytes, By: Bedrock, Most: inBase64(4_500_000),
+		Limits: Limits{DocumentBytes: inBase64(4_500_000)}, By: Bedrock,
 		Source: "Bedrock API reference, Message: 4.5 MB; user guide, API restrictions: not for PDFs since Claude 4",
 	},
 }

@@ -25,7 +25,7 @@ func TestMendFrom(t *testing.T) {
 		roles string // of the result, by their first letters
 		from  []int
 	}{
-		{"nothing is wrong", message.Portable, list(user, other("a"), tool(piece("a"))), "uat", nil},
+		{"nothing is wrong", message.Portable, list(user, other("abcdefgh1"), tool(piece("abcdefgh1"))), "uat", nil},
 		{"no messages", message.Portable, nil, "", nil},
 		{"changed", 0, list(user, message.Assistant(message.ToolCall{ID: "a", Name: "tool"}), tool(piece("a")), user), "uatu", []int{0, 1, 2, 3}},
 		{"renamed, and its results", message.OpenAI, list(user, other(strings.Repeat("x", 41)), tool(piece(strings.Repeat("x", 41)))), "uat", []int{0, 1, 2}},

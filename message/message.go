@@ -17,6 +17,7 @@ package message
 
 import (
 	"iter"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,12 @@ func (u Usage) Add(o Usage) Usage {
 		Output:     u.Output + o.Output,
 		Thinking:   u.Thinking + o.Thinking,
 	}
+}
+
+// LogValue returns the numbers as a group.
+func (u Usage) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("input", u.Input), slog.Int("cache_read", u.CacheRead), slog.Int("cache_write", u.CacheWrite),
+		slog.Int("output", u.Output), slog.Int("thinking", u.Thinking))
 }
 
 // Hints control how editors treat a message. They are not content: they change neither

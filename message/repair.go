@@ -2,6 +2,7 @@ package message
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -17,15 +18,10 @@ type Repaired struct {
 	// From has for each of Messages the index of its origin in the original list; nil
 	// if the original list was valid and is returned.
 	//
-	// The origin of a changed or moved message is that message. If several messages
-	// became one, it is the first of them in the original list. If one became several,
-	// such as a tool message with results of two rounds, it is the origin of each. The
-	// origin of an added message is the message that made it necessary: the call without
-	// a result, the message that cannot be first, last or after its neighbour, the
-	// message whose media it has.
-	//
-	// So an origin may occur twice, or not at all if its message was removed or became
-	// part of another, and origins need not be ascending. A message equals its origin
+	// Of several messages that became one, it is the first; of an added message, the one
+	// that made it necessary: the call without a result, the message that cannot be first,
+	// last or after its neighbour, the message whose media it has. So an origin may occur
+	// twice or not at all, and origins need not be ascending. A message equals its origin
 	// (see [Message.Equal]) only if it was not changed; an added message never does.
 	From []int
 
@@ -58,7 +54,7 @@ const (
 // changed.
 type repairer struct {
 	rules Rules
-	want  wants
+	want  ruleSet
 	list  []item
 	fixes []Fix
 	taken map[string]bool // IDs that a derived ID must not equal
@@ -68,8 +64,9 @@ type repairer struct {
 type item struct {
 	Message
 
-	at    int  // index in the original list: [Repaired].From
-	wrong bool // it violates a rule in the original list
+	at     int  // index in the original list: [Repaired].From
+	wrong  bool // it violates a rule in the original list
+	joined bool // it has the parts of several messages, in a slice of its own
 }
 
 // Repair returns the list with all violations repaired, the origins of its messages, and
@@ -87,7 +84,7 @@ func (r Rules) Repair(msgs []Message) *Repaired {
 	if len(wrong) == 0 {
 		return &Repaired{Messages: msgs}
 	}
-	d := repairer{rules: r, want: r.wants(), list: make([]item, len(msgs))}
+	d := repairer{rules: r, want: r.demanded(), list: make([]item, len(msgs))}
 	for i := range msgs {
 		d.list[i] = item{Message: msgs[i], at: i}
 	}
@@ -100,6 +97,7 @@ func (r Rules) Repair(msgs []Message) *Repaired {
 	d.repairRounds()
 	d.repairMedia()
 	d.repairTurns()
+	d.repairTexts()
 	return d.repaired()
 }
 
@@ -112,16 +110,16 @@ func (d *repairer) repaired() *Repaired {
 	return m
 }
 
-func (d *repairer) fix(r Rule, at int, id, done string, args ...any) {
+func (d *repairer) fix(r rule, at int, id, done string, args ...any) {
 	if len(args) > 0 {
 		done = fmt.Sprintf(done, args...)
 	}
-	d.fixes = append(d.fixes, Fix{Violation{Rule: r, At: at, CallID: id}, done})
+	d.fixes = append(d.fixes, Fix{Violation{r.String(), at, id}, done})
 }
 
 // repairSystem moves late system messages to the beginning.
 func (d *repairer) repairSystem() {
-	if !d.want.system {
+	if !d.want.has(lateSystem) {
 		return
 	}
 	head, rest := make([]item, 0, len(d.list)), make([]item, 0, len(d.list))
@@ -141,7 +139,7 @@ func (d *repairer) repairSystem() {
 
 // repairMedia moves media out of messages that must not have them.
 func (d *repairer) repairMedia() {
-	if !d.want.media {
+	if !d.want.has(misplacedMedia) && !d.want.has(answeredMedia) {
 		return
 	}
 	var waiting []item
@@ -161,7 +159,11 @@ func (d *repairer) repairMedia() {
 
 // takeMedia replaces the media of a message by texts, and returns the media.
 func (d *repairer) takeMedia(it *item) []Part {
-	if it.Role == RoleUser {
+	broken := misplacedMedia
+	if !d.want.has(misplacedMedia) {
+		broken = answeredMedia
+	}
+	if it.Role == RoleUser || broken == answeredMedia && it.Role != RoleAssistant {
 		return nil
 	}
 	var media, parts []Part
@@ -185,13 +187,13 @@ func (d *repairer) takeMedia(it *item) []Part {
 		} else {
 			parts[k] = Text{note}
 		}
-		d.fix(misplacedMedia, it.at, r.CallID, "moved to a user message after it, and replaced by a text")
+		d.fix(broken, it.at, r.CallID, "moved to a user message after it, and replaced by a text")
 	}
 	if media == nil {
 		return nil
 	}
 	it.Parts = parts
-	if d.want.textAfterCall && it.Role == RoleAssistant { // the new texts may violate these rules
+	if d.want.has(textAfterCall) && it.Role == RoleAssistant { // the new texts may violate these rules
 		it.Parts = textFirst(parts)
 		d.repairThinking(it)
 	}
@@ -224,9 +226,24 @@ func joined(a, b string) string {
 func (d *repairer) derive(id string, n int) string {
 	for try := 0; ; try++ {
 		sum := sha256.Sum256([]byte(id + "\x00" + strconv.Itoa(n) + "\x00" + strconv.Itoa(try)))
-		if made := "call_" + hex.EncodeToString(sum[:12]); !d.taken[made] {
+		made := "call_" + hex.EncodeToString(sum[:12])
+		if d.rules&Mistral != 0 {
+			made = nineOf(sum)
+		}
+		if !d.taken[made] {
 			d.taken[made] = true
 			return made
 		}
 	}
+}
+
+// nineOf returns an ID of 9 letters and digits.
+func nineOf(sum [sha256.Size]byte) string {
+	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	n, id := binary.BigEndian.Uint64(sum[:]), make([]byte, mistralID)
+	for i := range id {
+		id[i] = digits[n%uint64(len(digits))]
+		n /= uint64(len(digits))
+	}
+	return string(id)
 }

@@ -3,6 +3,7 @@ package message
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -24,6 +25,11 @@ func (d *repairer) repairContent() {
 
 func (d *repairer) repairMessage(it item) []item {
 	d.repairRole(&it)
+	if d.want.has(badAuthor) && !goodAuthor(it.Name) {
+		was := it.Name
+		it.Name = fixAuthor(was)
+		d.fix(badAuthor, it.at, "", "the name %q became %q", clip(was), it.Name)
+	}
 	moved := d.repairParts(&it)
 	d.repairShape(&it)
 	kept := d.keep(&it, len(moved) > 0)
@@ -48,9 +54,9 @@ func (d *repairer) repairRole(it *item) {
 		return
 	case "developer":
 		it.Role = RoleSystem
-		d.fix(UnknownRole, it.at, "", "became system")
+		d.fix(unknownRole, it.at, "", "became system")
 	default:
-		d.fix(UnknownRole, it.at, "", "role %q became user", string(it.Role))
+		d.fix(unknownRole, it.at, "", "role %q became user", string(it.Role))
 		it.Role = RoleUser
 	}
 }
@@ -65,7 +71,7 @@ func (d *repairer) repairParts(it *item) (moved []Part) {
 		switch {
 		case p == nil:
 		case isResult && it.Role != RoleTool:
-			d.fix(MisplacedPart, it.at, r.CallID, "the result moved to a tool message")
+			d.fix(misplacedPart, it.at, r.CallID, "the result moved to a tool message")
 			moved = append(moved, r)
 		default:
 			parts = append(parts, p)
@@ -90,12 +96,12 @@ func (d *repairer) repairPart(it *item, p Part) Part {
 	}
 	switch p := p.(type) {
 	case Text:
-		if d.want.emptyText && blank(p.Text) {
+		if d.want.has(emptyText) && blank(p.Text) {
 			d.fix(emptyText, it.at, "", "removed")
 			return nil
 		}
 	case Thinking:
-		if d.want.outside && it.Role != RoleAssistant {
+		if d.want.has(thinkingOutside) && it.Role != RoleAssistant {
 			d.fix(thinkingOutside, it.at, "", "removed the thinking %q", clip(p.Text))
 			return nil
 		}
@@ -112,70 +118,62 @@ func (d *repairer) repairPart(it *item, p Part) Part {
 func (d *repairer) known(it *item, p Part) Part {
 	switch {
 	case p == nil:
-		d.fix(NilPart, it.at, "", "removed")
+		d.fix(nilPart, it.at, "", "removed")
 		return nil
 	case KnownPart(p):
 		return p
 	}
 	if r, ok := p.(ToolResult); ok { // its content has an unknown type
 		was := r.Content
-		if r.Content = pointee(was); r.Content != nil && KnownPart(r.Content) {
-			d.fix(UnknownPart, it.at, r.CallID, "the pointer was replaced by its value")
+		if r.Content = pointee(was); r.Content != nil {
+			d.fix(unknownPart, it.at, r.CallID, "the pointer was replaced by its value")
 			return r
 		}
-		d.fix(UnknownPart, it.at, r.CallID, "removed the content of the result, %T", was)
+		d.fix(unknownPart, it.at, r.CallID, "removed the content of the result, %T", was)
 		r.Content, r.Text = nil, joined(r.Text, "(content of an unknown type)")
 		return r
 	}
-	if q := pointee(p); q != nil && KnownPart(q) {
-		d.fix(UnknownPart, it.at, "", "the pointer was replaced by its value")
+	if q := pointee(p); q != nil {
+		d.fix(unknownPart, it.at, "", "the pointer was replaced by its value")
 		return q
 	}
-	d.fix(UnknownPart, it.at, "", "removed a part of type %T", p)
+	d.fix(unknownPart, it.at, "", "removed a part of type %T", p)
 	return nil
 }
 
 // pointee returns the part to which a pointer points, or nil.
 func pointee(p Part) Part {
-	switch p := p.(type) {
-	case *Text:
-		return deref(p)
-	case *Thinking:
-		return deref(p)
-	case *Media:
-		return deref(p)
-	case *ToolCall:
-		return deref(p)
-	case *ToolResult:
-		return deref(p)
-	case *Opaque:
-		return deref(p)
+	v := reflect.ValueOf(p)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return nil
+	}
+	if q, ok := reflect.TypeAssert[Part](v.Elem()); ok && KnownPart(q) {
+		return q
 	}
 	return nil
 }
 
-func deref[P Part](p *P) Part {
-	if p == nil {
-		return nil
-	}
-	return *p
-}
-
 func (d *repairer) repairCall(it *item, c ToolCall) Part {
 	if it.Role != RoleAssistant {
-		d.fix(MisplacedPart, it.at, c.ID, "the call became text")
+		d.fix(misplacedPart, it.at, c.ID, "the call became text")
 		return Text{fmt.Sprintf("(call of tool %s: %s)", c.Name, c.Arguments)}
 	}
 	if !jsonscan.IsObject(c.Arguments) {
-		d.fix(BadArguments, it.at, c.ID, "%q became a JSON object", clip(c.Arguments))
+		d.fix(badArguments, it.at, c.ID, "%q became a JSON object", clip(c.Arguments))
 		c.Arguments = asObject(c.Arguments)
 	}
-	if d.want.name && !goodName(c.Name) {
-		was := c.Name
-		c.Name = plainName(c.Name)
-		d.fix(badName, it.at, c.ID, "%q became %q", clip(was), c.Name)
-	}
+	c.Name = d.toolName(it, c.ID, c.Name)
 	return c
+}
+
+// toolName returns the valid name of a tool.
+func (d *repairer) toolName(it *item, id, name string) string {
+	if !d.want.has(badName) || d.rules.goodName(name) {
+		return name
+	}
+	valid := d.rules.fixName(name)
+	d.fix(badName, it.at, id, "%q became %q", clip(name), clip(valid))
+	return valid
 }
 
 // asObject returns a JSON object with the arguments as a string. Empty arguments and null
@@ -191,26 +189,15 @@ func asObject(arguments string) string {
 	return string(text)
 }
 
-func plainName(name string) string {
-	b := []byte(strings.ToValidUTF8(name, "_"))
-	b = b[:min(len(b), maxName)]
-	for i, c := range b {
-		if !plainByte[c] {
-			b[i] = '_'
-		}
-	}
-	if len(b) == 0 {
-		return unknownTool
-	}
-	return string(b)
-}
-
 func (d *repairer) repairResult(it *item, r ToolResult) Part {
 	if !holds(r.Content) {
-		d.fix(MisplacedPart, it.at, r.CallID, "the content of the result became its text")
+		d.fix(misplacedPart, it.at, r.CallID, "the content of the result became its text")
 		r.Text, r.Content = joined(r.Text, inWords(r.Content)), nil
 	}
-	if d.want.emptyResult && r.Content == nil && blank(r.Text) {
+	if r.Name != "" {
+		r.Name = d.toolName(it, r.CallID, r.Name)
+	}
+	if d.want.has(emptyResult) && r.Content == nil && blank(r.Text) {
 		d.fix(emptyResult, it.at, r.CallID, "the text became %s", textEmpty)
 		r.Text = textEmpty
 	}
@@ -242,7 +229,7 @@ func inWords(p Part) string {
 // keep returns the message, unless it is empty.
 func (d *repairer) keep(it *item, moved bool) []item {
 	if slices.ContainsFunc(it.Parts, hasContent) {
-		if d.want.results && it.Role == RoleTool && len(slices.Collect(it.Results())) == 0 {
+		if d.want.has(noResult) && it.Role == RoleTool && len(slices.Collect(it.Results())) == 0 {
 			it.Role = RoleUser
 			d.fix(noResult, it.at, "", "became a user message")
 		}
@@ -252,14 +239,14 @@ func (d *repairer) keep(it *item, moved bool) []item {
 	case moved: // it had only results, which were moved
 		return nil
 	case it.Role != RoleUser && !it.Hints.Pinned:
-		d.fix(EmptyMessage, it.at, "", "removed")
+		d.fix(emptyMessage, it.at, "", "removed")
 		return nil
 	}
 	if it.Role == RoleTool {
 		it.Role = RoleUser
 	}
 	it.Parts = []Part{Text{textEmpty}}
-	d.fix(EmptyMessage, it.at, "", "got the text %s", textEmpty)
+	d.fix(emptyMessage, it.at, "", "got the text %s", textEmpty)
 	return []item{*it}
 }
 
@@ -274,13 +261,18 @@ func clip(text string) string {
 
 // repairShape puts the parts of a message into a valid order.
 func (d *repairer) repairShape(it *item) {
+	if d.want.has(thinkingAlone) && onlyThinking(it.Parts) {
+		it.Parts = nil
+		d.fix(thinkingAlone, it.at, "", "removed")
+		return
+	}
 	switch it.Role {
 	case RoleAssistant:
 		d.repairCallOrder(it)
 		d.repairThinking(it)
 	case RoleTool:
 		isResult := func(p Part) bool { _, ok := p.(ToolResult); return ok }
-		if parts := partition(it.Parts, isResult); d.want.first && !slices.Equal(parts, it.Parts) {
+		if parts := partition(it.Parts, isResult); d.want.has(resultsNotFirst) && !slices.Equal(parts, it.Parts) {
 			it.Parts = parts
 			d.fix(resultsNotFirst, it.at, "", "the results moved to the beginning")
 		}
@@ -290,7 +282,7 @@ func (d *repairer) repairShape(it *item) {
 
 // repairCallOrder moves text after a call to before the first call.
 func (d *repairer) repairCallOrder(it *item) {
-	if parts := textFirst(it.Parts); d.want.textAfterCall && !slices.Equal(parts, it.Parts) {
+	if parts := textFirst(it.Parts); d.want.has(textAfterCall) && !slices.Equal(parts, it.Parts) {
 		it.Parts = parts
 		d.fix(textAfterCall, it.at, "", "the text moved before the first call")
 	}
@@ -307,11 +299,7 @@ func textFirst(parts []Part) []Part {
 }
 
 func (d *repairer) repairThinking(it *item) {
-	if d.want.thinkingAlone && onlyThinking(it.Parts) {
-		it.Parts = nil
-		d.fix(thinkingAlone, it.at, "", "removed")
-	}
-	if first := thinkingAt(it.Parts); d.want.thinkingFirst && first > 0 {
+	if first := thinkingAt(it.Parts); d.want.has(thinkingNotFirst) && first > 0 {
 		end := first
 		for end < len(it.Parts) && isThinking(it.Parts[end]) {
 			end++
@@ -323,7 +311,7 @@ func (d *repairer) repairThinking(it *item) {
 	for end > 0 && isThinking(it.Parts[end-1]) {
 		end--
 	}
-	if d.want.thinkingLast && end < len(it.Parts) {
+	if d.want.has(thinkingLast) && end < len(it.Parts) {
 		d.fix(thinkingLast, it.at, "", "the thinking at the end was removed")
 		it.Parts = it.Parts[:end:end]
 	}

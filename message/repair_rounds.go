@@ -1,22 +1,18 @@
 package message
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
 
 // repairRounds moves results to their calls.
 func (d *repairer) repairRounds() {
-	g := gatherer{repairer: d, nodes: make([]node, 0, len(d.list))}
+	g := gatherer{repairer: d, nodes: make([]node, 0, len(d.list)), open: map[string][]*round{}, noted: map[Fix]bool{}}
 	for i, it := range d.list {
 		g.visit(i, it)
 	}
 	d.taken = map[string]bool{}
-	for _, it := range d.list {
-		for c := range it.Calls() {
-			d.taken[c.ID] = true
-		}
-	}
 	used := map[string]int{}
 	d.list = make([]item, 0, len(d.list)+1)
 	for _, n := range g.nodes {
@@ -40,9 +36,10 @@ type gatherer struct {
 	*repairer
 
 	nodes  []node
-	rounds []*round
-	newest *round // that of the last assistant message; nil if it has no calls
-	direct bool   // all messages since then are results
+	open   map[string][]*round // by ID those with calls that may have no result yet; the last one is the next to get one
+	newest *round              // that of the last assistant message; nil if it has no calls
+	direct bool                // all messages since then are results
+	noted  map[Fix]bool        // of results: those of several pieces are noted once
 }
 
 // node is a round, or another message.
@@ -54,9 +51,11 @@ type node struct {
 // round is an assistant message with calls, and its results.
 type round struct {
 	call    item
-	ids     []string // of the calls
-	by      []int    // 1 + position of the message with the result of the call; 0: no result yet
+	calls   index
+	twins   twins
+	by      []int // 1 + position of the message with the result of the call; 0: no result yet
 	answers []answer
+	last    int // 1 + position of the message of the last answer
 }
 
 // answer is a tool message of a round.
@@ -66,19 +65,32 @@ type answer struct {
 	calls []int // for each part the call of which it is the result; -1: not a result
 }
 
+// slot is a call of a round; -1: another part of its tool messages.
+type slot struct {
+	*round
+
+	k int
+}
+
 func (g *gatherer) visit(i int, it item) {
 	switch {
 	case it.Role == RoleAssistant && it.HasCalls():
-		r := &round{call: it}
-		for c := range it.Calls() {
-			r.ids = append(r.ids, c.ID)
+		r := &round{call: it, calls: indexOf(&it.Message)}
+		r.by = make([]int, len(r.calls.ids))
+		for k, id := range r.calls.ids {
+			if r.calls.find(id) == k {
+				g.open[id] = append(g.open[id], r)
+			}
 		}
-		r.by = make([]int, len(r.ids))
+		if r.twins = twinsOf(&r.calls); r.twins != nil {
+			for j, more := i+1, true; more && j < len(g.list); j++ {
+				more = r.twins.count(&g.list[j].Message)
+			}
+		}
 		g.newest, g.direct = r, true
-		g.rounds = append(g.rounds, r)
 		g.nodes = append(g.nodes, node{round: r})
 	case it.Role == RoleTool:
-		g.share(i, it)
+		g.share(i+1, it)
 	default:
 		if it.Role == RoleAssistant {
 			g.newest = nil
@@ -88,160 +100,134 @@ func (g *gatherer) visit(i int, it item) {
 	}
 }
 
-// share assigns the parts of a tool message to rounds. Parts without a round become a user
-// message.
-func (g *gatherer) share(i int, it item) {
-	if g.keeps(it) {
-		return
-	}
-	var shares []share
-	var left, others []Part
-	for _, p := range it.Parts {
+// share assigns the parts of a tool message to rounds; by is 1 + its position. The other
+// parts remain with the last of these rounds. Without a round, and after a result without
+// one, they become a user message. A message without results is kept at its position:
+// repairContent has changed the role of those that are not allowed.
+func (g *gatherer) share(by int, it item) {
+	slots := make([]slot, len(it.Parts))
+	var other *round // for the parts that are not results
+	var left []Part
+	results := false
+	for n, p := range it.Parts {
 		res, ok := p.(ToolResult)
 		if !ok {
-			others = append(others, p)
 			continue
 		}
-		r, k := g.find(res.CallID, i+1)
+		results = true
+		s := g.find(by, it.Parts, n, res.CallID)
 		switch {
-		case r != nil:
-			g.noteMove(r, res.CallID, it.at, r.by[k] == 0)
-			r.by[k] = i + 1
-			shares = append(shares, share{r, k, p})
-		case g.newest == nil || !slices.Contains(g.newest.ids, res.CallID):
-			g.fixOnce(OrphanedResult, it.at, res.CallID, "became a user text")
+		case s.round != nil:
+			g.noteMove(s, res.CallID, it.at)
+			s.by[s.k] = by
+			slots[n] = s
+			if s.last != by {
+				other = s.round
+				other.begin(by, it)
+			}
+		case g.newest == nil || g.newest.calls.find(res.CallID) < 0:
+			g.fixOnce(orphanedResult, it.at, res.CallID, "became a user text")
 			left = append(left, asUser(res, "result of an unknown call")...)
 		case it.Hints.Pinned:
-			g.fixOnce(DuplicateResult, it.at, res.CallID, "became a user text, since it is pinned")
+			g.fixOnce(duplicateResult, it.at, res.CallID, "became a user text, since it is pinned")
 			left = append(left, asUser(res, "another result of call")...)
 		default:
-			g.fixOnce(DuplicateResult, it.at, res.CallID, "removed, the first result is kept")
+			g.fixOnce(duplicateResult, it.at, res.CallID, "removed, the first result is kept")
 		}
 	}
-	for len(shares) > 0 {
-		r := shares[0].round
-		a := answer{item: it}
-		a.Parts = nil
-		rest := shares[:0:0]
-		for _, s := range shares {
-			if s.round != r {
-				rest = append(rest, s)
-				continue
-			}
-			a.Parts, a.calls = append(a.Parts, s.part), append(a.calls, s.call)
-		}
-		if shares = rest; len(shares) == 0 && len(left) == 0 { // other parts may remain in their message
-			g.place(r, &a, it, others)
-			return
-		}
-		r.answers = append(r.answers, a)
+	switch {
+	case !results && g.newest != nil && g.direct:
+		other = g.newest
+		other.begin(by, it)
+	case !results:
+		g.nodes = append(g.nodes, node{item: it})
+		return
+	case len(left) > 0:
+		other = nil
 	}
-	if left = append(left, others...); slices.ContainsFunc(left, hasContent) {
+	for n, p := range it.Parts {
+		_, isResult := p.(ToolResult)
+		switch s := slots[n]; {
+		case s.round != nil:
+			s.add(p, s.k)
+		case isResult:
+		case other != nil:
+			other.add(p, -1)
+		default:
+			left = append(left, p)
+		}
+	}
+	if other != nil {
+		if a := &other.answers[len(other.answers)-1]; len(a.Parts) == len(it.Parts) {
+			a.Parts = it.Parts // of an unchanged message the slice is shared
+		}
+	}
+	g.leave(it, left)
+}
+
+// leave adds what is left of a tool message as a message of the user.
+func (g *gatherer) leave(it item, left []Part) {
+	switch {
+	case g.want.has(thinkingAlone) && onlyThinking(left):
+		g.fix(thinkingAlone, it.at, "", "the thinking without a result was removed")
+	case slices.ContainsFunc(left, hasContent):
 		it.Role, it.Parts = RoleUser, left
 		g.nodes = append(g.nodes, node{item: it})
 		g.direct = false
 	}
 }
 
-// keeps reports whether a tool message has no results, and keeps it at its position.
-// repairContent has changed the role of those that are not allowed.
-func (g *gatherer) keeps(it item) bool {
-	for range it.Results() {
-		return false
-	}
-	if g.newest != nil && g.direct {
-		g.newest.answers = append(g.newest.answers, answer{it, slices.Repeat([]int{-1}, len(it.Parts))})
-	} else {
-		g.nodes = append(g.nodes, node{item: it})
-	}
-	return true
+// begin adds a tool message, still without parts.
+func (r *round) begin(by int, it item) {
+	it.Parts = nil
+	r.answers, r.last = append(r.answers, answer{item: it}), by
 }
 
-// share is a result with its call.
-type share struct {
-	round *round
-	call  int
-	part  Part
+// add adds a part to the last tool message.
+func (r *round) add(p Part, call int) {
+	a := &r.answers[len(r.answers)-1]
+	a.Parts, a.calls = append(a.Parts, p), append(a.calls, call)
 }
 
-// place adds a tool message to a round. If it still has all its parts, their order is
-// unchanged.
-func (g *gatherer) place(r *round, a *answer, was item, others []Part) {
-	if len(a.Parts)+len(others) == len(was.Parts) {
-		calls, k := make([]int, 0, len(was.Parts)), 0
-		for _, p := range was.Parts {
-			if _, ok := p.(ToolResult); !ok {
-				calls = append(calls, -1)
-				continue
-			}
-			calls, k = append(calls, a.calls[k]), k+1
+// find returns the call of a result, part n of a message: one without a result, or for a
+// further piece the call of which the same message has a result; by is 1 + the position of
+// that message. The last round is searched first, and alone if it has the ID.
+func (g *gatherer) find(by int, parts []Part, n int, id string) slot {
+	own := g.newest != nil && g.newest.calls.find(id) >= 0
+	for open := g.open[id]; len(open) > 0; open = open[:len(open)-1] {
+		r := open[len(open)-1]
+		if own && r != g.newest {
+			return slot{}
 		}
-		a.Parts, a.calls = was.Parts, calls
-	} else {
-		for _, p := range others {
-			a.Parts, a.calls = append(a.Parts, p), append(a.calls, -1)
+		k := r.calls.find(id)
+		if w := r.twins[id]; w != nil {
+			k = w.take(by, parts, n)
 		}
+		if r.by[k] == 0 || r.by[k] == by {
+			return slot{r, k}
+		}
+		g.open[id] = open[:len(open)-1]
 	}
-	r.answers = append(r.answers, *a)
-}
-
-// find returns the call of a result: a call without a result, or for a further piece the
-// call of which the same message has a result. by is 1 + the position of that message. The
-// last round is searched first.
-func (g *gatherer) find(id string, by int) (*round, int) {
-	if r := g.newest; r != nil {
-		if k := r.find(id, by); k >= 0 {
-			return r, k
-		}
-		if slices.Contains(r.ids, id) {
-			return nil, 0
-		}
-	}
-	for _, r := range slices.Backward(g.rounds) {
-		if k := r.find(id, by); k >= 0 {
-			return r, k
-		}
-	}
-	return nil, 0
-}
-
-func (r *round) find(id string, by int) int {
-	further := -1
-	for k, have := range r.ids {
-		switch {
-		case have != id:
-		case r.by[k] == 0:
-			return k
-		case r.by[k] == by:
-			further = k
-		}
-	}
-	return further
+	return slot{}
 }
 
 // noteMove records a fix for a result that is not directly after its call.
-func (g *gatherer) noteMove(r *round, id string, at int, first bool) {
+func (g *gatherer) noteMove(s slot, id string, at int) {
 	switch {
-	case !first:
-	case r != g.newest:
-		g.fix(OrphanedResult, at, id, "moved up to its call, which had no result")
+	case s.by[s.k] > 0: // a further piece
+	case s.round != g.newest:
+		g.fix(orphanedResult, at, id, "moved up to its call, which had no result")
 	case !g.direct:
-		g.fix(DisplacedResult, at, id, "moved up to its call")
+		g.fix(displacedResult, at, id, "moved up to its call")
 	}
 }
 
 // fixOnce records a fix for a result of several pieces once.
-func (d *repairer) fixOnce(r Rule, at int, id, done string) {
-	f := Fix{Violation{Rule: r, At: at, CallID: id}, done}
-	for _, had := range slices.Backward(d.fixes) {
-		if had == f {
-			return
-		}
-		if had.At < at {
-			break
-		}
+func (g *gatherer) fixOnce(r rule, at int, id, done string) {
+	if f := (Fix{Violation{r.String(), at, id}, done}); !g.noted[f] {
+		g.noted[f] = true
+		g.fixes = append(g.fixes, f)
 	}
-	d.fixes = append(d.fixes, f)
 }
 
 // asUser returns a result without a call as parts of a user message.
@@ -267,7 +253,7 @@ func (d *repairer) answerAll(r *round) {
 		if r.by[k] == 0 {
 			m := Message{Role: RoleTool, Parts: []Part{ToolResult{CallID: c.ID, Name: c.Name, Text: textNoResult, Error: true}}}
 			r.answers = append(r.answers, answer{item{Message: m, at: r.call.at}, []int{k}})
-			d.fix(UnansweredCall, r.call.at, c.ID, "got an error result: %s", textNoResult)
+			d.fix(unansweredCall, r.call.at, c.ID, "got an error result: %s", textNoResult)
 		}
 		k++
 	}
@@ -276,29 +262,36 @@ func (d *repairer) answerAll(r *round) {
 // repairIDs gives calls with invalid IDs, and their results, other IDs. used counts the
 // calls of each ID.
 func (d *repairer) repairIDs(r *round, used map[string]int) {
-	ids := slices.Clone(r.ids)
-	for k, id := range r.ids {
+	ids := slices.Clone(r.calls.ids)
+	for _, id := range ids {
+		d.taken[id] = true
+	}
+	for k, id := range r.calls.ids {
 		n := used[id]
 		used[id]++
+		var broken rule
+		done := "became %q"
 		switch {
-		case slices.Contains(r.ids[:k], id):
-			ids[k] = d.derive(id, n)
-			d.fix(DuplicateCall, r.call.at, id, "the call became %q", ids[k])
-		case d.want.id && !d.rules.goodID(id):
-			ids[k] = d.derive(id, n)
-			d.fix(badID, r.call.at, id, "became %q", ids[k])
-		case d.want.reused && n > 0:
-			ids[k] = d.derive(id, n)
-			d.fix(reusedID, r.call.at, id, "became %q", ids[k])
+		case r.calls.find(id) < k:
+			broken, done = duplicateCall, "the call became %q"
+		case d.want.has(badID) && !d.rules.goodID(id):
+			broken = badID
+		case d.want.has(reusedID) && n > 0:
+			broken = reusedID
+		default:
+			continue
 		}
+		ids[k] = d.derive(id, n)
+		used[ids[k]]++ // if a model repeats it, the later one is not unique
+		d.fix(broken, r.call.at, id, done, ids[k])
 	}
-	if !slices.Equal(ids, r.ids) {
+	if !slices.Equal(ids, r.calls.ids) {
 		r.rename(ids)
 	}
 }
 
 func (r *round) rename(ids []string) {
-	r.ids = ids
+	r.calls.ids = ids
 	parts, k := slices.Clone(r.call.Parts), 0
 	for i, p := range parts {
 		if c, ok := p.(ToolCall); ok {
@@ -331,48 +324,57 @@ func (a *answer) rename(ids []string) {
 // repairOrder puts the results of a round into the order of its calls: the parts of each
 // message, then the messages, and if that is not enough, all results into one message.
 func (d *repairer) repairOrder(r *round) {
-	if !d.want.order || r.ordered() {
+	if !d.want.has(resultOrder) || len(unordered(r.answers...)) == 0 {
 		return
 	}
 	was := slices.Clone(r.answers)
-	for i := range r.answers {
-		if a := &r.answers[i]; !inOrder(a.calls) {
-			*a = gathered(len(r.ids), *a)
+	for i, a := range was {
+		if len(unordered(a)) > 0 {
+			r.answers[i] = gathered(a)
 		}
 	}
 	slices.SortStableFunc(r.answers, func(a, b answer) int { return a.first() - b.first() })
-	if r.ordered() {
+	if len(unordered(r.answers...)) == 0 {
 		return
 	}
 	for _, a := range was[1:] {
 		if a.at != r.call.at { // it was not added
-			d.fix(resultOrder, a.at, r.ids[a.first()], "became part of one message with the other results of its round")
+			d.fix(resultOrder, a.at, r.calls.ids[a.first()], "became part of one message with the other results of its round")
 		}
 	}
-	r.answers = []answer{gathered(len(r.ids), was...)}
+	r.answers = []answer{gathered(was...)}
 }
 
-// ordered reports whether the first pieces of the results are in the order of the calls.
-func (r *round) ordered() bool {
-	var calls []int
-	for _, a := range r.answers {
-		calls = append(calls, a.calls...)
+// noteOrder records fixes for results in another order than their calls.
+func (d *repairer) noteOrder(r *round) {
+	if !d.want.has(resultOrder) {
+		return
 	}
-	return inOrder(calls)
+	for _, s := range unordered(r.answers...) {
+		d.fix(resultOrder, s.at, r.calls.ids[s.call], "put in the order of the calls")
+	}
 }
 
-func inOrder(calls []int) bool {
-	high := 0
-	for n, call := range calls {
-		if call < 0 || slices.Contains(calls[:n], call) {
-			continue
+// misplaced is a call whose result is in another order, and the origin of that message.
+type misplaced struct{ call, at int }
+
+// unordered returns the calls whose results begin after those of later calls, or have
+// pieces after another result.
+func unordered(answers ...answer) (found []misplaced) {
+	seen, noted, high, newest := map[int]bool{}, map[int]bool{}, 0, -1
+	for _, a := range answers {
+		for _, call := range a.calls {
+			if call < 0 || call == newest {
+				continue
+			}
+			if (seen[call] || call < high) && !noted[call] {
+				found = append(found, misplaced{call, a.at})
+				noted[call] = true
+			}
+			seen[call], high, newest = true, max(high, call), call
 		}
-		if call < high {
-			return false
-		}
-		high = call
 	}
-	return true
+	return found
 }
 
 // first returns the first call of which the message has a result.
@@ -380,40 +382,24 @@ func (a *answer) first() int {
 	return a.calls[slices.IndexFunc(a.calls, func(call int) bool { return call >= 0 })]
 }
 
-// gathered returns the results of n calls as one message, in the order of the calls. Other
-// parts are last.
-func gathered(n int, answers ...answer) answer {
+// gathered returns the results as one message, in the order of the calls. Other parts are
+// last.
+func gathered(answers ...answer) answer {
+	var all []int // positions in parts
+	var calls []int
+	var parts []Part
 	one := answers[0]
+	for _, a := range answers {
+		one.Hints.Pinned = one.Hints.Pinned || a.Hints.Pinned
+		parts, calls = append(parts, a.Parts...), append(calls, a.calls...)
+	}
+	for n := range parts {
+		all = append(all, n)
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(uint(calls[a]), uint(calls[b])) })
 	one.Parts, one.calls = nil, nil
-	for k := range n + 1 {
-		want := k
-		if k == n {
-			want = -1
-		}
-		for _, a := range answers {
-			one.Hints.Pinned = one.Hints.Pinned || a.Hints.Pinned
-			for n, call := range a.calls {
-				if call == want {
-					one.Parts, one.calls = append(one.Parts, a.Parts[n]), append(one.calls, call)
-				}
-			}
-		}
+	for _, n := range all {
+		one.Parts, one.calls = append(one.Parts, parts[n]), append(one.calls, calls[n])
 	}
 	return one
-}
-
-// noteOrder records fixes for results in another order than their calls.
-func (d *repairer) noteOrder(r *round) {
-	if !d.want.order {
-		return
-	}
-	var o order
-	o.open(&r.call.Message)
-	for _, a := range r.answers {
-		for res := range a.Results() {
-			if !o.next(res.CallID) {
-				d.fix(resultOrder, a.at, res.CallID, "put in the order of the calls")
-			}
-		}
-	}
 }

@@ -16,9 +16,9 @@ import (
 // everyRules are the rules that the properties are checked for.
 func everyRules() []message.Rules {
 	return []message.Rules{
-		0, message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Bedrock, message.Portable,
+		0, message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Bedrock, message.Mistral, message.Portable,
 		message.Anthropic | message.Prefill, message.Portable | message.Prefill,
-		message.OpenAI | message.Bedrock, message.Gemini | message.Unconfirmed,
+		message.OpenAI | message.Bedrock, message.OpenAI | message.OneText, message.Portable | message.OneText, message.Mistral | message.Prefill, message.Mistral | message.Anthropic, message.Gemini | message.Unconfirmed,
 	}
 }
 

@@ -1,6 +1,9 @@
 package message
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // repairTurns repairs the order of roles.
 func (d *repairer) repairTurns() {
@@ -15,8 +18,8 @@ func (d *repairer) repairTurns() {
 			out = d.open(out, it)
 			continue
 		}
-		if rule, wrong := d.wrongTurn(&out[last].Message, &it.Message); wrong {
-			out = d.part(rule, out, last, it)
+		if broken, wrong := d.wrongTurn(&out[last].Message, &it.Message); wrong {
+			out = d.part(broken, out, last, it)
 			continue
 		}
 		out = append(out, it)
@@ -36,41 +39,48 @@ func lastTurn(list []item) int {
 
 // open appends the first message that is not a system message.
 func (d *repairer) open(out []item, it item) []item {
-	if d.want.user && it.Role != RoleUser {
+	if d.want.has(firstNotUser) && it.Role != RoleUser {
 		d.fix(firstNotUser, it.at, "", "%s was inserted before it", textOpening)
 		out = append(out, item{Message: User(textOpening), at: it.at})
 	}
 	return append(out, it)
 }
 
-func (d *repairer) wrongTurn(before, now *Message) (Rule, bool) {
+func (d *repairer) wrongTurn(before, now *Message) (rule, bool) {
 	switch {
-	case d.want.turns && sameTurn(before.Role, now.Role):
+	case d.want.has(repeatedTurn) && sameTurn(before.Role, now.Role):
 		return repeatedTurn, true
-	case d.want.calls && isCallAfterAnswer(before, now):
+	case d.want.has(callAfterAnswer) && isCallAfterAnswer(before, now):
 		return callAfterAnswer, true
+	case d.want.has(userAfterResult) && isUserAfterResult(before, now):
+		return userAfterResult, true
+	case d.want.has(thinkingAfterAnswer) && isThinkingAfterAnswer(before, now):
+		return thinkingAfterAnswer, true
 	}
-	return "", false
+	return 0, false
 }
 
 // part appends a message that must not follow the last one: it becomes a part of the
 // last message if possible, otherwise a message of the other side is inserted between.
-func (d *repairer) part(rule Rule, out []item, last int, it item) []item {
+func (d *repairer) part(broken rule, out []item, last int, it item) []item {
 	before := &out[last]
 	earlier := lastTurn(out[:last]) // a call in it would then follow this one
-	alone := earlier < 0 || !d.want.calls || !isCallAfterAnswer(&out[earlier].Message, &it.Message)
+	alone := earlier < 0 || !d.want.has(callAfterAnswer) || !isCallAfterAnswer(&out[earlier].Message, &it.Message)
 	if last == len(out)-1 && alone && d.joins(before, &it) {
-		before.Parts = slices.Concat(before.Parts, it.Parts)
-		before.Usage = firstOf(it.Usage, before.Usage)
+		if !before.joined {
+			before.joined, before.Parts = true, slices.Clip(before.Parts)
+		}
+		before.Parts = append(before.Parts, it.Parts...)
+		before.Usage = cmp.Or(it.Usage, before.Usage)
 		before.Hints = joinHints(before.Hints, it.Hints)
-		d.fix(rule, it.at, "", "became part of the message before it")
+		d.fix(broken, it.at, "", "became part of the message before it")
 		return out
 	}
 	filler := User(textContinue)
 	if it.Role != RoleAssistant {
 		filler = Assistant(Text{textNoAnswer})
 	}
-	d.fix(rule, it.at, "", "%s was inserted before it", filler.Text())
+	d.fix(broken, it.at, "", "%s was inserted before it", filler.Text())
 	return append(out, item{Message: filler, at: it.at}, it)
 }
 
@@ -81,17 +91,7 @@ func (d *repairer) joins(before, now *item) bool {
 	case before.Hints.Pinned || now.Hints.Pinned:
 		return false
 	}
-	first := thinkingAt(slices.Concat(before.Parts, now.Parts))
-	return !d.want.thinkingFirst || first <= 0
-}
-
-func firstOf(usages ...*Usage) *Usage {
-	for _, u := range usages {
-		if u != nil {
-			return u
-		}
-	}
-	return nil
+	return !d.want.has(thinkingNotFirst) || isThinking(before.Parts[0]) || thinkingAt(now.Parts) < 0
 }
 
 func joinHints(a, b Hints) Hints {
@@ -108,7 +108,7 @@ func (d *repairer) close(out []item) []item {
 	last := lastTurn(out)
 	switch {
 	case last < 0:
-		if d.want.user {
+		if d.want.has(firstNotUser) {
 			at := 0
 			if len(out) > 0 {
 				at = out[len(out)-1].at
@@ -116,7 +116,7 @@ func (d *repairer) close(out []item) []item {
 			d.fix(firstNotUser, at, "", "%s was added", textOpening)
 			out = append(out, item{Message: User(textOpening), at: at})
 		}
-	case d.want.answer && out[last].Role == RoleAssistant:
+	case d.want.has(endsInAnswer) && out[last].Role == RoleAssistant:
 		d.fix(endsInAnswer, out[last].at, "", "%s was added", textContinue)
 		out = append(out, item{Message: User(textContinue), at: out[last].at})
 	}

@@ -1,9 +1,13 @@
 package message
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Rules is a set of providers whose rules a list of messages must satisfy. Combine
@@ -14,26 +18,30 @@ import (
 //	valid := (message.OpenAI | message.Bedrock).Repair(history).Messages
 //
 // docs/validity.md lists the rules with their sources.
-type Rules uint8
+type Rules uint16
 
-// The providers, and two options.
+// The providers, and three options.
 const (
 	OpenAI          Rules = 1 << iota // chat completions
 	OpenAIResponses                   // the Responses API
 	Anthropic                         // Messages
 	Gemini                            // generateContent
 	Bedrock                           // Converse
+	Mistral                           // chat completions of Mistral
 
 	// Unconfirmed adds the rules that are not confirmed for the providers in the set.
 	Unconfirmed
 	// Prefill allows an assistant message at the end, for the model to continue.
 	Prefill
+	// OneText adds the rule that a message of texts alone has one text: some servers with
+	// the format of OpenAI accept content only as one string.
+	OneText
 
 	// Portable is all providers, with the unconfirmed rules.
-	Portable = OpenAI | OpenAIResponses | Anthropic | Gemini | Bedrock | Unconfirmed
+	Portable = everyone | Unconfirmed
 )
 
-const everyone = OpenAI | OpenAIResponses | Anthropic | Gemini | Bedrock
+const everyone = OpenAI | OpenAIResponses | Anthropic | Gemini | Bedrock | Mistral
 
 var providers = []struct {
 	rules Rules
@@ -44,8 +52,10 @@ var providers = []struct {
 	{Anthropic, "Anthropic"},
 	{Gemini, "Gemini"},
 	{Bedrock, "Bedrock"},
+	{Mistral, "Mistral"},
 	{Unconfirmed, "Unconfirmed"},
 	{Prefill, "Prefill"},
+	{OneText, "OneText"},
 }
 
 // String returns the names, joined by |; "Common" for the zero value.
@@ -65,89 +75,61 @@ func (r Rules) String() string {
 	return strings.Join(names, "|")
 }
 
-// Check returns an error if one of these providers would reject the list: an
-// [*InvalidError] with every violation. An empty list is valid.
+// Check returns an error if one of these providers would reject the list. It has the first
+// three violations; [Rules.Violations] returns all. An empty list is valid.
 func (r Rules) Check(msgs []Message) error {
-	if v := r.Violations(msgs); len(v) > 0 {
-		return &InvalidError{Violations: v}
+	const shown = 3
+	found := r.Violations(msgs)
+	if len(found) == 0 {
+		return nil
 	}
-	return nil
+	var texts []string
+	for _, v := range found[:min(shown, len(found))] {
+		texts = append(texts, v.String())
+	}
+	if more := len(found) - shown; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return errors.New("message: " + strings.Join(texts, "; "))
 }
 
 // Violations returns all violations, in the order of the messages.
 func (r Rules) Violations(msgs []Message) []Violation { return r.ViolationsFrom(msgs, 0) }
 
 // ViolationsFrom returns the violations of the messages from position from on, and those
-// of earlier messages that a later message can still cause: [UnansweredCall] of the last
+// of earlier messages that a later message can still cause: "unanswered call" of the last
 // assistant message, "ends in answer", and "first not user" of a list that has only system
 // messages.
 //
-// So if the messages before from have no other violations, the result equals that of
-// [Rules.Violations]. This is true for every beginning of a valid list: if a list has its
-// first n messages in common with one that was valid, check it from n.
-//
-// Only the messages from the last assistant message before from are read. For the rule
-// "reused id", the IDs of new calls are also searched in all earlier calls. It panics if
-// from is out of range.
+// If a list has its first n messages in common with one that was valid, its result from n
+// equals that of [Rules.Violations]. Only the messages from the last assistant message
+// before from are read; for the rule "reused id" also all earlier calls. It panics if from
+// is out of range.
 func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
-	found := pairing(msgs, from)
+	want := r.demanded()
+	found, unordered := pairing(msgs, from)
 	for i := from; i < len(msgs); i++ {
 		found = append(found, Content(msgs, i)...)
 	}
-	byPlace := func(a, b Violation) int { return a.At - b.At }
-	slices.SortStableFunc(found, byPlace)
-	if more := r.particular(msgs, from); len(more) > 0 {
-		found = append(found, more...)
-		slices.SortStableFunc(found, byPlace)
+	if want.has(resultOrder) {
+		found = append(found, unordered...)
 	}
+	if r&(everyone|OneText) != 0 && len(msgs) > 0 {
+		found = append(found, r.particular(msgs, from, want)...)
+	}
+	slices.SortStableFunc(found, func(a, b Violation) int { return a.At - b.At })
 	return found
-}
-
-// demands reports whether one of these providers has the rule.
-func (r Rules) demands(rule Rule) bool {
-	if rule == endsInAnswer && r&Prefill != 0 {
-		return false
-	}
-	e, ok := rule.row()
-	if !ok {
-		return false
-	}
-	return e.Common || e.By&r != 0 || r&Unconfirmed != 0 && e.Maybe&r != 0
-}
-
-// Rule is the name of a rule for lists of messages, such as "unanswered call".
-// docs/validity.md lists all rules.
-type Rule string
-
-// The rules that all providers have. The names of the others, such as "late system", are
-// in docs/validity.md.
-const (
-	UnansweredCall  Rule = "unanswered call"  // a tool call without a result
-	OrphanedResult  Rule = "orphaned result"  // a result without its call since the last assistant message
-	DisplacedResult Rule = "displaced result" // another message is between the call and the result
-	DuplicateCall   Rule = "duplicate call"   // two calls of one message have the same ID
-	DuplicateResult Rule = "duplicate result" // a call has two results
-	BadArguments    Rule = "bad arguments"    // arguments that are not a JSON object
-	EmptyMessage    Rule = "empty message"    // no part with content
-	NilPart         Rule = "nil part"         // a part that is nil
-	MisplacedPart   Rule = "misplaced part"   // a call or result in a message of the wrong role, or invalid content of a result
-	UnknownPart     Rule = "unknown part"     // not one of the six types, for example a pointer to one
-	UnknownRole     Rule = "unknown role"     // not one of the four roles
-)
-
-// Source returns the source of the rule: an API reference or the error text of a
-// provider; "" for an unknown rule.
-func (r Rule) Source() string {
-	e, _ := r.row()
-	return e.Source
 }
 
 // Violation is a violation of a rule. Violations are comparable.
 type Violation struct {
-	Rule   Rule
+	Rule   string // its name, such as [UnansweredCall]; docs/validity.md lists all rules
 	At     int    // index of the message
 	CallID string // of the call or result; "" for other rules
 }
+
+// UnansweredCall is the rule that each call has a result before the next assistant message.
+const UnansweredCall = "unanswered call"
 
 // String returns the position, the rule and the call ID.
 func (v Violation) String() string {
@@ -157,32 +139,12 @@ func (v Violation) String() string {
 	return fmt.Sprintf("message %d: %s %q", v.At, v.Rule, v.CallID)
 }
 
-// InvalidError lists all violations of a list of messages.
-type InvalidError struct {
-	Violations []Violation // at least one, in the order of the messages
-}
-
-// Error has the first three violations and the number of others.
-func (e *InvalidError) Error() string {
-	const shown = 3
-	var texts []string
-	for _, v := range e.Violations[:min(shown, len(e.Violations))] {
-		texts = append(texts, v.String())
-	}
-	if more := len(e.Violations) - shown; more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
-	}
-	return "message: " + strings.Join(texts, "; ")
-}
-
 // Check returns an error if every provider would reject the list: each call must have
 // one result, directly after it; all calls of a message must have results before the next
-// assistant message; arguments are JSON objects; no message is empty. The error is an
-// [*InvalidError] with every violation. A list that ends with calls without results
-// violates [UnansweredCall]: it can be stored, but not sent. An empty list is valid.
-func Check(msgs []Message) error {
-	return Rules(0).Check(msgs)
-}
+// assistant message; arguments are JSON objects; no message is empty. A list that ends
+// with calls without results violates [UnansweredCall]: it can be stored, but not sent. An
+// empty list is valid.
+func Check(msgs []Message) error { return Rules(0).Check(msgs) }
 
 // maxID returns the maximum length of the ID of a call; 0: no limit.
 func (r Rules) maxID() int {
@@ -198,7 +160,13 @@ func (r Rules) maxID() int {
 // plainID reports whether IDs may have only letters, digits, _ and -.
 func (r Rules) plainID() bool { return r&(Anthropic|Bedrock) != 0 }
 
+// mistralID is the length of the IDs of Mistral, which have only letters and digits.
+const mistralID = 9
+
 func (r Rules) goodID(id string) bool {
+	if r&Mistral != 0 {
+		return len(id) == mistralID && plain(id) && !strings.ContainsAny(id, "_-")
+	}
 	if r.plainID() && !plain(id) {
 		return false
 	}
@@ -206,10 +174,75 @@ func (r Rules) goodID(id string) bool {
 	return limit == 0 || id != "" && len(id) <= limit
 }
 
-// maxName is the maximum length of the name of a tool.
-const maxName = 64
+// maxName returns the maximum length of the name of a tool; 0: no limit.
+func (r Rules) maxName() int {
+	switch {
+	case r.plainName():
+		return 64
+	case r&Anthropic != 0:
+		return 200
+	}
+	return 0
+}
 
-func goodName(name string) bool { return plain(name) && len(name) <= maxName }
+// plainName reports whether the names of tools may have only letters, digits, _ and -.
+func (r Rules) plainName() bool { return r&(OpenAI|Bedrock|Mistral) != 0 }
+
+func (r Rules) goodName(name string) bool {
+	if r.plainName() && !plain(name) {
+		return false
+	}
+	limit := r.maxName()
+	return name != "" && (limit == 0 || utf8.RuneCountInString(name) <= limit)
+}
+
+// fixName returns a valid name of a tool that is as similar as possible.
+func (r Rules) fixName(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if c == utf8.RuneError || r.plainName() && (c >= utf8.RuneSelf || !plainByte[c]) {
+			return '_'
+		}
+		return c
+	}, name)
+	if limit := r.maxName(); limit > 0 {
+		name = firstRunes(name, limit)
+	}
+	return cmp.Or(name, unknownTool)
+}
+
+// maxAuthor is the maximum length of [Message.Name] for OpenAI, in characters.
+const maxAuthor = 64
+
+// barred reports whether the name of a message must not have this character.
+func barred(c rune) bool {
+	return unicode.IsSpace(c) || strings.ContainsRune(`<|\/>`, c)
+}
+
+func goodAuthor(name string) bool {
+	return !strings.ContainsFunc(name, barred) && utf8.RuneCountInString(name) <= maxAuthor
+}
+
+// fixAuthor returns a valid name of a message that is as similar as possible.
+func fixAuthor(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if barred(c) {
+			return '_'
+		}
+		return c
+	}, name)
+	return firstRunes(name, maxAuthor)
+}
+
+// firstRunes returns the first n characters of a text.
+func firstRunes(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
 
 // plain reports whether s has only letters, digits, _ and -, at least one.
 func plain(s string) bool {

@@ -1,33 +1,74 @@
 package message
 
-import "slices"
+// rule is a rule: its row in the table.
+type rule uint8
 
-// The rules that only some providers have.
+// The rules; the first ones are those of all providers.
 const (
-	noResult         Rule = "no result"          // a tool message without a result
-	resultsNotFirst  Rule = "results not first"  // another part before a result of its message
-	resultOrder      Rule = "result order"       // results in another order than their calls
-	emptyResult      Rule = "empty result"       // a result whose text is empty
-	misplacedMedia   Rule = "misplaced media"    // media outside user messages
-	emptyText        Rule = "empty text"         // a text of white space
-	textAfterCall    Rule = "text after call"    // text after a call of its message
-	firstNotUser     Rule = "first not user"     // the first message, except system messages, is not of the user
-	lateSystem       Rule = "late system"        // a system message after other messages
-	repeatedTurn     Rule = "repeated turn"      // two messages of the same side in a row
-	callAfterAnswer  Rule = "call after answer"  // a call directly after another assistant message
-	endsInAnswer     Rule = "ends in answer"     // the last message is of the assistant
-	thinkingOutside  Rule = "thinking outside"   // thinking outside assistant messages
-	thinkingNotFirst Rule = "thinking not first" // a message with thinking begins with another part
-	thinkingLast     Rule = "thinking last"      // thinking is the last part of its message
-	thinkingAlone    Rule = "thinking alone"     // a message with only thinking, for a provider to which thinking is not sent
-	reusedID         Rule = "reused id"          // a call has the ID of an earlier call
-	badID            Rule = "bad id"             // an ID that is empty, too long, or has other characters than letters, digits, _ and -
-	badName          Rule = "bad name"           // the same for the name of a tool
+	unansweredCall rule = iota
+	orphanedResult
+	displacedResult
+	duplicateCall
+	duplicateResult
+	badArguments
+	emptyMessage
+	nilPart
+	misplacedPart
+	unknownPart
+	unknownRole
+	noResult
+	resultsNotFirst
+	resultOrder
+	emptyResult
+	misplacedMedia
+	answeredMedia
+	emptyText
+	textAfterCall
+	firstNotUser
+	lateSystem
+	repeatedTurn
+	callAfterAnswer
+	userAfterResult
+	endsInAnswer
+	thinkingOutside
+	thinkingNotFirst
+	thinkingAfterAnswer
+	thinkingLast
+	thinkingAlone
+	reusedID
+	badID
+	badName
+	badAuthor
+	severalTexts
 )
+
+func (r rule) String() string { return ruleTable[r].Rule }
+
+// ruleSet has a bit for each rule.
+type ruleSet uint64
+
+func (s ruleSet) has(r rule) bool { return s>>r&1 != 0 }
+
+// demanded returns the rules that one of these providers has.
+func (r Rules) demanded() (s ruleSet) {
+	for i := range ruleTable {
+		if e := &ruleTable[i]; e.Common || r.share(e.By, e.Maybe) {
+			s |= 1 << i
+		}
+	}
+	if r&Prefill != 0 {
+		s &^= 1 << endsInAnswer
+	}
+	return s
+}
+
+// share reports whether one of these providers is in by, or in maybe if unconfirmed rules
+// are demanded.
+func (r Rules) share(by, maybe Rules) bool { return by&r != 0 || r&Unconfirmed != 0 && maybe&r != 0 }
 
 // entry is the row of a rule in the table.
 type entry struct {
-	Rule   Rule
+	Rule   string // its name
 	Common bool   // all providers have it, and [Check] checks it
 	By     Rules  // the providers that have it
 	Maybe  Rules  // the providers for which it is unconfirmed; see [Unconfirmed]
@@ -36,157 +77,163 @@ type entry struct {
 	Repair string // the effect of [Rules.Repair]
 }
 
-func (r Rule) row() (entry, bool) {
-	i := slices.IndexFunc(ruleTable, func(e entry) bool { return e.Rule == r })
-	if i < 0 {
-		return entry{}, false
-	}
-	return ruleTable[i], true
-}
-
 // ruleTable is the table of docs/validity.md. A source of the form owner/repo#n is a
 // public issue that quotes the provider's error.
-var ruleTable = []entry{
-	{
+var ruleTable = [...]entry{
+	unansweredCall: {
 		Rule: UnansweredCall, Common: true, By: everyone,
 		Text: "Each call has its result before the next assistant message.",
 		Source: "OpenAI chat API reference, role tool; Anthropic error \"`tool_use` ids were found without " +
 			"`tool_result` blocks immediately after\"; Gemini error \"number of function response parts is equal " +
 			"to the number of function call parts\" (google-gemini/gemini-cli#4217); Bedrock error \"Expected " +
-			"toolResult blocks\"",
+			"toolResult blocks\"; Mistral error \"Not the same number of function calls and responses\" " +
+			"(miquido/draive#398)",
 		Repair: "An error result with an explanation is added after the call.",
 	},
-	{
-		Rule: OrphanedResult, Common: true, By: everyone,
+	orphanedResult: {
+		Rule: "orphaned result", Common: true, By: everyone,
 		Text: "Each result has its call in the last assistant message before it.",
 		Source: "OpenAI error \"messages with role 'tool' must be a response to\" a message with tool_calls; Responses error " +
 			"\"No tool call found for function call output with call_id\"; Anthropic error \"unexpected `tool_use_id` found " +
 			"in `tool_result` blocks\"",
 		Repair: "It moves to an earlier call without a result, or becomes a user text.",
 	},
-	{
-		Rule: DisplacedResult, Common: true, By: everyone,
+	displacedResult: {
+		Rule: "displaced result", Common: true, By: everyone,
 		Text: "There is no other message between a call and its results.",
 		Source: "as unanswered call; Gemini error \"function response turn comes immediately after a function call " +
 			"turn\" (lobehub/lobehub#7298)",
 		Repair: "The result moves up to its call.",
 	},
-	{
-		Rule: DuplicateCall, Common: true, By: everyone,
+	duplicateCall: {
+		Rule: "duplicate call", Common: true, By: everyone,
 		Text: "The calls of one message have different IDs.",
 		Source: "Anthropic error \"`tool_use` ids must be unique\" (anthropics/claude-code#21317); Bedrock error " +
 			"\"duplicate Ids\" (kirodotdev/Kiro#9355); OpenAI error \"Duplicate value for 'id'\"",
-		Repair: "The later one gets an ID derived from its own, and the next result with that ID.",
+		Repair: "The later one gets an ID derived from its own, and the next result with that ID. Pieces of one result are " +
+			"neighbours in one message: a piece in another message or after another ID begins the next result, and a text " +
+			"does if the calls are more than the results.",
 	},
-	{
-		Rule: DuplicateResult, Common: true, By: everyone,
+	duplicateResult: {
+		Rule: "duplicate result", Common: true, By: everyone,
 		Text: "A call has one result, which may have several pieces in one message.",
 		Source: "Anthropic error \"each tool_use must have a single result\"; Bedrock error \"duplicate Ids\" " +
 			"(kirodotdev/Kiro#9355)",
 		Repair: "The first one is kept, the others are removed; a pinned one becomes a user text.",
 	},
-	{
-		Rule: BadArguments, Common: true, By: everyone,
+	badArguments: {
+		Rule: "bad arguments", Common: true, By: everyone,
 		Text: "The arguments of a call are a JSON object.",
 		Source: "Anthropic API reference: input is an object; Gemini API reference: args is a Struct; " +
 			"OpenAI-compatible servers that parse the string",
 		Repair: "Empty arguments become {}; others become a string in {\"invalid_arguments\": …}.",
 	},
-	{
-		Rule: EmptyMessage, Common: true, By: everyone,
+	emptyMessage: {
+		Rule: "empty message", Common: true, By: everyone,
 		Text: "No message is empty.",
 		Source: "Anthropic error \"messages must have non-empty content\"; Bedrock error \"The content field in the " +
-			"Message object is empty\" (earendil-works/pi#3443); OpenAI error \"expected a string, got null\"",
+			"Message object is empty\" (earendil-works/pi#3443); OpenAI error \"expected a string, got null\"; " +
+			"Mistral error \"Assistant message must have either content or tool_calls, but not none\" " +
+			"(OpenHands/OpenHands#8685)",
 		Repair: "A user message, or a pinned one, gets the text (empty); others are removed.",
 	},
-	{
-		Rule: NilPart, Common: true, By: everyone,
+	nilPart: {
+		Rule: "nil part", Common: true, By: everyone,
 		Text: "No part is nil.", Source: "this library",
 		Repair: "It is removed.",
 	},
-	{
-		Rule: MisplacedPart, Common: true, By: everyone,
+	misplacedPart: {
+		Rule: "misplaced part", Common: true, By: everyone,
 		Text: "Calls are in assistant messages, results in tool messages, and a result has text, media or " +
 			"opaque content.",
 		Source: "the API references of all providers: the types of content of each role",
 		Repair: "A result moves to a new tool message; a call, and invalid content of a result, become text.",
 	},
-	{
-		Rule: UnknownPart, Common: true, By: everyone,
+	unknownPart: {
+		Rule: "unknown part", Common: true, By: everyone,
 		Text: "Each part has one of the six types.", Source: "this library",
 		Repair: "A pointer is replaced by its value; other types are removed.",
 	},
-	{
-		Rule: UnknownRole, Common: true, By: everyone,
+	unknownRole: {
+		Rule: "unknown role", Common: true, By: everyone,
 		Text:   "The role is system, user, assistant or tool.",
 		Source: "the API references of all providers; Gemini error \"Please use a valid role: user, model\"",
 		Repair: "developer becomes system; any other role becomes user.",
 	},
-	{
-		Rule: noResult, By: everyone,
+	noResult: {
+		Rule: "no result", By: everyone,
 		Text:   "A tool message has a result.",
 		Source: "OpenAI chat API reference: tool_call_id is required; the others know results as blocks only",
 		Repair: "It becomes a user message.",
 	},
-	{
-		Rule: resultsNotFirst, By: Anthropic,
+	resultsNotFirst: {
+		Rule: "results not first", By: Anthropic,
 		Text: "Results are the first parts of their message.",
 		Source: "Anthropic, Handle tool calls: in the user message, tool_result blocks come first in the content, " +
 			"any text after them",
 		Repair: "The results move to the front.",
 	},
-	{
-		Rule: resultOrder, By: Gemini,
-		Text:   "Results are in the order of their calls.",
+	resultOrder: {
+		Rule: "result order", By: Gemini,
+		Text:   "Results are in the order of their calls, and the pieces of a result are neighbours.",
 		Source: "Gemini matches by position if calls have no IDs; so do some gateways",
-		Repair: "The results are put in that order.",
+		Repair: "The results are put in that order, with their pieces together.",
 	},
-	{
-		Rule: emptyResult, By: Bedrock,
+	emptyResult: {
+		Rule: "empty result", By: Bedrock,
 		Text: "The text of a result has more than white space.",
 		Source: "Bedrock error \"The text field in the ContentBlock object is blank\", also of results " +
 			"(anomalyco/opencode#17381, earendil-works/pi#3443)",
 		Repair: "The text becomes (empty).",
 	},
-	{
-		Rule: misplacedMedia, By: OpenAI,
+	misplacedMedia: {
+		Rule: "misplaced media", By: OpenAI | Mistral,
 		Text: "Media are in user messages, and not in results.",
 		Source: "OpenAI error \"Image URLs are only allowed for messages with role 'user'\", of role tool " +
-			"(OpenHands/OpenHands#7700) and assistant (openai/openai-node#1030)",
+			"(OpenHands/OpenHands#7700) and assistant (openai/openai-node#1030); mistralai/mistral-common: content of the " +
+			"other roles is text",
 		Repair: "They move to a user message after it, and a text replaces them.",
 	},
-	{
-		Rule: emptyText, By: Anthropic | Gemini | Bedrock,
+	answeredMedia: {
+		Rule: "media of the assistant", Maybe: Anthropic,
+		Text: "Media are not in assistant messages.",
+		Source: "the error \"'image' blocks are not permitted within assistant turns\" (SEMOSS/Semoss#2323), of no named " +
+			"provider",
+		Repair: "As misplaced media.",
+	},
+	emptyText: {
+		Rule: "empty text", By: Anthropic | Gemini | Bedrock,
 		Text: "Each text has more than white space.",
 		Source: "Anthropic error \"text content blocks must contain non-whitespace text\" " +
 			"(anthropics/claude-code#23440); Bedrock error \"The text field in the ContentBlock object is " +
 			"blank\" (OpenHands/OpenHands#5339)",
 		Repair: "The text is removed.",
 	},
-	{
-		Rule: textAfterCall, By: Anthropic | Bedrock,
+	textAfterCall: {
+		Rule: "text after call", By: Anthropic | Bedrock,
 		Text: "There is no text after a call of the same message.",
 		Source: "Anthropic answers with the error of an unanswered call (a recorded test of opencode: rejects malformed " +
 			"assistant tool order); Bedrock rejects toolUse before text (evalstate/fast-agent#667)",
 		Repair: "The text moves before the first call.",
 	},
-	{
-		Rule: firstNotUser, By: Anthropic | Gemini | Bedrock,
+	firstNotUser: {
+		Rule: "first not user", By: Anthropic | Gemini | Bedrock,
 		Text: "The first message, except system messages, is of the user.",
 		Source: "Bedrock error \"A conversation must start with a user message\" (langgenius/dify#12340); Anthropic " +
 			"API reference, messages; Gemini rejects a function call that comes first " +
 			"(diegosouzapw/OmniRoute#13573)",
 		Repair: "A user message, (conversation continues), is inserted before it.",
 	},
-	{
-		Rule: lateSystem, By: Anthropic | Gemini | Bedrock,
+	lateSystem: {
+		Rule: "late system", By: Anthropic | Gemini | Bedrock | Mistral,
 		Text: "System messages are at the beginning.",
 		Source: "API references: system, systemInstruction and system are separate fields; the roles of messages " +
-			"are user and assistant or model",
+			"are user and assistant or model; Mistral error \"Unexpected role 'system' after role 'assistant'\" " +
+			"(swarmauri/swarmauri-sdk#162)",
 		Repair: "It moves to the end of the system messages at the beginning.",
 	},
-	{
-		Rule: repeatedTurn, By: Bedrock,
+	repeatedTurn: {
+		Rule: "repeated turn", By: Bedrock,
 		Text: "User and assistant take turns; results are on the user's side, and neighbouring tool messages are one " +
 			"turn.",
 		Source: "Bedrock error \"A conversation must alternate between user and assistant roles\" " +
@@ -194,72 +241,109 @@ var ruleTable = []entry{
 		Repair: "The two become one message with all parts, or a message of the other side is inserted between: after " +
 			"results, between different names, and before thinking that must be first.",
 	},
-	{
-		Rule: callAfterAnswer, By: Gemini,
+	callAfterAnswer: {
+		Rule: "call after answer", By: Gemini,
 		Text: "A call is directly after a user message or a tool message.",
 		Source: "Gemini error \"function call turn comes immediately after a user turn or after a function response " +
 			"turn\" (google-gemini/gemini-cli#26956)",
 		Repair: "As repeated turn.",
 	},
-	{
-		Rule: endsInAnswer, By: Anthropic, Maybe: Gemini | Bedrock,
+	userAfterResult: {
+		Rule: "user after result", By: Mistral,
+		Text: "A user message is not directly after a tool message.",
+		Source: "Mistral error \"Unexpected role 'user' after role 'tool'\" (datapizza-labs/datapizza-ai#98, " +
+			"NousResearch/hermes-agent#20154)",
+		Repair: "An assistant message, (no answer), is inserted before it.",
+	},
+	endsInAnswer: {
+		Rule: "ends in answer", By: Anthropic | Mistral, Maybe: Gemini | Bedrock,
 		Text: "The last message is not of the assistant, unless the model continues it (Prefill).",
 		Source: "Anthropic error \"This model does not support assistant message prefill. The conversation must end " +
 			"with a user message\", of models since Claude Opus 4.6 (vybestack/llxprt-code#3695); Mistral error " +
-			"\"Expected last role to be one of: [tool, user]\"; Gemini: crewAIInc/crewAI#6973",
+			"\"Expected last role User or Tool\" (huggingface/smolagents#757); Gemini: crewAIInc/crewAI#6973",
 		Repair: "A user message, (continue), is added.",
 	},
-	{
-		Rule: thinkingOutside, By: Bedrock, Maybe: Anthropic,
-		Text:   "Thinking is in assistant messages.",
-		Source: "Bedrock error \"User messages cannot contain reasoning content\" (openclaw/openclaw#6470, langchain-ai/langchain-aws#401)",
+	thinkingOutside: {
+		Rule: "thinking outside", By: Bedrock, Maybe: Anthropic,
+		Text: "Thinking is in assistant messages.",
+		Source: "Bedrock error \"User messages cannot contain reasoning content\" (openclaw/openclaw#6470, " +
+			"langchain-ai/langchain-aws#401); Anthropic API reference: thinking is in answers",
 		Repair: "It is removed.",
 	},
-	{
-		Rule: thinkingNotFirst, By: Anthropic,
+	thinkingNotFirst: {
+		Rule: "thinking not first", By: Anthropic,
 		Text: "An assistant message with thinking begins with it.",
 		Source: "Anthropic error \"If an assistant message contains any thinking blocks, the first block must be " +
 			"thinking or redacted_thinking\" (anthropics/claude-code#20705)",
 		Repair: "Parts before the thinking move after the first run of thinking; the thinking is not changed.",
 	},
-	{
-		Rule: thinkingLast, By: Anthropic | OpenAIResponses,
+	thinkingAfterAnswer: {
+		Rule: "thinking after answer", Maybe: Anthropic,
+		Text: "An assistant message with thinking is not directly after one that begins with other content.",
+		Source: "Anthropic API reference, messages: consecutive turns of one role are combined into one, which then " +
+			"violates thinking not first",
+		Repair: "A user message, (continue), is inserted before it.",
+	},
+	thinkingLast: {
+		Rule: "thinking last", By: Anthropic | OpenAIResponses,
 		Text: "Thinking is not the last part of its message.",
 		Source: "Anthropic error \"The final block in an assistant message cannot be `thinking`\" " +
 			"(tailcallhq/forgecode#2107), Responses error \"of type 'reasoning' was provided without its " +
 			"required following item\" (openai/openai-node#1567)",
 		Repair: "The thinking at the end is removed; so is a message with only thinking.",
 	},
-	{
-		Rule: thinkingAlone, Maybe: OpenAI,
+	thinkingAlone: {
+		Rule: "thinking alone", By: OpenAI | Mistral,
 		Text: "A message has more than thinking, if thinking is not sent to the provider.",
 		Source: "OpenAI chat API reference: content is required without tool_calls, and there is no field for " +
-			"thinking",
-		Repair: "The message is removed.",
+			"thinking; Mistral errors of an empty message and \"Extra inputs are not permitted\" of reasoning_content " +
+			"(BerriAI/litellm#30835)",
+		Repair: "The message is removed; a user message, or a pinned one, gets the text (empty).",
 	},
-	{
-		Rule: reusedID, Maybe: Anthropic,
+	reusedID: {
+		Rule: "reused id", Maybe: Anthropic,
 		Text: "No two calls of the list have the same ID.",
 		Source: "Anthropic error \"`tool_use` ids must be unique\"; the reported cases are of one message " +
 			"(anthropics/claude-code#21317, NVIDIA-NeMo/Switchyard#502)",
 		Repair: "The later call and its results get an ID derived from theirs.",
 	},
-	{
-		Rule: badID, By: OpenAI | OpenAIResponses | Anthropic | Bedrock,
+	badID: {
+		Rule: "bad id", By: OpenAI | OpenAIResponses | Anthropic | Bedrock | Mistral,
 		Text: "IDs of calls are not empty, have at most 40 characters (OpenAI) or 64 (OpenAIResponses, Bedrock), and " +
-			"only letters, digits, _ and - (Anthropic, Bedrock).",
+			"only letters, digits, _ and - (Anthropic, Bedrock); for Mistral they have exactly 9 letters and digits.",
 		Source: "OpenAI error \"string too long. Expected a string with maximum length 40\" (vercel/ai#5171), " +
 			"Responses 64 (earendil-works/pi#1022), of an empty one as of an empty name: \"Expected a string with minimum length 1\" " +
 			"(continuedev/continue#11645); Anthropic error \"String should match pattern " +
-			"'^[a-zA-Z0-9_-]+$'\" (LibreChat-AI/agents#153); Bedrock API reference, ToolUseBlock",
+			"'^[a-zA-Z0-9_-]+$'\" (LibreChat-AI/agents#153); Bedrock API reference, ToolUseBlock; Mistral error " +
+			"\"Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9\" (karthink/gptel#1203, " +
+			"langchain-ai/langchain#24668)",
 		Repair: "The call and its results get an ID derived from theirs.",
 	},
-	{
-		Rule: badName, By: OpenAI | Bedrock,
-		Text: "Names of tools have 1 to 64 letters, digits, _ and -.",
+	badName: {
+		Rule: "bad name", By: OpenAI | Anthropic | Gemini | Bedrock | Mistral,
+		Text: "Names of tools, in calls and results, have 1 to 64 letters, digits, _ and -; for Anthropic 1 to 200 " +
+			"characters; for Gemini they are not empty. A result may have no name.",
 		Source: "OpenAI error \"Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'\" of " +
-			"messages[].tool_calls[].function.name (mcp-use/mcp-use#90); OpenAI API reference, function.name; " +
-			"Bedrock API reference, ToolUseBlock",
+			"messages[].tool_calls[].function.name (mcp-use/mcp-use#90) and messages[].name " +
+			"(jekalmin/extended_openai_conversation#251); OpenAI API reference, function.name; Bedrock API reference, " +
+			"ToolUseBlock; Mistral error \"but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum " +
+			"length of 64\" (Kochava-Studios/witsy#164); Anthropic API reference, tool_use, and error \"tool_use.name: " +
+			"String should have at most 200 characters\" (anthropics/claude-code#2673); Gemini error " +
+			"\"function_response.name: Name cannot be empty\" (langflow-ai/langflow#9437)",
 		Repair: "Other characters become _, a longer name is cut; an empty name becomes unknown_tool.",
+	},
+	badAuthor: {
+		Rule: "bad author", By: OpenAI,
+		Text: "The name of a message has at most 64 characters, and no white space, <, >, / or \\.",
+		Source: "OpenAI error \"Expected a string that matches the pattern\" of messages[].name " +
+			"(langchain-ai/langchain#35054); the pattern of models before 2025 has only letters, digits, _ and - " +
+			"(microsoft/semantic-kernel#9340); 64 characters: OpenAI API reference of 2023, name",
+		Repair: "These characters become _, a longer name is cut.",
+	},
+	severalTexts: {
+		Rule: "several texts", By: OneText,
+		Text:   "A message or result of texts alone has one text. Only with OneText.",
+		Source: "DeepSeek error \"invalid type: sequence, expected a string\" (tailcallhq/forgecode#2008, BerriAI/litellm#6642)",
+		Repair: "The texts become one, on separate lines.",
 	},
 }

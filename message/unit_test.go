@@ -130,7 +130,7 @@ func TestAnyUnitMayBeRemovedAlone(t *testing.T) {
 // broken: what is missing afterwards was missing before.
 func TestRemovingUnitsTearsNothing(t *testing.T) {
 	t.Parallel()
-	count := func(h []message.Message, r message.Rule) int {
+	count := func(h []message.Message, r string) int {
 		n := 0
 		for _, v := range message.Pairing(h) {
 			if v.Rule == r {

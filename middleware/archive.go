@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
@@ -17,11 +18,15 @@ import (
 // originals returns the messages in some runs of a view as the caller has them; see
 // [View.ArchiveRuns].
 func originals(v *View, runs []message.Run) []message.Message {
-	silent := foldsWithoutMessages(v, runs)
 	var out []message.Message
+	covered := coveredFolds(v, runs)
+	if handles := earlierHandles(covered); len(handles) > 0 {
+		out = append(out, message.Message{Parts: []message.Part{message.Text{Text: indexOf(handles)}}})
+	}
+	silent := slices.DeleteFunc(covered, func(r *journal.Record) bool { return len(r.Messages) > 0 })
 	for _, r := range runs {
 		for i := r.First; i <= r.Last; i++ {
-			for len(silent) > 0 && silent[0].Last() < v.span(i).Last {
+			for len(silent) > 0 && edit.Last(silent[0]) < v.span(i).Last {
 				out = appendBody(v, out, silent[0].Runs)
 				silent = silent[1:]
 			}
@@ -44,11 +49,10 @@ func appendBody(v *View, out []message.Message, runs []message.Run) []message.Me
 	return out
 }
 
-// foldsWithoutMessages returns, in order, the folds without messages that a fold of these
-// runs would cover.
-func foldsWithoutMessages(v *View, runs []message.Run) []*journal.Record {
-	silent := func(r *journal.Record) bool { return r.Kind == journal.Fold && len(r.Messages) == 0 }
-	if !slices.ContainsFunc(v.list.Records(), silent) {
+// coveredFolds returns, in order, the earlier folds that a fold of these runs would cover.
+func coveredFolds(v *View, runs []message.Run) []*journal.Record {
+	isFold := func(r *journal.Record) bool { return r.Kind == journal.Fold }
+	if !slices.ContainsFunc(v.list.Records(), isFold) {
 		return nil
 	}
 	t := translation{view: v, records: make([]journal.Record, 1)}
@@ -56,28 +60,63 @@ func foldsWithoutMessages(v *View, runs []message.Run) []*journal.Record {
 	if err != nil {
 		return nil // the plan will be refused for it
 	}
-	return slices.DeleteFunc(v.list.Inside(r.Runs), func(r *journal.Record) bool { return !silent(r) })
+	return slices.DeleteFunc(v.list.Inside(r.Runs), func(r *journal.Record) bool { return !isFold(r) })
+}
+
+// earlierHandles returns the handles that lead to what the folds among some edits have
+// removed, and to what the folds before them have removed, oldest first.
+func earlierHandles(edits []*journal.Record) []string {
+	var all []string
+	for _, e := range edits {
+		all = append(all, e.Earlier...)
+		for _, m := range e.Messages {
+			for _, h := range handlesIn(m) {
+				all = append(all, h.String())
+			}
+		}
+	}
+	seen := make(map[string]bool, len(all))
+	return slices.DeleteFunc(all, func(h string) bool {
+		again := seen[h]
+		seen[h] = true
+		return again
+	})
+}
+
+// indexOf returns the beginning of an archived content: the handles of all that was removed
+// before it. With it a model has to follow no chain from note to note.
+func indexOf(handles []string) string {
+	var b strings.Builder
+	b.WriteString("[removed before this, oldest first]")
+	for _, h := range handles {
+		b.WriteString("\n" + store.RecallTool + " " + h)
+	}
+	return b.String()
 }
 
 // hasHandle reports whether a text of a message contains a handle.
-func hasHandle(m message.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p message.Part) bool {
+func hasHandle(m message.Message) bool { return len(handlesIn(m)) > 0 }
+
+// handlesIn returns the handles in the texts of a message.
+func handlesIn(m message.Message) []store.Handle {
+	var all []store.Handle
+	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case message.Text:
-			return len(store.HandlesIn(p.Text)) > 0
+			all = append(all, store.HandlesIn(p.Text)...)
 		case message.ToolResult:
-			return len(store.HandlesIn(p.Text)) > 0
+			all = append(all, store.HandlesIn(p.Text)...)
 		case message.Thinking, message.Media, message.ToolCall, message.Opaque:
 		}
-		return false
-	})
+	}
+	return all
 }
 
 func lastHandle(contents []*store.Named, err error) (store.Handle, []*store.Named) {
 	if err != nil {
 		panic("middleware: " + err.Error())
 	}
-	return contents[len(contents)-1].Handle(), contents
+	return contents[len(contents)-1].Handle, contents
 }
 
 // archivePlan puts what the plan removes into the archive. In a dry run it is put when the
@@ -133,9 +172,9 @@ func putAll(ctx context.Context, contents []*store.Named) error {
 	if len(contents) > 1 { // handles are shorter than contents, so they are compared first
 		had := make(map[store.Handle]*store.Named, len(contents))
 		contents = slices.DeleteFunc(slices.Clone(contents), func(n *store.Named) bool {
-			before := had[n.Handle()]
-			had[n.Handle()] = n
-			return before != nil && before.Content() == n.Content()
+			before := had[n.Handle]
+			had[n.Handle] = n
+			return before != nil && before.Content == n.Content
 		})
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -162,10 +201,6 @@ func putAll(ctx context.Context, contents []*store.Named) error {
 }
 
 func putOne(ctx context.Context, n *store.Named) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("store panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
+	defer caught("store", &err)
 	return n.Put(ctx)
 }

@@ -349,22 +349,30 @@ func TestArchiveOfNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			mw := middleware.With(middleware.Env{Archive: store.NewMemory(0)}, middleware.Editing("e",
-				func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-					e := middleware.FoldOf(v.Len()-3, v.Len()-3)
-					e.Archive = contents
-					return &middleware.Plan{Edits: []middleware.Edit{e}}, nil
-				}, middleware.Options{}))
+			edits := func(opts middleware.Options) middleware.Middleware {
+				return middleware.With(middleware.Env{Archive: store.NewMemory(0)}, middleware.Editing("e",
+					func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+						e := middleware.FoldOf(v.Len()-3, v.Len()-3)
+						e.Archive = contents
+						return &middleware.Plan{Edits: []middleware.Edit{e}}, nil
+					}, opts))
+			}
 			h := []message.Message{
 				message.User("Why?"), message.Assistant(message.Text{Text: "Since it is."}),
 				message.User("And why is it?"), message.Assistant(message.Text{Text: "It is so."}), message.User("Well."),
 			}
-			sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+			sent, events, err := middleware.Apply(t.Context(), edits(middleware.Options{}), &middleware.Request{Messages: h})
 			require.NoError(t, err)
 			require.Equal(t, h, sent.Messages, "nothing is edited")
 			require.Len(t, events, 1)
 			require.Equal(t, middleware.Failed, events[0].Kind, "%+v", events[0])
 			require.ErrorContains(t, events[0].Err, "want")
+
+			sent, events, err = middleware.Apply(t.Context(), edits(middleware.Options{EditWithoutArchive: true}), &middleware.Request{Messages: h})
+			require.NoError(t, err)
+			require.Equal(t, h, sent.Messages, "nothing is edited if the editor archives in a view without an archive")
+			require.Len(t, events, 2)
+			require.ErrorContains(t, events[1].Err, "there is no archive")
 		})
 	}
 }

@@ -186,6 +186,11 @@ func only(events []middleware.Event, k middleware.EventKind) []middleware.Event 
 	return slices.DeleteFunc(slices.Clone(events), func(e middleware.Event) bool { return e.Kind != k })
 }
 
+// notices returns the notices that contain a text.
+func notices(events []middleware.Event, about string) []middleware.Event {
+	return slices.DeleteFunc(only(events, middleware.Notice), func(e middleware.Event) bool { return !strings.Contains(e.Why, about) })
+}
+
 // TestEachAttempt has the same move again and again.
 func TestEachAttempt(t *testing.T) {
 	t.Parallel()

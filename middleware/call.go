@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,74 +29,79 @@ import (
 // chain is what the layers of one [With] share. It is safe for concurrent use.
 type chain struct {
 	env       Env  // with all defaults
-	given     bool // the caller has set a field of Env
+	given     Env  // as the caller has set it
+	hasEnv    bool // given sets something
 	meter     tokens.Meter
-	encoding  string // by which the counter counts; "" if unknown
-	estimates bool   // the counter is the default one
-	origin    *chain // of a dry run: the chain that this one stands in for
+	encoding  string                 // by which the counter counts; "" if unknown
+	estimates bool                   // the counter is the default one
+	origin    *chain                 // of a dry run: the chain that this one stands in for
+	uncounted *atomic.Pointer[error] // a failure of the counter that no event has reported; nil inside: none
 
 	histories history.Cache[state]
 	windows   calibrate.Windows
 	prompts   calibrate.Prompts
 	writes    writes
 	model     atomic.Pointer[namedModel] // looked up last
-	ignored   atomic.Bool                // an event has reported that the Env came too late
+	warned    conversation               // has the events of kind Misconfigured that were reported
 }
 
 // wrap puts middlewares around a model.
 func (c *chain) wrap(next Model, mws ...Middleware) Model {
-	return c.enter(compose(c.leave(next), mws))
+	next = c.leave(next)
+	for _, mw := range slices.Backward(mws) {
+		next = mw(next)
+	}
+	return c.enter(next)
 }
 
-// enter runs before the layers of a chain: the request gets the chain that decides on Env and
-// journal. It does not look at the history yet: a layer
-// before the first editor may still add to it.
-//
-// The request has one closer: the chain whose leave remembers the edits. Each session is
-// closed exactly once, by the chain that became its closer here.
+// enter runs before the layers of a chain: the request gets the chain whose Env holds, and
+// the closer: the chain whose leave remembers the edits, so that each session is closed
+// exactly once. It does not look at the history: a layer before the first editor may still
+// add to it.
 func (c *chain) enter(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
 		open := req.closer != nil // inside the layers of another chain
 		late := open && req.view != nil
 		r := *req
 		switch {
-		case req.chain == nil, c.given && !open, c.given && !req.chain.given && !late:
-			r.chain, r.closer, r.view = c, c, nil
+		case req.chain == nil, c.hasEnv && !open, c.hasEnv && !late && !req.chain.hasEnv:
+			r.chain, r.closer, r.view, r.protect = c, c, nil, c.env.Protect
 		case !open: // after the layers of another chain: continues with its Env and view
 			r.closer = c
-		case c.given && req.chain != c && (req.dry != nil || req.observers != nil && !c.ignored.Swap(true)):
-			c.report(ctx, req, Event{
-				Kind: Misconfigured, By: "middleware.With",
-				Why: "this Env is ignored, since an outer chain has its own; give it to the outermost With",
-			})
+		case c.hasEnv && req.chain != c && req.observers != nil:
+			if ignored := c.given.besides(req.chain.given); len(ignored) > 0 && (req.dry != nil || c.warned.once(req, "Env")) {
+				c.report(ctx, req, Event{Kind: Misconfigured, By: "middleware.With", Why: strings.Join(ignored, ", ") +
+					" of this chain is ignored, since an outer chain has its own Env; set it there"})
+			}
 		}
 		return next(ctx, &r, emit)
 	}
 }
 
-// leave runs after the layers of a chain, right before the model, or before the layers of
-// an outer chain.
+// leave runs after the layers of a chain.
 func (c *chain) leave(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
 		if req.closer != c {
 			return next(ctx, req, emit)
 		}
 		r, v, err := closeCall(ctx, req)
+		if req.chain.uncounted.Load() != nil {
+			req.chain.reportCounter(ctx, req)
+		}
 		if err != nil {
 			return nil, err
 		}
 		resp, err := next(ctx, r, emit)
-		if resp == nil && err == nil {
-			err = &Error{
-				Kind: Invalid, Op: "middleware",
-				Err: errors.New("the model returned neither a response nor an error, want one of them"),
-			}
-		}
 		if err != nil {
 			resp = nil
+		} else if resp == nil {
+			err = &Error{Kind: Invalid, Op: "middleware", Err: errors.New("the model returned neither a response nor an error")}
 		}
 		if v != nil && r.dry == nil {
 			learn(ctx, v, resp, err)
+		}
+		if r.view != nil && r.observers != nil {
+			reportCall(ctx, r, resp, err)
 		}
 		return resp, err
 	}
@@ -116,7 +123,7 @@ func openView(ctx context.Context, r *Request) (*View, error) {
 	w := *r
 	w.dry, r = r.dry.add(v), &w
 	r.chain.report(ctx, r, Event{
-		Kind: Reopened, By: "middleware",
+		Kind: Notice, By: "middleware",
 		Why: "the messages were changed between two editing middlewares, so the second one starts without earlier edits; " +
 			"change them before the first editor or after the last one",
 	})
@@ -145,7 +152,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	}
 	if sliding { // reported only now, since a call that is cancelled above would report it twice
 		c.report(ctx, req, Event{
-			Kind: Sliding, By: "middleware",
+			Kind: Notice, By: "middleware",
 			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
 				"pass the whole history and let the chain shorten it",
 		})
@@ -157,6 +164,9 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	}
 	v.measure()
 	c.histories.Publish(s.Track)
+	if req.dry == nil && c.uncounted.Load() != nil {
+		c.reportCounter(ctx, req)
+	}
 	return v, nil
 }
 
@@ -172,12 +182,13 @@ func (c *chain) follow(req *Request) (*session, history.Change, error) {
 		t.Tools, t.ToolTokens = slices.Clone(req.Tools), c.meter.Tools(req.Tools)
 	}
 	m := c.modelOf(req.Model)
-	return &session{Track: t, opened: t, chain: c, all: req.Messages, model: m.Model, priors: m.priors}, ch, nil
+	return &session{
+		Track: t, opened: t, chain: c, all: req.Messages, model: m.Model, priors: m.priors, window: declared(req, m.Model).Window,
+	}, ch, nil
 }
 
-// closeCall returns the request for the model: with the view as it is remembered, and as the
-// repairers want it, and its view; nil if a later layer replaced the messages. If a
-// repairer fails, nothing is remembered.
+// closeCall returns the request for the model, with the view as it is remembered and
+// repaired, and that view; nil if a later layer replaced the messages.
 func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {
 	out := *r
 	out.closer, out.repairers = nil, nil
@@ -235,19 +246,18 @@ func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {
 
 // newChain returns a chain with an Env, of which zero fields get their defaults.
 func newChain(env Env) *chain {
-	c := &chain{estimates: env.Counter == nil}
-	c.given = env.Scope != "" || env.Journal != nil || env.Counter != nil || env.Framing != (tokens.Framing{}) ||
-		env.Models != nil || env.Archive != nil || env.Clock != nil || env.HistoryIsView
+	c := &chain{given: env, hasEnv: len(env.besides(Env{})) > 0, estimates: env.Counter == nil, uncounted: new(atomic.Pointer[error])}
 	if n, ok := env.Counter.(interface{ Name() string }); ok {
 		c.encoding = n.Name()
 	}
+	env.Protect = slices.Clone(env.Protect)
 	if env.Journal == nil {
 		env.Journal = journal.NewMemory(0)
 	}
 	if env.Counter == nil {
 		env.Counter = tokens.Estimate{}
 	}
-	env.Counter = tokens.Memo(env.Counter)
+	env.Counter = tokens.Memo(contained(env.Counter, c.uncounted))
 	env.Framing = cmp.Or(env.Framing, tokens.DefaultFraming())
 	if env.Models == nil {
 		env.Models = models.Default()
@@ -266,6 +276,51 @@ func (c *chain) report(ctx context.Context, req *Request, e Event) {
 		e.Time = c.env.Clock()
 		req.observers.report(ctx, e)
 	}
+}
+
+// counter is the counter of a chain. A text for which the counter of the caller panics or
+// returns a negative number is estimated.
+type counter struct {
+	tokens.Counter
+
+	failed *atomic.Pointer[error]
+}
+
+// contained returns a counter that does not panic. Those of package tokens never do.
+func contained(c tokens.Counter, failed *atomic.Pointer[error]) tokens.Counter {
+	switch c.(type) {
+	case tokens.Estimate, tokens.Chars4, tokens.CJK15, tokens.Cautious:
+		return c
+	}
+	return counter{c, failed}
+}
+
+// Count implements [tokens.Counter].
+func (c counter) Count(text string) (n int) {
+	var err error
+	defer func() {
+		if err != nil {
+			n = tokens.Estimate{}.Count(text)
+			c.failed.Store(&err)
+		}
+	}()
+	defer caught("counter", &err)
+	if n = c.Counter.Count(text); n < 0 {
+		err = fmt.Errorf("counter returned %d for a text of %d bytes", n, len(text))
+	}
+	return n
+}
+
+// reportCounter reports a failure of the counter since the last report. That of a dry run
+// is in its draft, and the next call reports it as well.
+func (c *chain) reportCounter(ctx context.Context, req *Request) {
+	failed := c.uncounted.Load()
+	if failed == nil || req.dry == nil && !c.uncounted.CompareAndSwap(failed, nil) {
+		return
+	}
+	c.report(ctx, req, Event{
+		Kind: Failed, By: "middleware", Err: *failed, Why: "the call continues with an estimate for each text that was not counted",
+	})
 }
 
 // namedModel is what the table has for a name; the zero Model if it has nothing.
@@ -290,9 +345,8 @@ func (c *chain) modelOf(name string) *namedModel {
 	return found
 }
 
-// priors are the rates for a model as long as no usage is reported. The ratios of the
-// table are relative to o200k_base, which the default counter approximates, and hold for
-// English. Other tokenizers make more tokens of ideographs.
+// priors are the rates for a model as long as no usage is reported. The ratios of the table
+// are relative to o200k_base and hold for English. Others make more tokens of ideographs.
 func (c *chain) priors(m models.Model) calibrate.Priors {
 	encoding := c.encoding
 	if c.estimates {

@@ -6,20 +6,17 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 )
 
-// conversation is what a chain remembers of a conversation in addition to its edits:
-// values of middlewares, events that it has once, and how its editors succeed. The
-// histories of a conversation share it. It is not in the journal: each process has its
-// own.
+// conversation is what a chain remembers of a conversation in addition to its edits. The
+// histories of a conversation share it. It is not in the journal.
 type conversation struct {
-	mu      sync.Mutex
-	values  map[any]any
-	reports int               // number of values under keys of type reported
-	guess   calibrate.Windows // after refusals without a usable number; under the name ""
+	mu     sync.Mutex
+	values map[any]any
+	guess  calibrate.Windows // after refusals without a usable number; under the name ""
 }
 
 // Keys of this package in conversation.values.
 type (
-	reported struct{ text string } // true: an event with this text has been reported
+	reported struct{ what string } // true: this event has been reported
 	failures struct{ name string } // [progress] of an editor
 	checked  struct{ name string } // true: observers know whether the trigger of an editor can be satisfied
 )
@@ -48,28 +45,13 @@ func (c *conversation) store(key, value any) (before any) {
 }
 
 // once reports whether this is the first time in the conversation that observers of a
-// request are about to receive a text. It returns false if there is no observer.
-func (c *conversation) once(req *Request, text string) bool {
-	const most = 64
-	if req.observers == nil {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	key := reported{text}
-	if c.values[key] != nil || c.reports == most {
-		return false
-	}
-	if c.values == nil {
-		c.values = map[any]any{}
-	}
-	c.values[key] = true
-	c.reports++
-	return true
+// request are about to receive an event. It returns false if there is no observer.
+func (c *conversation) once(req *Request, event string) bool {
+	return req.observers != nil && c.store(reported{event}, true) == nil
 }
 
-// fork returns a conversation that starts with the values of this one and changes none of
-// them. It has all events again.
+// fork returns a conversation that starts with the values of this one. It has all events
+// again.
 func (c *conversation) fork() *conversation {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,47 +14,33 @@
 // # Editing
 //
 // An editing middleware, made by [Editing], passes a view of the history to the next one.
-// Its [Trigger] decides when to edit, and its [Editor] only returns a [Plan]. The chain
+// Its [Trigger] decides when to edit, and its editor only returns a [Plan]. The chain
 // verifies the plan, applies it, reports it as an [Event], and remembers its edits in the
-// [journal.Journal]. The next call applies the remembered edits first. So a growing
+// [journal.Journal]. The next call applies the remembered edits first, so a growing
 // conversation keeps its edited beginning byte for byte, and the provider's prompt cache
 // remains valid.
 //
-// A plan is applied only if afterwards
-//
-//   - no rule of [message.Check] is broken that was not broken before;
-//   - the order of the messages is the same;
-//   - the view has fewer tokens;
-//   - everything that [View.Protected] names is unchanged.
-//
-// Otherwise the view does not change, and an event names the reason. A history that
-// breaks rules of message.Check is passed on as it is. Only a part that is nil, or a
-// pointer to a type of part, is an error, of kind [Invalid].
+// A plan is applied only if no rule of [message.Check] is broken that was not broken
+// before, the order of the messages is the same, the view has fewer tokens, and everything
+// that [View.Protected] names is unchanged. Otherwise the view does not change, and an
+// event names the reason. A history that breaks rules is passed on as it is; only a part
+// that is nil, or a pointer, is an error, of kind [Invalid].
 //
 // # Progress
 //
-// An editor without progress is paused. An attempt has no progress if
-//
-//   - the editor, or the function that makes a fold of its plan, fails or panics;
-//   - the archive fails, unless [Options.EditWithoutArchive] is set;
-//   - the plan is refused;
-//   - a fold was made by [Edit.Make], and the trigger is still met afterwards: the next
-//     call would pay for another one.
-//
-// After [Options.PauseAfter] such attempts in a row, neither the editor nor its trigger is
-// asked until the next user message, and an event of kind [Paused] has the last reason.
-// [Request.Force] makes a paused editor edit; an edit with progress ends the pause. A plan
-// without edits is not an attempt, and neither is an option that does not fit the request.
+// An attempt of an editor has no progress if it fails or panics, if the archive fails
+// (unless [Options.EditWithoutArchive] is set), if its plan is refused, or if a fold was
+// made by [Edit.Make] and the trigger is still met afterwards: the next call would pay for
+// another one. After [Options.PauseAfter] such attempts in a row, neither the editor nor
+// its trigger is asked until the next user message, and an event of kind [Paused] has the
+// last reason. [Request.Force] makes a paused editor edit; an edit with progress ends the
+// pause. A plan without edits is not an attempt.
 //
 // An edit cannot satisfy a trigger that system messages, tools, pinned messages and the
-// text of the first user message meet by their tokens alone. If the trigger is still met
+// text of the first user message meet by their tokens alone. If a trigger is still met
 // after an edit, or after a plan without edits, the chain checks this, and an event of kind
-// [Overhead] has the numbers, once per conversation. In later calls, an editor with an edit
-// in the view is not asked as long as this is so: until, for example, the tools become
-// smaller. The result depends on the view only, so it is the same in every process.
-//
-// An event of kind [Frequent] reports, once per conversation, that an editor with a
-// trigger has edited in most of the last calls.
+// [Notice] has the numbers, once per conversation. In later calls, an editor with an edit
+// in the view is not asked as long as this is so. The result depends on the view only.
 //
 // The number of attempts, and which events were reported, is known per conversation and
 // name of the editor, by the chain in this process. It is not in the journal.
@@ -62,23 +48,18 @@
 // # Calls that fail
 //
 // A call that fails or is cancelled before the model is called has no effect on later
-// calls: no edit is remembered, and no attempt counts. With [Options.Strict], a failed
-// attempt fails the call, so only a fold after which the trigger is still met counts. Two
-// exceptions:
-//
-//   - If the call is cancelled while the edits are written, the journal has all of them or
-//     none. Both are correct for later calls.
-//   - If a middleware between two editors changes the messages, the edits made before it
-//     are remembered when the second editor begins.
+// calls, with two exceptions: if it is cancelled while the edits are written, the journal
+// has all of them or none; and if a middleware between two editors changes the messages,
+// the edits made before it are remembered when the second editor begins. With
+// [Options.Strict], a failed attempt fails the call, so only a fold after which the trigger
+// is still met counts.
 //
 // If the model fails, everything is remembered: a repeated call makes the same view and
-// pays for nothing twice. An event that is reported once per conversation is not reported
-// again after a failed call.
+// pays for nothing twice.
 //
 // # Without a model
 //
 // [Apply] returns the request that the model would be sent, for programs that call the
-// model themselves. Its edits are remembered as in a call. [Draft] is a dry run: it
-// returns the view and its edits, which can be changed. Nothing is remembered unless
-// [DraftResult.Commit] is called.
+// model themselves. [Draft] is a dry run: it returns the view and its edits, which can be
+// changed. Nothing is remembered unless [DraftResult.Commit] is called.
 package middleware

@@ -14,8 +14,8 @@ import (
 )
 
 // Apply runs the middlewares without a model and returns what the model would have been
-// sent, with the events: for loops and SDKs that call their model themselves. The edits
-// are remembered as in a call. A middleware that looks at answers sees an empty one.
+// sent, with the events except [Called]. The edits are remembered as in a call. A middleware
+// that looks at answers sees an empty one.
 func Apply(ctx context.Context, mw Middleware, req *Request) (*Request, []Event, error) {
 	var c capture
 	if _, err := Observe(c.observe)(mw(c.model))(ctx, req, nil); err != nil {
@@ -37,6 +37,9 @@ type capture struct {
 }
 
 func (c *capture) observe(_ context.Context, e Event) {
+	if e.Kind == Called { // this model is none
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.events = append(c.events, e)
@@ -49,9 +52,8 @@ func (c *capture) model(_ context.Context, r *Request, _ Emit) (*Response, error
 	return &Response{}, nil
 }
 
-// DraftResult is what a chain would do to a request. It never changes, is safe for
-// concurrent use, and what is in it must not be modified. [DraftResult.Refold],
-// [DraftResult.Rewrite] and [DraftResult.Without] return changed ones. Only
+// DraftResult is what a chain would do to a request. It is safe for concurrent use and must
+// not be modified: [DraftResult.Refold] and [DraftResult.Without] return changed ones. Only
 // [DraftResult.Commit] has an effect on later calls.
 type DraftResult struct {
 	Before *View       // what the model would be sent with the edits remembered so far
@@ -77,23 +79,17 @@ type DraftEdit struct {
 	record *journal.Record
 }
 
-// Draft returns what a chain would do to a request now: which view the model would be
-// sent, and by which edits. It runs the middlewares as a call does, with triggers,
-// Request.Force, remembered edits, verification, and with making folds that are expensive
-// to make. But no model is called, nothing is remembered, and observers receive nothing.
-// If the draft is dropped, the next call does what it would have done without it.
+// Draft returns what a chain would do to a request now. It runs the middlewares as a call
+// does, including folds that are expensive to make. But no model is called, nothing is
+// remembered, and observers receive nothing. If the draft is dropped, the next call does
+// what it would have done without it.
 //
-// The request counts as a new one, even if it is that of a running call. The caller may
-// modify it when Draft has returned. Events that a conversation has once occur in each
-// draft.
+// The request counts as a new one, even if it is that of a running call. Other middlewares
+// see an empty response, as in [Apply]; what they add after the last editing middleware is
+// not part of the draft. Events that a conversation has once occur in each draft.
 //
-// Other middlewares do what they do in a call: they see the view and an empty response, as
-// in [Apply]; if they call the next one several times, the last time counts. What they add
-// after the last editing middleware is not part of the draft.
-//
-// It is an error if a middleware answers by itself, or passes on a new Request: the layers
-// after that would take it for a call. Other errors are those of a call: of the context,
-// of kind [Invalid] for a wrong request, and of editors with Strict.
+// It is an error if a middleware answers by itself, or passes on a new Request. Other
+// errors are those of a call.
 func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, error) {
 	var c capture
 	r := *req
@@ -104,7 +100,7 @@ func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, erro
 		b := *req.Budget
 		r.Budget = &b
 	}
-	r.chain, r.closer, r.view = nil, nil, nil
+	r.chain, r.closer, r.view, r.editor, r.last = nil, nil, nil, "", ""
 	r.dry = &dryRun{outer: req.dry}
 	r.observers = &observers{fn: c.observe}
 	if _, err := mw(c.model)(ctx, &r, nil); err != nil {
@@ -157,6 +153,7 @@ func draftEdit(v *View, run int, it edit.Item, events []Event) DraftEdit {
 			e.Freed -= s.Freed(o)
 		}
 	}
+	e.Freed = v.size.Charged(e.Freed)
 	for _, r := range it.Runs {
 		e.Runs = append(e.Runs, message.Run{First: len(s.Lead) + r.First, Last: len(s.Lead) + r.Last})
 	}
@@ -199,19 +196,24 @@ func newEdits(v *View) edit.List {
 // copied. The rules are those for a plan; an error of kind [Invalid] names the rule that
 // the change would break.
 func (d *DraftResult) Refold(i int, msgs ...message.Message) (*DraftResult, error) {
-	return d.change(i, journal.Fold, func(r *journal.Record) { r.Messages = history.Own(nil, msgs) })
-}
-
-// Rewrite returns the draft with other parts for the message of rewrite i of Edits. They
-// are copied. Errors are those of [DraftResult.Refold].
-func (d *DraftResult) Rewrite(i int, parts ...message.Part) (*DraftResult, error) {
-	return d.change(i, journal.Rewrite, func(r *journal.Record) { r.Parts = slices.Clone(parts) })
+	v, e, err := d.edit(i)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind != journal.Fold {
+		return nil, draftError(i, fmt.Errorf("is a %s, want a %s", e.Kind, journal.Fold))
+	}
+	r := *e
+	r.Messages = history.Own(nil, msgs)
+	l := slices.Clone(v.list)
+	k := slices.IndexFunc(l, func(it edit.Item) bool { return it.Record == e })
+	l[k] = v.session.Weigh(&r)
+	return d.with(i, l)
 }
 
 // Without returns the draft without edit i of Edits. What the edit covers is restored as it
 // was before, including edits of the same draft. Errors are those of [DraftResult.Refold].
-// If the draft is committed and the trigger is still met, the middleware will make the
-// edit again.
+// If the trigger is still met after a commit, the middleware will make the edit again.
 func (d *DraftResult) Without(i int) (*DraftResult, error) {
 	v, e, err := d.edit(i)
 	if err != nil {
@@ -224,22 +226,6 @@ func (d *DraftResult) Without(i int) (*DraftResult, error) {
 	l := slices.DeleteFunc(slices.Clone(v.list), func(it edit.Item) bool { return it.Record == e })
 	l = append(l, v.session.WeighAll(covered)...)
 	l.Sort()
-	return d.with(i, l)
-}
-
-func (d *DraftResult) change(i int, kind journal.Kind, do func(r *journal.Record)) (*DraftResult, error) {
-	v, e, err := d.edit(i)
-	if err != nil {
-		return nil, err
-	}
-	if e.Kind != kind {
-		return nil, draftError(i, fmt.Errorf("is a %s, want a %s", e.Kind, kind))
-	}
-	r := *e
-	do(&r)
-	l := slices.Clone(v.list)
-	k := slices.IndexFunc(l, func(it edit.Item) bool { return it.Record == e })
-	l[k] = v.session.Weigh(&r)
 	return d.with(i, l)
 }
 
@@ -263,7 +249,7 @@ func (d *DraftResult) with(i int, l edit.List) (*DraftResult, error) {
 		before := asOpened(v)
 		err := v.session.Verify(&before.result, &v.result, added.Records(), false)
 		if v.size.Counted >= before.size.Counted {
-			err = fmt.Errorf("the view would not become shorter: %d tokens, then %d", before.size.Counted, v.size.Counted)
+			err = notShorter(before, v)
 		}
 		if err != nil {
 			return nil, draftError(i, err)
@@ -277,16 +263,13 @@ func draftError(i int, err error) error {
 }
 
 // Commit remembers the edits of the draft as a call would have done, so that the next call
-// with the same history, or a grown one, starts with After, and no editor makes them
-// again. Attempts of editors without progress count. The chain may be in use meanwhile.
-// Observers receive nothing: Events has everything.
+// with the same history, or a grown one, starts with After. Attempts of editors without
+// progress count. The chain may be in use meanwhile. Observers receive nothing.
 //
-// It does not matter if the conversation has grown meanwhile. If it has been edited since
-// the draft was made, other than inside what the draft folds, the error is of kind
-// [Outdated], and the edits made meanwhile stay in force. Edits after the end of the
-// drafted history count if this chain made or found them, but not those of calls that are
-// still running. Other chains with the same journal find what is committed as they find
-// the edits of a call.
+// If the conversation has been edited since the draft was made, other than inside what the
+// draft folds, the error is of kind [Outdated], and the edits made meanwhile remain; so it is
+// for a draft changed with [DraftResult.Without] after it was committed. Edits
+// after the end of the drafted history count if this chain has finished or found them.
 //
 // What the edits remove is put into the archive first; if that fails, nothing is
 // remembered. After an error of the journal or of the context it is unknown what was
@@ -296,11 +279,9 @@ func (d *DraftResult) Commit(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		st, c := v.session.opened.State, v.session.chain.origin
-		if st.unsaved != nil || !v.list.Equal(st.list) {
-			if err := storeIn(ctx, v, c); err != nil {
-				return err
-			}
+		c := v.session.chain.origin
+		if err := storeIn(ctx, v, c); err != nil {
+			return err
 		}
 		if err := noteIn(v, c); err != nil {
 			return err
@@ -319,10 +300,13 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	s.Track = s.opened.With(st)
 	w.session = &s
 	same := st.at == then.at && st.entry.Rev == then.entry.Rev
-	if !same && !v.list.Covers(s.Holding(st.all)) || editedAfter(c, s.IDs, v.list) {
+	if !same && !v.list.Covers(s.Holding(st.all, s.window)) || editedAfter(c, s.IDs, v.list) {
 		return errOutdated
 	}
-	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.all)) {
+	if st.unsaved == nil && v.list.Equal(st.list) {
+		return nil
+	}
+	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.all, s.window)) {
 		if err := putAll(ctx, v.removed); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -352,7 +336,7 @@ var errOutdated = &Error{
 func editedAfter(c *chain, ids []message.ID, l edit.List) bool {
 	for _, t := range c.histories.All() {
 		n := len(ids)
-		if t.State.at < n || len(t.IDs) < n || n > 0 && t.IDs[n-1] != ids[n-1] {
+		if t.State.at < n || n > 0 && t.IDs[n-1] != ids[n-1] {
 			continue
 		}
 		if slices.ContainsFunc(l, func(it edit.Item) bool { return !t.State.list.Has(it) }) {

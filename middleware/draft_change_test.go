@@ -44,25 +44,6 @@ func TestDraftRefold(t *testing.T) {
 	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
 }
 
-func TestDraftRewrite(t *testing.T) {
-	t.Parallel()
-	history := lookups(6)
-	mw := shortener("shorten", 3, trigger.Rounds(4))
-	d := drafted(t, mw, history)
-	require.Len(t, d.Edits, 3)
-	require.Equal(t, []message.Run{{First: 5, Last: 5}}, d.Edits[1].Runs)
-	r := d.Edits[1].Parts[0].(message.ToolResult)
-	r.Text = "item 1: plenty"
-	e, err := d.Rewrite(1, r)
-	require.NoError(t, err)
-	require.Equal(t, message.Part(r), e.After.At(5).Parts[0])
-	require.NoError(t, e.Commit(t.Context()))
-	got, events := sentBy(t, mw, append(history, lookups(8)[len(history):]...))
-	require.NoError(t, middlewaretest.Same(messagesOf(e.After)[:9], got[:9]), "as far as nothing new is old")
-	require.Len(t, events, 1)
-	require.Len(t, events[0].Edits, 2, "the rounds that are old now, and no others")
-}
-
 func TestDraftWithout(t *testing.T) {
 	t.Parallel()
 	l := &layers{}
@@ -90,6 +71,35 @@ func TestDraftWithout(t *testing.T) {
 	require.NoError(t, e.Commit(t.Context()), "nothing is left to keep")
 	got, _ := sentBy(t, mw, history)
 	require.NoError(t, middlewaretest.Same(messagesOf(d.After), got), "so that the next call edits as if there had been no draft")
+}
+
+// A commit after which another one takes an edit back is not one of nothing.
+func TestDraftWithoutAfterCommit(t *testing.T) {
+	t.Parallel()
+	for name, mw := range map[string]middleware.Middleware{"one edit": (&layers{}).fold(), "several": (&layers{}).shorten()} {
+		history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+		d := drafted(t, mw, history)
+		e, err := d.Without(0)
+		require.NoError(t, err)
+		require.NoError(t, d.Commit(t.Context()))
+		err = e.Commit(t.Context())
+		require.Equal(t, middleware.Outdated, middleware.KindOf(err), "%s: %v", name, err)
+		got, _ := sentBy(t, mw, history)
+		require.NoError(t, middlewaretest.Same(messagesOf(d.After), got), "%s: what was committed first holds", name)
+		require.NoError(t, d.Commit(t.Context()), "%s: again", name)
+	}
+}
+
+// A draft without edits is outdated as well if the conversation has been edited since.
+func TestDraftOfNothingIsOutdated(t *testing.T) {
+	t.Parallel()
+	mw := (&layers{}).both()
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	d := drafted(t, mw, history)
+	require.Empty(t, d.Edits)
+	require.NoError(t, d.Commit(t.Context()))
+	sentBy(t, mw, history, "fold")
+	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
 }
 
 // What was remembered before a draft comes back when an edit over it goes.
@@ -141,7 +151,6 @@ func TestDraftChangesThatBreakARule(t *testing.T) {
 	}{
 		{"no such edit", func() (*middleware.DraftResult, error) { return fold.Refold(1) }, "edit 1: is not one of the 1 of the draft"},
 		{"before the first", func() (*middleware.DraftResult, error) { return fold.Without(-1) }, "edit -1: is not one of the 1"},
-		{"a rewrite of a fold", func() (*middleware.DraftResult, error) { return fold.Rewrite(0, message.Text{Text: "x"}) }, "edit 0: is a fold, want a rewrite"},
 		{"a fold of a rewrite", func() (*middleware.DraftResult, error) { return shorten.Refold(0) }, "edit 0: is a rewrite, want a fold"},
 		{"longer", func() (*middleware.DraftResult, error) {
 			return fold.Refold(0, message.User(strings.Repeat("Long. ", 1500)))
@@ -153,8 +162,6 @@ func TestDraftChangesThatBreakARule(t *testing.T) {
 		{"a call without a result", func() (*middleware.DraftResult, error) {
 			return fold.Refold(0, message.Assistant(message.ToolCall{ID: "new", Name: "lookup", Arguments: "{}"}))
 		}, `unanswered call "new" would result`},
-		{"another call's result", func() (*middleware.DraftResult, error) { return shorten.Rewrite(0, other) }, "a rewrite must keep calls, results"},
-		{"no parts", func() (*middleware.DraftResult, error) { return shorten.Rewrite(0) }, "a rewrite must keep calls, results"},
 	} {
 		e, err := tt.do()
 		require.ErrorContains(t, err, tt.want, tt.name)

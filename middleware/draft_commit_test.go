@@ -123,6 +123,7 @@ func TestDraftCommitWhenTheConversationWentOn(t *testing.T) {
 		{name: "another fold of the same", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"fold, other words"}, calls: history, fails: true},
 		{name: "a larger fold", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"fold more"}, calls: history, fails: true},
 		{name: "an edit, after more rounds", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"clear"}, calls: whole[:2+2*18], fails: true},
+		{name: "an edit, after one more message", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"clear"}, calls: whole[:2+2*16+1], fails: true},
 		{name: "an edit, in a shorter history", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"clear"}, calls: whole[:2+2*12]},
 		{name: "an edit elsewhere, in a shorter history", mw: (*layers).both, draft: []string{"clear"}, meant: []string{"fold more"}, calls: whole[:2+2*12], fails: true},
 	} {
@@ -228,7 +229,7 @@ func TestDraftWithAJournalThatFails(t *testing.T) {
 
 	j.reads.Store(true)
 	d := drafted(t, mw, history)
-	require.Equal(t, middleware.JournalFailed, d.Events[0].Kind)
+	require.Equal(t, middleware.Failed, d.Events[0].Kind)
 	require.ErrorIs(t, d.Events[0].Err, errMood)
 	require.NotEmpty(t, d.Edits)
 	j.reads.Store(false)
@@ -303,7 +304,7 @@ func TestDraftOfMessagesChangedBetweenEditors(t *testing.T) {
 // often leaves out the warnings that come once in each conversation, and once in
 // each draft.
 func often(events []middleware.Event) []middleware.Event {
-	return slices.DeleteFunc(slices.Clone(events), func(e middleware.Event) bool { return e.Kind == middleware.Frequent })
+	return slices.DeleteFunc(slices.Clone(events), func(e middleware.Event) bool { return e.Kind == middleware.Notice })
 }
 
 // A conversation led through a chain with drafts on the way, some dropped, some

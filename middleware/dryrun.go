@@ -44,7 +44,10 @@ func (d *dryRun) fork(c *chain) *chain {
 }
 
 func forkChain(c, origin *chain) *chain {
-	f := &chain{env: c.env, given: c.given, meter: c.meter, encoding: c.encoding, estimates: c.estimates, origin: origin}
+	f := &chain{
+		env: c.env, given: c.given, hasEnv: c.hasEnv, meter: c.meter, encoding: c.encoding, estimates: c.estimates, uncounted: c.uncounted,
+		origin: origin,
+	}
 	f.env.Journal = &overlay{below: c.env.Journal, top: journal.NewMemory(0)}
 	c.writes.mu.Lock()
 	f.writes.recent, f.writes.count = slices.Clone(c.writes.recent), c.writes.count

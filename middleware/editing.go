@@ -9,25 +9,31 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Options say when an [Editor] may edit. The zero value edits whenever there is something
+// Options say when an editor may edit; see [Editing]. The zero value edits whenever there is something
 // to edit.
 type Options struct {
 	Trigger  Trigger // nil: always
 	MinCalls int     // model calls from one edit to the next, at least; 0: no minimum
 	Strict   bool    // a failing editor, a refused plan and an option that does not fit fail the call
 
-	// EditWithoutArchive makes edits even if the archive fails: the editor is asked
-	// again, with a view without an archive, and an event of kind [Failed] says that the
-	// removed content is not kept. It has no effect with Strict.
+	// Protect lists tools whose calls and results this editor and all later ones keep, in
+	// addition to Env.Protect. nil or empty: none.
+	Protect []string
+
+	// EditWithoutArchive makes edits even if the archive fails: the editor is asked again,
+	// with a view without an archive, and an event reports it. No effect with Strict.
 	EditWithoutArchive bool
 
-	// PauseAfter is the number of attempts in a row without progress after which the
-	// editor is paused until the next message of the user. 0: 3; negative: never. The
-	// comment of the package defines progress.
+	// ForWindow makes edits that do not hold in a larger window, by the budget of the request
+	// or the table of models: there, what they have replaced is sent again, and an event
+	// reports it. For edits that have no other reason than the window.
+	ForWindow bool
+
+	// PauseAfter is the number of attempts in a row without progress (see the comment of
+	// the package) after which the editor is paused. 0: 3; negative: never.
 	PauseAfter int
 }
 
@@ -35,6 +41,9 @@ type Options struct {
 func (o Options) Validate() error {
 	if o.MinCalls < 0 {
 		return fmt.Errorf("MinCalls is %d calls, want 0 or more", o.MinCalls)
+	}
+	if err := validateTools(o.Protect); err != nil {
+		return err
 	}
 	if t, ok := o.Trigger.(interface{ Validate() error }); ok {
 		if err := t.Validate(); err != nil {
@@ -44,19 +53,35 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Editing makes an [Editor] a [Middleware]. In each call it applies the remembered edits,
+// validateTools returns an error for an empty name in a list of protected tools, which
+// would protect each result that does not name its tool.
+func validateTools(protect []string) error {
+	if i := slices.Index(protect, ""); i >= 0 {
+		return fmt.Errorf("the entry Protect[%d] is empty, want the name of a tool", i)
+	}
+	return nil
+}
+
+// Editing makes an editor a [Middleware]. In each call it applies the remembered edits,
 // asks the trigger, lets the editor plan, verifies the plan, applies and reports it. The
 // name is used in events, in the journal and in [Request.Force]. Editing panics with
-// "middleware: Editing: …" if the name is empty, the editor is nil or the options are
-// not valid.
-func Editing(name string, e Editor, opts Options) Middleware {
-	if name == "" || e == nil {
+// "middleware: Editing: …" if the name is empty, the editor is nil or the options are not
+// valid.
+//
+// An editor looks at a view and returns the plan of its edits, or nil if there is nothing
+// to do. It does not make them. It must be deterministic and safe for concurrent use, and
+// must not modify what it sees. If it returns an error, the call continues without it; an
+// error of kind [Invalid] means that its options do not fit the request, and is reported
+// once per conversation.
+func Editing(name string, editor func(ctx context.Context, v *View) (*Plan, error), opts Options) Middleware {
+	if name == "" || editor == nil {
 		panic("middleware: Editing: want a name and an editor")
 	}
 	if err := opts.Validate(); err != nil {
 		panic("middleware: Editing: " + name + ": " + err.Error())
 	}
-	return standAlone((&layer{name: name, editor: e, opts: opts}).around)
+	opts.Protect = slices.Clone(opts.Protect)
+	return standAlone((&layer{name: name, plan: editor, opts: opts}).around)
 }
 
 // standAlone makes a middleware that works on views usable outside of a chain, as a chain
@@ -76,21 +101,30 @@ func standAlone(mw Middleware) Middleware {
 
 // layer is one editing middleware of a chain.
 type layer struct {
-	name   string
-	editor Editor
-	opts   Options
+	name string
+	plan func(ctx context.Context, v *View) (*Plan, error)
+	opts Options
 }
 
 func (l *layer) around(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+		if len(l.opts.Protect) > 0 {
+			own := *req
+			own.protect = append(slices.Clip(req.protect), l.opts.Protect...)
+			req = &own
+		}
 		v, err := openView(ctx, req)
 		if err != nil {
 			return nil, err
+		}
+		if last := v.req.last; last != "" && last != l.name && v.req.observers != nil {
+			v.Report(ctx, Event{Kind: Misconfigured, By: last, Why: l.name + " edits after it; put " + last + " last"})
 		}
 		if v, err = l.edit(ctx, v); err != nil {
 			return nil, err
 		}
 		r := *v.req
+		r.editor = l.name
 		r.carry(v)
 		return next(ctx, &r, emit)
 	}
@@ -104,9 +138,13 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 		if p == nil {
 			p = l.propose(ctx, v)
 		}
-		return p.planned()
+		if p.refused {
+			return nil
+		}
+		return p.plan
 	}
-	met, why, err := l.due(ctx, v, plan)
+	past := progressOf(v, l.name)
+	met, why, err := l.due(ctx, v, past, plan)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -127,28 +165,28 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 	case p.err != nil && !p.refused && !p.expensive && KindOf(p.err) == Invalid:
 		return v, l.misconfigured(ctx, v, p.err)
 	case p.err != nil:
-		return l.failed(ctx, v, p)
+		return l.failed(ctx, v, p, past)
 	case p.after != nil:
-		return l.edited(ctx, p, why), nil
-	case p.plan != nil && p.plan.Why != "":
-		l.report(ctx, v, Event{Kind: Refused, Why: p.plan.Why, Before: v.size.Tokens, After: v.size.Tokens, Detail: p.plan.Detail})
+		return l.edited(ctx, p, past, why), nil
+	case p.plan != nil && p.plan.Why != "" && v.session.State.conversation.once(v.req, string(Skipped)+" "+l.name):
+		l.report(ctx, v, Event{Kind: Skipped, Why: p.plan.Why, Before: v.size.Tokens, After: v.size.Tokens, Detail: p.plan.Detail})
 	}
-	if l.opts.Trigger != nil && !v.req.Forced(l.name) {
+	if l.opts.Trigger != nil && !v.req.forced(l.name) {
 		warnHopeless(ctx, l, v)
 	}
 	return v, nil
 }
 
 // due reports whether the layer may edit now.
-func (l *layer) due(ctx context.Context, v *View, plan func() *Plan) (met bool, why string, err error) {
-	if v.req.Forced(l.name) {
+func (l *layer) due(ctx context.Context, v *View, past progress, plan func() *Plan) (met bool, why string, err error) {
+	if v.req.forced(l.name) {
 		return true, "forced by the request", nil
 	}
-	if paused(l, progressOf(v, l.name)) {
+	if paused(l, past) {
 		return false, "", nil
 	}
 	if l.opts.MinCalls > 0 {
-		if n := v.CallsSince(l.name); n >= 0 && n < l.opts.MinCalls {
+		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
 			return false, "", nil
 		}
 	}
@@ -156,33 +194,36 @@ func (l *layer) due(ctx context.Context, v *View, plan func() *Plan) (met bool, 
 		return true, "", nil
 	}
 	met, why, err = l.ask(v, plan)
-	if met && err == nil && v.newestEdit(l.name) >= 0 { // an earlier edit did not satisfy it
-		if text := hopeless(l, v); text != "" {
+	if met && v.newestEdit(l.name) >= 0 { // an earlier edit did not satisfy it
+		if text, least := hopeless(l, v); text != "" {
 			reportHopeless(ctx, l, v, text)
-			return false, "", nil
+			p := plan()
+			return p != nil && p.Saved >= least, why, nil
 		}
 	}
 	return met, why, err
 }
 
-// ask asks the trigger about a view. A panic of the trigger is an error.
+// ask asks the trigger about a view. A panic of the trigger is an error. A trigger that cannot
+// work is not met.
 func (l *layer) ask(v *View, plan func() *Plan) (met bool, why string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			met, err = false, fmt.Errorf("trigger panicked: %v", r)
 		}
 	}()
-	return l.opts.Trigger.Met(v, plan)
+	met, why, err = l.opts.Trigger.Met(v, plan)
+	return met && err == nil, why, err
 }
 
 // stillMet reports whether the trigger is met by a view for which there is no plan.
 func (l *layer) stillMet(v *View) (met bool, why string) {
 	asked := false
-	met, why, err := l.ask(v, func() *Plan {
+	met, why, _ = l.ask(v, func() *Plan {
 		asked = true
 		return nil
 	})
-	return met && err == nil && !asked, why
+	return met && !asked, why
 }
 
 // proposal is what an editor proposes for a view.
@@ -200,20 +241,20 @@ type proposal struct {
 // propose lets the editor plan, and checks the plan.
 func (l *layer) propose(ctx context.Context, v *View) *proposal {
 	p := &proposal{layer: l, before: v}
-	if p.plan, p.err = l.plan(ctx, v); p.err == nil && p.plan != nil && len(p.plan.Edits) > 0 {
+	if p.plan, p.err = l.call(ctx, v); p.err == nil && p.plan != nil && len(p.plan.Edits) > 0 {
 		p.check()
 	}
 	return p
 }
 
-// plan calls the editor. A panic of the editor is an error.
-func (l *layer) plan(ctx context.Context, v *View) (plan *Plan, err error) {
+// call calls the editor.
+func (l *layer) call(ctx context.Context, v *View) (plan *Plan, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("editor panicked: %v\n%s", r, debug.Stack())
 		}
 	}()
-	if plan, err = l.editor(ctx, v); plan != nil {
+	if plan, err = l.plan(ctx, v); plan != nil {
 		own := *plan
 		plan = &own
 	}
@@ -222,50 +263,45 @@ func (l *layer) plan(ctx context.Context, v *View) (plan *Plan, err error) {
 
 // check makes the view of the plan and verifies it.
 func (p *proposal) check() {
-	if p.records, p.after, p.err = preview(p.before, p.layer.name, p.plan); p.err != nil {
+	window := 0
+	if p.layer.opts.ForWindow {
+		window = p.before.session.window
+	}
+	if p.records, p.after, p.err = preview(p.before, p.layer.name, p.plan, window); p.err != nil {
 		p.after, p.refused = nil, true
 		return
 	}
 	p.plan.Saved = p.before.size.Tokens - p.after.size.Tokens
 }
 
-// planned returns the plan for a trigger: nil if nothing can be done.
-func (p *proposal) planned() *Plan {
-	if p.refused {
-		return nil
-	}
-	return p.plan
-}
-
 // build makes the messages of folds that are not made yet, and checks again.
 func (l *layer) build(ctx context.Context, p *proposal) {
-	if p.err != nil || p.after == nil || !p.plan.pending() {
+	if p.err != nil || p.after == nil {
 		return
 	}
-	p.expensive = true
 	plan := *p.plan
-	plan.Edits = slices.Clone(plan.Edits)
 	for i := range plan.Edits {
-		e := &plan.Edits[i]
-		if e.Make == nil {
+		if plan.Edits[i].Make == nil {
 			continue
 		}
+		if !p.expensive {
+			p.expensive, plan.Edits = true, slices.Clone(plan.Edits)
+		}
+		e := &plan.Edits[i]
 		if e.Messages, p.err = makeFold(ctx, e); p.err != nil {
 			p.after = nil
 			return
 		}
 		e.Make = nil
 	}
-	p.plan = &plan
-	p.check()
+	if p.expensive {
+		p.plan = &plan
+		p.check()
+	}
 }
 
 func makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("fold panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
+	defer caught("fold", &err)
 	if msgs, err = e.Make(ctx); err != nil {
 		return nil, fmt.Errorf("make fold: %w", err)
 	}
@@ -273,35 +309,39 @@ func makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) 
 }
 
 // edited reports the edits that were made, and returns the view that they made.
-func (l *layer) edited(ctx context.Context, p *proposal, trigger string) *View {
-	why := p.plan.Why
-	if why == "" {
-		why = trigger
-	} else {
-		why += inParentheses(trigger)
+func (l *layer) edited(ctx context.Context, p *proposal, past progress, trigger string) *View {
+	if p.before.req.observers != nil {
+		why := p.plan.Why
+		if why == "" {
+			why = trigger
+		} else {
+			why += inParentheses(trigger)
+		}
+		l.report(ctx, p.before, Event{
+			Kind: Edited, Why: why, Edits: p.records, Before: p.before.size.Tokens, After: p.after.size.Tokens,
+			First: p.before.Span(p.plan.First).First, Calls: p.before.callsSince(l.name), Detail: p.plan.Detail,
+		})
+		warnFrequent(ctx, l, p.after)
 	}
-	l.report(ctx, p.before, Event{
-		Kind: Edited, Why: why, Edits: p.records, Before: p.before.size.Tokens, After: p.after.size.Tokens,
-		First: p.before.Span(p.plan.First).First, Calls: p.before.CallsSince(l.name), Detail: p.plan.Detail,
-	})
-	warnFrequent(ctx, l, p.after)
 	if l.opts.Trigger == nil {
-		return tried(p.after, l, "")
+		return tried(p.after, l, past, "")
 	}
 	met, numbers := l.stillMet(p.after)
 	failure := ""
 	if met && p.expensive {
-		failure = "the trigger is still met after the edit" + inParentheses(numbers) + "; let it remove more, or raise the trigger"
+		if overhead, _ := hopeless(l, p.after); overhead == "" {
+			failure = "the trigger is still met after the edit" + inParentheses(numbers) + "; let it remove more, or raise the trigger"
+		}
 	}
-	if met && !p.before.req.Forced(l.name) {
+	if met && !p.before.req.forced(l.name) {
 		warnHopeless(ctx, l, p.after)
 	}
-	return tried(p.after, l, failure)
+	return tried(p.after, l, past, failure)
 }
 
 // failed reports a plan that could not be made or was refused, and returns the view as it
 // was.
-func (l *layer) failed(ctx context.Context, v *View, p *proposal) (*View, error) {
+func (l *layer) failed(ctx context.Context, v *View, p *proposal, past progress) (*View, error) {
 	if l.opts.Strict {
 		kind := KindOf(p.err)
 		if p.refused {
@@ -315,10 +355,10 @@ func (l *layer) failed(ctx context.Context, v *View, p *proposal) (*View, error)
 	}
 	l.report(ctx, v, e)
 	first, _, _ := strings.Cut(e.Why, "\n") // a panic has its stack in further lines
-	return tried(v, l, first), nil
+	return tried(v, l, past, first), nil
 }
 
-// misconfigured reports, once per conversation, options that cannot work for it.
+// misconfigured reports options that cannot work for the request.
 func (l *layer) misconfigured(ctx context.Context, v *View, err error) error {
 	if KindOf(err) != Invalid {
 		err = &Error{Kind: Invalid, Op: l.name, Err: err}
@@ -326,9 +366,7 @@ func (l *layer) misconfigured(ctx context.Context, v *View, err error) error {
 	if l.opts.Strict {
 		return err
 	}
-	if v.session.State.conversation.once(v.req, err.Error()) {
-		l.report(ctx, v, Event{Kind: Misconfigured, Err: err, Why: l.text(err)})
-	}
+	v.Report(ctx, Event{Kind: Misconfigured, By: l.name, Err: err, Why: l.text(err)})
 	return nil
 }
 
@@ -352,42 +390,4 @@ func inParentheses(why string) string {
 		return ""
 	}
 	return " (" + why + ")"
-}
-
-// preview returns the records of a plan and the verified view that they make. Folds whose
-// messages are not made yet count as estimated.
-func preview(v *View, name string, p *Plan) ([]*journal.Record, *View, error) {
-	records, err := translate(v, name, p)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, w := v.session, *v
-	newer, first := make(edit.List, len(records)), len(s.Body)
-	for i, r := range records {
-		newer[i] = s.Weigh(r)
-		first = min(first, r.Runs[0].First)
-	}
-	if w.list, err = v.list.Over(newer); err != nil {
-		return nil, nil, err
-	}
-	before := &v.result
-	if v.repaired {
-		before = nil
-	}
-	w.unsaved, w.result = true, s.Apply(s.all, w.list, before, first)
-	pending := false
-	for i := range p.Edits {
-		if e := &p.Edits[i]; e.Make != nil {
-			w.result.Sum += e.Estimate
-			pending = true
-		}
-	}
-	w.measure()
-	if w.size.Counted >= v.size.Counted {
-		return nil, nil, fmt.Errorf("the view would not become shorter: %d tokens, then %d", v.size.Counted, w.size.Counted)
-	}
-	if err := s.Verify(&v.result, &w.result, records, pending); err != nil {
-		return nil, nil, err
-	}
-	return records, &w, nil
 }

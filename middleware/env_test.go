@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -124,7 +125,15 @@ func TestEnvIgnoredSaysWhatToDo(t *testing.T) {
 	events := heard.Events(middleware.Misconfigured)
 	require.Len(t, events, 1)
 	require.Equal(t, "middleware.With", events[0].By)
-	require.Contains(t, events[0].Why, "give it to the outermost With")
+	require.Equal(t, "Env.Scope of this chain is ignored, since an outer chain has its own Env; set it there", events[0].Why)
+
+	archive := store.NewMemory(0)
+	same := middleware.Env{Archive: archive, Clock: at(2001), Protect: []string{"pay"}}
+	heard = middlewaretest.Recorder{}
+	mw = middleware.With(same, heard.Middleware(), middleware.With(same, halver("a")), middleware.With(middleware.Env{Archive: archive}, halver("b")))
+	_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: middlewaretest.ReAct{}.Messages()})
+	require.NoError(t, err)
+	require.Empty(t, heard.Events(middleware.Misconfigured), "nothing is ignored that is the same in both")
 }
 
 // Each field of the Env is used.

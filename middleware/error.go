@@ -1,40 +1,32 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"runtime/debug"
 
 	"github.com/laconic-go/laconic/internal/overflow"
+	"github.com/laconic-go/laconic/message"
 )
 
 // Kind sorts errors by what the caller can do about them.
-type Kind int
+type Kind string
 
 // The kinds of errors.
 const (
-	Unknown     Kind = iota // any other error
-	Canceled                // the context is done: nothing to do
-	Invalid                 // the request or an option is wrong: correct it
-	Overflow                // the request is longer than the model's window: shorten it
-	RateLimited             // too many requests: wait
-	Unavailable             // the provider is down: try again later, or use another one
-	Denied                  // no permission: use other credentials
-	Irreducible             // what may not be removed is longer than the window: use a larger model
-	Outdated                // the conversation has changed since: make it again
+	Unknown     Kind = ""             // any other error
+	Canceled    Kind = "canceled"     // the context is done: nothing to do
+	Invalid     Kind = "invalid"      // the request, an option or a draft is wrong: correct it
+	Outdated    Kind = "outdated"     // a draft is committed after its conversation was edited: make a new draft
+	Overflow    Kind = "overflow"     // the request is longer than the model's window: shorten it
+	RateLimited Kind = "rate limited" // too many requests: wait
+	Unavailable Kind = "unavailable"  // the provider is down: try again later, or use another one
+	Denied      Kind = "denied"       // no permission: use other credentials
+	Irreducible Kind = "irreducible"  // what may not be removed is longer than the window: use a larger model
 )
-
-// String returns the kind in lower case.
-func (k Kind) String() string {
-	names := [...]string{
-		"unknown", "canceled", "invalid", "overflow",
-		"rate limited", "unavailable", "denied", "irreducible", "outdated",
-	}
-	if k < 0 || int(k) >= len(names) {
-		return fmt.Sprintf("kind %d", int(k))
-	}
-	return names[k]
-}
 
 // Error is an error of known kind.
 type Error struct {
@@ -47,7 +39,7 @@ type Error struct {
 func (e *Error) Error() string {
 	switch {
 	case e.Err == nil:
-		return e.Op + ": " + e.Kind.String()
+		return e.Op + ": " + cmp.Or(string(e.Kind), "unknown")
 	case e.Op == "":
 		return e.Err.Error()
 	}
@@ -76,6 +68,13 @@ func KindOf(err error) Kind {
 	return Unknown
 }
 
+// caught makes a panic an error. It is deferred.
+func caught(what string, err *error) { //nolint:gocritic // a deferred function sets the error of its caller
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%s panicked: %v\n%s", what, r, debug.Stack())
+	}
+}
+
 // PromptLimits are what the error of a provider says about a prompt that is too long, in
 // tokens by the provider's count; 0 where the error has no such number. All are 0 if the
 // numbers contradict each other.
@@ -93,8 +92,40 @@ type PromptLimits struct {
 // [Invalid] means it if its text, or that of an error that it wraps, is one by which a
 // provider says so, and no HTTP status in it means something else. Errors of other kinds
 // never mean it, nor do rate limits that count tokens, or a longest answer (max_tokens)
-// that is too long by itself.
-func ParseOverflow(err error) (PromptLimits, bool) {
+// that is too long by itself. What the text quotes is not read: 'unknown field "prompt is
+// too long"'. [Request.ParseOverflow] also knows what the request has.
+func ParseOverflow(err error) (PromptLimits, bool) { return parseOverflow(err, nil) }
+
+// ParseOverflow is the function [ParseOverflow] for an error of a model that this request
+// was sent to: a sentence that occurs in a text of the request is not read, since some
+// errors repeat what is wrong with it. Numbers belong to a sentence; a mere code such as
+// context_length_exceeded is always read.
+func (r *Request) ParseOverflow(err error) (PromptLimits, bool) { return parseOverflow(err, r.texts) }
+
+// texts yields the texts of the messages.
+func (r *Request) texts(yield func(string) bool) {
+	for i := range r.Messages {
+		for _, p := range r.Messages[i].Parts {
+			text := ""
+			switch p := p.(type) {
+			case message.Text:
+				text = p.Text
+			case message.Thinking:
+				text = p.Text
+			case message.ToolCall:
+				text = p.Arguments
+			case message.ToolResult:
+				text = p.Text
+			case message.Media, message.Opaque:
+			}
+			if text != "" && !yield(text) {
+				return
+			}
+		}
+	}
+}
+
+func parseOverflow(err error, request iter.Seq[string]) (PromptLimits, bool) {
 	if err == nil {
 		return PromptLimits{}, false
 	}
@@ -102,7 +133,7 @@ func ParseOverflow(err error) (PromptLimits, bool) {
 	case Overflow:
 		return PromptLimits(overflow.ParseKnown(err)), true
 	case Unknown, Invalid:
-		n, ok := overflow.Parse(err)
+		n, ok := overflow.Parse(err, request)
 		return PromptLimits(n), ok
 	case Canceled, RateLimited, Unavailable, Denied, Irreducible, Outdated:
 	}

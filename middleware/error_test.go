@@ -44,19 +44,10 @@ func TestError(t *testing.T) {
 		"fit: window is 8000 tokens": {Kind: middleware.Overflow, Op: "fit", Err: inside},
 		"window is 8000 tokens":      {Kind: middleware.Overflow, Err: inside},
 		"fit: overflow":              {Kind: middleware.Overflow, Op: "fit"},
+		"fit: unknown":               {Op: "fit"},
 	}
 	for want, err := range cases {
 		require.EqualError(t, err, want)
 	}
 	require.ErrorIs(t, cases["window is 8000 tokens"], inside)
-}
-
-func TestKindString(t *testing.T) {
-	t.Parallel()
-	want := []string{"unknown", "canceled", "invalid", "overflow", "rate limited", "unavailable", "denied", "irreducible", "outdated"}
-	for i, name := range want {
-		require.Equal(t, name, middleware.Kind(i).String())
-	}
-	require.Equal(t, "kind 9", middleware.Kind(9).String())
-	require.Equal(t, "kind -1", middleware.Kind(-1).String())
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
@@ -14,49 +16,54 @@ type EventKind string
 
 // The kinds of events of this package.
 const (
-	Edited        EventKind = "edited"         // a plan was applied
-	Refused       EventKind = "refused"        // a plan was not applied; Why names the rule that it breaks
-	Failed        EventKind = "failed"         // an editor or the archive failed; the view is unchanged unless Why says otherwise
-	Misconfigured EventKind = "misconfigured"  // an option does not fit the request; once per conversation
-	JournalFailed EventKind = "journal failed" // edits could not be read, trusted or stored; the call continued
-	Reopened      EventKind = "reopened"       // the messages were changed between two editors, so the second starts without edits
-	UsageIgnored  EventKind = "usage ignored"  // the reported size of a prompt cannot be right; once per conversation
-	Sliding       EventKind = "sliding"        // the caller drops old messages itself, so that no edit can be kept
-	Repaired      EventKind = "repaired"       // the request broke rules of the provider and was repaired; Detail is []message.Fix
-	TooLong       EventKind = "too long"       // the provider refused a prompt for its length; Why says what was learned
-	Paused        EventKind = "paused"         // an editor without success is not asked again in this turn
-	Overhead      EventKind = "overhead"       // what no edit can remove meets the trigger by itself; once per conversation
-	Frequent      EventKind = "frequent"       // an editor edits in most calls; once per conversation
+	Edited        EventKind = "edited"        // a plan was applied
+	Refused       EventKind = "refused"       // a plan was not applied; Why names the rule that it breaks
+	Failed        EventKind = "failed"        // an editor, the archive or the journal failed; Err has the reason, Why the consequence
+	Skipped       EventKind = "skipped"       // an editor whose trigger is met has nothing to edit, as Why says; once per conversation
+	Misconfigured EventKind = "misconfigured" // an option does not fit the request; once per conversation
+	Repaired      EventKind = "repaired"      // the request broke rules of the provider and was repaired; Detail is []message.Fix
+	Paused        EventKind = "paused"        // an editor without success is not asked again in this turn
+	Notice        EventKind = "notice"        // the call continued, but a person should know; Why says what to change, or what was learned
+	Called        EventKind = "called"        // the model was called; Detail is a Report, Err why the call failed
 )
 
-// Event is what a middleware did, or why it did not. What it refers to must not be
-// modified.
+// Report is the Detail of the event of kind [Called] by which each model call of a chain with an editing middleware is
+// reported. Its tokens, but for Usage, are counted like those of all events of the call: see [Size].
+type Report struct {
+	History int           // tokens that would have been sent without any edit
+	View    int           // tokens that were sent
+	Saved   int           // History less View; negative if repairs have added more than edits have removed
+	Prefix  int           // of View: from its beginning on, the same as in the call before, so that a provider may have them in its cache
+	Edits   int           // that are in force
+	Usage   message.Usage // as the provider reports it; zero: not reported
+}
+
+// LogValue returns the numbers as a group.
+func (r Report) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("history", r.History), slog.Int("view", r.View), slog.Int("saved", r.Saved),
+		slog.Int("prefix", r.Prefix), slog.Int("edits", r.Edits), slog.Any("usage", r.Usage))
+}
+
+// Event is what a middleware did, or why it did not. It must not be modified.
 type Event struct {
 	Kind   EventKind
 	By     string            // name of the middleware
 	Time   time.Time         // by the clock of the chain
 	Why    string            // the reason in words, with numbers
-	Edits  []*journal.Record // Edited: what was applied now
-	Before int               // Edited, Refused, Repaired: tokens of all that is sent, before and after
+	Edits  []*journal.Record // Edited: what was applied now; Notice: remembered edits that do not hold in this call
+	Before int               // Edited, Refused, Skipped, Repaired: tokens of all that is sent, before and after
 	After  int
-	First  int   // Edited: history position of the first changed message
+	First  int   // history position of the first message that Edits change
 	Calls  int   // Edited: model calls since the last edit of this middleware; -1: this is its first edit
 	Err    error // what failed
 	Detail any   // further numbers, of a type that the package of the middleware documents; nil: none
 }
 
-// Freed returns the tokens by which the view became shorter.
-func (e Event) Freed() int { return e.Before - e.After }
-
 // Warning reports whether the event is about something that a person should look at:
-// each kind of this package except [Edited], and each event of other kinds with an error.
+// each kind of this package except [Edited], [Skipped] and [Called], and each event of other kinds with an error.
 func (e Event) Warning() bool {
-	switch e.Kind {
-	case Refused, Failed, Misconfigured, JournalFailed, Reopened, UsageIgnored, Sliding, Repaired, TooLong, Paused, Overhead, Frequent:
-		return true
-	case Edited:
-	}
-	return e.Err != nil
+	kinds := []EventKind{Refused, Failed, Misconfigured, Repaired, Paused, Notice}
+	return e.Err != nil && e.Kind != Called || slices.Contains(kinds, e.Kind)
 }
 
 // String returns the event in one line.
@@ -70,15 +77,11 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s: %s: %s", e.By, e.Kind, e.Why)
 }
 
-// Observer receives events. It is called synchronously, by the goroutine that makes the
-// call, so it must be safe for concurrent use and fast. A panic of an observer is caught
-// and has no effect.
-type Observer func(ctx context.Context, e Event)
-
-// Observe reports to fn the events of all layers inside it, down to the model. If
-// several are nested, the innermost receives an event first. It receives nothing of a
-// [Draft].
-func Observe(fn Observer) Middleware {
+// Observe reports to fn the events of all layers inside it, down to the model, but not those
+// of a [Draft]. fn is called by the goroutine that makes the call, so it must be safe for
+// concurrent use and fast; a panic of it has no effect. If several are nested, the
+// innermost receives an event first.
+func Observe(fn func(ctx context.Context, e Event)) Middleware {
 	return func(next Model) Model {
 		return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
 			if req.dry != nil {
@@ -93,7 +96,7 @@ func Observe(fn Observer) Middleware {
 
 // observers are the observers of a request, the innermost first.
 type observers struct {
-	fn    Observer
+	fn    func(ctx context.Context, e Event)
 	outer *observers
 }
 
@@ -106,10 +109,20 @@ func (o *observers) report(ctx context.Context, e Event) {
 	}
 }
 
-// Slog returns an observer that logs each event: at level Warn if it is a
-// [Event.Warning], else at level Info.
-func Slog(l *slog.Logger) Observer {
+// Slog returns an observer for [Observe] that logs each event: at level Warn if it is a
+// [Event.Warning], at level Debug if it is [Called], else at level Info.
+func Slog(l *slog.Logger) func(ctx context.Context, e Event) {
 	return func(ctx context.Context, e Event) {
+		level := slog.LevelInfo
+		switch {
+		case e.Warning():
+			level = slog.LevelWarn
+		case e.Kind == Called:
+			level = slog.LevelDebug
+		}
+		if !l.Enabled(ctx, level) {
+			return
+		}
 		attrs := []slog.Attr{slog.String("by", e.By), slog.String("why", e.Why)}
 		if e.Kind == Edited {
 			attrs = append(attrs, slog.Int("edits", len(e.Edits)),
@@ -120,10 +133,6 @@ func Slog(l *slog.Logger) Observer {
 		}
 		if e.Detail != nil {
 			attrs = append(attrs, slog.Any("detail", e.Detail))
-		}
-		level := slog.LevelInfo
-		if e.Warning() {
-			level = slog.LevelWarn
 		}
 		l.LogAttrs(ctx, level, string(e.Kind), attrs...)
 	}

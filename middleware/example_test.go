@@ -70,6 +70,7 @@ func ExampleEditing() {
 	fmt.Println(len(history), "messages in the history")
 	// Output:
 	// fold: 630 → 187 tokens: folded 6 rounds (8 of 6 rounds)
+	// middleware: called: 187 tokens for a history of 630; edits in force: 1; first tokens as in the call before: 0
 	// I see 7 messages. <nil>
 	// 18 messages in the history
 }
@@ -151,10 +152,10 @@ func ExampleKindOf() {
 		Kind: middleware.Overflow, Op: "provider", Err: errors.New("9000 tokens, window of 8000"),
 	})
 	fmt.Println(err)
-	fmt.Println(middleware.KindOf(err), "|", middleware.KindOf(context.Canceled), "|", middleware.KindOf(errors.New("x")))
+	fmt.Printf("%q, %q, %q\n", middleware.KindOf(err), middleware.KindOf(context.Canceled), middleware.KindOf(errors.New("x")))
 	// Output:
 	// ask: provider: 9000 tokens, window of 8000
-	// overflow | canceled | unknown
+	// "overflow", "canceled", ""
 }
 
 // A preview of what the chain would do, with a summary that a person may change

@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -72,6 +73,9 @@ func TestUsageAnchors(t *testing.T) {
 	again := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
 	require.Equal(t, 2*counted, again.Size().Tokens, "the very same prompt is charged as it was")
 	require.True(t, again.Size().Exact)
+	with := w.call(t, m, middleware.Request{Messages: talk(1, 0), Tools: []message.ToolDef{{Name: "read"}}})
+	require.False(t, with.Size().Exact, "with tools it is another prompt")
+	w.call(t, m, middleware.Request{Messages: talk(1, 0)})
 
 	for n := 2; n < 12; n++ {
 		w.call(t, m, middleware.Request{Messages: talk(n, 0)})
@@ -109,18 +113,20 @@ func TestUsageThatCannotBe(t *testing.T) {
 		counted := tokens.Request(tokens.Chars4{}, talk(1, 0), nil)
 		w.usage = func(*middleware.View) message.Usage { return message.Usage{Input: int(factor * float64(counted))} }
 		m := w.model(chars4)
-		var heard []middleware.Event
-		m = middleware.Observe(func(_ context.Context, e middleware.Event) { heard = append(heard, e) })(m)
+		var rec middlewaretest.Recorder
+		m = rec.Middleware()(m)
 		for range 3 {
 			v := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
 			require.Equal(t, counted, v.Size().Tokens, "%g times the count", factor)
 		}
+		heard := rec.Events()
 		if factor == 0 {
 			require.Empty(t, heard, "nothing was reported")
 			continue
 		}
 		require.Len(t, heard, 1, "it is said once")
-		require.Equal(t, middleware.UsageIgnored, heard[0].Kind)
+		require.Equal(t, middleware.Notice, heard[0].Kind)
+		require.Contains(t, heard[0].Why, "by our count; if the server cuts long prompts")
 	}
 }
 

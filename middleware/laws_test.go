@@ -51,7 +51,7 @@ func TestRemarksSetBetweenEditors(t *testing.T) {
 	} {
 		req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()})
 		require.NoError(t, err)
-		events = slices.DeleteFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Reopened })
+		events = slices.DeleteFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Notice })
 		require.Len(t, events, 2, name)
 		require.True(t, req.Messages[1].Hints.Breakpoint, "the mark set %s the editors", name)
 	}
@@ -68,7 +68,7 @@ func TestObserveHearsTheEndOfTheChain(t *testing.T) {
 		require.NoError(t, err, "a failing journal does not fail the call")
 	}
 	failedWrites := func(r *middlewaretest.Recorder) int {
-		return len(slices.DeleteFunc(r.Events(middleware.JournalFailed), func(e middleware.Event) bool { return !strings.Contains(e.Err.Error(), "write journal") }))
+		return len(slices.DeleteFunc(r.Events(middleware.Failed), func(e middleware.Event) bool { return !strings.Contains(e.Err.Error(), "write journal") }))
 	}
 	require.NotZero(t, failedWrites(&outer), "what the outer one hears: %s", &outer)
 	require.Equal(t, failedWrites(&outer), failedWrites(&inner), "what the inner one hears: %s", &inner)

@@ -3,7 +3,9 @@ package middleware
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"time"
 
@@ -48,9 +50,9 @@ type Middleware func(next Model) Model
 //	           │  └────────────────────┘  │
 //	           └──────────────────────────┘ ──▶ response
 //
-// Chain() changes nothing. Chain(a, Chain(b, c)), Chain(Chain(a, b), c) and
-// Chain(a, b, c) send the same bytes. The editing middlewares of a chain share one
-// memory of their edits; see [With].
+// Nesting changes nothing: Chain(a, Chain(b, c)) and Chain(a, b, c) send the same bytes.
+// The editing middlewares of a chain share one memory of their edits; see [With].
+// Chain panics with "middleware: Chain: …" if one of them is nil.
 func Chain(mws ...Middleware) Middleware { return With(Env{}, mws...) }
 
 // Env is what the middlewares of one chain share. The zero value suits most programs.
@@ -62,26 +64,43 @@ type Env struct {
 	Framing       tokens.Framing   // what is counted in addition to texts; zero: tokens.DefaultFraming
 	Models        *models.Table    // windows, encodings, prices by model name; nil: models.Default()
 	Archive       store.Store      // keeps what editors remove, for recall; of one tenant. nil: removed content is not kept
+	Protect       []string         // tools whose calls and results no editor changes or removes, except that package fit may shorten them
 	Clock         func() time.Time // time of events and for options that are durations; nil: time.Now
 	HistoryIsView bool             // the caller passes views back as its history, so edits are remembered for their IDs as well
 }
 
+// besides returns the names of the fields that this Env sets to other values than another one has.
+func (e Env) besides(other Env) (names []string) {
+	a, b := reflect.ValueOf(e), reflect.ValueOf(other)
+	for i := range a.NumField() {
+		x, y := a.Field(i), b.Field(i)
+		same := x.Comparable() && y.Comparable() && x.Equal(y)
+		if k := x.Kind(); k == reflect.Func || k == reflect.Slice {
+			same = x.Pointer() == y.Pointer()
+		}
+		if !x.IsZero() && !same {
+			names = append(names, "Env."+a.Type().Field(i).Name)
+		}
+	}
+	return names
+}
+
 // With is [Chain] with an Env. If chains are nested, the Env of the first one in which an
-// editing middleware runs holds for all inside it; an event of kind [Misconfigured]
-// reports an inner Env that comes too late.
+// editing middleware runs holds; an event of kind [Misconfigured] names the fields that an
+// inner one sets differently. With
+// panics with "middleware: With: …" if Protect has an empty name.
 func With(env Env, mws ...Middleware) Middleware {
+	if err := validateTools(env.Protect); err != nil {
+		panic("middleware: With: " + err.Error())
+	}
 	if len(mws) == 0 {
 		return func(next Model) Model { return next }
 	}
+	if i := slices.IndexFunc(mws, func(mw Middleware) bool { return mw == nil }); i >= 0 {
+		panic(fmt.Sprintf("middleware: Chain: argument %d of %d is a nil Middleware", i+1, len(mws)))
+	}
 	c := newChain(env)
 	return func(next Model) Model { return c.wrap(next, mws...) }
-}
-
-func compose(next Model, mws []Middleware) Model {
-	for _, mw := range slices.Backward(mws) {
-		next = mw(next)
-	}
-	return next
 }
 
 // Delta is a piece of an answer: more of its text, of its thinking, or of a tool call.

@@ -86,6 +86,7 @@ func TestOverhead(t *testing.T) {
 		"without the pin":                {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Messages[12].Hints.Pinned = false }},
 		"without the question":           {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Messages[1] = message.User("-") }},
 		"a pinned question counts once":  {when: trigger.Tokens(4200), met: true, change: func(r *middleware.Request) { r.Messages[1].Hints.Pinned = true }},
+		"a pinned question counts":       {when: trigger.Tokens(4000), over: true, change: func(r *middleware.Request) { r.Messages[1].Hints.Pinned = true }},
 		"a late system message as well":  {when: trigger.Tokens(5000), over: true, change: func(r *middleware.Request) { r.Messages = append(r.Messages, message.System(words(1000))) }},
 		"the last question may go later": {when: trigger.Tokens(5000), met: true, change: func(r *middleware.Request) { r.Messages = append(r.Messages, message.User(words(1000))) }},
 		"so may what comes with the first": {when: trigger.Tokens(4200), met: true, change: func(r *middleware.Request) {
@@ -102,7 +103,7 @@ func TestOverhead(t *testing.T) {
 			if tt.change != nil {
 				tt.change(req)
 			}
-			asked := 0
+			asked, edits := 0, 0
 			mw := middleware.With(fourBytes, middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 				asked++
 				return clearAll(v), nil
@@ -110,19 +111,64 @@ func TestOverhead(t *testing.T) {
 			for call := range 3 {
 				_, events, err := middleware.Apply(t.Context(), mw, req)
 				require.NoError(t, err)
-				told := only(events, middleware.Overhead)
+				edits += len(only(events, middleware.Edited))
+				told := notices(events, "no edit can remove")
 				require.Equal(t, tt.over && call == 0, len(told) == 1, "it is said once: %v", events)
 				for _, e := range told {
 					require.Equal(t, "clear", e.By)
 				}
 			}
 			if tt.over {
-				require.Equal(t, 1, asked, "the editor is not asked after the edit that did not satisfy the trigger")
+				require.Equal(t, 1, edits, "nothing is left to clear after the edit that did not satisfy the trigger")
 			} else {
 				require.Equal(t, tt.met, asked > 0, "whether the editor is asked")
 			}
 			require.False(t, tt.met && tt.over, "the case makes sense")
 		})
+	}
+}
+
+// TestOverheadIsNoVeto lets a conversation with overhead grow: whatever can be removed is,
+// as soon as that is a tenth of the overhead, also by an editor that is expensive.
+func TestOverheadIsNoVeto(t *testing.T) {
+	t.Parallel()
+	fold := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		first := v.Len() // behind the pinned message
+		for first > 0 && v.Protected(first-1)&middleware.Whole == 0 {
+			first--
+		}
+		if first >= v.Len()-2 {
+			return nil, nil
+		}
+		e := middleware.FoldOf(first, v.Len()-3)
+		e.Estimate = 10
+		e.Make = func(context.Context) ([]message.Message, error) {
+			return []message.Message{message.User("[rounds]")}, nil
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{e}}, nil
+	}
+	clearing := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) { return clearAll(v), nil }
+	for name, editor := range map[string]func(context.Context, *middleware.View) (*middleware.Plan, error){"clear": clearing, "fold": fold} {
+		var freed []int
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, middleware.Editing(name, editor,
+			middleware.Options{Trigger: trigger.Tokens(4000)}))
+		req, most := heavy(), 0
+		for range 40 {
+			sent, events, err := middleware.Apply(t.Context(), mw, req)
+			require.NoError(t, err)
+			require.Empty(t, only(events, middleware.Paused))
+			for _, e := range only(events, middleware.Edited) {
+				freed = append(freed, e.Before-e.After)
+			}
+			most = max(most, tokens.Request(tokens.Chars4{}, sent.Messages, nil))
+			req.Messages = withRounds(req.Messages, 1)
+		}
+		require.Greater(t, len(freed), 4, name)
+		require.Less(t, len(freed), 20, "%s: the prefix is kept meanwhile", name)
+		for _, n := range freed[1:] {
+			require.GreaterOrEqual(t, n, 402, name)
+		}
+		require.Less(t, most, 5600, "%s: without edits there are 8,000", name)
 	}
 }
 
@@ -147,9 +193,9 @@ func TestOverheadHasNumbers(t *testing.T) {
 	_, events, err := middleware.Apply(t.Context(), mw, heavy())
 	require.NoError(t, err)
 	require.Len(t, events, 1)
-	require.Equal(t, "what no edit can remove meets the trigger by itself (4021 of 4000 tokens), so the editor does not edit again: "+
-		"1004 tokens of system prompt, 1006 of tools, 1004 of pinned messages, 1004 of the first question; "+
-		"raise the trigger, declare fewer tools, shorten the system prompt, or pin less", events[0].Why)
+	require.Equal(t, "what no edit can remove meets the trigger by itself (4021 of 4000 tokens), so a further edit has to free 402 tokens: "+
+		"1004 tokens of system prompt, 1006 of tools, 1004 of pinned messages, 1004 of the first question, 0 of protected tools; "+
+		"raise the trigger, declare fewer tools, shorten the system prompt, or pin and protect less", events[0].Why)
 }
 
 // TestOverheadIsSaidOnce has two editors, two conversations, calls that nobody
@@ -162,7 +208,7 @@ func TestOverheadIsSaidOnce(t *testing.T) {
 	}
 	mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, idle("a"), idle("b"))
 	by := func(events []middleware.Event) (names string) {
-		for _, e := range only(events, middleware.Overhead) {
+		for _, e := range notices(events, "no edit can remove") {
 			names += e.By
 		}
 		return names
@@ -195,7 +241,7 @@ func TestOverheadIsSaidOnce(t *testing.T) {
 // anchored to what the provider reports.
 func TestOverheadBehindEdits(t *testing.T) {
 	t.Parallel()
-	for limit, want := range map[int]middleware.EventKind{4000: middleware.Overhead, 4200: ""} {
+	for limit, want := range map[int]bool{4000: true, 4200: false} {
 		req := heavy()
 		fold := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 			if v.EditedNow("fold") || v.Len() < 20 {
@@ -209,7 +255,7 @@ func TestOverheadBehindEdits(t *testing.T) {
 		_, events, err := middleware.Apply(t.Context(), mw, req)
 		require.NoError(t, err)
 		require.Len(t, only(events, middleware.Edited), 1, "%v", events)
-		require.Equal(t, want != "", len(only(events, middleware.Overhead)) == 1, "a trigger at %d: %v", limit, events)
+		require.Equal(t, want, len(notices(events, "no edit can remove")) == 1, "a trigger at %d: %v", limit, events)
 	}
 	// The provider charges twice of what is counted: for all, and so for the rest.
 	for limit, want := range map[int]bool{8000: true, 8600: false} {
@@ -223,6 +269,6 @@ func TestOverheadBehindEdits(t *testing.T) {
 			middleware.Options{Trigger: trigger.Tokens(limit)}))
 		_, events, err := middleware.Apply(t.Context(), mw, req)
 		require.NoError(t, err)
-		require.Equal(t, want, len(only(events, middleware.Overhead)) == 1, "a trigger at %d: %v", limit, events)
+		require.Equal(t, want, len(notices(events, "no edit can remove")) == 1, "a trigger at %d: %v", limit, events)
 	}
 }

@@ -4,18 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
-
-// Editor looks at a view and returns the plan of its edits, or nil if there is nothing to
-// do. It does not make them. It must be deterministic and safe for concurrent use, and
-// must not modify what it sees. If it returns an error, the call continues without it; an
-// error of kind [Invalid] means that its options do not fit the request, and is reported
-// once per conversation.
-type Editor func(ctx context.Context, v *View) (*Plan, error)
 
 // Plan is what one middleware wants to edit now. Either all its edits are applied or
 // none.
@@ -24,19 +19,14 @@ type Plan struct {
 	Why    string // in words: what is done, or why nothing is done
 	Detail any    // for the event that reports the plan; nil: nothing
 
+	// LastResort allows rewrites of calls and results of protected tools, see [Env.Protect],
+	// and of arguments of answered calls of the newest round. It is for an editor that makes
+	// the request fit, if nothing else helps.
+	LastResort bool
+
 	// Set by the core before a trigger sees the plan.
 	Saved int // tokens by which the view becomes shorter
 	First int // view position of the first changed message
-}
-
-// pending reports whether the messages of some folds are not made yet.
-func (p *Plan) pending() bool {
-	for i := range p.Edits {
-		if p.Edits[i].Make != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // Edit is one edit of a plan. Positions are those of the view. [RewriteOf] and [FoldOf]
@@ -48,23 +38,24 @@ type Edit struct {
 	Runs     []message.Run     // of a fold: the messages that it replaces, in order
 	Messages []message.Message // of a fold: the new messages, at the position of the last run
 
-	// Archive is the content that the edit removes, as [View.Archive] returns it. It
-	// is put into the archive of the chain when the trigger is met and the plan is
-	// verified, right before the edit is made. If the archive fails, no edit of the
-	// plan is made; see [Options.EditWithoutArchive].
+	// Archive is the content that the edit removes, as [View.Archive] returns it. It is
+	// stored right before the edit is made. If that fails, no edit of the plan is made;
+	// see [Options.EditWithoutArchive].
 	Archive []*store.Named
 
-	// Make, if not nil, makes the messages of a fold that is expensive to make, such as
-	// a summary. It is called only when the trigger is met and everything else in the
-	// plan is verified. Estimate is the number of tokens to expect.
+	// Once makes an edit that holds for this history only. When it has grown, what the edit
+	// has replaced is sent again.
+	Once bool
+
+	// Make, if not nil, makes the messages of a fold that is expensive, such as a summary,
+	// when everything else in the plan is verified. Estimate is the tokens to expect.
 	Make     func(ctx context.Context) ([]message.Message, error)
 	Estimate int
 }
 
 // RewriteOf returns the edit that replaces the parts of message i of the view. Calls,
-// results and opaque parts must stay, in their order: only arguments, the content of
-// results, text and media may change. A thinking part may be removed, except in the
-// newest turn.
+// results and opaque parts must be kept, in their order: only arguments, the content of
+// results, text and media may change. Thinking may be removed, except in the newest turn.
 func RewriteOf(i int, parts ...message.Part) Edit {
 	return Edit{Kind: journal.Rewrite, At: i, Parts: parts}
 }
@@ -110,12 +101,97 @@ func (e *Edit) appendRuns(runs []message.Run, n int) ([]message.Run, error) {
 //
 // plan makes the plan when it is called for the first time, so a trigger that needs only
 // the view should not call it. It returns nil if there is nothing to do. why is what was
-// compared, in numbers. An error means that the trigger cannot work for this request, and
-// says how to correct that.
+// compared, in numbers. An error says why the trigger cannot work for this request.
 //
-// After an edit, Met is also asked about the view that is left, and, if it is still met
-// then or later, about one that has only what no edit can remove, with and without its
-// tokens. There is no plan then. So the core finds out that no edit can satisfy a trigger.
+// After an edit, Met is also asked, without a plan, about the view that is left, and then
+// about one that has only what no edit can remove, with and without its tokens.
 type Trigger interface {
 	Met(v *View, plan func() *Plan) (met bool, why string, err error)
+}
+
+// preview returns the records of a plan, as translate does, and the verified view that they
+// make. Folds whose messages are not made yet count as estimated.
+func preview(v *View, name string, p *Plan, window int) ([]*journal.Record, *View, error) {
+	records, err := translate(v, name, p, window)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := sparesCalls(v, p); err != nil {
+		return nil, nil, err
+	}
+	s, w := v.session, *v
+	newer, first := make(edit.List, len(records)), len(s.Body)
+	for i, r := range records {
+		newer[i] = s.Weigh(r)
+		first = min(first, r.Runs[0].First)
+	}
+	if w.list, err = v.list.Over(newer); err != nil {
+		return nil, nil, err
+	}
+	before := &v.result
+	if v.repaired {
+		before = nil
+	}
+	w.unsaved, w.result = true, s.Apply(s.all, w.list, before, first)
+	pending := false
+	for i := range p.Edits {
+		if e := &p.Edits[i]; e.Make != nil {
+			w.result.Sum += e.Estimate
+			pending = true
+		}
+	}
+	w.measure()
+	if w.size.Counted >= v.size.Counted {
+		return nil, nil, notShorter(v, &w)
+	}
+	if err := s.Verify(&v.result, &w.result, records, pending); err != nil {
+		return nil, nil, err
+	}
+	return records, &w, nil
+}
+
+// sparesCalls returns an error if a plan changes a call of the newest round, or changes or
+// removes a call or a result of a protected tool.
+func sparesCalls(v *View, p *Plan) error {
+	for i := range p.Edits {
+		e := &p.Edits[i]
+		if e.Kind == journal.Rewrite && !p.LastResort {
+			if err := sparesParts(v, e); err != nil {
+				return err
+			}
+		}
+		if len(v.req.protect) == 0 {
+			continue
+		}
+		for _, run := range e.Runs {
+			for k := run.First; k <= run.Last; k++ {
+				if v.Protected(k)&Tool != 0 {
+					return fmt.Errorf("message %d: the fold would remove a call or a result of a protected tool", v.Span(k).First)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// sparesParts is sparesCalls for a rewrite.
+func sparesParts(v *View, e *Edit) error {
+	m := v.At(e.At)
+	if m.Role == message.RoleAssistant && v.Protected(e.At)&Fresh != 0 {
+		after := message.Message{Parts: e.Parts}
+		if !slices.Equal(slices.Collect(after.Calls()), slices.Collect(m.Calls())) {
+			return fmt.Errorf("message %d: the calls of the newest round must stay as they are", v.Span(e.At).First)
+		}
+	}
+	kept := func(parts []message.Part) []message.Part {
+		return slices.DeleteFunc(slices.Clone(parts), func(part message.Part) bool { return !v.Protects(e.At, part) })
+	}
+	if len(v.req.protect) > 0 && !slices.Equal(kept(m.Parts), kept(e.Parts)) {
+		return fmt.Errorf("message %d: calls and results of a protected tool must stay as they are", v.Span(e.At).First)
+	}
+	return nil
+}
+
+func notShorter(before, after *View) error {
+	return fmt.Errorf("the view would not become shorter: %+d tokens", after.size.Charged(after.size.Counted-before.size.Counted))
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -21,16 +20,14 @@ type progress struct {
 	failures int
 }
 
-// turn identifies a turn of the user: the position of the newest question, and the
-// messages before it. The question itself does not count, since hosts insert text into
-// it that differs from call to call.
+// turn identifies a turn of the user by the messages before the newest question: hosts
+// insert text into the question itself that differs from call to call.
 type turn struct {
 	question int // -1 if there is no user message
 	before   message.ID
 }
 
-// attempt is how an editor succeeded in the call that is running. It takes effect when
-// the edits of the call are remembered.
+// attempt is how an editor succeeded in this call. It takes effect when edits are remembered.
 type attempt struct {
 	layer    *layer
 	view     *View  // as the editor saw it
@@ -56,9 +53,8 @@ func progressOf(v *View, name string) progress {
 	return progress{turn: now}
 }
 
-// tried returns the view with an attempt of an editor that has led to it.
-func tried(v *View, l *layer, failure string) *View {
-	p := progressOf(v, l.name)
+// tried returns the view with an attempt of an editor that has led to it, after its progress so far.
+func tried(v *View, l *layer, p progress, failure string) *View {
 	switch {
 	case failure != "":
 		p.failures++
@@ -67,17 +63,13 @@ func tried(v *View, l *layer, failure string) *View {
 	default:
 		p.failures = 0
 	}
-	return withAttempt(v, attempt{layer: l, view: v, failure: failure, progress: p})
-}
-
-func withAttempt(v *View, a attempt) *View {
 	w := *v
-	w.attempts = append(slices.Clip(v.attempts), a)
+	w.attempts = append(slices.Clip(v.attempts), attempt{layer: l, view: v, failure: failure, progress: p})
 	return &w
 }
 
-// noteProgress remembers which attempts of this call made progress, and returns the view
-// without them; in a dry run with them, for [DraftResult.Commit].
+// noteProgress remembers the attempts of this call, and returns the view without them; in a
+// dry run with them, for [DraftResult.Commit].
 func noteProgress(ctx context.Context, v *View) *View {
 	for _, a := range v.attempts {
 		before := a.note(v.session.State.conversation)
@@ -105,30 +97,29 @@ func (a *attempt) note(c *conversation) (before progress) {
 	return before
 }
 
-// paused reports whether an editor has failed so often that it is not asked any more in
-// this turn.
+// paused reports whether an editor is not asked any more in this turn.
 func paused(l *layer, p progress) bool {
 	most := cmp.Or(l.opts.PauseAfter, defaultPauseAfter)
 	return most > 0 && p.failures >= most
 }
 
-// An editor that edits in 6 of the last 8 model calls is reported as [Frequent].
+// An editor that edits in 6 of the last 8 model calls is reported.
 const (
 	frequentOf = 8
 	frequent   = 6
 )
 
-// warnFrequent reports, once per conversation, that an editor edits in most calls. One
-// without a trigger is meant to.
+// warnFrequent reports, once per conversation, that an editor with a trigger edits in most
+// calls.
 func warnFrequent(ctx context.Context, l *layer, v *View) {
-	if l.opts.Trigger == nil || v.req.Forced(l.name) {
+	if l.opts.Trigger == nil || v.req.forced(l.name) {
 		return
 	}
 	n := callsEdited(v, l.name)
-	if n < frequent || !v.session.State.conversation.once(v.req, string(Frequent)+" "+l.name) {
+	if n < frequent || !v.session.State.conversation.once(v.req, "frequent "+l.name) {
 		return
 	}
-	l.report(ctx, v, Event{Kind: Frequent, Why: fmt.Sprintf(
+	l.report(ctx, v, Event{Kind: Notice, Why: fmt.Sprintf(
 		"it has edited in %d of the last %d model calls, and after each edit the provider reads the prompt again from there on; "+
 			"set MinCalls, or a floor (ClearAtLeast of contextedit), or let it remove more at once", n, frequentOf)})
 }
@@ -137,24 +128,21 @@ func warnFrequent(ctx context.Context, l *layer, v *View) {
 // named middleware has edited; 0 if there were fewer calls.
 func callsEdited(v *View, name string) int {
 	body := v.session.Body
-	var answers []int // to the last calls, the newest first
-	for i := len(body) - 1; i >= 0 && len(answers) < frequentOf; i-- {
-		if body[i].Role == message.RoleAssistant {
-			answers = append(answers, i)
+	from, answers := len(body), 0
+	for from > 0 && answers < frequentOf {
+		from--
+		if body[from].Role == message.RoleAssistant {
+			answers++
 		}
 	}
-	if len(answers) < frequentOf-1 {
+	if answers < frequentOf-1 {
 		return 0
 	}
-	var edited uint // bit k: edited k calls ago
+	edited := map[int]bool{} // by the length of the history
 	var look func(r *journal.Record)
 	look = func(r *journal.Record) {
-		ago := slices.IndexFunc(answers, func(at int) bool { return at < r.HistoryLen })
-		if ago < 0 {
-			ago = len(answers)
-		}
-		if r.Middleware == name && ago < frequentOf {
-			edited |= 1 << ago
+		if r.Middleware == name && r.HistoryLen > from {
+			edited[r.HistoryLen] = true
 		}
 		for _, c := range r.Covered {
 			look(c)
@@ -163,31 +151,37 @@ func callsEdited(v *View, name string) int {
 	for _, it := range v.list {
 		look(it.Record)
 	}
-	return bits.OnesCount(edited)
+	return len(edited)
 }
 
 // overhead is what no edit can remove, in tokens by the meter.
-type overhead struct{ system, tools, pinned, question int }
+type overhead struct{ system, tools, pinned, question, protected int }
 
-// hopeless returns a reason if what no edit can remove already meets the trigger of an
-// editor by its tokens alone, so that no edit can satisfy it; otherwise "". It depends on the view
-// only, so every process comes to the same result.
-func hopeless(l *layer, v *View) (why string) {
+// leastShare is the share of what no edit can remove that an edit frees, at least, while
+// that meets the trigger by itself: after each edit the provider reads the prompt again.
+const leastShare = 0.1
+
+// hopeless returns a reason if what no edit can remove meets the trigger of an editor by its
+// tokens alone, and how much a further edit has to free then; otherwise "". It depends on
+// the view only, so it is the same in every process.
+func hopeless(l *layer, v *View) (why string, least int) {
 	left, o := irremovable(v)
 	met, numbers := l.stillMet(left)
 	if !met {
-		return ""
+		return "", 0
 	}
+	least = max(1, int(leastShare*float64(left.size.Tokens)))
 	left.tools, left.result.Sum = 0, 0
 	left.setSize(0)
 	if met, _ = l.stillMet(left); met { // it looks at something other than tokens
-		return ""
+		return "", 0
 	}
 	charged := v.size.Charged
-	return fmt.Sprintf("what no edit can remove meets the trigger by itself%s, so the editor does not edit again: "+
-		"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question; "+
-		"raise the trigger, declare fewer tools, shorten the system prompt, or pin less",
-		inParentheses(numbers), charged(o.system), charged(o.tools), charged(o.pinned), charged(o.question))
+	return fmt.Sprintf("what no edit can remove meets the trigger by itself%s, so a further edit has to free %d tokens: "+
+		"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question, %d of protected tools; "+
+		"raise the trigger, declare fewer tools, shorten the system prompt, or pin and protect less",
+		inParentheses(numbers), least,
+		charged(o.system), charged(o.tools), charged(o.pinned), charged(o.question), charged(o.protected)), least
 }
 
 // warnHopeless reports, once per conversation, that a trigger which is still met after an
@@ -197,19 +191,19 @@ func warnHopeless(ctx context.Context, l *layer, v *View) {
 	if v.req.observers == nil || c.store(checked{l.name}, true) != nil {
 		return
 	}
-	if why := hopeless(l, v); why != "" {
+	if why, _ := hopeless(l, v); why != "" {
 		reportHopeless(ctx, l, v, why)
 	}
 }
 
 func reportHopeless(ctx context.Context, l *layer, v *View, why string) {
-	if v.session.State.conversation.once(v.req, string(Overhead)+" "+l.name) {
-		l.report(ctx, v, Event{Kind: Overhead, Why: why})
+	if v.session.State.conversation.once(v.req, "overhead "+l.name) {
+		l.report(ctx, v, Event{Kind: Notice, Why: why})
 	}
 }
 
 // irremovable returns the view with only what no edit can remove: system messages, tools,
-// pinned messages and the text of the first question.
+// pinned messages, the text of the first question, and rounds of protected tools.
 func irremovable(v *View) (*View, overhead) {
 	s, w := v.session, *v
 	o := overhead{system: s.LeadSum, tools: v.tools}
@@ -219,15 +213,20 @@ func irremovable(v *View) (*View, overhead) {
 	for i := range r.Spans {
 		r.Spans[i] = edit.Span{First: i - len(s.Lead), Last: i - len(s.Lead)}
 	}
+	full := w
+	full.result = edit.Result{Messages: s.all}
 	for i := range s.Body {
 		m := s.Body[i]
+		protected := len(v.req.protect) > 0 && full.Protected(len(s.Lead)+i)&Tool != 0
 		switch {
-		case !s.Whole[i] && i != s.FirstUser:
+		case !s.Whole[i] && i != s.FirstUser && !protected:
 			continue
 		case m.Role == message.RoleSystem:
 			o.system += s.Tokens[i]
 		case s.Whole[i]:
 			o.pinned += s.Tokens[i]
+		case protected:
+			o.protected += s.Tokens[i]
 		default:
 			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p message.Part) bool {
 				_, text := p.(message.Text)

@@ -12,18 +12,16 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// remember stores the edits that the call has made and which attempts made progress, and
-// returns the view for the model: this one, unless another call on the same history was
-// first. If the call is cancelled meanwhile, nothing counts as remembered.
+// remember stores the edits and the attempts of the call, and returns the view for the
+// model: this one, unless another call on the same history was first.
 func remember(ctx context.Context, v *View) (*View, error) {
 	unsaved := v.unsaved && len(v.list) > 0
-	if !unsaved && len(v.attempts) == 0 {
+	switch {
+	case !unsaved && len(v.attempts) == 0:
 		return v, nil
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if !unsaved {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case !unsaved:
 		return noteProgress(ctx, v), nil
 	}
 	w, err := write(ctx, v)
@@ -32,7 +30,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			return nil, ctx.Err()
 		}
 		v.session.chain.report(ctx, v.req, Event{
-			Kind: JournalFailed, By: "middleware", Err: err,
+			Kind: Failed, By: "middleware", Err: err,
 			Why: "the edits of this call are kept in memory only",
 		})
 		st := v.session.State
@@ -48,7 +46,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 // publish makes a state of the history the newest, and returns the view with it.
 func publish(v *View, st state) *View {
 	w, s := *v, *v.session
-	st.result, st.shown = v.result, len(st.list) > 0
+	st.result, st.shown, st.once = v.result, len(st.list) > 0, holdsOnce(st.list)
 	s.Track = s.With(st)
 	s.chain.histories.Publish(s.Track)
 	w.session, w.unsaved = &s, false
@@ -96,7 +94,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 }
 
 // batch returns the writes for a list of edits, as a change to those of a base, and what is
-// stored before the newest question then. There are none if the base has all edits.
+// stored before the newest question then.
 func batch(ctx context.Context, v *View, base stored, l edit.List) (writes []journal.Write, before stored, err error) {
 	s := v.session
 	at := len(s.IDs) - 1
@@ -125,7 +123,7 @@ func withStored(v *View, base, before stored, l edit.List) *View {
 	st.stored, st.before, st.unsaved, st.asked, st.list = base, before, nil, len(s.IDs), l
 	w := *v
 	if !sameSlice(base.all, l) { // the edits of another call are used
-		if st.list = s.Holding(base.all); !st.list.Equal(v.list) {
+		if st.list = s.Holding(base.all, s.window); !st.list.Equal(v.list) {
 			w.result = s.Apply(s.all, st.list, nil, 0)
 			w.list = st.list
 			w.measure()
@@ -158,7 +156,7 @@ func writesBefore(ctx context.Context, v *View, writes []journal.Write, newest s
 		}
 	}
 	w := journal.Write{ID: s.IDs[at], Entry: writes[0].Entry}
-	switch same := base.at == newest.at && all[len(all)-1].Last() <= at; { // then it is the same entry
+	switch same := base.at == newest.at && l[len(l)-1].Record == all[len(all)-1].Record; { // then it is the same entry
 	case same && base.at == at:
 		w.Over = base.entry.Rev
 	case !same:
@@ -176,8 +174,7 @@ func writesBefore(ctx context.Context, v *View, writes []journal.Write, newest s
 }
 
 // writeView returns the write of the edits under the ID of the view itself, as edits that
-// change nothing: a caller that passes the view back as its history finds there which
-// messages were made by an edit.
+// change nothing, for a caller that passes the view back as its history.
 func writeView(v *View) []journal.Write {
 	lead := len(v.session.Lead)
 	body := v.result.Messages[lead:]
@@ -207,8 +204,8 @@ func writeView(v *View) []journal.Write {
 	return []journal.Write{{ID: ids[len(ids)-1], Entry: e}}
 }
 
-// writes remembers where this chain has written lately: a history whose IDs were read
-// earlier must be read there again. It is safe for concurrent use.
+// writes has the places where this chain has written lately, which must be read again. It
+// is safe for concurrent use.
 type writes struct {
 	mu     sync.Mutex
 	recent []written // the newest last

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -12,31 +11,28 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Repairer has the last word on what a model is sent. It sees the view with all edits and
-// returns what is sent instead, or nil for the view as it is. What it returns need not be
-// shorter, may change protected messages, and is not remembered: what breaks a rule now,
-// such as a call without its result, may be valid in the next call. So it should depend on
-// the view alone. An error fails the call before the model is called and before anything
-// is remembered. A Repairer must be safe for concurrent use and must not modify what it
-// sees.
-type Repairer func(ctx context.Context, v *View) (*message.Repaired, error)
-
-// Repairing makes a [Repairer] a [Middleware]. The repairer is called where the chain ends,
-// after all editing middlewares, wherever Repairing is among them; several are called in
-// the order of the chain. An event of kind [Repaired] reports each repair once as long as
-// it stays the same. Repairing panics with "middleware: Repairing: …" if the name is empty
-// or the repairer is nil.
-func Repairing(name string, r Repairer) Middleware {
-	if name == "" || r == nil {
+// Repairing makes a repairer, which has the last word on what a model is sent, a
+// [Middleware]. It is called where the chain ends, after all editing middlewares, wherever
+// Repairing is among them; several are called in the order of the chain. An event of kind
+// [Repaired] reports each repair once as long as it is the same. Repairing panics with
+// "middleware: Repairing: …" if the name is empty or the repairer is nil.
+//
+// A repairer sees the view with all edits and returns what is sent instead, or nil for the
+// view as it is. What it returns need not be shorter, may change protected messages, and is
+// not remembered: what breaks a rule now may be valid in the next call. So it should depend
+// on the view alone. An error fails the call before anything is remembered. A repairer must
+// be safe for concurrent use and must not modify what it sees.
+func Repairing(name string, repair func(ctx context.Context, v *View) (*message.Repaired, error)) Middleware {
+	if name == "" || repair == nil {
 		panic("middleware: Repairing: want a name and a repairer")
 	}
-	return standAlone((&repairing{name: name, repair: r}).around)
+	return standAlone((&repairing{name: name, repair: repair}).around)
 }
 
 // repairing is one repairer of a chain.
 type repairing struct {
 	name   string
-	repair Repairer
+	repair func(ctx context.Context, v *View) (*message.Repaired, error)
 }
 
 func (r *repairing) around(next Model) Model {
@@ -47,6 +43,9 @@ func (r *repairing) around(next Model) Model {
 		}
 		own := *v.req
 		own.carry(v)
+		if own.editor == r.name {
+			own.last = r.name
+		}
 		own.repairers = append(slices.Clip(own.repairers), r)
 		return next(ctx, &own, emit)
 	}
@@ -76,16 +75,14 @@ func repair(ctx context.Context, v *View) (*View, []repairs, error) {
 	return v, all, nil
 }
 
-// call calls the repairer. A panic is an error.
+// call calls the repairer.
 func (r *repairing) call(ctx context.Context, v *View) (repaired *message.Repaired, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("repairer panicked: %v\n%s", p, debug.Stack())
-		}
 		if _, ok := errors.AsType[*Error](err); err != nil && !ok {
 			err = &Error{Op: r.name, Err: err}
 		}
 	}()
+	defer caught("repairer", &err)
 	return r.repair(ctx, v)
 }
 
@@ -153,14 +150,7 @@ func (r repairs) report(ctx context.Context) {
 		had = nil
 	}
 	v.Store(key{r.name}, r.fixes)
-	fresh := r.fixes
-	if len(had) > 0 {
-		known := make(map[message.Fix]bool, len(had))
-		for _, f := range had {
-			known[f] = true
-		}
-		fresh = slices.DeleteFunc(slices.Clone(r.fixes), func(f message.Fix) bool { return known[f] })
-	}
+	fresh := slices.DeleteFunc(slices.Clone(r.fixes), func(f message.Fix) bool { return slices.Contains(had, f) })
 	if len(fresh) == 0 {
 		return
 	}

@@ -59,6 +59,7 @@ func TestMending(t *testing.T) {
 	fixes, ok := events[0].Detail.([]message.Fix)
 	require.True(t, ok, "%T", events[0].Detail)
 	require.Len(t, fixes, 2, "the orphaned result and the unanswered call")
+	require.Contains(t, events[0].Why, ", and 1 more")
 	require.Equal(t, []int{2, 3}, []int{fixes[0].At, fixes[1].At}, "where they stand in the history")
 	require.Greater(t, events[0].After, events[0].Before, "a repair may make the view longer")
 
@@ -66,6 +67,33 @@ func TestMending(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, middlewaretest.Same(sent.Messages, script.Requests()[1].Messages[:len(sent.Messages)]), "the repaired beginning stays, byte for byte")
 	require.Len(t, heard.Events(), len(events), "the same repairs are reported once")
+}
+
+// A repairer may say what it did without naming a message.
+func TestRepairOfNoMessage(t *testing.T) {
+	t.Parallel()
+	fixes := []message.Fix{
+		{Violation: message.Violation{At: -1}, Done: "added"},
+		{Violation: message.Violation{At: 99}, Done: "added"},
+		{Violation: message.Violation{At: 1}, Done: "removed"},
+	}
+	mw := middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+		return &message.Repaired{Messages: slices.Clone(messagesOf(v)), Fixes: fixes}, nil
+	})
+	_, events := sentBy(t, middleware.Chain(shortener("shorten", 1, nil), mw), middlewaretest.ReAct{Rounds: 6, Result: 700}.Messages())
+	require.Len(t, events, 2)
+	require.Equal(t, fixes, events[1].Detail)
+}
+
+// A repair that observers know of is reported again in a draft.
+func TestRepairsInADraft(t *testing.T) {
+	t.Parallel()
+	mw := middleware.Chain(mends(message.OpenAI))
+	_, want := sentBy(t, mw, torn())
+	require.Len(t, want, 1)
+	require.Equal(t, texts(want), texts(drafted(t, mw, torn()).Events))
+	_, again := sentBy(t, mw, torn())
+	require.Empty(t, again, "the draft has no effect on calls")
 }
 
 func TestMendingTellsWhereMessagesComeFrom(t *testing.T) {
@@ -133,7 +161,7 @@ func TestMendersInTurn(t *testing.T) {
 // TestMendingFails shows that a mender that fails leaves nothing behind.
 func TestMendingFails(t *testing.T) {
 	t.Parallel()
-	odd := map[string]middleware.Repairer{
+	odd := map[string]func(context.Context, *middleware.View) (*message.Repaired, error){
 		"an error": func(context.Context, *middleware.View) (*message.Repaired, error) { return nil, errors.New("no") },
 		"a panic":  func(context.Context, *middleware.View) (*message.Repaired, error) { panic("no") },
 		"no origins": func(context.Context, *middleware.View) (*message.Repaired, error) {

@@ -3,12 +3,18 @@ package middleware_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // heard returns the events of one call, and those of a draft of it.
@@ -41,7 +47,7 @@ func TestDetail(t *testing.T) {
 	t.Parallel()
 	for kind, plan := range map[middleware.EventKind]middleware.Plan{
 		middleware.Edited:  {Edits: []middleware.Edit{middleware.FoldOf(2, 3)}, Detail: "two messages"},
-		middleware.Refused: {Why: "there is nothing to do", Detail: "two messages"},
+		middleware.Skipped: {Why: "there is nothing to do", Detail: "two messages"},
 	} {
 		call, _ := heard(t, middleware.Editing("any", func(context.Context, *middleware.View) (*middleware.Plan, error) {
 			return &plan, nil
@@ -59,5 +65,205 @@ func TestSlogOfALevel(t *testing.T) {
 	observe(t.Context(), middleware.Event{Kind: "full", By: "trim", Why: "soft"})
 	observe(t.Context(), middleware.Event{Kind: middleware.Refused, By: "trim", Why: "no"})
 	require.Contains(t, out.String(), `level=INFO msg=full by=trim why=soft`)
+	observe(t.Context(), middleware.Event{Kind: middleware.Called, Err: errors.New("down")})
 	require.Contains(t, out.String(), `level=WARN msg=refused by=trim why=no`)
+	require.NotContains(t, out.String(), "called", "only at level Debug")
+	out.Reset()
+	observe = middleware.Slog(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	observe(t.Context(), middleware.Event{Kind: middleware.Called, By: "middleware", Detail: middleware.Report{View: 7, Usage: message.Usage{Input: 8}}})
+	require.Contains(t, out.String(), "level=DEBUG msg=called")
+	require.Contains(t, out.String(), "detail.history=0 detail.view=7 detail.saved=0 detail.prefix=0 detail.edits=0 detail.usage.input=8")
+}
+
+// called returns the events of a recorder that report model calls, with their Detail.
+func called(t *testing.T, rec *middlewaretest.Recorder) ([]middleware.Event, []middleware.Report) {
+	t.Helper()
+	events := rec.Events(middleware.Called)
+	reports := make([]middleware.Report, len(events))
+	for i, e := range events {
+		require.IsType(t, middleware.Report{}, e.Detail)
+		reports[i], _ = e.Detail.(middleware.Report)
+		require.False(t, e.Warning())
+	}
+	return events, reports
+}
+
+// Each call is reported by one event, whose numbers are on the scale of all other events.
+func TestCalled(t *testing.T) {
+	t.Parallel()
+	var rec middlewaretest.Recorder
+	var views []*middleware.View
+	usage := func(v *middleware.View) message.Usage {
+		return message.Usage{Input: v.Size().Counted * 3 / 2, Output: 7}
+	}
+	model := middleware.Chain(rec.Middleware(), halver("a"), sayer("b"))(
+		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			views = append(views, req.View())
+			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: usage(req.View())}, nil
+		})
+	prefix := []int{0}
+	for n := 6; n <= 24; n += 3 {
+		_, err := model(t.Context(), &middleware.Request{Messages: lookups(n)}, nil)
+		require.NoError(t, err)
+	}
+	_, reports := called(t, &rec)
+	require.Len(t, reports, 7, "one for each call")
+	for i, r := range reports {
+		v := views[i]
+		require.Equal(t, v.Size().Tokens, r.View)
+		require.Equal(t, usage(v), r.Usage)
+		require.Equal(t, r.History-r.View, r.Saved)
+		counted := v.Meter().Request(v.History(), nil)
+		require.Equal(t, v.Without(v.Size().Counted-counted).Size().Tokens, r.History, "the history on the scale of the view")
+		if i > 0 {
+			n, before := v.Shared(views[i-1]), views[i-1]
+			prefix = append(prefix, v.Without(v.Size().Counted-v.Meter().Request(v.Messages()[:n], nil)).Size().Tokens)
+			if n == before.Len() {
+				require.Equal(t, reports[i-1].Usage.Input, r.Prefix, "all that the call before was charged for")
+			}
+		}
+		require.Equal(t, prefix[i], r.Prefix)
+	}
+	require.Zero(t, reports[0].Saved)
+	require.Positive(t, reports[6].Edits)
+	require.Positive(t, reports[6].Saved)
+	for _, e := range rec.Events(middleware.Edited) {
+		require.True(t, slices.ContainsFunc(reports, func(r middleware.Report) bool { return r.View == e.After }), "%s", e)
+	}
+}
+
+// What a later layer changes, other tools and a failing call are in the report.
+func TestCalledWithWhatWasSent(t *testing.T) {
+	t.Parallel()
+	var rec middlewaretest.Recorder
+	note := message.User("a note of the host")
+	var add []message.Message
+	adding := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			r := *req
+			r.Messages = slices.Concat(r.Messages, add)
+			return next(ctx, &r, emit)
+		}
+	}
+	down := errors.New("down")
+	model := middleware.Chain(rec.Middleware(), sayer("a"), adding)(middlewaretest.Script(
+		middlewaretest.Say("1"), middlewaretest.Say("2"), middlewaretest.Fail(down), middlewaretest.Say("4"), middlewaretest.Say("5"),
+	).Model())
+	call := func(n int, tools ...message.ToolDef) {
+		_, _ = model(t.Context(), &middleware.Request{Messages: lookups(n), Tools: tools}, nil)
+	}
+	call(2)
+	add = []message.Message{note}
+	call(3)
+	call(4)
+	call(4)
+	call(5, message.ToolDef{Name: "lookup"})
+	events, r := called(t, &rec)
+	require.Len(t, r, 5)
+	meter := tokens.Meter{}
+	require.Equal(t, meter.Request(lookups(3), nil), r[1].History)
+	require.Equal(t, meter.Request(append(lookups(3), note), nil), r[1].View, "the note counts")
+	require.Equal(t, -meter.Message(note), r[1].Saved)
+	require.Equal(t, r[0].View, r[1].Prefix)
+	require.Equal(t, r[1].History, r[2].Prefix, "the note is no longer at its place")
+	require.ErrorIs(t, events[2].Err, down)
+	require.Equal(t, r[1].History, r[3].Prefix, "a call that failed is not the call before")
+	require.Zero(t, r[4].Prefix, "tools are before all messages")
+}
+
+// Repairs count in what was sent, and in what is the same as before.
+func TestCalledOfARepairedView(t *testing.T) {
+	t.Parallel()
+	var rec middlewaretest.Recorder
+	mend := middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+		return message.OpenAI.Repair(v.Messages()), nil
+	})
+	model := middleware.Chain(rec.Middleware(), mend)(middlewaretest.Script(middlewaretest.Say("1"), middlewaretest.Say("2")).Model())
+	broken := append(lookups(2), message.Result("lost", "lookup", "nothing was asked"))
+	for _, history := range [][]message.Message{broken, append(broken, message.User("and?"))} {
+		_, err := model(t.Context(), &middleware.Request{Messages: history}, nil)
+		require.NoError(t, err)
+	}
+	_, r := called(t, &rec)
+	require.Equal(t, tokens.Request(nil, message.OpenAI.Repair(broken).Messages, nil), r[0].View)
+	require.Equal(t, r[0].View, r[1].Prefix)
+	require.Zero(t, r[1].Edits)
+}
+
+// Draft and Apply call no model; observers of a chain hear what Apply would send.
+func TestCalledWithoutAModel(t *testing.T) {
+	t.Parallel()
+	var rec middlewaretest.Recorder
+	call, draft := heard(t, middleware.Chain(rec.Middleware(), sayer("a")))
+	require.Len(t, call, 1)
+	require.Len(t, draft, 1)
+	_, r := called(t, &rec)
+	require.Len(t, r, 1)
+}
+
+// The tokens of a model with another tokenizer are on its scale everywhere.
+func TestOneScale(t *testing.T) {
+	t.Parallel()
+	history := lookups(24)
+	req := &middleware.Request{Messages: history, Model: "claude-opus-4-8"}
+	d, err := middleware.Draft(t.Context(), halver("a"), req)
+	require.NoError(t, err)
+	size, counted := d.Before.Size(), d.Before.Meter().Request(history, nil)
+	require.Greater(t, size.Tokens, counted*5/4, "the model has a ratio")
+	require.Equal(t, size.Tokens, d.After.HistorySize().Tokens, "the history is counted like the view")
+	require.Equal(t, size.Tokens, size.Charged(counted))
+	freed := 0
+	for _, e := range d.Edits {
+		freed += e.Freed
+	}
+	require.InDelta(t, size.Tokens-d.After.Size().Tokens, freed, float64(len(d.Edits)), "but for rounding")
+}
+
+func TestEventText(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]middleware.Event{
+		"trim: 900 → 300 tokens: soft": {Kind: middleware.Edited, By: "trim", Before: 900, After: 300, Why: "soft"},
+		"trim: failed: no disk":        {Kind: middleware.Failed, By: "trim", Err: errors.New("no disk")},
+		"trim: failed: it goes on":     {Kind: middleware.Failed, By: "trim", Err: errors.New("no disk"), Why: "it goes on"},
+		"trim: full: ":                 {Kind: "full", By: "trim"},
+	} {
+		require.Equal(t, want, e.String())
+	}
+}
+
+// Why an editor with a trigger that is met edits nothing is no warning, and is reported once per conversation.
+func TestSkippedIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	var rec middlewaretest.Recorder
+	model := middleware.Chain(rec.Middleware(), sayer("a"), sayer("b"))(middlewaretest.Say("ok"))
+	for n := 2; n < 6; n++ {
+		_, err := model(t.Context(), &middleware.Request{Messages: lookups(n)}, nil)
+		require.NoError(t, err)
+	}
+	events := rec.Events()
+	require.Equal(t, []middleware.EventKind{middleware.Skipped, middleware.Skipped}, kinds(events), "one of each editor")
+	require.False(t, events[0].Warning())
+}
+
+// An agent that sends one text per call begins a conversation with each.
+func TestMisconfiguredIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	var rec middlewaretest.Recorder
+	model := middleware.Chain(rec.Middleware(), middleware.Editing("a",
+		func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
+		middleware.Options{Trigger: trigger.Fraction(0.5)}))(middlewaretest.Say("ok"))
+	for _, name := range []string{"x", "x", "y"} {
+		for _, prompt := range []string{"Question: one", "Question: one\nThought: a", "Question: two"} {
+			_, err := model(t.Context(), &middleware.Request{Messages: []message.Message{message.User(prompt)}, Model: name}, nil)
+			require.NoError(t, err)
+		}
+	}
+	require.Len(t, rec.Events(), 2, "one for each model: %v", rec.Events())
+}
+
+func TestChainOfNil(t *testing.T) {
+	t.Parallel()
+	require.PanicsWithValue(t, "middleware: Chain: argument 2 of 3 is a nil Middleware", func() {
+		middleware.Chain(sayer("a"), nil, sayer("b"))
+	})
 }

@@ -22,11 +22,14 @@ type Request struct {
 	Force    []string          // names of middlewares that edit in this call even if their trigger is not met or they are paused; "*": all
 
 	chain     *chain       // the chain whose Env holds; nil if no chain has been entered
+	protect   []string     // tools whose calls and results stay: Env.Protect, and Options.Protect of the editors so far
 	closer    *chain       // the chain that remembers the edits before the model call; nil outside of chains
 	view      *View        // the view, once an editing middleware has run
 	observers *observers   // who receives events
 	dry       *dryRun      // collects the views of a dry run; nil in a real call
 	repairers []*repairing // they have the last word on the view
+	editor    string       // name of the editor that has run last
+	last      string       // name of an editor that repairs as well, so no other one should run after it
 }
 
 // View returns the view whose messages the request carries, or nil if no editing
@@ -38,17 +41,14 @@ func (r *Request) View() *View {
 	return r.view
 }
 
-// Forced reports whether Force names a middleware.
-func (r *Request) Forced(name string) bool {
+// forced reports whether Force names a middleware.
+func (r *Request) forced(name string) bool {
 	return len(r.Force) > 0 && (slices.Contains(r.Force, name) || slices.Contains(r.Force, "*"))
 }
 
 // Again returns the request as it was before editing middlewares saw it, for a layer among
 // them that makes a call again because the provider wants it shorter. The first editor
-// after it starts with all edits that have been remembered by then, those of the first
-// attempt included. Passing on the same request instead would start with the earlier
-// edits and lose a race against the layer's own first attempt. Without a view, it returns
-// a copy.
+// after it starts with all edits that are remembered, those of the first attempt included.
 func (r *Request) Again() *Request {
 	again := *r
 	if v := r.View(); v != nil {
@@ -85,18 +85,15 @@ func (b Budget) Validate() error {
 type Response struct {
 	Message message.Message // of the assistant
 	Usage   message.Usage   // zero if not reported
-	Stop    StopReason
+	Stop    string          // why the model stopped: StopEnd, …, or the provider's own word
 }
 
-// StopReason is why a model stopped.
-type StopReason string
-
-// The reasons that all providers know. Others are passed on as they are.
+// The reasons to stop that all providers know.
 const (
-	StopEnd    StopReason = "end"    // the answer is complete
-	StopTools  StopReason = "tools"  // the model waits for tool results
-	StopLength StopReason = "length" // the answer reached its limit
-	StopFilter StopReason = "filter" // the provider cut the answer off
+	StopEnd    = "end"    // the answer is complete
+	StopTools  = "tools"  // the model waits for tool results
+	StopLength = "length" // the answer reached its limit
+	StopFilter = "filter" // the provider cut the answer off
 )
 
 // sameSlice reports whether two slices are the same memory.

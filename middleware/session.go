@@ -15,8 +15,7 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// session is one history under the edits of a chain. Nothing in it changes while editors
-// run.
+// session is one history under the edits of a chain. It does not change while editors run.
 type session struct {
 	*history.Track[state]
 
@@ -24,11 +23,11 @@ type session struct {
 	chain  *chain
 	all    []message.Message // the history as the caller passed it
 	model  models.Model      // zero if unknown
+	window int               // declared for the request; 0: none
 	priors calibrate.Priors
 }
 
-// state is what a chain knows of a history in addition to its messages. It is copied with
-// the track of the history.
+// state is what a chain knows of a history in addition to its messages.
 type state struct {
 	stored // the newest entry of the journal for this history
 
@@ -39,10 +38,12 @@ type state struct {
 	asked int    // the journal was read for the first asked IDs
 	seen  uint64 // number of writes of the chain at that time
 
-	pinned, question int // as they were when list was found to hold
+	pinned, question, window int  // as they were when list was found to hold
+	once                     bool // an edit of the list holds for this history only
 
 	tokens     calibrate.Tokens
-	calibrated int // number of messages that were searched for a reported usage
+	calibrated int         // number of messages that were searched for a reported usage
+	unclear    message.Run // lengths of prompts of which it is not known whether they had edits that have ended
 
 	result edit.Result // the history with list applied, if shown
 	shown  bool
@@ -93,8 +94,7 @@ func (st *state) follow(ch history.Change) {
 }
 
 // recall finds the edits that are remembered for the history and hold. The journal is
-// read only for IDs that are new, or under which this chain has written since. If the
-// journal fails, the call continues with the edits that are known.
+// read only for IDs that are new, or under which this chain has written since.
 func (s *session) recall(ctx context.Context, req *Request, ch history.Change) error {
 	st, known := &s.State, s.State.list
 	st.follow(ch)
@@ -108,32 +108,70 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 	}
 	if err != nil {
 		s.chain.report(ctx, req, Event{
-			Kind: JournalFailed, By: "middleware", Err: err, Why: "the call continues with the edits that are known",
+			Kind: Failed, By: "middleware", Err: err, Why: "the call continues with the edits that are known",
 		})
 	} else {
 		st.asked, st.seen = len(s.IDs), seen
 	}
-	n := len(known)
-	holds := ch.Grown && !ch.Copied && n > 0 && found.entry.Rev == st.entry.Rev && s.Pinned == st.pinned &&
-		(s.LastUser == st.question || s.LastUser > known[n-1].Last()) && !edit.LateResult(s.Body[ch.Common:])
-	st.stored, st.pinned, st.question = found, s.Pinned, s.LastUser
+	n, same := len(known), found.entry.Rev == st.entry.Rev
+	holds := ch.Grown && !ch.Copied && n > 0 && same && s.Pinned == st.pinned && s.window == st.window && !st.once &&
+		(s.LastUser == st.question || s.LastUser > edit.Last(known[n-1].Record)) && !edit.LateResult(s.Body[ch.Common:])
+	st.stored, st.pinned, st.question, st.window = found, s.Pinned, s.LastUser, s.window
 	if holds && sameSlice(known, st.known()) {
 		return nil
 	}
 	if n == 0 && len(st.all) == 0 && len(st.unsaved) == 0 {
 		return nil
 	}
-	l := st.known()
-	if st.list = s.Holding(l); st.list.Equal(known) {
+	l, before := st.known(), known
+	if !same { // what was sent before had these edits, perhaps by another process
+		before = l
+	}
+	if st.list = s.Holding(l, s.window); st.list.Equal(known) {
 		st.list = known
 	} else {
-		st.result, st.shown = edit.Result{}, false
+		st.result, st.shown, st.once = edit.Result{}, false, holdsOnce(st.list)
+	}
+	if !st.list.Equal(before) {
+		s.reportOthers(ctx, req, before, same && ch.Grown && ch.Common > 0)
 	}
 	return nil
 }
 
-// read returns the newest entry that is kept under one of the IDs from the given one on
-// and can be trusted, or before if there is none.
+func holdsOnce(l edit.List) bool {
+	return slices.ContainsFunc(l, func(it edit.Item) bool { return it.Once })
+}
+
+// reportOthers reports edits that held before and were made for other requests, or else those
+// that did not hold before.
+func (s *session) reportOthers(ctx context.Context, req *Request, before edit.List, grown bool) {
+	now, ended := s.State.list, s.Ended(before, s.window)
+	e := Event{Kind: Notice, By: "middleware", First: len(s.Lead) + before.Differs(now)}
+	switch {
+	case len(ended) > 0:
+		u := &s.State.unclear
+		for _, it := range ended {
+			if u.Last = len(s.Body) - 1; u.First == 0 || it.HistoryLen < u.First {
+				u.First = it.HistoryLen
+			}
+		}
+		why := "for one request only"
+		if w := ended[0].Window; 0 < w && w < s.window {
+			why = fmt.Sprintf("for a window of %d tokens, and it has %d now", w, s.window)
+		}
+		e.Edits = ended.Records()
+		e.Why = fmt.Sprintf("edits of %s were made %s, so what they had replaced is sent again", ended[0].Middleware, why)
+	case grown && !before.Covers(now):
+		e.Edits = slices.DeleteFunc(slices.Clone(now), before.Has).Records()
+		e.Why = "remembered edits hold again that did not hold in the call before, where the window was larger or where they " +
+			"would have changed the newest question, the newest round or a pinned message; what was sent before is not sent again"
+	default:
+		return
+	}
+	s.chain.report(ctx, req, e)
+}
+
+// read returns the newest valid entry under one of the IDs from the given one on, or before.
 func (s *session) read(ctx context.Context, ids []message.ID, before stored, from int) (stored, error) {
 	var broken error
 	for end := len(ids); end > from; {
@@ -194,7 +232,7 @@ func (s *session) expand(ctx context.Context, e journal.Entry, known stored) (ed
 	return l, nil
 }
 
-// base returns the entry that another one builds on: it is kept under its ID, or under its
+// base returns the entry that another one builds on. It is kept under its ID, or under its
 // revision if it was replaced.
 func (s *session) base(ctx context.Context, e journal.Entry) (journal.Entry, error) {
 	for _, id := range []message.ID{e.Base, e.BaseRev} {
@@ -209,7 +247,7 @@ func (s *session) base(ctx context.Context, e journal.Entry) (journal.Entry, err
 	return journal.Entry{}, errors.New("builds on an entry that is missing")
 }
 
-// latest reads the journal. A panic of the journal is an error.
+// latest reads the journal.
 func (s *session) latest(ctx context.Context, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -222,7 +260,7 @@ func (s *session) latest(ctx context.Context, ids []message.ID) (at int, e journ
 	return s.chain.env.Journal.Latest(ctx, s.chain.env.Scope, ids)
 }
 
-// put writes to the journal. A panic of the journal is an error.
+// put writes to the journal.
 func (s *session) put(ctx context.Context, writes []journal.Write) (winner journal.Entry, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -235,13 +273,13 @@ func (s *session) put(ctx context.Context, writes []journal.Write) (winner journ
 	return s.chain.env.Journal.Put(ctx, s.chain.env.Scope, writes)
 }
 
-// calibrate takes the usage that has been reported since the last call: to this chain by
-// the model, or to the caller, who keeps it in the messages.
+// calibrate takes the usage that has been reported since the last call, by the model or in
+// the messages.
 func (s *session) calibrate(ctx context.Context, req *Request) {
 	st := &s.State
 	learn := func(at, charged, counted, edited int) {
-		if !st.tokens.Learn(at, charged, counted, edited, s.priors) && st.conversation.once(req, string(UsageIgnored)) {
-			s.chain.report(ctx, req, Event{Kind: UsageIgnored, By: "middleware", Why: fmt.Sprintf(
+		if !st.tokens.Learn(at, charged, counted, edited, s.priors) && st.conversation.once(req, "usage") {
+			s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
 				"the provider reported %d tokens for a prompt of %d by our count; if the server cuts long prompts, declare its window, "+
 					"else set Env.Counter to a counter that fits", charged, counted)})
 		}
@@ -250,7 +288,9 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
 	prompts := s.chain.prompts.Of(s.IDs[from:])
 	for i := from; i < len(s.Body); i++ {
-		if m := &s.Body[i]; i > st.tokens.At && m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0 {
+		m := &s.Body[i]
+		reports := m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0
+		if reports && i > st.tokens.At && !st.unclear.Contains(i) {
 			if past == nil {
 				past = calibrate.PastOf(&s.History, st.list, s.chain.meter.Once()+s.ToolTokens+s.LeadSum)
 			}

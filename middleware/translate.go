@@ -11,8 +11,9 @@ import (
 )
 
 // translate turns the edits of a plan, in positions of the view, into records, in
-// positions of the history after the leading system messages.
-func translate(v *View, name string, p *Plan) ([]*journal.Record, error) {
+// positions of the history after the leading system messages. If window is not 0, they do
+// not hold in a larger one.
+func translate(v *View, name string, p *Plan, window int) ([]*journal.Record, error) {
 	edits := p.Edits
 	first, sorted, err := wellFormed(v, edits)
 	if err != nil {
@@ -23,7 +24,7 @@ func translate(v *View, name string, p *Plan) ([]*journal.Record, error) {
 	}
 	p.First = first
 	t := translation{
-		view: v, name: name,
+		view: v, name: name, window: window,
 		records: make([]journal.Record, len(edits)),
 		runs:    make([]message.Run, 0, len(edits)),
 		folds:   map[*journal.Record]*journal.Record{},
@@ -37,7 +38,7 @@ func translate(v *View, name string, p *Plan) ([]*journal.Record, error) {
 			if r, err = t.fold(e.Runs); err != nil {
 				return nil, err
 			}
-			r.Messages = e.Messages
+			r.Messages, r.Once = e.Messages, e.Once
 		} else {
 			r = t.rewrite(e)
 		}
@@ -76,6 +77,7 @@ func wellFormed(v *View, edits []Edit) (first int, sorted bool, err error) {
 type translation struct {
 	view    *View
 	name    string
+	window  int
 	records []journal.Record // as many as there are edits to come
 	runs    []message.Run
 	folds   map[*journal.Record]*journal.Record // folds whose messages are rewritten, and their replacements
@@ -86,7 +88,7 @@ func (t *translation) add(kind journal.Kind, runs []message.Run) *journal.Record
 	s := t.view.session
 	r := &t.records[0]
 	t.records = t.records[1:]
-	r.Middleware, r.Kind, r.Runs = t.name, kind, runs
+	r.Middleware, r.Kind, r.Runs, r.Window = t.name, kind, runs, t.window
 	r.HistoryLen, r.ID = len(s.Body), s.IDs[runs[len(runs)-1].Last]
 	return r
 }
@@ -99,17 +101,20 @@ func (t *translation) rewrite(e *Edit) *journal.Record {
 		t.runs = append(t.runs, message.Run{First: s.First, Last: s.Last})
 		n := len(t.runs)
 		r := t.add(journal.Rewrite, t.runs[n-1:n:n])
-		r.Parts = e.Parts
+		r.Parts, r.Once = e.Parts, e.Once
+		if s.Record != nil && s.Record.Kind == journal.Rewrite {
+			r.Covered = outlasting(r, s.Record)
+		}
 		return r
 	}
 	if changed := t.folds[s.Record]; changed != nil {
-		changed.Messages[s.Nth].Parts = e.Parts
+		changed.Messages[s.Nth].Parts, changed.Once = e.Parts, changed.Once || e.Once
 		return nil
 	}
 	r := t.add(journal.Fold, s.Record.Runs)
 	r.Messages = slices.Clone(s.Record.Messages)
-	r.Messages[s.Nth].Parts = e.Parts
-	r.Covered = undoable([]*journal.Record{s.Record}, maxUndo)
+	r.Messages[s.Nth].Parts, r.Once = e.Parts, e.Once
+	cover(r, []*journal.Record{s.Record})
 	t.folds[s.Record] = r
 	return r
 }
@@ -141,22 +146,28 @@ func (t *translation) fold(viewRuns []message.Run) (*journal.Record, error) {
 	edit.SortRuns(runs)
 	joined := runs[:0]
 	for _, r := range runs {
-		if n := len(joined); n > 0 && r.First <= joined[n-1].Last {
-			joined[n-1].Last = max(joined[n-1].Last, r.Last)
-			continue
+		if n := len(joined); n == 0 || r.First > joined[n-1].Last { // else all of it is inside: no edit covers a part of another
+			joined = append(joined, r)
 		}
-		joined = append(joined, r)
 	}
 	covered := v.list.Exclude(slices.Clip(joined))
 	r := t.add(journal.Fold, covered)
-	r.Covered = undoable(v.list.Inside(covered), maxUndo)
+	cover(r, v.list.Inside(covered))
 	return r, nil
+}
+
+// cover makes a fold cover earlier edits. These are only kept to a depth, so the handles of
+// all folds among them are kept beside them.
+func cover(r *journal.Record, inside []*journal.Record) {
+	r.Earlier = earlierHandles(inside)
+	r.Covered = undoable(inside, maxUndo)
 }
 
 // maxUndo is how many folds inside one another are kept.
 const maxUndo = 10
 
-// undoable returns records that have at most the given number of levels of covered edits.
+// undoable returns records that have at most the given number of levels of covered edits. A
+// fold that holds always is kept below any number of folds that do not.
 func undoable(records []*journal.Record, levels int) []*journal.Record {
 	for i, r := range records {
 		if len(r.Covered) == 0 {
@@ -164,10 +175,44 @@ func undoable(records []*journal.Record, levels int) []*journal.Record {
 		}
 		c := *r
 		c.Covered = nil
-		if levels > 1 {
+		switch {
+		case levels > 1:
 			c.Covered = undoable(slices.Clone(r.Covered), levels-1)
+		case passing(r):
+			c.Covered = lastingFolds(nil, r.Covered)
 		}
 		records[i] = &c
 	}
 	return records
+}
+
+// passing reports whether an edit was made for some requests only.
+func passing(r *journal.Record) bool { return r.Once || r.Window > 0 }
+
+func lastingFolds(out, records []*journal.Record) []*journal.Record {
+	for _, r := range records {
+		switch {
+		case passing(r):
+			out = lastingFolds(out, r.Covered)
+		case r.Kind == journal.Fold:
+			c := *r
+			c.Covered = nil
+			out = append(out, &c)
+		}
+	}
+	return out
+}
+
+// outlasting returns the earlier rewrite of a message that holds where a new one does not.
+func outlasting(r, earlier *journal.Record) []*journal.Record {
+	if !passing(r) {
+		return nil
+	}
+	for earlier.Once || !r.Once && 0 < earlier.Window && earlier.Window <= r.Window {
+		if len(earlier.Covered) == 0 {
+			return nil
+		}
+		earlier = earlier.Covered[0]
+	}
+	return []*journal.Record{earlier}
 }

@@ -16,9 +16,8 @@ import (
 )
 
 // View is what the model would be sent: the history with all edits so far. It never
-// changes, is safe for concurrent use, and what it returns must not be modified. Its
-// positions count from 0 and differ from those of the history; [View.Span] maps one to the
-// other.
+// changes, is safe for concurrent use, and what it returns must not be modified.
+// [View.Span] maps its positions, which count from 0, to those of the history.
 type View struct {
 	session *session
 	req     *Request // as it reached the editor
@@ -64,8 +63,7 @@ func (v *View) span(i int) edit.Span {
 	return v.result.Spans[i]
 }
 
-// Original returns message i as it is in the history. A message that a fold has added is
-// returned as it is.
+// Original returns message i as it is in the history, or as it is if a fold has added it.
 func (v *View) Original(i int) message.Message {
 	if s := v.span(i); s.Record != nil && s.Record.Kind == journal.Rewrite {
 		return v.session.Body[s.First]
@@ -76,8 +74,7 @@ func (v *View) Original(i int) message.Message {
 // History returns the messages that the caller passed.
 func (v *View) History() []message.Message { return v.session.all }
 
-// Request returns the request that carries the view, for its model name, tools and
-// options.
+// Request returns the request that carries the view.
 func (v *View) Request() *Request { return v.req }
 
 // Size is how large a view is.
@@ -89,19 +86,27 @@ type Size struct {
 	rate float64 // tokens charged for one by the meter
 }
 
-// Charged returns the tokens that the provider charges for the given number of tokens by
-// the meter, according to the usage reported in this conversation.
+// Charged converts tokens by the meter into those that the provider charges, according to
+// the usage reported in this conversation.
 func (s Size) Charged(counted int) int { return int(math.Round(s.rate * float64(counted))) }
 
 // Size returns the size of all that would be sent. If the provider has reported the size
-// of an earlier prompt of the conversation, Tokens is that size plus what the meter says
-// about the difference. It is exact if texts are counted by the model's own tokenizer, or
-// if the provider has reported the size of this very prompt.
+// of an earlier prompt of the conversation, Tokens is that size plus the difference by the
+// meter. It is exact if texts are counted by the model's own tokenizer, or if the provider
+// has reported the size of this very prompt.
 func (v *View) Size() Size { return v.size }
 
-// Without returns the view with the same messages, but a size that is smaller by the given
-// number of tokens by the meter; larger if it is negative. It shows how a [Trigger] would
-// decide after an edit.
+// HistorySize returns the size that the request would have without any edit, counted like
+// that of the view.
+func (v *View) HistorySize() Size {
+	w := *v
+	w.result = edit.Result{Sum: v.session.LeadSum + v.session.Sum}
+	w.setSize(v.session.State.tokens.Wide)
+	return w.size
+}
+
+// Without returns the view with the same messages, but with a size that is smaller by a
+// number of tokens by the meter, to ask a [Trigger] how it would decide after an edit.
 func (v *View) Without(counted int) *View {
 	w := *v
 	w.result.Sum -= counted
@@ -149,15 +154,15 @@ func (v *View) TokensOf(i int) int {
 	return s.Tokens[i-len(s.Lead)]
 }
 
-// Meter returns what counts the tokens of the chain.
+// Meter returns what counts the tokens of the chain, as in [Size.Counted]. What it counts is
+// comparable to the tokens of sizes and events only after [Size.Charged].
 func (v *View) Meter() tokens.Meter { return v.session.chain.meter }
 
-// Model returns what the table of models has for the model of the request, or the zero
-// Model.
+// Model returns the row of the request's model in the table of models, or the zero Model.
 func (v *View) Model() models.Model { return v.session.model }
 
-// Env returns what the middlewares of the chain share, with defaults in place of zero
-// values. Archive is nil if what is removed now is not kept.
+// Env returns the Env of the chain, with defaults in place of zero values. Archive is nil
+// if what is removed now is not kept.
 func (v *View) Env() Env {
 	e := v.session.chain.env
 	if v.unarchived {
@@ -166,11 +171,11 @@ func (v *View) Env() Env {
 	return e
 }
 
-// Budget returns the budget of the request. If the request has none, it is that of the
-// model by the table, with a reserve for the longest answer, but at most a tenth of the
-// window. If the provider has refused a prompt as too long, the window may be smaller, and
-// the reserve with it: for 64 accepted calls if the provider has named a number that can be
-// right, else for the conversation. It returns false if nothing is known.
+// Budget returns the budget of the request, or else that of the model by the table, with a
+// reserve for the longest answer, but at most a tenth of the window. After the provider
+// has refused a prompt as too long, window and reserve may be smaller: for 64 accepted
+// calls if it has named a number that can be right, else for the conversation. It returns
+// false if nothing is known.
 func (v *View) Budget() (Budget, bool) {
 	guess := v.session.State.conversation.guess.Of("")
 	known := v.session.chain.windows.Of(v.req.Model)
@@ -180,8 +185,8 @@ func (v *View) Budget() (Budget, bool) {
 	return v.within(known)
 }
 
-// SureBudget is [View.Budget] without windows that are only guessed, because the provider
-// has given no number: a guess is a reason to send less, but not to send nothing.
+// SureBudget is [View.Budget] without windows that are guessed, since the provider has
+// given no number: a guess is a reason to send less, but not to send nothing.
 func (v *View) SureBudget() (Budget, bool) {
 	return v.within(v.session.chain.windows.Of(v.req.Model))
 }
@@ -221,12 +226,53 @@ type Protection uint8
 const (
 	Whole = Protection(edit.Whole) // stays as it is: system messages, pinned messages, compactions of the provider
 	Words = Protection(edit.Words) // its text stays: the first and the last user message
-	Fresh = Protection(edit.Fresh) // in the newest round, which no model has answered yet: results may be shortened, nothing else
+	// Fresh is in the newest round, which no model has answered yet: results may be shortened;
+	// see also [Plan.LastResort].
+	Fresh = Protection(edit.Fresh)
+	Tool  = Fresh << 1 // has parts that stay as they are; see [View.Protects]
 )
 
 // Protected returns what may not happen to message i. A message that a fold has added is
 // protected if it replaces a protected one.
 func (v *View) Protected(i int) Protection {
+	p := v.protection(i)
+	protects := func(part message.Part) bool { return v.Protects(i, part) }
+	if len(v.req.protect) > 0 && slices.ContainsFunc(v.result.Messages[i].Parts, protects) {
+		p |= Tool
+	}
+	return p
+}
+
+// Protects reports whether a part of message i is a call or a result of a protected tool;
+// see [Env.Protect]. A result may have another tool name than its call; either of them
+// protects it.
+func (v *View) Protects(i int, part message.Part) bool {
+	protect := v.req.protect
+	if len(protect) == 0 {
+		return false
+	}
+	switch p := part.(type) {
+	case message.ToolCall:
+		return slices.Contains(protect, p.Name)
+	case message.ToolResult:
+		if slices.Contains(protect, p.Name) {
+			return true
+		}
+		for i > 0 && v.result.Messages[i].Role != message.RoleAssistant {
+			i--
+		}
+		for c := range v.result.Messages[i].Calls() {
+			if c.ID == p.CallID {
+				return slices.Contains(protect, c.Name)
+			}
+		}
+	case message.Text, message.Thinking, message.Media, message.Opaque:
+	}
+	return false
+}
+
+// protection is [View.Protected] without that of tools.
+func (v *View) protection(i int) Protection {
 	s, h := v.span(i), v.session
 	switch {
 	case s.First < 0:
@@ -245,9 +291,9 @@ func (v *View) Protected(i int) Protection {
 	return Protection(p)
 }
 
-// CallsSince returns how many model calls have been answered since the newest edit of the
+// callsSince returns how many model calls have been answered since the newest edit of the
 // named middleware, or -1 if it has made none that holds.
-func (v *View) CallsSince(name string) int {
+func (v *View) callsSince(name string) int {
 	made := v.newestEdit(name)
 	if made < 0 {
 		return -1
@@ -263,8 +309,7 @@ func (v *View) CallsSince(name string) int {
 
 // EditedNow reports whether the named middleware has edited this very history already:
 // earlier in the chain, or in an earlier attempt of the same call. An editor that does not
-// remove all it could at once makes no further edit then, so that a retry sends the same
-// bytes.
+// remove all at once makes no further edit then, so that a retry sends the same bytes.
 func (v *View) EditedNow(name string) bool { return v.newestEdit(name) == len(v.session.Body) }
 
 // newestEdit returns the length of the history at the newest edit of a middleware, or -1.
@@ -278,7 +323,7 @@ func (v *View) newestEdit(name string) int {
 
 // Archive returns the contents under which the chain's archive will keep parts that an
 // edit removes from one message, for [Edit.Archive], and the handle that leads to all of
-// them, for the placeholder; see [store.NameParts] and [store.Placeholder]. Nothing is put
+// them, for the placeholder; see [store.Name] and [store.Placeholder]. Nothing is put
 // before the edit is made. If the chain has no archive, the handle is zero and there are
 // no contents. It panics if a part is nil or of an unknown type.
 //
@@ -289,36 +334,35 @@ func (v *View) Archive(parts ...message.Part) (store.Handle, []*store.Named) {
 	if archive == nil {
 		return store.Handle{}, nil
 	}
-	return lastHandle(store.NameParts(archive, parts))
+	return lastHandle(store.Name(archive, message.Message{Parts: parts}))
 }
 
 // ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order of the
-// runs, as the caller has them; see [store.NameMessages]. Messages that were folded before
+// runs, as the caller has them; see [store.Name]. Messages that were folded before
 // are represented by the messages of that fold if these contain a handle, and by the
-// originals otherwise.
+// originals otherwise. The handles of all earlier folds come first, so one handle leads to
+// everything in two steps.
 func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []*store.Named) {
 	archive := v.Env().Archive
 	if archive == nil {
 		return store.Handle{}, nil
 	}
-	return lastHandle(store.NameMessages(archive, originals(v, runs)))
+	return lastHandle(store.Name(archive, originals(v, runs)...))
 }
 
-// Preview returns the view that a plan of the named middleware would make, for an editor
-// that must know whether it has planned enough. Folds whose messages are not made yet
-// count as estimated. The error is the rule that the plan breaks. Nothing is remembered.
+// Preview returns the view that a plan of the named middleware would make. Folds whose
+// messages are not made yet count as estimated. The error is the rule that the plan breaks.
 func (v *View) Preview(name string, p *Plan) (*View, error) {
 	if len(p.Edits) == 0 {
 		return v, nil
 	}
 	own := *p
-	_, w, err := preview(v, name, &own)
+	_, w, err := preview(v, name, &own, 0)
 	return w, err
 }
 
-// Repaired returns the view with repairs, as a [Repairer] would have it: to see their
-// cost. Messages that differ have a [Span.Edit] of kind [journal.Repair]. It panics if a
-// position is not one of the view.
+// Repaired returns the view with repairs, to see their cost; see [Repairing]. Messages that
+// differ have a [Span.Edit] of kind [journal.Repair]. It panics on wrong positions.
 func (v *View) Repaired(r *message.Repaired) *View {
 	w, err := withRepairs(v, "", r)
 	if err != nil {
@@ -328,9 +372,7 @@ func (v *View) Repaired(r *message.Repaired) *View {
 }
 
 // Shared returns how many first messages this view and an earlier one of the same chain
-// have in common, including whether they are protected as a whole. If messages were only
-// added since, and no edit was made further back, these are all that the earlier view had.
-// A nil view shares none.
+// have in common, including whether they are protected as a whole. A nil view shares none.
 func (v *View) Shared(earlier *View) int {
 	if earlier == nil {
 		return 0
@@ -362,22 +404,35 @@ func (v *View) Shared(earlier *View) int {
 	return lead + sort.Search(len(spans), func(i int) bool { return spans[i].Last >= body })
 }
 
-// Store keeps a value for the conversation of the view, under a key as those of a context,
-// and replaces the value before. [View.Load] returns it in later calls of the conversation
-// as long as the chain remembers the conversation: a value may save work, but nothing may
-// depend on it. Of concurrent calls, the last one wins. A dry run starts with the values
-// and keeps its own to itself.
+// Store keeps a value for the conversation of the view, under a key as those of a context.
+// [View.Load] returns it in later calls as long as the chain remembers the conversation: a
+// value may save work, but nothing may depend on it. Of concurrent calls, the last one
+// wins. A dry run starts with the values, and what it stores has no effect outside.
 func (v *View) Store(key, value any) { v.session.State.conversation.store(key, value) }
 
 // Load returns what was stored for the conversation of the view, or nil.
 func (v *View) Load(key any) any { return v.session.State.conversation.load(key) }
 
-// Report gives an event to those who observe the call, with the time of the chain's clock.
-// In a dry run, the draft has the event.
-func (v *View) Report(ctx context.Context, e Event) { v.session.chain.report(ctx, v.req, e) }
+// Report gives an event to the observers of the call, or in a dry run to the draft. One of kind
+// [Misconfigured] is reported once per conversation.
+func (v *View) Report(ctx context.Context, e Event) {
+	if c := v.session.chain; e.Kind != Misconfigured || v.isNews(e.By+": "+e.Why) {
+		c.report(ctx, v.req, e)
+	}
+}
 
-// Dry reports whether the view is that of a dry run, as of [Draft]: a middleware then does
-// nothing but plan.
+// isNews reports whether a wrong option is to be reported. An agent that sends one text per call begins a conversation
+// with each, so the chain reports it for one conversation without an answer only; others are told in their second call.
+func (v *View) isNews(text string) bool {
+	s := v.session
+	answered := slices.ContainsFunc(s.Body, func(m message.Message) bool { return m.Role == message.RoleAssistant })
+	if s.State.conversation.load(reported{text}) != nil || !answered && !s.chain.warned.once(v.req, text) {
+		return false
+	}
+	return s.State.conversation.once(v.req, text)
+}
+
+// Dry reports whether the view is that of a [Draft]: a middleware then only plans.
 func (v *View) Dry() bool { return v.req.dry != nil }
 
 // with returns the view as carried by another request with the same messages.

@@ -32,6 +32,7 @@ func TestWindowIsLearnt(t *testing.T) {
 	mute := func(int) error { return errors.New("too long") }
 	tells := func(int) error { return errors.New("prompt is too long: 9000 tokens > 2000 maximum") }
 	over := func(int) error { return errors.New("prompt too long; exceeded max context length by 1000 tokens") }
+	absurd := func(int) error { return errors.New("prompt is too long: 5 tokens > 1 maximum") }
 	cases := []struct {
 		name   string
 		server server
@@ -44,6 +45,12 @@ func TestWindowIsLearnt(t *testing.T) {
 		}},
 		{"where none was declared", server{2000, tells}, nil, false, func(int) middleware.Budget { return middleware.Budget{Window: 2000} }},
 		{"from what was sent", server{2000, mute}, nil, true, func(sent int) middleware.Budget { return middleware.Budget{Window: sent * 4 / 5} }},
+		{"from what was sent, since the number cannot be right", server{2000, absurd}, &middleware.Budget{Window: 8000}, true, func(sent int) middleware.Budget {
+			return middleware.Budget{Window: sent * 4 / 5}
+		}},
+		{"from what was sent, with a reserve", server{2000, mute}, &middleware.Budget{Window: 8000, Reserve: 4000}, true, func(sent int) middleware.Budget {
+			return middleware.Budget{Window: int(0.8 * float64(sent) / 0.5), Reserve: int(0.8 * float64(sent) / 0.5 / 2)}
+		}},
 		{"from what was too many", server{2000, over}, nil, false, func(sent int) middleware.Budget { return middleware.Budget{Window: sent - 1000} }},
 	}
 	for _, c := range cases {
@@ -62,7 +69,10 @@ func TestWindowIsLearnt(t *testing.T) {
 			require.Equal(t, middleware.Overflow, middleware.KindOf(err))
 			events := heard.Events()
 			require.Len(t, events, 1)
-			require.Equal(t, middleware.TooLong, events[0].Kind, "%s", events[0])
+			require.Equal(t, middleware.Notice, events[0].Kind, "%s", events[0])
+			scope := map[bool]string{true: "for this conversation from now on", false: "for this model from now on"}
+			require.Contains(t, events[0].Why, scope[c.guess])
+			require.Equal(t, c.server.refuse(0).Error() == "too long", strings.Contains(events[0].Why, "does not say how many it accepts"))
 			if c.guess {
 				_, err = model(t.Context(), &middleware.Request{Messages: long, Model: "m", Budget: c.budget}, nil)
 				require.Error(t, err)

@@ -69,7 +69,7 @@ func document(t *models.Table) string {
 			tokenizer, dollars(m.Price.Rates), number(m.Cache.Min), m.Date, secondary(m.Source))
 		for _, tier := range m.Price.Long {
 			if tier.Above > 0 {
-				fmt.Fprintf(&b, "| > %s | | | | | %s | | |\n", number(tier.Above), dollars(tier.Rates))
+				fmt.Fprintf(&b, "| > %s | | | | | %s | | |\n", number(tier.Above), dollars(tier))
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func ExamplePrice_Cost() {
 }
 
 // Prompts of more than 200,000 tokens have higher rates.
-func ExampleTier() {
+func ExamplePrice_long() {
 	m, _ := models.Default().Lookup("gemini-2.5-pro")
 	fmt.Println(m.Price.Input, m.Price.CacheRead, m.Price.Output)
 	long := m.Price.Long[0]
@@ -74,28 +74,6 @@ func ExampleTier() {
 	// Output:
 	// $0.00000125 $0.000000125 $0.00001
 	// 200000 $0.0000025 $0.00000025 $0.000015
-}
-
-func ExampleParse() {
-	rows, err := models.Parse(`
-@provider acme
-@date     2026-11-21
-# name    window  input output | input read write long output
-acme-1    200000  -     8192   | 3     0.30 3.75  6    15
-`)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	table, err := models.Default().With(rows...)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	m, _ := table.Lookup("acme-1")
-	fmt.Println(m.Window, m.Price.CacheRead, m.Date)
-	// Output:
-	// 200000 $0.0000003 2026-11-21
 }
 
 func ExampleModel_Validate() {
@@ -109,7 +87,7 @@ func ExampleCost() {
 	for _, c := range []models.Cost{63_750_000_000, 250_000} {
 		total += c
 	}
-	fmt.Println(total, total.USD() > 0.06)
+	fmt.Println(total)
 	// Output:
-	// $0.06375025 true
+	// $0.06375025
 }

@@ -7,3 +7,5 @@ func (p Price) At(prompt int) Rates { return p.at(prompt) }
 func (m Model) Validate() error { return m.validate() }
 
 func (t *Table) Len() int { return len(t.rows) }
+
+func Parse(text string) ([]Model, error) { return parse(text) }

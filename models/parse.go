@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,7 +9,7 @@ import (
 	"time"
 )
 
-// Parse reads models from a text table. The table of the library has the same format:
+// parse reads the table of the library:
 //
 //	@provider acme                  # applies to the rows below, and resets the other @ lines
 //	@source   https://acme.example/pricing
@@ -23,20 +24,19 @@ import (
 //	acme-one   = acme-1                                                  # another name for a row above
 //
 // Prices are in US dollars for a million tokens. A dash means that a value is unknown
-// or does not exist; a # begins a comment. Pass the result to [Table.With], which
-// validates it. An error names line and column.
-func Parse(text string) ([]Model, error) {
-	p := parser{}
+// or does not exist; a # begins a comment. [Table.With] validates the models. An error
+// has the line.
+func parse(text string) ([]Model, error) {
+	var p parser
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
 		line, _, _ = strings.Cut(line, "#")
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
+		if words := strings.Fields(line); len(words) > 0 {
+			p.line(words)
 		}
-		if err := p.line(words); err != nil {
-			return nil, fmt.Errorf("models: line %d: %w", n, err)
+		if p.err != nil {
+			return nil, fmt.Errorf("models: line %d: %w", n, p.err)
 		}
 	}
 	return p.rows, nil
@@ -45,27 +45,54 @@ func Parse(text string) ([]Model, error) {
 type parser struct {
 	shared Model // from the @ lines
 	rows   []Model
+	err    error // the first of a line
 }
 
-func (p *parser) line(words []string) error {
+func (p *parser) failf(format string, args ...any) {
+	p.err = cmp.Or(p.err, fmt.Errorf(format, args...))
+}
+
+func (p *parser) line(words []string) {
+	name := words[0]
 	switch {
-	case strings.HasPrefix(words[0], "@"):
-		return p.directive(words[0], words[1:])
-	case strings.HasPrefix(words[0], ">"):
-		return p.tier(words)
-	case len(words) > 1 && words[1] == "=":
-		return p.alias(words)
+	case name[0] == '@':
+		p.directive(name, words[1:])
+	case name[0] == '>' && len(p.rows) > 0 && len(words) == 7 && words[1] == "|":
+		m := &p.rows[len(p.rows)-1]
+		free := slices.Index(m.Price.Long[:], Rates{})
+		if free < 0 {
+			p.failf("%s: a row has at most %d rates of long prompts", name, len(m.Price.Long))
+			return
+		}
+		m.Price.Long[free] = p.rates(words[2:])
+		m.Price.Long[free].Above = p.tokens(name[1:])
+	case len(words) == 3 && words[1] == "=":
+		i := slices.IndexFunc(p.rows, func(m Model) bool { return m.Name == words[2] })
+		if i < 0 {
+			p.failf("%s: no row above is called %s", name, words[2])
+			return
+		}
+		m := p.rows[i]
+		m.Name = name
+		p.rows = append(p.rows, m)
+	case p.shared.Provider != "" && len(words) == 10 && words[4] == "|":
+		m := p.shared
+		m.Name, m.Window, m.Input, m.Output = name, p.tokens(words[1]), p.tokens(words[2]), p.tokens(words[3])
+		m.Price.Rates = p.rates(words[5:])
+		p.rows = append(p.rows, m)
+	default:
+		p.failf("%s: must be an @ line, a row below @provider, rates of long prompts below a row, or another name", name)
 	}
-	return p.row(words)
 }
 
-func (p *parser) directive(name string, args []string) error {
+func (p *parser) directive(name string, args []string) {
 	text := strings.Join(args, " ")
 	if text == "" {
-		return fmt.Errorf("%s has no value", name)
+		p.failf("%s has no value", name)
+		return
 	}
 	if text == "-" {
-		text = ""
+		text, args = "", args[:0]
 	}
 	switch name {
 	case "@provider":
@@ -77,168 +104,79 @@ func (p *parser) directive(name string, args []string) error {
 	case "@encoding":
 		p.shared.Encoding = text
 	case "@family":
-		return p.family(args)
+		family, ratio, known := strings.Cut(text, " ")
+		p.shared.Family, p.shared.Ratio = family, 0
+		if known {
+			n, err := strconv.ParseFloat(ratio, 64)
+			p.shared.Ratio, p.err = n, cmp.Or(p.err, err)
+		}
 	case "@cache":
-		return p.cache(args)
+		p.shared.Cache = Cache{}
+		for _, arg := range args {
+			p.cache(arg)
+		}
 	default:
-		return fmt.Errorf("%q: must be @provider, @source, @date, @encoding, @family or @cache", name)
+		p.failf("%q: must be @provider, @source, @date, @encoding, @family or @cache", name)
 	}
-	return nil
 }
 
-func (p *parser) family(args []string) error {
-	p.shared.Family, p.shared.Ratio = args[0], 0
-	if len(args) == 1 {
-		return nil
-	}
-	ratio, err := strconv.ParseFloat(args[1], 64)
-	if err != nil || len(args) > 2 {
-		return fmt.Errorf("@family %q: must be a name and at most one number", strings.Join(args, " "))
-	}
-	p.shared.Ratio = ratio
-	return nil
-}
-
-func (p *parser) cache(args []string) error {
-	p.shared.Cache = Cache{}
-	if len(args) == 1 && args[0] == "-" {
-		return nil
-	}
+func (p *parser) cache(arg string) {
 	c := &p.shared.Cache
-	for _, arg := range args {
-		key, value, _ := strings.Cut(arg, "=")
-		var err error
-		switch key {
-		case "auto":
-			c.Auto = true
-			if value != "" {
-				err = fmt.Errorf("has no value")
-			}
-		case "min":
-			c.Min, err = tokens(value)
-		case "step":
-			c.Step, err = tokens(value)
-		case "marks":
-			c.Breakpoints, err = tokens(value)
-		case "lookback":
-			c.Lookback, err = tokens(value)
-		case "ttl":
-			c.TTL, err = time.ParseDuration(value)
-		case "long":
-			c.LongTTL, err = time.ParseDuration(value)
-		default:
-			err = fmt.Errorf("must be auto, min, step, ttl, long, marks or lookback")
-		}
-		if err != nil {
-			return fmt.Errorf("@cache %s: %w", arg, err)
-		}
+	key, value, _ := strings.Cut(arg, "=")
+	switch key {
+	case "auto":
+		c.Auto = true
+	case "min":
+		c.Min = p.tokens(value)
+	case "step":
+		c.Step = p.tokens(value)
+	case "marks":
+		c.Breakpoints = p.tokens(value)
+	case "lookback":
+		c.Lookback = p.tokens(value)
+	case "ttl":
+		c.TTL = p.duration(value)
+	case "long":
+		c.LongTTL = p.duration(value)
+	default:
+		p.failf("@cache %s: must be auto, min, step, ttl, long, marks or lookback", arg)
 	}
-	return nil
 }
 
-// The columns of a row. A bar separates the two groups.
-var (
-	limitColumns = []string{"window", "input", "output"}
-	priceColumns = []string{"price of input", "price of read", "price of write", "price of long", "price of output"}
-)
-
-func (p *parser) row(words []string) error {
-	m := p.shared
-	m.Name = words[0]
-	if m.Provider == "" {
-		return fmt.Errorf("%s: no @provider above", m.Name)
-	}
-	bar := slices.Index(words, "|")
-	if bar != 1+len(limitColumns) {
-		return fmt.Errorf("%s: must have name, %s, a bar and prices", m.Name, strings.Join(limitColumns, ", "))
-	}
-	for i, field := range []*int{&m.Window, &m.Input, &m.Output} {
-		n, err := tokens(words[1+i])
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", m.Name, limitColumns[i], err)
-		}
-		*field = n
-	}
-	rates, err := rates(words[bar+1:])
-	if err != nil {
-		return fmt.Errorf("%s: %w", m.Name, err)
-	}
-	m.Price.Rates = rates
-	p.rows = append(p.rows, m)
-	return nil
+func (p *parser) duration(word string) time.Duration {
+	d, err := time.ParseDuration(word)
+	p.err = cmp.Or(p.err, err)
+	return d
 }
 
-func (p *parser) tier(words []string) error {
-	if len(p.rows) == 0 || len(words) < 2 || words[1] != "|" {
-		return fmt.Errorf("%s: must stand below a row and be a number of tokens, a bar and prices", words[0])
-	}
-	m := &p.rows[len(p.rows)-1]
-	above, err := tokens(words[0][1:])
-	if err != nil {
-		return fmt.Errorf("%s: %s: %w", m.Name, words[0], err)
-	}
-	rates, err := rates(words[2:])
-	if err != nil {
-		return fmt.Errorf("%s: %s: %w", m.Name, words[0], err)
-	}
-	free := slices.Index(m.Price.Long[:], Tier{})
-	if free < 0 {
-		return fmt.Errorf("%s: %s: a row has at most %d tiers", m.Name, words[0], len(m.Price.Long))
-	}
-	m.Price.Long[free] = Tier{Above: above, Rates: rates}
-	return nil
-}
-
-func (p *parser) alias(words []string) error {
-	if len(words) != 3 {
-		return fmt.Errorf("%s: must be a name, = and the name of a row above", words[0])
-	}
-	i := slices.IndexFunc(p.rows, func(m Model) bool { return m.Name == words[2] })
-	if i < 0 {
-		return fmt.Errorf("%s: no row above is called %s", words[0], words[2])
-	}
-	m := p.rows[i]
-	m.Name = words[0]
-	p.rows = append(p.rows, m)
-	return nil
-}
-
-func rates(words []string) (Rates, error) {
-	var r Rates
-	if len(words) != len(priceColumns) {
-		return r, fmt.Errorf("%d prices, must be %d: %s", len(words), len(priceColumns), strings.Join(priceColumns, ", "))
-	}
-	for i, field := range []*Cost{&r.Input, &r.CacheRead, &r.CacheWrite, &r.CacheWriteLong, &r.Output} {
-		rate, err := rate(words[i])
-		if err != nil {
-			return r, fmt.Errorf("%s: %w", priceColumns[i], err)
-		}
-		*field = rate
-	}
-	return r, nil
-}
-
-func tokens(word string) (int, error) {
+func (p *parser) tokens(word string) int {
 	if word == "-" {
-		return 0, nil
+		return 0
 	}
 	n, err := strconv.ParseUint(word, 10, 31)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%q: must be a whole number above 0, or -", word)
+		p.failf("%q: must be a whole number above 0, or -", word)
 	}
-	return int(n), nil
+	return int(n)
+}
+
+func (p *parser) rates(words []string) Rates {
+	return Rates{
+		Input: p.rate(words[0]), CacheRead: p.rate(words[1]), CacheWrite: p.rate(words[2]),
+		CacheWriteLong: p.rate(words[3]), Output: p.rate(words[4]),
+	}
 }
 
 // rate reads dollars with up to six decimals, exactly.
-func rate(word string) (Cost, error) {
+func (p *parser) rate(word string) Cost {
 	if word == "-" {
-		return 0, nil
+		return 0
 	}
 	const places = 6
 	dollars, cents, _ := strings.Cut(word, ".")
 	n, err := strconv.ParseUint(dollars+cents+strings.Repeat("0", max(0, places-len(cents))), 10, 40)
 	if err != nil || n == 0 || len(cents) > places || dollars == "" {
-		return 0, fmt.Errorf("%q: must be dollars with at most %d decimals, or -", word, places)
+		p.failf("%q: must be dollars with at most %d decimals, or -", word, places)
 	}
-	return Cost(n), nil
+	return Cost(n)
 }

@@ -18,9 +18,6 @@ const USD = 1_000_000
 // dollar. It holds up to nine million dollars. Costs may be added.
 type Cost int64
 
-// USD returns the amount in dollars, rounded to a float64.
-func (c Cost) USD() float64 { return float64(c) / (USD * USD) }
-
 // String returns the amount in dollars with all its decimals, at least two.
 func (c Cost) String() string {
 	sign, n := "", uint64(c)
@@ -37,6 +34,7 @@ func (c Cost) String() string {
 // Rates are the prices of one token of each kind. A price is known if Input and
 // Output are known.
 type Rates struct {
+	Above          int  // in Price.Long: the rates are for prompts of more than this many tokens
 	Input          Cost // prompt tokens that were neither read from the cache nor written to it
 	CacheRead      Cost // prompt tokens read from the cache; 0: as Input
 	CacheWrite     Cost // prompt tokens written to the cache, for its usual lifetime; 0: as Input
@@ -44,18 +42,11 @@ type Rates struct {
 	Output         Cost // the answer, thinking included
 }
 
-// Tier holds the rates of long prompts. They apply to all tokens of the request,
-// including those below the threshold.
-type Tier struct {
-	Above int // prompts of more than this many tokens; 0: no tier
-	Rates
-}
-
 // Price is what a model costs. The zero Price is unknown; a model without charge has
 // the zero Price as well.
 type Price struct {
 	Rates
-	Long [3]Tier // higher rates of long prompts, by rising Above; unused tiers are zero and last
+	Long [3]Rates // higher rates of long prompts, for all tokens of the request, by rising Above; unused ones are zero and last
 }
 
 // Cost returns the exact cost of one request with this usage. Do not pass the sum of
@@ -94,7 +85,7 @@ func (p Price) at(prompt int) Rates {
 	r := p.Rates
 	for _, tier := range p.Long {
 		if tier.Above > 0 && prompt > tier.Above {
-			r = tier.Rates
+			r = tier
 		}
 	}
 	if r.CacheRead == 0 {
@@ -113,10 +104,10 @@ func (p Price) validate(window int) error {
 	if p.known() != (p.Rates != Rates{}) {
 		return fmt.Errorf("Price.Input is %d and Price.Output %d, must both be known, or no rate at all", p.Input, p.Output)
 	}
-	last := Tier{Rates: p.Rates}
+	last := p.Rates
 	for i, tier := range p.Long {
 		field := fmt.Sprintf("Price.Long[%d].", i)
-		if tier == (Tier{}) {
+		if tier == (Rates{}) {
 			last.Above = -1 // no tier may follow
 			continue
 		}

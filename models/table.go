@@ -24,7 +24,7 @@ var data string
 func Default() *Table { return builtin() }
 
 var builtin = sync.OnceValue(func() *Table {
-	rows, err := Parse(data)
+	rows, err := parse(data)
 	if err != nil {
 		panic(err) // the file is compiled in, and a test reads it
 	}

@@ -43,7 +43,7 @@ func TestDefaultFacts(t *testing.T) {
 			Window: 1_050_000, Input: 922_000, Output: 128_000, Encoding: "o200k_base", Family: "gpt",
 			Price: models.Price{
 				Rates: models.Rates{Input: 5 * usd, CacheRead: 0.5 * usd, CacheWrite: 6.25 * usd, Output: 30 * usd},
-				Long:  [3]models.Tier{{Above: 272_000, Rates: models.Rates{Input: 10 * usd, CacheRead: 1 * usd, CacheWrite: 12.5 * usd, Output: 45 * usd}}},
+				Long:  [3]models.Rates{{Above: 272_000, Input: 10 * usd, CacheRead: 1 * usd, CacheWrite: 12.5 * usd, Output: 45 * usd}},
 			},
 		},
 		"gpt-4": {
@@ -131,13 +131,13 @@ func TestWithErrors(t *testing.T) {
 	rate := func(in, read, write, long, out models.Cost) models.Price {
 		return models.Price{Rates: models.Rates{Input: in, CacheRead: read, CacheWrite: write, CacheWriteLong: long, Output: out}}
 	}
-	tiers := func(tiers ...models.Tier) models.Price {
+	tiers := func(tiers ...models.Rates) models.Price {
 		p := rate(10, 0, 0, 0, 20)
 		copy(p.Long[:], tiers)
 		return p
 	}
-	tier := func(above int, in, out models.Cost) models.Tier {
-		return models.Tier{Above: above, Rates: models.Rates{Input: in, Output: out}}
+	tier := func(above int, in, out models.Cost) models.Rates {
+		return models.Rates{Above: above, Input: in, Output: out}
 	}
 	for name, c := range map[string]struct {
 		rows []models.Model
@@ -164,10 +164,10 @@ func TestWithErrors(t *testing.T) {
 		"write":           {[]models.Model{{Name: "m", Price: rate(2, 0, 1, 0, 1)}}, `row 1: models: m: Price.CacheWrite is 1, must be at least Input, 2`},
 		"long write":      {[]models.Model{{Name: "m", Price: rate(2, 0, 4, 3, 1)}}, `row 1: models: m: Price.CacheWriteLong is 3, must be at least CacheWrite, 4`},
 		"tier order":      {[]models.Model{{Name: "m", Price: tiers(tier(5, 10, 20), tier(5, 10, 20))}}, `row 1: models: m: Price.Long[1].Above is 5, must be greater than that of the tier before it`},
-		"tier gap":        {[]models.Model{{Name: "m", Price: tiers(models.Tier{}, tier(5, 10, 20))}}, `row 1: models: m: Price.Long[1].Above is 5, must be greater than that of the tier before it`},
+		"tier gap":        {[]models.Model{{Name: "m", Price: tiers(models.Rates{}, tier(5, 10, 20))}}, `row 1: models: m: Price.Long[1].Above is 5, must be greater than that of the tier before it`},
 		"tier window":     {[]models.Model{{Name: "m", Window: 5, Price: tiers(tier(5, 10, 20))}}, `row 1: models: m: Price.Long[0].Above is 5, must be less than Window, 5`},
 		"tier cheaper":    {[]models.Model{{Name: "m", Price: tiers(tier(5, 9, 20))}}, `row 1: models: m: Price.Long[0].Input is 9 and Output 20, must not be less than those of shorter prompts, 10 and 20`},
-		"tier alone":      {[]models.Model{{Name: "m", Price: models.Price{Long: [3]models.Tier{tier(5, 9, 20)}}}}, `row 1: models: m: Price.Long[0].Input is 9, but Price.Input is unknown`},
+		"tier alone":      {[]models.Model{{Name: "m", Price: models.Price{Long: [3]models.Rates{tier(5, 9, 20)}}}}, `row 1: models: m: Price.Long[0].Input is 9, but Price.Input is unknown`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

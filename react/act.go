@@ -12,6 +12,7 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/models"
 )
 
 // act gets a result for each job and puts the results into the history, in the
@@ -30,6 +31,7 @@ func (r *run) act(ctx context.Context, jobs []*job) {
 		}
 	}
 	if len(runnable) > 0 {
+		ctx := agent.InConversation(ctx, agent.Conversation{Room: r.room(), History: slices.Clip(r.history)})
 		r.reader.follow(ctx, func(ctx context.Context, send send) { r.work(ctx, runnable, send) })
 	}
 	for _, j := range jobs {
@@ -38,13 +40,22 @@ func (r *run) act(ctx context.Context, jobs []*job) {
 	}
 }
 
+// room returns the tokens of the window without the reserve, or 0 if it is not known.
+func (r *run) room() int {
+	if b := r.agent.Budget; b != nil {
+		return b.Room()
+	}
+	m, _ := models.Default().Lookup(r.agent.ModelName)
+	return m.Window
+}
+
 // refuse returns the reason why a call is not run, or nil.
 func (r *run) refuse(ctx context.Context, j *job) error {
 	if ctx.Err() != nil {
 		return notRun(ctx)
 	}
 	_, calls := spent(r.history)
-	if most := limit(r.agent.MaxToolCalls, DefaultMaxToolCalls); calls-j.of+j.nth >= most {
+	if most := limit(r.agent.MaxToolCalls, defaultMaxToolCalls); calls-j.of+j.nth >= most {
 		return fmt.Errorf("not run: the limit of %d tool calls is reached; answer with what is known", most)
 	}
 	if r.tools[j.call.Name] == nil {
@@ -67,21 +78,18 @@ func (r *run) refuse(ctx context.Context, j *job) error {
 }
 
 func (r *run) unknown(name string) error {
-	if len(r.defs) == 0 {
-		return fmt.Errorf("unknown tool %q: there are no tools", name)
-	}
 	var names []string
 	for _, def := range r.defs {
 		names = append(names, def.Name)
 	}
-	return fmt.Errorf("unknown tool %q; the tools are: %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown tool %q; the tools are: %s", name, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
 // work runs the jobs, up to Agent.Parallel at a time, and returns when all have a result.
 func (r *run) work(ctx context.Context, jobs []*job, send send) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	places := make(chan struct{}, cmp.Or(r.agent.Parallel, DefaultParallel))
+	places := make(chan struct{}, cmp.Or(r.agent.Parallel, defaultParallel))
 	for _, j := range jobs {
 		places <- struct{}{} // tools return soon when the context is done
 		if ctx.Err() == nil {
@@ -158,9 +166,9 @@ func (j *job) run(ctx context.Context, t agent.Tool, timeout time.Duration) {
 			err = panicked
 		case err == nil:
 		case ctx.Err() != nil:
-			err = &cutOffError{how: "cancelled while it ran", why: ctx.Err(), err: err}
+			err = cutOff("cancelled while it ran", ctx.Err(), err)
 		case toolCtx.Err() != nil:
-			err = &cutOffError{how: fmt.Sprintf("timed out after %v", timeout), why: toolCtx.Err(), err: err}
+			err = cutOff(fmt.Sprintf("timed out after %v", timeout), toolCtx.Err(), err)
 		}
 		cancel()
 		j.finish(parts, err, time.Since(start))
@@ -217,28 +225,15 @@ func text(err error) string {
 	return "the tool failed without a reason"
 }
 
-// cutOffError is the error of a call that was cancelled or timed out.
-type cutOffError struct {
-	how string
-	why error // of the context
-	err error // of the tool; nil: it did not run
-}
-
 func notRun(ctx context.Context) error {
-	return &cutOffError{how: "cancelled before it ran", why: ctx.Err()}
+	return fmt.Errorf("cancelled before it ran: %w", ctx.Err())
 }
 
-// Error leaves out the text of the context error.
-func (e *cutOffError) Error() string {
-	if e.err == nil || errors.Is(e.err, e.why) {
-		return e.how
+// cutOff returns the error of a call that was cancelled or timed out: it wraps that of the
+// context and that of the tool.
+func cutOff(how string, why, err error) error {
+	if errors.Is(err, why) {
+		return fmt.Errorf("%s: %w", how, err)
 	}
-	return e.how + ": " + e.err.Error()
-}
-
-func (e *cutOffError) Unwrap() []error {
-	if e.err == nil {
-		return []error{e.why}
-	}
-	return []error{e.why, e.err}
+	return fmt.Errorf("%s: %w: %w", how, why, err)
 }

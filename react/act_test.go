@@ -162,7 +162,7 @@ func TestCallsThatAreNotRun(t *testing.T) {
 	none := react.Agent{Model: says(message.Assistant(call("1", "a")), message.Assistant(message.Text{Text: "done"}))}
 	tr = follow(t, none.Run(t.Context(), message.User("go")))
 	require.NoError(t, tr.err)
-	require.Equal(t, `tool 1:a! unknown tool "a": there are no tools`, say(tr.end.History[2]))
+	require.Equal(t, `tool 1:a! unknown tool "a"; the tools are: none`, say(tr.end.History[2]))
 }
 
 // Arguments that were no JSON cannot run a tool by accident when the calls are
@@ -207,8 +207,8 @@ func TestTimeout(t *testing.T) {
 		require.NoError(t, tr.err)
 		require.Equal(t, time.Minute, time.Since(start), "a tool that ignores its context is waited for")
 		require.Equal(t, []string{
-			"tool 1:slow! timed out after 5s",
-			"tool 2:killed! timed out after 5s: signal: killed",
+			"tool 1:slow! timed out after 5s: context deadline exceeded",
+			"tool 2:killed! timed out after 5s: context deadline exceeded: signal: killed",
 			"tool 3:stubborn late", // it has a result after all
 			"tool 4:fast 4",
 		}, sayAll(tr.end.History[2:6]))
@@ -223,7 +223,7 @@ func TestTimeout(t *testing.T) {
 
 func TestParallel(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ parallel, most int }{{0, react.DefaultParallel}, {1, 1}, {3, 3}, {100, 10}} {
+	for _, c := range []struct{ parallel, most int }{{0, 4}, {1, 1}, {3, 3}, {100, 10}} {
 		synctest.Test(t, func(t *testing.T) {
 			var mu sync.Mutex
 			running, most := 0, 0

@@ -38,23 +38,9 @@ func accept(m message.Message, at int) (message.Message, map[string]error, error
 		m.Parts[i] = c
 	}
 	if v := message.Content([]message.Message{m}, 0); len(v) > 0 {
-		return m, nil, errors.New(describe(v[0]))
+		return m, nil, errors.New(v[0].Rule)
 	}
 	return m, malformed, nil
-}
-
-// describe returns what a violation means in an answer.
-func describe(v message.Violation) string {
-	switch v.Rule {
-	case message.EmptyMessage:
-		return "it says nothing and calls nothing"
-	case message.MisplacedPart:
-		return "it holds a tool result, want text, thinking, media, calls or opaque parts"
-	case message.UnknownPart:
-		return "it holds a part of unknown type, such as a pointer to one"
-	default:
-		return "it holds a " + string(v.Rule)
-	}
 }
 
 // uniqueIDs returns a function that returns a call's id, or a new one if the id is

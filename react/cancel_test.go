@@ -192,8 +192,8 @@ func TestCancelledBeforeItBegins(t *testing.T) {
 		err           error
 	}{
 		"before the model":  {msgs: []message.Message{user}, want: []string{"user go"}, err: context.Canceled},
-		"before the tools":  {msgs: []message.Message{user, calls}, want: []string{"user go", "assistant 1:a{} 2:b{}", "tool 1:a! cancelled before it ran", "tool 2:b! cancelled before it ran"}, err: context.Canceled},
-		"between the tools": {msgs: []message.Message{user, calls, message.Result("2", "b", "2")}, want: []string{"user go", "assistant 1:a{} 2:b{}", "tool 2:b 2", "tool 1:a! cancelled before it ran"}, err: context.Canceled},
+		"before the tools":  {msgs: []message.Message{user, calls}, want: []string{"user go", "assistant 1:a{} 2:b{}", "tool 1:a! cancelled before it ran: context canceled", "tool 2:b! cancelled before it ran: context canceled"}, err: context.Canceled},
+		"between the tools": {msgs: []message.Message{user, calls, message.Result("2", "b", "2")}, want: []string{"user go", "assistant 1:a{} 2:b{}", "tool 2:b 2", "tool 1:a! cancelled before it ran: context canceled"}, err: context.Canceled},
 		"behind the answer": {msgs: []message.Message{user, message.Assistant(message.Text{Text: "yes"})}, want: []string{"user go", "assistant yes"}},
 	} {
 		tr := follow(t, a.Run(ctx, c.msgs...))
@@ -225,7 +225,7 @@ func TestCancelInApprove(t *testing.T) {
 	tr := follow(t, a.Run(ctx, message.User("go")))
 	require.ErrorIs(t, tr.err, context.Canceled)
 	require.Equal(t, []string{
-		"tool a-1:a! cancelled before it ran", "tool b-1:b! cancelled before it ran", "tool c-1:c! cancelled before it ran",
+		"tool a-1:a! cancelled before it ran: context canceled", "tool b-1:b! cancelled before it ran: context canceled", "tool c-1:c! cancelled before it ran: context canceled",
 	}, sayAll(tr.end.History[2:]), "nothing has run")
 }
 
@@ -244,13 +244,13 @@ func TestCancelInATool(t *testing.T) {
 	tr := follow(t, a.Run(ctx, message.User("go")))
 	require.ErrorIs(t, tr.err, context.Canceled)
 	require.Equal(t, []string{
-		"tool stops-1:stops! cancelled while it ran", "tool killed-1:killed! cancelled before it ran", "tool next-1:next! cancelled before it ran",
+		"tool stops-1:stops! cancelled while it ran: fetch: context canceled", "tool killed-1:killed! cancelled before it ran: context canceled", "tool next-1:next! cancelled before it ran: context canceled",
 	}, sayAll(tr.end.History[2:]))
 
 	ctx, cancel = context.WithCancel(t.Context())
 	a.Tools[0] = tool("stops", func(context.Context) (string, error) { cancel(); return "", errors.New("signal: killed") })
 	tr = follow(t, a.Run(ctx, message.User("go")))
-	require.Equal(t, "tool stops-1:stops! cancelled while it ran: signal: killed", say(tr.end.History[2]))
+	require.Equal(t, "tool stops-1:stops! cancelled while it ran: context canceled: signal: killed", say(tr.end.History[2]))
 
 	ctx, cancel = context.WithCancel(t.Context())
 	a.Tools[0] = tool("stops", func(context.Context) (string, error) { cancel(); return "made it", nil })

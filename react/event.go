@@ -26,7 +26,7 @@ type Delta struct {
 }
 
 // Edit is an event of a middleware around the model: an edit of the context, or the
-// reason why there was none. See its Kind.
+// reason why there was none. See its Kind, which is never [middleware.Called].
 type Edit struct {
 	middleware.Event
 }
@@ -36,7 +36,7 @@ type Step struct {
 	N       int             // which answer since the newest user message, from 1
 	Message message.Message // its calls, if any, are run next; without calls it is the final answer
 	Usage   message.Usage   // of this model call; zero: not reported
-	Stop    middleware.StopReason
+	Stop    string
 }
 
 // Call is sent before a tool runs; the tool starts when the body of the loop has

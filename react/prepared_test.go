@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,11 @@ func TestPreparedSummaries(t *testing.T) {
 	small := middlewaretest.Give(middleware.Response{
 		Message: message.Assistant(message.Text{Text: summary}), Stop: middleware.StopEnd, Usage: took,
 	})
-	start, wait := summarize.Background(t.Context(), 1)
+	var prepared sync.WaitGroup
+	start := func(task func(context.Context)) bool {
+		prepared.Go(func() { task(t.Context()) })
+		return true
+	}
 	chain := summarize.New(summarize.By(small, summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{
 		Soft: trigger.Messages(8), Trigger: trigger.Messages(1000), Keep: 2, Background: start,
 	})
@@ -35,7 +40,7 @@ func TestPreparedSummaries(t *testing.T) {
 	run := func(pages int, history ...message.Message) (end react.End) {
 		n := 0
 		big := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			wait() // what is prepared is ready before the answer is
+			prepared.Wait() // what is prepared is ready before the answer is
 			answer := middleware.Response{Message: message.Assistant(message.Text{Text: "It is the linker."}), Stop: middleware.StopEnd}
 			n++
 			if n <= pages {

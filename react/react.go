@@ -16,21 +16,15 @@
 // The loop keeps the whole history. Middlewares around the model decide how much
 // of it the model gets.
 //
-// # Continuing
+// A run starts from any history, also from that of a run that failed or was cancelled.
+// The last event of a run is always [End]; the next run starts from its history. Limits
+// are counted on the history, so they include the steps and calls of the runs before.
 //
-// A run starts from any history: a question, an answered conversation with a
-// new question, the history of a run that failed or was cancelled. The last
-// event of a run is always [End], and its history is what the next run starts
-// from. Limits are counted on the history, so they include the steps and calls of
-// the runs before.
-//
-// # What the model sees of failures
-//
-// A tool that fails, panics or takes too long, a tool that does not exist,
-// arguments that do not fit, a call that was not approved or is above the
-// limit: each becomes an error result with the reason, and the loop continues.
-// The run itself fails only if the model does, if its answer cannot be used, if
-// the context is done, or at [ErrMaxSteps].
+// A tool that fails, panics or takes too long, a tool that does not exist, arguments that
+// do not fit, a call that was not approved or is above the limit: each becomes an error
+// result with the reason, and the loop continues. The run itself fails only if the model
+// does, if its answer cannot be used, if the context is done, or at
+// [ErrMaxSteps] or [ErrRepeated].
 package react
 
 import (
@@ -48,13 +42,16 @@ import (
 
 // What the zero fields of an [Agent] mean.
 const (
-	DefaultMaxSteps     = 100
-	DefaultMaxToolCalls = 500
-	DefaultParallel     = 4
+	defaultMaxSteps     = 100
+	defaultMaxToolCalls = 500
+	defaultParallel     = 4
 )
 
 // ErrMaxSteps is wrapped by the error of a run that reached [Agent.MaxSteps].
 var ErrMaxSteps = errors.New("step limit reached")
+
+// ErrRepeated is wrapped by the error of a run that reached [Agent.MaxRepeats].
+var ErrRepeated = errors.New("the model repeats itself")
 
 // Agent is a model with tools. Only Model is required; the zero value of every
 // other field is the recommended default. An Agent is a value without state and
@@ -68,9 +65,10 @@ type Agent struct {
 	Budget    *middleware.Budget // the window of the model; nil: unknown
 	Params    any                // the provider's call options; nil: none
 
-	MaxSteps     int           // answers to one user message; 0: DefaultMaxSteps, negative: no limit. Then: ErrMaxSteps
-	MaxToolCalls int           // calls for one user message; 0: DefaultMaxToolCalls, negative: no limit. Then: an error result
-	Parallel     int           // calls of one answer that run at once; 0: DefaultParallel, 1: one after the other
+	MaxSteps     int           // answers to one user message; 0: 100, negative: no limit. Then: ErrMaxSteps
+	MaxToolCalls int           // calls for one user message; 0: 500, negative: no limit. Then: an error result
+	MaxRepeats   int           // answers in a row with the same calls and the same results; 0 or less: no limit. Then: ErrRepeated
+	Parallel     int           // calls of one answer that run at once; 0: 4, 1: one after the other
 	ToolTimeout  time.Duration // then the context of a tool ends, and the run waits for the tool; 0: when the run ends
 
 	// Approve is called before a tool runs, for one call at a time, in the
@@ -81,24 +79,17 @@ type Agent struct {
 	Approve func(ctx context.Context, call message.ToolCall) error
 }
 
-// Run lets the model answer, starting from any history:
-//
-//   - if it ends in an answer whose calls have no result yet, as after a run that
-//     was interrupted, exactly those calls are run first;
-//   - if it ends in a final answer, the run ends at once;
-//   - else the model is asked.
-//
-// The history is not validated otherwise, and msgs is neither changed nor kept.
-// The run proceeds while its result is ranged over; each range is a new run.
+// Run lets the model answer. Calls at the end of the history that have no result yet, as
+// after a run that was interrupted, are run first. A history that ends in a final answer
+// ends the run at once. Otherwise the history is not validated; msgs is neither changed
+// nor kept. The run proceeds while its result is ranged over; each range is a new run.
 //
 // The last event is always [End]. The error of the run comes with it:
 //
 //   - of kind [middleware.Invalid] if there are no messages, if a field of the
 //     Agent is out of range, or if the answer of the model cannot be used;
-//   - wrapping [ErrMaxSteps] at the limit;
-//   - the error of the context once that is done. Interrupted calls have error
-//     results, so a new run can continue from the history. A run that has its
-//     final answer by then has no error;
+//   - wrapping [ErrMaxSteps] or [ErrRepeated] at the limit;
+//   - the error of the context once that is done, unless the final answer is there;
 //   - the error of the model, unchanged.
 //
 // Leaving the loop early cancels the run; no event follows, not even End. No

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 )
 
@@ -31,8 +30,7 @@ func (r *reader) last(e Event, err error) {
 
 // follow runs work in a goroutine and passes its events to the reader, until it
 // returns. If the reader leaves, the context of the work is cancelled. follow
-// waits for the work in any case. A panic of the work becomes one here, and so
-// does its runtime.Goexit.
+// waits for the work in any case. A panic of the work becomes one here.
 func (r *reader) follow(ctx context.Context, work func(context.Context, send)) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := worker{events: make(chan Event), read: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{})}
@@ -55,11 +53,8 @@ func (r *reader) follow(ctx context.Context, work func(context.Context, send)) {
 			}
 		}
 	}()
-	switch {
-	case w.panicked != nil:
+	if w.panicked != nil {
 		panic(w.panicked)
-	case !w.returned:
-		runtime.Goexit()
 	}
 }
 
@@ -68,16 +63,14 @@ type worker struct {
 	events   chan Event
 	read     chan struct{} // receives once for each event that the reader has handled
 	left     chan struct{} // closed when the reader handles no more events
-	done     chan struct{} // closed when the goroutine ends; the fields below are set then
+	done     chan struct{} // closed when the goroutine ends; panicked is set then
 	panicked *PanicError
-	returned bool
 }
 
 func (w *worker) run(ctx context.Context, work func(context.Context, send)) {
 	defer close(w.done)
 	defer func() { w.panicked = caught(recover()) }()
 	work(ctx, w.send)
-	w.returned = true
 }
 
 func (w *worker) send(e Event) error {

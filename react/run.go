@@ -74,9 +74,16 @@ func (r *run) prepare() error {
 // step asks the model and puts its answer into the history.
 func (r *run) step(ctx context.Context) error {
 	n, _ := spent(r.history)
-	if n >= limit(r.agent.MaxSteps, DefaultMaxSteps) {
+	if n >= limit(r.agent.MaxSteps, defaultMaxSteps) {
 		return &middleware.Error{Op: "react", Err: fmt.Errorf(
 			"%w: %d answers since the newest user message; raise Agent.MaxSteps, or go on with a new user message", ErrMaxSteps, n)}
+	}
+	if most := r.agent.MaxRepeats; most > 0 {
+		if n, call := repeated(r.history); n >= most {
+			return &middleware.Error{Op: "react", Err: fmt.Errorf(
+				"%w: the last %d answers made the same calls with the same results: %.200s(%.200s); "+
+					"raise Agent.MaxRepeats, or go on with a new user message", ErrRepeated, n, call.Name, call.Arguments)}
+		}
 	}
 	resp, err := r.ask(ctx)
 	switch {
@@ -126,7 +133,9 @@ func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
 				r.summaries, r.summaryCost = r.summaries.Add(usage), r.summaryCost+cost
 				mu.Unlock()
 			}
-			_ = send(Edit{e})
+			if e.Kind != middleware.Called { // the Step is sent instead
+				_ = send(Edit{e})
+			}
 		})
 		resp, err = observe(r.agent.Model)(ctx, req, func(d middleware.Delta) error {
 			e := Delta{Text: d.Text, Thinking: d.Thinking}
@@ -174,6 +183,45 @@ func spent(history []message.Message) (steps, calls int) {
 		}
 	}
 	return steps, calls
+}
+
+// repeated returns the number of rounds at the end of a history that have the same calls
+// and results, and the first of these calls.
+func repeated(history []message.Message) (n int, call message.ToolCall) {
+	var newest []message.Part
+	for end := len(history); ; n++ {
+		at := end - 1
+		for at >= 0 && history[at].Role == message.RoleTool {
+			at--
+		}
+		if at < 0 || at == end-1 || !history[at].HasCalls() {
+			return n, call
+		}
+		parts := round(history[at:end])
+		if n > 0 && !slices.Equal(parts, newest) {
+			return n, call
+		}
+		newest, end = parts, at
+		call, _ = parts[0].(message.ToolCall)
+	}
+}
+
+// round returns the calls and results of a round, without their ids.
+func round(msgs []message.Message) (parts []message.Part) {
+	for _, m := range msgs {
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case message.ToolCall:
+				p.ID = ""
+				parts = append(parts, p)
+			case message.ToolResult:
+				p.CallID = ""
+				parts = append(parts, p)
+			case message.Text, message.Thinking, message.Media, message.Opaque:
+			}
+		}
+	}
+	return parts
 }
 
 // limit returns the value of a limit: 0 is its default, a negative number no limit.

@@ -3,6 +3,7 @@ package react_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -210,6 +211,38 @@ func TestModelFails(t *testing.T) {
 	require.Zero(t, again.end.ToolCalls)
 }
 
+func TestMaxRepeats(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	repeats := func(ctx context.Context, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		asked++
+		return stream(ctx, message.Assistant(message.Text{Text: fmt.Sprint("try ", asked)}, call(fmt.Sprint("id", asked), "nosuch")), emit)
+	}
+	a := react.Agent{Model: repeats, Tools: []agent.Tool{gives("a", "1", 0)}, MaxRepeats: 3}
+	tr := follow(t, a.Run(t.Context(), message.User("go")))
+	require.ErrorIs(t, tr.err, react.ErrRepeated)
+	require.EqualError(t, tr.err, "react: the model repeats itself: the last 3 answers made the same calls with the same results: "+
+		"nosuch({}); raise Agent.MaxRepeats, or go on with a new user message")
+	require.Equal(t, 3, tr.end.Steps, "other words and other ids make no difference")
+	tr = follow(t, a.Run(t.Context(), append(tr.end.History, message.User("more"))...))
+	require.ErrorIs(t, tr.err, react.ErrRepeated)
+	require.Equal(t, 3, tr.end.Steps, "a user message starts the count anew")
+
+	polls := 0
+	a.Tools = []agent.Tool{agent.NewTool("nosuch", "Polls.", func(context.Context, struct{}) (string, error) {
+		polls++
+		return fmt.Sprint("attempt ", polls/2), nil
+	})}
+	a.MaxSteps = 20
+	tr = follow(t, a.Run(t.Context(), message.User("go")))
+	require.ErrorIs(t, tr.err, react.ErrMaxSteps, "calls whose results change go on")
+	require.Equal(t, 20, tr.end.Steps)
+
+	a.Tools, a.MaxRepeats = nil, 0
+	tr = follow(t, a.Run(t.Context(), message.User("go")))
+	require.ErrorIs(t, tr.err, react.ErrMaxSteps, "0: no limit")
+}
+
 func TestMaxSteps(t *testing.T) {
 	t.Parallel()
 	never := func(ctx context.Context, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
@@ -241,7 +274,7 @@ func TestMaxSteps(t *testing.T) {
 	a.MaxSteps = 0
 	tr = follow(t, a.Run(t.Context(), message.User("go")))
 	require.ErrorIs(t, tr.err, react.ErrMaxSteps)
-	require.Equal(t, react.DefaultMaxSteps, tr.end.Steps)
+	require.Equal(t, 100, tr.end.Steps)
 
 	a.MaxSteps = -1
 	stopAt := 150
@@ -307,11 +340,11 @@ func TestEdits(t *testing.T) {
 	require.NoError(t, tr.err)
 	edits := 0
 	for _, e := range tr.events {
-		if e, ok := e.(react.Edit); ok && e.Kind != middleware.UsageIgnored { // the model reports 10 tokens, whatever it is sent
+		if e, ok := e.(react.Edit); ok && e.Kind != middleware.Notice { // the model reports 10 tokens, whatever it is sent
 			edits++
 			require.Equal(t, "contextedit", e.By)
 			require.Equal(t, middleware.Edited, e.Kind)
-			require.Positive(t, e.Freed())
+			require.Positive(t, e.Before-e.After)
 		}
 	}
 	require.Positive(t, edits)

@@ -16,7 +16,7 @@ func BenchmarkStore(b *testing.B) {
 		text := strings.Repeat("0123456789abcde\n", size.bytes/16+1)[:size.bytes-12]
 		for name, open := range map[string]func() store.Store{
 			"Memory": func() store.Store { return store.NewMemory(0) },
-			"Dir":    func() store.Store { return openDir(b, b.TempDir(), store.DirOptions{}) },
+			"Dir":    func() store.Store { return openDir(b, b.TempDir()) },
 		} {
 			b.Run(name+"/Put/"+size.name, func(b *testing.B) {
 				s := open()

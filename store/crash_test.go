@@ -52,7 +52,7 @@ func (c crash) command(t *testing.T) *exec.Cmd {
 }
 
 func (c crash) run() error {
-	d, err := OpenDir(c.Path, DirOptions{})
+	d, err := OpenDir(c.Path)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func TestKilledAtEachStep(t *testing.T) {
 			require.ErrorAs(t, err, &exit)
 			require.NotEqual(t, 3, exit.ExitCode(), "the child must be killed and not fail: %s", out)
 
-			d, err := OpenDir(path, DirOptions{})
+			d, err := OpenDir(path)
 			require.NoError(t, err)
 			c, err := d.Get(t.Context(), h)
 			switch {
@@ -150,7 +150,7 @@ func TestKilledAtEachStep(t *testing.T) {
 			for _, e := range left {
 				require.NoError(t, os.Chtimes(filepath.Join(path, tempFolder, e.Name()), time.Time{}, time.Now().Add(-2*tempAge)))
 			}
-			d, err = OpenDir(path, DirOptions{})
+			d, err = OpenDir(path)
 			require.NoError(t, err)
 			require.NoError(t, d.Close())
 			left, err = os.ReadDir(filepath.Join(path, tempFolder))
@@ -194,13 +194,13 @@ func TestKilledAtAnyTime(t *testing.T) {
 	}
 	require.NotEmpty(t, said)
 
-	d, err := OpenDir(path, DirOptions{})
+	d, err := OpenDir(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	entries, err := d.files.entries(t.Context())
+	entries, err := os.ReadDir(filepath.Join(path, folderOf("")))
 	require.NoError(t, err)
 	for _, e := range entries {
-		h, err := ParseHandle(filepath.Base(e.path))
+		h, err := ParseHandle(e.Name())
 		require.NoError(t, err)
 		_, err = d.Get(t.Context(), h)
 		require.NoError(t, err, "all that has a name is whole")

@@ -46,7 +46,7 @@ func fileOf(t *testing.T, path string) string {
 func TestDirFiles(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a", "b")
-	d := openDir(t, path, store.DirOptions{})
+	d := openDir(t, path)
 	put(t, d, twin)
 	put(t, d.Scope("../acme"), store.Content{Type: "image/png", Data: "\x89PNG\n"})
 	require.Equal(t, map[string]string{
@@ -72,46 +72,25 @@ func TestDirFiles(t *testing.T) {
 // Earlier versions gave the second of two contents with the same handle a longer
 // handle. Such files are no longer read. They count towards the limit, the others
 // are read as before.
-func TestDirOfAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	path := t.TempDir()
-	folder := filepath.Join(path, "mtbkuijogprkbhvkrfmpdzxp")
-	require.NoError(t, os.Mkdir(folder, 0o700))
-	long := filepath.Join(folder, "rwpamjydgitcdrsvpxhbwfgw")
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "rwpamjydgitc"), []byte("laconic content 1 \"\"\nrecord 1722102515441503"), 0o600))
-	require.NoError(t, os.WriteFile(long, []byte("laconic content 1 \"\"\nrecord 2215035357095101"), 0o600))
-	require.NoError(t, os.Chtimes(long, time.Unix(0, 0), time.Unix(0, 0)))
-	d := openDir(t, path, store.DirOptions{Limit: 100})
-	h, err := store.ParseHandle("rwpamjydgitc")
-	require.NoError(t, err)
-	got, err := d.Get(t.Context(), h)
-	require.NoError(t, err)
-	require.Equal(t, twin, got)
-	put(t, d, store.Content{Data: "new"})
-	require.NoFileExists(t, long)
-}
-
 func TestOpenDirErrors(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	_, err := store.OpenDir("", store.DirOptions{})
+	_, err := store.OpenDir("")
 	require.EqualError(t, err, "store: open: the path is empty, want a folder")
-	_, err = store.OpenDir(t.TempDir(), store.DirOptions{Limit: -1})
-	require.EqualError(t, err, "store: open: DirOptions.Limit is -1, want bytes, or 0 for no limit")
-	_, err = store.OpenDir(file, store.DirOptions{})
+	_, err = store.OpenDir(file)
 	require.ErrorContains(t, err, "store: open: mkdir "+file)
-	_, err = store.OpenDir(filepath.Join(file, "below"), store.DirOptions{})
+	_, err = store.OpenDir(filepath.Join(file, "below"))
 	require.ErrorContains(t, err, "store: open: mkdir "+file)
 }
 
 func TestDirIsSharedAndLasts(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
-	a, b := openDir(t, path, store.DirOptions{}), openDir(t, path, store.DirOptions{})
+	a, b := openDir(t, path), openDir(t, path)
 	h := put(t, a.Scope("s"), twin)
 	require.Equal(t, h, put(t, b.Scope("s"), twin))
-	for _, d := range []*store.Dir{a, b, openDir(t, path, store.DirOptions{})} {
+	for _, d := range []*store.Dir{a, b, openDir(t, path)} {
 		got, err := d.Scope("s").Get(t.Context(), h)
 		require.NoError(t, err)
 		require.Equal(t, twin, got)
@@ -121,7 +100,7 @@ func TestDirIsSharedAndLasts(t *testing.T) {
 
 func TestClosedDir(t *testing.T) {
 	t.Parallel()
-	d, err := store.OpenDir(t.TempDir(), store.DirOptions{})
+	d, err := store.OpenDir(t.TempDir())
 	require.NoError(t, err)
 	h := put(t, d, twin)
 	require.NoError(t, d.Close())
@@ -152,7 +131,7 @@ func TestDamagedFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := t.TempDir()
-			d := openDir(t, path, store.DirOptions{})
+			d := openDir(t, path)
 			h := put(t, d, c)
 			file := fileOf(t, path)
 			data, err := os.ReadFile(file)
@@ -177,7 +156,7 @@ func TestDamagedFiles(t *testing.T) {
 func TestFileThatIsTooLargeForAContent(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
-	d := openDir(t, path, store.DirOptions{})
+	d := openDir(t, path)
 	h := put(t, d, twin)
 	require.NoError(t, os.Truncate(fileOf(t, path), 1<<40)) // sparse
 	_, err := d.Get(t.Context(), h)
@@ -188,7 +167,7 @@ func TestFileThatIsTooLargeForAContent(t *testing.T) {
 func TestFileOfAnotherScope(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
-	d := openDir(t, path, store.DirOptions{})
+	d := openDir(t, path)
 	h := put(t, d.Scope("a"), twin)
 	folder := filepath.Dir(fileOf(t, path))
 	put(t, d.Scope("b"), other)
@@ -208,7 +187,7 @@ func TestFileOfAnotherScope(t *testing.T) {
 func TestStrangeFiles(t *testing.T) {
 	t.Parallel()
 	path, outside := t.TempDir(), t.TempDir()
-	d := openDir(t, path, store.DirOptions{Limit: 2000})
+	d := openDir(t, path)
 	h := put(t, d, twin)
 	file := fileOf(t, path)
 	folder := filepath.Dir(file)
@@ -262,7 +241,7 @@ func TestStrangeFiles(t *testing.T) {
 		byHandle := filepath.Join(folder, store.HandleOf("", store.Content{Data: "a folder"}).String(), "below")
 		require.NoError(t, os.MkdirAll(byHandle, 0o700))
 		require.NoError(t, os.Chtimes(filepath.Dir(byHandle), time.Unix(0, 0), time.Unix(0, 0)))
-		again := openDir(t, path, store.DirOptions{Limit: 2000})
+		again := openDir(t, path)
 		for i := range 20 {
 			put(t, again, store.Content{Data: strings.Repeat(fmt.Sprint(i), 300)})
 		}
@@ -294,84 +273,17 @@ func TestStrangeFiles(t *testing.T) {
 func TestTemporaryFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
-	put(t, openDir(t, path, store.DirOptions{}), twin)
+	put(t, openDir(t, path), twin)
 	old, young := strings.Repeat("A", 26), strings.Repeat("7", 26)
 	for name, age := range map[string]time.Duration{old: 61 * time.Minute, young: 59 * time.Minute, "notes": 61 * time.Minute} {
 		file := filepath.Join(path, "tmp", name)
 		require.NoError(t, os.WriteFile(file, []byte("half"), 0o600))
 		require.NoError(t, os.Chtimes(file, time.Time{}, time.Now().Add(-age)))
 	}
-	openDir(t, path, store.DirOptions{})
+	openDir(t, path)
 	require.NoFileExists(t, filepath.Join(path, "tmp", old), "its process is gone")
 	require.FileExists(t, filepath.Join(path, "tmp", young), "its process may be writing")
 	require.FileExists(t, filepath.Join(path, "tmp", "notes"), "it is not ours")
-}
-
-func TestDirForgetsTheOldest(t *testing.T) {
-	t.Parallel()
-	path := t.TempDir()
-	content := func(i int) store.Content { return store.Content{Data: fmt.Sprintf("%0979d", i)} } // a file of 1,000 bytes
-	all := openDir(t, path, store.DirOptions{})
-	var handles []store.Handle
-	for i := range 20 {
-		scope := all.Scope(fmt.Sprint(i % 2))
-		h := put(t, scope, content(i))
-		handles = append(handles, h)
-		for name := range files(t, path) {
-			if strings.HasSuffix(name, h.String()) {
-				at := time.Now().Add(time.Duration(i-100) * time.Hour)
-				require.NoError(t, os.Chtimes(filepath.Join(path, name), at, at))
-			}
-		}
-	}
-	kept := func() (is []int) {
-		for name := range files(t, path) {
-			for i, h := range handles {
-				if strings.HasSuffix(name, "/"+h.String()) {
-					is = append(is, i)
-				}
-			}
-		}
-		return is
-	}
-	require.Len(t, kept(), 20, "without a limit all stay")
-
-	d := openDir(t, path, store.DirOptions{Limit: 10_000})
-	_, err := d.Scope("1").Get(t.Context(), handles[1])
-	require.NoError(t, err)
-	put(t, d.Scope("0"), content(2))
-	require.Len(t, kept(), 20, "nothing was added")
-	handles = append(handles, put(t, d, content(20)))
-	require.ElementsMatch(t, []int{1, 2, 15, 16, 17, 18, 19, 20}, kept(), "1 was read and 2 was put since")
-
-	for i := 21; i < 60; i++ {
-		handles = append(handles, put(t, d, content(i)))
-		require.LessOrEqual(t, len(kept()), 10, "the limit holds at any time")
-		require.Contains(t, kept(), i, "the newest stays")
-	}
-	_, err = d.Put(t.Context(), store.Content{Data: strings.Repeat("a", 10_000)})
-	require.ErrorIs(t, err, store.ErrTooLarge)
-	require.EqualError(t, err, "store: put: content too large: 10021 bytes, and this folder keeps 10000")
-	require.NotEmpty(t, kept(), "what is too large drives out nothing")
-}
-
-// The folder keeps as much as its limit allows, and what goes makes room for an
-// eighth of that.
-func TestDirKeepsWhatTheLimitAllows(t *testing.T) {
-	t.Parallel()
-	path := t.TempDir()
-	content := func(i int) store.Content { return store.Content{Data: fmt.Sprintf("%0979d", i)} } // a file of 1,000 bytes
-	all := openDir(t, path, store.DirOptions{})
-	for i := range 6 {
-		put(t, all, content(i))
-	}
-	d := openDir(t, path, store.DirOptions{Limit: 8_000})
-	for i, want := range []int{7, 8, 7, 8, 7} {
-		put(t, d, content(6+i))
-		require.Len(t, files(t, path), want, "after %d more", i+1)
-	}
-	put(t, d, store.Content{Data: strings.Repeat("a", 7_979)})
-	require.Len(t, files(t, path), 1, "a content as large as the limit has the folder for itself")
 }
 
 func TestReadOnlyFolder(t *testing.T) {
@@ -380,12 +292,12 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Skip("root writes where it likes")
 	}
 	path := t.TempDir()
-	h := put(t, openDir(t, path, store.DirOptions{}), twin)
+	h := put(t, openDir(t, path), twin)
 	for _, folder := range []string{path, filepath.Dir(fileOf(t, path)), filepath.Join(path, "tmp")} {
 		require.NoError(t, os.Chmod(folder, 0o500))
 		t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
 	}
-	d := openDir(t, path, store.DirOptions{Limit: 1 << 20})
+	d := openDir(t, path)
 	got, err := d.Get(t.Context(), h)
 	require.NoError(t, err)
 	require.Equal(t, twin, got)
@@ -401,7 +313,7 @@ func TestHugeContent(t *testing.T) { //nolint:paralleltest // it counts what the
 		t.Skip("100 MB")
 	}
 	const size = 100 << 20
-	d := openDir(t, t.TempDir(), store.DirOptions{})
+	d := openDir(t, t.TempDir())
 	c := store.Content{Type: "application/x-tar", Data: strings.Repeat("0123456789abcdef\x00\xff\n", size/19+1)[:size]}
 	allocated := func(f func()) int {
 		var before, after runtime.MemStats

@@ -37,7 +37,7 @@ func ExampleOpenDir() {
 	}
 	defer func() { _ = os.RemoveAll(path) }()
 
-	archive, err := store.OpenDir(path, store.DirOptions{Limit: 1 << 30})
+	archive, err := store.OpenDir(path)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -81,13 +81,13 @@ func ExampleParseHandle() {
 	// store: handle "../../etc/passwd" has other characters than the letters a to z, want 12 letters a to z as in the placeholder
 }
 
-func ExampleNameMessages() {
+func ExampleName() {
 	ctx := context.Background()
 	archive := store.NewMemory(0)
-	contents, err := store.NameMessages(archive, []message.Message{
+	contents, err := store.Name(archive, []message.Message{
 		message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"step": 14}`}),
 		message.Result("c1", "read_log", "the linker ran out of memory"),
-	})
+	}...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func ExampleNameMessages() {
 			log.Fatal(err)
 		}
 	}
-	c, err := archive.Get(ctx, contents[len(contents)-1].Handle())
+	c, err := archive.Get(ctx, contents[len(contents)-1].Handle)
 	fmt.Println(c.Data, err)
 
 	// Output:

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,10 +13,10 @@ import (
 // large takes four writes: the header and three chunks.
 var large = Content{Type: "text/plain", Data: strings.Repeat("0123456789abcde\n", 5*chunk/32)}
 
-func openTemp(t *testing.T, opts DirOptions) (*Dir, string) {
+func openTemp(t *testing.T) (*Dir, string) {
 	t.Helper()
 	path := t.TempDir()
-	d, err := OpenDir(path, opts)
+	d, err := OpenDir(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d, path
@@ -35,7 +33,7 @@ func same(t *testing.T, want, got Content) {
 // record puts a content and returns the steps that it takes.
 func record(t *testing.T, c Content) []string {
 	t.Helper()
-	d, _ := openTemp(t, DirOptions{})
+	d, _ := openTemp(t)
 	var steps []string
 	d.files.disk.fault = func(step string) error {
 		steps = append(steps, step)
@@ -63,7 +61,7 @@ func TestFailingDisk(t *testing.T) {
 	for k, step := range record(t, large) {
 		for _, fault := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO} {
 			for _, forGood := range []bool{false, true} {
-				d, path := openTemp(t, DirOptions{})
+				d, path := openTemp(t)
 				n := 0
 				d.files.disk.fault = func(string) error {
 					n++
@@ -98,92 +96,4 @@ func TestFailingDisk(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Somebody takes the temporary file for left over, or deletes the scope,
-// between two steps.
-func TestSomebodyRemovesWhatIsBeingWritten(t *testing.T) {
-	t.Parallel()
-	for _, what := range []string{tempFolder, folderOf("")} {
-		d, path := openTemp(t, DirOptions{})
-		times := 0
-		d.files.disk.fault = func(step string) error {
-			if step == "rename" && times > 0 {
-				times--
-				return os.RemoveAll(filepath.Join(path, what))
-			}
-			return nil
-		}
-		for times = range 3 {
-			h, err := d.Put(t.Context(), Content{Data: strings.Repeat("a", times)})
-			require.NoError(t, err, "%s: it is written again", what)
-			_, err = d.Get(t.Context(), h)
-			require.NoError(t, err)
-		}
-		times = 3
-		_, err := d.Put(t.Context(), large)
-		require.ErrorIs(t, err, fs.ErrNotExist, "%s: but not for ever", what)
-	}
-}
-
-// A folder has filled the disk, and is opened anew with a limit: what is too much
-// goes before there is room to write.
-func TestLimitForAFullDisk(t *testing.T) {
-	t.Parallel()
-	all, path := openTemp(t, DirOptions{})
-	for _, letter := range []string{"a", "b", "c"} {
-		_, err := all.Put(t.Context(), Content{Data: strings.Repeat(letter, 900)})
-		require.NoError(t, err)
-	}
-	contents := func() int {
-		entries, err := all.files.entries(t.Context())
-		require.NoError(t, err)
-		return len(entries)
-	}
-	for _, limit := range []int64{5000, 2000} {
-		d, err := OpenDir(path, DirOptions{Limit: limit})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, d.Close()) })
-		d.files.disk.fault = func(step string) error {
-			if step == "write" && contents() > 2 {
-				return syscall.ENOSPC
-			}
-			return nil
-		}
-		h, err := d.Put(t.Context(), Content{Data: "new"})
-		if limit == 5000 {
-			require.ErrorIs(t, err, syscall.ENOSPC)
-			require.Equal(t, 3, contents(), "what the limit allows is not given up")
-			continue
-		}
-		require.NoError(t, err)
-		_, err = d.Get(t.Context(), h)
-		require.NoError(t, err)
-	}
-}
-
-func TestEvictionThatFails(t *testing.T) {
-	t.Parallel()
-	d, _ := openTemp(t, DirOptions{Limit: 1000})
-	d.files.disk.fault = func(step string) error {
-		if step == "evict" {
-			return syscall.EROFS
-		}
-		return nil
-	}
-	_, err := d.Put(t.Context(), Content{Data: strings.Repeat("a", 900)})
-	require.NoError(t, err)
-	for _, c := range []Content{{Data: strings.Repeat("b", 900)}, {Data: "a little one"}} {
-		_, err = d.Put(t.Context(), c)
-		require.ErrorIs(t, err, syscall.EROFS, "as long as there is too much, each Put says so")
-		require.ErrorContains(t, err, "store: put: make room: ")
-	}
-	d.files.disk.fault = func(step string) error {
-		if step == "evict" {
-			return errors.Join(d.files.disk.root.RemoveAll(folderOf("")), fs.ErrNotExist)
-		}
-		return nil
-	}
-	_, err = d.Put(t.Context(), Content{Data: strings.Repeat("c", 900)})
-	require.NoError(t, err, "what another process has removed needs no removing")
 }

@@ -19,7 +19,7 @@ import (
 func TestPipeInPlaceOfAFile(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
-	d := openDir(t, path, store.DirOptions{Limit: 2000})
+	d := openDir(t, path)
 	h := put(t, d, twin)
 	file := fileOf(t, path)
 	require.NoError(t, os.Remove(file))
@@ -37,7 +37,7 @@ func TestPipeInPlaceOfAFile(t *testing.T) {
 		require.NoError(t, syscall.Mkfifo(name, 0o600))
 		require.NoError(t, os.Chtimes(name, time.Unix(0, 0), time.Unix(0, 0)))
 	}
-	again := openDir(t, path, store.DirOptions{Limit: 2000})
+	again := openDir(t, path)
 	for _, letter := range []string{"a", "b", "c"} {
 		put(t, again, store.Content{Data: letter + string(make([]byte, 900))})
 	}

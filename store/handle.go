@@ -43,11 +43,11 @@ func ParseHandle(text string) (Handle, error) {
 	switch {
 	case text == "":
 		problem = "is empty"
-	case strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") != "":
+	case !isLetters(text):
 		problem = "has other characters than the letters a to z"
 	case len(text) != handleLen:
 		problem = fmt.Sprintf("is %d long", len(text))
-	case !isWords(text):
+	case checkLetter(text[:handleLen-1]) != text[handleLen-1]:
 		problem = "is mistyped: its last letter does not fit the others"
 	default:
 		return Handle{letters: strings.Clone(text)}, nil
@@ -66,24 +66,6 @@ func (h Handle) String() string { return h.letters }
 // IsZero reports whether h is the zero Handle.
 func (h Handle) IsZero() bool { return h.letters == "" }
 
-// MarshalText returns [Handle.String].
-func (h Handle) MarshalText() ([]byte, error) { return []byte(h.letters), nil }
-
-// UnmarshalText reads the output of [Handle.MarshalText]. An empty text is the zero
-// Handle. After an error h is unchanged.
-func (h *Handle) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
-		*h = Handle{}
-		return nil
-	}
-	parsed, err := ParseHandle(string(text))
-	if err != nil {
-		return err
-	}
-	*h = parsed
-	return nil
-}
-
 // sum is the SHA-256 hash of a scope and a content.
 type sum [sha256.Size]byte
 
@@ -94,8 +76,8 @@ func sumOf(scope string, c Content) sum {
 	if len(b)+len(c.Data) <= small {
 		return sha256.Sum256(append(b, c.Data...))
 	}
-	h := newHash(scope, c.Type)
-	hashString(h, c.Data)
+	h, data := newHash(scope, c.Type), struct{ io.Reader }{strings.NewReader(c.Data)}
+	_, _ = io.CopyBuffer(h, data, make([]byte, 32<<10)) // WriteString would copy all data; a hash returns no error
 	return sum(h.Sum(nil))
 }
 
@@ -116,17 +98,6 @@ func appendHead(b []byte, scope, contentType string) []byte {
 	return b
 }
 
-// hashString writes a text to a hash in pieces: a conversion of the whole text
-// would copy it.
-func hashString(w io.Writer, s string) {
-	buf := make([]byte, min(len(s), 32<<10))
-	for s != "" {
-		n := copy(buf, s)
-		_, _ = w.Write(buf[:n]) // a hash returns no error
-		s = s[n:]
-	}
-}
-
 func (s sum) handle() Handle { return Handle{letters: s.words(1)} }
 
 // words returns the first n words of a sum. A word is eight bytes of the sum as
@@ -144,15 +115,7 @@ func (s sum) words(n int) string {
 	return string(b)
 }
 
-// isWords reports whether a text of letters a to z is one or more words.
-func isWords(text string) bool {
-	const last = handleLen - 1
-	ok := text != "" && len(text)%handleLen == 0
-	for ; ok && text != ""; text = text[handleLen:] {
-		ok = strings.Trim(text[:handleLen], "abcdefghijklmnopqrstuvwxyz") == "" && checkLetter(text[:last]) == text[last]
-	}
-	return ok
-}
+func isLetters(text string) bool { return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == "" }
 
 // checkLetter returns the check character of Luhn's algorithm in base 26. It
 // detects every single wrong letter and nearly every swap of neighbours.

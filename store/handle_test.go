@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
@@ -101,26 +100,6 @@ func TestOneWrongLetterIsFound(t *testing.T) {
 	})
 }
 
-func TestHandleAsText(t *testing.T) {
-	t.Parallel()
-	type record struct {
-		H store.Handle `json:"h"`
-	}
-	for _, h := range []store.Handle{store.HandleOf("", twin), {}} {
-		text, err := json.Marshal(record{h})
-		require.NoError(t, err)
-		require.Equal(t, `{"h":"`+h.String()+`"}`, string(text))
-		var back record
-		require.NoError(t, json.Unmarshal(text, &back))
-		require.Equal(t, h, back.H)
-		require.Equal(t, h == store.Handle{}, h.IsZero())
-	}
-	kept := record{store.HandleOf("", twin)}
-	require.ErrorContains(t, json.Unmarshal([]byte(`{"h":"../etc"}`), &kept), "has other characters", "a text that is no handle is refused")
-	require.Equal(t, store.HandleOf("", twin), kept.H, "and changes nothing")
-}
-
-// The doc comment says what a handle costs.
 func TestHandlesCostFewTokens(t *testing.T) {
 	t.Parallel()
 	const n = 2000

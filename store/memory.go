@@ -10,7 +10,7 @@ const defaultMemory = 64 << 20 // bytes
 
 // Memory is a [Store] in memory. It embeds its scope "". When it is full it removes
 // the contents that were neither put nor read for the longest time; a content that
-// is larger than the limit is [ErrTooLarge]. It keeps and returns the strings it
+// is larger than the limit is an error. It keeps and returns the strings it
 // was given without copying them. It is safe for concurrent use.
 type Memory struct {
 	root
@@ -30,13 +30,6 @@ func NewMemory(limit int) *Memory {
 	m := &memory{limit: limit, kept: map[place]*item{}}
 	m.recent.prev, m.recent.next = &m.recent, &m.recent
 	return &Memory{root{scope{in: m}}, m}
-}
-
-// Bytes returns about how many bytes the contents take.
-func (m *Memory) Bytes() int {
-	m.in.mu.Lock()
-	defer m.in.mu.Unlock()
-	return m.in.bytes
 }
 
 // memory is the [backend] of a Memory.
@@ -81,7 +74,7 @@ func (m *memory) put(ctx context.Context, scope string, c Content, s sum) (Handl
 	}
 	it := &item{place: p, content: c}
 	if it.size() > m.limit {
-		return Handle{}, fmt.Errorf("%w: %d bytes, and this memory keeps %d", ErrTooLarge, it.size(), m.limit)
+		return Handle{}, fmt.Errorf("content too large: %d bytes, and this memory keeps %d", it.size(), m.limit)
 	}
 	for m.bytes += it.size(); m.bytes > m.limit; {
 		m.remove(m.recent.prev)

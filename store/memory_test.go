@@ -19,7 +19,7 @@ func TestMemoryForgetsTheOldest(t *testing.T) {
 	for i := range 4 {
 		handles = append(handles, put(t, m, content(i)))
 	}
-	require.Equal(t, 4*2_300, m.Bytes())
+	require.Equal(t, 4*2_300, store.BytesOf(m))
 	has := func() (kept []int) {
 		for i, h := range handles {
 			if _, err := m.Get(t.Context(), h); err == nil {
@@ -42,14 +42,14 @@ func TestMemoryForgetsTheOldest(t *testing.T) {
 
 	handles = append(handles, put(t, m, store.Content{Data: strings.Repeat("5", 9_700)}))
 	require.Equal(t, []int{5}, has(), "one that fills the memory drives out the others")
-	require.Equal(t, 10_000, m.Bytes())
+	require.Equal(t, 10_000, store.BytesOf(m))
 	_, err = m.Put(t.Context(), store.Content{Data: strings.Repeat("6", 9_701)})
-	require.ErrorIs(t, err, store.ErrTooLarge)
+	require.ErrorContains(t, err, "content too large")
 	require.EqualError(t, err, "store: put: content too large: 10001 bytes, and this memory keeps 10000")
 	require.Equal(t, []int{5}, has(), "what is too large drives out nothing")
 
 	require.NoError(t, m.Delete(t.Context(), ""))
-	require.Zero(t, m.Bytes())
+	require.Zero(t, store.BytesOf(m))
 }
 
 // What a content takes beside its data counts as well: contents without any cannot
@@ -58,13 +58,13 @@ func TestMemoryCountsAllThatItKeeps(t *testing.T) {
 	t.Parallel()
 	m := store.NewMemory(5_000)
 	put(t, m, store.Content{})
-	empty := m.Bytes()
+	empty := store.BytesOf(m)
 	require.Positive(t, empty)
 	put(t, m.Scope(strings.Repeat("s", 700)), store.Content{Type: strings.Repeat("t", 900)})
-	require.Equal(t, 2*empty+700+900, m.Bytes())
+	require.Equal(t, 2*empty+700+900, store.BytesOf(m))
 	for i := range 100 {
 		put(t, m.Scope(strconv.Itoa(i)), store.Content{})
-		require.LessOrEqual(t, m.Bytes(), 5_000)
+		require.LessOrEqual(t, store.BytesOf(m), 5_000)
 	}
 }
 

@@ -2,82 +2,70 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 )
 
-// Named is a content, a store, and the handle that the content has there. The
-// content is hashed only once, when it is named and not again when it is put. A
-// Named never changes and is safe for concurrent use.
+// Named is a content, with the handle that it has in a store. The content is hashed only
+// once, when it is named and not again when it is put. A Named must not be modified.
 type Named struct {
-	store   Store
-	content Content
-	handle  Handle
-	sum     sum // zero if only the store can compute the handle
+	Content Content
+	Handle  Handle
+
+	store Store
+	sum   sum // zero if only the store can compute the handle
 }
 
-// NameParts returns the contents that keep the given parts of one message, with
-// their handles. The handle of the last content is the one for the placeholder.
-// Nothing is put.
+// Name returns the contents that keep the given messages, with their handles. The handle
+// of the last content is the one for the placeholder. Nothing is put.
 //
-// A single part is kept as it is: a text, the text of a result, the arguments of a
-// call, the bytes of a medium. Several parts are kept as one text; each medium in
-// them is a content of its own, and its handle is in that text. Thinking is kept
-// without its signature.
+// A message without a role that has one part is kept as it is: a text, the text of a
+// result, the arguments of a call, the bytes of a medium. Otherwise the last content is a
+// text: before each message with a role a line with that role, then the parts. Each medium
+// in them is a content of its own, and its handle is in the text. Thinking is kept without
+// its signature.
 //
 // The error is for a part that is nil or of an unknown type, and for a store that
 // returns the zero Handle for a content.
-func NameParts(s Store, parts []message.Part) ([]*Named, error) {
+func Name(s Store, msgs ...message.Message) ([]*Named, error) {
 	t := transcript{store: s}
-	if len(parts) == 1 {
-		if c, ok := single(parts[0]); ok {
+	if len(msgs) == 1 && msgs[0].Role == "" && len(msgs[0].Parts) == 1 {
+		if c, ok := single(msgs[0].Parts[0]); ok {
 			n, err := t.name(c)
 			return []*Named{n}, err
 		}
 	}
-	if err := t.parts(parts); err != nil {
-		return nil, err
-	}
-	return t.contents()
-}
-
-// NameMessages returns the contents that keep the given messages, with their
-// handles, as [NameParts] does for parts. The last content is a text: before each
-// message a line with its role, then its parts. Nothing is put.
-func NameMessages(s Store, msgs []message.Message) ([]*Named, error) {
-	t := transcript{store: s}
 	for _, m := range msgs {
-		t.add(strings.TrimSpace(fmt.Sprintf("[%s] %s", m.Role, m.Name)))
-		if err := t.parts(m.Parts); err != nil {
-			return nil, err
+		if m.Role != "" {
+			t.add(strings.TrimSpace(fmt.Sprintf("[%s] %s", m.Role, m.Name)))
+		}
+		for _, p := range m.Parts {
+			if err := t.part(p); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return t.contents()
+	text, err := t.name(Content{Data: strings.Join(t.blocks, "\n\n")})
+	return append(t.media, text), err
 }
 
-// Content returns the content.
-func (n *Named) Content() Content { return n.content }
-
-// Handle returns the handle.
-func (n *Named) Handle() Handle { return n.handle }
-
-// Put keeps the content in its store, as [Store.Put] does. The error is
-// [ErrConflict] if the store has a different content under this handle.
+// Put keeps the content in its store, as [Store.Put] does.
 func (n *Named) Put(ctx context.Context) error {
 	if n.store == nil {
-		return fmt.Errorf("store: put: the Named is zero, want one that NameParts or NameMessages has returned")
+		return errors.New("store: put: the Named is zero, want one that Name has returned")
 	}
 	var h Handle
 	var err error
 	if s, ok := scopeOf(n.store); ok {
-		h, err = s.putSum(ctx, n.content, n.sum)
+		h, err = s.putSum(ctx, n.Content, n.sum)
 	} else {
-		h, err = n.store.Put(ctx, n.content)
+		h, err = n.store.Put(ctx, n.Content)
 	}
-	if err == nil && h != n.handle {
-		err = fmt.Errorf("store: put: %T.Put returned the handle %q, want %q as its method Handle returns", n.store, h, n.handle)
+	if err == nil && h != n.Handle {
+		err = fmt.Errorf("store: put: %T.Put returned the handle %q, want %q as its method Handle returns", n.store, h, n.Handle)
 	}
 	return err
 }
@@ -130,33 +118,18 @@ type transcript struct {
 
 func (t *transcript) add(block string) { t.blocks = append(t.blocks, block) }
 
-// contents returns all contents, the text last.
-func (t *transcript) contents() ([]*Named, error) {
-	text, err := t.name(Content{Data: strings.Join(t.blocks, "\n\n")})
-	return append(t.media, text), err
-}
-
 func (t *transcript) name(c Content) (*Named, error) {
-	n := &Named{store: t.store, content: c}
+	n := &Named{store: t.store, Content: c}
 	if s, ok := scopeOf(t.store); ok {
 		n.sum = sumOf(s.name, c)
-		n.handle = n.sum.handle()
+		n.Handle = n.sum.handle()
 	} else {
-		n.handle = t.store.Handle(c)
+		n.Handle = t.store.Handle(c)
 	}
-	if n.handle.IsZero() {
+	if n.Handle.IsZero() {
 		return nil, fmt.Errorf("store: %T.Handle returned the zero Handle, want the one that Put will return", t.store)
 	}
 	return n, nil
-}
-
-func (t *transcript) parts(parts []message.Part) error {
-	for _, p := range parts {
-		if err := t.part(p); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (t *transcript) part(p message.Part) error {
@@ -212,6 +185,6 @@ func (t *transcript) medium(m message.Media) error {
 		return err
 	}
 	t.media = append(t.media, n)
-	t.add(fmt.Sprintf("[%s, %d bytes: %s %s]", what, len(m.Data), RecallTool, n.handle))
+	t.add(fmt.Sprintf("[%s, %d bytes: %s %s]", what, len(m.Data), RecallTool, n.Handle))
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 var image = message.Media{Type: "image/png", Data: "\x89PNG", Name: "a plan.png"}
 
-func TestNameParts(t *testing.T) {
+func TestNameOfParts(t *testing.T) {
 	t.Parallel()
 	pieces := func(parts ...message.Part) (all []message.Part) {
 		for _, p := range parts {
@@ -62,13 +62,13 @@ func TestNameParts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := store.NewMemory(0)
-			contents, err := store.NameParts(s, c.parts)
+			contents, err := store.Name(s, message.Message{Parts: c.parts})
 			require.NoError(t, err)
 			h := putAll(t, contents)
 			got, err := s.Get(t.Context(), h)
 			require.NoError(t, err)
 			require.Equal(t, c.want, got)
-			again, err := store.NameParts(s, c.parts)
+			again, err := store.Name(s, message.Message{Parts: c.parts})
 			require.NoError(t, err)
 			require.Equal(t, h, putAll(t, again))
 		})
@@ -77,17 +77,17 @@ func TestNameParts(t *testing.T) {
 
 // What stands in a transcript can be read as well, down to the bytes of a
 // picture.
-func TestNameMessages(t *testing.T) {
+func TestNameOfMessages(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	contents, err := store.NameMessages(s, []message.Message{
+	contents, err := store.Name(s, []message.Message{
 		{Role: message.RoleUser, Name: "ann", Parts: []message.Part{message.Text{Text: "look"}, image}},
 		message.Assistant(
 			message.Thinking{Text: "hm"}, message.Thinking{Signature: "sealed"},
 			message.ToolCall{ID: "c1", Name: "look", Arguments: `{"at": "plan"}`},
 		),
 		message.Result("c1", "look", "a house"),
-	})
+	}...)
 	require.NoError(t, err)
 	require.Len(t, contents, 2)
 	c, err := s.Get(t.Context(), putAll(t, contents))
@@ -118,28 +118,28 @@ func (broken) Put(context.Context, store.Content) (store.Handle, error) {
 func TestNamedPutErrors(t *testing.T) {
 	t.Parallel()
 	for _, parts := range [][]message.Part{{message.Text{Text: "a"}}, {message.Text{Text: "a"}, image}, nil} {
-		contents, err := store.NameParts(broken{store.NewMemory(0)}, parts)
+		contents, err := store.Name(broken{store.NewMemory(0)}, message.Message{Parts: parts})
 		require.NoError(t, err)
 		for _, c := range contents {
 			require.ErrorIs(t, c.Put(t.Context()), errFull)
 		}
 	}
-	require.ErrorContains(t, new(store.Named).Put(t.Context()), "want one that NameParts or NameMessages has returned")
-	contents, err := store.NameParts(store.NewMemory(1000), []message.Part{message.Text{Text: strings.Repeat("x", 2000)}})
+	require.ErrorContains(t, new(store.Named).Put(t.Context()), "want one that Name has returned")
+	contents, err := store.Name(store.NewMemory(1000), message.Message{Parts: []message.Part{message.Text{Text: strings.Repeat("x", 2000)}}})
 	require.NoError(t, err)
-	require.ErrorIs(t, contents[0].Put(t.Context()), store.ErrTooLarge)
+	require.ErrorContains(t, contents[0].Put(t.Context()), "content too large")
 }
 
 func TestNameErrors(t *testing.T) {
 	t.Parallel()
 	for _, part := range []message.Part{nil, &message.Text{}} {
-		_, err := store.NameParts(store.NewMemory(0), []message.Part{part})
+		_, err := store.Name(store.NewMemory(0), message.Message{Parts: []message.Part{part}})
 		require.ErrorContains(t, err, "store: name: a part is of type ")
-		_, err = store.NameMessages(store.NewMemory(0), []message.Message{{Parts: []message.Part{part}}})
+		_, err = store.Name(store.NewMemory(0), message.User("a"), message.Message{Parts: []message.Part{part}})
 		require.ErrorContains(t, err, "store: name: a part is of type ")
 	}
 	for _, parts := range [][]message.Part{{message.Text{Text: "a"}}, {message.Text{Text: "a"}, image}, nil} {
-		_, err := store.NameParts(nameless{store.NewMemory(0)}, parts)
+		_, err := store.Name(nameless{store.NewMemory(0)}, message.Message{Parts: parts})
 		require.EqualError(t, err, "store: store_test.nameless.Handle returned the zero Handle, want the one that Put will return")
 	}
 }
@@ -153,7 +153,7 @@ func (nameless) Handle(store.Content) store.Handle { return store.Handle{} }
 func putAll(t require.TestingT, contents []*store.Named) (last store.Handle) {
 	for _, c := range contents {
 		require.NoError(t, c.Put(context.Background()))
-		last = c.Handle()
+		last = c.Handle
 	}
 	return last
 }
@@ -164,18 +164,18 @@ func TestNamedIsPutAsByTheStore(t *testing.T) {
 		s := open()
 		for _, in := range []store.Store{s, s.Scope("acme")} {
 			for _, c := range []store.Content{{}, twin, {Type: "image/png", Data: strings.Repeat("x", 10_000)}} {
-				contents, err := store.NameParts(in, []message.Part{message.Media{Type: c.Type, Data: c.Data}})
+				contents, err := store.Name(in, message.Message{Parts: []message.Part{message.Media{Type: c.Type, Data: c.Data}}})
 				require.NoError(t, err)
 				require.Len(t, contents, 1)
 				named := contents[0]
-				require.Equal(t, in.Handle(c), named.Handle())
-				require.Equal(t, c, named.Content())
-				_, err = in.Get(t.Context(), named.Handle())
+				require.Equal(t, in.Handle(c), named.Handle)
+				require.Equal(t, c, named.Content)
+				_, err = in.Get(t.Context(), named.Handle)
 				require.ErrorIs(t, err, store.ErrNotFound, "naming a content does not keep it")
 				for range 2 {
 					require.NoError(t, named.Put(t.Context()))
 				}
-				got, err := in.Get(t.Context(), named.Handle())
+				got, err := in.Get(t.Context(), named.Handle)
 				require.NoError(t, err)
 				same(t, c, got)
 			}
@@ -187,7 +187,7 @@ func TestNamedConflict(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func() scopes) {
 		s := open()
-		contents, err := store.NameParts(s, []message.Part{message.Text{Text: "see"}, message.Media{Type: other.Type, Data: other.Data}})
+		contents, err := store.Name(s, message.Message{Parts: []message.Part{message.Text{Text: "see"}, message.Media{Type: other.Type, Data: other.Data}}})
 		require.NoError(t, err)
 		put(t, s, twin)
 		require.ErrorIs(t, contents[0].Put(t.Context()), store.ErrConflict)
@@ -209,7 +209,7 @@ func (c *counting) Put(ctx context.Context, content store.Content) (store.Handle
 func TestNamedIsPutByTheOuterStore(t *testing.T) {
 	t.Parallel()
 	s := &counting{Memory: store.NewMemory(0)}
-	contents, err := store.NameParts(s, []message.Part{message.Text{Text: twin.Data}})
+	contents, err := store.Name(s, message.Message{Parts: []message.Part{message.Text{Text: twin.Data}}})
 	require.NoError(t, err)
 	require.Equal(t, s.Handle(twin), putAll(t, contents))
 	require.Equal(t, 1, s.puts, "want a call of the Put of the given store, not of the embedded one")
@@ -224,7 +224,7 @@ func (u unstable) Put(ctx context.Context, c store.Content) (store.Handle, error
 
 func TestNamedUnderAnotherHandle(t *testing.T) {
 	t.Parallel()
-	contents, err := store.NameParts(unstable{store.NewMemory(0)}, []message.Part{message.Text{Text: "a"}})
+	contents, err := store.Name(unstable{store.NewMemory(0)}, message.Message{Parts: []message.Part{message.Text{Text: "a"}}})
 	require.NoError(t, err)
 	require.ErrorContains(t, contents[0].Put(t.Context()), `want "sjvmlcvlrtil" as its method Handle returns`)
 }

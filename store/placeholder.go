@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 
@@ -37,8 +36,7 @@ func Placeholder(text string, h Handle) string {
 	}
 }
 
-// HandlesIn returns the handles in a text that were written by [Placeholder] or
-// [Arguments], in their order.
+// HandlesIn returns the handles in a text that [Placeholder] has written, in their order.
 func HandlesIn(text string) []Handle {
 	var found []Handle
 	for {
@@ -57,19 +55,10 @@ func HandlesIn(text string) []Handle {
 	}
 }
 
-// Arguments returns the placeholder for the arguments of a call, which have to be a JSON
-// object: {"cleared":"recall kqvmzhtwrcxa"}, or {} if the handle is zero.
-func Arguments(h Handle) string {
-	if h.IsZero() {
-		return "{}"
-	}
-	return `{"cleared":"` + RecallTool + " " + h.letters + `"}`
-}
-
 // Asked returns the handle that a call of the tool [RecallTool] asks for. It is
 // zero for any other call, and for arguments that our tool does not have: a
 // tool of the caller may have the same name. A word can be a well-formed handle,
-// so look the handle up, as by [Has], before you rely on it.
+// so look the handle up before you rely on it.
 //
 // Agents that give each tool one text, as those of langchaingo do, put the handle
 // or the arguments into an object of their own: {"__arg1":"kqvmzhtwrcxa"}.
@@ -86,7 +75,7 @@ func Asked(call message.ToolCall) Handle {
 		}
 	}
 	var args struct { // as package agent declares them
-		Handle  Handle `json:"handle"`
+		Handle  string `json:"handle"`
 		From    int    `json:"from"`
 		To      int    `json:"to"`
 		Column  int    `json:"column"`
@@ -98,15 +87,6 @@ func Asked(call message.ToolCall) Handle {
 	if dec.Decode(&args) != nil {
 		return Handle{}
 	}
-	return args.Handle
-}
-
-// Has reports whether a store returns the content of a handle. It is false if the
-// store is nil, if the handle is zero, and after any error.
-func Has(ctx context.Context, s Store, h Handle) bool {
-	if s == nil || h.IsZero() {
-		return false
-	}
-	_, err := s.Get(ctx, h)
-	return err == nil
+	h, _ := ParseHandle(args.Handle)
+	return h
 }

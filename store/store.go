@@ -1,7 +1,7 @@
 // Package store keeps what was removed from a conversation's view, so that a
 // model can read it again.
 //
-//	archive, err := store.OpenDir("archive", store.DirOptions{})
+//	archive, err := store.OpenDir("archive")
 //	…
 //	h, err := archive.Put(ctx, store.Content{Data: result}) // h.String() is written into the placeholder
 //	c, err := archive.Get(ctx, h)
@@ -44,8 +44,7 @@ type Store interface {
 	// and in others that share the store.
 	//
 	// The error is [ErrConflict] if the store has a different content under this
-	// handle, and [ErrTooLarge] if the store can never keep so large a content.
-	// After any error the store has either the whole content or nothing of it.
+	// handle. After any error the store has either the whole content or nothing of it.
 	Put(ctx context.Context, c Content) (Handle, error)
 
 	// Get returns the content of a handle, byte for byte as it was put. The
@@ -72,9 +71,6 @@ var (
 	// ErrConflict: another content has the same handle, a hash of 52 bits, and was
 	// put first. The second is not kept.
 	ErrConflict = errors.New("another content has this handle")
-	// ErrTooLarge: the content is larger than the limit of the store, or than any
-	// content may be.
-	ErrTooLarge = errors.New("content too large")
 	// ErrDamaged: the stored bytes do not have the hash that is in the handle.
 	ErrDamaged = errors.New("content is damaged")
 )
@@ -90,7 +86,7 @@ func (c Content) check() error {
 	case len(c.Type) > maxType:
 		return fmt.Errorf("the content's type has %d bytes, want at most %d", len(c.Type), maxType)
 	case len(c.Data) > maxContent:
-		return fmt.Errorf("%w: %d bytes, want at most %d", ErrTooLarge, len(c.Data), maxContent)
+		return fmt.Errorf("content too large: %d bytes, want at most %d", len(c.Data), maxContent)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -15,9 +16,12 @@ import (
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tests/lineup"
 	"github.com/laconic-go/laconic/tokens"
@@ -33,6 +37,12 @@ func TestNothingIsLost(t *testing.T) {
 	t.Logf("%d views: %d parts are by their handles, %d messages by that of a fold; %d have no handle since fit had no room", sum.views, sum.parts, sum.folded, sum.bare)
 	require.Positive(t, sum.parts)
 	require.Positive(t, sum.folded)
+}
+
+// tester is a test or a check of rapid.
+type tester interface {
+	require.TestingT
+	Context() context.Context
 }
 
 // found counts what was looked for.
@@ -86,9 +96,42 @@ func checkNothingIsLost(t *rapid.T, sum *found) {
 	}
 }
 
+// TestOneNoteLeadsToAll folds long conversations again and again. A model that follows the
+// handles of the last view reads each removed result with at most two recalls.
+func TestOneNoteLeadsToAll(t *testing.T) {
+	t.Parallel()
+	for name, mw := range map[string]middleware.Middleware{
+		"trim":        trim.New(trim.Options{}),
+		"trim, short": trim.New(trim.Options{Threshold: 0.5, Target: 0.45}),
+		"summarize":   summarize.New(summarize.ByRules(), summarize.Options{}),
+		"contextedit": contextedit.New(contextedit.Options{}),
+		"fit":         middleware.Chain(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			archive := store.NewMemory(0)
+			chain := middleware.With(middleware.Env{Archive: archive}, mw, fit.New(fit.Options{Rules: message.OpenAI}))
+			h := middlewaretest.ReAct{Rounds: 200, Result: 1200, PerTurn: 9}.Messages()
+			var last *middleware.View
+			folds := 0
+			for msgs := range middlewaretest.Prefixes(h) {
+				sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: msgs, Budget: &middleware.Budget{Window: 8192, Reserve: 1000}})
+				require.NoError(t, err)
+				last = sent.View()
+				folds += count(events, middleware.Edited)
+			}
+			require.Greater(t, folds, 11, "more folds than a record covers")
+			l := lost{t: t, archive: archive, view: last, found: new(found), names: []string{name}}
+			l.check()
+			require.Zero(t, l.found.bare)
+			require.Positive(t, l.found.folded)
+		})
+	}
+}
+
 // lost looks for what a view has no more.
 type lost struct {
-	t       *rapid.T
+	t       tester
 	archive store.Store
 	view    *middleware.View
 	found   *found
@@ -198,8 +241,8 @@ func (l *lost) require(p message.Part, contents []store.Content) {
 	}
 }
 
-// reachable returns what is kept under the handles that parts name, and under
-// those named there.
+// reachable returns what at most two recalls return: of the handles that parts name, and
+// of those named there. A medium in the second content takes a third one.
 func (l *lost) reachable(parts []message.Part) []store.Content {
 	var out []store.Content
 	for _, p := range parts {
@@ -207,12 +250,22 @@ func (l *lost) reachable(parts []message.Part) []store.Content {
 			out = append(out, l.recalled(h))
 		}
 	}
-	for k := 0; k < len(out); k++ {
-		if out[k].Type == "" {
-			for _, h := range store.HandlesIn(out[k].Data) {
-				out = append(out, l.recalled(h))
+	seen := map[store.Handle]bool{}
+	level := out
+	for recall := 2; recall <= 3; recall++ {
+		var next []store.Content
+		for _, c := range level {
+			for _, h := range store.HandlesIn(c.Data) {
+				if c.Type != "" || seen[h] {
+					continue
+				}
+				seen[h] = true
+				if c := l.recalled(h); recall == 2 || c.Type != "" {
+					next = append(next, c)
+				}
 			}
 		}
+		out, level = append(out, next...), next
 	}
 	return out
 }

@@ -143,7 +143,9 @@ func newStage(strict bool) *stage {
 			editor{name: "overburdened", plan: clears(1), when: long(60)})
 	}
 	mws := []middleware.Middleware{middleware.Observe(func(_ context.Context, e middleware.Event) {
-		s.told = append(s.told, e)
+		if e.Kind != middleware.Called { // it compares with the calls before, which differ here
+			s.told = append(s.told, e)
+		}
 		_ = w.step("observer")
 	})}
 	for _, e := range editors {
@@ -219,7 +221,7 @@ func (s *stage) call(ctx context.Context, h []message.Message) scene {
 	r.sent = s.sent
 	for _, e := range s.told {
 		switch e.Kind {
-		case middleware.Overhead, middleware.Frequent, middleware.Misconfigured:
+		case middleware.Notice, middleware.Misconfigured:
 			r.once = append(r.once, e.By+": "+string(e.Kind))
 		default:
 			r.told[e.By] = append(r.told[e.By], e.String())
@@ -429,6 +431,6 @@ func (a *attack) telling(t *testing.T) {
 	if !a.strict {
 		require.Greater(t, kinds[": failed: "], 5)
 		require.Greater(t, kinds[": refused: "], 5)
-		require.Equal(t, 1, kinds["overburdened: overhead"])
+		require.Equal(t, 1, kinds["overburdened: notice"])
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -18,7 +19,7 @@ import (
 )
 
 var fitRules = []message.Rules{
-	message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Bedrock, message.Portable,
+	message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Bedrock, message.Mistral, message.Portable,
 	message.OpenAI | message.Bedrock, message.Anthropic | message.Prefill,
 }
 
@@ -121,11 +122,7 @@ func (f *fitRun) call(h []message.Message) {
 	f.requireStable(h, sent.Messages, events)
 	require.NoError(t, f.rules.Check(sent.Messages), "what is sent is valid for %v", f.rules)
 	require.LessOrEqual(t, sent.View().Size().Tokens, f.budget.Room(), "what is sent fits")
-	var besides message.Load
-	for _, tool := range sent.Tools {
-		besides = besides.Add(tool.Load())
-	}
-	require.Empty(t, f.limits.Broken(sent.Messages, besides), "what is sent keeps the limits")
+	require.Empty(t, payload.Broken(f.limits, sent.Messages, payload.OfTools(sent.Tools...)), "what is sent keeps the limits")
 	for _, e := range events {
 		require.NotContains(t, []middleware.EventKind{middleware.Failed, middleware.Refused}, e.Kind, "%v", e)
 	}
@@ -139,11 +136,12 @@ func (f *fitRun) call(h []message.Message) {
 }
 
 // requireStable checks that the beginning of what is sent stays as it was, as long
-// as nothing is edited: the view whole, and of what is sent all but the end, where a
+// as no event has a change: the view whole, and of what is sent all but the end, where a
 // repair may wait for what comes.
 func (f *fitRun) requireStable(h, sent []message.Message, events []middleware.Event) {
 	grown := f.called != nil && len(h) >= len(f.called)
-	if grown && count(events, middleware.Edited) == 0 {
+	changed := slices.ContainsFunc(events, func(e middleware.Event) bool { return len(e.Edits) > 0 })
+	if grown && !changed {
 		requireExtension(f.t, f.before, f.view, "the view grows")
 		const unsettled = 4
 		late := slices.ContainsFunc(h[len(f.called):], func(m message.Message) bool { return m.Role == message.RoleSystem })

@@ -19,13 +19,19 @@ func TestGuaranteesAreHeld(t *testing.T) {
 	require.NoError(t, err)
 	there := testsOfModule(t)
 	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
-	rows := 0
+	rows, guarantees := 0, false
 	for line := range strings.Lines(string(page)) {
 		for _, m := range named.FindAllStringSubmatch(line, -1) {
 			require.Contains(t, there, m[1], "a test that docs/guarantees.md names: %s", line)
 		}
-		if cells := strings.Split(line, "|"); len(cells) == 4 && !strings.Contains(line, "---") && !strings.Contains(line, "checked by") {
+		switch cells := strings.Split(line, "|"); {
+		case !strings.HasPrefix(line, "|"):
+			guarantees = false
+		case strings.Contains(line, "checked by"):
+			guarantees = true
+		case guarantees && !strings.Contains(line, "---"):
 			rows++
+			require.Len(t, cells, 4, "a row has a guarantee and its tests: %s", line)
 			require.Regexp(t, named, cells[2], "a guarantee names the tests that check it: %s", line)
 		}
 	}

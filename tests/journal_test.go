@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -133,7 +135,7 @@ func (j *moody) Latest(ctx context.Context, scope string, ids []message.ID) (at 
 		e.Rev[0]++
 		return at, e, true, nil
 	case 8:
-		e.Base, e.BaseRev = message.ID{}, journal.Rev{}
+		e.Base, e.BaseRev = message.ID{}, message.ID{}
 		return at, e, true, nil
 	}
 	return at, e, ok, err
@@ -208,9 +210,9 @@ func TestJournalFails(t *testing.T) {
 	for _, n := range calls {
 		shown, events := view(t, chain, history[:n])
 		require.NoError(t, message.Check(shown))
-		require.Positive(t, count(events, middleware.JournalFailed), "each call says that the journal fails, at %d", n)
+		require.Positive(t, count(events, middleware.Failed), "each call says that the journal fails, at %d", n)
 		for _, e := range events {
-			if e.Kind == middleware.JournalFailed {
+			if e.Kind == middleware.Failed {
 				require.ErrorIs(t, e.Err, errMood, "the event carries the journal's error")
 			}
 		}
@@ -505,10 +507,10 @@ func (j *planted) Latest(ctx context.Context, scope string, ids []message.ID) (a
 }
 
 // revision is the hash that an entry must have to be believed.
-func revision(e *journal.Entry) journal.Rev {
+func revision(e *journal.Entry) message.ID {
 	b := append(append([]byte{}, e.Base[:]...), e.BaseRev[:]...)
 	sum := sha256.Sum256(appendRecords(b, e.Edits))
-	return journal.Rev(sum[:16])
+	return message.ID(sum[:16])
 }
 
 func appendRecords(b []byte, records []*journal.Record) []byte {
@@ -525,16 +527,20 @@ func appendRecords(b []byte, records []*journal.Record) []byte {
 func appendRecord(b []byte, r, before *journal.Record) []byte {
 	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 	number := func(n int) { b = binary.AppendVarint(b, int64(n)) }
-	if r.Middleware == before.Middleware && r.Kind == before.Kind && r.HistoryLen == before.HistoryLen {
+	same := *before
+	same.Runs, same.ID, same.Parts, same.Messages, same.Covered, same.Earlier = r.Runs, r.ID, r.Parts, r.Messages, r.Covered, r.Earlier
+	if reflect.DeepEqual(*r, same) {
 		b = append(b, '=')
 	} else {
 		b = append(b, '#')
 		text(r.Middleware)
 		text(string(r.Kind))
 		number(r.HistoryLen)
+		number(r.Window)
+		b = strconv.AppendBool(b, r.Once)
 	}
 	b = append(b, r.ID[:]...)
-	if len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages)+len(r.Covered) == 0 {
+	if len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages)+len(r.Covered)+len(r.Earlier) == 0 {
 		b = append(b, '=')
 		number(r.Runs[0].First)
 	} else {
@@ -542,6 +548,7 @@ func appendRecord(b []byte, r, before *journal.Record) []byte {
 		number(len(r.Runs))
 		number(len(r.Messages))
 		number(len(r.Covered))
+		number(len(r.Earlier))
 		for _, run := range r.Runs {
 			number(run.First)
 			number(run.Last)
@@ -550,6 +557,9 @@ func appendRecord(b []byte, r, before *journal.Record) []byte {
 			b = contentOf(b, m)
 		}
 		b = appendRecords(b, r.Covered)
+		for _, h := range r.Earlier {
+			text(h)
+		}
 	}
 	if len(r.Parts) == 1 && len(before.Parts) == 1 {
 		was, ok1 := before.Parts[0].(message.ToolResult)

@@ -183,7 +183,7 @@ func TestJournalRecovers(t *testing.T) {
 		chain := middleware.With(middleware.Env{Journal: &onceBroken{Journal: journal}}, none())
 		shown, events := view(t, chain, history)
 		requireSame(t, history, shown, "%s: nothing is known", name)
-		require.Equal(t, 1, count(events, middleware.JournalFailed), "%s: and an event says so", name)
+		require.Equal(t, 1, count(events, middleware.Failed), "%s: and an event says so", name)
 		shown, events = view(t, chain, next)
 		require.Empty(t, events, name)
 		requireExtension(t, edited, shown, "%s: the journal is asked for all that it was not asked before", name)

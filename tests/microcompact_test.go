@@ -265,7 +265,7 @@ func TestCompactingRecorded(t *testing.T) {
 					calls++
 					for _, e := range events {
 						require.Equal(t, middleware.Edited, e.Kind, "%s at %d: %v", c.id, n, e)
-						freed += e.Freed()
+						freed += e.Before - e.After
 						edits++
 						if e.By == microcompact.NewResults {
 							births++

@@ -161,7 +161,7 @@ func TestCheckerFindsLies(t *testing.T) {
 		room int
 		says string
 	}{
-		"another error":         {errors.New("no"), 20, "kind unknown"},
+		"another error":         {errors.New("no"), 20, `kind ""`},
 		"no breakdown":          {&middleware.Error{Kind: middleware.Irreducible, Op: fit.Name, Err: errors.New("no")}, 20, "not sent"},
 		"does not add up":       {refuse(with(honest, func(e *fit.Irreducible) { e.Total = 99 })), 20, "add up to 25"},
 		"fits":                  {refuse(with(honest, func(e *fit.Irreducible) { e.Room = 30 })), 30, "would fit"},

@@ -36,7 +36,7 @@ func TestSoakRecordedGuarantees(t *testing.T) {
 
 // providers are those that a request may go to.
 var providers = []message.Rules{
-	message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Bedrock, message.Portable,
+	message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Bedrock, message.Mistral, message.Portable,
 }
 
 // outcomes counts what came of the prefixes of one window.

@@ -112,7 +112,7 @@ func TestRecorded(t *testing.T) {
 			history := c.messages[:n]
 			req, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history, Tools: c.tools})
 			require.NoError(t, err, c.id)
-			require.Equal(t, len(events), count(events, middleware.Edited)+count(events, middleware.Refused), "%s at %d: %v", c.id, n, events)
+			require.Equal(t, len(events), count(events, middleware.Edited)+count(events, middleware.Refused)+count(events, middleware.Skipped), "%s at %d: %v", c.id, n, events)
 			edited := count(events, middleware.Edited)
 			if edited == 0 && before != nil {
 				requireExtension(t, before, req.Messages, "%s at %d: a call that edits nothing extends the view before it", c.id, n)

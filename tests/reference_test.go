@@ -64,13 +64,16 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 	c.edits = c.holding(r.latest(c.ids))
 	edited := false
 	for _, e := range r.editors {
-		l := c.look()
+		l, least := c.look(), 0
 		if !slices.Contains(force, e.name) && !slices.Contains(force, "*") {
 			if calls := c.callsSince(e.name); e.minCalls > 0 && calls >= 0 && calls < e.minCalls {
 				continue
 			}
-			if e.when != nil && (!e.when(l) || c.callsSince(e.name) >= 0 && c.overburdens(e)) {
+			if e.when != nil && !e.when(l) {
 				continue
+			}
+			if e.when != nil && c.callsSince(e.name) >= 0 {
+				least = c.overburden(e) / 10
 			}
 		}
 		plan := e.plan(l)
@@ -78,6 +81,9 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 			continue
 		}
 		after := c.planned(e.name, plan)
+		if after != nil && l.total-after.look().total < least {
+			continue
+		}
 		if after == nil {
 			events = append(events, e.name+": refused")
 			continue
@@ -91,9 +97,9 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 	return c.messages(), events
 }
 
-// overburdens reports whether what no edit can remove meets the trigger of an
+// overburden returns the tokens of what no edit can remove if that meets the trigger of an
 // editor, and would not if it took no tokens.
-func (c *refCall) overburdens(e editor) bool {
+func (c *refCall) overburden(e editor) int {
 	msgs := slices.Clone(c.lead)
 	asked := false
 	for _, m := range c.body {
@@ -110,7 +116,11 @@ func (c *refCall) overburdens(e editor) bool {
 		asked = asked || m.Role == message.RoleUser
 	}
 	meter := tokens.Meter{}
-	return e.when(look{msgs: msgs, total: meter.Request(msgs, nil)}) && !e.when(look{msgs: msgs, total: meter.Request(nil, nil)})
+	total := meter.Request(msgs, nil)
+	if e.when(look{msgs: msgs, total: total}) && !e.when(look{msgs: msgs, total: meter.Request(nil, nil)}) {
+		return total
+	}
+	return 0
 }
 
 // latest returns the edits of the newest position that has an entry.

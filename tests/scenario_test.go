@@ -75,11 +75,12 @@ func (s *scenario) chooseProvider() message.Rules {
 		model string
 		rules message.Rules
 	}{
-		{"", message.Portable},
+		{"", message.Portable &^ message.Mistral},
 		{"gpt-4o", message.OpenAI},
 		{"claude-sonnet-4-5", message.Anthropic},
 		{"gemini-2.5-pro", message.Gemini},
 		{"amazon.nova-pro-v1:0", message.Bedrock},
+		{"mistral-large-2411", message.Mistral},
 	}
 	if k := s.dice.roll("by name", 4*len(named)); k < len(named) {
 		s.model, s.rules = named[k].model, named[k].rules

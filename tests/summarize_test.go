@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,8 @@ func (a *account) choose() {
 	o.KeepTokens = 50 * d.roll("keep tokens", 3)
 	o.PreserveMemory = d.roll("memory", 2) == 1
 	o.SummaryTokens = []int{0, 40, 200}[d.roll("summary tokens", 3)]
-	o.LedgerTokens = []int{0, -1, 60}[d.roll("ledger tokens", 3)]
+	o.FactTokens = []int{0, -1, 60}[d.roll("fact tokens", 3)]
+	o.QuoteTokens = []int{0, -1, 60}[d.roll("quote tokens", 3)]
 	o.Role = []message.Role{"", message.RoleSystem, message.RoleAssistant}[d.roll("role", 3)]
 	kind := d.roll("strategy", 5)
 	a.several = kind == 1 || kind == 2
@@ -329,16 +331,13 @@ func (a *account) checkSummary(t *rapid.T, m message.Message, where []*journal.R
 	text := m.Text()
 	require.Equal(t, 1, strings.Count(text, "of the earlier conversation"), "no summary is inside another: %s", text)
 	require.LessOrEqual(t, strings.Count(text, "[Facts recorded by code]"), 1)
-	ledger := a.opts.LedgerTokens
-	if ledger == 0 {
-		ledger = 600
-	}
+	most := max(0, cmp.Or(a.opts.FactTokens, 600)) + max(0, cmp.Or(a.opts.QuoteTokens, 800))
 	for _, p := range m.Parts[1:] {
 		if p := p.(message.Text).Text; strings.HasPrefix(p, "[Facts") {
-			require.LessOrEqual(t, tokens.Chars4{}.Count(p), ledger, "the facts have their bound")
+			require.LessOrEqual(t, tokens.Chars4{}.Count(p), most, "the facts have their bound")
 		}
 	}
-	most := a.opts.SummaryTokens
+	most = a.opts.SummaryTokens
 	if most == 0 {
 		most = 2000
 	}

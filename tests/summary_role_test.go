@@ -18,16 +18,16 @@ import (
 func TestRoleOfASummary(t *testing.T) {
 	t.Parallel()
 	h := []message.Message{message.System("You fix builds.")}
-	for _, q := range []string{"one", "two", "three"} {
+	for _, q := range []string{"numberOne", "numberTwo", "number333"} { // IDs that all providers accept
 		h = append(h, message.User("Question "+q), message.Assistant(message.Text{Text: "I look for " + q}, message.ToolCall{ID: q, Name: "read", Arguments: `{}`}),
 			message.Result(q, "read", strings.Repeat("the log of "+q+" says that all is well\n", 60)), message.Assistant(message.Text{Text: "Answer " + q}))
 	}
-	h = append(h, message.User("Why?"), message.Assistant(message.ToolCall{ID: "first", Name: "read", Arguments: `{}`}), message.Result("first", "read", "not much"), message.Assistant(message.ToolCall{ID: "last", Name: "read", Arguments: `{}`}), message.Result("last", "read", "all is well"))
-	all := []message.Rules{message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Bedrock}
+	h = append(h, message.User("Why?"), message.Assistant(message.ToolCall{ID: "firstCall", Name: "read", Arguments: `{}`}), message.Result("firstCall", "read", "not much"), message.Assistant(message.ToolCall{ID: "lastCalls", Name: "read", Arguments: `{}`}), message.Result("lastCalls", "read", "all is well"))
+	all := []message.Rules{message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Bedrock, message.Mistral}
 	for role, refused := range map[message.Role][]message.Rules{
 		message.RoleUser:      {message.Bedrock},
 		message.RoleAssistant: {message.Gemini, message.Bedrock},
-		message.RoleSystem:    {message.Anthropic, message.Gemini, message.Bedrock},
+		message.RoleSystem:    {message.Anthropic, message.Gemini, message.Bedrock, message.Mistral},
 	} {
 		folds := summarize.New(summarize.ByRules(), summarize.Options{Role: role, Keep: 2})
 		for _, rules := range all {

@@ -36,7 +36,7 @@ func randomTrimming(d dice, alone bool) trim.Options {
 		o.Note = "(gone)"
 	}
 	if d.roll("score", 3) == 0 {
-		o.Score = trim.ByAge
+		o.Score = func(*middleware.View) func(message.Unit) float64 { return func(message.Unit) float64 { return 0 } }
 	}
 	return o
 }

@@ -37,9 +37,10 @@ func familyRow(f string) string {
 		english, chinese = ratio(strings.Repeat("word ", 10_000)), ratio(strings.Repeat("字", 10_000))
 	}
 	m, _ := framingOf(f)
-	thinking := map[tokens.ThinkingRule]string{
-		tokens.ThinkingCounts: "counts", tokens.ThinkingInTurn: "newest turn", tokens.ThinkingNever: "never",
-	}[m.Thinking]
+	thinking := "counts"
+	if m.OldThinkingFree {
+		thinking = "newest turn"
+	}
 	return fmt.Sprintf("| %#q | %s | %s | %d | %d | %d | %d | %s | %d | %d |\n", f, english, chinese,
 		m.PerRequest, m.PerMessage, m.ToolsOnce, m.PerTool, thinking, m.Images.Tokens(1024, 1024), m.Images.Unknown)
 }

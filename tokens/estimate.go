@@ -32,6 +32,8 @@ func (e Estimate) Count(text string) int {
 type rates struct {
 	word      int // a word, or a part of one that begins with a capital
 	letter    int // each of its letters beyond the sixth
+	cluster   int // in such a word, each small consonant after four others, as in random letters
+	mixed     int // instead of the above, each byte of a run that looks like base64
 	digits    int // a group of three digits
 	marks     int // a run of punctuation
 	mark      int // each of its characters beyond the first
@@ -58,13 +60,10 @@ func (r *rates) milli(text string) int {
 	for i := 0; i < len(text); {
 		from := i
 		switch class[text[i]] {
-		case lower, upper:
-			i = skip(text, i, upper)
-			i = skip(text, i, lower)
-			n += r.word + r.letter*max(0, i-from-freeLetters)
-		case digit:
-			i = skip(text, i, digit)
-			n += r.digits * ((i - from + 2) / 3)
+		case lower, upper, digit:
+			cost, next := r.run(text, i)
+			n += cost
+			i = next
 		case space:
 			if i = skip(text, i, space); i-from > 1 {
 				n += r.spaces
@@ -85,6 +84,58 @@ func (r *rates) milli(text string) int {
 			cost, next := r.beyondASCII(text, i)
 			n += cost
 			i = next
+		}
+	}
+	return n
+}
+
+// run returns the cost of letters and digits up to the next other character, and its
+// position.
+func (r *rates) run(text string, i int) (milli, next int) {
+	from, words, capitals, numbers := i, 0, 0, 0
+	for i < len(text) {
+		begin := i
+		if i = skip(text, i, digit); i > begin {
+			numbers++
+			milli += r.digits * ((i - begin + 2) / 3)
+			continue
+		}
+		i = skip(text, i, upper)
+		if i > begin {
+			capitals++
+		}
+		if i = skip(text, i, lower); i == begin {
+			break
+		}
+		words++
+		milli += r.word
+		if more := i - begin - freeLetters; more > 0 {
+			milli += r.letter*more + r.cluster*clustered(text[begin:i])
+		}
+	}
+	const partLength = 3.2 // of base64 it is about 2.5, of names such as getUser2FA more than 3.5
+	if parts := words + numbers; parts >= 4 && capitals > 1 && numbers > 0 && float64(i-from) < partLength*float64(parts) {
+		milli = max(milli, r.mixed*(i-from))
+	}
+	return milli, i
+}
+
+// clustered returns the number of small consonants of a word that follow four others. A
+// row of the same letter has few tokens.
+func clustered(word string) (n int) {
+	row := 0
+	for k := range len(word) {
+		switch c := word[k]; c {
+		case 'a', 'e', 'i', 'o', 'u', 'y':
+			row = 0
+		default:
+			row++
+			if class[c] == upper || k > 0 && c == word[k-1] {
+				row = 0
+			}
+		}
+		if row > 4 {
+			n++
 		}
 	}
 	return n

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/laconic-go/laconic/tokens"
+	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
 // reference is a text whose exact counts are known.
@@ -142,3 +143,16 @@ func framingOf(family string) (tokens.Framing, bool) {
 }
 
 func abs(n int) int { return max(n, -n) }
+
+// Random letters and digits have many more tokens than words: IDs, base64, handles of the archive. Of the error of a
+// request that consists of placeholders and calls with such IDs, they were most.
+func TestEstimateOfRandomLetters(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"toolu_01XyPCJU7Ec7AmdtfLYDFA5r call_dcF76aXH6e1pzqRwGxOwpuxb call_00_Gk0pJQlybm5oMku0CvKtyX0n",
+		"kqvmzhtwrcxa nmbfbfshqcbw emlilzxjvlvk tredivveccyc vvreubswsdub hgkdjfmwqzxp",
+	} {
+		n, exact := tokens.Estimate{}.Count(text), bpe.O200kBase().Count(text)
+		require.InEpsilon(t, exact, n, 0.3, "%s: %d tokens, the estimate is %d", text, exact, n)
+	}
+}

@@ -39,20 +39,17 @@ func ExampleMeterFor() {
 
 // The rule is meant for a whole list: what is left of one text counts with the
 // next.
-func ExampleCJK15_List() {
-	fmt.Println(tokens.CJK15{}.Count("abc") + tokens.CJK15{}.Count("abc"))
-	fmt.Println(tokens.CJK15{}.List("abc", "abc"))
-	// Output:
-	// 0
-	// 1
-}
-
 func ExampleCJK15_Messages() {
+	abc := message.User("abc")
+	fmt.Println(tokens.CJK15{}.Count("abc") + tokens.CJK15{}.Count("abc"))
+	fmt.Println(tokens.CJK15{}.Messages([]message.Message{abc, abc}))
 	fmt.Println(tokens.CJK15{}.Messages([]message.Message{
 		message.User("上下文压缩 context compaction"),
 		message.Assistant(message.ToolCall{ID: "c1", Name: "read", Arguments: `{"path":"a.go"}`}),
 	}))
 	// Output:
+	// 0
+	// 1
 	// 12
 }
 
@@ -82,15 +79,4 @@ func ExampleMeterFor_custom() {
 	// Output:
 	// true 4 56
 	// 327
-}
-
-func ExampleImages_Tokens() {
-	for _, f := range []string{"o200k_base", "gpt-4.1-mini", "claude-4"} {
-		m, _ := tokens.MeterFor(f)
-		fmt.Println(f, m.Framing.Images.Tokens(1024, 768), "at most", m.Framing.Images.Unknown)
-	}
-	// Output:
-	// o200k_base 765 at most 1600
-	// gpt-4.1-mini 1245 at most 2489
-	// claude-4 1049 at most 1600
 }

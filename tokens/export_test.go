@@ -9,3 +9,15 @@ func Fitted(family string) bool {
 	}
 	return false
 }
+
+// Families returns the names of all families.
+func Families() []string {
+	names := make([]string, len(families))
+	for i, row := range families {
+		names[i] = row.name
+	}
+	return names
+}
+
+// Tokens returns the cost of an image of this size.
+func (r Images) Tokens(width, height int) int { return r.cost(width, height) }

@@ -1,19 +1,10 @@
 package tokens
 
-// Families returns the names of all families that [MeterFor] knows: models that
-// count alike, since they share a tokenizer and a framing. The names are those of
-// encodings, such as "o200k_base", if several models share one, otherwise those of
-// the first model, such as "claude-4.6". docs/tokens.md lists them with their numbers.
-func Families() []string {
-	names := make([]string, len(families))
-	for i, row := range families {
-		names[i] = row.name
-	}
-	return names
-}
-
-// MeterFor returns the meter of a family, with an estimate as its counter. For an
-// unknown family it returns the zero Meter and false.
+// MeterFor returns the meter of a family, with an estimate as its counter: of models
+// that count alike, since they share a tokenizer and a framing. The names are those of
+// encodings, such as "o200k_base", if several models share one, otherwise those of the
+// first model, such as "claude-4.6". docs/tokens.md lists them with their numbers. For
+// an unknown family it returns the zero Meter and false.
 func MeterFor(family string) (m Meter, ok bool) {
 	for _, row := range families {
 		if row.name == family {
@@ -35,11 +26,11 @@ type family struct {
 // scripts from translated messages of programs.
 var (
 	o200k = rates{
-		word: 947, letter: 119, digits: 1390, marks: 729, mark: 418, again: 56, newlines: 737, spaces: 1046,
+		word: 947, letter: 119, cluster: 900, mixed: 680, digits: 1390, marks: 729, mark: 418, again: 56, newlines: 737, spaces: 1046,
 		ideograph: 723, cjkMark: 1131, latin: 1100, alphabet: 300, abjad: 325, syllable: 380, kana: 720, hangul: 730, other: 929,
 	}
 	cl100k = rates{
-		word: 957, letter: 114, digits: 1412, marks: 715, mark: 418, again: 61, newlines: 819, spaces: 915,
+		word: 957, letter: 114, cluster: 900, mixed: 700, digits: 1412, marks: 715, mark: 418, again: 61, newlines: 819, spaces: 915,
 		ideograph: 1066, cjkMark: 1244, latin: 1700, alphabet: 500, abjad: 880, syllable: 1120, kana: 1064, hangul: 1164, other: 992,
 	}
 )
@@ -48,7 +39,7 @@ var (
 // known, in thousandths: for ASCII and for Chinese. The ratio for Chinese, which is
 // the larger one, is used for all other scripts.
 func scaled(r rates, ascii, chinese int) *rates {
-	for _, n := range []*int{&r.word, &r.letter, &r.digits, &r.marks, &r.mark, &r.again, &r.newlines, &r.spaces} {
+	for _, n := range []*int{&r.word, &r.letter, &r.cluster, &r.mixed, &r.digits, &r.marks, &r.mark, &r.again, &r.newlines, &r.spaces} {
 		*n = (*n*ascii + 500) / 1000
 	}
 	for _, n := range []*int{&r.ideograph, &r.cjkMark, &r.latin, &r.alphabet, &r.abjad, &r.syllable, &r.kana, &r.hangul, &r.other} {
@@ -69,7 +60,6 @@ func scaled(r rates, ascii, chinese int) *rates {
 //     Anthropic's documentation. Derived, not measured.
 //   - Gemini 2.5, DeepSeek 3.1, Qwen3-max: the same table.
 //   - Llama 3: measured against o200k_base: 1.00, Chinese 1.05.
-//   - p50k_base: measured against o200k_base: 1.15 to 1.27, Chinese 2.3 to 2.65.
 //
 // The framings: OpenAI's cookbook for GPT-4o and GPT-4, where the role is one token;
 // Llama 3's published template; the table named above for all others.
@@ -86,14 +76,13 @@ var families = []family{
 	{name: "gpt-5-nano", rates: &o200k, framing: openai(5, 24, 6, patches(2460))},
 	{name: "gpt-5.1", rates: &o200k, framing: openai(5, 103, 6, tiles(70, 140))},
 	{name: "claude-2", rates: scaled(o200k, 1140, 1400)},
-	{name: "claude-4", rates: scaled(o200k, 1250, 1500), framing: anthropic(ThinkingInTurn, 1568, 1600)},   // Claude 3 to 4.5
-	{name: "claude-4.6", rates: scaled(o200k, 1250, 1500), framing: anthropic(ThinkingCounts, 1568, 1600)}, // Opus 4.5 and 4.6, Sonnet 4.6
-	{name: "claude-4.7", rates: scaled(o200k, 1600, 1920), framing: anthropic(ThinkingCounts, 2576, 4784)}, // since Opus 4.7
-	{name: "gemini", rates: scaled(o200k, 1080, 1080)},                                                     // Gemini 2.5
+	{name: "claude-4", rates: scaled(o200k, 1250, 1500), framing: anthropic(true, 1568, 1600)},    // Claude 3 to 4.5
+	{name: "claude-4.6", rates: scaled(o200k, 1250, 1500), framing: anthropic(false, 1568, 1600)}, // Opus 4.5 and 4.6, Sonnet 4.6
+	{name: "claude-4.7", rates: scaled(o200k, 1600, 1920), framing: anthropic(false, 2576, 4784)}, // since Opus 4.7
+	{name: "gemini", rates: scaled(o200k, 1080, 1080)},                                            // Gemini 2.5
 	{name: "llama-3", rates: scaled(o200k, 1000, 1050), framing: plain(5, 5, 0, 4)},
 	{name: "deepseek", rates: scaled(o200k, 1000, 1000), framing: plain(7, 3, 143, 71)}, // DeepSeek 3.1
 	{name: "qwen", rates: scaled(cl100k, 1000, 1000), framing: plain(7, 4, 245, 56)},    // Qwen3-max
-	{name: "p50k_base", rates: scaled(o200k, 1270, 2650)},
 }
 
 func openai(once, toolsOnce, perTool int, images Images) Framing {
@@ -104,9 +93,9 @@ func openai(once, toolsOnce, perTool int, images Images) Framing {
 
 // anthropic is the framing of Claude. The prompt that Anthropic adds for tools has
 // 366 tokens for Claude 3.5 and 4 and 549 for 4.5; the larger number is used.
-func anthropic(thinking ThinkingRule, longEdge, most int) Framing {
+func anthropic(oldThinkingFree bool, longEdge, most int) Framing {
 	f := plain(6, 2, 549, 53)
-	f.Thinking = thinking
+	f.OldThinkingFree = oldThinkingFree
 	f.Images = Images{Unknown: most, PixelsPerToken: 750, LongEdge: longEdge, Max: most}
 	return f
 }

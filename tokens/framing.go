@@ -13,23 +13,15 @@ type Framing struct {
 	PerTool     int // for each tool, in addition to its name, description and schema
 	PerAudio    int // for each sound or video
 	PerDocument int // for each document that is not text, such as a PDF
-	Thinking    ThinkingRule
 	Images      Images
+
+	// The thinking that a provider does not charge for when it is sent back.
+	ThinkingFree    bool // all thinking
+	OldThinkingFree bool // that before the last user message
 }
 
-// ThinkingRule describes which thinking a provider charges for when it is sent back.
-type ThinkingRule int8
-
-// The rules for thinking.
-const (
-	ThinkingCounts ThinkingRule = iota // all thinking
-	ThinkingInTurn                     // that of the newest turn; the provider drops that of earlier turns
-	ThinkingNever                      // no thinking
-)
-
-// Costs that are used if no better number is known. The first two are those of
-// OpenAI, from its cookbook on counting tokens, and high for others. The third is the
-// maximum that Anthropic charges for an image of ordinary size.
+// Costs that are used if no better number is known: two of OpenAI, from its cookbook on
+// counting tokens, and the maximum of Anthropic for an image of ordinary size.
 const (
 	perMessage = 4
 	perRequest = 3
@@ -80,9 +72,9 @@ type Images struct {
 	PixelsPerToken, LongEdge, Max int
 }
 
-// Tokens returns the cost of an image of this size. A width or height of 0 or less
-// is unknown.
-func (r Images) Tokens(width, height int) int {
+// cost returns the tokens of an image of this size. A width or height of 0 or less is
+// unknown.
+func (r Images) cost(width, height int) int {
 	if width <= 0 || height <= 0 {
 		return r.Unknown
 	}

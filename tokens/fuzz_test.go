@@ -38,8 +38,7 @@ func FuzzCount(f *testing.F) {
 			if text == "" {
 				require.Zero(t, n, name)
 			}
-			// No tokenizer has more tokens than bytes; the largest rates are those of
-			// p50k_base, at 2.65 times the base.
+			// No tokenizer has more tokens than bytes; the largest rates are twice the base.
 			require.LessOrEqual(t, n, 4*len(text), "%s of %q", name, text)
 		}
 	})

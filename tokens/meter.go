@@ -22,8 +22,8 @@ type Meter struct {
 // IDs and arguments of calls count; a thinking part counts by its text, not by its
 // signature; media do not count by the length of their data.
 //
-// Thinking counts in full, except with [ThinkingNever]: the count of a single message
-// does not depend on its turn.
+// Thinking counts in full, unless all of it is free: the count of a single message does
+// not depend on its turn.
 func (m Meter) Message(msg message.Message) int {
 	complete(&m)
 	return ofMessage(&m, &msg)
@@ -58,15 +58,15 @@ func (m Meter) Once() int {
 }
 
 // Request counts everything that one model call sends: the sum of [Meter.Once],
-// [Meter.Tools] and [Meter.Message] of each message. With [ThinkingInTurn], thinking
-// before the last user message is not counted.
+// [Meter.Tools] and [Meter.Message] of each message. If old
+// thinking is free, that before the last user message is not counted.
 func (m Meter) Request(msgs []message.Message, tools []message.ToolDef) int {
 	complete(&m)
 	n := m.Framing.PerRequest + m.Tools(tools)
 	for i := range msgs {
 		n += ofMessage(&m, &msgs[i])
 	}
-	if m.Framing.Thinking == ThinkingInTurn {
+	if m.Framing.OldThinkingFree && !m.Framing.ThinkingFree {
 		n -= m.dropped(msgs)
 	}
 	return n
@@ -117,7 +117,7 @@ func ofPart(m *Meter, p message.Part) int {
 	case message.Text:
 		return m.Counter.Count(p.Text)
 	case message.Thinking:
-		if m.Framing.Thinking == ThinkingNever {
+		if m.Framing.ThinkingFree {
 			return 0
 		}
 		return m.Counter.Count(p.Text)
@@ -143,7 +143,7 @@ func ofMedia(m *Meter, p message.Media) int {
 		return m.Counter.Count(p.Data)
 	case kind == "image", kind == "":
 		width, height, _ := p.Dimensions()
-		return m.Framing.Images.Tokens(width, height)
+		return m.Framing.Images.cost(width, height)
 	case kind == "audio", kind == "video":
 		return m.Framing.PerAudio
 	}

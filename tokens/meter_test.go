@@ -59,18 +59,21 @@ func TestMeterThinking(t *testing.T) {
 		message.Result("", "", ""),
 		message.Assistant(thought),
 	}
-	meter := func(r tokens.ThinkingRule) tokens.Meter {
-		return tokens.Meter{Counter: letters{}, Framing: tokens.Framing{PerRequest: 1, Thinking: r}}
+	meter := func(f tokens.Framing) tokens.Meter {
+		f.PerRequest = 1
+		return tokens.Meter{Counter: letters{}, Framing: f}
 	}
-	require.Equal(t, 1+3+4*5, meter(tokens.ThinkingCounts).Request(h, nil))
-	require.Equal(t, 1+3+2*5, meter(tokens.ThinkingInTurn).Request(h, nil), "that of earlier turns is dropped")
-	require.Equal(t, 1+3, meter(tokens.ThinkingNever).Request(h, nil))
+	counts, inTurn, never := tokens.Framing{}, tokens.Framing{OldThinkingFree: true}, tokens.Framing{ThinkingFree: true}
+	require.Equal(t, 1+3+4*5, meter(counts).Request(h, nil))
+	require.Equal(t, 1+3+2*5, meter(inTurn).Request(h, nil), "that of earlier turns is dropped")
+	require.Equal(t, 1+3, meter(never).Request(h, nil))
 
-	require.Equal(t, 5, meter(tokens.ThinkingInTurn).Message(h[2]), "a message does not know its turn")
-	require.Equal(t, 0, meter(tokens.ThinkingNever).Message(h[2]))
-	require.Equal(t, 0, meter(tokens.ThinkingNever).Part(thought))
-	for _, r := range []tokens.ThinkingRule{tokens.ThinkingCounts, tokens.ThinkingInTurn, tokens.ThinkingNever} {
-		require.Equal(t, 1+5, meter(r).Request([]message.Message{message.Assistant(thought)}, nil)+map[tokens.ThinkingRule]int{tokens.ThinkingNever: 5}[r], "there is no earlier turn without a user message")
+	require.Equal(t, 5, meter(inTurn).Message(h[2]), "a message does not know its turn")
+	require.Equal(t, 0, meter(never).Message(h[2]))
+	require.Equal(t, 0, meter(never).Part(thought))
+	require.Equal(t, 1+3, meter(tokens.Framing{ThinkingFree: true, OldThinkingFree: true}).Request(h, nil))
+	for _, f := range []tokens.Framing{counts, inTurn, never} {
+		require.Equal(t, 1+5, meter(f).Request([]message.Message{message.Assistant(thought)}, nil)+map[tokens.Framing]int{never: 5}[f], "there is no earlier turn without a user message")
 	}
 }
 

@@ -51,26 +51,16 @@ func (Cautious) Count(text string) int {
 // dropped. For Chinese it gives about a tenth less than o200k_base and a third less
 // than cl100k_base.
 //
-// The rule was made for a whole list of texts with one rounding at its end, as
-// [CJK15.List] and [CJK15.Messages] count. As a [Counter] it drops up to one token
-// for each text; the frames of messages, which the rule does not count, are several
-// times that.
+// The rule was made for a whole list of messages with one rounding at its end, as
+// [CJK15.Messages] counts. As a [Counter] it drops up to one token for each text.
 type CJK15 struct{}
 
 // Count counts one text.
 func (CJK15) Count(text string) int { return twelfths(text) / 12 }
 
-// List counts texts together. "abc" has no token, "abc" twice has one.
-func (CJK15) List(texts ...string) int {
-	n := 0
-	for _, t := range texts {
-		n += twelfths(t)
-	}
-	return n / 12
-}
-
 // Messages counts messages together: text, thinking, the names and arguments of
-// calls, results. Frames, IDs and media are not counted.
+// calls, results. Frames, IDs and media are not counted. A message of "abc" has no token,
+// two have one.
 func (CJK15) Messages(msgs []message.Message) int {
 	n := 0
 	for i := range msgs {

@@ -34,7 +34,6 @@ func TestCJK15Messages(t *testing.T) {
 	}
 	require.Equal(t, (3*(3+3+2+2)+8*3)/12, tokens.CJK15{}.Messages(msgs))
 	require.Zero(t, tokens.CJK15{}.Messages(nil))
-	require.Zero(t, tokens.CJK15{}.List())
 }
 
 // TestCJK15IsExact compares the rule with its own words, in fractions.
@@ -44,7 +43,7 @@ func TestCJK15IsExact(t *testing.T) {
 		cjk, other := rapid.IntRange(0, 5000).Draw(t, "cjk"), rapid.IntRange(0, 5000).Draw(t, "other")
 		// trunc(cjk/1.5 + other/4) = trunc((8 cjk + 3 other) / 12)
 		want := (8*cjk + 3*other) / 12
-		require.Equal(t, want, tokens.CJK15{}.List(strings.Repeat("字", cjk), strings.Repeat("x", other)))
+		require.Equal(t, want, tokens.CJK15{}.Messages([]message.Message{message.User(strings.Repeat("字", cjk)), message.User(strings.Repeat("x", other))}))
 		each := tokens.CJK15{}.Count(strings.Repeat("字", cjk)) + tokens.CJK15{}.Count(strings.Repeat("x", other))
 		require.GreaterOrEqual(t, want, each, "counted one by one, less than a token is lost with each")
 		require.LessOrEqual(t, want, each+1)

@@ -76,7 +76,11 @@ func inResult(f *schema.Message, p message.Part) message.Part {
 }
 
 // Same implements [foreign.Importer].
-func (c codec) Same(f *schema.Message, m *message.Message) bool {
+func (c codec) Same(f *schema.Message, m *message.Message) (same, whole bool) {
+	return c.same(f, m), true
+}
+
+func (c codec) same(f *schema.Message, m *message.Message) bool {
 	if f == nil || f.Name != m.Name || string(f.Role) != string(m.Role) || !sameUsage(f, m.Usage) {
 		return false
 	}
@@ -226,37 +230,33 @@ func walk(f *schema.Message, visit func(place, message.Part)) error {
 	if f.Content != "" || f.Role == schema.Tool && !hasLists(f) { // a call needs a result, also an empty one
 		visit(place{field: content}, message.Text{Text: f.Content})
 	}
-	known := func(at place, p message.Part, kind string, from any) error {
-		if p == nil {
-			data, err := json.Marshal(from)
-			if err != nil {
-				return fmt.Errorf("%s %d, which has no place in a message of ours: %w", kind, at.i, err)
-			}
-			p = message.Opaque{Kind: kind, Data: string(data)}
-		}
-		visit(at, p)
-		return nil
+	if err := walkList(multi, f.MultiContent, kindMulti, fromMulti, visit); err != nil {
+		return err
 	}
-	for i := range f.MultiContent {
-		el := &f.MultiContent[i]
-		if err := known(place{multi, i}, fromMulti(el), kindMulti, el); err != nil {
-			return err
-		}
+	if err := walkList(input, f.UserInputMultiContent, kindInput, fromInput, visit); err != nil {
+		return err
 	}
-	for i := range f.UserInputMultiContent {
-		el := &f.UserInputMultiContent[i]
-		if err := known(place{input, i}, fromInput(el), kindInput, el); err != nil {
-			return err
-		}
-	}
-	for i := range f.AssistantGenMultiContent {
-		el := &f.AssistantGenMultiContent[i]
-		if err := known(place{output, i}, fromOutput(el), kindOutput, el); err != nil {
-			return err
-		}
+	if err := walkList(output, f.AssistantGenMultiContent, kindOutput, fromOutput, visit); err != nil {
+		return err
 	}
 	for i, c := range f.ToolCalls {
 		visit(place{calls, i}, message.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+	}
+	return nil
+}
+
+// walkList visits the elements of a list. One without a place in our parts is opaque.
+func walkList[E any](at field, list []E, kind string, part func(*E) message.Part, visit func(place, message.Part)) error {
+	for i := range list {
+		p := part(&list[i])
+		if p == nil {
+			data, err := json.Marshal(&list[i])
+			if err != nil {
+				return fmt.Errorf("%s %d, which has no place in a message of ours: %w", kind, i, err)
+			}
+			p = message.Opaque{Kind: kind, Data: string(data)}
+		}
+		visit(place{at, i}, p)
 	}
 	return nil
 }

@@ -14,12 +14,13 @@ import (
 )
 
 // Export converts messages to those of eino, so that [Import] returns equal messages
-// again. Times and hints are left out. The result shares no memory with the messages
+// again, as [message.JoinTexts] returns them: some servers accept only a string. Times and
+// hints are left out. The result shares no memory with the messages
 // but strings. An error is of kind [middleware.Invalid] and names the message and the
 // content that eino cannot hold:
 //
 //   - a part other than a tool call after a tool call;
-//   - several parts in a system message, results of different calls in one
+//   - anything but text in a system message, results of different calls in one
 //     tool message, an error and a success in one;
 //   - the name of a media part that is not a file; a file in an answer; signed
 //     thinking outside of assistant messages; media with both URL and data;
@@ -27,13 +28,21 @@ import (
 func Export(msgs []message.Message) ([]*schema.Message, error) {
 	out := make([]*schema.Message, len(msgs))
 	for i := range msgs {
-		f, err := encode(&msgs[i])
-		if err != nil {
-			return nil, invalid(fmt.Errorf("message %d: %w", i, err))
+		var err error
+		if out[i], err = encodeJoined(msgs, i); err != nil {
+			return nil, err
 		}
-		out[i] = f
 	}
 	return out, nil
+}
+
+func encodeJoined(msgs []message.Message, i int) (*schema.Message, error) {
+	m := message.JoinTexts(msgs[i])
+	f, err := encode(&m)
+	if err != nil {
+		return nil, invalid(fmt.Errorf("message %d: %w", i, err))
+	}
+	return f, nil
 }
 
 // encode returns a new message of eino.
@@ -192,20 +201,26 @@ func listOf(role schema.RoleType, parts []message.Part) (field, error) {
 func add(f *schema.Message, at field, p message.Part) error {
 	switch at {
 	case multi:
-		el, err := multiPart(p)
-		f.MultiContent = append(f.MultiContent, el)
-		return err
+		return addTo(&f.MultiContent, p, multiPart)
 	case input:
-		el, err := inputPart(p)
-		f.UserInputMultiContent = append(f.UserInputMultiContent, el)
-		return err
+		return addTo(&f.UserInputMultiContent, p, inputPart)
 	case output:
-		el, err := outputPart(p)
-		f.AssistantGenMultiContent = append(f.AssistantGenMultiContent, el)
-		return err
+		return addTo(&f.AssistantGenMultiContent, p, outputPart)
 	case reasoning, content, calls, nowhere:
 	}
 	return fmt.Errorf("%s has no place in a message of eino", describe(p))
+}
+
+// addTo appends a part to a list. An opaque part has the JSON of its element.
+func addTo[E any](list *[]E, p message.Part, encode func(message.Part) (E, error)) (err error) {
+	var el E
+	if o, ok := p.(message.Opaque); !ok {
+		el, err = encode(p)
+	} else if err = json.Unmarshal([]byte(o.Data), &el); err != nil {
+		err = fmt.Errorf("opaque part of kind %q: %w", o.Kind, err)
+	}
+	*list = append(*list, el)
+	return err
 }
 
 func inputPart(p message.Part) (el schema.MessageInputPart, err error) {
@@ -229,12 +244,9 @@ func inputPart(p message.Part) (el schema.MessageInputPart, err error) {
 			err = fmt.Errorf("%s named %q: in a message of eino only files have names", describe(p), p.Name)
 		}
 		return el, err
-	case message.Opaque:
-		err = unmarshal(p, &el)
-		return el, err
 	case message.Thinking:
 		return el, errors.New("signed thinking, or thinking after another part: eino carries it in messages of the assistant alone")
-	case message.ToolCall, message.ToolResult:
+	case message.ToolCall, message.ToolResult, message.Opaque:
 	}
 	return el, fmt.Errorf("%s has no place here in a message of eino", describe(p))
 }
@@ -262,10 +274,7 @@ func outputPart(p message.Part) (el schema.MessageOutputPart, err error) {
 			err = fmt.Errorf("%s: an answer in a message of eino has no files and no names", describe(p))
 		}
 		return el, err
-	case message.Opaque:
-		err = unmarshal(p, &el)
-		return el, err
-	case message.ToolCall, message.ToolResult:
+	case message.ToolCall, message.ToolResult, message.Opaque:
 	}
 	return el, fmt.Errorf("%s has no place here in a message of eino", describe(p))
 }
@@ -275,10 +284,7 @@ func multiPart(p message.Part) (el schema.ChatMessagePart, err error) {
 	switch p := p.(type) {
 	case message.Text:
 		return schema.ChatMessagePart{Type: schema.ChatMessagePartTypeText, Text: p.Text}, nil
-	case message.Opaque:
-		err = unmarshal(p, &el)
-		return el, err
-	case message.Media, message.Thinking, message.ToolCall, message.ToolResult:
+	case message.Media, message.Thinking, message.ToolCall, message.ToolResult, message.Opaque:
 	}
 	return el, fmt.Errorf("%s cannot be in one message with a part of kind %q", describe(p), kindMulti)
 }
@@ -299,13 +305,6 @@ func describeMedia(m message.Media) (c schema.MessagePartCommon, sort string, ok
 		c.Base64Data = &data
 	}
 	return c, sort, ok
-}
-
-func unmarshal(p message.Opaque, to any) error {
-	if err := json.Unmarshal([]byte(p.Data), to); err != nil {
-		return fmt.Errorf("opaque part of kind %q: %w", p.Kind, err)
-	}
-	return nil
 }
 
 func fromUsage(u message.Usage) *schema.TokenUsage {

@@ -62,9 +62,15 @@ func ExampleWrap() {
 
 	fmt.Println(answer.Content, err)
 	// Output:
+	// middleware: called: 53 tokens for a history of 53; edits in force: 0; first tokens as in the call before: 0
+	// middleware: called: 1021 tokens for a history of 1021; edits in force: 0; first tokens as in the call before: 53
+	// middleware: called: 1989 tokens for a history of 1989; edits in force: 0; first tokens as in the call before: 1021
 	// contextedit: 2957 → 2010 tokens: cleared 1 result (2957 of 2500 tokens)
+	// middleware: called: 2010 tokens for a history of 2957; edits in force: 1; first tokens as in the call before: 65
 	// contextedit: 2978 → 2031 tokens: cleared 1 result (2978 of 2500 tokens)
+	// middleware: called: 2031 tokens for a history of 3925; edits in force: 2; first tokens as in the call before: 86
 	// contextedit: 2999 → 2052 tokens: cleared 1 result (2999 of 2500 tokens)
+	// middleware: called: 2052 tokens for a history of 4893; edits in force: 3; first tokens as in the call before: 107
 	// The last page has it. <nil>
 }
 
@@ -125,10 +131,8 @@ func ExampleTool() {
 	}
 	answer, err := auditor.Generate(ctx, []*schema.Message{schema.UserMessage("Why does the build fail?")})
 	fmt.Println(answer.Content, err)
-	fmt.Println(archive.Bytes() > 0)
 	// Output:
 	// The last page has it. <nil>
-	// true
 }
 
 // Any chat model of eino drives laconic's own loop.
@@ -182,10 +186,16 @@ func ExampleModel_summaries() {
 	answer, err := auditor.Generate(ctx, []*schema.Message{schema.UserMessage("Why does the build fail?")})
 	fmt.Println(answer.Content, err)
 	// Output:
+	// called
+	// called
+	// called
+	// called
+	// called
 	// summarizing
 	// attempted
 	// summarized
 	// edited
+	// called
 	// The last page has it. <nil>
 }
 

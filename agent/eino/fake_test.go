@@ -132,12 +132,18 @@ func (c checked) Stream(ctx context.Context, in []*schema.Message, opts ...model
 	return out, nil
 }
 
-func say(text string) *schema.Message { return schema.AssistantMessage(text, nil) }
+func say(text string) *schema.Message { return ended("stop", schema.AssistantMessage(text, nil)) }
 
 func calls(id, args string) *schema.Message {
-	return schema.AssistantMessage("", []schema.ToolCall{
+	return ended("tool_calls", schema.AssistantMessage("", []schema.ToolCall{
 		{ID: id, Type: "function", Function: schema.FunctionCall{Name: "read", Arguments: args}},
-	})
+	}))
+}
+
+// ended sets the finish reason of an answer.
+func ended(reason string, m *schema.Message) *schema.Message {
+	m.ResponseMeta = &schema.ResponseMeta{FinishReason: reason}
+	return m
 }
 
 // long is a conversation in which the tool was called so often.

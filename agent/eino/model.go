@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -23,33 +22,42 @@ import (
 
 // Model makes any chat model of eino a [middleware.Model], for the loop of
 // package react, for summaries, or for your own chain. Each call gets these options,
-// then those of [middleware.Request.Params], a []model.Option. The tools of the request
-// are passed by model.WithTools; its model name is not passed.
+// then those of [middleware.Request.Params], a []model.Option, and the tools of the
+// request by model.WithTools; its model name is not passed.
 //
-// The model is asked for a stream if the caller wants pieces, else for a whole
-// answer. Errors have a kind as far as the HTTP status or the text of the
-// provider allows, and wrap the error of the client. There are no retries.
+// The model is asked for a stream if the caller wants pieces. Errors have a kind as far as
+// the HTTP status or the text of the provider allows, and wrap the error of the client. A
+// stream that ends before the answer is complete is one of kind [middleware.Unavailable];
+// see [Options.AcceptUnfinished]. There are no retries.
 //
-// What an answer of the model holds besides our parts, such as a signature in Extra, is
-// sent back to the model with the same answer, as long as that is one of the newest
-// answers of this Model. So it is missing after a restart of the program.
+// What an answer holds besides our parts, such as a signature in Extra, is sent back to
+// the model with the same answer, as long as that is one of the newest answers of this
+// Model. So it is missing after a restart of the program.
 //
 // If a middleware inside of [Wrap] calls it, as for a summary, only global callbacks
-// fire, not those of the run. A request without tools declares none, even if tools are
-// bound to inner. The messages of the conversation are the very values that the caller
-// of the wrapped model passed. It panics with "eino: Model: want a model" if inner is
-// nil.
+// fire, not those of the run. The messages of the conversation are then the very values
+// that the caller of the wrapped model passed. It panics with "eino: Model: want a model"
+// if inner is nil.
 func Model(inner model.BaseChatModel, opts ...model.Option) middleware.Model {
+	return Options{}.AsModel(inner, opts...)
+}
+
+// AsModel is the function [Model] with options.
+func (o Options) AsModel(inner model.BaseChatModel, opts ...model.Option) middleware.Model {
 	if inner == nil {
 		panic("eino: Model: want a model")
 	}
-	p := &provider{inner: inner, opts: slices.Clone(opts)}
+	p := &provider{inner: backend{inner, o.AcceptUnfinished}, opts: slices.Clone(opts)}
 	return p.ask
 }
 
+const op = "eino" // at the beginning of our errors
+
+func invalid(err error) error { return foreign.Invalid(op, err) }
+
 // provider is a chat model as a [middleware.Model].
 type provider struct {
-	inner   model.BaseChatModel
+	inner   backend
 	opts    []model.Option
 	tools   atomic.Pointer[tools] // of the newest request
 	answers answers
@@ -58,7 +66,8 @@ type provider struct {
 func (p *provider) ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 	k, _ := ctx.Value(callKey{}).(*call) // of the wrapped model whose middleware asks; nil: none
 	if k != nil {
-		ctx = callbacks.InitCallbacks(ctx, &callbacks.RunInfo{Type: typeOf(p.inner), Component: components.ComponentOfChatModel})
+		info := &callbacks.RunInfo{Type: typeOf(p.inner.BaseChatModel), Component: components.ComponentOfChatModel}
+		ctx = callbacks.InitCallbacks(ctx, info)
 	}
 	msgs, err := p.messages(req, k)
 	if err != nil {
@@ -68,7 +77,7 @@ func (p *provider) ask(ctx context.Context, req *middleware.Request, emit middle
 	if err != nil {
 		return nil, err
 	}
-	answer, err := generate(ctx, p.inner, msgs, opts, emit, nil)
+	answer, err := generate(ctx, req, p.inner, msgs, opts, emit, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +98,10 @@ func (p *provider) messages(req *middleware.Request, k *call) ([]*schema.Message
 		if out[i] = p.answers.find(&req.Messages[i]); out[i] != nil {
 			continue
 		}
-		f, err := encode(&req.Messages[i])
-		if err != nil {
-			return nil, invalid(fmt.Errorf("message %d: %w", i, err))
+		var err error
+		if out[i], err = encodeJoined(req.Messages, i); err != nil {
+			return nil, err
 		}
-		out[i] = f
 	}
 	return out, nil
 }
@@ -120,14 +128,22 @@ func (p *provider) options(req *middleware.Request, k *call) ([]model.Option, er
 	return append(slices.Clip(opts), model.WithTools(infos)), err
 }
 
+// backend is a chat model of eino that is called.
+type backend struct {
+	model.BaseChatModel
+
+	acceptUnfinished bool
+}
+
 // generate asks a model for a stream if there is an emit, else for a whole answer. A
 // model that does not fire the callbacks of eino has them fired here.
 func generate(
-	ctx context.Context, m model.BaseChatModel, msgs []*schema.Message, opts []model.Option, emit middleware.Emit, r *relay,
+	ctx context.Context, req *middleware.Request, m backend, msgs []*schema.Message, opts []model.Option,
+	emit middleware.Emit, r *relay,
 ) (*schema.Message, error) {
-	fire := !components.IsCallbacksEnabled(m)
+	fire := !components.IsCallbacksEnabled(m.BaseChatModel)
 	if fire {
-		ctx = callbacks.EnsureRunInfo(ctx, typeOf(m), components.ComponentOfChatModel)
+		ctx = callbacks.EnsureRunInfo(ctx, typeOf(m.BaseChatModel), components.ComponentOfChatModel)
 		ctx = callbacks.OnStart(ctx, msgs)
 	}
 	var (
@@ -153,11 +169,15 @@ func generate(
 	}
 	switch {
 	case err != nil:
-		return nil, newModelError(ctx, err)
+		return nil, foreign.Classify(ctx, req, err, foreign.KindOf)
 	case emit == nil:
 		return answer, nil
 	}
-	return receive(ctx, reader, emit, r)
+	answer, finished, err := receive(ctx, req, reader, emit, r)
+	if err == nil && !finished && !m.acceptUnfinished {
+		err = foreign.Unfinished(op)
+	}
+	return answer, err
 }
 
 // typeOf returns the name of a model in callbacks.
@@ -165,12 +185,8 @@ func typeOf(m any) string {
 	if name, ok := components.GetType(m); ok {
 		return name
 	}
-	t := reflect.TypeOf(m)
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	name, _, _ := strings.Cut(t.Name(), "[")
-	return name
+	name, _, _ := strings.Cut(fmt.Sprintf("%T", m), "[")
+	return name[strings.LastIndex(name, ".")+1:]
 }
 
 // response converts an answer of a model.

@@ -59,7 +59,7 @@ func TestModelAnswers(t *testing.T) {
 
 func TestModelStop(t *testing.T) {
 	t.Parallel()
-	for reason, want := range map[string]middleware.StopReason{
+	for reason, want := range map[string]string{
 		"stop": middleware.StopEnd, "end_turn": middleware.StopEnd, "STOP": middleware.StopEnd, "length": middleware.StopLength,
 		"MAX_TOKENS": middleware.StopLength, "tool_calls": middleware.StopTools, "tool_use": middleware.StopTools,
 		"content_filter": middleware.StopFilter, "SAFETY": middleware.StopFilter, "": "", "insufficient_system_resource": "insufficient_system_resource",
@@ -177,7 +177,7 @@ func TestModelBadRequests(t *testing.T) {
 	m := eino.Model(newFake(says(say("ok"))))
 	for want, req := range map[string]*middleware.Request{
 		"eino: message 1: 2 parts in a system message": {Messages: []message.Message{
-			message.User("go"), {Role: message.RoleSystem, Parts: []message.Part{message.Text{Text: "a"}, message.Text{Text: "b"}}},
+			message.User("go"), {Role: message.RoleSystem, Parts: []message.Part{message.Text{Text: "a"}, message.Media{Type: "image/png", URL: "u"}}},
 		}},
 		"eino: tool 0, t: parameters:":                            {Tools: []message.ToolDef{{Name: "t", Parameters: "{"}}},
 		"eino: Request.Params is int, want []model.Option or nil": {Params: 1},

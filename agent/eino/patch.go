@@ -17,9 +17,6 @@ var thinkingKeys = []string{
 	"reasoning-content", "_thinking", "_eino_claude_thinking", "_eino_claude_thinking_signature", "ark-reasoning-content",
 }
 
-// Keeps implements [foreign.Exporter].
-func (codec) Keeps(*schema.Message, *message.Message) bool { return true }
-
 // Export implements [foreign.Exporter].
 func (c codec) Export(m *message.Message, from *foreign.Origin[*schema.Message]) (*schema.Message, error) {
 	switch {
@@ -37,7 +34,7 @@ func (c codec) Export(m *message.Message, from *foreign.Origin[*schema.Message])
 	}
 	out.Role, out.Name = schema.RoleType(m.Role), m.Name
 	p := &patch{from: from.Foreign, out: out, m: m}
-	if p.align(from.Message.Parts) == nil && p.apply() && comesBack(out, m) == nil {
+	if p.apply(from.Message.Parts) && comesBack(out, m) == nil {
 		return out, nil
 	}
 	return p.encode()
@@ -85,49 +82,17 @@ type patch struct {
 	m         *message.Message
 	places    []place        // of the parts of from
 	before    []message.Part // these parts
-	to        []int          // for each part of m the index of the part that it was made from, or -1
-}
-
-// align finds the origin of each part of m: the part in the same place if all parts can
-// have been made from those, or else the first one that is equal or akin.
-func (e *patch) align(before []message.Part) error {
-	err := walk(e.from, func(at place, p message.Part) {
-		e.places, e.before = append(e.places, at), append(e.before, p)
-	})
-	if !slices.EqualFunc(e.m.Parts, before, canReplace) {
-		e.to = foreign.Align(e.m.Parts, before, akin)
-		return err
-	}
-	for i := range before {
-		e.to = append(e.to, i)
-	}
-	return err
-}
-
-// canReplace reports whether an edit can put one part in the place of another.
-func canReplace(is, was message.Part) bool {
-	switch was.(type) {
-	case message.ToolResult:
-		_, ok := is.(message.ToolResult)
-		return ok
-	case message.Media, message.Opaque:
-		switch is.(type) {
-		case message.Text, message.Media, message.Opaque:
-			return true
-		case message.Thinking, message.ToolCall, message.ToolResult:
-		}
-		return false
-	case message.Text, message.Thinking, message.ToolCall:
-	}
-	return akin(is, was)
 }
 
 // akin reports whether one part can be an edited form of another.
 func akin(is, was message.Part) bool {
 	switch is := is.(type) {
-	case message.Text:
-		_, ok := was.(message.Text)
-		return ok
+	case message.Text, message.Media, message.Opaque:
+		switch was.(type) {
+		case message.Text, message.Media, message.Opaque:
+			return true
+		case message.Thinking, message.ToolCall, message.ToolResult:
+		}
 	case message.Thinking:
 		_, ok := was.(message.Thinking)
 		return ok
@@ -135,16 +100,22 @@ func akin(is, was message.Part) bool {
 		w, ok := was.(message.ToolCall)
 		return ok && w.ID == is.ID
 	case message.ToolResult:
-		w, ok := was.(message.ToolResult)
-		return ok && (w.Content == nil) == (is.Content == nil)
-	case message.Media, message.Opaque:
+		_, ok := was.(message.ToolResult)
+		return ok
 	}
 	return false
 }
 
-// apply puts the parts where their pieces were, and new ones next to their
-// neighbours. It reports whether all found a place.
-func (e *patch) apply() bool {
+// apply puts the parts into the places of those that they were made from, which before
+// has with their results. It reports whether all have such a place.
+func (e *patch) apply(before []message.Part) bool {
+	err := walk(e.from, func(at place, p message.Part) {
+		e.places, e.before = append(e.places, at), append(e.before, p)
+	})
+	to := foreign.Align(e.m.Parts, before, akin)
+	if err != nil || slices.Contains(to, -1) {
+		return false
+	}
 	parts, err := e.unwrap()
 	if err != nil {
 		return false
@@ -153,7 +124,7 @@ func (e *patch) apply() bool {
 	out.ReasoningContent, out.Content, out.ToolCalls = "", "", nil
 	out.MultiContent, out.UserInputMultiContent, out.AssistantGenMultiContent = nil, nil, nil
 	for i, p := range parts {
-		if was := e.to[i]; was >= 0 && !e.replace(was, p) || was < 0 && !e.insert(p) {
+		if !e.replace(to[i], p) {
 			return false
 		}
 	}
@@ -183,73 +154,45 @@ func (e *patch) unwrap() ([]message.Part, error) {
 
 // replace puts p into the place of part k, in a copy of the element that was there.
 func (e *patch) replace(k int, p message.Part) bool {
-	at := e.places[k]
+	at, out := e.places[k], e.out
 	text, isText := p.(message.Text)
 	switch at.field {
 	case reasoning:
 		t, ok := p.(message.Thinking)
-		e.out.ReasoningContent = t.Text
+		out.ReasoningContent = t.Text
 		return ok && t.Signature == ""
 	case content:
-		e.out.Content = text.Text
+		out.Content = text.Text
 		return isText
 	case calls:
 		c, ok := p.(message.ToolCall)
 		t := e.from.ToolCalls[at.i]
-		t.Extra = maps.Clone(t.Extra)
 		t.ID, t.Function = c.ID, schema.FunctionCall{Name: c.Name, Arguments: c.Arguments}
-		e.out.ToolCalls = append(e.out.ToolCalls, t)
+		out.ToolCalls = append(out.ToolCalls, t)
 		return ok
 	case multi, input, output, nowhere:
 	}
 	if _, was := e.before[k].(message.Text); p != e.before[k] && (!was || !isText) {
-		return add(e.out, at.field, p) == nil
+		return add(out, at.field, p) == nil
 	}
 	switch at.field { //nolint:exhaustive // the others are done
 	case multi:
-		el := e.from.MultiContent[at.i]
+		out.MultiContent = append(out.MultiContent, e.from.MultiContent[at.i])
 		if isText {
-			el.Text = text.Text
+			out.MultiContent[len(out.MultiContent)-1].Text = text.Text
 		}
-		e.out.MultiContent = append(e.out.MultiContent, el)
 	case input:
-		el := e.from.UserInputMultiContent[at.i]
-		el.Extra = maps.Clone(el.Extra)
+		out.UserInputMultiContent = append(out.UserInputMultiContent, e.from.UserInputMultiContent[at.i])
 		if isText {
-			el.Text = text.Text
+			out.UserInputMultiContent[len(out.UserInputMultiContent)-1].Text = text.Text
 		}
-		e.out.UserInputMultiContent = append(e.out.UserInputMultiContent, el)
 	case output:
-		el := e.from.AssistantGenMultiContent[at.i]
-		el.Extra = maps.Clone(el.Extra)
+		out.AssistantGenMultiContent = append(out.AssistantGenMultiContent, e.from.AssistantGenMultiContent[at.i])
 		if isText {
-			el.Text = text.Text
+			out.AssistantGenMultiContent[len(out.AssistantGenMultiContent)-1].Text = text.Text
 		}
-		e.out.AssistantGenMultiContent = append(e.out.AssistantGenMultiContent, el)
 	}
 	return true
-}
-
-// insert finds a place for a new part.
-func (e *patch) insert(p message.Part) bool {
-	switch p := p.(type) {
-	case message.ToolCall:
-		e.out.ToolCalls = append(e.out.ToolCalls, newCall(p.ID, p.Name, p.Arguments))
-		return true
-	case message.Text, message.Media, message.Opaque:
-		at := nowhere
-		switch {
-		case len(e.from.MultiContent) > 0:
-			at = multi
-		case len(e.from.UserInputMultiContent) > 0:
-			at = input
-		case len(e.from.AssistantGenMultiContent) > 0:
-			at = output
-		}
-		return add(e.out, at, p) == nil
-	case message.Thinking, message.ToolResult:
-	}
-	return false
 }
 
 // encode makes the parts of m new, and keeps the fields of the message that are not
@@ -259,22 +202,20 @@ func (e *patch) encode() (*schema.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := e.out
-	out.ReasoningContent, out.Content, out.ToolCallID, out.ToolName = f.ReasoningContent, f.Content, f.ToolCallID, f.ToolName
-	out.MultiContent = f.MultiContent
-	out.UserInputMultiContent, out.AssistantGenMultiContent = f.UserInputMultiContent, f.AssistantGenMultiContent
 	for i := range f.ToolCalls {
 		k := slices.IndexFunc(e.from.ToolCalls, func(c schema.ToolCall) bool { return c.ID == f.ToolCalls[i].ID })
 		if k >= 0 {
 			t := e.from.ToolCalls[k]
-			t.Function, t.Extra = f.ToolCalls[i].Function, maps.Clone(t.Extra)
+			t.Function = f.ToolCalls[i].Function
 			f.ToolCalls[i] = t
 		}
 	}
-	out.ToolCalls = f.ToolCalls
-	e.setFailed(hasFailed(f))
+	failed := hasFailed(f)
+	f.ResponseMeta, f.Extra = e.out.ResponseMeta, e.out.Extra
+	e.out = f
+	e.setFailed(failed)
 	e.forgetThinking()
-	return out, nil
+	return f, nil
 }
 
 // forgetThinking removes the copies of thinking in Extra if the thinking has changed.

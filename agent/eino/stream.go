@@ -12,6 +12,7 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -20,7 +21,7 @@ import (
 func stream(ctx context.Context, k *call, chain middleware.Model, req *middleware.Request) (*schema.StreamReader[*schema.Message], error) {
 	reader, writer := schema.Pipe[*schema.Message](0)
 	r := &relay{call: k, out: writer, begun: make(chan struct{})}
-	r.chunks = foreign.Stream[*schema.Message]{Chunk: r.sendChunk, Delta: r.sendDelta}
+	r.chunks = foreign.Stream[*schema.Message]{Chunk: r.send, Delta: r.sendDelta}
 	k.relay = r
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -88,20 +89,13 @@ func (r *relay) run(ctx context.Context, chain middleware.Model, req *middleware
 	if err == nil {
 		err = r.finish(resp)
 	}
-	switch err = asReturned(err); {
+	switch {
 	case err == nil:
 	case r.isOpen():
 		r.out.Send(nil, err)
 	default:
 		r.err = err
 	}
-}
-
-func (r *relay) sendChunk(chunk *schema.Message, changed bool) error {
-	if changed {
-		return nil // finish sends its meta
-	}
-	return r.send(chunk)
 }
 
 func (r *relay) sendDelta(d middleware.Delta) error {
@@ -149,9 +143,12 @@ func (r *relay) finish(resp *middleware.Response) error {
 }
 
 // receive reads a stream of a model, emits the deltas of each chunk, and returns the
-// whole answer. The relay gets each chunk before its deltas are emitted; it is nil if
-// nobody wants the chunks. After that a chunk belongs to the reader of the relay.
-func receive(ctx context.Context, reader *schema.StreamReader[*schema.Message], emit middleware.Emit, r *relay) (*schema.Message, error) {
+// whole answer, and whether it is finished. The relay gets each chunk before its deltas are
+// emitted; it is nil if nobody wants the chunks. After that a chunk belongs to the reader of
+// the relay.
+func receive(
+	ctx context.Context, req *middleware.Request, reader *schema.StreamReader[*schema.Message], emit middleware.Emit, r *relay,
+) (answer *schema.Message, finished bool, err error) {
 	defer reader.Close()
 	var track *foreign.Track[*schema.Message]
 	if r != nil {
@@ -161,37 +158,50 @@ func receive(ctx context.Context, reader *schema.StreamReader[*schema.Message], 
 	var (
 		chunks []*schema.Message
 		d      deltas
+		end    ending
 	)
 	for {
 		chunk, err := reader.Recv()
 		if errors.Is(err, io.EOF) {
-			return whole(chunks)
+			answer, err = whole(chunks)
+			return answer, end.reason || end.counted, err
 		}
 		if err != nil {
-			return nil, newModelError(ctx, err)
+			return nil, false, foreign.Classify(ctx, req, err, foreign.KindOf)
 		}
 		if chunk == nil {
-			return nil, errors.New("eino: the model sent a nil chunk")
+			return nil, false, errors.New("eino: the model sent a nil chunk")
 		}
 		c := *chunk
 		c.Extra = maps.Clone(chunk.Extra)
 		chunks = append(chunks, &c)
 		all := d.of(chunk)
+		end.note(chunk, len(all) > 0)
 		if err := track.Add(chunk, all); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		for i := range all {
 			if err := emit(all[i]); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 	}
 }
 
+// ending is what shows that a stream is finished: a finish reason, or a usage after its last
+// piece. That of Anthropic, for example, is also before the first piece.
+type ending struct{ reason, counted bool }
+
+func (e *ending) note(chunk *schema.Message, pieces bool) {
+	e.reason = e.reason || chunk.ResponseMeta != nil && chunk.ResponseMeta.FinishReason != ""
+	u := usageOf(chunk)
+	e.counted = u != nil && *u != (message.Usage{}) || e.counted && !pieces
+}
+
 // whole puts an answer together.
 func whole(chunks []*schema.Message) (*schema.Message, error) {
 	if len(chunks) == 0 {
-		return nil, errors.New("eino: the model's stream was empty")
+		return nil, &middleware.Error{Kind: middleware.Unavailable, Op: op, Err: errors.New("the model's stream was empty")}
 	}
 	answer, err := schema.ConcatMessages(chunks)
 	if err == nil {

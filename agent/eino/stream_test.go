@@ -155,7 +155,8 @@ func TestStreamFails(t *testing.T) {
 	r, err := eino.Wrap(inner, clearing()).Stream(t.Context(), long(1))
 	require.NoError(t, err)
 	all, err := drain(r)
-	require.Same(t, broken, err, "%v is the model's own error", err)
+	require.ErrorIs(t, err, broken, "it wraps the model's own error")
+	require.EqualError(t, err, broken.Error())
 	require.Len(t, all, 1)
 }
 
@@ -222,11 +223,14 @@ func through(change func(d middleware.Delta, emit middleware.Emit) error, end fu
 	}
 }
 
+// piece is a chunk of a stream that is not its last one.
+func piece(text string) *schema.Message { return schema.AssistantMessage(text, nil) }
+
 func TestMiddlewareChangesPieces(t *testing.T) {
 	t.Parallel()
 	meta := &schema.ResponseMeta{FinishReason: "stop", Usage: &schema.TokenUsage{PromptTokens: 3}}
 	last := &schema.Message{Role: schema.Assistant, ResponseMeta: meta}
-	a, b := say("a"), say("b")
+	a, b := piece("a"), piece("b")
 	ab := &schema.Message{Role: schema.Assistant, ReasoningContent: "a", Content: "b"}
 	closing := &schema.Message{Role: schema.Assistant, ResponseMeta: meta}
 	pass := func(d middleware.Delta, emit middleware.Emit) error { return emit(d) }
@@ -240,7 +244,7 @@ func TestMiddlewareChangesPieces(t *testing.T) {
 		"changed": {
 			sent: []*schema.Message{a, b, last},
 			mw:   through(func(d middleware.Delta, emit middleware.Emit) error { d.Text = strings.ToUpper(d.Text); return emit(d) }, nil),
-			want: []*schema.Message{say("A"), say("B"), closing},
+			want: []*schema.Message{piece("A"), piece("B"), closing},
 		},
 		"one left out": {
 			sent: []*schema.Message{a, b, last},
@@ -250,7 +254,7 @@ func TestMiddlewareChangesPieces(t *testing.T) {
 				}
 				return emit(d)
 			}, nil),
-			want: []*schema.Message{say("b"), closing},
+			want: []*schema.Message{piece("b"), closing},
 		},
 		"the last left out": {
 			sent: []*schema.Message{a, b, last},
@@ -282,7 +286,7 @@ func TestMiddlewareChangesPieces(t *testing.T) {
 					return next(ctx, req, emit)
 				}
 			},
-			want: []*schema.Message{say("first: "), a, closing},
+			want: []*schema.Message{piece("first: "), a, closing},
 		},
 		"a call behind": {
 			sent: []*schema.Message{a, last},
@@ -339,7 +343,7 @@ func TestStreamsThatMakeNoSense(t *testing.T) {
 		"eino: the model sent a nil chunk":              {say("a"), nil},
 		"eino: the model's stream was empty":            {},
 		"eino: put the model's stream together: cannot": {say("a"), schema.UserMessage("b")},
-		`eino: the model's answer: role "robot"`:        {{Role: "robot", Content: "x"}},
+		`eino: the model's answer: role "robot"`:        {ended("stop", &schema.Message{Role: "robot", Content: "x"})},
 	} {
 		r, err := eino.Wrap(newFake(says(chunks...)), clearing()).Stream(t.Context(), long(1))
 		require.NoError(t, err)
@@ -361,6 +365,50 @@ func (nothing) Generate(context.Context, []*schema.Message, ...model.Option) (*s
 
 func (nothing) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
 	return nil, nil
+}
+
+// A stream is finished by a finish reason, or by a usage after its last piece.
+func TestUnfinishedStreams(t *testing.T) {
+	t.Parallel()
+	usage := &schema.ResponseMeta{Usage: &schema.TokenUsage{PromptTokens: 3, CompletionTokens: 1}}
+	none := &schema.ResponseMeta{Usage: &schema.TokenUsage{}}
+	for name, c := range map[string]struct {
+		chunks   []*schema.Message
+		finished bool
+	}{
+		"nothing at the end":        {[]*schema.Message{piece("half"), piece(" of it")}, false},
+		"a usage of 0 in each":      {[]*schema.Message{{Role: schema.Assistant, Content: "half", ResponseMeta: none}}, false},
+		"half of a call":            {[]*schema.Message{schema.AssistantMessage("", []schema.ToolCall{{ID: "c", Function: schema.FunctionCall{Name: "read", Arguments: `{"pa`}}})}, false},
+		"a usage before the pieces": {[]*schema.Message{{Role: schema.Assistant, ResponseMeta: usage}, piece("half")}, false},
+		"a usage after the pieces":  {[]*schema.Message{piece("all"), {Role: schema.Assistant, ResponseMeta: usage}}, true},
+		"a usage with a piece":      {[]*schema.Message{{Role: schema.Assistant, Content: "all", ResponseMeta: usage}}, true},
+		"a finish reason":           {[]*schema.Message{say("all"), piece("")}, true},
+	} {
+		emit := func(middleware.Delta) error { return nil }
+		req := &middleware.Request{Messages: []message.Message{message.User("q")}}
+		resp, err := eino.Model(newFake(says(c.chunks...)))(t.Context(), req, emit)
+		r, wrapErr := eino.Wrap(newFake(says(c.chunks...)), clearing()).Stream(t.Context(), long(1))
+		require.NoError(t, wrapErr, name)
+		all, wrapErr := drain(r)
+		require.Len(t, all, len(c.chunks), "%s: each chunk is passed on", name)
+		if c.finished {
+			require.NoError(t, err, name)
+			require.Equal(t, "all", resp.Message.Text(), name)
+			require.NoError(t, wrapErr, name)
+			continue
+		}
+		require.Equal(t, middleware.Unavailable, middleware.KindOf(err), "%s: %v", name, err)
+		require.Equal(t, middleware.Unavailable, middleware.KindOf(wrapErr), "%s: %v", name, wrapErr)
+		require.ErrorContains(t, err, "Options.AcceptUnfinished", name)
+
+		accept := eino.Options{AcceptUnfinished: true}
+		_, err = accept.AsModel(newFake(says(c.chunks...)))(t.Context(), req, emit)
+		require.NoError(t, err, name)
+		r, wrapErr = accept.Wrap(newFake(says(c.chunks...)), clearing()).Stream(t.Context(), long(1))
+		require.NoError(t, wrapErr, name)
+		_, wrapErr = drain(r)
+		require.NoError(t, wrapErr, name)
+	}
 }
 
 // odd holds types in Extra that eino cannot put together.

@@ -16,14 +16,12 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Tool makes a tool of ours one that agents of eino can run, such as [agent.Recall], by
-// which a model reads again what a chain with an archive has cleared.
+// Tool makes a tool of ours one that agents of eino can run, such as [agent.Recall].
 //
 // The answer of the tool is text; a part that is not text becomes a line in brackets
-// with its type and size. An error becomes the answer too, since it is meant for the
-// model, and an error of a tool would end a run of eino; if the context is done, its
-// error is returned. The result is safe for concurrent use. It is an error if eino
-// cannot read the parameters that the tool declares.
+// with its type and size. An error becomes the answer too, since an error of a tool would
+// end a run of eino; if the context is done, its error is returned. The result is safe for
+// concurrent use. It is an error if eino cannot read the parameters that the tool declares.
 func Tool(t agent.Tool) (tool.InvokableTool, error) {
 	def := t.Definition()
 	info, err := fromDef(def)

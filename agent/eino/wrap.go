@@ -7,11 +7,8 @@
 //	chat = eino.Wrap(chat, contextedit.New(contextedit.Options{}))
 //
 // [Model] is the opposite direction: with it the loop of package react runs on any
-// chat model of eino. [Tool] makes a tool of ours one of eino, such as the tool by
-// which a model reads cleared content again. [Import] and [Export] convert messages,
-// for middlewares of eino's ADK.
-//
-// # What is carried
+// chat model of eino. [Tool] makes a tool of ours one of eino. [Import] and [Export]
+// convert messages, for middlewares of eino's ADK.
 //
 // A message that no middleware touched reaches the model as the very value
 // that the caller passed, and the pieces of a stream reach the caller as the
@@ -21,9 +18,8 @@
 //
 // Text, thinking, media, tool calls and results of eino have equivalents here.
 // Other parts become opaque parts that hold the part's JSON. Content that eino
-// cannot hold is an error that names message and part, with one exception: a
-// failed result is marked by [ErrorKey] in Extra. The time and the hints of a
-// message of ours, which no model gets, are not carried.
+// cannot hold is an error that names message and part; a failed result is marked by
+// [ErrorKey] in Extra. The time and the hints of a message of ours are not carried.
 //
 // Everything here is safe for concurrent use if the models are.
 package eino
@@ -41,35 +37,37 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Wrap puts middlewares around a chat model of eino. Use the result in place of
-// inner. It sends inner what the middlewares make of each request; the messages that
-// callers pass do not change. Create it once and keep it, because it remembers the
-// edits of the conversations that it gets.
+// Wrap puts middlewares around a chat model of eino. The result sends inner what the
+// middlewares make of each request; the messages that callers pass do not change. Create
+// it once and keep it, because it remembers the edits of the conversations that it gets.
 //
-// The middlewares form one chain, as in [middleware.Chain]; a
-// [middleware.With] is a middleware, too. Several models can share a chain, and all
-// models that WithTools derives from this one do.
+// The middlewares form one chain, as in [middleware.Chain]. Several models can share a
+// chain, and all models that WithTools derives from this one do.
 //
-// Callbacks of eino fire once for each call of inner, with the messages that
-// inner gets; none fires for a request that a middleware answers itself.
-// [middleware.Request.Params] has the call options, a []model.Option, and
-// inner gets the options of the request at the end of the chain.
-// [middleware.Request.Tools] has the tools of WithTools or of the option. If a
-// middleware changes them, inner gets the option model.WithTools, and the caller must
+// Callbacks of eino fire once for each call of inner, with the messages that inner gets.
+// [middleware.Request.Params] has the call options, a []model.Option, and inner gets the
+// options of the request at the end of the chain. If a middleware changes
+// [middleware.Request.Tools], inner gets the option model.WithTools, and the caller must
 // be able to run an added tool.
 //
-// An error of inner is returned unchanged unless a middleware wraps it. A
-// message that cannot be converted, as one of an unknown role, is an error of
-// kind [middleware.Invalid].
+// An error of inner has a [middleware.Kind], the same text, and wraps that of inner. A
+// message that cannot be converted is an error of kind [middleware.Invalid], and a stream
+// that ends before the answer is complete one of kind [middleware.Unavailable]; see
+// [Options.AcceptUnfinished].
 func Wrap(inner model.ToolCallingChatModel, mws ...middleware.Middleware) model.ToolCallingChatModel {
 	return Options{}.Wrap(inner, mws...)
 }
 
-// Options describe the model to the middlewares, as far as eino does not. The
-// zero value is what [Wrap] uses.
+// Options describe the model, as far as eino does not. The zero value is what [Wrap] and
+// [Model] use.
 type Options struct {
-	Model  string             // its name, for requests without the option model.WithModel; "": unknown
-	Budget *middleware.Budget // its window, in tokens; nil: unknown
+	Model  string             // its name, for requests without the option model.WithModel; "": unknown. Of Wrap only
+	Budget *middleware.Budget // its window, in tokens; nil: unknown. Of Wrap only
+
+	// AcceptUnfinished is for servers whose streams have neither a finish reason nor a
+	// usage at the end. False: such a stream is an error of kind
+	// [middleware.Unavailable], since a connection that breaks looks the same.
+	AcceptUnfinished bool
 }
 
 // Wrap is the function [Wrap] with options. It panics with "eino: Wrap: …" if
@@ -123,7 +121,7 @@ func (c *chat) Generate(ctx context.Context, in []*schema.Message, opts ...model
 	}
 	resp, err := c.model(context.WithValue(ctx, callKey{}, k), req, nil)
 	if err != nil {
-		return nil, asReturned(err)
+		return nil, err
 	}
 	return k.answer(resp)
 }
@@ -190,7 +188,7 @@ func (c *chat) ask(ctx context.Context, req *middleware.Request, emit middleware
 		return nil, err
 	}
 	ctx = context.WithValue(ctx, callKey{}, nil) // calls inside of inner are not part of this one
-	answer, err := generate(ctx, c.inner, msgs, opts, emit, k.relay)
+	answer, err := generate(ctx, req, backend{c.inner, c.shared.AcceptUnfinished}, msgs, opts, emit, k.relay)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +269,7 @@ func (k *call) meta(resp *middleware.Response) *schema.ResponseMeta {
 		meta.Usage = fromUsage(resp.Usage)
 	}
 	if resp.Stop != from.Response.Stop {
-		meta.FinishReason = string(resp.Stop)
+		meta.FinishReason = resp.Stop
 	}
 	return &meta
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -245,7 +247,7 @@ type apiError struct{ HTTPStatusCode int }
 
 func (e *apiError) Error() string { return "the provider says no" }
 
-func TestErrorsKeepTheirIdentity(t *testing.T) {
+func TestErrorsWrapThatOfTheModel(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
 		no := error(&apiError{429})
@@ -253,7 +255,9 @@ func TestErrorsKeepTheirIdentity(t *testing.T) {
 		var kind middleware.Kind
 		m := eino.Wrap(inner, look(func(_ *middleware.Request, _ *middleware.Response, err error) { kind = middleware.KindOf(err) }))
 		_, err := ask(m, long(1))
-		require.Same(t, no, err, "%v is the model's own error", err)
+		require.ErrorIs(t, err, no, "it wraps the model's own error")
+		require.EqualError(t, err, no.Error())
+		require.Equal(t, middleware.RateLimited, middleware.KindOf(err))
 		require.Equal(t, middleware.RateLimited, kind, "the chain knows the kind")
 	})
 }
@@ -383,7 +387,11 @@ func twice(next middleware.Model) middleware.Model {
 func TestModelsShareAChain(t *testing.T) {
 	t.Parallel()
 	n := 0
-	chain := middleware.Chain(middleware.Observe(func(context.Context, middleware.Event) { n++ }), clearing())
+	chain := middleware.Chain(middleware.Observe(func(_ context.Context, e middleware.Event) {
+		if e.Kind != middleware.Called {
+			n++
+		}
+	}), clearing())
 	first, second := newFake(says(say("a"))), newFake(says(say("b")))
 	_, err := eino.Wrap(first, chain).Generate(t.Context(), long(3))
 	require.NoError(t, err)
@@ -391,4 +399,20 @@ func TestModelsShareAChain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "what was edited for one is known to the other")
 	require.Equal(t, first.asked, second.asked)
+}
+
+// A warning names fields that Options have, as well as a Request.
+func TestWarningsNameOptions(t *testing.T) {
+	t.Parallel()
+	var rec middlewaretest.Recorder
+	m := eino.Wrap(newFake(says(schema.AssistantMessage("ok", nil))), rec.Middleware(),
+		contextedit.New(contextedit.Options{Trigger: trigger.Fraction(0.5)}), fit.New(fit.Options{}))
+	_, err := m.Generate(t.Context(), []*schema.Message{schema.UserMessage("Hi")})
+	require.NoError(t, err)
+	warned := rec.Events(middleware.Misconfigured)
+	require.Len(t, warned, 2)
+	for _, e := range warned {
+		require.Contains(t, e.Why, "set a Budget")
+		require.NotContains(t, e.Why, "Request.")
+	}
 }

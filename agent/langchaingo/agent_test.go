@@ -84,7 +84,7 @@ func strict(t *testing.T, msgs []llms.MessageContent) []message.Message {
 			switch p := p.(type) {
 			case llms.ToolCall:
 				require.True(t, json.Valid([]byte(p.FunctionCall.Arguments)), "arguments must be JSON: %s", p.FunctionCall.Arguments)
-				require.Contains(t, p.FunctionCall.Arguments, `{"__arg1": "`, "arguments must be as the model wrote them")
+				require.Contains(t, p.FunctionCall.Arguments, `{"__arg1":"`, "arguments must be restored")
 				require.Equal(t, "function", p.Type)
 			case llms.ToolCallResponse:
 				require.Equal(t, "read_page", p.Name, "a result must name its tool")
@@ -106,8 +106,10 @@ func TestFunctionsAgent(t *testing.T) {
 			edits := 0
 			llm := langchaingo.Options{Budget: &middleware.Budget{Window: window}}.Wrap(inner,
 				middleware.Observe(func(_ context.Context, e middleware.Event) {
-					require.Equal(t, middleware.Edited, e.Kind, "%v", e)
-					edits++
+					if e.Kind != middleware.Called {
+						require.Equal(t, middleware.Edited, e.Kind, "%v", e)
+						edits++
+					}
 				}),
 				contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1200), Keep: 2}),
 			)

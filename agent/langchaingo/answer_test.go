@@ -40,7 +40,7 @@ func TestAnswers(t *testing.T) {
 		raw     *llms.ContentResponse
 		options []llms.CallOption
 		want    []message.Part
-		stop    middleware.StopReason
+		stop    string
 	}{
 		"text":                   {raw: says("Hi"), want: []message.Part{text("Hi")}, stop: middleware.StopEnd},
 		"call":                   {raw: calls("t1", "look", "{}"), want: []message.Part{look}, stop: middleware.StopTools},
@@ -125,10 +125,15 @@ func TestChangedAnswers(t *testing.T) {
 		},
 		"a block of several": {
 			raw: anthropics(), change: replace(1, message.Text{Text: "Wait."}),
-			want: func(r *llms.ContentResponse) { r.Choices[1].Content = "Wait." },
+			want: func(r *llms.ContentResponse) {
+				f := &llms.FunctionCall{Name: "look", Arguments: "{}"}
+				r.Choices = r.Choices[:1]
+				r.Choices[0].ReasoningContent, r.Choices[0].Content = "hm", "Wait."
+				r.Choices[0].ToolCalls, r.Choices[0].FuncCall = []llms.ToolCall{{ID: "t1", Type: "function", FunctionCall: f}}, f
+			},
 		},
 		"thinking of a block": {
-			raw: anthropics(), change: replace(0, message.Thinking{Text: "", Signature: "s"}),
+			raw: &llms.ContentResponse{Choices: anthropics().Choices[:1]}, change: replace(0, message.Thinking{Text: "", Signature: "s"}),
 			want: func(r *llms.ContentResponse) {
 				r.Choices[0].GenerationInfo["ThinkingContent"], r.Choices[0].GenerationInfo["ThinkingSignature"] = "", "s"
 			},
@@ -139,6 +144,8 @@ func TestChangedAnswers(t *testing.T) {
 			want: func(r *llms.ContentResponse) {
 				r.Choices = r.Choices[:1]
 				r.Choices[0].Content, r.Choices[0].StopReason = "Let me see.", "stop"
+				delete(r.Choices[0].GenerationInfo, "ThinkingContent")
+				delete(r.Choices[0].GenerationInfo, "ThinkingSignature")
 			},
 		},
 		"another call": {

@@ -1,11 +1,13 @@
 package langchaingo
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 
@@ -15,7 +17,7 @@ import (
 )
 
 // codec is the [foreign.Importer] and [foreign.Exporter] of langchaingo's messages.
-type codec struct{ calls *callMemory }
+type codec struct{}
 
 // roleOf returns our role. For every provider of langchaingo, a generic message is one
 // of a user and a function message one of a tool. An unknown role is not changed, and
@@ -35,10 +37,10 @@ func roleOf(t llms.ChatMessageType) message.Role {
 }
 
 // Import implements [foreign.Importer].
-func (c codec) Import(f llms.MessageContent, before []message.Message) (message.Message, error) {
+func (codec) Import(f llms.MessageContent, before []message.Message) (message.Message, error) {
 	m := message.Message{Role: roleOf(f.Role), Parts: make([]message.Part, 0, len(f.Parts))}
 	for i, p := range f.Parts {
-		part, err := c.part(p, before, m.Parts)
+		part, err := partOf(p, before, m.Parts)
 		if err != nil {
 			return message.Message{}, fmt.Errorf("part %d: %w", i, err)
 		}
@@ -47,9 +49,9 @@ func (c codec) Import(f llms.MessageContent, before []message.Message) (message.
 	return m, nil
 }
 
-// part converts a part. It comes after the messages before, and after the parts of its
+// partOf converts a part. It comes after the messages before, and after the parts of its
 // own message that are done.
-func (c codec) part(p llms.ContentPart, before []message.Message, done []message.Part) (message.Part, error) {
+func partOf(p llms.ContentPart, before []message.Message, done []message.Part) (message.Part, error) {
 	switch p := p.(type) {
 	case llms.TextContent:
 		return message.Text{Text: p.Text}, nil
@@ -61,8 +63,7 @@ func (c codec) part(p llms.ContentPart, before []message.Message, done []message
 		if p.FunctionCall == nil {
 			return nil, fmt.Errorf("call %q has no function, want its name and arguments", p.ID)
 		}
-		arguments := c.calls.restore(bareCall{p.ID, p.FunctionCall.Name, p.FunctionCall.Arguments})
-		return message.ToolCall{ID: p.ID, Name: p.FunctionCall.Name, Arguments: arguments}, nil
+		return message.ToolCall{ID: p.ID, Name: p.FunctionCall.Name, Arguments: restore(p.FunctionCall.Arguments)}, nil
 	case llms.ToolCallResponse:
 		name := p.Name
 		if name == "" {
@@ -70,7 +71,7 @@ func (c codec) part(p llms.ContentPart, before []message.Message, done []message
 		}
 		return message.ToolResult{CallID: p.ToolCallID, Name: name, Text: p.Content}, nil
 	case llms.CachedContent:
-		return c.part(p.ContentPart, before, done)
+		return partOf(p.ContentPart, before, done)
 	case nil:
 		return nil, errors.New("is nil, want some content")
 	}
@@ -113,51 +114,118 @@ func nameOf(id string, before []message.Message, done []message.Part) string {
 	return ""
 }
 
-// Same implements [foreign.Importer]. Restored arguments are the same as long as they mean
-// the same, even if the text of the model has been forgotten since, so that the beginning
-// of a conversation does not change.
-func (c codec) Same(f llms.MessageContent, m *message.Message) bool {
-	if len(f.Parts) != len(m.Parts) || roleOf(f.Role) != m.Role {
-		return false
+// argument is the one argument that the agents of langchaingo give every tool.
+// They put its bare value back into the conversation in place of the JSON.
+const argument = "__arg1"
+
+// restore returns the arguments of a call of which an agent may have kept only the value.
+func restore(value string) string {
+	switch {
+	case value == "":
+		return "{}"
+	case isObject(value):
+		return value
 	}
-	for i, p := range f.Parts {
-		if !c.same(p, m.Parts[i]) {
-			return false
-		}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(map[string]string{argument: value}); err != nil {
+		return value // strings can always be encoded
 	}
-	return true
+	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
-// same reports whether importing p would return m.
-func (c codec) same(p llms.ContentPart, m message.Part) bool {
+// restores reports whether restore returns these arguments for a value. It is called for
+// every call of every conversation, and allocates only for rare escapes.
+func restores(arguments, value string) bool {
+	quoted, ok := strings.CutPrefix(arguments, `{"`+argument+`":"`)
+	return ok && isQuoted(quoted, value) && !isObject(value) || arguments == restore(value)
+}
+
+// isQuoted reports whether text is the value with the usual escapes, and the end of an
+// object. It may be false for other escapes.
+func isQuoted(text, value string) bool {
+	const escaped, letters = "\"\\\n\r\t", `"\nrt`
+	for {
+		n := strings.IndexAny(value, escaped)
+		if n < 0 {
+			return text == value+`"}`
+		}
+		if !strings.HasPrefix(text, value[:n]) || len(text) < n+2 ||
+			text[n] != '\\' || text[n+1] != letters[strings.IndexByte(escaped, value[n])] {
+			return false
+		}
+		text, value = text[n+2:], value[n+1:]
+	}
+}
+
+func isObject(s string) bool {
+	return strings.HasPrefix(strings.TrimLeft(s, " \t\r\n"), "{") && json.Valid([]byte(s))
+}
+
+// Same implements [foreign.Importer].
+func (codec) Same(f llms.MessageContent, m *message.Message) (is, whole bool) {
+	if len(f.Parts) != len(m.Parts) || roleOf(f.Role) != m.Role {
+		return false, false
+	}
+	whole = true
+	for i, p := range f.Parts {
+		is, w := same(p, m.Parts[i])
+		if !is {
+			return false, false
+		}
+		whole = whole && w
+	}
+	return true, whole
+}
+
+// same reports whether importing p would return m, and whether nothing is restored then.
+func same(p llms.ContentPart, m message.Part) (is, whole bool) {
 	switch p := p.(type) {
 	case llms.TextContent:
 		m, ok := m.(message.Text)
-		return ok && m.Text == p.Text
+		is = ok && m.Text == p.Text
 	case llms.ImageURLContent:
 		m, ok := m.(message.Media)
-		return ok && m.URL == p.URL && m.Type == "" && m.Data == ""
+		is = ok && m.URL == p.URL && m.Type == "" && m.Data == ""
 	case llms.BinaryContent:
 		m, ok := m.(message.Media)
-		return ok && m.URL == "" && m.Type == p.MIMEType && m.Data == string(p.Data)
+		is = ok && m.URL == "" && m.Type == p.MIMEType && m.Data == string(p.Data)
 	case llms.ToolCall:
 		id, name, arguments, ok := callOf(m)
-		return ok && p.FunctionCall != nil && id == p.ID && name == p.FunctionCall.Name &&
-			c.calls.means(arguments, bareCall{p.ID, p.FunctionCall.Name, p.FunctionCall.Arguments})
+		if !ok || p.FunctionCall == nil || id != p.ID || name != p.FunctionCall.Name {
+			return false, false
+		}
+		whole = arguments == p.FunctionCall.Arguments
+		return whole || restores(arguments, p.FunctionCall.Arguments), whole
 	case llms.ToolCallResponse:
 		id, name, text, ok := resultOf(m)
-		return ok && id == p.ToolCallID && text == p.Content && (name == p.Name || p.Name == "")
+		is = ok && id == p.ToolCallID && text == p.Content && (name == p.Name || p.Name == "")
+		return is, is && name == p.Name
 	case llms.CachedContent:
-		return c.same(p.ContentPart, m)
+		return same(p.ContentPart, m)
 	case nil:
-		return false
+	default:
+		opaque, ok := m.(message.Opaque)
+		data, err := json.Marshal(p)
+		is = ok && err == nil && opaque.Data == string(data) && opaque.Kind == kindOf(p)
 	}
-	opaque, ok := m.(message.Opaque)
-	if !ok {
-		return false
+	return is, is
+}
+
+// isRestored reports whether importing f has restored arguments or a name.
+func isRestored(f llms.ContentPart, p message.Part) bool {
+	switch f := f.(type) {
+	case llms.ToolCall:
+		_, _, arguments, ok := callOf(p)
+		return ok && f.FunctionCall.Arguments != arguments
+	case llms.ToolCallResponse:
+		_, name, _, ok := resultOf(p)
+		return ok && f.Name != name
+	case llms.CachedContent:
+		return isRestored(f.ContentPart, p)
 	}
-	data, err := json.Marshal(p)
-	return err == nil && opaque.Data == string(data) && opaque.Kind == kindOf(p)
+	return false
 }
 
 // callOf and resultOf return the fields of a part that is a call or a result. A type
@@ -184,14 +252,8 @@ func resultOf(p message.Part) (callID, name, text string, ok bool) {
 type answer struct {
 	middleware.Response
 
-	raw   *llms.ContentResponse
-	parts []place // the place in raw of each part of the message
-}
-
-// place is where a part comes from.
-type place struct {
-	choice int
-	call   int // among the choice's calls; -1: its FuncCall
+	raw     *llms.ContentResponse
+	choices int // number of the first choices of raw that are in the message
 }
 
 // Keys of GenerationInfo for Anthropic's thinking.
@@ -217,7 +279,8 @@ func answerOf(raw *llms.ContentResponse, asked llms.CallOptions) (*answer, error
 			a.Usage = usageOf(c.GenerationInfo)
 		}
 		reason = c.StopReason
-		if err := a.add(c, i); err != nil {
+		a.choices = i + 1
+		if err := a.add(c); err != nil {
 			return nil, err
 		}
 		// The choices of Anthropic are blocks of one answer, and it has no alternatives.
@@ -230,25 +293,23 @@ func answerOf(raw *llms.ContentResponse, asked llms.CallOptions) (*answer, error
 	return a, nil
 }
 
-func (a *answer) add(c *llms.ContentChoice, choice int) error {
-	put := func(p message.Part, call int) {
-		a.Message.Parts = append(a.Message.Parts, p)
-		a.parts = append(a.parts, place{choice, call})
-	}
+// add adds the content of a choice to the message.
+func (a *answer) add(c *llms.ContentChoice) error {
+	m := &a.Message
 	if t := thinkingOf(c); t != (message.Thinking{}) {
-		put(t, 0)
+		m.Parts = append(m.Parts, t)
 	}
 	if c.Content != "" {
-		put(message.Text{Text: c.Content}, 0)
+		m.Parts = append(m.Parts, message.Text{Text: c.Content})
 	}
-	for i, call := range c.ToolCalls {
+	for _, call := range c.ToolCalls {
 		if call.FunctionCall == nil {
-			return &middleware.Error{Op: op, Err: fmt.Errorf("choice %d of the answer: call %q has no function", choice, call.ID)}
+			return &middleware.Error{Op: op, Err: fmt.Errorf("choice %d of the answer: call %q has no function", a.choices-1, call.ID)}
 		}
-		put(message.ToolCall{ID: call.ID, Name: call.FunctionCall.Name, Arguments: call.FunctionCall.Arguments}, i)
+		m.Parts = append(m.Parts, message.ToolCall{ID: call.ID, Name: call.FunctionCall.Name, Arguments: call.FunctionCall.Arguments})
 	}
 	if len(c.ToolCalls) == 0 && c.FuncCall != nil {
-		put(message.ToolCall{Name: c.FuncCall.Name, Arguments: c.FuncCall.Arguments}, -1)
+		m.Parts = append(m.Parts, message.ToolCall{Name: c.FuncCall.Name, Arguments: c.FuncCall.Arguments})
 	}
 	return nil
 }

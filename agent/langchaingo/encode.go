@@ -3,6 +3,7 @@ package langchaingo
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,13 +15,12 @@ import (
 
 // Export returns a conversation as messages of langchaingo, to be sent to a
 // model. The slice is the caller's. A tool message with results of several calls
-// becomes one message for each call, and a result of several texts one text,
-// joined by newlines.
+// becomes one message for each call. A result of several texts, and a message of texts
+// alone, has one text, joined by newlines.
 //
-// Left out is what a model of langchaingo would not be sent anyway: times,
-// usage and hints; thinking without a signature, and signed thinking of earlier
-// turns, which providers do not want back; the mark of a failed result, whose
-// text describes the failure; the MIME type of an image that is given by its URL.
+// Left out is what a model would not be sent anyway: times, usage and hints; thinking
+// without a signature, and signed thinking of earlier turns; the mark of a failed result,
+// whose text describes the failure; the MIME type of an image that is given by its URL.
 // Other content that a message of langchaingo cannot hold is an error of kind Invalid,
 // which names the part and the message: names of speakers and files, media in
 // results or with URLs of other than images, opaque parts, and signed thinking of the
@@ -37,22 +37,23 @@ func export(msgs []message.Message, onePart bool) ([]llms.MessageContent, error)
 		turn--
 	}
 	out := make([]llms.MessageContent, 0, len(msgs))
-	for i, m := range msgs {
-		if m.Role == message.RoleAssistant {
-			m.Parts = withoutThinking(m.Parts, i < turn)
-			if len(m.Parts) == 0 && len(msgs[i].Parts) > 0 {
-				continue
-			}
+	for i := range msgs {
+		var err error
+		m := msgs[i]
+		if m.Role != message.RoleTool { // its parts become messages of their own
+			m = message.JoinTexts(m)
 		}
-		if k := slices.IndexFunc(m.Parts, func(p message.Part) bool { return unsupported(p) != nil }); k >= 0 {
-			at := slices.Index(msgs[i].Parts, m.Parts[k])
-			return nil, invalid(fmt.Errorf("message %d: part %d: %w", i, at, unsupported(m.Parts[k])))
+		if m.Parts, err = sendable(&m, i < turn); err != nil {
+			return nil, invalid(fmt.Errorf("message %d: %w", i, err))
+		}
+		if len(m.Parts) == 0 && len(msgs[i].Parts) > 0 {
+			continue
 		}
 		pieces := [][]message.Part{m.Parts}
 		switch {
 		case len(m.Parts) == 0:
-		case m.Role == message.RoleTool:
-			pieces = byCall(m.Parts)
+		case m.Role == message.RoleTool && len(m.Parts) > 1:
+			pieces = byCall(msgs, i)
 		case onePart && m.Role != message.RoleUser:
 			pieces = slices.Collect(slices.Chunk(m.Parts, 1))
 		}
@@ -67,36 +68,46 @@ func export(msgs []message.Message, onePart bool) ([]llms.MessageContent, error)
 	return out, nil
 }
 
-// withoutThinking leaves out the thinking that need not be sent.
-func withoutThinking(parts []message.Part, earlier bool) []message.Part {
-	needless := func(p message.Part) bool {
+// sendable returns the parts without thinking that need not be sent.
+func sendable(m *message.Message, earlier bool) ([]message.Part, error) {
+	var parts []message.Part
+	for i, p := range m.Parts {
 		t, ok := p.(message.Thinking)
-		return ok && (earlier || t.Signature == "")
+		if ok && m.Role == message.RoleAssistant && (earlier || t.Signature == "") {
+			continue
+		}
+		if err := unsupported(p); err != nil {
+			return nil, fmt.Errorf("part %d: %w", i, err)
+		}
+		parts = append(parts, p)
 	}
-	if !slices.ContainsFunc(parts, needless) {
-		return parts
-	}
-	return slices.DeleteFunc(slices.Clone(parts), needless)
+	return parts, nil
 }
 
 // byCall splits the parts of a tool message into those that answer one call each,
-// with texts joined.
-func byCall(parts []message.Part) [][]message.Part {
+// with texts joined. Calls of one message may have the same ID.
+func byCall(msgs []message.Message, i int) [][]message.Part {
+	type result struct {
+		id   string
+		call int
+	}
+	calls := message.CallsOf(msgs, i)
 	var all [][]message.Part
-	at := map[string]int{}
-	for _, p := range parts {
+	at := map[result]int{}
+	for n, p := range msgs[i].Parts {
 		r, ok := p.(message.ToolResult)
 		if !ok {
 			all = append(all, []message.Part{p})
 			continue
 		}
-		k, known := at[r.CallID]
+		of := result{r.CallID, calls[n]}
+		k, known := at[of]
 		if known {
 			r.Text = all[k][0].(message.ToolResult).Text + "\n" + r.Text //nolint:forcetypeassert,errcheck // as at has it
 			all[k][0] = r
 			continue
 		}
-		at[r.CallID] = len(all)
+		at[of] = len(all)
 		all = append(all, []message.Part{r})
 	}
 	return all
@@ -224,11 +235,20 @@ func newResponse(resp *middleware.Response) (*llms.ContentResponse, error) {
 // setMessage puts a message into a choice, in place of its own.
 func setMessage(c *llms.ContentChoice, m message.Message) error {
 	c.Content, c.ReasoningContent, c.ToolCalls, c.FuncCall = m.Text(), "", nil, nil
+	c.GenerationInfo = maps.Clone(c.GenerationInfo)
+	delete(c.GenerationInfo, keyThinking)
+	delete(c.GenerationInfo, keySignature)
 	for i, p := range m.Parts {
 		switch p := p.(type) {
 		case message.Text:
 		case message.Thinking:
 			c.ReasoningContent += p.Text
+			if p.Signature != "" {
+				if c.GenerationInfo == nil {
+					c.GenerationInfo = map[string]any{}
+				}
+				c.GenerationInfo[keyThinking], c.GenerationInfo[keySignature] = p.Text, p.Signature
+			}
 		case message.ToolCall:
 			call := newCall(p)
 			c.ToolCalls = append(c.ToolCalls, call)
@@ -243,7 +263,7 @@ func setMessage(c *llms.ContentChoice, m message.Message) error {
 }
 
 // reasonOf returns the reason of OpenAI for a stop reason, or that itself.
-func reasonOf(stop middleware.StopReason) string {
+func reasonOf(stop string) string {
 	switch stop {
 	case middleware.StopEnd:
 		return "stop"
@@ -254,5 +274,5 @@ func reasonOf(stop middleware.StopReason) string {
 	case middleware.StopFilter:
 		return "content_filter"
 	}
-	return string(stop)
+	return stop
 }

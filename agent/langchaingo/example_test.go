@@ -74,8 +74,13 @@ func ExampleWrap() {
 
 	fmt.Println(answer, err)
 	// Output:
+	// middleware: called: 75 tokens for a history of 75; edits in force: 0; first tokens as in the call before: 0
+	// middleware: called: 1050 tokens for a history of 1050; edits in force: 0; first tokens as in the call before: 75
+	// middleware: called: 2025 tokens for a history of 2025; edits in force: 0; first tokens as in the call before: 1050
 	// contextedit: 3000 → 2053 tokens: cleared 1 result (3000 of 2500 tokens)
+	// middleware: called: 2053 tokens for a history of 3000; edits in force: 1; first tokens as in the call before: 93
 	// contextedit: 3028 → 2081 tokens: cleared 1 result (3028 of 2500 tokens)
+	// middleware: called: 2081 tokens for a history of 3975; edits in force: 2; first tokens as in the call before: 121
 	// The linker ran out of memory. <nil>
 }
 
@@ -115,14 +120,12 @@ func ExampleTool() {
 
 	answer, err := chains.Run(ctx, agents.NewExecutor(reader), "Why does the nightly build fail?")
 	fmt.Println(answer, err)
-	fmt.Println(archive.Bytes() > 0)
 	_, input, _ := strings.Cut(recall.Description(), "Input: ")
 	plain, _, _ := strings.Cut(input, ";")
 	fmt.Println(plain)
 	// Output:
 	// The linker ran out of memory. <nil>
-	// true
-	// "handle" (string: as in the placeholder), as plain text
+	// "handle", as plain text
 }
 
 // A loop of one's own declares our tools, and answers the calls.
@@ -219,6 +222,7 @@ func ExampleModel_summaries() {
 	// attempted
 	// summarized
 	// edited
+	// called
 	// <nil>
 }
 

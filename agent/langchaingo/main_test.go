@@ -182,8 +182,8 @@ type echo struct{}
 func (echo) GenerateContent(_ context.Context, msgs []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
 	for _, m := range msgs {
 		for _, p := range m.Parts {
-			if c, ok := p.(llms.ToolCall); ok && !strings.HasPrefix(c.FunctionCall.Arguments, `{ "__arg1": "`) {
-				return nil, errors.New("not as it was written: " + c.FunctionCall.Arguments)
+			if c, ok := p.(llms.ToolCall); ok && !strings.HasPrefix(c.FunctionCall.Arguments, `{"__arg1":"`) {
+				return nil, errors.New("not restored: " + c.FunctionCall.Arguments)
 			}
 			if r, ok := p.(llms.ToolCallResponse); ok && r.Name != "look" {
 				return nil, errors.New("no name")

@@ -22,17 +22,21 @@ import (
 // []llms.CallOption. The request's tools are declared, and if it names a model
 // and the options do not, that one is called. Messages are converted by [Export].
 // For the client of Anthropic, which sends only the first part of a message,
-// each part of an answer becomes a message; Anthropic joins them again.
+// each part of an answer becomes a message.
 //
 // If several choices come back, and not several were asked for, they are parts
-// of one answer. Otherwise the first one is the answer. Usage is read for
-// every provider that reports it. A call without an id is returned without one; package
-// react gives it one.
+// of one answer. Otherwise the first one is the answer. A call without an id is returned
+// without one; package react gives it one.
 //
 // If the context is done, the error wraps that of the context. Other errors wrap that
-// of the client and have a kind: by the code of an [llms.Error], else by status and
-// text of the provider.
+// of the client and have a kind. A stream that ends before the answer is complete is one
+// of kind [middleware.Unavailable]; see [Options.AcceptUnfinished].
 func Model(inner llms.Model, options ...llms.CallOption) middleware.Model {
+	return Options{}.AsModel(inner, options...)
+}
+
+// AsModel is the function [Model] with options.
+func (o Options) AsModel(inner llms.Model, options ...llms.CallOption) middleware.Model {
 	if inner == nil {
 		panic("langchaingo: Model: inner model is nil")
 	}
@@ -59,7 +63,7 @@ func Model(inner llms.Model, options ...llms.CallOption) middleware.Model {
 		if resolved.Model == "" && req.Model != "" {
 			all = append(all, llms.WithModel(req.Model))
 		}
-		raw, err := generate(ctx, inner, msgs, all, &source{emit: emit, calls: callReader{tools: len(req.Tools) > 0}})
+		raw, err := generate(ctx, inner, msgs, all, o.newStream(&llms.CallOptions{}, req, emit))
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +124,7 @@ var errorCodes = map[llms.ErrorCode]middleware.Kind{
 // kindOfError returns the kind of an error by its code, else as [foreign.KindOf] does,
 // else by the text of langchaingo's clients. The code is made from the text of the
 // error, and a prompt that is too long has that of an invalid request.
-func kindOfError(err error) middleware.Kind {
+func kindOfError(req *middleware.Request, err error) middleware.Kind {
 	coded := middleware.Unknown
 	if e, ok := errors.AsType[*llms.Error](err); ok {
 		coded = errorCodes[e.Code]
@@ -128,11 +132,12 @@ func kindOfError(err error) middleware.Kind {
 	if coded != middleware.Unknown && coded != middleware.Invalid {
 		return coded
 	}
-	if kind := foreign.KindOf(err); kind != middleware.Unknown {
+	if kind := foreign.KindOf(req, err); kind != middleware.Unknown {
 		return kind
 	}
 	text := strings.ToLower(err.Error())
-	if strings.HasPrefix(text, "network error:") || strings.HasPrefix(text, "request timeout:") {
+	if strings.HasPrefix(text, "network error:") || strings.HasPrefix(text, "request timeout:") ||
+		errors.Is(err, anthropic.ErrEmptyResponse) { // also of a stream that broke off
 		return middleware.Unavailable
 	}
 	return coded

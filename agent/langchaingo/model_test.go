@@ -291,7 +291,7 @@ func anyMessages() *rapid.Generator[[]message.Message] {
 }
 
 // told is what Export says that it sends: a message for each call answered,
-// texts of a result joined, and without what no model is sent.
+// texts of a result or of a message of texts joined, and without what no model is sent.
 func told(msgs []message.Message) []message.Message {
 	lastUser := 0
 	for i, m := range msgs {
@@ -324,7 +324,7 @@ func told(msgs []message.Message) []message.Message {
 		switch {
 		case len(parts) == 0:
 		case m.Role != message.RoleTool:
-			out = append(out, message.Message{Role: m.Role, Parts: parts})
+			out = append(out, message.JoinTexts(message.Message{Role: m.Role, Parts: parts}))
 		default:
 			begin := len(out)
 			for _, p := range parts {

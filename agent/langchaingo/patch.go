@@ -2,8 +2,6 @@ package langchaingo
 
 import (
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/tmc/langchaingo/llms"
@@ -13,18 +11,8 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Keeps implements [foreign.Exporter].
-func (codec) Keeps(f llms.MessageContent, m *message.Message) bool {
-	for i, p := range f.Parts {
-		if isRestored(p, m.Parts[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 // Export implements [foreign.Exporter].
-func (c codec) Export(m *message.Message, from *foreign.Origin[llms.MessageContent]) (llms.MessageContent, error) {
+func (codec) Export(m *message.Message, from *foreign.Origin[llms.MessageContent]) (llms.MessageContent, error) {
 	switch {
 	case from == nil:
 		return newMessage(m)
@@ -32,14 +20,14 @@ func (c codec) Export(m *message.Message, from *foreign.Origin[llms.MessageConte
 		return edited(m, from)
 	}
 	f := from.Foreign
-	if c.Keeps(f, m) {
-		return f, nil
-	}
-	f.Parts = slices.Clone(f.Parts)
 	for i, p := range m.Parts {
-		if isRestored(f.Parts[i], p) {
-			f.Parts[i] = rewritten(f.Parts[i], p)
+		if !isRestored(f.Parts[i], p) {
+			continue
 		}
+		if &f.Parts[0] == &from.Foreign.Parts[0] {
+			f.Parts = slices.Clone(f.Parts)
+		}
+		f.Parts[i] = rewritten(f.Parts[i], p)
 	}
 	return f, nil
 }
@@ -83,21 +71,6 @@ func akin(is, was message.Part) bool {
 	return false
 }
 
-// isRestored reports whether importing f has restored arguments or a name.
-func isRestored(f llms.ContentPart, p message.Part) bool {
-	switch f := f.(type) {
-	case llms.ToolCall:
-		_, _, arguments, ok := callOf(p)
-		return ok && f.FunctionCall.Arguments != arguments
-	case llms.ToolCallResponse:
-		_, name, _, ok := resultOf(p)
-		return ok && f.Name != name
-	case llms.CachedContent:
-		return isRestored(f.ContentPart, p)
-	}
-	return false
-}
-
 // rewritten returns a copy of f with the content of p, which is of the same type.
 func rewritten(f llms.ContentPart, p message.Part) llms.ContentPart {
 	switch f := f.(type) {
@@ -125,67 +98,19 @@ func rewritten(f llms.ContentPart, p message.Part) llms.ContentPart {
 	return f
 }
 
-// changed returns a copy of the response with the message of resp. If that has parts of
-// the same types as before, each is changed in its place; else the first choice gets
-// the whole message.
+// changed returns a copy of the response whose first choice has the message of resp. The
+// others that the message was made of are left out.
 func (a *answer) changed(resp *middleware.Response) (*llms.ContentResponse, error) {
-	if len(a.parts) == 0 {
+	i := slices.IndexFunc(a.raw.Choices[:a.choices], func(c *llms.ContentChoice) bool { return c != nil })
+	if i < 0 {
 		return newResponse(resp)
 	}
-	out := &llms.ContentResponse{Choices: slices.Clone(a.raw.Choices)}
-	var used []int
-	for _, p := range a.parts {
-		if !slices.Contains(used, p.choice) {
-			used = append(used, p.choice)
-			c := *out.Choices[p.choice]
-			c.ToolCalls = slices.Clone(c.ToolCalls)
-			out.Choices[p.choice] = &c
-		}
-	}
-	sameType := func(a, b message.Part) bool { return reflect.TypeOf(a) == reflect.TypeOf(b) }
-	if slices.EqualFunc(a.Message.Parts, resp.Message.Parts, sameType) {
-		for i, p := range resp.Message.Parts {
-			if p != a.Message.Parts[i] {
-				change(out.Choices[a.parts[i].choice], a.parts[i].call, p)
-			}
-		}
-	} else {
-		if err := setMessage(out.Choices[used[0]], resp.Message); err != nil {
-			return nil, err
-		}
-		for _, i := range slices.Backward(used[1:]) {
-			out.Choices = slices.Delete(out.Choices, i, i+1)
-		}
+	first := *a.raw.Choices[i]
+	if err := setMessage(&first, resp.Message); err != nil {
+		return nil, err
 	}
 	if resp.Stop != a.Stop {
-		for _, c := range out.Choices {
-			c.StopReason = reasonOf(resp.Stop)
-		}
+		first.StopReason = reasonOf(resp.Stop)
 	}
-	return out, nil
-}
-
-// change puts a part in the place of one of the same type.
-func change(c *llms.ContentChoice, call int, p message.Part) {
-	switch p := p.(type) {
-	case message.Text:
-		c.Content = p.Text
-	case message.Thinking:
-		if c.ReasoningContent != "" {
-			c.ReasoningContent = p.Text
-		}
-		if _, ok := c.GenerationInfo[keySignature]; ok {
-			c.GenerationInfo = maps.Clone(c.GenerationInfo)
-			c.GenerationInfo[keyThinking], c.GenerationInfo[keySignature] = p.Text, p.Signature
-		}
-	case message.ToolCall:
-		f := &llms.FunctionCall{Name: p.Name, Arguments: p.Arguments}
-		if call >= 0 {
-			c.ToolCalls[call].ID, c.ToolCalls[call].FunctionCall = p.ID, f
-		}
-		if call <= 0 && c.FuncCall != nil {
-			c.FuncCall = f
-		}
-	case nil, message.Media, message.ToolResult, message.Opaque:
-	}
+	return &llms.ContentResponse{Choices: append([]*llms.ContentChoice{&first}, a.raw.Choices[a.choices:]...)}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +18,7 @@ import (
 
 const callChunk = `[{"id":"call_1","type":"function","function":{"name":"look","arguments":""}}]`
 
-var pieces = []string{"", "The ", "linker", "", callChunk, `[{"type":"","function":{"name":"","arguments":"{\"a\":"}}]`, `[{"type":"","function":{"name":"","arguments":"1}"}}]`, ""}
+var pieces = []string{"The ", "linker", callChunk, `[{"type":"","function":{"name":"","arguments":"{\"a\":"}}]`, `[{"type":"","function":{"name":"","arguments":"1}"}}]`}
 
 // streams returns a model that streams chunks, from its own goroutine if
 // elsewhere is set, and ignores the function's error if deaf is set.
@@ -105,7 +104,7 @@ func lines(deltas []middleware.Delta) string {
 	return b.String()
 }
 
-func TestChunksArriveAsTheyWere(t *testing.T) {
+func TestPiecesArriveAsTheyWere(t *testing.T) {
 	t.Parallel()
 	for _, elsewhere := range []bool{false, true} {
 		for funcs, want := range map[string]string{
@@ -142,22 +141,6 @@ func TestChunksArriveAsTheyWere(t *testing.T) {
 				require.Equal(t, want, lines(heard))
 			})
 		}
-	}
-}
-
-func TestChunksAreTheVerySlices(t *testing.T) {
-	t.Parallel()
-	chunks := chunksOf("a", "b", callChunk)
-	var got [][]byte
-	_, err := langchaingo.Wrap(streams(chunks, nil, true, false)).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")}, tool,
-		llms.WithStreamingFunc(func(_ context.Context, c []byte) error {
-			got = append(got, c)
-			return nil
-		}))
-	require.NoError(t, err)
-	require.Len(t, got, len(chunks))
-	for i := range chunks {
-		require.Same(t, &chunks[i][0], &got[i][0], "chunk %d", i)
 	}
 }
 
@@ -225,7 +208,7 @@ func TestMiddlewareChangesTheStream(t *testing.T) {
 				return nil
 			}))
 	require.NoError(t, err)
-	require.Equal(t, []string{"reasoning hm|", "", "reasoning |", "WHO ", "reasoning |", "1", "reasoning |"}, got,
+	require.Equal(t, []string{"reasoning hm|", "WHO ", "reasoning |WHO ", "1", "reasoning |1"}, got,
 		"what a middleware has changed must not come the other way")
 }
 
@@ -294,41 +277,21 @@ func TestOnlyMiddlewareWantsPieces(t *testing.T) {
 	require.Nil(t, inner.last().options.StreamingFunc, "nobody asked for pieces")
 }
 
-// What happens in a streaming function happens in the goroutine of the caller,
-// wherever the model calls it.
-func TestStreamingFuncPanicsOrEnds(t *testing.T) {
+// A client may keep its streaming function and call it again.
+func TestStreamEndsWithItsCall(t *testing.T) {
 	t.Parallel()
-	ask := func(f func()) {
-		_, _ = langchaingo.Wrap(streams(chunksOf("a"), nil, true, false)).GenerateContent(context.Background(), []llms.MessageContent{human("Who?")},
-			llms.WithStreamingFunc(func(context.Context, []byte) error {
-				f()
-				return nil
-			}))
-	}
-	require.PanicsWithValue(t, "at the disco", func() { ask(func() { panic("at the disco") }) })
-	var wg sync.WaitGroup
-	ended := true
-	wg.Go(func() {
-		ask(runtime.Goexit)
-		ended = false
-	})
-	wg.Wait()
-	require.True(t, ended)
-}
-
-func TestModelPanicsOrEnds(t *testing.T) {
-	t.Parallel()
-	ask := func(f func()) error {
-		inner := &model{answer: func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
-			f()
-			return says("ok"), nil
-		}}
-		_, err := langchaingo.Wrap(inner).GenerateContent(context.Background(), []llms.MessageContent{human("Who?")},
-			llms.WithStreamingFunc(func(context.Context, []byte) error { return nil }))
-		return err
-	}
-	require.PanicsWithValue(t, "at the disco", func() { _ = ask(func() { panic("at the disco") }) })
-	require.ErrorContains(t, ask(runtime.Goexit), "the model ended its goroutine")
+	var late func(context.Context, []byte) error
+	inner := &model{answer: func(_ context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
+		late = o.StreamingFunc
+		return says("ok"), nil
+	}}
+	_, err := langchaingo.Wrap(inner).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")},
+		llms.WithStreamingFunc(func(context.Context, []byte) error {
+			t.Error("there is no call")
+			return nil
+		}))
+	require.NoError(t, err)
+	require.EqualError(t, late(t.Context(), []byte("a")), "langchaingo: the call is over")
 }
 
 func TestCanceledWhileStreaming(t *testing.T) {

@@ -23,15 +23,14 @@ import (
 // arguments, a JSON object. Any other text is the value of the only required
 // parameter, or of the only one: of recall, the handle. Removed are white space and
 // quotes around the text, a code fence around an object, and the wrapping
-// {"__arg1": …}. A tool without parameters ignores the text. If several are required,
-// the answer to a text lists them. The end of the description names the input, since a
-// model gets nothing else.
+// {"__arg1": …}. If several parameters are required, the answer to a text has their
+// schema. So has the end of the description, since a model gets nothing else.
 //
 // The answer of the tool is text; a part that is not text becomes a line in brackets
-// with its type and size. An error becomes the answer too, since it is meant for the
-// model, and the executor would end its run for it; if the context is done, its error
-// is returned. The result is safe for concurrent use. An error is of kind Invalid: the
-// declared parameters are not the JSON schema of an object.
+// with its type and size. An error becomes the answer too, since the executor would end
+// its run for it; if the context is done, its error is returned. The result is safe for
+// concurrent use. An error is of kind Invalid: the declared parameters are not the JSON
+// schema of an object.
 func Tool(t agent.Tool) (tools.Tool, error) {
 	def := t.Definition()
 	p, err := parametersOf(def)

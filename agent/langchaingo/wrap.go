@@ -12,11 +12,8 @@
 // unchanged, with the very slices of parts.
 //
 // In the opposite direction, [Model] makes a middleware.Model of any model of
-// langchaingo, for package react and for your own chains:
-//
-//	a := react.Agent{Model: chain(langchaingo.Model(llm)), Tools: tools}
-//
-// [Import] and [Export] convert conversations, [Tool] and [Definitions] tools of ours.
+// langchaingo, for package react and for your own chains. [Import] and [Export] convert
+// conversations, [Tool] and [Definitions] tools of ours.
 package langchaingo
 
 import (
@@ -38,18 +35,16 @@ func Wrap(inner llms.Model, mws ...middleware.Middleware) llms.Model {
 }
 
 // Options describe a model of langchaingo, as far as it does not itself. The zero
-// value means unknown.
+// value is what [Wrap] and [Model] use.
 type Options struct {
-	Model  string             // name of the model that inner calls when a call names none; "": unknown
-	Budget *middleware.Budget // its window; nil: unknown
-}
+	Model  string             // name of the model that inner calls when a call names none; "": unknown. Of Wrap only
+	Budget *middleware.Budget // its window; nil: unknown. Of Wrap only
 
-// Validate reports a budget that is not valid.
-func (o Options) Validate() error {
-	if o.Budget == nil {
-		return nil
-	}
-	return o.Budget.Validate()
+	// AcceptUnfinished is for servers that send neither a finish reason nor a usage in a
+	// stream, and for clients that read neither, such as those for Cloudflare, Ernie and
+	// llamafile. False: such a stream is an error of kind [middleware.Unavailable], since
+	// a connection that breaks looks the same.
+	AcceptUnfinished bool
 }
 
 // Wrap returns a model that answers like inner and passes each call of
@@ -57,16 +52,13 @@ func (o Options) Validate() error {
 // It is as safe for concurrent use as inner is. It is a [llms.ReasoningModel] if inner
 // is one. It panics if inner is nil or the options are not valid.
 //
-// The middlewares get the messages as messages of ours, the tools of both
-// [llms.WithTools] and [llms.WithFunctions], and the call options as
-// Request.Params, of type []llms.CallOption; [CallOptions] resolves them.
-// Two things that the agents of langchaingo lose are restored, for the middlewares and
-// for the model:
+// The middlewares get the tools of both [llms.WithTools] and [llms.WithFunctions], and
+// the call options as Request.Params, of type []llms.CallOption; [CallOptions] resolves
+// them. Two things that the agents of langchaingo lose are restored:
 //
 //   - The arguments of a call, if the agent replaced them by the bare value of
-//     "__arg1", become the JSON object that the model wrote. If this process does not
-//     have that, as after a restart, a value that is not a JSON object becomes
-//     {"__arg1": value}, and an empty one {}.
+//     "__arg1": a value that is not a JSON object becomes {"__arg1": value}, and an empty
+//     one {}.
 //   - A result without a tool's name gets that of the call before it with the same
 //     id. If there is none, the name remains empty, and message.Check reports it.
 //
@@ -75,24 +67,25 @@ func (o Options) Validate() error {
 // the tools if a middleware changed them, the name if it named another model, and
 // streaming functions.
 //
-// If the caller has a streaming function, the middlewares get the answer in
-// pieces. As long as they change none, the function gets the very chunks of
-// inner; then it gets the pieces. It is called in the goroutine of the caller. Its
-// error stops the call and is returned. Without a function, inner streams only if a
-// middleware wants pieces.
+// If the caller has a streaming function, it and the middlewares get the answer in
+// pieces, one at a time, in the goroutine in which inner sends them. The error of the
+// function stops the call and is returned.
 //
 // The response of inner itself is returned, with all its choices, unless a
-// middleware changed the message: then a copy in which only the message differs. An
-// error has a middleware.Kind, the same text, and wraps that of inner.
+// middleware changed the message: then a copy whose first choice has the whole message.
+// An error has a middleware.Kind, the same text, and wraps that of inner. A stream that
+// ends before the answer is complete is one of kind [middleware.Unavailable]; see
+// [Options.AcceptUnfinished].
 func (o Options) Wrap(inner llms.Model, mws ...middleware.Middleware) llms.Model {
 	if inner == nil {
 		panic("langchaingo: Wrap: inner model is nil")
 	}
-	if err := o.Validate(); err != nil {
-		panic("langchaingo: Wrap: " + err.Error())
+	if o.Budget != nil {
+		if err := o.Budget.Validate(); err != nil {
+			panic("langchaingo: Wrap: " + err.Error())
+		}
 	}
-	w := &wrapped{inner: inner, options: o, codec: codec{newCallMemory(maxCallMemory)}}
-	w.memo = foreign.NewMemo[llms.MessageContent](op, w.codec)
+	w := &wrapped{inner: inner, options: o, memo: foreign.NewMemo[llms.MessageContent](op, codec{})}
 	w.chain = middleware.Chain(mws...)(w.ask)
 	if r, ok := inner.(llms.ReasoningModel); ok {
 		return &reasoning{wrapped: w, model: r}
@@ -106,7 +99,6 @@ type wrapped struct {
 	options Options
 	chain   middleware.Model
 	memo    *foreign.Memo[llms.MessageContent]
-	codec   codec
 }
 
 // GenerateContent implements [llms.Model].
@@ -132,17 +124,12 @@ func (w *wrapped) GenerateContent(
 		req.Model = w.options.Model
 	}
 	c.model = req.Model
-	resp, err := w.chain(context.WithValue(ctx, key{w}, c), req, c.listen(ctx))
+	resp, err := w.chain(context.WithValue(ctx, key{w}, c), req, emitTo(ctx, &c.options))
 	if err != nil {
 		return nil, err
 	}
 	if resp == nil {
 		return nil, &middleware.Error{Op: op, Err: errors.New("a middleware returned neither a response nor an error")}
-	}
-	if c.listens {
-		if _, err := c.chunks.Finish(); err != nil {
-			return nil, err
-		}
 	}
 	return c.result(resp)
 }
@@ -173,8 +160,6 @@ type call struct {
 	options llms.CallOptions // of the caller
 	tools   toolset          // of the options
 	model   string           // the model name of the first request
-	listens bool             // the caller has a streaming function
-	chunks  foreign.Stream[chunk]
 	answers foreign.Answers[*answer]
 }
 
@@ -184,7 +169,7 @@ func (w *wrapped) ask(ctx context.Context, req *middleware.Request, emit middlew
 	if !ok {
 		return nil, &middleware.Error{Op: op, Err: errors.New("a middleware called the model with a context that is not made from its own")}
 	}
-	msgs, err := c.talk.Export(req, w.codec)
+	msgs, err := c.talk.Export(req, codec{})
 	if err != nil {
 		return nil, err
 	}
@@ -200,11 +185,7 @@ func (w *wrapped) ask(ctx context.Context, req *middleware.Request, emit middlew
 	if req.Model != c.model {
 		options = append(options, llms.WithModel(req.Model))
 	}
-	s := &source{user: c.options, emit: emit, calls: callReader{tools: len(req.Tools) > 0}}
-	if c.listens {
-		s.track = c.chunks.Begin()
-	}
-	raw, err := generate(ctx, w.inner, msgs, options, s)
+	raw, err := generate(ctx, w.inner, msgs, options, w.options.newStream(&c.options, req, emit))
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +193,6 @@ func (w *wrapped) ask(ctx context.Context, req *middleware.Request, emit middlew
 	if err != nil {
 		return nil, err
 	}
-	w.codec.calls.rememberAll(raw)
 	c.answers.Add(a, a.Response)
 	resp := a.Response
 	return &resp, nil
@@ -255,7 +235,7 @@ func resolve(options []llms.CallOption) llms.CallOptions {
 // as [Options.Wrap] does. The slice is the caller's. An error is of kind Invalid and
 // names the part and the message.
 func Import(msgs []llms.MessageContent) ([]message.Message, error) {
-	talk, err := foreign.NewMemo[llms.MessageContent](op, codec{newCallMemory(0)}).Import(msgs)
+	talk, err := foreign.NewMemo[llms.MessageContent](op, codec{}).Import(msgs)
 	if err != nil {
 		return nil, err
 	}

@@ -25,17 +25,13 @@ var applyCommand = command{
 as before one model call, and writes the conversation as it would be sent to the
 model, with a report of the edits. Unknown fields and messages without edits are
 written byte for byte as they were read. A conversation that a provider would
-reject is an error, unless the chain repairs it, as with {use: fit} at its end.`,
+reject is an error, unless the chain repairs it, as with {use: fit} at its end.
+The model is that of --model, or of the conversation, or of the chain file.`,
 	flags: func(fs *flag.FlagSet) action {
 		var a apply
 		fs.StringVar(&a.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
-		fs.StringVar(&a.model, "model", "", "`NAME` of the model, in place of the one in the chain file")
-		fs.Func("archive", "folder `DIR` that keeps what is cleared, to be recalled", func(dir string) error {
-			if a.archive = dir; dir == "" {
-				return errors.New("want a folder, or leave the flag out")
-			}
-			return nil
-		})
+		fs.StringVar(&a.model, "model", "", "`NAME` of the model, in place of the one in the conversation")
+		fs.StringVar(&a.archive, "archive", "", "folder `DIR` that keeps what is cleared, to be recalled")
 		return a.run
 	},
 }
@@ -51,7 +47,6 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	file.Model = cmp.Or(a.model, file.Model)
 	if a.archive != "" {
 		file.Archive = chainfile.Folder(a.archive)
 	}
@@ -59,14 +54,14 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	out, r, err := transform(ctx, file, in)
+	out, r, err := transform(ctx, file, a.model, in)
 	if err != nil {
 		return err
 	}
 	for _, n := range r.Refused {
 		switch n.Kind {
-		case middleware.Misconfigured, middleware.Overhead:
-			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+" cannot work: "+n.Why))
+		case middleware.Misconfigured, middleware.Notice:
+			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+": "+n.Why))
 		case middleware.Failed:
 			what := " made no edit: "
 			if slices.ContainsFunc(r.Edits, func(e edit) bool { return e.By == n.By }) { // fit edits without an archive
@@ -80,8 +75,12 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 	return err
 }
 
-// transform returns the conversation as it would be sent to the model, with a report of the edits.
-func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *report, error) {
+// transform returns the conversation as it would be sent to the model, with a report of the edits. The model is the
+// given one, or that of the conversation, or that of the chain file.
+func transform(ctx context.Context, file *chainfile.File, model string, in input) ([]byte, *report, error) {
+	if err := checkFormat(in.data); err != nil {
+		return nil, nil, in.errorf(err)
+	}
 	conv, err := openai.Parse(in.data)
 	if err != nil {
 		return nil, nil, in.errorf(err)
@@ -90,13 +89,8 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 	if err != nil {
 		return nil, nil, in.errorf(err)
 	}
-	before := 0 // tokens of the conversation, by the counter of the chain
-	measure := middleware.Editing("laconic", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		before = v.Size().Tokens
-		return nil, nil
-	}, middleware.Options{})
 	chain := *file
-	chain.Chain = slices.Concat([]middleware.Middleware{measure}, file.Chain)
+	chain.Model = cmp.Or(model, conv.Model, file.Model)
 	req := &middleware.Request{Messages: talk.Messages, Tools: conv.Tools}
 	req, events, err := middleware.Apply(ctx, chain.With(middleware.Env{}), req)
 	if err != nil {
@@ -107,27 +101,42 @@ func transform(ctx context.Context, file *chainfile.File, in input) ([]byte, *re
 		return nil, nil, in.errorf(err)
 	}
 	history := conv.History()
-	if err := checkExport(msgs, req.Messages, history); err != nil {
+	if err := checkExport(msgs, history); err != nil {
 		return nil, nil, in.errorf(err)
 	}
 	r := newReport(events, message.Leading(history))
-	r.TokensBefore, r.TokensAfter = before, before
-	if v := req.View(); v != nil {
-		r.TokensAfter, r.Exact = v.Size().Tokens, v.Size().Exact
+	var added []message.ToolDef
+	if len(conv.Tools) == 0 {
+		added = req.Tools
 	}
-	text, err := r.json()
+	if v := req.View(); v != nil {
+		size := v.Size()
+		r.TokensBefore, r.TokensAfter, r.Exact = v.HistorySize().Tokens-size.Charged(v.Meter().Tools(added)), size.Tokens, size.Exact
+	}
+	fields, err := newFields(r, added)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := conv.JSON(msgs, openai.Field{Name: "report", Value: text})
+	out, err := conv.JSON(msgs, fields...)
 	if err != nil {
 		return nil, nil, err
 	}
 	return append(bytes.TrimRight(out, " \t\r\n"), '\n'), r, nil
 }
 
-// checkExport returns an error unless the messages are those of the view and a provider would accept them.
-func checkExport(msgs []openai.Message, view, history []message.Message) error {
+// newFields returns the fields of the body that differ from those that were read, besides the messages: the report,
+// and the tools that the chain has added to a request without tools.
+func newFields(r *report, tools []message.ToolDef) ([]openai.Field, error) {
+	text, err := r.json()
+	if err != nil || len(tools) == 0 {
+		return []openai.Field{{Name: "report", Value: text}}, err
+	}
+	declared, err := openai.Tools(tools)
+	return []openai.Field{{Name: "tools", Value: declared}, {Name: "report", Value: text}}, err
+}
+
+// checkExport returns an error unless a provider would accept the messages.
+func checkExport(msgs []openai.Message, history []message.Message) error {
 	written := make([]message.Message, len(msgs))
 	for i, m := range msgs {
 		written[i] = m.Message()
@@ -137,9 +146,6 @@ func checkExport(msgs []openai.Message, view, history []message.Message) error {
 			return fmt.Errorf("a provider would reject the conversation: %w; a chain that ends with {use: fit} repairs it", before)
 		}
 		return fmt.Errorf("the chain made a conversation that a provider would reject: %w", err)
-	}
-	if n := len(view); n != len(written) {
-		return fmt.Errorf("%d messages would be written, want the %d that the chain made", len(written), n)
 	}
 	return nil
 }
@@ -153,10 +159,9 @@ func (codec) Import(m openai.Message, _ []message.Message) (message.Message, err
 }
 
 // Same implements [foreign.Importer].
-func (codec) Same(m openai.Message, as *message.Message) bool { return m.Message().Equal(*as) }
-
-// Keeps implements [foreign.Exporter].
-func (codec) Keeps(openai.Message, *message.Message) bool { return false }
+func (codec) Same(m openai.Message, as *message.Message) (same, whole bool) {
+	return m.Message().Equal(*as), false
+}
 
 // Export implements [foreign.Exporter].
 func (codec) Export(m *message.Message, from *foreign.Origin[openai.Message]) (openai.Message, error) {

@@ -33,7 +33,7 @@ func TestApplyArchives(t *testing.T) {
 		require.Empty(t, stderr, name)
 		handles := store.HandlesIn(stdout)
 		require.NotEmpty(t, handles, "%s: %s", name, stdout)
-		archive, err := store.OpenDir(dir, store.DirOptions{})
+		archive, err := store.OpenDir(dir)
 		require.NoError(t, err)
 		c, err := archive.Get(t.Context(), handles[0])
 		require.NoError(t, err)
@@ -57,10 +57,4 @@ func TestApplyArchives(t *testing.T) {
 	require.Contains(t, stdout, `"by":"fit"`)
 	require.Contains(t, stderr, "laconic: apply: fit: what is removed now is not kept: archive what is removed: store: open: ")
 	require.NotContains(t, stderr, "no edit")
-
-	// A variable of the shell that is not set is no folder.
-	status, stdout, stderr = exec(t, in, "apply", "--chain", write(t, chain), "--archive", "")
-	require.Equal(t, 2, status)
-	require.Empty(t, stdout)
-	require.Contains(t, stderr, "want a folder, or leave the flag out")
 }

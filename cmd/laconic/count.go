@@ -25,7 +25,7 @@ completions: messages, tool definitions, and what a provider adds around them.
 What is JSON and has messages is a conversation; with --text it is a text.
 
 It counts by auto, cautious, chars4, cjk15, cl100k_base,
-estimate, o200k_base, o200k_harmony, p50k_base, p50k_edit, r50k_base.`,
+estimate, o200k_base, o200k_harmony.`,
 	flags: func(fs *flag.FlagSet) action {
 		var c count
 		fs.StringVar(&c.counter, "counter", "auto", "count by `NAME`, one of the list above")
@@ -76,6 +76,11 @@ func (c *count) run(_ context.Context, args []string, std stdio) error {
 }
 
 func (c *count) count(counter tokens.Counter, data []byte) (counted, error) {
+	if !c.text {
+		if err := checkFormat(data); err != nil {
+			return counted{}, fmt.Errorf("%w; --text counts any text", err)
+		}
+	}
 	if c.text || !isConversation(data) {
 		data = bytes.TrimPrefix(data, []byte("\ufeff"))
 		if !utf8.Valid(data) {

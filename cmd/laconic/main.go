@@ -14,7 +14,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -80,12 +79,13 @@ func commands() []command {
 	return []command{applyCommand, countCommand, modelsCommand}
 }
 
-func find(name string) (c command, ok bool) {
-	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == name })
-	if i < 0 {
-		return command{}, false
+func find(name string) (command, error) {
+	for _, c := range commands() {
+		if c.name == name {
+			return c, nil
+		}
 	}
-	return commands()[i], true
+	return command{}, usagef("no command %q: want %s; see laconic help", name, names())
 }
 
 // names returns the names of all commands for a sentence.
@@ -102,18 +102,17 @@ func dispatch(ctx context.Context, args []string, std stdio) error {
 	if len(args) == 0 {
 		return usagef("no command: want %s; see laconic help", names())
 	}
-	name, args := args[0], args[1:]
-	switch name {
+	switch args[0] {
 	case "help", "-h", "-help", "--help":
-		return help(args, std.out)
+		return help(args[1:], std.out)
 	case "version", "-version", "--version":
-		return version(args, std.out)
+		return version(std.out)
 	}
-	c, ok := find(name)
-	if !ok {
-		return usagef("no command %q: want %s; see laconic help", name, names())
+	c, err := find(args[0])
+	if err != nil {
+		return err
 	}
-	return c.run(ctx, args, std)
+	return c.run(ctx, args[1:], std)
 }
 
 // run parses the command line and runs the command.
@@ -139,21 +138,13 @@ func (c command) flagSet() (*flag.FlagSet, action) {
 	return fs, c.flags(fs)
 }
 
-// parse sets the flags and returns the other arguments. Flags may follow arguments, up to "--".
-func parse(fs *flag.FlagSet, args []string) ([]string, error) {
-	var rest, verbatim []string
-	if i := slices.Index(args, "--"); i >= 0 {
-		args, verbatim = args[:i], args[i+1:]
-	}
+// parse sets the flags, which may follow arguments, and returns the arguments.
+func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
-		if err := fs.Parse(args); err != nil {
-			return nil, err
+		if err := fs.Parse(args); err != nil || fs.NArg() == 0 {
+			return rest, err
 		}
-		if fs.NArg() == 0 {
-			return append(rest, verbatim...), nil
-		}
-		rest = append(rest, fs.Arg(0))
-		args = fs.Args()[1:]
+		rest, args = append(rest, fs.Arg(0)), fs.Args()[1:]
 	}
 }
 
@@ -172,16 +163,12 @@ func (c command) help(out io.Writer) error {
 
 // help prints the help of the program, or of one command.
 func help(args []string, out io.Writer) error {
-	switch len(args) {
-	case 0:
-	case 1:
-		c, ok := find(args[0])
-		if !ok {
-			return usagef("help: no command %q: want %s", args[0], names())
+	if len(args) > 0 {
+		c, err := find(args[0])
+		if err != nil {
+			return err
 		}
 		return c.help(out)
-	default:
-		return usagef("help: %d commands given, want one at a time", len(args))
 	}
 	var b strings.Builder
 	b.WriteString("laconic keeps what a model is sent short and valid.\n\nusage: laconic COMMAND [FLAGS] [FILE]\n\n")
@@ -200,10 +187,7 @@ done, 1 when something failed, 2 when the command line is wrong.
 }
 
 // version prints the version of the program and of Go.
-func version(args []string, out io.Writer) error {
-	if len(args) > 0 {
-		return usagef("version: argument %q is not understood: want none", args[0])
-	}
+func version(out io.Writer) error {
 	built := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		built = info.Main.Version // with the commit, if there is no tag

@@ -24,7 +24,7 @@ type report struct {
 // edit is one event of a middleware that edited the conversation.
 type edit struct {
 	By       string `json:"by"`
-	Kind     string `json:"kind"`     // rewrite, fold or mend
+	Kind     string `json:"kind"`     // rewrite, fold or repair
 	Messages []int  `json:"messages"` // those of the input that were edited
 	Freed    int    `json:"freed"`    // tokens; less than 0 if a repair added some
 	Why      string `json:"why"`
@@ -48,7 +48,7 @@ func newReport(events []middleware.Event, lead int) *report {
 		case e.Kind == middleware.Repaired:
 			r.Edits = append(r.Edits, newRepair(e))
 			continue
-		case !e.Warning(): // nothing was wanted, or it was done
+		case !e.Warning() && e.Kind != middleware.Skipped: // nothing was wanted, or it was done
 			continue
 		}
 		why := e.Why
@@ -61,7 +61,7 @@ func newReport(events []middleware.Event, lead int) *report {
 }
 
 func newEdit(e middleware.Event, lead int) edit {
-	out := edit{By: e.By, Messages: []int{}, Freed: e.Freed(), Why: chainfile.InKeys(e.Why)}
+	out := edit{By: e.By, Messages: []int{}, Freed: e.Before - e.After, Why: chainfile.InKeys(e.Why)}
 	var kinds []string
 	for _, record := range e.Edits {
 		kinds = append(kinds, string(record.Kind))
@@ -79,7 +79,7 @@ func newEdit(e middleware.Event, lead int) edit {
 }
 
 func newRepair(e middleware.Event) edit {
-	out := edit{By: e.By, Kind: string(journal.Repair), Messages: []int{}, Freed: e.Freed(), Why: e.Why}
+	out := edit{By: e.By, Kind: string(journal.Repair), Messages: []int{}, Freed: e.Before - e.After, Why: e.Why}
 	fixes, _ := e.Detail.([]message.Fix)
 	for _, f := range fixes {
 		out.Messages = append(out.Messages, f.At)

@@ -45,7 +45,7 @@ func main() {
 	os.Exit(status)
 }
 
-// run is the program. It returns the exit status: 0 done, 1 failed, 2 wrong usage.
+// run is the program. It returns the exit status: 0 done, 1 failed or a wrong report, 2 wrong usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	opts, err := parseOptions(args)
 	if err == nil {
@@ -96,12 +96,16 @@ func work(ctx context.Context, opts options, chain middleware.Middleware, model 
 
 		MaxSteps:     1000, // long files need more than the defaults
 		MaxToolCalls: 4000,
+		MaxRepeats:   5, // a small model may repeat one invalid call for ever
 	}
 	start := []message.Message{message.System(system), message.User(opts.task)}
 
 	out := newScreen(opts, stdout)
 	out.begin(t, size(start, a.Tools))
 	for event, err := range a.Run(ctx, start...) {
+		if _, ok := event.(react.Step); ok {
+			out.view = r.Tokens.LastView // not the provider's count, which has another scale
+		}
 		out.show(event)
 		r.take(event)
 		if err != nil {
@@ -110,10 +114,14 @@ func work(ctx context.Context, opts options, chain middleware.Middleware, model 
 	}
 	r.finish(a.Tools)
 	if opts.json {
-		return r.writeJSON(stdout)
+		err = r.writeJSON(stdout)
+	} else {
+		out.end(r)
 	}
-	out.end(r)
-	return nil
+	if err == nil && opts.task == audits {
+		err = t.check(r.Answer)
+	}
+	return err
 }
 
 // size counts the tokens of messages and tools.

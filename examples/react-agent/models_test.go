@@ -24,6 +24,23 @@ func reads(calls int) fakeprovider.Responder {
 	}.Responder()
 }
 
+// A model that makes one invalid call again and again is stopped.
+func TestRepeatedCalls(t *testing.T) {
+	stuck := fakeprovider.ToolLoop{
+		Tool: "read_file", Calls: 2000, Answer: fakeprovider.Text("Done."), Arguments: func(int) string { return `{"path": 7}` },
+	}.Responder()
+	server, err := fakeprovider.Start(stuck, fakeprovider.Options{Models: map[string]int{"gpt-4o": 8000}, Key: "a key"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	t.Setenv("OPENAI_API_KEY", "a key")
+	t.Setenv("OPENAI_BASE_URL", server.URL)
+	dir := write(t, map[string]string{"a.go": "package a\n"})
+	status, _, stderr := exec(t, "-model", "openai:gpt-4o", "-task", "Which?", "-dir", dir, "-window", "8000")
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, `the model repeats itself: the last 5 answers made the same calls with the same results: read_file({"path": 7})`)
+	require.Len(t, server.Requests(), 5)
+}
+
 // A real client asks a strict provider, and the chain keeps it within the
 // window.
 func TestOpenAI(t *testing.T) {

@@ -24,7 +24,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
-	"github.com/laconic-go/laconic/store"
 )
 
 const defaultDir = "agent"
@@ -144,9 +143,8 @@ func inModule(dir string) string {
 	return dir
 }
 
-// spared are the tools whose results are not cleared: the list of files is needed until the end, and recalled
-// content was cleared before.
-var spared = []string{"list_files", store.RecallTool}
+// spared are the tools whose results are kept: the list of files is needed until the end.
+var spared = []string{"list_files"}
 
 // summarizes is the name of the chain that writes summaries.
 const summarizes = "default"

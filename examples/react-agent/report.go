@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/message"
@@ -64,7 +67,7 @@ func (r *report) take(event react.Event) {
 			r.Edits = slices.Insert(r.Edits, i, edits{By: e.By})
 		}
 		r.Edits[i].Count++
-		r.Edits[i].Freed += e.Freed()
+		r.Edits[i].Freed += e.Before - e.After
 	case react.End:
 		r.end = e
 	case react.Delta, react.Step, react.Call, react.Result:
@@ -97,7 +100,6 @@ type answer struct {
 	Undocumented           []name   `json:"undocumented"`             // exported names without a doc comment, by file
 	Longest                []length `json:"longest"`                  // the longest files, longest first
 	PackagesWithoutExample []string `json:"packages_without_example"` // sorted
-	Lost                   []string `json:"lost,omitempty"`           // what could not be read
 }
 
 type name struct {
@@ -116,7 +118,6 @@ func (n *notes) answer() answer {
 		Undocumented:           []name{},
 		Longest:                []length{},
 		PackagesWithoutExample: append([]string{}, n.bare...),
-		Lost:                   n.lost,
 	}
 	slices.SortFunc(n.found, func(a, b finding) int { return cmp.Compare(a.file, b.file) })
 	for _, f := range n.found {
@@ -130,6 +131,69 @@ func (n *notes) answer() answer {
 	slices.SortStableFunc(a.Longest, func(a, b length) int { return cmp.Compare(b.Lines, a.Lines) })
 	a.Longest = a.Longest[:min(longest, len(a.Longest))]
 	return a
+}
+
+// check returns an error if the answer of the model to the audit of a tree is wrong.
+func (t *tree) check(got json.RawMessage) error {
+	want, err := t.audit()
+	if err != nil {
+		return err
+	}
+	a, ok := parseAnswer(string(got))
+	switch {
+	case !ok:
+		return errors.New("the report is wrong: it is not the JSON that the task asks for")
+	case !equalSets(a.Undocumented, want.Undocumented):
+		return fmt.Errorf("the report is wrong: it has %d names without a doc comment, and the tree %d: %s",
+			len(a.Undocumented), len(want.Undocumented), firstDifference(a.Undocumented, want.Undocumented))
+	case !equalSets(a.Longest, want.Longest):
+		return fmt.Errorf("the report is wrong: the longest files are %v, and not %v", want.Longest, a.Longest)
+	case !equalSets(a.PackagesWithoutExample, want.PackagesWithoutExample):
+		return fmt.Errorf("the report is wrong: it has %d packages without an Example, and the tree %d: %s",
+			len(a.PackagesWithoutExample), len(want.PackagesWithoutExample),
+			firstDifference(a.PackagesWithoutExample, want.PackagesWithoutExample))
+	}
+	return nil
+}
+
+// audit returns what a report has to contain.
+func (t *tree) audit() (answer, error) {
+	n := &notes{files: t.files}
+	examples, err := t.search(exampleFunc)
+	if err != nil {
+		return answer{}, err
+	}
+	n.bare = n.begin([]message.ToolResult{{Text: examples}}).bare
+	for i, f := range t.files {
+		lines, err := t.lines(f.path)
+		if err != nil {
+			return answer{}, err
+		}
+		if names, _ := undocumented("", strings.Join(lines, "\n")+"\n"); len(names) > 0 {
+			n.add(i+1, names)
+		}
+	}
+	return n.answer(), nil
+}
+
+// equalSets reports whether two lists have the same elements, in any order.
+func equalSets[T comparable](a, b []T) bool {
+	return len(a) == len(b) && firstDifference(a, b) == ""
+}
+
+// firstDifference describes an element that only one of two lists has; "" if there is none.
+func firstDifference[T comparable](got, want []T) string {
+	for _, e := range want {
+		if !slices.Contains(got, e) {
+			return fmt.Sprintf("%v is missing", e)
+		}
+	}
+	for _, e := range got {
+		if !slices.Contains(want, e) {
+			return fmt.Sprintf("%v is not there", e)
+		}
+	}
+	return ""
 }
 
 // parseAnswer reads the final text of a run.

@@ -29,6 +29,7 @@ type screen struct {
 
 	root    string // of the tree
 	history int    // tokens so far
+	view    int    // tokens of the newest request, by the same count as history
 }
 
 // newScreen returns a screen, with colours and Unicode bars on a terminal. With -json it prints nothing.
@@ -91,9 +92,9 @@ func (s *screen) show(event react.Event) {
 }
 
 func (s *screen) step(e react.Step) {
-	view := thousands(e.Usage.Input)
+	view := thousands(s.view)
 	history := s.paint(dim, fmt.Sprintf("%8s", thousands(s.history)))
-	s.linef("%4d  %s  %8s  %s  %s", e.N, s.bar(e.Usage.Input), view, history, s.fit(s.doing(e.Message)))
+	s.linef("%4d  %s  %8s  %s  %s", e.N, s.bar(s.view), view, history, s.fit(s.doing(e.Message)))
 }
 
 func (s *screen) edit(e middleware.Event) {
@@ -195,9 +196,6 @@ func (s *screen) answer(a answer) {
 		s.linef("  %s", p)
 	}
 	s.none(len(a.PackagesWithoutExample))
-	for _, l := range a.Lost {
-		s.warn("not read: " + l)
-	}
 }
 
 func (s *screen) none(n int) {
@@ -297,15 +295,11 @@ func (s *screen) fit(text string) string {
 
 // wrapped prints a list after a head, on the lines that it needs.
 func (s *screen) wrapped(head, list string) {
-	line := "  " + head
-	for _, word := range strings.SplitAfter(list, ", ") {
-		if utf8.RuneCountInString(line+word) > s.width {
-			s.linef("%s", line)
-			line = "    "
-		}
-		line += word
+	indent := "  "
+	for _, line := range lines(head+list, s.width-4) {
+		s.linef("%s", indent+line)
+		indent = "    "
 	}
-	s.linef("%s", line)
 }
 
 // lines breaks a text between words into lines of at most width columns.

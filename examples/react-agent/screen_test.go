@@ -46,7 +46,7 @@ func TestScreen(t *testing.T) {
 		react.Edit{Event: middleware.Event{Kind: middleware.Refused, By: "contextedit", Why: "the floor"}},
 		react.Edit{Event: middleware.Event{Kind: middleware.Repaired, By: "fit", Why: "two turns"}},
 		react.Edit{Event: middleware.Event{Kind: "level changed", By: "trim", Why: "none → soft"}},
-		react.Edit{Event: middleware.Event{Kind: middleware.Frequent, By: "contextedit", Why: strings.Repeat("it edits too often ", 8)}},
+		react.Edit{Event: middleware.Event{Kind: middleware.Notice, By: "contextedit", Why: strings.Repeat("it edits too often ", 8)}},
 		react.Step{N: 8, Message: message.Assistant(message.Text{Text: "{}"}), Usage: message.Usage{Input: 2000}},
 	}
 	shown := func(width int, color bool) string {
@@ -54,6 +54,9 @@ func TestScreen(t *testing.T) {
 		s := &screen{out: &b, width: width, model: noModel, window: 8000, unicode: true, color: color}
 		s.begin(&tree{name: "tree", files: []file{{"tree/a.go", 1234}}, found: 1}, 100)
 		for _, e := range events {
+			if step, ok := e.(react.Step); ok {
+				s.view = step.Usage.Input
+			}
 			s.show(e)
 		}
 		return b.String()
@@ -68,7 +71,7 @@ func TestScreen(t *testing.T) {
 	require.Contains(t, text, "\n   !  search: two lines\n")
 	require.Contains(t, text, "\n   !  contextedit: refused: the floor\n")
 	require.NotContains(t, text, "soft", "the bar shows the level")
-	require.Contains(t, text, "\n   !  contextedit: frequent: it edits too often it edits too often it edits too\n"+
+	require.Contains(t, text, "\n   !  contextedit: notice: it edits too often it edits too often it edits too\n"+
 		"      often it edits too often", "a long warning is broken between words")
 	require.Contains(t, text, "  answer\n")
 

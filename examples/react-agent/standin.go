@@ -27,7 +27,7 @@ func standin(window int) middleware.Model {
 		n := tokens.Meter{}.Request(req.Messages, req.Tools)
 		if n > window {
 			return nil, rejection(middleware.Overflow, fmt.Errorf("the request has %d tokens, the window %d: "+
-				"put contextedit into the chain, or take a model with a larger window", n, window))
+				"let the chain remove more, or take a model with a larger window", n, window))
 		}
 		if err := message.Check(req.Messages); err != nil {
 			return nil, rejection(middleware.Invalid, err)
@@ -48,12 +48,15 @@ func standin(window int) middleware.Model {
 	}
 }
 
+// exampleFunc matches the first line of an Example.
+const exampleFunc = `^func Example\w*\(\)`
+
 func rejection(kind middleware.Kind, err error) error {
 	return &middleware.Error{Kind: kind, Op: "stand-in", Err: err}
 }
 
-// reply returns the next message: first it lists the files, then it reads page by page and notes what it finds, and
-// last it answers. If something that it needs was cleared, it recalls it by its handle.
+// reply returns the next message: first it lists the files, then it reads page by page and notes what it finds at once,
+// and last it answers. If something that it needs was cleared, it recalls it by its handle.
 func reply(msgs []message.Message) (message.Message, error) {
 	question := slices.IndexFunc(msgs, func(m message.Message) bool { return m.Role == message.RoleUser })
 	newest, last := -1, 0
@@ -70,20 +73,19 @@ func reply(msgs []message.Message) (message.Message, error) {
 	}
 	n := gather(msgs[question:])
 	recent := msgs[max(newest, question):]
-	again := n.again(askedFor(recent))
-	switch {
-	case len(again) > 0 && n.files == nil && (n.begun || newest < 0):
-		return ask("The list of files again.", last, again[:1]), nil
-	case !n.begun && newest < 0:
+	asked := answered(recent)
+	list := n.again(asked, isList)
+	if !n.begun && newest < 0 && (n.files != nil || len(list) == 0) {
 		return message.Assistant(
 			message.Text{Text: "First the files, and where the examples are."},
 			toolCall(last+1, "list_files", listArgs{}),
-			toolCall(last+2, "search", searchArgs{Pattern: `^func Example\w*\(\)`}),
+			toolCall(last+2, "search", searchArgs{Pattern: exampleFunc}),
 		), nil
 	}
-	said := "On with it."
-	if newest >= 0 {
-		said = n.study(resultsOf(recent))
+	said := n.say(msgs, newest, recent)
+	again := n.again(asked, isNote)
+	if n.files == nil && len(list) > 0 && (!n.all || len(again) == 0) {
+		return ask(said+"\nThe list of files again.", last, list[:1]), nil
 	}
 	parts := []message.Part{message.Text{Text: said}}
 	for i, p := range n.plan() {
@@ -93,9 +95,38 @@ func reply(msgs []message.Message) (message.Message, error) {
 	case len(parts) > 1:
 		return message.Assistant(parts...), nil
 	case len(again) > 0:
-		return ask("My notes again.", last, again), nil
+		return ask(said+"\n"+allRead+"\nMy notes again.", last, again[:min(batch, len(again))]), nil
 	}
 	return message.Assistant(message.Text{Text: compact(n.answer())}), nil
+}
+
+// say returns the notes about the newest results. The newest message with calls of other tools than recall is at
+// newest, or -1.
+func (n *notes) say(msgs []message.Message, newest int, recent []message.Message) string {
+	said := "On with it."
+	studied := newest < 0 || slices.ContainsFunc(msgs[newest+1:], func(m message.Message) bool {
+		return m.Role == message.RoleAssistant && strings.Contains("\n"+m.Text(), "\nread to ")
+	})
+	switch {
+	case !studied && (n.begun || n.files != nil):
+		said = n.study(msgs[newest], resultsOf(recent))
+	case n.begun:
+		said += "\n" + n.place() // the note of it may be removed
+	}
+	if i := newestAnswer(msgs); i >= 0 {
+		said = strings.TrimSuffix(said+"\n"+n.copied(msgs[i], resultsOf(msgs[i:])), "\n")
+	}
+	return said
+}
+
+// newestAnswer returns the position of the newest message of the model, or -1.
+func newestAnswer(msgs []message.Message) int {
+	for i, m := range slices.Backward(msgs) {
+		if m.Role == message.RoleAssistant {
+			return i
+		}
+	}
+	return -1
 }
 
 func resultsOf(msgs []message.Message) []message.ToolResult {

@@ -1,21 +1,60 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 )
+
+// Error is an answer with an error. On the wire it is {"error": {"message", "type", "param", "code"}}.
+type Error struct {
+	Status  int    // HTTP status; 0: 400
+	Code    string // "": null
+	Param   string // "": null
+	Message string // what is wrong
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("fakeprovider: status %d, code %q, param %q: %s", e.status(), e.Code, e.Param, e.Message)
+}
+
+func (e *Error) status() int { return cmp.Or(e.Status, http.StatusBadRequest) }
+
+// body returns the error in the provider's format.
+func (e *Error) body() []byte {
+	kind := "invalid_request_error"
+	if e.Status >= http.StatusInternalServerError {
+		kind = "server_error"
+	}
+	null := func(s string) any {
+		if s == "" {
+			return nil
+		}
+		return s
+	}
+	return encode(fields{"error": fields{
+		"message": e.Message, "type": kind, "param": null(e.Param), "code": null(e.Code),
+	}})
+}
+
+// encode returns the JSON of a value of this package that has no field which JSON cannot hold.
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("fakeprovider: " + err.Error())
+	}
+	return b
+}
 
 // Usage is the reported usage of an answer, in tokens.
 type Usage struct {
 	Prompt     int // of the request, by [Request.Tokens]
 	Cached     int // part of Prompt that was in the prompt cache
-	Completion int // of the answer
-	Reasoning  int // part of Completion
+	Completion int // of the answer, by [Reply.Tokens]
 }
 
 // answer is a reply that is being sent.
@@ -45,10 +84,7 @@ func (a answer) body(object string, usage any, choices ...fields) json.RawMessag
 func (u Usage) wire() fields {
 	return fields{
 		"prompt_tokens": u.Prompt, "completion_tokens": u.Completion, "total_tokens": u.Prompt + u.Completion,
-		"prompt_tokens_details": fields{"cached_tokens": u.Cached, "audio_tokens": 0},
-		"completion_tokens_details": fields{
-			"reasoning_tokens": u.Reasoning, "audio_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0,
-		},
+		"prompt_tokens_details": fields{"cached_tokens": u.Cached},
 	}
 }
 
@@ -56,12 +92,10 @@ func (a answer) finish() string {
 	switch {
 	case a.reply.Finish != "":
 		return a.reply.Finish
-	case len(a.reply.Calls) == 0:
-		return "stop"
-	case a.request.Legacy:
-		return "function_call"
+	case len(a.reply.Calls) > 0:
+		return "tool_calls"
 	}
-	return "tool_calls"
+	return "stop"
 }
 
 // message returns the message of an answer in one piece.
@@ -70,82 +104,46 @@ func (a answer) message() fields {
 	if a.reply.Text != "" || len(a.reply.Calls) == 0 {
 		m["content"] = a.reply.Text
 	}
-	if a.reply.Reasoning != "" {
-		m["reasoning_content"] = a.reply.Reasoning
-	}
 	var calls []fields
 	for _, c := range a.reply.Calls {
 		function := fields{"name": c.Name, "arguments": c.Arguments}
 		calls = append(calls, fields{"id": c.ID, "type": "function", "function": function})
-		if a.request.Legacy {
-			m["function_call"] = function
-		}
 	}
-	if calls != nil && !a.request.Legacy {
+	if calls != nil {
 		m["tool_calls"] = calls
 	}
 	return m
 }
 
-// whole sends the answer in one piece, or half of it if there is a fault.
-func (x *exchange) whole(a answer) {
-	choice := fields{"index": 0, "message": a.message(), "logprobs": nil, "finish_reason": a.finish()}
-	body := a.body("chat.completion", a.usage.wire(), choice)
-	half := body[:len(body)/2]
-	switch fault := a.reply.Fault; fault {
-	case Cut:
-		x.update(func(r *Record) { r.Status = http.StatusOK })
-		x.w.Header().Set("Content-Type", "application/json")
-		x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		_, _ = x.w.Write(half) // the connection is broken in any case
-		_ = http.NewResponseController(x.w).Flush()
-		x.abort(fault.String())
-	case Hang:
-		<-x.req.Context().Done()
-		x.abort(fault.String())
-	case Stop, Garble:
-		x.writeJSON(http.StatusOK, half)
-		x.update(func(r *Record) { r.Broken = fault.String() })
-	default:
-		x.writeJSON(http.StatusOK, body)
+// send sends the answer as the request wants it: in one piece or as a stream, up to where it hangs.
+func (x *exchange) send(a answer) {
+	if !a.request.Stream {
+		if a.reply.Hang {
+			x.hang()
+		}
+		choice := fields{"index": 0, "message": a.message(), "logprobs": nil, "finish_reason": a.finish()}
+		x.writeJSON(http.StatusOK, a.body("chat.completion", a.usage.wire(), choice))
+		return
 	}
-}
-
-// stream sends the answer event by event, up to the fault if there is one.
-func (x *exchange) stream(a answer) {
 	x.update(func(r *Record) { r.Status = http.StatusOK })
 	x.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	x.w.Header().Set("Cache-Control", "no-cache")
-	events := a.events()
-	fault := a.reply.Fault
-	after := min(max(a.reply.After, 0), len(events))
-	if fault == NoFault {
-		after = len(events)
-	}
-	for _, data := range events[:after] {
-		x.send(data)
-	}
-	switch fault {
-	case NoFault:
-		return
-	case Cut:
-		x.abort(fault.String())
-	case Hang:
-		<-x.req.Context().Done()
-		x.abort(fault.String())
-	case Stop, Garble:
-		x.update(func(r *Record) { r.Broken = fault.String() })
-	}
-	if fault == Garble {
-		x.send([]byte(`{"id":"chatcmpl-`))
-		for _, data := range events[after:] {
-			x.send(data)
+	for i, data := range a.events() {
+		if a.reply.Hang && i >= a.reply.After {
+			x.hang()
 		}
+		x.sendEvent(data)
 	}
 }
 
-// send writes and flushes one event. It aborts the handler if the client has disconnected.
-func (x *exchange) send(data []byte) {
+// hang waits until the client disconnects or the server closes.
+func (x *exchange) hang() {
+	<-x.req.Context().Done()
+	x.abort("hang")
+}
+
+// sendEvent writes and flushes one event. It aborts the handler if the client has disconnected.
+func (x *exchange) sendEvent(data []byte) {
 	x.update(func(r *Record) { r.Events++ })
 	_, err := x.w.Write([]byte("data: " + string(data) + "\n\n"))
 	if err == nil {
@@ -176,13 +174,10 @@ func (a answer) events() [][]byte {
 	return append(all, []byte("[DONE]"))
 }
 
-// deltas returns the message in the order of the provider: role; reasoning; text; then each call, first its name
+// deltas returns the message in the order of the provider: role; text; then each call, first its name
 // and then its arguments in fragments.
 func (a answer) deltas() []fields {
 	all := []fields{{"role": "assistant", "content": ""}}
-	for _, p := range pieces(a.reply.Reasoning) {
-		all = append(all, fields{"reasoning_content": p})
-	}
 	for _, p := range pieces(a.reply.Text) {
 		all = append(all, fields{"content": p})
 	}
@@ -191,74 +186,57 @@ func (a answer) deltas() []fields {
 		for _, p := range append([]string{""}, pieces(c.Arguments)...) {
 			function["arguments"] = p
 			call["function"] = function
-			if a.request.Legacy {
-				all = append(all, fields{"function_call": function})
-			} else {
-				all = append(all, fields{"tool_calls": []fields{call}})
-			}
+			all = append(all, fields{"tool_calls": []fields{call}})
 			call, function = fields{"index": i}, fields{} // the other events have arguments only
 		}
 	}
 	return all
 }
 
-// pieces splits a text between runes into at most about 32 pieces, each of 16 bytes or more except the last.
+// pieces splits a text between runes into about 32 pieces at most, each of 16 runes or more except the last.
 func pieces(s string) []string {
-	size := max(16, len(s)/32)
 	var all []string
-	var b strings.Builder
-	for _, r := range s {
-		b.WriteRune(r)
-		if b.Len() >= size {
-			all = append(all, b.String())
-			b.Reset()
-		}
-	}
-	if b.Len() > 0 {
-		all = append(all, b.String())
+	for piece := range slices.Chunk([]rune(s), max(16, len(s)/32)) {
+		all = append(all, string(piece))
 	}
 	return all
 }
 
 // The provider caches prompts from 1,024 tokens on, in steps of 128.
 const (
-	leastCached  = 1024
-	cacheStep    = 128
-	mostPrefixes = 1 << 16
+	leastCached = 1024
+	cacheStep   = 128
 )
 
-// promptCache knows the prefixes of the requests that were answered, by hash: of the model and the declarations,
-// and then of each further message. When 65,536 are known, it forgets all of them. It is safe for concurrent use.
+// promptCache holds the hash of each prefix of the requests that were answered: of the model and the declarations,
+// and then of each further message. It is safe for concurrent use.
 type promptCache struct {
 	mu    sync.Mutex
-	known map[[sha256.Size]byte]struct{}
+	known map[[sha256.Size]byte]bool
 }
 
 // use returns the tokens of the longest prefix that an earlier request had, and adds the prefixes of this one.
 // A message that differs in one byte is a different message.
 func (c *promptCache) use(r *Request) (cached int) {
-	tokens := r.Tokens().Tools
-	h := sha256.New()
-	h.Write(encode([]string{r.Model, r.declarations()}))
-	prefixes, lengths := [][sha256.Size]byte{[sha256.Size]byte(h.Sum(nil))}, []int{tokens}
-	for _, m := range r.Messages {
-		h.Write(encode(m))
-		tokens += m.Tokens()
-		prefixes, lengths = append(prefixes, [sha256.Size]byte(h.Sum(nil))), append(lengths, tokens)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, prefix := range slices.Backward(prefixes) {
-		if _, ok := c.known[prefix]; ok {
-			cached = lengths[i] / cacheStep * cacheStep
-			break
+	if c.known == nil {
+		c.known = map[[sha256.Size]byte]bool{}
+	}
+	tokens := CountText(r.declarations)
+	h := sha256.New()
+	add := func(v any) {
+		h.Write(encode(v))
+		prefix := [sha256.Size]byte(h.Sum(nil))
+		if c.known[prefix] {
+			cached = tokens / cacheStep * cacheStep
 		}
+		c.known[prefix] = true
 	}
-	if c.known == nil || len(c.known)+len(prefixes) > mostPrefixes {
-		c.known = map[[sha256.Size]byte]struct{}{}
-	}
-	for _, prefix := range prefixes {
-		c.known[prefix] = struct{}{}
+	add([]string{r.Model, r.declarations})
+	for _, m := range r.Messages {
+		tokens += m.Tokens()
+		add(m)
 	}
 	if cached < leastCached {
 		return 0

@@ -11,19 +11,24 @@
 //
 // It reads the wire format with its own code and shares none with the packages that it checks. An invalid
 // request gets the provider's status, code and wording; see [Request.Check] for the rules and
-// [Options.Lenient] for those that are stricter than the provider's.
+// [Options.Lenient] for those that are stricter than the provider's. Functions, the form before tools, are
+// not supported.
 //
-// A [Responder] gives the answers. [Text], [Script], [Recall] and [ToolLoop] make some. A [Reply] can
-// also be an error, or have a [Fault] such as a stream that is cut.
+// A [Responder] gives the answers. [Text], [Script], [Recall] and [ToolLoop] make some.
 package fakeprovider
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,26 +43,19 @@ type Server struct {
 	opts      Options
 	cache     promptCache
 	ids       atomic.Int64 // IDs of calls and answers given so far
+	stop      context.CancelFunc
+	http      *httptest.Server
 
 	mu      sync.Mutex
 	records []*Record // guarded by mu, as are the records themselves
-
-	stop   context.CancelFunc
-	http   *http.Server
-	served chan struct{}  // closed when Serve has returned
-	conns  sync.WaitGroup // open connections
-	close  func() error
 }
 
 // Options configure a server. The zero value is a strict server of one model.
 type Options struct {
-	Models  map[string]int // context window in tokens of each served model; nil: gpt-4o with 128,000
-	Key     string         // required API key; "": none
-	MaxBody int64          // bytes of a request body, a larger one gets status 413; 0: 32 MiB
+	Models map[string]int // context window in tokens of each served model; nil: gpt-4o with 128,000
+	Key    string         // required API key; "": none
 	// Lenient accepts what the provider itself accepts and stricter gateways reject: arguments that are any
-	// string, results of one message in any order, a content of "", and function messages without their call.
-	// langchaingo's OpenAI functions agent needs it for tools with one plain string: it sends that string in
-	// place of the arguments.
+	// string, results of one message in any order, and a content of "".
 	Lenient bool
 }
 
@@ -69,44 +67,27 @@ func (o Options) models() map[string]int {
 }
 
 // Start starts a server that answers with the replies of a responder. The caller must call Close.
-// It fails if an option is invalid, if the responder is nil, or if it cannot listen on the loopback.
+// It fails if an option is invalid or the responder is nil, and panics if it cannot listen on the loopback.
 func Start(responder Responder, opts Options) (*Server, error) {
 	s, err := newServer(responder, opts)
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	lis, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		stop()
-		return nil, fmt.Errorf("fakeprovider: listen: %w", err)
-	}
-	s.URL = "http://" + lis.Addr().String() + "/v1"
 	s.stop = stop
-	s.served = make(chan struct{})
-	s.http = &http.Server{
-		Handler:           http.HandlerFunc(s.handle),
-		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ConnState:         s.track,
-		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // disconnected clients are expected
-		ReadHeaderTimeout: time.Minute,
-	}
-	go func() {
-		defer close(s.served)
-		_ = s.http.Serve(lis) // ends with http.ErrServerClosed
-	}()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/chat/completions", s.handle)
+	s.http = httptest.NewUnstartedServer(mux)
+	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	s.http.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // disconnected clients are expected
+	s.http.Start()
+	s.URL = s.http.URL + "/v1"
 	return s, nil
 }
 
 func newServer(responder Responder, opts Options) (*Server, error) {
 	if responder == nil {
 		return nil, errors.New("fakeprovider: the responder is nil")
-	}
-	if opts.MaxBody == 0 {
-		opts.MaxBody = 32 << 20
-	}
-	if opts.MaxBody < 0 {
-		return nil, fmt.Errorf("fakeprovider: MaxBody is %d, want 0 or more", opts.MaxBody)
 	}
 	if len(opts.models()) == 0 {
 		return nil, errors.New("fakeprovider: Models is empty: name a model and its window, or leave it nil")
@@ -116,77 +97,162 @@ func newServer(responder Responder, opts Options) (*Server, error) {
 			return nil, fmt.Errorf("fakeprovider: model %q has a window of %d tokens: both must be given", name, window)
 		}
 	}
-	s := &Server{responder: responder, opts: opts}
-	s.close = sync.OnceValue(s.shutDown)
-	return s, nil
+	return &Server{responder: responder, opts: opts}, nil
 }
 
 // Close breaks all connections, cancels the context of each responder and waits for the handlers. It leaves no
-// goroutine running and may be called more than once.
-func (s *Server) Close() error { return s.close() }
-
-func (s *Server) shutDown() error {
+// goroutine running and may be called more than once. The error is always nil.
+func (s *Server) Close() error {
 	s.stop()
-	err := s.http.Close()
-	<-s.served
-	err = errors.Join(err, s.http.Close()) // closes a connection that was accepted during the first Close
-	s.conns.Wait()
-	if err != nil {
-		return fmt.Errorf("fakeprovider: close: %w", err)
-	}
+	s.http.CloseClientConnections()
+	s.http.Close()
 	return nil
-}
-
-// track counts connections. The handler of a connection has returned when its state is closed.
-func (s *Server) track(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		s.conns.Add(1)
-	case http.StateClosed, http.StateHijacked:
-		s.conns.Done()
-	case http.StateActive, http.StateIdle:
-	}
 }
 
 // Record is one request with its outcome so far.
 type Record struct {
-	Method  string
-	Path    string
-	Body    []byte   // as received; of a larger one, the first MaxBody bytes
+	Body    []byte   // as received
 	Request *Request // nil if the body was not read or is not a request
-	Tokens  Tokens   // of the request
 	Refused *Error   // the rule that the request broke; nil if it broke none
 	Reply   *Reply   // of the responder, with the IDs of its calls; nil if it was not called
 	Status  int      // HTTP status of the answer; 0 before one is sent
 	Usage   Usage    // zero if the request was refused
 	Events  int      // events of the stream that were sent, including [DONE]
-	Broken  string   // why the answer was not sent completely: the fault, or "the client has disconnected"
+	Broken  string   // why the answer was not sent completely: "hang" or "the client has disconnected"
 	Done    bool     // the handler has returned
 }
 
-// Requests returns all requests since the start or the last Forget, in order of arrival, including refused and
-// unfinished ones. A record is updated before the client can read the answer. The caller owns the slice, and
-// must not change what its records point to.
-func (s *Server) Requests() []Record { return s.find(func(*Record) bool { return true }) }
-
-// Refused returns the requests that broke a rule. Errors of the responder are not among them.
-func (s *Server) Refused() []Record { return s.find(func(r *Record) bool { return r.Refused != nil }) }
-
-func (s *Server) find(match func(r *Record) bool) []Record {
+// Requests returns all requests for completions in order of arrival, including refused and unfinished ones. A record
+// is updated before the client can read the answer. The caller owns the slice, and must not change what its records
+// point to.
+func (s *Server) Requests() []Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []Record
 	for _, r := range s.records {
-		if match(r) {
-			all = append(all, *r)
-		}
+		all = append(all, *r)
 	}
 	return all
 }
 
-// Forget drops the records, which hold the body of every request. The prompt cache is kept.
-func (s *Server) Forget() {
+// Refused returns the requests that broke a rule. Errors of the responder are not among them.
+func (s *Server) Refused() []Record {
+	return slices.DeleteFunc(s.Requests(), func(r Record) bool { return r.Refused == nil })
+}
+
+// exchange is one HTTP request with its answer and its record.
+type exchange struct {
+	*Server
+
+	w   http.ResponseWriter
+	req *http.Request
+	rec *Record // guarded by Server.mu
+}
+
+// handle answers one HTTP request and writes its record.
+func (s *Server) handle(w http.ResponseWriter, req *http.Request) {
+	x := &exchange{Server: s, w: w, req: req, rec: &Record{}}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.records = nil
+	s.records = append(s.records, x.rec)
+	s.mu.Unlock()
+	defer x.update(func(r *Record) { r.Done = true })
+	err := x.answer() //nolint:contextcheck // the context is that of the request
+	if refused, ok := errors.AsType[*Error](err); ok {
+		x.update(func(r *Record) { r.Refused = refused })
+		x.writeError(refused)
+	}
+}
+
+func (x *exchange) update(change func(r *Record)) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	change(x.rec)
+}
+
+// answer answers a valid request. It returns the error of an invalid one.
+func (x *exchange) answer() error {
+	if err := x.checkKey(); err != nil {
+		return err
+	}
+	body, err := io.ReadAll(x.req.Body)
+	x.update(func(r *Record) { r.Body = body })
+	if err != nil {
+		x.abort(disconnected) // which breaks no rule
+	}
+	r, err := Parse(body)
+	if err != nil {
+		return err
+	}
+	x.update(func(rec *Record) { rec.Request = r })
+	if err := r.Check(x.opts); err != nil {
+		return err
+	}
+	x.complete(r)
+	return nil
+}
+
+// complete calls the responder and sends its reply.
+func (x *exchange) complete(r *Request) {
+	reply := x.respond(r)
+	x.update(func(rec *Record) { rec.Reply = &reply })
+	if x.req.Context().Err() != nil {
+		x.abort(disconnected)
+	}
+	if reply.Err != nil {
+		x.writeError(reply.Err)
+		return
+	}
+	usage := Usage{Prompt: r.Tokens(), Cached: x.cache.use(r), Completion: reply.Tokens()}
+	x.update(func(rec *Record) { rec.Usage = usage })
+	x.send(answer{request: r, reply: reply, usage: usage, created: time.Now().Unix(), id: x.newID("chatcmpl-")})
+}
+
+func (x *exchange) checkKey() error {
+	switch key, ok := strings.CutPrefix(x.req.Header.Get("Authorization"), "Bearer "); {
+	case x.opts.Key == "" || key == x.opts.Key:
+		return nil
+	case !ok || key == "":
+		return &Error{Status: http.StatusUnauthorized, Message: "You didn't provide an API key. " +
+			"You need to provide your API key in an Authorization header using Bearer auth."}
+	}
+	return &Error{Status: http.StatusUnauthorized, Code: "invalid_api_key", Message: "Incorrect API key provided."}
+}
+
+// respond calls the responder and gives an ID to each call that has none. A panic becomes an error with status 500.
+func (x *exchange) respond(r *Request) (reply Reply) {
+	defer func() {
+		if v := recover(); v != nil {
+			reply = brokenServer("the responder panicked: %v", v)
+		}
+	}()
+	reply = x.responder(x.req.Context(), r)
+	reply.Calls = slices.Clone(reply.Calls)
+	for i := range reply.Calls {
+		if reply.Calls[i].ID == "" {
+			reply.Calls[i].ID = x.newID("call_")
+		}
+	}
+	return reply
+}
+
+func (x *exchange) newID(prefix string) string { return prefix + strconv.FormatInt(x.ids.Add(1), 10) }
+
+func (x *exchange) writeError(err *Error) { x.writeJSON(err.status(), err.body()) }
+
+func (x *exchange) writeJSON(status int, body []byte) {
+	x.update(func(r *Record) { r.Status = status })
+	x.w.Header().Set("Content-Type", "application/json")
+	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	x.w.WriteHeader(status)
+	if _, err := x.w.Write(body); err != nil {
+		x.update(func(r *Record) { r.Broken = disconnected })
+	}
+}
+
+const disconnected = "the client has disconnected"
+
+// abort breaks the connection and ends the handler: net/http recovers this panic and logs nothing.
+func (x *exchange) abort(why string) {
+	x.update(func(r *Record) { r.Broken = why })
+	panic(http.ErrAbortHandler)
 }

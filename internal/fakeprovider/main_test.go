@@ -80,14 +80,9 @@ func requireError(t *testing.T, body []byte) map[string]any {
 
 // spoken is a message, or what a chunk adds to one.
 type spoken struct {
-	Role      string  `json:"role"`
-	Content   *string `json:"content"`
-	Reasoning string  `json:"reasoning_content"`
-	Calls     []call  `json:"tool_calls"`
-	Function  *struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function_call"`
+	Role    string  `json:"role"`
+	Content *string `json:"content"`
+	Calls   []call  `json:"tool_calls"`
 }
 
 type completion struct {
@@ -118,9 +113,6 @@ type usage struct {
 	PromptDetails struct {
 		Cached int `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
-	CompletionDetails struct {
-		Reasoning int `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
 }
 
 // complete posts a body that must be answered.

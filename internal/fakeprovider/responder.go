@@ -19,43 +19,21 @@ type Responder func(ctx context.Context, r *Request) Reply
 // Reply is an answer. It is sent as it is: it is not cut to the request's max_tokens, and its calls need not be
 // of declared tools.
 type Reply struct {
-	Text      string
-	Reasoning string // sent as reasoning_content, as DeepSeek and others do
-	Calls     []Call
-	Finish    string // finish_reason; "": stop, tool_calls or function_call, by the content
-	Err       *Error // sent in place of everything else
-	Fault     Fault  // the failure during sending
-	After     int    // number of stream events before the fault; if there are fewer, all of them
+	Text   string
+	Calls  []Call
+	Finish string // finish_reason; "": tool_calls if there are calls, otherwise stop
+	Err    *Error // sent in place of everything else
+	Hang   bool   // the answer is not sent, or only its first events: the server waits until the client disconnects
+	After  int    // number of stream events before it hangs
 }
 
-// Tokens returns the tokens of an answer: one for each four bytes of text, reasoning, names and arguments, each
-// rounded up.
+// Tokens returns the tokens of an answer: one for each four bytes of text, names and arguments, each rounded up.
 func (r Reply) Tokens() int {
-	n := CountText(r.Text) + CountText(r.Reasoning)
+	n := CountText(r.Text)
 	for _, c := range r.Calls {
 		n += CountText(c.Name) + CountText(c.Arguments)
 	}
 	return n
-}
-
-// Fault is a failure after the status was sent. An answer that is not streamed is then cut in the middle,
-// regardless of After.
-type Fault int
-
-// The faults.
-const (
-	NoFault Fault = iota
-	Cut           // the connection breaks
-	Hang          // nothing more is sent until the client disconnects or the server closes
-	Stop          // the answer ends early and regularly: a stream without finish_reason and [DONE]
-	Garble        // one event is not JSON, then the stream continues
-)
-
-func (f Fault) String() string {
-	if f < NoFault || f > Garble {
-		return "unknown fault"
-	}
-	return [...]string{"none", "cut", "hang", "stop", "garble"}[f]
 }
 
 // Text answers every request with this text.
@@ -71,11 +49,14 @@ func Script(replies ...Reply) Responder {
 	return func(context.Context, *Request) Reply {
 		n := next.Add(1)
 		if n > int64(len(replies)) {
-			text := fmt.Sprintf("request %d, and the script has %d replies", n, len(replies))
-			return Reply{Err: &Error{Status: http.StatusInternalServerError, Message: text}}
+			return brokenServer("request %d, and the script has %d replies", n, len(replies))
 		}
 		return replies[n-1]
 	}
+}
+
+func brokenServer(format string, args ...any) Reply {
+	return Reply{Err: &Error{Status: http.StatusInternalServerError, Message: fmt.Sprintf(format, args...)}}
 }
 
 // NotInView is the answer of [Recall] if it finds nothing.
@@ -102,15 +83,12 @@ func Recall(pattern *regexp.Regexp) Responder {
 // ToolLoop calls one tool again and again and then answers. It has no state between requests: it reads the number
 // of calls so far from the IDs of its own calls in the messages, step_1, step_2 and so on. It starts again if the
 // view has lost the newest of them, so count the requests. It may serve any number of conversations at a time.
-// A function_call has no ID: a request with functions gets one call at a time, and the calls in view are counted.
 type ToolLoop struct {
-	Tool      string             // the tool to call; a request that does not declare it is answered by Other
+	Tool      string             // the tool to call
 	Calls     int                // number of calls before the answer
 	Parallel  int                // calls in one message; 0: 1
 	Arguments func(n int) string // of call n, from 1 on; nil: {"n": n}
-	Text      string             // text of each message with calls
-	Answer    Responder          // of the request that has all calls in it; nil: Text("done")
-	Other     Responder          // of requests without the tool, such as a summariser's; nil: Text("noted")
+	Answer    Responder          // of a request that has all calls in it, or does not declare the tool; nil: Text("done")
 }
 
 const stepID = "step_"
@@ -123,36 +101,23 @@ func (l ToolLoop) Responder() Responder {
 	if l.Answer == nil {
 		l.Answer = Text("done")
 	}
-	if l.Other == nil {
-		l.Other = Text("noted")
-	}
 	return func(ctx context.Context, r *Request) Reply {
 		done := stepsIn(r)
-		switch {
-		case r.Tool(l.Tool) == nil:
-			return l.Other(ctx, r)
-		case done >= l.Calls:
+		if done >= l.Calls || r.Tool(l.Tool) == nil {
 			return l.Answer(ctx, r)
 		}
-		parallel := max(l.Parallel, 1)
-		if r.Legacy {
-			parallel = 1
-		}
-		reply := Reply{Text: l.Text}
-		for n := done + 1; n <= min(done+parallel, l.Calls); n++ {
+		var reply Reply
+		for n := done + 1; n <= min(done+max(l.Parallel, 1), l.Calls); n++ {
 			reply.Calls = append(reply.Calls, Call{ID: stepID + strconv.Itoa(n), Name: l.Tool, Arguments: l.Arguments(n)})
 		}
 		return reply
 	}
 }
 
-// stepsIn returns the highest number of a call in the messages, or the number of calls without an ID if that is larger.
+// stepsIn returns the highest number of a call in the messages.
 func stepsIn(r *Request) int {
-	highest, withoutID := 0, 0
+	highest := 0
 	for _, m := range r.Messages {
-		if m.Legacy {
-			withoutID++
-		}
 		for _, c := range m.Calls {
 			if number, ok := strings.CutPrefix(c.ID, stepID); ok {
 				n, _ := strconv.Atoi(number) // 0 if it is not a number
@@ -160,5 +125,5 @@ func stepsIn(r *Request) int {
 			}
 		}
 	}
-	return max(highest, withoutID)
+	return highest
 }

@@ -26,8 +26,6 @@ func TestVerdicts(t *testing.T) {
 	for i, body := range []string{
 		with(`"tools":[`+read+`],"tool_choice":{"type":"function","function":{"name":"read","arguments":""}},"parallel_tool_calls":true`,
 			sys, `{"role":"user","name":"ann","content":"go"}`, `{"role":"assistant","content":"well","reasoning_content":"hm"}`, user, callAB, resultA, `{"role":"tool","name":"read","tool_call_id":"b","content":[{"type":"text","text":"B"}]}`),
-		with(`"functions":[`+readFn+`],"function_call":{"name":"read"}`, user,
-			`{"role":"assistant","content":null,"function_call":{"name":"read","arguments":"{}"}}`, `{"role":"function","name":"read","content":"A"}`),
 		with(`"stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false}`, `{"role":"developer","content":"Be brief."}`,
 			content(`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"https://x/y.png","detail":"low"}},{"type":"input_audio","input_audio":{"data":"AA"}},{"type":"file","file":{"file_id":"f"}}]`),
 			`{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"refusal","refusal":"no"}]}`, user, `{"role":"assistant","refusal":"no","audio":{"id":"a"},"annotations":[]}`),

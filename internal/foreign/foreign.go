@@ -35,17 +35,14 @@ type Importer[F any] interface {
 	Import(f F, before []message.Message) (message.Message, error)
 
 	// Same reports whether Import would still return m, at the same place of
-	// the same history. It is called for every message of every call.
-	Same(f F, m *message.Message) bool
+	// the same history, and then whether f itself can be exported as long as no
+	// edit changes m. It is called for every message of every call.
+	Same(f F, m *message.Message) (same, whole bool)
 }
 
 // Exporter converts our messages to those of another system. It is used for one request
 // at a time, and must change nothing that it gets.
 type Exporter[F any] interface {
-	// Keeps reports whether f, from which m was imported, can be exported itself as
-	// long as no edit has changed m.
-	Keeps(f F, m *message.Message) bool
-
 	// Export returns m as a foreign message. If m is new, from is nil. Otherwise
 	// the result must differ from the origin only where m does. An error means
 	// that the other system cannot hold m.
@@ -90,12 +87,15 @@ type Conversation[F any] struct {
 
 	op      string
 	foreign []F
+	known   int    // number of first messages that were imported before
+	partial []bool // those that cannot be exported as they are; nil: all can
 }
 
 // Export returns the messages of a request that began with those of the
 // conversation, as messages of the other system. A message that is still as it was
-// imported becomes the value that was imported. The slice is the caller's. An error
-// is of kind [middleware.Invalid] and has the position of the message.
+// imported becomes the value that was imported. Any other message of text alone has one
+// text, since some servers accept only a string. The slice is the caller's. An error is of
+// kind [middleware.Invalid] and has the position of the message.
 func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) ([]F, error) {
 	out := make([]F, len(req.Messages))
 	copy(out, c.foreign) // most messages are in their place
@@ -103,7 +103,7 @@ func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) 
 	o := c.origins(req)
 	for i := range req.Messages {
 		at, edited := o.of(i)
-		if at >= 0 && !edited && exporter.Keeps(c.foreign[at], &req.Messages[i]) {
+		if at >= 0 && !edited && at < c.known && (len(c.partial) == 0 || !c.partial[at]) {
 			if at != i {
 				out[i] = c.foreign[at]
 			}
@@ -115,7 +115,12 @@ func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) 
 		} else {
 			origin = nil
 		}
-		f, err := exporter.Export(&req.Messages[i], origin)
+		m := &req.Messages[i]
+		if len(m.Parts) > 1 && (origin == nil || edited && !m.Equal(c.Messages[at])) {
+			joined := message.JoinTexts(*m)
+			m = &joined
+		}
+		f, err := exporter.Export(m, origin)
 		if err != nil {
 			return nil, Invalid(c.op, fmt.Errorf("message %d: %w", i, err))
 		}
@@ -129,7 +134,7 @@ func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) 
 type origins struct {
 	req     *middleware.Request
 	view    *middleware.View // nil: a middleware that is not an editor made the messages
-	history matching         // from the history of the view, or from the request, to the conversation
+	history []target         // of the history of the view or of the request; nil: the same list
 	fold    *journal.Record  // the newest fold that was met
 	folded  int              // the first message of the fold that was not searched yet
 }
@@ -148,19 +153,27 @@ func (c *Conversation[F]) origins(req *middleware.Request) *origins {
 // request, or -1. It must be called for all messages in order.
 func (o *origins) of(i int) (at int, edited bool) {
 	if o.view == nil {
-		return o.history.of(i)
+		return o.inHistory(i)
 	}
 	span := o.view.Span(i)
 	switch {
 	case span.Edit == nil:
-		return o.history.of(span.First)
+		return o.inHistory(span.First)
 	case span.Edit.Kind == journal.Fold:
 		return o.kept(i, span)
 	case span.Edit.Kind == journal.Repair && !o.repaired(i, span):
 		return -1, false
 	}
-	at, _ = o.history.of(span.First)
+	at, _ = o.inHistory(span.First)
 	return at, true
+}
+
+// inHistory returns the target of message i of the history.
+func (o *origins) inHistory(i int) (at int, edited bool) {
+	if o.history == nil {
+		return i, false
+	}
+	return o.history[i].at, o.history[i].edited
 }
 
 // repaired reports whether a repair changed a message of the history, and did not add
@@ -178,7 +191,7 @@ func (o *origins) kept(i int, span middleware.Span) (at int, edited bool) {
 	for k := o.folded; k <= span.Last; k++ {
 		if history[k].Equal(o.req.Messages[i]) {
 			o.folded = k + 1
-			return o.history.of(k)
+			return o.inHistory(k)
 		}
 	}
 	return -1, false

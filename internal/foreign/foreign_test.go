@@ -54,12 +54,10 @@ func read(n *note) (message.Message, error) {
 	return message.Message{}, errMute
 }
 
-func (c *codec) Same(n *note, m *message.Message) bool {
+func (c *codec) Same(n *note, m *message.Message) (same, whole bool) {
 	again, err := read(n)
-	return err == nil && again.Equal(*m)
+	return err == nil && again.Equal(*m), true
 }
-
-func (c *codec) Keeps(*note, *message.Message) bool { return true }
 
 func (c *codec) Export(m *message.Message, from *foreign.Origin[*note]) (*note, error) {
 	if from != nil && !from.Edited {

@@ -22,8 +22,8 @@ const (
 type Memo[F any] struct {
 	op       string
 	importer Importer[F]
-	tracks   atomic.Pointer[[]*track] // newest first
-	mu       sync.Mutex               // held while tracks are replaced
+	mu       sync.Mutex // held while tracks are read or replaced
+	tracks   []*track   // newest first; the slice is never written to
 }
 
 // track is one imported history. It is immutable. Its messages are in an array that
@@ -44,7 +44,7 @@ func NewMemo[F any](op string, importer Importer[F]) *Memo[F] {
 // which must not be written to while the conversation is in use. An error is of
 // kind [middleware.Invalid] and has the position of the message.
 func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
-	parent, common := m.match(history)
+	parent, common, partial := m.match(history)
 	t := &track{claim: new(atomic.Int64)}
 	if parent != nil && common == len(parent.msgs) && parent.claim.CompareAndSwap(int64(common), int64(len(history))) {
 		*t = *parent
@@ -70,36 +70,48 @@ func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
 		parent = nil // a fork: both tracks are kept
 	}
 	m.publish(t, parent)
-	return &Conversation[F]{Messages: slices.Clip(t.msgs), op: m.op, foreign: history}, nil
+	return &Conversation[F]{Messages: slices.Clip(t.msgs), op: m.op, foreign: history, known: common, partial: partial}, nil
 }
 
-// match returns the track with the longest beginning in common with a history, and
-// the length of that; nil if there is none.
-func (m *Memo[F]) match(history []F) (best *track, common int) {
-	tracks := m.tracks.Load()
-	if tracks == nil {
-		return nil, 0
-	}
-	for _, t := range *tracks {
+// match returns the track with the longest beginning in common with a history, the
+// length of that, and the messages in it that cannot be exported as they are. The track
+// is nil if there is none.
+func (m *Memo[F]) match(history []F) (best *track, common int, partial []bool) {
+	m.mu.Lock()
+	tracks := m.tracks
+	m.mu.Unlock()
+	for _, t := range tracks {
 		// A longer beginning would have the next message as well.
-		if common < min(len(t.msgs), len(history)) && m.importer.Same(history[common], &t.msgs[common]) {
-			if n := m.common(t, history); n > common {
-				best, common = t, n
-			}
+		if common >= min(len(t.msgs), len(history)) {
+			continue
+		}
+		if same, _ := m.importer.Same(history[common], &t.msgs[common]); !same {
+			continue
+		}
+		if n, marks := m.common(t, history); n > common {
+			best, common, partial = t, n, marks
 		}
 	}
-	return best, common
+	return best, common, partial
 }
 
-// common returns how many first messages the track and a history share.
-func (m *Memo[F]) common(t *track, history []F) int {
-	n := min(len(history), len(t.msgs))
-	for i := range n {
-		if !m.importer.Same(history[i], &t.msgs[i]) {
-			return i
+// common returns how many first messages the track and a history share, and those of
+// them that cannot be exported as they are.
+func (m *Memo[F]) common(t *track, history []F) (n int, partial []bool) {
+	for n < min(len(history), len(t.msgs)) {
+		same, whole := m.importer.Same(history[n], &t.msgs[n])
+		if !same {
+			break
 		}
+		if !whole {
+			if partial == nil {
+				partial = make([]bool, len(history))
+			}
+			partial[n] = true
+		}
+		n++
 	}
-	return n
+	return n, partial
 }
 
 // publish makes a track the newest one and removes the one that it extends.
@@ -107,92 +119,58 @@ func (m *Memo[F]) publish(t, parent *track) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	kept, bytes := []*track{t}, t.bytes
-	if old := m.tracks.Load(); old != nil {
-		for _, o := range *old {
-			if o == parent {
-				continue
-			}
-			if bytes += o.bytes; len(kept) == maxTracks || bytes > maxBytes {
-				break
-			}
-			kept = append(kept, o)
+	for _, o := range m.tracks {
+		if o == parent {
+			continue
 		}
+		if bytes += o.bytes; len(kept) == maxTracks || bytes > maxBytes {
+			break
+		}
+		kept = append(kept, o)
 	}
-	m.tracks.Store(&kept)
+	m.tracks = kept
 }
 
-// matching maps the messages of a list to those of another list that they were made
-// from.
-type matching struct {
-	same bool // both are the same list
-	to   []target
-}
-
+// target is the message of another list that a message was made from.
 type target struct {
 	at     int // -1: the message is new
 	edited bool
 }
 
-func (m matching) of(i int) (at int, edited bool) {
-	if m.same {
-		return i, false
-	}
-	return m.to[i].at, m.to[i].edited
-}
-
-// match finds the messages of one list in another, in order: an equal one, or else
-// one with the same calls or results. Middlewares that are not editors may have
-// inserted or removed messages.
-func match(list, in []message.Message) matching {
+// match finds the messages of one list in another, in order: an equal one, or else the next one with the same calls or
+// results. Middlewares that are not editors may have inserted or removed messages. It returns nil if both are the same
+// list.
+func match(list, in []message.Message) []target {
 	if len(list) == len(in) && (len(list) == 0 || &list[0] == &in[0]) {
-		return matching{same: true}
+		return nil
 	}
-	m := matching{to: make([]target, len(list))}
-	var where index
+	targets := make([]target, len(list))
 	next := 0
 	for i := range list {
-		if next < len(in) && list[i].Equal(in[next]) {
-			m.to[i] = target{at: next}
-			next++
-			continue
+		m := &list[i]
+		same := find(in, next, func(other *message.Message) bool { return m.Equal(*other) })
+		at := same
+		if ids := idsOf(m); same < 0 && ids != "" {
+			at = find(in, next, func(other *message.Message) bool { return other.Role == m.Role && idsOf(other) == ids })
 		}
-		if where == nil {
-			where = newIndex(in, next)
-		}
-		m.to[i] = where.find(&list[i], next)
-		next = max(next, m.to[i].at+1)
+		targets[i] = target{at: at, edited: same < 0 && at >= 0}
+		next = max(next, at+1)
 	}
-	return m
+	return targets
 }
 
-// index has the positions of messages by their content, and by the IDs of their calls
-// and results.
-type index map[string][]int
-
-func newIndex(msgs []message.Message, from int) index {
-	x := index{}
+// find returns the position of the first message from a position on for which same is true, or -1.
+func find(msgs []message.Message, from int, same func(*message.Message) bool) int {
 	for i := from; i < len(msgs); i++ {
-		for _, key := range keys(&msgs[i]) {
-			x[key] = append(x[key], i)
+		if same(&msgs[i]) {
+			return i
 		}
 	}
-	return x
+	return -1
 }
 
-func (x index) find(m *message.Message, from int) target {
-	for k, key := range keys(m) {
-		for _, at := range x[key] {
-			if at >= from {
-				return target{at: at, edited: k > 0}
-			}
-		}
-	}
-	return target{at: -1}
-}
-
-// keys returns the keys of a message in an index, the best first.
-func keys(m *message.Message) []string {
-	all := []string{"=" + string(m.AppendContent(nil))}
+// idsOf returns the IDs of the calls and results of a message.
+func idsOf(m *message.Message) string {
 	var ids strings.Builder
 	for _, p := range m.Parts {
 		switch p := p.(type) {
@@ -203,8 +181,5 @@ func keys(m *message.Message) []string {
 		case message.Text, message.Thinking, message.Media, message.Opaque:
 		}
 	}
-	if ids.Len() > 0 {
-		all = append(all, string(m.Role)+ids.String())
-	}
-	return all
+	return ids.String()
 }

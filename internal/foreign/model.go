@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -15,10 +16,12 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Classify returns an error of a model with its kind: [middleware.Canceled] if ctx is
+// Classify returns an error of a model for a request with its kind: [middleware.Canceled] if ctx is
 // done, the kind that the error already has, or that which kindOf returns. Its text
 // does not change, except that the context error comes first if err does not wrap it.
-func Classify(ctx context.Context, err error, kindOf func(error) middleware.Kind) error {
+func Classify(
+	ctx context.Context, req *middleware.Request, err error, kindOf func(*middleware.Request, error) middleware.Kind,
+) error {
 	if done := ctx.Err(); done != nil {
 		if errors.Is(err, done) {
 			return err
@@ -28,7 +31,7 @@ func Classify(ctx context.Context, err error, kindOf func(error) middleware.Kind
 	if _, ok := errors.AsType[*middleware.Error](err); ok {
 		return err
 	}
-	if kind := kindOf(err); kind != middleware.Unknown {
+	if kind := kindOf(req, err); kind != middleware.Unknown {
 		return &middleware.Error{Kind: kind, Err: err}
 	}
 	return err
@@ -38,13 +41,13 @@ func Classify(ctx context.Context, err error, kindOf func(error) middleware.Kind
 // status for too many requests.
 var quotas = []string{"insufficient_quota", "exceeded your current quota", "credit balance is too low", "billing hard limit"}
 
-// KindOf returns the kind of an error of a provider's client: by its text, by its HTTP
+// KindOf returns the kind of an error of a provider's client for a request: by its text, by its HTTP
 // status, or because the network failed. The error has no kind yet.
-func KindOf(err error) middleware.Kind {
-	if _, long := middleware.ParseOverflow(err); long {
+func KindOf(req *middleware.Request, err error) middleware.Kind {
+	if _, long := req.ParseOverflow(err); long {
 		return middleware.Overflow
 	}
-	text := strings.ToLower(err.Error())
+	text := overflow.Text(err)
 	if slices.ContainsFunc(quotas, func(quota string) bool { return strings.Contains(text, quota) }) {
 		return middleware.Denied
 	}
@@ -52,15 +55,24 @@ func KindOf(err error) middleware.Kind {
 		return kind
 	}
 	_, network := errors.AsType[net.Error](err)
-	if network || errors.Is(err, context.DeadlineExceeded) { // a deadline of the client
+	if network || errors.Is(err, context.DeadlineExceeded) || // a deadline of the client
+		errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(text, "unexpected eof") {
 		return middleware.Unavailable
 	}
 	return middleware.Unknown
 }
 
+// Unfinished returns the error of a stream that ended without a finish reason and a usage,
+// for an adapter with the option AcceptUnfinished.
+func Unfinished(op string) error {
+	return &middleware.Error{Kind: middleware.Unavailable, Op: op, Err: errors.New("the model's stream is incomplete: " +
+		"it ended without a finish reason and a usage, as when the connection breaks; " +
+		"if the server never sends them, set Options.AcceptUnfinished")}
+}
+
 // stopReasons are the reasons of OpenAI, Anthropic, Gemini, Mistral and the models of
 // Bedrock, in lower case and without underscores.
-var stopReasons = map[string]middleware.StopReason{
+var stopReasons = map[string]string{
 	"stop": middleware.StopEnd, "endturn": middleware.StopEnd, "stopsequence": middleware.StopEnd, "complete": middleware.StopEnd,
 	"finish": middleware.StopEnd, "endoftext": middleware.StopEnd,
 
@@ -77,11 +89,11 @@ var stopReasons = map[string]middleware.StopReason{
 // StopReason returns why a model stopped, from a provider's reason, or that reason if it
 // is unknown. An answer with calls stops for tools even if the reason is "stop", as that
 // of Gemini, or missing, as that of Ollama.
-func StopReason(reason string, answer *message.Message) middleware.StopReason {
+func StopReason(reason string, answer *message.Message) string {
 	word := strings.ReplaceAll(strings.ToLower(reason), "_", "")
 	stop, ok := stopReasons[strings.TrimPrefix(word, "finishreason")]
 	if !ok {
-		stop = middleware.StopReason(reason)
+		stop = reason
 	}
 	if (stop == "" || stop == middleware.StopEnd) && answer.HasCalls() {
 		return middleware.StopTools

@@ -18,6 +18,22 @@ func TestKindOfStatus(t *testing.T) {
 		429: middleware.RateLimited,
 		408: middleware.Unavailable, 500: middleware.Unavailable, 503: middleware.Unavailable, 529: middleware.Unavailable,
 	} {
-		require.Equal(t, want, foreign.KindOf(fmt.Errorf("error, status code: %d", status)), "%d", status)
+		require.Equal(t, want, foreign.KindOf(&middleware.Request{}, fmt.Errorf("error, status code: %d", status)), "%d", status)
 	}
+}
+
+// A client that keeps the provider's text out of Error, as that of OpenAI does.
+type silent struct {
+	StatusCode    int
+	Code, Message string
+}
+
+func (e *silent) Error() string { return fmt.Sprint("API error: ", e.StatusCode) }
+
+func TestKindOfSilentError(t *testing.T) {
+	t.Parallel()
+	req := &middleware.Request{}
+	require.Equal(t, middleware.Denied, foreign.KindOf(req, &silent{StatusCode: 429, Code: "insufficient_quota"}))
+	require.Equal(t, middleware.RateLimited, foreign.KindOf(req, &silent{StatusCode: 429, Code: "rate_limit_exceeded"}))
+	require.Equal(t, middleware.Overflow, foreign.KindOf(req, &silent{StatusCode: 400, Message: "prompt is too long: 9 tokens > 8 maximum"}))
 }

@@ -14,9 +14,8 @@ import (
 //
 // It is safe for concurrent use. Its functions are called one at a time.
 type Stream[C any] struct {
-	// Chunk passes on a chunk of the model. Once the deltas have changed, it is
-	// still called for chunks without deltas.
-	Chunk func(chunk C, changed bool) error
+	// Chunk passes on a chunk of the model.
+	Chunk func(chunk C) error
 
 	// Delta passes on a delta that differs from those of the chunks.
 	Delta func(middleware.Delta) error
@@ -65,9 +64,6 @@ func (t *Track[C]) Add(chunk C, deltas []middleware.Delta) error {
 	defer s.mu.Unlock()
 	if s.changed || t.number != s.begun {
 		s.lost = true
-		if s.changed && len(deltas) == 0 {
-			return s.Chunk(chunk, true)
-		}
 		return nil
 	}
 	w := waiting[C]{chunk: chunk, deltas: slices.Clone(deltas)}
@@ -138,7 +134,7 @@ func (s *Stream[C]) head() int {
 func (s *Stream[C]) flush() error {
 	n := s.head()
 	for _, w := range s.queue[:n] {
-		if err := s.Chunk(w.chunk, false); err != nil {
+		if err := s.Chunk(w.chunk); err != nil {
 			return err
 		}
 	}

@@ -42,10 +42,7 @@ func Parse(text string) (h []message.Message, ends []int, err error) {
 
 var (
 	headForm   = regexp.MustCompile(`^(\w+)(?: \[([a-z, ]+)\])?:(?: (.*))?$`)
-	callForm   = regexp.MustCompile(`^call (\S*) (\S*) (.*)$`)
-	resultForm = regexp.MustCompile(`^(result|error|image|artifact) (\S*) (\S*): (.*)$`)
-	mediaForm  = regexp.MustCompile(`^media (\S*) (\S*): (.*)$`)
-	textForm   = regexp.MustCompile(`^(text|thinking)(?: \[(.*?)\])?: (.*)$`)
+	partForm   = regexp.MustCompile(`^(\w+)(?: \[(.*?)\]:|:| (\S*) (\S*?):?) (.*)$`) // kind, seal, ID, name, text
 	repeatForm = regexp.MustCompile(`^«(.+)»×(\d+)$`)
 )
 
@@ -85,55 +82,49 @@ func parseHead(line string) (message.Message, error) {
 }
 
 func parsePart(line string) (message.Part, error) {
-	if f := callForm.FindStringSubmatch(line); f != nil {
-		arguments, err := ParseText(f[3])
-		return message.ToolCall{ID: f[1], Name: f[2], Arguments: arguments}, err
-	}
-	if f := mediaForm.FindStringSubmatch(line); f != nil {
-		data, err := ParseText(f[3])
-		return message.Media{Type: f[1], Name: f[2], Data: data}, err
-	}
-	if f := textForm.FindStringSubmatch(line); f != nil {
-		text, err := ParseText(f[3])
-		if f[1] == "thinking" {
-			return message.Thinking{Text: text, Signature: f[2]}, err
-		}
-		return message.Text{Text: text}, err
-	}
-	f := resultForm.FindStringSubmatch(line)
+	f := partForm.FindStringSubmatch(line)
 	if f == nil {
-		return nil, fmt.Errorf("golden: want call, result, error, image, artifact, media, text or thinking, got %q", line)
+		f = make([]string, 6)
 	}
-	content, err := ParseText(f[4])
-	r := message.ToolResult{CallID: f[2], Name: f[3], Error: f[1] == "error"}
-	switch f[1] {
+	kind, seal, id, name := f[1], f[2], f[3], f[4]
+	text, err := ParseText(f[5])
+	switch kind {
+	case "text":
+		return message.Text{Text: text}, err
+	case "thinking":
+		return message.Thinking{Text: text, Signature: seal}, err
+	case "media":
+		return message.Media{Type: id, Name: name, Data: text}, err
+	case "call":
+		return message.ToolCall{ID: id, Name: name, Arguments: text}, err
+	case "result", "error":
+		return message.ToolResult{CallID: id, Name: name, Text: text, Error: kind == "error"}, err
 	case "image":
-		r.Content = message.Media{Type: "image/png", Data: content}
+		return message.ToolResult{CallID: id, Name: name, Content: message.Media{Type: "image/png", Data: text}}, err
 	case "artifact":
-		r.Content = message.Opaque{Kind: "artifact", Data: content}
-	default:
-		r.Text = content
+		return message.ToolResult{CallID: id, Name: name, Content: message.Opaque{Kind: "artifact", Data: text}}, err
 	}
-	return r, err
+	return nil, fmt.Errorf("golden: want call, result, error, image, artifact, media, text or thinking, got %q", line)
 }
 
 // ParseText reads one text: plain, quoted as in Go, or «unit»×n.
 func ParseText(s string) (string, error) {
-	if strings.HasPrefix(s, `"`) {
+	f := repeatForm.FindStringSubmatch(s)
+	switch {
+	case strings.HasPrefix(s, `"`):
 		text, err := strconv.Unquote(s)
 		if err != nil {
-			return "", fmt.Errorf("golden: %s is not a quoted text", s)
+			err = fmt.Errorf("golden: %s is not a quoted text", s)
 		}
-		return text, nil
+		return text, err
+	case f == nil:
+		return s, nil
 	}
-	if f := repeatForm.FindStringSubmatch(s); f != nil {
-		n, err := strconv.Atoi(f[2])
-		if err != nil {
-			return "", fmt.Errorf("golden: number of repetitions: %w", err)
-		}
-		return strings.Repeat(f[1], n), nil
+	n, err := strconv.Atoi(f[2])
+	if err != nil {
+		return "", fmt.Errorf("golden: number of repetitions: %w", err)
 	}
-	return s, nil
+	return strings.Repeat(f[1], n), nil
 }
 
 // Format writes a conversation in the form that [Parse] reads. It panics if there is
@@ -181,34 +172,30 @@ func formatPart(p message.Part) string {
 	case message.Text:
 		return "text: " + formatText(p.Text)
 	case message.Thinking:
+		seal := ""
 		if p.Signature != "" {
-			return fmt.Sprintf("thinking [%s]: %s", p.Signature, formatText(p.Text))
+			seal = " [" + p.Signature + "]"
 		}
-		return "thinking: " + formatText(p.Text)
+		return "thinking" + seal + ": " + formatText(p.Text)
 	case message.Media:
 		return fmt.Sprintf("media %s %s: %s", p.Type, p.Name, formatText(p.Data))
 	case message.ToolCall:
 		return fmt.Sprintf("call %s %s %s", p.ID, p.Name, formatText(p.Arguments))
 	case message.ToolResult:
-		return formatResult(p)
+		kind, text := "result", p.Text
+		if p.Error {
+			kind = "error"
+		}
+		if image, ok := p.Content.(message.Media); ok {
+			kind, text = "image", image.Data
+		}
+		if artifact, ok := p.Content.(message.Opaque); ok {
+			kind, text = "artifact", artifact.Data
+		}
+		return fmt.Sprintf("%s %s %s: %s", kind, p.CallID, p.Name, formatText(text))
 	case message.Opaque:
 	}
 	panic(fmt.Sprintf("golden: no form for %#v", p))
-}
-
-func formatResult(r message.ToolResult) string {
-	kind, text := "result", r.Text
-	switch c := r.Content.(type) {
-	case message.Media:
-		kind, text = "image", c.Data
-	case message.Opaque:
-		kind, text = "artifact", c.Data
-	case nil, message.Text, message.Thinking, message.ToolCall, message.ToolResult:
-	}
-	if r.Error {
-		kind = "error"
-	}
-	return fmt.Sprintf("%s %s %s: %s", kind, r.CallID, r.Name, formatText(text))
 }
 
 // formatText writes one text in the form that [ParseText] reads.

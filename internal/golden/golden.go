@@ -74,10 +74,11 @@ func Test(t *testing.T, replay func(t *testing.T, c Case) (edits, out string)) {
 			edits, out := replay(t, c)
 			c.expect(t, "edits", edits)
 			c.expect(t, "out", out)
-			if *update {
-				if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
-					t.Fatal(err)
-				}
+			if !*update {
+				return
+			}
+			if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
+				t.Fatal(err)
 			}
 		})
 	}
@@ -86,21 +87,20 @@ func Test(t *testing.T, replay func(t *testing.T, c Case) (edits, out string)) {
 // expect compares a section with the result, or rewrites it.
 func (c Case) expect(t *testing.T, name, got string) {
 	t.Helper()
-	if *update {
-		c.set(name, got)
-		return
-	}
-	if want := c.Section(name); got != want {
+	if want := c.Section(name); got != want && !*update {
 		t.Errorf("section %s\n--- want\n%s--- got\n%s", name, want, got)
 	}
+	k := slices.IndexFunc(c.archive.Files, func(f txtar.File) bool { return f.Name == name })
+	if k < 0 {
+		k = len(c.archive.Files)
+		c.archive.Files = append(c.archive.Files, txtar.File{Name: name})
+	}
+	c.archive.Files[k].Data = []byte(got)
 }
 
 // Section returns the first section of a name, or "" if there is no such section.
 func (c Case) Section(name string) string {
-	if all := c.Sections(name); len(all) > 0 {
-		return all[0]
-	}
-	return ""
+	return append(c.Sections(name), "")[0]
 }
 
 // Sections returns all sections of a name.
@@ -112,15 +112,6 @@ func (c Case) Sections(name string) []string {
 		}
 	}
 	return all
-}
-
-func (c Case) set(name, data string) {
-	k := slices.IndexFunc(c.archive.Files, func(f txtar.File) bool { return f.Name == name })
-	if k < 0 {
-		k = len(c.archive.Files)
-		c.archive.Files = append(c.archive.Files, txtar.File{Name: name})
-	}
-	c.archive.Files[k].Data = []byte(data)
 }
 
 // Settings calls set for each line “key: value” of a section.

@@ -130,8 +130,8 @@ func Unquote(literal string) string {
 }
 
 // IsObject reports whether a text is a JSON object and nothing else but white
-// space. It is fast for objects without escapes and exponents, and at most eight
-// levels deep; others are checked by encoding/json.
+// space. It is fast for objects without escapes, fractions and negative numbers, and
+// at most eight levels deep; others are checked by encoding/json.
 func IsObject(text string) bool {
 	at := Space(text, 0)
 	if at == len(text) || text[at] != '{' {
@@ -154,10 +154,13 @@ func plain(text string, at, depth int) (end int, ok bool) {
 		return plainList(text, at, depth)
 	case c == '"':
 		return plainString(text, at)
-	case c == '-' || '0' <= c && c <= '9':
-		return plainNumber(text, at)
+	case '1' <= c && c <= '9':
+		for at < len(text) && '0' <= text[at] && text[at] <= '9' {
+			at++
+		}
+		return at, true
 	}
-	for _, word := range [...]string{"true", "false", "null"} {
+	for _, word := range [...]string{"true", "false", "null", "0"} {
 		if strings.HasPrefix(text[at:], word) {
 			return at + len(word), true
 		}
@@ -211,28 +214,4 @@ func plainString(text string, at int) (end int, ok bool) {
 		}
 	}
 	return at, false
-}
-
-func plainNumber(text string, at int) (end int, ok bool) {
-	if text[at] == '-' {
-		at++
-	}
-	first := at
-	if at = digits(text, at); at == first || at > first+1 && text[first] == '0' {
-		return at, false
-	}
-	if at < len(text) && text[at] == '.' {
-		first = at + 1
-		if at = digits(text, first); at == first {
-			return at, false
-		}
-	}
-	return at, true
-}
-
-func digits(text string, at int) int {
-	for at < len(text) && '0' <= text[at] && text[at] <= '9' {
-		at++
-	}
-	return at
 }

@@ -14,12 +14,6 @@ func Wordings() []Wording {
 
 // WordingOf returns the index of the text that matches an error, or -1.
 func WordingOf(err error) int {
-	all := table()
-	found, _ := all.find(textOf(err))
-	for i := range all {
-		if &all[i] == found {
-			return i
-		}
-	}
-	return -1
+	i, _ := match(Text(err), nil)
+	return i
 }

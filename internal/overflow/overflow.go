@@ -2,17 +2,18 @@
 // the model's window, and which numbers and which HTTP status the error has. Providers
 // have no common form for this; the table in patterns.go has their texts with sources.
 //
-//	n, ok := overflow.Parse(err) // ok: too long; n.Limit: the window, if the text has it
+//	n, ok := overflow.Parse(err, nil) // ok: too long; n.Limit: the window, if the text has it
 package overflow
 
 import (
+	"iter"
 	"math"
 	"net/http"
 	"strconv"
 	"strings"
 )
 
-// Numbers are what an error says about a request that is too long, in tokens by the
+// Numbers are those in an error for a request that is too long, in tokens by the
 // provider's count; 0 where the text has no such number. All are 0 if they contradict
 // each other.
 type Numbers struct {
@@ -22,15 +23,16 @@ type Numbers struct {
 	Over   int // that are too many; some give only this one
 }
 
-// Parse reports whether the text of an error, or of one that it wraps, is one by which a
-// provider says that the request has more tokens than the model's window, and returns
-// the numbers in it. It returns false for rate limits that count tokens, for a longest
-// answer (max_tokens) that is too long by itself, and if an HTTP status in the error
-// means something else; status 413 is about bytes. Of a long text only the beginning
-// and the end are read. It is safe for concurrent use.
-func Parse(err error) (Numbers, bool) {
-	text := textOf(err)
-	n, ok := find(text)
+// Parse reports whether an error, or one that it wraps, has the text of a provider for a
+// request with more tokens than the model's window, and returns the numbers in it. It
+// returns false for rate limits that count tokens, for max_tokens that are too many by
+// themselves, and if an HTTP status in the error means something else; status 413 is for
+// bytes. Of a long text only the beginning and the end are read. What the error quotes is
+// not read, nor a sentence that occurs in a text of the request, which may be nil. It is
+// safe for concurrent use.
+func Parse(err error, request iter.Seq[string]) (Numbers, bool) {
+	text := Text(err)
+	n, ok := find(text, request)
 	if !ok || rates.words.MatchString(text) {
 		return Numbers{}, false
 	}
@@ -49,73 +51,53 @@ func Parse(err error) (Numbers, bool) {
 // ParseKnown returns the numbers of an error that is known to mean a request that is too
 // long.
 func ParseKnown(err error) Numbers {
-	n, _ := find(textOf(err))
+	n, _ := find(Text(err), nil)
 	return n
 }
 
 // find returns the numbers of the first pattern that a text has.
-func find(text string) (Numbers, bool) {
-	p, numbers := table().find(text)
-	if p == nil {
+func find(text string, request iter.Seq[string]) (x Numbers, ok bool) {
+	i, numbers := match(text, request)
+	if i < 0 {
 		return Numbers{}, false
 	}
-	found := map[string]count{}
-	for i, name := range p.numbers {
-		found[name] = found[name].add(numbers[i])
+	found := map[string]int64{}
+	for k, name := range table()[i].numbers {
+		found[name] += readNumber(numbers[k])
 	}
-	return together(found), true
-}
-
-// together returns what the numbers of a text, by their names in the pattern, say
-// together.
-func together(found map[string]count) Numbers {
-	tokens := func(name string) int { return found[name].tokens() }
-	x := Numbers{Sent: tokens("sent"), Limit: tokens("limit"), Answer: tokens("answer"), Over: tokens("over")}
+	tokens := func(name string) int {
+		if found[name] > most {
+			return 0
+		}
+		return int(found[name])
+	}
+	x = Numbers{Sent: tokens("sent"), Limit: tokens("limit"), Answer: tokens("answer"), Over: tokens("over")}
 	all := int64(tokens("sum"))
 	if x.Sent > 0 {
 		all = int64(x.Sent) + int64(x.Answer)
 	}
 	switch {
 	case x.Limit == 0 || all == 0:
-		return x
+		return x, true
 	case all < int64(x.Limit):
-		return Numbers{}
+		return Numbers{}, true
 	}
-	// Some take less than their limit only, so one at least is too many.
+	// Some accept only less than their limit, so at least one is too many.
 	x.Over = int(min(max(1, all-int64(x.Limit)), most))
-	return x
+	return x, true
 }
 
-// count is a number of tokens, which a text may give in parts.
-type count struct {
-	n      int64
-	absurd bool
-}
-
-// most is more tokens than any window has.
-const most = math.MaxInt32
-
-func (c count) add(number string) count {
-	n, ok := readNumber(number)
-	c.n += n
-	c.absurd = c.absurd || !ok || c.n > most
-	return c
-}
-
-// tokens returns the number, or 0 if it cannot be one of tokens.
-func (c count) tokens() int {
-	if c.absurd {
-		return 0
-	}
-	return int(c.n)
-}
+const (
+	most   = math.MaxInt32 // more tokens than any window has
+	absurd = 1 << 40       // replaces a number that cannot be one of tokens
+)
 
 // ungrouped removes the separators of thousands.
 var ungrouped = strings.NewReplacer(",", "", " ", "", "_", "")
 
 // readNumber reads a number as people write it: 131072, 131,072, 131.072, 131
-// 072, 128k. It is not ok if it is negative or absurdly large.
-func readNumber(s string) (n int64, ok bool) {
+// 072, 128k. The result is absurd for a negative or a too large number.
+func readNumber(s string) int64 {
 	scale := 1.0
 	switch {
 	case strings.HasSuffix(s, "k"):
@@ -129,7 +111,7 @@ func readNumber(s string) (n int64, ok bool) {
 	}
 	f, err := strconv.ParseFloat(ungrouped.Replace(s), 64)
 	if err != nil || f < 0 || f*scale > most {
-		return 0, false
+		return absurd
 	}
-	return int64(f * scale), true
+	return int64(f * scale)
 }

@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"net/http"
+	"net/http/httputil"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/overflow"
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -232,6 +236,18 @@ var excesses = []struct {
 	},
 	{"User input tokens exceeds 127072 tokens", middleware.PromptLimits{Limit: 127072}},
 	{`{"error":{"message":"The total length of all messages is too long.","type":"too_many_prompt_tokens","code":400}}`, middleware.PromptLimits{}},
+	{"The total number of tokens in the prompt (9000) exceeds the limit 8192", middleware.PromptLimits{Sent: 9000, Limit: 8192, Over: 808}},
+	{"number of tokens in the prompt (9,000) exceeds the model's limit of 8,192.", middleware.PromptLimits{Sent: 9000, Limit: 8192, Over: 808}},
+	{`{"message":"too many tokens: total number of tokens in the prompt exceeds the limit of 4081"}`, middleware.PromptLimits{Limit: 4081}},
+	{"The number of tokens in the prompt exceeds the model's maximum.", middleware.PromptLimits{}},
+	{"ValueError: Number of tokens (2662) exceeded maximum context length (512).", middleware.PromptLimits{Sent: 2662, Limit: 512, Over: 2150}},
+	{"Token limit exceeded", middleware.PromptLimits{}},
+	{`{"error":{"message":"Input token limit exceeded","type":"invalid_request_error"}}`, middleware.PromptLimits{}},
+	{"400: Token limit exceeded. Please shorten your messages.", middleware.PromptLimits{}},
+	{"超出最大上下文长度", middleware.PromptLimits{}},
+	{"400 输入过长：超出了模型的最大上下文长度限制", middleware.PromptLimits{}},
+	{`{"error":{"message":"上下文长度超出模型限制","code":"1261"}}`, middleware.PromptLimits{}},
+	{"上下文超过最大长度", middleware.PromptLimits{}},
 	{"max tokens of 200000 exceeded", middleware.PromptLimits{Limit: 200000}},
 	{"This model's maximum context window is 128k tokens", middleware.PromptLimits{Limit: 128000}},
 	{"the prompt does not fit into the model's context window", middleware.PromptLimits{}},
@@ -295,6 +311,16 @@ func TestReadExcessIsNotFooled(t *testing.T) {
 		"You exceeded your current quota, please check your plan and billing details: input token count exceeds the maximum number of tokens",
 		"402 This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 3000.",
 		"daily token limit exceeded",
+		"Monthly token limit exceeded",
+		"429 Token limit exceeded",
+		"{'error': 'Token limit exceeded', 'status': 429, 'message': 'You have reached your monthly token limit'}, status code: 429",
+		"output token limit exceeded",
+		"organization token limit exceeded",
+		"上下文长度为 8192",
+		"最大上下文长度是 8192",
+		"并发数超过限制",
+		"输出长度超出最大限制",
+		"The number of tokens in the prompt is 9000.",
 		`{"error":{"type":"insufficient_quota","message":"context_length_exceeded"}}`,
 		"Your credit balance is too low to access the API.",
 		// A longest answer that is too long by itself.
@@ -355,11 +381,63 @@ func TestReadExcessIsNotFooled(t *testing.T) {
 	require.False(t, ok, "no error")
 }
 
+// The provider's own text is in the JSON of its answer, however it is escaped; what it quotes of a request is not.
+func TestReadExcessOfQuotations(t *testing.T) {
+	t.Parallel()
+	const long = "prompt is too long: 5000 tokens > 4096 maximum"
+	want := middleware.PromptLimits{Sent: 5000, Limit: 4096, Over: 904}
+	body := `{"error":{"type":"invalid_request_error","message":"` + long + `"}}`
+	pretty := "{\n  \"error\": {\n    \"message\": \"" + long + "\"\n  }\n}"
+	foreign := fmt.Sprintf("invalid tool result %q: want JSON", long)
+	for text, own := range map[string]bool{
+		body:                                 true,
+		pretty:                               true,
+		"400 Bad Request " + body:            true,
+		fmt.Sprintf("%q", body):              true,
+		fmt.Sprintf("read body %q: x", body): true,
+		fmt.Sprintf("read body %q", pretty):  true,
+		fmt.Sprintf("body %q", fmt.Sprintf("400: %s", fmt.Sprintf("got %q", body))): true,
+		fmt.Sprintf("openai: %q", long):                                             true,
+		fmt.Sprintf("%q", long):                                                     true,
+		fmt.Sprintf("POST %q: 400 Bad Request %q", "u", long):                       true,
+		fmt.Sprintf("HTTP 400 %q", long):                                            true,
+		fmt.Sprintf("error: code = 3 desc = %q", long):                              true,
+		fmt.Sprintf("BadRequestError(%q)", long):                                    true,
+		"Error code: 400 - {'error': {'message': '" + long + "'}}":                  true,
+		fmt.Sprintf("[%q, %q]", "x", long):                                          true,
+		"it isn't " + long + ", or is it?":                                          true,
+		"the 'model is " + long:                                                     true, // which is never closed
+
+		foreign:                              false,
+		"invalid tool result `" + long + "`": false,
+		"invalid tool result “" + long + "”: want JSON":                                                    false,
+		"unknown field '" + long + "'":                                                                     false,
+		"unknown field 'it's " + long + "'":                                                                false,
+		fmt.Sprintf("not JSON (%q)", long):                                                                 false,
+		fmt.Sprintf("read body %q", foreign):                                                               false,
+		fmt.Sprintf(`{"error":{"message":%q}}`, foreign):                                                   false,
+		fmt.Sprintf("answer %q", fmt.Sprintf(`{"error":{"message":%q}}`, foreign)):                         false,
+		"unknown field '超出最大上下文长度'":                                                                        false,
+		"unknown field " + strings.Repeat("x", 1) + fmt.Sprintf(" %q", long+strings.Repeat(" word", 5000)): false,
+	} {
+		x, ok := middleware.ParseOverflow(errors.New(text))
+		require.Equal(t, own, ok, "%.200s", text)
+		if own {
+			require.Equal(t, want, x, "%s", text)
+		}
+	}
+	_, ok := middleware.ParseOverflow(errors.New(`the server has the error "context_length_exceeded"`))
+	require.True(t, ok, "a code may be quoted")
+}
+
 func TestReadExcessAsksTheKind(t *testing.T) {
 	t.Parallel()
 	long := errors.New("prompt is too long: 210000 tokens > 200000 maximum")
 	told := middleware.PromptLimits{Sent: 210000, Limit: 200000, Over: 10000}
-	for kind := middleware.Unknown; kind <= middleware.Outdated; kind++ {
+	for _, kind := range []middleware.Kind{
+		middleware.Unknown, middleware.Canceled, middleware.Invalid, middleware.Overflow, middleware.RateLimited,
+		middleware.Unavailable, middleware.Denied, middleware.Irreducible, middleware.Outdated,
+	} {
 		err := fmt.Errorf("ask: %w", &middleware.Error{Kind: kind, Op: "provider", Err: long})
 		x, ok := middleware.ParseOverflow(err)
 		switch kind {
@@ -412,6 +490,65 @@ func TestReadExcessLooksIntoErrors(t *testing.T) {
 		_, ok := middleware.ParseOverflow(c.err)
 		require.Equal(t, c.want, ok, name)
 	}
+}
+
+// A client may leave the text of the provider out of Error, and keep it or the answer.
+func TestReadExcessOfAKeptAnswer(t *testing.T) {
+	t.Parallel()
+	const long = "prompt is too long: 5000 tokens > 4096 maximum"
+	want := middleware.PromptLimits{Sent: 5000, Limit: 4096, Over: 904}
+	sent := func(status int, body string) *keeping {
+		return &keeping{StatusCode: status, response: &http.Response{
+			StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(len(body)),
+			Header: http.Header{"X-Ratelimit-Limit-Tokens": {"1"}}, Body: io.NopCloser(strings.NewReader(body)),
+		}}
+	}
+	for name, c := range map[string]struct {
+		err *keeping
+		ok  bool
+	}{
+		"message":                {&keeping{StatusCode: 400, Message: long}, true},
+		"JSON":                   {&keeping{StatusCode: 400, raw: `{"message":"` + long + `"}`}, true},
+		"answer":                 {sent(400, `{"object":"error","message":"`+long+`"}`), true},
+		"answer that is text":    {sent(400, long), true},
+		"answer of a rate limit": {sent(429, long), false},
+		"answer that is read on": {sent(200, long), false},
+		"answer to something":    {sent(400, "the temperature is too high"), false},
+		"no answer":              {&keeping{StatusCode: 400}, false},
+	} {
+		var wait sync.WaitGroup
+		for range 4 { // an error may reach several callers
+			wait.Go(func() {
+				limits, ok := middleware.ParseOverflow(fmt.Errorf("ask: %w", c.err))
+				assert.Equal(t, c.ok, ok, name)
+				if ok {
+					assert.Equal(t, want, limits, name)
+				}
+			})
+		}
+		wait.Wait()
+		if c.err.response != nil {
+			body, err := io.ReadAll(c.err.response.Body)
+			require.NoError(t, err)
+			require.NotEmpty(t, body, "%s: the answer is still there", name)
+		}
+	}
+}
+
+// keeping is an error of a client that says only its status.
+type keeping struct {
+	StatusCode int
+	Message    string
+	raw        string
+	response   *http.Response
+}
+
+func (e *keeping) Error() string   { return fmt.Sprintf("API error: %d", e.StatusCode) }
+func (e *keeping) RawJSON() string { return e.raw }
+
+func (e *keeping) DumpResponse(body bool) []byte {
+	out, _ := httputil.DumpResponse(e.response, body)
+	return out
 }
 
 // answered is an error of a client that keeps the status.
@@ -485,13 +622,18 @@ func TestReadExcessOfATree(t *testing.T) {
 	}
 	_, ok := middleware.ParseOverflow(chain)
 	require.True(t, ok)
-	var none *message.InvalidError // which would panic if it were asked
+	var none *texted // which would panic if it were asked
 	x, ok := middleware.ParseOverflow(fmt.Errorf("%w: %w", none, full))
 	require.True(t, ok, "a nil pointer is passed over")
 	require.Equal(t, want, x)
 	_, ok = middleware.ParseOverflow(&looped{})
 	require.False(t, ok, "an error that wraps itself ends, too")
 }
+
+// texted is an error that cannot be asked if it is nil.
+type texted struct{ text string }
+
+func (e *texted) Error() string { return e.text }
 
 // looped is an error that wraps itself anew for ever, and a kind that ends the
 // search for one.

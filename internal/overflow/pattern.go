@@ -1,6 +1,7 @@
 package overflow
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ type wording struct {
 	//	{n}	another number
 	//	<a|b>	a or b, either of which may be empty
 	//	…	anything, up to 200 characters
+	//	^	the beginning of a text
 	//
 	// Case, quotes, and the amount of white space do not matter.
 	text string
@@ -32,25 +34,39 @@ type pattern struct {
 	numbers []string // the names of its groups
 }
 
-type patterns []pattern
-
-// table returns the compiled patterns.
-var table = sync.OnceValue(func() patterns {
-	all := make(patterns, len(texts))
+// table returns the compiled patterns, in the order of texts.
+var table = sync.OnceValue(func() []pattern {
+	all := make([]pattern, len(texts))
 	for i, w := range texts {
 		all[i] = compile(w.text)
 	}
 	return all
 })
 
-// find returns the first pattern that a text has, and its numbers, or nil.
-func (all patterns) find(text string) (found *pattern, numbers []string) {
-	for i := range all {
-		if m := all[i].words.FindStringSubmatch(text); m != nil {
-			return &all[i], m[1:]
+// match returns the index of the first pattern that a text has, and the text's numbers;
+// -1 if there is no such pattern. A sentence of one of the given texts, which may be nil,
+// does not count, unless it is a mere code.
+func match(text string, request iter.Seq[string]) (i int, numbers []string) {
+	for i, p := range table() {
+		m := p.words.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		if sentence := strings.Trim(m[0], textEnd+" "); request == nil || isCode(sentence) || !occurs(sentence, request) {
+			return i, m[1:]
 		}
 	}
-	return nil, nil
+	return -1, nil
+}
+
+// occurs reports whether a normalized sentence is in one of the texts.
+func occurs(sentence string, texts iter.Seq[string]) bool {
+	for text := range texts {
+		if strings.Contains(normalize(text), sentence) {
+			return true
+		}
+	}
+	return false
 }
 
 // rates are words for a limit on how much may be sent in a time, or at all. Such a limit
@@ -70,7 +86,7 @@ const number = `(-?(?:\d{1,3}(?:[ ,._]\d{3})+|\d+(?:\.\d+)?)[km]?)`
 
 // compile makes a pattern of the text of a wording.
 func compile(text string) pattern {
-	text = normalize(text)
+	text = strings.ReplaceAll(normalize(text), "^", textEnd)
 	var p pattern
 	var b strings.Builder
 	done := 0

@@ -80,6 +80,9 @@ var texts = []wording{
 	{"Cohere", "too many tokens: size limit exceeded by {over} tokens…The limit for this model is {limit} tokens", "secondary: vals-ai/model-library tests"},
 	{"Cohere", "too many tokens: size limit exceeded by {over} tokens", "https://docs.cohere.com/reference/errors"},
 	{"Cohere", "total number of tokens in the prompt cannot exceed {limit}", "secondary: archestra-ai/archestra tests"},
+	{"any", "number of tokens in the prompt ({sent}) exceeds the <|maximum |model's ><|token >limit <|of |(>{limit}", "unconfirmed: what others word alike"},
+	{"any", "number of tokens in the prompt exceeds the <|maximum |model's ><|token >limit<| of| (> {limit}", "unconfirmed: read by parsers in public code"},
+	{"ctransformers", "Number of tokens ({sent}) exceeded maximum context length ({limit})", "AIAnytime/Zephyr-7B-beta-RAG-Demo#3"},
 	{"xAI", "maximum prompt length is {limit} but the request contains {sent} tokens", "cline/cline#3120"},
 	{"xAI", "[input_too_large] Current message ({sent} tokens) exceeds budget ({limit} tokens)", "UKGovernmentBEIS/inspect_ai#5208"},
 	{"GitHub Copilot", "prompt token count of {sent} exceeds the limit of {limit}", "opencode-ai/opencode#305"},
@@ -99,7 +102,7 @@ var texts = []wording{
 	{"Snowflake Cortex", "max tokens of {limit} exceeded", "posit-dev/positron#11737"},
 	{"Salesforce", "input tokens exceed model token limit", "forcedotcom/Einstein-GPT-for-Developers#228"},
 
-	// Those that tell the limit, or nothing.
+	// Those with the limit only, or without numbers.
 	{"Bedrock, Llama", "maximum context length <is|of> {limit}", "NousResearch/hermes-agent#98726"},
 	{"MLX Core", "maximum context length", "ddalcu/mlx-serve#66"},
 	{"Groq, OpenAI", "reduce the length of the messages", "OpenHands/OpenHands#1902"},
@@ -114,6 +117,10 @@ var texts = []wording{
 	{"Mistral", "too large for model with", "secondary: danny-avila/agents docs/context-overflow-signatures.md"},
 	{"Anthropic", "prompt is too long", "secondary: letta-ai/letta tests"},
 	{"Bedrock", "input is too long", "openclaw/openclaw#58839"},
+	{"any", "number of tokens in the prompt exceeds", "unconfirmed: read by parsers in public code"},
+	{"any", "<^|:|: |. |, |- |400 |input |prompt |context |request |total >token limit exceeded", "unconfirmed: read by parsers in public code"},
+	{"any", "<超出|超过><|了><|模型|模型的><|最大>上下文<|长度|窗口><|限制>", "ChatGPTBox-dev/chatGPTBox#367"},
+	{"any", "上下文<|长度|窗口><超出|超过><|了><|模型|模型的><|最大|处理><限制|长度|上限>", "unconfirmed: read by parsers in public code"},
 	{"Bedrock, Titan", "too many input tokens", "topoteretes/cognee-rs#203"},
 
 	// Codes.

@@ -11,7 +11,7 @@ import (
 // then reads their texts: "error, status code: 429", "HTTP 413", "400 Bad Request",
 // {"code": 400}.
 func Status(err error) int {
-	return statusOf(err, textOf(err))
+	return statusOf(err, Text(err))
 }
 
 // Clients have the status in a field of their error: HTTPStatusCode in those for OpenAI,

@@ -62,7 +62,7 @@ func (m *Message) Convert() message.Message {
 	return out
 }
 
-// Files returns the sorted names of the files with conversations. It skips the test if there are none, and with -short.
+// Files returns the sorted names of the files with conversations. It skips the test with -short, or if there is no file.
 func Files(tb testing.TB) []string {
 	tb.Helper()
 	if testing.Short() {

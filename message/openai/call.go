@@ -38,24 +38,6 @@ func readTyped(raw string) (kind string, body object, err error) {
 	return kind, body, err
 }
 
-func readCalls(raw string) ([]message.Part, error) {
-	if absent(raw) {
-		return nil, nil
-	}
-	if raw[0] != '[' {
-		return nil, faultf("tool_calls", "is %s, want a list of calls", kindOf(raw))
-	}
-	var calls []message.Part
-	for i, l := 0, parseList(raw); i < len(l.items); i++ {
-		p, err := readCall(l.item(i))
-		if err != nil {
-			return nil, in(item("tool_calls", i), err)
-		}
-		calls = append(calls, p)
-	}
-	return calls, nil
-}
-
 // readCall returns a call. The input of a custom tool is a text, which becomes an
 // argument. A call of an unknown type is opaque.
 func readCall(raw string) (message.Part, error) {

@@ -20,14 +20,12 @@ func readContent(raw string) ([]message.Part, error) {
 		return nil, faultf("content", "is %s, want a string or a list of parts", kindOf(raw))
 	}
 	var parts []message.Part
-	for i, l := 0, parseList(raw); i < len(l.items); i++ {
-		p, err := readPart(l.item(i))
-		if err != nil {
-			return nil, in(item("content", i), err)
-		}
+	err := eachItem("content", raw, func(raw string) error {
+		p, err := readPart(raw)
 		parts = append(parts, p)
-	}
-	return parts, nil
+		return err
+	})
+	return parts, err
 }
 
 // readPart returns one part of a content. Types that package message does not have are

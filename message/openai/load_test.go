@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
 )
@@ -20,14 +21,14 @@ func TestLoad(t *testing.T) {
 		m := writable(t)
 		written, err := openai.New(m)
 		require.NoError(t, err, "%v", m)
-		got, is := m.Load().Bytes, len(written.String())
+		got, is := payload.Of(&m).Bytes, len(written.String())
 		require.GreaterOrEqual(t, got, is, "%s", written)
 		const frame = 140 // of a message, and of a part
 		most := is + is/10 + frame*(1+len(m.Parts))
 		if onlyTexts(m) {
 			require.LessOrEqual(t, got, most, "%s", written)
 		}
-		require.GreaterOrEqual(t, m.LoadBound().Bytes, got)
+		require.GreaterOrEqual(t, payload.Bound(&m).Bytes, got)
 	})
 }
 
@@ -110,7 +111,7 @@ func TestLoadOfTools(t *testing.T) {
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
 		require.NoError(t, enc.Encode(map[string]any{"type": "function", "function": function}))
-		require.GreaterOrEqual(t, d.Load().Bytes, b.Len(), "%s", b.String())
-		require.LessOrEqual(t, d.Load().Bytes, b.Len()+b.Len()/10+150, "%s", b.String())
+		require.GreaterOrEqual(t, payload.OfTools(d).Bytes, b.Len(), "%s", b.String())
+		require.LessOrEqual(t, payload.OfTools(d).Bytes, b.Len()+b.Len()/10+150, "%s", b.String())
 	})
 }

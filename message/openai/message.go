@@ -17,9 +17,10 @@ type Message struct {
 // New returns the JSON of a message. Content that the format does not have is an
 // error: results of two calls in one message, encrypted thinking, text after a tool
 // call. The tool name and the error flag of a result are left out: the format has no
-// fields for them. Time, usage and hints are not content.
+// fields for them. Time, usage and hints are not content. Several texts become one string,
+// as by [message.JoinTexts].
 func New(m message.Message) (Message, error) {
-	raw, err := write(m)
+	raw, err := write(message.JoinTexts(m))
 	if err != nil {
 		return Message{}, fmt.Errorf("openai: %w", in("message", err))
 	}
@@ -126,8 +127,12 @@ func readAnswer(o object) ([]message.Part, error) {
 	if audio := o.get("audio"); !absent(audio) {
 		parts = append(parts, message.Opaque{Kind: audioField, Data: audio})
 	}
-	calls, err := readCalls(o.get("tool_calls"))
-	return append(parts, calls...), err
+	err = o.each("tool_calls", "calls", func(raw string) error {
+		call, err := readCall(raw)
+		parts = append(parts, call)
+		return err
+	})
+	return parts, err
 }
 
 // readResult returns the pieces of a tool's result, at least one.

@@ -35,11 +35,12 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Conversation is the body of a request, of which only messages and tools are read,
-// or a list of messages. It is read-only and safe for concurrent use.
+// Conversation is the body of a request, of which only messages, tools and model are
+// read, or a list of messages. It is read-only and safe for concurrent use.
 type Conversation struct {
 	Messages []Message
 	Tools    []message.ToolDef
+	Model    string // "": none is named
 
 	before, raw, after string // white space, JSON, white space
 }
@@ -68,7 +69,15 @@ func (c *Conversation) read() error {
 				return faultf(legacy, "is the form before tools, want tools and tool_choice")
 			}
 		}
-		if err := c.readTools(o.get("tools")); err != nil {
+		var err error
+		if c.Model, err = o.text("model", false); err != nil {
+			return err
+		}
+		if err := o.each("tools", "tools", func(raw string) error {
+			def, err := readTool(raw)
+			c.Tools = append(c.Tools, def)
+			return err
+		}); err != nil {
 			return err
 		}
 		if msgs = o.get("messages"); msgs == "" || msgs[0] != '[' {
@@ -78,31 +87,11 @@ func (c *Conversation) read() error {
 	default:
 		return faultf("", `the conversation is %s, want {"messages": […]} or a list of messages`, kindOf(c.raw))
 	}
-	for i, l := 0, parseList(msgs); i < len(l.items); i++ {
-		m, err := parseMessage(l.item(i))
-		if err != nil {
-			return in(item("messages", i), err)
-		}
+	return eachItem("messages", msgs, func(raw string) error {
+		m, err := parseMessage(raw)
 		c.Messages = append(c.Messages, m)
-	}
-	return nil
-}
-
-func (c *Conversation) readTools(raw string) error {
-	if absent(raw) {
-		return nil
-	}
-	if raw[0] != '[' {
-		return faultf("tools", "is %s, want a list of tools", kindOf(raw))
-	}
-	for i, l := 0, parseList(raw); i < len(l.items); i++ {
-		def, err := readTool(l.item(i))
-		if err != nil {
-			return in(item("tools", i), err)
-		}
-		c.Tools = append(c.Tools, def)
-	}
-	return nil
+		return err
+	})
 }
 
 func readTool(raw string) (message.ToolDef, error) {
@@ -125,6 +114,29 @@ func readTool(raw string) (message.ToolDef, error) {
 		def.Parameters = s
 	}
 	return def, nil
+}
+
+// Tools returns definitions as the JSON of the field tools of a request, each of type
+// function. It is an error if Parameters of one is not JSON.
+func Tools(defs []message.ToolDef) (json.RawMessage, error) {
+	type function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Parameters  json.RawMessage `json:"parameters,omitempty"`
+	}
+	type tool struct {
+		Type     string   `json:"type"`
+		Function function `json:"function"`
+	}
+	all := make([]tool, len(defs))
+	for i, d := range defs {
+		all[i] = tool{Type: functionType, Function: function{d.Name, d.Description, json.RawMessage(d.Parameters)}}
+	}
+	data, err := json.Marshal(all)
+	if err != nil {
+		return nil, fmt.Errorf("openai: tools: %w", err)
+	}
+	return data, nil
 }
 
 // History returns the content of the messages. The caller may change the slice; the

@@ -328,7 +328,7 @@ func TestNew(t *testing.T) {
 	}{
 		"system":              {in: message.System("a\u2028<b>"), want: `{"role":"system","content":"a\u2028<b>"}`},
 		"user with a name":    {in: message.Message{Role: "user", Name: "ann", Parts: []message.Part{message.Text{Text: "hi"}}}, want: `{"role":"user","content":"hi","name":"ann"}`},
-		"two texts":           {in: message.Message{Role: "user", Parts: []message.Part{message.Text{Text: "a"}, message.Text{Text: "b"}}}, want: `{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`},
+		"two texts":           {in: message.Message{Role: "user", Parts: []message.Part{message.Text{Text: "a"}, message.Text{Text: "b"}}}, want: `{"role":"user","content":"a\nb"}`},
 		"nobody says nothing": {in: message.Message{Role: "user"}, want: `{"role":"user","content":""}`},
 		"calls":               {in: message.Assistant(message.ToolCall{ID: "c1", Name: "f", Arguments: `{"a":"<"}`}), want: `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":\"<\"}"}}]}`},
 		"all of an answer": {
@@ -376,7 +376,7 @@ func TestNew(t *testing.T) {
 			require.Equal(t, c.want, m.String())
 			again, err := openai.ParseMessage([]byte(m.String()))
 			require.NoError(t, err)
-			require.True(t, c.in.Equal(again.Message()), "it says what it was told to: %#v", again.Message())
+			require.True(t, message.JoinTexts(c.in).Equal(again.Message()), "it says what it was told to: %#v", again.Message())
 		})
 	}
 }
@@ -461,4 +461,23 @@ func TestDeep(t *testing.T) {
 	require.ErrorContains(t, err, ".a is here twice")
 	_, err = openai.Parse([]byte(strings.Repeat(`[`, 20000)))
 	require.ErrorContains(t, err, "exceeded max depth")
+}
+
+// TestWriteTools writes definitions that are then read as they were.
+func TestWriteTools(t *testing.T) {
+	t.Parallel()
+	defs := []message.ToolDef{
+		{Name: "read", Description: "Reads <a> page.", Parameters: `{"type":"object","properties":{"page":{"type":"integer"}}}`},
+		{Name: "list"},
+	}
+	data, err := openai.Tools(defs)
+	require.NoError(t, err)
+	conv, err := openai.Parse([]byte(`{"messages":[],"model":"gpt-4o","tools":` + string(data) + `}`))
+	require.NoError(t, err)
+	require.Equal(t, defs, conv.Tools)
+	require.Equal(t, "gpt-4o", conv.Model)
+	_, err = openai.Tools([]message.ToolDef{{Name: "read", Parameters: "{"}})
+	require.ErrorContains(t, err, "openai: tools: ")
+	_, err = openai.Parse([]byte(`{"messages":[],"model":5}`))
+	require.ErrorContains(t, err, "model is a number, want a string")
 }

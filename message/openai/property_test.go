@@ -213,8 +213,8 @@ func TestEditParts(t *testing.T) {
 		require.True(t, now.Equal(e.Message()), "%s\n%s", m, e)
 		fresh, err := openai.New(now)
 		require.NoError(t, err)
-		if texts := now.Text(); texts != "" {
-			require.Equal(t, texts, fresh.Message().Text())
+		if now.Text() != "" {
+			require.Equal(t, message.JoinTexts(now).Text(), fresh.Message().Text())
 		}
 	})
 }

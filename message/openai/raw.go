@@ -150,6 +150,30 @@ func parseList(raw string) list {
 // item returns item i.
 func (l list) item(i int) string { return l.items[i].In(l.raw) }
 
+// each calls a function with each item of a member that is an array, or absent.
+func (o object) each(name, of string, read func(raw string) error) error {
+	raw := o.get(name)
+	if absent(raw) {
+		return nil
+	}
+	if raw[0] != '[' {
+		return faultf(name, "is %s, want a list of %s", kindOf(raw), of)
+	}
+	return eachItem(name, raw, read)
+}
+
+// eachItem calls a function with each item of an array.
+func eachItem(name, raw string, read func(raw string) error) error {
+	i := 0
+	for s := range jsonscan.Items(raw, 0) {
+		if err := read(s.In(raw)); err != nil {
+			return in(item(name, i), err)
+		}
+		i++
+	}
+	return nil
+}
+
 // with returns the array with other items, separated like the first two.
 func (l list) with(items []string) string {
 	var b strings.Builder

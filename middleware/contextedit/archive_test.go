@@ -40,9 +40,9 @@ func requireRecallable(t require.TestingT, s store.Store, history, view []messag
 			for k := range was {
 				parts[k] = was[k]
 			}
-			contents, err := store.NameParts(fresh, parts)
+			contents, err := store.Name(fresh, message.Message{Parts: parts})
 			require.NoError(t, err)
-			want := contents[len(contents)-1].Content()
+			want := contents[len(contents)-1].Content
 			for _, piece := range is {
 				require.Nil(t, piece.Content)
 				requireUnder(t, s, piece.Text, want)
@@ -117,10 +117,7 @@ func TestAnythingClearedIsRecallable(t *testing.T) {
 			sent, events, err := middleware.Apply(r.Context(), mw, &middleware.Request{Messages: h[:n]})
 			require.NoError(r, err)
 			for _, e := range events {
-				require.NotEqual(r, middleware.Failed, e.Kind, "%v", e)
-				if e.Kind == middleware.Refused {
-					require.NoError(r, e.Err, "a plan that breaks a rule: %v", e)
-				}
+				require.NotContains(r, []middleware.EventKind{middleware.Failed, middleware.Refused}, e.Kind, "%v", e)
 			}
 			recallable = requireRecallable(r, archive, h[:n], sent.Messages)
 		}

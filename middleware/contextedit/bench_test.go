@@ -242,6 +242,32 @@ func BenchmarkIdleWithFacts(b *testing.B) {
 	}
 }
 
+// BenchmarkNotYet has results to clear, and too few: a growing conversation after a clearing.
+func BenchmarkNotYet(b *testing.B) {
+	for name, opts := range map[string]contextedit.Options{
+		"ClearAtLeast":        {Trigger: trigger.Messages(1), ClearAtLeast: 50_000, Digest: 40},
+		"Reclaims":            {Trigger: trigger.Reclaims(50_000)},
+		"Reclaims with facts": {Trigger: trigger.Reclaims(50_000), Digest: 40},
+	} {
+		b.Run(name, func(b *testing.B) {
+			const cleared = messages - 100
+			h, n := conversation(messages+100), messages+100
+			call := callerOf(b, opts)
+			b.ReportAllocs()
+			for b.Loop() {
+				if n += 2; n > messages+100 {
+					b.StopTimer()
+					call = callerOf(b, opts)
+					call(h[:cleared])
+					n = cleared + 2
+					b.StartTimer()
+				}
+				call(h[:n])
+			}
+		})
+	}
+}
+
 func clearing(b *testing.B, opts contextedit.Options, known bool) {
 	b.Helper()
 	clearingWith(b, func() middleware.Env { return middleware.Env{} }, opts, known)
@@ -359,7 +385,7 @@ func took(fn func()) float64 {
 //
 //nolint:paralleltest // AllocsPerRun counts those of the whole process
 func TestIdleAllocations(t *testing.T) {
-	const runs, spread, most = 50, 2, 40
+	const runs, spread, most = 50, 6, 40
 	for name, at := range map[string]middleware.Trigger{
 		"untouched":                    trigger.Tokens(never),
 		"edited":                       trigger.All(trigger.Messages(100), trigger.Func(full)),

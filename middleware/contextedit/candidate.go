@@ -1,6 +1,7 @@
 package contextedit
 
 import (
+	"context"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -28,6 +29,7 @@ type candidate struct {
 	superseded bool // the call has been repeated later and has a newer result
 	listed     bool // Only contains the tool of the result
 	kept       bool // by its name, or by one of the keeps
+	recalled   bool // read from the archive, since the model needs it
 
 	left *replacement
 }
@@ -40,10 +42,13 @@ type replacement struct {
 	input       []*store.Named
 }
 
-// value ranks results: those that have been read again have the least value, errors
-// have the most.
+// value ranks results: those of a call that was repeated later have the least value, then
+// come errors, and those from the archive have the most.
 func (c *candidate) value() int {
 	value := 0
+	if c.recalled {
+		value += 4
+	}
 	if c.failed {
 		value += 2
 	}
@@ -61,14 +66,26 @@ type survey struct {
 	results  []candidate // oldest first
 	thinking []candidate // oldest first
 	rounds   int
+	recalls  bool // the calls before the results that are looked at read the archive
+	recalled bool // so did those of a candidate
 
-	left              *replacement // with a likely handle
-	placeholder, args int          // tokens of its texts
+	calls, now, was   shorten.Index  // of the view, of its tool messages, and of these in the history
+	inputs            map[input]bool // that are cleared
+	left              *replacement   // with a likely handle
+	placeholder, args int            // tokens of its texts
+}
+
+// input is the input of a call.
+type input struct {
+	at     int // position of the message
+	callID string
 }
 
 // survey finds all results and thinking that may be cleared now or later.
-func (o *editor) survey(v *middleware.View) *survey {
-	s := &survey{view: v, messages: v.Messages(), meter: v.Meter(), left: o.likely(v)}
+func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
+	archived := v.Env().Archive != nil
+	s := &survey{view: v, messages: v.Messages(), meter: v.Meter(), left: o.likely(archived)}
+	s.inputs = map[input]bool{}
 	s.results = make([]candidate, 0, len(s.messages)/2)
 	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
 	call, answer := -1, -1
@@ -77,19 +94,23 @@ func (o *editor) survey(v *middleware.View) *survey {
 		newest = shorten.NewestTurn(v.History())
 	}
 	for i, m := range s.messages {
+		if i%shorten.AskEvery == 0 && ctx.Err() != nil {
+			break
+		}
 		switch m.Role {
 		case message.RoleAssistant:
 			answer = i
-			if call = -1; m.HasCalls() {
+			if call, s.recalls = -1, false; m.HasCalls() {
 				call = i
 				s.rounds++
+				s.recalls = archived && shorten.ReadsArchive(m)
 			}
 			if newest > 0 && v.Span(i).Last < newest {
 				s.addThinking(i, m)
 			}
 		case message.RoleTool:
 			if v.Protected(i)&middleware.Whole == 0 {
-				o.addResults(s, m.Parts, i, call)
+				o.addResults(ctx, s, m.Parts, i, call)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -102,19 +123,19 @@ func (o *editor) survey(v *middleware.View) *survey {
 
 // likely returns a replacement of about the final length. Handles are expensive, so
 // they are computed only for what is chosen.
-func (o *editor) likely(v *middleware.View) *replacement {
+func (o *editor) likely(archived bool) *replacement {
 	var h store.Handle
-	if v.Env().Archive != nil {
+	if archived {
 		h = shorten.Likely
 	}
-	return &replacement{placeholder: store.Placeholder(o.Placeholder, h), arguments: store.Arguments(h)}
+	return &replacement{placeholder: store.Placeholder(o.Placeholder, h), arguments: shorten.Arguments(h)}
 }
 
 // addThinking appends the thinking of message i, unless the message is protected or
 // would be empty without it. Broken messages that contain results are skipped: without
 // the thinking between them, pieces would become one result.
 func (s *survey) addThinking(i int, m message.Message) {
-	if !slices.ContainsFunc(m.Parts, shorten.IsThinking) || s.view.Protected(i) != 0 {
+	if !slices.ContainsFunc(m.Parts, shorten.IsThinking) || s.view.Protected(i)&^middleware.Tool != 0 {
 		return
 	}
 	for range m.Results() {
@@ -135,23 +156,33 @@ func (s *survey) addThinking(i int, m message.Message) {
 // addResults appends the candidates of the tool message at a position. call is the
 // position of the message before it that may contain the calls. The pieces of a
 // result are one candidate.
-func (o *editor) addResults(s *survey, parts []message.Part, at, call int) {
+func (o *editor) addResults(ctx context.Context, s *survey, parts []message.Part, at, call int) {
 	before := len(s.results)
+	var known map[string]int // candidates, if there are several parts
+	if len(parts) > 1 {
+		known = make(map[string]int, len(parts))
+	}
 	for i, p := range parts {
+		if (i+1)%shorten.AskEvery == 0 && ctx.Err() != nil {
+			break
+		}
 		r, ok := p.(message.ToolResult)
 		if !ok {
 			continue
 		}
-		k := before + slices.IndexFunc(s.results[before:], func(c candidate) bool { return c.callID == r.CallID })
-		if k < before {
+		k, seen := known[r.CallID]
+		if !seen {
 			k = len(s.results)
+			if known != nil {
+				known[r.CallID] = k
+			}
 			s.results = append(s.results, candidate{at: at, callID: r.CallID, call: call, round: s.rounds, left: s.left})
 		}
 		c, n := &s.results[k], s.tokensOf(parts, i, at)
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
-		c.kept = c.kept || slices.Contains(o.ExcludeTools, r.Name)
+		c.kept = c.kept || s.view.Protects(at, p)
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !shorten.Joins(parts, i) {
 			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder
@@ -159,10 +190,8 @@ func (o *editor) addResults(s *survey, parts []message.Part, at, call int) {
 	}
 	end := before
 	for i := before; i < len(s.results); i++ {
-		if o.qualifies(s, s.results[:end], &s.results[i]) {
-			if end != i {
-				s.results[end] = s.results[i]
-			}
+		if o.qualifies(s, &s.results[i]) {
+			s.results[end] = s.results[i]
 			end++
 		}
 	}
@@ -179,28 +208,29 @@ func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 }
 
 // qualifies reports whether a result may be cleared, and decides whether the input of
-// its call is cleared with it. before are the candidates that have qualified.
-func (o *editor) qualifies(s *survey, before []candidate, c *candidate) bool {
-	if c.freed <= 0 || c.kept || isCleared(s.view, c) {
+// its call is cleared with it: once, since in a broken history a call may have several
+// results.
+func (o *editor) qualifies(s *survey, c *candidate) bool {
+	if c.freed <= 0 || c.kept || s.isCleared(c) {
 		return false
 	}
-	if o.Only == nil && len(o.ExcludeTools) == 0 && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
+	if !s.recalls && o.Only == nil && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
 		return true // the call does not matter
 	}
 	var call message.ToolCall
 	if c.call >= 0 {
-		call = shorten.Call(s.messages[c.call].Parts, c.callID)
+		call = s.calls.Call(s.messages[c.call].Parts, c.callID)
 	}
+	c.recalled = s.recalls && !store.Asked(call).IsZero()
+	s.recalled = s.recalled || c.recalled
 	switch {
-	case slices.Contains(o.ExcludeTools, call.Name):
-		return false
 	case o.Only != nil && !c.listed && !slices.Contains(o.Only, call.Name):
 		return false
-	case o.MayClear != nil && !o.MayClear(call, results(s.messages[c.at].Parts, c.callID)):
+	case o.MayClear != nil && !o.MayClear(call, s.pieces(c)):
 		return false
 	}
-	if saved := o.inputSaving(s, c, call); saved > 0 && !isInputCleared(before, c) {
-		c.input = true
+	if saved := o.inputSaving(s, c, call); saved > 0 && !s.inputs[input{c.call, c.callID}] {
+		s.inputs[input{c.call, c.callID}], c.input = true, true
 		c.freed += saved
 	}
 	return true
@@ -209,30 +239,19 @@ func (o *editor) qualifies(s *survey, before []candidate, c *candidate) bool {
 // inputSaving returns the number of tokens that clearing the arguments of a call frees,
 // or 0 if they are kept.
 func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int {
-	if c.call < 0 || s.view.Protected(c.call) != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
+	if c.call < 0 || s.view.Protected(c.call)&^middleware.Tool != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
 		return 0
 	}
-	if s.view.Env().Archive != nil && !store.Asked(call).IsZero() {
+	if c.recalled {
 		return 0 // the placeholder of the result names the handle, and the arguments the part that was read
 	}
 	return s.meter.Counter.Count(call.Arguments) - s.args
 }
 
-// isInputCleared reports whether the input of c's call is cleared with another result.
-// In a broken history, a call may have several results.
-func isInputCleared(before []candidate, c *candidate) bool {
-	for i := len(before) - 1; i >= 0 && before[i].call == c.call; i-- {
-		if before[i].input && before[i].callID == c.callID {
-			return true
-		}
-	}
-	return false
-}
-
-// results returns the pieces of a result.
-func results(parts []message.Part, callID string) []message.ToolResult {
+// pieces returns the pieces of a result.
+func (s *survey) pieces(c *candidate) []message.ToolResult {
 	var pieces []message.ToolResult
-	for _, r := range shorten.Pieces(parts, callID) {
+	for _, r := range s.now.Pieces(s.messages[c.at].Parts, c.callID) {
 		pieces = append(pieces, r)
 	}
 	return pieces
@@ -240,15 +259,16 @@ func results(parts []message.Part, callID string) []message.ToolResult {
 
 // isCleared reports whether this middleware has cleared a result before. It looks at
 // the journal, not at the text.
-func isCleared(v *middleware.View, c *candidate) bool {
-	s := v.Span(c.at)
-	if s.Edit == nil || s.Edit.Middleware != Name || s.Edit.Kind != journal.Rewrite {
+func (s *survey) isCleared(c *candidate) bool {
+	e := s.view.Span(c.at)
+	if e.Edit == nil || e.Edit.Middleware != Name || e.Edit.Kind != journal.Rewrite {
 		return false
 	}
-	now, was := v.At(c.at).Parts, v.History()[s.First].Parts
-	others := slices.ContainsFunc(now, func(p message.Part) bool {
+	now, was := s.messages[c.at].Parts, s.view.History()[e.First].Parts
+	whole := s.now.Result(now, c.callID)
+	others := len(whole) < len(now) && slices.ContainsFunc(now, func(p message.Part) bool {
 		r, ok := p.(message.ToolResult)
 		return ok && r.CallID != c.callID
 	})
-	return !others || !slices.Equal(shorten.Result(now, c.callID), shorten.Result(was, c.callID))
+	return !others || !slices.Equal(whole, s.was.Result(was, c.callID))
 }

@@ -10,11 +10,13 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 )
 
 // edits returns the edits for a choice, and updates the choice when the handles and
-// digest lines are known. It returns nil if the choice frees less than ClearAtLeast.
+// digest lines are known. It returns nil if the choice frees less than ClearAtLeast, or
+// than the trigger needs: with the lines, which are expensive, it frees even less.
 func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []middleware.Edit {
 	if freed := c.freed(); freed == 0 || v.Size().Charged(freed) < o.ClearAtLeast {
 		return nil
@@ -22,9 +24,12 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 	if v.Env().Archive != nil {
 		o.archive(ctx, v, c)
 	}
+	if saved := v.Size().Tokens - v.Without(c.freed()).Size().Tokens; !trigger.MayBeMet(o.Trigger, v, Name, saved) {
+		return nil
+	}
 	edits := clearResults(v, c.results)
 	edits = append(edits, clearAnswers(v, c)...)
-	if o.Digest > 0 && v.Size().Charged(c.freed()) >= o.ClearAtLeast {
+	if o.Digest > 0 && ctx.Err() == nil && v.Size().Charged(c.freed()) >= o.ClearAtLeast {
 		o.digest(v, c, edits)
 	}
 	return edits
@@ -33,14 +38,19 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 // archive computes the handles of what is chosen, and keeps results that would not
 // become shorter with them.
 func (o *editor) archive(ctx context.Context, v *middleware.View, c *choice) {
-	likely, by := o.likely(v), v.Meter().Counter
+	likely, by := o.likely(v.Env().Archive != nil), v.Meter().Counter
 	text, args := by.Count(likely.placeholder), by.Count(likely.arguments)
 	chosen := c.results[:0]
-	for _, r := range c.results {
-		r.left = o.replacementOf(ctx, v, &r)
+	var index shorten.Index
+	var given originals
+	for i, r := range c.results {
+		if i%shorten.AskEvery == 0 && ctx.Err() != nil {
+			break
+		}
+		r.left = o.replacementOf(ctx, v, &r, &given)
 		longer := by.Count(r.left.placeholder) - text
 		parts := v.At(r.at).Parts
-		for i := range shorten.Pieces(parts, r.callID) {
+		for i := range index.Pieces(parts, r.callID) {
 			if !shorten.Joins(parts, i) {
 				r.freed -= longer
 			}
@@ -55,23 +65,26 @@ func (o *editor) archive(ctx context.Context, v *middleware.View, c *choice) {
 	c.results = chosen
 }
 
+// originals find calls and results as the model and the tools wrote them.
+type originals struct{ calls, results shorten.Index }
+
 // replacementOf archives a result and the input of its call as the tool and the model
 // wrote them, before any edit. Recalled results are in the archive already, under the
 // handle in the call.
-func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candidate) *replacement {
+func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candidate, in *originals) *replacement {
 	var left replacement
 	var call message.ToolCall
 	if c.call >= 0 {
-		call = shorten.Call(v.Original(c.call).Parts, c.callID)
+		call = in.calls.Call(v.Original(c.call).Parts, c.callID)
 	}
 	h := store.Asked(call)
-	if !store.Has(ctx, v.Env().Archive, h) {
-		h, left.result = v.Archive(shorten.Result(v.Original(c.at).Parts, c.callID)...)
+	if !shorten.Archived(ctx, v.Env().Archive, h) {
+		h, left.result = v.Archive(in.results.Result(v.Original(c.at).Parts, c.callID)...)
 	}
 	left.placeholder = store.Placeholder(o.Placeholder, h)
 	if c.input {
 		h, left.input = v.Archive(call)
-		left.arguments = store.Arguments(h)
+		left.arguments = shorten.Arguments(h)
 	}
 	return &left
 }
@@ -82,12 +95,16 @@ func clearResults(v *middleware.View, chosen []candidate) []middleware.Edit {
 	arena := make([]message.Part, 0, len(chosen)) // the parts of all edits
 	for same := range runsBy(chosen, func(c *candidate) int { return c.at }) {
 		from := len(arena)
+		left := func(callID string) (*replacement, bool) { return same[0].left, callID == same[0].callID }
+		if len(same) > 1 {
+			left = lookup(same)
+		}
 		arena = shorten.AppendCleared(arena, v.At(same[0].at).Parts, func(callID string) (string, bool) {
-			k := slices.IndexFunc(same, func(c candidate) bool { return c.callID == callID })
-			if k < 0 {
+			r, ok := left(callID)
+			if !ok {
 				return "", false
 			}
-			return same[k].left.placeholder, true
+			return r.placeholder, true
 		})
 		e := middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...)
 		for i := range same {
@@ -96,6 +113,18 @@ func clearResults(v *middleware.View, chosen []candidate) []middleware.Edit {
 		edits = append(edits, e)
 	}
 	return edits
+}
+
+// lookup returns a function that finds what a result of one message leaves.
+func lookup(same []candidate) func(callID string) (*replacement, bool) {
+	left := make(map[string]*replacement, len(same))
+	for i := range same {
+		left[same[i].callID] = same[i].left
+	}
+	return func(callID string) (*replacement, bool) {
+		r, ok := left[callID]
+		return r, ok
+	}
 }
 
 // clearAnswers returns the edits of assistant messages: without thinking, and with
@@ -117,15 +146,20 @@ func clearAnswers(v *middleware.View, c *choice) []middleware.Edit {
 		for _, c := range same {
 			if c.thinking {
 				e.Parts = slices.DeleteFunc(e.Parts, shorten.IsThinking)
+			} else {
+				e.Archive = append(e.Archive, c.left.input...)
+			}
+		}
+		left := lookup(same)
+		for k, p := range e.Parts {
+			call, ok := p.(message.ToolCall)
+			if !ok {
 				continue
 			}
-			for k, p := range e.Parts {
-				if call, ok := p.(message.ToolCall); ok && call.ID == c.callID {
-					call.Arguments = c.left.arguments
-					e.Parts[k] = call
-				}
+			if r, ok := left(call.ID); ok && r != nil { // thinking has none
+				call.Arguments = r.arguments
+				e.Parts[k] = call
 			}
-			e.Archive = append(e.Archive, c.left.input...)
 		}
 		edits = append(edits, e)
 	}
@@ -151,11 +185,12 @@ func runsBy(cs []candidate, key func(*candidate) int) iter.Seq[[]candidate] {
 // digest adds a line of facts to the placeholder of each chosen result.
 func (o *editor) digest(v *middleware.View, c *choice, edits []middleware.Edit) {
 	cleared := make([]digest.Result, len(c.results))
+	var calls shorten.Index
 	for i := range c.results {
 		r := &c.results[i]
 		cleared[i] = digest.Result{At: r.at, CallID: r.callID, Frees: r.freed}
 		if r.input { // the tokens freed in arguments are not available for facts
-			call := shorten.Call(v.At(r.call).Parts, r.callID)
+			call := calls.Call(v.At(r.call).Parts, r.callID)
 			cleared[i].Frees -= v.Meter().Counter.Count(call.Arguments) - v.Meter().Counter.Count(r.left.arguments)
 		}
 	}

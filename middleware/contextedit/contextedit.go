@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -26,38 +25,18 @@ func New(opts Options) middleware.Middleware {
 		panic("contextedit: " + err.Error())
 	}
 	opts.Only = slices.Clone(opts.Only)
-	opts.ExcludeTools = slices.Clone(opts.ExcludeTools)
 	opts.ClearInputsOf = slices.Clone(opts.ClearInputsOf)
 	opts.Placeholder = cmp.Or(opts.Placeholder, DefaultPlaceholder)
 	opts.Trigger = cmp.Or(opts.Trigger, trigger.Default(defaultShare))
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	}
-	when := opts.Trigger
-	if opts.ClearAtLeast > 0 {
-		when = fitting{Trigger: when, floor: opts.ClearAtLeast}
-	}
 	return middleware.Editing(Name, (&editor{opts}).plan, middleware.Options{
-		Trigger:  when,
+		Trigger:  opts.Trigger,
 		MinCalls: opts.MinCalls,
 		Strict:   opts.Strict,
+		Protect:  opts.ExcludeTools,
 	})
-}
-
-// fitting is a trigger that reports an error if the floor is not below the window.
-type fitting struct {
-	middleware.Trigger
-
-	floor int
-}
-
-// Met implements [middleware.Trigger].
-func (f fitting) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
-	if b, ok := v.Budget(); ok && f.floor >= b.Window {
-		return false, "", fmt.Errorf("ClearAtLeast is %d tokens and the window of model %q %d, so nothing could ever be cleared: "+
-			"lower ClearAtLeast, or correct Request.Budget", f.floor, v.Request().Model, b.Window)
-	}
-	return f.Trigger.Met(v, plan)
 }
 
 // editor makes plans. The defaults of its options are filled in.
@@ -68,6 +47,9 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return nil, nil
 	}
 	c, edits := o.decide(ctx, v)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	freed := v.Size().Charged(c.freed())
 	switch {
 	case freed == 0: // sealed thinking counts 0 tokens, and is removed only together with something else
@@ -76,6 +58,8 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return &middleware.Plan{
 			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", &c, freed, o.ClearAtLeast),
 		}, nil
+	case len(edits) == 0: // the trigger cannot be met
+		return nil, nil
 	}
 	return &middleware.Plan{Why: "cleared " + c.String(), Detail: Report{Results: len(c.results)}, Edits: edits}, nil
 }
@@ -89,21 +73,16 @@ func (o *editor) stopped(v *middleware.View) bool {
 	return v.EditedNow(Name)
 }
 
-// decide returns what is cleared now, and the edits for it. The size of the digest
-// lines is known only when they are made, since they omit what the rest of the view
-// shows. If they take so many tokens that StopAfter is not reached, more is chosen:
-// first with the average size of these lines, then with the largest possible one.
+// decide returns what is cleared now, and the edits for it. The size of the digest lines
+// is known only when they are made, since they omit what the rest of the view shows. If
+// they take so many tokens that StopAfter is not reached, more is chosen, with the
+// average size of these lines.
 func (o *editor) decide(ctx context.Context, v *middleware.View) (choice, []middleware.Edit) {
-	c := o.choose(v, 0)
+	c := o.choose(ctx, v, 0)
 	edits := o.edits(ctx, v, &c)
-	if o.Digest == 0 {
-		return c, edits
-	}
-	for _, line := range []int{c.averageLine(), digest.Most(v.Meter().Counter, o.Digest)} {
-		if !c.more || v.Size().Charged(c.freed()) >= o.StopAfter {
-			break
-		}
-		c = o.choose(v, line)
+	if o.Digest > 0 && c.more && v.Size().Charged(c.freed()) < o.StopAfter {
+		n := max(len(c.results), 1)
+		c = o.choose(ctx, v, (c.lines+n-1)/n)
 		edits = o.edits(ctx, v, &c)
 	}
 	return c, edits
@@ -118,11 +97,14 @@ type choice struct {
 }
 
 // choose selects what is cleared now, if each digest line has that many tokens.
-func (o *editor) choose(v *middleware.View, line int) choice {
-	s := o.survey(v)
+func (o *editor) choose(ctx context.Context, v *middleware.View, line int) choice {
+	s := o.survey(ctx, v)
 	c := choice{thinking: s.thinking, results: o.beyondKeep(s)}
+	if s.recalled {
+		c.keepRecalled(v, o.ClearAtLeast)
+	}
 	if o.StopAfter > 0 && v.Size().Charged(c.freed()) > o.StopAfter {
-		c.limit(v, o.StopAfter, line)
+		c.limit(ctx, v, o.StopAfter, line)
 	}
 	return c
 }
@@ -142,11 +124,27 @@ func (o *editor) beyondKeep(s *survey) []candidate {
 	return slices.DeleteFunc(s.results, func(c candidate) bool { return c.kept })
 }
 
+// keepRecalled keeps what was read from the archive, as long as the rest frees as much, and
+// enough: a model that loses it would read it again. A call that is repeated gets the same
+// view again.
+func (c *choice) keepRecalled(v *middleware.View, least int) {
+	all, recalled := c.freed(), 0
+	for i := range c.results {
+		if c.results[i].recalled {
+			recalled += c.results[i].freed
+		}
+	}
+	rest := all - recalled
+	if recalled > 0 && (v.EditedNow(Name) || rest >= recalled && v.Size().Charged(rest) >= least) {
+		c.results = slices.DeleteFunc(c.results, func(r candidate) bool { return r.recalled })
+	}
+}
+
 // limit reduces the choice to what frees that many tokens, least valuable first.
-func (c *choice) limit(v *middleware.View, tokens, line int) {
+func (c *choice) limit(ctx context.Context, v *middleware.View, tokens, line int) {
 	all := len(c.results)
 	c.thinking, tokens = until(v, c.thinking, tokens, 0)
-	markSuperseded(v, c.results)
+	markSuperseded(ctx, v, c.results)
 	slices.SortStableFunc(c.results, func(a, b candidate) int { return cmp.Compare(a.value(), b.value()) })
 	c.results, _ = until(v, c.results, tokens, line)
 	c.more = len(c.results) < all
@@ -174,12 +172,6 @@ func (c *choice) freed() int {
 		}
 	}
 	return n
-}
-
-// averageLine returns the average number of tokens of a digest line, rounded up.
-func (c *choice) averageLine() int {
-	n := max(len(c.results), 1)
-	return (c.lines + n - 1) / n
 }
 
 // String returns the number of results and of messages with thinking.

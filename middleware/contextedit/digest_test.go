@@ -16,6 +16,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -208,7 +209,7 @@ func TestLinesOfWhatOthersLeft(t *testing.T) {
 }
 
 // leaves returns an editor that puts a text in place of the only result.
-func leaves(text string) middleware.Editor {
+func leaves(text string) func(context.Context, *middleware.View) (*middleware.Plan, error) {
 	return func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		const at = 2
 		r := pieces(v.At(at), "c1")[0]
@@ -235,4 +236,59 @@ func TestLinesInAdoptedViews(t *testing.T) {
 	for i := range 5 {
 		require.Equal(t, fmt.Sprintf("[cleared; some facts: order: W-100%d]", i), pieces(h[2+2*i], fmt.Sprint("c", i))[0].Text)
 	}
+}
+
+// counted counts how often texts are counted.
+type counted struct {
+	tokens.Estimate
+
+	texts *int
+}
+
+func (c counted) Count(text string) int {
+	*c.texts++
+	return c.Estimate.Count(text)
+}
+
+// TestReclaimsBeforeLines shows that no lines are made as long as the results without them free less than the trigger
+// needs, and that this changes no decision: it is that of a trigger of which nothing is known.
+func TestReclaimsBeforeLines(t *testing.T) {
+	t.Parallel()
+	texts := 0
+	env := middleware.Env{Counter: counted{texts: &texts}}
+	view := func(at middleware.Trigger, line int, force ...string) ([]message.Message, int) {
+		before := texts
+		mw := middleware.With(env, contextedit.New(contextedit.Options{Trigger: at, Digest: line}))
+		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: conversation(40), Force: force})
+		require.NoError(t, err)
+		return sent.Messages, texts - before
+	}
+	unknown := func(n int) middleware.Trigger {
+		return trigger.Func(func(v *middleware.View, plan func() *middleware.Plan) (bool, string, error) {
+			return trigger.Reclaims(n).Met(v, plan)
+		})
+	}
+	_, plain := view(trigger.Reclaims(never), 0)
+	_, facts := view(trigger.Reclaims(never), 40)
+	require.Equal(t, plain, facts, "texts that are counted")
+	edited := map[bool]int{}
+	for n := 100; n < 6000; n += 90 {
+		want, _ := view(unknown(n), 40)
+		edited[strings.Contains(fmt.Sprint(want), "some facts")]++
+		for name, at := range map[string]middleware.Trigger{
+			"alone": trigger.Reclaims(n),
+			"all":   trigger.All(trigger.Messages(1), trigger.Reclaims(n)),
+			"any":   trigger.Any(trigger.Messages(1000), trigger.Reclaims(n)),
+			"not":   trigger.Not(trigger.Not(trigger.Reclaims(n))),
+		} {
+			got, _ := view(at, 40)
+			require.Equal(t, want, got, "%s: %d tokens", name, n)
+		}
+	}
+	require.Greater(t, edited[true], 10)
+	require.Greater(t, edited[false], 10)
+	got, _ := view(trigger.Reclaims(never), 40, contextedit.Name)
+	require.Contains(t, fmt.Sprint(got), "some facts", "a request that forces the edit has lines")
+	got, _ = view(trigger.Any(trigger.Messages(1), trigger.Reclaims(never)), 40)
+	require.Contains(t, fmt.Sprint(got), "some facts", "another trigger is met")
 }

@@ -73,7 +73,7 @@ func ExampleOptions_clearAtLeast() {
 	}
 	fmt.Println(events[0])
 	// Output:
-	// contextedit: refused: clearing 1 result would free 142 tokens, less than ClearAtLeast of 1000
+	// contextedit: skipped: clearing 1 result would free 142 tokens, less than ClearAtLeast of 1000
 }
 
 // What can be read again at any time goes, and nothing else: a list of tools,
@@ -193,7 +193,7 @@ func ExampleOptions_stopAfter() {
 // one that clears all else when it must be.
 func ExampleNew_twice() {
 	chain := middleware.Chain(
-		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(400), Keep: -1, ExcludeTools: []string{"write", "db_query"}}),
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(400), Keep: -1, Only: []string{"read"}}),
 		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(600), Keep: 1}),
 	)
 	_, events, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: written()})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/amount"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 // The defaults.
@@ -20,9 +20,7 @@ const (
 // newest five when three quarters of the room are filled.
 type Options struct {
 	// Trigger is the condition for clearing. nil: at 0.75 of the window less the
-	// reserve, or at 100,000 tokens if the window is not known. If the system prompt,
-	// the tools, pinned messages and the first question are enough to meet it, nothing
-	// is cleared, and an event reports that.
+	// reserve, or at 100,000 tokens if the window is not known.
 	Trigger middleware.Trigger
 
 	// Keep is the number of newest results that are kept, of those that could be
@@ -40,26 +38,25 @@ type Options struct {
 	// nil: no tool, for ClearThinking without results.
 	Only []string
 
-	// ExcludeTools lists tools whose results and arguments are never cleared. nil or
-	// empty: none. A result may have another tool name than its call. Both Only and
-	// ExcludeTools apply if they contain one of the two.
+	// ExcludeTools lists tools whose results and arguments are never cleared, in
+	// addition to [middleware.Env.Protect]; later middlewares of the chain keep them,
+	// too. nil or empty: none. A result may have another tool name than its call. Both
+	// Only and ExcludeTools apply if they contain one of the two.
 	ExcludeTools []string
 
 	// MayClear reports whether a result may be cleared that Only and ExcludeTools
 	// allow. nil: always true. It receives the call, or the zero ToolCall if there is
-	// none, and the pieces of the result, both as they are in the view. It must return
-	// the same for the same arguments, be safe for concurrent use and fast: each plan
-	// calls it for each result. Results that it keeps do not count for Keep.
+	// none, and the pieces of the result, as they are in the view. It must be
+	// deterministic, safe for concurrent use and fast: each plan calls it for each result.
 	MayClear func(call message.ToolCall, result []message.ToolResult) bool
 
 	// ClearAtLeast is a minimum in tokens: if less can be freed, nothing is cleared,
 	// and an event reports that. 0: no minimum.
 	ClearAtLeast int
 
-	// StopAfter ends clearing when that many tokens are freed: first thinking, if
-	// ClearThinking is set, then superseded results, other results, errors; of each
-	// kind the oldest first. Clearing continues when the conversation has grown and the
-	// trigger is met again. 0: everything that may be cleared is cleared.
+	// StopAfter ends clearing when that many tokens are freed: first thinking, then
+	// superseded results, other results, errors; of each kind the oldest first. 0:
+	// everything that may be cleared is cleared.
 	StopAfter int
 
 	// ClearToolInputs also replaces the arguments of calls whose results are cleared:
@@ -70,12 +67,11 @@ type Options struct {
 	// false. Results of other tools are still cleared, without their arguments.
 	ClearInputsOf []string
 
-	// ClearThinking also removes the thinking of the model as a whole, signed and
-	// sealed parts included. Thinking of the newest turn, which begins at the last user
-	// message, is kept, since providers require it unchanged; so is thinking without
-	// which its message would be empty. The Keep options do not apply to thinking;
-	// ClearAtLeast and StopAfter count it. Keep this false if the provider links
-	// thinking to the call that follows it in old turns, as OpenAI's Responses do.
+	// ClearThinking also removes the thinking of the model as a whole, except in the
+	// newest turn, which begins at the last user message, and if its message would be
+	// empty. The Keep options do not apply to it; ClearAtLeast and StopAfter count it.
+	// Keep this false if the provider links thinking to the call that follows it in old
+	// turns, as OpenAI's Responses do.
 	ClearThinking bool
 
 	// Placeholder is the text of a cleared result. "": DefaultPlaceholder. With an
@@ -83,10 +79,9 @@ type Options struct {
 	Placeholder string
 
 	// Digest is the maximum number of tokens of hard facts in a placeholder:
-	// identifiers, amounts, dates, links, paths and the like, verbatim, unless the view
-	// still shows them. The words before the facts take a few tokens more. 0: no facts;
-	// 40 keep most of what is needed later. ClearAtLeast, StopAfter and
-	// [trigger.Reclaims] count these tokens.
+	// identifiers, amounts, dates, links, paths and the like. The words before the
+	// facts take a few tokens more. 0: no facts; 40 keep most of what is needed later.
+	// ClearAtLeast, StopAfter and [trigger.Reclaims] count these tokens.
 	Digest int
 
 	// MinCalls is the minimum number of model calls between two clearings. 0: none.
@@ -98,12 +93,12 @@ type Options struct {
 
 // Validate returns the errors of all options that are invalid or contradict each other.
 func (o Options) Validate() error {
-	errs := amount.NonNegative(
-		amount.Amount{Name: "KeepRounds", Unit: "rounds", Value: o.KeepRounds},
-		amount.Amount{Name: "KeepTokens", Unit: "tokens", Value: o.KeepTokens},
-		amount.Amount{Name: "ClearAtLeast", Unit: "tokens", Value: o.ClearAtLeast},
-		amount.Amount{Name: "StopAfter", Unit: "tokens", Value: o.StopAfter},
-		amount.Amount{Name: "Digest", Unit: "tokens", Value: o.Digest},
+	errs := shorten.NonNegative(
+		shorten.Option{Name: "KeepRounds", Unit: "rounds", Value: o.KeepRounds},
+		shorten.Option{Name: "KeepTokens", Unit: "tokens", Value: o.KeepTokens},
+		shorten.Option{Name: "ClearAtLeast", Unit: "tokens", Value: o.ClearAtLeast},
+		shorten.Option{Name: "StopAfter", Unit: "tokens", Value: o.StopAfter},
+		shorten.Option{Name: "Digest", Unit: "tokens", Value: o.Digest},
 	)
 	if o.StopAfter > 0 && o.ClearAtLeast > o.StopAfter {
 		errs = append(errs, fmt.Errorf("ClearAtLeast is %d tokens and StopAfter %d, want a floor no higher than the stop",

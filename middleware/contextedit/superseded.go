@@ -2,8 +2,10 @@ package contextedit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,13 +19,14 @@ import (
 // markSuperseded marks the results whose call was repeated in a later round: the same
 // tool, arguments of the same JSON value, and a result that is not an error and is in
 // the view as the tool returned it. results is in the order of the view.
-func markSuperseded(v *middleware.View, results []candidate) {
+func markSuperseded(ctx context.Context, v *middleware.View, results []candidate) {
 	later := make(repeats, len(results))
-	var whole []string // call IDs of such results in the current round
-	for i := v.Len() - 1; i >= 0 && len(results) > 0; i-- {
+	whole := map[string]bool{} // call IDs of such results in the current round
+	watch := shorten.NewWatch(ctx)
+	for i := v.Len() - 1; i >= 0 && len(results) > 0 && !watch.Done(); i-- {
 		switch v.At(i).Role {
 		case message.RoleTool:
-			whole = appendWhole(whole, v, i)
+			addWhole(whole, v, i)
 		case message.RoleAssistant:
 			k := len(results)
 			for k > 0 && results[k-1].at > i {
@@ -31,29 +34,31 @@ func markSuperseded(v *middleware.View, results []candidate) {
 			}
 			later.mark(v, i, results[k:], whole)
 			results = results[:k]
-			whole = whole[:0]
+			if len(whole) > few { // clearing a large map takes long, each time
+				whole = map[string]bool{}
+			}
+			clear(whole)
 		case message.RoleSystem, message.RoleUser:
 		}
 	}
 }
 
-// appendWhole appends the call IDs of the results in tool message i that are not
-// errors and are there as the tool returned them.
-func appendWhole(ids []string, v *middleware.View, i int) []string {
+// addWhole adds the call IDs of the results in tool message i that are not errors and are
+// there as the tool returned them.
+func addWhole(ids map[string]bool, v *middleware.View, i int) {
 	parts, e := v.At(i).Parts, v.Span(i).Edit
 	if e != nil && e.Kind != journal.Rewrite {
-		return ids // a fold may contain anything
+		return // a fold may contain anything
 	}
-	for _, p := range parts {
-		r, ok := p.(message.ToolResult)
-		if !ok || shorten.Failed(parts, r.CallID) {
+	var now, was shorten.Index
+	for id := range shorten.CallIDs(parts) {
+		if now.Failed(parts, id) {
 			continue
 		}
-		if e == nil || slices.Equal(shorten.Result(parts, r.CallID), shorten.Result(v.Original(i).Parts, r.CallID)) {
-			ids = append(ids, r.CallID)
+		if e == nil || slices.Equal(now.Result(parts, id), was.Result(v.Original(i).Parts, id)) {
+			ids[id] = true
 		}
 	}
-	return ids
 }
 
 // repeats is a hash table of the calls that have a whole result, the newest of each
@@ -70,7 +75,8 @@ type repeat struct {
 // then adds the calls of assistant message i that have a whole result. Parallel calls
 // do not supersede one another. Arguments are compared as the model wrote them:
 // different ones may look alike when an editor has shortened them.
-func (p repeats) mark(v *middleware.View, i int, round []candidate, whole []string) {
+func (p repeats) mark(v *middleware.View, i int, round []candidate, whole map[string]bool) {
+	of := byCall(round)
 	for _, part := range v.Original(i).Parts {
 		call, ok := part.(message.ToolCall)
 		if !ok {
@@ -78,11 +84,38 @@ func (p repeats) mark(v *middleware.View, i int, round []candidate, whole []stri
 		}
 		key, found := p.find(call)
 		switch {
-		case !found && slices.Contains(whole, call.ID):
+		case !found && whole[call.ID]:
 			p[key] = repeat{call: part, at: i}
 		case found && p[key].at > i:
-			for k := range round {
-				round[k].superseded = round[k].superseded || round[k].callID == call.ID
+			for c := range of(call.ID) {
+				c.superseded = true
+			}
+		}
+	}
+}
+
+// few is a number of results that are searched one by one.
+const few = 8
+
+// byCall returns a function that yields the results of a call among some.
+func byCall(some []candidate) func(callID string) iter.Seq[*candidate] {
+	var of map[string][]*candidate
+	if len(some) > few {
+		of = make(map[string][]*candidate, len(some))
+		for k := range some {
+			of[some[k].callID] = append(of[some[k].callID], &some[k])
+		}
+	}
+	return func(callID string) iter.Seq[*candidate] {
+		return func(yield func(*candidate) bool) {
+			if of != nil {
+				slices.Values(of[callID])(yield)
+				return
+			}
+			for k := range some {
+				if some[k].callID == callID && !yield(&some[k]) {
+					return
+				}
 			}
 		}
 	}

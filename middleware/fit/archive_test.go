@@ -188,7 +188,7 @@ func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
 		result.Name, result.Text = store.RecallTool, "[40 matching in the log]\n"+strings.Repeat("1: a line of the log\n", 40)
 		h[2].Parts, h[3].Parts = []message.Part{call}, []message.Part{result}
 		mw := middleware.With(middleware.Env{Archive: archive}, append(before, fit.New(fit.Options{}))...)
-		sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 3000}})
+		sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2500}})
 		require.NoError(t, err)
 		requireFits(t, fit.Options{}, sent)
 		require.Len(t, sent.Messages, len(h), "%v", events)

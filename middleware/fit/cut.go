@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
@@ -14,7 +16,7 @@ import (
 )
 
 // units are the limits for which texts are cut.
-var units = [...]message.Limit{Tokens, message.RequestBytes}
+var units = [...]string{Tokens, payload.RequestBytes}
 
 // cutOversized cuts parts of old messages that are larger than the room by
 // themselves to a quarter of it: no view that fits can have them.
@@ -23,11 +25,11 @@ func (s *sketch) cutOversized(r room) {
 		most := s.alone(r, unit)
 		oversized := func(p message.Part) bool { return s.sizeOf(p, unit) > most }
 		for i := range s.now {
-			if s.loads[i].in(unit) <= most || s.view.Protected(i) != 0 {
+			if s.loads[i].in(unit) <= most || s.view.Protected(i)&^middleware.Tool != 0 {
 				continue
 			}
 			for k, p := range s.now[i].Parts {
-				if oversized(p) {
+				if !s.watch.Done() && oversized(p) && !s.view.Protects(i, p) {
 					s.cut(i, k, unit, most/4)
 				}
 			}
@@ -39,12 +41,12 @@ func (s *sketch) cutOversized(r room) {
 }
 
 // cutFixed cuts what may be cut but not folded if that is too large by itself: mostly
-// the newest results. All of it keeps half of the room, or more if the rest is small.
+// the newest results. All of it keeps half of the room, or more if the rest is small, and
+// it fills a share of what the rest leaves.
 func (s *sketch) cutFixed(r room, share float64) {
 	if s.fixedAlone().fits(r) {
 		return
 	}
-	target := s.target(r, share, 0, 0)
 	for _, unit := range units {
 		for range 4 { // the mark in the middle of what is cut takes room, too
 			floor := s.floor()
@@ -52,9 +54,11 @@ func (s *sketch) cutFixed(r room, share float64) {
 				break
 			}
 			pieces := s.fixed(floor, unit)
-			have := sum(pieces)
+			have := shorten.Level(sizes(pieces), unbounded) // their sum
+			rest := max(0, s.fixedAlone().in(unit)-have)
+			target := s.target(r, share, s.charged(rest), rest)
 			most := have - floor.above(target, unit)
-			s.level(pieces, unit, min(most, max(s.alone(r, unit)/2, have-s.above(target, unit))))
+			s.levelRecalledLast(pieces, unit, min(most, max(s.alone(r, unit)/2, have-s.above(target, unit))))
 		}
 	}
 }
@@ -76,6 +80,7 @@ func (s *sketch) floor() *sketch {
 	f := *s
 	f.archiver = nil
 	f.now, f.loads, f.state = slices.Clone(s.now), slices.Clone(s.loads), slices.Clone(s.state)
+	f.own = make([]bool, len(f.now))
 	f.foldOldest(room{})
 	for _, step := range steps {
 		f.apply(step, room{})
@@ -84,19 +89,20 @@ func (s *sketch) floor() *sketch {
 }
 
 // above returns by how much a sketch is larger than the room.
-func (s *sketch) above(r room, unit message.Limit) int { return max(0, s.total.in(unit)-r.in(unit)) }
+func (s *sketch) above(r room, unit string) int { return max(0, s.total.in(unit)-r.in(unit)) }
 
 // piece is a part that can be cut.
 type piece struct {
 	at, k int
 	size  int
 	atom  bool // it is replaced by a note or kept whole
+	text  int  // of an atom: the size of a text that is left with the note, which can be cut, too
 }
 
 // fixed returns the pieces of what the floor still has: results of the newest round,
 // attachments of the first and of the last question, and parts of rounds in which
-// something is pinned.
-func (s *sketch) fixed(floor *sketch, unit message.Limit) []piece {
+// something is pinned or of a protected tool.
+func (s *sketch) fixed(floor *sketch, unit string) []piece {
 	var pieces []piece
 	for i := range s.now {
 		p := s.view.Protected(i)
@@ -104,7 +110,10 @@ func (s *sketch) fixed(floor *sketch, unit message.Limit) []piece {
 			continue
 		}
 		for k, part := range s.now[i].Parts {
-			if _, longer := s.bareNote(i, k); longer && p&middleware.Fresh == 0 || cuttable(part, p) {
+			if s.watch.Done() {
+				return nil
+			}
+			if _, longer := s.bareNote(i, k); longer && p&middleware.Fresh == 0 || s.cuttable(i, part) {
 				pieces = append(pieces, s.piece(i, k, unit))
 			}
 		}
@@ -112,10 +121,16 @@ func (s *sketch) fixed(floor *sketch, unit message.Limit) []piece {
 	return pieces
 }
 
-// cuttable reports whether a part of a message with some protection may be cut.
-func cuttable(p message.Part, by middleware.Protection) bool {
+// cuttable reports whether a part of message at may be cut.
+func (s *sketch) cuttable(at int, p message.Part) bool {
+	if !s.lastResort && s.view.Protects(at, p) {
+		return false
+	}
+	by := s.view.Protected(at) &^ middleware.Tool
 	switch p := p.(type) {
-	case message.Text, message.ToolCall:
+	case message.ToolCall:
+		return by == 0 || by == middleware.Fresh && s.lastResort && isNewestAnswer(s.view, at) && s.answered(at, p.ID)
+	case message.Text:
 		return by == 0
 	case message.Media:
 		return by&middleware.Fresh == 0
@@ -127,80 +142,99 @@ func cuttable(p message.Part, by middleware.Protection) bool {
 	return false
 }
 
+// answered reports whether a call of message at has a result.
+func (s *sketch) answered(at int, callID string) bool {
+	return slices.ContainsFunc(s.now[at+1:], func(m message.Message) bool {
+		for r := range m.Results() {
+			if r.CallID == callID {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // piece returns part k of a message as a piece. A text can be cut to head and tail,
 // except that of a result with media: the media are removed before, unless they are
 // no larger than the note in their place.
-func (s *sketch) piece(at, k int, unit message.Limit) piece {
+func (s *sketch) piece(at, k int, unit string) piece {
 	out := piece{at: at, k: k, size: s.sizeOf(s.now[at].Parts[k], unit), atom: true}
 	switch p := s.now[at].Parts[k].(type) {
 	case message.Text:
 		out.atom = false
 	case message.ToolResult:
 		without, ok := s.withoutMedia(at, k)
-		if ok {
-			_, _, ok = s.smaller(at, s.replaced(at, k, without))
-		}
+		ok = ok && s.difference([]message.Part{p}, []message.Part{without}).isLess()
 		out.atom = p.Content != nil && (p.Text == "" || ok)
+		if out.atom && p.Text != "" {
+			out.text = s.sizeOf(without, unit)
+		}
 	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
 	}
 	return out
 }
 
-func sum(pieces []piece) int {
-	n := 0
-	for _, p := range pieces {
-		n += p.size
+func sizes(pieces []piece) []int {
+	out := make([]int, len(pieces))
+	for i, p := range pieces {
+		out[i] = p.size
 	}
-	return n
+	return out
 }
 
 // level cuts the largest pieces until all together have no more than allowed. No
 // piece is cut further than to the size of the next smaller one before that is cut.
-func (s *sketch) level(pieces []piece, unit message.Limit, allowed int) {
-	for {
-		slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
-		limit := levelOf(pieces, allowed)
-		k := slices.IndexFunc(pieces, func(p piece) bool { return p.atom && p.size > limit })
-		if k < 0 {
-			for _, p := range pieces {
-				if p.size > limit {
-					s.cut(p.at, p.k, unit, limit)
-				}
+// pieces must not be used afterwards.
+func (s *sketch) level(pieces []piece, unit string, allowed int) {
+	texts := slices.DeleteFunc(slices.Clone(pieces), func(p piece) bool { return p.atom })
+	atoms := slices.DeleteFunc(pieces, func(p piece) bool { return !p.atom })
+	slices.SortStableFunc(atoms, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
+	n := sort.Search(len(atoms), func(n int) bool { // the next one can be kept if all others are cut to its size
+		sum, most := 0, atoms[n].size
+		for _, p := range texts {
+			sum += min(p.size, most)
+		}
+		for i, p := range atoms {
+			if i < n {
+				p.size = min(p.text, most)
 			}
+			sum += p.size
+		}
+		return sum <= allowed
+	})
+	for _, p := range atoms[:n] {
+		if s.watch.Done() {
 			return
 		}
-		at, nth := pieces[k].at, pieces[k].k
-		r, _ := s.now[at].Parts[nth].(message.ToolResult)
-		s.cut(at, nth, unit, 0)
-		pieces = slices.Delete(pieces, k, k+1)
-		if p := s.piece(at, nth, unit); r.Text != "" && !p.atom { // the text is left, without the media
-			pieces = append(pieces, p)
+		s.cut(p.at, p.k, unit, 0)
+		if p.text > 0 {
+			texts = append(texts, piece{at: p.at, k: p.k, size: p.text})
 		}
 	}
-}
-
-// levelOf returns the size to which pieces, the largest first, must be cut so that
-// together they have no more than allowed.
-func levelOf(pieces []piece, allowed int) int {
-	rest := sum(pieces)
-	if rest <= allowed {
-		return rest
-	}
-	for k, p := range pieces {
-		rest -= p.size
-		if level := (allowed - rest) / (k + 1); k+1 == len(pieces) || level >= pieces[k+1].size {
-			return max(0, level)
+	limit := shorten.Level(sizes(append(texts, atoms[n:]...)), allowed)
+	for _, p := range texts {
+		if p.size > limit && !s.watch.Done() {
+			s.cut(p.at, p.k, unit, limit)
 		}
 	}
-	return 0
 }
 
 // cut makes one part smaller, if possible no larger than the limit.
-func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
+func (s *sketch) cut(at, k int, unit string, limit int) {
 	p := s.now[at].Parts[k]
 	original := s.original(at, k, p)
+	whole := original
+	if _, ok := mediaOf(original); ok { // p has a note in their place
+		whole = p
+	}
 	text := func(limit int) string {
-		return shortened(s.view.Meter().Counter, shorten.Text(original), unit, limit, s.handleOf(original))
+		h, how := s.handleOf(original), ""
+		if r, ok := p.(message.ToolResult); ok {
+			if recalled := s.recalled(at, r.CallID); !recalled.IsZero() { // the whole of it would be cut again
+				h, how = recalled, ", fewer lines at a time by from and to"
+			}
+		}
+		return shortened(s.view.Meter().Counter, shorten.Text(whole), unit, limit, h, how)
 	}
 	switch old := p.(type) {
 	case message.Text:
@@ -210,7 +244,7 @@ func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
 			p = message.Text{Text: text(limit)}
 		}
 	case message.ToolCall:
-		old.Arguments = store.Arguments(s.handleOf(original))
+		old.Arguments = shorten.Arguments(s.handleOf(original))
 		p = old
 	case message.ToolResult:
 		if s.dropMedia(at, k) {
@@ -241,48 +275,26 @@ func (s *sketch) cut(at, k int, unit message.Limit, limit int) {
 const leastKept = 64
 
 // shortened returns the head and the tail of a text, with a mark between them that
-// has the number of missing characters, and the handle if it is not zero. The result
+// has the number of missing characters, and the handle if it is not zero, with how to ask
+// for it. The result
 // has no more tokens or bytes than the limit, or else only the first characters of
-// the text and an ellipsis. A note on media at the end is kept; if it has a handle,
-// that is also the handle of the mark.
-func shortened(by tokens.Counter, text string, unit message.Limit, limit int, h store.Handle) string {
-	sizeOf := func(s string) int {
-		if unit == message.RequestBytes {
-			return len(s)
-		}
-		return by.Count(s)
+// the text and an ellipsis.
+func shortened(by tokens.Counter, text, unit string, limit int, h store.Handle, how string) string {
+	sizeOf := by.Count
+	if unit == payload.RequestBytes {
+		sizeOf = func(s string) int { return len(s) }
 	}
-	size := sizeOf(text)
-	if size <= limit {
-		return text
-	}
-	if before, note, ok := cutMediaNote(text); ok {
-		if named := store.HandlesIn(note); len(named) > 0 {
-			h = named[0]
-		}
-		s := shortened(by, before, unit, limit-sizeOf("\n"+note), h) + "\n" + note
-		if sizeOf(s) <= limit && len(s) < len(text) {
-			return s
-		}
-		return firstCharacters(text)
-	}
-	mark := func(missing string) string {
+	short, ok := shorten.Within(text, limit, leastKept, sizeOf, func(missing string) string {
 		n := utf8.RuneCountInString(missing)
 		if h.IsZero() {
 			return fmt.Sprintf("[… %d characters left out …]", n)
 		}
-		return fmt.Sprintf("[… %d characters left out: %s %s …]", n, store.RecallTool, h)
+		return fmt.Sprintf("[… %d characters left out: %s %s%s …]", n, store.RecallTool, h, how)
+	})
+	if !ok {
+		return firstCharacters(text)
 	}
-	for keep := len(text); ; {
-		keep = min(keep-1, int(float64(max(limit, 0))/float64(size)*float64(keep)))
-		if keep < leastKept {
-			return firstCharacters(text)
-		}
-		s := shorten.Ends(text, keep/2, keep/2, mark)
-		if size = sizeOf(s); size <= limit && len(s) < len(text) {
-			return s
-		}
-	}
+	return short
 }
 
 // firstCharacters returns the first characters of a text and an ellipsis, or the text

@@ -88,7 +88,7 @@ func ExampleIrreducible() {
 	fmt.Println(err)
 	// Output:
 	// 742 tokens of system messages, 6 of questions, room for 500
-	// fit: 751 tokens cannot be left out, and there is room for 500 (window 500, 0 of it for the answer): system messages 742, questions 6, the rest 3; shorten the system prompt, or take a model with a larger window, or correct Request.Budget
+	// fit: 751 tokens cannot be left out, and there is room for 500 (window 500, 0 of it for the answer): system messages 742, questions 6, the rest 3; shorten the system prompt, or take a model with a larger window, or correct the Budget
 }
 
 // A run was interrupted between a call and its result. A provider would reject this
@@ -143,7 +143,9 @@ func ExampleNew_overflow() {
 	}
 	fmt.Println(resp.Message.Text())
 	// Output:
-	// middleware: too long: a prompt of 3667 tokens by our count was refused as too long: the provider says that its window is 4096; the window counts as 4096 for this model from now on
+	// middleware: notice: a prompt of 3667 tokens by our count was refused as too long: the provider says that its window is 4096; the window counts as 4096 for this model from now on
+	// middleware: called: 3667 tokens for a history of 3667; edits in force: 0; first tokens as in the call before: 0
 	// fit: 5030 → 3112 tokens: shortened 2 messages: the request: 5030 tokens, at most 4096
+	// middleware: called: 3112 tokens for a history of 5030; edits in force: 2; first tokens as in the call before: 0
 	// A test needs a newer compiler.
 }

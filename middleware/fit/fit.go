@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"slices"
 
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // Name is the name of the middleware in events, in the journal and in errors.
@@ -24,11 +26,13 @@ func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("fit: " + err.Error())
 	}
-	opts.Target = cmp.Or(opts.Target, DefaultTarget)
-	f := &fitter{opts: opts, words: opts.words()}
+	opts.Target = cmp.Or(opts.Target, defaultTarget)
+	opts.Placeholder = cmp.Or(opts.Placeholder, defaultPlaceholder)
+	opts.Note = cmp.Or(opts.Note, defaultNote)
+	f := &fitter{opts}
 	return middleware.Chain(
 		f.retry,
-		middleware.Editing(Name, f.plan, middleware.Options{PauseAfter: -1, EditWithoutArchive: true}),
+		middleware.Editing(Name, f.plan, middleware.Options{PauseAfter: -1, EditWithoutArchive: true, ForWindow: true}),
 		f.declare,
 		f.watch,
 		middleware.Repairing(Name, f.repair),
@@ -36,10 +40,7 @@ func New(opts Options) middleware.Middleware {
 }
 
 // fitter is the middleware. Its options are complete.
-type fitter struct {
-	opts  Options
-	words *words
-}
+type fitter struct{ opts Options }
 
 // plan returns the edits that make a view fit. It returns nil if the view fits, and
 // if no edits can make it fit: then [fitter.repair] returns the error.
@@ -48,20 +49,38 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	excess := j.excess()
 	f.remember(j)
 	f.reportUnknownWindow(ctx, j)
+	f.reportRepeated(ctx, v)
 	if excess == nil {
 		return nil, nil
 	}
+	plan, err := f.fitting(ctx, j)
+	if plan != nil && plan.LastResort && f.once(v, fmt.Sprintf("last resort %d", len(v.History()))) {
+		what, cure := "results or calls of protected tools", "protect fewer tools"
+		if slices.ContainsFunc(plan.Edits, func(e middleware.Edit) bool { return e.Kind == journal.Rewrite && isNewestAnswer(v, e.At) }) {
+			what, cure = "arguments of the newest calls", "have less written in one call"
+		}
+		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: Name, Why: fmt.Sprintf(
+			"nothing else helps, so %s are shortened; %s, or take a model with a larger window", what, cure)})
+	}
+	return plan, err
+}
+
+// fitting returns the edits that make a view fit, or nil if there are none.
+func (f *fitter) fitting(ctx context.Context, j *judgement) (*middleware.Plan, error) {
 	plan, after, err := f.shorter(ctx, j)
-	if err == nil && after.excess() == nil {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err == nil && after.excess() == nil:
 		return plan, nil
 	}
-	sure := f.judge(v, true)
+	sure := f.judge(j.view, true)
 	if sure.room == j.room {
 		return nil, err
 	}
 	// A window that is only a guess is no reason to fail: what does not fit into it is
 	// sent whole, or as short as possible if the provider has just refused that.
-	if err == nil && attemptOf(ctx).again && f.judge(after.view, true).excess() == nil {
+	if err == nil && ctx.Value(secondKey{}) != nil && f.judge(after.view, true).excess() == nil {
 		return plan, nil
 	}
 	if sure.excess() == nil {
@@ -74,14 +93,53 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 }
 
 // shorter returns the plan that makes a view fit and keeps the most of it, and what
-// the view is then. If no plan makes it fit, it returns the one that keeps the least.
+// the view is then. Calls and results of protected tools and arguments of the newest calls
+// are cut only if nothing else helps. If no plan makes the view fit, it returns the one that keeps the least.
 func (f *fitter) shorter(ctx context.Context, j *judgement) (*middleware.Plan, *judgement, error) {
+	plan, after, err := f.milder(ctx, j)
+	if ctx.Err() != nil || err == nil && after.excess() == nil || !f.hasLastResort(j.view) {
+		return plan, after, err
+	}
+	return f.milder(ctx, j.asLastResort())
+}
+
+// hasLastResort reports whether a view has what is cut only if nothing else helps.
+func (f *fitter) hasLastResort(v *middleware.View) bool {
+	for i := range v.Len() {
+		if v.Protected(i)&middleware.Tool != 0 || isNewestAnswer(v, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// isNewestAnswer reports whether a message is the one with the calls of the newest round, and
+// not in the messages of a fold.
+func isNewestAnswer(v *middleware.View, i int) bool {
+	e := v.Span(i).Edit
+	return v.At(i).Role == message.RoleAssistant && v.Protected(i)&middleware.Fresh != 0 && (e == nil || e.Kind != journal.Fold)
+}
+
+// milder is shorter, with or without the last resort.
+func (f *fitter) milder(ctx context.Context, j *judgement) (*middleware.Plan, *judgement, error) {
 	var best *middleware.Plan // with the most tokens in its view
 	var after *judgement
 	var margin load // kept free for repairs
+	handles := true // until they have no room
 	for range 6 {   // repairs may take more or less tokens than expected
 		s := f.sketch(ctx, j)
-		if !s.shrink(s.room(j.free(s.before, margin)), f.opts.Target) {
+		if !handles {
+			s.archiver = nil
+		}
+		fits := s.shrink(s.room(j.free(s.before, margin)), f.opts.Target)
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case !fits && best == nil && s.archiver != nil:
+			handles = false
+			continue
+		}
+		if !fits {
 			break
 		}
 		plan, then, err := f.try(s, j)
@@ -111,12 +169,15 @@ func (f *fitter) shorter(ctx context.Context, j *judgement) (*middleware.Plan, *
 func (f *fitter) shortest(ctx context.Context, j *judgement) (*middleware.Plan, *judgement, error) {
 	s := f.sketch(ctx, j)
 	s.shrinkAll()
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
 	return f.try(s, j)
 }
 
 // try returns the plan of a sketch, and what the view is then.
 func (f *fitter) try(s *sketch, j *judgement) (*middleware.Plan, *judgement, error) {
-	plan := &middleware.Plan{Edits: s.edits(), Why: s.why() + ": " + j.excess()[0].String()}
+	plan := &middleware.Plan{Edits: s.edits(), Why: s.why() + ": " + j.excess()[0].String(), LastResort: s.cutsProtected()}
 	v, err := j.view.Preview(Name, plan)
 	if err != nil {
 		return nil, nil, err
@@ -129,12 +190,12 @@ func (f *fitter) try(s *sketch, j *judgement) (*middleware.Plan, *judgement, err
 }
 
 // above returns by how much limits are exceeded.
-func above(excess []message.Excess) (l load) {
+func above(excess []payload.Excess) (l load) {
 	for _, e := range excess {
 		if e.Limit == Tokens {
 			l.tokens = e.Is - e.Most
 		}
-		if e.Limit == message.RequestBytes {
+		if e.Limit == payload.RequestBytes {
 			l.bytes = e.Is - e.Most
 		}
 	}
@@ -148,24 +209,19 @@ func (f *fitter) repair(ctx context.Context, v *middleware.View) (*message.Repai
 	excess := j.excess()
 	f.remember(j)
 	if excess == nil {
-		attemptOf(ctx).sent.Store(int64(j.charged()))
 		return j.repaired, nil
 	}
 	if e := f.irreducible(ctx, j); e != nil {
 		return nil, &middleware.Error{Kind: middleware.Irreducible, Op: Name, Err: e}
 	}
-	return nil, &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: &conflict{excess[0]}}
+	return nil, &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: fmt.Errorf("%s, %w", excess[0], errAvoidable)}
 }
 
-// conflict is the error for a request that could be made to fit but was not: a
+// errAvoidable is the error for a request that could be made to fit but was not: a
 // concurrent call with the same history and a larger window was faster, or a
 // middleware after fit has added to the request.
-type conflict struct{ message.Excess }
-
-func (e *conflict) Error() string {
-	return e.String() + ", although it can be made to fit: " +
-		"a middleware after fit makes it larger, or an event reports why edits were refused; put fit last"
-}
+var errAvoidable = errors.New("although it can be made to fit: " +
+	"a middleware after fit makes it larger, or an event reports why edits were refused; put fit last")
 
 // retry calls the model a second time if the provider refuses the request as too
 // long: by then the chain has learned the window. It does not after a piece of the
@@ -184,34 +240,35 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 				return emit(d)
 			}
 		}
-		first, second := attempt{}, attempt{again: true}
-		resp, err := next(first.in(ctx), req, watched)
-		refused, tooLong := middleware.ParseOverflow(err)
+		resp, err := next(ctx, req, watched)
+		refused, tooLong := req.ParseOverflow(err)
 		if !tooLong || begun || ctx.Err() != nil {
 			return resp, err
 		}
-		resp, err = next(second.in(ctx), req.Again(), watched)
-		if again, tooLong := middleware.ParseOverflow(err); tooLong {
-			then := "once more"
-			if second.sent.Load() < first.sent.Load() {
-				then = "the shortened one"
+		refusal := err
+		resp, err = next(context.WithValue(ctx, secondKey{}, true), req.Again(), watched)
+		if e, ok := errors.AsType[*Irreducible](err); ok {
+			return nil, &middleware.Error{
+				Kind: middleware.Irreducible, Op: Name, Err: fmt.Errorf("%w; the provider had refused it: %w", e, refusal),
 			}
+		}
+		if again, tooLong := req.ParseOverflow(err); tooLong {
 			return nil, &middleware.Error{Kind: middleware.Overflow, Op: Name, Err: fmt.Errorf(
-				"the provider refused the request as too long%s, and %s%s; set Request.Budget to what it serves: %w",
-				numbers(refused), then, numbers(again), err)}
+				"the provider refused the request as too long%s, and again%s; set the Budget to what it serves: %w",
+				numbers(refused), numbers(again), err)}
 		}
 		return resp, err
 	}
 }
 
-// restart repeats a call that fails with a [conflict]: the next plan begins with the
-// edits of the other call. The model has not been called by then.
+// restart repeats a call that fails with errAvoidable: the next plan begins with the
+// edits of the other call. The model has not been called by then. Each failure means that
+// one other call has succeeded, and edits made for another window may not hold in this one.
 func restart(next middleware.Model) middleware.Model {
-	const tries = 3
+	const tries = 10
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (resp *middleware.Response, err error) {
 		for range tries {
-			resp, err = next(ctx, req, emit)
-			if _, ok := errors.AsType[*conflict](err); !ok {
+			if resp, err = next(ctx, req, emit); !errors.Is(err, errAvoidable) {
 				break
 			}
 			req = req.Again()
@@ -220,25 +277,8 @@ func restart(next middleware.Model) middleware.Model {
 	}
 }
 
-// attempt is one of the two attempts of a call.
-type attempt struct {
-	again bool         // the provider has refused the first
-	sent  atomic.Int64 // tokens
-}
-
-type attemptKey struct{}
-
-func (a *attempt) in(ctx context.Context) context.Context {
-	return context.WithValue(ctx, attemptKey{}, a)
-}
-
-// attemptOf returns the attempt that a context belongs to, or a first one.
-func attemptOf(ctx context.Context) *attempt {
-	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
-		return a
-	}
-	return new(attempt)
-}
+// secondKey is the key in the context of the second attempt of a call.
+type secondKey struct{}
 
 // numbers formats the numbers in a refusal.
 func numbers(e middleware.PromptLimits) string {

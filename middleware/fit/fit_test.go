@@ -25,6 +25,7 @@ func TestConformance(t *testing.T) {
 		"anthropic":    {Rules: message.Anthropic},
 		"gemini":       {Rules: message.Gemini},
 		"bedrock":      {Rules: message.Bedrock},
+		"mistral":      {Rules: message.Mistral},
 		"just fits":    {Target: 1},
 		"much at once": {Target: 0.5},
 		"other words":  {Placeholder: "-", Note: "(some is missing)"},
@@ -110,7 +111,7 @@ func requireSettled(t *testing.T, chain middleware.Middleware, req, sent *middle
 
 var rules = map[string]message.Rules{
 	"OpenAI": message.OpenAI, "OpenAIResponses": message.OpenAIResponses, "Anthropic": message.Anthropic,
-	"Gemini": message.Gemini, "Bedrock": message.Bedrock, "Portable": message.Portable,
+	"Gemini": message.Gemini, "Bedrock": message.Bedrock, "Mistral": message.Mistral, "Portable": message.Portable,
 }
 
 func parseOptions(t *testing.T, text string) fit.Options {

@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -60,7 +61,7 @@ func TestSummariesGoLast(t *testing.T) {
 			texts = append(texts, m.Text())
 		}
 		all := strings.Join(texts, "\n")
-		require.Equal(t, c.note, strings.Contains(all, fit.DefaultNote), "window %d: is there a note: %q", c.window, texts)
+		require.Equal(t, c.note, strings.Contains(all, note), "window %d: is there a note: %q", c.window, texts)
 		require.Equal(t, c.summary, strings.Contains(all, "summary"), "window %d: is the summary there: %q", c.window, texts)
 		require.Equal(t, c.summary, strings.Contains(all, "I see."), "window %d: and all of it: %q", c.window, texts)
 		critical := false
@@ -80,11 +81,38 @@ func TestOneNote(t *testing.T) {
 	for window := 900; window > 90; window -= 40 {
 		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
 		require.NoError(t, err)
-		notes := 0
-		for _, m := range sent.Messages {
-			notes += strings.Count(m.Text(), fit.DefaultNote)
+		require.LessOrEqual(t, notes(sent.Messages), 1, "window %d", window)
+	}
+}
+
+func notes(msgs []message.Message) (n int) {
+	for _, m := range msgs {
+		n += strings.Count(m.Text(), note)
+	}
+	return n
+}
+
+// A note in the place of a summary is a note as well.
+func TestNoteForASummary(t *testing.T) {
+	t.Parallel()
+	summary := middleware.Editing("summary", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Span(1).Edit != nil {
+			return nil, nil
 		}
-		require.LessOrEqual(t, notes, 1, "window %d", window)
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(1, 11, message.Assistant(message.Text{Text: strings.Repeat("summary ", 60)}))}}, nil
+	}, middleware.Options{})
+	for _, archive := range []store.Store{nil, store.NewMemory(0)} {
+		chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, summary, fit.New(fit.Options{Rules: message.OpenAI}))
+		h := talk(6)
+		for turn := range 8 {
+			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 160}})
+			require.NoError(t, err)
+			require.Equal(t, 1, notes(sent.Messages), "turn %d", turn)
+			if turn == 0 {
+				require.Len(t, sent.Messages, 3, "the note is in the place of the summary alone")
+			}
+			h = append(h, message.Assistant(message.Text{Text: strings.Repeat("answering ", 10)}), message.User("And now?"))
+		}
 	}
 }
 
@@ -97,3 +125,6 @@ func TestConformanceAfterOthers(t *testing.T) {
 		)
 	}}.Test(t)
 }
+
+// note is a part of the default of Options.Note.
+const note = "earlier messages were left out here"

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Tokens is the limit that the window sets, in addition to those of [message.Limits].
-const Tokens message.Limit = "tokens"
+// Tokens is the limit that the window sets, in addition to [message.Limits].
+const Tokens = "tokens"
 
 // unbounded is a limit that does not exist.
 const unbounded = math.MaxInt
@@ -27,15 +28,17 @@ type judgement struct {
 	sure   bool // the budget is not a guess
 	room   int  // tokens that the request may have
 
+	lastResort bool // nothing helps but to cut calls and results of protected tools
+
 	repaired *message.Repaired // what is sent instead of the view; nil: the view itself
 	added    int               // tokens by the meter that repairs add
 	called   []message.ToolDef // declarations of the called tools, if the provider demands them
 	declared []message.ToolDef // called, if the request declares no tools
 
 	tools    []message.ToolDef // of the request
-	toolLoad message.Load      // of tools and declared
-	bound    message.Load      // upper bound for the messages
-	exact    message.Load      // of the messages, if measured
+	toolLoad payload.Load      // of tools and declared
+	bound    payload.Load      // upper bound for the messages
+	exact    payload.Load      // of the messages, if measured
 	measured bool
 }
 
@@ -61,11 +64,17 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 	if before != nil && slices.Equal(before.tools, j.tools) && len(before.declared)+len(j.declared) == 0 {
 		j.toolLoad = before.toolLoad
 	} else {
-		for _, t := range slices.Concat(j.tools, j.declared) {
-			j.toolLoad = j.toolLoad.Add(t.Load())
-		}
+		j.toolLoad = payload.OfTools(slices.Concat(j.tools, j.declared)...)
 	}
 	return j
+}
+
+// asLastResort returns the judgement for a plan that may cut calls and results of protected
+// tools.
+func (j *judgement) asLastResort() *judgement {
+	last := *j
+	last.lastResort = true
+	return &last
 }
 
 // examine finds violations, called tools and the load of the view. The first messages,
@@ -82,14 +91,14 @@ func (j *judgement) examine(before *judgement, same int) {
 	if len(j.rules.ViolationsFrom(v.Messages(), same)) > 0 {
 		j.repaired = j.rules.Repair(v.Messages())
 		j.added = v.Repaired(j.repaired).Size().Counted - v.Size().Counted
-		j.called, j.bound, j.exact, j.measured, from = nil, message.Load{}, message.Load{}, false, 0
+		j.called, j.bound, j.exact, j.measured, from = nil, payload.Load{}, payload.Load{}, false, 0
 	}
 	added := j.messages()[from:]
 	j.declareCalls(added)
 	for i := range added {
-		j.bound = j.bound.Add(added[i].LoadBound())
+		j.bound = j.bound.Add(payload.Bound(&added[i]))
 		if j.measured {
-			j.exact = j.exact.Add(added[i].Load())
+			j.exact = j.exact.Add(payload.Of(&added[i]))
 		}
 	}
 }
@@ -123,24 +132,24 @@ func (f *fitter) remembered(v *middleware.View, r message.Rules) (before *judgem
 }
 
 // excess returns the limits that would be exceeded, or nil.
-func (j *judgement) excess() []message.Excess {
-	var found []message.Excess
+func (j *judgement) excess() []payload.Excess {
+	var found []payload.Excess
 	if n := j.charged(); n > j.room {
-		found = append(found, message.Excess{Limit: Tokens, At: -1, Part: -1, Is: n, Most: j.room})
+		found = append(found, payload.Excess{Limit: Tokens, At: -1, Part: -1, Is: n, Most: j.room})
 	}
-	if j.limits.Allow(j.bound.Add(j.toolLoad)) {
+	if payload.Allow(j.limits, j.bound.Add(j.toolLoad)) {
 		return found
 	}
 	if msgs := j.messages(); !j.measured {
 		j.measured = true
 		for i := range msgs {
-			j.exact = j.exact.Add(msgs[i].Load())
+			j.exact = j.exact.Add(payload.Of(&msgs[i]))
 		}
 	}
-	if j.limits.Allow(j.exact.Add(j.toolLoad)) {
+	if payload.Allow(j.limits, j.exact.Add(j.toolLoad)) {
 		return found
 	}
-	return append(found, j.limits.Broken(j.messages(), j.toolLoad)...)
+	return append(found, payload.Broken(j.limits, j.messages(), j.toolLoad)...)
 }
 
 // charged returns the tokens that would be charged for what would be sent.
@@ -171,9 +180,9 @@ func (j *judgement) free(view, margin load) (tokens, bytes int) {
 //
 //	if e, ok := errors.AsType[*fit.Irreducible](err); ok { … e.System … }
 type Irreducible struct { //nolint:errname // it is what errors of kind middleware.Irreducible hold
-	Limit message.Limit // that is exceeded: [Tokens], or a limit of the provider
-	Room  int           // how much a request may have; all numbers but the next two are in the unit of the limit
-	Total int           // how much of it cannot be left out
+	Limit string // that is exceeded: [Tokens], or one of the provider, such as "bytes of the request"
+	Room  int    // how much a request may have; all numbers but the next two are in the unit of the limit
+	Total int    // how much of it cannot be left out
 
 	Window  int // of the model, in tokens; 0: not known
 	Reserve int // part of the window, kept free for the answer
@@ -182,8 +191,11 @@ type Irreducible struct { //nolint:errname // it is what errors of kind middlewa
 	Tools     int // tool definitions
 	Pinned    int // other messages that the host has pinned
 	Questions int // the first and the last message of the user, without attachments
+	Protected int // calls and results of protected tools, cut to nothing
 	Newest    int // the newest round, which no model has answered, with results cut to nothing
 	Rest      int // frames of messages, and repairs
+
+	Arguments int // how much of Newest are arguments of calls
 }
 
 // share is one part of the total.
@@ -193,12 +205,17 @@ type share struct {
 }
 
 func (e *Irreducible) shares() []share {
+	newest, cure := "the newest round", "have fewer calls made at once, or "
+	if 2*e.Arguments > e.Newest {
+		newest, cure = fmt.Sprintf("the newest round with %d in arguments of calls", e.Arguments), "have less written in one call, or "
+	}
 	return []share{
 		{"system messages", "shorten the system prompt, or ", &e.System},
 		{"tools", "declare fewer tools, or ", &e.Tools},
 		{"pinned messages", "pin less, or ", &e.Pinned},
 		{"questions", "put long material into a file that a tool reads, or ", &e.Questions},
-		{"the newest round", "have fewer calls made at once, or ", &e.Newest},
+		{"protected tools", "protect fewer tools, or ", &e.Protected},
+		{newest, cure, &e.Newest},
 		{"the rest", "", &e.Rest},
 	}
 }
@@ -209,7 +226,7 @@ func (e *Irreducible) Error() string {
 	more := "raise Limits if the provider accepts more"
 	if e.Limit == Tokens {
 		text += fmt.Sprintf(" (window %d, %d of it for the answer)", e.Window, e.Reserve)
-		more = "take a model with a larger window, or correct Request.Budget"
+		more = "take a model with a larger window, or correct the Budget"
 	}
 	var numbers []string
 	largest, cure := 0, ""
@@ -226,7 +243,7 @@ func (e *Irreducible) Error() string {
 
 // irreducible returns why a view cannot be made to fit, or nil if it can.
 func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
-	_, least, err := f.shortest(ctx, j)
+	_, least, err := f.shortest(ctx, j.asLastResort())
 	if err != nil {
 		least = j
 	}
@@ -243,7 +260,7 @@ func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
 }
 
 // divide computes the shares of the total.
-func (e *Irreducible) divide(j *judgement, excess message.Excess) {
+func (e *Irreducible) divide(j *judgement, excess payload.Excess) {
 	v, sent := j.view, j.view
 	if j.repaired != nil {
 		sent = v.Repaired(j.repaired)
@@ -254,37 +271,57 @@ func (e *Irreducible) divide(j *judgement, excess message.Excess) {
 			left[i] = amount(excess, v, i)
 		}
 	}
+	from := func(i int) int { return i } // position in the view of a message that is sent
+	sends := make([]bool, v.Len())
+	if j.repaired != nil && j.repaired.From != nil {
+		from = func(i int) int { return j.repaired.From[i] }
+	}
+	for i := range sent.Len() {
+		sends[from(i)] = true
+	}
 	all := 0 // of what is sent, by the meter
 	for i := range sent.Len() {
-		at := i
-		if j.repaired != nil && j.repaired.From != nil {
-			at = j.repaired.From[i]
-		}
 		size := amount(excess, sent, i)
 		all += size
-		size = min(size, left[at])
-		left[at] -= size
-		if share := e.shareOf(v, at); share != nil {
-			*share += size
+		for at := from(i); size > 0 && at < v.Len() && (at == from(i) || !sends[at]); at++ { // repairs join messages with the one before
+			n := min(size, left[at])
+			size, left[at] = size-n, left[at]-n
+			if share := e.shareOf(v, at); share != nil {
+				*share += n
+			}
 		}
 	}
+	for i := range v.Len() {
+		if e.shareOf(v, i) == &e.Newest {
+			e.Arguments += arguments(excess, v, i)
+		}
+	}
+	e.Arguments = min(max(0, e.Arguments), e.Newest)
 	switch e.Limit {
 	case Tokens:
-		e.Tools = v.Meter().Tools(j.tools) + v.Meter().Tools(j.declared)
+		e.Tools = v.Meter().Tools(j.tools)
 		all += e.Tools + v.Meter().Once()
-	case message.RequestBytes:
+	case payload.RequestBytes:
 		e.Tools = j.toolLoad.Bytes
 	default:
 	}
-	e.Rest = e.Total
-	for _, s := range e.shares() {
-		if s.size == &e.Rest {
-			continue
-		}
+	e.charge(all)
+}
+
+// charge makes the shares parts of the total, of which all is the size by the meter.
+func (e *Irreducible) charge(all int) {
+	charged := func(n int) int {
 		if e.Limit == Tokens {
-			*s.size = int(int64(*s.size) * int64(e.Total) / int64(all)) // as it is charged
+			return int(int64(n) * int64(e.Total) / int64(all))
 		}
-		e.Rest -= *s.size
+		return n
+	}
+	e.Rest, e.Arguments = e.Total, charged(e.Arguments)
+	for _, s := range e.shares() {
+		if s.size != &e.Rest {
+			*s.size = charged(*s.size)
+			e.Rest -= *s.size
+		}
 	}
 }
 
@@ -299,17 +336,35 @@ func (e *Irreducible) shareOf(v *middleware.View, i int) *int {
 		return &e.Questions
 	case p&middleware.Fresh != 0:
 		return &e.Newest
+	case p&middleware.Tool != 0:
+		return &e.Protected
 	}
 	return nil
 }
 
+// arguments returns how much of message i are arguments of calls.
+func arguments(e payload.Excess, v *middleware.View, i int) (n int) {
+	for c := range v.At(i).Calls() {
+		bare := c
+		bare.Arguments = "{}"
+		switch e.Limit {
+		case Tokens:
+			n += v.Meter().Part(c) - v.Meter().Part(bare)
+		case payload.RequestBytes:
+			n += len(c.Arguments) - len(bare.Arguments)
+		default:
+		}
+	}
+	return n
+}
+
 // amount returns how much message i has of what a limit counts.
-func amount(e message.Excess, v *middleware.View, i int) int {
+func amount(e payload.Excess, v *middleware.View, i int) int {
 	switch {
 	case e.Limit == Tokens:
 		return v.TokensOf(i)
 	case e.At < 0:
-		return countedBy(e.Limit, v.At(i).Load())
+		return countedBy(e.Limit, payload.Of(new(v.At(i))))
 	case e.At == i:
 		return e.Is
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
@@ -24,8 +25,8 @@ func (s *sketch) keepLimits(share float64) {
 				msgs[i] = message.Message{}
 			}
 		}
-		found := s.limits.Broken(msgs, s.toolLoad)
-		slices.SortStableFunc(found, func(a, b message.Excess) int { return cmp.Compare(a.Limit, b.Limit) })
+		found := payload.Broken(s.limits, msgs, s.toolLoad)
+		slices.SortStableFunc(found, func(a, b payload.Excess) int { return cmp.Compare(a.Limit, b.Limit) })
 		for len(found) > 0 {
 			n := 1
 			for n < len(found) && found[n].Limit == found[0].Limit {
@@ -41,21 +42,21 @@ func (s *sketch) keepLimits(share float64) {
 }
 
 // keepLimit removes media for one limit.
-func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share float64) {
+func (s *sketch) keepLimit(limit string, broken []payload.Excess, share float64) {
 	media, count := s.attachments(), func(a attachment) int { return countedBy(limit, a.Load) }
 	is, most := broken[0].Is, broken[0].Most
 	switch limit {
-	case message.RequestBytes: // texts can be cut, too
+	case payload.RequestBytes: // texts can be cut, too
 		return
-	case message.ImageBytes, message.ImageSide, message.DocumentBytes:
+	case payload.ImageBytes, payload.ImageSide, payload.DocumentBytes:
 		media, count = breaking(media, broken), func(attachment) int { return 1 }
 		is, most = len(media), 0
-	case message.ManyImageSide: // until the images are no longer many
+	case payload.ManyImageSide: // until the images are no longer many
 		media, count = amongMany(media, breaking(media, broken)), func(a attachment) int { return a.Images }
 		is, most = 0, s.limits.ManyImages
 		for i := range s.now {
 			if s.state[i] != folded {
-				is += s.now[i].LoadBound().Images
+				is += payload.Bound(&s.now[i]).Images
 			}
 		}
 	default:
@@ -68,7 +69,7 @@ func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share f
 	}
 	must, should := is-most, is-fixed-int(share*float64(max(0, most-fixed)))
 	for _, a := range media {
-		if removed >= must && (removed >= should || a.fixed) {
+		if removed >= must && (removed >= should || a.fixed) || s.watch.Done() {
 			return
 		}
 		if n := count(a); n > 0 {
@@ -79,17 +80,17 @@ func (s *sketch) keepLimit(limit message.Limit, broken []message.Excess, share f
 }
 
 // countedBy returns how much a limit of the whole request counts of a load.
-func countedBy(limit message.Limit, l message.Load) int {
+func countedBy(limit string, l payload.Load) int {
 	switch limit {
-	case message.RequestBytes:
+	case payload.RequestBytes:
 		return l.Bytes
-	case message.RequestImages:
+	case payload.RequestImages:
 		return l.Images
-	case message.RequestDocuments:
+	case payload.RequestDocuments:
 		return l.Documents
-	case message.RequestMedia:
+	case payload.RequestMedia:
 		return l.Images + l.Documents
-	case message.AllDocumentBytes:
+	case payload.AllDocumentBytes:
 		return l.AllDocumentBytes
 	default: // of one part
 		return 0
@@ -108,10 +109,13 @@ func amongMany(media, large []attachment) []attachment {
 }
 
 // breaking returns the attachments that break a limit by themselves.
-func breaking(media []attachment, broken []message.Excess) []attachment {
-	return slices.DeleteFunc(slices.Clone(media), func(a attachment) bool {
-		return !slices.ContainsFunc(broken, func(e message.Excess) bool { return e.At == a.at && e.Part == a.k })
-	})
+func breaking(media []attachment, broken []payload.Excess) []attachment {
+	type part struct{ at, k int }
+	found := make(map[part]bool, len(broken))
+	for _, e := range broken {
+		found[part{e.At, e.Part}] = true
+	}
+	return slices.DeleteFunc(slices.Clone(media), func(a attachment) bool { return !found[part{a.at, a.k}] })
 }
 
 // dropLargest removes old media, the largest first, if the request has too many bytes.
@@ -122,7 +126,7 @@ func (s *sketch) dropLargest(r, target room) {
 	media := slices.DeleteFunc(s.attachments(), func(a attachment) bool { return a.fixed })
 	slices.SortStableFunc(media, func(a, b attachment) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	for _, a := range media {
-		if s.total.bytes <= target.bytes {
+		if s.total.bytes <= target.bytes || s.watch.Done() {
 			return
 		}
 		s.dropMedia(a.at, a.k)
@@ -131,7 +135,7 @@ func (s *sketch) dropLargest(r, target room) {
 
 // attachment is a part that is media, or a result with media.
 type attachment struct {
-	message.Load
+	payload.Load
 
 	at, k int
 	fixed bool // it is in a question or in the newest round
@@ -146,10 +150,13 @@ func (s *sketch) attachments() []attachment {
 			continue
 		}
 		for k, part := range s.now[i].Parts {
-			if _, ok := mediaOf(part); !ok || !cuttable(part, p) {
+			if s.watch.Done() {
+				return nil
+			}
+			if _, ok := mediaOf(part); !ok || !s.cuttable(i, part) {
 				continue
 			}
-			a := attachment{Load: message.Message{Parts: []message.Part{part}}.Load(), at: i, k: k, fixed: p != 0}
+			a := attachment{Load: payload.Of(&message.Message{Parts: []message.Part{part}}), at: i, k: k, fixed: p != 0}
 			if a.fixed {
 				fixed = append(fixed, a)
 			} else {
@@ -172,8 +179,15 @@ func mediaOf(p message.Part) (m message.Media, ok bool) {
 // dropMedia replaces the media of one part by a note if that is smaller, and reports
 // whether it did.
 func (s *sketch) dropMedia(at, k int) bool {
+	p := s.now[at].Parts[k]
 	without, ok := s.withoutMedia(at, k)
-	return ok && s.replace(at, k, without)
+	if !ok || !s.replace(at, k, without) {
+		return false
+	}
+	if s.archiver != nil {
+		s.uncut[without] = p
+	}
+	return true
 }
 
 // withoutMedia returns part k of a message with a note in the place of its media. It
@@ -212,8 +226,6 @@ func (s *sketch) bareNote(at, k int) (bare message.Text, longer bool) {
 	return bare, len(bare.Text) < len(note.Text)
 }
 
-const leftOut = ": left out of the request"
-
 // mediaNote returns the text in the place of media.
 func mediaNote(m message.Media, h store.Handle) string {
 	const longest = 60 // of a name, in bytes
@@ -225,18 +237,7 @@ func mediaNote(m message.Media, h store.Handle) string {
 		}
 	}
 	if !h.IsZero() {
-		return fmt.Sprintf("(%s%s; %s %s)", what, leftOut, store.RecallTool, h)
+		return fmt.Sprintf("(%s: left out of the request; %s %s)", what, store.RecallTool, h)
 	}
-	return fmt.Sprintf("(%s%s)", what, leftOut)
-}
-
-// cutMediaNote splits a text before the note on media at its end. It returns false if
-// there is none.
-func cutMediaNote(text string) (before, note string, ok bool) {
-	k := strings.LastIndexByte(text, '\n')
-	if k < 0 {
-		return text, "", false
-	}
-	before, note = text[:k], text[k+1:]
-	return before, note, strings.HasPrefix(note, "(") && strings.HasSuffix(note, ")") && strings.Contains(note, leftOut)
+	return fmt.Sprintf("(%s: left out of the request)", what)
 }

@@ -201,6 +201,56 @@ func nameOf(m message.Media) string {
 	return m.Name
 }
 
+// TestNoTextIsCutForRoomThatStaysFree has pinned results with pictures. Texts are not cut to nothing as long as
+// placeholders without handles, or the removal of a picture, free much more than is missing.
+func TestNoTextIsCutForRoomThatStaysFree(t *testing.T) {
+	t.Parallel()
+	picture := message.Media{Type: "image/png", Data: "x"}
+	result := func(id string, tokens int) message.ToolResult {
+		return message.ToolResult{CallID: id, Name: "tool", Text: strings.Repeat(id+". ", tokens)}
+	}
+	pictured := func(id string, tokens int) message.ToolResult {
+		r := result(id, tokens)
+		r.Content = picture
+		return r
+	}
+	pin := func(msgs []message.Message, at ...int) []message.Message {
+		for _, i := range at {
+			msgs[i].Hints.Pinned = true
+		}
+		return msgs
+	}
+	for name, h := range map[string][]message.Message{
+		"handles have no room": append(
+			pin(newestRound(pictured("r1", 230), result("r2", 269), result("r3", 66), result("r4", 250)), 2),
+			newestRound(result("r5", 239), result("r6", 107), result("r7", 137), result("r8", 258))[1:]...),
+		"little besides what is pinned": pin(newestRound(
+			result("r1", 206), result("r2", 192), result("r3", 156), pictured("r4", 30), result("r5", 242)), 3, 5),
+		"a picture of the newest round": pin(newestRound(
+			pictured("r1", 90), result("r2", 80), pictured("r3", 70), result("r4", 60)), 2),
+	} {
+		meter := tokens.Meter{Counter: tokens.Chars4{}}
+		for window := 1800; window < meter.Request(h, nil); window += 7 {
+			chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: store.NewMemory(0)}, fit.New(fit.Options{Rules: message.OpenAI}))
+			sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
+			if err != nil {
+				require.Equal(t, middleware.Irreducible, middleware.KindOf(err), "%s: %v", name, err)
+				continue
+			}
+			cut := 0
+			for _, m := range sent.Messages {
+				for r := range m.Results() {
+					if strings.HasSuffix(r.Text, "…") {
+						cut++
+					}
+				}
+			}
+			free := window - meter.Request(sent.Messages, nil)
+			require.True(t, cut == 0 || free < 60*cut, "%s: %d texts are cut to nothing, and %d tokens of %d are free: %v", name, cut, free, window, events)
+		}
+	}
+}
+
 // TestFoldAroundTheNewestRound has an editor that folds around the newest round,
 // which is kept in its product. It can be shortened there as it could be in its own
 // place, again and again, and nothing else can be done to it.

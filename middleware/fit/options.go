@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -12,18 +11,19 @@ import (
 
 // The defaults: the texts in the place of what is removed, and the target.
 const (
-	DefaultPlaceholder = "[cleared: it no longer fits the context window]"
-	DefaultNote        = "[A remark of the program, not of the user: earlier messages were left out here, " +
+	defaultPlaceholder = "[cleared: it no longer fits the context window]"
+	defaultNote        = "[A remark of the program, not of the user: earlier messages were left out here, " +
 		"since they no longer fit the context window.]"
-	DefaultTarget = 0.9 // the share of the free room that a shortened request fills
+	defaultTarget = 0.9 // the share of the free room that a shortened request fills
 )
 
 // Options are what a request must satisfy. The zero value is right for a model in the
 // table of models.
 type Options struct {
 	// Rules are those of the providers that the request must be valid for. 0: those
-	// of the model's provider by Env.Models, or message.Portable if that is not
-	// known. With message.Prefill the last message may be the assistant's.
+	// of the model's provider by Env.Models, or message.Portable without
+	// message.Mistral if that is not known. With message.Prefill the last message may
+	// be the assistant's.
 	Rules message.Rules
 
 	// Limits are what the provider accepts in addition to tokens: bytes, images. A
@@ -34,14 +34,16 @@ type Options struct {
 	// what messages that cannot be removed leave of it. The next calls then fit
 	// without another edit, so prompt caches are used. It is more than 0 and at most
 	// 1, which removes no more than necessary. No kind of edit begins only because of
-	// Target. 0: DefaultTarget.
+	// Target. 0: 0.9.
 	Target float64
 
-	// Placeholder is the text of a cleared result. "": DefaultPlaceholder.
+	// Placeholder is the text of a cleared result. "":
+	// "[cleared: it no longer fits the context window]".
 	Placeholder string
 
 	// Note is the text of the message in the place of all messages that were left
-	// out. It should tell the model that it is not from the user. "": DefaultNote.
+	// out. It should tell the model that it is not from the user. "": "[A remark
+	// of the program, not of the user: earlier messages were left out here, …]".
 	Note string
 
 	// NoRetry returns the error if the provider refuses a request as too long, instead
@@ -55,9 +57,9 @@ func (o Options) Validate() error {
 	var errs []error
 	if o.Target < 0 || o.Target > 1 || math.IsNaN(o.Target) {
 		errs = append(errs, fmt.Errorf("want a Target of more than 0 and at most 1, as a share of the room, or 0 for %v, got %v",
-			DefaultTarget, o.Target))
+			defaultTarget, o.Target))
 	}
-	if unknown := o.Rules &^ (message.Portable | message.Prefill); unknown != 0 {
+	if unknown := o.Rules &^ (message.Portable | message.Prefill | message.OneText); unknown != 0 {
 		errs = append(errs, fmt.Errorf("want Rules like message.OpenAI | message.Bedrock, got unknown bits %#b", uint(unknown)))
 	}
 	for _, t := range []struct{ name, text string }{{"Placeholder", o.Placeholder}, {"Note", o.Note}} {
@@ -66,13 +68,6 @@ func (o Options) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// words are the texts in the place of what is removed.
-type words struct{ placeholder, note string }
-
-func (o Options) words() *words {
-	return &words{placeholder: cmp.Or(o.Placeholder, DefaultPlaceholder), note: cmp.Or(o.Note, DefaultNote)}
 }
 
 // limits returns the limits of a provider, replaced by those of the options.

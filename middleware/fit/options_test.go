@@ -21,7 +21,7 @@ func TestValidate(t *testing.T) {
 		"negative target":    {fit.Options{Target: -0.1}, "want a Target of more than 0 and at most 1, as a share of the room, or 0 for 0.9, got -0.1"},
 		"target above one":   {fit.Options{Target: 1.1}, ", got 1.1"},
 		"target is no share": {fit.Options{Target: math.NaN()}, ", got NaN"},
-		"unknown rules":      {fit.Options{Rules: 1 << 7}, "want Rules like message.OpenAI | message.Bedrock, got unknown bits 0b10000000"},
+		"unknown rules":      {fit.Options{Rules: 1 << 15}, "want Rules like message.OpenAI | message.Bedrock, got unknown bits 0b1000000000000000"},
 		"blank placeholder":  {fit.Options{Placeholder: " \n"}, "Placeholder is blank, which providers reject, want a text that can be seen"},
 		"blank note":         {fit.Options{Note: "\t"}, "Note is blank"},
 		"several":            {fit.Options{Target: 2, Note: " "}, "or 0 for 0.9, got 2\nNote is blank"},
@@ -47,15 +47,18 @@ func TestRulesOfTheModel(t *testing.T) {
 	t.Parallel()
 	const long = "this.id-has-more-than-sixty-four-characters-and-a-dot-which-most-of-them-reject"
 	for model, want := range map[string]message.Rules{
-		"gpt-4o":            message.OpenAI,
-		"deepseek-chat":     message.OpenAI,
-		"claude-sonnet-4-5": message.Anthropic,
-		"gemini-2.5-pro":    message.Gemini,
+		"gpt-4o":                          message.OpenAI,
+		"deepseek-chat":                   message.OpenAI | message.OneText,
+		"claude-sonnet-4-5":               message.Anthropic,
+		"gemini-2.5-pro":                  message.Gemini,
+		"mistral-large-2411":              message.Mistral,
+		"mistralai/mistral-nemo":          message.Mistral,
+		"mistral.mistral-large-2411-v1:0": message.Bedrock,
 		"us.anthropic.claude-sonnet-4-5-20250929-v1:0": message.Anthropic | message.Bedrock,
 		"amazon.nova-pro-v1:0":                         message.Bedrock,
 		"bedrock/meta.llama3-1-70b-instruct-v1:0":      message.Bedrock,
-		"unknown": message.Portable,
-		"":        message.Portable,
+		"unknown": message.Portable &^ message.Mistral,
+		"":        message.Portable &^ message.Mistral,
 	} {
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()

@@ -22,21 +22,31 @@ func (f *fitter) rulesOf(v *middleware.View) (r message.Rules, known bool) {
 		return f.opts.Rules, true
 	}
 	switch v.Model().Provider {
-	case "openai", "deepseek", "alibaba", "moonshot", "zhipu", "minimax", "bytedance", "mistral", "meta", "xai":
+	case "openai", "alibaba", "moonshot", "zhipu", "minimax", "bytedance", "meta", "xai":
 		r = message.OpenAI
 	case "anthropic":
 		r = message.Anthropic
 	case "google":
 		r = message.Gemini
+	case "deepseek":
+		r = message.OpenAI | message.OneText
+	case "mistral":
+		r = message.Mistral
 	}
 	if bedrock.MatchString(strings.ToLower(v.Request().Model)) {
-		r = r&^message.OpenAI | message.Bedrock
+		r = r&^(message.OpenAI|message.OneText|message.Mistral) | message.Bedrock
 	}
 	if r == 0 {
-		return message.Portable, false
+		return unknownProvider, false
 	}
 	return r, true
 }
+
+// unknownProvider has the rules for a model of an unknown provider. Mistral's are not
+// among them: they would replace nearly all IDs, and providers know calls by their IDs.
+// Nor is OneText: it would change messages of the caller that nearly all providers accept,
+// and those that a chain makes leave the adapters as one text in any case.
+const unknownProvider = message.Portable &^ message.Mistral
 
 // bedrock matches the names of models on Bedrock, in lower case:
 //
@@ -54,10 +64,16 @@ func (j *judgement) declareCalls(msgs []message.Message) {
 	if !j.known || j.rules&demandTools == 0 {
 		return
 	}
+	names := make(map[string]bool, len(j.called))
+	for _, t := range j.called {
+		names[t.Name] = true
+	}
+	j.called = slices.Clip(j.called)
 	for i := range msgs {
 		for c := range msgs[i].Calls() {
-			if !slices.ContainsFunc(j.called, func(t message.ToolDef) bool { return t.Name == c.Name }) {
-				j.called = append(slices.Clip(j.called), message.ToolDef{
+			if !names[c.Name] {
+				names[c.Name] = true
+				j.called = append(j.called, message.ToolDef{
 					Name: c.Name, Description: "Not available any more.", Parameters: `{"type":"object","properties":{}}`,
 				})
 			}
@@ -135,7 +151,7 @@ func (f *fitter) checkUsage(ctx context.Context, v *middleware.View, charged int
 	v.Report(ctx, middleware.Event{
 		Kind: Truncated, By: Name, Err: errTruncated, Before: sent, After: charged,
 		Why: fmt.Sprintf("the provider charged %d tokens for a prompt of %d by our count: if it cuts long prompts without an error, "+
-			"as Ollama does, set its window (num_ctx), or set Request.Budget to the window that it serves", charged, sent),
+			"as Ollama does, set its window (num_ctx), or set the Budget to the window that it serves", charged, sent),
 	})
 }
 
@@ -162,14 +178,14 @@ func oldThinking(v *middleware.View) int {
 	return dropped
 }
 
-// reportUnknownWindow reports, once per conversation, that tokens are not bounded.
+// reportUnknownWindow reports that tokens are not bounded.
 func (f *fitter) reportUnknownWindow(ctx context.Context, j *judgement) {
-	if j.room != unbounded || !f.once(j.view, "window") {
+	if j.room != unbounded {
 		return
 	}
-	what, cure := "the window is not known", "set Request.Budget, or Request.Model"
+	what, cure := "the window is not known", "set a Budget, or name the Model"
 	if name := j.view.Request().Model; name != "" {
-		what, cure = fmt.Sprintf("the window of model %q is not known", name), "set Request.Budget, or add the model to Env.Models"
+		what, cure = fmt.Sprintf("the window of model %q is not known", name), "set a Budget, or add the model to Env.Models"
 	}
 	why := what + ", so no request has too many tokens until the provider refuses one: " + cure
 	j.view.Report(ctx, middleware.Event{

@@ -17,6 +17,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -90,7 +91,7 @@ func TestOverflow(t *testing.T) {
 			asked := s.take()
 			require.Len(t, asked, 2, "one error, one answer")
 			require.Greater(t, float64(asked[1]), c.least*float64(s.window), "about as much is removed as necessary")
-			require.Len(t, recorder.Events(middleware.TooLong), 1, "the chain reports what it has learned")
+			require.Len(t, recorder.Events(middleware.Notice), 1, "the chain reports what it has learned")
 
 			_, err = model(t.Context(), request(readsLogs(7)), nil)
 			require.NoError(t, err)
@@ -122,7 +123,7 @@ func TestOverflowTwice(t *testing.T) {
 	require.True(t, ok, "%v", err)
 	require.Equal(t, middleware.Overflow, e.Kind)
 	require.Equal(t, fit.Name, e.Op)
-	require.ErrorContains(t, err, "too long (4000 tokens of 3000), and the shortened one (2900 tokens of 2500)", "with the numbers of both")
+	require.ErrorContains(t, err, "too long (4000 tokens of 3000), and again (2900 tokens of 2500)", "with the numbers of both")
 	require.Len(t, script.Requests(), 2, "it is asked twice, and no more")
 }
 
@@ -133,7 +134,7 @@ func TestNotAskedAgain(t *testing.T) {
 		middleware.Unknown, middleware.Invalid, middleware.RateLimited, middleware.Unavailable, middleware.Denied, middleware.Canceled,
 	}
 	for _, k := range kinds {
-		t.Run(k.String(), func(t *testing.T) {
+		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
 			want := &middleware.Error{Kind: k, Op: "provider", Err: errors.New("no")}
 			script := middlewaretest.Script(middlewaretest.Fail(want), middlewaretest.Say("again"))
@@ -184,7 +185,7 @@ func TestOverflowBehindOtherEditors(t *testing.T) {
 	_, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2_600}}, nil)
 	require.NoError(t, err, "%v", recorder.Events())
 	require.Len(t, s.take(), 2)
-	require.Empty(t, recorder.Events(middleware.Reopened, middleware.Failed, middleware.Refused, middleware.JournalFailed))
+	require.Empty(t, recorder.Events(middleware.Failed, middleware.Refused))
 	_, err = model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2_600}}, nil)
 	require.NoError(t, err)
 	require.Len(t, s.take(), 1, "what the second attempt has made is kept")
@@ -252,7 +253,7 @@ func TestSpuriousRefusal(t *testing.T) {
 		model := fits(p)
 		err := ask(model, "hello")
 		require.Equal(t, middleware.Overflow, middleware.KindOf(err))
-		require.ErrorContains(t, err, "refused the request as too long, and once more; set Request.Budget to what it serves: ")
+		require.ErrorContains(t, err, "refused the request as too long, and again; set the Budget to what it serves: ")
 		require.NoError(t, ask(model, "hello again, "+strings.Repeat("word ", 80)), "a window of 100,000 tokens has not become one of ten")
 		require.NoError(t, ask(model, strings.Repeat("word ", 60_000)))
 		require.Equal(t, 2, p.refused)
@@ -320,5 +321,107 @@ func TestGuessFades(t *testing.T) {
 			require.LessOrEqual(t, p.refused, c.refused, "%v", p.sent)
 			require.GreaterOrEqual(t, slices.Max(p.sent[len(p.sent)-30:]), c.longest, "%v", p.sent)
 		})
+	}
+}
+
+// The cause of an error is the largest part of what cannot be left out, also where a repair joins messages.
+func TestIrreducibleNamesTheCause(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("more ", 4160)
+	call := func(arguments string) []message.Message {
+		return []message.Message{message.Assistant(message.ToolCall{ID: "c", Name: "write", Arguments: arguments}), message.Result("c", "write", "done")}
+	}
+	opening := []message.Message{message.User("Help me."), message.Assistant(message.Text{Text: "Yes."})}
+	for name, rules := range map[string]message.Rules{"bedrock": message.Bedrock, "openai": message.OpenAI, "unknown": 0} {
+		chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: rules}))
+		irreducible := func(h []message.Message) *fit.Irreducible {
+			_, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 4000}})
+			e, ok := errors.AsType[*fit.Irreducible](err)
+			require.True(t, ok, "%s: %v", name, err)
+			return e
+		}
+		e := irreducible(slices.Concat(opening, []message.Message{message.User(long)}, call("{}")))
+		require.Greater(t, e.Questions, 5000, "%s: %v", name, e)
+		require.Contains(t, e.Error(), "put long material into a file")
+		unanswered := call(`{"text":"` + long + `"}`)[:1]
+		e = irreducible(slices.Concat(opening, []message.Message{message.User("Write it.")}, unanswered))
+		require.Greater(t, e.Arguments, 5000, "%s: %v", name, e)
+		require.LessOrEqual(t, e.Arguments, e.Newest, "%s: %v", name, e)
+		require.Contains(t, e.Error(), "have less written in one call")
+	}
+}
+
+// Arguments of an answered call of the newest round are shortened last, and later calls keep them as they are.
+func TestArgumentsOfTheNewestRound(t *testing.T) {
+	t.Parallel()
+	archive := store.NewMemory(0)
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, fit.New(fit.Options{Rules: message.OpenAI}))
+	h := append(rounds(6, 300), message.Assistant(
+		message.ToolCall{ID: "w", Name: "write", Arguments: `{"text":"` + strings.Repeat("more ", 4160) + `"}`},
+		message.ToolCall{ID: "r", Name: "read", Arguments: `{"page":7}`},
+	), message.Result("w", "write", "done"), message.Result("r", "read", "page 7"))
+	var first *middleware.Request
+	for range 2 {
+		sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 4000}})
+		require.NoError(t, err)
+		n := len(sent.Messages)
+		calls := slices.Collect(sent.Messages[n-3].Calls())
+		require.NotEmpty(t, store.HandlesIn(calls[0].Arguments), "%v", calls)
+		require.Equal(t, `{"page":7}`, calls[1].Arguments, "no more than necessary")
+		requireNothingLost(t, archive, h, sent.Messages)
+		require.Greater(t, n, 10, "the rest of the conversation is kept")
+		if first == nil {
+			first = sent
+			require.Contains(t, events[0].Why, "arguments of the newest calls are shortened")
+			continue
+		}
+		require.Empty(t, events)
+		require.Equal(t, first.Messages, sent.Messages)
+	}
+}
+
+// An error after a refusal is also that of the provider.
+func TestIrreducibleAfterARefusal(t *testing.T) {
+	t.Parallel()
+	refusal := errors.New("prompt is too long: 3000 tokens > 1000 maximum")
+	model := fit.New(fit.Options{Rules: message.Anthropic})(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return nil, refusal
+	})
+	_, err := model(t.Context(), &middleware.Request{
+		Messages: []message.Message{message.User(strings.Repeat("long ", 3000))}, Budget: &middleware.Budget{Window: 9000},
+	}, nil)
+	require.Equal(t, middleware.Irreducible, middleware.KindOf(err), "%v", err)
+	_, ok := errors.AsType[*fit.Irreducible](err)
+	require.True(t, ok)
+	require.ErrorIs(t, err, refusal)
+	require.Contains(t, err.Error(), "the provider had refused it: prompt is too long")
+}
+
+// An editor after fit would edit what fits already.
+func TestFitThatIsNotLast(t *testing.T) {
+	t.Parallel()
+	for name, chain := range map[string]func(rec middleware.Middleware) middleware.Middleware{
+		"last": func(rec middleware.Middleware) middleware.Middleware {
+			return middleware.Chain(rec, contextedit.New(contextedit.Options{}), fit.New(fit.Options{}))
+		},
+		"not last": func(rec middleware.Middleware) middleware.Middleware {
+			return middleware.Chain(rec, middleware.Chain(fit.New(fit.Options{})), contextedit.New(contextedit.Options{}))
+		},
+	} {
+		var rec middlewaretest.Recorder
+		model := chain(rec.Middleware())(middlewaretest.Say("ok"))
+		for _, text := range []string{"one", "two"} {
+			_, err := model(t.Context(), &middleware.Request{
+				Messages: []message.Message{message.User(text)}, Budget: &middleware.Budget{Window: 1000},
+			}, nil)
+			require.NoError(t, err)
+		}
+		events := rec.Events()
+		if name == "last" {
+			require.Empty(t, events)
+			continue
+		}
+		require.Len(t, events, 1)
+		require.Equal(t, "fit: misconfigured: contextedit edits after it; put fit last", events[0].String())
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -31,7 +31,7 @@ func TestShorten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, shortened(tokens.Chars4{}, c.text, Tokens, c.limit, store.Handle{}))
+			require.Equal(t, c.want, shortened(tokens.Chars4{}, c.text, Tokens, c.limit, store.Handle{}, ""))
 		})
 	}
 }
@@ -42,8 +42,8 @@ func TestShortenedTexts(t *testing.T) {
 		unit := rapid.SampledFrom([]string{"word ", "line\n", "上下文", "🙂", "\n", "x", "\x80", "e\u0301 ", "a longer sentence, with marks. "}).Draw(r, "unit")
 		text := strings.Repeat(unit, rapid.IntRange(0, 400).Draw(r, "times")) + rapid.String().Draw(r, "end")
 		limit := rapid.IntRange(0, 300).Draw(r, "limit")
-		in := rapid.SampledFrom([]message.Limit{Tokens, message.RequestBytes}).Draw(r, "in")
-		got := shortened(tokens.Chars4{}, text, in, limit, store.Handle{})
+		in := rapid.SampledFrom([]string{Tokens, payload.RequestBytes}).Draw(r, "in")
+		got := shortened(tokens.Chars4{}, text, in, limit, store.Handle{}, "")
 		size := func(s string) int {
 			if in == Tokens {
 				return tokens.Chars4{}.Count(s)
@@ -68,27 +68,4 @@ func TestShortenedTexts(t *testing.T) {
 		require.GreaterOrEqual(r, 2*(len(head)+len(tail)), len(got)-2, "at least half is head and tail")
 		require.Equal(r, utf8.ValidString(text), utf8.ValidString(got), "it is cut between runes")
 	})
-}
-
-func TestLevelOf(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		sizes         []int
-		allowed, want int
-	}{
-		{[]int{10, 10}, 20, 20},
-		{[]int{30, 30}, 8, 4},
-		{[]int{50, 2}, 20, 18},
-		{[]int{50, 40, 3}, 43, 20},
-		{[]int{1600, 1600}, 1740, 870},
-		{[]int{100, 10}, 0, 0},
-		{[]int{100, 10}, -50, 0},
-		{nil, 5, 0},
-	} {
-		var pieces []piece
-		for _, n := range c.sizes {
-			pieces = append(pieces, piece{size: n})
-		}
-		require.Equal(t, c.want, levelOf(pieces, c.allowed), "%v to %d", c.sizes, c.allowed)
-	}
 }

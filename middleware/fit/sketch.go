@@ -2,9 +2,11 @@ package fit
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"sort"
 
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
@@ -15,22 +17,27 @@ import (
 // sketch is a view as the planned edits would leave it. The steps change it; the
 // core checks only the plan that is made of it.
 type sketch struct {
-	*words
+	*Options  // complete
 	*archiver // nil: what is removed is not archived
 
 	view     *middleware.View
 	limits   message.Limits
-	toolLoad message.Load
+	toolLoad payload.Load
 	bytes    bool // loads have bytes: they are close to a limit
 	turn     int  // history position of the newest turn
+
+	lastResort bool // calls and results of protected tools and arguments of the newest calls may be cut
 
 	now    []message.Message // as they would be
 	loads  []load            // of each
 	state  []state
-	before load // of all messages in the view
-	total  load // of those that are left
-	noted  bool // a note replaces what is folded
+	own    []bool        // the parts of now[i] belong to this sketch
+	index  shorten.Index // of now
+	before load          // of all messages in the view
+	total  load          // of those that are left
+	noted  bool          // a note replaces what is folded
 	known  []block
+	watch  *shorten.Watch
 }
 
 // state is what has been done to a message.
@@ -50,8 +57,8 @@ func (l load) plus(o load) load  { return load{l.tokens + o.tokens, l.bytes + o.
 func (l load) minus(o load) load { return load{l.tokens - o.tokens, l.bytes - o.bytes} }
 
 // in returns the load in one unit.
-func (l load) in(unit message.Limit) int {
-	if unit == message.RequestBytes {
+func (l load) in(unit string) int {
+	if unit == payload.RequestBytes {
 		return l.bytes
 	}
 	return l.tokens
@@ -66,17 +73,23 @@ type room struct {
 func (f *fitter) sketch(ctx context.Context, j *judgement) *sketch {
 	v, n := j.view, j.view.Len()
 	s := &sketch{
-		words: f.words, view: v, limits: j.limits, toolLoad: j.toolLoad, bytes: j.measured, turn: shorten.NewestTurn(v.History()),
-		now: slices.Clone(v.Messages()), loads: make([]load, n), state: make([]state, n),
+		Options: &f.opts, view: v, limits: j.limits, toolLoad: j.toolLoad, bytes: j.measured, turn: shorten.NewestTurn(v.History()),
+		lastResort: j.lastResort,
+		now:        slices.Clone(v.Messages()), loads: make([]load, n), state: make([]state, n), own: make([]bool, n),
+		watch: new(shorten.NewWatch(ctx)),
 	}
 	for i := range s.now {
+		if s.watch.Done() {
+			break
+		}
 		s.loads[i] = load{tokens: v.TokensOf(i), bytes: s.bytesOf(&s.now[i])}
 		s.before = s.before.plus(s.loads[i])
 	}
 	s.total = s.before
 	if v.Env().Archive != nil {
 		s.archiver = &archiver{
-			source: v, has: func(h store.Handle) bool { return store.Has(ctx, v.Env().Archive, h) },
+			source: v, recalls: recalls(s.now),
+			has:     func(h store.Handle) bool { return shorten.Archived(ctx, v.Env().Archive, h) },
 			handles: map[any]store.Handle{}, uncut: map[message.Part]message.Part{}, contents: map[store.Handle][]*store.Named{},
 		}
 	}
@@ -88,19 +101,37 @@ func (s *sketch) weigh(m message.Message) load {
 	return load{tokens: s.view.Meter().Message(m), bytes: s.bytesOf(&m)}
 }
 
+// difference returns by how much the load of a message grows if parts of it become others.
+func (s *sketch) difference(from, to []message.Part) load {
+	var l load
+	for _, p := range from {
+		l.tokens -= s.view.Meter().Part(p)
+	}
+	for _, p := range to {
+		l.tokens += s.view.Meter().Part(p)
+	}
+	if s.bytes {
+		l.bytes = s.bytesOf(&message.Message{Parts: to}) - s.bytesOf(&message.Message{Parts: from})
+	}
+	return l
+}
+
+// isLess reports whether a difference makes a message smaller.
+func (l load) isLess() bool { return l.tokens < 0 || l.tokens == 0 && l.bytes < 0 }
+
 func (s *sketch) bytesOf(m *message.Message) int {
 	if !s.bytes {
 		return 0
 	}
-	return m.Load().Bytes
+	return payload.Of(m).Bytes
 }
 
 // sizeOf returns the size of one part.
-func (s *sketch) sizeOf(p message.Part, unit message.Limit) int {
+func (s *sketch) sizeOf(p message.Part, unit string) int {
 	if unit == Tokens {
 		return s.view.Meter().Part(p)
 	}
-	return message.Message{Parts: []message.Part{p}}.Load().Bytes
+	return payload.Of(&message.Message{Parts: []message.Part{p}}).Bytes
 }
 
 // room returns the room of a number of tokens, as they are charged for the whole
@@ -121,7 +152,7 @@ func (s *sketch) charged(tokens int) int {
 }
 
 // alone returns the room by the meter, in one unit, for a part without a request.
-func (s *sketch) alone(r room, unit message.Limit) int {
+func (s *sketch) alone(r room, unit string) int {
 	const many = 1 << 20
 	if unit == Tokens && r.charged != unbounded {
 		return int(float64(r.charged) * many / float64(s.view.Size().Charged(many)))
@@ -134,34 +165,34 @@ func (l load) fits(r room) bool { return l.tokens <= r.tokens && l.bytes <= r.by
 
 func (s *sketch) fits(r room) bool { return s.total.fits(r) }
 
-// rewrite replaces the parts of a message if that makes it smaller, and reports
-// whether it did.
-func (s *sketch) rewrite(at int, parts []message.Part) bool {
-	m, l, ok := s.smaller(at, parts)
-	if ok {
-		s.total = s.total.minus(s.loads[at]).plus(l)
-		s.now[at], s.loads[at], s.state[at] = m, l, rewritten
+// rewrite replaces the parts of a message if that makes it smaller. The parts become
+// those of the sketch.
+func (s *sketch) rewrite(at int, parts []message.Part) {
+	if more := s.difference(s.now[at].Parts, parts); more.isLess() {
+		s.set(at, parts, more)
 	}
-	return ok
 }
 
-// replace is rewrite for one part.
+// replace is rewrite for one part, and reports whether it is replaced. It does not look
+// at the others.
 func (s *sketch) replace(at, k int, p message.Part) bool {
-	return s.rewrite(at, s.replaced(at, k, p))
-}
-
-func (s *sketch) replaced(at, k int, p message.Part) []message.Part {
-	parts := slices.Clone(s.now[at].Parts)
+	parts := s.now[at].Parts
+	more := s.difference(parts[k:k+1], []message.Part{p})
+	if !more.isLess() {
+		return false
+	}
+	if !s.own[at] {
+		parts = slices.Clone(parts)
+	}
 	parts[k] = p
-	return parts
+	s.set(at, parts, more)
+	return true
 }
 
-// smaller returns a message with other parts, and whether it is smaller.
-func (s *sketch) smaller(at int, parts []message.Part) (message.Message, load, bool) {
-	m := s.now[at]
-	m.Parts = parts
-	l, was := s.weigh(m), s.loads[at]
-	return m, l, l.tokens < was.tokens || l.tokens == was.tokens && l.bytes < was.bytes
+// set replaces the parts of a message, whose load grows.
+func (s *sketch) set(at int, parts []message.Part, more load) {
+	s.now[at].Parts, s.own[at], s.state[at] = parts, true, rewritten
+	s.loads[at], s.total = s.loads[at].plus(more), s.total.plus(more)
 }
 
 // fold leaves out messages.
@@ -174,7 +205,8 @@ func (s *sketch) fold(r message.Run) {
 	}
 }
 
-// edits returns the edits that make the sketch of the view.
+// edits returns the edits that make the sketch of the view. Without a note or a handle they
+// hold once: a later request may have room for it.
 func (s *sketch) edits() []middleware.Edit {
 	var edits []middleware.Edit
 	var runs []message.Run
@@ -182,7 +214,7 @@ func (s *sketch) edits() []middleware.Edit {
 		switch n := len(runs); {
 		case st == rewritten:
 			e := middleware.RewriteOf(i, s.now[i].Parts...)
-			e.Archive = s.archived(s.now[i].Parts)
+			e.Archive, e.Once = s.archived(s.now[i].Parts), s.losesHandle(i)
 			edits = append(edits, e)
 		case st == folded && n > 0 && runs[n-1].Last == i-1:
 			runs[n-1].Last = i
@@ -191,7 +223,7 @@ func (s *sketch) edits() []middleware.Edit {
 		}
 	}
 	if len(runs) > 0 {
-		fold := middleware.Edit{Kind: journal.Fold, Runs: runs}
+		fold := middleware.Edit{Kind: journal.Fold, Runs: runs, Once: !s.noted}
 		if s.noted {
 			var h store.Handle
 			if s.archiver != nil {
@@ -202,6 +234,31 @@ func (s *sketch) edits() []middleware.Edit {
 		edits = append(edits, fold)
 	}
 	return edits
+}
+
+// cutsProtected reports whether calls or results of protected tools or arguments of the newest
+// calls are shortened.
+func (s *sketch) cutsProtected() bool {
+	for i, st := range s.state {
+		if s.lastResort && st == rewritten && isNewestAnswer(s.view, i) {
+			return true
+		}
+		if s.lastResort && st == rewritten && slices.ContainsFunc(s.view.At(i).Parts, func(p message.Part) bool {
+			return s.view.Protects(i, p) && !slices.Contains(s.now[i].Parts, p)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// losesHandle reports whether message i names nothing that leads to what was removed from it,
+// although there is an archive.
+func (s *sketch) losesHandle(i int) bool {
+	if s.archiver == nil {
+		return s.view.Env().Archive != nil
+	}
+	return s.view.Span(i).Edit != nil && len(handlesIn(s.view.At(i).Parts)) > 0 && len(handlesIn(s.now[i].Parts)) == 0
 }
 
 // why describes the edits.
@@ -219,10 +276,13 @@ func (s *sketch) why() string {
 // them. The methods of a nil archiver return zero handles and no contents.
 type archiver struct {
 	source   *middleware.View
+	recalls  []int                   // as the function returns it
 	has      func(store.Handle) bool // whether the archive has what a model has recalled
 	handles  map[any]store.Handle    // of parts and of whole results
 	uncut    map[message.Part]message.Part
 	contents map[store.Handle][]*store.Named
+	calls    shorten.Index // of the originals
+	results  shorten.Index // of the originals
 }
 
 // wholeResult is a result in a view.
@@ -242,6 +302,14 @@ func (a *archiver) handleOf(p message.Part) store.Handle {
 	return a.handles[p]
 }
 
+// handleOfCall returns the handle of a call as the model made it.
+func (a *archiver) handleOfCall(at int, id string) store.Handle {
+	if a == nil {
+		return store.Handle{}
+	}
+	return a.handleOf(a.calls.Call(a.source.Original(at).Parts, id))
+}
+
 // handleOfResult returns the handle of all pieces of a result as the tool returned
 // them. What a model has recalled is in the archive already.
 func (a *archiver) handleOfResult(at int, id string) store.Handle {
@@ -252,17 +320,11 @@ func (a *archiver) handleOfResult(at int, id string) store.Handle {
 	if h, ok := a.handles[key]; ok {
 		return h
 	}
-	round := at
-	for round >= 0 && a.source.At(round).Role == message.RoleTool {
-		round--
+	if h := a.recalled(at, id); !h.IsZero() {
+		a.handles[key] = h
+		return h
 	}
-	if round >= 0 {
-		if h := store.Asked(shorten.Call(a.source.Original(round).Parts, id)); a.has(h) {
-			a.handles[key] = h
-			return h
-		}
-	}
-	a.archive(key, shorten.Result(a.source.Original(at).Parts, id)...)
+	a.archive(key, a.results.Result(a.source.Original(at).Parts, id)...)
 	return a.handles[key]
 }
 
@@ -278,10 +340,15 @@ func (a *archiver) archived(parts []message.Part) []*store.Named {
 		return nil
 	}
 	var all []*store.Named
+	for _, h := range handlesIn(parts) {
+		all = append(all, a.contents[h]...)
+	}
+	return all
+}
+
+func handlesIn(parts []message.Part) (all []store.Handle) {
 	for _, p := range parts {
-		for _, h := range store.HandlesIn(shorten.Text(p)) {
-			all = append(all, a.contents[h]...)
-		}
+		all = append(all, store.HandlesIn(shorten.Text(p))...)
 	}
 	return all
 }
@@ -296,25 +363,8 @@ func (a *archiver) original(at, k int, p message.Part) message.Part {
 		return o
 	}
 	before, now := a.source.Original(at).Parts, a.source.At(at).Parts
-	if len(before) == len(now) && k < len(now) && now[k] == p && cutFrom(p, before[k]) {
-		return before[k]
+	if len(before) != len(now) || k >= len(now) || now[k] != p || reflect.TypeOf(p) != reflect.TypeOf(before[k]) {
+		return p
 	}
-	return p
-}
-
-// cutFrom reports whether a part can have been cut from another one.
-func cutFrom(p, from message.Part) bool {
-	switch p := p.(type) {
-	case message.Text:
-		_, ok := from.(message.Text)
-		return ok
-	case message.ToolCall:
-		c, ok := from.(message.ToolCall)
-		return ok && p.ID == c.ID
-	case message.ToolResult:
-		r, ok := from.(message.ToolResult)
-		return ok && p.CallID == r.CallID && p.Content == nil && r.Content == nil
-	case message.Thinking, message.Media, message.Opaque:
-	}
-	return false
+	return before[k]
 }

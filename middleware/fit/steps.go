@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
@@ -59,48 +60,91 @@ func (s *sketch) target(r room, share float64, charged, bytes int) room {
 	return s.room(part(r.charged, charged), part(r.bytes, bytes))
 }
 
-// step shortens message at, which is neither folded nor protected, until the sketch
-// fits into the target.
+// step shortens message at, which is neither folded nor protected, except for calls and
+// results of protected tools, until the sketch fits into the target.
 type step func(s *sketch, at int, target room)
 
 // steps are applied in this order, each to all messages, oldest first. After them,
 // whole units are folded.
 var steps = [...]step{
-	clearResults(false, false), clearResults(false, true), clearResults(true, false), clearArguments, dropThinking, dropMedia,
+	clearResults(false, false), clearResults(false, true), clearResults(true, false), clearRecalled,
+	clearArguments, dropThinking, dropMedia,
 }
 
 // apply applies a step to the messages until the sketch fits into the target.
 func (s *sketch) apply(step step, target room) {
 	for i := range s.now {
-		if s.fits(target) {
+		if s.fits(target) || s.watch.Done() {
 			return
 		}
-		if s.state[i] != folded && s.view.Protected(i) == 0 {
+		if s.state[i] != folded && s.view.Protected(i)&^middleware.Tool == 0 {
 			step(s, i, target)
 		}
 	}
 }
 
 // clearResults returns the step that clears results that other middlewares have
-// shortened, or of the others those that are errors or those that are not.
+// shortened, or of the others those that are errors or those that are not. Recalled
+// results are kept.
 func clearResults(shortened, failed bool) step {
+	clears := clearSome(func(s *sketch, at int, id string) bool {
+		return (shortened || s.index.Failed(s.now[at].Parts, id) == failed) && s.recalled(at, id).IsZero()
+	})
 	return func(s *sketch, at int, target room) {
 		e := s.view.Span(at).Edit
-		if s.now[at].Role != message.RoleTool || (e != nil && e.Middleware != Name) != shortened {
-			return
-		}
-		for id := range shorten.CallIDs(s.now[at].Parts) {
-			if (shortened || shorten.Failed(s.now[at].Parts, id) == failed) && !s.fits(target) {
-				s.rewrite(at, s.cleared(at, id))
-			}
+		if s.now[at].Role == message.RoleTool && (e != nil && e.Middleware != Name) == shortened {
+			clears(s, at, target)
 		}
 	}
 }
 
-// cleared returns the parts of a message with a placeholder for one result.
-func (s *sketch) cleared(at int, callID string) []message.Part {
-	text := store.Placeholder(s.placeholder, s.handleOfResult(at, callID))
-	return shorten.AppendCleared(nil, s.now[at].Parts, func(id string) (string, bool) { return text, id == callID })
+// clearSome returns the step that clears the results for which a function returns true.
+func clearSome(which func(s *sketch, at int, id string) bool) step {
+	return func(s *sketch, at int, target room) {
+		parts := s.now[at].Parts
+		var texts map[string]string // in place of some of several results
+		var more load
+		for i, p := range parts {
+			r, _ := p.(message.ToolResult)
+			id := r.CallID
+			if !s.index.Begins(parts, i) || s.view.Protects(at, p) || !which(s, at, id) {
+				continue
+			}
+			if s.total.plus(more).fits(target) || s.watch.Done() {
+				break
+			}
+			text := store.Placeholder(s.Placeholder, s.handleOfResult(at, id))
+			was, is := s.index.Result(parts, id), s.cleared(parts, id, text)
+			switch d := s.difference(was, is); {
+			case !d.isLess():
+			case len(was) == len(parts):
+				s.set(at, is, d)
+			default:
+				if texts == nil {
+					texts = map[string]string{}
+				}
+				more, texts[id] = more.plus(d), text
+			}
+		}
+		if texts != nil {
+			s.set(at, shorten.AppendCleared(nil, parts, func(id string) (string, bool) {
+				text, ok := texts[id]
+				return text, ok
+			}), more)
+		}
+	}
+}
+
+// cleared returns what is left of a result if it gets a placeholder.
+func (s *sketch) cleared(parts []message.Part, callID, text string) []message.Part {
+	var is []message.Part
+	for i, r := range s.index.Pieces(parts, callID) {
+		if !shorten.Joins(parts, i) {
+			r.Text, r.Content = text, nil
+			is = append(is, r)
+		}
+	}
+	return is
 }
 
 // clearArguments clears the arguments of all calls of a message.
@@ -111,11 +155,11 @@ func clearArguments(s *sketch, at int, _ room) {
 	parts := slices.Clone(s.now[at].Parts)
 	for k, p := range parts {
 		c, ok := p.(message.ToolCall)
-		if !ok {
+		if s.watch.Done() || !ok || s.view.Protects(at, p) {
 			continue
 		}
 		short := c
-		short.Arguments = store.Arguments(s.handleOf(shorten.Call(s.view.Original(at).Parts, c.ID)))
+		short.Arguments = shorten.Arguments(s.handleOfCall(at, c.ID))
 		if s.archiver == nil || s.view.Meter().Part(short) < s.view.Meter().Part(c) {
 			parts[k] = short
 		}
@@ -136,8 +180,8 @@ func dropThinking(s *sketch, at int, _ room) {
 
 // dropMedia replaces images, sounds and documents by notes.
 func dropMedia(s *sketch, at int, target room) {
-	for k := range s.now[at].Parts {
-		if !s.fits(target) {
+	for k, p := range s.now[at].Parts {
+		if !s.view.Protects(at, p) && !s.fits(target) && !s.watch.Done() {
 			s.dropMedia(at, k)
 		}
 	}
@@ -148,7 +192,7 @@ func dropMedia(s *sketch, at int, target room) {
 func (s *sketch) foldOldest(target room) {
 	for _, last := range []bool{false, true} {
 		for _, b := range s.blocks() {
-			if s.fits(target) {
+			if s.fits(target) || s.watch.Done() {
 				return
 			}
 			if b.free && b.last == last {
@@ -171,6 +215,9 @@ func (s *sketch) foldWithNote(r message.Run) {
 // foldNotes leaves out the notes of earlier folds.
 func (s *sketch) foldNotes() {
 	for i := range s.now {
+		if s.watch.Done() {
+			return
+		}
 		if s.isNote(i) {
 			s.fold(message.Run{First: i, Last: i})
 		}
@@ -216,7 +263,7 @@ func (s *sketch) equalsNote(m message.Message) bool {
 
 // noteFor returns the note for messages that are archived under a handle.
 func (s *sketch) noteFor(h store.Handle) message.Message {
-	return message.User(store.Placeholder(s.note, h))
+	return message.User(store.Placeholder(s.Note, h))
 }
 
 // likelyNote returns a note of about the length that the note of the plan will have.
@@ -243,7 +290,7 @@ func (s *sketch) blocks() []block {
 	s.known = []block{}
 	for _, r := range s.connected() {
 		b := block{Run: r, free: true}
-		for i := r.First; i <= r.Last; i++ {
+		for i := r.First; i <= r.Last && !s.watch.Done(); i++ {
 			h, e := s.now[i].Hints, s.view.Span(i).Edit
 			b.free = b.free && s.view.Protected(i) == 0
 			b.last = b.last || h.Memory || h.Priority == message.PriorityCritical ||
@@ -270,7 +317,7 @@ func (s *sketch) connected() []message.Run {
 		for c := range s.now[u.First].Calls() {
 			calls[c.ID] = u.First
 		}
-		for i := u.First; i <= u.Last; i++ {
+		for i := u.First; i <= u.Last && !s.watch.Done(); i++ {
 			for r := range s.now[i].Results() {
 				if at, ok := calls[r.CallID]; ok {
 					run.First = min(run.First, at)

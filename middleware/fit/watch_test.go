@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestTruncation(t *testing.T) {
 func TestOldThinkingIsNotTruncation(t *testing.T) {
 	t.Parallel()
 	var recorder middlewaretest.Recorder
-	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.Framing{PerMessage: 4, Thinking: tokens.ThinkingInTurn}}
+	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.Framing{PerMessage: 4, OldThinkingFree: true}}
 	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, recorder.Middleware(), fit.New(fit.Options{Rules: message.Anthropic}))(
 		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 			return &middleware.Response{
@@ -120,5 +121,24 @@ func TestToolsAreDeclared(t *testing.T) {
 				require.Empty(t, recorder.Events(middleware.Repaired))
 			}
 		})
+	}
+}
+
+// The tools that fit declares are in the numbers of a request that cannot be made to fit.
+func TestDeclaredToolsInNumbers(t *testing.T) {
+	t.Parallel()
+	h := readsLogs(2)
+	for i := range h {
+		h[i].Hints.Pinned = true
+	}
+	_, _, err := middleware.Apply(t.Context(), fit.New(fit.Options{Rules: message.Anthropic}), &middleware.Request{
+		Messages: h, Budget: &middleware.Budget{Window: 100},
+	})
+	e, ok := errors.AsType[*fit.Irreducible](err)
+	require.True(t, ok, "%v", err)
+	require.Positive(t, e.Tools)
+	require.Equal(t, e.Total, e.System+e.Tools+e.Pinned+e.Questions+e.Newest+e.Rest)
+	for name, n := range map[string]int{"system": e.System, "pinned": e.Pinned, "questions": e.Questions, "newest": e.Newest, "rest": e.Rest} {
+		require.GreaterOrEqual(t, n, 0, name)
 	}
 }

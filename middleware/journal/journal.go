@@ -12,9 +12,8 @@
 // is needed: a grown history finds its entries by its own IDs, and a fork finds the
 // entries made before it forked.
 //
-// An entry holds only what it adds to the entry that it builds on (its base). Every
-// 32 entries, one holds all edits. If a base is missing, the entries above it are
-// not used.
+// An entry holds only what it adds to the entry that it builds on (its base). Every 32
+// entries, one holds all edits. Without its base, an entry is not used.
 package journal
 
 import (
@@ -30,23 +29,19 @@ const MaxDepth = 32
 // several processes share, edits survive restarts and replicas send equal views.
 //
 // A Journal is safe for concurrent use. It may drop entries at any time; the edits are
-// then planned again. It must never return an entry of another scope: a scope is the
-// border between tenants, and any string, NUL bytes included. Entries contain text of the conversation, not encrypted.
-// Neither the journal nor its callers modify an entry. Package middlewaretest has a
-// conformance test.
+// then planned again. It must never return an entry of another scope: a scope, which is
+// any string, is the border between tenants. Entries contain text of the conversation,
+// not encrypted. Neither the journal nor its callers modify an entry. Package
+// middlewaretest has a conformance test.
 type Journal interface {
 	// Latest returns the entry of the last of these IDs that has one, and its index
 	// in ids. The IDs are in the order of the history. ok is false if there is none.
 	Latest(ctx context.Context, scope string, ids []message.ID) (at int, e Entry, ok bool, err error)
 
-	// Put stores what one model call writes; there is at least one write. The first write is a compare-and-swap:
-	// it is stored if nothing is kept under its ID, or if the entry there has the
-	// revision Over; otherwise nothing of the call is stored. Each other write is
-	// stored only if the first one is, and by the same condition for its own ID;
-	// one whose condition does not hold is skipped.
-	//
-	// Put returns the entry that is kept under the first ID afterwards: that of the
-	// first write, or the one that another call has stored before.
+	// Put stores what one model call writes; there is at least one write. A write is
+	// stored if nothing is kept under its ID, or if the entry there has the revision
+	// Over. If that is not so for the first write, nothing is stored; another one is
+	// skipped. Put returns the entry that is kept under the first ID afterwards.
 	Put(ctx context.Context, scope string, writes []Write) (winner Entry, err error)
 
 	// Delete removes all entries of a scope. Chains that have used them still have
@@ -57,20 +52,16 @@ type Journal interface {
 // Write is one entry to store.
 type Write struct {
 	ID    message.ID // where to store it
-	Over  Rev        // revision of the entry that it replaces; zero: none
+	Over  message.ID // revision of the entry that it replaces; zero: none
 	Entry Entry
 }
-
-// Rev is the revision of an entry: a hash of its content. The zero Rev is that of no
-// entry.
-type Rev = message.ID
 
 // Entry is what a journal keeps under one ID: edits, on top of those of its base. It
 // is plain data; [encoding/json] reads and writes it without loss.
 type Entry struct {
-	Rev     Rev        `json:"rev"`
+	Rev     message.ID `json:"rev"`               // revision: a hash of the content; never zero
 	Base    message.ID `json:"base,omitzero"`     // ID under which the base is kept; zero: no base
-	BaseRev Rev        `json:"base_rev,omitzero"` // revision of the base; a base that was replaced is kept under this ID
+	BaseRev message.ID `json:"base_rev,omitzero"` // revision of the base; a base that was replaced is kept under this ID
 	Depth   int        `json:"depth,omitempty"`   // how many entries it builds on
 	Edits   []*Record  `json:"edits"`             // in the order of their positions; they replace edits of the base at the same positions
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"slices"
@@ -9,11 +10,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// DefaultMemory is how many bytes of entries [NewMemory] keeps by default.
-const DefaultMemory = 64 << 20
-
 // Memory is a [Journal] in memory. When it is full, it drops the entries that were
-// not used for the longest time. It is safe for concurrent use.
+// not used for the longest time.
 type Memory struct {
 	mu      sync.Mutex
 	limit   int
@@ -33,17 +31,13 @@ type kept struct {
 	bytes int
 }
 
-// NewMemory returns an empty journal that keeps about limit bytes; 0: [DefaultMemory].
-// What several entries share is counted for each of them, so it uses less memory than
-// it counts. It panics if limit is negative.
+// NewMemory returns an empty journal that keeps about limit bytes; 0: 64 MiB. What
+// several entries share is counted for each of them. It panics if limit is negative.
 func NewMemory(limit int) *Memory {
 	if limit < 0 {
-		panic("journal: NewMemory: limit is negative, want bytes, or 0 for DefaultMemory")
+		panic("journal: NewMemory: limit is negative, want bytes, or 0 for 64 MiB")
 	}
-	if limit == 0 {
-		limit = DefaultMemory
-	}
-	return &Memory{limit: limit, entries: map[key]*list.Element{}, recent: list.New()}
+	return &Memory{limit: cmp.Or(limit, 64<<20), entries: map[key]*list.Element{}, recent: list.New()}
 }
 
 // Bytes returns about how many bytes are kept.
@@ -69,8 +63,7 @@ func (m *Memory) Latest(_ context.Context, scope string, ids []message.ID) (at i
 	return 0, Entry{}, false, nil
 }
 
-// use makes an entry the most recently used one, followed by the entries that it
-// builds on: they are useless without each other.
+// use makes an entry the most recently used one, followed by those that it builds on.
 func (m *Memory) use(el *list.Element) {
 	m.recent.MoveToFront(el)
 	for range MaxDepth {
@@ -107,7 +100,8 @@ func (m *Memory) put(at key, w Write) Entry {
 		}
 		m.drop(el)
 	}
-	k := &kept{key: at, entry: w.Entry, bytes: w.Entry.Size()}
+	const perEntry = 200
+	k := &kept{key: at, entry: w.Entry, bytes: perEntry + size(w.Entry.Edits)}
 	m.entries[at] = m.recent.PushFront(k)
 	m.bytes += k.bytes
 	for m.bytes > m.limit && m.recent.Len() > 1 {
@@ -135,7 +129,6 @@ func (m *Memory) drop(el *list.Element) {
 	m.bytes -= k.bytes
 }
 
-// keptIn returns what an element of the list has.
 func keptIn(el *list.Element) *kept {
 	k, _ := el.Value.(*kept) // the list has only these
 	return k

@@ -29,7 +29,7 @@ func TestMemoryFindsTheNewestEntry(t *testing.T) {
 	require.False(t, ok, "an empty journal has nothing")
 
 	for n := byte(1); n <= 3; n++ {
-		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Over: journal.Rev{}, Entry: entry(10 + n)}})
+		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Entry: entry(10 + n)}})
 		require.NoError(t, err)
 	}
 	at, e, ok, err := m.Latest(ctx, "", []message.ID{id(1), id(2), id(9)})
@@ -43,7 +43,7 @@ func TestMemoryPutComparesAndSwaps(t *testing.T) {
 	t.Parallel()
 	m, ctx := journal.NewMemory(0), t.Context()
 	put := func(over, e byte) message.ID {
-		winner, err := m.Put(ctx, "", []journal.Write{{ID: id(1), Over: journal.Rev{over}, Entry: entry(e)}})
+		winner, err := m.Put(ctx, "", []journal.Write{{ID: id(1), Over: message.ID{over}, Entry: entry(e)}})
 		require.NoError(t, err)
 		return winner.Rev
 	}
@@ -56,7 +56,7 @@ func TestMemoryPutComparesAndSwaps(t *testing.T) {
 func TestMemoryScopesDoNotMeet(t *testing.T) {
 	t.Parallel()
 	m, ctx := journal.NewMemory(0), t.Context()
-	_, err := m.Put(ctx, "tenant a", []journal.Write{{ID: id(1), Over: journal.Rev{}, Entry: entry(10)}})
+	_, err := m.Put(ctx, "tenant a", []journal.Write{{ID: id(1), Entry: entry(10)}})
 	require.NoError(t, err)
 	_, _, ok, err := m.Latest(ctx, "tenant b", []message.ID{id(1)})
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
 		if n > 1 {
 			e.Base, e.BaseRev = id(1), id(1)
 		}
-		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Over: journal.Rev{}, Entry: e}})
+		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Entry: e}})
 		require.NoError(t, err)
 		require.LessOrEqual(t, m.Bytes(), limit)
 		require.True(t, has(n), "the newest entry stays")
@@ -93,7 +93,7 @@ func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
 
 func TestMemoryPanicsOnANegativeLimit(t *testing.T) {
 	t.Parallel()
-	require.PanicsWithValue(t, "journal: NewMemory: limit is negative, want bytes, or 0 for DefaultMemory",
+	require.PanicsWithValue(t, "journal: NewMemory: limit is negative, want bytes, or 0 for 64 MiB",
 		func() { journal.NewMemory(-1) })
 }
 
@@ -106,7 +106,8 @@ func TestEntryJSONLosesNothing(t *testing.T) {
 	outer := &journal.Record{
 		Middleware: "fold", Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 1}, {First: 2, Last: 3}}, ID: id(8), HistoryLen: 9,
 		Messages: []message.Message{message.User("summary"), message.Assistant(message.Thinking{Text: "t", Signature: "s"})},
-		Covered:  []*journal.Record{inner},
+		Covered:  []*journal.Record{inner}, Earlier: []string{"kqvmzhtwrcxa"},
+		Window: 8000, Once: true,
 	}
 	in := journal.Entry{
 		Rev: id(1), Base: id(2), BaseRev: id(3), Depth: 4,

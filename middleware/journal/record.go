@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -21,9 +22,8 @@ const (
 	Repair  Kind = "repair"  // makes an invalid request valid; planned for each request, never kept in a journal
 )
 
-// Record is an edit as it is remembered. Its positions count from the first message
-// after the leading system messages, so that these may change in number. Records are
-// shared: nobody modifies one.
+// Record is an edit as it is remembered; it must not be modified. Its positions count from
+// the first message after the leading system messages.
 type Record struct {
 	Middleware string            `json:"middleware"`         // name of the middleware that made it
 	Kind       Kind              `json:"kind"`               //
@@ -31,45 +31,28 @@ type Record struct {
 	ID         message.ID        `json:"id"`                 // of the message at the last position: the edit holds where it is equal
 	Parts      []message.Part    `json:"-"`                  // of a rewrite: the new parts
 	Messages   []message.Message `json:"messages,omitempty"` // of a fold: what replaces the runs, at the position of the last one
-	Covered    []*Record         `json:"covered,omitempty"`  // of a fold: earlier edits inside its runs
+	Covered    []*Record         `json:"covered,omitempty"`  // earlier edits inside its runs, which hold where it does not
+	Earlier    []string          `json:"earlier,omitempty"`  // of a fold: handles of what earlier folds in it removed, oldest first
 	HistoryLen int               `json:"history_len"`        // number of messages after the leading system messages when it was made
+	Window     int               `json:"window,omitempty"`   // the edit does not hold in a larger window, in tokens; 0: in any
+	Once       bool              `json:"once,omitempty"`     // the edit holds for no history of another length
 }
 
-// First returns the first position that the edit covers.
-func (r *Record) First() int { return r.Runs[0].First }
-
-// Last returns the last position that the edit covers. The messages of a fold replace
-// the run that ends there.
-func (r *Record) Last() int { return r.Runs[len(r.Runs)-1].Last }
-
-// Equal reports whether two records are the same edit. It ignores Covered and
-// HistoryLen.
-func (r *Record) Equal(o *Record) bool {
-	return r == o || r.Middleware == o.Middleware && r.Kind == o.Kind && r.ID == o.ID && slices.Equal(r.Runs, o.Runs) &&
-		slices.Equal(r.Parts, o.Parts) && slices.EqualFunc(r.Messages, o.Messages, message.Message.Equal)
-}
-
-// Size returns about how many bytes of memory the entry takes.
-func (e *Entry) Size() int {
-	const perEntry = 200
-	n := perEntry
-	for _, r := range e.Edits {
-		n += r.size()
-	}
-	return n
-}
-
-func (r *Record) size() int {
-	const perRecord = 200
-	if r == nil {
-		return 0
-	}
-	n := perRecord + len(r.Middleware) + message.Message{Parts: r.Parts}.Size()
-	for i := range r.Messages {
-		n += r.Messages[i].Size()
-	}
-	for _, c := range r.Covered {
-		n += c.size()
+// size returns about how many bytes of memory records take.
+func size(records []*Record) int {
+	const perRecord, perString = 200, 16
+	n := 0
+	for _, r := range records {
+		if r == nil {
+			continue
+		}
+		n += perRecord + len(r.Middleware) + message.Message{Parts: r.Parts}.Size() + size(r.Covered)
+		for i := range r.Messages {
+			n += r.Messages[i].Size()
+		}
+		for _, h := range r.Earlier {
+			n += perString + len(h)
+		}
 	}
 	return n
 }
@@ -83,7 +66,7 @@ type recordJSON struct {
 
 type recordFields Record
 
-// MarshalJSON writes the whole record.
+// MarshalJSON implements [json.Marshaler].
 func (r *Record) MarshalJSON() ([]byte, error) {
 	j := recordJSON{recordFields: recordFields(*r)}
 	if r.Kind == Rewrite {
@@ -92,7 +75,7 @@ func (r *Record) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what [Record.MarshalJSON] wrote.
+// UnmarshalJSON implements [json.Unmarshaler].
 func (r *Record) UnmarshalJSON(data []byte) error {
 	var j recordJSON
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -105,8 +88,8 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Check reports what is wrong with an entry that was read from outside: a content that
-// does not belong to its revision, or records that no chain writes.
+// Check returns what is wrong with an entry: a content that does not belong to its
+// revision, or records that no chain writes.
 func (e *Entry) Check() error {
 	if err := checkRecords(e.Edits); err != nil {
 		return err
@@ -154,8 +137,6 @@ func (r *Record) check() error {
 			return errors.New("rewrites more than one message")
 		}
 	case Fold:
-	case Repair:
-		return errors.New("is a repair, which is never kept")
 	default:
 		return fmt.Errorf("has kind %q, want %q or %q", r.Kind, Rewrite, Fold)
 	}
@@ -179,10 +160,9 @@ func (r *Record) contains(run message.Run) bool {
 	return slices.ContainsFunc(r.Runs, func(o message.Run) bool { return o.First <= run.First && run.Last <= o.Last })
 }
 
-// Sum returns the revision that belongs to the content of the entry. What a record
-// has in common with the one before it is hashed once: many cleared results differ
-// only in position and call ID.
-func (e *Entry) Sum() Rev {
+// Sum returns the revision that belongs to the content of the entry. What a record has
+// in common with the one before it is hashed once.
+func (e *Entry) Sum() message.ID {
 	const chunk = 4 << 10
 	h := sha256.New()
 	b := make([]byte, 0, 2*chunk)
@@ -197,22 +177,24 @@ func (e *Entry) Sum() Rev {
 		before = r
 	}
 	h.Write(b)
-	return Rev(h.Sum(nil)[:len(Rev{})])
+	return message.ID(h.Sum(nil)[:len(message.ID{})])
 }
 
 // appendTo appends the content of a record for its hash, after another record.
 func (r *Record) appendTo(b []byte, before *Record) []byte {
-	if r.Middleware == before.Middleware && r.Kind == before.Kind && r.HistoryLen == before.HistoryLen {
+	if r.Middleware == before.Middleware && r.Kind == before.Kind && r.HistoryLen == before.HistoryLen &&
+		r.Window == before.Window && r.Once == before.Once {
 		b = append(b, '=')
 	} else {
 		b = append(b, '#')
 		for _, s := range [...]string{r.Middleware, string(r.Kind)} {
 			b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
 		}
-		b = binary.AppendVarint(b, int64(r.HistoryLen))
+		b = binary.AppendVarint(binary.AppendVarint(b, int64(r.HistoryLen)), int64(r.Window))
+		b = strconv.AppendBool(b, r.Once)
 	}
 	b = append(b, r.ID[:]...)
-	if len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages) == 0 && len(r.Covered) == 0 {
+	if len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages) == 0 && len(r.Covered) == 0 && len(r.Earlier) == 0 {
 		b = binary.AppendVarint(append(b, '='), int64(r.Runs[0].First))
 	} else {
 		b = r.appendFold(append(b, '#'))
@@ -225,7 +207,7 @@ func (r *Record) appendTo(b []byte, before *Record) []byte {
 
 // appendFold appends what a fold covers and its messages.
 func (r *Record) appendFold(b []byte) []byte {
-	for _, n := range [...]int{len(r.Runs), len(r.Messages), len(r.Covered)} {
+	for _, n := range [...]int{len(r.Runs), len(r.Messages), len(r.Covered), len(r.Earlier)} {
 		b = binary.AppendVarint(b, int64(n))
 	}
 	for _, run := range r.Runs {
@@ -239,11 +221,14 @@ func (r *Record) appendFold(b []byte) []byte {
 		b = c.appendTo(b, before)
 		before = c
 	}
+	for _, h := range r.Earlier {
+		b = append(binary.AppendUvarint(b, uint64(len(h))), h...)
+	}
 	return b
 }
 
-// sameButID reports whether both lists of parts are one text result, equal except for
-// the call ID, and returns the ID of the second.
+// sameButID reports whether both lists are one text result that differs in the call ID at
+// most, and returns that of the second.
 func sameButID(before, after []message.Part) (id string, ok bool) {
 	if len(before) != 1 || len(after) != 1 {
 		return "", false

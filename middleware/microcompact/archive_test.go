@@ -54,9 +54,9 @@ func requireRecallable(t require.TestingT, s store.Store, history, view []messag
 
 // contentOf returns under what parts are kept.
 func contentOf(t require.TestingT, parts ...message.Part) store.Content {
-	contents, err := store.NameParts(store.NewMemory(0), parts)
+	contents, err := store.Name(store.NewMemory(0), message.Message{Parts: parts})
 	require.NoError(t, err)
-	return contents[len(contents)-1].Content()
+	return contents[len(contents)-1].Content
 }
 
 func textOf(p message.Part) string {

@@ -123,7 +123,7 @@ func TestLines(t *testing.T) {
 			case edited < 0:
 				require.Equal(r, before, sent.Messages[:len(before)], "the view changes without an edit")
 			default:
-				require.GreaterOrEqual(r, events[edited].Freed(), max(1, opts.Batch.Tokens), "a batch is freed with the lines in place")
+				require.GreaterOrEqual(r, events[edited].Before-events[edited].After, max(1, opts.Batch.Tokens), "a batch is freed with the lines in place")
 			}
 			requireSound(r, h[:n], sent.Messages)
 			if env.Archive != nil {

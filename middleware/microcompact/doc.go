@@ -16,10 +16,9 @@
 //	                 {"truncated": 3150}, if that is still above the limit
 //	text of a round  [truncated: 812 chars]
 //
-// Arguments keep their keys and all values of up to 60 characters. They are a valid JSON
-// object even if the original was not. Media and opaque parts in a result are always
-// replaced, also next to a text within the limit, which is kept. Characters are Unicode
-// code points.
+// Arguments keep their keys and all values of up to 60 characters, and are always a valid
+// JSON object. Media and opaque parts in a result are replaced, also next to a text within
+// the limit, which is kept. Characters are Unicode code points.
 //
 // With [Options.Digest], the placeholder of a result contains its hard facts, verbatim,
 // unless the view still shows them:
@@ -27,35 +26,32 @@
 //	[truncated: 5000 chars; some facts: order_id: #W2378156; price: 272.33]
 //
 // Not changed are: payloads that would not become shorter, what another middleware has
-// replaced, results and calls of protected tools ([Options.Protect]; always "Skill",
-// whose results are instructions), and views of up to two messages.
-//
-// # The prompt cache
+// replaced, results and calls of protected tools ([middleware.Env] and [Options.Protect];
+// always "Skill", whose results are instructions), and views of up to two messages.
 //
 // What is shortened remains shortened. Each round that becomes old changes the view four
 // rounds before its end, and the provider has to read everything after that place again.
 // With [Options.Batch], payloads are shortened together, so the beginning of the view is
-// the same for several rounds.
+// the same for several rounds. This is the default if the provider of the model is known
+// to cache prompts.
 //
 // # New results
 //
 // A result above a share of the room ([Options.FreshShare]) is reduced to its head and
-// tail before a model sees it, if the window is known. It is cut at line ends, with a
-// placeholder for the middle. No provider has it in a cache, so this costs nothing.
-// Results of up to 1,000 tokens and of protected tools are not changed. The name of these
-// edits is [NewResults], and they have no trigger. When their round is old, the results
-// are replaced like all others.
+// tail before a model sees it, if the window is known, with a placeholder for the middle.
+// No provider has it in a cache, so this costs nothing. Results of up to 1,000 tokens and
+// of protected tools are not changed. The name of these edits is [NewResults], and they
+// have no trigger. When their round is old, the results are replaced like all others.
 //
 // # The archive
 //
 // With [middleware.Env.Archive], the original is archived first, and the placeholder
-// contains a handle to read it again:
+// contains a handle for the whole result, all arguments of the call, the text, the
+// attachment, or, between head and tail, the piece as the tool returned it:
 //
 //	[truncated: 5000 chars; recall kqvmzhtwrcxa]
 //	{"path":"a.go","content":"[truncated: 3122 chars; recall kqvmzhtwrcxa]"}
 //
-// The handle returns the result with all its pieces, all arguments of the call, the text,
-// the attachment, or, between head and tail, the piece as the tool returned it. Results
-// of the tool [store.RecallTool] are not reduced when they are new, since the tool limits
-// their size. When they are old, their placeholder contains the handle in the call.
+// Results of the tool [store.RecallTool] are not reduced when they are new, since the tool
+// limits their size. When they are old, their placeholder contains the handle in the call.
 package microcompact

@@ -93,7 +93,7 @@ func ExampleOptions_digest() {
 		fmt.Println(r.Text)
 	}
 	// Output:
-	// [truncated: 444 chars; some facts: ann_of_W1001@example.com]
+	// [truncated: 444 chars; some facts: total: 54.04; ann_of_W1001@example.com]
 }
 
 // Arguments of old calls can go as well: what a model has written, it can read

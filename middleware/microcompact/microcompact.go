@@ -9,6 +9,8 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -54,12 +56,12 @@ func New(opts Options) middleware.Middleware {
 	opts.Protect = append(slices.Clone(opts.Protect), alwaysProtected)
 	e := &editor{opts}
 	old := middleware.Editing(Name, e.plan, middleware.Options{
-		Trigger: opts.Trigger, MinCalls: opts.MinCalls, Strict: opts.Strict,
+		Trigger: opts.Trigger, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
 	})
 	if opts.FreshShare < 0 {
 		return old
 	}
-	return middleware.Chain(middleware.Editing(NewResults, e.planNew, middleware.Options{Strict: opts.Strict}), old)
+	return middleware.Chain(middleware.Editing(NewResults, e.planNew, middleware.Options{Strict: opts.Strict, Protect: opts.Protect}), old)
 }
 
 // editor makes plans. The defaults of its options are filled in.
@@ -72,13 +74,19 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	}
 	// Handles are expensive, and a batch is mostly incomplete: in these cases, the
 	// first survey only counts.
-	s := o.survey(ctx, v, o.Batch == Batch{} && v.Env().Archive == nil)
+	s := o.survey(ctx, v, o.batch(v) == Batch{} && v.Env().Archive == nil)
 	if s.isDue() && !s.editing {
 		if s = o.survey(ctx, v, true); len(s.edits) == 0 {
 			return nil, nil
 		}
 	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if s.isDue() && o.Digest > 0 {
+		if saved := v.Size().Tokens - v.Without(s.freed).Size().Tokens; !trigger.MayBeMet(o.Trigger, v, Name, saved) {
+			return nil, nil // with the lines, which are expensive, it frees even less
+		}
 		for _, added := range digest.Leave(v, s.edits, s.cleared, o.Digest) {
 			s.freed -= added
 		}
@@ -96,6 +104,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 type survey struct {
 	*editor
 
+	watch   shorten.Watch
 	ctx     context.Context //nolint:containedctx // it lives for one plan
 	view    *middleware.View
 	archive store.Store
@@ -111,7 +120,12 @@ type survey struct {
 	cleared  []digest.Result
 
 	latest short // results of one size often follow one another
+
+	index
 }
+
+// index finds calls and results, in the view and before any rewrite.
+type index struct{ givenCalls, results, given shorten.Index }
 
 // short is a placeholder, with its tokens.
 type short struct {
@@ -146,10 +160,13 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *
 	}
 	s := &survey{
 		editor: o, ctx: ctx, view: v, archive: v.Env().Archive, editing: editing,
-		end: o.endOfOld(v, from), call: -1,
+		end: o.endOfOld(v, from), call: -1, watch: shorten.NewWatch(ctx),
 	}
 	begin, first := from, s.end // of the round, and of the first round with something to do
 	for i := from; i < s.end; i++ {
+		if s.watch.Done() {
+			return s
+		}
 		m := v.At(i)
 		whole := v.Protected(i)&middleware.Whole != 0
 		switch m.Role {
@@ -176,11 +193,24 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *
 
 // isDue reports whether there is something to shorten, and enough for a batch.
 func (s *survey) isDue() bool {
-	if b := s.Batch; b != (Batch{}) {
+	if b := s.batch(s.view); b != (Batch{}) {
 		full := b.Results > 0 && s.done.Results >= b.Results || b.Tokens > 0 && s.view.Size().Charged(s.freed) >= b.Tokens
 		return full && s.done.items() > 0
 	}
 	return s.done.items() > 0
+}
+
+// batch returns the minimum for one edit. By default a provider that caches prompts gets
+// batches: every edit makes it read the newest rounds again.
+func (o *editor) batch(v *middleware.View) Batch {
+	if o.Batch != (Batch{}) || v.Model().Cache == (models.Cache{}) {
+		return o.Batch
+	}
+	n := defaultBatch
+	if b, known := v.Budget(); known {
+		n = min(n, b.Room()/10)
+	}
+	return Batch{Tokens: max(n, 1)}
 }
 
 // endOfOld returns the position after the old rounds, or from if there are none after

@@ -211,7 +211,7 @@ func TestBatchIsReached(t *testing.T) {
 		if len(events) == 0 {
 			return 0
 		}
-		return events[0].Freed()
+		return events[0].Before - events[0].After
 	}
 	all := freed(microcompact.Batch{})
 	require.Positive(t, all)
@@ -219,6 +219,50 @@ func TestBatchIsReached(t *testing.T) {
 		{Results: 3}: all, {Results: 4}: 0, {Tokens: all}: all, {Tokens: all + 1}: 0, {Results: 4, Tokens: all}: all, {Results: 3, Tokens: all + 1}: all,
 	} {
 		require.Equal(t, want, freed(b), "%+v of 3 results and %d tokens", b, all)
+	}
+}
+
+// TestDefaultBatch has rounds of about 900 tokens. For a model that is known to be cached
+// they are shortened together, as far as the room allows.
+func TestDefaultBatch(t *testing.T) {
+	t.Parallel()
+	var sizes []int
+	for range 40 {
+		sizes = append(sizes, 900)
+	}
+	h := pages(sizes...)
+	for name, tt := range map[string]struct {
+		model  string
+		budget *middleware.Budget
+		batch  microcompact.Batch
+		least  int
+	}{
+		"a cached model":               {model: "claude-sonnet-4-5", least: 5000},
+		"a small window":               {model: "claude-sonnet-4-5", budget: &middleware.Budget{Window: 22_000, Reserve: 2000}, least: 2000},
+		"an unknown model":             {model: "local"},
+		"no model":                     {},
+		"a model that is not cached":   {model: "gpt-4"},
+		"a cached model, but each one": {model: "claude-sonnet-4-5", batch: microcompact.Batch{Results: 1}},
+	} {
+		chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, microcompact.New(microcompact.Options{Batch: tt.batch, FreshShare: -1}))
+		edits := 0
+		for n := range h {
+			if h[n].Role != message.RoleTool {
+				continue
+			}
+			_, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h[:n+1], Model: tt.model, Budget: tt.budget})
+			require.NoError(t, err)
+			for _, e := range events {
+				edits++
+				require.GreaterOrEqual(t, e.Before-e.After, tt.least, name)
+			}
+		}
+		if tt.least == 0 {
+			require.Equal(t, 36, edits, "%s: each old round", name)
+			continue
+		}
+		require.Positive(t, edits, name)
+		require.Less(t, edits, 20, name)
 	}
 }
 

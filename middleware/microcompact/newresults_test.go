@@ -128,23 +128,6 @@ func TestEndsOfAnyText(t *testing.T) {
 	})
 }
 
-func TestLevel(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		sizes []int
-		sum   int
-		want  int
-	}{
-		{[]int{100}, 40, 40},
-		{[]int{10, 100}, 60, 50},
-		{[]int{100, 10, 100}, 110, 50},
-		{[]int{50, 50}, 60, 30},
-		{[]int{1, 2, 1000}, 500, 497},
-	} {
-		require.Equal(t, c.want, level(c.sizes, c.sum), "%v to %d", c.sizes, c.sum)
-	}
-}
-
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
 	for want, g := range map[string]removed{

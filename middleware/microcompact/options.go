@@ -6,21 +6,23 @@ import (
 	"math"
 
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/amount"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 const (
 	defaultKeepRounds = 4
 	defaultResults    = 200  // characters
 	defaultFreshShare = 0.25 // of the room
+	defaultBatch      = 5000 // tokens
 )
 
 // alwaysProtected is a tool whose results are instructions.
 const alwaysProtected = "Skill"
 
 // Options configure the middleware. The zero value shortens results of more than 200
-// characters in all rounds except the newest four, before each call. It does not shorten
-// arguments and texts, since models need these again too often.
+// characters in all rounds except the newest four: together, if the model's provider is
+// known to cache prompts, else before each call. It does not shorten arguments and texts,
+// since models need these again too often.
 type Options struct {
 	// Trigger is the condition for shortening old rounds. nil: always met.
 	Trigger middleware.Trigger
@@ -32,24 +34,24 @@ type Options struct {
 	// Limit is the maximum length of payloads of old rounds.
 	Limit Limits
 
-	// Protect lists tools whose results and arguments are not changed, in addition to
-	// "Skill". nil or empty: none. A result may have another tool name than its call;
-	// either of them protects it.
+	// Protect lists tools whose results and arguments are not changed, here and by later
+	// middlewares, in addition to "Skill" and [middleware.Env.Protect]. nil or empty:
+	// none. A result may have another tool name than its call; either of them protects it.
 	Protect []string
 
-	// Batch is the minimum for one edit of old rounds. Zero: one payload.
+	// Batch is the minimum for one edit of old rounds. Zero: if the model's provider caches
+	// prompts, by [middleware.Env].Models, 5,000 tokens, or a tenth of the room if that is
+	// less; otherwise one payload. Batch{Results: 1} is one payload for every model.
 	Batch Batch
 
 	// Digest is the maximum number of tokens of hard facts in the placeholder of an old
-	// result: identifiers, amounts, dates, links, paths and the like, verbatim, unless
-	// the view still shows them. The words before the facts take a few tokens more. 0:
-	// no facts; 40 keep most of what is needed later. Batch counts these tokens.
+	// result: identifiers, amounts, dates, links, paths and the like. The words before
+	// the facts take a few tokens more. 0: no facts; 40 keep most of what is needed later.
 	Digest int
 
-	// FreshShare is the largest share of the room that a new result may take; a larger
-	// one is reduced to head and tail. The room is the window less the reserve. 0: 0.25;
-	// negative: new results are never reduced. It has no effect below 1,000 tokens and if
-	// the window is not known.
+	// FreshShare is the largest share of the room, the window less the reserve, that a
+	// new result may take; a larger one is reduced to head and tail, unless it has fewer
+	// than 1,000 tokens. 0: 0.25; negative: new results are never reduced.
 	FreshShare float64
 
 	// MinCalls is the minimum number of model calls between two edits of old rounds. 0:
@@ -82,10 +84,10 @@ func (o Options) Validate() error {
 	if o.FreshShare > 1 || math.IsNaN(o.FreshShare) {
 		errs = append(errs, fmt.Errorf("FreshShare is %g of the room, want at most 1, or below 0 for results of any size", o.FreshShare))
 	}
-	errs = append(errs, amount.NonNegative(
-		amount.Amount{Name: "Digest", Unit: "tokens", Value: o.Digest},
-		amount.Amount{Name: "Batch", Unit: "results", Value: o.Batch.Results},
-		amount.Amount{Name: "Batch", Unit: "tokens", Value: o.Batch.Tokens},
+	errs = append(errs, shorten.NonNegative(
+		shorten.Option{Name: "Digest", Unit: "tokens", Value: o.Digest},
+		shorten.Option{Name: "Batch", Unit: "results", Value: o.Batch.Results},
+		shorten.Option{Name: "Batch", Unit: "tokens", Value: o.Batch.Tokens},
 	)...)
 	for i, tool := range o.Protect {
 		if tool == "" {

@@ -30,9 +30,10 @@ func (s *survey) shortenAnswer(i int, parts []message.Part) {
 		return
 	}
 	from, before := len(s.arena), s.done
+	unchanged := contains(given)
 	for _, p := range parts {
-		if slices.Contains(given, p) {
-			p = s.shortenPart(p)
+		if !s.watch.Done() && unchanged(p) {
+			p = s.shortenPart(i, p)
 		}
 		s.arena = append(s.arena, p)
 	}
@@ -43,13 +44,26 @@ func (s *survey) shortenAnswer(i int, parts []message.Part) {
 	s.edit(i, from)
 }
 
-// shortenPart returns a call with shorter arguments, or the placeholder of a text. It
-// returns the part itself if it is kept.
-func (s *survey) shortenPart(p message.Part) message.Part {
+// contains returns a function that reports whether a part is one of some parts.
+func contains(parts []message.Part) func(message.Part) bool {
+	const few = 8
+	if len(parts) <= few {
+		return func(p message.Part) bool { return slices.Contains(parts, p) }
+	}
+	all := make(map[message.Part]bool, len(parts))
+	for _, p := range parts {
+		all[p] = true
+	}
+	return func(p message.Part) bool { return all[p] }
+}
+
+// shortenPart returns a call of message i with shorter arguments, or the placeholder of a
+// text. It returns the part itself if it is kept.
+func (s *survey) shortenPart(i int, p message.Part) message.Part {
 	by, archived := s.view.Meter().Counter, len(s.archived)
 	switch p := p.(type) {
 	case message.ToolCall:
-		if s.Limit.Arguments <= 0 || slices.Contains(s.Protect, p.Name) || longer(p.Arguments, s.Limit.Arguments) == 0 {
+		if s.Limit.Arguments <= 0 || s.view.Protects(i, p) || longer(p.Arguments, s.Limit.Arguments) == 0 {
 			return p
 		}
 		short, ok := shortArguments(p.Arguments, s.Limit.Arguments, s.handle(p))
@@ -89,15 +103,26 @@ func (s *survey) shortenResults(i int, parts []message.Part) {
 	}
 	from, before := len(s.arena), s.done
 	s.arena = append(s.arena, parts...)
+	short := map[string]string{} // placeholders of results
 	for id := range shorten.CallIDs(parts) {
-		was := shorten.Result(given, id)
-		if !s.isProtected(s.view, s.call, parts, id) && (isNew || slices.Equal(was, shorten.Result(parts, id))) {
-			s.shortenResult(i, from, was, id)
+		if s.watch.Done() {
+			break
+		}
+		was := s.given.Result(given, id)
+		unchanged := isNew || slices.Equal(was, s.results.Result(parts, id))
+		if unchanged && !s.isProtected(s.view, i, id) {
+			s.shortenResult(i, parts, from, was, id, short)
 		}
 	}
 	if s.done == before {
 		s.arena = s.arena[:from]
 		return
+	}
+	if len(short) > 0 {
+		s.arena = shorten.AppendCleared(s.arena[:from], s.arena[from:], func(id string) (string, bool) {
+			text, ok := short[id]
+			return text, ok
+		})
 	}
 	s.edit(i, from)
 }
@@ -115,9 +140,12 @@ func (s *survey) isBulky(parts []message.Part) bool {
 	return false
 }
 
-// shortenResult shortens one result in tool message i, whose parts are those in the
-// arena from that index. was is the result before any rewrite.
-func (s *survey) shortenResult(i, from int, was []message.Part, callID string) {
+// shortenResult shortens one result in tool message i, whose parts are also in the arena
+// from that index: it adds a placeholder to short, or replaces attachments in the arena.
+// was is the result before any rewrite.
+func (s *survey) shortenResult(
+	i int, parts []message.Part, from int, was []message.Part, callID string, short map[string]string,
+) {
 	var all removed
 	for _, p := range was {
 		r, _ := p.(message.ToolResult)
@@ -126,27 +154,29 @@ func (s *survey) shortenResult(i, from int, was []message.Part, callID string) {
 			all.attachments++
 		}
 	}
-	parts, archived := s.arena[from:], len(s.archived)
+	archived := len(s.archived)
 	switch {
 	case all.chars > s.Limit.Results:
 		all.handle = s.resultHandle(was, callID)
-		short := s.placeholder(all)
-		freed := s.freedBy(i, parts, callID, short.tokens)
+		placeholder := s.placeholder(all)
+		freed := s.freedBy(i, parts, callID, placeholder.tokens)
 		if !s.frees(freed, archived) {
 			return
 		}
 		if s.editing {
-			s.arena = shorten.AppendCleared(s.arena[:from], parts, func(id string) (string, bool) { return short.text, id == callID })
+			short[callID] = placeholder.text
 			if s.Digest > 0 {
 				s.cleared = append(s.cleared, digest.Result{At: i, CallID: callID, Frees: freed})
 			}
 		}
 	case all.attachments > 0:
-		short, freed := s.withoutAttachments(parts, callID)
+		pieces, freed := s.withoutAttachments(parts, callID)
 		if !s.frees(freed, archived) {
 			return
 		}
-		copy(parts, short)
+		for k, r := range pieces {
+			s.arena[from+k] = r
+		}
 	default:
 		return
 	}
@@ -162,7 +192,7 @@ func (s *survey) freedBy(i int, parts []message.Part, callID string, placeholder
 		return s.view.TokensOf(i) - meter.Message(message.Message{Name: s.view.At(i).Name}) - each
 	}
 	freed := 0
-	for k, r := range shorten.Pieces(parts, callID) {
+	for k, r := range s.results.Pieces(parts, callID) {
 		freed += meter.Part(r)
 		if !shorten.Joins(parts, k) {
 			freed -= each
@@ -171,11 +201,12 @@ func (s *survey) freedBy(i int, parts []message.Part, callID string, placeholder
 	return freed
 }
 
-// withoutAttachments returns parts with placeholders in the place of the attachments of
-// one result, and the tokens that this frees. Each attachment is archived by itself.
-func (s *survey) withoutAttachments(parts []message.Part, callID string) (short []message.Part, freed int) {
-	short = slices.Clone(parts)
-	for k, r := range shorten.Pieces(parts, callID) {
+// withoutAttachments returns the pieces of one result that have attachments, by their
+// positions, with placeholders in place of these, and the tokens that this frees. Each
+// attachment is archived by itself.
+func (s *survey) withoutAttachments(parts []message.Part, callID string) (short map[int]message.Part, freed int) {
+	short = map[int]message.Part{}
+	for k, r := range s.results.Pieces(parts, callID) {
 		if r.Content == nil {
 			continue
 		}
@@ -197,7 +228,7 @@ func (s *survey) resultHandle(was []message.Part, callID string) store.Handle {
 	if s.archive == nil {
 		return store.Handle{}
 	}
-	if h := s.asked(s.view, s.call, callID); store.Has(s.ctx, s.archive, h) {
+	if h := s.asked(&s.index, s.view, s.call, callID); shorten.Archived(s.ctx, s.archive, h) {
 		return h
 	}
 	return s.handle(was...)
@@ -205,26 +236,18 @@ func (s *survey) resultHandle(was []message.Part, callID string) store.Handle {
 
 // asked returns the handle that a call asks the archive for. call is the position of
 // its message or -1. The handle is zero for other tools.
-func (o *editor) asked(v *middleware.View, call int, callID string) store.Handle {
+func (o *editor) asked(in *index, v *middleware.View, call int, callID string) store.Handle {
 	if call < 0 {
 		return store.Handle{}
 	}
 	parts, _, _ := original(v, call)
-	return store.Asked(shorten.Call(parts, callID))
+	return store.Asked(in.givenCalls.Call(parts, callID))
 }
 
-// isProtected reports whether a result is of a protected tool, by the name in its call
-// or in one of its pieces. call is the position of the message with the call or -1.
-func (o *editor) isProtected(v *middleware.View, call int, parts []message.Part, callID string) bool {
-	if call >= 0 {
-		for _, p := range v.At(call).Parts {
-			if c, ok := p.(message.ToolCall); ok && c.ID == callID && slices.Contains(o.Protect, c.Name) {
-				return true
-			}
-		}
-	}
-	for _, r := range shorten.Pieces(parts, callID) {
-		if slices.Contains(o.Protect, r.Name) {
+// isProtected reports whether message i has a result of a protected tool for a call.
+func (in *index) isProtected(v *middleware.View, i int, callID string) bool {
+	for _, r := range in.results.Pieces(v.At(i).Parts, callID) {
+		if v.Protects(i, r) {
 			return true
 		}
 	}

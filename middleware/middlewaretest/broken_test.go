@@ -78,7 +78,7 @@ func TestEveryRuleCanBeBroken(t *testing.T) {
 	t.Parallel()
 	all := map[string]breaker{}
 	for _, some := range []map[string]breaker{
-		requestBreakers(), answerBreakers(), streamBreakers(), callBreakers(), viewBreakers(), chainBreakers(), draftBreakers(), oddBreakers(),
+		requestBreakers(), answerBreakers(), streamBreakers(), callBreakers(), viewBreakers(), chainBreakers(), idleBreakers(), draftBreakers(), oddBreakers(),
 	} {
 		maps.Copy(all, some)
 	}
@@ -212,7 +212,7 @@ func requestBreakers() map[string]breaker {
 			}),
 		},
 		"fills in a field of the messages": {
-			rules: []string{"reopened", "reported", "growing", "odd-histories"}, seen: "reopened",
+			rules: []string{"reported", "growing", "odd-histories"}, seen: "message 3 of",
 			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
 				if len(msgs) < 20 || msgs[3].Role != message.RoleTool {
 					return nil, false
@@ -229,7 +229,7 @@ func requestBreakers() map[string]breaker {
 func answerBreakers() map[string]breaker {
 	return map[string]breaker{
 		"returns a response with an error": {
-			rules: []string{"one-of"}, seen: "when the model fails",
+			rules: []string{"error"}, seen: "when the model fails",
 			mw: after(func(_ context.Context, resp *Response, err error) (*Response, error) {
 				if resp == nil {
 					resp = &Response{}
@@ -238,7 +238,7 @@ func answerBreakers() map[string]breaker {
 			}),
 		},
 		"returns nothing when canceled": {
-			rules: []string{"one-of", "canceled-before", "canceled-during"}, seen: "when the context is done: response <nil> and error <nil>",
+			rules: []string{"canceled-before", "canceled-during"}, seen: "error <nil>, want",
 			mw: after(func(ctx context.Context, resp *Response, err error) (*Response, error) {
 				if ctx.Err() != nil {
 					return nil, nil //nolint:nilerr // that is what is wrong here
@@ -320,7 +320,7 @@ func answerBreakers() map[string]breaker {
 func streamBreakers() map[string]breaker {
 	return map[string]breaker{
 		"wraps an emit that is nil": {
-			rules: []string{"nil-emit"}, seen: "nil pointer",
+			rules: []string{"response"}, seen: "nil pointer",
 			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
 				return next(ctx, req, func(d middleware.Delta) error { return emit(d) })
 			}),
@@ -558,7 +558,7 @@ func viewBreakers() map[string]breaker {
 		"edits in secret after an edit that it reports": {
 			// The results are halved as soon as they are answered, so that each
 			// view differs from the one before in its middle.
-			rules: []string{"growing", "reopened", "settles", "odd-histories", "drafts"}, seen: "parallel calls, roomy window, call 5: message 9",
+			rules: []string{"growing", "settles", "odd-histories", "drafts"}, seen: "parallel calls, roomy window, call 5: message 9",
 			mw: func() middleware.Middleware {
 				once := middleware.Editing("once", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 					for i, m := range v.Messages() {
@@ -580,7 +580,7 @@ func viewBreakers() map[string]breaker {
 			},
 		},
 		"loses the last of parallel results": {
-			rules: []string{"valid"}, seen: "unanswered call",
+			rules: []string{"valid", "odd-histories"}, seen: "unanswered call",
 			suite: Suite{Changes: true},
 			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
 				for i := 1; i < len(msgs); i++ {
@@ -599,7 +599,7 @@ func viewBreakers() map[string]breaker {
 			}),
 		},
 		"swaps old results": {
-			rules: []string{"reported", "reopened", "growing", "settles"}, seen: `message 3 of 8`,
+			rules: []string{"reported", "growing", "settles"}, seen: `message 3 of 8`,
 			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
 				found := answeredResults(msgs)
 				if len(found) < 2 || found[1] != found[0]+1 {
@@ -619,7 +619,7 @@ func viewBreakers() map[string]breaker {
 			}),
 		},
 		"has a system prompt of its own": {
-			rules: []string{"reported", "reopened", "odd-histories"}, seen: "message 0 of 2",
+			rules: []string{"reported", "odd-histories"}, seen: "message 0 of 2",
 			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
 				if len(msgs) == 0 || msgs[0].Role != message.RoleSystem {
 					return nil, false
@@ -629,7 +629,7 @@ func viewBreakers() map[string]breaker {
 			}),
 		},
 		"shortens the newest question": {
-			rules: []string{"reported", "reopened", "reuse", "growing", "settles", "odd-histories"}, seen: "message",
+			rules: []string{"reported", "reuse", "growing", "settles", "odd-histories"}, seen: "message",
 			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
 				for i, m := range slices.Backward(msgs) {
 					if m.Role == message.RoleUser && len(m.Text()) > 30 && len(m.Text()) < 1000 {
@@ -651,7 +651,7 @@ func viewBreakers() map[string]breaker {
 			}),
 		},
 		"clears what no model has seen": {
-			rules: []string{"reported", "reopened", "growing", "odd-histories"}, seen: "message 4 of 5",
+			rules: []string{"reported", "growing", "odd-histories"}, seen: "message 4 of 5",
 			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
 				n := len(msgs) - 1
 				if n < 0 || msgs[n].Role != message.RoleTool || len(msgs[n].Parts) != 1 {
@@ -664,7 +664,7 @@ func viewBreakers() map[string]breaker {
 			}),
 		},
 		"adds a reminder": {
-			rules: []string{"reported", "reopened", "odd-histories"}, seen: "message",
+			rules: []string{"reported", "odd-histories"}, seen: "message",
 			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
 				lead := message.Leading(msgs)
 				if len(msgs) == lead || msgs[lead].Text() == "Think twice." {
@@ -673,6 +673,84 @@ func viewBreakers() map[string]breaker {
 				return slices.Insert(msgs, lead, message.User("Think twice.")), true
 			}),
 		},
+	}
+}
+
+// idleBreakers are editors without an edit.
+func idleBreakers() map[string]breaker {
+	editor := func(plan func(v *middleware.View) *middleware.Plan) func() middleware.Middleware {
+		return func() middleware.Middleware {
+			return middleware.Editing("idle", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+				return plan(v), nil
+			}, middleware.Options{})
+		}
+	}
+	return map[string]breaker{
+		"never edits": {
+			rules: []string{"edits"}, seen: "no edit in 114 calls; it proposes no plan, also if Request.Force has all names",
+			mw: editor(func(*middleware.View) *middleware.Plan { return nil }),
+		},
+		"each plan is refused": {
+			rules: []string{"edits"}, seen: "a chat without tools, tight window, call 13: idle: refused: message 0 is a leading system message",
+			mw: editor(func(v *middleware.View) *middleware.Plan {
+				if v.Len() == 0 || v.Messages()[0].Role != message.RoleSystem {
+					return nil
+				}
+				return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(0, message.Text{Text: "x"})}}
+			}),
+		},
+		"an editor panics": {
+			rules: []string{"panics", "odd-histories"}, seen: "idle: editor panicked: no results here",
+			mw: editor(func(v *middleware.View) *middleware.Plan {
+				if v.Len() > 3 {
+					panic("no results here")
+				}
+				return nil
+			}),
+		},
+	}
+}
+
+// TestIdle has the same editors in a suite that knows that they never edit, and with a history in which one does.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, Suite{New: idleBreakers()["never edits"].mw, Idle: true}.Check())
+
+	pays := edits(func(_ *middleware.View, _ int, r message.ToolResult) string {
+		if r.Name != "pay" || len(r.Text) < 200 {
+			return ""
+		}
+		return r.Text[:1]
+	})
+	require.ErrorContains(t, Suite{New: pays}.Check(), "middlewaretest: edits: ")
+	history := ReAct{Rounds: 4}.Messages()
+	for i, m := range history {
+		for k, p := range m.Parts {
+			if call, ok := p.(message.ToolCall); ok {
+				call.Name = "pay"
+				history[i].Parts[k] = call
+			}
+			if result, ok := p.(message.ToolResult); ok {
+				result.Name = "pay"
+				history[i].Parts[k] = result
+			}
+		}
+	}
+	suite := Suite{New: pays, Histories: [][]message.Message{history}}
+	require.NoError(t, suite.Check())
+	want := Clone(history)
+	replays, err := suite.subject().replays()
+	require.NoError(t, err)
+	require.Equal(t, "Histories[0], tight window", replays[len(replays)-1].name)
+	require.Equal(t, want, history, "it is not modified")
+}
+
+// TestPanicOfNew is reported by each rule, and ends no test binary.
+func TestPanicOfNew(t *testing.T) {
+	t.Parallel()
+	suite := Suite{New: func() middleware.Middleware { panic("no options") }}
+	for _, r := range suite.rules() {
+		require.ErrorContains(t, r.verdict(suite.subject()), "observed: panicked: no options\ngoroutine ", r.name)
 	}
 }
 

@@ -94,12 +94,17 @@ type conversation struct {
 	msgs []message.Message
 }
 
-func conversations() []conversation {
-	return []conversation{
+// conversations returns those of the suite, and those of its user.
+func (s Suite) conversations() []conversation {
+	all := []conversation{
 		{"parallel calls", decorated()},
 		{"one long task", ReAct{Rounds: 12, Thought: 100, Result: 600, Answered: true}.Messages()},
 		{"a chat without tools", chat(12)},
 	}
+	for i, h := range s.Histories {
+		all = append(all, conversation{fmt.Sprintf("Histories[%d]", i), Clone(h)})
+	}
+	return all
 }
 
 // decorated returns a conversation with all kinds of parts and all other fields.
@@ -178,9 +183,9 @@ func cloneRequest(req *middleware.Request) *middleware.Request {
 // Same returns an error that describes the first difference of two lists of messages in
 // role, name or parts, which is what a model receives. It returns nil if there is none.
 func Same(want, got []message.Message) error {
-	for i := range min(len(want), len(got)) {
-		if !want[i].Equal(got[i]) {
-			w, g := difference(want[i], got[i])
+	for i, m := range want[:min(len(want), len(got))] {
+		if other := got[i]; !m.Equal(other) {
+			w, g := difference(m, other)
 			return fmt.Errorf("message %d of %d is %s, want %s", i, len(got), g, w)
 		}
 	}
@@ -221,9 +226,41 @@ func show(m message.Message) string { return string(m.Role) + partsOf(m, 60) }
 
 // partsOf returns the parts, with at most limit bytes of each text.
 func partsOf(m message.Message, limit int) string {
-	var parts []string
-	for _, p := range m.Parts {
-		parts = append(parts, strings.TrimPrefix(fmt.Sprintf("%T%+.*q", p, limit, p), "message."))
+	parts := make([]string, len(m.Parts))
+	for i, p := range m.Parts {
+		parts[i] = textOf(p, limit)
 	}
 	return fmt.Sprint(parts)
+}
+
+// textOf returns all fields of a part, with at most limit bytes of each.
+func textOf(p message.Part, limit int) string {
+	texts := func(kind string, fields ...string) string {
+		for i, f := range fields {
+			fields[i] = fmt.Sprintf("%+.*q", limit, f)
+		}
+		return kind + "{" + strings.Join(fields, " ") + "}"
+	}
+	switch p := p.(type) {
+	case message.Text:
+		return texts("Text", p.Text)
+	case message.Thinking:
+		return texts("Thinking", p.Text, p.Signature)
+	case message.Media:
+		return texts("Media", p.Type, p.URL, p.Data, p.Name)
+	case message.ToolCall:
+		return texts("ToolCall", p.ID, p.Name, p.Arguments)
+	case message.ToolResult:
+		text := texts("ToolResult", p.CallID, p.Name, p.Text)
+		if p.Content != nil {
+			text += "+" + textOf(p.Content, limit)
+		}
+		if p.Error {
+			text += "+error"
+		}
+		return text
+	case message.Opaque:
+		return texts("Opaque", p.Kind, p.Data)
+	}
+	return fmt.Sprintf("%v", p)
 }

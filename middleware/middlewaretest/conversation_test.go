@@ -77,7 +77,7 @@ func TestSame(t *testing.T) {
 	require.NoError(t, middlewaretest.Same(a, middlewaretest.Clone(a)))
 	require.EqualError(t, middlewaretest.Same(a, a[:3]),
 		`3 messages, want 4; the first missing one is `+
-			`tool[ToolResult{"c1.1" "list_files" "Result c1.1: line 1 of the log says nothing new; line 2 of t" <nil> %!q(bool=false)}]`)
+			`tool[ToolResult{"c1.1" "list_files" "Result c1.1: line 1 of the log says nothing new; line 2 of t"}]`)
 	require.ErrorContains(t, middlewaretest.Same(a[:3], a), "4 messages, want 3; the first additional one is tool")
 	b := middlewaretest.Clone(a)
 	r := b[3].Parts[0].(message.ToolResult)

@@ -67,18 +67,10 @@ func sameRequest(want, got *middleware.Request, length int) error {
 			return fmt.Errorf("message %d is %s, want %s", i, show(g), show(w))
 		}
 	}
-	fields := []struct {
-		name      string
-		want, got any
-	}{
-		{"Tools", want.Tools, got.Tools},
-		{"Model", want.Model, got.Model},
-		{"Budget", want.Budget, got.Budget},
-		{"Force", want.Force, got.Force},
-	}
-	for _, f := range fields {
-		if !reflect.DeepEqual(f.want, f.got) {
-			return fmt.Errorf("field %s of the request is %v, want %v", f.name, deref(f.got), deref(f.want))
+	for _, name := range []string{"Tools", "Model", "Budget", "Force"} {
+		w, g := reflect.ValueOf(*want).FieldByName(name), reflect.ValueOf(*got).FieldByName(name)
+		if !reflect.DeepEqual(w.Interface(), g.Interface()) {
+			return fmt.Errorf("field %s of the request is %v, want %v", name, reflect.Indirect(g), reflect.Indirect(w))
 		}
 	}
 	if !sameParams(want.Params, got.Params) {
@@ -98,11 +90,4 @@ func sameParams(a, b any) bool {
 		return va.Pointer() == vb.Pointer()
 	}
 	return reflect.DeepEqual(a, b)
-}
-
-func deref(v any) any {
-	if b, ok := v.(*middleware.Budget); ok && b != nil {
-		return *b
-	}
-	return v
 }

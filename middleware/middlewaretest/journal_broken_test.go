@@ -76,8 +76,8 @@ func TestJournalFindsFaults(t *testing.T) {
 		"content": {found: func(e *journal.Entry) { e.Edits = append([]*journal.Record{}, e.Edits[:len(e.Edits)/2]...) }},
 		"compare-and-swap": {writes: func(w []journal.Write) [][]journal.Write {
 			free := append([]journal.Write{}, w...)
-			if free[0].Over == (journal.Rev{9}) {
-				free[0].Over = journal.Rev{10}
+			if free[0].Over == (message.ID{9}) {
+				free[0].Over = message.ID{10}
 			}
 			return [][]journal.Write{free}
 		}},
@@ -95,5 +95,8 @@ func TestJournalFindsFaults(t *testing.T) {
 			}
 		}
 		require.True(t, found, name)
+	}
+	for _, c := range journalCases {
+		require.Contains(t, c.observe(t.Context(), brokenJournal{}), "panicked: runtime error: invalid memory address", c.name)
 	}
 }

@@ -16,10 +16,12 @@ package middlewaretest
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -37,6 +39,17 @@ type Suite struct {
 	// Repairs: the middleware repairs messages by [middleware.Repairing]. The rules about
 	// views are then checked with conversations that need no repair.
 	Repairs bool
+
+	// Idle: the middleware is tested with options with which it never edits. Otherwise an
+	// editor that makes no edit in any conversation breaks the rule "edits", since the
+	// other rules about views check nothing then.
+	Idle bool
+
+	// Histories are further conversations, each from its first message on, for a
+	// middleware that has nothing to do in those of the suite: messages with the names of
+	// its tools, for example. Each is passed to the middleware call by call, as those of
+	// the suite are. They are not modified.
+	Histories [][]message.Message
 
 	patience time.Duration // until a call counts as hung; 0: 10 s
 }
@@ -67,20 +80,32 @@ func (s Suite) Check() error {
 // rule is one case of the suite.
 type rule struct {
 	name  string
-	text  string               // the rule and the reason for it
 	check func(*subject) error // returns what was observed
-	views bool                 // it does not apply to a Suite with Changes
+	text  string               // the rule and the reason for it
 }
 
 // rules returns the rules that apply.
 func (s Suite) rules() []rule {
 	all := slices.Concat(requestRules, responseRules, stateRules, viewRules)
-	return slices.DeleteFunc(all, func(r rule) bool { return r.views && s.Changes })
+	if !s.Changes {
+		all = append(all, editRules...)
+	}
+	return all
 }
 
 func (r rule) verdict(s *subject) error {
-	if err := r.check(s); err != nil {
+	if err := caught(func() error { return r.check(s) }); err != nil {
 		return fmt.Errorf("middlewaretest: %s: %s\n\tobserved: %w", r.name, r.text, err)
 	}
 	return nil
+}
+
+// caught calls fn. A panic, as of Suite.New, is an error with its stack.
+func caught(fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn()
 }

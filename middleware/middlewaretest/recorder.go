@@ -26,13 +26,16 @@ func (r *Recorder) Middleware() middleware.Middleware {
 	})
 }
 
-// Events returns all events of these kinds so far, or all events if there is no kind.
-// The caller owns the slice.
+// Events returns all events of these kinds so far. Without a kind it returns all but
+// [middleware.Called], of which each call has one. The caller owns the slice.
 func (r *Recorder) Events(kinds ...middleware.EventKind) []middleware.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.events), func(e middleware.Event) bool {
-		return len(kinds) > 0 && !slices.Contains(kinds, e.Kind)
+		if len(kinds) == 0 {
+			return e.Kind == middleware.Called
+		}
+		return !slices.Contains(kinds, e.Kind)
 	})
 }
 

@@ -20,7 +20,7 @@ func TestRecorder(t *testing.T) {
 	require.Equal(t, []middleware.Event{edited, refused, edited}, rec.Events())
 	require.Equal(t, []middleware.Event{refused}, rec.Events(middleware.Refused))
 	require.Equal(t, rec.Events(), rec.Events(middleware.Refused, middleware.Edited))
-	require.Empty(t, rec.Events(middleware.Reopened))
+	require.Empty(t, rec.Events(middleware.Notice))
 	rec.Events()[0].By = "changed"
 	require.Equal(t, "a", rec.Events()[0].By, "the slice belongs to the caller")
 	require.Len(t, rec.take(), 3)
@@ -40,5 +40,5 @@ func TestRecorderRecordsInnerLayers(t *testing.T) {
 		wg.Go(func() { _, _ = model(t.Context(), &middleware.Request{}, nil) })
 	}
 	wg.Wait()
-	require.Len(t, rec.Events(middleware.Refused), callers)
+	require.Len(t, rec.Events(middleware.Called), callers)
 }

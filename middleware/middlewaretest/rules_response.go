@@ -14,117 +14,59 @@ import (
 
 // responseRules are about what the caller receives: a response, an error, or pieces.
 var responseRules = []rule{
-	{
-		name: "one-of", check: checkOneOf,
-		text: "exactly one of response and error is non-nil, " +
-			"since a caller checks one of them and uses the other one",
-	},
-	{
-		name: "response", check: checkResponse,
-		text: "the model is called once, and its message, usage and stop reason are returned unchanged, " +
-			"since loops and cost reports depend on them",
-	},
-	{
-		name: "error", check: checkError,
-		text: "errors.Is, errors.As and KindOf return the same for the error as for that of the next model, " +
-			"since callers decide by them what to do",
-	},
-	{
-		name: "canceled-before", check: checkCanceledBefore,
-		text: "a call whose context is done returns an error for which errors.Is(err, ctx.Err()) is true and KindOf is Canceled, " +
-			"since callers must distinguish it from a failure",
-	},
-	{
-		name: "canceled-during", check: checkCanceledDuring,
-		text: "a context that is canceled during a call cancels the call of the next model, and its error is returned unchanged: " +
-			"the caller does not wait for the answer, which would still be paid for",
-	},
-	{
-		name: "context", check: checkContext,
-		text: "the next model receives the caller's context or one derived from it, " +
-			"since traces, deadlines and credentials are in it",
-	},
-	{
-		name: "nil-emit", check: checkNilEmit,
-		text: "emit may be nil, and then only the response is needed: " +
-			"a middleware that wraps emit must not wrap nil",
-	},
-	{
-		name: "pieces", check: checkPieces,
-		text: "the pieces of the answer reach emit in order, each once, never two at the same time, all before the call returns, " +
-			"since a reader builds the answer from them",
-	},
-	{
-		name: "emit-error", check: checkEmitError,
-		text: "an error of emit means that the reader has left: it is returned unchanged, nothing is emitted after it, " +
-			"and no model is called again, since the answer would not be read",
-	},
-	{
-		name: "no-retry", check: checkNoRetry,
-		text: "after the first piece, the next model is never called again, and its error is returned, " +
-			"since the reader cannot return the piece and would read two answers as one",
-	},
+	{"response", both(checkResponse), "the model is called once, also if emit is nil, and its message, usage " +
+		"and stop reason are returned unchanged, since loops and cost reports depend on them"},
+	{"error", both(checkError), "an error comes without a response, and errors.Is, errors.As and KindOf return " +
+		"the same for it as for that of the next model, since callers decide by them what to do"},
+	{"canceled-before", both(checkCanceledBefore), "a call whose context is done returns an error for which " +
+		"errors.Is(err, ctx.Err()) is true and KindOf is Canceled, since callers must distinguish it from a " +
+		"failure"},
+	{"canceled-during", both(checkCanceledDuring), "a context that is canceled during a call cancels the call " +
+		"of the next model, and its error is returned unchanged: the caller does not wait for the answer, which " +
+		"would still be paid for"},
+	{"context", both(checkContext), "the next model receives the caller's context or one derived from it, since " +
+		"traces, deadlines and credentials are in it"},
+	{"pieces", both(checkPieces), "the pieces of the answer reach emit in order, each once, never two at the " +
+		"same time, all before the call returns, since a reader builds the answer from them"},
+	{"emit-error", both(checkEmitError), "an error of emit means that the reader has left: it is returned " +
+		"unchanged, nothing is emitted after it, and no model is called again, since the answer would not be " +
+		"read"},
+	{"no-retry", both(checkNoRetry), "after the first piece, the next model is never called again, and its " +
+		"error is returned, since the reader cannot return the piece and would read two answers as one"},
 }
 
 func denied() error {
 	return &middleware.Error{Kind: middleware.Denied, Op: "provider", Err: errors.New("status 403")}
 }
 
-func checkOneOf(s *subject) error {
-	canceled, cancel := context.WithCancel(context.Background())
-	cancel()
-	cases := []struct {
-		when   string
-		ctx    context.Context //nolint:containedctx // a table of calls
-		answer middleware.Model
-	}{
-		{"the model answers", context.Background(), done()},
-		{"the model fails", context.Background(), Fail(denied())},
-		{"the context is done", canceled, done()},
-	}
-	return both(func(req *middleware.Request) error {
-		for _, c := range cases {
-			out, err := s.instance(c.answer).call(c.ctx, req, nil)
-			if err != nil {
-				return err
-			}
-			if (out.resp == nil) == (out.err == nil) {
-				return fmt.Errorf("when %s: response %v and error %s", c.when, out.resp, fmt.Sprint(out.err))
-			}
-		}
-		return nil
-	})
-}
-
-func checkResponse(s *subject) error {
+func checkResponse(s *subject, req *middleware.Request) error {
 	resp := middleware.Response{
 		Message: message.Assistant(message.Thinking{Text: "hm", Signature: "s"}, message.Text{Text: "I read it."},
 			message.ToolCall{ID: "x", Name: "read_file", Arguments: `{ "path": "a" }`}),
 		Usage: message.Usage{Input: 1000, CacheRead: 900, Output: 20, Thinking: 5},
 		Stop:  middleware.StopTools,
 	}
-	return both(func(req *middleware.Request) error {
-		out, err := s.instance(Give(resp)).answered(context.Background(), req, nil)
-		if err == nil && !reflect.DeepEqual(*out.resp, resp) {
-			err = fmt.Errorf("response %+v, want %+v", *out.resp, resp)
-		}
-		return err
-	})
+	out, err := s.instance(Give(resp, middleware.Delta{Text: "I read it."})).answered(context.Background(), req, nil)
+	if err == nil && !reflect.DeepEqual(*out.resp, resp) {
+		err = fmt.Errorf("response %+v, want %+v", *out.resp, resp)
+	}
+	return err
 }
 
-func checkError(s *subject) error {
-	return both(func(req *middleware.Request) error {
-		for _, want := range []error{errors.New("the provider is broken"), denied()} {
-			out, err := s.instance(Fail(want)).call(context.Background(), req, nil)
-			if err == nil {
-				err = sameError(out.err, want, middleware.KindOf(want))
-			}
-			if err != nil {
-				return err
-			}
+func checkError(s *subject, req *middleware.Request) error {
+	for _, want := range []error{errors.New("the provider is broken"), denied()} {
+		out, err := s.instance(Fail(want)).call(context.Background(), req, nil)
+		switch {
+		case err != nil:
+			return err
+		case out.resp != nil:
+			return fmt.Errorf("when the model fails: response %v and error %s", out.resp, fmt.Sprint(out.err))
 		}
-		return nil
-	})
+		if err := sameError(out.err, want, middleware.KindOf(want)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sameError returns an error unless got is the error want and of that kind. It wraps
@@ -139,68 +81,62 @@ func sameError(got, want error, kind middleware.Kind) error {
 	return nil
 }
 
-func checkCanceledBefore(s *subject) error {
-	return both(func(req *middleware.Request) error {
-		canceled, cancel := context.WithCancel(context.Background())
-		cancel()
-		late, cancel := context.WithDeadline(context.Background(), time.Unix(0, 0))
-		defer cancel()
-		for _, ctx := range []context.Context{canceled, late} {
-			out, err := s.instance(done()).call(ctx, req, nil)
-			if err == nil {
-				err = sameError(out.err, ctx.Err(), middleware.Canceled)
-			}
-			if err != nil {
-				return err
-			}
+func checkCanceledBefore(s *subject, req *middleware.Request) error {
+	canceled, cancel := context.WithCancel(context.Background())
+	cancel()
+	late, cancel := context.WithDeadline(context.Background(), time.Unix(0, 0))
+	defer cancel()
+	for _, ctx := range []context.Context{canceled, late} {
+		out, err := s.instance(done()).call(ctx, req, nil)
+		if err == nil {
+			err = sameError(out.err, ctx.Err(), middleware.Canceled)
 		}
-		return nil
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func checkCanceledDuring(s *subject) error {
-	return both(func(req *middleware.Request) error {
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		reached := true
-		in := s.instance(func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			cancel()
-			timer := time.NewTimer(s.patience / 2)
-			defer timer.Stop()
-			select {
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			case <-timer.C:
-				reached = false
-				return nil, context.Canceled
-			}
-		})
-		out, err := in.call(ctx, req, nil)
-		switch {
-		case err != nil:
-			return err
-		case !reached:
-			return errors.New("the caller's context was canceled, and that of the model was not")
+func checkCanceledDuring(s *subject, req *middleware.Request) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	reached := true
+	in := s.instance(func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		cancel()
+		timer := time.NewTimer(s.patience / 2)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-timer.C:
+			reached = false
+			return nil, context.Canceled
 		}
-		return sameError(out.err, ctx.Err(), middleware.Canceled)
 	})
+	out, err := in.call(ctx, req, nil)
+	switch {
+	case err != nil:
+		return err
+	case !reached:
+		return errors.New("the caller's context was canceled, and that of the model was not")
+	}
+	return sameError(out.err, ctx.Err(), middleware.Canceled)
 }
 
 type contextKey struct{}
 
-func checkContext(s *subject) error {
-	return both(func(req *middleware.Request) error {
-		var got any
-		in := s.instance(func(ctx context.Context, r *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			got = ctx.Value(contextKey{})
-			return done()(ctx, r, emit)
-		})
-		_, err := in.answered(context.WithValue(context.Background(), contextKey{}, "trace 7"), req, nil)
-		if err == nil && got != "trace 7" {
-			err = fmt.Errorf("a value of the caller's context is %v in that of the model, want %q", got, "trace 7")
-		}
-		return err
+func checkContext(s *subject, req *middleware.Request) error {
+	var got any
+	in := s.instance(func(ctx context.Context, r *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		got = ctx.Value(contextKey{})
+		return done()(ctx, r, emit)
 	})
+	_, err := in.answered(context.WithValue(context.Background(), contextKey{}, "trace 7"), req, nil)
+	if err == nil && got != "trace 7" {
+		err = fmt.Errorf("a value of the caller's context is %v in that of the model, want %q", got, "trace 7")
+	}
+	return err
 }
 
 // pieces answers in seven pieces.
@@ -264,64 +200,51 @@ func (r *reader) misuse() error {
 	return nil
 }
 
-func checkNilEmit(s *subject) error {
-	return both(func(req *middleware.Request) error {
-		_, err := s.instance(pieces()).answered(context.Background(), req, nil)
-		return err
-	})
-}
-
-func checkPieces(s *subject) error {
+func checkPieces(s *subject, req *middleware.Request) error {
 	const text, thinking, call = "Then I read it.", "first I think. ", `xread_file{"path":"a"}`
-	return both(func(req *middleware.Request) error {
-		r := &reader{}
-		_, err := s.instance(pieces()).answered(context.Background(), req, r.emit)
-		r.closed.Store(true)
-		switch {
-		case err != nil:
-			return err
-		case r.text != text || r.thinking != thinking || r.call != call:
-			return fmt.Errorf("text %q, thinking %q and call %q were emitted, want %q, %q and %q",
-				r.text, r.thinking, r.call, text, thinking, call)
-		}
-		return r.misuse()
-	})
+	r := &reader{}
+	_, err := s.instance(pieces()).answered(context.Background(), req, r.emit)
+	r.closed.Store(true)
+	switch {
+	case err != nil:
+		return err
+	case r.text != text || r.thinking != thinking || r.call != call:
+		return fmt.Errorf("text %q, thinking %q and call %q were emitted, want %q, %q and %q",
+			r.text, r.thinking, r.call, text, thinking, call)
+	}
+	return r.misuse()
 }
 
-func checkEmitError(s *subject) error {
-	return both(func(req *middleware.Request) error {
-		r := &reader{failAfter: 1}
-		out, err := s.instance(pieces()).call(context.Background(), req, r.emit)
-		r.closed.Store(true)
-		switch {
-		case err != nil:
-			return err
-		case r.read == 0: // rule "pieces" reports that
-			return nil
-		case r.read > 1:
-			return fmt.Errorf("emit failed, and %d more pieces were emitted", r.read-1)
-		case !errors.Is(out.err, errReaderLeft):
-			return sameError(out.err, errReaderLeft, middleware.Unknown)
-		}
-		return errors.Join(out.calledOnce(), r.misuse())
-	})
+func checkEmitError(s *subject, req *middleware.Request) error {
+	r := &reader{failAfter: 1}
+	out, err := s.instance(pieces()).call(context.Background(), req, r.emit)
+	r.closed.Store(true)
+	switch {
+	case err != nil:
+		return err
+	case r.read == 0: // rule "pieces" reports that
+		return nil
+	case r.read > 1:
+		return fmt.Errorf("emit failed, and %d more pieces were emitted", r.read-1)
+	case !errors.Is(out.err, errReaderLeft):
+		return sameError(out.err, errReaderLeft, middleware.Unknown)
+	}
+	return errors.Join(out.calledOnce(), r.misuse())
 }
 
-func checkNoRetry(s *subject) error {
-	return both(func(req *middleware.Request) error {
-		down := &middleware.Error{Kind: middleware.Unavailable, Op: "provider", Err: errors.New("connection lost")}
-		script := Script(Fail(down, "The build "), Say("The build fails."))
-		r := &reader{}
-		out, err := s.instance(script.Model()).call(context.Background(), req, r.emit)
-		switch {
-		case err != nil:
-			return err
-		case r.read == 0:
-			return nil
-		case len(out.sent) != 1:
-			return fmt.Errorf("the model failed after a piece and was called %d times, want once; the reader has %q",
-				len(out.sent), r.text)
-		}
-		return sameError(out.err, down, middleware.Unavailable)
-	})
+func checkNoRetry(s *subject, req *middleware.Request) error {
+	down := &middleware.Error{Kind: middleware.Unavailable, Op: "provider", Err: errors.New("connection lost")}
+	script := Script(Fail(down, "The build "), Say("The build fails."))
+	r := &reader{}
+	out, err := s.instance(script.Model()).call(context.Background(), req, r.emit)
+	switch {
+	case err != nil:
+		return err
+	case r.read == 0:
+		return nil
+	case len(out.sent) != 1:
+		return fmt.Errorf("the model failed after a piece and was called %d times, want once; the reader has %q",
+			len(out.sent), r.text)
+	}
+	return sameError(out.err, down, middleware.Unavailable)
 }

@@ -1,6 +1,7 @@
 package middlewaretest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,53 +11,73 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// viewRules are about the messages that the model receives.
+// editRules are about the messages that the model receives. They do not apply to a Suite with Changes.
+var editRules = []rule{
+	{"reported", eachStep(checkReported), "until an edit is reported, the model receives the caller's messages: other " +
+		"changes cannot be remembered, verified or explained; change messages with middleware.Editing"},
+	{"growing", eachStep(checkGrowing), "from one edit to the next, each view is the previous view followed by the new " +
+		"messages, byte for byte, since a provider's prompt cache ends at the first different byte"},
+	{"edits", checkEdits, "an editor edits at least once in the conversations of the suite and of Suite.Histories, or " +
+		"no rule about its views is checked; put a conversation in which it has something to do into Histories, or " +
+		"set Idle if it must never edit"},
+	{"settles", checkSettles, "a view that is passed on as a history is edited a few more times at most, and " +
+		"then not again: edits of edits without an end destroy the conversation"},
+}
+
+// viewRules are about the messages that the model receives, too.
 var viewRules = []rule{
-	{
-		name: "reported", views: true, check: checkReported,
-		text: "until an edit is reported, the model receives the caller's messages: " +
-			"other changes cannot be remembered, verified or explained; change messages with middleware.Editing",
-	},
-	{
-		name: "growing", views: true, check: checkGrowing,
-		text: "from one edit to the next, each view is the previous view followed by the new messages, byte for byte, " +
-			"since a provider's prompt cache ends at the first different byte",
-	},
-	{
-		name: "settles", views: true, check: checkSettles,
-		text: "a view that is passed on as a history is edited a few more times at most, and then not again: " +
-			"edits of edits without an end destroy the conversation",
-	},
-	{
-		name: "valid", check: checkValid,
-		text: "a view has no violation that its history does not have: each call with its results and each result with its call, " +
-			"arguments that are JSON objects, no empty message, since providers reject all others",
-	},
-	{
-		name: "odd-histories", check: checkOdd,
-		text: "an invalid history is passed on without additional violations, or rejected with an error of a known kind; " +
-			"a middleware never panics and never removes a message without an event, since histories come from outside",
-	},
+	{"panics", eachStep(checkPanics), "an editor and its trigger do not panic: the panic is an event, and the call " +
+		"continues without the edit, so nothing but an observer would find it"},
+	{"valid", eachStep(checkValid), "a view has no violation that its history does not have: each call with its results " +
+		"and each result with its call, arguments that are JSON objects, no empty message, since providers " +
+		"reject all others"},
+	{"odd-histories", checkOdd, "an invalid history is passed on without additional violations, or rejected " +
+		"with an error of a known kind; a middleware never panics and never removes a message without an event, " +
+		"since histories come from outside"},
 }
 
-func checkReported(s *subject) error {
-	return s.eachStep(func(r *replay, i int) error {
-		if slices.ContainsFunc(r.steps[:i+1], func(st step) bool { return st.edited() }) {
-			return nil
-		}
-		return Same(r.steps[i].req.Messages, r.steps[i].view())
-	})
+func checkReported(r *replay, i int) error {
+	if slices.ContainsFunc(r.steps[:i+1], func(st step) bool { return st.edited() }) {
+		return nil
+	}
+	return Same(r.steps[i].req.Messages, r.steps[i].view())
 }
 
-func checkGrowing(s *subject) error {
-	return s.eachStep(func(r *replay, i int) error {
-		if i == 0 || r.steps[i].edited() || r.steps[i].call != r.steps[i-1].call+1 {
-			return nil
+func checkGrowing(r *replay, i int) error {
+	if i == 0 || r.steps[i].edited() || r.steps[i].call != r.steps[i-1].call+1 {
+		return nil
+	}
+	before, now := r.steps[i-1], r.steps[i]
+	added := now.req.Messages[len(before.req.Messages):]
+	return Same(slices.Concat(before.view(), added), now.view())
+}
+
+func checkPanics(r *replay, i int) error { return r.steps[i].panicked() }
+
+func checkEdits(s *subject) error {
+	replays, err := s.replays()
+	if err != nil || s.Idle || s.Repairs {
+		return err
+	}
+	viewed, calls, why := false, 0, "it proposes no plan, also if Request.Force has all names"
+	for _, r := range replays {
+		viewed = viewed || r.in.viewed
+		for _, st := range r.steps {
+			if st.edited() || st.panicked() != nil {
+				return nil //nolint:nilerr // rule "panics" reports a panic
+			}
+			calls++
+			for _, e := range st.events {
+				if e.Kind == middleware.Refused || e.Kind == middleware.Failed {
+					why = fmt.Sprintf("the last plan: %s: %s", r.at(st), withoutStacks([]middleware.Event{e})[0])
+				}
+			}
 		}
-		before, now := r.steps[i-1], r.steps[i]
-		added := now.req.Messages[len(before.req.Messages):]
-		return Same(slices.Concat(before.view(), added), now.view())
-	})
+	}
+	if !viewed { // it is no editor
+		return nil
+	}
+	return fmt.Errorf("no edit in %d calls; %s", calls, why)
 }
 
 func checkSettles(s *subject) error {
@@ -78,18 +99,21 @@ func checkSettles(s *subject) error {
 	return nil
 }
 
-func checkValid(s *subject) error {
-	return s.eachStep(func(r *replay, i int) error {
-		return noNewViolations(r.steps[i].req.Messages, r.steps[i].view())
-	})
+func checkValid(r *replay, i int) error {
+	return noNewViolations(r.steps[i].req.Messages, r.steps[i].view())
 }
 
 // oddHistories returns histories that break rules, or are unusual.
 func oddHistories() []conversation {
 	question := message.User("Why does the build fail?")
-	call := func(id string) message.Message {
-		return message.Assistant(message.ToolCall{ID: id, Name: "read_file", Arguments: `{"path":"a"}`})
+	calls := func(arguments string, ids ...string) message.Message {
+		m := message.Assistant()
+		for _, id := range ids {
+			m.Parts = append(m.Parts, message.ToolCall{ID: id, Name: "read_file", Arguments: arguments})
+		}
+		return m
 	}
+	call := func(id string) message.Message { return calls(`{"path":"a"}`, id) }
 	result := func(id string) message.Message { return message.Result(id, "read_file", filler("Result:", 900)) }
 	long := ReAct{Rounds: 12}.Messages()
 	huge := strings.Repeat(filler(" Line", 1_000), 600)
@@ -98,24 +122,16 @@ func oddHistories() []conversation {
 		{"no messages", nil},
 		{"an orphaned result", with(result("unknown"))},
 		{"a missing result", with(call("open"), question)},
-		{"parallel calls with one result", with(message.Assistant(
-			message.ToolCall{ID: "a", Name: "read_file", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "read_file", Arguments: "{}"},
-		), result("b"), question)},
-		{"duplicate ids in one message", with(message.Assistant(
-			message.ToolCall{ID: "a", Name: "read_file", Arguments: "{}"}, message.ToolCall{ID: "a", Name: "search", Arguments: "{}"},
-		), result("a"), result("a"), question)},
+		{"parallel calls with one result", with(calls("{}", "a", "b"), result("b"), question)},
+		{"duplicate ids in one message", with(calls("{}", "a", "a"), result("a"), result("a"), question)},
 		{"the same id in each round", []message.Message{question, call("x"), result("x"), call("x"), result("x"), call("x"), result("x")}},
 		{"a displaced result", with(call("late"), question, result("late"))},
 		{"empty messages", with(message.Message{}, message.Assistant(), message.User(""),
 			message.Message{Role: message.RoleTool}, question)},
 		{"a result first", append([]message.Message{result("first")}, long...)},
 		{"results only", []message.Message{result("1"), result("2"), result("3")}},
-		{"arguments that are not JSON", with(message.Assistant(
-			message.ToolCall{ID: "bad", Name: "read_file", Arguments: `{"path":`},
-		), result("bad"), question)},
-		{"arguments that are not an object", with(message.Assistant(
-			message.ToolCall{ID: "bad", Name: "read_file", Arguments: `[]`},
-		), result("bad"))},
+		{"arguments that are not JSON", with(calls(`{"path":`, "bad"), result("bad"), question)},
+		{"arguments that are not an object", with(calls("[]", "bad"), result("bad"))},
 		{"invalid UTF-8", with(message.User("\xff\xfe"), message.Assistant(message.Text{Text: "\xc3"}),
 			message.Result("\x80", "\x81", "\x82"))},
 		{"an unknown role", with(message.Message{Role: "developer", Parts: []message.Part{message.Text{Text: "Be brief."}}}, question)},
@@ -155,7 +171,7 @@ func (s *subject) odd(req *middleware.Request) error {
 		case out.err != nil:
 			continue
 		}
-		if err := out.calledOnce(); err != nil {
+		if err := cmp.Or(out.panicked(), out.calledOnce()); err != nil {
 			return err
 		}
 		if err := noNewViolations(req.Messages, out.view()); err != nil {

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"runtime/pprof"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +38,7 @@ func (s Suite) subject() *subject {
 		if err != nil {
 			return err
 		}
-		return sameReplays(first, second)
+		return sameReplays(first, second, true)
 	})
 	return sub
 }
@@ -49,8 +51,9 @@ type instance struct {
 	patience time.Duration
 	events   Recorder
 
-	mu   sync.Mutex
-	sent []*middleware.Request // deep copies
+	mu     sync.Mutex
+	sent   []*middleware.Request // deep copies
+	viewed bool                  // a request came from an editing middleware
 }
 
 // outcome is the result of one call.
@@ -69,6 +72,7 @@ func (s *subject) wrap(mw middleware.Middleware, answer middleware.Model) *insta
 	model := mw(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		in.mu.Lock()
 		in.sent = append(in.sent, cloneRequest(req))
+		in.viewed = in.viewed || req.View() != nil
 		in.mu.Unlock()
 		return answer(ctx, req, emit)
 	})
@@ -101,7 +105,7 @@ func attempt(ctx context.Context, patience time.Duration, fn func()) error {
 		err := errors.New("the call ended its goroutine")
 		defer func() {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("the call panicked: %v", p)
+				err = fmt.Errorf("the call panicked: %v\n%s", p, debug.Stack())
 			}
 			ended <- err
 		}()
@@ -170,17 +174,19 @@ func request(history []message.Message, force ...string) *middleware.Request {
 	}
 }
 
-// both runs a check on a request of ordinary size, first unchanged, then with all
+// both returns a check that makes another one twice, with a request of ordinary size: unchanged, and with all
 // triggers met.
-func both(check func(req *middleware.Request) error) error {
-	conversation := ReAct{Rounds: 8, Parallel: 2, PerTurn: 3, Thought: 60}
-	if err := check(request(conversation.Messages())); err != nil {
-		return err
+func both(check func(s *subject, req *middleware.Request) error) func(*subject) error {
+	return func(s *subject) error {
+		conversation := ReAct{Rounds: 8, Parallel: 2, PerTurn: 3, Thought: 60}
+		if err := check(s, request(conversation.Messages())); err != nil {
+			return err
+		}
+		if err := check(s, request(conversation.Messages(), "*")); err != nil {
+			return fmt.Errorf("with Force %q: %w", "*", err)
+		}
+		return nil
 	}
-	if err := check(request(conversation.Messages(), "*")); err != nil {
-		return fmt.Errorf("with Force %q: %w", "*", err)
-	}
-	return nil
 }
 
 // done answers without pieces, so that only the rules about emit depend on emit.
@@ -209,27 +215,29 @@ func (r *replay) at(st step) string { return fmt.Sprintf("%s, call %d", r.name, 
 // last returns the last step.
 func (r *replay) last() step { return r.steps[len(r.steps)-1] }
 
-// eachStep runs a check on each step of each replay.
-func (s *subject) eachStep(check func(r *replay, i int) error) error {
-	replays, err := s.replays()
-	if err != nil {
-		return err
-	}
-	for _, r := range replays {
-		for i, st := range r.steps {
-			if err := check(r, i); err != nil {
-				return fmt.Errorf("%s: %w", r.at(st), err)
+// eachStep returns a check that makes another one for each step of each replay.
+func eachStep(check func(r *replay, i int) error) func(*subject) error {
+	return func(s *subject) error {
+		replays, err := s.replays()
+		if err != nil {
+			return err
+		}
+		for _, r := range replays {
+			for i, st := range r.steps {
+				if err := check(r, i); err != nil {
+					return fmt.Errorf("%s: %w", r.at(st), err)
+				}
 			}
 		}
+		return nil
 	}
-	return nil
 }
 
 // replayAll sends each conversation through new instances: with room for all of it, with
 // all triggers met, and with a window that is too small.
 func (s *subject) replayAll(around func(middleware.Middleware) middleware.Middleware) ([]*replay, error) {
 	var all []*replay
-	for _, c := range conversations() {
+	for _, c := range s.conversations() {
 		if s.Repairs {
 			c.msgs = message.Portable.Repair(c.msgs).Messages
 		}
@@ -275,29 +283,8 @@ func (r *replay) run(msgs []message.Message, tight bool, set func(*middleware.Re
 	return nil
 }
 
-// sameReplays compares the views, then the events.
-func sameReplays(want, got []*replay) error {
-	if err := sameViews(want, got); err != nil {
-		return err
-	}
-	for k, w := range want {
-		for i, st := range w.steps {
-			events := got[k].steps[i].events
-			if len(st.events) != len(events) {
-				return fmt.Errorf("%s: %d events, want %d", w.at(st), len(events), len(st.events))
-			}
-			for j, e := range events {
-				if e.String() != st.events[j].String() {
-					return fmt.Errorf("%s: event %q, want %q", w.at(st), e, st.events[j])
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// sameViews compares what was sent to the model.
-func sameViews(want, got []*replay) error {
+// sameReplays compares what was sent to the model, and the events if wanted.
+func sameReplays(want, got []*replay, withEvents bool) error {
 	for k, w := range want {
 		if len(w.steps) != len(got[k].steps) {
 			return fmt.Errorf("%s: %d calls were answered, and then %d", w.name, len(w.steps), len(got[k].steps))
@@ -306,6 +293,30 @@ func sameViews(want, got []*replay) error {
 			if err := Same(st.view(), got[k].steps[i].view()); err != nil {
 				return fmt.Errorf("%s: %w", w.at(st), err)
 			}
+			want, events := withoutStacks(st.events), withoutStacks(got[k].steps[i].events)
+			if withEvents && !slices.Equal(want, events) {
+				return fmt.Errorf("%s: events %q, want %q", w.at(st), events, want)
+			}
+		}
+	}
+	return nil
+}
+
+// withoutStacks returns the texts of events. The stack of a panic is never the same.
+func withoutStacks(events []middleware.Event) []string {
+	texts := make([]string, len(events))
+	for i, e := range events {
+		texts[i], _, _ = strings.Cut(e.String(), "\ngoroutine ")
+	}
+	return texts
+}
+
+// panicked returns the error of an event that reports a panic of an editor or a trigger.
+func (o *outcome) panicked() error {
+	for _, e := range o.events {
+		own := e.Kind == middleware.Failed || e.Kind == middleware.Misconfigured
+		if own && e.Err != nil && strings.Contains(e.Err.Error(), " panicked: ") {
+			return fmt.Errorf("%s: %w", e.By, e.Err)
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func TestAdopted(t *testing.T) {
 		require.Contains(t, s, fmt.Sprintf("(%d messages compacted: %d of the user, ", folded, users))
 		require.Contains(t, s, "- src/mod0.go")
 		require.Contains(t, s, "- go test ./mod0")
-		require.Contains(t, s, "- Never touch the file secrets.env.")
+		require.Contains(t, s, "- Never touch the file secrets.env. Always run the tests before you answer.")
 	}
 }
 

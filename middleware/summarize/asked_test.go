@@ -31,8 +31,8 @@ func says(text string) middleware.Response {
 // reasons returns why attempts came to nothing, in order: the first words of each.
 func reasons(events []middleware.Event) (out []string) {
 	for _, e := range events {
-		if e.Kind == summarize.Rejected {
-			reason, _, _ := strings.Cut(e.Why, ":")
+		if e.Kind == summarize.Attempted && e.Err != nil {
+			reason, _, _ := strings.Cut(e.Err.Error(), ":")
 			out = append(out, reason)
 		}
 	}
@@ -178,7 +178,7 @@ func TestPaidIsAddedUp(t *testing.T) {
 // bad one gets into the view.
 func TestEachRejection(t *testing.T) {
 	t.Parallel()
-	stop := func(text string, s middleware.StopReason) middleware.Response {
+	stop := func(text string, s string) middleware.Response {
 		r := says(text)
 		r.Stop = s
 		return r
@@ -253,7 +253,7 @@ func TestEachRejection(t *testing.T) {
 			require.NoError(t, middlewaretest.Same(h, view), "all is as it was")
 			last := events[len(events)-1]
 			require.Equal(t, middleware.Failed, last.Kind)
-			require.ErrorIs(t, last.Err, summarize.ErrNoSummary)
+			require.ErrorContains(t, last.Err, "no summary that can be taken")
 			require.NotContains(t, kinds(events), summarize.Summarized)
 		})
 	}
@@ -335,7 +335,9 @@ func TestStrictWithoutFallback(t *testing.T) {
 		big := middlewaretest.Script(middlewaretest.Say("the answer"))
 		model := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{NoFallback: true, Strict: true})(big.Model())
 		_, err := model(t.Context(), &middleware.Request{Messages: history(8), Force: []string{"*"}}, nil)
-		require.ErrorIs(t, err, summarize.ErrNoSummary, name)
+		typed, _ := errors.AsType[*middleware.Error](err)
+		require.Equal(t, summarize.Name, typed.Op, name)
+		require.ErrorContains(t, err, "no summary that can be taken", name)
 		require.Equal(t, c.kind, middleware.KindOf(err), "%s: %v", name, err)
 		require.NotErrorIs(t, err, context.DeadlineExceeded, "%s: the caller has no deadline", name)
 		require.Empty(t, big.Requests(), "%s: the model is not asked", name)

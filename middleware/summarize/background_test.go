@@ -54,7 +54,7 @@ func TestPreparedInTheBackground(t *testing.T) {
 		bg := newBackground(t.Context(), 2)
 		small := writer(good)
 		opts := advised()
-		opts.Background = bg.Go
+		opts.Background = bg.Start
 		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
 		h := history(24)
 
@@ -86,7 +86,7 @@ func TestPreparedAndBroughtUpToDate(t *testing.T) {
 		bg := newBackground(t.Context(), 2)
 		small := writer(good)
 		opts := advised()
-		opts.Background = bg.Go
+		opts.Background = bg.Start
 		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
 		h := history(32)
 		apply(t, mw, h[:20])
@@ -107,7 +107,7 @@ func TestPreparedForAnotherHistory(t *testing.T) {
 		bg := newBackground(t.Context(), 2)
 		small := writer(good)
 		opts := advised()
-		opts.Background = bg.Go
+		opts.Background = bg.Start
 		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
 		h := history(24)
 		apply(t, mw, h[:20])
@@ -127,7 +127,7 @@ func TestPreparationFails(t *testing.T) {
 		bg := newBackground(ctx, 1)
 		calls := 0
 		opts := advised()
-		opts.Background = bg.Go
+		opts.Background = bg.Start
 		mw := summarize.New(summarize.ByFunc(func(ctx context.Context, f *summarize.Fold) (string, error) {
 			calls++
 			switch {
@@ -143,20 +143,18 @@ func TestPreparationFails(t *testing.T) {
 		apply(t, mw, h[:20])
 		bg.Wait()
 		_, events := apply(t, mw, h[:22])
-		require.Contains(t, kinds(events), summarize.Rejected, "what was tried is told")
+		require.Contains(t, kinds(events), summarize.Attempted, "what was tried is told")
 		_, events = apply(t, mw, h[:23])
 		require.Empty(t, events, "once")
 		view, _ := apply(t, mw, h[:30])
 		require.Contains(t, summaryIn(t, view, h).Text(), "The log was read.")
 
-		// A task ends with its context, and none is begun behind that.
+		// A task ends with its context.
 		_, events = apply(t, mw, h[:48])
 		require.Equal(t, []middleware.EventKind{summarize.Advised}, kinds(events))
 		synctest.Wait()
-		require.False(t, bg.Go(func(context.Context) {}), "no more than one at a time")
 		cancel()
 		bg.Wait()
-		require.False(t, bg.Go(func(context.Context) {}))
 	})
 }
 
@@ -181,15 +179,28 @@ func TestCheckWithChain(t *testing.T) {
 	require.ErrorContains(t, err, "Reserve")
 }
 
-// background is what [summarize.Background] returns.
+// background runs tasks, at most as many at the same time as newBackground is given.
 type background struct {
-	Go   func(task func(ctx context.Context)) bool
-	Wait func()
+	sync.WaitGroup
+
+	Start func(task func(ctx context.Context)) bool
 }
 
-func newBackground(ctx context.Context, most int) background {
-	start, wait := summarize.Background(ctx, most)
-	return background{start, wait}
+func newBackground(ctx context.Context, most int) *background {
+	b, slots := &background{}, make(chan struct{}, most)
+	b.Start = func(task func(ctx context.Context)) bool {
+		select {
+		case slots <- struct{}{}:
+		default:
+			return false
+		}
+		b.Go(func() {
+			defer func() { <-slots }()
+			task(ctx)
+		})
+		return true
+	}
+	return b
 }
 
 // talk returns a history whose first question, or that of all, is its own.
@@ -237,25 +248,26 @@ func TestPreparationIsTold(t *testing.T) {
 		}
 		return middlewaretest.Give(middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd})
 	}
-	const begun, asked, rejected = summarize.Summarizing, summarize.Attempted, summarize.Rejected
+	const begun, asked = summarize.Summarizing, summarize.Attempted
 	for name, c := range map[string]struct {
 		model   middleware.Model
 		retries int
 		want    []middleware.EventKind
+		failed  bool
 	}{
 		"made":     {model: model(good, nil), want: []middleware.EventKind{begun, asked}},
-		"failed":   {model: model("", errors.New("503")), want: []middleware.EventKind{begun, asked, rejected}, retries: -1},
-		"rejected": {model: model("I cannot help with that.", nil), want: []middleware.EventKind{begun, asked, rejected, asked, rejected}, retries: 1},
+		"failed":   {model: model("", errors.New("503")), want: []middleware.EventKind{begun, asked}, retries: -1, failed: true},
+		"rejected": {model: model("I cannot help with that.", nil), want: []middleware.EventKind{begun, asked, asked}, retries: 1, failed: true},
 		"panicked": {model: func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 			panic("a bug")
-		}, want: []middleware.EventKind{begun, asked, rejected}},
+		}, want: []middleware.EventKind{begun, asked}, failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				bg := newBackground(t.Context(), 1)
 				opts := advised()
-				opts.Background = bg.Go
+				opts.Background = bg.Start
 				mw := summarize.New(summarize.By(c.model, summarize.Ask{Retries: c.retries}), opts)
 				h := history(24)
 				apply(t, mw, h[:20])
@@ -265,6 +277,7 @@ func TestPreparationIsTold(t *testing.T) {
 				require.Empty(t, d.Events, "a dry run is not where it is told")
 				_, events := apply(t, mw, h[:22])
 				require.Equal(t, c.want, kinds(events))
+				require.Equal(t, c.failed, len(reasons(events)) > 0)
 				_, events = apply(t, mw, h[:24])
 				require.Empty(t, events, "once")
 			})
@@ -286,7 +299,7 @@ func TestPreparationThatIsRunning(t *testing.T) {
 			return nil, ctx.Err()
 		}
 		opts := advised()
-		opts.Background, opts.Timeout = bg.Go, -1
+		opts.Background, opts.Timeout = bg.Start, -1
 		mw := summarize.New(summarize.By(hangs, summarize.Ask{}), opts)
 		h := history(24)
 		apply(t, mw, h[:20])
@@ -296,7 +309,8 @@ func TestPreparationThatIsRunning(t *testing.T) {
 		cancel()
 		bg.Wait()
 		_, events = apply(t, mw, h[:24])
-		require.Equal(t, []middleware.EventKind{summarize.Summarizing, summarize.Attempted, summarize.Rejected}, kinds(events))
+		require.Equal(t, []middleware.EventKind{summarize.Summarizing, summarize.Attempted}, kinds(events))
+		require.Equal(t, []string{"stopped"}, reasons(events))
 		require.Equal(t, int32(1), asked.Load())
 	})
 }
@@ -307,7 +321,7 @@ func TestToldToItsOwn(t *testing.T) {
 	bg := newBackground(t.Context(), 1)
 	var small summariser
 	opts := advised()
-	opts.Background = bg.Go
+	opts.Background = bg.Start
 	mw := summarize.New(summarize.By(small.model, summarize.Ask{}), opts)
 	const conversations = 20
 	for i := range conversations {
@@ -335,7 +349,7 @@ func TestUnusedPreparationIsReported(t *testing.T) {
 		answer := make(chan struct{})
 		var asked atomic.Int32
 		opts := advised()
-		opts.Background, opts.Timeout = bg.Go, -1
+		opts.Background, opts.Timeout = bg.Start, -1
 		mw := summarize.New(summarize.By(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			if asked.Add(1) == 1 {
 				<-answer
@@ -369,7 +383,7 @@ func TestToldOnceByCallsAtOnce(t *testing.T) {
 		bg := newBackground(t.Context(), 1)
 		var small summariser
 		opts := advised()
-		opts.Background = bg.Go
+		opts.Background = bg.Start
 		mw := summarize.New(summarize.By(small.model, summarize.Ask{}), opts)
 		h := history(24)
 		apply(t, mw, h[:20])

@@ -85,7 +85,7 @@ func TestPreparedWithAConflict(t *testing.T) {
 		bg := newBackground(t.Context(), 2)
 		small := writer(good)
 		opts := advised()
-		opts.Background = bg.Go
+		opts.Background = bg.Start
 		mw := middleware.With(middleware.Env{Archive: archive}, summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts))
 		h := history(24)
 		apply(t, mw, h[:20])

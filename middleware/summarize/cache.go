@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -36,13 +35,11 @@ func keyOf(v *middleware.View, ids []message.ID, covers []int, handle store.Hand
 	return key{scope: v.Env().Scope, last: ids[covers[len(covers)-1]], covers: b.String(), handle: handle}
 }
 
-// cache holds the newest summaries, and makes equal concurrent ones once. A summary that
-// is used is in the journal: the cache serves concurrent calls, dry runs and
-// preparations. It is safe for concurrent use.
+// cache holds up to 64 summaries, and makes equal concurrent ones once. It serves
+// concurrent calls, dry runs and preparations; what is used is in the journal.
 type cache struct {
 	mu      sync.Mutex
 	made    map[key]*product
-	order   []key // of made, oldest first
 	running map[key]*flight
 }
 
@@ -83,7 +80,7 @@ func (c *cache) do(
 		case p != nil:
 			return p, false, nil
 		case first:
-			p, err := c.run(ctx, k, f, background, write)
+			p, err := c.fly(ctx, k, f, background, write)
 			return p, true, err
 		}
 		select {
@@ -97,36 +94,34 @@ func (c *cache) do(
 	}
 }
 
-// run makes a product.
-func (c *cache) run(
+// fly makes a product, and ends the flight, also after a panic.
+func (c *cache) fly(
 	ctx context.Context, k key, f *flight, background bool, write func(context.Context) (*product, error),
 ) (*product, error) {
 	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.running, k)
 		if f.err == nil && f.product != nil {
 			c.add(k, f.product)
 		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.running, k)
 		close(f.done)
 	}()
 	p, err := write(context.WithValue(ctx, recursive{c}, true))
 	_, bug := errors.AsType[*modelwriter.PanicError](err)
-	f.product, f.err = p, err
-	f.retry = err != nil && (background || bug || ctx.Err() != nil)
+	f.product, f.err, f.retry = p, err, err != nil && (background || bug || ctx.Err() != nil)
 	return p, err
 }
 
-// add adds a product and removes the oldest one of more than 64. The caller holds the
-// lock.
+// add adds a product; with 64 of them, it removes those before.
 func (c *cache) add(k key, p *product) {
 	const most = 64
-	if len(c.order) == most {
-		delete(c.made, c.order[0])
-		c.order = slices.Delete(c.order, 0, 1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.made) >= most {
+		clear(c.made)
 	}
 	c.made[k] = p
-	c.order = append(c.order, k)
 }
 
 // forget removes a product, unless another one has replaced it.
@@ -135,6 +130,5 @@ func (c *cache) forget(k key, p *product) {
 	defer c.mu.Unlock()
 	if c.made[k] == p {
 		delete(c.made, k)
-		c.order = slices.DeleteFunc(c.order, func(o key) bool { return o == k })
 	}
 }

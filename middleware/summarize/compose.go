@@ -1,14 +1,15 @@
 package summarize
 
 import (
+	"cmp"
+	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -22,75 +23,82 @@ type Fold struct {
 	// Custom they are all that is replaced, including messages of earlier folds.
 	Messages []message.Message
 
-	// Earlier are the words of the summaries that are replaced by the new one, oldest
-	// first. What is still true of them belongs into the new one. nil: no summaries.
-	Earlier []string
-
-	// Originals are all messages of the history that the summary covers, as the
-	// caller has them, including those of earlier summaries and those that are dropped.
-	Originals []message.Message
-
-	Dropped  int              // number of Originals that the words are not about, now and in earlier folds
-	Question string           // the newest message of the user, which remains in the view
-	Language string           // of the words: "en" or "zh"
-	Tokens   int              // most tokens of the words, by View.Meter
-	Rejected string           // why the text of the attempt before was not accepted; "": it is the first attempt
-	View     *middleware.View // the view of the messages
+	Earlier   []string          // the words of the summaries that the new one replaces, oldest first
+	Originals []message.Message // all messages of the history that the summary covers, as the caller has them
+	Dropped   int               // number of Originals that the words are not about, now and in earlier folds
+	First     string            // the first message of the user, which remains in the view
+	Question  string            // the newest message of the user, which remains in the view
+	Language  string            // of the words: "en" or "zh"
+	Tokens    int               // most tokens of the words, by View.Meter
+	Rejected  string            // why the text of the attempt before was not accepted; "": it is the first attempt
+	View      *middleware.View  // the view of the messages
 }
 
 // compose returns the message of a summary: header and words, facts, and the tally line
-// with the handle of the archive. Each is a part of its own, so that the words can be
-// read again.
+// with the handle of the archive. Each is a part of its own, so that they can be read
+// again. Header of the options replaces the given one. In a system message all but the
+// tally line is in a frame, since models do what a system message contains.
 func (j *job) compose(header, words, section string) message.Message {
+	texts := []string{cmp.Or(j.Header, header)}
 	if words != "" {
-		header += "\n" + words
+		texts[0] += "\n" + words
 	}
-	parts := []message.Part{message.Text{Text: header}}
 	if section != "" {
-		parts = append(parts, message.Text{Text: section})
+		texts = append(texts, section)
 	}
-	line := store.Placeholder(j.counts.line(j.language, j.fold.Dropped), j.handle)
-	return message.Message{Role: j.Role, Parts: append(parts, message.Text{Text: line})}
+	if j.Role == message.RoleSystem {
+		texts[0] = j.language.Headings().Frame + " " + texts[0]
+		texts = append(texts, j.language.Headings().End)
+	}
+	m := message.Message{Role: j.Role}
+	for _, t := range append(texts, store.Placeholder(j.counts.line(j.language, j.fold.Dropped), j.handle)) {
+		m.Parts = append(m.Parts, message.Text{Text: t})
+	}
+	return m
 }
 
-// header returns the first line of a summary in the words of a model.
-func (j *job) header() string {
-	if j.Header != "" {
-		return j.Header
+// framed returns the messages of a custom strategy. A system message becomes part of the
+// system prompt of most providers, so it gets the lines that it is a record.
+func (j *job) framed(msgs []message.Message) []message.Message {
+	out := slices.Clone(msgs)
+	headings := j.language.Headings()
+	for i, m := range out {
+		if m.Role != message.RoleSystem {
+			continue
+		}
+		parts := []message.Part{message.Text{Text: headings.Frame}}
+		for _, p := range m.Parts {
+			if t, ok := p.(message.Text); ok {
+				p = message.Text{Text: text.WithoutMarks(t.Text)}
+			}
+			parts = append(parts, p)
+		}
+		parts = append(parts, message.Text{Text: headings.End})
+		out[i].Parts = parts
 	}
-	return j.language.Headings().Model
+	return out
 }
 
-// facts returns the section of facts of all that the summary covers.
-func (j *job) facts() string {
-	if j.factTokens <= 0 {
+// facts returns the user's words and the facts in at most the given number of tokens.
+func (j *job) facts(ctx context.Context, most int) string {
+	if most <= 0 {
 		return ""
 	}
 	s := &facts.Set{}
+	watch := shorten.NewWatch(ctx)
 	for i, k := range j.covers {
-		if r := j.adopted[k]; r != nil {
-			s.Resume(factsOf(r))
+		if watch.Done() {
+			return ""
+		}
+		if earlier, ok := j.adopted[k]; ok {
+			s.Resume(earlier.facts)
 			continue
 		}
 		s.Add(j.fold.Originals[i : i+1])
 	}
-	return s.Text(facts.Options{Tokens: j.factTokens, Counter: j.fold.View.Meter().Counter, Language: j.language})
-}
-
-// wordsOf returns the words of an earlier summary.
-func (e *editor) wordsOf(r *journal.Record) string {
-	words := ""
-	if len(r.Messages) > 0 && len(r.Messages[0].Parts) > 0 {
-		if t, ok := r.Messages[0].Parts[0].(message.Text); ok {
-			words = t.Text
-		}
-	}
-	for _, header := range e.markers() {
-		if rest, ok := strings.CutPrefix(words, header); ok {
-			return strings.TrimPrefix(rest, "\n")
-		}
-	}
-	return words
+	return s.Text(facts.Options{
+		Tokens: j.FactTokens, Quotes: j.QuoteTokens, Most: most, Counter: j.fold.View.Meter().Counter, Language: j.language,
+	})
 }
 
 // markers returns all headings, which only the program writes.
@@ -101,21 +109,37 @@ func (e *editor) markers() []string {
 	return slices.Concat([]string{e.Header}, text.Marks)
 }
 
-// factsOf returns the section of facts of an earlier summary, or "".
-func factsOf(r *journal.Record) string {
-	const all = 3 // words, facts, tally line
-	if len(r.Messages) == 0 || len(r.Messages[0].Parts) != all {
-		return ""
-	}
-	t, _ := r.Messages[0].Parts[1].(message.Text)
-	return t.Text
+// written is what a summary of this package has.
+type written struct {
+	words, facts string
+	counts       tally
+	dropped      int // messages that it leaves out
 }
 
-// isComposed reports whether an earlier fold is a summary of this package, and not the
-// messages of a custom strategy, or changed by the caller.
-func isComposed(r *journal.Record) bool {
-	t, _ := tallyOf(r)
-	return len(r.Messages) == 1 && t.all > 0
+// read returns what an earlier fold has written. It returns false for the messages of a
+// custom strategy, and for a summary that the caller has changed.
+func (e *editor) read(r *journal.Record) (w written, ok bool) {
+	if len(r.Messages) != 1 || len(r.Messages[0].Parts) < 2 {
+		return written{}, false
+	}
+	var texts []string
+	for _, p := range r.Messages[0].Parts {
+		t, _ := p.(message.Text)
+		texts = append(texts, t.Text)
+	}
+	texts = text.WithoutFrame(texts)
+	last := len(texts) - 1
+	if w.counts, w.dropped = parseTally(texts[last]); w.counts.all == 0 {
+		return written{}, false
+	}
+	w.words, w.facts = texts[0], strings.Join(texts[1:last], "")
+	for _, header := range e.markers() {
+		if rest, ok := strings.CutPrefix(w.words, header); ok {
+			w.words = strings.TrimPrefix(rest, "\n")
+			break
+		}
+	}
+	return w, true
 }
 
 // tally is the number of messages that a summary covers.
@@ -125,15 +149,13 @@ func (t tally) plus(o tally) tally {
 	return tally{t.all + o.all, t.user + o.user, t.assistant + o.assistant}
 }
 
-// tallyOfMessage returns the tally of one message.
 func tallyOfMessage(m message.Message) tally {
 	t := tally{all: 1}
-	switch m.Role {
-	case message.RoleUser:
+	if m.Role == message.RoleUser {
 		t.user = 1
-	case message.RoleAssistant:
+	}
+	if m.Role == message.RoleAssistant {
 		t.assistant = 1
-	case message.RoleSystem, message.RoleTool:
 	}
 	return t
 }
@@ -155,28 +177,8 @@ func (t tally) line(l text.Language, dropped int) string {
 	return line + ")"
 }
 
-// tallyLines match what line returns.
-var tallyLines = []*regexp.Regexp{
-	regexp.MustCompile(`^\((\d+) messages compacted: (\d+) of the user, (\d+) of the assistant(?:; (\d+) of them left out)?\)`),
-	regexp.MustCompile(`^\(已压缩 (\d+) 条消息,其中用户 (\d+) 条,助手 (\d+) 条(?:,有 (\d+) 条未写入摘要)?\)`),
-}
-
-// tallyOf reads the last line of an earlier summary. The result is zero if the fold does
-// not have one.
-func tallyOf(r *journal.Record) (t tally, dropped int) {
-	if len(r.Messages) == 0 || len(r.Messages[0].Parts) < 2 {
-		return t, 0
-	}
-	parts := r.Messages[0].Parts
-	last, _ := parts[len(parts)-1].(message.Text)
-	for _, l := range tallyLines {
-		if m := l.FindStringSubmatch(last.Text); m != nil {
-			var n [5]int
-			for i := range n[1:] {
-				n[i+1], _ = strconv.Atoi(m[i+1]) // 0 if nothing is left out
-			}
-			return tally{all: n[1], user: n[2], assistant: n[3]}, n[4]
-		}
-	}
-	return t, 0
+// parseTally reads the last line of a summary. The result is zero for any other line.
+func parseTally(line string) (t tally, dropped int) {
+	n := text.Counts(line)
+	return tally{all: n[0], user: n[1], assistant: n[2]}, n[3]
 }

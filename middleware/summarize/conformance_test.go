@@ -30,7 +30,7 @@ func TestConformance(t *testing.T) {
 		"nothing kept":             {Trigger: low, Keep: -1},
 		"rounds kept":              {Trigger: low, KeepRounds: 2},
 		"turns kept":               {Trigger: low, KeepTurns: 1},
-		"tokens kept, no ledger":   {Trigger: low, KeepTokens: 300, LedgerTokens: -1},
+		"tokens kept, no ledger":   {Trigger: low, KeepTokens: 300, FactTokens: -1},
 		"a soft trigger":           {Trigger: trigger.Tokens(900), Soft: low, Keep: 2},
 		"a reserve, of the system": {Reserve: 999_500, Keep: 2, Role: message.RoleSystem},
 		"prepared": {Trigger: trigger.Tokens(900), Soft: low, Keep: 2, Background: func(task func(context.Context)) bool {
@@ -42,6 +42,9 @@ func TestConformance(t *testing.T) {
 		"the youngest, in Chinese":  {Trigger: low, Keep: 2, Strategy: summarize.Since(time.Unix(0, 0)), Language: "zh"},
 		"in chunks, another header": {Trigger: low, Keep: 2, Strategy: summarize.Chunks(4), Header: "What was:"},
 		"not on each call":          {Trigger: low, Keep: 2, MinCalls: 3},
+		"important units kept": {Trigger: low, Keep: 2, KeepScored: 2, Score: func(v *middleware.View) func(message.Unit) float64 {
+			return func(u message.Unit) float64 { return float64(strings.Count(fmt.Sprint(v.At(u.First).Parts), "3")) }
+		}},
 		"custom": {Trigger: low, Keep: 2, Strategy: summarize.Custom(func(_ context.Context, f *summarize.Fold) ([]message.Message, error) {
 			return []message.Message{message.User(fmt.Sprintf("%d messages were here.", len(f.Messages)))}, nil
 		})},
@@ -79,7 +82,10 @@ func TestConformanceOfBadSummarizers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.opts.Trigger, c.opts.Keep = trigger.Tokens(500), 2
-			middlewaretest.Suite{New: func() middleware.Middleware { return summarize.New(c.w, c.opts) }}.Test(t)
+			middlewaretest.Suite{
+				New:  func() middleware.Middleware { return summarize.New(c.w, c.opts) },
+				Idle: c.opts.NoFallback, // no summary, no edit
+			}.Test(t)
 		})
 	}
 }

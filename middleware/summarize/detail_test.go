@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -131,7 +132,8 @@ func TestFlushedLater(t *testing.T) {
 	})
 	view, events := fold(t, mw, h)
 	require.NoError(t, middlewaretest.Same(h, view), "all is as it was")
-	require.Contains(t, kinds(events), summarize.FlushFailed)
+	require.Equal(t, summarize.Flushed, events[0].Kind)
+	require.ErrorContains(t, events[0].Err, "the disk is full")
 	failing = false
 	view, _ = fold(t, mw, h)
 	require.Equal(t, len(h)-len(view)+1, flushed, "what the first attempt could not keep")
@@ -164,7 +166,7 @@ func TestPreparedFlushesWhenUsed(t *testing.T) {
 	var flushed atomic.Int32
 	bg := newBackground(t.Context(), 1)
 	opts := advised()
-	opts.Background = bg.Go
+	opts.Background = bg.Start
 	opts.Flush = func(_ context.Context, folded []message.Message) (int, error) {
 		flushed.Add(int32(len(folded)))
 		return len(folded), nil
@@ -258,7 +260,7 @@ func TestEarlierKeepsItsRoom(t *testing.T) {
 	fold(t, mw, h)
 	h = append(h, said(filler[:len(filler)/2]), said("So."), said("Then."))
 	view, events := fold(t, mw, h)
-	require.NotContains(t, kinds(events), summarize.Rejected)
+	require.Empty(t, reasons(events))
 	require.Contains(t, summaryIn(t, view, h).Text(), strings.TrimSpace(words))
 	require.Len(t, room, 1)
 	require.GreaterOrEqual(t, room[0], 0, "tokens that are left beside the earlier words")
@@ -293,4 +295,20 @@ func TestAdvisedAgain(t *testing.T) {
 	require.Empty(t, events)
 	_, events = apply(t, mw, h[:20])
 	require.Equal(t, []middleware.EventKind{summarize.Advised}, kinds(events))
+}
+
+// A log shows costs as text, not as a number of pico-dollars.
+func TestReportInLog(t *testing.T) {
+	t.Parallel()
+	e := middleware.Event{
+		Kind: summarize.Attempted, By: "summarize",
+		Detail: summarize.Report{Usage: message.Usage{Input: 800, CacheRead: 600, Output: 40}, Cost: 1_230_000_000},
+	}
+	var text, json strings.Builder
+	middleware.Slog(slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), e)
+	middleware.Slog(slog.New(slog.NewJSONHandler(&json, nil)))(t.Context(), e)
+	require.Contains(t, text.String(), "detail.usage.input=800 detail.usage.cache_read=600 ")
+	require.Contains(t, text.String(), " detail.cost=$0.00123\n")
+	require.Contains(t, json.String(), `"thinking":0},"cost":"$0.00123"}`)
+	require.Contains(t, json.String(), `"detail":{"usage":{"input":800,`)
 }

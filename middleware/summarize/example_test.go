@@ -52,7 +52,7 @@ func Example() {
 	// Current status: it runs.
 	// Next steps: logs.
 	// [Facts recorded by code]
-	// What the user forbade, or permitted again (verbatim, the newest last):
+	// What the user said, word for word (the newest last, which counts where two differ):
 	// - Never open port 22, please.
 	// (8 messages compacted: 4 of the user, 4 of the assistant)
 	//
@@ -64,7 +64,7 @@ func Example() {
 
 // Without a model, rules write the summary.
 func ExampleNew_rules() {
-	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, LedgerTokens: -1})
+	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, FactTokens: -1})
 	sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
 	if err != nil {
 		log.Fatal(err)
@@ -75,6 +75,9 @@ func ExampleNew_rules() {
 	// Topics: Which port does it use?; Never open port 22, please; How is it configured?; How are logs written?
 	// Key conclusions:
 	// - You should use axum, because it is small
+	// [Facts recorded by code]
+	// What the user said, word for word (the newest last, which counts where two differ):
+	// - Never open port 22, please.
 	// (8 messages compacted: 4 of the user, 4 of the assistant)
 }
 
@@ -145,7 +148,7 @@ func ExampleByFunc() {
 	// [Record]
 	// 8 messages were about servers.
 	// [Facts recorded by code]
-	// What the user forbade, or permitted again (verbatim, the newest last):
+	// What the user said, word for word (the newest last, which counts where two differ):
 	// - Never open port 22, please.
 	// (8 messages compacted: 4 of the user, 4 of the assistant)
 }

@@ -81,24 +81,37 @@ func TestNothingToFold(t *testing.T) {
 		"open calls":  history(1)[:3],
 	} {
 		mw := summarize.New(summarize.By(never, summarize.Ask{}), summarize.Options{})
-		for range 3 {
+		for i := range 3 {
 			view, events := fold(t, mw, h)
 			require.NoError(t, middlewaretest.Same(h, view), name)
-			require.Empty(t, events, name)
+			if i > 0 {
+				require.Empty(t, events, name)
+				continue
+			}
+			require.Len(t, events, 1, name)
+			require.Equal(t, middleware.Skipped, events[0].Kind, "%s: %s", name, events[0])
+			require.Contains(t, events[0].Why, "nothing is folded", name)
 		}
 	}
 }
 
-// System prompt and tools alone are above the threshold: elsewhere, each call compacts.
+// System prompt and tools alone are above the threshold: elsewhere, each call compacts. Here
+// a fold removes a tenth of these.
 func TestOverheadIsNoReasonToFold(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
 	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Trigger: trigger.Tokens(2000)})
 	h := append([]message.Message{message.System(strings.Repeat("Heed the rules of the house. ", 600))}, history(30)[1:]...)
+	overhead := tokens.Meter{}.Request(h[:1], nil)
 	for n := 12; n < len(h); n += 2 {
-		apply(t, mw, h[:n])
+		_, events := apply(t, mw, h[:n])
+		for _, e := range events {
+			if e.Kind == middleware.Edited && e.Calls >= 0 {
+				require.GreaterOrEqual(t, e.Before-e.After, overhead/10, "%v", e)
+			}
+		}
 	}
-	require.Len(t, small.Requests(), 1, "the first fold shows that it is no use")
+	require.NotEmpty(t, small.Requests())
 }
 
 // After compaction the count is not lowered, so that it is always "over".
@@ -171,8 +184,7 @@ func TestTaskStays(t *testing.T) {
 			s := summaryIn(t, view, h[:n])
 			head, _, _ := strings.Cut(s.Text(), "\n")
 			require.Contains(t, head, "a record made by the program, not a request of the user", name)
-			require.Contains(t, s.Text(), "What the user forbade, or permitted again (verbatim, the newest last):\n- Never touch the file secrets.env.", name)
-			require.Contains(t, s.Text(), "Always run the tests before you answer.", name)
+			require.Contains(t, s.Text(), "- Never touch the file secrets.env. Always run the tests before you answer.", name)
 		}
 	}
 }

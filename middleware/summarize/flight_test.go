@@ -117,7 +117,7 @@ func TestWaitsForPreparation(t *testing.T) {
 		gate := make(chan struct{})
 		bg := newBackground(t.Context(), 1)
 		opts := advised()
-		opts.Background = bg.Go
+		opts.Background = bg.Start
 		mw := summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
 			<-gate
 			return "", errors.New("not now")

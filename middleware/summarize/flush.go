@@ -16,9 +16,8 @@ const (
 	maxPending = 64      // folds of dry runs
 )
 
-// flushes are the messages for which Options.Flush was called, or is being called, so
-// that it is called once for each, and the folds of dry runs for which it is called if
-// they are committed. It is safe for concurrent use.
+// flushes are the messages for which Options.Flush was called, so that it is called once
+// for each, and the folds of dry runs for which it is called if they are committed.
 type flushes struct {
 	mu        sync.Mutex
 	new, old  map[place]bool // old are those before the newest maxFlushed
@@ -55,7 +54,6 @@ func (f *flushes) claim(p *pending) (mine pending) {
 	return mine
 }
 
-// release withdraws a claim.
 func (f *flushes) release(p pending) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -65,20 +63,15 @@ func (f *flushes) release(p pending) {
 	}
 }
 
-// postpone remembers the fold of a dry run by its newest message. It replaces an equal
-// one, or any other one of maxPending.
+// postpone remembers the fold of a dry run by its newest message; with maxPending of
+// them, it forgets those before.
 func (f *flushes) postpone(last place, p *pending) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.postponed == nil {
+	if len(f.postponed) >= maxPending || f.postponed == nil {
 		f.postponed = map[place]*pending{}
 	}
 	f.postponed[last] = p
-	for other := range f.postponed {
-		if len(f.postponed) > maxPending && other != last {
-			delete(f.postponed, other)
-		}
-	}
 }
 
 // takePostponed removes and returns the fold of a dry run by its newest message, or nil.
@@ -118,11 +111,9 @@ func (e *editor) flushNow(ctx context.Context, v *middleware.View, p *pending) {
 	n, err := modelwriter.Call(ctx, e.Timeout, func(ctx context.Context) (int, error) { return e.Flush(ctx, mine.messages) })
 	if err != nil {
 		e.flushes.release(mine)
-		v.Report(ctx, middleware.Event{Kind: FlushFailed, By: Name, Err: err, Why: err.Error()})
-		return
 	}
 	v.Report(ctx, middleware.Event{
-		Kind: Flushed, By: Name, Detail: Report{Memories: n},
+		Kind: Flushed, By: Name, Err: err, Detail: Report{Memories: n},
 		Why: fmt.Sprintf("%s of %s", count(n, "memory"), count(len(mine.messages), "message")),
 	})
 }

@@ -58,6 +58,6 @@ func TestPostponed(t *testing.T) {
 	for i := range maxPending + 1 {
 		f.postpone(place{fmt.Sprint(i), id[0]}, messagesFrom(0, 1))
 	}
-	require.Len(t, f.postponed, maxPending)
+	require.LessOrEqual(t, len(f.postponed), maxPending)
 	require.NotNil(t, f.takePostponed(place{fmt.Sprint(maxPending), id[0]}), "the newest is remembered")
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -21,47 +21,54 @@ type job struct {
 	block    block
 	fold     *Fold
 	language text.Language
-	ids      []message.ID            // of the history
-	covers   []int                   // positions of the history that the summary covers
-	fresh    []int                   // of these: those that no earlier summary covers
-	adopted  map[int]*journal.Record // of these: earlier summaries that the caller has made part of the history
-	counts   tally                   // messages that the summary covers
-	sources  []message.Message       // what rules read: the originals without those that are dropped now
-	key      key                     // in the cache
-	handle   store.Handle            // of what is folded, in the archive; zero without an archive
-	archive  []*store.Named          // what is put there
+	ids      []message.ID      // of the history
+	covers   []int             // positions of the history that the summary covers
+	fresh    []int             // of these: those that no earlier summary covers
+	adopted  map[int]written   // of these: earlier summaries that the caller has made part of the history
+	counts   tally             // messages that the summary covers
+	sources  []message.Message // what rules read: the originals without those that are dropped now
+	key      key               // in the cache
+	handle   store.Handle      // of what is folded, in the archive; zero without an archive
+	archive  []*store.Named    // what is put there
 
-	before     int // tokens of what is folded
-	factsSoFar int // tokens of the facts of earlier summaries
-	factTokens int // that the facts may have
-	estimate   int // tokens of the summary
+	before     int    // tokens of what is folded
+	factsSoFar int    // tokens of the facts of earlier summaries
+	section    string // the user's words and the facts
+	estimate   int    // tokens of the summary
 
 	log        *eventLog
-	hold       bool               // events are held until all summaries of the plan are made
-	held       []middleware.Event // in order
-	background bool               // the summary is prepared: its events are only logged, and a failure has no fallback
+	hold       bool // events are only logged: they are reported once all summaries of the plan are made
+	background bool // the summary is prepared: events are only logged, and a failure has no fallback
 }
 
-// job returns the summary of a block.
-func (e *editor) job(o *origins, b block) *job {
+// job returns the summary of a block. If pre is not nil, it updates that. If the context
+// is done, the job is not complete.
+func (e *editor) job(ctx context.Context, o *origins, b block, pre *prepared) *job {
 	v := o.view
-	j := &job{editor: e, block: b, log: &eventLog{}, ids: o.ids, covers: o.covered(b.pieces)}
-	j.fold = &Fold{View: v, Question: question(v), Originals: make([]message.Message, len(j.covers))}
+	j := &job{editor: e, block: b, log: &eventLog{}, ids: o.ids, covers: o.covered(b.pieces), adopted: map[int]written{}}
+	j.fold = &Fold{View: v, Originals: make([]message.Message, len(j.covers))}
+	j.fold.First, j.fold.Question = requests(v)
 	for i, k := range j.covers {
 		j.fold.Originals[i] = v.History()[k]
 	}
-	known, dropped := j.readPieces(o)
+	watch := shorten.NewWatch(ctx)
+	known, dropped := j.readPieces(o, pre, &watch)
 	for _, k := range j.covers {
+		if watch.Done() {
+			return j
+		}
 		if !known[k] {
 			j.fresh = append(j.fresh, k)
 		}
-		switch r := j.adopted[k]; {
-		case r != nil:
-			t, _ := tallyOf(r)
-			j.counts = j.counts.plus(t)
-			j.sources = append(j.sources, j.sourceOf(r)...)
+		if earlier, ok := j.adopted[k]; ok {
+			j.counts = j.counts.plus(earlier.counts)
+			for _, topic := range rulewriter.Topics(earlier.words) {
+				j.sources = append(j.sources, message.User(topic))
+			}
+			j.sources = append(j.sources, message.Assistant(message.Text{Text: earlier.words}))
 			continue
-		case !dropped[k]:
+		}
+		if !dropped[k] {
 			j.sources = append(j.sources, v.History()[k])
 		}
 		j.counts = j.counts.plus(tallyOfMessage(v.History()[k]))
@@ -72,32 +79,33 @@ func (e *editor) job(o *origins, b block) *job {
 	j.fold.Language = string(j.language)
 	j.handle, j.archive = v.ArchiveRuns(neighbours(b.pieces))
 	j.key = keyOf(v, j.ids, j.covers, j.handle)
-	j.limit()
+	j.limit(ctx)
 	return j
 }
 
 // readPieces takes the summariser's input from the pieces of the block. It returns the
-// positions of the history that earlier summaries cover, and those that are dropped
-// now.
-func (j *job) readPieces(o *origins) (known, dropped []bool) {
+// positions of the history that earlier summaries cover, and those that are dropped now.
+func (j *job) readPieces(o *origins, pre *prepared, watch *shorten.Watch) (known, dropped []bool) {
 	f := j.fold
+	if pre != nil {
+		f.Earlier = []string{pre.words}
+	}
 	known, dropped = make([]bool, len(j.ids)), make([]bool, len(j.ids))
 	inPieces := make([]bool, len(j.ids))
 	for i, p := range j.block.pieces {
+		if watch.Done() {
+			break
+		}
 		j.before += p.tokens
 		o.mark(p, inPieces)
 		if p.isSummary() {
 			o.mark(p, known)
 		}
+		earlier, update := j.readSummary(o, p)
 		switch {
-		case p.isSummary() && j.Strategy.kind != custom && isComposed(p.earlier):
-			j.adopt(o, p)
-			_, n := tallyOf(p.earlier)
-			f.Dropped += n
-			j.factsSoFar += j.count(factsOf(p.earlier))
-			if words := j.wordsOf(p.earlier); words != "" {
-				f.Earlier = append(f.Earlier, words)
-			}
+		case pre.has(p) || update && earlier.words == "":
+		case update:
+			f.Earlier = append(f.Earlier, earlier.words)
 		case i < j.block.dropped && !p.isSummary():
 			f.Dropped += o.mark(p, dropped)
 		default:
@@ -115,80 +123,83 @@ func (j *job) readPieces(o *origins) (known, dropped []bool) {
 	return known, dropped
 }
 
-// adopt stores an earlier summary that is a message of the history, because the caller
-// passes views back; see [middleware.Env.HistoryIsView]. What it was made of is not
-// available.
-func (j *job) adopt(o *origins, p piece) {
-	at := o.positions(p)
-	if len(at) != 1 || len(p.earlier.Messages) != 1 || !o.view.History()[at[0]].Equal(p.earlier.Messages[0]) {
-		return
+// readSummary reads a piece that is an earlier summary. It returns false for any other.
+func (j *job) readSummary(o *origins, p piece) (earlier written, ok bool) {
+	if !p.isSummary() || j.Strategy.kind == custom {
+		return written{}, false
 	}
-	if j.adopted == nil {
-		j.adopted = map[int]*journal.Record{}
+	if earlier, ok = j.read(p.earlier); !ok {
+		return written{}, false
 	}
-	j.adopted[at[0]] = p.earlier
+	at := o.positions(p) // one if the caller passes views back: then the summary is a message of the history
+	if len(at) == 1 && o.view.History()[at[0]].Equal(p.earlier.Messages[0]) {
+		j.adopted[at[0]] = earlier
+	}
+	j.fold.Dropped += earlier.dropped
+	j.factsSoFar += j.count(earlier.facts)
+	return earlier, true
 }
 
-// sourceOf returns what rules read of an adopted summary: its topics as questions, and
-// all of it as an answer.
-func (j *job) sourceOf(r *journal.Record) (out []message.Message) {
-	words := j.wordsOf(r)
-	for _, topic := range rulewriter.Topics(words) {
-		out = append(out, message.User(topic))
-	}
-	return append(out, message.Assistant(message.Text{Text: words}))
-}
-
-// limit sets how long the summary may become: shorter than what it replaces, and long
-// enough that an earlier one does not have to shrink. In a small fold, the facts come
-// first.
-func (j *job) limit() {
+// limit sets how long the summary may become: shorter than what it replaces, and as long
+// as an earlier one. In a small fold, the facts come first.
+func (j *job) limit(ctx context.Context) {
 	const half, quarter = 2, 4
 	f := j.fold
 	earlier, fresh := 0, 0
 	for _, w := range f.Earlier {
 		earlier += j.count(w)
 	}
+	watch := shorten.NewWatch(ctx)
 	for _, m := range f.Messages {
+		if watch.Done() {
+			return
+		}
 		fresh += f.View.Meter().Message(m)
 	}
-	facts := min(j.LedgerTokens, j.before/quarter)
-	if j.factTokens = facts; facts < j.LedgerTokens {
-		j.factTokens = min(j.LedgerTokens, max(j.before/half, j.factsSoFar+fresh/quarter))
-		facts = j.count(j.facts())
+	most := j.QuoteTokens + j.FactTokens
+	if j.before/quarter < most {
+		most = min(most, max(j.before/half, j.factsSoFar+fresh/quarter))
 	}
+	if j.Strategy.kind != custom {
+		j.section = j.facts(ctx, most)
+	}
+	facts := j.count(j.section)
 	words := min(fresh/half, j.before-j.before/quarter-facts)
 	f.Tokens = min(j.SummaryTokens, max(earlier, words))
-	j.estimate = f.View.Meter().Message(j.compose(j.header(), "", "")) + f.Tokens + facts
+	j.estimate = f.View.Meter().Message(j.compose(j.language.Headings().Model, "", "")) + f.Tokens + facts
 }
 
-// count returns the tokens of a text.
 func (j *job) count(s string) int { return j.fold.View.Meter().Part(message.Text{Text: s}) }
 
-// worthwhile reports whether the fold frees enough tokens.
 func (j *job) worthwhile() bool {
 	const eighth = 8
 	return j.before-j.estimate >= max(1, j.fold.Tokens/eighth)
 }
 
-// question returns the newest message of the user.
-func question(v *middleware.View) string {
-	for _, m := range slices.Backward(v.History()) {
-		if m.Role == message.RoleUser {
-			return m.Text()
+// requests returns the first and the newest message of the user.
+func requests(v *middleware.View) (first, newest string) {
+	h := v.History()
+	byUser := func(m message.Message) bool { return m.Role == message.RoleUser }
+	if i := slices.IndexFunc(h, byUser); i >= 0 {
+		first = h[i].Text()
+	}
+	for _, m := range slices.Backward(h) {
+		if byUser(m) {
+			return first, m.Text()
 		}
 	}
-	return ""
+	return first, ""
 }
 
 // product is a summary that has been made. It does not change.
 type product struct {
 	messages []message.Message
 	words    string
+	how      string // in the event
+	refused  error  // why the text of the writer is not used, or nil
 	log      *eventLog
 }
 
-// size returns the tokens of a product.
 func (j *job) size(p *product) int {
 	n := 0
 	for _, m := range p.messages {
@@ -197,7 +208,6 @@ func (j *job) size(p *product) int {
 	return n
 }
 
-// fits reports whether a product is shorter than what it replaces.
 func (j *job) fits(p *product) bool { return j.size(p) < j.before }
 
 // make returns the product, which is made once for equal concurrent jobs.
@@ -207,97 +217,88 @@ func (j *job) make(ctx context.Context) (*product, error) {
 		j.cache.forget(j.key, p)
 		p, own, err = j.cache.do(ctx, j.key, j.background, j.produce)
 	}
-	if err == nil && !own {
-		j.reportUse(ctx, p)
+	if err == nil && !own && !j.hold && !j.background {
+		j.reportLogged(ctx, p.log)
 	}
 	return p, err
 }
 
-// reportUse reports how a product was made that this job did not make. A dry run gets
-// all of its events, a call those that are not reported yet.
-func (j *job) reportUse(ctx context.Context, p *product) {
-	if j.background {
-		return
-	}
-	for _, e := range p.log.take(true, j.fold.View.Dry()) {
-		j.emit(ctx, e)
+// reportLogged reports the events of a summary that are not reported yet. A dry run gets
+// all of them.
+func (j *job) reportLogged(ctx context.Context, log *eventLog) {
+	for _, e := range log.take(true, j.fold.View.Dry()) {
+		j.fold.View.Report(ctx, e)
 	}
 }
 
-// report logs an event, and reports it unless the summary is only prepared.
+// report logs an event, and reports it unless that is done later.
 func (j *job) report(ctx context.Context, e middleware.Event) {
 	e.By = Name
-	j.log.add(e, !j.background && !j.fold.View.Dry())
-	if !j.background {
-		j.emit(ctx, e)
+	now := !j.background && !j.hold
+	j.log.add(e, now && !j.fold.View.Dry())
+	if now {
+		j.fold.View.Report(ctx, e)
 	}
 }
 
-// emit reports an event now, or after all summaries of the plan are made.
-func (j *job) emit(ctx context.Context, e middleware.Event) {
-	if j.hold {
-		j.held = append(j.held, e)
-		return
-	}
-	j.fold.View.Report(ctx, e)
-}
-
-// reject reports that a text is not accepted.
-func (j *job) reject(ctx context.Context, err error) {
-	j.report(ctx, middleware.Event{Kind: Rejected, Err: err, Why: err.Error()})
-}
-
-// produce makes the summary.
 func (j *job) produce(ctx context.Context) (*product, error) {
 	n := len(j.covers)
+	size := j.fold.View.Size()
 	j.report(ctx, middleware.Event{
 		Kind: Summarizing, Detail: Report{Messages: n},
-		Why: fmt.Sprintf("%s of %d tokens", count(n, "message"), j.before),
+		Why: fmt.Sprintf("%s of %d tokens", count(n, "message"), size.Charged(j.before)),
 	})
-	p, how, err := j.write(ctx)
+	p, err := j.write(ctx)
 	if err != nil {
 		return nil, err
 	}
+	p.log = j.log
 	usage, cost := j.log.spent()
 	j.report(ctx, middleware.Event{
-		Kind: Summarized, Detail: Report{Messages: n, Usage: usage, Cost: cost},
-		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(n, "message"), how, j.size(p), j.before),
+		Kind: Summarized, Err: p.refused, Detail: Report{Messages: n, Usage: usage, Cost: cost},
+		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(n, "message"), p.how, size.Charged(j.size(p)), size.Charged(j.before)),
 	})
-	p.log = j.log
 	return p, nil
 }
 
 // write makes the summary by the first way that succeeds: the custom strategy, the
-// writer, rules, an extract, a note. how is what the event reports.
-func (j *job) write(ctx context.Context) (p *product, how string, err error) {
+// writer, rules, an extract, a note.
+func (j *job) write(ctx context.Context) (*product, error) {
 	if j.Strategy.kind == custom {
-		p, err = j.custom(ctx)
-		return p, "by the caller's strategy", err
+		return j.custom(ctx)
 	}
-	facts, header := j.facts(), j.header()
-	if j.writer.asks() && (len(j.fold.Messages) > 0 || len(j.fold.Earlier) > 0) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if !j.writer.asks() || len(j.fold.Messages) == 0 && len(j.fold.Earlier) == 0 {
+		return j.byRules(ctx)
+	}
+	p, refused := modelwriter.Call(ctx, 0, func(ctx context.Context) (*product, error) { // a panic may be that of a counter
 		words, err := j.ask(ctx)
-		if err == nil {
-			p, err = j.shorter(header, words, facts)
+		if err != nil {
+			return nil, err
 		}
-		switch {
-		case err == nil:
-			return p, "in the words of the summariser", nil
-		case words != "": // it was accepted before, and is not shorter
-			j.reject(ctx, err)
-		case ctx.Err() != nil:
-			return nil, "", ctx.Err()
-		}
-		if j.NoFallback || j.background {
-			return nil, "", noSummary(err)
-		}
+		return j.shorter(j.language.Headings().Model, words, j.section, "in the words of the summariser")
+	})
+	switch {
+	case refused == nil:
+		return p, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case j.NoFallback || j.background:
+		return nil, noSummary(refused)
 	}
-	return j.byRules(header, facts)
+	p, err := j.byRules(ctx)
+	if err == nil {
+		p.refused = refused
+	}
+	return p, err
 }
 
 // byRules makes the summary by rules, as an extract, or as a note without words.
-func (j *job) byRules(header, facts string) (p *product, how string, err error) {
+func (j *job) byRules(ctx context.Context) (*product, error) {
 	o := rulewriter.Options{Tokens: j.fold.Tokens, Counter: j.fold.View.Meter().Counter, Language: j.language}
+	o.Done = new(shorten.NewWatch(ctx)).Done
 	headings := j.language.Headings()
 	for _, way := range []struct {
 		header string
@@ -307,39 +308,37 @@ func (j *job) byRules(header, facts string) (p *product, how string, err error) 
 		{headings.Rules, rulewriter.Summary, "by rules"},
 		{headings.Extract, rulewriter.Extract, "as an extract, since no summary of them is shorter"},
 	} {
-		if j.Header != "" {
-			way.header = j.Header
-		}
-		if words := way.write(j.sources, o); words != "" || facts != "" {
-			if p, err = j.shorter(way.header, words, facts); err == nil {
-				return p, way.how, nil
+		if words := way.write(j.sources, o); words != "" || j.section != "" {
+			if p, err := j.shorter(way.header, words, j.section, way.how); err == nil {
+				return p, nil
 			}
 		}
 	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	note, fold := *j, *j.fold
 	fold.Dropped, note.fold = j.counts.all, &fold
-	p, err = note.shorter(header, "", "")
-	return p, "left out, since no summary of them is shorter", err
+	return note.shorter(j.language.Headings().Model, "", "", "left out, since no summary of them is shorter")
 }
 
-// custom makes the messages of a custom strategy.
 func (j *job) custom(ctx context.Context) (*product, error) {
 	msgs, err := modelwriter.Call(ctx, 0, func(ctx context.Context) ([]message.Message, error) { return j.Strategy.make(ctx, j.fold) })
 	if err != nil {
 		return nil, err
 	}
-	msgs = slices.Clone(msgs)
+	msgs = j.framed(msgs)
 	if !j.handle.IsZero() {
 		line := store.Placeholder(j.counts.line(j.language, 0), j.handle)
 		msgs = append(msgs, message.Message{Role: j.Role, Parts: []message.Part{message.Text{Text: line}}})
 	}
-	return &product{messages: msgs}, nil
+	return &product{messages: msgs, how: "by the caller's strategy"}, nil
 }
 
 // shorter composes a summary. It returns an error if that is not shorter than what it
 // replaces.
-func (j *job) shorter(header, words, facts string) (*product, error) {
-	p := &product{messages: []message.Message{j.compose(header, words, facts)}, words: words}
+func (j *job) shorter(header, words, facts, how string) (*product, error) {
+	p := &product{messages: []message.Message{j.compose(header, words, facts)}, words: words, how: how}
 	if n := j.size(p); n >= j.before {
 		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it replaces", n, j.before)
 	}

@@ -91,7 +91,7 @@ func TestTenFolds(t *testing.T) {
 				requireCounts(t, m, now, view)
 			}
 			require.Equal(t, 10, folds)
-			require.Contains(t, first, "- Never touch the file secrets.env.")
+			require.Contains(t, first, "- Never touch the file secrets.env. Always run the tests before you answer.")
 			require.Contains(t, first, "- src/mod0.go")
 		})
 	}
@@ -154,7 +154,7 @@ func TestFactsStayInSmallFolds(t *testing.T) {
 		}
 		facts := summaryIn(t, view, h).Parts[1].(message.Text).Text
 		for i := range 20 {
-			require.Contains(t, facts, fmt.Sprintf("- Never touch the file number %d of the archive.", i), "after fold %d", folds)
+			require.Contains(t, facts, fmt.Sprintf("Never touch the file number %d of the archive.", i), "after fold %d", folds)
 		}
 	}
 	require.Greater(t, folds, 5, "or this test shows nothing")
@@ -168,7 +168,7 @@ func TestRulesKeepToSummaryTokens(t *testing.T) {
 	h := work(120)
 	for _, lang := range []string{"en", "zh"} {
 		for _, most := range []int{1, 5, 20, 40, 60, 200} {
-			mw := middleware.With(middleware.Env{Counter: count}, summarize.New(summarize.ByRules(), summarize.Options{SummaryTokens: most, LedgerTokens: -1, Language: lang}))
+			mw := middleware.With(middleware.Env{Counter: count}, summarize.New(summarize.ByRules(), summarize.Options{SummaryTokens: most, FactTokens: -1, Language: lang}))
 			view, _ := fold(t, mw, h)
 			_, words, _ := strings.Cut(summaryIn(t, view, h).Parts[0].(message.Text).Text, "\n")
 			require.LessOrEqual(t, count.Count(words), most, "%s: %q", lang, words)

@@ -11,89 +11,81 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/amount"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
-// Options define what is folded, when, and into what. A [Writer] writes the summary. The
-// zero value folds all but the newest six messages into one summary of at most 2,000
-// tokens, when 0.85 of the window less the reserve is used.
+// Options define what is folded, when, and into what. The zero value folds all but the
+// newest six messages into one summary of at most 2,000 tokens, when 0.85 of the window
+// less the reserve is used.
 type Options struct {
 	// When to fold.
 
-	// Trigger is when to fold. nil: at 0.85 of the window less the reserve, or at
-	// 100,000 tokens if the window is not known.
-	Trigger middleware.Trigger
+	Trigger  middleware.Trigger // nil: at 0.85 of the window less the reserve, or at 100,000 tokens without a window
+	MinCalls int                // model calls between two folds, at least; 0: no minimum
 
-	// Reserve is the tokens of the window that are kept free for the answer: if the
-	// window is known, a view that leaves fewer is folded, even if Trigger is not met.
-	// The reserve of the request's budget counts if it is greater. 0: Trigger only.
+	// Reserve is the tokens of the window that are kept free for the answer: a view that
+	// leaves fewer is folded, even if Trigger is not met. The reserve of the request's
+	// budget counts if it is greater. 0: Trigger only.
 	Reserve int
-
-	// MinCalls is the least number of model calls between two folds. 0: no minimum.
-	MinCalls int
 
 	// Soft is when a fold is near: an event of kind [Advised] reports it once for each
 	// fold, and Background may prepare the summary. nil: no advice.
 	Soft middleware.Trigger
 
 	// Background, if not nil, starts a task that prepares a summary once Soft is met,
-	// and returns whether it will be run. See the function [Background]. There is one
-	// task at a time for each conversation. nil: nothing is prepared.
+	// with a context of the caller's choice, and returns whether it will be run, as
+	//
+	//	func(task func(context.Context)) bool {
+	//		return group.TryGo(func() error { task(ctx); return nil }) // an errgroup.Group
+	//	}
+	//
+	// There is one task at a time for each conversation. nil: nothing is prepared.
 	Background func(task func(ctx context.Context)) bool
 
-	// What is kept.
+	// What is kept: the newest messages, in whole units.
 
-	// Keep is the number of newest messages that are kept, in whole units. 0: 6, or
-	// none if another keep is given; negative: none.
-	Keep int
+	Keep       int // messages; 0: 6, or none if another keep is given; negative: none
+	KeepRounds int // rounds, with all after them; 0: as the other keeps
+	KeepTurns  int // user messages with all that follows them; 0: as the other keeps
+	KeepTokens int // tokens, at most; 0: as the other keeps
 
-	// KeepRounds is the number of newest rounds that are kept, with all after them. 0:
-	// as the other keeps.
-	KeepRounds int
+	PreserveMemory bool // keeps messages that are marked as memories by [message.Hints]
 
-	// KeepTurns is the number of newest turns that are kept: user messages with all
-	// that follows them. 0: as the other keeps.
-	KeepTurns int
+	// KeepScored is the number of older units, those with the highest Score above 0, that
+	// are kept as they are. 0: none.
+	KeepScored int
 
-	// KeepTokens is the tokens of newest units that are kept, whole units only. 0: as
-	// the other keeps.
-	KeepTokens int
-
-	// PreserveMemory keeps messages that are marked as memories by [message.Hints].
-	PreserveMemory bool
+	// Score returns the importance of the units of a view, as in package trim. It must be
+	// deterministic and safe for concurrent use. nil: only without KeepScored.
+	Score func(v *middleware.View) func(u message.Unit) float64
 
 	// What the rest becomes.
 
-	// Strategy divides what is folded into summaries. Zero: [Whole].
-	Strategy Strategy
+	Strategy      Strategy // divides what is folded into summaries; zero: [Whole]
+	SummaryTokens int      // the words of one summary, at most: a longer text is not accepted; 0: 2,000
+	QuoteTokens   int      // what the user said, word for word, next to the words, at most; 0: 800; negative: nothing
+	FactTokens    int      // the facts next to the words, at most; 0: 600; negative: no facts
+	Language      string   // of headings and words: "en" or "zh"; "": that of the conversation
 
-	// SummaryTokens is the most tokens that the words of one summary may have. A longer
-	// text is not accepted. 0: 2,000.
-	SummaryTokens int
-
-	// LedgerTokens is the most tokens of the facts next to the words: rules collect
-	// them from all that was ever folded. 0: 600; negative: no facts.
-	LedgerTokens int
-
-	// Role is the role of a summary: message.RoleUser, message.RoleSystem or
-	// message.RoleAssistant. "": message.RoleUser.
+	// Role is that of a summary: user, system or assistant. A summary may repeat what a
+	// tool result contains, also an instruction by which somebody attacks the agent, and
+	// models do what a system message contains. So a system message begins with a note that
+	// it is a record and not an instruction, and has a line where the record ends. That
+	// warns a model, but does not prevent it from obeying: prefer the default, or the role
+	// assistant. "": message.RoleUser.
 	Role message.Role
 
-	// Language is the language of headings and words: "en" or "zh". "": that of the
-	// conversation.
-	Language string
-
-	// Header is the first line of a summary. "": one in the language of the summary that
-	// it is a record made by the program and not a request of the user.
+	// Header is the first line of a summary, in a system message after the note. "": one in the
+	// language of the summary that it is a record made by the program and not a request of
+	// the user, which another header should state, too.
 	Header string
 
 	// How it is made.
 
-	// Parallel is the number of summaries that are written at the same time, if the
-	// strategy makes several, and of parts of a record that are read at the same time.
-	// 0: 4.
+	// Parallel is the number of summaries, if the strategy makes several, and of parts of
+	// a record that are made at the same time. 0: 4.
 	Parallel int
 
 	// Timeout limits one request to a model, and one call of the function of [ByFunc] or
@@ -101,16 +93,15 @@ type Options struct {
 	Timeout time.Duration
 
 	// Flush is called before messages are folded, once for each of them as the caller
-	// has them, to keep memories of them outside of this conversation. It returns the
-	// number of memories. An error is reported by an event, and the fold continues. If a
-	// dry run is committed, the next call in this process flushes for it. Flush must be
-	// safe for concurrent use. nil: nothing is kept.
+	// has them, to keep memories of them elsewhere, and returns the number of memories.
+	// An error is reported by an event, and the fold continues. If a dry run is
+	// committed, the next call in this process flushes for it. Flush must be safe for
+	// concurrent use. nil: nothing is kept.
 	Flush func(ctx context.Context, folded []message.Message) (memories int, err error)
 
 	// NoFallback makes a fold fail if the [Writer] gives no acceptable summary: the view
-	// is unchanged, an event has the reason, and under Strict the call fails, both with
-	// [ErrNoSummary]. false: rules write the summary, or, if that does not help either,
-	// a note has the number of messages that were left out.
+	// is unchanged, an event has the reason, and under Strict the call fails. false:
+	// rules write, or a note has the number of messages that were left out.
 	NoFallback bool
 
 	// Strict makes a failed fold, a refused plan and an option that does not fit the
@@ -120,13 +111,14 @@ type Options struct {
 
 // Validate returns an error for options that are invalid by themselves.
 func (o Options) Validate() error {
-	errs := amount.NonNegative(
-		amount.Amount{Name: "Reserve", Unit: "tokens", Value: o.Reserve},
-		amount.Amount{Name: "KeepRounds", Unit: "rounds", Value: o.KeepRounds},
-		amount.Amount{Name: "KeepTurns", Unit: "turns", Value: o.KeepTurns},
-		amount.Amount{Name: "KeepTokens", Unit: "tokens", Value: o.KeepTokens},
-		amount.Amount{Name: "SummaryTokens", Unit: "tokens", Value: o.SummaryTokens},
-		amount.Amount{Name: "Parallel", Unit: "summaries at a time", Value: o.Parallel},
+	errs := shorten.NonNegative(
+		shorten.Option{Name: "Reserve", Unit: "tokens", Value: o.Reserve},
+		shorten.Option{Name: "KeepRounds", Unit: "rounds", Value: o.KeepRounds},
+		shorten.Option{Name: "KeepTurns", Unit: "turns", Value: o.KeepTurns},
+		shorten.Option{Name: "KeepTokens", Unit: "tokens", Value: o.KeepTokens},
+		shorten.Option{Name: "KeepScored", Unit: "units", Value: o.KeepScored},
+		shorten.Option{Name: "SummaryTokens", Unit: "tokens", Value: o.SummaryTokens},
+		shorten.Option{Name: "Parallel", Unit: "summaries at a time", Value: o.Parallel},
 	)
 	if !slices.Contains([]message.Role{"", message.RoleUser, message.RoleSystem, message.RoleAssistant}, o.Role) {
 		errs = append(errs, fmt.Errorf("the Role is %q, want %q, %q or %q",
@@ -139,6 +131,9 @@ func (o Options) Validate() error {
 	if o.Header != "" && strings.TrimSpace(o.Header) == "" {
 		errs = append(errs, errors.New("the Header is blank, want a visible text"))
 	}
+	if o.KeepScored > 0 && o.Score == nil {
+		errs = append(errs, fmt.Errorf("KeepScored is %d units, and Score is nil, want a function", o.KeepScored))
+	}
 	if o.Background != nil && o.Soft == nil {
 		errs = append(errs, errors.New("the Background would never run: Soft is nil, want a trigger that is met before Trigger"))
 	}
@@ -149,14 +144,14 @@ func (o Options) Validate() error {
 	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
 }
 
-// complete returns the options with their defaults.
 func (o Options) complete() Options {
 	o.Trigger = withReserve{Trigger: cmp.Or(o.Trigger, trigger.Default(0.85)), reserve: o.Reserve}
 	if o.KeepRounds == 0 && o.KeepTurns == 0 && o.KeepTokens == 0 {
 		o.Keep = cmp.Or(o.Keep, 6)
 	}
 	o.SummaryTokens = cmp.Or(o.SummaryTokens, 2000)
-	o.LedgerTokens = max(0, cmp.Or(o.LedgerTokens, 600))
+	o.QuoteTokens = max(0, cmp.Or(o.QuoteTokens, 800))
+	o.FactTokens = max(0, cmp.Or(o.FactTokens, 600))
 	o.Role = cmp.Or(o.Role, message.RoleUser)
 	o.Parallel = cmp.Or(o.Parallel, 4)
 	o.Timeout = cmp.Or(o.Timeout, 2*time.Minute)
@@ -192,19 +187,9 @@ func (w withReserve) room(v *middleware.View) (tokens int, known bool, err error
 	}
 	if w.reserve >= b.Window {
 		return 0, false, fmt.Errorf("the Reserve is %d tokens and the window of model %q %d, so that no view would fit: "+
-			"lower Reserve, or correct Request.Budget", w.reserve, v.Request().Model, b.Window)
+			"lower Reserve, or correct the Budget", w.reserve, v.Request().Model, b.Window)
 	}
 	return b.Window - max(w.reserve, b.Reserve), true, nil
-}
-
-// threshold returns the tokens at which the trigger is met, or 0 if it does not count
-// tokens.
-func (w withReserve) threshold(v *middleware.View) int {
-	n, ok := trigger.Threshold(w.Trigger, v)
-	if room, known, err := w.room(v); err == nil && known && (!ok || room < n) {
-		return room
-	}
-	return n
 }
 
 // Status is how near a conversation is to a fold.
@@ -238,12 +223,16 @@ func Check(ctx context.Context, req *middleware.Request, opts Options, before ..
 func (o Options) status(v *middleware.View) (Status, error) {
 	noPlan := func() *middleware.Plan { return nil }
 	hard, _ := o.Trigger.(withReserve)
-	s := Status{Tokens: v.Size().Tokens, Threshold: hard.threshold(v), Urgency: "none"}
+	s := Status{Tokens: v.Size().Tokens, Urgency: "none"}
 	met, why, err := hard.Met(v, noPlan)
 	if s.Why = why; err != nil {
 		return Status{}, err
 	}
-	if met {
+	n, ok := trigger.Threshold(hard.Trigger, v)
+	if room, known, _ := hard.room(v); known && (!ok || room < n) {
+		n = room
+	}
+	if s.Threshold = n; met {
 		s.Due, s.Urgency = true, "hard"
 		return s, nil
 	}

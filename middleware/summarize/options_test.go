@@ -2,7 +2,6 @@ package summarize_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -28,7 +27,7 @@ func TestValidate(t *testing.T) {
 		`Role is "tool", want "user", "system" or "assistant"`:             {Role: message.RoleTool},
 		`Language is "fr", want "en", "zh", or ""`:                         {Language: "fr"},
 		`Header is blank, want a visible text`:                             {Header: " "},
-		`Background would never run: Soft is nil`:                          {Background: newBackground(t.Context(), 1).Go},
+		`Background would never run: Soft is nil`:                          {Background: newBackground(t.Context(), 1).Start},
 		`the trigger Soft: Trigger: trigger at 0 tokens, want more than 0`: {Soft: trigger.Tokens(0)},
 		`Trigger: trigger.Fraction(2), want more than 0 and at most 1`:     {Trigger: trigger.Fraction(2)},
 		`MinCalls is -1 calls, want 0 or more`:                             {MinCalls: -1},
@@ -46,15 +45,6 @@ func TestValidate(t *testing.T) {
 		require.Panics(t, func() { summarize.New(summarize.ByRules(), opts) }, want)
 	}
 	require.NoError(t, summarize.Options{}.Validate())
-}
-
-func TestBackgroundForNothing(t *testing.T) {
-	t.Parallel()
-	for _, most := range []int{0, -1} {
-		require.PanicsWithValue(t, fmt.Sprintf("summarize: Background is for %d tasks at a time, want 1 or more", most), func() {
-			summarize.Background(t.Context(), most)
-		})
-	}
 }
 
 // A summariser that hangs is given up after its time, and rules write.

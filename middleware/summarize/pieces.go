@@ -1,12 +1,14 @@
 package summarize
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 )
 
 // piece is what is folded as a whole: a unit, or the messages of an earlier fold.
@@ -15,31 +17,25 @@ type piece struct {
 
 	tokens  int             // by the meter
 	earlier *journal.Record // the fold of this middleware that made it, or nil
+	recall  bool            // its calls read the archive
 	section int             // number of system messages before it
 	time    time.Time       // of its newest message with a time, or of a message before it; zero without any
 }
 
-// isSummary reports whether the piece is an earlier summary.
 func (p piece) isSummary() bool { return p.earlier != nil }
-
-// messages returns how many messages the piece counts as.
-func (p piece) messages() int {
-	if p.isSummary() {
-		return 1
-	}
-	return p.Len()
-}
 
 // pieces returns what may be folded of a view, in order, or nil if that would only be
 // earlier summaries.
 func (e *editor) pieces(v *middleware.View) []piece {
 	units := joined(v)
 	kept := e.kept(v, units)
+	important := e.important(v, units, kept)
 	var out []piece
 	section, last, found := 0, time.Time{}, false
 	for _, u := range units {
-		p := piece{Run: u.Run, section: section, earlier: ownFold(v, u.First)}
-		free := u.First < kept || p.isSummary() && e.Strategy.updates()
+		p := piece{Run: u.Run, tokens: tokensOf(v, u.Run), section: section, earlier: ownFold(v, u.First)}
+		p.recall = isRecall(v, u)
+		free := u.First < kept && !important[u.First] || p.isSummary() && e.Strategy.updates()
 		for i := u.First; i <= u.Last; i++ {
 			m := v.At(i)
 			if m.Role == message.RoleSystem && !p.isSummary() {
@@ -48,7 +44,6 @@ func (e *editor) pieces(v *middleware.View) []piece {
 			if !m.Time.IsZero() {
 				last = m.Time
 			}
-			p.tokens += v.TokensOf(i)
 			free = free && v.Protected(i) == 0 && (!e.PreserveMemory || !m.Hints.Memory)
 		}
 		if p.time = last; free {
@@ -58,7 +53,44 @@ func (e *editor) pieces(v *middleware.View) []piece {
 	if !found {
 		return nil
 	}
-	return out
+	return withoutRecalled(v, out)
+}
+
+// withoutRecalled returns what may be folded without rounds that read the archive, if the
+// rest has at least as many tokens: a model that loses them would read the archive again. A
+// call that is repeated gets the same view again.
+func withoutRecalled(v *middleware.View, all []piece) []piece {
+	fresh, recalled := 0, 0
+	for _, p := range all {
+		switch {
+		case p.recall:
+			recalled += p.tokens
+		case !p.isSummary():
+			fresh += p.tokens
+		}
+	}
+	switch {
+	case recalled == 0:
+		return all
+	case v.EditedNow(Name) && fresh == 0:
+		return nil
+	case !v.EditedNow(Name) && fresh < recalled:
+		return all
+	}
+	return slices.DeleteFunc(all, func(p piece) bool { return p.recall })
+}
+
+// isRecall reports whether all calls of a unit read the archive of the chain.
+func isRecall(v *middleware.View, u message.Unit) bool {
+	if !u.Round || v.Env().Archive == nil {
+		return false
+	}
+	for c := range v.At(u.First).Calls() {
+		if store.Asked(c).IsZero() {
+			return false
+		}
+	}
+	return true
 }
 
 // kept returns the position of the first message that the keeps of the options keep.
@@ -66,17 +98,13 @@ func (e *editor) kept(v *middleware.View, units []message.Unit) int {
 	first := v.Len() - max(0, e.Keep)
 	rounds, turns, room, size := e.KeepRounds, e.KeepTurns, e.KeepTokens, v.Size()
 	for _, u := range slices.Backward(units) {
-		tokens := 0
-		for i := u.First; i <= u.Last; i++ {
-			tokens += v.TokensOf(i)
-		}
-		tokens = size.Charged(tokens)
+		tokens := size.Charged(tokensOf(v, u.Run))
 		keep := u.Last >= first || tokens <= room || rounds > 0 || turns > 0
 		room -= tokens
 		if u.Round {
 			rounds--
 		}
-		if by := v.Span(u.First).Edit; v.At(u.First).Role == message.RoleUser && (by == nil || by.Kind != journal.Fold) {
+		if v.At(u.First).Role == message.RoleUser && foldAt(v, u.First) == nil {
 			turns--
 		}
 		if !keep {
@@ -86,14 +114,46 @@ func (e *editor) kept(v *middleware.View, units []message.Unit) int {
 	return 0
 }
 
+// important returns the first messages of the units with the highest scores above 0 before
+// a position, at most KeepScored. Of equal scores the newer unit counts.
+func (e *editor) important(v *middleware.View, units []message.Unit, before int) map[int]bool {
+	if e.KeepScored == 0 {
+		return nil
+	}
+	score := e.Score(v)
+	scores := map[int]float64{}
+	var first []int
+	for _, u := range slices.Backward(units) {
+		if u.First >= before || foldAt(v, u.First) != nil || v.Protected(u.First)&middleware.Whole != 0 {
+			continue
+		}
+		if n := score(u); n > 0 {
+			scores[u.First] = n
+			first = append(first, u.First)
+		}
+	}
+	slices.SortStableFunc(first, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	top := map[int]bool{}
+	for _, at := range first[:min(len(first), e.KeepScored)] {
+		top[at] = true
+	}
+	return top
+}
+
+func tokensOf(v *middleware.View, r message.Run) (n int) {
+	for i := r.First; i <= r.Last; i++ {
+		n += v.TokensOf(i)
+	}
+	return n
+}
+
 // joined returns the units of a view; all messages of one fold are one unit.
 func joined(v *middleware.View) []message.Unit {
 	units := message.Units(v.Messages())
 	out := units[:0]
 	for _, u := range units {
 		if n := len(out); n > 0 {
-			e := v.Span(out[n-1].Last).Edit
-			if e != nil && e.Kind == journal.Fold && e == v.Span(u.First).Edit {
+			if e := foldAt(v, u.First); e != nil && e == v.Span(out[n-1].Last).Edit {
 				out[n-1].Last = u.Last
 				continue
 			}
@@ -101,6 +161,14 @@ func joined(v *middleware.View) []message.Unit {
 		out = append(out, u)
 	}
 	return out
+}
+
+// foldAt returns the fold that made message i, or nil.
+func foldAt(v *middleware.View, i int) *journal.Record {
+	if e := v.Span(i).Edit; e != nil && e.Kind == journal.Fold {
+		return e
+	}
+	return nil
 }
 
 // ownFold returns the fold of this middleware that made message i, without later
@@ -154,11 +222,11 @@ func newOrigins(v *middleware.View) *origins {
 
 // runs returns the positions of the history that message i of the view covers.
 func (o *origins) runs(i int) []message.Run {
-	span := o.view.Span(i)
-	if span.Edit == nil || span.Edit.Kind != journal.Fold {
-		return []message.Run{span.Run}
+	fold := foldAt(o.view, i)
+	if fold == nil {
+		return []message.Run{o.view.Span(i).Run}
 	}
-	runs := slices.Clone(span.Edit.Runs) // they do not count the leading system messages
+	runs := slices.Clone(fold.Runs) // they do not count the leading system messages
 	for k := range runs {
 		runs[k].First += o.lead
 		runs[k].Last += o.lead

@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"log/slog"
 	"sync"
 
 	"github.com/laconic-go/laconic/message"
@@ -11,13 +12,11 @@ import (
 // The kinds of events of this package. Their Detail is a [Report], and so is that of
 // the [middleware.Edited] event of a fold.
 const (
-	Advised     middleware.EventKind = "advised"      // Options.Soft is met: a fold is near
-	Summarizing middleware.EventKind = "summarizing"  // a summary is started
-	Attempted   middleware.EventKind = "attempted"    // a writer was asked once, with or without success
-	Rejected    middleware.EventKind = "rejected"     // a request failed, or its text was not accepted; Err is the reason
-	Summarized  middleware.EventKind = "summarized"   // a summary is made and used
-	Flushed     middleware.EventKind = "flushed"      // Options.Flush kept memories before a fold
-	FlushFailed middleware.EventKind = "flush failed" // Options.Flush failed with Err; the fold continues
+	Advised     middleware.EventKind = "advised"     // Options.Soft is met: a fold is near
+	Summarizing middleware.EventKind = "summarizing" // a summary is started
+	Attempted   middleware.EventKind = "attempted"   // a writer was asked once; Err is why it failed, or why its text was not accepted
+	Summarized  middleware.EventKind = "summarized"  // a summary is made and used; Err is why it is not in the words of the writer
+	Flushed     middleware.EventKind = "flushed"     // Options.Flush was called before a fold; the fold continues after its Err
 )
 
 // Report is the Detail of the events of this package. Numbers that do not belong to
@@ -29,6 +28,24 @@ type Report struct {
 	Cost     models.Cost   // of Usage; 0 if the price is unknown
 
 	request bool // the event reports one request
+}
+
+// LogValue returns the fields that are not 0 as a group, the cost in dollars.
+func (r Report) LogValue() slog.Value {
+	var attrs []slog.Attr
+	if r.Messages != 0 {
+		attrs = append(attrs, slog.Int("messages", r.Messages))
+	}
+	if r.Memories != 0 {
+		attrs = append(attrs, slog.Int("memories", r.Memories))
+	}
+	if r.Usage != (message.Usage{}) {
+		attrs = append(attrs, slog.Any("usage", r.Usage))
+	}
+	if r.Cost != 0 {
+		attrs = append(attrs, slog.String("cost", r.Cost.String()))
+	}
+	return slog.GroupValue(attrs...)
 }
 
 // ModelUsage returns the tokens and the cost of one request to a model. They are 0
@@ -57,9 +74,8 @@ func (l *eventLog) add(e middleware.Event, reported bool) {
 	}
 }
 
-// take returns the events that are not reported yet, and counts them as reported. If the
-// summary is not used, that of kind [Summarized] remains. A dry run gets all events, and
-// they count as before.
+// take returns the events that are not reported yet, and counts them as reported; that of
+// kind [Summarized] only if the summary is used. A dry run gets all, and counts none.
 func (l *eventLog) take(used, dry bool) []middleware.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +91,6 @@ func (l *eventLog) take(used, dry bool) []middleware.Event {
 	return l.events[from:l.reported]
 }
 
-// spent returns the usage and cost of all requests.
 func (l *eventLog) spent() (usage message.Usage, cost models.Cost) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

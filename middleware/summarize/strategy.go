@@ -21,7 +21,6 @@ type Strategy struct {
 	make     func(ctx context.Context, f *Fold) ([]message.Message, error)
 }
 
-// kind is one of the strategies.
 type kind int
 
 const (
@@ -35,8 +34,7 @@ const (
 	custom
 )
 
-// Whole makes one summary of all that is folded. Each further fold updates it: there is
-// never more than one, and none is inside another.
+// Whole makes one summary of all that is folded. Each further fold updates it.
 func Whole() Strategy { return Strategy{} }
 
 // WholeBySystem makes one summary for each part of the conversation that begins with a
@@ -47,9 +45,9 @@ func WholeBySystem() Strategy { return Strategy{kind: wholeBySystem} }
 // units, and drops those before. The content of an earlier summary is kept.
 func OnlyLast(n int) Strategy { return Strategy{kind: onlyLast, n: n} }
 
-// Since makes one summary of the messages with a time at t or later, and drops those
-// before. A message without a time has that of the one before it; without any time
-// before it, it is new. The content of an earlier summary is kept.
+// Since makes one summary of the messages at t or later, and drops those before, but
+// keeps the content of an earlier summary. A message without a time has that of the one
+// before it; without any time before it, it is new.
 func Since(t time.Time) Strategy { return Strategy{kind: since, at: t} }
 
 // Chunks makes a summary of each run of n messages, or more, in whole units. Several are
@@ -68,8 +66,9 @@ func Facts(concepts ...Concept) Strategy {
 func Structured() Strategy { return Strategy{kind: structured} }
 
 // Custom replaces what is folded by the messages that fn returns; the [Writer] is not
-// asked. Together they must have fewer tokens, and must not separate calls and results.
-// After an error the view is unchanged. fn must be safe for concurrent use, and its
+// asked. They must have fewer tokens, and must not separate calls and results. After an
+// error the view is unchanged. A system message gets the note and the end of a record, as
+// [Options.Role] describes; of the others, fn states what is a record. fn must be safe for concurrent use, and its
 // messages belong to the middleware.
 func Custom(fn func(ctx context.Context, f *Fold) ([]message.Message, error)) Strategy {
 	return Strategy{kind: custom, make: fn}
@@ -82,36 +81,27 @@ type Concept struct {
 	Many        bool   // there may be several facts; otherwise the newest counts
 }
 
-// validate returns an error for an invalid strategy.
 func (s Strategy) validate() error {
-	switch s.kind {
-	case onlyLast, chunks:
-		if s.n <= 0 {
-			name := map[kind]string{onlyLast: "only last", chunks: "chunks"}[s.kind]
-			return fmt.Errorf("Strategy is %s(%d), want 1 message or more", name, s.n)
+	switch {
+	case s.kind == onlyLast && s.n <= 0:
+		return fmt.Errorf("Strategy is only last(%d), want 1 message or more", s.n)
+	case s.kind == chunks && s.n <= 0:
+		return fmt.Errorf("Strategy is chunks(%d), want 1 message or more", s.n)
+	case s.kind == since && s.at.IsZero():
+		return errors.New("Strategy is Since the zero time, want a time")
+	case s.kind == byConcept && len(s.concepts) == 0:
+		return errors.New("Strategy is Facts without a concept, want one at least")
+	case s.kind == custom && s.make == nil:
+		return errors.New("Strategy is Custom without a function, want one")
+	}
+	for i, c := range s.concepts {
+		switch {
+		case strings.TrimSpace(c.Keyword) == "" || strings.ContainsAny(c.Keyword+c.Description, "\r\n"):
+			return fmt.Errorf("Strategy is facts, and concept %d has Keyword %q and Description %q, "+
+				"want a line each, the first not blank", i, c.Keyword, c.Description)
+		case slices.ContainsFunc(s.concepts[:i], func(o Concept) bool { return o.Keyword == c.Keyword }):
+			return fmt.Errorf("Strategy is facts, and concept %d has the Keyword %q of another one", i, c.Keyword)
 		}
-	case since:
-		if s.at.IsZero() {
-			return errors.New("Strategy is Since the zero time, want a time")
-		}
-	case byConcept:
-		if len(s.concepts) == 0 {
-			return errors.New("Strategy is Facts without a concept, want one at least")
-		}
-		for i, c := range s.concepts {
-			switch {
-			case strings.TrimSpace(c.Keyword) == "" || strings.ContainsAny(c.Keyword+c.Description, "\r\n"):
-				return fmt.Errorf("Strategy is facts, and concept %d has Keyword %q and Description %q, "+
-					"want a line each, the first not blank", i, c.Keyword, c.Description)
-			case slices.ContainsFunc(s.concepts[:i], func(o Concept) bool { return o.Keyword == c.Keyword }):
-				return fmt.Errorf("Strategy is facts, and concept %d has the Keyword %q of another one", i, c.Keyword)
-			}
-		}
-	case custom:
-		if s.make == nil {
-			return errors.New("Strategy is Custom without a function, want one")
-		}
-	case whole, wholeBySystem, structured:
 	}
 	return nil
 }
@@ -131,33 +121,39 @@ func (s Strategy) divide(all []piece) []block {
 	if len(all) == 0 {
 		return nil
 	}
+	first := 0 // of those that are not dropped
 	switch s.kind {
 	case wholeBySystem:
 		return split(all, func(b []piece, next piece) bool { return b[0].section != next.section })
 	case chunks:
-		return split(all, func(b []piece, _ piece) bool { return messagesOf(b) >= s.n })
+		n := 0 // messages of the block
+		return split(all, func(b []piece, _ piece) bool {
+			if len(b) == 1 {
+				n = 0
+			}
+			n += messagesOf(b[len(b)-1:])
+			return n >= s.n
+		})
 	case onlyLast:
-		first := len(all)
+		first = len(all)
 		for n := 0; first > 0 && n < s.n; {
 			first--
 			if p := all[first]; !p.isSummary() {
-				n += p.messages()
+				n += p.Len()
 			}
 		}
-		return []block{{pieces: all, dropped: first}}
 	case since:
-		first := slices.IndexFunc(all, func(p piece) bool { return p.time.IsZero() || !p.time.Before(s.at) })
+		first = slices.IndexFunc(all, func(p piece) bool { return p.time.IsZero() || !p.time.Before(s.at) })
 		if first < 0 {
 			first = len(all)
 		}
-		return []block{{pieces: all, dropped: first}}
 	case whole, byConcept, structured, custom:
 	}
-	return []block{{pieces: all}}
+	return []block{{pieces: all, dropped: first}}
 }
 
 // split divides pieces into blocks. A block ends where full returns true for it and the
-// next piece.
+// next piece; full is called for each longer block.
 func split(all []piece, full func(b []piece, next piece) bool) (out []block) {
 	from := 0
 	for i := range all {
@@ -168,9 +164,14 @@ func split(all []piece, full func(b []piece, next piece) bool) (out []block) {
 	return append(out, block{pieces: all[from:]})
 }
 
+// messagesOf returns the number of messages in pieces; a summary counts as one.
 func messagesOf(pieces []piece) (n int) {
 	for _, p := range pieces {
-		n += p.messages()
+		if p.isSummary() {
+			n++
+		} else {
+			n += p.Len()
+		}
 	}
 	return n
 }

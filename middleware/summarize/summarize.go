@@ -21,7 +21,7 @@ const Name = "summarize"
 // It panics with "summarize: …" if the writer or the options are invalid;
 // [Writer.Validate] and [Options.Validate] return the error.
 func New(w Writer, opts Options) middleware.Middleware {
-	if err := errors.Join(w.Validate(), opts.Validate()); err != nil {
+	if err := errors.Join(w.err, opts.Validate()); err != nil {
 		panic("summarize: " + err.Error())
 	}
 	e := &editor{Options: opts.complete(), writer: w, cache: newCache(), flushes: &flushes{}}
@@ -56,43 +56,55 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if retried || e.cache.isRecursive(ctx) {
 		return nil, nil
 	}
-	e.reportPrepared(ctx, v)
+	e.adviceOf(v).report(ctx, v)
 	all := e.pieces(v)
 	if len(all) == 0 {
-		return nil, nil
+		why := "nothing is folded: all messages are protected, or kept by Keep, KeepRounds, KeepTurns or KeepTokens"
+		return &middleware.Plan{Why: why}, nil
 	}
 	o := newOrigins(v)
-	prepared := e.preparedOf(o, all)
-	if prepared != nil {
-		if p := e.planPrepared(o, prepared); p != nil {
+	blocks := e.Strategy.divide(all)
+	var jobs []*job
+	if pre := e.preparedOf(o, all); pre != nil {
+		if p := e.planPrepared(ctx, o, pre); p != nil {
 			return p, nil
 		}
+		if len(blocks) == 1 && blocks[0].dropped == 0 {
+			jobs = e.jobs(ctx, o, blocks, pre)
+		}
 	}
-	jobs := e.jobs(o, e.Strategy.divide(all))
 	if len(jobs) == 0 {
-		return nil, nil
+		jobs = e.jobs(ctx, o, blocks, nil)
 	}
-	if prepared != nil && len(jobs) == 1 {
-		jobs[0].update(prepared)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(jobs) == 0:
+		return &middleware.Plan{Why: fmt.Sprintf("nothing is folded: a summary of what may be folded, %s, would hardly be shorter",
+			count(len(all), "unit"))}, nil
 	}
 	return e.planOf(jobs), nil
 }
 
-// jobs returns the summaries of the blocks for which a fold is worthwhile.
-func (e *editor) jobs(o *origins, blocks []block) []*job {
+// jobs returns the summaries of the blocks for which a fold is worthwhile. They update
+// pre, if it is not nil, so that its messages are not read again.
+func (e *editor) jobs(ctx context.Context, o *origins, blocks []block, pre *prepared) []*job {
 	var out []*job
 	for _, b := range blocks {
 		if len(b.pieces) == 1 && b.pieces[0].isSummary() {
 			continue
 		}
-		if j := e.job(o, b); j.worthwhile() {
+		j := e.job(ctx, o, b, pre)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if j.worthwhile() {
 			out = append(out, j)
 		}
 	}
 	return out
 }
 
-// planOf returns the plan that makes summaries.
 func (e *editor) planOf(jobs []*job) *middleware.Plan {
 	plan := &middleware.Plan{}
 	b := &batch{jobs: jobs, parallel: e.Parallel}
@@ -137,48 +149,37 @@ type batch struct {
 
 	once     sync.Once
 	products []*product
-	errs     []error
+	err      error
 }
 
 // product returns the messages of one summary. The first call makes all of them.
 func (b *batch) product(ctx context.Context, i int) ([]message.Message, error) {
 	b.once.Do(func() { b.run(ctx) })
-	if err := b.errs[i]; err != nil {
-		return nil, err
+	if b.err != nil {
+		return nil, b.err
 	}
 	return b.products[i].messages, nil
 }
 
 func (b *batch) run(ctx context.Context) {
-	b.products, b.errs = make([]*product, len(b.jobs)), make([]error, len(b.jobs))
+	b.products = make([]*product, len(b.jobs))
 	for _, j := range b.jobs {
 		j.flush(ctx)
 	}
 	if len(b.jobs) == 1 {
-		b.products[0], b.errs[0] = b.jobs[0].make(ctx)
+		b.products[0], b.err = b.jobs[0].make(ctx)
 		return
 	}
-	cancelable, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	slots := make(chan struct{}, b.parallel)
-	var wg sync.WaitGroup
+	b.err = modelwriter.Parallel(ctx, len(b.jobs), b.parallel, func(ctx context.Context, i int) (err error) {
+		b.jobs[i].hold = true
+		b.products[i], err = b.jobs[i].make(ctx)
+		return err
+	})
 	for i, j := range b.jobs {
-		slots <- struct{}{}
-		j.hold = true
-		wg.Go(func() {
-			defer func() { <-slots }()
-			if b.products[i], b.errs[i] = modelwriter.Call(cancelable, 0, j.make); b.errs[i] != nil {
-				cancel(b.errs[i]) // the plan fails as a whole
-			}
-		})
-	}
-	wg.Wait()
-	for _, j := range b.jobs {
-		for _, e := range j.held {
-			j.fold.View.Report(ctx, e)
+		log := j.log
+		if p := b.products[i]; p != nil { // which another call may have made
+			log = p.log
 		}
-	}
-	if err := context.Cause(cancelable); err != nil {
-		b.errs[0] = err // the first one, which cancelled the others
+		j.reportLogged(ctx, log)
 	}
 }

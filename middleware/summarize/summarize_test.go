@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -135,10 +136,48 @@ func TestInConversation(t *testing.T) {
 	}
 }
 
+// TestRecordHasTheTask shows that each record has the first and the newest message of the user, which are not folded.
+func TestRecordHasTheTask(t *testing.T) {
+	t.Parallel()
+	const first, newest = "Order the flights for #W2378156, but nothing above 500 EUR.", "And the hotel?"
+	h := history(8)
+	h[1] = message.User(first)
+	h = append(h, message.User(newest))
+	for name, s := range map[string]summarize.Strategy{
+		"whole": summarize.Whole(), "by system": summarize.WholeBySystem(), "last": summarize.OnlyLast(4), "chunks": summarize.Chunks(4),
+		"facts": summarize.Facts(summarize.Concept{Keyword: "price"}), "structured": summarize.Structured(),
+		"since": summarize.Since(time.Unix(1, 0)),
+	} {
+		for _, inConversation := range []bool{false, true} {
+			if inConversation && !slices.Contains([]string{"facts", "chunks", "last"}, name) {
+				continue // asked in the conversation, which has both
+			}
+			model := writer(good)
+			w := summarize.By(model.Model(), summarize.Ask{})
+			if inConversation {
+				w = summarize.InConversation(model.Model(), summarize.Ask{})
+			}
+			fold(t, summarize.New(w, summarize.Options{Strategy: s}), h)
+			require.NotEmpty(t, model.Requests(), name)
+			for _, r := range model.Requests() {
+				require.Len(t, r.Messages, 2, "%s: a record", name)
+				asked := r.Messages[1].Text()
+				require.Contains(t, asked, "asked first. It stays in the conversation, so do not repeat it, and do not answer it:\n<task>\n\t"+first, name)
+				require.Contains(t, asked, "asks now. It stays in the conversation, so do not repeat it, and do not answer it. Stress what bears on it:\n"+
+					"<question>\n\t"+newest, name)
+				require.Equal(t, 1, strings.Count(asked, first), name)
+			}
+		}
+	}
+	model := writer(good)
+	fold(t, summarize.New(summarize.By(model.Model(), summarize.Ask{}), summarize.Options{}), middlewaretest.ReAct{Rounds: 8, Result: 1500}.Messages())
+	require.NotContains(t, model.Requests()[0].Messages[1].Text(), "<task>", "the only message of the user is the question")
+}
+
 func TestRejected(t *testing.T) {
 	t.Parallel()
 	h := history(8)
-	say := func(text string, stop middleware.StopReason) middleware.Response {
+	say := func(text string, stop string) middleware.Response {
 		return middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: stop}
 	}
 	call := middleware.Response{Message: message.Assistant(message.ToolCall{ID: "x", Name: "read_log", Arguments: "{}"}), Stop: middleware.StopTools}
@@ -153,7 +192,7 @@ func TestRejected(t *testing.T) {
 	} {
 		small := writers(answer)
 		view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{}), h)
-		require.Contains(t, kinds(events), summarize.Rejected, name)
+		require.NotEmpty(t, reasons(events), name)
 		require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted", "%s: rules write in its place", name)
 		require.NotContains(t, summaryIn(t, view, h).Text(), "sorry", name)
 		require.LessOrEqual(t, len(small.Requests()), 8, "%s: bounded", name)
@@ -321,7 +360,7 @@ func TestStructured(t *testing.T) {
 	)
 	view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Strategy: summarize.Structured()}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "## Decisions\n- clear the cache")
-	require.Contains(t, kinds(events), summarize.Rejected, "what is no JSON is not taken")
+	require.NotEmpty(t, reasons(events), "what is no JSON is not taken")
 }
 
 func TestSummaryIsNotEmitted(t *testing.T) {

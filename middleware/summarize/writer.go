@@ -23,7 +23,6 @@ type Writer struct {
 	liveFirst bool    // live writes if a price is not known
 }
 
-// author is a model, and how it is asked.
 type author struct {
 	Ask
 
@@ -45,8 +44,8 @@ func By(model middleware.Model, ask Ask) Writer {
 // in the conversation itself, by one more message at its end, so that the provider's
 // prompt cache holds the rest. Call options that belong to the cached prefix, as of
 // thinking, have to be passed by [Ask.PassParams] or [Ask.Params]. The model is given a
-// record, as with [By], if a summary of a part is wanted, if the conversation has no
-// room for the message, and if no answer is accepted.
+// record, as with [By], if a summary of a part is wanted, if there is no room for the
+// message, and if no answer is accepted.
 func InConversation(model middleware.Model, ask Ask) Writer {
 	a, err := newAuthor("InConversation", model, ask)
 	return Writer{err: err, live: a}
@@ -60,11 +59,10 @@ func InConversation(model middleware.Model, ask Ask) Writer {
 //		summarize.InConversation(big, summarize.Ask{}),
 //	)
 //
-// InConversation is usually cheaper while the prompt cache is warm. It counts as cold
-// once the newest answer is older, by its Time, than the provider keeps a prefix. If a
-// price is not known, the first of the two writes, in the conversation only while the
-// cache is warm. If the conversation is not possible or gives no accepted answer, the
-// other one is given the record.
+// The prompt cache counts as cold once the newest answer is older, by its Time, than the
+// provider keeps a prefix. If a price is not known, the first of the two writes, in the
+// conversation only while the cache is warm. The other one is given the record if the
+// conversation is not possible or gives no accepted answer.
 func Cheaper(first, second Writer) Writer {
 	if err := errors.Join(first.err, second.err); err != nil {
 		return Writer{err: err}
@@ -83,9 +81,9 @@ func Cheaper(first, second Writer) Writer {
 
 // ByFunc calls a function for the words of a summary. Its text is not accepted if it is
 // blank, a refusal, an error text or a tool call, if it contains a summary of this
-// package, or if it has more than [Fold.Tokens]. Then it is called once more, with the
-// reason in [Fold.Rejected]; so it is after an error, but not after a panic. It must be
-// safe for concurrent use, and stop when ctx is done.
+// package, or if it has more than [Fold.Tokens]. Then, and after an error, it is called
+// once more, with the reason in [Fold.Rejected]. It must be safe for concurrent use, and
+// stop when ctx is done.
 func ByFunc(write func(ctx context.Context, f *Fold) (string, error)) Writer {
 	if write == nil {
 		return Writer{err: errors.New("ByFunc has no function, want one, or ByRules")}
@@ -96,12 +94,10 @@ func ByFunc(write func(ctx context.Context, f *Fold) (string, error)) Writer {
 // Ask is how a model is asked for a summary. The zero value is the built-in wording.
 type Ask struct {
 	// Model is the name of the model in its requests, by which the table of models has
-	// its window and its prices. "": none, and they are not known; in the conversation,
-	// that of its requests.
+	// its window and its prices. "": not known; in the conversation, that of its requests.
 	Model string
 
-	// Task is what the model is to write. "": the built-in wording.
-	Task string
+	Task string // what the model is to write; "": the built-in wording
 
 	// Sections are headings that the text must have, each once. nil: key objectives,
 	// tools used and results, key findings, current status, next steps, if Task is ""
@@ -118,9 +114,7 @@ type Ask struct {
 	// number of tokens. It must be safe for concurrent use. nil: no call options.
 	Params func(tokens int) any
 
-	// PassParams passes on the call options of the request whose messages are folded.
-	// It excludes Params.
-	PassParams bool
+	PassParams bool // passes on the call options of the request whose messages are folded; excludes Params
 }
 
 // Validate returns an error for an invalid writer.

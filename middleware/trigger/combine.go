@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 // Any is met when one of the triggers is met. Triggers that may be expensive are asked
@@ -99,8 +100,7 @@ func validate(t middleware.Trigger) error {
 	return nil
 }
 
-// cheapFirst orders triggers so that those of which we know that they only look
-// at the view come first.
+// cheapFirst puts triggers that only look at the view first.
 func cheapFirst(triggers []middleware.Trigger) []middleware.Trigger {
 	return slices.SortedStableFunc(slices.Values(triggers), func(a, b middleware.Trigger) int { return cmp.Compare(cost(a), cost(b)) })
 }
@@ -123,4 +123,75 @@ func cost(t middleware.Trigger) int {
 		return dearest
 	}
 	return 2
+}
+
+// Threshold returns the tokens from which on a trigger can be met: of [Any] the smallest
+// number of its triggers, of [All] the largest. ok is false if the trigger does not depend
+// on tokens, if the window is not known, and for triggers of other packages.
+func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
+	switch t := t.(type) {
+	case threshold:
+		if t.unit == unitTokens {
+			return t.limit, true
+		}
+	case fallback:
+		if n, ok := Threshold(t.fraction, v); ok {
+			return n, true
+		}
+		return Threshold(t.tokens, v)
+	case fraction:
+		if b, ok := v.Budget(); ok {
+			return shorten.AtLeast(t.share, b.Room()), true
+		}
+	case several:
+		return t.threshold(v)
+	}
+	return 0, false
+}
+
+// threshold returns the smallest or the largest number of the triggers.
+func (s several) threshold(v *middleware.View) (tokens int, ok bool) {
+	for _, t := range s.triggers {
+		n, known := Threshold(t, v)
+		switch {
+		case !known:
+		case !ok:
+			tokens, ok = n, true
+		case s.enough:
+			tokens = min(tokens, n)
+		default:
+			tokens = max(tokens, n)
+		}
+	}
+	return tokens, ok
+}
+
+// MayBeMet reports whether the named editor may edit a view by a plan that saves at most that many tokens: its trigger may
+// be met, or the request forces the edit. By this an editor does without what only makes a plan better, as long as
+// [Reclaims] cannot be met. Of triggers that use the plan otherwise, and of nil, it is true.
+func MayBeMet(t middleware.Trigger, v *middleware.View, editor string, saved int) bool {
+	force := v.Request().Force
+	return slices.Contains(force, editor) || slices.Contains(force, "*") || mayBeMet(t, v, saved)
+}
+
+func mayBeMet(t middleware.Trigger, v *middleware.View, saved int) bool {
+	switch t := t.(type) {
+	case nil:
+		return true
+	case reclaims:
+		return saved >= t.limit
+	case several:
+		for _, one := range t.triggers {
+			if mayBeMet(one, v, saved) == t.enough {
+				return t.enough
+			}
+		}
+		return !t.enough
+	}
+	asked := false
+	met, _, err := t.Met(v, func() *middleware.Plan {
+		asked = true
+		return nil
+	})
+	return met || asked || err != nil
 }

@@ -57,7 +57,7 @@ func ExampleFraction() {
 	// Output:
 	// nothing to do
 	// contextedit: 3300 → 871 tokens: cleared 7 results (3300 of 3000 tokens, 0.75 of the room of 4000)
-	// contextedit: misconfigured: trigger.Fraction(0.75) needs the window of model "mini-9", which the table of models does not know: set Request.Budget, or use trigger.Tokens
+	// contextedit: misconfigured: trigger.Fraction(0.75) needs the window of model "mini-9", which the table of models does not know: set a Budget, or use trigger.Tokens
 }
 
 func ExampleMessages() {

@@ -2,24 +2,22 @@
 //
 //	trigger.Any(trigger.Tokens(100_000), trigger.All(trigger.Fraction(0.75), trigger.Rounds(10)))
 //
-// Tokens are those of all that would be sent: system prompt, tool definitions
-// and messages. A threshold is met when it is reached. Triggers are values,
-// safe for concurrent use. One that makes no sense, as a negative threshold, is
-// reported when it is given to a middleware.
+// Tokens are those of all that would be sent: system prompt, tool definitions and
+// messages. A threshold is met when it is reached. Triggers are values, safe for
+// concurrent use. A wrong one, as with a negative threshold, is reported when it is given
+// to a middleware.
 //
-// All of them decide by the view alone, but for [Reclaims], which needs the
-// plan, and [Func], which may. [Any] and [All] ask these last, so that a plan is
-// made only where it matters: All(Tokens(100_000), Reclaims(20_000)) makes none
-// below 100,000 tokens.
+// [Any] and [All] ask [Reclaims] and [Func] last, since these may need the plan: with
+// All(Tokens(100_000), Reclaims(20_000)) no plan is made below 100,000 tokens.
 package trigger
 
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 // Tokens is met when at least n tokens would be sent.
@@ -38,8 +36,7 @@ func Rounds(n int) middleware.Trigger {
 	return threshold{unit: "rounds", limit: n, value: rounds}
 }
 
-func rounds(v *middleware.View) int {
-	n := 0
+func rounds(v *middleware.View) (n int) {
 	for _, m := range v.Messages() {
 		if m.Role == message.RoleAssistant && m.HasCalls() {
 			n++
@@ -48,16 +45,13 @@ func rounds(v *middleware.View) int {
 	return n
 }
 
-// ToolUses is met when the view has at least n tool calls. Parallel calls count
-// one by one, whether they are answered yet or not. A call whose result is
-// cleared is still in the view and counts; one that has been folded into
-// something else does not, nor does a result without its call.
+// ToolUses is met when the view has at least n tool calls, answered or not. Parallel calls
+// count one by one. A call counts if its result is cleared, and not if it is folded.
 func ToolUses(n int) middleware.Trigger {
 	return threshold{unit: "tool calls", limit: n, value: toolUses}
 }
 
-func toolUses(v *middleware.View) int {
-	n := 0
+func toolUses(v *middleware.View) (n int) {
 	for _, m := range v.Messages() {
 		if m.Role == message.RoleAssistant {
 			for range m.Calls() {
@@ -90,9 +84,8 @@ func (t threshold) Validate() error {
 	return nil
 }
 
-// Fraction is met when so large a share of the room, the window less the
-// reserve, would be filled: more than 0, at most 1. It needs to know the
-// window.
+// Fraction is met when this share of the room, the window less the reserve, would be
+// filled: more than 0, at most 1. It is an error if the window is not known.
 func Fraction(share float64) middleware.Trigger { return fraction{share: share} }
 
 type fraction struct{ share float64 }
@@ -101,29 +94,11 @@ func (f fraction) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, 
 	b, ok := v.Budget()
 	if !ok {
 		return false, "", fmt.Errorf("trigger.Fraction(%g) needs the window of model %q, which the table of models does not know: "+
-			"set Request.Budget, or use trigger.Tokens", f.share, v.Request().Model)
+			"set a Budget, or use trigger.Tokens", f.share, v.Request().Model)
 	}
-	limit := f.of(b.Room())
+	limit := shorten.AtLeast(f.share, b.Room())
 	return v.Size().Tokens >= limit, fmt.Sprintf("%d of %d tokens, %g of the room of %d", v.Size().Tokens, limit, f.share, b.Room()), nil
 }
-
-// of returns the tokens that are at least this share of a room.
-func (f fraction) of(room int) int { return Least(f.share, room) }
-
-// Least returns the fewest tokens that are such a share of a room: those from
-// which on [Fraction] is met.
-func Least(share float64, room int) int {
-	return int(math.Ceil(share * float64(room) * (1 - dust)))
-}
-
-// Most returns the most tokens that are no more than such a share of a room.
-func Most(share float64, room int) int {
-	return int(math.Floor(share * float64(room) * (1 + dust)))
-}
-
-// dust is what floating point may add to a product that is whole, as to 0.55 of
-// 100, or take from it. It must not count.
-const dust = 1e-12
 
 func (f fraction) Validate() error {
 	if !(f.share > 0 && f.share <= 1) {
@@ -132,11 +107,11 @@ func (f fraction) Validate() error {
 	return nil
 }
 
-// DefaultTokens is the threshold of [Default] where the window is not known.
+// DefaultTokens is the threshold of [Default] if the window is not known.
 const DefaultTokens = 100_000
 
-// Default is what an editing middleware uses when no trigger is given:
-// [Fraction] where the window is known, else [Tokens] of [DefaultTokens].
+// Default is what an editing middleware uses when no trigger is given: [Fraction] if the
+// window is known, else [Tokens] of [DefaultTokens].
 func Default(share float64) middleware.Trigger {
 	return fallback{fraction: fraction{share: share}, tokens: Tokens(DefaultTokens)}
 }
@@ -153,10 +128,9 @@ func (f fallback) Met(v *middleware.View, plan func() *middleware.Plan) (met boo
 	return f.tokens.Met(v, plan)
 }
 
-// Reclaims is met when the plan would make the view at least n tokens shorter. It
-// needs the plan: alone it has one made on each call, so join it by [All] to
-// what must be met before. A plan that breaks a rule frees nothing, and one that
-// stops early no more than it takes.
+// Reclaims is met when the plan would make the view at least n tokens shorter. Alone it
+// has a plan made in each call, so join it by [All] to what must be met before. A plan
+// that breaks a rule frees nothing.
 func Reclaims(n int) middleware.Trigger { return reclaims{limit: n} }
 
 type reclaims struct{ limit int }

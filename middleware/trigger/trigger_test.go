@@ -286,7 +286,7 @@ func TestFractionNeedsTheWindow(t *testing.T) {
 	v := viewOf(t, middleware.Request{Messages: history(1), Model: "mini-9"})
 	met, _, err := trigger.Fraction(0.75).Met(v, noPlan(t))
 	require.False(t, met)
-	for _, part := range []string{"trigger.Fraction(0.75)", `"mini-9"`, "Request.Budget", "trigger.Tokens"} {
+	for _, part := range []string{"trigger.Fraction(0.75)", `"mini-9"`, "Budget", "trigger.Tokens"} {
 		require.ErrorContains(t, err, part, "the error names option, model and cures")
 	}
 }
@@ -507,24 +507,5 @@ func TestValidate(t *testing.T) {
 				middleware.Editing("x", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, opts)
 			})
 		})
-	}
-}
-
-// TestShares asks for shares of a room, as whole numbers of tokens.
-func TestShares(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		share       float64
-		room        int
-		least, most int
-	}{
-		{0.9, 1000, 900, 900},
-		{0.55, 100, 55, 55},
-		{0.8, 999, 800, 799},
-		{1, 128_000, 128_000, 128_000},
-		{1.0 / 3, 10, 4, 3},
-	} {
-		require.Equal(t, tt.least, trigger.Least(tt.share, tt.room), "%v of %d or more", tt.share, tt.room)
-		require.Equal(t, tt.most, trigger.Most(tt.share, tt.room), "%v of %d or less", tt.share, tt.room)
 	}
 }

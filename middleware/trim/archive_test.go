@@ -3,6 +3,8 @@ package trim_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ func requireReachable(t *testing.T, s store.Store, history []message.Message, se
 	t.Helper()
 	v := sent.View()
 	kept := make([]bool, len(history))
-	var all strings.Builder
+	all := ""
 	for i, m := range v.Messages() {
 		span := v.Span(i)
 		if span.Edit == nil {
@@ -31,25 +33,28 @@ func requireReachable(t *testing.T, s store.Store, history []message.Message, se
 		}
 		named := store.HandlesIn(m.Text())
 		require.Len(t, named, 1, "%q names a handle", m.Text())
-		require.Zero(t, all.Len(), "there is one note")
-		appendReachable(t, &all, s, named[0])
+		require.Empty(t, all, "there is one note")
+		all = reachable(t, s, named[0])
 	}
 	for i, m := range history {
 		if !kept[i] {
-			require.Contains(t, all.String(), "["+string(m.Role)+"]\n\n"+m.Text(), "message %d was removed", i)
+			require.Contains(t, all, "["+string(m.Role)+"]\n\n"+m.Text(), "message %d was removed", i)
 		}
 	}
 }
 
-// appendReachable appends what is kept under a handle, and under those in it.
-func appendReachable(t *testing.T, b *strings.Builder, s store.Store, h store.Handle) {
+// reachable returns what at most two recalls return: of a handle, and of those in its content.
+func reachable(t *testing.T, s store.Store, h store.Handle) string {
 	t.Helper()
 	c, err := s.Get(t.Context(), h)
 	require.NoError(t, err)
+	all := []string{c.Data}
 	for _, before := range store.HandlesIn(c.Data) {
-		appendReachable(t, b, s, before)
+		c, err := s.Get(t.Context(), before)
+		require.NoError(t, err)
+		all = append(all, c.Data)
 	}
-	b.WriteString(c.Data + "\n\n")
+	return strings.Join(all, "\n\n") + "\n\n"
 }
 
 // broken is an archive that rejects all contents.
@@ -96,4 +101,41 @@ func TestNotesOfBeforeTheArchive(t *testing.T) {
 		return
 	}
 	require.Fail(t, "nothing was removed")
+}
+
+// What was read from the archive is removed after the rest, as long as the rest is larger.
+func TestRecalledRoundsAreRemovedLast(t *testing.T) {
+	t.Parallel()
+	round := func(i int, tool, arguments string) []message.Message {
+		id := fmt.Sprintf("c%d", i)
+		return []message.Message{
+			message.Assistant(message.ToolCall{ID: id, Name: tool, Arguments: arguments}),
+			message.Result(id, tool, strings.Repeat(fmt.Sprintf("line of result %d\n", i), 40)),
+		}
+	}
+	handle := store.HandleOf("", store.Content{Data: "some"}).String()
+	for name, c := range map[string]struct {
+		recalled int // of 12 rounds, the first ones after one other
+		kept     bool
+	}{
+		"one": {1, true}, "most": {8, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := []message.Message{message.User("Audit it.")}
+			for i := range 12 {
+				tool, arguments := "read", "{}"
+				if 1 <= i && i <= c.recalled {
+					tool, arguments = store.RecallTool, fmt.Sprintf(`{"handle":%q}`, handle)
+				}
+				h = append(h, round(i, tool, arguments)...)
+			}
+			mw := middleware.With(middleware.Env{Archive: store.NewMemory(0)},
+				trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Messages(20), TargetTokens: 1000}))
+			sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+			require.NoError(t, err)
+			require.Less(t, len(sent.Messages), len(h)-6)
+			require.Equal(t, c.kept, slices.ContainsFunc(sent.Messages, h[4].Equal), "the recalled result is in the view")
+		})
+	}
 }

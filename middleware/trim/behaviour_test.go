@@ -28,7 +28,7 @@ func TestValidate(t *testing.T) {
 		{"zero", trim.Options{}, ""},
 		{"all of it", trim.Options{
 			Strategy: trim.Oldest, Trigger: trigger.Tokens(1), Warning: 0.5, Threshold: 0.6, Target: 0.4, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
-			Score: trim.ByAge, EfficiencyOnly: true, Note: "gone", Interval: time.Second, MinCalls: 1, Strict: true,
+			Score: byAge, EfficiencyOnly: true, Note: "gone", Interval: time.Second, MinCalls: 1, Strict: true,
 		}, ""},
 		{"a target in tokens", trim.Options{TargetTokens: 5}, ""},
 		{"a low threshold brings the others down", trim.Options{Threshold: 0.1}, ""},
@@ -299,7 +299,7 @@ func TestNoteIsWorthIt(t *testing.T) {
 	}
 	sent, events := apply(t, middleware.With(chars4, trim.New(opts)), &middleware.Request{Messages: h})
 	require.Equal(t, h, sent.Messages)
-	require.Equal(t, []middleware.EventKind{middleware.Refused}, kinds(events))
+	require.Equal(t, []middleware.EventKind{middleware.Skipped}, kinds(events))
 	require.Contains(t, events[0].Why, "nothing may be removed")
 }
 
@@ -413,7 +413,7 @@ func TestIdle(t *testing.T) {
 	reported := func(n int) (reported []string) {
 		_, events := apply(t, mw, &middleware.Request{Messages: h[:n]})
 		for _, e := range events {
-			require.Equal(t, middleware.Refused, e.Kind)
+			require.Equal(t, middleware.Skipped, e.Kind)
 			reported = append(reported, e.Why)
 		}
 		return reported
@@ -431,7 +431,7 @@ func TestStrict(t *testing.T) {
 	opts := trim.Options{Trigger: trigger.Fraction(0.5), Strict: true}
 	_, _, err := middleware.Apply(t.Context(), trim.New(opts), &middleware.Request{Messages: turns(3)})
 	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
-	require.ErrorContains(t, err, "Request.Budget")
+	require.ErrorContains(t, err, "Budget")
 	opts.Strict = false
 	_, events := apply(t, trim.New(opts), &middleware.Request{Messages: turns(3)})
 	require.Equal(t, []middleware.EventKind{middleware.Misconfigured}, kinds(events))

@@ -140,7 +140,7 @@ func BenchmarkTrim(b *testing.B) {
 	for _, s := range []trim.Strategy{trim.Middle, trim.Oldest, trim.Hybrid} {
 		b.Run(string(s), func(b *testing.B) { trimming(b, trim.Options{Strategy: s}, true) })
 	}
-	b.Run("by age", func(b *testing.B) { trimming(b, trim.Options{Score: trim.ByAge}, true) })
+	b.Run("by age", func(b *testing.B) { trimming(b, trim.Options{Score: byAge}, true) })
 	b.Run("half", func(b *testing.B) { trimming(b, trim.Options{TargetTokens: 100_000}, true) })
 	b.Run("half, words alone", func(b *testing.B) {
 		h := conversation(messages)[messages/2:]

@@ -24,7 +24,7 @@ func TestConformance(t *testing.T) {
 		"levels of its own": {Warning: 0.2, Threshold: 0.4, Target: 0.3},
 		"a note":            {Trigger: low, Note: "[some messages are gone]", Target: 0.3},
 		"a note, oldest":    {Trigger: low, Strategy: trim.Oldest, Note: "[gone]", PreserveEnd: -1},
-		"by age, strict":    {Trigger: low, Score: trim.ByAge, Strict: true},
+		"by age, strict":    {Trigger: low, Score: byAge, Strict: true},
 		"by length": {Trigger: low, EfficiencyOnly: true, Score: func(*middleware.View) func(message.Unit) float64 {
 			return func(u message.Unit) float64 { return float64(u.Len()) }
 		}},

@@ -9,11 +9,9 @@
 // # What is removed
 //
 // Each message has a [message.Priority], by its role, size and position, unless the
-// host has set one in [message.Hints]; docs/trim.md has the rules. A unit has the
-// highest of its messages. Units are removed in the order of priority, low first, then
-// of importance ([Options.Score]), then of age. Never removed are system messages,
-// pinned ones, those of critical priority, summaries of other middlewares, the first and
-// the last user message, the round that no model has seen yet, and the last unit.
+// host has set one in [message.Hints]; docs/trim.md has the rules and what is never
+// removed. A unit has the highest of its messages. Units are removed in the order of
+// priority, low first, then of importance ([Options.Score]), then of age.
 //
 // [Middle] keeps the beginning and the end of the conversation and removes units
 // between them. [Oldest] removes the oldest units. [Hybrid], the default, decides
@@ -27,14 +25,12 @@
 //
 // From [Options.Threshold] of the room on, the window less the reserve, units are
 // removed until [Options.Target] is reached. If it cannot be reached, all that may be
-// removed is, and the event says so. How full the room is has a [Level]. Each change
-// of it is an event of kind [LevelChanged] with a [Change] as its detail.
+// removed is, and the event reports it. Each change of the level, how full the room is,
+// is an event of kind [LevelChanged] with a [Change] as its detail.
 //
 // With [middleware.Env.Archive], what is removed is archived first, and one note in
 // the view has a handle that leads to all of it.
 //
-// The event of an edit has a [Report] as its detail. [Statistics] adds them up:
-//
-//	var stats trim.Statistics
-//	chain := middleware.Chain(middleware.Observe(stats.Observe), trim.New(trim.Options{}))
+// The event of an edit has a [Report] as its detail. [middleware.Sum] adds
+// them up.
 package trim

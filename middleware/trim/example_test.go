@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"strings"
+	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -16,11 +17,15 @@ import (
 // removed until eight tenths are, and then nothing changes until nine tenths are filled
 // again. The history is not changed.
 func Example() {
-	var stats trim.Statistics
-	levels := func(_ context.Context, e middleware.Event) { fmt.Println(e.Why) }
+	var stats atomic.Pointer[middleware.Statistics]
+	levels := func(_ context.Context, e middleware.Event) {
+		if e.By == trim.Name {
+			fmt.Println(e.Why)
+		}
+	}
 	model := middleware.Chain(
 		middleware.Observe(levels),
-		middleware.Observe(stats.Observe),
+		middleware.Observe(middleware.Sum(trim.Name, stats.Store)),
 		trim.New(trim.Options{}),
 	)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		text := strings.Repeat("and so on ", 20)
@@ -39,7 +44,7 @@ func Example() {
 		}
 		history = append(history, resp.Message)
 	}
-	s := stats.Summary()
+	s := stats.Load()
 	fmt.Printf("%d messages in the history, %d removed from the view in %d steps\n", len(history), s.Messages, s.Count)
 	// Output:
 	// none → warning: 823 of 1000 tokens, 0.823 of the room

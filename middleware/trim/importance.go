@@ -8,21 +8,16 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// ByAge gives all units the same score: of one priority, the oldest is removed first.
-func ByAge(*middleware.View) func(u message.Unit) float64 {
-	return func(message.Unit) float64 { return 0 }
-}
-
-// ByUse gives a higher score to units with an identifier that a later message uses, in
+// byUse gives a higher score to units with an identifier that a later message uses, in
 // the arguments of a call or in a text of user or assistant. An identifier is a long
 // number, a word in capitals, a path, an address, a file name, a name in snake or camel
 // case or another ASCII word with letters and digits. Keys of JSON objects do not count.
 // Of a text of more than 32 KiB only the beginning and the end are read.
-func ByUse(v *middleware.View) func(u message.Unit) float64 {
+func byUse(v *middleware.View, watch *shorten.Watch) func(u message.Unit) float64 {
 	var known *uses
 	return func(u message.Unit) float64 {
 		if known == nil {
-			known = usesIn(v)
+			known = usesIn(v, watch)
 		}
 		if known.after(v, u) {
 			return 1
@@ -37,9 +32,12 @@ type uses struct {
 	filter [1 << 12]bool  // by hash: false if no identifier has this hash
 }
 
-func usesIn(v *middleware.View) *uses {
+func usesIn(v *middleware.View, watch *shorten.Watch) *uses {
 	s := &uses{last: make(map[string]int, 512)}
 	for i, m := range v.Messages() {
+		if watch.Done() {
+			break
+		}
 		if m.Role != message.RoleAssistant && m.Role != message.RoleUser {
 			continue
 		}

@@ -13,9 +13,8 @@ import (
 )
 
 // Options are what is removed, and when. The zero value removes by [Hybrid] from
-// 0.9 of the room on, until 0.8 is filled. The room is the window less the reserve.
-// If the window is not known, the room is taken to be so large that the threshold
-// is 100,000 tokens. [For] returns the options for a model.
+// 0.9 of the room on, until 0.8 is filled. The room is the window less the reserve, or
+// what makes the threshold 100,000 tokens. [For] returns the options for a model.
 type Options struct {
 	// Strategy is Hybrid, Middle or Oldest. "": Hybrid.
 	Strategy Strategy
@@ -54,18 +53,17 @@ type Options struct {
 
 	// Score returns the importance of the units of a view: of two units of one
 	// priority, the one with the higher score is kept longer. Scores below 0 count as
-	// 0. It must be deterministic and safe for concurrent use; the function that it
-	// returns is called by one goroutine. nil: ByUse.
+	// 0. It must be deterministic and safe for concurrent use. nil: 1 for units with an
+	// identifier that a later message uses, 0 for others.
 	Score func(v *middleware.View) func(u message.Unit) float64
 
 	// EfficiencyOnly lets Hybrid, when it tries both strategies, take the more
 	// efficient one even if it misses the target and the other does not.
 	EfficiencyOnly bool
 
-	// Note is the text of a user message in place of the newest removed message. It
-	// should tell the model that it is not from the user. With [middleware.Env.Archive]
-	// the handle of what was removed is appended. "": no message, or with an archive
-	// "[A remark of the program, not of the user: earlier messages were left out here.]".
+	// Note is the text of a user message in place of the newest removed message. With
+	// [middleware.Env.Archive] the handle of what was removed is appended. "": no message,
+	// or with an archive a remark that earlier messages were left out.
 	Note string
 
 	// Interval is the time between two evaluations of the trigger in one conversation,
@@ -128,9 +126,6 @@ func (o Options) complete() Options {
 	o.PreserveStart = max(0, cmp.Or(o.PreserveStart, 4))
 	o.PreserveEnd = max(0, cmp.Or(o.PreserveEnd, 5))
 	o.MinMessages = max(0, cmp.Or(o.MinMessages, 4))
-	if o.Score == nil {
-		o.Score = ByUse
-	}
 	return o
 }
 

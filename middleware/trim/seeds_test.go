@@ -23,7 +23,7 @@ func same(n, size int) []unit {
 
 func TestA1(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]Level{
+	for n, want := range map[int]string{
 		700: none, 850: warning, 920: soft, 970: hard, 1000: emergency,
 		799: none, 800: warning, 899: warning, 900: soft, 949: soft, 950: hard, 999: hard, 5000: emergency,
 	} {

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sort"
+	"slices"
 	"time"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -43,7 +44,7 @@ type trimmer struct {
 }
 
 // plan returns the edits that bring a view down to the target.
-func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+func (t *trimmer) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if v.EditedNow(Name) && !forced(v) { // a repeated call must give the same view
 		return nil, nil
 	}
@@ -51,8 +52,11 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 	if v.Size().Tokens <= target {
 		return idle(v, "nothing is removed, since the target of %d tokens is reached: there are %d", target), nil
 	}
-	s := t.survey(v, target)
+	s := t.survey(ctx, v, target)
 	out, d, edits := s.remove()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if s.freed(out) <= 0 {
 		return idle(v, "nothing may be removed, so the target of %d tokens is not reached: there are %d", target), nil
 	}
@@ -64,20 +68,15 @@ func (t *trimmer) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 	return &middleware.Plan{Why: t.why(r), Detail: r, Edits: edits}, nil
 }
 
-// idle returns a plan without edits that reports, once per conversation, why
-// nothing is removed.
+// idle returns a plan without edits that reports why nothing is removed.
 func idle(v *middleware.View, why string, target int) *middleware.Plan {
-	type reported struct{ why string }
-	if v.Load(reported{why}) != nil && !v.Dry() {
-		return nil
-	}
-	v.Store(reported{why}, true)
 	return &middleware.Plan{Why: fmt.Sprintf(why, target, v.Size().Tokens)}
 }
 
 // forced reports whether the request forces the edit.
 func forced(v *middleware.View) bool {
-	return v.Request().Forced(Name)
+	force := v.Request().Force
+	return slices.Contains(force, Name) || slices.Contains(force, "*")
 }
 
 // target returns the tokens to come down to.
@@ -88,11 +87,11 @@ func (t *trimmer) target(v *middleware.View) int {
 	b, known := v.Budget()
 	room := b.Room()
 	if !known {
-		room = trigger.Least(1/t.Threshold, trigger.DefaultTokens)
+		room = shorten.AtLeast(1/t.Threshold, trigger.DefaultTokens)
 	}
-	target := trigger.Most(t.Target, room)
+	target := shorten.AtMost(t.Target, room)
 	if t.ownTrigger {
-		if own := trigger.Most(t.Target/t.Threshold, t.edge(v)); !known || own < target {
+		if own := shorten.AtMost(t.Target/t.Threshold, t.edge(v)); !known || own < target {
 			return own
 		}
 	}
@@ -100,27 +99,20 @@ func (t *trimmer) target(v *middleware.View) int {
 }
 
 // edge returns the number of tokens from which on the trigger is met, or those of the
-// view if the trigger does not depend on tokens.
+// view if the trigger does not depend on tokens, or is met by something else.
 func (t *trimmer) edge(v *middleware.View) int {
-	const farthest = 1 << 30
-	plan := func() *middleware.Plan { return &middleware.Plan{Saved: v.Size().Tokens} } // frees enough for any trigger
-	met := func(removed int) bool {
-		met, _, err := t.Trigger.Met(v.Without(removed), plan)
-		return met && err == nil
+	tokens := v.Size().Tokens
+	n, ok := trigger.Threshold(t.Trigger, v)
+	plan := func() *middleware.Plan { return &middleware.Plan{Saved: tokens} } // frees enough for any trigger
+	if met, _, err := t.Trigger.Met(v, plan); !ok || n > tokens && met && err == nil {
+		return tokens
 	}
-	all := v.Size().Counted
-	switch now := met(0); {
-	case now && !met(all):
-		return v.Without(sort.Search(all, func(n int) bool { return !met(n) }) - 1).Size().Tokens
-	case !now && met(-farthest):
-		return v.Without(-sort.Search(farthest, func(n int) bool { return met(-n) })).Size().Tokens
-	}
-	return v.Size().Tokens
+	return n
 }
 
 // state is the memory of a conversation.
 type state struct {
-	level  Level
+	level  string
 	looked time.Time // when the trigger was last evaluated
 	due    bool      // it may be evaluated in this call
 }
@@ -164,7 +156,7 @@ func (t *trimmer) watch(ctx context.Context, v *middleware.View) (*middleware.Pl
 }
 
 // level returns how full the room is.
-func (t *trimmer) level(v *middleware.View) Level {
+func (t *trimmer) level(v *middleware.View) string {
 	b, known := v.Budget()
 	if !known {
 		return none

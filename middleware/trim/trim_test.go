@@ -131,7 +131,7 @@ func parseOptions(t *testing.T, text string) trim.Options {
 			o.MinMessages = golden.Number(t, value)
 		case "score":
 			require.Equal(t, "age", value)
-			o.Score = trim.ByAge
+			o.Score = byAge
 		case "note":
 			o.Note = value
 		case "min_calls":

@@ -12,12 +12,17 @@ import (
 	"github.com/laconic-go/laconic/middleware/trim"
 )
 
+// byAge gives all units the same score.
+func byAge(*middleware.View) func(message.Unit) float64 {
+	return func(message.Unit) float64 { return 0 }
+}
+
 // raised returns the first positions of the units that ByUse raises.
 func raised(t *testing.T, h ...message.Message) []int {
 	t.Helper()
 	found := []int{}
-	_, _, err := middleware.Apply(t.Context(), middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		score := trim.ByUse(v)
+	_, _, err := middleware.Apply(t.Context(), middleware.Editing("look", func(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+		score := trim.ByUse(ctx, v)
 		for _, u := range message.Units(v.Messages()) {
 			if score(u) > 0 {
 				found = append(found, u.First)

@@ -2,6 +2,8 @@ package trim
 
 import (
 	"cmp"
+	"context"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -26,7 +28,7 @@ type survey struct {
 }
 
 // survey looks at a view that has more tokens than the target.
-func (t *trimmer) survey(v *middleware.View, target int) *survey {
+func (t *trimmer) survey(ctx context.Context, v *middleware.View, target int) *survey {
 	s := &survey{snapshot: snapshot{Options: t.Options}, view: v, runs: message.Units(v.Messages()), text: t.Note}
 	h := store.Handle{}
 	if v.Env().Archive != nil {
@@ -38,7 +40,11 @@ func (t *trimmer) survey(v *middleware.View, target int) *survey {
 	}
 	s.units = make([]unit, len(s.runs))
 	sizes := make([]int, v.Len())
+	watch := shorten.NewWatch(ctx)
 	for k, u := range s.runs {
+		if watch.Done() {
+			return s
+		}
 		s.units[k] = s.unit(u, sizes[u.First:u.Last+1])
 	}
 	if n := len(s.units); n > 0 {
@@ -48,14 +54,45 @@ func (t *trimmer) survey(v *middleware.View, target int) *survey {
 	s.tokens = v.Size().Counted
 	need := sort.Search(s.tokens, func(n int) bool { return v.Without(n).Size().Tokens <= target })
 	s.target = s.tokens - need - s.added
-	score, known := t.Score(v), map[int]float64{}
+	scoreOf, known := t.Score, map[int]float64{}
+	if scoreOf == nil {
+		scoreOf = func(v *middleware.View) func(message.Unit) float64 { return byUse(v, &watch) }
+	}
+	score, recalledLast := scoreOf(v), s.recalledLast()
 	s.score = func(i int) float64 { // computed once
-		if _, ok := known[i]; !ok {
+		if _, ok := known[i]; !ok && !watch.Done() {
 			known[i] = score(s.runs[i])
+			if recalledLast && s.isRecall(i) {
+				known[i] = math.Inf(1)
+			}
 		}
 		return known[i]
 	}
 	return s
+}
+
+// isRecall reports whether a unit is a round that has read the archive, and what it has
+// read is as it was.
+func (s *survey) isRecall(i int) bool {
+	u := s.runs[i]
+	return s.view.Env().Archive != nil && shorten.ReadsArchive(s.view.At(u.First)) && s.view.Span(u.Last).Edit == nil
+}
+
+// recalledLast reports whether what was read from the archive is removed after the rest of
+// its priority, since the model needs it and would read it again. The rest must have at
+// least as many tokens.
+func (s *survey) recalledLast() bool {
+	recalled, rest := 0, 0
+	for i := range s.units {
+		switch u := &s.units[i]; {
+		case u.held || u.priority == message.PriorityCritical:
+		case s.isRecall(i):
+			recalled += u.total()
+		default:
+			rest += u.total()
+		}
+	}
+	return recalled > 0 && rest >= recalled
 }
 
 // unit describes a unit of the view. Its tokens are written to sizes.

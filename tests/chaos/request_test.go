@@ -46,7 +46,7 @@ var burdens = sync.OnceValue(func() []burden {
 		{name: "newest result above the window", messages: []message.Message{message.User("q"), call, message.Result("c", toolName, long)}, fits: true},
 		{name: "newest result of one word above the window", messages: []message.Message{message.User("q"), call, message.Result("c", toolName, strings.Repeat("x", 100_000))}, fits: true},
 		{name: "newest result of bytes that are no text", messages: []message.Message{message.User("q"), call, message.Result("c", toolName, strings.Repeat("\xff\x80", 50_000))}, fits: true},
-		{name: "newest calls above the window", messages: []message.Message{message.User("q"), message.Assistant(message.ToolCall{ID: "c", Name: toolName, Arguments: `{"text":"` + long + `"}`}), message.Result("c", toolName, "ok")}},
+		{name: "newest calls above the window", messages: []message.Message{message.User("q"), message.Assistant(message.ToolCall{ID: "c", Name: toolName, Arguments: `{"text":"` + long + `"}`}), message.Result("c", toolName, "ok")}, fits: true},
 		{name: "two hundred results at once", messages: many(200), fits: true},
 		{name: "thinking above the window", messages: []message.Message{message.User("q"), message.Assistant(message.Thinking{Text: long, Signature: "s"}, message.Text{Text: "a"}), message.User("and?")}, fits: true},
 		{name: "sealed part above the window", messages: []message.Message{message.User("q"), message.Assistant(message.Opaque{Kind: "sealed", Data: long}, message.Text{Text: "a"}), message.User("and?")}, fits: true},

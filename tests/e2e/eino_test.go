@@ -161,7 +161,7 @@ func TestEinoModel(t *testing.T) {
 func TestEinoCancelled(t *testing.T) {
 	t.Parallel()
 	server, err := fakeprovider.Start(func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
-		return fakeprovider.Reply{Text: "one two three four five", Fault: fakeprovider.Hang, After: 3}
+		return fakeprovider.Reply{Text: "one two three four five", Hang: true, After: 3}
 	}, fakeprovider.Options{Models: map[string]int{model: window}, Key: key})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })

@@ -65,11 +65,13 @@ type edits struct {
 }
 
 func (e *edits) observe(_ context.Context, event middleware.Event) {
-	if event.Kind == middleware.Edited {
+	switch event.Kind {
+	case middleware.Called:
+	case middleware.Edited:
 		e.made++
-		return
+	default:
+		e.odd = append(e.odd, event.String())
 	}
-	e.odd = append(e.odd, event.String())
 }
 
 // chain is what stands in front of the client. It counts like the provider.

@@ -90,13 +90,12 @@ func TestSummaries(t *testing.T) {
 					got, err := run.run(t, server, func(live middleware.Model) []middleware.Middleware {
 						return []middleware.Middleware{middleware.With(middleware.Env{Counter: tokens.Chars4{}},
 							middleware.Observe(func(_ context.Context, e middleware.Event) {
-								switch e.Kind {
-								case summarize.Rejected, middleware.Failed, middleware.Refused:
+								if e.Err != nil || e.Kind == middleware.Refused {
 									rejected = append(rejected, e.String())
-								case summarize.Summarized:
+								}
+								if e.Kind == summarize.Summarized {
 									r, _ := e.Detail.(summarize.Report)
 									spent = spent.Add(r.Usage)
-								default:
 								}
 							}),
 							summarize.New(by(live, summarize.Ask{Model: model}), summarize.Options{

@@ -134,14 +134,29 @@ type moment struct {
 // many tokens.
 func (r *recording) momentAt(t *testing.T, at, line int) *moment {
 	t.Helper()
-	m := &moment{recording: r, archive: store.NewMemory(1 << 40)}
-	clearing := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Digest: line})
-	sent, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Archive: m.archive}, clearing),
-		&middleware.Request{Messages: r.history[:at]})
+	return r.view(t, newClearing(line), at)
+}
+
+// clearing clears all results but the newest five in each call.
+type clearing struct {
+	middleware.Middleware
+
+	archive *store.Memory
+}
+
+func newClearing(line int) clearing {
+	c := clearing{archive: store.NewMemory(1 << 40)}
+	edit := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Digest: line})
+	c.Middleware = middleware.With(middleware.Env{Archive: c.archive}, edit)
+	return c
+}
+
+// view returns what the model sees at the call that wrote a message.
+func (r *recording) view(t *testing.T, c clearing, at int) *moment {
+	t.Helper()
+	m := &moment{recording: r, archive: c.archive}
+	sent, _, err := middleware.Apply(t.Context(), c.Middleware, &middleware.Request{Messages: r.history[:at]})
 	require.NoError(t, err)
-	for _, e := range events {
-		require.Equal(t, middleware.Edited, e.Kind, "%s, message %d: %v", r.ID, at, e)
-	}
 	require.Len(t, sent.Messages, at, "clearing does not move messages")
 	m.sent = sent.Messages
 	for i := range at {
@@ -204,6 +219,8 @@ type tally struct {
 
 var lengths = [4]int{0, 20, 40, 80}
 
+const oneByOne = 40 // tokens of the lines of results that are cleared one by one
+
 func (t *tally) share(k int) float64 { return 100 - 100*float64(t.lost[k])/float64(max(t.uses, 1)) }
 
 // measured is what a set of conversations shows, for each length of the lines.
@@ -215,6 +232,8 @@ type measured struct {
 	tokens  [4]int // of their views
 	handles [4]int // of these
 	whole   int    // tokens of their histories
+
+	played, playedHard, playedTokens int // uses whose fact is in the view if results are cleared one by one; tokens as above
 
 	bare, bareHard int // uses whose fact is in the view if all but five results are removed, short ones too
 }
@@ -257,6 +276,7 @@ func (m *measured) measure(t *testing.T, r *recording, uses []use) {
 		byCall[u.At] = append(byCall[u.At], u)
 	}
 	calls := slices.Sorted(maps.Keys(byCall))
+	m.play(t, r, byCall, calls[len(calls)-1])
 	for _, at := range calls {
 		seen := make([][len(lengths)]bool, len(byCall[at]))
 		for k, line := range lengths {
@@ -281,6 +301,35 @@ func (m *measured) measure(t *testing.T, r *recording, uses []use) {
 	for i := range calls[len(calls)-1] {
 		m.whole += r.Messages[i].tokens
 	}
+}
+
+// play counts the facts that are in the view if each result is cleared when a sixth one arrives.
+func (m *measured) play(t *testing.T, r *recording, uses map[int][]use, last int) {
+	t.Helper()
+	c := newClearing(oneByOne)
+	for at := range last + 1 {
+		if r.Messages[at].Role != message.RoleAssistant {
+			continue
+		}
+		now := r.view(t, c, at)
+		for _, u := range uses[at] {
+			if now.shows(u.Fact) {
+				m.played++
+				if u.isHard() {
+					m.playedHard++
+				}
+			}
+		}
+		if at == last {
+			m.playedTokens += now.tokens
+		}
+	}
+}
+
+// playedShares returns the shares of all facts and of the hard ones that play found.
+func (m *measured) playedShares() (all, hard float64) {
+	share := func(n int, group string) float64 { return 100 * float64(n) / float64(m.groups[group].uses) }
+	return share(m.played, "all"), share(m.playedHard, "all hard")
 }
 
 // reach counts which facts of one call the model sees, and what it must recall.
@@ -333,6 +382,8 @@ func TestFactsKept(t *testing.T) {
 
 	m := measureFiles(t, "conversations.jsonl.gz", "facts.jsonl.gz")
 	if !*update {
+		all, _ := m.playedShares()
+		require.GreaterOrEqual(t, all, 99.0, "facts of the sample in the view if results are cleared one by one")
 		require.Contains(t, was, m.row(sample, "sample"), "the tables of %s: go test ./tests/facts -update writes them", page)
 		return
 	}
@@ -341,6 +392,9 @@ func TestFactsKept(t *testing.T) {
 	require.InDelta(t, 95.3, 100*float64(m.bareHard)/float64(m.groups["all hard"].uses), 0.1, "the hard ones")
 	require.GreaterOrEqual(t, m.groups["all"].share(2), 95.0, "facts in the view with lines of 40 tokens")
 	require.GreaterOrEqual(t, m.groups["all hard"].share(2), 98.8, "the hard ones")
+	all, hard := m.playedShares()
+	require.GreaterOrEqual(t, all, 95.6, "facts in the view if results are cleared one by one")
+	require.GreaterOrEqual(t, hard, 98.8, "the hard ones")
 	require.NoError(t, os.WriteFile(page, []byte(before+begin+m.tables(long)+end+after), fs.FileMode(0o644)))
 }
 
@@ -380,6 +434,8 @@ func (m *measured) tables(long *measured) string {
 		fmt.Fprintf(&b, "| %s | %.1f %% | %.1f %% | %.1f %% | %d | %d | %d |\n", cmp.Or(strings.TrimPrefix(fmt.Sprint(n), "0"), "no lines"),
 			all.share(k), hard.share(k), 100*float64(m.reached[k])/float64(all.uses), m.recalls[k], m.tokens[k]/m.views, m.handles[k]/m.views)
 	}
+	playedAll, playedHard := m.playedShares()
+	fmt.Fprintf(&b, "| %d, one by one | %.1f %% | %.1f %% | | | %d | |\n", oneByOne, playedAll, playedHard, m.playedTokens/m.views)
 	fmt.Fprintf(&b, "| nothing cleared | 100 %% | 100 %% | | | %d | |\n", m.whole/m.views)
 	fmt.Fprintf(&b, "| all but five removed, short ones too | %.1f %% | %.1f %% | | | | |\n\n",
 		100*float64(m.bare)/float64(all.uses), 100*float64(m.bareHard)/float64(hard.uses))

@@ -2,12 +2,12 @@ package guarantee
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
@@ -92,20 +92,10 @@ func (l *ledger) newestThinking() {
 		if s.Len() != 1 || s.First <= turn || s.Edit != nil && s.Edit.Kind != journal.Rewrite {
 			continue
 		}
-		if was := thoughts(c.History[s.First]); !slices.Equal(was, thoughts(m)) {
+		if !slices.Equal(partsOf[message.Thinking](c.History[s.First]), partsOf[message.Thinking](m)) {
 			l.notef(Verbatim, "message %d is of the newest turn and has lost thinking: %s", i, Show(c.History[s.First:s.First+1]))
 		}
 	}
-}
-
-func thoughts(m message.Message) []message.Thinking {
-	var out []message.Thinking
-	for _, p := range m.Parts {
-		if t, ok := p.(message.Thinking); ok {
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 // place is the position of a part in a history.
@@ -137,70 +127,53 @@ func (l *ledger) order() {
 
 // occurOnce returns the places of the parts that occur once.
 func occurOnce(msgs []message.Message) map[message.Part]place {
-	where, twice := map[message.Part]place{}, map[message.Part]bool{}
+	where, count := map[message.Part]place{}, map[message.Part]int{}
 	for i, m := range msgs {
 		for k, p := range m.Parts {
-			if _, ok := where[p]; ok {
-				twice[p] = true
-			}
 			where[p] = place{i, k}
+			count[p]++
 		}
 	}
-	for p := range twice {
-		delete(where, p)
-	}
+	maps.DeleteFunc(where, func(p message.Part, _ place) bool { return count[p] > 1 })
 	return where
 }
 
 // fillers are texts that a repair may add several times.
-var fillers = []message.Part{
-	message.Text{Text: "(continue)"},
-	message.Text{Text: "(no answer)"},
-	message.Text{Text: "(conversation continues)"},
-	message.Text{Text: "(empty)"},
-}
+var fillers = []string{"(continue)", "(no answer)", "(conversation continues)", "(empty)"}
 
 // hasOrder reports whether a part of a message must not change its place.
 func (l *ledger) hasOrder(m message.Message, p message.Part) bool {
-	if slices.Contains(fillers, p) {
+	text, isText := p.(message.Text)
+	if slices.Contains(fillers, text.Text) {
 		return false
 	}
 	if l.sound {
 		return message.KnownPart(p)
 	}
-	_, text := p.(message.Text)
-	return text && (m.Role == message.RoleUser || m.Role == message.RoleAssistant)
+	return isText && (m.Role == message.RoleUser || m.Role == message.RoleAssistant)
 }
 
 // mark is the text of fit in place of the middle of a text.
 var mark = regexp.MustCompile(`\[… \d+ characters left out …\]`)
 
-// marks returns the number of marks in a text.
-func marks(text string) int {
-	if !strings.Contains(text, "characters left out") { // most texts, faster than the expression
-		return 0
-	}
-	return len(mark.FindAllString(text, -1))
-}
-
 // notes checks that no note is inside another or repeated: a shortened text is not shortened again around its mark, and
 // one remark replaces all removed messages.
 func (l *ledger) notes() {
-	if mentions(l.call.History) {
+	if anyText(l.call.History, isNote) {
 		return // of the caller, or of an earlier view
 	}
 	remarks := 0
 	for i, m := range l.call.Sent {
 		for _, p := range m.Parts {
 			text := withoutHandles(textOf(p))
-			if n := marks(text); n > 1 {
+			if n := len(mark.FindAllString(text, -1)); n > 1 {
 				l.notef(Plain, "message %d has a text with %d marks in it: %s", i, n, text)
 			}
 			_, result := p.(message.ToolResult)
-			if result && text != fit.DefaultPlaceholder && strings.Contains(text, fit.DefaultPlaceholder) {
+			if result && text != placeholder && strings.Contains(text, placeholder) {
 				l.notef(Plain, "message %d has a placeholder inside another text: %s", i, text)
 			}
-			remarks += strings.Count(text, fit.DefaultNote)
+			remarks += strings.Count(text, note)
 		}
 	}
 	if remarks > 1 {
@@ -213,20 +186,15 @@ var handle = regexp.MustCompile(`(: |; | To read it: )recall [a-z]{12,}`)
 
 // withoutHandles returns a text with its notes in their form without an archive.
 func withoutHandles(text string) string {
-	if !strings.Contains(text, "recall ") { // most texts, as in marks
+	if !strings.Contains(text, "recall ") { // most texts, faster than the expression
 		return text
 	}
 	return handle.ReplaceAllString(text, "")
 }
 
-// mentions reports whether a history contains a text like a note of fit.
-func mentions(msgs []message.Message) bool {
-	return slices.ContainsFunc(msgs, func(m message.Message) bool {
-		return slices.ContainsFunc(m.Parts, func(p message.Part) bool {
-			text := textOf(p)
-			return marks(text) > 0 || strings.Contains(text, fit.DefaultPlaceholder) || strings.Contains(text, fit.DefaultNote)
-		})
-	})
+// isNote reports whether a text is like a note of fit.
+func isNote(text string) bool {
+	return mark.MatchString(text) || strings.Contains(text, placeholder) || strings.Contains(text, note)
 }
 
 // textOf returns the text of a part that an edit may change.
@@ -240,3 +208,10 @@ func textOf(p message.Part) string {
 	}
 	return ""
 }
+
+// The defaults of the options of fit.
+const (
+	placeholder = "[cleared: it no longer fits the context window]"
+	note        = "[A remark of the program, not of the user: earlier messages were left out here, " +
+		"since they no longer fit the context window.]"
+)

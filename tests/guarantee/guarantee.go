@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/fakeprovider"
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
 	"github.com/laconic-go/laconic/middleware"
@@ -137,18 +138,9 @@ func (l *ledger) size() {
 	if c.Room > 0 && n > c.Room {
 		l.notef(Fitting, "%d tokens by %s, and there is room for %d", n, by, c.Room)
 	}
-	for _, e := range c.Limits.Broken(c.Sent, load(c.Tools)) {
+	for _, e := range payload.Broken(c.Limits, c.Sent, payload.OfTools(c.Tools...)) {
 		l.notef(Limited, "%d %s, and the provider accepts %d", e.Is, e.Limit, e.Most)
 	}
-}
-
-// load returns the size of tools.
-func load(tools []message.ToolDef) message.Load {
-	var sum message.Load
-	for _, t := range tools {
-		sum = sum.Add(t.Load())
-	}
-	return sum
 }
 
 func sameMessages(a, b []message.Message) bool {
@@ -159,10 +151,7 @@ func sameMessages(a, b []message.Message) bool {
 func Show(msgs []message.Message) string {
 	var b strings.Builder
 	for i, m := range msgs {
-		fmt.Fprintf(&b, "%3d %s", i, m.Role)
-		if m.Name != "" {
-			fmt.Fprintf(&b, " %q", m.Name)
-		}
+		fmt.Fprintf(&b, "%3d %s %q", i, m.Role, m.Name)
 		if m.Hints.Pinned {
 			b.WriteString(" (pinned)")
 		}
@@ -174,29 +163,10 @@ func Show(msgs []message.Message) string {
 	return b.String()
 }
 
+// showPart returns a part with at most 48 bytes of each text.
 func showPart(p message.Part) string {
-	switch p := p.(type) {
-	case message.Text:
-		return short(p.Text)
-	case message.Thinking:
-		return "thinking " + short(p.Text) + " sealed " + short(p.Signature)
-	case message.Media:
-		return fmt.Sprintf("media %s %s of %d bytes", p.Type, short(p.URL), len(p.Data))
-	case message.ToolCall:
-		return fmt.Sprintf("call %s %s(%s)", short(p.ID), p.Name, short(p.Arguments))
-	case message.ToolResult:
-		text := "result " + short(p.CallID) + " " + short(p.Text)
-		if p.Content != nil {
-			text += " with " + showPart(p.Content)
-		}
-		if p.Error {
-			text += " (error)"
-		}
-		return text
-	case message.Opaque:
-		return "opaque " + p.Kind + " " + short(p.Data)
-	}
-	return fmt.Sprintf("%T", p)
+	text := strings.TrimPrefix(fmt.Sprintf("%T%+.48v", p, p), "message.")
+	return strings.ReplaceAll(text, "\n", `\n`)
 }
 
 // short returns a text in quotes; of a long text, its beginning, end and length.

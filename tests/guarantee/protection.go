@@ -14,7 +14,7 @@ const (
 	free  protection = iota
 	whole            // a system message or a pinned one: unchanged
 	words            // the first and the last question: the texts are unchanged
-	calls            // the calls of the newest round: unchanged
+	calls            // the calls of the newest round: unchanged, except for arguments
 	fresh            // the results of the newest round: may be shortened
 )
 
@@ -86,16 +86,28 @@ func (l *ledger) protection() {
 func (p protection) allows(was, is message.Message) bool {
 	switch p {
 	case words:
-		return is.Role == was.Role && is.Name == was.Name && keeps(texts(is), texts(was))
+		return is.Role == was.Role && is.Name == was.Name && keeps(partsOf[message.Text](is), partsOf[message.Text](was))
 	case fresh:
 		return is.Role == was.Role && shortened(was.Parts, is.Parts)
 	case whole:
 		return was.Equal(is)
 	case calls: // a repair may join it to the assistant message before it
-		return is.Role == was.Role && is.Name == was.Name && holds(is.Parts, was.Parts)
+		return is.Role == was.Role && is.Name == was.Name && holds(withoutArguments(is.Parts), withoutArguments(was.Parts))
 	case free:
 	}
 	return true
+}
+
+// withoutArguments returns parts with calls that have no arguments: fit may shorten those of answered calls.
+func withoutArguments(parts []message.Part) []message.Part {
+	parts = slices.Clone(parts)
+	for k, p := range parts {
+		if c, ok := p.(message.ToolCall); ok {
+			c.Arguments = ""
+			parts[k] = c
+		}
+	}
+	return parts
 }
 
 // keeps reports whether all contains some, in their order.
@@ -120,14 +132,15 @@ func holds[T comparable](all, some []T) bool {
 	return false
 }
 
-func texts(m message.Message) []string {
-	var out []string
+// partsOf returns the parts of a type.
+func partsOf[T message.Part](m message.Message) []T {
+	var all []T
 	for _, p := range m.Parts {
-		if t, ok := p.(message.Text); ok {
-			out = append(out, t.Text)
+		if t, ok := p.(T); ok {
+			all = append(all, t)
 		}
 	}
-	return out
+	return all
 }
 
 // shortened reports whether results are the same except for their texts, which may have lost their middle, and for their
@@ -171,21 +184,18 @@ func (l *ledger) wordsOf(i int, p protection) {
 	}
 	for _, part := range l.call.History[i].Parts {
 		text := textOf(part)
-		if !l.call.History[i].Hints.Pinned && !isText(part) || strings.TrimSpace(text) == "" {
+		if _, is := part.(message.Text); !is && !l.call.History[i].Hints.Pinned || strings.TrimSpace(text) == "" {
 			continue
 		}
-		if !slices.ContainsFunc(l.call.Sent, func(m message.Message) bool { return reads(m, text) }) {
+		if !anyText(l.call.Sent, func(sent string) bool { return strings.Contains(sent, text) }) {
 			l.notef(Protected, "message %d, %s: its text %s was not sent", i, p, short(text))
 		}
 	}
 }
 
-func isText(p message.Part) bool {
-	_, ok := p.(message.Text)
-	return ok
-}
-
-// reads reports whether a message contains a text.
-func reads(m message.Message, text string) bool {
-	return slices.ContainsFunc(m.Parts, func(p message.Part) bool { return strings.Contains(textOf(p), text) })
+// anyText reports whether a text of messages has a property.
+func anyText(msgs []message.Message, has func(text string) bool) bool {
+	return slices.ContainsFunc(msgs, func(m message.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p message.Part) bool { return has(textOf(p)) })
+	})
 }

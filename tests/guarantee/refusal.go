@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -20,7 +21,7 @@ func (c *Call) Refused(err error) []Breach {
 	l := &ledger{call: c, sound: c.sound()}
 	e, ok := errors.AsType[*fit.Irreducible](err)
 	if !ok || middleware.KindOf(err) != middleware.Irreducible {
-		l.notef(Typed, "a request that was not sent fails with an error of kind %s: %v", middleware.KindOf(err), err)
+		l.notef(Typed, "a request that was not sent fails with an error of kind %q: %v", middleware.KindOf(err), err)
 		return l.breaches
 	}
 	l.breakdown(e)
@@ -131,10 +132,10 @@ func (c *Call) fillers(left []message.Message) weight {
 	repaired := c.Rules.Repair(left).Messages
 	n := weight{c.Meter.Request(repaired, nil) - c.Meter.Request(left, nil), 0}
 	for _, m := range repaired {
-		n.bytes += m.Load().Bytes
+		n.bytes += payload.Of(&m).Bytes
 	}
 	for _, m := range left {
-		n.bytes -= m.Load().Bytes
+		n.bytes -= payload.Of(&m).Bytes
 	}
 	return weight{max(0, n.tokens), max(0, n.bytes)}
 }
@@ -144,11 +145,11 @@ func (c *Call) keeps(e *fit.Irreducible, msgs []message.Message, more weight) bo
 	if e.Limit == fit.Tokens {
 		return c.Meter.Request(msgs, nil)+e.Tools+more.tokens <= c.Room
 	}
-	besides := load(c.Tools)
-	if e.Limit == message.RequestBytes {
+	besides := payload.OfTools(c.Tools...)
+	if e.Limit == payload.RequestBytes {
 		besides.Bytes = e.Tools + more.bytes // fit may have to declare some
 	}
-	return !slices.ContainsFunc(c.Limits.Broken(msgs, besides), func(x message.Excess) bool { return x.Limit == e.Limit })
+	return !slices.ContainsFunc(payload.Broken(c.Limits, msgs, besides), func(x payload.Excess) bool { return x.Limit == e.Limit })
 }
 
 // least returns a message shortened as far as its protection allows: of the newest results the first characters, and

@@ -77,21 +77,15 @@ func beforeRepair(c *Call) int {
 	if c.View == nil {
 		return len(c.Sent)
 	}
-	n := 0
-	for n < len(c.Sent) && !isRepair(c.View.Span(n).Edit) && !isAhead(c, n) {
-		n++
+	n, first := len(c.Sent), len(c.History) // first: of the later messages, the first position in the history
+	for i := range slices.Backward(c.Sent) {
+		span := c.View.Span(i)
+		if isRepair(span.Edit) || span.Last > first {
+			n = i
+		}
+		first = min(first, span.Last)
 	}
 	return n
-}
-
-// isAhead reports whether a message is before one that came earlier in the history.
-func isAhead(c *Call, n int) bool {
-	for i := n + 1; i < len(c.Sent); i++ {
-		if c.View.Span(n).Last > c.View.Span(i).Last {
-			return true
-		}
-	}
-	return false
 }
 
 func isRepair(r *journal.Record) bool { return r != nil && r.Kind == journal.Repair }
@@ -113,11 +107,11 @@ func repairedAgain(before, now *Call) (at int, differs bool) {
 	at = len(now.History)
 	for _, m := range []*message.Repaired{was, is} {
 		for i := k; i < len(m.Messages); i++ {
+			from := i
 			if m.From != nil {
-				at = min(at, m.From[i])
-			} else {
-				at = min(at, i)
+				from = m.From[i]
 			}
+			at = min(at, from)
 		}
 	}
 	return at, true

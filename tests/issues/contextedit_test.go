@@ -1,6 +1,8 @@
 package issues
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // A fold behind contextedit took what StopAfter had let it clear, so that a
@@ -56,4 +59,20 @@ func TestThinkingBetweenResults(t *testing.T) {
 	req, events := apply(t, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), ClearThinking: true}), h)
 	require.Empty(t, events, "the plan is refused")
 	require.Equal(t, h, req.Messages)
+}
+
+// A question above the trigger ended clearing after the first edit: 135,000 tokens of
+// results stayed in the view.
+func TestLongQuestionIsNoVeto(t *testing.T) {
+	t.Parallel()
+	text := func(tokens int) string { return strings.Repeat("abc ", tokens) }
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, contextedit.New(contextedit.Options{}))
+	h := []message.Message{message.User(text(60_000))}
+	for i := range 30 {
+		id := strconv.Itoa(i)
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}), message.Result(id, "read", text(5000)))
+		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 80_000}})
+		require.NoError(t, err)
+		require.LessOrEqual(t, tokens.Request(tokens.Chars4{}, sent.Messages, nil), 60_000+7*5100, "five results, and one or two that are too little")
+	}
 }

@@ -172,17 +172,29 @@ func TestQuestionTakenBack(t *testing.T) {
 func TestSlidingWindow(t *testing.T) {
 	t.Parallel()
 	chain := clearing(1)
-	h := rounds(12)
-	sliding := 0
-	for i := 1; i < 9; i += 2 {
-		_, events := apply(t, chain, h[i:i+16])
-		for _, e := range events {
-			if e.Kind == middleware.Sliding {
-				sliding++
+	for _, step := range []int{1, 2} {
+		h := more([]message.Message{message.User(fmt.Sprint("drop ", step))}, 12)
+		var sliding []int
+		for i := range 4 {
+			_, events := apply(t, chain, h[1+i*step:][:16])
+			for _, e := range events {
+				if e.Kind == middleware.Notice && strings.Contains(e.Why, "drops its oldest messages") {
+					sliding = append(sliding, i)
+				}
 			}
 		}
+		require.Equal(t, []int{2}, sliding, "one event, when messages are dropped for the second time")
+		chain = clearing(1)
 	}
-	require.Equal(t, 1, sliding, "one event, after two calls")
+
+	chain = clearing(1)
+	for i := range 6 { // conversations that begin with a later question of the one before
+		_, events := apply(t, chain, []message.Message{
+			message.User(fmt.Sprint("question ", i)), message.Assistant(message.Text{Text: fmt.Sprint("answer ", i)}),
+			message.User(fmt.Sprint("question ", i+1)), message.Assistant(message.Text{Text: fmt.Sprint("another answer ", i)}),
+		})
+		require.Empty(t, events)
+	}
 }
 
 // URLs did not count for the bound of memory.
@@ -360,8 +372,8 @@ func TestNullRecord(t *testing.T) {
 		require.NotPanics(t, func() {
 			chain := middleware.With(middleware.Env{Journal: planted{journal.NewMemory(0), e}}, idle())
 			_, events := apply(t, chain, rounds(2))
-			require.Equal(t, []middleware.EventKind{middleware.JournalFailed}, kinds(events))
-			_, err := journal.NewMemory(0).Put(t.Context(), "", []journal.Write{{ID: message.ID{1}, Over: journal.Rev{}, Entry: e}})
+			require.Equal(t, []middleware.EventKind{middleware.Failed}, kinds(events))
+			_, err := journal.NewMemory(0).Put(t.Context(), "", []journal.Write{{ID: message.ID{1}, Entry: e}})
 			require.NoError(t, err)
 		}, text)
 	}

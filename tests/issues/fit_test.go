@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -29,7 +30,7 @@ func TestUndeclaredToolsWeighNothing(t *testing.T) {
 	req, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history})
 	require.NoError(t, err, "%v", events)
 	require.Empty(t, req.Tools)
-	require.Empty(t, message.Limits{Bytes: limit}.Broken(req.Messages, message.Load{}))
+	require.Empty(t, payload.Broken(message.Limits{Bytes: limit}, req.Messages, payload.Load{}))
 }
 
 // A picture of the first question gave way to a note with a handle, and later there

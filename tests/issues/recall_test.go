@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 )
@@ -54,4 +55,93 @@ func TestForeignToolNamedRecall(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A model that has read content again needs it, or else it reads it again without end. So
+// fit, contextedit and summarize take away recalled content after everything else.
+func TestRecalledContentIsTakenAwayLast(t *testing.T) {
+	t.Parallel()
+	editors := map[string]middleware.Middleware{
+		"contextedit": contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: 1}),
+		"summarize":   summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(1), Keep: 2}),
+		"fit":         fit.New(fit.Options{}),
+	}
+	page := strings.Repeat("a line of a file\n", 60)
+	for name, editor := range editors {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			archive := store.NewMemory(0)
+			h, err := archive.Put(t.Context(), store.Content{Data: page + name})
+			require.NoError(t, err)
+			history := more([]message.Message{
+				message.User("What is in it?"),
+				message.Assistant(message.ToolCall{ID: "r", Name: store.RecallTool, Arguments: `{"handle":"` + h.String() + `"}`}),
+				message.Result("r", store.RecallTool, page+name),
+			}, 12)
+			for i, m := range history[3:] {
+				for r := range m.Results() {
+					r.Text = page
+					history[3+i].Parts = []message.Part{r}
+				}
+			}
+			chain := middleware.With(middleware.Env{Archive: archive}, editor)
+			sent, _, err := middleware.Apply(t.Context(), chain,
+				&middleware.Request{Messages: history, Budget: &middleware.Budget{Window: 2500}})
+			require.NoError(t, err)
+			require.NotEqual(t, history, sent.Messages, "something is taken away, or this test shows nothing")
+			require.Contains(t, sent.Messages, history[2], "not the recalled page")
+		})
+	}
+}
+
+// A recalled answer that has no room is cut; the mark does not lead to the same answer.
+// The second such answer is reported, once.
+func TestRecalledAnswerWithoutRoom(t *testing.T) {
+	t.Parallel()
+	archive := store.NewMemory(0)
+	page := strings.Repeat("a line of a file\n", 2000)
+	h, err := archive.Put(t.Context(), store.Content{Data: page})
+	require.NoError(t, err)
+	history := []message.Message{message.User("What is in it?")}
+	var events []middleware.Event
+	for _, id := range []string{"r", "s"} {
+		history = append(history,
+			message.Assistant(message.ToolCall{ID: id, Name: store.RecallTool, Arguments: `{"handle":"` + h.String() + `"}`}),
+			message.Result(id, store.RecallTool, page))
+		chain := middleware.With(middleware.Env{Archive: archive}, fit.New(fit.Options{}))
+		var sent *middleware.Request
+		sent, events, err = middleware.Apply(t.Context(), chain,
+			&middleware.Request{Messages: history, Budget: &middleware.Budget{Window: 2500}})
+		require.NoError(t, err)
+		last, ok := sent.Messages[len(sent.Messages)-1].Parts[0].(message.ToolResult)
+		require.True(t, ok)
+		require.Contains(t, last.Text, "characters left out: recall "+h.String()+", fewer lines at a time by from and to …]")
+	}
+	notices := 0
+	for _, e := range events {
+		if e.Kind == middleware.Notice && strings.Contains(e.Why, "has read "+h.String()+" 2 times, with the same answer") {
+			notices++
+		}
+	}
+	require.Equal(t, 1, notices, "%v", events)
+}
+
+// A recalled answer in the newest round was cut like the others, though these leave room for it.
+func TestRecalledAnswerNextToOthers(t *testing.T) {
+	t.Parallel()
+	archive := store.NewMemory(0)
+	page, log := strings.Repeat("a line of a file\n", 200), strings.Repeat("a line of a log\n", 2000)
+	h, err := archive.Put(t.Context(), store.Content{Data: page})
+	require.NoError(t, err)
+	history := []message.Message{
+		message.User("What is in both?"),
+		message.Assistant(message.ToolCall{ID: "r", Name: store.RecallTool, Arguments: `{"handle":"` + h.String() + `"}`},
+			message.ToolCall{ID: "l", Name: "log", Arguments: "{}"}, message.ToolCall{ID: "m", Name: "log", Arguments: "{}"}),
+		message.Result("r", store.RecallTool, page), message.Result("l", "log", log), message.Result("m", "log", log),
+	}
+	chain := middleware.With(middleware.Env{Archive: archive}, fit.New(fit.Options{}))
+	sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history, Budget: &middleware.Budget{Window: 2500}})
+	require.NoError(t, err)
+	require.Equal(t, history[2], sent.Messages[2])
+	require.NotEqual(t, history[3], sent.Messages[3])
 }

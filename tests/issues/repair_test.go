@@ -34,7 +34,7 @@ func TestEmptyIDs(t *testing.T) {
 		message.Assistant(message.ToolCall{Name: "tool", Arguments: "{}"}),
 		message.Result("", "tool", "done"),
 	}
-	for _, r := range []message.Rules{message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Bedrock, message.Portable} {
+	for _, r := range []message.Rules{message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Bedrock, message.Mistral, message.Portable} {
 		require.Error(t, r.Check(h), "%s", r)
 		got := r.Repair(h).Messages
 		require.NoError(t, r.Check(got), "%s", r)

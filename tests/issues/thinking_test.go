@@ -18,7 +18,7 @@ import (
 func TestThinkingThatCountsNothing(t *testing.T) {
 	t.Parallel()
 	framing := tokens.DefaultFraming()
-	framing.Thinking = tokens.ThinkingNever
+	framing.ThinkingFree = true
 	chain := middleware.With(middleware.Env{Framing: framing},
 		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), ClearThinking: true}))
 	h := []message.Message{

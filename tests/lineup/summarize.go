@@ -23,7 +23,8 @@ func summing(roll Roll) summarize.Options {
 	o.Keep = []int{0, -1, 1, 5}[roll("kept messages", 4)]
 	o.KeepRounds = roll("kept rounds", 3)
 	o.KeepTurns = roll("kept turns", 2)
-	o.LedgerTokens = []int{0, -1, 50}[roll("ledger", 3)]
+	o.FactTokens = []int{0, -1, 50}[roll("facts", 3)]
+	o.QuoteTokens = []int{0, -1, 50}[roll("quotes", 3)]
 	o.Role = []message.Role{"", message.RoleSystem, message.RoleAssistant}[roll("role of summaries", 3)]
 	o.PreserveMemory = roll("memories", 2) == 1
 	o.NoFallback = roll("no fallback", 3) == 2

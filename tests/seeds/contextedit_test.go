@@ -84,7 +84,7 @@ func TestC1(t *testing.T) {
 	require.Len(t, events, 1)
 	require.Equal(t, 2, events[0].Detail.(contextedit.Report).Results, "results cleared")
 	require.Equal(t, now, events[0].Before)
-	require.Equal(t, 2*(100-3), events[0].Freed(), "tokens reclaimed: 100 of each result, and 3 for the placeholder")
+	require.Equal(t, 2*(100-3), events[0].Before-events[0].After, "tokens reclaimed: 100 of each result, and 3 for the placeholder")
 	require.Equal(t, -1, events[0].Calls, "how often it fires: the first time")
 
 	// Structure, ids, names, order and the error flag stay.
@@ -122,7 +122,7 @@ func TestC2(t *testing.T) {
 	view, events := edit(t, h, contextedit.Options{Trigger: now, Keep: 2, ClearAtLeast: 2*97 + 1})
 	require.Equal(t, h, view)
 	require.Len(t, events, 1)
-	require.Equal(t, middleware.Refused, events[0].Kind)
+	require.Equal(t, middleware.Skipped, events[0].Kind)
 	require.Equal(t, "clearing 2 results would free 194 tokens, less than ClearAtLeast of 195", events[0].Why)
 
 	view, events = edit(t, h, contextedit.Options{Trigger: now, Keep: 2, ClearAtLeast: 2 * 97})
@@ -225,7 +225,7 @@ func TestC4(t *testing.T) {
 	}
 	view, events := edit(t, h, contextedit.Options{Trigger: now, Keep: 1})
 	require.Equal(t, message.Result("c0", "read", "[cleared]"), view[3])
-	require.Greater(t, events[0].Freed(), tokens.DefaultFraming().Images.Unknown)
+	require.Greater(t, events[0].Before-events[0].After, tokens.DefaultFraming().Images.Unknown)
 	require.Equal(t, 1, events[0].Detail.(contextedit.Report).Results)
 }
 
@@ -328,7 +328,7 @@ func TestCThinking(t *testing.T) {
 		require.Equal(t, want, view[i], "message %d", i)
 	}
 	require.Len(t, events, 1)
-	require.Equal(t, 300, events[0].Freed())
+	require.Equal(t, 300, events[0].Before-events[0].After)
 	require.Zero(t, events[0].Detail.(contextedit.Report).Results, "no results are cleared")
 
 	// Not without being asked.

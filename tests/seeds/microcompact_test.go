@@ -161,6 +161,33 @@ func TestB3(t *testing.T) {
 	const gone = "[truncated: 5000 chars]"
 	require.Equal(t, []string{gone, long, gone}, texts(compacted(t, h, microcompact.Options{}))[:3])
 	require.Equal(t, []string{gone, long, long}, texts(compacted(t, h, microcompact.Options{Protect: []string{"db_query"}}))[:3])
+
+	// The name in the call protects as well as that in the result.
+	for i := range all {
+		all[i].named = ""
+	}
+	require.Equal(t, []string{gone, long, long}, texts(compacted(t, conversation(all), microcompact.Options{Protect: []string{"db_query"}}))[:3])
+	for i := range all {
+		all[i].named, all[i].tool = all[i].tool, "run"
+	}
+	require.Equal(t, []string{gone, long, long}, texts(compacted(t, conversation(all), microcompact.Options{Protect: []string{"db_query"}}))[:3])
+}
+
+// TestBMedia has media and artifacts in old results: each is replaced, the text next to them is
+// kept if it is within the limit.
+func TestBMedia(t *testing.T) {
+	t.Parallel()
+	h := oneOld("I look.", "{}", "see the image")
+	h[3].Parts = append(h[3].Parts,
+		message.ToolResult{CallID: "c0", Name: "read", Content: message.Media{Type: "image/png", Data: strings.Repeat("x", 5000)}},
+		message.ToolResult{CallID: "c0", Name: "read", Content: message.Opaque{Kind: "artifact", Data: strings.Repeat("x", 5000)}})
+	view := compacted(t, h, microcompact.Options{})
+	require.Equal(t, h[4:], view[4:])
+	require.Len(t, view[3].Parts, 3)
+	require.Equal(t, h[3].Parts[0], view[3].Parts[0], "the text is within the limit")
+	for _, p := range view[3].Parts[1:] {
+		require.Equal(t, message.ToolResult{CallID: "c0", Name: "read", Text: "[truncated: 1 attachment]"}, p)
+	}
 }
 
 func TestB4(t *testing.T) {

@@ -100,7 +100,7 @@ func TestB5(t *testing.T) {
 	}
 	h := conversation(all)
 	question := ""
-	layer2 = summarize.Options{KeepRounds: 4, Header: "【历史摘要】", LedgerTokens: -1}
+	layer2 = summarize.Options{KeepRounds: 4, Header: "【历史摘要】", FactTokens: -1}
 	w := summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 		question = f.Question
 		return "四次读取都成功。", nil
@@ -180,7 +180,8 @@ func TestD2(t *testing.T) {
 	h = dialogue(3)
 	view, events := folded(t, h[:5], summarize.ByRules(), summarize.Options{Keep: 6})
 	require.Equal(t, h[:5], view)
-	require.Empty(t, events)
+	require.Len(t, events, 1)
+	require.Equal(t, middleware.Skipped, events[0].Kind)
 
 	// The cut never splits a round.
 	h = conversation([]toolCall{{tool: "read", result: long}, {tool: "read", result: long}, {tool: "read", result: long}})
@@ -238,7 +239,7 @@ func TestD4(t *testing.T) {
 	store = vault{fails: 1}
 	view, events := foldedBy(t, summarize.New(summarize.ByRules(), opts), h, summarize.Name)
 	require.Len(t, view, 8)
-	require.Equal(t, summarize.FlushFailed, events[0].Kind)
+	require.Equal(t, summarize.Flushed, events[0].Kind)
 	require.ErrorContains(t, events[0].Err, "the disk is full")
 	require.Empty(t, store.saved)
 
@@ -257,6 +258,17 @@ func TestD4(t *testing.T) {
 	require.Len(t, store.saved, 16, "what was folded in the dry run that was kept")
 	foldedBy(t, mw, h, summarize.Name)
 	require.Len(t, store.saved, 16)
+
+	// The same for a fold that is taken back because a message in it is pinned: the fold around it and the one that is
+	// made when the pin is gone flush nothing that was flushed.
+	pinned := slices.Clone(h)
+	pinned[10].Hints.Pinned = true
+	view, _ = foldedBy(t, mw, pinned)
+	require.Equal(t, pinned, view, "all that was folded is back")
+	view, _ = foldedBy(t, mw, pinned, summarize.Name)
+	require.Less(t, len(view), len(pinned))
+	foldedBy(t, mw, h, summarize.Name)
+	require.Len(t, store.saved, 16)
 }
 
 func TestD5(t *testing.T) {
@@ -271,7 +283,7 @@ func TestD5(t *testing.T) {
 	require.Len(t, view, 8)
 	require.Contains(t, view[1].Text(), "Topics: ")
 	require.NotContains(t, view[1].Text(), "secret-trace-4711", "an error text never gets into the view")
-	require.Contains(t, kindsOf(events), summarize.Rejected)
+	require.True(t, slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == summarize.Attempted && e.Err != nil }))
 
 	// Without, an error, and the history is unchanged.
 	opts := summarize.Options{Keep: 6, NoFallback: true}
@@ -291,7 +303,7 @@ func TestE1(t *testing.T) {
 	system := func(name string) message.Message { return message.System(name + ": " + long) }
 	user := func(name string) message.Message { return message.User(name + ": " + long) }
 	call := message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: `{"a":"b"}`})
-	keepNothing := summarize.Options{Keep: -1, LedgerTokens: -1}
+	keepNothing := summarize.Options{Keep: -1, FactTokens: -1}
 	bySystem := keepNothing
 	bySystem.Strategy = summarize.WholeBySystem()
 
@@ -387,7 +399,7 @@ func TestE2(t *testing.T) {
 		}
 	}
 	facts := func(model middleware.Model, s summarize.Strategy) string {
-		view, _ := foldedBy(t, summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: s, LedgerTokens: -1}), h, summarize.Name)
+		view, _ := foldedBy(t, summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: s, FactTokens: -1}), h, summarize.Name)
 		require.Len(t, view, 8)
 		return view[1].Text()
 	}
@@ -398,10 +410,19 @@ func TestE2(t *testing.T) {
 	require.Contains(t, text, "## KNOWN FACTS ABOUT deadline (by when it must be done)\n- It must be done by Friday.\n")
 	require.Contains(t, text, "## KNOWN FACTS ABOUT files (which files matter)\n- build.log has the error.\n- cache.db is stale.")
 	require.Len(t, asked, 1)
+	question := asked[0].Messages[len(asked[0].Messages)-1].Text()
+	require.Contains(t, question, `- "deadline" (one fact at most, the newest): by when it must be done`)
+	require.Contains(t, question, `- "files" (any number of facts): which files matter`)
 	for _, m := range asked[0].Messages {
 		require.NotEqual(t, message.RoleAssistant, m.Role, "not as a conversation to go on with")
 	}
 	require.Contains(t, asked[0].Messages[1].Text(), "Answer 3: The build reads its cache.")
+
+	// One means one: of two facts the newest counts, in this answer or in the next one that is asked for.
+	text = facts(answers(`{"facts": {"deadline": ["No deadline is known.", "It is Friday."], "files": []}}`,
+		`{"facts": {"deadline": ["It is Friday."], "files": []}}`), summarize.Facts(concepts...))
+	require.Contains(t, text, "- It is Friday.")
+	require.NotContains(t, text, "No deadline is known.")
 
 	// Nothing is found for any: as Whole, and never unchanged.
 	text = facts(answers(`{"facts": {"deadline": [], "files": []}}`,
@@ -440,7 +461,7 @@ func TestD3(t *testing.T) {
 	// Code that tells no language is no part of a summary, and makes it worth one.
 	in[1].Parts = append(in[1].Parts, message.Text{Text: "```\n" + strings.Repeat("x := y\n", 400) + "```"})
 	first, last := message.User("先说第一件事。"), message.User("还有什么?")
-	mw := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, LedgerTokens: -1})
+	mw := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, FactTokens: -1})
 
 	view, _ := foldedBy(t, mw, slices.Concat([]message.Message{first}, in, []message.Message{last}), summarize.Name)
 	require.Len(t, view, 3)
@@ -450,4 +471,30 @@ func TestD3(t *testing.T) {
 	view, _ = foldedBy(t, mw, slices.Concat([]message.Message{first}, in, more, []message.Message{last}), summarize.Name)
 	require.Len(t, view, 3)
 	require.Equal(t, sections["want more"], view[1].Text(), "updated: 34, 17, 17")
+}
+
+// TestImportance keeps the older units with the highest scores, over several folds.
+func TestImportance(t *testing.T) {
+	t.Parallel()
+	h := dialogue(20)
+	important := func(n int) float64 { return float64(n % 7) } // of the messages that may be folded: 13, 20, 27 and 34
+	opts := summarize.Options{Keep: 4, KeepScored: 2, FactTokens: -1, Score: func(v *middleware.View) func(message.Unit) float64 {
+		return func(u message.Unit) float64 {
+			i := slices.IndexFunc(h, v.At(u.First).Equal)
+			if i < 0 || i%2 == 0 {
+				return 0
+			}
+			return important(i)
+		}
+	}}
+	mw := summarize.New(saysT, opts)
+	names := make([]string, len(h))
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	view, _ := foldedBy(t, mw, h[:30], summarize.Name)
+	require.Equal(t, strings.Fields("0 13 19 T 26 27 28 29"), letters(view, h, names), "13 scores 6, and 19 is the newest that scores 5")
+	view, _ = foldedBy(t, mw, h, summarize.Name)
+	require.Equal(t, strings.Fields("0 13 27 T 36 37 38 39"), letters(view, h, names), "27 scores 6 as well")
+	require.Error(t, summarize.Options{KeepScored: 1}.Validate(), "without a score")
 }

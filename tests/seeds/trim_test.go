@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -230,7 +231,7 @@ func TestA8(t *testing.T) {
 	opts.MinMessages = len(h)
 	r = remove(t, h, opts)
 	require.Empty(t, r.gone)
-	require.Equal(t, []middleware.EventKind{middleware.Refused}, kindsOf(r.events))
+	require.Equal(t, []middleware.EventKind{middleware.Skipped}, kindsOf(r.events))
 
 	// Target already met: unchanged, no error.
 	mw := middleware.With(bare, trim.New(trim.Options{Strict: true}))
@@ -238,11 +239,11 @@ func TestA8(t *testing.T) {
 	require.Empty(t, r.gone, "700 of 1000 is less than the target of 800, even if the request wants the edit")
 
 	// History of the last ten, in numbers and ids, and statistics.
-	var stats trim.Statistics
+	var stats middleware.Statistics
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	env := bare
 	env.Clock = func() time.Time { return now }
-	mw = middleware.With(env, middleware.Observe(stats.Observe), trim.New(trim.Options{
+	mw = middleware.With(env, middleware.Observe(middleware.Sum(trim.Name, func(s *middleware.Statistics) { stats = *s })), trim.New(trim.Options{
 		Strategy: trim.Oldest, Trigger: trigger.Tokens(500), TargetTokens: 400, MinMessages: 1,
 	}))
 	h = talk("S"+dialog(34), 50)
@@ -251,17 +252,19 @@ func TestA8(t *testing.T) {
 		r = removeBy(t, mw, &middleware.Request{Messages: h[:n]})
 		require.Len(t, r.gone, 2*(n/2-4), "%d messages: two more are removed", n)
 	}
-	s := stats.Summary()
+	s := stats
 	require.Equal(t, []int{12, 24, 1200}, []int{s.Count, s.Messages, s.Tokens})
 	require.InDelta(t, 0.8, s.MeanRatio, 1e-9)
 	require.Equal(t, now, s.Last)
 	require.Len(t, s.History, 10)
 	for i, entry := range s.History {
 		n := 14 + 2*i
-		require.Equal(t, []int{500, 400, 2}, []int{entry.Before, entry.After, entry.Messages})
+		require.Equal(t, []int{500, 400, 2}, []int{entry.Before, entry.After, entry.Detail.(trim.Report).Messages})
 		require.Equal(t, time.Date(2026, 1, 1, 3+i, 0, 0, 0, time.UTC), entry.Time, "the newest is the last")
-		require.Equal(t, []message.Run{{First: n - 9, Last: n - 8}}, entry.Runs, "messages %d", n)
-		require.Equal(t, []message.ID{message.IDs(h)[n-7]}, entry.IDs)
+		require.Len(t, entry.Edits, 1)
+		require.Equal(t, []message.Run{{First: n - 9, Last: n - 8}}, entry.Edits[0].Runs, "messages %d", n)
+		require.Equal(t, message.IDs(h)[n-7], entry.Edits[0].ID)
+		require.Empty(t, entry.Edits[0].Messages, "no bodies")
 	}
 }
 
@@ -296,4 +299,33 @@ func TestA9(t *testing.T) {
 	require.False(t, call(940, 0), "and begin again")
 	require.True(t, call(950, 0), "at the level hard the interval does not hold")
 	require.True(t, call(1000, 0), "nor in an emergency")
+}
+
+// TestAFor is the line of section A on providers and models.
+func TestAFor(t *testing.T) {
+	t.Parallel()
+	options := func(s trim.Strategy, warning, threshold float64, start, end, least int) trim.Options {
+		return trim.Options{Strategy: s, Warning: warning, Threshold: threshold, PreserveStart: start, PreserveEnd: end, MinMessages: least}
+	}
+	for _, row := range []struct {
+		want   trim.Options
+		models string
+	}{
+		{options(trim.Hybrid, 0.85, 0.9, 6, 6, 4), "gpt-4 gpt-4o gpt-4.1-mini"},
+		{options(trim.Middle, 0.9, 0.95, 8, 8, 4), "o1 o1-mini o1-pro"},
+		{options(trim.Oldest, 0.85, 0.92, 5, 7, 4), "claude-3-5-sonnet-20241022 claude-sonnet-4-5"},
+		{options(trim.Middle, 0.9, 0.95, 10, 10, 4), "gemini-1.5-pro gemini-1.5-flash gemini-1.5-pro-002 gemini-1.5-flash-8b"},
+		{options(trim.Hybrid, 0.7, 0.8, 3, 4, 3), "ollama/llama3.1 lmstudio/gemma"},
+		{options(trim.Hybrid, 0.8, 0.9, 4, 5, 4), "o3 gpt-5 gpt-3.5-turbo gemini-2.5-pro deepseek-chat unknown"},
+	} {
+		for model := range strings.FieldsSeq(row.models) {
+			require.Equal(t, row.want, trim.For(model), model)
+		}
+	}
+	// The window comes from the table, by the same names.
+	for model, window := range map[string]int{"gpt-4": 8_192, "gemini-1.5-pro-002": 2_097_152, "gemini-1.5-flash": 1_048_576} {
+		m, ok := models.Default().Lookup(model)
+		require.True(t, ok, model)
+		require.Equal(t, window, m.Window, model)
+	}
 }

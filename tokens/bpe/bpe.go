@@ -12,7 +12,6 @@ package bpe
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -32,19 +31,14 @@ type Counter struct {
 var (
 	o200k  = sync.OnceValue(func() *vocabulary { return loadVocabulary("o200k_base") })
 	cl100k = sync.OnceValue(func() *vocabulary { return loadVocabulary("cl100k_base") })
-	p50k   = sync.OnceValue(func() *vocabulary { return loadVocabulary("p50k_base") })
-	r50k   = sync.OnceValue(func() *vocabulary { return loadVocabulary("r50k_base") })
 )
 
-// counters has a counter for each encoding. Some encodings differ only in their
+// counters has a counter for each encoding. o200k_harmony differs only in its
 // special tokens, which are counted as text here.
 var counters = []*Counter{
 	{"o200k_base", splitO200k, o200k},
 	{"o200k_harmony", splitO200k, o200k},
 	{"cl100k_base", splitCL100k, cl100k},
-	{"p50k_base", split50k, p50k},
-	{"p50k_edit", split50k, p50k},
-	{"r50k_base", split50k, r50k},
 }
 
 // Encoding returns the counter of an encoding by OpenAI's name for it. For any other
@@ -83,37 +77,19 @@ func (c *Counter) Name() string { return c.name }
 // counted as ordinary text. Each byte that is not valid UTF-8 counts as U+FFFD, which is
 // what providers receive for it; such a text is copied once.
 func (c *Counter) Count(text string) int {
-	n, _ := c.count(text, math.MaxInt)
-	return n
-}
-
-// CountUpTo counts as [Counter.Count] does and stops at a limit: it returns the smaller
-// of the count and the limit, and whether the count is within the limit. A negative
-// limit is 0. A token has at most 128 bytes, so a text of more than 128 times the limit
-// is not read at all.
-func (c *Counter) CountUpTo(text string, limit int) (n int, within bool) {
-	return c.count(text, max(limit, 0))
-}
-
-func (c *Counter) count(text string, limit int) (n int, within bool) {
 	v := c.vocabulary()
-	if (len(text)+v.max-1)/v.max > limit {
-		return limit, false
-	}
 	if !utf8.ValidString(text) {
 		text = valid(text)
 	}
 	s := v.pool.Get().(*scratch) //nolint:errcheck,forcetypeassert // the pool holds nothing else
 	defer v.pool.Put(s)
+	n := 0
 	for at := 0; at < len(text); {
 		end := c.split(text, at)
 		n += s.piece(text, at, end)
-		if n > limit {
-			return limit, false
-		}
 		at = end
 	}
-	return n, true
+	return n
 }
 
 // valid returns a text with each byte that is not UTF-8 replaced by U+FFFD.

@@ -53,8 +53,6 @@ func speedTables(t *testing.T, measure measure) string {
 		theirs(t, "o200k_base"),
 		ours(t, "cl100k_base"),
 		theirs(t, "cl100k_base"),
-		ours(t, "p50k_base"),
-		ours(t, "r50k_base"),
 	}
 	took := measure(rows, texts)
 	var b, times strings.Builder

@@ -2,7 +2,6 @@ package bpe_test
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -21,17 +20,6 @@ func ExampleCounter_Count() {
 	// 11
 }
 
-func ExampleCounter_CountUpTo() {
-	log := strings.Repeat("exit status 2\n", 1_000_000)
-	n, within := bpe.O200kBase().CountUpTo(log, 1000)
-	fmt.Println(n, within)
-	n, within = bpe.O200kBase().CountUpTo("exit status 2\n", 1000)
-	fmt.Println(n, within)
-	// Output:
-	// 1000 false
-	// 5 true
-}
-
 func ExampleEncoding() {
 	c, err := bpe.Encoding("cl100k_base")
 	fmt.Println(c.Name(), c.Count("hello"), err)
@@ -39,12 +27,12 @@ func ExampleEncoding() {
 	fmt.Println(err)
 	// Output:
 	// cl100k_base 1 <nil>
-	// bpe: unknown encoding "claude", want one of o200k_base, o200k_harmony, cl100k_base, p50k_base, p50k_edit, r50k_base
+	// bpe: unknown encoding "claude", want one of o200k_base, o200k_harmony, cl100k_base
 }
 
 func ExampleEncodings() {
 	fmt.Println(bpe.Encodings())
-	// Output: [o200k_base o200k_harmony cl100k_base p50k_base p50k_edit r50k_base]
+	// Output: [o200k_base o200k_harmony cl100k_base]
 }
 
 func ExampleO200kBase() {

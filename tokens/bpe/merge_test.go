@@ -13,7 +13,7 @@ import (
 	"github.com/laconic-go/laconic/internal/race"
 )
 
-var vocabularies = map[string]func() *vocabulary{"o200k_base": o200k, "cl100k_base": cl100k, "p50k_base": p50k, "r50k_base": r50k}
+var vocabularies = map[string]func() *vocabulary{"o200k_base": o200k, "cl100k_base": cl100k}
 
 func ranksOf(tb testing.TB, name string) map[string]int {
 	tb.Helper()

@@ -85,32 +85,6 @@ func splitCL100k(text string, at int) int {
 	return whitespace(text, at)
 }
 
-// split50k splits by:
-//
-//	's|'t|'re|'ve|'m|'ll|'d
-//	 ?\p{L}+
-//	 ?\p{N}+
-//	 ?[^\s\p{L}\p{N}]+
-//	\s+(?!\S)
-//	\s+
-func split50k(text string, at int) int {
-	for _, c := range [...]string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"} {
-		if strings.HasPrefix(text[at:], c) {
-			return at + len(c)
-		}
-	}
-	from := at
-	if text[at] == ' ' {
-		from++
-	}
-	for _, set := range [...]class{letters, number, symbol} {
-		if end := run(text, from, set); end > from {
-			return end
-		}
-	}
-	return blanks(text, at, run(text, at, spaces))
-}
-
 // word returns the end of [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+
 // and true, or the end of the capitals and false if there is no match.
 //

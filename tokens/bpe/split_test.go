@@ -29,7 +29,6 @@ var grammars = []grammar{
 		`\s+`,
 	}, "|")},
 	{"cl100k_base", splitCL100k, `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`},
-	{"r50k_base", split50k, `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`},
 }
 
 func pieces(s split, text string) []string {
@@ -125,14 +124,13 @@ func TestSplitAllCharacters(t *testing.T) {
 
 // TestSplitLongS shows the one known difference: (?i:'s) matches 'ſ in the
 // regular expressions of Rust, which is what OpenAI uses, and not in those of
-// tiktoken-go. In r50k_base the pattern is case sensitive.
+// tiktoken-go.
 func TestSplitLongS(t *testing.T) {
 	t.Parallel()
 	classify()
 	for name, want := range map[string][]string{
 		"o200k_base":  {"it'ſ", "x"},
 		"cl100k_base": {"it", "'ſ", "x"},
-		"r50k_base":   {"it", "'", "ſx"},
 	} {
 		for _, g := range grammars {
 			if g.name == name {

@@ -16,8 +16,6 @@ func TestVocabularies(t *testing.T) {
 	for name, want := range map[string]string{
 		"o200k_base":  "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
 		"cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
-		"p50k_base":   "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
-		"r50k_base":   "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
 	} {
 		file, err := assets.Assets.ReadFile(name + ".tiktoken")
 		require.NoError(t, err)

@@ -83,6 +83,30 @@ func TestTokensEstimate(t *testing.T) {
 	})
 }
 
+// What is new is charged at the rate of what came before; ideographs have their own.
+func TestTokensOfWhatIsNew(t *testing.T) {
+	t.Parallel()
+	p := calibrate.Priors{Plain: 1, Wide: 1.15}
+	for name, c := range map[string]struct {
+		edited        int // number of messages at an edit before the report of a prompt of 4
+		counted, wide int // of the next prompt
+		want          float64
+	}{
+		"the same":                       {counted: 1000, want: 1500},
+		"more":                           {counted: 1400, want: 1500 + 400*1.45},
+		"more, after an edit before":     {edited: 2, counted: 1400, want: 1500 + 400*1.45},
+		"ideographs":                     {counted: 1400, wide: 400, want: 1500 + 400*1.15},
+		"ideographs in place of letters": {counted: 900, wide: 200, want: 1500 - 300*1.5 + 200*1.15},
+		"less":                           {counted: 900, want: 1500 - 100*1.5},
+		"much less":                      {counted: 400, want: 400 * 1.5},
+	} {
+		var tokens calibrate.Tokens
+		require.True(t, tokens.Learn(4, 1500, 1000, c.edited, p))
+		got, _ := tokens.Estimate(c.counted, c.wide, p)
+		require.InEpsilon(t, c.want, got, 0.01, name)
+	}
+}
+
 func TestPromptsKeepTheNewest(t *testing.T) {
 	t.Parallel()
 	var p calibrate.Prompts

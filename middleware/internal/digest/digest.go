@@ -4,23 +4,15 @@
 //	lines := digest.Lines(cleared, kept, digest.Options{Tokens: 40})
 //	// "order_id: #W2378156; price: 272.33; yusuf_rossi_9620"
 //
-// Facts are identifiers, amounts, dates, e-mail addresses, links, paths, hashes,
-// versions, hosts, phone numbers, error messages, names in quotes, names in
-// programs and the values of telling keys. They are found by rules, without a
-// model and in any language: a tokenizer splits lines into tokens ([shapeOf] has
-// their kinds), and a scanner knows the key of each value. It reads JSON, also cut
-// off or in a string of other JSON, Python literals, tables, "key: value" lines,
-// listings, search results, diffs, logs, stack traces, HTML, code and prose.
+// Facts are found by rules, without a model and in any language. A tokenizer splits
+// lines into tokens, a scanner knows the key of each value, and the facts are ranked
+// by what they are worth for their cost in tokens. The page docs/digest.md has what
+// is a fact, and what this keeps of recorded conversations.
 //
 // Each fact is in the line as it is in the text, so that a search finds it. In
 // JSON, \u5f20 and \/ are written as the characters that they represent. A fact
 // with little meaning of its own has its key in front. The line has nothing else,
 // no control character and no line break.
-//
-// Facts that occur in what is kept, or in the line of another cleared text, are
-// left out. The others are ranked by what they are worth for their cost in tokens.
-//
-// The page docs/digest.md has what this keeps of recorded conversations.
 package digest
 
 import (
@@ -39,77 +31,66 @@ type Options struct {
 	// Counter counts the lines. It is called some dozen times for each, mostly for
 	// a few words. nil: [tokens.Estimate].
 	Counter tokens.Counter
+
+	// Results are also kept now, and may be cleared later. A fact that only they show counts half: otherwise it would be
+	// in no line once they are cleared, if their own facts are worth more.
+	Results []string
 }
 
 // Cleared is a text that is removed from the view.
 type Cleared struct {
-	Text string
-
-	// Tokens is the longest line of this text, if that is less than
-	// [Options.Tokens]. 0: Options.Tokens; negative: no line.
-	Tokens int
-
-	// Of is the text that Text was made of, if the two differ. Only what occurs in
-	// it is a fact. "": Text.
-	Of string
+	Text   string
+	Tokens int    // the longest line, if less than [Options.Tokens]; 0: Options.Tokens, negative: no line
+	Of     string // only what occurs in this text is a fact; "": Text
 }
 
-// Kept is a text that remains in the view.
-type Kept struct {
-	Text string
-
-	// Said reports whether it is from the user or the model, arguments of calls
-	// included. What they write about is likely to be needed again.
-	Said bool
-}
-
-// Lines returns a line for each cleared text, in their order: the facts that occur
-// neither in what is kept nor in the line of another cleared text, as many as fit,
-// those first that are most likely to be needed later. A line is "" if there are
-// none or none that fits.
+// Lines returns a line for each cleared text: the facts that occur neither in what
+// is kept nor in the line of another cleared text, as many as fit, those first that
+// are most likely to be needed later. A line is "" if there are none or none fits.
 //
-// kept should be all that the model will see, oldest first: the last texts of the
-// user and the model count most. Of a longer text, cleared or kept, the first 256
-// KiB and the last 64 KiB are read.
+// kept and [Options.Results] should be all that the model will see. Of a longer text,
+// cleared or kept, the first 256 KiB and the last 64 KiB are read.
 //
 // The same arguments give the same lines, in time proportional to the length of
 // all texts. The arguments are neither retained nor changed.
-func Lines(cleared []Cleared, kept []Kept, opts Options) []string {
+func Lines(cleared []Cleared, kept []string, opts Options) []string {
 	if opts.Tokens <= 0 || len(cleared) == 0 {
 		return make([]string, len(cleared))
 	}
 	p := newPool(cleared)
-	find, about := p.look(kept)
-	return p.lines(cleared, find, about, opts)
+	return p.lines(cleared, p.look(kept, opts.Results), opts)
 }
 
-// look finds the facts and the topics in what is kept.
-func (p *pool) look(kept []Kept) (*finder, topics) {
-	find, about := newFinder(p.texts), topics{}
-	for i, k := range kept {
-		for _, text := range legible(k.Text) {
-			find.show(text)
-			if k.Said {
-				about.add(text, len(kept)-i)
-			}
+// look finds the facts in what is kept.
+func (p *pool) look(kept, results []string) *finder {
+	find := newFinder(p.texts)
+	for _, r := range results {
+		for _, text := range legible(r) {
+			find.mark(find.passing, text)
 		}
 	}
-	return find, about
+	for _, k := range kept {
+		for _, text := range legible(k) {
+			find.mark(find.shown, text)
+		}
+	}
+	return find
 }
 
 // lines makes the lines of the texts in the pool, the newest first.
-func (p *pool) lines(cleared []Cleared, find *finder, about topics, opts Options) []string {
+func (p *pool) lines(cleared []Cleared, find *finder, opts Options) []string {
 	if opts.Counter == nil {
 		opts.Counter = tokens.Estimate{}
 	}
+	const mostMisses = 40 // after these, no more facts are tried
 	lines := make([]string, len(cleared))
 	for i, c := range slices.Backward(cleared) {
 		d := draft{limit: opts.Tokens, counter: opts.Counter}
 		if c.Tokens != 0 {
 			d.limit = min(d.limit, c.Tokens)
 		}
-		for _, f := range p.ranked(i, find, about) {
-			if d.full() {
+		for _, f := range p.ranked(i, find) {
+			if d.misses > mostMisses || d.limit <= 0 {
 				break
 			}
 			if g := p.longest(i, f); !d.add(g) && g != f {
@@ -117,7 +98,7 @@ func (p *pool) lines(cleared []Cleared, find *finder, about topics, opts Options
 			}
 		}
 		lines[i] = d.line()
-		find.show(lines[i])
+		find.mark(find.shown, lines[i])
 	}
 	return lines
 }
@@ -133,12 +114,6 @@ type draft struct {
 	misses int     // how many facts did not fit
 }
 
-// full reports whether it makes no sense to try more facts.
-func (d *draft) full() bool {
-	const most = 40
-	return d.misses > most || d.limit <= 0
-}
-
 // add adds a fact and returns true, unless it does not fit.
 func (d *draft) add(f *fact) bool {
 	if occurs(f.text, d.text) {
@@ -151,7 +126,8 @@ func (d *draft) add(f *fact) bool {
 	if isPhrase(f.text) {
 		more = "," + more
 	}
-	if f.needsLabel() && !slices.ContainsFunc(d.picked, func(g *fact) bool { return g.group() == f.label || g.text == f.label }) {
+	hasLabel := func(g *fact) bool { return g.text == f.label || g.needsLabel() && g.label == f.label }
+	if f.needsLabel() && !slices.ContainsFunc(d.picked, hasLabel) {
 		more = "; " + f.label + ":" + more
 	}
 	// The whole is counted only if the sum of the parts is too much: some counters
@@ -182,48 +158,34 @@ func (d *draft) line() string {
 	return ""
 }
 
-// The groups of facts without a label.
-const (
-	words   = ""
-	phrases = " "
-)
-
-// group returns the label of a fact in a line, or one of the groups without.
-func (f *fact) group() string {
-	switch {
-	case f.needsLabel():
-		return f.label
-	case isPhrase(f.text):
-		return phrases
-	}
-	return words
-}
-
 // compose writes facts with the same label together, then those without a label,
 // then phrases without a label, each in the order of the text.
 func compose(picked []*fact) string {
-	var labels, parts []string
-	groups := map[string][]string{}
+	var labels, words, phrases, parts []string
+	values := map[string][]string{}
 	for _, f := range slices.SortedFunc(slices.Values(picked), func(a, b *fact) int { return cmp.Compare(a.seq, b.seq) }) {
-		g := f.group()
-		if isRepeated(f, picked) {
-			continue
+		switch {
+		case isRepeated(f, picked):
+		case f.needsLabel():
+			if values[f.label] == nil {
+				labels = append(labels, f.label)
+			}
+			values[f.label] = append(values[f.label], f.text)
+		case isPhrase(f.text):
+			phrases = append(phrases, f.text)
+		default:
+			words = append(words, f.text)
 		}
-		if g != words && g != phrases && groups[g] == nil {
-			labels = append(labels, g)
-		}
-		groups[g] = append(groups[g], f.text)
 	}
-	groups[words] = slices.DeleteFunc(groups[words], func(w string) bool { return groups[w] != nil }) // the label is enough
-	for _, g := range append(labels, words, phrases) {
+	for _, label := range labels {
 		between := " "
-		if slices.ContainsFunc(groups[g], isPhrase) {
+		if slices.ContainsFunc(values[label], isPhrase) {
 			between = ", "
 		}
-		part := strings.Join(groups[g], between)
-		if g != words && g != phrases {
-			part = g + ": " + part
-		}
+		parts = append(parts, label+": "+strings.Join(values[label], between))
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return values[w] != nil }) // the label is enough
+	for _, part := range []string{strings.Join(words, " "), strings.Join(phrases, ", ")} {
 		if part != "" {
 			parts = append(parts, part)
 		}
@@ -235,7 +197,7 @@ func compose(picked []*fact) string {
 func isRepeated(f *fact, picked []*fact) bool {
 	return slices.ContainsFunc(picked, func(g *fact) bool {
 		return g != f && isPhrase(g.text) && occurs(f.text, g.text) &&
-			(!f.needsLabel() || f.group() == g.group() || occurs(f.label, g.text))
+			(!f.needsLabel() || g.needsLabel() && f.label == g.label || occurs(f.label, g.text))
 	})
 }
 

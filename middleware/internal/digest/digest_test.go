@@ -13,7 +13,7 @@ import (
 )
 
 // lineOf returns the line of a text that is cleared alone.
-func lineOf(text string, limit int, kept ...digest.Kept) string {
+func lineOf(text string, limit int, kept ...string) string {
 	return digest.Lines([]digest.Cleared{{Text: text}}, kept, digest.Options{Tokens: limit})[0]
 }
 
@@ -44,6 +44,11 @@ func TestFormats(t *testing.T) {
 			name: "JSON in a string",
 			text: `{"result": "{\"flight\": \"HAT045\", \"price\": 1973, \"nested\": \"{\\\"seat_no\\\": \\\"12A\\\"}\"}"}`,
 			want: "flight: HAT045; price: 1973; seat_no: 12A",
+		},
+		{
+			name: "the text of an object of Python",
+			text: `Result(text="done: true\norder_id: W-1001\n  total: $54.04", is_error=False)`,
+			want: "order_id: W-1001; total: $54.04",
 		},
 		{
 			name: "indented JSON in a string, and a list of numbers",
@@ -94,6 +99,16 @@ func TestFormats(t *testing.T) {
 			name: "a table of Markdown",
 			text: "Your orders:\n\n| Order | Total | Paid on |\n|---|---|---|\n| #W12 | $54.04 | 2024-05-15 |\n| **#W13** | $7 | `2024-05-16` |\n",
 			want: "Order: #W12 #W13; Total: $54.04 $7; Paid on: 2024-05-15 2024-05-16",
+		},
+		{
+			name: "a table of psql",
+			text: " account | owner\n---------+-------\n    1001 | Ann\n    1002 | Bo\n    1003 | Cy\n(3 rows)\n",
+			want: "account: 1001 1002 1003; owner: Ann Bo Cy",
+		},
+		{
+			name: "a table of MySQL",
+			text: "+---------+-------+\n| account | total |\n+---------+-------+\n| 1001    | 54.04 |\n| 1002    | 7.50  |\n+---------+-------+\n",
+			want: "account: 1001 1002; total: 54.04 7.50",
 		},
 		{
 			name: "YAML",
@@ -258,11 +273,23 @@ func TestMistakenFacts(t *testing.T) {
 			"a/b.go-120-\tx_y()\na/b.go:121:\tz_y()\n--\nc/d.go-7-\tq_r()\nc/d.go:8:\ts_t()\n",
 			"a/b.go: 120 121; x_y z_y c/d.go q_r s_t",
 		},
+		{"grep -C: a line alone between two groups", "--\n112-import a_b\n--\n240-import c_d\n--\n", "112 a_b 240 c_d"},
+		{"the numbers of a hunk", "@@ -101,6 +103,8 @@ func run()\n+\tload_all()\n", "101 load_all"},
+		{"rows with consecutive numbers", "1001, Ann\n1002, Bo\n1003, Cy\n", "1001 1002 1003"},
+		{"a hyphen at the end of a folder", "pkg/issue-7-/x.go\n", "pkg/issue-7-/x.go"},
 		{"a number before a hyphen", "3-in-1 printer PX-4711\n", "3-in-1 PX-4711"},
 		{"a format string", "\treturn fmt.Errorf(\"error: no session %s: %w\", name, err)\n", "fmt.Errorf"},
 		{"a format string of Python", "raise KeyError: {name} is not there\n", "KeyError"},
 		{"a string in a program", "log.Print(\"error: no session\")\n", "log.Print"},
-		{"a flag", "isError: true,,\nerror: null\nerror: false\nA-1001\n", "isError A-1001"},
+		{
+			"a format string of another language",
+			"error: {err:?}\nerror: %(name)s\nError: %1$s\nfatal: %-10s\nfailed: {0!r}\n错误：文件 %s 不存在\nA-1001\n",
+			"A-1001",
+		},
+		{"a message with a percentage", "error: 50% of the disk is used by /a%20b\n", "error: 50% of the disk is used by /a%20b"},
+		{"a heading", "Error Trace:\nFailed Tests:\nA-1001\n", "A-1001"},
+		{"a flag", "isError: true,,\nerror: null\nerror: false\nis_error: None\nA-1001\n", "A-1001"},
+		{"a flag of a call", "Result(id='A-1001', isError=False, is_last=true)", "id: A-1001"},
 		{"a type", "  error: string;\n  failed: number,\nA-1001\n", "A-1001"},
 		{"a count", "Tests failed: 0\nA-1001\n", "A-1001"},
 		{
@@ -273,6 +300,41 @@ func TestMistakenFacts(t *testing.T) {
 	} {
 		require.Equal(t, c.want, lineOf(c.text, 50), c.name)
 	}
+}
+
+// TestNumbersOfLines shows lines before which their number is, in several forms.
+func TestNumbersOfLines(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{
+		"%d\tx = y", "  %d\tx = y", "%d→x = y", "%d: x = y", "%d:x = y", "%d | x = y", "%d │ x = y", "  %d x = y", "%d  x = y", "%d. x = y", "%d) x = y",
+		"[%d] x = y", "(%d) x = y", "L%d: x = y", "line %d: x = y", "Line %d, x = y", "第%d行：x = y", "a/b.go:%d: x = y", "a/b.go-%d-x = y", "%d-x = y",
+	} {
+		var lines []string
+		for n := 118; n <= 125; n++ {
+			lines = append(lines, fmt.Sprintf(form, n))
+		}
+		line := lineOf(strings.Join(lines, "\n")+"\n", 50)
+		for n := 119; n <= 124; n++ {
+			require.NotContains(t, line, fmt.Sprint(n), "a number between the first and the last one, in the form %q", form)
+		}
+		require.Contains(t, line, "118", form)
+		require.Contains(t, line, "125", form)
+	}
+}
+
+// TestFactInTwoResults shows that a fact remains if the result with other facts that are worth more is cleared after
+// another one that has it, too.
+func TestFactInTwoResults(t *testing.T) {
+	t.Parallel()
+	first, second := "The branch is feature_login; reserved.\n", "feature_login\n"+filled("paid by A-%05d on 2024-05-15\n", 400)
+	line := digest.Lines([]digest.Cleared{{Text: first}}, nil, digest.Options{Tokens: 40, Results: []string{second}})[0]
+	require.Equal(t, "feature_login", line)
+	next := digest.Lines([]digest.Cleared{{Text: second}}, []string{line}, digest.Options{Tokens: 20})[0]
+	require.NotContains(t, next, "feature_login", "it is not repeated")
+	require.Contains(t, next, "A-00000")
+
+	line = digest.Lines([]digest.Cleared{{Text: "A-1001 A-1002 A-1003"}}, nil, digest.Options{Tokens: 8, Results: []string{"A-1001 A-1002"}})[0]
+	require.Contains(t, line, "A-1003", "facts that no result shows are first")
 }
 
 func TestShownIsLeftOut(t *testing.T) {
@@ -288,7 +350,7 @@ func TestShownIsLeftOut(t *testing.T) {
 		{`{"command": "grep W1001 \"W1002\"\nW1003 \u0041"}`, "/srv/data/orders.csv ann@example.com"},
 		{text, ""},
 	} {
-		require.Equal(t, c.want, lineOf(text, 50, digest.Kept{Text: c.kept}), "if this is kept: %s", c.kept)
+		require.Equal(t, c.want, lineOf(text, 50, c.kept), "if this is kept: %s", c.kept)
 	}
 }
 
@@ -296,18 +358,6 @@ func TestLinesDoNotRepeatEachOther(t *testing.T) {
 	t.Parallel()
 	lines := digest.Lines([]digest.Cleared{{Text: "A-1001 A-1002"}, {Text: "A-1002 A-1003"}, {Text: "A-1003"}}, nil, digest.Options{Tokens: 40})
 	require.Equal(t, []string{"A-1001", "A-1002", "A-1003"}, lines, "each is in one line, that of the newest text that has it")
-}
-
-func TestWhatIsSpokenOfComesFirst(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	for i := range 50 {
-		fmt.Fprintf(&b, "func handler%c%c() {}\n", 'A'+i/7, 'a'+i%7)
-	}
-	text := b.String() + "func parseInvoice() {}\nfunc sendMail() {}\n"
-	require.NotContains(t, lineOf(text, 20), "parseInvoice", "it stands at the end of a long text")
-	require.Contains(t, lineOf(text, 20, digest.Kept{Text: "Why does the invoice not parse?", Said: true}), "parseInvoice")
-	require.NotContains(t, lineOf(text, 20, digest.Kept{Text: "Why does the invoice not parse?"}), "parseInvoice", "nobody said it")
 }
 
 func TestLimits(t *testing.T) {
@@ -328,7 +378,7 @@ func TestLimits(t *testing.T) {
 		require.Equal(t, []string{""}, digest.Lines([]digest.Cleared{{Text: text}}, nil, digest.Options{Tokens: limit}), "no line with %d tokens", limit)
 	}
 	require.Empty(t, digest.Lines(nil, nil, digest.Options{Tokens: 40}))
-	require.Equal(t, []string{""}, digest.Lines([]digest.Cleared{{}}, []digest.Kept{{}}, digest.Options{Tokens: 40}), "an empty text has an empty line")
+	require.Equal(t, []string{""}, digest.Lines([]digest.Cleared{{}}, []string{""}, digest.Options{Tokens: 40}), "an empty text has an empty line")
 	require.Empty(t, lineOf(text, 1), "nothing fits")
 }
 
@@ -359,7 +409,7 @@ func TestOfLongTextsBothEndsAreLookedAt(t *testing.T) {
 	}
 
 	records := "[" + filled(`{"sku": "A-%05d", "note": "it's, \"so\", said"},`, 2*digest.Window) + `{"sku": "LAST"}]`
-	require.Equal(t, "sku: LAST", lineOf(records, 40, digest.Kept{Text: strings.Join(digest.Found(strings.TrimSuffix(records, `{"sku": "LAST"}]`)), " ")}),
+	require.Equal(t, "sku: LAST", lineOf(records, 40, strings.Join(digest.Found(strings.TrimSuffix(records, `{"sku": "LAST"}]`)), " ")),
 		"keys are known at the end of JSON too")
 }
 

@@ -11,14 +11,14 @@ func Found(text string) []string { return newPool([]Cleared{{Text: text}}).texts
 
 // LinesOfLengths does what Lines does, for several lengths, and reads the texts
 // once.
-func LinesOfLengths(cleared []Cleared, kept []Kept, lengths []int) [][]string {
+func LinesOfLengths(cleared []Cleared, kept []string, lengths []int) [][]string {
 	p := newPool(cleared)
-	find, about := p.look(kept)
+	find := p.look(kept, nil)
 	shown := slices.Clone(find.shown)
 	lines := make([][]string, len(lengths))
 	for i, n := range lengths {
 		copy(find.shown, shown)
-		lines[i] = p.lines(cleared, find, about, Options{Tokens: n})
+		lines[i] = p.lines(cleared, find, Options{Tokens: n})
 	}
 	return lines
 }
@@ -30,7 +30,7 @@ func Read(text string) []string { return legible(text) }
 // Occurs reports whether a string is found in a text.
 func Occurs(s, text string) bool {
 	f := newFinder([]string{s})
-	f.show(text)
+	f.mark(f.shown, text)
 	return f.shown[0]
 }
 
@@ -40,9 +40,9 @@ var OccursIn = occurs
 // Parts returns the keys and the values of the line of a text.
 func Parts(text string, limit int) (keys, values []string) {
 	p := newPool([]Cleared{{Text: text}})
-	find, about := p.look(nil)
+	find := p.look(nil, nil)
 	d := draft{limit: limit, counter: tokens.Estimate{}}
-	for _, f := range p.ranked(0, find, about) {
+	for _, f := range p.ranked(0, find) {
 		d.add(f)
 	}
 	for _, f := range d.picked {

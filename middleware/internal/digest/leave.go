@@ -6,6 +6,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
@@ -28,14 +29,23 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 		now[e.At] = e.Parts
 	}
 	cleared := make([]Cleared, len(results))
+	var seen, given shorten.Index
 	for i, r := range results {
-		cleared[i] = clearedBy(v, r)
+		cleared[i] = clearedBy(v, r, &seen, &given)
 	}
-	lines := Lines(cleared, keptBy(v, now), Options{Tokens: most, Counter: v.Meter().Counter})
+	counter := v.Meter().Counter
+	kept, uncleared := keptBy(v, now)
+	lines := Lines(cleared, kept, Options{Tokens: most, Counter: counter, Results: uncleared})
 	added := make([]int, len(results))
+	var index shorten.Index
 	for i, r := range results {
-		if lines[i] != "" {
-			added[i] = put(v, now[r.At], r, lines[i])
+		for k, piece := range index.Pieces(now[r.At], r.CallID) {
+			text := Placeholder(piece.Text, lines[i])
+			if more := counter.Count(text) - counter.Count(piece.Text); more < r.Frees {
+				piece.Text = text
+				now[r.At][k], added[i] = piece, more
+			}
+			break
 		}
 	}
 	return added
@@ -43,9 +53,9 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 
 // clearedBy returns the text of a result that is cleared. If a middleware replaced
 // it before, a fact must be in the text that the model has seen and in what the
-// tool returned.
-func clearedBy(v *middleware.View, r Result) Cleared {
-	c := Cleared{Text: textOf(v.At(r.At), r.CallID), Tokens: r.Frees - Most(v.Meter().Counter, 0)}
+// tool returned. The indexes find results in the view and in the history.
+func clearedBy(v *middleware.View, r Result, seen, given *shorten.Index) Cleared {
+	c := Cleared{Text: textOf(seen, v.At(r.At), r.CallID), Tokens: r.Frees - Most(v.Meter().Counter, 0)}
 	if c.Tokens == 0 {
 		c.Tokens = -1
 	}
@@ -54,7 +64,7 @@ func clearedBy(v *middleware.View, r Result) Cleared {
 		return c
 	}
 	if s.Edit.Kind == journal.Rewrite {
-		c.Of = textOf(v.History()[s.First], r.CallID)
+		c.Of = textOf(given, v.History()[s.First], r.CallID)
 	}
 	if c.Of != c.Text {
 		c.Text = factsOf(c.Text)
@@ -63,57 +73,34 @@ func clearedBy(v *middleware.View, r Result) Cleared {
 }
 
 // textOf returns the text of a result.
-func textOf(m message.Message, callID string) string {
+func textOf(index *shorten.Index, m message.Message, callID string) string {
 	var texts []string
-	for piece := range m.Results() {
-		if piece.CallID == callID {
-			texts = append(texts, piece.Text)
-		}
+	for _, piece := range index.Pieces(m.Parts, callID) {
+		texts = append(texts, piece.Text)
 	}
 	return strings.Join(texts, "\n")
 }
 
-// keptBy returns the texts of the view once some messages have other parts.
-// Thinking is left out: most providers do not show it to the model again.
-func keptBy(v *middleware.View, now map[int][]message.Part) []Kept {
-	kept := make([]Kept, 0, v.Len())
+// keptBy returns the texts of the view once some messages have other parts, and apart from
+// these the results that are not cleared yet. Thinking is left out: most providers do not
+// show it to the model again.
+func keptBy(v *middleware.View, now map[int][]message.Part) (kept, uncleared []string) {
+	kept = make([]string, 0, v.Len())
 	for i, m := range v.Messages() {
 		parts := m.Parts
 		if other, ok := now[i]; ok {
 			parts = other
 		}
 		for _, p := range parts {
-			switch p := p.(type) {
-			case message.Text:
-				kept = append(kept, Kept{Text: p.Text, Said: m.Role == message.RoleUser || m.Role == message.RoleAssistant})
-			case message.ToolCall:
-				kept = append(kept, Kept{Text: p.Arguments, Said: true})
-			case message.ToolResult:
-				kept = append(kept, Kept{Text: p.Text})
-			case message.Thinking, message.Media, message.Opaque:
+			text := shorten.Text(p)
+			if _, ok := p.(message.ToolResult); ok && !hasLine(text) {
+				uncleared = append(uncleared, text)
+			} else {
+				kept = append(kept, text)
 			}
 		}
 	}
-	return kept
-}
-
-// put adds a line to the placeholder of a result, unless the result would free
-// nothing then. It returns the tokens that this adds.
-func put(v *middleware.View, parts []message.Part, r Result, line string) (added int) {
-	for k, p := range parts {
-		piece, ok := p.(message.ToolResult)
-		if !ok || piece.CallID != r.CallID {
-			continue
-		}
-		text := Placeholder(piece.Text, line)
-		if added = v.Meter().Counter.Count(text) - v.Meter().Counter.Count(piece.Text); added >= r.Frees {
-			return 0
-		}
-		piece.Text = text
-		parts[k] = piece
-		return added
-	}
-	return 0
+	return kept, uncleared
 }
 
 // The words before a line.
@@ -170,5 +157,10 @@ func factsOf(text string) string {
 // imitates reports whether a text looks like a part of a placeholder: a handle, or
 // the beginning of a line. A tool must not be able to write one.
 func imitates(text string) bool {
-	return len(store.HandlesIn(text)) > 0 || strings.Contains(text, someFacts) || strings.Contains(text, afterSentence)
+	return len(store.HandlesIn(text)) > 0 || hasLine(text)
+}
+
+// hasLine reports whether a text has the beginning of a line.
+func hasLine(text string) bool {
+	return strings.Contains(text, someFacts) || strings.Contains(text, afterSentence)
 }

@@ -1,11 +1,15 @@
 package digest
 
 import (
+	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 // The parts of a longer text that are read, in bytes.
@@ -18,12 +22,14 @@ const (
 // contain: without the escapes of JSON and the colours of a terminal.
 func legible(text string) []string {
 	parts := window(text)
-	for i := range parts {
-		parts[i] = uncoloured(parts[i])
-	}
-	begin := strings.TrimLeft(parts[0], " \t\r\n")
-	if begin != "" && strings.IndexByte(`{["`, begin[0]) >= 0 {
-		for i := range parts {
+	begin := strings.TrimLeft(text[:min(len(text), headSize)], " \t\r\n")
+	isJSON := begin != "" && strings.IndexByte(`{["`, begin[0]) >= 0 ||
+		strings.Contains(begin, `\n`) && !strings.Contains(begin, "\n") && !strings.Contains(begin, `:\`) // Result(text='a\nb')
+	for i, part := range parts {
+		if strings.Contains(part, "\x1b[") {
+			parts[i] = colour.ReplaceAllString(part, "")
+		}
+		if isJSON {
 			parts[i] = unescaped(parts[i])
 		}
 	}
@@ -37,36 +43,18 @@ func window(text string) []string {
 		return []string{text}
 	}
 	const near = 4 << 10
-	head := headSize
-	if k := strings.LastIndexByte(text[head-near:head], '\n'); k >= 0 {
-		head += k + 1 - near
+	head, tail := shorten.Head(text, headSize), shorten.Tail(text, tailSize)
+	if k := strings.LastIndexByte(head, '\n') + 1; k > headSize-near {
+		head = head[:k]
 	}
-	tail := len(text) - tailSize
-	if k := strings.IndexByte(text[tail:tail+near], '\n'); k >= 0 {
-		tail += k + 1
+	if k := strings.IndexByte(tail, '\n') + 1; k < near {
+		tail = tail[k:]
 	}
-	for !utf8.RuneStart(text[head]) && head > headSize-utf8.UTFMax {
-		head--
-	}
-	for !utf8.RuneStart(text[tail]) && tail < len(text)-tailSize+utf8.UTFMax {
-		tail++
-	}
-	return []string{text[:head], text[tail:]}
+	return []string{head, tail}
 }
 
-// uncoloured removes the control sequences of a terminal: \x1b[1;31m.
-func uncoloured(text string) string {
-	const begin = "\x1b["
-	if !strings.Contains(text, begin) {
-		return text
-	}
-	pieces := strings.Split(text, begin)
-	for i, p := range pieces[1:] {
-		p = strings.TrimLeft(p, "0123456789;")
-		pieces[i+1] = p[min(1, len(p)):]
-	}
-	return strings.Join(pieces, "")
-}
+// colour matches the control sequences of a terminal: \x1b[1;31m.
+var colour = regexp.MustCompile(`\x1b\[[\d;]*.?`)
 
 // unescaped replaces the escapes of JSON by their characters, also those in a
 // string of JSON that is in a string of JSON. Backslashes that are not part of an
@@ -98,15 +86,8 @@ func unescaped(text string) string {
 
 // endsInDrivePath reports whether a text ends in a path such as C:\\Users.
 func endsInDrivePath(text []byte) bool {
-	for i := len(text) - 1; i > 0; i-- {
-		switch b := text[i]; {
-		case b == ':' && (i == len(text)-1 || text[i+1] == '\\'):
-			return i > 0 && text[i-1] < utf8.RuneSelf && ascii[text[i-1]].inWord()
-		case b <= ' ', b == '"':
-			return false
-		}
-	}
-	return false
+	path := text[bytes.LastIndexAny(text, " \n\t\"")+1:]
+	return len(path) > 1 && path[1] == ':' && (len(path) == 2 || path[2] == '\\') && path[0] < utf8.RuneSelf && ascii[path[0]].inWord()
 }
 
 // character returns the character of the escape that begins a text, and the length

@@ -51,10 +51,7 @@ func TestLinesKeepTheirPromises(t *testing.T) {
 		for _, text := range rapid.SliceOfN(texty(), 1, 4).Draw(t, "texts") {
 			cleared = append(cleared, digest.Cleared{Text: text, Tokens: rapid.SampledFrom([]int{0, 0, 0, 5, -1}).Draw(t, "limit of its own")})
 		}
-		var kept []digest.Kept
-		for _, text := range rapid.SliceOfN(texty(), 0, 3).Draw(t, "kept") {
-			kept = append(kept, digest.Kept{Text: text, Said: rapid.Bool().Draw(t, "said")})
-		}
+		kept := rapid.SliceOfN(texty(), 0, 3).Draw(t, "kept")
 		o := digest.Options{Tokens: rapid.IntRange(0, 60).Draw(t, "limit"), Counter: rapid.SampledFrom(counters).Draw(t, "counter")}
 		before := slices.Clone(cleared)
 		lines := digest.Lines(cleared, kept, o)
@@ -149,7 +146,7 @@ func FuzzLines(f *testing.F) {
 		const longest = 20_000 // or the test itself takes long
 		text, limit = text[:min(len(text), longest)], min(limit, 500)
 		opts := digest.Options{Tokens: limit}
-		line := digest.Lines([]digest.Cleared{{Text: text}}, []digest.Kept{{Text: kept, Said: true}}, opts)[0]
+		line := digest.Lines([]digest.Cleared{{Text: text}}, []string{kept}, opts)[0]
 		requireLine(t, line, text, limit, tokens.Estimate{})
 		for _, fact := range digest.Found(text) {
 			require.True(t, slices.ContainsFunc(digest.Read(text), func(part string) bool { return strings.Contains(part, fact) }), "%q is in the text", fact)

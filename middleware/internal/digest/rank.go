@@ -54,61 +54,54 @@ func (f *fact) merge(g *fact) {
 // pool holds the facts of several texts. Equal strings have one id.
 type pool struct {
 	texts []string // by id
-	cost  []int    // estimated tokens, by id; 0: not counted yet
 	facts [][]fact // of each cleared text
-
-	ids  map[string]int32
-	last []place // by id: where the string was found last
 }
 
-// place is an index of pool.facts and one in the facts there.
-type place struct{ text, seq int }
-
 func newPool(cleared []Cleared) *pool {
-	p := &pool{ids: map[string]int32{}, facts: make([][]fact, len(cleared))}
+	p := &pool{facts: make([][]fact, len(cleared))}
+	ids := map[string]int32{}
+	var last []int // by id: seq of the fact that had the string last
+	seq := 0
 	for i, c := range cleared {
-		scan(c.Text, func(f fact) { p.add(i, f) })
-		if c.Of != "" {
-			p.facts[i] = p.within(p.facts[i], c.Of)
-		}
-		p.facts[i] = refine(p.facts[i])
+		var facts []fact
+		first := seq
+		scan(c.Text, func(f fact) {
+			id, ok := ids[f.text]
+			switch {
+			case !ok:
+				id = int32(len(p.texts))
+				ids[f.text] = id
+				p.texts, last = append(p.texts, f.text), append(last, seq)
+			case last[id] >= first:
+				facts[last[id]-first].merge(&f)
+				return
+			}
+			f.id, f.seq, last[id] = id, seq, seq
+			facts = append(facts, f)
+			seq++
+		})
+		p.facts[i] = refine(within(facts, c.Of))
 	}
-	p.cost = make([]int, len(p.texts))
 	return p
 }
 
-// add adds a fact of text i.
-func (p *pool) add(i int, f fact) {
-	id, ok := p.ids[f.text]
-	if !ok {
-		id = int32(len(p.texts))
-		p.ids[f.text] = id
-		p.texts = append(p.texts, f.text)
-		p.last = append(p.last, place{text: -1})
+// within returns the facts that occur in a text, or all if the text is "".
+func within(facts []fact, text string) []fact {
+	if text == "" {
+		return facts
 	}
-	if at := p.last[id]; at.text == i {
-		p.facts[i][at.seq].merge(&f)
-		return
-	}
-	f.id, f.seq = id, len(p.facts[i])
-	p.last[id] = place{text: i, seq: f.seq}
-	p.facts[i] = append(p.facts[i], f)
-}
-
-// within returns the facts that occur in a text.
-func (p *pool) within(facts []fact, text string) []fact {
 	all := make([]string, len(facts))
 	for k := range facts {
 		all[k] = facts[k].text
 	}
 	find := newFinder(all)
 	for _, part := range legible(text) {
-		find.show(part)
+		find.mark(find.shown, part)
 	}
 	kept := facts[:0]
-	for k := range facts {
+	for k, f := range facts {
 		if find.shown[k] {
-			kept = append(kept, facts[k])
+			kept = append(kept, f)
 		}
 	}
 	return kept
@@ -118,30 +111,24 @@ func (p *pool) within(facts []fact, text string) []fact {
 // of an identifier is an identifier: {"seats": ["12A", "AB"]}. The bare kind of an
 // identifier, as credit_card of credit_card_7815826, is not a fact.
 func refine(facts []fact) []fact {
-	keys, kindsOfID := map[string]bool{}, map[string]bool{}
+	keysOfID, kindsOfID := map[string]bool{}, map[string]bool{}
 	for i := range facts {
 		if f := &facts[i]; f.kind == id {
-			if f.whole && f.label != "" {
-				keys[f.label] = true
-			}
-			if bare := strings.TrimRight(f.text, "0123456789"); bare != f.text {
+			keysOfID[f.label] = keysOfID[f.label] || f.whole
+			if bare := strings.TrimRight(f.text, digits); bare != f.text {
 				kindsOfID[strings.TrimRight(bare, "_-#")] = true
 			}
 		}
 	}
-	if len(keys)+len(kindsOfID) == 0 {
+	if len(keysOfID) == 0 {
 		return facts
 	}
-	kept := facts[:0]
-	for _, f := range facts {
-		if f.kind == code && f.whole && keys[f.label] {
+	for i := range facts {
+		if f := &facts[i]; f.kind == code && f.whole && f.label != "" && keysOfID[f.label] {
 			f.kind = id
 		}
-		if !kindsOfID[f.text] || f.kind == id {
-			kept = append(kept, f)
-		}
 	}
-	return kept
+	return slices.DeleteFunc(facts, func(f fact) bool { return kindsOfID[f.text] && f.kind != id })
 }
 
 // role is what a key shows about its value.
@@ -151,37 +138,39 @@ const (
 	noKey    role = iota
 	otherKey      // the key shows nothing
 	idKey
-	codeKey
-	amountKey
 	dateKey
+	amountKey // also contacts
+	placeKey  // also codes
 	nameKey
-	placeKey
-	contactKey
 	roles
 )
 
-// keyWords are the last words of telling keys, in several languages.
-var keyWords = [roles]string{
-	idKey: "id ids uid uuid guid key keys token sku number numbers num no nr ref reference hash sha digest commit isbn barcode serial " +
-		"order orders invoice ticket tracking account card iban vin handle user username login " +
-		"编号 单号 号码 号 订单 订单号 账号 卡号 流水号 番号 nummer numero número",
-	codeKey: "code codes zip postcode postal status version port pin otp " +
-		"代码 编码 邮编 版本 版本号 端口 验证码",
-	amountKey: "price prices amount amounts total subtotal cost costs fee fees balance sum tax payment refund discount salary rate " +
-		"value qty quantity 价格 金额 总价 总额 费用 余额 总计 合计 单价 税额 数量 preis betrag prix montant precio importe",
-	dateKey: "date dates time day at on dob birthday birthdate deadline due expires expiry expiration created updated modified start " +
-		"end timestamp since until 日期 时间 生日 期限 datum fecha",
-	nameKey: "name names title titles first last label person people author owner customer city address street country product item " +
-		"brand model 姓名 客户 用户 名称 名字 标题 作者 城市 地址 国家 产品 商品 品牌 型号",
-	placeKey: "path paths file files url urls uri link links href src filename dir directory folder repo repository branch " +
-		"host hostname domain ip endpoint 路径 链接 文件 网址 目录",
-	contactKey: "email emails mail phone phones tel telephone mobile fax contact 邮箱 电话 手机 手机号 联系方式 telefon teléfono",
+// keys are the last words of telling keys, in several languages, and what the value
+// of such a key is worth, as in [worths].
+var keys = [roles]struct {
+	worth int
+	words string
+}{
+	idKey: {300, "id ids uid uuid guid key keys token sku number numbers num no nr ref reference hash sha digest " +
+		"commit isbn barcode serial order orders invoice ticket tracking account card iban vin handle user username login " +
+		"编号 单号 号码 号 订单 订单号 账号 卡号 流水号 番号 nummer numero número"},
+	dateKey: {300, "date dates time day at on dob birthday birthdate deadline due expires expiry expiration created " +
+		"updated modified start end timestamp since until 日期 时间 生日 期限 datum fecha"},
+	amountKey: {150, "price prices amount amounts total subtotal cost costs fee fees balance sum tax payment refund " +
+		"discount salary rate value qty quantity email emails mail phone phones tel telephone mobile fax contact " +
+		"价格 金额 总价 总额 费用 余额 总计 合计 单价 税额 数量 preis betrag prix montant precio importe " +
+		"邮箱 电话 手机 手机号 联系方式 telefon teléfono"},
+	placeKey: {100, "path paths file files url urls uri link links href src filename dir directory folder repo repository " +
+		"branch host hostname domain ip endpoint code codes zip postcode postal status version port pin otp " +
+		"路径 链接 文件 网址 目录 代码 编码 邮编 版本 版本号 端口 验证码"},
+	nameKey: {40, "name names title titles first last label person people author owner customer city address street " +
+		"country product item brand model 姓名 客户 用户 名称 名字 标题 作者 城市 地址 国家 产品 商品 品牌 型号"},
 }
 
 var roleOfWord = func() map[string]role {
 	m := map[string]role{}
-	for r, words := range keyWords {
-		for w := range strings.FieldsSeq(words) {
+	for r, k := range keys {
+		for w := range strings.FieldsSeq(k.words) {
 			m[w] = role(r)
 		}
 	}
@@ -205,72 +194,48 @@ func roleOf(key string) role {
 }
 
 // worths is how likely a fact of a kind is needed later, relative to 100 for the
-// name of a symbol. They are round numbers: twice or half of one of them hardly
+// name of a file. They are round numbers: twice or half of one of them hardly
 // changes what is kept of recorded conversations.
 var worths = [kinds]int{
-	number: 5,
+	number: 10,
 	amount: 300,
 	date:   300,
 	email:  150,
 	link:   150,
-	path:   400,
-	file:   150,
-	id:     200,
+	path:   300,
+	file:   100,
+	id:     300,
 	hash:   30,
 	host:   30,
-	symbol: 100,
+	symbol: 60,
 	code:   20,
 	text:   15,
 	fault:  1000,
 }
 
-// keyWorths is the same for the value of a key.
-var keyWorths = [roles]int{
-	idKey:      300,
-	codeKey:    100,
-	amountKey:  150,
-	dateKey:    300,
-	nameKey:    40,
-	placeKey:   100,
-	contactKey: 150,
-}
-
 // ranked returns the facts of text i that are not shown, best first.
-func (p *pool) ranked(i int, find *finder, about topics) []*fact {
+func (p *pool) ranked(i int, find *finder) []*fact {
+	const fixed = 3 // tokens, so that short facts do not take all the room
 	var ranked []*fact
 	for k := range p.facts[i] {
 		f := &p.facts[i][k]
 		if find.shown[f.id] {
 			continue
 		}
-		if p.cost[f.id] == 0 {
-			p.cost[f.id] = tokens.Estimate{}.Count(f.text)
+		f.score = 1000 * f.worth() / (tokens.Estimate{}.Count(f.text) + fixed)
+		if find.passing[f.id] {
+			f.score /= 2
 		}
-		f.rank(p.cost[f.id], about)
 		ranked = append(ranked, f)
 	}
 	slices.SortFunc(ranked, func(a, b *fact) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seq, b.seq)) })
 	return ranked
 }
 
-// rank sets the score of a fact: its worth for its cost in tokens. It is up to
-// double for what the user and the model write about.
-func (f *fact) rank(cost int, about topics) {
-	const (
-		neutral = 80 // hundredths, for a fact without a topic
-		fixed   = 3  // tokens, so that short facts do not take all the room
-	)
-	share := neutral
-	if topic := f.topic(); topic != "" {
-		share = about.share(topic)
-	}
-	f.score = 1000 * f.worth() * (100 + share) / (cost + fixed)
-}
-
 // worth returns the worth of a fact by its kind and its key. A key counts half if
 // the fact is only the first word of the value.
 func (f *fact) worth() int {
-	w, keyed := worths[f.kind], keyWorths[f.role]
+	w, keyed := worths[f.kind], keys[f.role].worth
 	if !f.whole {
 		keyed /= 2
 	}
@@ -281,7 +246,7 @@ func (f *fact) worth() int {
 		}
 	case id, code, hash, amount, date:
 		if f.kind == id && f.whole && f.role != noKey {
-			keyed = keyWorths[idKey]
+			keyed = keys[idKey].worth
 		}
 		w = max(w, keyed)
 	case number:
@@ -297,20 +262,6 @@ func (f *fact) worth() int {
 	default:
 	}
 	return w
-}
-
-// topic returns the part of a fact that shows what it is about; "" if there is
-// none.
-func (f *fact) topic() string {
-	switch f.kind {
-	case symbol, text, code, host, file:
-		return f.text
-	case path, link:
-		dir := strings.TrimSuffix(f.text, "/")
-		return dir[strings.LastIndexByte(dir, '/')+1:]
-	default:
-		return ""
-	}
 }
 
 // longest returns the longest path of text i that ends with a path.

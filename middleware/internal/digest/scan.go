@@ -2,11 +2,6 @@ package digest
 
 import "strings"
 
-// span is a part of a text.
-type span struct{ from, to int }
-
-func (p span) empty() bool { return p.from >= p.to }
-
 // The lengths of facts in bytes.
 const (
 	shortestFact = 2
@@ -28,18 +23,19 @@ type scanner struct {
 	text  string
 	found func(fact)
 
-	line    span   // the current line
-	body    int    // where it begins after a line number
-	before  gutter // of the line before
-	defines bool   // the line declares a name
-	open    []span // the keys around the open brackets
-	key     span   // the current key
-	fresh   bool   // the next token is a value of the key, or the first word of it
-	value   span   // the rest of a line after its key
-	fault   int    // where the newest error message ends
-	numbers int    // how many had no telling key
+	end     int      // of the current line
+	body    int      // where it begins after a line number
+	gutter  gutter   // of the line before
+	defines bool     // the line declares a name
+	open    []string // the keys around the open brackets
+	key     string   // the current key
+	fresh   bool     // the next token is a value of the key, or the first word of it
+	value   string   // the rest of a line after its key
+	fault   int      // where the newest error message ends
+	numbers int      // how many had no telling key
+	cells   []cell   // of the current row of a table
 
-	cached span // the key that label and role belong to
+	cached string // the key that label and role belong to
 	label  string
 	role   role
 }
@@ -49,14 +45,11 @@ type scanner struct {
 func scan(text string, found func(fact)) {
 	for _, part := range legible(text) {
 		s := scanner{text: part, found: found}
-		for from := 0; from < len(part); {
-			next := s.table(from)
-			if next == from {
-				end := lineEnd(part, from)
-				s.readLine(span{from, end})
-				next = end + 1
+		for from := 0; from < len(part); from = s.end + 1 {
+			s.end = lineEnd(part, from)
+			if !s.table(from) {
+				s.line(from)
 			}
-			from = next
 		}
 	}
 }
@@ -69,88 +62,83 @@ func lineEnd(text string, i int) int {
 	return len(text)
 }
 
-// readLine finds the facts of a line.
-func (s *scanner) readLine(p span) {
-	s.line = p
-	if c, _ := classAt(s.text, min(p.from, len(s.text)-1)); len(s.open) > 0 && (c.inWord() || c == ideograph) {
+// line finds the facts of the line at from.
+func (s *scanner) line(from int) {
+	if c, _ := classAt(s.text, from); len(s.open) > 0 && c >= lower && c != digit {
 		s.open = s.open[:0] // the text is not JSON, or no longer
 	}
 	s.closeValue()
-	p.from = s.takeGutter(p)
-	p.from = skip(s.text[:p.to], p.from, " ")
-	s.body = p.from
-	key := s.lineKey(p)
-	if !key.empty() {
-		s.words(key)
+	s.body = skip(s.text[:s.end], s.takeGutter(from), " ")
+	key, from, next := s.lineKey()
+	if key != "" {
+		s.value = strings.Trim(strings.Trim(s.text[next:s.end], padding+","), padding)
+		if !noText[strings.ToLower(s.value)] {
+			s.words(from, from+len(key))
+		}
 		s.key, s.fresh = key, true
-		_, size := classAt(s.text, key.to)
-		p.from = key.to + size
-		s.value = trim(s.text, p)
-		if !s.value.empty() && s.text[s.value.to-1] == ',' {
-			s.value = trim(s.text, span{s.value.from, s.value.to - 1})
-		}
 	}
-	s.words(p)
-	if w := s.text[s.value.from:s.value.to]; w != "" && len(w) <= longestName && !strings.ContainsAny(w, codeMarks) {
+	s.words(next, s.end)
+	if w := s.value; w != "" && len(w) <= longestName && !strings.ContainsAny(w, codeMarks) {
 		if s.key = key; s.keyRole() > otherKey {
-			s.addWhole(s.value)
+			s.addWhole(w)
 		}
 	}
-	s.value = span{}
+	s.value = ""
 }
 
-// codeMarks do not occur in the value of a line, but in code.
-const codeMarks = "\"'`(){}[];="
+const (
+	padding   = " \t\r\"*`"    // around a value of a line or table
+	codeMarks = "\"'`(){}[];=" // in code, and not in such a value
+)
 
 // closeValue ends the value of the current key. What follows belongs to the key
 // around the brackets.
 func (s *scanner) closeValue() {
-	s.key, s.fresh = span{}, len(s.open) > 0
+	s.key, s.fresh = "", len(s.open) > 0
 	if s.fresh {
 		s.key = s.open[len(s.open)-1]
 	}
 }
 
-// lineKey returns the key of a line such as "Total price: 54.04", without the
-// colon.
-func (s *scanner) lineKey(p span) span {
+// lineKey returns the key of a line such as "Total price: 54.04", where it begins,
+// and where reading continues after it. The key is "" if there is none.
+func (s *scanner) lineKey() (key string, from, next int) {
 	const longest, most = 40, 4 // bytes, words
-	p.from = skip(s.text[:p.to], p.from, " \t-*#>")
-	words, letters := 1, false
-	for k := p.from; k < min(p.to, p.from+longest) && words <= most; {
-		c, size := classAt(s.text, k)
-		ends := c == colon && (k+1 == p.to || strings.IndexByte(" \t*\"'", s.text[k+1]) >= 0)
-		switch {
-		case ends, c == mark && strings.HasPrefix(s.text[k:], "："):
-			for k > p.from && (s.text[k-1] == '*' || s.text[k-1] == ' ') {
-				k--
-			}
-			if letters {
-				return span{p.from, k}
-			}
-			return span{}
-		case s.text[k] == ' ':
-			words++
-		case !c.inWord() && c != ideograph && strings.IndexByte("_-*./", s.text[k]) < 0:
-			return span{}
-		}
-		letters = letters || c != digit && (c.inWord() || c == ideograph)
-		k += size
+	from = skip(s.text[:s.end], s.body, " \t-*#>")
+	head := s.text[from:min(s.end, from+longest)]
+	n, size := strings.IndexByte(head, ':'), 1
+	if k := strings.Index(head, "："); k >= 0 && (n < 0 || k < n) {
+		n, size = k, len("：")
 	}
-	return span{}
+	if next = from + n + size; n < 0 || size == 1 && next < s.end && strings.IndexByte(" \t*\"'", s.text[next]) < 0 {
+		return "", from, s.body
+	}
+	key = strings.TrimRight(head[:n], "* ")
+	letters := false
+	for i := 0; i < len(key); i += size {
+		var c class
+		if c, size = classAt(key, i); c < lower && strings.IndexByte(" _-*./", key[i]) < 0 {
+			return "", from, s.body
+		}
+		letters = letters || c >= lower && c != digit
+	}
+	if !letters || strings.Count(key, " ") >= most {
+		return "", from, s.body
+	}
+	return key, from, next
 }
 
 // words finds the facts among the tokens of a part of the line.
-func (s *scanner) words(p span) {
-	for i := p.from; i < p.to; {
+func (s *scanner) words(from, to int) {
+	for i := from; i < to; {
 		c, size := classAt(s.text, i)
 		switch {
 		case c == space:
 			i += size
 		case c.inWord(), c.isJoint():
-			i = s.word(i, p.to)
+			i = s.word(i, to)
 		case c == quote:
-			i = s.quoted(i, i+size, p.to)
+			i = s.quoted(i, i+size, to)
 		case c == ideograph:
 			if n := ideographicFault(s.text[i:]); n > 0 {
 				s.takeFault(i, i+n)
@@ -158,16 +146,16 @@ func (s *scanner) words(p span) {
 			s.fresh = false
 			i += size
 		case c == currency:
-			i = s.money(i, i+size, p.to)
+			i = s.money(i, i+size, to)
 		default:
-			i = s.punctuation(i, size, p.to)
+			i = s.punctuation(i, size, to)
 		}
 	}
 }
 
 // punctuation reads the mark at i and returns where reading continues.
 func (s *scanner) punctuation(i, size, to int) (next int) {
-	switch b := s.text[i]; b {
+	switch s.text[i] {
 	case '{', '[':
 		const most = 100
 		if len(s.open) < most {
@@ -176,24 +164,18 @@ func (s *scanner) punctuation(i, size, to int) (next int) {
 		s.fresh = true
 		return i + 1
 	case '}', ']':
-		if n := len(s.open); n > 0 {
-			s.open = s.open[:n-1]
-		}
+		s.open = s.open[:max(0, len(s.open)-1)]
 		s.closeValue()
 		return i + 1
 	case ',':
 		s.closeValue()
 		return i + 1
-	case '<':
-		if end := wordEnd(s.text[:to], skip(s.text, i+1, "/")); !isNameAt(s.text, i-1) && skip(s.text[:min(to, end+1)], end, "> ") > end {
-			return end // of the name of an element
-		}
 	case '\\':
 		if _, ok := codeUnit(s.text[i:to]); ok {
 			return wordEnd(s.text[:to], i+1)
 		}
 		if i+1 < to && !isNameAt(s.text, i-1) && !is(s.text, i-1, colon) {
-			i++ // an escape, not a part of a path
+			size = 2 // an escape, not a part of a path
 		}
 	}
 	s.fresh = false
@@ -208,26 +190,30 @@ func (s *scanner) word(i, to int) (next int) {
 		return next
 	}
 	s.takeFault(from, end)
-	p, w := span{from, end}, s.text[from:end]
+	if strings.HasSuffix(s.text[:from], "%") || strings.HasSuffix(s.text[:from], "%-") {
+		return next // a part of a format string, or of an escape
+	}
+	w := s.text[from:end]
 	k := shapeOf(w)
 	switch {
 	case k != number && end+1 < to && s.text[end] == '=' && s.text[end+1] != '=' && s.text[end+1] > ' ':
-		s.add(p, k)
-		s.key, s.fresh = p, true // name=value
+		if value := s.text[end+1 : wordEnd(s.text[:to], end+1)]; !noText[strings.ToLower(value)] {
+			s.add(from, end, k)
+		}
+		s.key, s.fresh = w, true // name=value
 		return end + 1
 	case k == code && isCurrency[w]:
 		return s.money(from, end, to)
 	case k == host || k == path:
-		s.place(p, k)
+		s.place(from, end, k)
+		return next
 	case k <= amount || w[0] == '+':
 		if n, whole := extension(w, k, line[end:]); n > 0 && !splitsWord(s.text, end+n) {
-			p.to, k = end+n, whole
+			end, k = end+n, whole
 		}
-		s.add(p, k)
-	default:
-		s.add(p, k)
 	}
-	return max(next, p.to)
+	s.add(from, end, k)
+	return max(next, end)
 }
 
 // money takes the amount whose currency is from i to after, and returns where
@@ -235,7 +221,7 @@ func (s *scanner) word(i, to int) (next int) {
 func (s *scanner) money(i, after, to int) (next int) {
 	from, end, _ := tokenAt(s.text[:to], skip(s.text[:min(to, after+1)], after, " "))
 	if from <= after+1 && from < end && shapeOf(s.text[from:end]) == number {
-		s.add(span{i, end}, amount)
+		s.add(i, end, amount)
 		return end
 	}
 	s.fresh = false
@@ -244,23 +230,26 @@ func (s *scanner) money(i, after, to int) (next int) {
 
 // place takes a path, or a place in a file: b.go:12, a/b.go:12:5. The a/ and b/ of
 // a diff are not part of the path.
-func (s *scanner) place(p span, k kind) {
-	w, before := s.text[p.from:p.to], s.text[s.body:p.from]
-	if len(w) > 2 && (w[:2] == "a/" || w[:2] == "b/") && (strings.HasSuffix(before, "--- ") || strings.HasSuffix(before, "+++ ") ||
-		strings.HasSuffix(before, "--git ") || strings.HasSuffix(before, " a/"+w[2:]+" ")) {
-		p.from += 2
-		w = w[2:]
+func (s *scanner) place(from, end int, k kind) {
+	line := s.text[s.body:s.end]
+	if w := s.text[from:end]; (strings.HasPrefix(w, "a/") || strings.HasPrefix(w, "b/")) &&
+		(strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "diff --git ")) {
+		from += len("a/")
 	}
-	if at := strings.IndexByte(w, ':'); at > 0 && strings.Trim(w[at:], ":0123456789") == "" {
-		file := span{p.from, p.from + at}
-		if k := shapeOf(w[:at]); k == path || k == symbol {
-			s.add(file, k)
-			s.addLineNumber(span{file.to + 1, skip(s.text, file.to+1, digits)}, file)
+	w, position, _ := strings.Cut(s.text[from:end], ":")
+	if position != "" && strings.Trim(position, ":0123456789") == "" {
+		if k := shapeOf(w); k == path || k == symbol {
+			s.add(from, from+len(w), k)
+			number, _, _ := strings.Cut(position, ":")
+			s.takeLineNumber(number, w)
 			return
 		}
 	}
-	s.add(p, k)
+	s.add(from, end, k)
 }
+
+// closing are the closing quotes of opening ones that differ.
+var closing = map[string]string{"“": "”", "‘": "’", "«": "»", "「": "」", "『": "』", "《": "》"}
 
 // quoted reads the quote from i to from and returns where reading continues. A
 // short string can be a key, a value, or a name in a sentence.
@@ -268,98 +257,89 @@ func (s *scanner) quoted(i, from, to int) (next int) {
 	if isNameAt(s.text, i-1) { // it's, or the end of a string
 		return from
 	}
-	p, after := stringAt(s.text[:min(to, from+longestValue+len("”"))], i, from)
-	if p.empty() {
-		s.fresh = s.fresh && after > from
+	end := s.text[i:from]
+	if len(end) > 1 {
+		end = closing[end]
+	}
+	n := strings.Index(s.text[from:min(to, from+longestValue+len("”"))], end)
+	if n < 0 || end == "" {
+		s.fresh = false
+		return from
+	}
+	w, after := s.text[from:from+n], from+n+len(end)
+	if w == "" {
 		return after
 	}
 	k := skip(s.text[:to], after, " ")
 	switch {
 	case k < to && s.text[k] == ':' && from == i+1:
-		s.takeKey(p)
+		s.takeKey(w)
 		return k + 1
 	case s.fresh && (k == to || s.text[k] < ' ' || strings.IndexByte(",]})", s.text[k]) >= 0):
-		s.addWhole(p)
-		s.fresh = false
-		if strings.IndexByte(s.text[p.from:p.to], ' ') >= 0 {
-			return from
+		s.addWhole(w)
+		if strings.IndexByte(w, ' ') < 0 {
+			from = after
 		}
-		return after
-	case p.to-p.from <= longestName && shapeOf(s.text[p.from:p.to]) == none:
-		s.addAs(p, text, false, s.fresh)
+	case len(w) <= longestName && shapeOf(w) == none:
+		s.addAs(w, text, false, s.fresh)
 	}
 	s.fresh = false
 	return from
 }
 
-// closing are the closing quotes of opening ones that differ.
-var closing = map[string]string{"“": "”", "‘": "’", "«": "»", "「": "」", "『": "』", "《": "》"}
-
-// stringAt returns the string whose opening quote is from i to from, and the end
-// of its closing quote; an empty span if there is no closing quote.
-func stringAt(text string, i, from int) (p span, after int) {
-	end := text[i:from]
-	if from > i+1 {
-		end = closing[end]
-	}
-	if n := strings.Index(text[from:], end); n >= 0 && end != "" {
-		return span{from, from + n}, from + n + len(end)
-	}
-	return span{}, from
-}
-
 // takeKey takes a key in quotes. It is a fact too if it identifies something:
 // {"1656367028": {…}}.
-func (s *scanner) takeKey(p span) {
-	switch shapeOf(s.text[p.from:p.to]) {
-	case none, symbol, code, text:
-	default:
+func (s *scanner) takeKey(w string) {
+	if k := shapeOf(w); k != none && k != symbol && k != code {
 		s.closeValue()
-		s.addWhole(p)
+		s.addWhole(w)
 	}
-	s.key, s.fresh = p, true
+	s.key, s.fresh = w, true
 }
 
 // add takes a token. It has the current key if it is its value, or the first word
 // of it.
-func (s *scanner) add(p span, k kind) {
-	fresh := s.fresh
+func (s *scanner) add(from, end int, k kind) {
+	fresh, w := s.fresh, s.text[from:end]
 	s.fresh = false
-	whole := p == s.value
-	if fresh && !whole && !s.key.empty() {
-		i := skip(s.text[:s.line.to], p.to, " ")
-		whole = i == s.line.to && s.value.empty() || i < s.line.to && strings.IndexByte(",]}", s.text[i]) >= 0
+	whole := w == s.value
+	if fresh && !whole && s.key != "" {
+		i := skip(s.text[:s.end], end, " ")
+		whole = i == s.end && s.value == "" || i < s.end && strings.IndexByte(",]}", s.text[i]) >= 0
 	}
-	s.addAs(p, k, whole, fresh)
+	s.addAs(w, k, whole, fresh)
 }
 
 // addWhole takes all of a value. It can have several words.
-func (s *scanner) addWhole(p span) {
+func (s *scanner) addWhole(w string) {
 	k := none
-	if w := s.text[p.from:p.to]; strings.IndexByte(w, ' ') < 0 {
+	if !isPhrase(w) {
 		k = shapeOf(w)
 	}
 	if k == none {
 		k = text
 	}
-	s.addAs(p, k, true, true)
+	s.addAs(w, k, true, true)
 }
 
-// addAs takes a fact, unless it has no meaning of its own.
-func (s *scanner) addAs(p span, k kind, whole, keyed bool) {
-	n := p.to - p.from
-	if k == none || n < shortestFact || n > longestFact {
-		return
-	}
-	f := fact{text: s.text[p.from:p.to], kind: k, whole: whole}
-	if keyed && !s.key.empty() {
+// addAs takes a fact. It has the current key if it is keyed.
+func (s *scanner) addAs(w string, k kind, whole, keyed bool) {
+	f := fact{text: w, kind: k, whole: whole}
+	if keyed && s.key != "" && k != none {
 		f.role = s.keyRole()
 		f.label = s.label
 	}
-	if k == text && isFormat(f.text) || f.role <= otherKey && (k == text && !isPhrase(f.text) || k == number && !s.takesNumber(f.text)) {
-		return
-	}
-	if isPrintable(f.text) {
+	s.take(f)
+}
+
+// take takes a fact, unless it has no meaning of its own.
+func (s *scanner) take(f fact) {
+	keyed := f.role > otherKey
+	switch {
+	case f.kind == none, len(f.text) < shortestFact, len(f.text) > longestFact:
+	case f.kind == text && (isFormat(f.text) || !keyed && !isPhrase(f.text)):
+	case f.kind == number && !keyed && !s.takesNumber(f.text):
+	case isPrintable(f.text):
 		s.found(f)
 	}
 }
@@ -368,10 +348,9 @@ func (s *scanner) addAs(p span, k kind, whole, keyed bool) {
 func (s *scanner) keyRole() role {
 	const longest = 32
 	if s.cached != s.key {
-		w := s.text[s.key.from:s.key.to]
-		s.cached, s.label, s.role = s.key, "", roleOf(w)
-		if len(w) <= longest && isPrintable(w) {
-			s.label = w
+		s.cached, s.label, s.role = s.key, "", roleOf(s.key)
+		if len(s.key) <= longest && isPrintable(s.key) {
+			s.label = s.key
 		}
 	}
 	return s.role
@@ -383,15 +362,13 @@ func (s *scanner) takesNumber(w string) bool {
 	return s.numbers <= mostNumbers && len(strings.TrimLeft(w, "+-")) > shortestFact
 }
 
-// addLineNumber takes the number of a line. Its label is the file.
-func (s *scanner) addLineNumber(p, file span) {
-	f := fact{text: s.text[p.from:p.to], kind: number, defines: s.defines}
-	if !file.empty() && isPrintable(s.text[file.from:file.to]) {
-		f.label = s.text[file.from:file.to]
+// takeLineNumber takes the number of a line in a file, which is its label.
+func (s *scanner) takeLineNumber(w, file string) {
+	f := fact{text: w, kind: number, defines: s.defines}
+	if isPrintable(file) {
+		f.label = file
 	}
-	if s.takesNumber(f.text) {
-		s.found(f)
-	}
+	s.take(f)
 }
 
 // isPrintable reports whether a string can be part of a line as it is: it has a

@@ -10,7 +10,8 @@ import (
 // A string occurs only as whole words: W12 does not occur in W123.
 type finder struct {
 	strings []string
-	shown   []bool              // by string
+	shown   []bool              // by string: in a text that stays
+	passing []bool              // by string: in a result that may be cleared later
 	anchors map[uint32][]anchor // by the hash of a word
 	filter  [1 << 12]uint64     // a bit for each of them
 }
@@ -20,7 +21,7 @@ type anchor struct{ id, at int32 }
 
 func newFinder(all []string) *finder {
 	const most = 64 // strings of one anchor; others count as not shown
-	f := &finder{strings: all, shown: make([]bool, len(all)), anchors: make(map[uint32][]anchor, len(all))}
+	f := &finder{strings: all, shown: make([]bool, len(all)), passing: make([]bool, len(all)), anchors: make(map[uint32][]anchor, len(all))}
 	often := make(map[uint32]int32, len(all))
 	for _, s := range all {
 		for h := range hashes(s) {
@@ -43,14 +44,14 @@ func newFinder(all []string) *finder {
 	return f
 }
 
-// show marks the strings that occur in a text.
-func (f *finder) show(text string) {
+// mark marks the strings that occur in a text.
+func (f *finder) mark(marks []bool, text string) {
 	for h, at := range hashes(text) {
 		if f.filter[h>>20]&(1<<(h>>14&63)) == 0 {
 			continue
 		}
 		for _, a := range f.anchors[h] {
-			f.shown[a.id] = f.shown[a.id] || occursAt(f.strings[a.id], text, at-int(a.at))
+			marks[a.id] = marks[a.id] || occursAt(f.strings[a.id], text, at-int(a.at))
 		}
 	}
 }
@@ -133,66 +134,4 @@ func hashOf(word string) uint32 {
 	h ^= h >> 15
 	h *= 0x2C1B3C6D
 	return h ^ h>>12
-}
-
-// topics are the parts of the words of the user and the model, as get and user are
-// those of getUser: their weights in hundredths, by the hash of the part.
-type topics map[uint32]int
-
-// add takes a text of the user or the model, the nth from the end.
-func (t topics) add(text string, n int) {
-	const recent, full = 12, 100
-	w := full
-	if n > recent {
-		w /= 2
-	}
-	for h := range parts(text) {
-		if t[h] < w {
-			t[h] = w
-		}
-	}
-}
-
-// share returns the mean weight of the parts of a text, in hundredths.
-func (t topics) share(text string) int {
-	n, sum := 0, 0
-	for h := range parts(text) {
-		n++
-		sum += t[h]
-	}
-	return sum / max(n, 1)
-}
-
-// parts yields a hash of each part of the words of a text, in lower case. A part is
-// an ideograph, or letters up to the next capital, three bytes or more.
-func parts(text string) iter.Seq[uint32] {
-	const shortest = 3
-	return func(yield func(uint32) bool) {
-		hash, from, before := uint32(hashOffset), 0, mark
-		isPart := func(end int) bool { return before == ideograph || before >= lower && end-from >= shortest }
-		for i := 0; i < len(text); {
-			c, size := classAt(text, i)
-			if !continuesPart(before, c) {
-				if isPart(i) && !yield(hash) {
-					return
-				}
-				hash, from = hashOffset, i
-			}
-			fold := byte(0)
-			if c == upper && size == 1 {
-				fold = 0x20
-			}
-			for end := i + size; i < end; i++ {
-				hash = (hash ^ uint32(text[i]|fold)) * hashPrime
-			}
-			before = c
-		}
-		_ = isPart(len(text)) && yield(hash)
-	}
-}
-
-// continuesPart reports whether a character of class c continues the part whose
-// last character is of class before.
-func continuesPart(before, c class) bool {
-	return (c == lower || c == letter) && (before == lower || before == upper || before == letter) || c == upper && before == upper
 }

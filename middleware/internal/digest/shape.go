@@ -3,7 +3,6 @@ package digest
 import (
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -42,18 +41,10 @@ func traitsOf(s string) (t traits) {
 	for i := 0; i < len(s); {
 		c, size := classAt(s, i)
 		t.n[c]++
-		switch c {
-		case lower:
-			t.beyondHex = t.beyondHex || s[i] > 'f'
-		case upper:
-			t.beyondHex = t.beyondHex || s[i] > 'F'
-			if before == lower {
-				t.humps++
-			}
-		case letter, ideograph:
-			t.beyondHex = true
-		default:
+		if c == upper && before == lower {
+			t.humps++
 		}
+		t.beyondHex = t.beyondHex || c >= lower && c != digit && s[i]|0x20 > 'f'
 		before = c
 		i += size
 	}
@@ -61,8 +52,8 @@ func traitsOf(s string) (t traits) {
 	return t
 }
 
-// isPlainWord reports whether a token is lower-case letters, but for the first one.
-// Most tokens of prose are.
+// isPlainWord reports whether a token is a word such as Order. Most tokens of prose
+// are.
 func isPlainWord(s string) bool {
 	for i := range len(s) {
 		if b := s[i]; b >= utf8.RuneSelf || ascii[b] != lower && (i > 0 || ascii[b] != upper) {
@@ -92,12 +83,10 @@ func shapeOf(s string) kind {
 		return date
 	case n[slash] > 0:
 		return slashedShape(s, &t)
+	case strings.Contains(s, "::"):
+		return symbol
 	case n[colon] > 0:
-		_, rest, _ := strings.Cut(s, ":")
-		switch after := traitsOf(rest); {
-		case strings.Contains(s, "::"):
-			return symbol
-		case isHash(rest, &after): // sha256:…
+		if _, rest, _ := strings.Cut(s, ":"); shapeOf(rest) == hash { // sha256:…
 			return hash
 		}
 		return host
@@ -183,12 +172,19 @@ func isHash(s string, t *traits) bool {
 		(len(s) == uuid && t.n[dash] == 4 || len(s) >= short && t.n[digit]+t.letters == len(s))
 }
 
-// Currencies are codes of ISO 4217.
-const (
-	currencies = "USD EUR GBP CNY RMB JPY INR KRW CHF CAD AUD NZD HKD TWD SGD BRL MXN RUB ZAR SEK NOK DKK PLN CZK HUF RON TRY UAH " +
-		"THB IDR MYR PHP VND AED SAR QAR EGP NGN KES ILS PKR BDT ARS CLP COP PEN BTC ETH"
-	months = "January February March April May June July August September October November December " +
-		"Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"
+// What a token is extended by: a number, a month, or + and a digit. Currencies are
+// codes of ISO 4217 and a few words.
+var (
+	isCurrency = setOf("USD EUR GBP CNY RMB JPY INR KRW CHF CAD AUD NZD HKD TWD SGD BRL MXN RUB ZAR SEK NOK DKK PLN CZK HUF RON TRY UAH " +
+		"THB IDR MYR PHP VND AED SAR QAR EGP NGN KES ILS PKR BDT ARS CLP COP PEN BTC ETH kr руб zł 원 만원")
+	isMonth = setOf("January February March April May June July August September October November December " +
+		"Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec")
+	moreDigits  = regexp.MustCompile(`^(?: \d{3})*(?:,\d\d)?`)
+	easternUnit = regexp.MustCompile(`^(?:[万亿美欧日]?元|块|万?円)`)
+	easternDate = regexp.MustCompile(`^(?:年(?:\d\d?月(?:\d\d?[日号])?)?|月\d\d?[日号])`)
+	year        = regexp.MustCompile(`^[ ,.]{1,2}\d{4}\b`)
+	afterMonth  = regexp.MustCompile(`^[ ,.]{1,2}(?:\d\d?(?:st|nd|rd|th)?\b(?:[ ,.]{1,2}\d{4}\b)?|\d{4}\b)`)
+	phone       = regexp.MustCompile(`^(?:[ ()-]{0,2}\d){5,}`)
 )
 
 func setOf(words string) map[string]bool {
@@ -198,19 +194,6 @@ func setOf(words string) map[string]bool {
 	}
 	return m
 }
-
-func anyOf(words string) string { return `(?:` + strings.ReplaceAll(words, " ", "|") + `)` }
-
-// What a token is extended by: a number, a month, or + and a digit.
-var (
-	isCurrency  = setOf(currencies)
-	isMonth     = setOf(months)
-	unit        = regexp.MustCompile(`^(?: \d{3})*(?:,\d\d)? ?(?:\p{Sc}|[万亿美欧日]?元|块|万?円|만?원|руб|zł|` + anyOf(currencies+" kr") + `\b)`)
-	easternDate = regexp.MustCompile(`^(?:年(?:\d\d?月(?:\d\d?[日号])?)?|月\d\d?[日号])`)
-	monthYear   = regexp.MustCompile(`^ ` + anyOf(months) + `[ ,.]{1,2}\d{4}\b`)
-	afterMonth  = regexp.MustCompile(`^[ ,.]{1,2}(?:\d\d?(?:st|nd|rd|th)?\b(?:[ ,.]{1,2}\d{4}\b)?|\d{4}\b)`)
-	phone       = regexp.MustCompile(`^(?:[ ()-]{0,2}\d){5,}`)
-)
 
 // extension returns how much of rest belongs to a token of a kind that precedes it,
 // and the kind of both. It is 0 for most tokens.
@@ -224,16 +207,30 @@ func extension(w string, k kind, rest string) (n int, whole kind) {
 		return len(phone.FindString(rest)), id
 	case k != number || rest == "":
 		return 0, k
-	}
-	gap := skip(rest[:1], 0, " ")
-	switch next, _ := utf8.DecodeRuneInString(rest[gap:]); { // the expressions are slow
-	case next == '年', next == '月':
+	case strings.HasPrefix(rest, "年"), strings.HasPrefix(rest, "月"):
 		return len(easternDate.FindString(rest)), date
-	case gap == 1 && len(w) <= 2 && is(rest, 1, upper) && monthYear.MatchString(rest):
-		return len(monthYear.FindString(rest)), date
-	case is(rest, gap, upper), next >= utf8.RuneSelf && !unicode.Is(unicode.Han, next), strings.ContainsRune("元万亿美欧日块円kz", next),
-		next == ',' && skip(rest, 1, digits) == len(",00"), gap == 1 && len(w) <= 3 && skip(rest, 1, digits) == len(" 000"):
-		return len(unit.FindString(rest)), amount
+	case rest[0] == ',' && skip(rest, 1, digits) == len(",00"), rest[0] == ' ' && len(w) <= 3 && skip(rest, 1, digits) == len(" 000"):
+		n = len(moreDigits.FindString(rest))
+	}
+	from := skip(rest[:min(len(rest), n+1)], n, " ")
+	if from == len(rest) {
+		return 0, k
+	}
+	end := wordEnd(rest, from)
+	switch c, size := classAt(rest, from); {
+	case c == currency:
+		return from + size, amount
+	case c == ideograph:
+		if unit := len(easternUnit.FindString(rest[from:])); unit > 0 {
+			return from + unit, amount
+		}
+	case c == digit || end == from:
+	case isCurrency[rest[from:end]]:
+		return end, amount
+	case from == 1 && len(w) <= 2 && isMonth[rest[from:end]]:
+		if more := len(year.FindString(rest[end:])); more > 0 {
+			return end + more, date
+		}
 	}
 	return 0, k
 }

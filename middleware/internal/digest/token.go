@@ -26,11 +26,11 @@ const (
 	at
 	sign // + # $ ~ % &
 
-	// Letters and digits, full-width ones included.
+	// Letters and digits of all scripts.
 	lower
 	upper
 	digit
-	letter    // without case, or of another alphabet
+	letter    // without case
 	ideograph // Han and kana: each is a word
 	classes
 )
@@ -40,27 +40,48 @@ func (c class) isJoint() bool { return c >= dot && c <= sign }
 // inWord reports whether characters of the class form words together.
 func (c class) inWord() bool { return c >= lower && c <= letter }
 
-var ascii = func() (c [utf8.RuneSelf]class) {
-	for b := range c {
-		switch {
-		case b == '\n', b == '\r':
-			c[b] = newline
-		case b <= ' ', b == 0x7F:
-			c[b] = space
-		case b >= 'a' && b <= 'z':
-			c[b] = lower
-		case b >= 'A' && b <= 'Z':
-			c[b] = upper
-		case b >= '0' && b <= '9':
-			c[b] = digit
+// marks are the characters of classes that have few.
+var marks = [classes]string{
+	newline: "\n\r\u0085\u2028\u2029",
+	quote:   "\"'`‘’‚‛“”„‟「」『』《》«»",
+	dot:     ".",
+	slash:   "/",
+	dash:    "-",
+	under:   "_",
+	colon:   ":",
+	at:      "@",
+	sign:    "+#$~%&",
+}
+
+// classOf returns the class of a character. It is slow.
+func classOf(r rune) class {
+	for c, s := range marks {
+		if strings.ContainsRune(s, r) {
+			return class(c)
 		}
 	}
-	for k, marks := range map[class]string{
-		quote: "\"'`", dot: ".", slash: "/", dash: "-", under: "_", colon: ":", at: "@", sign: "+#$~%&",
-	} {
-		for _, b := range marks {
-			c[b] = k
-		}
+	switch {
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		return ideograph
+	case unicode.IsUpper(r):
+		return upper
+	case unicode.IsLower(r):
+		return lower
+	case unicode.IsDigit(r):
+		return digit
+	case unicode.In(r, unicode.L, unicode.M):
+		return letter
+	case unicode.Is(unicode.Sc, r):
+		return currency
+	case unicode.In(r, unicode.Zs, unicode.C):
+		return space
+	}
+	return mark
+}
+
+var ascii = func() (c [utf8.RuneSelf]class) {
+	for b := range c {
+		c[b] = classOf(rune(b))
 	}
 	return c
 }()
@@ -88,33 +109,6 @@ func classAt(text string, i int) (c class, size int) {
 		return wide()[r], size
 	}
 	return classOf(r), size
-}
-
-// classOf returns the class of a character outside ASCII.
-func classOf(r rune) class {
-	switch {
-	case r >= '０' && r <= '９':
-		return digit
-	case r >= 'Ａ' && r <= 'Ｚ':
-		return upper
-	case r >= 'ａ' && r <= 'ｚ':
-		return lower
-	case r >= '‘' && r <= '‟', r >= '「' && r <= '』', r == '《', r == '》', r == '«', r == '»':
-		return quote
-	case r == 0x85, r == 0x2028, r == 0x2029:
-		return newline
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
-		return ideograph
-	case unicode.Is(unicode.Sc, r):
-		return currency
-	case unicode.In(r, unicode.L, unicode.M):
-		return letter
-	case unicode.Is(unicode.Nd, r):
-		return digit
-	case unicode.In(r, unicode.Zs, unicode.C):
-		return space
-	}
-	return mark
 }
 
 // is reports whether text has a character of ASCII of the class at i.
@@ -146,19 +140,16 @@ func tokenAt(text string, i int) (from, end, next int) {
 		c, size := classAt(text, end)
 		switch {
 		case c.inWord():
-			end += size
 		case c == colon && end > from && strings.HasPrefix(text[end:], "://"):
 			end = linkEnd(text, end+len("://"))
 			return from, end, wordEnd(text, end) // letters can follow a link
-		case c.isJoint() && joins(text, from, end, c):
-			end++
 		case text[end] == ',' && separatesThousands(text, from, end):
-			end += len(",000")
-		case text[end] == '\\' && inDrivePath(text, from, end):
-			end++
+			size = len(",000")
+		case c.isJoint() && joins(text, from, end), text[end] == '\\' && inDrivePath(text, from, end):
 		default:
 			return from, end, max(end, i+1)
 		}
+		end += size
 	}
 	return from, end, max(end, i+1)
 }
@@ -166,14 +157,12 @@ func tokenAt(text string, i int) (from, end, next int) {
 // tokenStart returns where the token at i begins, and its first letter or digit
 // after that: some joints belong to the token that they precede.
 func tokenStart(text string, i int) (from, first int) {
-	first = i
-	for first < len(text) && text[first] < utf8.RuneSelf && ascii[text[first]].isJoint() {
+	for first = i; first < len(text) && text[first] < utf8.RuneSelf && ascii[text[first]].isJoint(); {
 		first++
 	}
-	if first == i || first == len(text) {
+	if from = first; first == i || first == len(text) {
 		return first, first
 	}
-	from = first
 	c, _ := classAt(text, first)
 	alone := first-1 == i && (i == 0 || text[i-1] < utf8.RuneSelf && !isNameAt(text, i-1) && text[i-1] != ')' && text[i-1] != ']')
 	switch b := text[from-1]; {
@@ -193,35 +182,33 @@ func tokenStart(text string, i int) (from, first int) {
 }
 
 // joins reports whether the joint at i is part of the token that begins at from.
-func joins(text string, from, i int, c class) bool {
+func joins(text string, from, i int) bool {
 	next, b := mark, byte(0)
 	if i+1 < len(text) {
 		next, _ = classAt(text, i+1)
 		b = text[i+1]
 	}
 	word := next.inWord() || next == under
-	switch c {
-	case under:
+	switch text[i] {
+	case '_':
 		return true
-	case dash, at:
-		return word
-	case dot:
+	case '-', '@':
+		return word || b == '/' && strings.IndexByte(text[from:i], '/') >= 0
+	case '.':
 		return word || b == '.' && isNameAt(text, i+2)
-	case slash:
-		return word || next == dot || next == dash || next == at || b == '~' || b == '$' || b == 0 || next == space || next == newline ||
-			strings.IndexByte(text[from:i], '/') >= 0
-	case colon:
+	case '/':
+		return word || b == 0 || b <= ' ' || strings.IndexByte(".-@~$", b) >= 0 || strings.IndexByte(text[from:i], '/') >= 0
+	case ':':
 		return next == digit || is(text, i-1, colon) && next.inWord() || b == ':' && isNameAt(text, i+2) ||
 			b == '\\' && inDrivePath(text, from, i+1)
-	default:
-	}
-	switch text[i] {
 	case '+', '~':
 		return next == digit && i > from
 	case '%':
 		return !next.inWord() && is(text, i-1, digit)
+	case '$':
+		return next.inWord()
 	}
-	return text[i] == '$' && next.inWord()
+	return false
 }
 
 // separatesThousands reports whether the comma at i is one as in 1,299.

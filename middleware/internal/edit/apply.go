@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -79,7 +78,7 @@ func (r *Result) Append(h *History, first, last int) {
 
 // fold appends the messages of a fold.
 func (r *Result) fold(h *History, it *Item) {
-	s := Span{Record: it.Record, First: it.First(), Last: it.last}
+	s := Span{Record: it.Record, First: it.Runs[0].First, Last: it.last}
 	r.Sum += it.Tokens
 	for k, m := range it.Messages {
 		s.Nth = k
@@ -107,14 +106,19 @@ func (r *Result) rewrite(l List, i int) {
 	}
 }
 
-// After returns the index of the first message that comes from after a position; lead
-// is the number of leading messages.
+// After returns the index of the first message that comes from after a position of an edited
+// history; lead is the number of leading messages.
 func (r *Result) After(lead, position int) int {
-	if r.Spans == nil {
-		return lead + position + 1
-	}
 	k, _ := slices.BinarySearchFunc(r.Spans[lead:], position+1, func(s Span, at int) int { return s.Last - at })
 	return lead + k
+}
+
+// Span returns the origin of message i; lead is the number of leading messages.
+func (r *Result) Span(lead, i int) Span {
+	if r.Spans == nil {
+		return Span{First: i - lead, Last: i - lead}
+	}
+	return r.Spans[i]
 }
 
 // cut is one run of a fold. The messages of the fold replace its last run.
@@ -141,9 +145,6 @@ func (l List) cuts(from int) []cut {
 			}
 		}
 	}
-	byFirst := func(a, b cut) int { return cmp.Compare(a.First, b.First) }
-	if !slices.IsSortedFunc(out, byFirst) {
-		slices.SortFunc(out, byFirst)
-	}
+	sortBy(out, func(c *cut) int { return c.First })
 	return out
 }

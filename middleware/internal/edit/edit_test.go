@@ -100,12 +100,12 @@ func TestListsApplyLikePlainReplacement(t *testing.T) {
 		}
 		require.Equal(t, want, got)
 		require.Equal(t, sum, result.Sum)
-		require.True(t, l.Equal(h.Holding(l)), "all edits hold for the history that they were made for")
+		require.True(t, l.Equal(h.Holding(l, 0)), "all edits hold for the history that they were made for")
 
 		from := rapid.IntRange(1, len(h.Body)-1).Draw(t, "from")
 		for _, it := range l {
-			if it.First() < from && it.Last() >= from {
-				from = it.First() // no fold is cut
+			if it.Runs[0].First < from && edit.Last(it.Record) >= from {
+				from = it.Runs[0].First // no fold is cut
 			}
 		}
 		require.Equal(t, result.Messages, h.Apply(h.Body, l, &result, from).Messages, "a part of the result may be reused")
@@ -118,13 +118,22 @@ func TestHoldingFallsBackToWhatAFoldCovers(t *testing.T) {
 	r := fold(h, 2, 5, "summary")
 	r.Covered = []*journal.Record{rewrite(h, 3, "short")}
 	l := edit.List{h.Weigh(r)}
-	require.Len(t, h.Holding(l), 1)
+	require.Equal(t, l, h.Holding(l, 0))
+	other := func(change func(r *journal.Record)) journal.Kind {
+		c := *r
+		change(&c)
+		return h.Holding(edit.List{h.Weigh(&c)}, 8000)[0].Kind
+	}
+	require.Equal(t, journal.Fold, other(func(r *journal.Record) { r.Window = 8000 }))
+	require.Equal(t, journal.Rewrite, other(func(r *journal.Record) { r.Window = 7999 }), "made for a smaller window")
+	require.Equal(t, journal.Fold, other(func(r *journal.Record) { r.Once, r.HistoryLen = true, len(h.Body) }))
+	require.Equal(t, journal.Rewrite, other(func(r *journal.Record) { r.Once, r.HistoryLen = true, len(h.Body)-1 }), "made for another history")
 	h.Whole[4] = true // pinned since
-	held := h.Holding(l)
+	held := h.Holding(l, 0)
 	require.Len(t, held, 1)
 	require.Equal(t, journal.Rewrite, held[0].Kind, "the rewrite comes back in place of the fold")
 	h.Whole[3] = true
-	require.Empty(t, h.Holding(l))
+	require.Empty(t, h.Holding(l, 0))
 }
 
 func TestVerifyNamesTheRule(t *testing.T) {
@@ -146,4 +155,96 @@ func TestVerifyNamesTheRule(t *testing.T) {
 			require.ErrorContains(t, err, want)
 		}
 	}
+}
+
+// twice is a history in which messages 2 and 4 are equal.
+func twice() *edit.History {
+	h := talk(6)
+	h.Body[4] = h.Body[2]
+	h.IDs = message.IDs(h.Body)
+	return h
+}
+
+// A message of a fold is one of two equal pinned ones, also if they were pinned after the fold was made.
+func TestEqualPins(t *testing.T) {
+	t.Parallel()
+	once, both := fold(twice(), 1, 5, "summary"), fold(twice(), 1, 5, "summary")
+	pin := twice().Body[2]
+	once.Messages = []message.Message{pin, message.User("summary")}
+	both.Messages = []message.Message{pin, message.User("summary"), pin}
+	for _, r := range []*journal.Record{once, both} {
+		h := twice()
+		l := h.WeighAll([]*journal.Record{r})
+		require.Len(t, h.Holding(l, 0), 1, "nothing is pinned")
+		h.Whole[2] = true
+		require.Len(t, h.Holding(l, 0), 1, "one is pinned")
+		h.Whole[4] = true
+		before, after := h.Apply(h.Body, nil, nil, 0), h.Apply(h.Body, l, nil, 0)
+		for i, m := range after.Messages {
+			require.Equal(t, h.Meter.Message(m), after.Tokens[i], "tokens of message %d", i)
+		}
+		err := h.Verify(&before, &after, []*journal.Record{r}, false)
+		if r == both {
+			require.NoError(t, err)
+			require.Len(t, h.Holding(l, 0), 1)
+			continue
+		}
+		require.ErrorContains(t, err, "message 4 is protected, and the fold would remove it")
+		require.Empty(t, h.Holding(l, 0), "two are pinned, and the fold has one")
+	}
+}
+
+// Runs without a message between them are like one.
+func TestAdjoiningRuns(t *testing.T) {
+	t.Parallel()
+	for second, want := range map[int]string{2: "", 3: "message 1 is protected, and the fold would move it after other messages"} {
+		h := talk(6)
+		h.Whole[1] = true
+		r := fold(h, second, 5, "summary")
+		r.Runs = []message.Run{{First: 1, Last: 1}, {First: second, Last: 5}}
+		r.Messages = []message.Message{h.Body[1], message.User("summary")}
+		before, after := h.Apply(h.Body, nil, nil, 0), h.Apply(h.Body, h.WeighAll([]*journal.Record{r}), nil, 0)
+		err := h.Verify(&before, &after, []*journal.Record{r}, false)
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want)
+		}
+	}
+}
+
+// A result that no model has seen keeps some of its text.
+func TestNewestResultIsNotEmptied(t *testing.T) {
+	t.Parallel()
+	h := talk(2)
+	h.Body = append(h.Body, message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "  some words of a result"))
+	h.IDs, h.Whole = message.IDs(h.Body), make([]bool, len(h.Body))
+	h.Bound(0)
+	for text, ok := range map[string]bool{"": false, " ": false, "  some": true} {
+		r := rewrite(h, 4, "")
+		r.Parts = message.Result("c", "read", text).Parts
+		err := h.Verify(&edit.Result{}, &edit.Result{Messages: h.Body}, []*journal.Record{r}, false)
+		if ok {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, "may only be shortened", "%q", text)
+		}
+	}
+}
+
+// A fold of a call ends when a result of the call comes after it.
+func TestFoldAndLateResult(t *testing.T) {
+	t.Parallel()
+	h := talk(2)
+	h.Body = append(h.Body, message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "a result"))
+	h.IDs, h.Whole = message.IDs(h.Body), make([]bool, len(h.Body))
+	h.Bound(0)
+	r := fold(h, 1, 4, "summary")
+	r.Messages = append(r.Messages, h.Body[3:5]...)
+	l := h.WeighAll([]*journal.Record{r})
+	require.Len(t, h.Holding(l, 0), 1)
+	h.Body = append(h.Body, message.Result("c", "read", "more of it"))
+	h.IDs, h.Whole = message.IDs(h.Body), make([]bool, len(h.Body))
+	h.Bound(0)
+	require.Empty(t, h.Holding(l, 0))
 }

@@ -43,7 +43,7 @@ type Protection uint8
 const (
 	Whole Protection = 1 << iota // stays as it is
 	Words                        // its text stays
-	Fresh                        // in the newest unanswered round: results may be shortened, nothing else
+	Fresh                        // in the newest unanswered round: results and arguments of answered calls may be shortened, nothing else
 )
 
 // At returns the protection of a position.
@@ -97,8 +97,9 @@ func (h *History) within(runs []message.Run) []int {
 }
 
 // spares returns an error if parts, in place of those of message i, would lose what is
-// protected.
-func (h *History) spares(i int, parts []message.Part) error {
+// protected. made is the length of the history that the parts were made for: arguments of the
+// newest round are not shortened because they were old in a longer history.
+func (h *History) spares(i int, parts []message.Part, made int) error {
 	p := h.At(i)
 	switch {
 	case p == 0:
@@ -108,7 +109,7 @@ func (h *History) spares(i int, parts []message.Part) error {
 	case p&Words != 0 && !keepsWords(h.Body[i].Parts, parts):
 		return errors.New("the text of the first and of the last user message must stay")
 	case p&Fresh != 0:
-		return onlyShortened(h.Body[i].Parts, parts)
+		return onlyShortened(h.Body[i].Parts, parts, func(id string) bool { return made == len(h.Body) && h.answered(i, id) })
 	}
 	return nil
 }
@@ -122,6 +123,45 @@ func (h *History) keepsThinking(i int, parts []message.Part) error {
 	return nil
 }
 
+// answered reports whether a call of message i has a result after it.
+func (h *History) answered(i int, callID string) bool {
+	for k := i + 1; k < len(h.Body); k++ {
+		for r := range h.Body[k].Results() {
+			if r.CallID == callID {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func countThinking(parts []message.Part) (n int) {
+	for _, p := range parts {
+		if isThinking(p) {
+			n++
+		}
+	}
+	return n
+}
+
+func isThinking(p message.Part) bool {
+	_, ok := p.(message.Thinking)
+	return ok
+}
+
+// lost returns the first of some protected positions that no message of a fold stands for,
+// or -1. The messages are in the order of the positions, and each counts for one.
+func (h *History) lost(protected []int, product []message.Message) int {
+	for _, i := range protected {
+		k := slices.IndexFunc(product, func(m message.Message) bool { return h.StandsFor(&m, i) })
+		if k < 0 {
+			return i
+		}
+		product = product[k+1:]
+	}
+	return -1
+}
+
 // StandsFor reports whether m, a message of a fold, is the protected message i of the
 // history: equal to it, or a rewrite of it that is allowed.
 func (h *History) StandsFor(m *message.Message, i int) bool {
@@ -129,5 +169,5 @@ func (h *History) StandsFor(m *message.Message, i int) bool {
 	if b.Equal(*m) {
 		return true
 	}
-	return b.Role == m.Role && b.Name == m.Name && h.spares(i, m.Parts) == nil && sameStructure(b.Parts, m.Parts) == nil
+	return b.Role == m.Role && b.Name == m.Name && h.spares(i, m.Parts, -1) == nil && sameStructure(b.Parts, m.Parts) == nil
 }

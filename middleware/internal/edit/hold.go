@@ -7,13 +7,14 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Holding returns the edits of a list that hold for the history. An edit that does not
-// hold is replaced by the edits that it covers, if these hold.
-func (h *History) Holding(l List) List {
-	for slices.ContainsFunc(l, func(it Item) bool { return !h.holds(it, l) }) {
+// Holding returns the edits of a list that hold for the history in a window of some tokens;
+// 0: not known. An edit that does not hold is replaced by the edits that it covers, if these
+// hold.
+func (h *History) Holding(l List, window int) List {
+	for slices.ContainsFunc(l, func(it Item) bool { return !h.holds(it, l, window) }) {
 		var kept List
 		for _, it := range l {
-			kept = h.appendHolding(kept, it, l)
+			kept = h.appendHolding(kept, it, l, window)
 		}
 		kept.Sort()
 		l = kept
@@ -21,36 +22,45 @@ func (h *History) Holding(l List) List {
 	return l
 }
 
-func (h *History) appendHolding(kept List, it Item, others List) List {
-	if h.holds(it, others) {
+func (h *History) appendHolding(kept List, it Item, others List, window int) List {
+	if h.holds(it, others, window) {
 		return append(kept, it)
 	}
 	for _, r := range it.Covered {
-		kept = h.appendHolding(kept, h.Weigh(r), others)
+		kept = h.appendHolding(kept, h.Weigh(r), others, window)
 	}
 	return kept
 }
 
-// holds reports whether an edit, next to others, was made for these messages, covers
-// whole rounds, and keeps what is protected now. When it was made, less may have been
+// Ended returns the edits of a list that were made for this conversation, but for a smaller
+// window, or for one other request.
+func (h *History) Ended(l List, window int) List {
+	return slices.DeleteFunc(slices.Clone(l), func(it Item) bool { return !h.has(it) || h.includes(it, window) })
+}
+
+// has reports whether an edit was made for these messages.
+func (h *History) has(it Item) bool { return it.last < len(h.Body) && h.IDs[it.last] == it.ID }
+
+// includes reports whether an edit was made for requests with such a history and window.
+func (h *History) includes(it Item, window int) bool {
+	return (it.Window == 0 || window <= it.Window) && (!it.Once || it.HistoryLen == len(h.Body))
+}
+
+// holds reports whether an edit, next to others, was made for these messages and this
+// window, covers whole rounds, and keeps what is protected now. When it was made, less may have been
 // pinned, the newest question may have been another one, and the newest round may have
 // been an old one of a longer history.
-func (h *History) holds(it Item, others List) bool {
-	if it.last >= len(h.Body) || h.IDs[it.last] != it.ID {
+func (h *History) holds(it Item, others List, window int) bool {
+	if !h.has(it) || !h.includes(it, window) {
 		return false
 	}
 	if it.Kind == journal.Rewrite {
-		return h.spares(it.last, it.Parts) == nil && h.keepsThinking(it.last, it.Parts) == nil
+		return h.spares(it.last, it.Parts, it.HistoryLen) == nil && h.keepsThinking(it.last, it.Parts) == nil
 	}
 	if h.splits(it, others) {
 		return false
 	}
-	for _, i := range h.within(it.Runs) {
-		if !slices.ContainsFunc(it.Messages, func(m message.Message) bool { return h.StandsFor(&m, i) }) {
-			return false
-		}
-	}
-	return true
+	return h.lost(h.within(it.Runs), it.Messages) < 0
 }
 
 // splits reports whether a fold covers the call of a result that comes after it and is
@@ -83,12 +93,8 @@ func (h *History) splits(it Item, others List) bool {
 // model: a result of an earlier round.
 func LateResult(msgs []message.Message) bool {
 	for i := range msgs {
-		switch msgs[i].Role {
-		case message.RoleTool:
-			return true
-		case message.RoleAssistant:
-			return false
-		case message.RoleSystem, message.RoleUser:
+		if role := msgs[i].Role; role == message.RoleTool || role == message.RoleAssistant {
+			return role == message.RoleTool
 		}
 	}
 	return false

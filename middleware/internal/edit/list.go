@@ -3,6 +3,7 @@ package edit
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -18,8 +19,12 @@ type Item struct {
 	*journal.Record
 
 	Tokens int
-	last   int // position, as Record.Last has it
+	last   int // position, as Last returns it
 }
+
+// Last returns the last position that an edit covers. The messages of a fold replace
+// the run that ends there.
+func Last(r *journal.Record) int { return r.Runs[len(r.Runs)-1].Last }
 
 // ErrPartial is the error for a fold that covers only a part of an earlier fold.
 var ErrPartial = errors.New("covers only a part of an earlier fold")
@@ -50,15 +55,18 @@ func (h *History) WeighAll(records []*journal.Record) List {
 }
 
 // Sort orders the edits by their last positions.
-func (l List) Sort() {
-	byLast := func(a, b Item) int { return cmp.Compare(a.last, b.last) }
-	if !slices.IsSortedFunc(l, byLast) {
-		slices.SortFunc(l, byLast)
+func (l List) Sort() { sortBy(l, func(it *Item) int { return it.last }) }
+
+// sortBy sorts by a position. Most lists are sorted already.
+func sortBy[T any](all []T, position func(*T) int) {
+	byPosition := func(a, b T) int { return cmp.Compare(position(&a), position(&b)) }
+	if !slices.IsSortedFunc(all, byPosition) {
+		slices.SortFunc(all, byPosition)
 	}
 }
 
-// Over returns the list with newer edits, which replace those inside them. The error
-// is [ErrPartial] if a newer edit covers only a part of an edit. newer must not be used afterwards.
+// Over returns the list with newer edits, which replace those inside them, or
+// [ErrPartial]. newer must not be used afterwards.
 func (l List) Over(newer List) (List, error) {
 	newer.Sort()
 	if len(l) == 0 {
@@ -127,10 +135,7 @@ func (l List) Without(base List) (delta List, ok bool) {
 	}
 	shared, next := 0, 0
 	for _, it := range l {
-		k := next
-		if k == len(base) || base[k].Record != it.Record {
-			k = base.find(it)
-		}
+		k := base.find(it, next)
 		if k < 0 {
 			delta = append(delta, it)
 			continue
@@ -141,48 +146,38 @@ func (l List) Without(base List) (delta List, ok bool) {
 	if shared == len(base) {
 		return delta, true
 	}
-	runs, covered := delta.runs(), 0
-	for _, it := range base {
-		if inside, _ := Cover(runs, it.Runs); inside {
-			covered++
-		}
-	}
-	return delta, shared+covered == len(base)
+	return delta, shared+len(base.Inside(delta.runs())) == len(base)
 }
 
 // Reuse returns the list with the records of the base in place of equal ones, so that
 // an edit planned again is the edit planned first.
 func (l List) Reuse(base List) List {
-	if len(base) == 0 {
-		return l
-	}
 	out, next := l, 0
 	for i, it := range l {
-		k := next
-		if k == len(base) || base[k].Record != it.Record {
-			k = base.find(it)
-		}
+		k := base.find(it, next)
 		if k < 0 {
 			continue
 		}
-		if next = k + 1; base[k].Record == it.Record {
-			continue
+		if next = k + 1; base[k].Record != it.Record {
+			if &out[0] == &l[0] {
+				out = slices.Clone(l)
+			}
+			out[i] = base[k]
 		}
-		if &out[0] == &l[0] {
-			out = slices.Clone(l)
-		}
-		out[i] = base[k]
 	}
 	return out
 }
 
 // Has reports whether the list has an equal edit.
-func (l List) Has(it Item) bool { return l.find(it) >= 0 }
+func (l List) Has(it Item) bool { return l.find(it, len(l)) >= 0 }
 
-// find returns the index of the equal edit, or -1.
-func (l List) find(it Item) int {
+// find returns the index of the equal edit, or -1. It is fast if that is guess.
+func (l List) find(it Item, guess int) int {
+	if guess < len(l) && l[guess].Record == it.Record {
+		return guess
+	}
 	k := l.From(it.last)
-	if k == len(l) || l[k].last != it.last || !l[k].Equal(it.Record) {
+	if k == len(l) || l[k].last != it.last || !equal(l[k].Record, it.Record) {
 		return -1
 	}
 	return k
@@ -197,22 +192,16 @@ func (l List) From(position int) int {
 // Equal reports whether both lists have the same edits.
 func (l List) Equal(o List) bool {
 	return len(l) == len(o) && (len(l) == 0 || &l[0] == &o[0] ||
-		slices.EqualFunc(l, o, func(a, b Item) bool { return a.Equal(b.Record) }))
+		slices.EqualFunc(l, o, func(a, b Item) bool { return equal(a.Record, b.Record) }))
 }
 
 // Covers reports whether each edit of the other list is in this one, or inside a
 // larger fold of this one.
 func (l List) Covers(other List) bool {
-	var folds List
-	for _, it := range l {
-		if it.Kind == journal.Fold {
-			folds = append(folds, it)
-		}
-	}
 	return !slices.ContainsFunc(other, func(o Item) bool {
-		return !l.Has(o) && !slices.ContainsFunc(folds, func(f Item) bool {
+		return !l.Has(o) && !slices.ContainsFunc(l, func(f Item) bool {
 			covered, _ := Cover(f.Runs, o.Runs)
-			return covered && !slices.Equal(f.Runs, o.Runs)
+			return covered && f.Kind == journal.Fold && !slices.Equal(f.Runs, o.Runs)
 		})
 	})
 }
@@ -221,14 +210,21 @@ func (l List) Covers(other List) bool {
 // has, or [math.MaxInt] if there is no such edit.
 func (l List) Differs(o List) int {
 	k := 0
-	for k < min(len(l), len(o)) && l[k].Equal(o[k].Record) {
+	for k < min(len(l), len(o)) && equal(l[k].Record, o[k].Record) {
 		k++
 	}
-	first := int(^uint(0) >> 1)
+	first := math.MaxInt
 	for _, it := range slices.Concat(l[k:], o[k:]) {
-		first = min(first, it.First())
+		first = min(first, it.Runs[0].First)
 	}
 	return first
+}
+
+// equal reports whether two records are the same edit. It ignores Covered, and HistoryLen if the edit does not depend on it.
+func equal(r, o *journal.Record) bool {
+	return r == o || r.Middleware == o.Middleware && r.Kind == o.Kind && r.ID == o.ID && slices.Equal(r.Runs, o.Runs) &&
+		r.Window == o.Window && r.Once == o.Once && (!r.Once || r.HistoryLen == o.HistoryLen) &&
+		slices.Equal(r.Parts, o.Parts) && slices.EqualFunc(r.Messages, o.Messages, message.Message.Equal)
 }
 
 // Records returns the records of the edits.
@@ -251,12 +247,7 @@ func (l List) runs() []message.Run {
 }
 
 // SortRuns orders runs by their first positions.
-func SortRuns(runs []message.Run) {
-	byFirst := func(a, b message.Run) int { return cmp.Compare(a.First, b.First) }
-	if !slices.IsSortedFunc(runs, byFirst) {
-		slices.SortFunc(runs, byFirst)
-	}
-}
+func SortRuns(runs []message.Run) { sortBy(runs, func(r *message.Run) int { return r.First }) }
 
 // Cover reports whether each of some runs lies within one of the covering runs, which
 // are in order, and whether any of them overlaps one.

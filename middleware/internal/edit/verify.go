@@ -29,7 +29,7 @@ func (h *History) Verify(before, after *Result, records []*journal.Record, pendi
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("message %d: %w", len(h.Lead)+r.Last(), err)
+			return fmt.Errorf("message %d: %w", len(h.Lead)+Last(r), err)
 		}
 	}
 	if !folds {
@@ -43,7 +43,7 @@ func (h *History) verifyRewrite(r *journal.Record) error {
 	i := r.Runs[0].First
 	m := &h.Body[i]
 	if h.At(i) != 0 {
-		if err := h.spares(i, r.Parts); err != nil {
+		if err := h.spares(i, r.Parts, r.HistoryLen); err != nil {
 			return err
 		}
 	}
@@ -56,11 +56,11 @@ func (h *History) verifyRewrite(r *journal.Record) error {
 	if err := h.keepsThinking(i, r.Parts); err != nil {
 		return err
 	}
-	isText := func(p message.Part) bool {
+	other := func(p message.Part) bool {
 		result, ok := p.(message.ToolResult)
-		return ok && result.Content == nil
+		return !ok || result.Content != nil
 	}
-	if len(r.Parts) > 0 && !slices.ContainsFunc(r.Parts, func(p message.Part) bool { return !isText(p) }) {
+	if len(r.Parts) > 0 && !slices.ContainsFunc(r.Parts, other) {
 		return nil // there is no rule that text results could break
 	}
 	n := *m
@@ -83,17 +83,12 @@ func onlyText(before, after []message.Part) bool {
 // verifyFold checks that a fold keeps what is protected, and that its messages are
 // valid.
 func (h *History) verifyFold(r *journal.Record) error {
-	product := r.Messages
 	protected := h.within(r.Runs)
-	for _, i := range protected {
-		if i < tail(r.Runs) {
-			return fmt.Errorf("message %d is protected, and the fold would move it after other messages", len(h.Lead)+i)
-		}
-		k := slices.IndexFunc(product, func(m message.Message) bool { return h.StandsFor(&m, i) })
-		if k < 0 {
-			return fmt.Errorf("message %d is protected, and the fold would remove it", len(h.Lead)+i)
-		}
-		product = product[k+1:]
+	if len(protected) > 0 && protected[0] < tail(r.Runs) {
+		return fmt.Errorf("message %d is protected, and the fold would move it after other messages", len(h.Lead)+protected[0])
+	}
+	if lost := h.lost(protected, r.Messages); lost >= 0 {
+		return fmt.Errorf("message %d is protected, and the fold would remove it", len(h.Lead)+lost)
 	}
 	for i := range r.Messages {
 		if h.isOld(r, &r.Messages[i], protected) {
@@ -133,7 +128,7 @@ func (h *History) verifyPairs(before, after *Result) error {
 		return nil
 	}
 	type broken struct {
-		rule message.Rule
+		rule string
 		at   message.Run
 		id   string
 	}
@@ -153,23 +148,14 @@ func (h *History) verifyPairs(before, after *Result) error {
 	return nil
 }
 
-// Span returns the origin of message i; lead is the number of leading messages.
-func (r *Result) Span(lead, i int) Span {
-	if r.Spans == nil {
-		return Span{First: i - lead, Last: i - lead}
-	}
-	return r.Spans[i]
-}
-
 // noWorse returns an error if the second message breaks a rule by itself that the
 // first one does not.
 func noWorse(before, after message.Message) error {
-	bad := message.Content([]message.Message{after}, 0)
-	if len(bad) == 0 {
-		return nil
-	}
-	had := message.Content([]message.Message{before}, 0)
-	for _, b := range bad {
+	var had []message.Violation
+	for i, b := range message.Content([]message.Message{after}, 0) {
+		if i == 0 {
+			had = message.Content([]message.Message{before}, 0)
+		}
 		if !slices.Contains(had, b) {
 			return fmt.Errorf("%s would result", b.Rule)
 		}
@@ -197,21 +183,6 @@ func sameStructure(before, after []message.Part) error {
 
 var errStructure = errors.New("a rewrite must keep calls, results and opaque parts, with their IDs and in their order, " +
 	"and each thinking part unchanged or not at all")
-
-func countThinking(parts []message.Part) int {
-	n := 0
-	for _, p := range parts {
-		if isThinking(p) {
-			n++
-		}
-	}
-	return n
-}
-
-func isThinking(p message.Part) bool {
-	_, ok := p.(message.Thinking)
-	return ok
-}
 
 // fixed returns the index of the first part from i on that a rewrite must keep in
 // place if it keeps it. Further pieces of the same result are free.
@@ -249,6 +220,9 @@ func bare(p message.Part) message.Part {
 // its media may be kept, removed, or replaced by other media or by a text.
 func keepsWords(before, after []message.Part) bool {
 	before, after = shown(before), shown(after)
+	if keptInPlace(before, after) {
+		return true
+	}
 	ways := make([]bool, len(after)+1) // ways[k]: the first k parts of after can replace the parts of before seen so far
 	ways[0] = true
 	for _, b := range before {
@@ -259,6 +233,20 @@ func keepsWords(before, after []message.Part) bool {
 		}
 	}
 	return ways[len(after)]
+}
+
+// keptInPlace reports whether each part is kept, or is media with another part in its
+// place. Most rewrites are of this kind, and it takes linear time to see it.
+func keptInPlace(before, after []message.Part) bool {
+	if len(before) != len(after) {
+		return false
+	}
+	for i, b := range before {
+		if _, removable := b.(message.Media); !removable && b != after[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // shown returns the parts that are text or media.
@@ -274,18 +262,23 @@ func shown(parts []message.Part) []message.Part {
 	return out
 }
 
-// onlyShortened checks a rewrite in the newest round: all parts other than results are
-// kept, and at least half of the new text of a result is the beginning and the end of
+// onlyShortened checks a rewrite in the newest round: all parts are kept, except that
+// arguments of answered calls may be shorter, and results. At least half of the new text of a result is the beginning and the end of
 // the old one. Media may be replaced by a text, since media that the provider rejects
 // would be rejected in every later call; if the result had text next to the media, the
 // last line of the new text describes them.
-func onlyShortened(before, after []message.Part) error {
+func onlyShortened(before, after []message.Part, answered func(callID string) bool) error {
 	if len(before) != len(after) {
 		return errors.New("the newest round must keep all its parts")
 	}
 	for i, b := range before {
 		if b == after[i] {
 			continue
+		}
+		if call, ok := b.(message.ToolCall); ok && answered(call.ID) {
+			if short, ok := after[i].(message.ToolCall); ok && len(short.Arguments) < len(call.Arguments) {
+				continue // that the rest of the call is kept is checked for all rewrites
+			}
 		}
 		was, ok1 := b.(message.ToolResult)
 		is, ok2 := after[i].(message.ToolResult)

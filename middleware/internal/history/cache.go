@@ -73,23 +73,16 @@ func (c *Cache[S]) Follow(
 
 // checkParts checks the leading messages, and those of the body from the given one on.
 func checkParts(lead, body []message.Message, from int) error {
-	check := func(m *message.Message, at int) error {
-		for k, p := range m.Parts {
-			if !message.KnownPart(p) {
-				return fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", at, k, p)
+	at := 0
+	for _, msgs := range [...][]message.Message{lead, body[from:]} {
+		for i := range msgs {
+			for k, p := range msgs[i].Parts {
+				if !message.KnownPart(p) {
+					return fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", at+i, k, p)
+				}
 			}
 		}
-		return nil
-	}
-	for i := range lead {
-		if err := check(&lead[i], i); err != nil {
-			return err
-		}
-	}
-	for i := from; i < len(body); i++ {
-		if err := check(&body[i], len(lead)+i); err != nil {
-			return err
-		}
+		at += len(msgs) + from
 	}
 	return nil
 }

@@ -5,8 +5,10 @@ package history
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -111,20 +113,14 @@ func (t *Track[S]) grow(body []message.Message, equal int, notes bool) (*Track[S
 	}
 	if !ch.Grown || !notes || !t.claim.CompareAndSwap(int64(equal), int64(len(body))) {
 		last := len(t.Body) - 1
-		endsAlike := last >= 0 && last < len(body) && same(&t.Body[last], &body[last])
+		endsAlike := last < len(body) && same(&t.Body[last], &body[last])
 		ch.Copied, ch.Unlike = true, 2*equal < len(t.Body) && !endsAlike
 		g.branch(body, equal)
 	}
 	g.Body = Own(g.Body, body[equal:])
-	g.IDs = message.AppendIDs(g.IDs, body)
+	g.IDs = message.IDs(body, g.IDs...)
 	for i := equal; i < len(body); i++ {
-		m := &g.Body[i]
-		n, whole := g.Meter.Message(*m), staysWhole(m)
-		g.Tokens, g.Wide, g.Whole = append(g.Tokens, n), append(g.Wide, isWide(m)), append(g.Whole, whole)
-		g.Sum, g.bytes = g.Sum+n, g.bytes+m.Size()
-		if whole {
-			g.Pinned++
-		}
+		g.count(i, g.Meter.Message(g.Body[i]), isWide(&g.Body[i]))
 	}
 	g.Bound(equal)
 	return &g, ch
@@ -138,25 +134,39 @@ func (t *Track[S]) branch(body []message.Message, equal int) {
 	t.claim = new(atomic.Int64)
 	t.claim.Store(int64(len(body)))
 	room := len(body) + len(body)/4 + 16
+	counted, wide := t.Tokens[:equal], t.Wide[:equal]
 	t.Body = Own(make([]message.Message, 0, room), body[:equal])
 	t.IDs = append(make([]message.ID, 0, room), t.IDs[:equal]...)
-	t.Tokens = append(make([]int, 0, room), t.Tokens[:equal]...)
-	t.Wide = append(make([]bool, 0, room), t.Wide[:equal]...)
-	t.Whole = make([]bool, 0, room)
-	t.Pinned, t.Sum, t.bytes = 0, 0, 0
+	t.Tokens, t.Wide, t.Whole = make([]int, 0, room), make([]bool, 0, room), make([]bool, 0, room)
+	t.Pinned, t.Sum, t.bytes = 0, 0, size(t.Lead)
 	t.Bounded = edit.Bounded{FirstUser: -1, LastUser: -1}
-	for i := range t.Lead {
-		t.bytes += t.Lead[i].Size()
-	}
 	for i := range t.Body {
-		whole := staysWhole(&t.Body[i])
-		t.Whole = append(t.Whole, whole)
-		if whole {
-			t.Pinned++
-		}
-		t.Sum, t.bytes = t.Sum+t.Tokens[i], t.bytes+t.Body[i].Size()
+		t.count(i, counted[i], wide[i])
 	}
 	t.Bound(0)
+}
+
+// count appends what is known about message i. Protected as a whole are system messages,
+// pinned messages, and what a provider has made of earlier messages, which only the
+// provider can read: Anthropic's compaction blocks, OpenAI's compaction items.
+func (t *Track[S]) count(i, n int, wide bool) {
+	m := &t.Body[i]
+	whole := m.Role == message.RoleSystem || m.Hints.Pinned || slices.ContainsFunc(m.Parts, func(p message.Part) bool {
+		o, ok := p.(message.Opaque)
+		return ok && strings.Contains(o.Kind, "compaction")
+	})
+	t.Tokens, t.Wide, t.Whole = append(t.Tokens, n), append(t.Wide, wide), append(t.Whole, whole)
+	t.Sum, t.bytes = t.Sum+n, t.bytes+m.Size()
+	if whole {
+		t.Pinned++
+	}
+}
+
+func size(msgs []message.Message) (bytes int) {
+	for i := range msgs {
+		bytes += msgs[i].Size()
+	}
+	return bytes
 }
 
 // setLead replaces the leading system messages and reports whether they differ.
@@ -164,21 +174,18 @@ func (t *Track[S]) setLead(lead []message.Message) bool {
 	if n, notes := common(lead, t.Lead); n == len(lead) && n == len(t.Lead) && notes {
 		return false
 	}
-	toks := make([]int, len(lead))
+	counted := make([]int, len(lead))
 	t.LeadSum = 0
-	for i := range t.Lead {
-		t.bytes -= t.Lead[i].Size()
-	}
 	for i := range lead {
 		if i < len(t.Lead) && same(&lead[i], &t.Lead[i]) {
-			toks[i] = t.LeadTokens[i]
+			counted[i] = t.LeadTokens[i]
 		} else {
-			toks[i] = t.Meter.Message(lead[i])
+			counted[i] = t.Meter.Message(lead[i])
 		}
-		t.LeadSum += toks[i]
-		t.bytes += lead[i].Size()
+		t.LeadSum += counted[i]
 	}
-	t.Lead, t.LeadTokens = Own(nil, lead), toks
+	t.bytes += size(lead) - size(t.Lead)
+	t.Lead, t.LeadTokens = Own(nil, lead), counted
 	return true
 }
 
@@ -189,19 +196,10 @@ func Shared(a, b []message.ID) int {
 	if n > 0 && a[n-1] == b[n-1] {
 		return n
 	}
-	low := 0
-	for low < n { // the first position that differs
-		if mid := (low + n) / 2; a[mid] == b[mid] {
-			low = mid + 1
-		} else {
-			n = mid
-		}
-	}
-	return low
+	return sort.Search(n, func(i int) bool { return a[i] != b[i] })
 }
 
-// Own appends copies of messages. Their parts are in memory that no one else can
-// modify.
+// Own appends copies of messages with their own memory for parts.
 func Own(own, msgs []message.Message) []message.Message {
 	n := 0
 	for i := range msgs {
@@ -215,21 +213,6 @@ func Own(own, msgs []message.Message) []message.Message {
 		own = append(own, m)
 	}
 	return own
-}
-
-// staysWhole reports whether a message must not be changed wherever it occurs: system
-// messages, pinned messages, and what a provider has made of earlier messages, which
-// only the provider can read: Anthropic's compaction blocks, OpenAI's compaction items.
-func staysWhole(m *message.Message) bool {
-	if m.Role == message.RoleSystem || m.Hints.Pinned {
-		return true
-	}
-	for _, p := range m.Parts {
-		if o, ok := p.(message.Opaque); ok && strings.Contains(o.Kind, "compaction") {
-			return true
-		}
-	}
-	return false
 }
 
 // isWide reports whether most of a message's text are ideographs or other letters from
@@ -254,10 +237,10 @@ func isWide(m *message.Message) bool {
 		hits, taken := 0, 0
 		for i := step / 2; i < len(s); i += step {
 			k := i
-			for k > 0 && k > i-3 && s[k]&0xC0 == 0x80 { // inside a letter: its first byte shows which
+			for k > 0 && k > i-3 && !utf8.RuneStart(s[k]) {
 				k--
 			}
-			if 0xE3 <= s[k] && s[k] <= 0xE9 {
+			if 0xE3 <= s[k] && s[k] <= 0xE9 { // the first byte of the letter
 				hits++
 			}
 			taken++

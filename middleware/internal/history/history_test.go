@@ -13,9 +13,9 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-func follow(t require.TestingT, c *history.Cache[int], lead, body []message.Message) (*history.Track[int], history.Change) {
+func follow(t require.TestingT, c *history.Cache[int], body []message.Message) (*history.Track[int], history.Change) {
 	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}
-	track, ch, err := c.Follow(lead, body, meter, func() int { return 7 })
+	track, ch, err := c.Follow(nil, body, meter, func() int { return 7 })
 	require.NoError(t, err)
 	return track, ch
 }
@@ -48,9 +48,9 @@ func TestFollow(t *testing.T) {
 		"first ones left out": {body[2:8], history.Change{Grown: true}},
 	} {
 		var cache history.Cache[int]
-		first, _ := follow(t, &cache, nil, body[:8])
+		first, _ := follow(t, &cache, body[:8])
 		cache.Publish(first.With(1))
-		got, ch := follow(t, &cache, nil, c.body)
+		got, ch := follow(t, &cache, c.body)
 		ch.NewLead = false
 		if c.want.Common == 0 {
 			require.Equal(t, 7, got.State, "%s: a state of its own", name)
@@ -88,7 +88,8 @@ func TestTracksDoNotChange(t *testing.T) {
 		for step := range rapid.IntRange(1, 30).Draw(t, "steps") {
 			switch rapid.IntRange(0, 3).Draw(t, "change") {
 			case 0, 1:
-				body = append(slices.Clone(body), texts(rapid.IntRange(0, 4).Draw(t, "more"), fmt.Sprint("step ", step))...)
+				what := rapid.SampledFrom([]string{"step", "文字文字文字文字"}).Draw(t, "what")
+				body = append(slices.Clone(body), texts(rapid.IntRange(0, 4).Draw(t, "more"), fmt.Sprint(what, step))...)
 			case 2:
 				old := all
 				if len(old) > 0 {
@@ -98,9 +99,14 @@ func TestTracksDoNotChange(t *testing.T) {
 				body = slices.Clone(body)
 				body[rapid.IntRange(0, len(body)-1).Draw(t, "at")] = message.User(fmt.Sprint("changed in step ", step))
 			}
-			track, _ := follow(t, &cache, nil, body)
+			track, _ := follow(t, &cache, body)
 			cache.Publish(track)
 			all = append(all, seen{track, slices.Clone(body)})
+			fresh, _ := follow(t, new(history.Cache[int]), body)
+			require.Equal(t, fresh.Tokens, track.Tokens, "as of a history that was never seen")
+			require.Equal(t, fresh.Wide, track.Wide)
+			require.Equal(t, fresh.Whole, track.Whole)
+			require.Equal(t, fresh.Bounded, track.Bounded)
 			for _, s := range all {
 				require.True(t, history.Same(s.body, s.track.Body))
 				require.Equal(t, message.IDs(s.body), s.track.IDs)

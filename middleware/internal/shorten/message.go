@@ -1,6 +1,7 @@
 package shorten
 
 import (
+	"context"
 	"iter"
 	"slices"
 
@@ -12,70 +13,159 @@ import (
 // the real handle is not known: computing that takes a hash of the content.
 var Likely = store.HandleOf("", store.Content{})
 
-// Pieces yields the pieces of one result with their positions.
-func Pieces(parts []message.Part, callID string) iter.Seq2[int, message.ToolResult] {
-	return func(yield func(int, message.ToolResult) bool) {
-		for i, p := range parts {
-			if r, ok := p.(message.ToolResult); ok && r.CallID == callID && !yield(i, r) {
-				return
-			}
-		}
+// Arguments returns the placeholder for the arguments of a call, which have to be a JSON
+// object: {"cleared":"recall kqvmzhtwrcxa"}, or {} if the handle is zero.
+func Arguments(h store.Handle) string {
+	if h.IsZero() {
+		return "{}"
 	}
+	return `{"cleared":"` + store.RecallTool + " " + h.String() + `"}`
 }
 
-// Result returns the pieces of one result as parts, for an archive and for comparison
-// with slices.Equal. The caller must not modify the result: it may be parts itself.
-func Result(parts []message.Part, callID string) []message.Part {
-	var found []message.Part
-	for i, p := range parts {
-		switch r, ok := p.(message.ToolResult); {
-		case !ok || r.CallID != callID:
-		case len(parts) == 1:
-			return parts
-		default:
-			found = append(found, parts[i])
-		}
+// Archived reports whether a store returns the content of a handle. It is false if the
+// store is nil, if the handle is zero, and after any error.
+func Archived(ctx context.Context, s store.Store, h store.Handle) bool {
+	if s == nil || h.IsZero() {
+		return false
 	}
-	return found
+	_, err := s.Get(ctx, h)
+	return err == nil
 }
 
-// CallIDs yields the call IDs of the results among the parts, each ID once.
-func CallIDs(parts []message.Part) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i, p := range parts {
-			if r, ok := p.(message.ToolResult); ok && !hasResult(parts[:i], r.CallID) && !yield(r.CallID) {
-				return
-			}
-		}
-	}
-}
-
-func hasResult(parts []message.Part, callID string) bool {
-	for range Pieces(parts, callID) {
-		return true
-	}
-	return false
-}
-
-// Failed reports whether one of the pieces of a result is an error.
-func Failed(parts []message.Part, callID string) bool {
-	for _, r := range Pieces(parts, callID) {
-		if r.Error {
+// ReadsArchive reports whether a message has a call of the tool that reads the archive.
+func ReadsArchive(m message.Message) bool {
+	for c := range m.Calls() {
+		if c.Name == store.RecallTool {
 			return true
 		}
 	}
 	return false
 }
 
+// Index finds the calls and results of a message by their IDs. It remembers the message
+// that it was asked about last, so that asking for each ID of a message takes linear time.
+// Parts of that message may be replaced by others with the same IDs. The zero value is
+// ready for use. An Index is not safe for concurrent use.
+type Index struct {
+	parts []message.Part
+	first map[string]int // the first part with an ID
+	next  []int          // the next part with the same ID, or the number of parts
+}
+
+// few is a number of parts that are searched one by one.
+const few = 8
+
+// find returns the first part with an ID, from part i on, that may be the one; the part
+// before i must have this ID. It returns len(parts) if there is none.
+func (x *Index) find(parts []message.Part, id string, i int) int {
+	n := len(parts)
+	if n <= few {
+		return i
+	}
+	if len(x.parts) != n || &x.parts[0] != &parts[0] {
+		x.build(parts)
+	}
+	if i > 0 {
+		return x.next[i-1]
+	}
+	if k, ok := x.first[id]; ok {
+		return k
+	}
+	return n
+}
+
+func (x *Index) build(parts []message.Part) {
+	n := len(parts)
+	x.parts, x.first, x.next = parts, make(map[string]int, n), make([]int, n)
+	for i, p := range slices.Backward(parts) {
+		id := ""
+		switch p := p.(type) {
+		case message.ToolCall:
+			id = p.ID
+		case message.ToolResult:
+			id = p.CallID
+		case message.Text, message.Thinking, message.Media, message.Opaque:
+			continue
+		}
+		x.next[i] = n
+		if k, ok := x.first[id]; ok {
+			x.next[i] = k
+		}
+		x.first[id] = i
+	}
+}
+
+// Pieces yields the pieces of one result with their positions.
+func (x *Index) Pieces(parts []message.Part, callID string) iter.Seq2[int, message.ToolResult] {
+	return func(yield func(int, message.ToolResult) bool) {
+		for i := x.piece(parts, callID, 0); i < len(parts); i = x.piece(parts, callID, i+1) {
+			if r, _ := parts[i].(message.ToolResult); !yield(i, r) {
+				return
+			}
+		}
+	}
+}
+
+// piece returns the position of the next piece of a result, as find does.
+func (x *Index) piece(parts []message.Part, callID string, i int) int {
+	for i = x.find(parts, callID, i); i < len(parts); i = x.find(parts, callID, i+1) {
+		if r, ok := parts[i].(message.ToolResult); ok && r.CallID == callID {
+			break
+		}
+	}
+	return i
+}
+
+// Result returns the pieces of one result as parts, for an archive and for comparison
+// with slices.Equal. The caller must not modify the result: it may be parts itself.
+func (x *Index) Result(parts []message.Part, callID string) []message.Part {
+	var found []message.Part
+	for i := x.piece(parts, callID, 0); i < len(parts); i = x.piece(parts, callID, i+1) {
+		if len(parts) == 1 {
+			return parts
+		}
+		found = append(found, parts[i])
+	}
+	return found
+}
+
+// Failed reports whether one of the pieces of a result is an error.
+func (x *Index) Failed(parts []message.Part, callID string) bool {
+	for i := x.piece(parts, callID, 0); i < len(parts); i = x.piece(parts, callID, i+1) {
+		if r, _ := parts[i].(message.ToolResult); r.Error {
+			return true
+		}
+	}
+	return false
+}
+
+// Begins reports whether part i is the first piece of a result.
+func (x *Index) Begins(parts []message.Part, i int) bool {
+	r, ok := parts[i].(message.ToolResult)
+	return ok && x.piece(parts, r.CallID, 0) == i
+}
+
 // Call returns the call with an ID among the parts of an assistant message, or the
 // zero ToolCall.
-func Call(parts []message.Part, id string) message.ToolCall {
-	for _, p := range parts {
-		if c, ok := p.(message.ToolCall); ok && c.ID == id {
+func (x *Index) Call(parts []message.Part, id string) message.ToolCall {
+	for i := x.find(parts, id, 0); i < len(parts); i = x.find(parts, id, i+1) {
+		if c, ok := parts[i].(message.ToolCall); ok && c.ID == id {
 			return c
 		}
 	}
 	return message.ToolCall{}
+}
+
+// CallIDs yields the call IDs of the results among the parts, each ID once.
+func CallIDs(parts []message.Part) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var x Index
+		for i, p := range parts {
+			if r, ok := p.(message.ToolResult); ok && x.Begins(parts, i) && !yield(r.CallID) {
+				return
+			}
+		}
+	}
 }
 
 // Joins reports whether parts i-1 and i are pieces of one result that differ only in
@@ -141,7 +231,7 @@ func WithoutThinking(m message.Message) (parts []message.Part, ok bool) {
 	}
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), IsThinking)
 	empty := slices.ContainsFunc(message.Content([]message.Message{m}, 0), func(v message.Violation) bool {
-		return v.Rule == message.EmptyMessage
+		return v.Rule == "empty message"
 	})
 	return m.Parts, !empty
 }

@@ -1,6 +1,7 @@
 package shorten_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -28,28 +29,47 @@ var mixed = []message.Part{
 	message.ToolResult{CallID: "a", Name: "read", Text: "three", Error: true},
 }
 
+// many returns the parts with others after them, so that they are found by an index.
+func many(parts []message.Part) []message.Part {
+	out := slices.Clone(parts)
+	for i := range 20 {
+		out = append(out, message.ToolResult{CallID: fmt.Sprint(i)}, message.ToolCall{ID: fmt.Sprint(i)})
+	}
+	return out
+}
+
 func TestPieces(t *testing.T) {
 	t.Parallel()
-	var at []int
-	for i, r := range shorten.Pieces(mixed, "a") {
-		require.Equal(t, mixed[i], message.Part(r))
-		at = append(at, i)
+	var x shorten.Index
+	for _, parts := range [][]message.Part{mixed, many(mixed), mixed} {
+		var at []int
+		for i, r := range x.Pieces(parts, "a") {
+			require.Equal(t, mixed[i], message.Part(r))
+			at = append(at, i)
+		}
+		require.Equal(t, []int{0, 1, 4, 5}, at)
+		require.Equal(t, []message.Part{mixed[0], mixed[1], mixed[4], mixed[5]}, x.Result(parts, "a"))
+		require.Equal(t, mixed[2:3], x.Result(parts, "b"))
+		require.Equal(t, []string{"a", "b"}, slices.Collect(shorten.CallIDs(parts))[:2])
+		require.True(t, x.Failed(parts, "a"))
+		require.False(t, x.Failed(parts, "b"))
+		require.Empty(t, x.Result(parts, "c"))
 	}
-	require.Equal(t, []int{0, 1, 4, 5}, at)
-	require.Equal(t, []message.Part{mixed[0], mixed[1], mixed[4], mixed[5]}, shorten.Result(mixed, "a"))
-	require.Equal(t, mixed[2:3], shorten.Result(mixed[2:3], "b"))
-	require.Empty(t, shorten.Result(mixed[2:3], "a"))
 	require.Equal(t, []string{"a", "b"}, slices.Collect(shorten.CallIDs(mixed)))
-	require.True(t, shorten.Failed(mixed, "a"))
-	require.False(t, shorten.Failed(mixed, "b"))
+	require.Len(t, slices.Collect(shorten.CallIDs(many(mixed))), 22)
+	require.Equal(t, mixed[2:3], x.Result(mixed[2:3], "b"))
+	require.Empty(t, x.Result(mixed[2:3], "a"))
 }
 
 func TestCall(t *testing.T) {
 	t.Parallel()
+	var x shorten.Index
 	call := message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}
-	parts := []message.Part{message.Text{Text: "b"}, message.ToolCall{ID: "a"}, call}
-	require.Equal(t, call, shorten.Call(parts, "b"))
-	require.Zero(t, shorten.Call(parts, "c"))
+	few := []message.Part{message.Text{Text: "b"}, message.ToolResult{CallID: "b"}, message.ToolCall{ID: "a"}, call, message.ToolCall{ID: "b"}}
+	for _, parts := range [][]message.Part{few, many(few)} {
+		require.Equal(t, call, x.Call(parts, "b"), "the first of two")
+		require.Zero(t, x.Call(parts, "c"))
+	}
 }
 
 func TestAppendCleared(t *testing.T) {

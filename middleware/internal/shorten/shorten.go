@@ -1,6 +1,6 @@
 // Package shorten contains what several middlewares need to shorten messages: head
 // and tail of a text, the pieces of a tool result, a placeholder in their place, the
-// removal of thinking, and a list of what was shortened.
+// removal of thinking, a list of what was shortened, and a check of options.
 //
 //	shorten.Ends(log, 2000, 2000, func(left string) string {
 //		return fmt.Sprintf("[%d bytes left out]", len(left))
@@ -10,7 +10,10 @@
 package shorten
 
 import (
+	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,7 +23,13 @@ import (
 // Both ends are cut between lines if that costs less than a quarter of their bytes,
 // otherwise between characters. If nothing would be left out, Ends returns the text.
 func Ends(text string, head, tail int, mark func(left string) string) string {
-	first, last := headLines(text, head), tailLines(text, tail)
+	first, last := Head(text, head), Tail(text, tail)
+	if k := strings.LastIndexByte(first, '\n') + 1; k > head-head/4 {
+		first = first[:k]
+	}
+	if k := strings.IndexByte(last, '\n') + 1; k < tail/4 {
+		last = last[k:]
+	}
 	if len(first)+len(last) >= len(text) {
 		return text
 	}
@@ -34,24 +43,43 @@ func Ends(text string, head, tail int, mark func(left string) string) string {
 	return first + between + last
 }
 
-// headLines is [Head], cut after the last line end if there is one in the last
-// quarter.
-func headLines(text string, n int) string {
-	head := Head(text, n)
-	if k := strings.LastIndexByte(head, '\n') + 1; k > n-n/4 {
-		return head[:k]
+// Within returns the text if it is no larger than the limit, or else head and tail as [Ends]
+// does, no larger than the limit. It returns false if these would have fewer than least
+// bytes, or would not be shorter than the text.
+func Within(text string, limit, least int, size func(string) int, mark func(left string) string) (string, bool) {
+	now := size(text)
+	if now <= limit {
+		return text, true
 	}
-	return head
+	for keep := len(text); ; {
+		keep = min(keep-1, int(float64(max(limit, 0))/float64(max(now, 1))*float64(keep)))
+		if keep < least {
+			return "", false
+		}
+		s := Ends(text, keep/2, keep/2, mark)
+		if now = size(s); now <= limit && len(s) < len(text) {
+			return s, true
+		}
+	}
 }
 
-// tailLines is [Tail], cut after the first line end if there is one in the first
-// quarter.
-func tailLines(text string, n int) string {
-	tail := Tail(text, n)
-	if k := strings.IndexByte(tail, '\n') + 1; 0 < k && k < n/4 {
-		return tail[k:]
+// Level returns the size to which the largest sizes have to be reduced so that their sum
+// is at most allowed, or the sum if it is. It is never negative.
+func Level(sizes []int, allowed int) int {
+	sum := 0
+	for _, n := range sizes {
+		sum += n
 	}
-	return tail
+	if sum <= allowed {
+		return sum
+	}
+	for k, n := range slices.Sorted(slices.Values(sizes)) {
+		if share := allowed / (len(sizes) - k); n > share {
+			return max(0, share)
+		}
+		allowed -= n
+	}
+	return 0
 }
 
 // Head returns at most the first n bytes of a text, without a part of a character at
@@ -96,4 +124,59 @@ func List(amounts ...Amount) string {
 		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
 	}
 	return strings.Join(all, "")
+}
+
+// Option is an option that is a whole number.
+type Option struct {
+	Name, Unit string // Unit in the plural
+	Value      int
+}
+
+// NonNegative returns an error for each option below 0.
+func NonNegative(options ...Option) []error {
+	var errs []error
+	for _, o := range options {
+		if o.Value < 0 {
+			errs = append(errs, fmt.Errorf("%s is %d %s, want 0 or more", o.Name, o.Value, o.Unit))
+		}
+	}
+	return errs
+}
+
+// AtLeast returns the fewest tokens that are at least this share of a room.
+func AtLeast(share float64, room int) int {
+	return int(math.Ceil(share * float64(room) * (1 - rounding)))
+}
+
+// AtMost returns the most tokens that are at most this share of a room.
+func AtMost(share float64, room int) int {
+	return int(math.Floor(share * float64(room) * (1 + rounding)))
+}
+
+// rounding is what floating point may add to a whole product, such as 0.55 of 100, or
+// take from it.
+const rounding = 1e-12
+
+// AskEvery is after how many steps a loop over a history asks whether its context is done.
+const AskEvery = 64
+
+// Watch asks a context now and then whether it is done, so that a loop over a long
+// history can ask in each step. It is not safe for concurrent use.
+type Watch struct {
+	ctx   context.Context //nolint:containedctx // it lives for one loop
+	steps uint
+	done  bool
+}
+
+// NewWatch returns a watch of a context.
+func NewWatch(ctx context.Context) Watch { return Watch{ctx: ctx} }
+
+// Done reports whether the context was done when it was last asked: in the first step,
+// and then after each [AskEvery] steps.
+func (w *Watch) Done() bool {
+	if w.steps%AskEvery == 0 {
+		w.done = w.done || w.ctx.Err() != nil
+	}
+	w.steps++
+	return w.done
 }

@@ -82,3 +82,60 @@ func TestList(t *testing.T) {
 	require.Equal(t, "1 call", list(0, 1, 0))
 	require.Empty(t, list(0, 0, 0))
 }
+
+func TestNonNegative(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, shorten.NonNegative())
+	errs := shorten.NonNegative(
+		shorten.Option{Name: "Keep", Unit: "rounds"},
+		shorten.Option{Name: "Stop", Unit: "tokens", Value: -2},
+		shorten.Option{Name: "Limit", Unit: "tokens", Value: 3},
+		shorten.Option{Name: "Floor", Unit: "calls", Value: -1},
+	)
+	require.Len(t, errs, 2, "one for each below 0, in order")
+	require.EqualError(t, errs[0], "Stop is -2 tokens, want 0 or more")
+	require.EqualError(t, errs[1], "Floor is -1 calls, want 0 or more")
+}
+
+// TestShares asks for shares of a room, as whole numbers of tokens.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		share       float64
+		room        int
+		least, most int
+	}{
+		{0.9, 1000, 900, 900},
+		{0.55, 100, 55, 55},
+		{0.8, 999, 800, 799},
+		{1, 128_000, 128_000, 128_000},
+		{1.0 / 3, 10, 4, 3},
+	} {
+		require.Equal(t, tt.least, shorten.AtLeast(tt.share, tt.room), "%v of %d or more", tt.share, tt.room)
+		require.Equal(t, tt.most, shorten.AtMost(tt.share, tt.room), "%v of %d or less", tt.share, tt.room)
+	}
+}
+
+func TestLevel(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sizes         []int
+		allowed, want int
+	}{
+		{[]int{10, 10}, 20, 20},
+		{[]int{30, 30}, 8, 4},
+		{[]int{50, 2}, 20, 18},
+		{[]int{50, 40, 3}, 43, 20},
+		{[]int{1600, 1600}, 1740, 870},
+		{[]int{100, 10}, 0, 0},
+		{[]int{100, 10}, -50, 0},
+		{nil, 5, 0},
+		{[]int{100}, 40, 40},
+		{[]int{10, 100}, 60, 50},
+		{[]int{100, 10, 100}, 110, 50},
+		{[]int{50, 50}, 60, 30},
+		{[]int{1, 2, 1000}, 500, 497},
+	} {
+		require.Equal(t, c.want, shorten.Level(c.sizes, c.allowed), "%v to %d", c.sizes, c.allowed)
+	}
+}

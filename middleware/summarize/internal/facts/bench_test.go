@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 )
 
 // work is a conversation of n messages in which an agent works.
@@ -36,7 +35,7 @@ func BenchmarkCollect(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				facts.Collect(h)
+				collect(h)
 			}
 		})
 	}
@@ -50,14 +49,14 @@ func BenchmarkCollect(b *testing.B) {
 	b.Run("with 100 MB", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			facts.Collect(huge)
+			collect(huge)
 		}
 	})
 }
 
 func BenchmarkText(b *testing.B) {
 	for _, n := range []int{200, 2_000} {
-		l := facts.Collect(work(n))
+		l := collect(work(n))
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -1,26 +1,20 @@
-// Package facts collects by rules what a summary in words loses first: the user's
-// instructions, errors, commands, identifiers and files in messages that are folded.
+// Package facts collects by rules what a summary in words loses first: the user's own
+// words, errors, commands, identifiers and files in messages that are folded.
 //
-//	s := facts.Collect(folded)
-//	section := s.Text(facts.Options{Tokens: 600, Counter: counter})
+//	s := &facts.Set{}
+//	s.Add(folded)
+//	section := s.Text(facts.Options{Tokens: 600, Quotes: 800, Counter: counter})
 //
-// When room is short, these are kept in this order:
+// The user's words have a room of their own: see package quotes. When the other room is
+// short, these are kept in this order:
 //
-//   - what the user forbids, and what the user permits again, verbatim;
-//   - the user's other standing instructions, verbatim;
 //   - errors: one line of each failed result; that of a command until it runs again;
 //   - commands, each with its newest outcome;
 //   - identifiers, those in texts of the user and in arguments before those in results;
-//   - files that were written or read. The oldest are removed first.
+//   - files that were written, then files that were only read.
 //
-// A prohibition that the user lifts is kept, and so is the sentence that lifts it,
-// after it: both are quoted, and no rule decides whether two sentences contradict each
-// other. A repeated sentence moves to the end.
-//
-// The section has a heading in brackets, and under a title for each kind the entries as
-// lines that begin with "- ". No file name and no message can start a line of its own.
-// System messages are not read, since they remain in the view, nor are texts of the
-// model.
+// No file name and no message can start a line of its own. System messages are not read,
+// since they remain in the view, nor are texts of the model.
 //
 // Of a message of the user the first and the last 16 KiB are read, of the arguments of
 // a call the first MiB, of a result the first 2 KiB and the last KiB, and for
@@ -35,22 +29,26 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 // Lengths of lines in code points; longer ones are shortened.
 const (
-	longestSentence = 300
-	longestError    = 200
-	longestCommand  = 120
-	longestPath     = 200
+	longestError   = 200
+	longestCommand = 120
+	longestPath    = 200
 )
+
+// bytesPerOther is the number of bytes for each token of the user's words up to which these
+// contain sentences that state neither a rule nor a value: a twentieth of about four bytes a token.
+const bytesPerOther = 80
 
 // Set holds the facts of messages. The zero value is empty. It keeps texts of the
 // messages and is not safe for concurrent use.
 type Set struct {
-	rules    entries // sentences of the user
-	older    bool    // a section that was read had no room for older prohibitions
+	said     quotes.Set
+	bytes    int // of all that was added
 	errors   entries
 	commands entries
 	files    entries
@@ -66,17 +64,11 @@ type openCall struct {
 	tool    string
 	command string // "" if it runs none
 	reads   bool   // it reads files
+	writes  []string
 }
 
-// Collect returns the facts of messages, oldest first.
-func Collect(msgs []message.Message) *Set {
-	s := &Set{}
-	s.Add(msgs)
-	return s
-}
-
-// Add adds the facts of later messages. Adding messages one by one gives the same set
-// as collecting them at once.
+// Add adds the facts of messages, oldest first. Adding them one by one gives the same set
+// as adding them at once.
 func (s *Set) Add(msgs []message.Message) {
 	if s.calls == nil {
 		s.calls, s.failed = map[string]openCall{}, map[string]string{}
@@ -89,12 +81,15 @@ func (s *Set) Add(msgs []message.Message) {
 		for _, p := range m.Parts {
 			switch p := p.(type) {
 			case message.Text:
+				s.bytes += len(p.Text)
 				if m.Role == message.RoleUser {
 					s.addText(p.Text)
 				}
 			case message.ToolCall:
+				s.bytes += len(p.Arguments)
 				s.addCall(p)
 			case message.ToolResult:
+				s.bytes += len(p.Text)
 				s.addResult(p)
 			case message.Thinking, message.Media, message.Opaque:
 			}
@@ -104,9 +99,7 @@ func (s *Set) Add(msgs []message.Message) {
 
 func (s *Set) addText(said string) {
 	s.spoken = append(s.spoken, said)
-	for sentence, kind := range instructions(said) {
-		s.rules.put(entry{key: sentence, state: kind})
-	}
+	s.said.Add(said)
 }
 
 func (s *Set) addCall(c message.ToolCall) {
@@ -115,15 +108,22 @@ func (s *Set) addCall(c message.ToolCall) {
 		s.spoken = append(s.spoken, c.Arguments)
 	}
 	use := toolUseOf(c.Name, c.Arguments)
-	for _, name := range use.files {
-		e := entry{key: pathLine(name), state: use.access}
-		if before := s.files.put(e); before.state == written {
-			s.files.get(e.key).state = written
-		}
-	}
 	command := text.Line(use.command, longestCommand)
 	s.commands.put(entry{key: command})
-	s.calls[c.ID] = openCall{tool: c.Name, command: command, reads: len(use.files) > 0 && use.access == read}
+	call := openCall{tool: c.Name, command: command, reads: len(use.files) > 0 && use.access == read}
+	for _, name := range use.files {
+		e := entry{key: pathLine(name)}
+		before := s.files.put(e)
+		if use.access == read {
+			before.state = max(before.state, read)
+		} else {
+			call.writes = append(call.writes, e.key) // if the call succeeds
+		}
+		if f := s.files.get(e.key); f != nil {
+			f.state = before.state
+		}
+	}
+	s.calls[c.ID] = call
 }
 
 func (s *Set) addResult(r message.ToolResult) {
@@ -134,11 +134,19 @@ func (s *Set) addResult(r message.ToolResult) {
 	if !c.reads {
 		s.seen = append(s.seen, r.Text)
 	}
-	res := resultOf(r, c.command != "")
+	res := resultOf(r, c.command != "", len(c.writes) > 0)
+	if res.state == unknown || res.state == passed {
+		for _, name := range c.writes {
+			if f := s.files.get(name); f != nil {
+				f.state = written
+			}
+		}
+	}
 	if e := s.commands.get(c.command); e != nil {
 		if res.state != unknown {
 			e.state, e.code = res.state, res.code
 		}
+		e.partial = res.partial
 		s.errors.remove(s.failed[c.command]) // the error of an earlier run
 	}
 	if fault := text.Line(res.fault, longestError); fault != "" {
@@ -161,9 +169,8 @@ func pathLine(name string) string {
 	return line
 }
 
-// identifiers returns as many as the given number of tokens may hold, or more: first
-// those in results, then those in texts of the user and arguments, which are needed
-// more often, each oldest first.
+// identifiers returns as many as the given number of tokens may hold, or more: those in
+// results, then those in texts of the user and arguments, each oldest first.
 func (s *Set) identifiers(most int) []line {
 	const (
 		readOfText = 2 << 10   // bytes
@@ -213,6 +220,7 @@ type entry struct {
 	key     string // the line that is written for it
 	state   state
 	code    string // exit code of a command, or ""
+	partial bool   // the output of a command is not complete
 	removed bool   // also if there is a newer entry with the same key
 }
 
@@ -220,13 +228,15 @@ type entry struct {
 type state uint8
 
 const (
-	unknown     state = iota
-	passed            // of a command
-	failed            // of a command
-	read              // of a file
-	written           // of a file, also if it was read as well
-	prohibition       // of a sentence that forbids, or permits again
-	instruction       // of any other sentence
+	unknown  state = iota
+	passed         // of a command
+	failed         // of a command
+	timedOut       // of a command; so are the next three
+	killed
+	cancelled
+	denied
+	read    // of a file
+	written // of a file, also if it was read as well
 )
 
 // put appends an entry, and removes and returns the one with the same key. An empty key

@@ -68,7 +68,7 @@ func sound(t require.TestingT, s string, o facts.Options) {
 	if s == "" {
 		return
 	}
-	require.LessOrEqual(t, o.Counter.Count(s), o.Tokens, "it is within its tokens")
+	require.LessOrEqual(t, o.Counter.Count(s), max(0, o.Tokens)+o.Quotes, "it is within its tokens")
 	require.True(t, utf8.ValidString(s), "it is UTF-8: %q", s)
 	heading, rest, _ := strings.Cut(s, "\n")
 	require.Contains(t, []string{"[Facts recorded by code]", "[以下是由程序记录的事实]"}, heading)
@@ -89,51 +89,47 @@ func TestLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := messages(t)
 		o := facts.Options{
-			Tokens: rapid.SampledFrom([]int{0, 1, 20, 60, 150, 600, 5000}).Draw(t, "tokens"), Counter: rapid.SampledFrom(counters).Draw(t, "counter"),
+			Tokens: rapid.SampledFrom([]int{0, 1, 20, 60, 150, 600, 5000}).Draw(t, "tokens"),
+			Quotes: rapid.SampledFrom([]int{0, 1, 20, 60, 150, 800, 5000}).Draw(t, "quotes"), Counter: rapid.SampledFrom(counters).Draw(t, "counter"),
 			Language: rapid.SampledFrom([]text.Language{"", text.English, text.Chinese}).Draw(t, "language"),
 		}
-		l := facts.Collect(h)
+		l := collect(h)
 		s := l.Text(o)
 		sound(t, s, o)
 		require.Equal(t, s, l.Text(o), "writing changes nothing")
-		require.Equal(t, s, facts.Collect(h).Text(o), "it is deterministic")
+		require.Equal(t, s, collect(h).Text(o), "it is deterministic")
 
 		cut := rapid.IntRange(0, len(h)).Draw(t, "cut")
-		grown := facts.Collect(h[:cut])
+		grown := collect(h[:cut])
 		grown.Text(o)
 		grown.Add(h[cut:])
 		require.Equal(t, s, grown.Text(o), "piece by piece is the same as at once")
-		twice := facts.Collect(slices.Concat(h, h))
-		require.ElementsMatch(t, files(l), files(twice), "what is seen again is no new file")
+		twice := collect(slices.Concat(h, h))
+		again := files(twice)
+		require.Subset(t, again, files(l)) // or more: now a result may come after its call
+		slices.Sort(again)
+		require.Equal(t, again, slices.Compact(slices.Clone(again)), "what is seen again is no new file")
 	})
 }
 
-// TestProhibitionsComeFirst: as long as one has no room, nothing else is told.
-func TestProhibitionsComeFirst(t *testing.T) {
+// TestUserComesFirst: facts do not use the room of the user's words, and rules of the user are
+// not left out without a note.
+func TestUserComesFirst(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 30).Draw(t, "prohibitions")
-		var h []message.Message
+		n := rapid.IntRange(1, 30).Draw(t, "rules")
+		var alone, h []message.Message
 		for i := range n {
-			h = append(h, message.User(fmt.Sprintf("Never touch file%d.go. Always read it.", i)))
-			if i%4 == 0 {
-				h = append(h, messages(t)...)
-			}
+			m := message.User(fmt.Sprintf("Never touch file%d.go.", i))
+			alone, h = append(alone, m), append(h, m)
+			h = append(h, call("bash", fmt.Sprintf(`{"command":"make %d"}`, i), "exit code 1")...)
 		}
-		o := facts.Options{Tokens: rapid.IntRange(10, 900).Draw(t, "tokens"), Counter: rapid.SampledFrom(counters).Draw(t, "counter")}
-		s := facts.Collect(h).Text(o)
-		sound(t, s, o)
-		missing := false
-		for i := range n {
-			missing = missing || !strings.Contains(s, fmt.Sprintf("- Never touch file%d.go.", i))
-		}
-		if missing {
-			require.NotContains(t, s, "- Always read it.", "an instruction is told, and a prohibition is not")
-			require.NotContains(t, s, "\nErrors:")
-			require.NotContains(t, s, "\nFiles ")
-		}
-		if told := strings.Count(s, "- Never touch file"); missing && told > 1 {
-			require.Contains(t, s, "there are older ones", "no prohibition leaves without a word: %q", s)
+		o := facts.Options{Tokens: 600, Quotes: rapid.IntRange(10, 900).Draw(t, "quotes"), Counter: rapid.SampledFrom(counters).Draw(t, "counter")}
+		s := collect(h).Text(o)
+		kept := strings.Count(s, "- Never touch file")
+		require.Equal(t, strings.Count(collect(alone).Text(o), "- Never touch file"), kept)
+		if kept > 0 && kept < n {
+			require.Contains(t, s, "there is more", "no rule is left out without a note: %q", s)
 		}
 	})
 }
@@ -143,7 +139,7 @@ func TestProhibitionsComeFirst(t *testing.T) {
 func TestTenFolds(t *testing.T) {
 	t.Parallel()
 	l := &facts.Set{}
-	first := []string{"- Never push to main.", "- Always be brief.", "- bash: error: no rule", "- make first → failed (exit code 2)", "#W1111111", "- first/written.go", "- first/read.go"}
+	first := []string{"- Never push to main. Always be brief.", "- bash: error: no rule", "- make first → failed (exit code 2)", "#W1111111", "- first/written.go", "- first/read.go"}
 	var h []message.Message
 	for fold := range 10 {
 		part := user(fmt.Sprintf("Go on with part %d.", fold))
@@ -162,7 +158,7 @@ func TestTenFolds(t *testing.T) {
 		h = join(h, part)
 		l.Add(part)
 		s := l.Text(usual)
-		require.Equal(t, facts.Collect(h).Text(usual), s, "fold %d", fold)
+		require.Equal(t, collect(h).Text(usual), s, "fold %d", fold)
 		for _, fact := range first {
 			require.Contains(t, s, fact, "a fact of the first fold after fold %d", fold)
 		}
@@ -176,9 +172,9 @@ func FuzzCollect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, said, tool, arguments, result string, most uint16) {
 		h := join(user(said), call(tool, arguments, result))
-		o := facts.Options{Tokens: int(most), Counter: tokens.Estimate{}}
-		s := facts.Collect(h).Text(o)
+		o := facts.Options{Tokens: int(most), Quotes: int(most) / 2, Counter: tokens.Estimate{}}
+		s := collect(h).Text(o)
 		sound(t, s, o)
-		require.Equal(t, s, facts.Collect(h).Text(o), "it is deterministic")
+		require.Equal(t, s, collect(h).Text(o), "it is deterministic")
 	})
 }

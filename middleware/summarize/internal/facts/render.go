@@ -1,91 +1,105 @@
 package facts
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
 
 // Options define how a section is written.
 type Options struct {
-	Tokens   int            // at most, by Counter; 0 or less: the section is empty
+	Tokens   int            // of the facts, at most, by Counter; 0 or less: there are none
+	Quotes   int            // of the user's words, at most; 0 or less: there are none
+	Most     int            // of both, at most; 0: their sum
 	Counter  tokens.Counter // is asked for one line at a time
 	Language text.Language  // of the titles; "": English
 }
 
-// wording is the fixed text of one language.
 type wording struct {
-	prohibitions, instructions, errors, commands, identifiers, written, read string
+	quotes, errors, commands, identifiers, written, read string
 
-	passed, failed string
-	exit           string // before the exit code of a failed command
-	older          string // in place of prohibitions that have no room
+	outcomes map[state]string
+	partial  string // of a command whose output is not complete
+	exit     string // before the exit code of a failed command
+	more     string // in place of rules of the user that have no room
 }
 
 var english = wording{
-	prohibitions: "What the user forbade, or permitted again (verbatim, the newest last):",
-	instructions: "Other standing instructions of the user (verbatim):",
-	errors:       "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
-	passed: "ok", failed: "failed", exit: "exit code ", older: "(there are older ones, for which there is no room)",
+	quotes: "What the user said, word for word (the newest last, which counts where two differ):",
+	errors: "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
+	outcomes: map[state]string{
+		passed: "ok", failed: "failed", timedOut: "timed out", killed: "killed", cancelled: "cancelled", denied: "denied",
+	},
+	partial: "(output incomplete)", exit: "exit code ", more: "(there is more, for which there is no room)",
 }
 
 var chinese = wording{
-	prohibitions: "用户禁止或重新允许的事项(原话,新的在后):",
-	instructions: "用户的其他长期要求(原话):",
-	errors:       "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
-	passed: "成功", failed: "失败", exit: "退出码 ", older: "(还有更早的,此处放不下)",
+	quotes: "用户的原话(新的在后,不一致时以新的为准):",
+	errors: "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
+	outcomes: map[state]string{
+		passed: "成功", failed: "失败", timedOut: "超时", killed: "被终止", cancelled: "已取消", denied: "被拒绝",
+	},
+	partial: "(输出不完整)", exit: "退出码 ", more: "(还有其他要求,此处放不下)",
 }
 
-// Text returns the section, without a line break at its end, or "" if there are no
-// facts or no room. The same set gives the same text.
+// Text returns the section, without a line break at its end, or "" if there is nothing to
+// tell or no room. The same set gives the same text.
 //
-// When room is short, the oldest entries of a kind are removed first, and files before
-// identifiers, commands, errors and instructions. But of the room that prohibitions
-// leave, files keep a quarter and each of errors, commands and identifiers an eighth, if
-// they need it, so that no kind removes all others. If not all prohibitions have room,
-// the section has the newest of them, a line that there are older ones, and nothing
-// else.
+// When there is no room for all facts, the last kinds lose entries first, the oldest ones
+// first. But each kind keeps an eighth of the room, if it needs it, so that none removes all
+// others. Facts do not use the room that the user's words leave.
 func (s *Set) Text(o Options) string {
-	w := &english
-	if o.Language == text.Chinese {
-		w = &chinese
-	}
+	w := text.Pick(o.Language, &english, &chinese)
 	all := func(entry) bool { return true }
 	of := func(kind state) func(entry) bool { return func(e entry) bool { return e.state == kind } }
 	key := func(e entry) line { return line{text: e.key} }
 
 	heading := o.Language.Headings().Facts
+	most := max(0, o.Tokens) + max(0, o.Quotes)
+	most = min(most, cmp.Or(o.Most, most))
 	r := renderer{counter: o.Counter}
-	r.room = o.Tokens - r.cost(heading)
-	prohibitions := section{titles: [2]string{w.prohibitions}, lines: s.rules.lines(of(prohibition), key), note: w.older, cut: s.older}
-	if r.take(prohibitions, 0) {
-		const quarter, eighth = 4, 8
-		r.share([]section{
-			{titles: [2]string{w.instructions}, lines: s.rules.lines(of(instruction), key)},
-			{titles: [2]string{w.errors}, lines: s.errors.lines(all, key), share: eighth},
-			{titles: [2]string{w.commands}, lines: s.commands.lines(all, w.commandLine), share: eighth},
-			{titles: [2]string{w.identifiers}, lines: s.identifiers(r.room), share: eighth, joined: true},
-			{titles: [2]string{w.written, w.read}, share: quarter, lines: s.files.lines(all, func(e entry) line {
-				return line{text: e.key, second: e.state == read}
-			})},
-		})
+	left := most - r.cost(heading)
+	r.room = min(o.Quotes, left)
+	said, complete := s.said.Lines(quotes.Options{
+		Tokens: r.room - r.cost(w.quotes) - r.cost("- "+w.more), Others: s.bytes / bytesPerOther, Counter: o.Counter,
+	})
+	q := section{title: w.quotes, note: w.more, cut: !complete}
+	for _, words := range said {
+		q.lines = append(q.lines, line{text: words})
 	}
-	return r.text(heading, o.Tokens)
+	before := r.room
+	r.take(q, 0)
+	r.room = min(o.Tokens, left-(before-r.room))
+	const eighth = 8
+	r.share([]section{
+		{title: w.errors, lines: s.errors.lines(all, key), share: eighth},
+		{title: w.commands, lines: s.commands.lines(all, w.commandLine), share: eighth},
+		{title: w.identifiers, lines: s.identifiers(r.room), share: eighth, joined: true},
+		{title: w.written, lines: s.files.lines(of(written), key), share: eighth},
+		{title: w.read, lines: s.files.lines(of(read), key), share: eighth},
+	})
+	return r.text(heading, most)
 }
 
 // commandLine returns a command with its outcome.
-func (w *wording) commandLine(e entry) line {
-	switch {
-	case e.state == passed:
-		return line{text: e.key + " → " + w.passed}
-	case e.state == failed && e.code != "":
-		return line{text: e.key + " → " + w.failed + " (" + w.exit + e.code + ")"}
-	case e.state == failed:
-		return line{text: e.key + " → " + w.failed}
+func (w *wording) commandLine(e entry) line { return line{text: e.key + w.outcome(e)} }
+
+func (w *wording) outcome(e entry) string {
+	s := ""
+	if how := w.outcomes[e.state]; how != "" {
+		s = " → " + how
 	}
-	return line{text: e.key}
+	if e.code != "" && e.state == failed {
+		s += " (" + w.exit + e.code + ")"
+	}
+	if e.partial {
+		s += " " + w.partial
+	}
+	return s
 }
 
 // renderer writes sections as long as there is room.
@@ -95,20 +109,19 @@ type renderer struct {
 	taken   []section
 }
 
-// section is one title or two, with lines below, oldest first.
+// section is a title, with lines below, oldest first.
 type section struct {
-	titles [2]string
+	title  string
 	lines  []line
 	joined bool   // the entries are in one line, those with the same label together
-	share  int    // the section keeps this part of the room if it needs it: 4 for a quarter; 0: none
+	share  int    // the section keeps this part of the room if it needs it: 8 for an eighth; 0: none
 	note   string // the first line if older lines were removed
 	cut    bool   // older lines were removed
 }
 
 type line struct {
-	label  string // before the text, or ""
-	text   string
-	second bool // it is under the second title
+	label string // before the text, or ""
+	text  string
 }
 
 // cost returns the tokens that a line adds, rounded up: a counter may round down, or
@@ -132,40 +145,34 @@ func (r *renderer) share(sections []section) {
 }
 
 // take takes the newest lines of a section that fit, and leaves the given number of
-// tokens to others. It reports whether all lines fit.
-func (r *renderer) take(s section, others int) (all bool) {
+// tokens to others.
+func (r *renderer) take(s section, others int) {
 	n, cost := r.fitting(s, r.room-others)
-	all = n == len(s.lines)
 	if n > 0 {
+		s.cut = s.cut || n < len(s.lines)
 		s.lines = s.lines[len(s.lines)-n:]
-		s.cut = s.cut || !all
 		r.taken = append(r.taken, s)
 		r.room -= cost
 	}
-	return all
 }
 
 // fitting returns how many of the newest lines of a section fit into a number of
 // tokens, and their cost.
 func (r *renderer) fitting(s section, most int) (n, cost int) {
-	titled, labels := [2]bool{}, map[string]bool{}
+	labels := map[string]bool{}
 	for n < len(s.lines) {
 		l := s.lines[len(s.lines)-1-n]
 		more := r.cost("- " + l.text)
 		if l.label != "" && !labels[l.label] {
 			more += r.cost(l.label + ": ")
 		}
-		k := 0
-		if l.second {
-			k = 1
-		}
-		if !titled[k] {
-			more += r.cost(s.titles[k])
+		if n == 0 {
+			more += r.cost(s.title)
 		}
 		if cost+more > most {
 			break
 		}
-		titled[k], labels[l.label] = true, s.joined
+		labels[l.label] = s.joined
 		cost += more
 		n++
 	}
@@ -206,30 +213,22 @@ func (s section) shorter() section {
 // text returns a section, with a line break before each line.
 func (s section) text() string {
 	var b strings.Builder
-	for k, title := range s.titles {
-		between, label := "\n- ", ""
-		for _, l := range s.grouped() {
-			if l.second != (k == 1) {
-				continue
-			}
-			if title != "" {
-				b.WriteString("\n" + title)
-				title = ""
-				if s.cut && s.note != "" {
-					b.WriteString("\n- " + s.note)
-				}
-			}
-			switch l.label {
-			case "":
-				b.WriteString(between + l.text)
-			case label:
-				b.WriteString(", " + l.text)
-			default:
-				b.WriteString(between + l.label + ": " + l.text)
-			}
-			if s.joined {
-				between, label = "; ", l.label
-			}
+	b.WriteString("\n" + s.title)
+	if s.cut && s.note != "" {
+		b.WriteString("\n- " + s.note)
+	}
+	between, label := "\n- ", ""
+	for _, l := range s.grouped() {
+		switch l.label {
+		case "":
+			b.WriteString(between + l.text)
+		case label:
+			b.WriteString(", " + l.text)
+		default:
+			b.WriteString(between + l.label + ": " + l.text)
+		}
+		if s.joined {
+			between, label = "; ", l.label
 		}
 	}
 	return b.String()
@@ -275,14 +274,12 @@ func (s *Set) Resume(section string) {
 // resume adds a fact, if its title is one of the wording.
 func (s *Set) resume(w *wording, title, fact string) {
 	switch title {
-	case w.prohibitions:
-		if fact == w.older {
-			s.older = true
+	case w.quotes:
+		if fact == w.more {
+			s.said.ResumeMissing()
 			return
 		}
-		s.rules.put(entry{key: fact, state: prohibition})
-	case w.instructions:
-		s.rules.put(entry{key: fact, state: instruction})
+		s.said.Resume(fact)
 	case w.errors:
 		s.errors.put(entry{key: fact})
 	case w.commands:
@@ -298,19 +295,16 @@ func (s *Set) resume(w *wording, title, fact string) {
 
 // parseCommand reads a line of [wording.commandLine].
 func (w *wording) parseCommand(line string) entry {
-	const arrow = " → "
-	at := strings.LastIndex(line, arrow)
-	if at < 0 {
-		return entry{key: line}
+	rest, partial := strings.CutSuffix(line, " "+w.partial)
+	at := max(0, strings.LastIndex(rest, " → "))
+	if code, ok := strings.CutPrefix(rest[at:], " → "+w.outcomes[failed]+" ("+w.exit); ok && strings.HasSuffix(code, ")") {
+		return entry{key: rest[:at], state: failed, code: strings.TrimSuffix(code, ")"), partial: partial}
 	}
-	key, result := line[:at], line[at+len(arrow):]
-	switch code, coded := strings.CutPrefix(result, w.failed+" ("+w.exit); {
-	case result == w.passed:
-		return entry{key: key, state: passed}
-	case result == w.failed:
-		return entry{key: key, state: failed}
-	case coded && strings.HasSuffix(code, ")"):
-		return entry{key: key, state: failed, code: strings.TrimSuffix(code, ")")}
+	for s := range w.outcomes {
+		if e := (entry{state: s, partial: partial}); w.outcomes[s] != "" && w.outcome(e) == line[at:] {
+			e.key = rest[:at]
+			return e
+		}
 	}
-	return entry{key: line}
+	return entry{key: rest, partial: partial}
 }

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"iter"
 	"regexp"
 	"strings"
 
@@ -15,14 +16,16 @@ var place = regexp.MustCompile(`^[\w./\\-]+\.\w{1,5}(:\d+){1,2}: \S`)
 
 // result is how a call ended.
 type result struct {
-	state state  // passed or failed; unknown if the result does not show it
-	code  string // exit code, or ""
-	fault string // the line that shows what failed, or ""
+	state   state  // unknown if the result does not show it
+	code    string // exit code, or ""
+	fault   string // the line that shows what failed, or ""
+	partial bool   // the output is not complete
 }
 
-// resultOf reads one result. A command failed if its exit code is not 0, or if the
-// result is an error; it passed if its exit code is 0.
-func resultOf(r message.ToolResult, command bool) (o result) {
+// resultOf reads one result. A call was stopped or denied if a line at the beginning or the end
+// states it. A command failed if its exit code is not 0, or if the result is an error; it passed
+// if its exit code is 0.
+func resultOf(r message.ToolResult, command, writes bool) (o result) {
 	const readOfHead, readOfTail = 2 << 10, 1 << 10 // bytes
 	head, tail := r.Text, ""
 	if len(head) > readOfHead+readOfTail {
@@ -39,7 +42,12 @@ func resultOf(r message.ToolResult, command bool) (o result) {
 	if broken {
 		o.state = failed
 	}
-	if o.state == failed {
+	if o.code == "" && (command || writes || r.Error) {
+		stop := stopIn(head, tail, r.Error)
+		o.state, broken = cmp.Or(stop, o.state), broken || stop != unknown
+	}
+	o.partial = isPartial(head, tail)
+	if o.state != passed && o.state != unknown {
 		o.fault = faultIn(head, tail, broken)
 	}
 	return o
@@ -47,28 +55,76 @@ func resultOf(r message.ToolResult, command bool) (o result) {
 
 // exitCode returns the exit code in the first or the last three lines, or "".
 func exitCode(head, tail string) string {
-	if tail == "" {
-		tail = head
-	}
-	const near = 3
-	rest := head
-	for range near {
-		var line string
-		line, rest, _ = strings.Cut(strings.TrimLeft(rest, "\r\n"), "\n")
+	for line := range outerLines(head, tail) {
 		if code := codeIn(line); code != "" {
 			return code
 		}
 	}
-	rest = tail
-	for range near {
-		rest = strings.TrimRight(rest, "\r\n")
-		k := strings.LastIndexByte(rest, '\n')
-		if code := codeIn(rest[k+1:]); code != "" {
-			return code
-		}
-		rest = rest[:max(k, 0)]
-	}
 	return ""
+}
+
+// outerLines yields the first three lines, then the last three, the last one first.
+func outerLines(head, tail string) iter.Seq[string] {
+	const near = 3
+	return func(yield func(string) bool) {
+		tail = cmp.Or(tail, head)
+		for range near {
+			line, rest, _ := strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
+			if !yield(line) {
+				return
+			}
+			head = rest
+		}
+		for range near {
+			tail = strings.TrimRight(tail, "\r\n")
+			k := strings.LastIndexByte(tail, '\n')
+			if !yield(tail[k+1:]) {
+				return
+			}
+			tail = tail[:max(k, 0)]
+		}
+	}
+}
+
+// stopIn returns how a call was stopped, as a short line at the beginning or the end of its result
+// states it, or unknown. Such a line begins with what happened, or with what it happened to. In a
+// result that is an error, any short line counts.
+func stopIn(head, tail string, isError bool) state {
+	const longest = 160
+	for line := range outerLines(head, tail) {
+		low := strings.ToLower(strings.Trim(line, " \t[]<>()*.!。"))
+		if low == "" || len(low) > longest {
+			continue
+		}
+		subject := isError
+		for _, w := range stopSubjects {
+			subject = subject || strings.HasPrefix(low, w)
+		}
+		for _, stop := range stops {
+			for _, w := range stop.words {
+				if strings.HasPrefix(low, w) || subject && strings.Contains(low, w) {
+					return stop.state
+				}
+			}
+		}
+	}
+	return unknown
+}
+
+// isPartial reports whether a short line at the beginning or the end states that the output is not
+// complete.
+func isPartial(head, tail string) bool {
+	const longest = 160
+	for line := range outerLines(head, tail) {
+		if low := strings.ToLower(line); len(low) <= longest {
+			for _, w := range partialWords {
+				if strings.Contains(low, w) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // codeIn returns the exit code in a line, or "".
@@ -152,6 +208,34 @@ func isWrapper(line string) bool {
 		}
 	}
 	return false
+}
+
+// stopSubjects begin a line about what happened to a call, in lower case.
+var stopSubjects = []string{
+	"error", "command", "process", "execution", "tool", "the command", "the process", "the tool", "the user", "user", "request",
+	"operation", "call", "run", "signal", "permission", "bash", "shell", "命令", "进程", "执行", "工具", "用户", "操作", "请求", "错误",
+}
+
+// stops are the words for each way in which a call is stopped, in lower case.
+var stops = []struct {
+	state state
+	words []string
+}{
+	{timedOut, []string{"timed out", "timeout", "time limit exceeded", "deadline exceeded", "超时"}},
+	{denied, []string{
+		"denied by", "rejected by", "declined by", "user denied", "user rejected", "user declined", "was denied", "was rejected",
+		"not approved",
+		"doesn't want to", "does not want to", "permission denied", "not permitted by", "被拒绝", "拒绝了", "未批准", "未授权",
+	}},
+	{cancelled, []string{"cancelled", "canceled", "interrupted", "aborted", "keyboardinterrupt", "已取消", "被取消", "被中断", "已中断"}},
+	{killed, []string{"killed", "sigkill", "sigterm", "terminated", "out of memory", "被终止", "已终止", "被杀"}},
+}
+
+// partialWords state that an output is not complete, in lower case.
+var partialWords = []string{
+	"output truncated", "truncated output", "[truncated", "(truncated", "<truncated", "was truncated", "is truncated", "been truncated",
+	"... truncated",
+	"… truncated", "partial output", "output is incomplete", "incomplete output", "已截断", "被截断", "部分输出", "输出不完整",
 }
 
 // exitWords come before the exit code of a command.

@@ -22,7 +22,7 @@ func TestResume(t *testing.T) {
 	for _, language := range []text.Language{text.English, text.Chinese} {
 		o := usual
 		o.Language = language
-		s := facts.Collect(h).Text(o)
+		s := collect(h).Text(o)
 		l := &facts.Set{}
 		l.Resume(s)
 		require.Equal(t, s, l.Text(o))
@@ -33,7 +33,7 @@ func TestResume(t *testing.T) {
 		o := usual
 		o.Language = rapid.SampledFrom([]text.Language{text.English, text.Chinese}).Draw(t, "language")
 		l := &facts.Set{}
-		l.Resume(facts.Collect(messages(t)).Text(o))
+		l.Resume(collect(messages(t)).Text(o))
 		sound(t, l.Text(o), o)
 	})
 }
@@ -42,28 +42,27 @@ func TestResume(t *testing.T) {
 // outcome, and whatever arrows they have: run again, they are told once.
 func TestResumeCommands(t *testing.T) {
 	t.Parallel()
-	section := []string{"echo a → b", "echo c → d → ok", "make → failed", "go test → failed (exit code 1)", "echo → failed (exit code 3"}
+	section := []string{"echo a → b", "echo c → d → ok", "make → failed", "go test → failed (exit code 1)", "echo → failed (exit code 3", "make all → timed out", "ls (output incomplete)", "make x → killed (output incomplete)"}
 	l := &facts.Set{}
 	l.Resume("Commands:\n- " + strings.Join(section, "\n- "))
 	require.Equal(t, section, commands(l))
 	var want []string
-	for _, command := range []string{"echo a → b", "echo c → d", "make", "go test", "echo → failed (exit code 3"} {
+	for _, command := range []string{"echo a → b", "echo c → d", "make", "go test", "echo → failed (exit code 3", "make all", "ls", "make x"} {
 		l.Add(call("bash", `{"command":"`+command+`"}`, "exit code 0"))
 		want = append(want, command+" → ok")
 	}
 	require.Equal(t, want, commands(l))
 }
 
-// That there were older prohibitions is known as long as the ledger, and is none
-// itself.
-func TestResumeKnowsOfOlder(t *testing.T) {
+// A section that is read again still states that rules of the user had no room.
+func TestResumeKnowsOfMore(t *testing.T) {
 	t.Parallel()
-	const older = "(there are older ones, for which there is no room)"
-	const banned = "What the user forbade, or permitted again (verbatim, the newest last):\n- "
+	const more = "(there is more, for which there is no room)"
+	const said = "What the user said, word for word (the newest last, which counts where two differ):\n- "
 	l := &facts.Set{}
-	l.Resume(banned + older + "\n- Never push to main.")
+	l.Resume(said + more + "\n- Never push to main.")
 	l.Add(user("Never touch the database."))
 	s := l.Text(usual)
-	require.Equal(t, 1, strings.Count(s, older), s)
+	require.Equal(t, 1, strings.Count(s, more), s)
 	require.Contains(t, s, "- Never push to main.\n- Never touch the database.")
 }

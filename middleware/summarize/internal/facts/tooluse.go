@@ -64,25 +64,23 @@ func classOf(tool string) (t class) {
 
 // words yields the words of a name in lower case: "read" and "file" of readFile,
 // read_file and ReadFile.
-func words(name string) func(yield func(string) bool) {
+func words(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		name = shorten.Head(name, readOfName)
-		from, before := 0, rune(0)
-		for i, r := range name {
-			small := unicode.IsLower(before) && unicode.IsUpper(r)
-			if small || !unicode.IsLetter(r) {
-				if i > from && !yield(strings.ToLower(name[from:i])) {
-					return
+		noLetter := func(r rune) bool { return !unicode.IsLetter(r) }
+		for part := range strings.FieldsFuncSeq(shorten.Head(name, readOfName), noLetter) {
+			from, before := 0, 'A'
+			for i, r := range part {
+				if unicode.IsLower(before) && unicode.IsUpper(r) {
+					if !yield(strings.ToLower(part[from:i])) {
+						return
+					}
+					from = i
 				}
-				from = i
-				if !small {
-					from += len(string(r))
-				}
+				before = r
 			}
-			before = r
-		}
-		if from < len(name) {
-			yield(strings.ToLower(name[from:]))
+			if !yield(strings.ToLower(part[from:])) {
+				return
+			}
 		}
 	}
 }
@@ -136,8 +134,7 @@ func bareKey(key string) string {
 }
 
 // commandOf returns the command that is run, or "". A tool that is not known to run
-// commands does so if its command has several words and no file is named: a list of
-// tasks with the command "add" runs none.
+// commands does so if its command has several words and no file is named.
 func (a *arguments) commandOf(t class) string {
 	c := a.command
 	if n := len(c); n > 1 && shells[c[0]] {

@@ -52,10 +52,7 @@ type RejectedError struct {
 
 // Error returns reason and detail.
 func (r *RejectedError) Error() string {
-	if r.Detail == "" {
-		return "the answer is rejected: " + string(r.Reason)
-	}
-	return "the answer is rejected: " + string(r.Reason) + ": " + r.Detail
+	return fmt.Sprintf("the answer is rejected: %s: %s", r.Reason, r.Detail)
 }
 
 func reject(r Reason, format string, args ...any) *RejectedError {
@@ -89,13 +86,7 @@ func (t limits) accept(resp *middleware.Response) (string, *RejectedError) {
 		}
 		text = parsed
 	}
-	if r := t.form(text); r != nil {
-		return "", r
-	}
-	if r := t.length(text); r != nil {
-		return "", r
-	}
-	return text, nil
+	return text, cmp.Or(t.form(text), t.length(text))
 }
 
 // Accept returns the text of a summary that was not written by [Write], without a
@@ -104,11 +95,7 @@ func (t limits) accept(resp *middleware.Response) (string, *RejectedError) {
 func Accept(text string, markers []string) (string, error) {
 	t := limits{markers: markers}
 	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
-	r := isProse(text)
-	if r == nil {
-		r = t.form(text)
-	}
-	if r != nil {
+	if r := cmp.Or(isProse(text), t.form(text)); r != nil {
 		return "", r
 	}
 	return text, nil
@@ -153,8 +140,10 @@ func isProse(text string) *RejectedError {
 	case !visible(text):
 		return reject(Empty, "there is nothing visible")
 	}
-	if p := callPhrase(text); p != "" {
-		return reject(ToolCalls, "a line begins with %q", p)
+	for line := range strings.Lines(text) {
+		if p := prefixOf(fold(line), "call"); p != "" {
+			return reject(ToolCalls, "a line begins with %q", p)
+		}
 	}
 	if p := errorPhrase(text); p != "" {
 		return reject(ErrorText, "it begins with %q", p)
@@ -166,22 +155,39 @@ func isProse(text string) *RejectedError {
 }
 
 // form rejects a text with a marker or without the required sections.
-func (t limits) form(text string) *RejectedError {
-	for _, m := range t.markers {
-		if containsMarker(text, m) {
-			return reject(Nested, "it contains %q", m)
-		}
+func (t limits) form(answer string) *RejectedError {
+	if r := t.imitates(answer); r != nil {
+		return r
 	}
-	for _, s := range t.sections {
-		lines, marked := countSections(text, s)
-		switch n := cmp.Or(marked, lines); {
+	if len(t.sections) == 0 {
+		return nil
+	}
+	// An item of another section may look like a heading: those that are marked count.
+	lines, marked, content := make([]int, len(t.sections)), make([]int, len(t.sections)), false
+	for line := range strings.Lines(answer) {
+		rest := heading(line)
+		for i, s := range t.sections {
+			want := heading(s)
+			if !isHeading(line, want) {
+				continue
+			}
+			lines[i]++
+			if line := strings.TrimSpace(line); strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") {
+				marked[i]++
+			}
+			rest = strings.TrimFunc(strings.TrimPrefix(rest, want), isMark)
+		}
+		content = content || !slices.Contains(nothings, rest)
+	}
+	for i, s := range t.sections {
+		switch n := cmp.Or(marked[i], lines[i]); {
 		case n == 0:
 			return reject(NoSection, "%q", s)
 		case n > 1:
 			return reject(Nested, "the section %q is there %d times", s, n)
 		}
 	}
-	if len(t.sections) > 0 && !hasContent(text, t.sections) {
+	if !content {
 		return reject(Empty, "there are only headings")
 	}
 	return nil
@@ -197,11 +203,11 @@ func (t limits) length(text string) *RejectedError {
 	return nil
 }
 
-// containsMarker reports whether a text contains a marker: as a line, or in any place if
-// the marker begins with a bracket.
-func containsMarker(text, marker string) bool {
+// containsMarker reports whether a text, also given in folded form, contains a marker: as
+// a line, or in any place and in any case if the marker begins with a bracket.
+func containsMarker(text, folded, marker string) bool {
 	if strings.HasPrefix(marker, "[") || strings.HasPrefix(marker, "【") {
-		return strings.Contains(text, marker)
+		return strings.Contains(folded, fold(marker))
 	}
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) == strings.TrimSpace(marker) {
@@ -238,7 +244,6 @@ func withoutReasoning(text string) string {
 	return text
 }
 
-// visible reports whether a text has a visible character.
 func visible(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
@@ -272,23 +277,7 @@ func heading(line string) string {
 	return strings.ToLower(line)
 }
 
-// countSections counts the headings of a section: lines with its name, or with its name,
-// a colon and text; and how many of them are marked as headings, since an item of
-// another section may look like one.
-func countSections(text, section string) (lines, marked int) {
-	want := heading(section)
-	for line := range strings.Lines(text) {
-		if !isHeading(line, want) {
-			continue
-		}
-		lines++
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") {
-			marked++
-		}
-	}
-	return lines, marked
-}
-
+// isHeading reports whether a line is a heading, also with a colon and text after it.
 func isHeading(line, want string) bool {
 	name, _, found := strings.Cut(line, ":")
 	if !found {
@@ -302,32 +291,13 @@ func isMark(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 // nothings are the texts of an empty section.
 var nothings = []string{"", "none", "nothing", "n/a", "无"}
 
-// hasContent reports whether there is text below a heading or after it.
-func hasContent(text string, sections []string) bool {
-	for line := range strings.Lines(text) {
-		rest := heading(line)
-		for _, s := range sections {
-			if isHeading(line, heading(s)) {
-				rest = strings.TrimFunc(strings.TrimPrefix(rest, heading(s)), isMark)
-				break
-			}
-		}
-		if !slices.Contains(nothings, rest) {
-			return true
-		}
-	}
-	return false
-}
-
 //go:embed phrases.txt
 var phrasesText string
 
 // phrases are beginnings of answers that are no summaries, by the name of the list.
-var phrases = sync.OnceValue(func() map[string][]string { return parsePhrases(phrasesText) })
-
-func parsePhrases(text string) map[string][]string {
+var phrases = sync.OnceValue(func() map[string][]string {
 	lists, name := map[string][]string{}, ""
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(phrasesText) {
 		switch {
 		case strings.HasPrefix(line, "@"):
 			name, _, _ = strings.Cut(line[1:], " ")
@@ -337,7 +307,7 @@ func parsePhrases(text string) map[string][]string {
 		}
 	}
 	return lists
-}
+})
 
 const (
 	opening = 80  // a refusal begins within this number of code points
@@ -375,16 +345,6 @@ func errorPhrase(text string) string {
 		folded = strings.Join(strings.Fields(folded), "")
 	}
 	return prefixOf(strings.TrimLeft(folded, markup), "error")
-}
-
-// callPhrase returns the phrase by which a line begins as an unparsed tool call, or "".
-func callPhrase(text string) string {
-	for line := range strings.Lines(text) {
-		if p := prefixOf(fold(line), "call"); p != "" {
-			return p
-		}
-	}
-	return ""
 }
 
 func prefixOf(text, list string) string {

@@ -14,7 +14,7 @@ func BenchmarkWrite(b *testing.B) {
 			brief := modelwriter.Request{Folded: middlewaretest.ReAct{Rounds: messages / 2}.Messages()[1:], Writer: modelwriter.Author{Model: say(good)}}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := modelwriter.Write(b.Context(), brief); err != nil {
+				if _, err := ask(b.Context(), brief); err != nil {
 					b.Fatal(err)
 				}
 			}

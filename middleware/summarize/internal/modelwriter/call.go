@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
@@ -38,7 +39,6 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.attempts = append(s.attempts, a)
 	if s.Report != nil {
 		s.Report(a)
 	}
@@ -47,24 +47,21 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 
 // begin counts a request, if one more may be sent.
 func (s *session) begin(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("summarize: %w", err)
 	}
-	if s.sent >= s.Requests {
-		return &limitError{fmt.Errorf("summarize: all %d requests are used up", s.Requests)}
+	if s.sent.Add(1) > int64(s.Requests) {
+		return fmt.Errorf("summarize: all %d requests %w", s.Requests, errUsedUp)
 	}
-	s.sent++
 	return nil
 }
 
-// limitError is the error if no more requests may be sent.
-type limitError struct{ error }
+// errUsedUp is wrapped by the error if no more requests may be sent.
+var errUsedUp = errors.New("are used up")
 
-// Call calls a function of the caller with a time limit, if that is above 0. A panic is
-// returned as a [*PanicError]. An expired limit, and a context error that is not that of
-// ctx, have the kind Unavailable, so that the call does not look cancelled.
+// Call calls a function of the caller with a time limit, if that is above 0. A panic is a
+// [*PanicError]. An expired limit, and a context error that is not that of ctx, have the
+// kind Unavailable, so that the call does not look cancelled.
 func Call[T any](ctx context.Context, timeout time.Duration, fn func(ctx context.Context) (T, error)) (out T, err error) {
 	limited := ctx
 	if timeout > 0 {
@@ -101,18 +98,19 @@ type PanicError struct{ Value any }
 // Error implements error.
 func (p *PanicError) Error() string { return fmt.Sprintf("summariser panicked: %v", p.Value) }
 
-// failure returns the reason of a failed request.
+func isPanic(err error) bool {
+	_, bug := errors.AsType[*PanicError](err)
+	return bug
+}
+
 func (s *session) failure(ctx context.Context, p *prompt, err error) (Reason, error) {
-	if ctx.Err() != nil {
+	x, long := middleware.ParseOverflow(err)
+	switch {
+	case ctx.Err() != nil:
 		return Stopped, fmt.Errorf("summarize: %w", ctx.Err())
-	}
-	if errors.Is(err, errSlow) {
+	case errors.Is(err, errSlow):
 		return TimedOut, err
-	}
-	if _, bug := errors.AsType[*PanicError](err); bug {
-		return Failed, err
-	}
-	if x, ok := middleware.ParseOverflow(err); ok {
+	case long && !isPanic(err):
 		s.shrink(p, x)
 		return Overflow, err
 	}
@@ -132,72 +130,43 @@ func (s *session) shrink(p *prompt, x middleware.PromptLimits) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.room = min(s.room, max(leastRoom, room))
+	s.room.Store(int64(min(s.roomNow(), max(leastRoom, room))))
 }
 
-// retries reports whether the same model is asked again.
 func (s *session) retries(err error, t task) bool {
-	if _, ok := errors.AsType[*limitError](err); ok {
-		return false
-	}
 	return t.failures <= s.Writer.Retries && passing(err)
-}
-
-// retriesFresh reports whether the model of the live conversation is asked again with a
-// record: also if it refused the live conversation as invalid, which a record is not.
-func (s *session) retriesFresh(err error, t task) bool {
-	return s.retries(err, t) || t.failures <= s.Writer.Retries && middleware.KindOf(err) == middleware.Invalid
 }
 
 // passing reports whether the same model may succeed if it is asked again.
 func passing(err error) bool {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, errUsedUp) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || isPanic(err) {
 		return false
 	}
-	if _, bug := errors.AsType[*PanicError](err); bug {
-		return false
+	if r, rejected := errors.AsType[*RejectedError](err); rejected {
+		return r.Reason != Nothing
 	}
-	if _, ok := errors.AsType[*RejectedError](err); ok {
-		return true
-	}
-	if _, ok := middleware.ParseOverflow(err); ok {
-		return true
-	}
-	switch middleware.KindOf(err) {
-	case middleware.Unknown, middleware.Unavailable, middleware.RateLimited, middleware.Overflow:
-		return true
-	case middleware.Canceled, middleware.Invalid, middleware.Denied, middleware.Irreducible, middleware.Outdated:
-	}
-	return false
+	_, long := middleware.ParseOverflow(err)
+	return long || slices.Contains(
+		[]middleware.Kind{middleware.Unknown, middleware.Unavailable, middleware.RateLimited, middleware.Overflow}, middleware.KindOf(err))
 }
 
-// cheaper reports whether a suffix request costs less than fresh ones. With r, w and o
-// the prices of tokens that are read from the cache, written to it and answered, T the
-// live conversation, i the instruction, R the record and s the summary,
-//
-//	suffix: rT + wi + os, or w(T+i) + os if no cache holds T
-//	fresh:  wR + os, at the prices of the writer
-//
+// cheaper reports whether a suffix request, which reads the live conversation from the
+// cache and writes the instruction, costs less than fresh ones, which write the record.
 // If a price is unknown, Prefer decides.
 func (s *session) cheaper(p *prompt) bool {
-	suffix, ok := s.suffixCost(p)
+	all := s.Meter.Request(p.Messages, p.Tools)
+	cached := min(all, s.Meter.Request(s.Live.Messages, s.Live.Tools))
+	if s.Cold || cached < s.Main.Known.Cache.Min {
+		cached = 0
+	}
+	suffix, ok := s.Main.Known.Price.Cost(message.Usage{
+		Input: all, CacheRead: cached, CacheWrite: all - cached, Output: s.wanted(p.limits),
+	})
 	fresh, known := s.freshCost()
 	if !ok || !known {
 		return s.Prefer == Suffix && !s.Cold
 	}
 	return suffix < fresh
-}
-
-func (s *session) suffixCost(p *prompt) (models.Cost, bool) {
-	all := s.Meter.Request(p.Messages, p.Tools)
-	cached := s.Meter.Request(s.Live.Messages, s.Live.Tools)
-	if s.Cold || cached < s.Main.Known.Cache.Min {
-		cached = 0
-	}
-	cached = min(cached, all)
-	return s.Main.Known.Price.Cost(message.Usage{
-		Input: all, CacheRead: cached, CacheWrite: all - cached, Output: s.wanted(p.limits),
-	})
 }
 
 // freshCost returns the cost of all requests that the record takes. Most providers
@@ -208,11 +177,10 @@ func (s *session) freshCost() (models.Cost, bool) {
 		shown += s.cutter.size(u)
 	}
 	requests := 1
-	if s.room > 0 && shown > s.room {
-		requests = (shown+s.room-1)/s.room + 1
+	if room := s.roomNow(); room > 0 && shown > room {
+		requests = (shown+room-1)/room + 1
 	}
-	answer := s.capacity.accepted * 3 / 4
 	input := shown/requests + s.frame(s.Writer, s.capacity.accepted)
-	cost, ok := s.Writer.Known.Price.Cost(message.Usage{Input: input, CacheWrite: input, Output: answer})
+	cost, ok := s.Writer.Known.Price.Cost(message.Usage{Input: input, CacheWrite: input, Output: s.capacity.accepted * 3 / 4})
 	return cost * models.Cost(requests), ok
 }

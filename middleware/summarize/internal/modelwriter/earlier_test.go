@@ -17,7 +17,7 @@ import (
 func TestEarlier(t *testing.T) {
 	t.Parallel()
 	author, model := script(say(good))
-	_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(6), Earlier: "It was Tuesday.", Writer: author})
+	_, err := ask(t.Context(), modelwriter.Request{Folded: folded(6), Earlier: "It was Tuesday.", Writer: author})
 	require.NoError(t, err)
 	text := model.Requests()[0].Messages[1].Text()
 	require.Contains(t, text, "<record>\n[earlier summary]\n\tIt was Tuesday.\n[1 user]")
@@ -25,7 +25,7 @@ func TestEarlier(t *testing.T) {
 
 	// In pieces, it stands beside the notes, where it is brought up to date.
 	var seen []*middleware.Request
-	_, err = modelwriter.Write(t.Context(), modelwriter.Request{
+	_, err = ask(t.Context(), modelwriter.Request{
 		Folded: folded(60), Earlier: "It was Tuesday.", Writer: modelwriter.Author{Model: windowed(4000, &seen), Window: 4000},
 	})
 	require.NoError(t, err)
@@ -35,13 +35,13 @@ func TestEarlier(t *testing.T) {
 
 	// An earlier summary alone is a record.
 	author, model = script(say("It was Tuesday."))
-	_, err = modelwriter.Write(t.Context(), modelwriter.Request{Earlier: "It was Tuesday. " + paths(50), Writer: inAFewWords(author)})
+	_, err = ask(t.Context(), modelwriter.Request{Earlier: "It was Tuesday. " + paths(50), Writer: inAFewWords(author)})
 	require.NoError(t, err)
 	require.Contains(t, model.Requests()[0].Messages[1].Text(), "<record>\n[earlier summary]\n\tIt was Tuesday.")
 
 	// One that is too long for that is part of the record.
 	seen = nil
-	_, err = modelwriter.Write(t.Context(), modelwriter.Request{
+	_, err = ask(t.Context(), modelwriter.Request{
 		Folded: folded(6), Earlier: strings.Repeat("It was Tuesday. ", 2000) + "The end.", Parallel: 1,
 		Writer: modelwriter.Author{Model: windowed(4000, &seen), Window: 4000},
 	})
@@ -75,11 +75,11 @@ func TestGenerations(t *testing.T) {
 				author := modelwriter.Author{Model: func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 					return answer(model(earlier, n)), nil
 				}}
-				s, err := modelwriter.Write(t.Context(), modelwriter.Request{
+				s, err := ask(t.Context(), modelwriter.Request{
 					Folded: folded(6), Earlier: earlier, Writer: once(author), MaxTokens: most, Markers: []string{marker},
 				})
 				if err != nil {
-					require.Contains(t, []modelwriter.Reason{modelwriter.TooLong, modelwriter.Nested}, modelwriter.ReasonOf(err), "%v", err)
+					require.Contains(t, []modelwriter.Reason{modelwriter.TooLong, modelwriter.Nested}, reasonOf(err), "%v", err)
 					continue
 				}
 				taken++

@@ -26,17 +26,15 @@ func ExampleWrite() {
 			Model: model, Name: "small",
 			Sections: []string{}, // a few sentences will do
 		},
+		Report: func(a modelwriter.Attempt) { fmt.Printf("%s %s: %q\n", a.Model, a.Mode, a.Reason) },
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(summary.Text)
-	for _, a := range summary.Attempts {
-		fmt.Printf("%s %s: %q\n", a.Model, a.Mode, a.Reason)
-	}
+	fmt.Println(summary)
 	// Output:
-	// The nightly build failed for want of a newer compiler; the log is build/1.log.
 	// small fresh: "refusal"
 	// small fresh: ""
+	// The nightly build failed for want of a newer compiler; the log is build/1.log.
 }

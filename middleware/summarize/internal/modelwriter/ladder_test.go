@@ -34,17 +34,17 @@ func TestLadder(t *testing.T) {
 		kind     middleware.Kind
 		accepted bool
 	}{
-		"at once":                {[]middleware.Model{say(good)}, 0, []modelwriter.Reason{""}, 0, true},
-		"at last":                {[]middleware.Model{no, bad, say(good)}, 0, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Failed, ""}, 0, true},
+		"at once":                {[]middleware.Model{say(good)}, 0, []modelwriter.Reason{""}, middleware.Unknown, true},
+		"at last":                {[]middleware.Model{no, bad, say(good)}, 0, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Failed, ""}, middleware.Unknown, true},
 		"never":                  {[]middleware.Model{no, no, no}, 0, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal}, middleware.Unknown, false},
 		"one attempt":            {[]middleware.Model{no}, -1, []modelwriter.Reason{modelwriter.Refusal}, middleware.Unknown, false},
-		"more attempts":          {[]middleware.Model{no, no, no, no, say(good)}, 4, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal, ""}, 0, true},
+		"more attempts":          {[]middleware.Model{no, no, no, no, say(good)}, 4, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal, ""}, middleware.Unknown, true},
 		"down":                   {[]middleware.Model{bad, bad, bad}, 0, []modelwriter.Reason{modelwriter.Failed, modelwriter.Failed, modelwriter.Failed}, middleware.Unavailable, false},
-		"limited":                {[]middleware.Model{fails(middleware.RateLimited, "wait"), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, 0, true},
-		"an error of no kind":    {[]middleware.Model{middlewaretest.Fail(errors.New("odd")), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, 0, true},
+		"limited":                {[]middleware.Model{fails(middleware.RateLimited, "wait"), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, middleware.Unknown, true},
+		"an error of no kind":    {[]middleware.Model{middlewaretest.Fail(errors.New("odd")), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, middleware.Unknown, true},
 		"denied":                 {[]middleware.Model{fails(middleware.Denied, "no key")}, 0, []modelwriter.Reason{modelwriter.Failed}, middleware.Denied, false},
 		"invalid":                {[]middleware.Model{fails(middleware.Invalid, "bad option")}, 0, []modelwriter.Reason{modelwriter.Failed}, middleware.Invalid, false},
-		"its own deadline":       {[]middleware.Model{middlewaretest.Fail(context.DeadlineExceeded), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, 0, true},
+		"its own deadline":       {[]middleware.Model{middlewaretest.Fail(context.DeadlineExceeded), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, middleware.Unknown, true},
 		"its own deadline, ever": {[]middleware.Model{middlewaretest.Fail(context.DeadlineExceeded), middlewaretest.Fail(context.Canceled)}, 1, []modelwriter.Reason{modelwriter.Failed, modelwriter.Failed}, middleware.Unavailable, false},
 		"neither answer nor error": {
 			[]middleware.Model{func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
@@ -52,20 +52,20 @@ func TestLadder(t *testing.T) {
 			}, say(good)},
 			0,
 			[]modelwriter.Reason{modelwriter.Failed, ""},
-			0, true,
+			middleware.Unknown, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			author, model := script(c.answers...)
 			author.Retries = c.retries
-			s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author})
+			s, err := ask(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author})
 			var attempts []modelwriter.Attempt
 			if c.accepted {
 				require.NoError(t, err)
 				require.Equal(t, good, s.Text)
 				attempts = s.Attempts
 			} else {
-				var f *modelwriter.FailedError
+				var f *failedError
 				require.ErrorAs(t, err, &f)
 				require.Equal(t, c.kind, middleware.KindOf(err), "%v", err)
 				require.NotErrorIs(t, err, context.Canceled, "nobody canceled the caller")
@@ -93,7 +93,7 @@ func TestLadder(t *testing.T) {
 func TestSmallerInput(t *testing.T) {
 	t.Parallel()
 	author, model := script(say("I cannot help with that."), say("Notes one."), say("Notes two."), say(good))
-	s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(40), Writer: author})
+	s, err := ask(t.Context(), modelwriter.Request{Folded: folded(40), Writer: author})
 	require.NoError(t, err)
 	require.Equal(t, good, s.Text)
 	requests := model.Requests()
@@ -112,20 +112,20 @@ func TestHang(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				author, _ := script(wait, say(good))
-				s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
+				s, err := ask(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
 				require.NoError(t, err)
 				require.Equal(t, modelwriter.TimedOut, s.Attempts[0].Reason)
 
 				author, _ = script(waits(3)...)
-				_, err = modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
+				_, err = ask(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
 				require.Equal(t, middleware.Unavailable, middleware.KindOf(err), "%v", err)
-				require.Equal(t, modelwriter.TimedOut, modelwriter.ReasonOf(err))
+				require.Equal(t, modelwriter.TimedOut, reasonOf(err))
 				require.NotErrorIs(t, err, context.DeadlineExceeded, "the deadline is not the caller's")
 
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				author, model := script(waits(2)...)
-				_, err = modelwriter.Write(ctx, modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
+				_, err = ask(ctx, modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
 				require.ErrorIs(t, err, context.DeadlineExceeded, "this one is")
 				require.Len(t, model.Requests(), 1)
 			})
@@ -180,7 +180,7 @@ func TestOverflow(t *testing.T) {
 	for name, known := range map[string]int{"window unknown": 0, "window told too large": 40_000} {
 		t.Run(name, func(t *testing.T) {
 			var seen []*middleware.Request
-			s, err := modelwriter.Write(t.Context(), modelwriter.Request{
+			s, err := ask(t.Context(), modelwriter.Request{
 				Folded: msgs, Writer: modelwriter.Author{Model: windowed(4000, &seen), Window: known}, Parallel: 1,
 			})
 			require.NoError(t, err)
@@ -239,7 +239,7 @@ func TestInputFits(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d", name, window), func(t *testing.T) {
 				var seen []*middleware.Request
 				msgs := marked(msgs)
-				s, err := modelwriter.Write(t.Context(), modelwriter.Request{
+				s, err := ask(t.Context(), modelwriter.Request{
 					Folded: msgs, Writer: modelwriter.Author{Model: windowed(window, &seen), Window: window, Retries: -1}, Parallel: 1, Requests: 500,
 					Focus: strings.Repeat("Why? ", 5000),
 				})
@@ -260,12 +260,12 @@ func TestBounds(t *testing.T) {
 	t.Parallel()
 	var seen []*middleware.Request
 	author := modelwriter.Author{Model: windowed(4000, &seen), Window: 4000}
-	_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(200), Writer: author, Requests: 5})
+	_, err := ask(t.Context(), modelwriter.Request{Folded: folded(200), Writer: author, Requests: 5})
 	require.ErrorContains(t, err, "and 5 of 5 requests are left", "it is known before the first request")
 	require.Empty(t, seen)
 
 	author.Window = 1000
-	_, err = modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(20), Writer: author})
+	_, err = ask(t.Context(), modelwriter.Request{Folded: folded(20), Writer: author})
 	require.ErrorContains(t, err, "a window of 1000 tokens leaves room for")
 	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
 
@@ -277,8 +277,8 @@ func TestBounds(t *testing.T) {
 		}
 		return answer(paths(40)), nil
 	}
-	_, err = modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(100), Writer: author, Parallel: 1})
-	var f *modelwriter.FailedError
+	_, err = ask(t.Context(), modelwriter.Request{Folded: folded(100), Writer: author, Parallel: 1})
+	var f *failedError
 	require.ErrorAs(t, err, &f)
 	require.LessOrEqual(t, len(f.Attempts), 64)
 }
@@ -299,7 +299,7 @@ func TestParallel(t *testing.T) {
 			return answer(wanted(req)), nil
 		}
 		start := time.Now()
-		s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: slow, Window: 6000}, Parallel: 3})
+		s, err := ask(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: slow, Window: 6000}, Parallel: 3})
 		require.NoError(t, err)
 		require.Equal(t, 3, most, "at most, and at least where there is work enough")
 		parts := len(s.Attempts) - 1
@@ -323,7 +323,7 @@ func TestUnreliable(t *testing.T) {
 			}
 			return answer(wanted(req)), nil
 		}
-		_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}, Parallel: 1})
+		_, err := ask(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}, Parallel: 1})
 		require.Equal(t, c.accepted, err == nil, "%s: %v", name, err)
 		if !c.accepted {
 			require.Equal(t, 3, n, "%s: then it ends", name)
@@ -345,8 +345,8 @@ func TestPanicIsAnAttempt(t *testing.T) {
 			asked.Add(1)
 			panic(value)
 		}
-		_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(3), Writer: modelwriter.Author{Model: model}})
-		failed, ok := errors.AsType[*modelwriter.FailedError](err)
+		_, err := ask(t.Context(), modelwriter.Request{Folded: folded(3), Writer: modelwriter.Author{Model: model}})
+		failed, ok := errors.AsType[*failedError](err)
 		require.True(t, ok, "%s: %v", name, err)
 		require.ErrorContains(t, err, fmt.Sprintf("summariser panicked: %v", value), name)
 		require.Equal(t, int32(1), asked.Load(), "%s: a model with a bug is not asked again", name)
@@ -365,8 +365,8 @@ func TestPanicOfOnePart(t *testing.T) {
 		}
 		return answer(wanted(req)), nil
 	}
-	_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
-	failed, ok := errors.AsType[*modelwriter.FailedError](err)
+	_, err := ask(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
+	failed, ok := errors.AsType[*failedError](err)
 	require.True(t, ok, "%v", err)
 	require.ErrorContains(t, err, "summariser panicked: a bug of the model")
 	require.Len(t, failed.Attempts, int(asked.Load()), "each request is in the bill, that of the panic included")
@@ -385,7 +385,7 @@ func TestParallelStops(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
+		_, err := ask(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
 		require.Equal(t, middleware.Denied, middleware.KindOf(err), "the cause, not those that were stopped for it: %v", err)
 		require.NotErrorIs(t, err, context.Canceled)
 	})

@@ -1,36 +1,29 @@
 // Package modelwriter has a model write a summary and accepts only text that can be
 // trusted.
 //
-//	summary, err := modelwriter.Write(ctx, modelwriter.Request{
+//	words, err := modelwriter.Write(ctx, modelwriter.Request{
 //		Folded: folded,
 //		Writer: modelwriter.Author{Model: small, Name: "gpt-5-mini"},
 //	})
 //
-// A model is asked in one of two ways. Fresh: the messages are given to any model as a
+// A model is asked in one of two ways. Fresh: any model is given the messages as a
 // record, that is as data in one message, with tool calls and results as text. Suffix:
-// the model of the live conversation is asked in that conversation by one more message
-// at its end, so that the provider's prompt cache holds the rest. If a [Request] has an
-// author for each way, the cheaper one by their prices is asked.
+// the model of the live conversation is asked by one more message at its end, so that
+// the provider's prompt cache holds the rest. Of two authors, the cheaper one is asked.
 //
-// What is not accepted is listed at [Reason]. After such an answer, or an error that may
-// pass, the model is asked again: with a smaller record, which it has to report on in
-// parts, and with a stricter request. An answer in suffix mode that is not accepted is
-// followed by a fresh request. A refused overlong prompt shrinks the record to what the
-// refusal reports as fitting. A record that does not fit the model's window is summarised in parts
-// first; each is shown once, at the borders of rounds if possible.
-//
-// Nothing is removed from a record. An answer never gets into an error in full, and no
-// error gets into a summary. Answers are not streamed.
+// After an answer that is not accepted, see [Reason], or an error that may pass, the
+// model is asked again, more strictly and with a smaller record. A record that does not
+// fit the window is summarised in parts first. Nothing is removed from a record. No
+// answer gets into an error in full, and no error into a summary.
 package modelwriter
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
@@ -46,15 +39,22 @@ type Request struct {
 	Folded  []message.Message   // what the summary replaces: whole units, oldest first, without the earlier summary
 	Earlier string              // an earlier summary that is updated, and replaced too; or ""
 	Live    *middleware.Request // what Main is sent in the live conversation, with Folded and Earlier in it; nil: no suffix mode
-	Focus   string              // the user's current question, or ""
+
+	// The first and the newest message of the user, which stay in the conversation, or "". They are added to a
+	// record, long ones without their middle.
+	First, Focus string
 
 	// Writer is given a record. Main, the model of the live conversation, is asked in
-	// suffix mode. Of both, the cheaper one is asked, and Writer if Main gives nothing.
-	// Without a model of Writer, Main is given the record then.
+	// suffix mode, and the cheaper of both first. Without Writer, Main gets the record.
 	Writer, Main Author
 
 	Prefer Mode // if a price is unknown; Suffix only if not Cold
 	Cold   bool // no prompt cache holds Live any more
+
+	// Concepts, if there are any, asks with a record for what it contains about them. The
+	// text has a section for each concept with facts, and a line for each fact. Without
+	// any fact, the error is a [*RejectedError] for [Nothing].
+	Concepts []Concept
 
 	Structured bool // the answer is JSON: topics, entities, decisions and actions
 	Language   text.Language
@@ -69,77 +69,54 @@ type Request struct {
 	Report func(Attempt) // is called after each attempt, not concurrently; nil: no reports
 }
 
-// Author is a model that writes, and how it is asked.
+// Author is a model that writes, and how it is asked. Task and Sections are not used for
+// Concepts.
 type Author struct {
 	Model  middleware.Model // nil: no author
 	Name   string           // [middleware.Request].Model of its requests
 	Window int              // context size in tokens; 0: that of Known
 	Known  models.Model     // window, prices, cache; zero: unknown, and requests shrink only after one was refused as too long
 
-	Task     string   // what to write; "": the built-in wording. Not used by Facts
-	Sections []string // required headings; nil: the built-in ones if Task is ""; empty: none. Not used by Facts
+	Task     string   // what to write; "": the built-in wording
+	Sections []string // required headings; nil: the built-in ones if Task is ""; empty: none
+	Retries  int      // failed attempts before the last one, for each part of the record; 0: 2, negative: none. Those of Writer count
 
-	// Retries is the number of attempts that may fail before the last one, for each part
-	// of the record. 0: 2, negative: none. Of two authors, those of Writer count.
-	Retries int
-
-	// Params returns the provider's call options for an answer of at most the given
-	// number of tokens; nil: none. PassOptions passes on those of Live instead.
-	Params      func(limit int) any
-	PassOptions bool
+	Params      func(limit int) any // the call options for an answer of at most limit tokens; nil: none
+	PassOptions bool                // passes on the call options of Live instead
 }
 
 func (a Author) window() int { return cmp.Or(a.Window, a.Known.Window) }
 
 // Mode is how a model is asked.
-type Mode int
+type Mode string
 
 // The modes.
 const (
-	Fresh  Mode = iota // with a record of the messages as data
-	Suffix             // in the live conversation, by one more message; as Fresh if that is not possible or fails
+	Fresh  Mode = "fresh"  // with a record of the messages as data
+	Suffix Mode = "suffix" // in the live conversation, by one more message; as Fresh if that is not possible or fails
 )
 
-// String returns the mode in lower case.
-func (m Mode) String() string {
-	if m == Suffix {
-		return "suffix"
-	}
-	return "fresh"
+// Write asks for a summary and returns its text, without a header. The error is that of
+// the last attempt, which may be a [*RejectedError], or that of the context.
+func Write(ctx context.Context, r Request) (string, error) {
+	return newSession(r).write(ctx)
 }
 
-// Summary is an accepted text.
-type Summary struct {
-	Text     string    // without a header
-	Attempts []Attempt // in the order in which they ended
-}
-
-// Write asks for a summary. The error is a [*FailedError]: no text was accepted, and
-// its attempts have the reasons. If the context is done it stops at once, with an error
-// for which errors.Is(err, ctx.Err()) holds.
-func Write(ctx context.Context, r Request) (Summary, error) {
-	s := newSession(r, nil)
-	answer, err := s.write(ctx)
-	return s.close(answer, err)
-}
-
-// session is one call of Write or Facts.
+// session is one call of Write.
 type session struct {
 	Request
 
-	concepts []Concept
 	separate bool     // Writer has a model of its own
 	capacity capacity // of Writer
 	cutter   cutter
 	replaced int // tokens of what the summary replaces
 
-	mu       sync.Mutex
-	attempts []Attempt
-	sent     int // requests
-	room     int // tokens of a record that fit; a request that is refused as too long reduces it
+	mu   sync.Mutex
+	sent atomic.Int64 // requests
+	room atomic.Int64 // tokens of a record that fit; a request that is refused as too long reduces it
 }
 
-func newSession(r Request, concepts []Concept) *session {
+func newSession(r Request) *session {
 	r.MaxTokens = cmp.Or(r.MaxTokens, 800)
 	r.Requests = cmp.Or(r.Requests, 64)
 	r.Parallel = cmp.Or(r.Parallel, 4)
@@ -148,15 +125,18 @@ func newSession(r Request, concepts []Concept) *session {
 	if !separate {
 		r.Writer = r.Main
 	}
+	if len(r.Concepts) > 0 {
+		r.Main, r.Structured, r.Writer.Task, r.Writer.Sections = Author{}, false, "", []string{}
+	}
 	for _, a := range []*Author{&r.Writer, &r.Main} {
 		a.Retries = max(0, cmp.Or(a.Retries, 2))
 		if a.Sections == nil && a.Task == "" && !r.Structured {
 			a.Sections = wordingOf(r.Language).sections
 		}
 	}
-	s := &session{Request: r, concepts: concepts, separate: separate, cutter: cutter{r.Meter}}
+	s := &session{Request: r, separate: separate, cutter: cutter{r.Meter}}
 	s.capacity = s.capacityOf(s.Writer)
-	s.room = s.capacity.record
+	s.room.Store(int64(s.capacity.record))
 	for _, m := range r.Folded {
 		s.replaced += r.Meter.Message(m)
 	}
@@ -166,27 +146,23 @@ func newSession(r Request, concepts []Concept) *session {
 	return s
 }
 
-func (s *session) close(answer string, err error) (Summary, error) {
-	if err != nil {
-		return Summary{}, &FailedError{Attempts: s.attempts, Err: err}
-	}
-	return Summary{Text: answer, Attempts: s.attempts}, nil
-}
-
 // write asks in suffix mode if that is wanted, and then with a record.
 func (s *session) write(ctx context.Context) (string, error) {
-	t := task{kind: whole}
+	t := task{}
 	if p, ok := s.suffix(); ok {
 		answer, err := s.try(ctx, p)
 		if err == nil {
 			return answer, nil
 		}
 		t = t.again(err)
-		if t.failures > s.Writer.Retries || !s.separate && !s.retriesFresh(err, t) { // another model may succeed
+		if t.failures > s.Writer.Retries {
+			return "", err
+		}
+		if !s.separate && !passing(err) && middleware.KindOf(err) != middleware.Invalid { // a record may be valid
 			return "", err
 		}
 	}
-	if s.room < leastRoom {
+	if s.roomNow() < leastRoom {
 		return "", s.tooSmall()
 	}
 	units, earlier := record(s.Folded), unit(nil)
@@ -217,7 +193,7 @@ func (s *session) summarise(ctx context.Context, t task, units []unit, earlier u
 				continue
 			}
 		}
-		notes, err := s.readAll(ctx, task{kind: notes, failures: t.failures, after: t.after}, pieces)
+		notes, err := s.readAll(ctx, task{notes: true, failures: t.failures, after: t.after}, pieces)
 		if err != nil {
 			return "", err
 		}
@@ -230,24 +206,16 @@ func (s *session) summarise(ctx context.Context, t task, units []unit, earlier u
 
 // smaller divides a piece that was shown without success.
 func (s *session) smaller(p piece, reserved int) []piece {
-	if pieces := s.fitting(p, reserved); len(pieces) > 1 {
+	if pieces := s.cutter.pieces(p.units, s.roomNow()-reserved); len(pieces) > 1 {
 		return pieces
 	}
-	return s.cutter.halves(p, s.capacity.accepted)
-}
-
-// fitting divides a piece that no longer fits.
-func (s *session) fitting(p piece, reserved int) []piece {
-	if room := s.roomNow() - reserved; p.tokens > room {
-		return s.cutter.pieces(p.units, room)
-	}
-	return []piece{p}
+	return s.cutter.smaller(p, s.capacity.accepted)
 }
 
 // readAll asks about every piece, and returns the answers in order. The first piece is
 // shown alone: its answer may reveal that pieces are too long.
 func (s *session) readAll(ctx context.Context, t task, pieces []piece) ([]string, error) {
-	if left := s.Requests - s.sentNow(); len(pieces) > left {
+	if left := s.Requests - int(s.sent.Load()); len(pieces) > left {
 		return nil, fmt.Errorf("summarize: the record has %d parts, and %d of %d requests are left", len(pieces), left, s.Requests)
 	}
 	answers := make([][]string, len(pieces))
@@ -255,7 +223,7 @@ func (s *session) readAll(ctx context.Context, t task, pieces []piece) ([]string
 	if answers[0], err = s.read(ctx, t, pieces, 0); err != nil {
 		return nil, err
 	}
-	err = s.inParallel(ctx, len(pieces)-1, func(ctx context.Context, i int) (err error) {
+	err = Parallel(ctx, len(pieces)-1, s.Parallel, func(ctx context.Context, i int) (err error) {
 		answers[i+1], err = s.read(ctx, t, pieces, i+1)
 		return err
 	})
@@ -267,7 +235,7 @@ func (s *session) read(ctx context.Context, t task, pieces []piece, i int) ([]st
 	p := pieces[i]
 	t.part, t.parts = i+1, len(pieces)
 	for {
-		smaller := s.fitting(p, 0)
+		smaller := s.cutter.pieces(p.units, s.roomNow())
 		if len(smaller) == 1 {
 			answer, err := s.try(ctx, s.fresh(t, p, nil))
 			if err == nil {
@@ -292,12 +260,12 @@ func (s *session) read(ctx context.Context, t task, pieces []piece, i int) ([]st
 	}
 }
 
-// inParallel runs n tasks, at most Parallel at a time. The first error, or panic, cancels
-// the others and is returned, after all have ended. A panic may be that of a counter.
-func (s *session) inParallel(ctx context.Context, n int, run func(ctx context.Context, i int) error) error {
+// Parallel runs n tasks, at most the given number at a time. The first error, or panic,
+// cancels the others and is returned, after all have ended.
+func Parallel(ctx context.Context, n, most int, run func(ctx context.Context, i int) error) error {
 	cancelable, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	slots := make(chan struct{}, s.Parallel)
+	slots := make(chan struct{}, most)
 	var all sync.WaitGroup
 	for i := range n {
 		slots <- struct{}{}
@@ -315,23 +283,12 @@ func (s *session) inParallel(ctx context.Context, n int, run func(ctx context.Co
 	return context.Cause(cancelable)
 }
 
-func (s *session) roomNow() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.room
-}
+func (s *session) roomNow() int { return int(s.room.Load()) }
 
-func (s *session) sentNow() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sent
-}
-
-// tooSmall is the error of a window without room for a record.
 func (s *session) tooSmall() error {
 	return &middleware.Error{Kind: middleware.Invalid, Op: "summarize", Err: fmt.Errorf(
 		"a window of %d tokens leaves room for %d tokens of the record, want %d at least: choose another model, or lower SummaryTokens",
-		s.Writer.window(), max(0, s.room), leastRoom)}
+		s.Writer.window(), max(0, s.roomNow()), leastRoom)}
 }
 
 // Attempt is one request to a model, and its result.
@@ -345,40 +302,4 @@ type Attempt struct {
 
 	Usage message.Usage // as reported, or else as counted
 	Cost  models.Cost   // by the price of the author; 0 if that is unknown
-}
-
-// FailedError is the error if no answer was accepted. It wraps the error of the last
-// attempt, or that of the context.
-type FailedError struct {
-	Attempts []Attempt
-	Err      error
-}
-
-// Error returns the last error and the reasons of all attempts.
-func (f *FailedError) Error() string {
-	var reasons []string
-	for _, a := range f.Attempts {
-		if a.Reason != "" {
-			reasons = append(reasons, string(a.Reason))
-		}
-	}
-	if len(reasons) == 0 {
-		return f.Err.Error()
-	}
-	return fmt.Sprintf("%v (%d requests; %s)", f.Err, len(f.Attempts), strings.Join(reasons, ", "))
-}
-
-// Unwrap returns the error inside.
-func (f *FailedError) Unwrap() error { return f.Err }
-
-// ReasonOf returns why the last attempt failed, or "" if err does not have a reason.
-func ReasonOf(err error) Reason {
-	if r, ok := errors.AsType[*RejectedError](err); ok {
-		return r.Reason
-	}
-	f, ok := errors.AsType[*FailedError](err)
-	if !ok || len(f.Attempts) == 0 {
-		return ""
-	}
-	return f.Attempts[len(f.Attempts)-1].Reason
 }

@@ -1,6 +1,7 @@
 package modelwriter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -25,21 +26,13 @@ type prompt struct {
 
 // task is what one request asks for.
 type task struct {
-	kind        kind
-	part, parts int    // of the record, for notes and facts
+	notes       bool   // on a part of the record; else the summary
+	part, parts int    // of the record, for notes
 	earlier     bool   // an earlier summary is shown
 	tokens      int    // of the answer, at most
 	failures    int    // attempts that failed before
 	after       Reason // why the last answer was rejected, or ""
 }
-
-type kind int
-
-const (
-	whole kind = iota // the summary
-	notes             // on a part of the record
-	facts             // in a part of the record
-)
 
 // again returns the task after a failed attempt. It is stricter only after a rejected
 // answer, not after an error of the provider.
@@ -61,41 +54,33 @@ type capacity struct {
 // capacityOf returns the capacity of an author. Counts are estimates, so a tenth of the
 // input is not used. Models that reason need more room than the accepted answer.
 func (s *session) capacityOf(a Author) capacity {
-	c := capacity{accepted: s.MaxTokens, record: math.MaxInt / 4}
 	window := a.window()
+	c := capacity{accepted: atMost(s.MaxTokens, a.Known.Output), record: math.MaxInt / 4}
 	if window > 0 {
 		c.accepted = min(c.accepted, window/5)
 	}
-	if a.Known.Output > 0 {
-		c.accepted = min(c.accepted, a.Known.Output)
-	}
-	c.answer = 2*c.accepted + 1024
+	c.answer = atMost(2*c.accepted+1024, a.Known.Output)
 	if window > 0 {
 		c.answer = min(c.answer, max(c.accepted, window/4))
-	}
-	if a.Known.Output > 0 {
-		c.answer = min(c.answer, a.Known.Output)
-	}
-	if window > 0 {
-		input := window - c.answer
-		if a.Known.Input > 0 {
-			input = min(input, a.Known.Input)
-		}
-		c.record = input*9/10 - s.frame(a, c.accepted)
+		c.record = atMost(window-c.answer, a.Known.Input)*9/10 - s.frame(a, c.accepted)
 	}
 	return c
+}
+
+// atMost returns n, limited unless the limit is 0, which is unknown.
+func atMost(n, limit int) int {
+	if limit > 0 {
+		return min(n, limit)
+	}
+	return n
 }
 
 // frame returns the tokens of the longest request to an author that shows nothing.
 func (s *session) frame(a Author, accepted int) int {
 	most := 0
-	kinds := []kind{whole, notes}
-	if s.concepts != nil {
-		kinds = []kind{facts}
-	}
-	for _, k := range kinds {
+	for _, notes := range []bool{false, true} {
 		for after := range wordingOf(s.Language).because {
-			t := task{kind: k, part: 1, parts: 1, earlier: k == whole && s.Earlier != "", tokens: accepted, after: after}
+			t := task{notes: notes, part: 1, parts: 1, earlier: !notes && s.Earlier != "", tokens: accepted, after: after}
 			most = max(most, s.Meter.Request(s.messages(a, t, "", "record"), nil))
 		}
 	}
@@ -112,21 +97,15 @@ func (s *session) wanted(l limits) int {
 	return n
 }
 
-// limitsOf returns what an answer of an author must meet.
 func (s *session) limitsOf(a Author, t task, accepted, shown int) limits {
 	l := limits{most: accepted, markers: s.Markers, cutter: s.cutter}
-	switch t.kind {
-	case whole:
+	if !t.notes {
 		l.sections, l.below = a.Sections, s.replaced
-		if s.Structured {
-			l.parse = s.structured
+		if s.Structured || len(s.Concepts) > 0 {
+			l.parse = s.parse
 		}
-	case notes:
-		if shown > accepted {
-			l.below = shown
-		}
-	case facts:
-		l.parse, l.most = s.facts, math.MaxInt // parse limits the facts
+	} else if shown > accepted {
+		l.below = shown
 	}
 	return l
 }
@@ -153,7 +132,7 @@ func (s *session) fresh(t task, shown piece, earlier unit) *prompt {
 		units = append([]unit{earlier}, units...)
 	}
 	data := textOf(units)
-	name := fence("record", data+s.Focus)
+	name := fence("record", data+s.First+s.Focus)
 	p := &prompt{author: s.Writer, capacity: s.capacity, mode: Fresh, shown: shown.tokens}
 	p.limits = s.limitsOf(s.Writer, t, s.capacity.accepted, shown.tokens)
 	p.limits.fence = name
@@ -164,13 +143,14 @@ func (s *session) fresh(t task, shown piece, earlier unit) *prompt {
 	return p
 }
 
-// messages returns those of a fresh request. The record and the question are in fences.
+// messages returns those of a fresh request. The record and the user's messages are in fences.
 func (s *session) messages(a Author, t task, data, name string) []message.Message {
 	w := wordingOf(s.Language)
 	lines := []string{fmt.Sprintf(w.record, name, name), "<" + name + ">\n" + data + "</" + name + ">"}
-	if q := s.question(); q != "" && t.kind != facts {
-		lines = append(lines, q)
+	if s.First != s.Focus {
+		lines = append(lines, s.kept(a, w.first, "task", s.First)...)
 	}
+	lines = append(lines, s.kept(a, w.focus, "question", s.Focus)...)
 	lines = append(lines, s.instruction(a, t))
 	return []message.Message{message.System(w.system), message.User(strings.Join(lines, "\n\n"))}
 }
@@ -182,8 +162,8 @@ func (s *session) suffix() (*prompt, bool) {
 		return nil, false
 	}
 	p := &prompt{author: s.Main, capacity: s.capacityOf(s.Main), mode: Suffix}
-	p.limits = s.limitsOf(s.Main, task{kind: whole}, p.capacity.accepted, 0)
-	p.task = task{kind: whole, earlier: s.Earlier != "", tokens: s.wanted(p.limits)}
+	p.limits = s.limitsOf(s.Main, task{}, p.capacity.accepted, 0)
+	p.task = task{earlier: s.Earlier != "", tokens: s.wanted(p.limits)}
 	msgs, ok := withQuestion(s.Live.Messages, wordingOf(s.Language).suffix+"\n\n"+s.instruction(s.Main, p.task))
 	if !ok {
 		return nil, false
@@ -194,10 +174,8 @@ func (s *session) suffix() (*prompt, bool) {
 		p.Model = s.Live.Model
 	}
 	all := s.Meter.Request(msgs, p.Tools)
-	if w := s.Main.window(); w > 0 && all > w-p.capacity.answer-w/20 {
-		return nil, false
-	}
-	if most := s.Main.Known.Input; most > 0 && all > most {
+	w := s.Main.window()
+	if w > 0 && all > w-p.capacity.answer-w/20 || atMost(all, s.Main.Known.Input) < all {
 		return nil, false
 	}
 	return p, !s.separate || s.cheaper(p)
@@ -216,9 +194,9 @@ func (s *session) inLive() bool {
 	return earlier && next == len(s.Folded)
 }
 
-// withQuestion returns the messages without unanswered calls and with one more text of
-// the user at the end. All others are unchanged, so that the prompt cache holds them. It
-// returns false if the result would break a rule of a provider that live does not.
+// withQuestion returns the messages, which the prompt cache holds, without unanswered
+// calls and with one more text of the user at the end. It returns false if no message is
+// left.
 func withQuestion(live []message.Message, question string) ([]message.Message, bool) {
 	const bridge = "(continue)" // between results and a user message
 	end := len(live)
@@ -228,28 +206,19 @@ func withQuestion(live []message.Message, question string) ([]message.Message, b
 			end = min(end, v.At)
 		}
 	}
-	live = slices.Clip(live[:end])
-	if len(live) == 0 {
+	if end == 0 {
 		return nil, false
 	}
-	last := live[len(live)-1]
-	var msgs []message.Message
+	live = live[:end]
+	msgs, last := slices.Clone(live), live[len(live)-1]
 	switch last.Role {
 	case message.RoleUser:
 		last.Parts = append(slices.Clip(last.Parts), message.Text{Text: question})
-		msgs = append(slices.Clone(live[:len(live)-1]), last)
+		msgs[len(msgs)-1] = last
 	case message.RoleTool:
-		msgs = slices.Concat(live, []message.Message{message.Assistant(message.Text{Text: bridge}), message.User(question)})
+		msgs = append(msgs, message.Assistant(message.Text{Text: bridge}), message.User(question))
 	default:
-		msgs = slices.Concat(live, []message.Message{message.User(question)})
-	}
-	before := message.Portable.Violations(live)
-	for _, v := range message.Portable.Violations(msgs) {
-		k := slices.Index(before, v)
-		if k < 0 {
-			return nil, false
-		}
-		before = slices.Delete(before, k, k+1)
+		msgs = append(msgs, message.User(question))
 	}
 	return msgs, true
 }
@@ -259,22 +228,21 @@ func (s *session) instruction(a Author, t task) string {
 	w := wordingOf(s.Language)
 	var lines []string
 	switch {
-	case t.kind == facts:
-		lines = append(lines, w.facts, w.conceptLines(s.concepts), w.factForm)
-	case a.Task != "":
-		lines = append(lines, a.Task)
+	case len(s.Concepts) > 0:
+		lines = append(lines, w.facts, w.conceptLines(s.Concepts))
+	case t.earlier:
+		lines = append(lines, cmp.Or(a.Task, w.task), w.earlier)
 	default:
-		lines = append(lines, w.task)
-	}
-	if t.earlier {
-		lines = append(lines, w.earlier)
+		lines = append(lines, cmp.Or(a.Task, w.task))
 	}
 	switch {
-	case t.kind == notes:
+	case t.notes:
 		lines = append(lines, fmt.Sprintf(w.note, t.part, t.parts))
-	case t.kind == whole && s.Structured:
+	case len(s.Concepts) > 0:
+		lines = append(lines, w.factForm)
+	case s.Structured:
 		lines = append(lines, w.form)
-	case t.kind == whole && len(a.Sections) > 0:
+	case len(a.Sections) > 0:
 		lines = append(lines, w.headings, w.sectionLines(a.Sections))
 	}
 	lines = append(lines, fmt.Sprintf(w.length, max(20, t.tokens*w.words/100)))
@@ -317,17 +285,21 @@ func (w *wording) conceptLines(concepts []Concept) string {
 	return strings.Join(lines, "\n")
 }
 
-// question returns the user's question in a fence, of a long one the first 700 and the
-// last 300 code points, or "".
-func (r Request) question() string {
-	if !visible(r.Focus) {
-		return ""
+// kept returns a message of the user in a fence, after its introduction. Of a long one, the middle is left out: the
+// more, the smaller the author's window is.
+func (s *session) kept(a Author, introduction, element, said string) []string {
+	if !visible(said) {
+		return nil
 	}
-	const head, tail = 700, 300
-	q := []rune(r.Focus)
-	if n := len(q) - head - tail; n > 0 {
-		q = []rune(fmt.Sprintf("%s\n[… %d …]\n%s", string(q[:head]), n, string(q[len(q)-tail:])))
+	const least, most, part = 1000, 8000, 16 // code points, and the part of the window, which has more tokens
+	size := most
+	if w := a.window(); w > 0 {
+		size = min(max(least, w/part), most)
 	}
-	name := fence("question", r.Focus)
-	return wordingOf(r.Language).focus + "\n<" + name + ">\n\t" + indent.Replace(strings.TrimSpace(string(q))) + "\n</" + name + ">"
+	q, name := []rune(said), fence(element, said)
+	if n := len(q) - size; n > 0 {
+		tail := size / 3
+		said = fmt.Sprintf("%s\n[… %d …]\n%s", string(q[:size-tail]), n, string(q[len(q)-tail:]))
+	}
+	return []string{introduction + "\n<" + name + ">\n\t" + indent.Replace(strings.TrimSpace(said)) + "\n</" + name + ">"}
 }

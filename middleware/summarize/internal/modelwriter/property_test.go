@@ -115,7 +115,7 @@ func TestWhateverAModelReturns(t *testing.T) {
 			b.Earlier = "What was before. " + paths(rapid.IntRange(0, 100).Draw(r, "earlier lines"))
 		}
 		before := middlewaretest.Clone(msgs)
-		s, err := modelwriter.Write(t.Context(), b)
+		s, err := ask(t.Context(), b)
 		require.NoError(r, middlewaretest.Same(before, msgs), "the messages stay as they were")
 		requireAttempts(r, b, l, attempts, s, err)
 		for i, req := range l.asked {
@@ -169,7 +169,7 @@ func requireLimits(t require.TestingT, b modelwriter.Request, text string) {
 	}
 }
 
-func requireAttempts(t require.TestingT, b modelwriter.Request, l *liar, attempts []modelwriter.Attempt, s modelwriter.Summary, err error) {
+func requireAttempts(t require.TestingT, b modelwriter.Request, l *liar, attempts []modelwriter.Attempt, s summary, err error) {
 	require.Equal(t, err == nil, s.Text != "", "exactly one of summary and error")
 	require.Len(t, attempts, len(l.asked), "each request is told of")
 	require.LessOrEqual(t, len(l.asked), b.Requests)
@@ -184,7 +184,7 @@ func requireAttempts(t require.TestingT, b modelwriter.Request, l *liar, attempt
 		retries = 2
 	}
 	require.LessOrEqual(t, failed, retries+1, "the bound is the bound")
-	if f, ok := errors.AsType[*modelwriter.FailedError](err); ok {
+	if f, ok := errors.AsType[*failedError](err); ok {
 		require.Equal(t, attempts, f.Attempts)
 	}
 	if err == nil {
@@ -205,21 +205,21 @@ func FuzzAnswer(f *testing.F) {
 			Folded: msgs, MaxTokens: 600, Markers: []string{"【Summary】"},
 			Writer: modelwriter.Author{Model: middlewaretest.Script(say(text)).Model(), Retries: -1},
 		}
-		var s modelwriter.Summary
+		var s summary
 		var err error
 		switch form {
 		case 0:
-			if s, err = modelwriter.Write(t.Context(), b); err == nil {
+			if s, err = ask(t.Context(), b); err == nil {
 				requireLimits(t, b, s.Text)
 			}
 		case 1:
 			b.Structured = true
-			s, err = modelwriter.Write(t.Context(), b)
+			s, err = ask(t.Context(), b)
 		default:
-			s, err = modelwriter.Facts(t.Context(), b, concepts)
+			s, err = askFacts(t.Context(), b, concepts)
 		}
 		if err != nil {
-			require.NotEmpty(t, modelwriter.ReasonOf(err), "%v", err)
+			require.NotEmpty(t, reasonOf(err), "%v", err)
 			return
 		}
 		require.True(t, utf8.ValidString(s.Text))

@@ -1,6 +1,7 @@
 package modelwriter
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -68,9 +69,6 @@ func entriesOf(m message.Message, number int, names map[string]string) unit {
 	}
 	var entries unit
 	for _, p := range m.Parts {
-		if c, ok := p.(message.ToolCall); ok {
-			names[c.ID] = c.Name
-		}
 		entries = append(entries, entryOf(p, who, number, names))
 	}
 	if entries == nil {
@@ -84,50 +82,36 @@ func entryOf(p message.Part, who string, number int, names map[string]string) en
 	case message.Text:
 		return entry{who, p.Text}
 	case message.Thinking:
-		if p.Text == "" {
-			return entry{who + " thinks", "(sealed)"}
-		}
-		return entry{who + " thinks", p.Text}
+		return entry{who + " thinks", cmp.Or(p.Text, "(sealed)")}
 	case message.Media:
-		return entry{who, mediaOf(p)}
+		named := []string{word(p.Type)}
+		for _, s := range []string{p.Name, p.URL} {
+			if s != "" && !strings.HasPrefix(s, "data:") {
+				named = append(named, word(s))
+			}
+		}
+		return entry{who, "(not shown: " + strings.Join(named, " ") + ")"}
 	case message.ToolCall:
+		names[p.ID] = p.Name
 		return entry{who + " calls " + word(p.Name) + " " + word(p.ID), p.Arguments}
 	case message.ToolResult:
 		return resultOf(p, number, names)
 	case message.Opaque:
-		return entry{who, opaqueOf(p)}
+		return entry{who, fmt.Sprintf("(not shown: %s, %d bytes that only its provider reads)", word(p.Kind), len(p.Data))}
 	}
 	return entry{who, "(nothing)"}
 }
 
 func resultOf(r message.ToolResult, number int, names map[string]string) entry {
-	kind, name := "result", r.Name
+	kind := "result"
 	if r.Error {
 		kind = "error"
 	}
-	if name == "" {
-		name = names[r.CallID]
-	}
-	e := entry{fmt.Sprintf("%d %s of %s %s", number, kind, word(name), word(r.CallID)), r.Text}
+	e := entry{fmt.Sprintf("%d %s of %s %s", number, kind, word(cmp.Or(r.Name, names[r.CallID])), word(r.CallID)), r.Text}
 	if r.Content != nil {
 		e.body = strings.TrimPrefix(r.Text+"\n"+entryOf(r.Content, "", number, names).body, "\n")
 	}
 	return e
-}
-
-func mediaOf(m message.Media) string {
-	text := "(not shown: " + word(m.Type)
-	if m.Name != "" {
-		text += " " + word(m.Name)
-	}
-	if m.URL != "" && !strings.HasPrefix(m.URL, "data:") {
-		text += " " + word(m.URL)
-	}
-	return text + ")"
-}
-
-func opaqueOf(o message.Opaque) string {
-	return fmt.Sprintf("(not shown: %s, %d bytes that only its provider reads)", word(o.Kind), len(o.Data))
 }
 
 // longestWord limits names, ids and addresses in heads, in bytes.
@@ -209,20 +193,12 @@ func (c cutter) pieces(units []unit, room int) []piece {
 	return out
 }
 
-// halves divides a piece in two. It returns a short piece as it is.
-func (c cutter) halves(p piece, least int) []piece {
+// smaller divides a piece in about two. It returns a short piece as it is.
+func (c cutter) smaller(p piece, least int) []piece {
 	if p.tokens < 2*max(least, leastRoom) {
 		return []piece{p}
 	}
-	halves := make([]piece, 2)
-	for _, part := range c.parts(p.units, p.tokens/2+1) {
-		k := 0
-		if halves[1].tokens > 0 || halves[0].tokens+part.tokens/2 > p.tokens/2 {
-			k = 1
-		}
-		halves[k].add(part)
-	}
-	return halves
+	return c.pieces(p.units, p.tokens*3/5)
 }
 
 // parts returns units that fit, each as a piece, and the entries of the others.

@@ -30,10 +30,10 @@ func TestRecordedFits(t *testing.T) {
 			continue
 		}
 		var seen []*middleware.Request
-		_, err := modelwriter.Write(t.Context(), modelwriter.Request{
+		_, err := ask(t.Context(), modelwriter.Request{
 			Folded: msgs, Writer: modelwriter.Author{Model: windowed(window, &seen), Window: window, Retries: -1}, Parallel: 1, Requests: 1000,
 		})
-		if modelwriter.ReasonOf(err) != modelwriter.NotShorter {
+		if reasonOf(err) != modelwriter.NotShorter {
 			require.NoError(t, err, id)
 		}
 		requests += len(seen)

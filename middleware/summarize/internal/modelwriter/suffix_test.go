@@ -36,7 +36,7 @@ func TestSuffix(t *testing.T) {
 	main, model := script(say(good))
 	main.Name = ""
 	req, part := live(12)
-	s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
+	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
 	require.NoError(t, err)
 	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode, "the model of the live conversation alone")
 	sent := model.Requests()[0]
@@ -68,7 +68,7 @@ func TestSuffixEnds(t *testing.T) {
 			whole := len(req.Messages)
 			req.Messages = append(req.Messages, c.end...)
 			before := middlewaretest.Clone(req.Messages)
-			_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
+			_, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
 			require.NoError(t, err)
 			sent := model.Requests()[0]
 			require.NoError(t, message.Portable.Check(sent.Messages), "every provider takes it")
@@ -89,7 +89,7 @@ func TestSuffixOfWhatIsBroken(t *testing.T) {
 	req, part := live(12)
 	req.Messages = append([]message.Message{message.Assistant(message.Text{Text: "Hello."})}, req.Messages...)
 	require.Error(t, message.Portable.Check(req.Messages))
-	s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
+	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
 	require.NoError(t, err)
 	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode)
 	require.NoError(t, middlewaretest.Same(req.Messages, model.Requests()[0].Messages[:len(req.Messages)]))
@@ -110,7 +110,7 @@ func TestSuffixIsNotPossible(t *testing.T) {
 			b := modelwriter.Request{Folded: part, Live: req, Main: main, Prefer: modelwriter.Suffix}
 			change(&b)
 			b.Writer, _ = script(say(good))
-			s, err := modelwriter.Write(t.Context(), b)
+			s, err := ask(t.Context(), b)
 			require.NoError(t, err)
 			require.Equal(t, modelwriter.Fresh, s.Attempts[0].Mode, "a record is always possible")
 		})
@@ -130,7 +130,7 @@ func TestSuffixFails(t *testing.T) {
 			main, _ := script(answer)
 			small, model := script(say(good))
 			main.Name = "big"
-			s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
+			s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
 			require.NoError(t, err)
 			require.Len(t, s.Attempts, 2)
 			require.Equal(t, modelwriter.Fresh, s.Attempts[1].Mode, "then with a record, which is shorter")
@@ -139,7 +139,7 @@ func TestSuffixFails(t *testing.T) {
 		})
 	}
 	main, model := script(denied)
-	_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
+	_, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
 	require.Equal(t, middleware.Denied, middleware.KindOf(err), "%v", err)
 	require.Len(t, model.Requests(), 1, "the same model would deny again")
 }
@@ -197,7 +197,7 @@ func TestModeByCost(t *testing.T) {
 				b.Writer, _ = script(say(good))
 				b.Writer.Known.Price, b.Writer.Window = c.small, c.window
 			}
-			s, err := modelwriter.Write(t.Context(), b)
+			s, err := ask(t.Context(), b)
 			require.NoError(t, err)
 			require.Equal(t, c.want, s.Attempts[0].Mode)
 			if c.main.Input > 0 && (c.small.Input > 0 || c.want == modelwriter.Suffix) {
@@ -219,7 +219,7 @@ func TestOptions(t *testing.T) {
 		"of its own":       {func(a *modelwriter.Author) { a.Params = func(limit int) any { return limit } }, 2024},
 	} {
 		for _, mode := range []modelwriter.Mode{modelwriter.Suffix, modelwriter.Fresh} {
-			t.Run(name+" "+mode.String(), func(t *testing.T) {
+			t.Run(name+" "+string(mode), func(t *testing.T) {
 				main, model := script(say(good))
 				main.Window = 100_000
 				c.change(&main)
@@ -227,7 +227,7 @@ func TestOptions(t *testing.T) {
 				if mode == modelwriter.Fresh {
 					b.Writer, b.Main = main, modelwriter.Author{}
 				}
-				_, err := modelwriter.Write(t.Context(), b)
+				_, err := ask(t.Context(), b)
 				require.NoError(t, err)
 				sent := model.Requests()[0]
 				require.Equal(t, c.want, sent.Params)
@@ -248,7 +248,7 @@ func TestEachIsAskedInItsWay(t *testing.T) {
 	main.Task, main.Sections, main.PassOptions = "Write the log of the work.", []string{"Log"}, true
 	small, model := script(say("Open: all of it."))
 	small.Task, small.Sections, small.Params = "Write what is open.", []string{"Open"}, func(int) any { return "its own" }
-	s, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
+	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
 	require.NoError(t, err)
 	require.Equal(t, "Open: all of it.", s.Text)
 	require.Equal(t, modelwriter.NoSection, s.Attempts[0].Reason, "the sections of the first are not those of the second")
@@ -271,7 +271,7 @@ func TestLimitsOfTheModel(t *testing.T) {
 	t.Parallel()
 	var seen []*middleware.Request
 	author := modelwriter.Author{Model: windowed(10_000, &seen), Known: models.Model{Window: 200_000, Input: 10_000, Output: 600}, Retries: -1, Params: func(limit int) any { return limit }}
-	_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: folded(400), Writer: author})
+	_, err := ask(t.Context(), modelwriter.Request{Folded: folded(400), Writer: author})
 	require.NoError(t, err)
 	require.Greater(t, len(seen), 4)
 	for i, req := range seen {
@@ -292,7 +292,7 @@ func TestLengthThatIsAskedFor(t *testing.T) {
 		for _, m := range part {
 			replaced += meter.Message(m)
 		}
-		_, err := modelwriter.Write(t.Context(), modelwriter.Request{Folded: part, Writer: author, MaxTokens: c.limit})
+		_, err := ask(t.Context(), modelwriter.Request{Folded: part, Writer: author, MaxTokens: c.limit})
 		require.NoError(t, err, name)
 		want := min(c.limit*3/4, replaced/2) * 70 / 100 // words of English
 		require.Contains(t, model.Requests()[0].Messages[1].Text(), fmt.Sprintf("Write at most %d words.", want), "%s of %d tokens", name, replaced)

@@ -1,7 +1,9 @@
 package rulewriter
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -17,17 +19,10 @@ const (
 )
 
 // Extract returns the first message of the user and as many of the newest messages as
-// fit, one line each, with the number of messages between them. It is empty if not even
-// that number fits.
+// fit, one line each, with the number of messages between them, or "" without room.
 func Extract(msgs []message.Message, o Options) string {
 	w := o.wording()
-	first := -1
-	for i := range msgs {
-		if msgs[i].Role == message.RoleUser && w.line(&msgs[i]) != "" {
-			first = i
-			break
-		}
-	}
+	first := slices.IndexFunc(msgs, func(m message.Message) bool { return m.Role == message.RoleUser && w.line(&m) != "" })
 	// The greatest number that fits: Search returns the least number that does not.
 	most := min(len(msgs), mostLines)
 	n := sort.Search(most, func(n int) bool { return !o.fits(w.extract(msgs, first, n+1)) })
@@ -79,20 +74,5 @@ func (w *wording) line(m *message.Message) string {
 	if said = strings.TrimSpace(said); said == "" {
 		return ""
 	}
-	return text.Line(w.speaker(m.Role)+": "+said, longestLine)
-}
-
-func (w *wording) speaker(r message.Role) string {
-	switch r {
-	case message.RoleUser:
-		return w.user
-	case message.RoleAssistant:
-		return w.assistant
-	case message.RoleSystem:
-		return w.system
-	case message.RoleTool:
-		return w.tool
-	default:
-		return text.Line(string(r), longestTopic)
-	}
+	return text.Line(cmp.Or(w.speakers[m.Role], text.Line(string(m.Role), longestTopic))+": "+said, longestLine)
 }

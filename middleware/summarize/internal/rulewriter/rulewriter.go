@@ -8,24 +8,20 @@
 //	Topics: How do I start a server in Rust?; Which settings does it need?
 //	Key conclusions:
 //	- Use axum, because it is built on tokio
-//	Technical context:
-//	- Code (rust)
+//	Technical context: Code (rust), Code (toml)
 //
-// [Extract] returns the first question and the newest messages, one line each. It
-// serves where there are no topics and conclusions, or no room for them.
-//
-// The result depends on the messages and options only. Of each message the first and
-// the last 16 KiB are read.
+// [Extract] serves where there are no topics and conclusions, or no room for them. Of
+// each message the first and the last 16 KiB are read.
 package rulewriter
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -35,33 +31,32 @@ type Options struct {
 	Tokens   int // at most, by Counter; 0 or less: the result is empty
 	Counter  tokens.Counter
 	Language text.Language // of the titles; "": English
+	Done     func() bool   // ends reading messages: the result has only what was read; nil: all are read
 }
 
 func (o Options) fits(words string) bool { return o.Counter.Count(words) <= o.Tokens }
 
-func (o Options) wording() *wording {
-	if o.Language == text.Chinese {
-		return &chinese
-	}
-	return &english
-}
+func (o Options) wording() *wording { return text.Pick(o.Language, &english, &chinese) }
 
-// wording is the fixed text of one language.
 type wording struct {
-	topics, conclusions, technical, fence         string
-	omitted, user, assistant, tool, system, calls string // of an extract
+	topics, conclusions, technical, fence string
+
+	omitted, calls string // of an extract
+	speakers       map[message.Role]string
 }
 
 var english = wording{
-	topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context:", fence: "Code (%s)",
-	omitted: "(%d messages left out)",
-	user:    "User", assistant: "Assistant", tool: "Tool", system: "System", calls: "calls",
+	topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context: ", fence: "Code (%s)",
+	omitted: "(%d messages left out)", calls: "calls", speakers: map[message.Role]string{
+		message.RoleUser: "User", message.RoleAssistant: "Assistant", message.RoleTool: "Tool", message.RoleSystem: "System",
+	},
 }
 
 var chinese = wording{
-	topics: "讨论主题: ", conclusions: "关键结论:", technical: "技术上下文:", fence: "代码片段 (%s)",
-	omitted: "(此处省略 %d 条消息)",
-	user:    "用户", assistant: "助手", tool: "工具", system: "系统", calls: "调用",
+	topics: "讨论主题: ", conclusions: "关键结论:", technical: "技术上下文: ", fence: "代码片段 (%s)",
+	omitted: "(此处省略 %d 条消息)", calls: "调用", speakers: map[message.Role]string{
+		message.RoleUser: "用户", message.RoleAssistant: "助手", message.RoleTool: "工具", message.RoleSystem: "系统",
+	},
 }
 
 // Limits of a summary. Lengths are in code points.
@@ -71,17 +66,16 @@ const (
 	mostFences        = 8
 	longestTopic      = 60
 	longestConclusion = 120
-
-	readOfText = 16 << 10 // bytes at the beginning and at the end of a message
 )
 
-// Summary returns the words of a summary of messages, which are all that are folded,
-// oldest first. If it is too long, lines are removed from its end: first the technical
-// context, then conclusions, the oldest of which are last, then the oldest topics.
+// Summary returns the words of a summary of messages, oldest first. If it is too long,
+// the technical context is removed, then the oldest conclusions, then the oldest topics.
 func Summary(msgs []message.Message, o Options) string {
 	w := o.wording()
-	topics, conclusions, fences := read(msgs)
-	lines := newestFirst(conclusions)
+	topics, conclusions, fences := read(msgs, o.Done)
+	// The newest message first. Conclusions of one message remain in order.
+	slices.SortStableFunc(conclusions, func(a, b remark) int { return cmp.Compare(b.from, a.from) })
+	lines := conclusions.texts()
 	for i, name := range fences {
 		fences[i] = fmt.Sprintf(w.fence, name)
 	}
@@ -90,7 +84,11 @@ func Summary(msgs []message.Message, o Options) string {
 		if len(topics) > 0 {
 			words = w.topics + strings.Join(topics.texts(), "; ") + "\n"
 		}
-		words = strings.TrimSuffix(words+section(w.conclusions, lines)+section(w.technical, fences), "\n")
+		words += section(w.conclusions, lines)
+		if len(fences) > 0 {
+			words += w.technical + strings.Join(fences, ", ") + "\n"
+		}
+		words = strings.TrimSuffix(words, "\n")
 		switch {
 		case o.fits(words):
 			return words
@@ -127,21 +125,20 @@ func section(title string, lines []string) string {
 
 // read returns the newest topics of the user, the newest conclusions of the model and
 // the first languages of code, all oldest first.
-func read(msgs []message.Message) (topics, conclusions remarks, fences []string) {
+func read(msgs []message.Message, done func() bool) (topics, conclusions remarks, fences []string) {
 	for i := range msgs {
+		if done != nil && done() {
+			break
+		}
 		role := msgs[i].Role
 		if role != message.RoleUser && role != message.RoleAssistant {
 			continue
 		}
-		said := msgs[i].Text()
-		if len(said) > 2*readOfText {
-			said = shorten.Head(said, readOfText) + "\n\n" + shorten.Tail(said, readOfText)
+		said, tail := text.Ends(msgs[i].Text())
+		if tail != "" {
+			said += "\n\n" + tail
 		}
-		for name := range text.Fences(said) {
-			if !slices.Contains(fences, name) && len(fences) < mostFences {
-				fences = append(fences, name)
-			}
-		}
+		fences = withFences(fences, said)
 		if role == message.RoleUser {
 			topics = topics.with(topicOf(said, i), mostTopics)
 			continue
@@ -155,18 +152,14 @@ func read(msgs []message.Message) (topics, conclusions remarks, fences []string)
 	return topics, conclusions, fences
 }
 
-// newestFirst returns conclusions by message, the newest message first. Those of one
-// message remain in order.
-func newestFirst(conclusions remarks) (lines []string) {
-	for end := len(conclusions); end > 0; {
-		from := end
-		for from > 0 && conclusions[from-1].from == conclusions[end-1].from {
-			from--
+// withFences adds the languages of code in a text.
+func withFences(fences []string, said string) []string {
+	for name := range text.Fences(said) {
+		if !slices.Contains(fences, name) && len(fences) < mostFences {
+			fences = append(fences, name)
 		}
-		lines = append(lines, conclusions[from:end].texts()...)
-		end = from
 	}
-	return lines
+	return fences
 }
 
 // topicOf returns the first sentence of a message of the user that is not just a
@@ -238,7 +231,6 @@ func isField(item string) bool {
 	return found && short && !strings.ContainsFunc(item, chinese)
 }
 
-// normal returns a text in lower case with plain apostrophes.
 func normal(s string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), "’", "'"))
 }

@@ -82,8 +82,7 @@ func TestEnglish(t *testing.T) {
 		"- Added `link.go`",
 		"- Ran the tests",
 		"- The build fails because link.go is missing",
-		"Technical context:",
-		"- Code (go)",
+		"Technical context: Code (go)",
 	}, "\n"), rulewriter.Summary(h, english))
 	require.Contains(t, rulewriter.Summary(h, chinese), "讨论主题: Why does the nightly build fail?\n", "the wording is that of the option")
 }

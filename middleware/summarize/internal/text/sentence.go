@@ -12,26 +12,28 @@ type Sentence struct {
 	Text    string
 	Item    bool // it is the first of a list item
 	Heading bool // it is a heading
+	First   bool // it begins a paragraph, or a list of items
 }
 
-// Sentences yields the sentences of a text in order. It skips code in fences or
-// indented, quotes after ">", tables, lines that are one tag, and what has no letter.
-// A line that begins with a lower-case letter continues the sentence of the line
-// before it.
+// Sentences yields the sentences of a text. It skips code in fences or indented, quotes
+// after ">", tables, lines that are one tag, and what has no letter. A line that begins
+// with a lower-case letter continues the sentence before it.
 func Sentences(text string) iter.Seq[Sentence] {
 	return func(yield func(Sentence) bool) {
 		par := row{kind: blank} // the paragraph so far
+		first := true
 		for line := range lines(text) {
 			if par.continues(line) {
 				par.text += " " + line.text
 				continue
 			}
-			if !par.sentences(yield) {
+			if !par.sentences(first, yield) {
 				return
 			}
+			first = par.kind == blank || par.kind == code || par.kind == heading
 			par = line
 		}
-		par.sentences(yield)
+		par.sentences(first, yield)
 	}
 }
 
@@ -53,13 +55,13 @@ type row struct {
 	info string // the language in the line that opens a fence, or ""
 }
 
-// sentences yields the sentences of a paragraph. It returns false if yield does.
-func (r row) sentences(yield func(Sentence) bool) bool {
+// sentences yields the sentences of a line. It returns false if yield does.
+func (r row) sentences(first bool, yield func(Sentence) bool) bool {
 	if r.kind == blank || r.kind == code {
 		return true
 	}
 	for i, s := range split(r.text) {
-		if !yield(Sentence{Text: s, Item: r.kind == item && i == 0, Heading: r.kind == heading}) {
+		if !yield(Sentence{Text: s, Item: r.kind == item && i == 0, Heading: r.kind == heading, First: first && i == 0}) {
 			return false
 		}
 	}
@@ -77,7 +79,6 @@ func (r row) continues(line row) bool {
 	return unicode.IsLower(next) && !isEnd(last) && last != ':' && last != '：'
 }
 
-// split divides a paragraph into sentences.
 func split(par string) []string {
 	var out []string
 	from := 0
@@ -107,7 +108,6 @@ func split(par string) []string {
 	return out
 }
 
-// isEnd reports whether a sentence may end with a character.
 func isEnd(r rune) bool {
 	switch r {
 	case '.', '!', '?', '。', '！', '？', '｡':
@@ -148,7 +148,6 @@ func isIdeograph(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// lines yields the lines of a text.
 func lines(text string) iter.Seq[row] {
 	return func(yield func(row) bool) {
 		fence, open := "", false // open: the next line may continue a paragraph

@@ -5,9 +5,7 @@
 //		fmt.Println(s.Text)
 //	}
 //
-// It knows scripts and punctuation, no grammar. All functions are pure, safe for
-// concurrent use, accept any string, also invalid UTF-8, and take time proportional to
-// what they read.
+// All functions are pure, accept any string, also invalid UTF-8, and take linear time.
 package text
 
 import (
@@ -21,21 +19,14 @@ import (
 )
 
 // Line returns a text as one line of at most the given number of code points, and at
-// least one. White space becomes single spaces, invisible characters (controls,
-// direction marks, zero widths) are removed, invalid bytes become U+FFFD, and one of
-// [Marks] gets round brackets, so that no line can imitate a heading. A longer text
-// ends in "…". Of a very long text only the beginning is read.
+// least one. White space becomes single spaces, invisible characters are removed, invalid
+// bytes become U+FFFD, and [Marks] get round brackets, so that no line can imitate a
+// heading. A longer text ends in "…". Of a very long text only the beginning is read.
 func Line(text string, most int) string {
 	const perRune = 4 * utf8.UTFMax // bytes that are read for each code point, with room for white space
 	most = max(most, 1)
 	read := shorten.Head(text, perRune*most)
-	line := oneLine(read)
-	if strings.ContainsAny(line, "[【") {
-		line = marks.ReplaceAllStringFunc(line, func(found string) string {
-			i := slices.IndexFunc(Marks, func(mark string) bool { return strings.EqualFold(mark, found) })
-			return roundBrackets.Replace(Marks[i])
-		})
-	}
+	line := WithoutMarks(oneLine(read))
 	if len(read) == len(text) && utf8.RuneCountInString(line) <= most {
 		return line
 	}
@@ -47,6 +38,27 @@ func Line(text string, most int) string {
 		most--
 	}
 	return strings.TrimRight(line, " ") + "…"
+}
+
+// WithoutMarks returns a text whose [Marks], in any case, have round brackets.
+func WithoutMarks(text string) string {
+	if !strings.ContainsAny(text, "[【") {
+		return text
+	}
+	return marks.ReplaceAllStringFunc(text, func(found string) string {
+		i := slices.IndexFunc(Marks, func(mark string) bool { return strings.EqualFold(mark, found) })
+		return roundBrackets.Replace(Marks[i])
+	})
+}
+
+// Ends returns what is read of a message: the first and the last 16 KiB, or all of it and
+// "" if it is not longer.
+func Ends(said string) (head, tail string) {
+	const most = 16 << 10
+	if len(said) <= 2*most {
+		return said, ""
+	}
+	return shorten.Head(said, most), shorten.Tail(said, most)
 }
 
 // marks matches [Marks] in any case.

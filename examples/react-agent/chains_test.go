@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+var update = flag.Bool("update", false, "write the calls of each chain into docs/choosing.md, in each of its languages")
+
+// What is read again from the archive fits into the window and is cleared last. So with each chain of docs/choosing.md
+// the audit takes at most one and a half times the calls of the default chain, and its report is complete.
+func TestCallsOfChains(t *testing.T) {
+	t.Parallel()
+	dir := large(t)
+	calls := func(chain, window string) int {
+		status, stdout, stderr := exec(t, "-json", "-dir", dir, "-chain", chain, "-window", window)
+		require.Zero(t, status, "%s, window %s: %s", chain, window, stderr)
+		r, _ := decode(t, stdout)
+		return r.ModelCalls
+	}
+	most := calls("default", "12000") * 3 / 2
+	known := map[string]string{}
+	for _, page := range []string{"../../docs/choosing.md", "../../docs/choosing.zh-CN.md"} {
+		data, err := os.ReadFile(page)
+		require.NoError(t, err)
+		rows := ""
+		for _, c := range append(chainsOn(string(data)), furtherChains...) {
+			if known[c.file] == "" {
+				file := filepath.Join(write(t, map[string]string{"chain.yaml": c.file}), "chain.yaml")
+				small, large := calls(file, "8192"), calls(file, "12000")
+				require.LessOrEqual(t, large, most, c.file)
+				known[c.file] = fmt.Sprintf(" | %d | %d |\n", small, large)
+			}
+			rows += "| " + c.name + known[c.file]
+		}
+		before, rest, ok := strings.Cut(string(data), "<!-- calls -->\n")
+		require.True(t, ok, "%s has no table of calls", page)
+		table, after, _ := strings.Cut(rest, "\n\n")
+		head := strings.Join(strings.SplitAfterN(rest, "\n", 3)[:2], "")
+		if *update {
+			page, err := filepath.Abs(page)
+			require.NoError(t, err)
+			text := before + "<!-- calls -->\n" + head + rows + "\n" + after
+			require.NoError(t, os.WriteFile(page, []byte(text), 0o600))
+			continue
+		}
+		require.Equal(t, head+rows, table+"\n", "%s is not up to date; run: go test ./examples/react-agent -run TestCallsOfChains -update", page)
+	}
+}
+
+// namedChain is a chain file with a name.
+type namedChain struct{ name, file string }
+
+// chainsOn returns the chain files on a page, named by the last bold text before them.
+func chainsOn(page string) []namedChain {
+	var all []namedChain
+	blocks := strings.Split(page, "```yaml\n")
+	for i, block := range blocks[1:] {
+		bold := strings.Split(blocks[i], "**")
+		file, _, _ := strings.Cut(block, "```")
+		all = append(all, namedChain{bold[len(bold)-2], file})
+	}
+	return all
+}
+
+// furtherChains clear and fold more than those of the page.
+var furtherChains = []namedChain{
+	{"`contextedit` (0.6, `keep: 4`)", "chain: [{use: contextedit, trigger: {fraction: 0.6}, keep: 4}, {use: fit}]"},
+	{
+		"`contextedit` (0.6, `keep: 8`), `summarize` (0.7, `keep_rounds: 2`)",
+		"chain: [{use: contextedit, trigger: {fraction: 0.6}, keep: 8}, {use: summarize, trigger: {fraction: 0.7}, keep_rounds: 2}, {use: fit}]",
+	},
+	{
+		"`microcompact` (3 rounds), `contextedit` (0.6, `digest: 40`), `summarize`",
+		"chain: [{use: microcompact, keep_rounds: 3, limit: {results: 300}, batch: {results: 6, tokens: 2000}}, " +
+			"{use: contextedit, trigger: {fraction: 0.6}, keep: 4, digest: 40}, {use: summarize}, {use: fit}]",
+	},
+	{"`trim`", "chain: [{use: trim}, {use: fit}]"},
+	{"`summarize`", "chain: [{use: summarize}, {use: fit}]"},
+	{"`fit`", "chain: [{use: fit}]"},
+}
+
+// The same in small windows, of trees that are in the repository.
+func TestChainsInSmallWindows(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/choosing.md")
+	require.NoError(t, err)
+	all := append(chainsOn(string(page)), furtherChains...)
+	status, stdout, stderr := exec(t, "-json")
+	require.Zero(t, status, stderr)
+	byDefault, _ := decode(t, stdout)
+	audit := func(dir, window string, c namedChain) report {
+		file := filepath.Join(write(t, map[string]string{"chain.yaml": c.file}), "chain.yaml")
+		status, stdout, stderr := exec(t, "-json", "-dir", dir, "-chain", file, "-window", window)
+		require.Zero(t, status, "%s of %s, window %s: %s", c.name, dir, window, stderr)
+		r, _ := decode(t, stdout)
+		return r
+	}
+	for _, c := range all {
+		require.LessOrEqual(t, audit("../../agent", "8192", c).ModelCalls, max(46, byDefault.ModelCalls*3/2), c.name)
+	}
+	for _, c := range furtherChains[:3] {
+		audit("../../middleware", "9000", c)
+	}
+}
+
+// A wrong report, and a text that is none, are failures.
+func TestWrongReport(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		"All is well.": "the report is wrong: it is not the JSON that the task asks for",
+		`{"undocumented": [], "longest": [{"file": "a.go", "lines": 1}], "packages_without_example": []}`: "the report is wrong: ",
+	} {
+		model := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			return &middleware.Response{Message: message.Assistant(message.Text{Text: answer}), Stop: middleware.StopEnd}, nil
+		}
+		clearing := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(5000)})
+		opts := options{task: audits, dir: "../../agent", window: window, json: true}
+		err := work(t.Context(), opts, clearing, model, t.Output())
+		require.ErrorContains(t, err, want)
+		opts.task = "Say something."
+		require.NoError(t, work(t.Context(), opts, clearing, model, t.Output()), "another task has no report")
+	}
+}

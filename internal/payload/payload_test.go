@@ -1,0 +1,155 @@
+package payload_test
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/internal/payload"
+	"github.com/laconic-go/laconic/message"
+)
+
+// pngOf returns the first bytes of a PNG image of this size.
+func pngOf(width, height uint32) string {
+	head := []byte("IHDR")
+	head = binary.BigEndian.AppendUint32(head, width)
+	head = binary.BigEndian.AppendUint32(head, height)
+	head = append(head, 8, 0, 0, 0, 0) // 8 bits of grey
+	b := binary.BigEndian.AppendUint32([]byte("\x89PNG\r\n\x1a\n"), uint32(len(head)-4))
+	b = append(b, head...)
+	return string(binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(head)))
+}
+
+// anyMessages generates messages of any role with parts of all types, nil, and pointers to parts.
+func anyMessages() *rapid.Generator[[]message.Message] {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message.Message {
+		s := func(name string) string { return rapid.String().Draw(t, name) }
+		part := rapid.Custom(func(t *rapid.T) message.Part {
+			media := message.Media{Type: rapid.SampledFrom([]string{"", "image/png", "audio/wav", "text/csv"}).Draw(t, "type"), URL: s("url"), Data: s("data")}
+			return rapid.SampledFrom([]message.Part{
+				nil, &media, media,
+				message.Text{Text: s("text")},
+				message.Thinking{Text: s("text"), Signature: s("signature")},
+				message.ToolCall{ID: s("id"), Name: s("name"), Arguments: s("arguments")},
+				message.Opaque{Kind: s("kind"), Data: s("data")},
+				message.ToolResult{CallID: s("id"), Name: s("name"), Text: s("text"), Content: media},
+			}).Draw(t, "part")
+		})
+		role := rapid.SampledFrom([]message.Role{message.RoleUser, message.RoleAssistant, message.RoleTool, "nobody"}).Draw(t, "role")
+		return message.Message{Role: role, Name: s("name"), Parts: rapid.SliceOfN(part, 0, 4).Draw(t, "parts")}
+	}), 0, 6)
+}
+
+// picture returns an image of this width, or a document, of so many bytes.
+func picture(width, size int) message.Media {
+	return message.Media{Type: "image/png", Data: pngOf(uint32(width), 1) + strings.Repeat("x", max(0, size-33))}
+}
+
+func TestBroken(t *testing.T) {
+	t.Parallel()
+	type excesses = []payload.Excess
+	says := func(parts ...message.Part) message.Message {
+		return message.Message{Role: message.RoleUser, Parts: parts}
+	}
+	pdf := func(size int) message.Part {
+		return message.Media{Type: "application/pdf", Data: strings.Repeat("x", size)}
+	}
+	many := make([]message.Part, 21)
+	for i := range many {
+		many[i] = picture(100, 100)
+	}
+	many[7] = picture(2001, 100)
+	tests := []struct {
+		name    string
+		limits  message.Limits
+		in      []message.Message
+		besides payload.Load
+		want    excesses
+	}{
+		{"no limits", message.Limits{}, []message.Message{says(picture(9000, 90_000))}, payload.Load{Bytes: 1 << 60}, nil},
+		{"limits below zero", message.Limits{Bytes: -1, Images: -1, ManyImages: -1, ManySide: -1}, []message.Message{says(picture(9000, 90_000))}, payload.Load{}, nil},
+		{"no messages", message.Limits{Bytes: 1, Images: 1}, nil, payload.Load{}, nil},
+		{"nothing is too much", message.Portable.Limits(0), []message.Message{says(picture(8000, 1000), pdf(1000)), message.User("x")}, payload.Load{}, nil},
+		{"a long text", message.Limits{Bytes: 1000}, []message.Message{message.User(strings.Repeat("x", 1000))}, payload.Load{}, excesses{{payload.RequestBytes, -1, -1, 1202, 1000}}},
+		{"a text that the bound is too coarse for", message.Limits{Bytes: 1000}, []message.Message{message.User(strings.Repeat("x", 500))}, payload.Load{}, nil},
+		{"a text, and tools", message.Limits{Bytes: 1000}, []message.Message{message.User(strings.Repeat("x", 500))}, payload.Load{Bytes: 600}, excesses{{payload.RequestBytes, -1, -1, 1302, 1000}}},
+		{"too many images", message.Limits{Images: 1}, []message.Message{says(picture(1, 0)), says(picture(1, 0))}, payload.Load{}, excesses{{payload.RequestImages, -1, -1, 2, 1}}},
+		{"too many of both", message.Limits{Images: 1, Media: 1, Documents: 1}, []message.Message{says(picture(1, 0), pdf(1))}, payload.Load{}, excesses{{payload.RequestMedia, -1, -1, 2, 1}}},
+		{"too many documents, too large together", message.Limits{Documents: 1, AllDocumentBytes: 8}, []message.Message{says(pdf(4), pdf(1))}, payload.Load{}, excesses{
+			{payload.RequestDocuments, -1, -1, 2, 1}, {payload.AllDocumentBytes, -1, -1, 12, 8},
+		}},
+		{"a large document", message.Limits{DocumentBytes: 100}, []message.Message{message.User("x"), says(pdf(1), pdf(90))}, payload.Load{}, excesses{{payload.DocumentBytes, 1, 1, 120, 100}}},
+		{"a large image, of many pixels", message.Limits{ImageBytes: 100, ImageSide: 100}, []message.Message{says(message.Text{}, picture(101, 90))}, payload.Load{}, excesses{
+			{payload.ImageBytes, 0, 1, 120, 100}, {payload.ImageSide, 0, 1, 101, 100},
+		}},
+		{
+			"in a result",
+			message.Limits{ImageSide: 100},
+			[]message.Message{{Role: message.RoleTool, Parts: []message.Part{
+				message.ToolResult{CallID: "a", Text: "x"}, message.ToolResult{CallID: "a", Content: picture(101, 0)},
+			}}},
+			payload.Load{},
+			excesses{{payload.ImageSide, 0, 1, 101, 100}},
+		},
+		{"one of many", message.Anthropic.Limits(0), []message.Message{says(many...)}, payload.Load{}, excesses{{payload.ManyImageSide, 0, 7, 2001, 2000}}},
+		{"one of not so many", message.Anthropic.Limits(0), []message.Message{says(many[1:]...)}, payload.Load{}, nil},
+		{"one of many, and of more than any", message.Anthropic.Limits(0), []message.Message{says(append(slices.Clone(many[:20]), picture(8001, 0))...)}, payload.Load{}, excesses{
+			{payload.ManyImageSide, 0, 7, 2001, 2000}, {payload.ImageSide, 0, 20, 8001, 8000},
+		}},
+		{"no header to read", message.Limits{ImageSide: 1}, []message.Message{says(message.Media{Type: "image/png", Data: "x"}, message.Media{Type: "image/png"}, message.Media{URL: "u"})}, payload.Load{}, nil},
+		{"no image, though it looks like one", message.Limits{ImageSide: 1, Images: 1}, []message.Message{says(message.Media{Type: "video/mp4", Data: pngOf(9, 9)}, message.Media{Type: "audio/wav"})}, payload.Load{}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.want, payload.Broken(tt.limits, tt.in, tt.besides))
+		})
+	}
+}
+
+func TestExcessSays(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "the request: 130 images and documents, at most 100",
+		payload.Excess{Limit: payload.RequestMedia, At: -1, Part: -1, Is: 130, Most: 100}.String())
+	require.Equal(t, "message 3, part 1: 2400 pixels of one of many images, at most 2000",
+		payload.Excess{Limit: payload.ManyImageSide, At: 3, Part: 1, Is: 2400, Most: 2000}.String())
+}
+
+// TestAllowAndBroken checks that both say the same, of any messages and limits.
+func TestAllowAndBroken(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		few := func(name string, most int) int { return rapid.IntRange(-1, most).Draw(t, name) }
+		l := message.Limits{
+			Bytes: few("bytes", 3000), Images: few("images", 3), Media: few("media", 4), Documents: few("documents", 2), AllDocumentBytes: few("all document bytes", 30),
+			ImageBytes: few("image bytes", 100), ImageSide: few("side", 9), ManyImages: few("many", 3), ManySide: few("many side", 9), DocumentBytes: few("document bytes", 20),
+		}
+		h := anyMessages().Draw(t, "history")
+		for range few("media messages", 3) {
+			var parts []message.Part
+			for range few("parts", 3) {
+				m := picture(few("width", 12)+1, few("size", 80))
+				m.Type = rapid.SampledFrom([]string{"image/png", "application/pdf", "audio/wav", ""}).Draw(t, "type")
+				parts = append(parts, m)
+			}
+			h = append(h, message.Message{Role: message.RoleUser, Parts: parts})
+		}
+		besides := payload.Load{Bytes: max(0, few("besides", 1000))}
+		total := besides
+		for _, m := range h {
+			total = total.Add(payload.Of(&m))
+		}
+		found := payload.Broken(l, h, besides)
+		require.Equal(t, payload.Allow(l, total), len(found) == 0, "%v", found)
+		for _, e := range found {
+			require.Greater(t, e.Is, e.Most, "%v", e)
+			require.Equal(t, e.At < 0, e.Part < 0, "%v", e)
+			require.True(t, e.At < 0 || e.Part < len(h[e.At].Parts), "%v is outside of the list", e)
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package quotes
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// content is what corrections are recognised by.
+type content struct {
+	tokens   []string // words, numbers and quotations in order; of Chinese text, each character
+	words    []string // those with content that are no values, sorted
+	values   []string // those with a digit, and quotations, sorted
+	rejected []string // words that it names as not, or no longer, right
+	states   bool     // it says what something is
+	marked   bool     // it says that it corrects something
+}
+
+// elliptic is the number of words with content, at most, of a sentence that says little by
+// itself, such as a number after "no".
+const elliptic = 3
+
+// contentOf returns the content of a sentence.
+func contentOf(sentence string) (c content) {
+	low := strings.TrimLeft(lower(sentence), " *")
+	c.rejected = rejectedIn(low)
+	low, marked := words.cut("corrects at start", low)
+	c.marked = marked || words.in("corrects", fields(low))
+	c.tokens = tokensOf(low)
+	for _, t := range c.tokens {
+		switch {
+		case words.has("states", t):
+			c.states = true
+		case strings.ContainsAny(t, "0123456789/_@") || strings.ContainsRune(t, quotation) || isNumber(t):
+			c.values = append(c.values, t)
+		case !words.has("stop", t):
+			c.words = append(c.words, t)
+		}
+	}
+	slices.Sort(c.words)
+	slices.Sort(c.values)
+	c.words, c.values = slices.Compact(c.words), slices.Compact(c.values)
+	return c
+}
+
+// rejectedIn returns the words that a sentence names as wrong: "it's not Laura, it's Denise",
+// "12, not 15", "yarn instead of npm".
+func rejectedIn(low string) []string {
+	for clause := range clauses(low) {
+		for _, mark := range words.list["rejects"].all {
+			before, after, found := strings.Cut(clause, mark)
+			denies := strings.HasSuffix(before, "is ") || strings.HasSuffix(before, "'s ") // and says in the next clause what is right
+			if found && (mark != "not" || before == "" || denies && strings.Contains(low, ",")) {
+				return slices.DeleteFunc(tokensOf(after), func(t string) bool { return words.has("stop", t) })
+			}
+		}
+	}
+	return nil
+}
+
+// rejects reports whether a sentence names as wrong what an older one on the same subject says.
+func (c *content) rejects(old *content) bool {
+	const most = 4
+	if len(c.rejected) == 0 || len(c.rejected) > most || slices.Equal(c.rejected, old.rejected) {
+		return false
+	}
+	for _, t := range c.rejected {
+		if !slices.Contains(old.tokens, t) {
+			return false
+		}
+	}
+	same := func(w string) bool { return !slices.Contains(c.rejected, w) && slices.Contains(old.words, w) }
+	return c.states && old.states || slices.ContainsFunc(c.words, same)
+}
+
+// quotation begins a token that was in quotes.
+const quotation = '"'
+
+// tokensOf splits a text in lower case.
+func tokensOf(low string) (tokens []string) {
+	for i, plain := range strings.FieldsFunc(low, func(r rune) bool { return strings.ContainsRune("\"“”`「」『』", r) }) {
+		if quoted := i%2 == 1 && !strings.HasPrefix(low, plain); quoted {
+			tokens = append(tokens, string(quotation)+plain)
+			continue
+		}
+		word := ""
+		flush := func() {
+			if word = strings.Trim(word, ".:'-/"); word != "" {
+				tokens = append(tokens, word)
+			}
+			word = ""
+		}
+		for _, r := range plain {
+			switch {
+			case isIdeograph(r):
+				flush()
+				if n := len(tokens); n > 0 && words.has("digits", string(r)) && isNumber(tokens[n-1]) {
+					tokens[n-1] += string(r)
+				} else {
+					tokens = append(tokens, string(r))
+				}
+			case unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("'.:-_/$€£¥%@#", r):
+				word += string(r)
+			default:
+				flush()
+			}
+		}
+		flush()
+	}
+	return slices.DeleteFunc(tokens, func(t string) bool { return words.has("markers", t) })
+}
+
+// isNumber reports whether a token is a Chinese number, such as 六百五十.
+func isNumber(token string) bool {
+	r, _ := utf8.DecodeRuneInString(token)
+	return words.has("digits", string(r))
+}
+
+func isIdeograph(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+
+// replaces reports whether a sentence has newer values of what an older one says.
+func (c *content) replaces(old *content) bool {
+	if c.rejects(old) {
+		return true
+	}
+	if !c.marked && !c.states {
+		return false
+	}
+	common := shared(c.words, old.words)
+	valued := len(c.values) > 0 && len(old.values) > 0
+	switch {
+	case c.marked && len(c.values) > 1 && shared(c.values, old.values) > 0:
+		return true // "9090 instead of 8080"
+	case valued && (shared(c.values, old.values) > 0 || !alike(c.values, old.values)):
+		return false
+	case valued && c.marked:
+		return common > 0 || len(c.words) <= elliptic
+	case valued: // "The port is 9090", but not "Never touch a1.go", "Never touch a2.go"
+		return c.states && old.states && common > 0 && common == len(c.words) && len(c.values) == len(old.values)
+	}
+	if !c.marked || len(c.values)+len(old.values) > 0 {
+		return false
+	}
+	return common > 1 && common == len(old.words) || c.differsInOneWord(old) // "you no longer have to ask before you push"
+}
+
+// differsInOneWord reports whether the sentences are the same but for a word or two, or as many
+// Chinese characters, in the same place.
+func (c *content) differsInOneWord(old *content) bool {
+	const most = 2
+	a, b := c.tokens, old.tokens
+	same := 0
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b, same = a[1:], b[1:], same+1
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b, same = a[:len(a)-1], b[:len(b)-1], same+1
+	}
+	return same > 0 && len(a) > 0 && len(a) == len(b) && len(a) <= most
+}
+
+// alike reports whether one of the values has the shape of one of the others.
+func alike(a, b []string) bool {
+	return slices.ContainsFunc(a, func(x string) bool {
+		return slices.ContainsFunc(b, func(y string) bool { return shape(x) == shape(y) })
+	})
+}
+
+// shape returns a value with 0 for each number and a for each word.
+func shape(value string) string {
+	var b strings.Builder
+	last := rune(0)
+	for _, r := range value {
+		switch {
+		case unicode.IsDigit(r):
+			r = '0'
+		case unicode.IsLetter(r):
+			r = 'a'
+		}
+		if r != last {
+			b.WriteRune(r)
+		}
+		last = r
+	}
+	return b.String()
+}
+
+// shared returns how many words two sorted lists have in common.
+func shared(a, b []string) (n int) {
+	for _, w := range a {
+		if _, ok := slices.BinarySearch(b, w); ok {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,292 @@
+// Package quotes keeps what the user said, word for word, as far as there is room.
+//
+//	s := &quotes.Set{}
+//	s.Add("Budget cap is $500 total. Never exceed it without approval. Thanks!")
+//	lines, all := s.Lines(quotes.Options{Tokens: 800, Counter: counter})
+//
+// When room is short, these are kept in this order, the short ones of each kind first, since
+// more of them fit:
+//
+//   - rules: what the user forbids, demands, prefers, permits or withdraws, conditions,
+//     manner and format, limits, goals and roles;
+//   - other requests, and sentences with a value: a number, a name, a path, a quotation;
+//   - all other sentences, in whole paragraphs, the newest first.
+//
+// A sentence is kept with the one that it refers to: "Never exceed it" with the sentence
+// before, an item with the line above its list, "No, 9090" with what it corrects. What a later
+// sentence corrects comes last and is marked. Courtesies, questions, code, logs, tables and
+// quoted lines are not kept, and the middle of a long paste only as far as it addresses the
+// reader.
+//
+// English and Chinese are known by their words. In other languages only the form counts: values,
+// exclamations, paragraphs. Of a message the first and the last 16 KiB are read.
+package quotes
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// Set holds the sentences of the user. The zero value is empty. It keeps texts of the
+// messages and is not safe for concurrent use.
+type Set struct {
+	all     []sentence     // oldest first
+	newest  map[string]int // position in all, by text
+	recent  []int          // positions of the newest sentences that may be corrected, newest last
+	blocks  int            // paragraphs so far
+	missing bool           // an earlier section had no room for all rules
+}
+
+// sentence is a sentence of the user.
+type sentence struct {
+	text    string
+	rank    rank
+	block   int  // number of its paragraph
+	needs   int  // position of the sentence that it refers to, or -1
+	clear   bool // it is understood without that one
+	changed bool // a later sentence corrects it
+	content content
+}
+
+// longest is the number of code points of a sentence; a longer one is shortened.
+const longest = 400
+
+// Add adds a text of the user. Texts are added oldest first.
+func (s *Set) Add(said string) {
+	head, tail := text.Ends(said)
+	s.add(head, len(head)+len(tail))
+	s.add(tail, len(head)+len(tail))
+}
+
+// add adds a part of a message of the given number of bytes.
+func (s *Set) add(part string, size int) {
+	const (
+		paste = 6 << 10 // bytes: a message that is longer contains material
+		own   = 2 << 10 // bytes at each end of it that the user may have written
+	)
+	from := len(s.all)
+	lead := -1 // the line above a list
+	read := 0
+	for t := range text.Sentences(part) {
+		if t.First {
+			s.blocks++
+		}
+		inPaste := size > paste && read > own && len(part)-read > own
+		read += len(t.Text) + 1
+		before := len(s.all) - 1
+		if before < from || s.all[before].block != s.blocks || looksLikeCode(s.all[before].text) {
+			before = -1
+		}
+		c := sentence{text: excerpt(t.Text), block: s.blocks, needs: -1}
+		c.rank = rankOf(t.Text, inPaste)
+		switch {
+		case t.Heading, t.First && !t.Item:
+			lead = -1
+		case t.Item && lead >= 0:
+			c.needs = lead
+			c.rank = max(c.rank, s.all[lead].rank)
+		case before >= 0 && refersBack(t.Text):
+			c.needs = before
+		case before >= 0 && isShort(t.Text):
+			c.needs, c.clear = before, true
+		}
+		s.put(c)
+		if endsInColon(t.Text) && !t.Heading {
+			lead = len(s.all) - 1
+		}
+	}
+}
+
+// put appends a sentence, and finds what it repeats and what it corrects.
+func (s *Set) put(c sentence) {
+	const mostRecent = 64
+	if c.rank == none {
+		s.all = append(s.all, c)
+		return
+	}
+	if s.newest == nil {
+		s.newest = map[string]int{}
+	}
+	if i, ok := s.newest[c.text]; ok {
+		s.all[i].rank = none
+	}
+	at := len(s.all)
+	s.newest[c.text] = at
+	if c.content = contentOf(c.text); c.rank >= fact || c.content.marked || c.content.rejected != nil {
+		for _, i := range slices.Backward(s.recent) {
+			old := &s.all[i]
+			if old.rank == none || old.block == c.block || !c.content.replaces(&old.content) {
+				continue
+			}
+			old.changed = true
+			c.rank = max(c.rank, old.rank)
+			if (c.needs < 0 || c.clear) && len(c.content.words) <= elliptic {
+				c.needs, c.clear = i, false
+			}
+			break
+		}
+		s.recent = append(s.recent[max(0, len(s.recent)-mostRecent+1):], at)
+	}
+	s.all = append(s.all, c)
+}
+
+// Options define how much is kept.
+type Options struct {
+	Tokens  int            // of all lines, at most, by Counter
+	Others  int            // tokens up to which sentences are kept that are neither rules nor have values
+	Counter tokens.Counter // is asked for one sentence at a time
+}
+
+// Lines returns what is kept, oldest first, one line for neighbouring sentences, and whether
+// all rules are kept.
+func (s *Set) Lines(o Options) (lines []string, all bool) {
+	p := picker{Set: s, counter: o.Counter, room: o.Tokens, taken: make([]bool, len(s.all))}
+	all = !s.missing
+	for _, i := range s.byRank() {
+		if p.missed < patience && p.take(i) {
+			continue
+		}
+		all = all && s.all[i].rank != rule
+	}
+	p.room -= max(0, o.Tokens-o.Others)
+	p.missed = 0
+	for at := len(s.all); at > 0 && p.missed < patience; {
+		from := at - 1
+		for from > 0 && s.all[from-1].block == s.all[at-1].block {
+			from--
+		}
+		p.takeAll(from, at)
+		at = from
+	}
+	return p.lines(), all
+}
+
+// byRank returns the positions of rules and facts, the most valuable first.
+func (s *Set) byRank() []int {
+	var order []int
+	for i := range s.all {
+		if s.all[i].rank >= fact {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := &s.all[a], &s.all[b]
+		switch {
+		case x.changed && !y.changed:
+			return 1
+		case y.changed && !x.changed:
+			return -1
+		}
+		return cmp.Or(cmp.Compare(y.rank, x.rank), cmp.Compare(len(x.text), len(y.text)), cmp.Compare(b, a))
+	})
+	return order
+}
+
+// picker takes sentences as long as there is room.
+type picker struct {
+	*Set
+
+	counter tokens.Counter
+	room    int // tokens
+	missed  int // in a row, for which there was no room
+	taken   []bool
+}
+
+// patience is the number of sentences in a row without room after which no more are tried.
+const patience = 32
+
+// take takes a sentence and those that it refers to, or it alone if that is clear, or nothing.
+func (p *picker) take(i int) bool {
+	const deepest = 3
+	var chain []int
+	cost := 0
+	for k := i; k >= 0 && len(chain) <= deepest; k = p.all[k].needs {
+		if !p.taken[k] {
+			chain = append(chain, k)
+			cost += p.cost(k)
+		}
+	}
+	if cost > p.room && p.all[i].clear && !p.taken[i] {
+		return p.pay([]int{i}, p.cost(i))
+	}
+	return p.pay(chain, cost)
+}
+
+// takeAll takes the rest of a paragraph, or nothing.
+func (p *picker) takeAll(from, to int) {
+	var rest []int
+	cost := 0
+	for i := from; i < to; i++ {
+		if p.all[i].rank > none && !p.taken[i] {
+			rest = append(rest, i)
+			cost += p.cost(i)
+		}
+	}
+	p.pay(rest, cost)
+}
+
+func (p *picker) pay(chosen []int, cost int) bool {
+	if cost > p.room {
+		p.missed++
+		return false
+	}
+	p.room -= cost
+	p.missed = 0
+	for _, i := range chosen {
+		p.taken[i] = true
+	}
+	return true
+}
+
+// cost returns the tokens of a sentence in a line of its own.
+func (p *picker) cost(i int) int {
+	const line = 2
+	n := p.counter.Count(p.all[i].text) + line
+	if p.all[i].changed {
+		n += p.counter.Count(Changed)
+	}
+	return n
+}
+
+// Changed is before a sentence that a later one corrects.
+const Changed = "(changed later) "
+
+// lines returns what is taken. Neighbours of a paragraph are in one line.
+func (p *picker) lines() (lines []string) {
+	before := -1
+	for i, taken := range p.taken {
+		if !taken {
+			continue
+		}
+		c := &p.all[i]
+		joins := before >= 0 && before == i-1 && (p.all[before].block == c.block || c.needs == before)
+		switch {
+		case joins && !p.all[before].changed && !c.changed:
+			lines[len(lines)-1] += " " + c.text
+		case c.changed:
+			lines = append(lines, Changed+c.text)
+		default:
+			lines = append(lines, c.text)
+		}
+		before = i
+	}
+	return lines
+}
+
+// Resume adds a line that [Set.Lines] has returned. It serves if the text of the user is no
+// longer available.
+func (s *Set) Resume(line string) {
+	line, changed := strings.CutPrefix(line, Changed)
+	from := len(s.all)
+	s.Add(line)
+	for i := from; i < len(s.all); i++ {
+		s.all[i].changed = s.all[i].changed || changed
+	}
+}
+
+// ResumeMissing notes that an earlier section had no room for all rules.
+func (s *Set) ResumeMissing() { s.missing = true }

@@ -1,0 +1,116 @@
+package tests
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// foreignNames are names on the pages that belong to other modules, in packages that are called as ours.
+var foreignNames = []string{
+	"react.NewAgent", "react.AgentConfig", "openai.NewChatModel", "openai.ChatModelConfig", "openai.WithModel", "openai.WithCallback",
+	"Trigger.ContextTokens",
+}
+
+// TestNamesOnPages checks that each name of this module on the pages exists: package.Name, package.Type.Field and
+// Type.Field, in code.
+func TestNamesOnPages(t *testing.T) {
+	t.Parallel()
+	names := exportedNames(t)
+	pages, err := filepath.Glob("../docs/*.md")
+	require.NoError(t, err)
+	pages = slices.DeleteFunc(pages, func(p string) bool { return strings.HasSuffix(p, "architecture.md") }) // see [TestArchitecturePage]
+	pages = append(pages, "../README.md", "../README.zh-CN.md", "../CONTRIBUTING.md")
+	code := regexp.MustCompile("(?s)```go\n.*?```|`[^`\n]+`")
+	qualified := regexp.MustCompile(`\b([a-z]\w*)\.([A-Z]\w*)(\.[A-Z]\w*)?`)
+	field := regexp.MustCompile("(?:^`|[^.\\w])([A-Z]\\w*\\.[A-Z]\\w*)")
+	checked := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, span := range code.FindAllString(string(text), -1) {
+			for _, m := range qualified.FindAllStringSubmatch(span, -1) {
+				if known := names[m[1]]; known != nil && !slices.Contains(foreignNames, m[1]+"."+m[2]) {
+					checked++
+					// What follows a name may be a field or a method of a type, or a method of the type of a constant.
+					require.True(t, known[m[2]] && (m[3] == "" || names[""][m[3]]), "%s has %s, which does not exist", page, m[0])
+				}
+			}
+			for _, m := range field.FindAllStringSubmatch(span, -1) {
+				if strings.HasPrefix(span, "```") || slices.Contains(foreignNames, m[1]) {
+					continue
+				}
+				checked++
+				require.True(t, names[""][m[1]], "%s has %s, which no package has", page, m[1])
+			}
+		}
+	}
+	require.Greater(t, checked, 400)
+}
+
+// exportedNames returns the exported names of each public package by its name, with fields and methods as Type.Name;
+// under "" those of all packages.
+func exportedNames(t *testing.T) map[string]map[string]bool {
+	t.Helper()
+	all := map[string]map[string]bool{"": {}}
+	for file := range declarations(t) {
+		if strings.HasSuffix(file, "_test.go") || strings.Contains(file, "internal/") || strings.HasPrefix(file, "tests/") ||
+			strings.HasPrefix(file, "cmd/") || strings.HasPrefix(file, "examples/") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), "../"+file, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		own := all[parsed.Name.Name]
+		if own == nil {
+			own = map[string]bool{}
+			all[parsed.Name.Name] = own
+		}
+		for _, decl := range parsed.Decls {
+			declare(own, decl)
+			declareFields(own, decl)
+		}
+		for name := range own {
+			all[""][name] = true
+			if _, member, ok := strings.Cut(name, "."); ok {
+				all[""]["."+member] = true
+			}
+		}
+	}
+	return all
+}
+
+// declareFields adds the fields of structs and the methods of interfaces as type.name.
+func declareFields(names map[string]bool, decl ast.Decl) {
+	d, ok := decl.(*ast.GenDecl)
+	if !ok {
+		return
+	}
+	for _, spec := range d.Specs {
+		s, ok := spec.(*ast.TypeSpec)
+		if !ok {
+			continue
+		}
+		var fields *ast.FieldList
+		switch s := s.Type.(type) {
+		case *ast.StructType:
+			fields = s.Fields
+		case *ast.InterfaceType:
+			fields = s.Methods
+		default:
+			continue
+		}
+		for _, f := range fields.List {
+			for _, n := range f.Names {
+				names[s.Name.Name+"."+n.Name] = true
+			}
+		}
+	}
+}

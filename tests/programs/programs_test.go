@@ -1,0 +1,139 @@
+// Package programs_test builds and runs the programs that the pages show.
+package programs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/format"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/fakeprovider"
+)
+
+// pages are the pages with programs. Those of a pair show the same programs.
+var pages = [][]string{
+	{"README.md", "README.zh-CN.md"},
+	{"docs/getting-started.md", "docs/getting-started.zh-CN.md"},
+	{"docs/tokens.md"},
+}
+
+// block is a program on a page, with the name in the comment before it.
+var block = regexp.MustCompile("(?s)<!-- program (\\w+) -->\n```go\n(.*?)```\n")
+
+// wants are the programs with what they print, in part.
+var wants = map[string]string{
+	"readme":      "edit: contextedit: ",
+	"eino":        "contextedit: ",
+	"langchaingo": "contextedit: ",
+	"maps":        "contextedit: ",
+	"loop":        "contextedit: ",
+	"provider":    "contextedit: ",
+	"counter":     "exact: true",
+}
+
+const answer = "The linker ran out of memory."
+
+// TestPrograms builds all programs and runs each against a server that rejects invalid requests. Each calls its tool
+// six times, edits, and prints the answer.
+func TestPrograms(t *testing.T) {
+	t.Parallel()
+	programs := shown(t)
+	for name := range wants {
+		require.Contains(t, programs, name, "a page has the program")
+	}
+	bin := build(t, programs)
+	if testing.Short() {
+		return
+	}
+	for name, want := range wants {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			arguments, logs := `{"page": %d}`, t.TempDir()
+			if name == "readme" {
+				arguments = `{"name": "build%d.log"}`
+				for n := range 9 {
+					file := filepath.Join(logs, fmt.Sprintf("build%d.log", n+1))
+					require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("ok ", 1000)), 0o600))
+				}
+			}
+			server, err := fakeprovider.Start(fakeprovider.ToolLoop{
+				Tool: "read_log", Calls: 6, Arguments: func(n int) string { return fmt.Sprintf(arguments, n) },
+				Answer: fakeprovider.Text(answer),
+			}.Responder(), fakeprovider.Options{Models: map[string]int{"gpt-4.1-mini": 8_000}, Key: "secret"})
+			require.NoError(t, err)
+			defer server.Close() //nolint:errcheck // the test is over
+			var stdout, stderr bytes.Buffer
+			cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name))
+			cmd.Dir = logs
+			cmd.Env = append(os.Environ(), "OPENAI_API_KEY=secret", "OPENAI_BASE_URL="+server.URL)
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			require.NoError(t, cmd.Run(), "%s%s", stdout.String(), stderr.String())
+			require.Contains(t, stdout.String(), want)
+			require.Empty(t, server.Refused())
+			if name != "counter" {
+				require.Len(t, server.Requests(), 7)
+				require.Contains(t, stdout.String(), answer)
+			}
+		})
+	}
+}
+
+// shown returns the programs on all pages by name.
+func shown(t *testing.T) map[string]string {
+	t.Helper()
+	programs := map[string]string{}
+	for _, pair := range pages {
+		for i, page := range pair {
+			text, err := os.ReadFile(filepath.Join("..", "..", page))
+			require.NoError(t, err)
+			found := block.FindAllStringSubmatch(string(text), -1)
+			require.NotEmpty(t, found, page)
+			for _, m := range found {
+				name, code := m[1], m[2]
+				formatted, err := format.Source([]byte(code))
+				require.NoError(t, err, "%s: %s", page, name)
+				require.Equal(t, string(formatted), code, "%s: %s is formatted by gofmt", page, name)
+				if i > 0 {
+					require.Equal(t, programs[name], code, "%s shows another %s than %s", page, name, pair[0])
+				}
+				programs[name] = code
+			}
+		}
+	}
+	return programs
+}
+
+// build builds the programs, as if they were packages of this module, and returns the folder with the binaries. In
+// short mode it compiles them and links none.
+func build(t *testing.T, programs map[string]string) (bin string) {
+	t.Helper()
+	dir := t.TempDir()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	overlay := map[string]string{}
+	args := []string{"build", "-o", dir}
+	if testing.Short() {
+		args = []string{"list", "-export"}
+	}
+	args = append(args, "-overlay", filepath.Join(dir, "overlay.json"))
+	for name, code := range programs {
+		file := filepath.Join(dir, name+".go")
+		require.NoError(t, os.WriteFile(file, []byte(code), 0o600))
+		overlay[filepath.Join(here, name, "main.go")] = file
+		args = append(args, "./"+name)
+	}
+	data, err := json.Marshal(map[string]any{"Replace": overlay})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), data, 0o600))
+	out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return dir
+}
