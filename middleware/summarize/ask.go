@@ -52,7 +52,7 @@ func (j *job) askFunc(ctx context.Context) (string, error) {
 		words, err := modelwriter.Call(ctx, j.Timeout, func(ctx context.Context) (string, error) { return j.writer.write(ctx, &f) })
 		_, bug := errors.AsType[*modelwriter.PanicError](err)
 		if err == nil {
-			words, err = modelwriter.Accept(words, j.markers())
+			words, err = modelwriter.Accept(words, j.markers(), f.Messages, strings.Join(f.Earlier, "\n"))
 		}
 		if tokens := j.count(words); err == nil && tokens > f.Tokens {
 			err = fmt.Errorf("it has %d tokens, want at most %d", tokens, f.Tokens)

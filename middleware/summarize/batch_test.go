@@ -52,7 +52,7 @@ func TestChunksAreToldInOrder(t *testing.T) {
 			if strings.Contains(f.Messages[0].Text(), "the second") {
 				<-first
 				close(second)
-				return "It was read, at length, and in the end understood.", nil
+				return "It was long, and it was read to its end.", nil
 			}
 			close(first)
 			<-second

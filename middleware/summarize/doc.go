@@ -18,8 +18,8 @@
 // inside another. A
 // [Strategy] may make several.
 //
-// A text is not accepted if it is empty, cut off, a refusal, a tool call, an error, lacks
-// a required section, is too long, or is not shorter than what it replaces. Then the
+// A text is not accepted if it is empty, cut off, a refusal, a tool call, an error, an
+// acknowledgement, lacks a required section, is too long, or is not shorter than what it replaces. Then the
 // model is asked again a bounded number of times. After that rules write, then an extract
 // is taken, then a note of what was left out; under [Options.NoFallback] the view is
 // unchanged.

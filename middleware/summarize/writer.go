@@ -80,8 +80,8 @@ func Cheaper(first, second Writer) Writer {
 }
 
 // ByFunc calls a function for the words of a summary. Its text is not accepted if it is
-// blank, a refusal, an error text or a tool call, if it contains a summary of this
-// package, or if it has more than [Fold.Tokens]. Then, and after an error, it is called
+// blank, a refusal, an error text, a tool call or an acknowledgement, if it contains a
+// summary of this package, or if it has more than [Fold.Tokens]. Then, and after an error, it is called
 // once more, with the reason in [Fold.Rejected]. It must be safe for concurrent use, and
 // stop when ctx is done.
 func ByFunc(write func(ctx context.Context, f *Fold) (string, error)) Writer {

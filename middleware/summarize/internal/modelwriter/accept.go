@@ -29,6 +29,7 @@ const (
 	Echo       Reason = "echo"            // it contains entries of the record, or its end
 	Repetitive Reason = "repetitive"      // it repeats itself
 	Nested     Reason = "nested"          // it contains a summary, or a section twice
+	Confirming Reason = "acknowledgement" // it only says that something was understood, or will be done
 	Malformed  Reason = "malformed"       // it is not the JSON asked for, or invalid UTF-8
 	NoSection  Reason = "missing section" // a required section is missing
 	TooLong    Reason = "too long"        // it has more tokens than allowed
@@ -65,6 +66,7 @@ type limits struct {
 	sections []string                                     // that are required
 	markers  []string                                     // that are forbidden
 	fence    string                                       // of the record that was shown, or ""
+	source   source                                       // what the text summarises
 	most     int                                          // tokens
 	below    int                                          // a message of the answer must have fewer tokens; 0: any number
 	cutter   cutter
@@ -76,7 +78,7 @@ func (t limits) accept(resp *middleware.Response) (string, *RejectedError) {
 		return "", r
 	}
 	text := t.withoutMarker(strings.TrimSpace(withoutReasoning(resp.Message.Text())))
-	if r := t.isAnswer(text); r != nil {
+	if r := cmp.Or(t.isAnswer(text), t.acknowledges(text)); r != nil {
 		return "", r
 	}
 	if t.parse != nil {
@@ -91,11 +93,12 @@ func (t limits) accept(resp *middleware.Response) (string, *RejectedError) {
 
 // Accept returns the text of a summary that was not written by [Write], without a
 // marker at its top and reasoning before it. The error is a [*RejectedError] if the text
-// is empty, a refusal, an error text, a tool call, or contains a marker.
-func Accept(text string, markers []string) (string, error) {
-	t := limits{markers: markers}
+// is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a
+// marker. It is the summary of the messages, and of an earlier summary or "".
+func Accept(text string, markers []string, of []message.Message, earlier string) (string, error) {
+	t := limits{markers: markers, source: source{of, earlier}}
 	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
-	if r := cmp.Or(isProse(text), t.form(text)); r != nil {
+	if r := cmp.Or(isProse(text), t.acknowledges(text), t.form(text)); r != nil {
 		return "", r
 	}
 	return text, nil
@@ -296,12 +299,14 @@ var phrasesText string
 
 // phrases are beginnings of answers that are no summaries, by the name of the list.
 var phrases = sync.OnceValue(func() map[string][]string {
-	lists, name := map[string][]string{}, ""
+	lists, name, kind := map[string][]string{}, "", ""
 	for line := range strings.Lines(phrasesText) {
 		switch {
 		case strings.HasPrefix(line, "@"):
-			name, _, _ = strings.Cut(line[1:], " ")
+			name, kind, _ = strings.Cut(line[1:], " ")
 		case strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "":
+		case strings.HasPrefix(kind, "words"):
+			lists[name] = append(lists[name], strings.Fields(line)...)
 		default:
 			lists[name] = append(lists[name], fold(strings.TrimSuffix(line, "\n")))
 		}

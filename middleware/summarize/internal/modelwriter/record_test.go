@@ -183,7 +183,7 @@ func TestPieces(t *testing.T) {
 
 func TestWordingIsComplete(t *testing.T) {
 	t.Parallel()
-	all := []Reason{Empty, CutOff, Filtered, ToolCalls, Refusal, ErrorText, Echo, Repetitive, Nested, Malformed, NoSection, TooLong, NotShorter}
+	all := []Reason{Empty, CutOff, Filtered, ToolCalls, Refusal, ErrorText, Echo, Repetitive, Nested, Malformed, NoSection, TooLong, NotShorter, Confirming}
 	for _, l := range []text.Language{text.English, text.Chinese} {
 		w := wordingOf(l)
 		require.Len(t, w.content, len(w.sections))
@@ -195,7 +195,7 @@ func TestWordingIsComplete(t *testing.T) {
 			require.NotEmpty(t, heading(s))
 		}
 	}
-	for _, list := range []string{"refusal", "error", "call"} {
+	for _, list := range []string{"refusal", "error", "call", "promise", "confirming", "filler"} {
 		require.NotEmpty(t, phrases()[list], list)
 		for _, p := range phrases()[list] {
 			require.Equal(t, fold(p), p, "phrases are compared as they are")
