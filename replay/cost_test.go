@@ -1,0 +1,191 @@
+package replay
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/models"
+)
+
+// byBytes counts one token for each byte.
+type byBytes struct{}
+
+func (byBytes) Count(text string) int { return len(text) }
+
+func text(role message.Role, s string) message.Message {
+	return message.Message{Role: role, Parts: []message.Part{message.Text{Text: s}}}
+}
+
+// prompt returns a message of the user for each text.
+func prompt(all ...string) *middleware.Request {
+	r := &middleware.Request{}
+	for _, s := range all {
+		r.Messages = append(r.Messages, text(message.RoleUser, s))
+	}
+	return r
+}
+
+func TestCostOfPrompts(t *testing.T) {
+	t.Parallel()
+	ten := strings.Repeat("x", 10)
+	tool := func(r *middleware.Request) *middleware.Request {
+		r.Tools = []message.ToolDef{{Name: "list"}}
+		return r
+	}
+	for _, c := range []struct {
+		name    string
+		o       Options
+		after   time.Duration // between the prompts
+		prompts []*middleware.Request
+		want    []spent
+	}{
+		{"what is new is written, the rest is read", Options{}, 0,
+			[]*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
+			[]spent{{wrote: 10}, {read: 10, wrote: 3}, {read: 13, wrote: 10}}},
+		{"what follows an edit is written again", Options{}, 0,
+			[]*middleware.Request{prompt(ten, "abcdef", ten), prompt(ten, "abXY", ten, ten)},
+			[]spent{{wrote: 26}, {read: 12, wrote: 22}}}, // 10 and "ab"; "XY" and twice 10
+		{"a removed message ends the common beginning", Options{}, 0,
+			[]*middleware.Request{prompt(ten, "abc", ten), prompt(ten, ten)}, []spent{{wrote: 23}, {read: 10, wrote: 10}}},
+		{"a repeated prompt is read", Options{}, 0, []*middleware.Request{prompt(ten), prompt(ten)}, []spent{{wrote: 10}, {read: 10}}},
+		{"only the prompt before is cached", Options{}, 0,
+			[]*middleware.Request{prompt("abc", ten), prompt("xyz"), prompt("abc", ten)}, []spent{{wrote: 13}, {wrote: 3}, {wrote: 13}}},
+		{"the cache has whole blocks", Options{Block: 4}, 0,
+			[]*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
+			[]spent{{wrote: 10}, {read: 8, wrote: 5}, {read: 12, wrote: 11}}},
+		{"short prompts are not cached", Options{MinPrefix: 12}, 0,
+			[]*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
+			[]spent{{plain: 10}, {wrote: 13}, {read: 13, wrote: 10}}},
+		{"in time", Options{TTL: time.Minute}, time.Minute, []*middleware.Request{prompt(ten), prompt(ten, "abc")}, []spent{{wrote: 10}, {read: 10, wrote: 3}}},
+		{"too late", Options{TTL: time.Minute}, time.Minute + 1, []*middleware.Request{prompt(ten), prompt(ten, "abc")}, []spent{{wrote: 10}, {wrote: 13}}},
+		{"tools come first", Options{}, 0,
+			[]*middleware.Request{prompt(ten), tool(prompt(ten)), tool(prompt(ten, "abc"))}, []spent{{wrote: 10}, {wrote: 14}, {read: 14, wrote: 3}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.o.Counter = byBytes{}
+			cache, at := newCache(c.o.complete()), epoch
+			for i, p := range c.prompts {
+				require.Equal(t, c.want[i], cache.send(p, at), "prompt %d", i)
+				at = at.Add(c.after)
+			}
+		})
+	}
+}
+
+func TestCostByClass(t *testing.T) {
+	t.Parallel()
+	s := spent{read: 1000, wrote: 100, plain: 10}
+	want := map[string]float64{"K0": 1110, "K1": 610, "K9": 210, "K11.5": 235, "K49": 130}
+	for _, c := range Classes() {
+		require.InDelta(t, want[c.Name], s.cost(c), 1e-9, c.Name)
+	}
+}
+
+// TestBreakEven compares the cost of clearing once with the number of calls that repay it by the rule of
+// docs/economics.md: (write − read) / read × (kept and placeholder) / (removed − placeholder).
+func TestBreakEven(t *testing.T) {
+	t.Parallel()
+	const prefix, removed, placeholder, kept, added = 120, 800, 10, 300, 24
+	send := func(c Class, calls int, cleared bool) float64 {
+		cache := newCache(Options{Counter: byBytes{}}.complete())
+		part := func(letter string, n int) string { return strings.Repeat(letter, n) }
+		cost := cache.send(prompt(part("p", prefix), part("c", removed), part("s", kept)), epoch).cost(c)
+		middle := part("c", removed)
+		if cleared {
+			middle = part("q", placeholder)
+		}
+		all := []string{part("p", prefix), middle, part("s", kept)}
+		for range calls {
+			all = append(all, part("a", added))
+			cost += cache.send(prompt(all...), epoch).cost(c)
+		}
+		return cost
+	}
+	for _, c := range Classes() {
+		k := (c.Write - c.Read) / c.Read
+		repaid := k * (kept + placeholder) / (removed - placeholder)
+		for calls := 1; calls < 40; calls++ {
+			gain := send(c, calls, false) - send(c, calls, true)
+			require.InDelta(t, float64(calls)*c.Read*(removed-placeholder)-(c.Write-c.Read)*(kept+placeholder), gain, 1e-6,
+				"%s: what is saved in %d calls", c.Name, calls)
+			require.Equal(t, float64(calls) > repaid, gain > 1e-9, "%s: %d calls, repaid after %.2f", c.Name, calls, repaid)
+		}
+	}
+}
+
+// TestCostOfChain computes by hand what a chain costs that clears a result.
+func TestCostOfChain(t *testing.T) {
+	t.Parallel()
+	call := func(id string) message.Message {
+		return message.Assistant(message.ToolCall{ID: id, Name: "f", Arguments: "{}"})
+	}
+	talk := &Conversation{ID: "a", Messages: []message.Message{
+		message.User("0123456789"), // 10 tokens
+		call("1"),                  // a call: its name, ID and arguments, 4
+		message.Result("1", "f", strings.Repeat("r", 99)), // and the ID, 100
+		call("2"),
+		message.Result("2", "f", strings.Repeat("s", 49)), // 50
+		message.Assistant(message.Text{Text: "done"}),
+	}}
+	// The first result is "cleared", from the third call on.
+	edit := Chain{Name: "edit", New: func(middleware.Env, middleware.Model) middleware.Middleware {
+		return func(next middleware.Model) middleware.Model {
+			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+				r := *req
+				if len(r.Messages) > 4 {
+					r.Messages = append([]message.Message{}, r.Messages...)
+					r.Messages[2] = message.Result("1", "f", "cleared")
+				}
+				return next(ctx, &r, emit)
+			}
+		}
+	}}
+	results, err := Run(t.Context(), []*Conversation{talk}, []Chain{{Name: "none", New: none}, edit}, Options{Counter: byBytes{}})
+	require.NoError(t, err)
+	require.Equal(t, Tokens{Mean: float64(10+114+168) / 3, P95: 168, Peak: 168, Sum: 10 + 114 + 168}, results[0].Tokens)
+	require.Equal(t, 10+114+168-92, results[1].Tokens.Sum, "the result has 100 tokens, cleared 8")
+	// Prompts: 10; 114 of which 10 are read; 168 of which 114 are read. After the edit: 76 of which 10, 4 and the ID of
+	// the result, 1, are read.
+	for i, c := range Classes() {
+		whole := c.Write*10 + c.Read*10 + c.Write*104 + c.Read*114 + c.Write*54
+		edited := c.Write*10 + c.Read*10 + c.Write*104 + c.Read*15 + c.Write*61
+		require.InDelta(t, 1, results[0].Cost[c.Name], 1e-12)
+		require.InDelta(t, edited/whole, results[1].Cost[c.Name], 1e-12, "class %d", i)
+		require.InDelta(t, edited/whole, results[1].Worst[c.Name], 1e-12)
+	}
+	require.InDelta(t, 124.0/292, results[0].CacheHit, 1e-12)
+}
+
+// TestPricesOfChain checks that a chain that reads prices is replayed with those of each class.
+func TestPricesOfChain(t *testing.T) {
+	t.Parallel()
+	talk := &Conversation{ID: "a", Messages: []message.Message{message.User("hello"), message.Assistant(message.Text{Text: "hi"})}}
+	seen := map[models.Rates]int{}
+	chain := Chain{Name: "reads prices", Priced: true, Model: "gpt-4o", New: func(env middleware.Env, _ middleware.Model) middleware.Middleware {
+		m, ok := env.Models.Lookup(modelName)
+		require.True(t, ok)
+		require.Equal(t, 128_000, m.Window, "the window of gpt-4o")
+		require.Equal(t, models.Cache{Auto: true, Min: 1024, Step: 128, TTL: time.Hour}, m.Cache)
+		seen[m.Price.Rates]++
+		return middleware.Chain()
+	}}
+	_, err := Run(t.Context(), []*Conversation{talk}, []Chain{chain}, Options{MinPrefix: 1024, Block: 128, TTL: time.Hour, Output: 4})
+	require.NoError(t, err)
+	require.Len(t, seen, len(Classes()))
+	for _, c := range Classes() {
+		require.Equal(t, 1, seen[models.Rates{
+			Input: models.USD, CacheRead: models.Cost(math.Round(c.Read * models.USD)),
+			CacheWrite: models.Cost(math.Round(c.Write * models.USD)), Output: 4 * models.USD,
+		}], c.Name)
+	}
+}
+
+func none(middleware.Env, middleware.Model) middleware.Middleware { return middleware.Chain() }

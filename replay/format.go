@@ -1,0 +1,345 @@
+package replay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/message/openai"
+)
+
+// conversations returns the conversations of a JSON value: one, a list of its messages, or a list of several.
+func conversations(value []byte) (all []*Conversation, err error) {
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) != nil {
+		c, err := conversation(value)
+		if err != nil {
+			return nil, err
+		}
+		return []*Conversation{c}, nil
+	}
+	if len(list) == 0 {
+		return nil, errors.New("is an empty list: want a conversation")
+	}
+	var first struct {
+		Messages json.RawMessage
+		Role     *string
+	}
+	if _ = json.Unmarshal(list[0], &first); first.Messages == nil {
+		c, err := conversation([]byte(`{"messages":` + string(value) + `}`))
+		if err != nil {
+			return nil, err
+		}
+		return []*Conversation{c}, nil
+	}
+	var errs []error
+	for i, v := range list {
+		c, err := conversation(v)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("conversation %d of the list: %w", i, err))
+			continue
+		}
+		if c.ID == "" && len(list) > 1 {
+			c.ID = fmt.Sprintf("conversation %d of the list", i)
+		}
+		all = append(all, c)
+	}
+	return all, errors.Join(errs...)
+}
+
+// body is a conversation, of which only what the formats differ in is read.
+type body struct {
+	ID       string            `json:"id"`
+	System   json.RawMessage   `json:"system"` // Anthropic
+	Messages []json.RawMessage `json:"messages"`
+	Tools    []json.RawMessage `json:"tools"`
+}
+
+// head is a message, of which only what the formats differ in is read.
+type head struct {
+	Role      string            `json:"role"`
+	Content   json.RawMessage   `json:"content"`
+	Calls     []json.RawMessage `json:"tool_calls"`
+	Timestamp *time.Time        `json:"timestamp"`
+}
+
+// conversation reads a conversation.
+func conversation(value []byte) (*Conversation, error) {
+	var b body
+	if err := json.Unmarshal(value, &b); err != nil {
+		return nil, fmt.Errorf("is no conversation: %w", jsonReason(err))
+	}
+	if b.Messages == nil {
+		return nil, errors.New(`is no conversation: want {"messages": […]} in the format of OpenAI chat completions or of Anthropic's Messages`)
+	}
+	heads := make([]head, len(b.Messages))
+	anthropic := b.System != nil
+	for i, m := range b.Messages {
+		if err := json.Unmarshal(m, &heads[i]); err != nil {
+			return nil, fmt.Errorf("messages[%d] is no message: %w", i, jsonReason(err))
+		}
+		anthropic = anthropic || hasBlocks(heads[i].Content)
+	}
+	anthropic = anthropic || slices.ContainsFunc(b.Tools, isAnthropicTool)
+	c := &Conversation{ID: b.ID}
+	var err error
+	if anthropic {
+		c.Messages, c.Tools, err = b.anthropic(heads)
+	} else {
+		c.Messages, c.Tools, err = b.openai(heads)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(c.Messages, func(m message.Message) bool { return m.Role == message.RoleAssistant }) {
+		return nil, errors.New("has no message of the assistant, so there is no call to replay")
+	}
+	return c, nil
+}
+
+// openai reads the format of chat completions. Calls may be without the level function, and text may be missing.
+func (b *body) openai(heads []head) ([]message.Message, []message.ToolDef, error) {
+	raw := slices.Clone(b.Messages)
+	for i, h := range heads {
+		if !slices.ContainsFunc(h.Calls, isFlat) && h.Content != nil {
+			continue
+		}
+		fields := map[string]json.RawMessage{}
+		if err := json.Unmarshal(raw[i], &fields); err != nil {
+			return nil, nil, fmt.Errorf("messages[%d]: %w", i, jsonReason(err))
+		}
+		if h.Content == nil {
+			fields["content"] = json.RawMessage("null")
+		}
+		if err := nest(fields, h.Calls); err != nil {
+			return nil, nil, fmt.Errorf("messages[%d]: %w", i, err)
+		}
+		text, err := json.Marshal(fields)
+		if err != nil {
+			return nil, nil, fmt.Errorf("messages[%d]: %w", i, err)
+		}
+		raw[i] = text
+	}
+	text, err := json.Marshal(map[string]any{"messages": raw, "tools": b.Tools})
+	if err != nil {
+		return nil, nil, err
+	}
+	conv, err := openai.Parse(text)
+	if err != nil {
+		return nil, nil, errors.New(strings.TrimPrefix(err.Error(), "openai: "))
+	}
+	msgs := conv.History()
+	for i, h := range heads {
+		if h.Timestamp != nil {
+			msgs[i].Time = *h.Timestamp
+		}
+	}
+	return msgs, conv.Tools, nil
+}
+
+// flat is a call without the level function.
+type flat struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+func isFlat(call json.RawMessage) bool {
+	var f struct{ Name, Function json.RawMessage }
+	return json.Unmarshal(call, &f) == nil && f.Name != nil && f.Function == nil
+}
+
+// nest gives the calls of a message the level function. An empty list of calls is left out.
+func nest(fields map[string]json.RawMessage, calls []json.RawMessage) error {
+	if len(calls) == 0 {
+		delete(fields, "tool_calls")
+		return nil
+	}
+	type function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	}
+	type nested struct {
+		ID       string   `json:"id"`
+		Type     string   `json:"type"`
+		Function function `json:"function"`
+	}
+	all := make([]any, len(calls))
+	for i, c := range calls {
+		if all[i] = c; !isFlat(c) {
+			continue
+		}
+		var f flat
+		if err := json.Unmarshal(c, &f); err != nil {
+			return fmt.Errorf("tool_calls[%d]: %w", i, jsonReason(err))
+		}
+		all[i] = nested{ID: f.ID, Type: "function", Function: function{f.Name, f.Arguments}}
+	}
+	text, err := json.Marshal(all)
+	fields["tool_calls"] = text
+	return err
+}
+
+// block is a content block of Anthropic.
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	Thinking  string          `json:"thinking"`
+	Signature string          `json:"signature"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	IsError   bool            `json:"is_error"`
+	Content   json.RawMessage `json:"content"`
+	Source    struct {
+		MediaType string `json:"media_type"`
+		Data      []byte `json:"data"`
+		URL       string `json:"url"`
+	} `json:"source"`
+}
+
+func hasBlocks(content json.RawMessage) bool {
+	var blocks []struct{ Type string }
+	return json.Unmarshal(content, &blocks) == nil && slices.ContainsFunc(blocks, func(b struct{ Type string }) bool {
+		return slices.Contains([]string{"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"}, b.Type)
+	})
+}
+
+func isAnthropicTool(tool json.RawMessage) bool {
+	var t struct {
+		Schema json.RawMessage `json:"input_schema"`
+	}
+	return json.Unmarshal(tool, &t) == nil && t.Schema != nil
+}
+
+// anthropic reads the format of Anthropic's Messages. The results in a message of the user become messages of their own.
+func (b *body) anthropic(heads []head) (msgs []message.Message, tools []message.ToolDef, err error) {
+	system, err := parts(b.System)
+	if err != nil {
+		return nil, nil, fmt.Errorf("system: %w", err)
+	}
+	if len(system) > 0 {
+		msgs = append(msgs, message.Message{Role: message.RoleSystem, Parts: system})
+	}
+	names := map[string]string{}
+	for i, h := range heads {
+		all, err := parts(h.Content)
+		if err != nil {
+			return nil, nil, fmt.Errorf("messages[%d].content: %w", i, err)
+		}
+		role := message.Role(h.Role)
+		if role != message.RoleUser && role != message.RoleAssistant && role != message.RoleSystem {
+			return nil, nil, fmt.Errorf("messages[%d].role is %q, want user or assistant", i, h.Role)
+		}
+		var at time.Time
+		if h.Timestamp != nil {
+			at = *h.Timestamp
+		}
+		var own []message.Part
+		for _, p := range all {
+			switch p := p.(type) {
+			case message.ToolCall:
+				names[p.ID] = p.Name
+				own = append(own, p)
+			case message.ToolResult:
+				p.Name = names[p.CallID]
+				last := len(msgs) - 1
+				if last >= 0 && msgs[last].Role == message.RoleTool && callID(msgs[last]) == p.CallID && len(own) == 0 {
+					msgs[last].Parts = append(msgs[last].Parts, p)
+					continue
+				}
+				msgs = append(msgs, message.Message{Role: message.RoleTool, Parts: []message.Part{p}, Time: at})
+			default:
+				own = append(own, p)
+			}
+		}
+		if len(own) > 0 || len(all) == 0 {
+			msgs = append(msgs, message.Message{Role: role, Parts: own, Time: at})
+		}
+	}
+	for i, raw := range b.Tools {
+		var t struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			Schema      json.RawMessage `json:"input_schema"`
+		}
+		if err := json.Unmarshal(raw, &t); err != nil {
+			return nil, nil, fmt.Errorf("tools[%d]: %w", i, jsonReason(err))
+		}
+		tools = append(tools, message.ToolDef{Name: t.Name, Description: t.Description, Parameters: string(t.Schema)})
+	}
+	return msgs, tools, nil
+}
+
+func callID(m message.Message) string {
+	for r := range m.Results() {
+		return r.CallID
+	}
+	return ""
+}
+
+// parts reads content: a text, or a list of blocks.
+func parts(content json.RawMessage) (all []message.Part, err error) {
+	if content == nil || string(content) == "null" {
+		return nil, nil
+	}
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return []message.Part{message.Text{Text: text}}, nil
+	}
+	var blocks []json.RawMessage
+	if err := json.Unmarshal(content, &blocks); err != nil {
+		return nil, errors.New("want a text or a list of blocks")
+	}
+	for i, raw := range blocks {
+		var b block
+		if err := json.Unmarshal(raw, &b); err != nil {
+			return nil, fmt.Errorf("block %d: %w", i, jsonReason(err))
+		}
+		switch b.Type {
+		case "text":
+			all = append(all, message.Text{Text: b.Text})
+		case "thinking":
+			all = append(all, message.Thinking{Text: b.Thinking, Signature: b.Signature})
+		case "image", "document":
+			all = append(all, message.Media{Type: b.Source.MediaType, URL: b.Source.URL, Data: string(b.Source.Data)})
+		case "tool_use":
+			all = append(all, message.ToolCall{ID: b.ID, Name: b.Name, Arguments: strings.TrimSpace(string(b.Input))})
+		case "tool_result":
+			results, err := result(&b)
+			if err != nil {
+				return nil, fmt.Errorf("block %d: %w", i, err)
+			}
+			all = append(all, results...)
+		default:
+			all = append(all, message.Opaque{Kind: b.Type, Data: string(raw)})
+		}
+	}
+	return all, nil
+}
+
+// result returns the pieces of a result.
+func result(b *block) (all []message.Part, err error) {
+	inner, err := parts(b.Content)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range inner {
+		r := message.ToolResult{CallID: b.ToolUseID, Error: b.IsError}
+		if t, ok := p.(message.Text); ok {
+			r.Text = t.Text
+		} else {
+			r.Content = p
+		}
+		all = append(all, r)
+	}
+	if all == nil {
+		all = append(all, message.ToolResult{CallID: b.ToolUseID, Error: b.IsError})
+	}
+	return all, nil
+}

@@ -1,0 +1,257 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// FileError is a recording that cannot be read.
+type FileError struct {
+	File string
+	Line int // from 1; 0: the file as a whole
+	Err  error
+}
+
+// Error returns "file:line: reason".
+func (e *FileError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.File, e.Err)
+	}
+	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// The files of a folder with recordings.
+const (
+	talksFile = "conversations.jsonl"
+	factsFile = "facts.jsonl"
+)
+
+// Load reads recordings: a conversation, a list of conversations, or one on each line, plain or compressed by gzip. The
+// format of a conversation is that of OpenAI chat completions or of Anthropic's Messages, {"messages": […], "tools": […]},
+// or that of OpenAI with the field id and calls without the level function. An answer of the model is a message of the
+// assistant. The field timestamp of a message is its time.
+//
+// Of a folder, conversations.jsonl.gz is read, and facts.jsonl.gz if it exists; each may be uncompressed. What can be
+// read is returned in any case. The error joins one [*FileError] for each conversation, or rest of a file, that cannot.
+func Load(path string) ([]*Conversation, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, &FileError{File: path, Err: reason(err)}
+	case !info.IsDir():
+		return loadFile(path)
+	}
+	file, ok := either(path, talksFile)
+	if !ok {
+		return nil, &FileError{File: path, Err: fmt.Errorf("the folder has no %s.gz: name the files in it", talksFile)}
+	}
+	talks, err := loadFile(file)
+	if facts, ok := either(path, factsFile); ok {
+		err = errors.Join(err, LoadFacts(facts, talks))
+	}
+	return talks, err
+}
+
+// either returns the compressed file of a folder, or the uncompressed one.
+func either(folder, name string) (string, bool) {
+	for _, name := range []string{name + ".gz", name} {
+		file := filepath.Join(folder, name)
+		if _, err := os.Stat(file); err == nil {
+			return file, true
+		}
+	}
+	return "", false
+}
+
+// reason returns an error without the name of its file.
+func reason(err error) error {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+func loadFile(path string) (talks []*Conversation, err error) {
+	f, err := os.Open(path) //nolint:gosec // G304: the caller names the file
+	if err != nil {
+		return nil, &FileError{File: path, Err: reason(err)}
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return Read(path, f)
+}
+
+// Read is [Load] for one file that is open. The name is used in errors, and for conversations without an id.
+func Read(name string, r io.Reader) (talks []*Conversation, err error) {
+	var errs []error
+	for line, value := range values(name, r, &errs) {
+		found, err := conversations(value)
+		for _, c := range found {
+			c.ID = cmp.Or(c.ID, fmt.Sprintf("%s:%d", name, line))
+		}
+		if talks = append(talks, found...); err != nil {
+			errs = append(errs, &FileError{File: name, Line: line, Err: err})
+		}
+	}
+	if len(talks) == 0 && len(errs) == 0 {
+		errs = append(errs, &FileError{File: name, Err: errors.New("is empty: want a conversation")})
+	}
+	return talks, errors.Join(errs...)
+}
+
+// LoadFacts reads the uses of facts, one JSON object on each line, and adds them to the conversations, in the place of
+// those that they have:
+//
+//	{"conversation": "an id", "fact": "W2378156", "kind": "id", "used_at_message": 12}
+//
+// Facts of the kinds id, amount, date and email are hard. Facts of other conversations are left out.
+func LoadFacts(path string, talks []*Conversation) error {
+	f, err := os.Open(path) //nolint:gosec // G304: the caller names the file
+	if err != nil {
+		return &FileError{File: path, Err: reason(err)}
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	byID := map[string]*Conversation{}
+	for _, c := range talks {
+		byID[c.ID] = c
+		c.Facts = nil
+	}
+	var errs []error
+	for line, value := range values(path, f, &errs) {
+		if err := addFact(value, byID); err != nil {
+			errs = append(errs, &FileError{File: path, Line: line, Err: err})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func addFact(value []byte, byID map[string]*Conversation) error {
+	var f struct {
+		Conversation, Fact, Kind string
+		At                       *int `json:"used_at_message"`
+	}
+	if err := json.Unmarshal(value, &f); err != nil {
+		return fmt.Errorf("is no use of a fact: %w", jsonReason(err))
+	}
+	if f.Conversation == "" || f.Fact == "" || f.At == nil {
+		return errors.New("is no use of a fact: want conversation, fact and used_at_message")
+	}
+	c := byID[f.Conversation]
+	if c == nil {
+		return nil
+	}
+	if *f.At < 0 || *f.At >= len(c.Messages) || c.Messages[*f.At].Role != "assistant" {
+		return fmt.Errorf("used_at_message is %d, want the index of an answer among the %d messages of %q", *f.At, len(c.Messages), c.ID)
+	}
+	c.Facts = append(c.Facts, Fact{Text: f.Fact, At: *f.At, Hard: slices.Contains([]string{"id", "amount", "date", "email"}, f.Kind)})
+	return nil
+}
+
+// values yields the JSON values of a file with the lines at which they begin: the whole file, or each line.
+func values(name string, r io.Reader, errs *[]error) func(yield func(line int, value []byte) bool) {
+	return func(yield func(int, []byte) bool) {
+		data, err := content(r)
+		whole := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
+		if err == nil && json.Valid(whole) {
+			yield(1+bytes.Count(data[:bytes.Index(data, whole)], []byte("\n")), whole)
+			return
+		}
+		if err == nil && !isLines(whole) {
+			*errs = append(*errs, broken(name, data))
+			return
+		}
+		line := 0
+		for text := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+			line++
+			complete := err == nil || bytes.HasSuffix(text, []byte("\n"))
+			if text = bytes.TrimSpace(text); len(text) == 0 || !complete {
+				continue
+			}
+			if !json.Valid(text) {
+				e := broken(name, text)
+				e.Line = line
+				*errs = append(*errs, e)
+				continue
+			}
+			if !yield(line, text) {
+				return
+			}
+		}
+		if err != nil {
+			*errs = append(*errs, &FileError{File: name, Line: max(1, line), Err: err})
+		}
+	}
+}
+
+// content returns the text of a file, decompressed if it is compressed by gzip, as far as it can be read.
+func content(r io.Reader) ([]byte, error) {
+	in := bufio.NewReader(r)
+	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		return io.ReadAll(in)
+	}
+	unzipped, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, fmt.Errorf("the compression is broken: %w", err)
+	}
+	data, err := io.ReadAll(unzipped)
+	if err != nil {
+		return data, fmt.Errorf("the compression is broken or cut off: %w", err)
+	}
+	return data, nil
+}
+
+// isLines reports whether a text that is not JSON has one value on each line, of which some are broken, and is not one
+// broken value on several lines.
+func isLines(data []byte) bool {
+	objects, all := 0, 0
+	for line := range bytes.Lines(data) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if all++; line[0] == '{' && len(line) > 2 && json.Valid(line) {
+			objects++
+		}
+	}
+	return 2*objects >= all
+}
+
+// broken returns the error of a text that is not JSON.
+func broken(name string, data []byte) *FileError {
+	e := &FileError{File: name, Line: 1}
+	switch trimmed := bytes.TrimSpace(data); {
+	case len(trimmed) == 0:
+		return &FileError{File: name, Err: errors.New("is empty: want a conversation")}
+	case !utf8.Valid(data):
+		e.Err = errors.New("is not UTF-8: want JSON")
+	default:
+		var value json.RawMessage
+		err := json.Unmarshal(data, &value)
+		e.Err = fmt.Errorf("is not JSON: %w", jsonReason(err))
+		if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+			e.Line += bytes.Count(data[:min(int(s.Offset), len(data))], []byte("\n"))
+		}
+	}
+	return e
+}
+
+// jsonReason returns an error of package json without its prefix.
+func jsonReason(err error) error {
+	text := err.Error()
+	if cut, ok := strings.CutPrefix(text, "json: "); ok {
+		return errors.New(cut)
+	}
+	return err
+}

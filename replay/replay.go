@@ -1,0 +1,225 @@
+// Package replay runs recorded conversations through chains of middlewares, and measures what each chain would have
+// cost and kept. No model is called: the recorded answers are given.
+//
+//	talks, err := replay.Load("recordings/conversations.jsonl.gz")
+//	…
+//	results, err := replay.Run(ctx, talks, replay.Baselines(), replay.Options{})
+//
+// A chain is called once for each recorded answer, with the history before it. What it sends is priced by a model of a
+// provider's prompt cache: the exact beginning that a request has in common with the one before is read from the cache,
+// the rest is written to it. Costs are in units of uncached input tokens, for several price classes, relative to sending
+// the whole history each time.
+//
+// The measure has limits: a recorded agent does not change its behaviour because something was cleared, so calls that it
+// would have made again are only counted. The page docs/economics.md lists them all.
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// Conversation is a recorded conversation. It is not changed.
+type Conversation struct {
+	ID       string
+	Tools    []message.ToolDef
+	Messages []message.Message // with the answers of the model; their times may be zero
+	Facts    []Fact            // nil: none are known
+}
+
+// Fact is the use of a fact: a tool result contained a string that a later answer of the model repeats in a tool call.
+type Fact struct {
+	Text string
+	Hard bool // it cannot be looked up again, as an identifier or an amount
+	At   int  // the message that uses it
+}
+
+// Chain is a chain to be replayed.
+type Chain struct {
+	Name  string
+	Model string // whose window and tokenizer the chain may read in the table of models; "": one with Options.Window
+
+	// Priced is whether the chain reads prices: it is replayed once for each class, with prices of that class.
+	Priced bool
+
+	// New returns the chain for one conversation. It is given an archive, a clock with the time of each call and a table
+	// of models, and a model for summaries whose requests are added to the cost. That model is a stand-in: its
+	// summaries have no content.
+	New func(env middleware.Env, side middleware.Model) middleware.Middleware
+}
+
+// Class is a class of prices, in units of an uncached input token.
+type Class struct {
+	Name        string
+	Read, Write float64 // of a token that is read from the cache, or written to it
+}
+
+// Classes returns the classes that are measured. K is the number of later calls that repay one token that is written
+// again, if one cached token was removed: write price less read price, divided by the read price.
+func Classes() []Class {
+	return []Class{{"K0", 1, 1}, {"K1", 0.5, 1}, {"K9", 0.1, 1}, {typical, 0.1, 1.25}, {"K49", 0.02, 1}}
+}
+
+// typical is the class whose prices chains see for all that is not a cost.
+const typical = "K11.5"
+
+// Options are those of a replay. The zero value is one cache that is always warm, and four bytes a token.
+type Options struct {
+	Counter   tokens.Counter // of what is measured, texts only; the chains count by themselves; nil: tokens.Chars4{}
+	MinPrefix int            // tokens of the shortest prompt that is cached; 0: any
+	Block     int            // cached prefixes are multiples of this number of tokens; 0: of 1
+	TTL       time.Duration  // a prefix is cached so long after its last use; 0: always
+	Gap       time.Duration  // assumed time between two calls, if the messages have no times; 0: unknown, so that the cache is warm
+	Window    int            // tokens of the window, if a chain names no known model; 0: 200,000
+	Output    float64        // price of an output token, of summaries only; 0: 5
+	Parallel  int            // conversations at a time; 0: runtime.GOMAXPROCS(0)
+
+	// Progress is called after each conversation of each chain, one call at a time. nil: none.
+	Progress func(done, of int)
+}
+
+func (o Options) complete() Options {
+	if o.Counter == nil {
+		o.Counter = tokens.Chars4{}
+	}
+	o.Counter = tokens.Memo(o.Counter)
+	o.Block = max(1, o.Block)
+	o.Window = cmp.Or(o.Window, 200_000)
+	o.Output = cmp.Or(o.Output, 5)
+	o.Parallel = cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))
+	return o
+}
+
+// Validate returns an error for an option that is negative.
+func (o Options) Validate() error {
+	if min(o.MinPrefix, o.Block, o.Window, o.Parallel, int(o.TTL), int(o.Gap)) < 0 || !(o.Output >= 0) {
+		return fmt.Errorf("replay: a negative option in %+v, want 0 or more", o)
+	}
+	return nil
+}
+
+// Run replays all conversations through each chain. It returns the results in the order of the chains. A call that fails
+// because nothing more can be removed counts as irreducible; any other error of a chain ends the replay. Conversations
+// without an answer are left out.
+func Run(ctx context.Context, talks []*Conversation, chains []Chain, o Options) ([]*Result, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.complete()
+	tapes := make([]*tape, len(talks))
+	err := parallel(ctx, o.Parallel, len(talks), func(ctx context.Context, i int) (err error) {
+		tapes[i], err = newTape(ctx, talks[i], o)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	tapes = slices.DeleteFunc(tapes, func(t *tape) bool { return t == nil })
+	longest := make([]int, len(tapes)) // first, so that no worker is left with one at the end
+	for i := range longest {
+		longest[i] = i
+	}
+	slices.SortStableFunc(longest, func(a, b int) int { return cmp.Compare(tapes[b].none.size(), tapes[a].none.size()) })
+
+	runs := make([]outcome, len(chains)*len(tapes))
+	var mu sync.Mutex
+	done := 0
+	err = parallel(ctx, o.Parallel, len(runs), func(ctx context.Context, i int) error {
+		at := longest[i/len(chains)]
+		chain := i % len(chains)
+		out, err := tapes[at].replay(ctx, chains[chain], o)
+		if err != nil {
+			return fmt.Errorf("replay: chain %q, conversation %q: %w", chains[chain].Name, tapes[at].ID, err)
+		}
+		runs[chain*len(tapes)+at] = out
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; o.Progress != nil {
+			o.Progress(done, len(runs))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	results := make([]*Result, len(chains))
+	for i, c := range chains {
+		results[i] = newResult(c.Name, tapes, runs[i*len(tapes):(i+1)*len(tapes)])
+	}
+	return results, nil
+}
+
+// parallel calls do for each of n tasks, several at a time, until one fails. It returns the first error.
+func parallel(ctx context.Context, workers, n int, do func(ctx context.Context, i int) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(workers, n) {
+		wg.Go(func() {
+			for i := range next {
+				if err := do(ctx, i); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// outcome is what one chain did to one conversation.
+type outcome struct {
+	pass                  // of the typical class
+	costs, side []float64 // by class
+}
+
+// replay runs the conversation through a chain.
+func (t *tape) replay(ctx context.Context, c Chain, o Options) (out outcome, err error) {
+	classes := Classes()
+	of := func(i int) (*pass, error) {
+		p, err := t.play(ctx, c, classes[i], o, classes[i].Name == typical)
+		if err == nil && classes[i].Name == typical {
+			out.pass = *p
+		}
+		return p, err
+	}
+	out.costs, out.side = make([]float64, len(classes)), make([]float64, len(classes))
+	var p *pass
+	if !c.Priced {
+		i := slices.IndexFunc(classes, func(c Class) bool { return c.Name == typical })
+		if p, err = of(i); err != nil {
+			return out, err
+		}
+	}
+	for i, class := range classes {
+		if c.Priced {
+			if p, err = of(i); err != nil {
+				return out, err
+			}
+		}
+		out.side[i] = p.side.cost(class) + o.Output*float64(p.written)
+		out.costs[i] = p.main.cost(class) + out.side[i]
+	}
+	return out, nil
+}
+
+// errUnsent is the error of a chain that answers without calling the model.
+var errUnsent = errors.New("the chain did not call the model")

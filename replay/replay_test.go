@@ -1,0 +1,206 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
+)
+
+// working returns a conversation of an agent that reads n files, each of which has a fact.
+func working(n int) *Conversation {
+	c := &Conversation{ID: fmt.Sprintf("reads %d files", n), Messages: []message.Message{message.System("You work."), message.User("Read all files.")}}
+	for i := range n {
+		id, name := fmt.Sprintf("call%05d", i), fmt.Sprintf("dir/file%d.go", i)
+		call := message.ToolCall{ID: id, Name: "read_file", Arguments: fmt.Sprintf(`{"path":%q}`, name)}
+		c.Messages = append(c.Messages, message.Assistant(call),
+			message.Result(id, "read_file", fmt.Sprintf("order #W%d00\n", i)+strings.Repeat("some lines of a file ", 40)))
+	}
+	c.Messages = append(c.Messages, message.Assistant(message.Text{Text: "done"}))
+	return c
+}
+
+func chainOf(name string, mws ...middleware.Middleware) Chain { return baseline(name, mws...) }
+
+func TestKept(t *testing.T) {
+	t.Parallel()
+	c := working(8)
+	last := len(c.Messages) - 1
+	again := message.ToolCall{ID: "again", Name: "read_file", Arguments: `{"path":"dir/file0.go"}`}
+	write := message.ToolCall{ID: "write", Name: "write_file", Arguments: `{"path":"new.go","text":"dir/file1.go"}`}
+	c.Messages = append(c.Messages[:last], message.Assistant(again, write),
+		message.Result("again", "read_file", "x"), message.Result("write", "write_file", "ok"), message.Assistant(message.Text{Text: "done"}))
+	c.Facts = []Fact{
+		{Text: "#W000", Hard: true, At: 4},    // in the newest result
+		{Text: "#W000", Hard: true, At: last}, // cleared
+		{Text: "#W700", Hard: true, At: last}, // kept
+		{Text: "dir/file0.go", At: last},      // its result is cleared, but the call remains
+	}
+	keep := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 2})
+	late := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1000), Keep: 2})
+	drop := trim.New(trim.Options{Trigger: trigger.Messages(1000), Strategy: trim.Oldest, TargetTokens: 1000})
+	results, err := Run(t.Context(), []*Conversation{c}, []Chain{chainOf("keep", keep), chainOf("late", late), chainOf("drop", drop)}, Options{})
+	require.NoError(t, err)
+	cleared := results[0]
+	require.Equal(t, &Share{All: 0.75, Hard: 2.0 / 3}, cleared.Facts)
+	require.Equal(t, &Share{All: 1, Hard: 1}, cleared.Reached, "the archive has the cleared result")
+	require.Equal(t, &Share{All: 0.75, Hard: 2.0 / 3}, cleared.Forced)
+	require.Equal(t, &Ratio{N: 1, Of: 1}, cleared.Repeated, "the first file is read again, and its result is cleared")
+	require.Equal(t, &Ratio{N: 9, Of: 9}, cleared.Named, "calls are not cleared")
+	require.Equal(t, &Ratio{N: 1, Of: 1}, cleared.Changed)
+	require.Positive(t, cleared.Edits)
+	require.Positive(t, cleared.Freed)
+	require.Less(t, cleared.Cost["K0"], 1.0)
+	require.Zero(t, cleared.Violations)
+
+	require.Equal(t, &Share{All: 1, Hard: 1}, results[1].Facts, "nothing is cleared")
+	require.Equal(t, &Share{All: 0.75, Hard: 2.0 / 3}, results[1].Forced, "it would be, if all were cleared at the call")
+	require.Equal(t, &Ratio{N: 0, Of: 1}, results[1].Repeated)
+	require.InDelta(t, 1, results[1].Cost["K9"], 1e-12)
+	require.Less(t, results[2].Forced.All, 0.75, "with the removed messages, the calls are gone")
+}
+
+// TestViolations checks that a prompt counts that a chain has broken, and not one that was broken before.
+func TestViolations(t *testing.T) {
+	t.Parallel()
+	breaks := Chain{Name: "breaks", New: func(middleware.Env, middleware.Model) middleware.Middleware {
+		return func(next middleware.Model) middleware.Model {
+			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+				r := *req
+				if n := len(r.Messages); n > 3 { // a result without its call
+					r.Messages = append(append([]message.Message{}, r.Messages[:n-2]...), r.Messages[n-1])
+				}
+				return next(ctx, &r, emit)
+			}
+		}
+	}}
+	c := working(3)
+	results, err := Run(t.Context(), []*Conversation{c}, []Chain{breaks}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, 3, results[0].Invalid["OpenAI"])
+	require.Equal(t, 3*len(providers), results[0].Violations)
+
+	c = working(3)
+	c.Messages = append(c.Messages[:2], c.Messages[3:]...) // the first result has lost its call
+	results, err = Run(t.Context(), []*Conversation{c}, []Chain{breaks}, Options{})
+	require.NoError(t, err)
+	require.Zero(t, results[0].Violations, "no provider accepts the recording")
+}
+
+func TestIrreducible(t *testing.T) {
+	t.Parallel()
+	c := working(2)
+	c.Messages[1] = message.User(strings.Repeat("a long question ", 2000))
+	results, err := Run(t.Context(), []*Conversation{c}, []Chain{chainOf("fit", fit.New(fit.Options{}))}, Options{Window: 1000})
+	require.NoError(t, err)
+	require.Equal(t, 3, results[0].Irreducible)
+	require.Zero(t, results[0].Calls)
+}
+
+// TestSummaries checks that the requests of a model that writes summaries cost.
+func TestSummaries(t *testing.T) {
+	t.Parallel()
+	sum := func(name string, of func(middleware.Model, summarize.Ask) summarize.Writer) Chain {
+		return Chain{Name: name, New: func(env middleware.Env, side middleware.Model) middleware.Middleware {
+			return middleware.With(env, summarize.New(of(side, summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(20)}))
+		}}
+	}
+	rules := chainOf("rules", summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Messages(20)}))
+	results, err := Run(t.Context(), []*Conversation{working(20)}, []Chain{rules, sum("record", summarize.By), sum("live", summarize.InConversation)}, Options{})
+	require.NoError(t, err)
+	for _, class := range Classes() {
+		require.Zero(t, results[0].Summaries[class.Name])
+		require.Positive(t, results[1].Summaries[class.Name])
+		require.Less(t, results[1].Summaries[class.Name], results[1].Cost[class.Name])
+	}
+	require.Less(t, results[2].Summaries["K49"], results[1].Summaries["K49"], "in the conversation, most of it is read from the cache")
+	require.Equal(t, results[1].Edits, results[0].Edits)
+}
+
+// TestClock checks the times that a chain sees.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	var clock []time.Time
+	var messages []bool
+	chain := Chain{Name: "clock", New: func(env middleware.Env, _ middleware.Model) middleware.Middleware {
+		return func(next middleware.Model) middleware.Model {
+			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+				clock = append(clock, env.Clock())
+				messages = append(messages, !req.Messages[0].Time.IsZero())
+				return next(ctx, req, emit)
+			}
+		}
+	}}
+	run := func(c *Conversation, o Options) *Result {
+		clock, messages = nil, nil
+		results, err := Run(t.Context(), []*Conversation{c}, []Chain{chain}, o)
+		require.NoError(t, err)
+		return results[0]
+	}
+	run(working(2), Options{})
+	require.Equal(t, []bool{false, false, false}, messages, "without times, the cache is warm")
+	require.Equal(t, []time.Duration{time.Second, time.Second}, []time.Duration{clock[1].Sub(clock[0]), clock[2].Sub(clock[1])})
+
+	cold := run(working(2), Options{Gap: time.Hour, TTL: time.Minute})
+	require.Equal(t, []bool{true, true, true}, messages)
+	require.Equal(t, time.Hour, clock[1].Sub(clock[0]), "an assumed gap")
+	require.Zero(t, cold.CacheHit)
+
+	c := working(2)
+	c.Messages[1].Time = epoch
+	c.Messages[3].Time = epoch.Add(10 * time.Second)
+	c.Messages[5].Time = epoch.Add(100 * time.Second)
+	recorded := run(c, Options{Gap: time.Hour, TTL: time.Minute})
+	require.Equal(t, []time.Time{epoch, epoch.Add(10 * time.Second), epoch.Add(100 * time.Second)}, clock, "recorded times count")
+	require.Positive(t, recorded.CacheHit)
+}
+
+func TestRunErrors(t *testing.T) {
+	t.Parallel()
+	talks := []*Conversation{working(2), {ID: "no answer", Messages: []message.Message{message.User("x")}}, working(3)}
+	results, err := Run(t.Context(), talks, []Chain{chainOf("none")}, Options{})
+	require.NoError(t, err)
+	require.Equal(t, 2, results[0].Conversations, "a conversation without an answer is left out")
+	require.Equal(t, 7, results[0].Calls)
+
+	silent := Chain{Name: "silent", New: func(middleware.Env, middleware.Model) middleware.Middleware {
+		return func(middleware.Model) middleware.Model {
+			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+				return &middleware.Response{}, nil
+			}
+		}
+	}}
+	_, err = Run(t.Context(), talks, []Chain{silent}, Options{})
+	require.ErrorIs(t, err, errUnsent)
+	require.ErrorContains(t, err, `chain "silent", conversation "reads`)
+
+	_, err = Run(t.Context(), []*Conversation{{ID: "a", Messages: talks[0].Messages, Facts: []Fact{{Text: "x", At: 1}}}}, nil, Options{})
+	require.ErrorContains(t, err, "want the index of an answer")
+	_, err = Run(t.Context(), talks, nil, Options{Block: -1})
+	require.ErrorContains(t, err, "a negative option")
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("stop")
+	var done atomic.Int32
+	_, err = Run(ctx, talks, []Chain{chainOf("none"), chainOf("again")}, Options{Parallel: 1, Progress: func(n, of int) {
+		done.Store(int32(n))
+		if require.Equal(t, 4, of); n == 2 {
+			cancel(stop)
+		}
+	}})
+	require.ErrorIs(t, err, stop)
+	require.EqualValues(t, 2, done.Load())
+}
