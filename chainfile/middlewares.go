@@ -22,7 +22,7 @@ func optionKeys() map[string][]string {
 		fit.Name:          namesOf(fitKeys(new(fit.Options))),
 		trim.Name:         namesOf(trimKeys(new(trim.Options))),
 		microcompact.Name: namesOf(microcompactKeys(new(microcompact.Options))),
-		summarize.Name:    namesOf(append(summarizeKeys(new(summarize.Options)), writerKeys(nil, new(summarize.Ask))...)),
+		summarize.Name:    namesOf(append(summarizeKeys(new(summarize.Options)), writerKeys(nil, nil, new(summarize.Ask))...)),
 	}
 }
 

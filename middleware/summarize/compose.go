@@ -79,12 +79,13 @@ func (j *job) framed(msgs []message.Message) []message.Message {
 	return out
 }
 
-// facts returns the user's words and the facts in at most the given number of tokens.
-func (j *job) facts(ctx context.Context, most int) string {
-	if most <= 0 {
+// facts returns the user's words and the facts.
+func (j *job) facts(ctx context.Context) string {
+	if j.most <= 0 {
 		return ""
 	}
 	s := &facts.Set{}
+	s.Order(j.orders...)
 	watch := shorten.NewWatch(ctx)
 	for i, k := range j.covers {
 		if watch.Done() {
@@ -97,7 +98,7 @@ func (j *job) facts(ctx context.Context, most int) string {
 		s.Add(j.fold.Originals[i : i+1])
 	}
 	return s.Text(facts.Options{
-		Tokens: j.FactTokens, Quotes: j.QuoteTokens, Most: most, Counter: j.fold.View.Meter().Counter, Language: j.language,
+		Tokens: j.FactTokens, Quotes: j.QuoteTokens, Most: j.most, Counter: j.fold.View.Meter().Counter, Language: j.language,
 	})
 }
 

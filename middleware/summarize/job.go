@@ -8,6 +8,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -24,6 +25,9 @@ type job struct {
 	ids      []message.ID      // of the history
 	covers   []int             // positions of the history that the summary covers
 	fresh    []int             // of these: those that no earlier summary covers
+	turns    []int             // of these: messages of the user whose standing orders are not known yet
+	orders   []string          // standing orders of the user that are known
+	ruled    error             // why rules alone decide what is a standing order, or nil
 	adopted  map[int]written   // of these: earlier summaries that the caller has made part of the history
 	counts   tally             // messages that the summary covers
 	sources  []message.Message // what rules read: the originals without those that are dropped now
@@ -34,6 +38,7 @@ type job struct {
 	before     int    // tokens of what is folded
 	factsSoFar int    // tokens of the facts of earlier summaries
 	section    string // the user's words and the facts
+	most       int    // tokens of it, at most
 	estimate   int    // tokens of the summary
 
 	log        *eventLog
@@ -53,12 +58,21 @@ func (e *editor) job(ctx context.Context, o *origins, b block, pre *prepared) *j
 	}
 	watch := shorten.NewWatch(ctx)
 	known, dropped := j.readPieces(o, pre, &watch)
+	asked := slices.Clone(known) // about standing orders
+	if pre != nil {
+		for _, p := range pre.pieces {
+			o.mark(p, asked)
+		}
+	}
 	for _, k := range j.covers {
 		if watch.Done() {
 			return j
 		}
 		if !known[k] {
 			j.fresh = append(j.fresh, k)
+		}
+		if !asked[k] && v.History()[k].Role == message.RoleUser {
+			j.turns = append(j.turns, k)
 		}
 		if earlier, ok := j.adopted[k]; ok {
 			j.counts = j.counts.plus(earlier.counts)
@@ -89,6 +103,10 @@ func (j *job) readPieces(o *origins, pre *prepared, watch *shorten.Watch) (known
 	f := j.fold
 	if pre != nil {
 		f.Earlier = []string{pre.words}
+		for _, p := range pre.messages[0].Parts {
+			t, _ := p.(message.Text)
+			j.orders = append(j.orders, facts.Orders(t.Text)...)
+		}
 	}
 	known, dropped = make([]bool, len(j.ids)), make([]bool, len(j.ids))
 	inPieces := make([]bool, len(j.ids))
@@ -136,6 +154,7 @@ func (j *job) readSummary(o *origins, p piece) (earlier written, ok bool) {
 		j.adopted[at[0]] = earlier
 	}
 	j.fold.Dropped += earlier.dropped
+	j.orders = append(j.orders, facts.Orders(earlier.facts)...)
 	j.factsSoFar += j.count(earlier.facts)
 	return earlier, true
 }
@@ -160,13 +179,13 @@ func (j *job) limit(ctx context.Context) {
 	if j.before/quarter < most {
 		most = min(most, max(j.before/half, j.factsSoFar+fresh/quarter))
 	}
-	if j.Strategy.kind != custom {
-		j.section = j.facts(ctx, most)
+	if j.most = most; j.Strategy.kind != custom {
+		j.section = j.facts(ctx)
 	}
-	facts := j.count(j.section)
-	words := min(fresh/half, j.before-j.before/quarter-facts)
+	section := j.count(j.section)
+	words := min(fresh/half, j.before-j.before/quarter-section)
 	f.Tokens = min(j.SummaryTokens, max(earlier, words))
-	j.estimate = f.View.Meter().Message(j.compose(j.language.Headings().Model, "", "")) + f.Tokens + facts
+	j.estimate = f.View.Meter().Message(j.compose(j.language.Headings().Model, "", "")) + f.Tokens + section
 }
 
 func (j *job) count(s string) int { return j.fold.View.Meter().Part(message.Text{Text: s}) }
@@ -254,9 +273,13 @@ func (j *job) produce(ctx context.Context) (*product, error) {
 	}
 	p.log = j.log
 	usage, cost := j.log.spent()
+	how := p.how
+	if j.ruled != nil {
+		how += fmt.Sprintf(", with standing orders by rules alone (%v)", j.ruled)
+	}
 	j.report(ctx, middleware.Event{
 		Kind: Summarized, Err: p.refused, Detail: Report{Messages: n, Usage: usage, Cost: cost},
-		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(n, "message"), p.how, size.Charged(j.size(p)), size.Charged(j.before)),
+		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(n, "message"), how, size.Charged(j.size(p)), size.Charged(j.before)),
 	})
 	return p, nil
 }
@@ -267,6 +290,7 @@ func (j *job) write(ctx context.Context) (*product, error) {
 	if j.Strategy.kind == custom {
 		return j.custom(ctx)
 	}
+	j.findOrders(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -337,8 +361,8 @@ func (j *job) custom(ctx context.Context) (*product, error) {
 
 // shorter composes a summary. It returns an error if that is not shorter than what it
 // replaces.
-func (j *job) shorter(header, words, facts, how string) (*product, error) {
-	p := &product{messages: []message.Message{j.compose(header, words, facts)}, words: words, how: how}
+func (j *job) shorter(header, words, section, how string) (*product, error) {
+	p := &product{messages: []message.Message{j.compose(header, words, section)}, words: words, how: how}
 	if n := j.size(p); n >= j.before {
 		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it replaces", n, j.before)
 	}

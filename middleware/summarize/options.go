@@ -66,8 +66,16 @@ type Options struct {
 	Strategy      Strategy // divides what is folded into summaries; zero: [Whole]
 	SummaryTokens int      // the words of one summary, at most: a longer text is not accepted; 0: 2,000
 	QuoteTokens   int      // what the user said, word for word, next to the words, at most; 0: 800; negative: nothing
-	FactTokens    int      // the facts next to the words, at most; 0: 600; negative: no facts
-	Language      string   // of headings and words: "en" or "zh"; "": that of the conversation
+	// Orders is asked, by a small separate request, for the standing orders in those messages
+	// of the user that are folded now: [By] a model, or [ByFunc], whose [Fold] has these messages
+	// alone. A line counts only if the user wrote it, word for word apart from white space; it
+	// is kept before all else of what the user said, marked, also by later folds. The events of
+	// kind [Attempted] have its cost. If it fails, rules decide, and the event of kind [Summarized] has
+	// the reason. [Ask.Sections] is not used. The zero value is [ByRules]: rules alone, without a request.
+	Orders Writer
+
+	FactTokens int    // the facts next to the words, at most; 0: 600; negative: no facts
+	Language   string // of headings and words: "en" or "zh"; "": that of the conversation
 
 	// Role is that of a summary: user, system or assistant. A summary may repeat what a
 	// tool result contains, also an instruction by which somebody attacks the agent, and
@@ -137,7 +145,13 @@ func (o Options) Validate() error {
 	if o.Background != nil && o.Soft == nil {
 		errs = append(errs, errors.New("the Background would never run: Soft is nil, want a trigger that is met before Trigger"))
 	}
-	errs = append(errs, o.Strategy.validate())
+	switch {
+	case o.Orders.live != nil:
+		errs = append(errs, errors.New("the Orders are asked for in the conversation, want By or ByFunc"))
+	case o.Orders.asks() && o.QuoteTokens < 0:
+		errs = append(errs, fmt.Errorf("the QuoteTokens are %d, so the Orders would have no room, want 0 or more", o.QuoteTokens))
+	}
+	errs = append(errs, o.Orders.err, o.Strategy.validate())
 	if err := (middleware.Options{Trigger: o.Soft}).Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("the trigger Soft: %w", err))
 	}

@@ -97,7 +97,21 @@ func (s *Set) Add(msgs []message.Message) {
 	}
 }
 
+// Order tells which lines are standing orders in the texts that are added afterwards; see
+// [quotes.Set.Order].
+func (s *Set) Order(lines ...string) { s.said.Order(lines...) }
+
+// addText adds a text of the user. If it is a summary that the caller passes back, and the
+// journal does not have, only what its section of facts has is added: the rest is not the user's.
 func (s *Set) addText(said string) {
+	if text.IsRecord(said) {
+		for _, l := range [...]text.Language{text.English, text.Chinese} {
+			if _, section, ok := strings.Cut("\n"+said, "\n"+l.Headings().Facts+"\n"); ok {
+				s.Resume(section)
+			}
+		}
+		return
+	}
 	s.spoken = append(s.spoken, said)
 	s.said.Add(said)
 }

@@ -255,6 +255,22 @@ func (s section) grouped() []line {
 	return out
 }
 
+// Orders returns the standing orders in a section that [Set.Text] has written.
+func Orders(section string) (lines []string) {
+	title := ""
+	for line := range strings.SplitSeq(section, "\n") {
+		item, ok := strings.CutPrefix(line, "- ")
+		if !ok {
+			title = line
+			continue
+		}
+		if said, ok := strings.CutPrefix(item, quotes.Standing); ok && (title == english.quotes || title == chinese.quotes) {
+			lines = append(lines, said)
+		}
+	}
+	return lines
+}
+
 // Resume adds the facts of a section that [Set.Text] has written. It serves if the
 // messages of the section are no longer available.
 func (s *Set) Resume(section string) {

@@ -29,6 +29,7 @@ const (
 	Echo       Reason = "echo"            // it contains entries of the record, or its end
 	Repetitive Reason = "repetitive"      // it repeats itself
 	Nested     Reason = "nested"          // it contains a summary, or a section twice
+	Foreign    Reason = "not verbatim"    // it should list what the user wrote, and no line is
 	Confirming Reason = "acknowledgement" // it only says that something was understood, or will be done
 	Malformed  Reason = "malformed"       // it is not the JSON asked for, or invalid UTF-8
 	NoSection  Reason = "missing section" // a required section is missing
@@ -63,6 +64,7 @@ func reject(r Reason, format string, args ...any) *RejectedError {
 // limits are what an answer must meet to be accepted.
 type limits struct {
 	parse    func(answer string) (string, *RejectedError) // nil: the answer is plain text
+	said     []string                                     // by the user, if the answer is to list lines of it: nothing else is checked
 	sections []string                                     // that are required
 	markers  []string                                     // that are forbidden
 	fence    string                                       // of the record that was shown, or ""
@@ -78,6 +80,10 @@ func (t limits) accept(resp *middleware.Response) (string, *RejectedError) {
 		return "", r
 	}
 	text := t.withoutMarker(strings.TrimSpace(withoutReasoning(resp.Message.Text())))
+	if t.said != nil {
+		lines, r := verbatim(text, t.said)
+		return strings.Join(lines, "\n"), r
+	}
 	if r := cmp.Or(t.isAnswer(text), t.acknowledges(text)); r != nil {
 		return "", r
 	}

@@ -81,7 +81,9 @@ func confirmation(folded string) (a confirming) {
 	for _, p := range phrases()["promise"] {
 		a.promises = a.promises || strings.Contains(folded, p)
 	}
-	isOther := func(r rune) bool { return !strings.ContainsRune("'_", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	isOther := func(r rune) bool {
+		return !strings.ContainsRune("'_", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}
 	for i, word := range strings.FieldsFunc(withoutHan(folded, &a), isOther) {
 		switch {
 		case slices.Contains(phrases()["confirming"], word):

@@ -109,7 +109,8 @@ type session struct {
 	separate bool     // Writer has a model of its own
 	capacity capacity // of Writer
 	cutter   cutter
-	replaced int // tokens of what the summary replaces
+	replaced int      // tokens of what the summary replaces
+	said     []string // what the user said, of which lines are asked for; nil: a summary is asked for
 
 	mu   sync.Mutex
 	sent atomic.Int64 // requests

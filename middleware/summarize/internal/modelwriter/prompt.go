@@ -98,7 +98,7 @@ func (s *session) wanted(l limits) int {
 }
 
 func (s *session) limitsOf(a Author, t task, accepted, shown int) limits {
-	l := limits{most: accepted, markers: s.Markers, cutter: s.cutter, source: source{s.Folded, s.Earlier}}
+	l := limits{most: accepted, markers: s.Markers, cutter: s.cutter, said: s.said, source: source{s.Folded, s.Earlier}}
 	if !t.notes {
 		l.sections, l.below = a.Sections, s.replaced
 		if s.Structured || len(s.Concepts) > 0 {

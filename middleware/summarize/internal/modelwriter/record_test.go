@@ -183,7 +183,7 @@ func TestPieces(t *testing.T) {
 
 func TestWordingIsComplete(t *testing.T) {
 	t.Parallel()
-	all := []Reason{Empty, CutOff, Filtered, ToolCalls, Refusal, ErrorText, Echo, Repetitive, Nested, Malformed, NoSection, TooLong, NotShorter, Confirming}
+	all := []Reason{Empty, CutOff, Filtered, ToolCalls, Refusal, ErrorText, Echo, Repetitive, Nested, Malformed, NoSection, TooLong, NotShorter, Confirming, Foreign}
 	for _, l := range []text.Language{text.English, text.Chinese} {
 		w := wordingOf(l)
 		require.Len(t, w.content, len(w.sections))

@@ -21,6 +21,7 @@ type wording struct {
 	factOne  string   // for a concept with one fact
 	factMany string   // for a concept with many
 	factForm string
+	orders   string // what a list of standing orders is
 	length   string // operand: words
 	words    int    // words, or characters, for 100 tokens
 	language string
@@ -70,6 +71,10 @@ var english = wording{
 	factMany: "any number of facts",
 	factForm: `Answer with one JSON object and nothing else: {"facts": {"keyword": ["fact", …], …}}, with every keyword above, the ` +
 		`newest fact last, and an empty list where the record says nothing.`,
+	orders: "List the standing orders of the user: what the user forbids, demands, prefers, permits or withdraws from now on, limits, " +
+		"deadlines, conditions (\"before you …\"), and how answers must look. Not what is asked for once, no questions, and nothing " +
+		"that the user quotes or pastes. Write one order a line, and nothing else. Copy each word for word, as the user wrote it, " +
+		"without numbers, quotes or changes. Of orders that contradict each other, list the newest. If there are none, write: none.",
 	length:   "Write at most %d words.",
 	words:    70,
 	language: "Write in the language that the user speaks, but keep headings and keys as they are.",
@@ -78,7 +83,7 @@ var english = wording{
 		Empty: "it was empty", CutOff: "it was cut off at its limit, so write less", Filtered: "it was cut off, so report soberly",
 		ToolCalls: "it called a tool", Refusal: "it was not a summary; nothing but a report of the record is asked for",
 		ErrorText: "it was an error text", Echo: "it repeated the record", Repetitive: "it repeated itself",
-		Confirming: "it only said that it was understood",
+		Foreign: "no line of it was what the user wrote, so copy word for word", Confirming: "it only said that it was understood",
 		Nested: "it held a summary within a summary, or a section twice", Malformed: "its form was wrong",
 		NoSection: "a section was missing", TooLong: "it was too long, so write much less",
 		NotShorter: "it was no shorter than what it replaces, so write much less",
@@ -110,6 +115,8 @@ var chinese = wording{
 	factOne:  "最多一个事实，以最新的为准",
 	factMany: "任意多个事实",
 	factForm: `只回答一个 JSON 对象，不要写其他内容：{"facts": {"关键词": ["事实", …], …}},包含以上每一个关键词，最新的事实放在最后，记录中没有提到的用空列表。`,
+	orders: "请列出用户的长期指令：用户从现在起禁止、要求、偏好、允许或撤回的事项，限额、期限、条件（“在你……之前”），以及回答的形式。不要列出一次性的请求、问题，以及用户引用或粘贴的内容。" +
+		"每行一条，不要写其他内容。逐字照抄用户的原话，不加编号、引号，不作改动。互相矛盾的指令只列最新的。如果没有，请写：无。",
 	length:   "最多 %d 字。",
 	words:    100,
 	language: "请用用户所用的语言书写，但标题和键保持不变。",
@@ -118,7 +125,7 @@ var chinese = wording{
 		Empty: "内容为空", CutOff: "达到长度上限被截断，请写得更短", Filtered: "内容被截断，请客观转述",
 		ToolCalls: "调用了工具", Refusal: "不是摘要；这里只要求转述记录",
 		ErrorText: "是一段错误信息", Echo: "照抄了记录", Repetitive: "内容不断重复",
-		Confirming: "只是表示收到，没有内容",
+		Foreign: "没有一行是用户的原话，请逐字照抄", Confirming: "只是表示收到，没有内容",
 		Nested: "摘要中又嵌套了摘要，或同一节出现了两次", Malformed: "格式不对",
 		NoSection: "缺少必需的节", TooLong: "太长，请大幅缩短",
 		NotShorter: "不比它要代替的内容短，请大幅缩短",

@@ -7,6 +7,7 @@
 // When room is short, these are kept in this order, the short ones of each kind first, since
 // more of them fit:
 //
+//   - standing orders that somebody else has found; see [Set.Order]
 //   - rules: what the user forbids, demands, prefers, permits or withdraws, conditions,
 //     manner and format, limits, goals and roles;
 //   - other requests, and sentences with a value: a number, a name, a path, a quotation;
@@ -26,6 +27,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
@@ -39,12 +41,14 @@ type Set struct {
 	recent  []int          // positions of the newest sentences that may be corrected, newest last
 	blocks  int            // paragraphs so far
 	missing bool           // an earlier section had no room for all rules
+	orders  []string       // standing orders, each as one line
 }
 
 // sentence is a sentence of the user.
 type sentence struct {
 	text    string
 	rank    rank
+	plain   rank // of an order: the rank that it would have otherwise
 	block   int  // number of its paragraph
 	needs   int  // position of the sentence that it refers to, or -1
 	clear   bool // it is understood without that one
@@ -62,6 +66,60 @@ func (s *Set) Add(said string) {
 	s.add(tail, len(head)+len(tail))
 }
 
+// Order tells which lines, word for word apart from white space, are standing orders in the
+// texts that are added afterwards. The sentences that they are in, or consist of, come first
+// and are marked. A line in what is not kept otherwise, such as a code block, is kept by
+// itself.
+func (s *Set) Order(lines ...string) {
+	for _, o := range lines {
+		if o = oneLine(o); o != "" && !slices.Contains(s.orders, o) {
+			s.orders = append(s.orders, o)
+		}
+	}
+}
+
+// ordersIn returns the orders that a text contains.
+func (s *Set) ordersIn(part string) (found []string) {
+	if len(s.orders) == 0 {
+		return nil
+	}
+	part = oneLine(part)
+	for _, o := range s.orders {
+		if strings.Contains(part, o) {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// isOrder reports whether a sentence is, or is part of, an order, or one of those in its text
+// is most of it. It removes what it has in common with them from rest.
+func (s *Set) isOrder(sentence, kept string, orders []string, rest *[]string) (yes bool) {
+	const enough = 24 // bytes of an order that is a part of a sentence
+	if len(s.orders) == 0 {
+		return false
+	}
+	whole := oneLine(sentence)
+	if whole != kept { // an earlier section has the excerpt
+		orders = s.orders
+	}
+	for _, o := range orders {
+		switch {
+		case strings.Contains(whole, o):
+			yes = yes || 2*len(o) >= len(whole) || len(o) >= enough
+		case strings.Contains(o, whole), strings.Contains(o, kept):
+			yes = true
+		default:
+			continue
+		}
+		*rest = slices.DeleteFunc(*rest, func(other string) bool { return other == o })
+	}
+	return yes && !isCourtesy(sentence)
+}
+
+// oneLine returns a text as one line.
+func oneLine(s string) string { return text.Line(s, len(s)+1) }
+
 // add adds a part of a message of the given number of bytes.
 func (s *Set) add(part string, size int) {
 	const (
@@ -71,6 +129,8 @@ func (s *Set) add(part string, size int) {
 	from := len(s.all)
 	lead := -1 // the line above a list
 	read := 0
+	orders := s.ordersIn(part)
+	rest := slices.Clone(orders)
 	for t := range text.Sentences(part) {
 		if t.First {
 			s.blocks++
@@ -88,15 +148,29 @@ func (s *Set) add(part string, size int) {
 			lead = -1
 		case t.Item && lead >= 0:
 			c.needs = lead
-			c.rank = max(c.rank, s.all[lead].rank)
+			c.rank = max(c.rank, min(s.all[lead].rank, rule))
 		case before >= 0 && refersBack(t.Text):
 			c.needs = before
 		case before >= 0 && isShort(t.Text):
 			c.needs, c.clear = before, true
 		}
+		if s.isOrder(t.Text, c.text, orders, &rest) {
+			c.plain, c.rank = c.rank, order
+		}
 		s.put(c)
 		if endsInColon(t.Text) && !t.Heading {
 			lead = len(s.all) - 1
+		}
+	}
+	s.putOrders(rest)
+}
+
+// putOrders adds orders that are in no sentence. A long one would not be found again.
+func (s *Set) putOrders(orders []string) {
+	for _, o := range orders {
+		if utf8.RuneCountInString(o) <= longest {
+			s.blocks++
+			s.put(sentence{text: o, rank: order, block: s.blocks, needs: -1})
 		}
 	}
 }
@@ -124,6 +198,9 @@ func (s *Set) put(c sentence) {
 			}
 			old.changed = true
 			c.rank = max(c.rank, old.rank)
+			if old.rank == order {
+				old.rank = old.plain
+			}
 			if (c.needs < 0 || c.clear) && len(c.content.words) <= elliptic {
 				c.needs, c.clear = i, false
 			}
@@ -150,7 +227,7 @@ func (s *Set) Lines(o Options) (lines []string, all bool) {
 		if p.missed < patience && p.take(i) {
 			continue
 		}
-		all = all && s.all[i].rank != rule
+		all = all && s.all[i].rank < rule
 	}
 	p.room -= max(0, o.Tokens-o.Others)
 	p.missed = 0
@@ -245,15 +322,25 @@ func (p *picker) pay(chosen []int, cost int) bool {
 // cost returns the tokens of a sentence in a line of its own.
 func (p *picker) cost(i int) int {
 	const line = 2
-	n := p.counter.Count(p.all[i].text) + line
-	if p.all[i].changed {
-		n += p.counter.Count(Changed)
-	}
-	return n
+	return p.counter.Count(p.all[i].mark()+p.all[i].text) + line
 }
 
-// Changed is before a sentence that a later one corrects.
-const Changed = "(changed later) "
+// Changed is before a sentence that a later one corrects, Standing before standing orders.
+const (
+	Changed  = "(changed later) "
+	Standing = "(standing order) "
+)
+
+// mark returns what is before a sentence.
+func (c *sentence) mark() string {
+	switch {
+	case c.changed:
+		return Changed
+	case c.rank == order:
+		return Standing
+	}
+	return ""
+}
 
 // lines returns what is taken. Neighbours of a paragraph are in one line.
 func (p *picker) lines() (lines []string) {
@@ -264,13 +351,10 @@ func (p *picker) lines() (lines []string) {
 		}
 		c := &p.all[i]
 		joins := before >= 0 && before == i-1 && (p.all[before].block == c.block || c.needs == before)
-		switch {
-		case joins && !p.all[before].changed && !c.changed:
+		if joins && !c.changed && p.all[before].mark() == c.mark() {
 			lines[len(lines)-1] += " " + c.text
-		case c.changed:
-			lines = append(lines, Changed+c.text)
-		default:
-			lines = append(lines, c.text)
+		} else {
+			lines = append(lines, c.mark()+c.text)
 		}
 		before = i
 	}
@@ -281,6 +365,10 @@ func (p *picker) lines() (lines []string) {
 // longer available.
 func (s *Set) Resume(line string) {
 	line, changed := strings.CutPrefix(line, Changed)
+	line, standing := strings.CutPrefix(line, Standing)
+	if standing {
+		s.Order(line)
+	}
 	from := len(s.all)
 	s.Add(line)
 	for i := from; i < len(s.all); i++ {

@@ -270,3 +270,57 @@ func BenchmarkSet(b *testing.B) {
 		of(said...).Lines(quotes.Options{Tokens: 800, Others: 400, Counter: tokens.Estimate{}})
 	}
 }
+
+// What is marked as a standing order is found again by the line that is kept of it, with the same
+// result: the section is the same after any number of folds.
+func TestOrdersRemain(t *testing.T) {
+	t.Parallel()
+	pieces := []string{
+		"It rained.", "Never push to main.", "No, 9090.", "The port is 8080.", "Thanks!", "Then do it.", "Why?", "```\nrun: never\n```", "> never push",
+		"- one thing here", "Please:\n- use tabs here\n- no spaces there", "端口是 8080。", "昨天下雨了。", "a\u200bb c.", "[Facts recorded by code] always.",
+		strings.Repeat("very ", 90) + "long.", "\n\n", "   \n  ",
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		var said []string
+		for range rapid.IntRange(1, 6).Draw(r, "messages") {
+			said = append(said, strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 6).Draw(r, "pieces"), rapid.SampledFrom([]string{" ", "\n"}).Draw(r, "between")))
+		}
+		orders := rapid.SliceOfN(rapid.SampledFrom(append(said, pieces...)), 0, 4).Draw(r, "orders")
+		room := rapid.IntRange(0, 200).Draw(r, "room")
+		lines := func(orders []string) (lines, marked []string) {
+			s := &quotes.Set{}
+			s.Order(orders...)
+			for _, m := range said {
+				s.Add(m)
+			}
+			lines, _ = s.Lines(quotes.Options{Tokens: room, Others: room / 4, Counter: tokens.Estimate{}})
+			for _, l := range lines {
+				if order, ok := strings.CutPrefix(l, quotes.Standing); ok {
+					marked = append(marked, order)
+				}
+			}
+			return lines, marked
+		}
+		_, marked := lines(orders)
+		before, marked := lines(marked)
+		after, _ := lines(marked)
+		require.Equal(r, before, after)
+	})
+}
+
+func TestOrderComesFirst(t *testing.T) {
+	t.Parallel()
+	s := &quotes.Set{}
+	s.Order("Rain fell on the day of the move.")
+	s.Add("Never push to main. Rain fell on the\nday of the move. Always answer in French.")
+	lines, all := s.Lines(quotes.Options{Tokens: 18, Counter: tokens.Estimate{}})
+	require.Equal(t, []string{"(standing order) Rain fell on the day of the move."}, lines)
+	require.False(t, all, "rules have no room")
+
+	s = &quotes.Set{}
+	s.Order("Use port 8080 for it.")
+	s.Add("Use port 8080 for it.")
+	s.Add("No, use port 9090 for it.")
+	lines, _ = s.Lines(quotes.Options{Tokens: 80, Counter: tokens.Estimate{}})
+	require.Equal(t, []string{"(changed later) Use port 8080 for it.", "(standing order) No, use port 9090 for it."}, lines, "what corrects an order is one")
+}

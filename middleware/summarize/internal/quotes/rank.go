@@ -19,6 +19,7 @@ const (
 	other             // any other sentence
 	fact              // it has a value, or asks for something
 	rule              // it holds from now on
+	order             // somebody else says so
 )
 
 // Points of a sentence. It is a rule from three points on, and a fact from two.

@@ -73,6 +73,11 @@ var Marks = []string{
 	chinese.Model, "【历史摘要】", chinese.Rules, chinese.Extract, chinese.Facts, chinese.Frame, chinese.End,
 }
 
+// IsRecord reports whether a text begins as a summary does: the program wrote it.
+func IsRecord(text string) bool {
+	return slices.ContainsFunc(Marks, func(mark string) bool { return strings.HasPrefix(text, mark) }) || Counts(text) != [4]int{}
+}
+
 // WithoutFrame returns the texts of a system message without the frame.
 func WithoutFrame(texts []string) []string {
 	for _, h := range []Headings{english, chinese} {

@@ -1,0 +1,103 @@
+package modelwriter
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// Orders asks for the orders of the user that hold from now on. Folded has the messages of
+// the user alone. It returns lines that occur in these, apart from white space: none if the
+// model says that there are none. A task of the author replaces the built-in one.
+func Orders(ctx context.Context, r Request) ([]string, error) {
+	r.Earlier, r.First, r.Focus = "", "", ""
+	r.Main, r.Concepts, r.Structured = Author{}, nil, false
+	r.Writer.Task, r.Writer.Sections = cmp.Or(r.Writer.Task, wordingOf(r.Language).orders), []string{}
+	s := newSession(r)
+	s.replaced, s.said = 0, said(r.Folded)
+	if s.roomNow() < leastRoom {
+		return nil, s.tooSmall()
+	}
+	answers, err := s.readAll(ctx, task{}, s.cutter.pieces(record(r.Folded), s.roomNow()))
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, a := range answers {
+		lines = slices.AppendSeq(lines, strings.FieldsFuncSeq(a, func(r rune) bool { return r == '\n' }))
+	}
+	return lines, nil
+}
+
+// Verbatim returns the lines of an answer that occur in the texts of messages, apart from
+// white space, and without a mark of a list and quotes around them. The error is a
+// [*RejectedError] if there are lines and none of them does.
+func Verbatim(answer string, msgs []message.Message) ([]string, error) {
+	lines, r := verbatim(answer, said(msgs))
+	if r != nil {
+		return nil, r
+	}
+	return lines, nil
+}
+
+func verbatim(answer string, said []string) (lines []string, r *RejectedError) {
+	all := 0
+	for line := range strings.Lines(withoutFence(answer)) {
+		line = oneSpace(line)
+		if !visible(line) || slices.Contains(nothings, strings.TrimFunc(fold(line), isMark)) {
+			continue
+		}
+		all++
+		bare := strings.TrimLeftFunc(line, func(r rune) bool { return strings.ContainsRune("-*+•·>0123456789.)、 ", r) })
+		for _, candidate := range []string{line, bare, strings.Trim(bare, "\"'`“”「」")} {
+			if says(said, candidate) {
+				lines = append(lines, candidate)
+				break
+			}
+		}
+	}
+	switch {
+	case len(lines) > 0:
+		return lines, nil
+	case all > 0:
+		return nil, reject(Foreign, "none of its %d lines is what the user wrote", all)
+	case !visible(answer):
+		return nil, reject(Empty, "there is nothing visible")
+	}
+	return nil, nil
+}
+
+// said returns the texts of messages with single spaces.
+func said(msgs []message.Message) (texts []string) {
+	for _, m := range msgs {
+		texts = append(texts, oneSpace(m.Text()))
+	}
+	return texts
+}
+
+func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// says reports whether one of the texts contains a line of two words at least, or three
+// Chinese characters, that neither begins nor ends inside a word.
+func says(texts []string, line string) bool {
+	if !utf8.ValidString(line) || !strings.Contains(line, " ") && len(line)-utf8.RuneCountInString(line) < 6 { // three Chinese characters
+		return false
+	}
+	inWord := func(before, after string) bool {
+		a, _ := utf8.DecodeLastRuneInString(before)
+		b, _ := utf8.DecodeRuneInString(after)
+		spaced := func(r rune) bool {
+			return unicode.IsLetter(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || unicode.IsDigit(r)
+		}
+		return spaced(a) && spaced(b)
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		before, after, ok := strings.Cut(text, line)
+		return ok && !inWord(before, line) && !inWord(line, after)
+	})
+}
