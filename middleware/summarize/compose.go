@@ -98,7 +98,8 @@ func (j *job) facts(ctx context.Context) string {
 		s.Add(j.fold.Originals[i : i+1])
 	}
 	return s.Text(facts.Options{
-		Tokens: j.FactTokens, Quotes: j.QuoteTokens, Most: j.most, Counter: j.fold.View.Meter().Counter, Language: j.language,
+		Tokens: j.FactTokens, Quotes: j.QuoteTokens, Others: j.others, Most: j.most,
+		Counter: j.fold.View.Meter().Counter, Language: j.language,
 	})
 }
 

@@ -65,7 +65,14 @@ type Options struct {
 
 	Strategy      Strategy // divides what is folded into summaries; zero: [Whole]
 	SummaryTokens int      // the words of one summary, at most: a longer text is not accepted; 0: 2,000
-	QuoteTokens   int      // what the user said, word for word, next to the words, at most; 0: 800; negative: nothing
+	FactTokens    int      // the facts next to the words, at most; 0: 600; negative: no facts
+	Language      string   // of headings and words: "en" or "zh"; "": that of the conversation
+
+	// QuoteTokens is the most tokens of what the user said, word for word, next to the
+	// words. Orders, values and requests come first, then other sentences. 0: 800, and
+	// other sentences only up to a twentieth of what is folded; negative: nothing.
+	QuoteTokens int
+
 	// Orders is asked, by a small separate request, for the standing orders in those messages
 	// of the user that are folded now: [By] a model, or [ByFunc], whose [Fold] has these messages
 	// alone. A line counts only if the user wrote it, word for word apart from white space; it
@@ -73,9 +80,6 @@ type Options struct {
 	// kind [Attempted] have its cost. If it fails, rules decide, and the event of kind [Summarized] has
 	// the reason. [Ask.Sections] is not used. The zero value is [ByRules]: rules alone, without a request.
 	Orders Writer
-
-	FactTokens int    // the facts next to the words, at most; 0: 600; negative: no facts
-	Language   string // of headings and words: "en" or "zh"; "": that of the conversation
 
 	// Role is that of a summary: user, system or assistant. A summary may repeat what a
 	// tool result contains, also an instruction by which somebody attacks the agent, and

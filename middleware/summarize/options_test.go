@@ -2,7 +2,9 @@ package summarize_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,4 +68,27 @@ func TestTimeout(t *testing.T) {
 	small := middlewaretest.Script(slices.Repeat([]middleware.Model{waits}, 3)...)
 	view, _ = fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Timeout: time.Nanosecond}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
+}
+
+// TestQuoteTokens: sentences that are neither orders nor values have all of the room that the
+// caller gives, but by default a twentieth of what is folded.
+func TestQuoteTokens(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User("Hello.")}
+	for i := range 30 {
+		h = append(h, message.User(fmt.Sprintf("The garden with %s was lovely in the evening and the air was warm.", strings.Repeat("old ", i))), message.Assistant(message.Text{Text: "I see."}))
+	}
+	h = append(h, message.User("Go on."))
+	kept := map[int]int{}
+	for _, most := range []int{-1, 0, 600} {
+		chain := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, QuoteTokens: most})
+		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+		require.NoError(t, err)
+		for _, m := range sent.Messages {
+			kept[most] += strings.Count(m.Text(), "\n- The garden")
+		}
+	}
+	require.Zero(t, kept[-1])
+	require.Less(t, kept[0], 3)
+	require.Greater(t, kept[600], 10)
 }

@@ -14,6 +14,7 @@ import (
 type Options struct {
 	Tokens   int            // of the facts, at most, by Counter; 0 or less: there are none
 	Quotes   int            // of the user's words, at most; 0 or less: there are none
+	Others   bool           // words of less value may have all the room of Quotes, otherwise a twentieth of what is folded
 	Most     int            // of both, at most; 0: their sum
 	Counter  tokens.Counter // is asked for one line at a time
 	Language text.Language  // of the titles; "": English
@@ -64,12 +65,14 @@ func (s *Set) Text(o Options) string {
 	r := renderer{counter: o.Counter}
 	left := most - r.cost(heading)
 	r.room = min(o.Quotes, left)
-	said, complete := s.said.Lines(quotes.Options{
-		Tokens: r.room - r.cost(w.quotes) - r.cost("- "+w.more), Others: s.bytes / bytesPerOther, Counter: o.Counter,
-	})
+	words := quotes.Options{Tokens: r.room - r.cost(w.quotes) - r.cost("- "+w.more), Others: s.bytes / bytesPerOther, Counter: o.Counter}
+	if o.Others {
+		words.Others = words.Tokens
+	}
+	said, complete := s.said.Lines(words)
 	q := section{title: w.quotes, note: w.more, cut: !complete}
-	for _, words := range said {
-		q.lines = append(q.lines, line{text: words})
+	for _, quoted := range said {
+		q.lines = append(q.lines, line{text: quoted})
 	}
 	before := r.room
 	r.take(q, 0)

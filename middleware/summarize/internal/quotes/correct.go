@@ -32,7 +32,7 @@ func contentOf(sentence string) (c content) {
 		switch {
 		case words.has("states", t):
 			c.states = true
-		case strings.ContainsAny(t, "0123456789/_@") || strings.ContainsRune(t, quotation) || isNumber(t):
+		case strings.ContainsAny(t, "0123456789/_@") || strings.ContainsRune(t, quotation) || isNumber(t) || words.has("numerals", t):
 			c.values = append(c.values, t)
 		case !words.has("stop", t):
 			c.words = append(c.words, t)

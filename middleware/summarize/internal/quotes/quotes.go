@@ -4,13 +4,14 @@
 //	s.Add("Budget cap is $500 total. Never exceed it without approval. Thanks!")
 //	lines, all := s.Lines(quotes.Options{Tokens: 800, Counter: counter})
 //
-// When room is short, these are kept in this order, the short ones of each kind first, since
-// more of them fit:
+// When room is short, these are kept in this order, of each kind what was said first, so that
+// what was kept once stays:
 //
 //   - standing orders that somebody else has found; see [Set.Order]
 //   - rules: what the user forbids, demands, prefers, permits or withdraws, conditions,
 //     manner and format, limits, goals and roles;
-//   - other requests, and sentences with a value: a number, a name, a path, a quotation;
+//   - sentences with a value: a number, a name, a path, a quotation;
+//   - other requests;
 //   - all other sentences, in whole paragraphs, the newest first.
 //
 // A sentence is kept with the one that it refers to: "Never exceed it" with the sentence
@@ -50,7 +51,9 @@ type sentence struct {
 	rank    rank
 	plain   rank // of an order: the rank that it would have otherwise
 	block   int  // number of its paragraph
+	since   int  // position of what it corrects, or its own
 	needs   int  // position of the sentence that it refers to, or -1
+	code    bool // it looks like code
 	clear   bool // it is understood without that one
 	changed bool // a later sentence corrects it
 	content content
@@ -138,11 +141,11 @@ func (s *Set) add(part string, size int) {
 		inPaste := size > paste && read > own && len(part)-read > own
 		read += len(t.Text) + 1
 		before := len(s.all) - 1
-		if before < from || s.all[before].block != s.blocks || looksLikeCode(s.all[before].text) {
+		if before < from || s.all[before].block != s.blocks || s.all[before].code {
 			before = -1
 		}
 		c := sentence{text: excerpt(t.Text), block: s.blocks, needs: -1}
-		c.rank = rankOf(t.Text, inPaste)
+		c.rank, c.code = rankOf(t.Text, inPaste)
 		switch {
 		case t.Heading, t.First && !t.Item:
 			lead = -1
@@ -185,19 +188,23 @@ func (s *Set) put(c sentence) {
 	if s.newest == nil {
 		s.newest = map[string]int{}
 	}
+	at := len(s.all)
+	c.since = at
 	if i, ok := s.newest[c.text]; ok {
 		s.all[i].rank = none
 	}
-	at := len(s.all)
 	s.newest[c.text] = at
-	if c.content = contentOf(c.text); c.rank >= fact || c.content.marked || c.content.rejected != nil {
+	if c.content = contentOf(c.text); c.content.marked || c.content.rejected != nil {
+		c.rank = max(c.rank, request)
+	}
+	if c.rank > other {
 		for _, i := range slices.Backward(s.recent) {
 			old := &s.all[i]
 			if old.rank == none || old.block == c.block || !c.content.replaces(&old.content) {
 				continue
 			}
 			old.changed = true
-			c.rank = max(c.rank, old.rank)
+			c.rank, c.since = max(c.rank, old.rank), min(c.since, old.since)
 			if old.rank == order {
 				old.rank = old.plain
 			}
@@ -242,11 +249,11 @@ func (s *Set) Lines(o Options) (lines []string, all bool) {
 	return p.lines(), all
 }
 
-// byRank returns the positions of rules and facts, the most valuable first.
+// byRank returns the positions of rules, values and requests, the most valuable first.
 func (s *Set) byRank() []int {
 	var order []int
 	for i := range s.all {
-		if s.all[i].rank >= fact {
+		if s.all[i].rank > other {
 			order = append(order, i)
 		}
 	}
@@ -258,7 +265,7 @@ func (s *Set) byRank() []int {
 		case y.changed && !x.changed:
 			return -1
 		}
-		return cmp.Or(cmp.Compare(y.rank, x.rank), cmp.Compare(len(x.text), len(y.text)), cmp.Compare(b, a))
+		return cmp.Or(cmp.Compare(y.rank, x.rank), cmp.Compare(x.since, y.since), cmp.Compare(b, a))
 	})
 	return order
 }

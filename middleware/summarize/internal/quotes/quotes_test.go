@@ -49,7 +49,9 @@ func TestRules(t *testing.T) {
 		"Ask before you install anything.", "Ping me when the build is green.", "每次提交前运行测试。", "如果构建失败,就通知我。",
 		// Preferences.
 		"I'd rather have dark mode.", "I prefer tabs.", "I'm allergic to peanuts.", "我喜欢简短的回答。", "我对花生过敏。",
+		"I care more about safety than about comfort.", "我更在意准确。", "我受不了长篇大论。",
 		// Permissions.
+		"The colour is up to you.", "标题随你写。", "只有王总能签字。",
 		"You may now edit the schema.", "It's fine to skip the docs.", "现在可以使用外部依赖了。",
 		// Limits and values.
 		"The total may not exceed 500 euros.", "Stay under 80 columns.", "The deadline is Friday.", "My employee number is 48213.",
@@ -67,7 +69,7 @@ func TestNotKept(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
 		"", "Thanks, that looks great.", "Go on.", "ok", "继续", "好的,谢谢", "\xff\xfe", "Why does it fail?", "I don't know why.", "Do you push to main now", "What is the budget", "Is it always so", "It never works for me.",
-		"The tests failed again.", "为什么不要改测试?", "今天天气不错。", "```\nnever do this.\n```", "> never do this.", "// never do this",
+		"The tests failed again.", "Fine by me.", "为什么不要改测试?", "今天天气不错。", "```\nnever do this.\n```", "> never do this.", "// never do this",
 		"if (a) { return never; }", "error: must be a string", "| never | always |", "<rule>", "2026-03-01 12:00:00.123 INFO worker never answers", "[2026-03-01T12:00:00Z] always 4 ms",
 	} {
 		require.Empty(t, kept(said), "%q", said)
@@ -93,6 +95,9 @@ func TestCorrections(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
 		{"Use port 8080 for the server.", "No, 9090."},
+		{"Book the room for three nights.", "Make that four nights for the room."},
+		{"Cut the list to 12 rows.", "Cut the list to 30 rows, 12 is too few."},
+		{"摘要不超过300字。", "摘要还是不超过150字吧。"},
 		{"Use port 8080 for the server.", "Actually, make it port 9090."},
 		{"Use port 8080 for the server.", "Use 9090 instead of 8080."},
 		{"The port is 8080.", "The port is 9090."},
@@ -147,6 +152,36 @@ func TestRoom(t *testing.T) {
 		lines, all := s.Lines(quotes.Options{Tokens: c.tokens, Others: c.others, Counter: tokens.Estimate{}})
 		require.Equal(t, c.want, lines, "%d tokens, %d for others", c.tokens, c.others)
 		require.Equal(t, c.all, all, "%d tokens", c.tokens)
+	}
+}
+
+// TestRoomIsStable: if there is no room for all, what was said later does not replace what is as
+// valuable, unless it corrects that.
+func TestRoomIsStable(t *testing.T) {
+	t.Parallel()
+	s := of("Never push to the main branch.", "The whole budget for the journey and the hotel may be 500 euros.", "Never open the old cupboard.")
+	room := quotes.Options{Tokens: 35, Counter: tokens.Estimate{}}
+	before, all := s.Lines(room)
+	require.Len(t, before, 3)
+	require.True(t, all)
+	for i := range 20 {
+		s.Add(fmt.Sprintf("Never open the small window %d.", i))
+	}
+	after, all := s.Lines(room)
+	require.Equal(t, before, after)
+	require.False(t, all)
+	s.Add("Correction: the whole budget for the journey and the hotel may be 750 euros.")
+	after, _ = s.Lines(room)
+	require.Contains(t, after, "Correction: the whole budget for the journey and the hotel may be 750 euros.")
+	require.NotContains(t, after, "The whole budget for the journey and the hotel may be 500 euros.")
+
+	s = of("Look at the file.", "The invoice is 4711.", "Never push.")
+	for _, c := range []struct {
+		tokens int
+		want   []string
+	}{{6, []string{"Never push."}}, {14, []string{"The invoice is 4711.", "Never push."}}, {30, []string{"Look at the file.", "The invoice is 4711.", "Never push."}}} {
+		lines, _ := s.Lines(quotes.Options{Tokens: c.tokens, Counter: tokens.Estimate{}})
+		require.Equal(t, c.want, lines, "%d tokens", c.tokens)
 	}
 }
 

@@ -15,39 +15,48 @@ import (
 type rank uint8
 
 const (
-	none  rank = iota // a courtesy, a question, code
-	other             // any other sentence
-	fact              // it has a value, or asks for something
-	rule              // it holds from now on
-	order             // somebody else says so
+	none    rank = iota // a courtesy, a question, code
+	other               // any other sentence
+	request             // it asks for something
+	fact                // it has a value
+	rule                // it holds from now on
+	order               // somebody else says so
 )
 
-// Points of a sentence. It is a rule from three points on, and a fact from two.
+// Points of a sentence. It is a rule from three points on, and a request from two.
 const (
 	strong = 3
 	weak   = 2
 	hint   = 1
 )
 
-// rankOf returns the rank of a sentence. Inside of a long paste it must address the reader.
-func rankOf(sentence string, inPaste bool) rank {
-	low := lower(masked(sentence))
-	if looksLikeCode(sentence) || isCourtesy(sentence) || isQuestion(low) {
-		return none
+// rankOf returns the rank of a sentence, and whether it looks like code. Inside of a long paste it
+// must address the reader.
+func rankOf(sentence string, inPaste bool) (r rank, code bool) {
+	plain := masked(sentence)
+	if looksLikeCode(sentence, plain) {
+		return none, true
+	}
+	low := lower(plain)
+	if isCourtesy(sentence) || isQuestion(low) {
+		return none, false
 	}
 	points := pointsOf(low)
-	if hasValue(sentence, low) {
+	valued := hasValue(sentence, low)
+	if valued {
 		points += weak
 	}
 	switch {
 	case inPaste && !addresses(low):
-		return other
+		return other, false
 	case points >= strong:
-		return rule
+		return rule, false
+	case valued:
+		return fact, false
 	case points >= weak || endsIn(low, "!", "！"):
-		return fact
+		return request, false
 	}
-	return other
+	return other, false
 }
 
 // score has the points of each kind of word in a sentence.
@@ -227,8 +236,9 @@ func refersBack(sentence string) bool {
 	return words.has("links", all[0]) || words.in("pronouns", all)
 }
 
-// looksLikeCode reports whether a sentence is a line of a program or of its output.
-func looksLikeCode(sentence string) bool {
+// looksLikeCode reports whether a sentence, also given without its quotations, is a line of a
+// program or of its output.
+func looksLikeCode(sentence, plain string) bool {
 	const mostMarks = 6 // one character of six may be a mark
 	if msg, _ := digest.Fault(sentence); msg == sentence {
 		return true
@@ -241,7 +251,6 @@ func looksLikeCode(sentence string) bool {
 	if isLogged(sentence) {
 		return true
 	}
-	plain := masked(sentence)
 	last := plain[len(plain)-1]
 	if strings.IndexByte("{};\\", last) >= 0 || strings.Contains(plain, " := ") || strings.Contains(plain, "=>") {
 		return true

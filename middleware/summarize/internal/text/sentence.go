@@ -138,8 +138,10 @@ func endsHere(before, after string, mark rune) bool {
 
 func isAbbreviation(word string) bool {
 	switch strings.ToLower(word) {
-	case "e.g", "i.e", "etc", "vs", "cf", "mr", "mrs", "ms", "dr", "st", "no", "fig", "approx", "incl":
+	case "e.g", "i.e", "etc", "vs", "cf", "no", "fig", "approx", "incl":
 		return true
+	case "mr", "mrs", "ms", "dr", "st":
+		return word != strings.ToLower(word) // "Ms. Kaya", but "below 300 ms."
 	}
 	return false
 }

@@ -37,6 +37,7 @@ func TestSentences(t *testing.T) {
 		{"Chinese", "修复构建。不要改测试!必须用中文？好", []string{"修复构建。", "不要改测试!", "必须用中文？", "好"}},
 		{"a dot that ends nothing", "See main.go, e.g. line 1.5 of v1.2. Then stop.", []string{"See main.go, e.g. line 1.5 of v1.2.", "Then stop."}},
 		{"quotes belong to their sentence", `He said "no." Then he left.`, []string{`He said "no."`, "Then he left."}},
+		{"titles and units", "Stay below 300 ms. Ask Ms. Kaya.", []string{"Stay below 300 ms.", "Ask Ms. Kaya."}},
 		{"several marks", "Really?! Yes...", []string{"Really?!", "Yes..."}},
 		{"a wrapped line", "Do not\nchange the\ntests.\nAlways ask.", []string{"Do not change the tests.", "Always ask."}},
 		{"items", "Rules:\n- never push\n  to main\n* ask\n1. one\n2) two\n3、三\n（4）四", []string{"Rules:", "- never push to main", "- ask", "- one", "- two", "- 三", "- 四"}},
