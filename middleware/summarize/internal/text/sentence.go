@@ -88,24 +88,37 @@ func split(par string) []string {
 		}
 		from = to
 	}
-	for i, r := range par {
-		if i < from || !isEnd(r) {
-			continue
-		}
-		end := i + utf8.RuneLen(r)
-		for end < len(par) { // …?!」
-			next, size := utf8.DecodeRuneInString(par[end:])
-			if !isEnd(next) && !strings.ContainsRune(`"'”’」』）)】]*`, next) {
-				break
-			}
-			end += size
-		}
-		if r >= utf8.RuneSelf || endsHere(par[from:i], par[end:], r) {
-			take(end)
-		}
+	for end := range ends(par) {
+		take(end)
 	}
 	take(len(par))
 	return out
+}
+
+// ends yields where the sentences of a paragraph end, but for the last one if it has no mark.
+func ends(par string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		from := 0
+		for i, r := range par {
+			if i < from || !isEnd(r) {
+				continue
+			}
+			end := i + utf8.RuneLen(r)
+			for end < len(par) { // …?!」
+				next, size := utf8.DecodeRuneInString(par[end:])
+				if !isEnd(next) && !strings.ContainsRune(`"'”’」』）)】]*`, next) {
+					break
+				}
+				end += size
+			}
+			if r >= utf8.RuneSelf || endsHere(par[from:i], par[end:], r) {
+				if !yield(end) {
+					return
+				}
+				from = end
+			}
+		}
+	}
 }
 
 func isEnd(r rune) bool {
@@ -251,4 +264,25 @@ func Fences(text string) iter.Seq[string] {
 func isName(s string) bool {
 	const longest = 20
 	return s != "" && len(s) <= longest && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+#-_.") == ""
+}
+
+// Pieces yields the sentences of a text as they are, also in code and tables, each with the mark of its item and the space
+// after it: together they are the text. A sentence ends with its line.
+func Pieces(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(text) {
+			bare := strings.TrimLeft(line, " \t")
+			from, at := 0, len(line)-len(bare)+markerLen(bare)
+			for end := range ends(line[at:]) {
+				to := len(line) - len(strings.TrimLeft(line[at+end:], " \t\r\n"))
+				if !yield(line[from:to]) {
+					return
+				}
+				from = to
+			}
+			if from < len(line) && !yield(line[from:]) {
+				return
+			}
+		}
+	}
 }

@@ -1,0 +1,172 @@
+package claims_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
+)
+
+// TestSupports compares a sentence with a source: without wanted items it is supported.
+func TestSupports(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, source, said string
+		want               []string
+	}{
+		{"digit grouping", "48213 rows, 1'204'331 bytes", "48,213 rows and 1,204,331 bytes", nil},
+		{"thin spaces", "48213 rows", "48\u202f213 rows", nil},
+		{"hex in another case", "at 0xDEADBEEF, commit 9F3C2AB41D77", "at 0xdeadbeef, commit 9f3c2ab41d77", nil},
+		{"a short hash", "commit 9f3c2ab41d77e0", "commit 9f3c2ab", nil},
+		{"another hash", "commit 9f3c2ab41d77e0", "commit 9f3c2ac", []string{"9f3c2ac"}},
+		{"paths", "a/b.go ./c/d.go /root/e/f.go", "./a/b.go, c/d.go, e/f.go and f.go", nil},
+		{"a path below the root", "a/b.go", "/root/a/b.go", nil},
+		{"a file in a listed folder", "ls src\nmain.go util.go", "src/main.go", nil},
+		{"another path", "config/app.yaml src/a.go", "src/app.yaml", []string{"src/app.yaml"}},
+		{"a path of Windows", `{"path": "C:\\data\\in.csv"}`, `C:\data\in.csv`, nil},
+		{"no path", "the plan", "input/output and/or read/write", nil},
+		{"a place in a file", "refund.go:7:24: undefined", "refund.go:7 and refund.go:7:24", nil},
+		{"another place", "refund.go:7:24: undefined", "refund.go:19", []string{"19"}},
+		{"Chinese numerals", "预算三千五百元，十五分钟，百分之八十，二〇二六年", "3,500元, 15 minutes, 80%, 2026", nil},
+		{"Chinese numerals in the summary", "3500 CNY within 15 min", "预算为三千五百元，十五分钟内", nil},
+		{"wide forms", "编号ＡＢ－１２３４，共１，２９９元", "编号 AB-1234，共 1299 元", nil},
+		{"no numerals", "a", "万一十分重要，一致同意，千万不要", nil},
+		{"other units", "took 2312 ms, 1536 KB, timeout_ms: 30000", "took 2.3 s, 1.5 MB, timeout 30 seconds", nil},
+		{"another unit", "30 MB", "30 seconds", []string{"30 seconds"}},
+		{"another currency", "54.04 EUR", "$54.04", []string{"$54.04"}},
+		{"an amount", `"price": 54.04`, "€54.04", nil},
+		{"another amount", `"price": 54.04`, "€54.40", []string{"€54.40"}},
+		{"words for numbers", "wait thirty-five seconds, two hundred rows", "35 s, 200 rows", nil},
+		{"dates", "2026-11-17T02:00:01Z", "Nov 17, 17 November 2026, 2026年11月17日, 11/17/2026, Tuesday, 02:00", nil},
+		{"other dates", "2026-11-17", "18 November, 2027-11-17", []string{"18 November", "2027-11-17"}},
+		{"times", "at 14:05 and 3 pm", "2:05 pm, 15:00, 下午2点05分", nil},
+		{"another time", "at 14:05", "at 14:50", []string{"14:50"}},
+		{"small counts", "a", "3 files, 12 tests, 2nd, v 1, 5 of 8, 2x, step 4", nil},
+		{"a greater count", "a", "214 tests", []string{"214"}},
+		{"a label", "port 80", "port 81", []string{"81"}},
+		{"sums that the sentence shows", "149 and 162.5", "149 + 162.50 = 311.50, i.e. 13.5 more", nil},
+		{"a percentage of two numbers", "9 of 12 passed", "9 of 12 (75 %) passed", nil},
+		{"about right", "1187 rows", "about 1,200 rows, nearly 1.2k", nil},
+		{"a quotation", `He said: "Never push,\nplease."`, `He said "never push please"`, nil},
+		{"another quotation", "never push, please", `He said "always push, please"`, []string{"always push, please"}},
+		{"a quotation with a gap", "never ever push to main, please", "“never ever … main, please”", nil},
+		{"code of several words", `read {"path": "a.go"}`, "`read a.go`", nil},
+		{"a plain word in backticks", "func RefundTotal()", "`refund` and `refunds`", nil},
+		{"another word in backticks", "func RefundTotal()", "`payout`", []string{"payout"}},
+		{"names", "getUser user_name #W12 v1.2.3 --force", "`getUser`, user_name, #W12, v1.2.3, --force", nil},
+		{"other names", "getUser", "getUsers is not getUsr", []string{"getUsr"}},
+		{"an error", "TypeError: x is not a function", "TypeError: x is not a function", nil},
+		{"another error", "TypeError: x is not a function", "TypeError: y is null", []string{"TypeError: y is null"}},
+		{"an address", "https://example.com/a/b?c=1", "see example.com/a/b and https://example.com/a", nil},
+		{"another address", "https://example.com/a", "https://example.com/b", []string{"https://example.com/b"}},
+		{"common names", "a", "a GitHub project in TypeScript, UTF-8, e.g. with APIs and in the U.S.", nil},
+		{"emphasis and headings", "user_id 4711", "## **user_id**: *4711*", nil},
+		{"nothing", "", "Nothing was done.", nil},
+	} {
+		var items []string
+		for _, f := range claims.NewSource(c.source).Check(c.said) {
+			items = append(items, f.Items...)
+		}
+		require.Equal(t, c.want, items, c.name)
+	}
+}
+
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	s := claims.NewSource("Port 8080. See a.go.")
+	body := "## Notes\n- Port 8080. Port 9090 is free. See a.go.\n- See b.go.\n\nDone. See c.go."
+	require.Equal(t, "## Notes\n- Port 8080. See a.go.\n\nDone.", claims.Without(body, s.Check(body)))
+}
+
+// bodies are texts that parsers are afraid of.
+func bodies(size int) map[string]string {
+	many := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	return map[string]string{
+		"prose": many("The build of shop/refund fails since 17 November 2026, see a_b.go:12. "), "lines": many("12:a/b/c.go:4\n"),
+		"one word": many("a"), "digits": many("1"), "groups": many("1,111"), "dots": many("1.1."), "numerals": many("二十"), "ideographs": many("一"),
+		"quotes": many(`"`), "open quotes": many("“"), "backticks": many("`"), "escapes": many(`\\n`), "slashes": many("a/"), "spaces": many(" "),
+		"invalid": many("\xff\xfe1"), "zeros": many("\x00"), "words": many("two hundred and "), "lines of nothing": many("\n"), "names": many("aB1_c "),
+		"passes": many("the tests passed, but "), "clocks": many("1:11:"), "capitals": many("aA"),
+	}
+}
+
+// TestBadInput checks long texts: they take linear time, or the test does not end.
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	size := 1 << 20
+	if testing.Short() {
+		size = 1 << 16
+	}
+	small := claims.NewSource("a")
+	for name, body := range bodies(size) {
+		_ = claims.NewSource(body).Check("Port 80 and a.go in `a b`.")
+		found := small.Check(body)
+		require.NotNil(t, claims.Without(body, found), name)
+	}
+	require.Empty(t, claims.NewSource().Check(""))
+	if !testing.Short() {
+		large := claims.NewSource(bodies(10 << 20)["prose"])
+		require.NotEmpty(t, large.Check("See b_c.go."))
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, c := range []string{"a `b", "“c", "1,2.3", "2026-1-1", "C:\\a", "三千", "a/b.go:1", "\xff", "$5 USD", "1:1 pm", "E: x", "- 1. a", "$", "#", "~", "@"} {
+		f.Add(c, c)
+	}
+	f.Fuzz(func(t *testing.T, source, body string) {
+		s := claims.NewSource(source)
+		end := 0
+		for _, found := range s.Check(body) {
+			require.LessOrEqual(t, end, found.From)
+			require.Less(t, found.From, found.To)
+			require.NotEmpty(t, found.Items)
+			end = found.To
+		}
+		require.LessOrEqual(t, end, len(body))
+	})
+}
+
+func BenchmarkCheck(b *testing.B) {
+	h := histories(b)[0]
+	body := strings.Join(h.truths, "\n")
+	b.Run("source", func(b *testing.B) {
+		for _, size := range []int{10 << 10, 100 << 10, 1 << 20} {
+			var texts []string
+			for n := 0; n < size; {
+				for _, m := range h.msgs {
+					for r := range m.Results() {
+						texts = append(texts, r.Text)
+						n += len(r.Text)
+					}
+					texts = append(texts, m.Text())
+					n += len(m.Text())
+				}
+			}
+			b.Run(byteSize(size), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					claims.NewSource(texts...)
+				}
+			})
+		}
+	})
+	b.Run("check", func(b *testing.B) {
+		s := claims.SourceOf(h.msgs)
+		b.SetBytes(int64(len(body)))
+		b.ReportAllocs()
+		for b.Loop() {
+			s.Check(body)
+		}
+	})
+}
+
+func byteSize(n int) string {
+	if n >= 1<<20 {
+		return "1MB"
+	}
+	return map[int]string{10 << 10: "10kB", 100 << 10: "100kB"}[n]
+}
