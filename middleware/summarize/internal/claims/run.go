@@ -131,10 +131,30 @@ var synonyms = pairs(`test: tests testing tested pytest unittest jest vitest moc
 
 // chineseSubjects are words of Chinese sentences, with their subject.
 var chineseSubjects = [][2]string{
-	{"测试", "test"}, {"构建", "build"}, {"编译", "build"}, {"部署", "deploy"}, {"安装", "install"}, {"迁移", "migrat"}, {"推送", "push"},
-	{"提交", "commit"}, {"重启", "restart"}, {"启动", "start"}, {"下载", "download"}, {"上传", "upload"}, {"备份", "backup"},
-	{"发布", "deploy"}, {"检查", "lint"}, {"类型检查", "types"}, {"邮件", "email"}, {"发送", "send"}, {"预订", "book"}, {"预定", "book"},
-	{"取消", "cancel"}, {"退款", "refund"}, {"拦截", "intercept"}, {"集成", "integr"},
+	{"测试", "test"},
+	{"构建", "build"},
+	{"编译", "build"},
+	{"部署", "deploy"},
+	{"安装", "install"},
+	{"迁移", "migrat"},
+	{"推送", "push"},
+	{"提交", "commit"},
+	{"重启", "restart"},
+	{"启动", "start"},
+	{"下载", "download"},
+	{"上传", "upload"},
+	{"备份", "backup"},
+	{"发布", "deploy"},
+	{"检查", "lint"},
+	{"类型检查", "types"},
+	{"邮件", "email"},
+	{"发送", "send"},
+	{"预订", "book"},
+	{"预定", "book"},
+	{"取消", "cancel"},
+	{"退款", "refund"},
+	{"拦截", "intercept"},
+	{"集成", "integr"},
 }
 
 // vague are words of commands that say little about what they do.
@@ -328,11 +348,15 @@ type wordList struct {
 }
 
 var (
-	wishes = wordList{set(`should must want wants wanted need needs until if unless whether ensure sure expected expects would will may
+	wishes = wordList{
+		set(`should must want wants wanted need needs until if unless whether ensure sure expected expects would will may
 		might could plan plans next todo require requires required keep once to claims claimed says said reported asks asked please`),
-		strings.Fields("应 必须 要求 需要 希望 确保 如果 直到 是否 保持 待 计划 将 说 请 尚 再 下一步 准备 打算")}
-	once = wordList{set(`first initially earlier before previously originally then later again after already`),
-		strings.Fields("最初 之前 先 起初 第一次 原来 后来 重构前 曾")}
+		strings.Fields("应 必须 要求 需要 希望 确保 如果 直到 是否 保持 待 计划 将 说 请 尚 再 下一步 准备 打算"),
+	}
+	once = wordList{
+		set(`first initially earlier before previously originally then later again after already`),
+		strings.Fields("最初 之前 先 起初 第一次 原来 后来 重构前 曾"),
+	}
 	joints    = set("but while whereas although though however then after and")
 	negations = set("not no never without neither nor didnt doesnt dont isnt wasnt werent couldnt cannot cant havent hasnt zero")
 	goods     = set(`pass passes passed passing succeed succeeds succeeded success successful successfully green works worked completed`)
@@ -344,7 +368,23 @@ var chineseOutcomes = []struct {
 	text  string
 	state state
 }{
-	{"未通过", bad}, {"没有通过", bad}, {"没通过", bad}, {"不通过", bad}, {"未成功", bad}, {"没有成功", bad}, {"未能", bad}, {"没有失败", good},
-	{"无失败", good}, {"失败", bad}, {"报错", bad}, {"出错", bad}, {"超时", bad}, {"被终止", bad}, {"被拒绝", bad}, {"被取消", bad}, {"通过", good},
-	{"成功", good}, {"已完成", good},
+	{"未通过", bad},
+	{"没有通过", bad},
+	{"没通过", bad},
+	{"不通过", bad},
+	{"未成功", bad},
+	{"没有成功", bad},
+	{"未能", bad},
+	{"没有失败", good},
+	{"无失败", good},
+	{"失败", bad},
+	{"报错", bad},
+	{"出错", bad},
+	{"超时", bad},
+	{"被终止", bad},
+	{"被拒绝", bad},
+	{"被取消", bad},
+	{"通过", good},
+	{"成功", good},
+	{"已完成", good},
 }
