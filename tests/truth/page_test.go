@@ -1,0 +1,204 @@
+package truth_test
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/recorded"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/truth.md")
+
+const page = "../../docs/truth.md"
+
+// compare compares a part of the page, or writes it.
+func compare(tb testing.TB, name, measured string) {
+	tb.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(tb, err)
+	begin, end := fmt.Sprintf("<!-- %s: begin -->\n", name), fmt.Sprintf("<!-- %s: end -->\n", name)
+	before, rest, ok := strings.Cut(string(text), begin)
+	require.True(tb, ok, "%s has the line %q", page, begin)
+	was, after, ok := strings.Cut(rest, end)
+	require.True(tb, ok, "%s has the line %q", page, end)
+	if *update {
+		require.NoError(tb, os.WriteFile(page, []byte(before+begin+measured+end+after), fs.FileMode(0o644)))
+		return
+	}
+	require.Equal(tb, was, measured, "the tables of %s: go test ./tests/truth -update writes them", page)
+}
+
+// share is how many of some are kept.
+type share struct{ kept, all int }
+
+func (s *share) add(kept bool) {
+	s.all++
+	if kept {
+		s.kept++
+	}
+}
+
+func (s *share) percent() float64 { return 100 * float64(s.kept) / float64(max(1, s.all)) }
+
+func (s *share) String() string { return fmt.Sprintf("%.1f %%", s.percent()) }
+
+func of(all []observed, kept, selected func(o observed) bool) *share {
+	s := &share{}
+	for _, o := range all {
+		if selected(o) {
+			s.add(kept(o))
+		}
+	}
+	return s
+}
+
+func inFirst(o observed) bool { return o.kept[0] }
+func inLast(o observed) bool  { return o.kept[rounds-1] }
+
+// isLost reports whether a later fold has lost what the first one has kept.
+func isLost(o observed) bool { return o.kept[0] && !o.kept[rounds-1] }
+
+// TestOrders measures the orders, and compares with the tables of the page. It has a sample
+// of them with -short and with the race detector.
+func TestOrders(t *testing.T) {
+	t.Parallel()
+	sample := !*update && (race.Enabled || testing.Short())
+	all, parts := measureOrders(t, sample)
+	var b strings.Builder
+	b.WriteString("| writer | view at most | view | first message | elsewhere, round 1 | round 5 | lost after round 1 |\n|---|---|---|---|---|---|---|\n")
+	for w := range writers {
+		for _, s := range shares {
+			if parts[view{w, s}] == 0 {
+				continue
+			}
+			at := func(o observed) bool { return o.writer == w && o.share == s }
+			elsewhere := func(o observed) bool { return at(o) && o.position != "first" }
+			first := of(all, inLast, func(o observed) bool { return at(o) && o.position == "first" })
+			before, after := of(all, inFirst, elsewhere), of(all, inLast, elsewhere)
+			fmt.Fprintf(&b, "| %s | %d %% | %.1f %% | %v | %v | %v | %v |\n",
+				writers[w].name, s, parts[view{w, s}], first, before, after, of(all, isLost, elsewhere))
+			require.Equal(t, first.all, first.kept, "%s: orders in the first message", writers[w].name)
+			if w == rules || w == badModel {
+				least := map[int]float64{10: 60, 20: 97, 30: 97}[s]
+				require.GreaterOrEqual(t, min(before.percent(), after.percent()), least, "%s: orders kept in %d %% of the history", writers[w].name, s)
+			}
+		}
+	}
+	elsewhere := func(o observed) bool { return o.writer <= byDefault && o.position != "first" }
+	b.WriteString("\n" + groups(all, elsewhere, "kind", func(o observed) string { return o.kind + ", " + languages[o.lang] }))
+	b.WriteString("\n" + groups(all, elsewhere, "position", func(o observed) string {
+		return positions[o.position] + map[bool]string{true: ", between other sentences", false: ""}[o.framed]
+	}))
+	b.WriteString("\n" + groups(all, elsewhere, "use", func(o observed) string {
+		return map[bool]string{true: "held out", false: "for changes of the rules"}[o.held]
+	}))
+	if !sample {
+		compare(t, "orders", b.String())
+	}
+}
+
+var (
+	languages = map[string]string{"en": "English", "zh": "Chinese"}
+	positions = map[string]string{
+		"early": "early", "middle": "in the middle", "late": "late", "paste": "inside of a long paste", "several": "several in one message",
+	}
+)
+
+// groups is a table of what rules keep after the first round.
+func groups(all []observed, selected func(o observed) bool, title string, group func(o observed) string) string {
+	var names []string
+	kept := map[string]*[4]share{}
+	for _, o := range all {
+		if !selected(o) {
+			continue
+		}
+		g := group(o)
+		if kept[g] == nil {
+			names, kept[g] = append(names, g), &[4]share{}
+		}
+		if k := o.share/10 - 1; o.writer == rules {
+			kept[g][k].add(inFirst(o))
+		} else {
+			kept[g][3].add(inFirst(o))
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s | 10 %% | 20 %% | 30 %% | default |\n|---|---|---|---|---|\n", title)
+	for _, g := range names {
+		k := kept[g]
+		fmt.Fprintf(&b, "| %s | %v | %v | %v | %v |\n", g, &k[0], &k[1], &k[2], &k[3])
+	}
+	return b.String()
+}
+
+// TestPairs measures sentences that refer to others or correct them.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("| view at most | references: both | order alone | conflicts: new value | old value is left out or marked |\n|---|---|---|---|---|\n")
+	references, conflicts := measurePairs(t, "references.txt", false), measurePairs(t, "conflicts.txt", true)
+	for _, s := range shares {
+		var both, alone, newest, marked share
+		for _, p := range references {
+			for r := range rounds {
+				if p.share == s {
+					both.add(p.first[r] && p.second[r])
+					alone.add(p.second[r] && !p.first[r])
+				}
+			}
+		}
+		for _, p := range conflicts {
+			for r := range rounds {
+				if p.share == s {
+					newest.add(p.second[r])
+					marked.add(!p.first[r] || p.marked[r])
+				}
+			}
+		}
+		fmt.Fprintf(&b, "| %d %% | %v | %v | %v | %v |\n", s, &both, &alone, &newest, &marked)
+		require.Zero(t, alone.kept, "orders that are kept without what they refer to")
+		if s > 10 {
+			require.Equal(t, newest.all, newest.kept, "new values")
+		}
+	}
+	compare(t, "pairs", b.String())
+}
+
+// TestRecordedUsers measures what recorded users said, with the default options.
+func TestRecordedUsers(t *testing.T) {
+	t.Parallel()
+	if !recorded.Exists(recordings) {
+		t.Skipf("there is no %s: what recorded users said is not measured", recordings)
+	}
+	if race.Enabled || testing.Short() {
+		t.Skip("recordings take long: run without -short and the race detector")
+	}
+	users := measureRecordings(t)
+	var b strings.Builder
+	b.WriteString("| recordings | conversations | marked passages that are folded | kept | kept words, of what is folded | most in one summary |\n|---|---|---|---|---|---|\n")
+	for _, name := range []string{"seen", "held out"} {
+		var kept share
+		n, words, folded, most := 0, 0, 0, 0
+		for _, u := range users {
+			if u.held != (name == "held out") {
+				continue
+			}
+			n++
+			kept.kept, kept.all = kept.kept+u.kept, kept.all+u.marks
+			words, folded, most = words+u.words, folded+u.folded, max(most, u.words)
+		}
+		part := 100 * float64(words) / float64(folded)
+		fmt.Fprintf(&b, "| %s | %d | %d | %v | %.1f %% | %d tokens |\n", name, n, kept.all, &kept, part, most)
+		require.LessOrEqual(t, part, 5.0, "tokens of the user's words, in percent of what is folded")
+		require.LessOrEqual(t, most, 800, "tokens of the user's words")
+		require.GreaterOrEqual(t, kept.percent(), 90.0, "passages kept")
+	}
+	compare(t, "recordings", b.String())
+}

@@ -1,0 +1,131 @@
+package truth_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+const recordings = "conversations.jsonl.gz"
+
+// mark is a passage of a recorded user.
+type mark struct {
+	conversation string
+	message      int
+	from, to     int // bytes
+	sum          string
+}
+
+func marks(tb testing.TB) (ids []string, byID map[string][]mark) {
+	tb.Helper()
+	_, lines := sections(tb, "marks.txt")
+	byID = map[string][]mark{}
+	for _, line := range lines[""] {
+		var m mark
+		_, err := fmt.Sscan(line, &m.conversation, &m.message, &m.from, &m.to, &m.sum)
+		require.NoError(tb, err, line)
+		if byID[m.conversation] == nil {
+			ids = append(ids, m.conversation)
+		}
+		byID[m.conversation] = append(byID[m.conversation], m)
+	}
+	return ids, byID
+}
+
+// text returns the passage.
+func (m mark) text(tb testing.TB, h []message.Message) string {
+	tb.Helper()
+	said := h[m.message].Text()
+	require.LessOrEqual(tb, m.to, len(said), "%v", m)
+	sum := sha256.Sum256([]byte(said[m.from:m.to]))
+	require.True(tb, strings.HasPrefix(hex.EncodeToString(sum[:]), m.sum), "the recordings are those that were marked: %v", m)
+	return said[m.from:m.to]
+}
+
+// recordedUser is what remains of one recorded user after a fold with the defaults.
+type recordedUser struct {
+	id            string
+	held          bool
+	folded, words int // tokens of the messages that are folded, and of the user's words in the summary
+	marks, kept   int // in folded messages
+}
+
+func measureRecordings(tb testing.TB) (all []recordedUser) {
+	tb.Helper()
+	ids, byID := marks(tb)
+	held := map[string]bool{}
+	for i, id := range ids {
+		held[id] = i%3 == 2
+	}
+	for line := range recorded.Lines(tb, recordings) {
+		var c recorded.Conversation
+		require.NoError(tb, json.Unmarshal(line, &c))
+		ms := byID[c.ID]
+		if ms == nil {
+			continue
+		}
+		h := c.History()
+		sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+		require.NoError(tb, err)
+		u := recordedUser{id: c.ID, held: held[c.ID]}
+		stays := map[string]bool{}
+		summary := ""
+		for _, m := range sent.Messages {
+			if text := m.Text(); strings.Contains(text, "messages compacted") || strings.Contains(text, "条消息") {
+				summary = text
+			} else {
+				stays[m.Text()] = true
+				u.folded -= tokens.Meter{}.Message(m)
+			}
+		}
+		if summary == "" {
+			continue
+		}
+		for _, m := range h {
+			u.folded += tokens.Meter{}.Message(m)
+		}
+		u.words = tokens.Meter{}.Part(message.Text{Text: said(summary)})
+		for _, m := range ms {
+			text := m.text(tb, h)
+			if stays[h[m.message].Text()] {
+				continue
+			}
+			u.marks++
+			if strings.Contains(oneLine(summary), strings.TrimRight(oneLine(text), ".。")) {
+				u.kept++
+			}
+		}
+		all = append(all, u)
+	}
+	return all
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// said returns the section of a summary with the user's words.
+func said(summary string) string {
+	for _, heading := range []string{"What the user said", "用户的原话"} {
+		if _, rest, ok := strings.Cut(summary, heading); ok {
+			var b strings.Builder
+			for i, line := range strings.Split(rest, "\n") {
+				if i > 0 && !strings.HasPrefix(line, "- ") {
+					break
+				}
+				b.WriteString(line + "\n")
+			}
+			return b.String()
+		}
+	}
+	return ""
+}
