@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -204,14 +203,9 @@ func (l *layer) due(ctx context.Context, v *View, past progress, plan func() *Pl
 	return met, why, err
 }
 
-// ask asks the trigger about a view. A panic of the trigger is an error. A trigger that cannot
-// work is not met.
+// ask asks the trigger about a view. A trigger that cannot work is not met.
 func (l *layer) ask(v *View, plan func() *Plan) (met bool, why string, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			met, err = false, fmt.Errorf("trigger panicked: %v", r)
-		}
-	}()
+	defer caught("trigger", &err)
 	met, why, err = l.opts.Trigger.Met(v, plan)
 	return met && err == nil, why, err
 }
@@ -249,11 +243,7 @@ func (l *layer) propose(ctx context.Context, v *View) *proposal {
 
 // call calls the editor.
 func (l *layer) call(ctx context.Context, v *View) (plan *Plan, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("editor panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
+	defer caught("editor", &err)
 	if plan, err = l.plan(ctx, v); plan != nil {
 		own := *plan
 		plan = &own
@@ -354,8 +344,7 @@ func (l *layer) failed(ctx context.Context, v *View, p *proposal, past progress)
 		e.Kind = Refused
 	}
 	l.report(ctx, v, e)
-	first, _, _ := strings.Cut(e.Why, "\n") // a panic has its stack in further lines
-	return tried(v, l, past, first), nil
+	return tried(v, l, past, e.Why), nil
 }
 
 // misconfigured reports options that cannot work for the request.
@@ -371,12 +360,13 @@ func (l *layer) misconfigured(ctx context.Context, v *View, err error) error {
 }
 
 // text returns the text of an error without the name of the layer, which events have
-// already.
+// already, and without the stack of a panic.
 func (l *layer) text(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Op == l.name && e.Err != nil {
-		return e.Err.Error()
+		err = e.Err
 	}
-	return err.Error()
+	text, _, _ := strings.Cut(err.Error(), "\ngoroutine ")
+	return text
 }
 
 func (l *layer) report(ctx context.Context, v *View, e Event) {

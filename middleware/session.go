@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -249,27 +248,15 @@ func (s *session) base(ctx context.Context, e journal.Entry) (journal.Entry, err
 
 // latest reads the journal.
 func (s *session) latest(ctx context.Context, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("journal panicked: %v\n%s", r, debug.Stack())
-		}
-		if err != nil {
-			err = fmt.Errorf("read journal: %w", err)
-		}
-	}()
+	defer named("read journal", &err)
+	defer caught("journal", &err)
 	return s.chain.env.Journal.Latest(ctx, s.chain.env.Scope, ids)
 }
 
 // put writes to the journal.
 func (s *session) put(ctx context.Context, writes []journal.Write) (winner journal.Entry, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("journal panicked: %v\n%s", r, debug.Stack())
-		}
-		if err != nil {
-			err = fmt.Errorf("write journal: %w", err)
-		}
-	}()
+	defer named("write journal", &err)
+	defer caught("journal", &err)
 	return s.chain.env.Journal.Put(ctx, s.chain.env.Scope, writes)
 }
 
