@@ -19,48 +19,37 @@ import (
 // [View.ArchiveRuns].
 func originals(v *View, runs []message.Run) []message.Message {
 	var out []message.Message
-	covered := coveredFolds(v, runs)
-	if handles := earlierHandles(covered); len(handles) > 0 {
-		out = append(out, message.Message{Parts: []message.Part{message.Text{Text: indexOf(handles)}}})
+	var silent []*journal.Record // earlier folds without messages, in order
+	t := translation{view: v, records: make([]journal.Record, 1)}
+	if r, err := t.fold(runs); err == nil { // else the plan will be refused for it
+		if len(r.Earlier) > 0 {
+			out = append(out, message.Message{Parts: []message.Part{message.Text{Text: indexOf(r.Earlier)}}})
+		}
+		silent = slices.DeleteFunc(v.list.Inside(r.Runs), func(r *journal.Record) bool {
+			return r.Kind != journal.Fold || len(r.Messages) > 0
+		})
 	}
-	silent := slices.DeleteFunc(covered, func(r *journal.Record) bool { return len(r.Messages) > 0 })
+	body := func(runs []message.Run) {
+		for _, r := range runs {
+			out = append(out, v.session.Body[r.First:r.Last+1]...)
+		}
+	}
 	for _, r := range runs {
 		for i := r.First; i <= r.Last; i++ {
-			for len(silent) > 0 && edit.Last(silent[0]) < v.span(i).Last {
-				out = appendBody(v, out, silent[0].Runs)
+			s := v.span(i)
+			for len(silent) > 0 && edit.Last(silent[0]) < s.Last {
+				body(silent[0].Runs)
 				silent = silent[1:]
 			}
-			e := v.span(i).Record
 			switch {
-			case e == nil || e.Kind != journal.Fold || slices.ContainsFunc(e.Messages, hasHandle):
+			case s.Record == nil || s.Record.Kind != journal.Fold || slices.ContainsFunc(s.Record.Messages, hasHandle):
 				out = append(out, v.Original(i))
-			case i == 0 || v.span(i-1).Record != e: // the first message of the fold
-				out = appendBody(v, out, e.Runs)
+			case s.Nth == 0:
+				body(s.Record.Runs)
 			}
 		}
 	}
 	return out
-}
-
-func appendBody(v *View, out []message.Message, runs []message.Run) []message.Message {
-	for _, r := range runs {
-		out = append(out, v.session.Body[r.First:r.Last+1]...)
-	}
-	return out
-}
-
-// coveredFolds returns, in order, the earlier folds that a fold of these runs would cover.
-func coveredFolds(v *View, runs []message.Run) []*journal.Record {
-	isFold := func(r *journal.Record) bool { return r.Kind == journal.Fold }
-	if !slices.ContainsFunc(v.list.Records(), isFold) {
-		return nil
-	}
-	t := translation{view: v, records: make([]journal.Record, 1)}
-	r, err := t.fold(runs)
-	if err != nil {
-		return nil // the plan will be refused for it
-	}
-	return slices.DeleteFunc(v.list.Inside(r.Runs), func(r *journal.Record) bool { return !isFold(r) })
 }
 
 // earlierHandles returns the handles that lead to what the folds among some edits have
