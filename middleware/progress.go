@@ -205,43 +205,32 @@ func reportHopeless(ctx context.Context, l *layer, v *View, why string) {
 // irremovable returns the view with only what no edit can remove: system messages, tools,
 // pinned messages, the text of the first question, and rounds of protected tools.
 func irremovable(v *View) (*View, overhead) {
-	s, w := v.session, *v
-	o := overhead{system: s.LeadSum, tools: v.tools}
-	r := edit.Result{
-		Messages: slices.Clone(s.Lead), Tokens: slices.Clone(s.LeadTokens), Spans: make([]edit.Span, len(s.Lead)), Sum: s.LeadSum,
-	}
-	for i := range r.Spans {
-		r.Spans[i] = edit.Span{First: i - len(s.Lead), Last: i - len(s.Lead)}
-	}
-	full := w
-	full.result = edit.Result{Messages: s.all}
-	for i := range s.Body {
-		m := s.Body[i]
-		protected := len(v.req.protect) > 0 && full.Protected(len(s.Lead)+i)&Tool != 0
+	s, whole := v.session, *v
+	whole.result, whole.list = edit.Result{Messages: s.all}, nil
+	kept := message.Repaired{From: []int{}}
+	o, lead := overhead{system: s.LeadSum, tools: v.tools}, len(s.Lead)
+	for at, m := range s.all {
+		i := at - lead
 		switch {
-		case !s.Whole[i] && i != s.FirstUser && !protected:
-			continue
+		case i < 0:
 		case m.Role == message.RoleSystem:
 			o.system += s.Tokens[i]
 		case s.Whole[i]:
 			o.pinned += s.Tokens[i]
-		case protected:
+		case len(v.req.protect) > 0 && whole.Protected(at)&Tool != 0:
 			o.protected += s.Tokens[i]
-		default:
+		case i == s.FirstUser:
 			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p message.Part) bool {
 				_, text := p.(message.Text)
 				return !text
 			})
 			o.question = s.Meter.Message(m)
+		default:
+			continue
 		}
-		n := s.Tokens[i]
-		if i == s.FirstUser && !s.Whole[i] {
-			n = o.question
-		}
-		r.Messages, r.Tokens, r.Sum = append(r.Messages, m), append(r.Tokens, n), r.Sum+n
-		r.Spans = append(r.Spans, edit.Span{First: i, Last: i})
+		kept.Messages, kept.From = append(kept.Messages, m), append(kept.From, at)
 	}
-	w.result, w.list = r, nil
-	w.setSize(0)
-	return &w, o
+	left := whole.Repaired(&kept)
+	left.setSize(0)
+	return left, o
 }
