@@ -66,14 +66,6 @@ func FoldOf(first, last int, msgs ...message.Message) Edit {
 	return Edit{Kind: journal.Fold, Runs: []message.Run{{First: first, Last: last}}, Messages: msgs}
 }
 
-// first returns the first position that the edit covers.
-func (e *Edit) first() int {
-	if e.Kind == journal.Rewrite {
-		return e.At
-	}
-	return e.Runs[0].First
-}
-
 // appendRuns appends the runs that the edit covers, of a view of n messages.
 func (e *Edit) appendRuns(runs []message.Run, n int) ([]message.Run, error) {
 	switch {

@@ -15,14 +15,10 @@ import (
 // not hold in a larger one.
 func translate(v *View, name string, p *Plan, window int) ([]*journal.Record, error) {
 	edits := p.Edits
-	first, sorted, err := wellFormed(v, edits)
-	if err != nil {
+	var err error
+	if p.First, err = wellFormed(v, edits); err != nil {
 		return nil, err
 	}
-	if !sorted {
-		edits = slices.SortedFunc(slices.Values(edits), func(a, b Edit) int { return cmp.Compare(a.first(), b.first()) })
-	}
-	p.First = first
 	t := translation{
 		view: v, name: name, window: window,
 		records: make([]journal.Record, len(edits)),
@@ -34,7 +30,6 @@ func translate(v *View, name string, p *Plan, window int) ([]*journal.Record, er
 		e := &edits[i]
 		var r *journal.Record
 		if e.Kind == journal.Fold {
-			var err error
 			if r, err = t.fold(e.Runs); err != nil {
 				return nil, err
 			}
@@ -46,31 +41,29 @@ func translate(v *View, name string, p *Plan, window int) ([]*journal.Record, er
 			out = append(out, r)
 		}
 	}
+	slices.SortFunc(out, func(a, b *journal.Record) int { return cmp.Compare(a.Runs[0].First, b.Runs[0].First) })
 	return out, nil
 }
 
-// wellFormed checks what does not depend on the content of the view. It returns the first
-// message that is edited, and whether the edits are in order.
-func wellFormed(v *View, edits []Edit) (first int, sorted bool, err error) {
+// wellFormed checks what does not depend on the content of the view, and returns the first
+// message that is edited.
+func wellFormed(v *View, edits []Edit) (first int, err error) {
 	runs := make([]message.Run, 0, len(edits))
 	for i := range edits {
 		if runs, err = edits[i].appendRuns(runs, len(v.result.Messages)); err != nil {
-			return 0, false, fmt.Errorf("edit %d %w", i, err)
+			return 0, fmt.Errorf("edit %d %w", i, err)
 		}
 	}
-	byFirst := func(a, b message.Run) int { return cmp.Compare(a.First, b.First) }
-	if sorted = slices.IsSortedFunc(runs, byFirst); !sorted {
-		slices.SortFunc(runs, byFirst)
-	}
+	edit.SortRuns(runs)
 	for i := 1; i < len(runs); i++ {
 		if runs[i].First <= runs[i-1].Last {
-			return 0, false, fmt.Errorf("two edits cover message %d", runs[i].First)
+			return 0, fmt.Errorf("two edits cover message %d", runs[i].First)
 		}
 	}
 	if runs[0].First < len(v.session.Lead) {
-		return 0, false, fmt.Errorf("message %d is a leading system message, which must stay", runs[0].First)
+		return 0, fmt.Errorf("message %d is a leading system message, which must stay", runs[0].First)
 	}
-	return runs[0].First, sorted, nil
+	return runs[0].First, nil
 }
 
 // translation turns edits into records, with few allocations for many edits.
@@ -103,7 +96,7 @@ func (t *translation) rewrite(e *Edit) *journal.Record {
 		r := t.add(journal.Rewrite, t.runs[n-1:n:n])
 		r.Parts, r.Once = e.Parts, e.Once
 		if s.Record != nil && s.Record.Kind == journal.Rewrite {
-			r.Covered = outlasting(r, s.Record)
+			r.Covered = edit.Outlasting(r, s.Record)
 		}
 		return r
 	}
@@ -160,59 +153,5 @@ func (t *translation) fold(viewRuns []message.Run) (*journal.Record, error) {
 // all folds among them are kept beside them.
 func cover(r *journal.Record, inside []*journal.Record) {
 	r.Earlier = earlierHandles(inside)
-	r.Covered = undoable(inside, maxUndo)
-}
-
-// maxUndo is how many folds inside one another are kept.
-const maxUndo = 10
-
-// undoable returns records that have at most the given number of levels of covered edits. A
-// fold that holds always is kept below any number of folds that do not.
-func undoable(records []*journal.Record, levels int) []*journal.Record {
-	for i, r := range records {
-		if len(r.Covered) == 0 {
-			continue
-		}
-		c := *r
-		c.Covered = nil
-		switch {
-		case levels > 1:
-			c.Covered = undoable(slices.Clone(r.Covered), levels-1)
-		case passing(r):
-			c.Covered = lastingFolds(nil, r.Covered)
-		}
-		records[i] = &c
-	}
-	return records
-}
-
-// passing reports whether an edit was made for some requests only.
-func passing(r *journal.Record) bool { return r.Once || r.Window > 0 }
-
-func lastingFolds(out, records []*journal.Record) []*journal.Record {
-	for _, r := range records {
-		switch {
-		case passing(r):
-			out = lastingFolds(out, r.Covered)
-		case r.Kind == journal.Fold:
-			c := *r
-			c.Covered = nil
-			out = append(out, &c)
-		}
-	}
-	return out
-}
-
-// outlasting returns the earlier rewrite of a message that holds where a new one does not.
-func outlasting(r, earlier *journal.Record) []*journal.Record {
-	if !passing(r) {
-		return nil
-	}
-	for earlier.Once || !r.Once && 0 < earlier.Window && earlier.Window <= r.Window {
-		if len(earlier.Covered) == 0 {
-			return nil
-		}
-		earlier = earlier.Covered[0]
-	}
-	return []*journal.Record{earlier}
+	r.Covered = edit.Undoable(inside)
 }

@@ -129,3 +129,59 @@ func (h *History) Freed(it Item) int {
 func contains(runs []message.Run, i int) bool {
 	return slices.ContainsFunc(runs, func(r message.Run) bool { return r.Contains(i) })
 }
+
+// maxUndo is how many folds inside one another are kept.
+const maxUndo = 10
+
+// Undoable returns the records that an edit covers, with at most ten levels of those that they
+// cover. A fold that holds always is kept below any number of folds that do not.
+func Undoable(records []*journal.Record) []*journal.Record { return undoable(records, maxUndo) }
+
+func undoable(records []*journal.Record, levels int) []*journal.Record {
+	for i, r := range records {
+		if len(r.Covered) == 0 {
+			continue
+		}
+		c := *r
+		c.Covered = nil
+		switch {
+		case levels > 1:
+			c.Covered = undoable(slices.Clone(r.Covered), levels-1)
+		case passing(r):
+			c.Covered = lastingFolds(nil, r.Covered)
+		}
+		records[i] = &c
+	}
+	return records
+}
+
+// passing reports whether an edit was made for some requests only.
+func passing(r *journal.Record) bool { return r.Once || r.Window > 0 }
+
+func lastingFolds(out, records []*journal.Record) []*journal.Record {
+	for _, r := range records {
+		switch {
+		case passing(r):
+			out = lastingFolds(out, r.Covered)
+		case r.Kind == journal.Fold:
+			c := *r
+			c.Covered = nil
+			out = append(out, &c)
+		}
+	}
+	return out
+}
+
+// Outlasting returns the earlier rewrite of a message that holds where a new one does not.
+func Outlasting(r, earlier *journal.Record) []*journal.Record {
+	if !passing(r) {
+		return nil
+	}
+	for earlier.Once || !r.Once && 0 < earlier.Window && earlier.Window <= r.Window {
+		if len(earlier.Covered) == 0 {
+			return nil
+		}
+		earlier = earlier.Covered[0]
+	}
+	return []*journal.Record{earlier}
+}
