@@ -107,8 +107,9 @@ func clearResults(v *middleware.View, chosen []candidate) []middleware.Edit {
 			return r.placeholder, true
 		})
 		e := middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...)
-		for i := range same {
-			e.Archive = append(e.Archive, same[i].left.result...)
+		e.Archive = slices.Clip(same[0].left.result)
+		for i := range same[1:] {
+			e.Archive = append(e.Archive, same[1+i].left.result...)
 		}
 		edits = append(edits, e)
 	}

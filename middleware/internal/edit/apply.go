@@ -145,6 +145,6 @@ func (l List) cuts(from int) []cut {
 			}
 		}
 	}
-	sortBy(out, func(c *cut) int { return c.First })
+	sortBy(out, func(c cut) int { return c.First })
 	return out
 }

@@ -55,11 +55,11 @@ func (h *History) WeighAll(records []*journal.Record) List {
 }
 
 // Sort orders the edits by their last positions.
-func (l List) Sort() { sortBy(l, func(it *Item) int { return it.last }) }
+func (l List) Sort() { sortBy(l, func(it Item) int { return it.last }) }
 
 // sortBy sorts by a position. Most lists are sorted already.
-func sortBy[T any](all []T, position func(*T) int) {
-	byPosition := func(a, b T) int { return cmp.Compare(position(&a), position(&b)) }
+func sortBy[T any](all []T, position func(T) int) {
+	byPosition := func(a, b T) int { return cmp.Compare(position(a), position(b)) }
 	if !slices.IsSortedFunc(all, byPosition) {
 		slices.SortFunc(all, byPosition)
 	}
@@ -247,7 +247,7 @@ func (l List) runs() []message.Run {
 }
 
 // SortRuns orders runs by their first positions.
-func SortRuns(runs []message.Run) { sortBy(runs, func(r *message.Run) int { return r.First }) }
+func SortRuns(runs []message.Run) { sortBy(runs, func(r message.Run) int { return r.First }) }
 
 // Cover reports whether each of some runs lies within one of the covering runs, which
 // are in order, and whether any of them overlaps one.
