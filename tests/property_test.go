@@ -1,7 +1,6 @@
 package tests
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -215,16 +213,6 @@ func told(events []middleware.Event) []string {
 
 // TestTwoProcesses lets two chains on one journal take turns in a conversation
 // that only grows.
-// With the race detector, each property is checked with fewer cases: the short run without
-// it checks them as well.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if race.Enabled {
-		_ = flag.Set("rapid.checks", "40")
-	}
-	m.Run()
-}
-
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, checkTwoProcesses)

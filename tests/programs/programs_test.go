@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/fakeprovider"
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 // pages are the pages with programs. Those of a pair show the same programs.
@@ -45,6 +46,9 @@ const answer = "The linker ran out of memory."
 // six times, edits, and prints the answer.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
+	if race.Enabled {
+		t.Skip("the programs are built without the race detector")
+	}
 	programs := shown(t)
 	for name := range wants {
 		require.Contains(t, programs, name, "a page has the program")
