@@ -29,7 +29,7 @@ func Baselines() []Chain {
 			Limit: microcompact.Limits{Results: -1}, FreshShare: 0.0625, // of the default window: 50,000 bytes
 		})),
 		baseline("window of 50k", trim.New(trim.Options{Trigger: trigger.Tokens(50_000), Strategy: trim.Oldest, TargetTokens: 50_000})),
-		baseline("85 %, summary by rules", summarize.New(summarize.ByRules(), summarize.Options{})),
+		baseline("85 %, summary by rules", summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Fraction(0.85)})),
 	}
 }
 

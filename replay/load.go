@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/message"
 )
 
 // FileError is a recording that cannot be read.
@@ -124,9 +126,9 @@ func LoadFacts(path string, talks []*Conversation) error {
 		return &FileError{File: path, Err: reason(err)}
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	byID := map[string]*Conversation{}
+	byID := map[string][]*Conversation{}
 	for _, c := range talks {
-		byID[c.ID] = c
+		byID[c.ID] = append(byID[c.ID], c)
 		c.Facts = nil
 	}
 	var errs []error
@@ -138,7 +140,7 @@ func LoadFacts(path string, talks []*Conversation) error {
 	return errors.Join(errs...)
 }
 
-func addFact(value []byte, byID map[string]*Conversation) error {
+func addFact(value []byte, byID map[string][]*Conversation) error {
 	var f struct {
 		Conversation, Fact, Kind string
 		At                       *int `json:"used_at_message"`
@@ -149,15 +151,17 @@ func addFact(value []byte, byID map[string]*Conversation) error {
 	if f.Conversation == "" || f.Fact == "" || f.At == nil {
 		return errors.New("is no use of a fact: want conversation, fact and used_at_message")
 	}
-	c := byID[f.Conversation]
-	if c == nil {
-		return nil
+	for _, c := range byID[f.Conversation] {
+		if !isAnswer(c.Messages, *f.At) {
+			return fmt.Errorf("used_at_message is %d, want the index of an answer among the %d messages of %q", *f.At, len(c.Messages), c.ID)
+		}
+		c.Facts = append(c.Facts, Fact{Text: f.Fact, At: *f.At, Hard: slices.Contains([]string{"id", "amount", "date", "email"}, f.Kind)})
 	}
-	if *f.At < 0 || *f.At >= len(c.Messages) || c.Messages[*f.At].Role != "assistant" {
-		return fmt.Errorf("used_at_message is %d, want the index of an answer among the %d messages of %q", *f.At, len(c.Messages), c.ID)
-	}
-	c.Facts = append(c.Facts, Fact{Text: f.Fact, At: *f.At, Hard: slices.Contains([]string{"id", "amount", "date", "email"}, f.Kind)})
 	return nil
+}
+
+func isAnswer(msgs []message.Message, i int) bool {
+	return i >= 0 && i < len(msgs) && msgs[i].Role == message.RoleAssistant
 }
 
 // values yields the JSON values of a file with the lines at which they begin: the whole file, or each line.

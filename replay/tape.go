@@ -54,7 +54,7 @@ func newTape(ctx context.Context, talk *Conversation, o Options) (*tape, error) 
 		}
 	}
 	for _, f := range talk.Facts {
-		if f.At < 0 || f.At >= len(talk.Messages) || talk.Messages[f.At].Role != message.RoleAssistant {
+		if !isAnswer(talk.Messages, f.At) {
 			return nil, fmt.Errorf("replay: conversation %q: a fact is used by message %d, want the index of an answer", talk.ID, f.At)
 		}
 		t.facts[f.At] = append(t.facts[f.At], f)

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/replay"
+)
+
+var replayCommand = command{
+	name:  "replay",
+	args:  "[FLAGS] PATH...",
+	short: "run recorded conversations through chains, and compare costs",
+	long: `Runs recorded conversations through chains, one call for each recorded
+answer of the model, and measures what each chain would have cost and kept.
+No model is called.
+
+A PATH is a file, plain or compressed by gzip, with one conversation, a
+list, or one conversation on each line: in the format of OpenAI chat
+completions or of Anthropic's Messages ({"messages": […], "tools": […]}), or
+with the fields id, messages, tools, and calls of id, name and arguments. A
+folder stands for its conversations.jsonl.gz and, for facts, facts.jsonl.gz.
+- is standard input. What cannot be read is reported with file, line and
+reason; then the rest is replayed, and the exit status is 1.
+
+Costs are those of all prompts and of requests for summaries, relative to
+sending the whole history each time. K is the number of later calls that
+repay a token written again for one removed; a class has the prices of a
+token that is read from the cache and of one that is written to it, for 1
+without a cache:
+  K0 1, 1   K1 0.5, 1   K9 0.1, 1   K11.5 0.1, 1.25   K49 0.02, 1
+A chain that reads prices, as each chain file may, is replayed at those of
+each class. All but the costs is measured at K11.5. The cache has the exact
+beginning that a prompt has in common with the one before; it is always warm
+unless --ttl is given. Messages may have times in the field timestamp (RFC
+3339). A token is four bytes of text unless --counter is given; chains count
+by themselves.
+
+The table is ranked by cost, first the chains that keep enough of the hard
+facts in view: identifiers, amounts, dates, addresses. Its columns: cost by
+class; the most expensive conversation; mean and longest prompt; share of
+tokens read from the cache; edits; facts, and hard facts, in the prompt of
+the answer that uses them; hard facts in it if everything clearable were
+cleared at that call; prompts that a provider would reject though it would
+accept the history.
+
+With --json there is one object on each line for each chain (those of files,
+then the preset, then the baselines): "chain", "conversations", "calls",
+"tokens" {"mean", "p95", "peak", "sum"} of the prompts, "cost" and "worst"
+{"K0", …}, of it "summaries", "cache_hit", "edits", "freed" (tokens),
+"facts" {"all", "hard"}, or null if none are known, "reached" (in the prompt
+or by recall), "forced" (if all were cleared at that call), "named" and
+"changed" {"n", "of"} (files that calls name or change, and that the last
+prompt has), "repeated" (calls made before whose earlier result was
+cleared), "violations", the same by provider as "invalid", "irreducible"
+(calls not made since nothing more could be removed) and "chain_seconds".`,
+	flags: func(fs *flag.FlagSet) action {
+		var r replayed
+		fs.Func("chain", "a chain `FILE`, in YAML or JSON; may be repeated", func(file string) error {
+			r.files = append(r.files, file)
+			return nil
+		})
+		fs.StringVar(&r.preset, "preset", "", "the chain that `NAME` stands for in a chain file: economy")
+		fs.BoolVar(&r.baselines, "baselines", false, "chains that are known from other systems")
+		fs.BoolVar(&r.json, "json", false, "write one JSON object for each chain")
+		fs.StringVar(&r.facts, "facts", "", "`FILE` of facts: conversation, fact, kind, used_at_message")
+		fs.IntVar(&r.minCalls, "min-calls", 0, "leave out conversations with fewer than `N` answers")
+		fs.StringVar(&r.rank, "rank", "K11.5", "class by whose cost the table is ranked: `K`")
+		fs.Float64Var(&r.bar, "bar", 0.97, "rank chains that keep this `SHARE` of hard facts in view")
+		fs.StringVar(&r.counter, "counter", "chars4", "count what is measured by `NAME`, as laconic count")
+		fs.IntVar(&r.o.Window, "window", 200_000, "window of the model, in `TOKENS`, if a chain file has none")
+		fs.IntVar(&r.o.MinPrefix, "min-prefix", 0, "`TOKENS` of the shortest prompt that is cached")
+		fs.IntVar(&r.o.Block, "block", 1, "`TOKENS` of which a cached prefix is a multiple")
+		fs.DurationVar(&r.o.TTL, "ttl", 0, "a prefix is cached for this `TIME` after its use; 0: always")
+		fs.DurationVar(&r.o.Gap, "gap", 0, "assumed `TIME` between calls if none is recorded")
+		fs.Float64Var(&r.o.Output, "output-price", 5, "`PRICE` of a token of a summary, for 1 of input")
+		return r.run
+	},
+}
+
+// replayed is the command with its flags.
+type replayed struct {
+	files           []string
+	preset          string
+	baselines, json bool
+	facts           string
+	minCalls        int
+	rank, counter   string
+	bar             float64
+	o               replay.Options
+}
+
+// chains returns the chains in the order of the help.
+func (r *replayed) chains() (all []replay.Chain, err error) {
+	for _, path := range r.files {
+		data, err := os.ReadFile(path) //nolint:gosec // G304: the user names the file
+		if err != nil {
+			return nil, err
+		}
+		c, err := chainOf(path, path, data)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	if r.preset != "" {
+		c, err := chainOf(r.preset, "--preset", []byte("preset: "+strconv.Quote(r.preset)))
+		if err != nil {
+			return nil, usagef("%v", err)
+		}
+		all = append(all, c)
+	}
+	if r.baselines {
+		all = append(all, replay.Baselines()...)
+	}
+	return all, nil
+}
+
+// chainOf returns the chain of a chain file. It is parsed for each conversation, since each has its own writer of summaries.
+func chainOf(name, file string, data []byte) (replay.Chain, error) {
+	f, err := chainfile.Parse(file, data)
+	if err != nil {
+		return replay.Chain{}, err
+	}
+	return replay.Chain{Name: name, Model: f.Model, Priced: true, New: func(env middleware.Env, side middleware.Model) middleware.Middleware {
+		f, err := chainfile.Parse(file, data)
+		if err != nil {
+			panic(err) // it was parsed before
+		}
+		f.Summarizer = side
+		return f.With(env)
+	}}, nil
+}
+
+func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
+	if err := r.validate(args); err != nil {
+		return err
+	}
+	chains, err := r.chains()
+	if err != nil {
+		return err
+	}
+	talks, failed := r.load(args, std)
+	if len(talks) == 0 {
+		if failed > 0 {
+			return fmt.Errorf("nothing to replay: %s", notRead(failed))
+		}
+		return fmt.Errorf("nothing to replay: no conversation has %d answers of the model", r.minCalls)
+	}
+	clear := func() {}
+	if isTerminal(std.err) {
+		r.o.Progress, clear = progress(std.err)
+	}
+	results, err := replay.Run(ctx, talks, chains, r.o)
+	clear()
+	if err != nil {
+		return errors.New(chainfile.InKeys(strings.TrimPrefix(err.Error(), "replay: ")))
+	}
+	if err := r.write(std.out, results); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return errors.New(notRead(failed))
+	}
+	return nil
+}
+
+func notRead(n int) string {
+	if n == 1 {
+		return "1 place could not be read, see above"
+	}
+	return fmt.Sprintf("%d places could not be read, see above", n)
+}
+
+func (r *replayed) validate(args []string) (err error) {
+	isClass := func(c replay.Class) bool { return c.Name == r.rank }
+	switch {
+	case len(args) == 0:
+		return usagef("no recordings: want files or folders; see laconic help replay")
+	case len(r.files) == 0 && r.preset == "" && !r.baselines:
+		return usagef("no chain: want --chain FILE, --preset economy or --baselines; see laconic help replay")
+	case !slices.ContainsFunc(replay.Classes(), isClass):
+		return usagef("--rank is %q, want K0, K1, K9, K11.5 or K49", r.rank)
+	case !(r.bar >= 0 && r.bar <= 1):
+		return usagef("--bar is %g, want a share from 0 to 1", r.bar)
+	}
+	if r.o.Counter, err = chainfile.Counter(r.counter); err != nil {
+		return usagef("--counter: %v", err)
+	}
+	if err := r.o.Validate(); err != nil {
+		return usagef("%v", err)
+	}
+	return nil
+}
+
+// load reads the recordings that have enough calls. It reports what cannot be read, and returns how much that was.
+func (r *replayed) load(args []string, std stdio) (talks []*replay.Conversation, failed int) {
+	report := func(err error) {
+		if err == nil {
+			return
+		}
+		all := []error{err}
+		if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of errors.Join
+			all = several.Unwrap()
+		}
+		for _, e := range all {
+			fmt.Fprintln(std.err, "laconic: replay:", oneLine(e.Error()))
+		}
+		failed += len(all)
+	}
+	for _, path := range args {
+		var found []*replay.Conversation
+		var err error
+		if path == "-" {
+			found, err = replay.Read("standard input", std.in)
+		} else {
+			found, err = replay.Load(path)
+		}
+		report(err)
+		talks = append(talks, found...)
+	}
+	if r.facts != "" {
+		report(replay.LoadFacts(r.facts, talks))
+	}
+	return slices.DeleteFunc(talks, func(c *replay.Conversation) bool {
+		n := 0
+		for i := range c.Messages {
+			if c.Messages[i].Role == message.RoleAssistant {
+				n++
+			}
+		}
+		return n < r.minCalls
+	}), failed
+}
+
+// write writes the results as JSON or as a table.
+func (r *replayed) write(out io.Writer, results []*replay.Result) error {
+	if !r.json {
+		return r.table(out, results)
+	}
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	for _, result := range results {
+		if err := enc.Encode(result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// progress returns a function that draws a bar, at most ten times a second, and one that removes it.
+func progress(w io.Writer) (draw func(done, of int), clear func()) {
+	const width = 40
+	var last time.Time
+	draw = func(done, of int) {
+		if now := time.Now(); done == of || now.Sub(last) > 100*time.Millisecond {
+			last = now
+			n := width * done / max(1, of)
+			fmt.Fprintf(w, "\r[%s%s] %d of %d", strings.Repeat("=", n), strings.Repeat(" ", width-n), done, of)
+		}
+	}
+	return draw, func() { fmt.Fprint(w, "\r\x1b[K") }
+}

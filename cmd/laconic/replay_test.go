@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// reading is a recording of an agent that reads n files.
+func reading(id string, n int) string {
+	msgs := []string{`{"role": "user", "content": "Read the files."}`}
+	for i := range n {
+		msgs = append(msgs,
+			fmt.Sprintf(`{"role": "assistant", "content": "", "tool_calls": [{"id": "c%d", "name": "read", "arguments": "{\"file\":\"%d.go\"}"}]}`, i, i),
+			fmt.Sprintf(`{"role": "tool", "tool_call_id": "c%d", "name": "read", "content": "order #W%d00; %s"}`, i, i, strings.Repeat("code of the file; ", 50)))
+	}
+	return fmt.Sprintf(`{"id": %q, "messages": [%s, {"role": "assistant", "content": "done"}]}`, id, strings.Join(msgs, ", "))
+}
+
+// folder returns a folder with recordings and facts.
+func folder(t *testing.T, facts string, talks ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"conversations": strings.Join(talks, "\n"), "facts": facts} {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		_, err := w.Write([]byte(text))
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".jsonl.gz"), b.Bytes(), 0o600))
+	}
+	return dir
+}
+
+// lines are the objects that replay --json writes.
+func lines(t *testing.T, out string) (all []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		var object map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &object), line)
+		all = append(all, object)
+	}
+	return all
+}
+
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	chain := write(t, "chain: [{use: contextedit, trigger: {messages: 1}, keep: 2}]")
+	dir := folder(t, `{"conversation": "a", "fact": "#W000", "kind": "id", "used_at_message": 5}
+{"conversation": "a", "fact": "#W000", "kind": "id", "used_at_message": 21}`, reading("a", 10), reading("b", 3))
+	status, stdout, stderr := exec(t, "", "replay", dir, "--json", "--baselines", "--chain", chain)
+	require.Zero(t, status, stderr)
+	require.Empty(t, stderr)
+	all := lines(t, stdout)
+	require.Len(t, all, 11)
+	mine, none := all[0], all[1]
+	require.Equal(t, chain, mine["chain"])
+	require.Equal(t, "none", none["chain"])
+	for _, key := range []string{
+		"chain", "conversations", "calls", "tokens", "cost", "worst", "cache_hit", "edits", "freed", "facts", "violations", "irreducible", "chain_seconds",
+	} {
+		require.Contains(t, mine, key)
+	}
+	require.InDelta(t, 2, mine["conversations"], 0)
+	require.InDelta(t, 15, mine["calls"], 0)
+	require.Equal(t, map[string]any{"all": 0.5, "hard": 0.5}, mine["facts"])
+	require.Equal(t, map[string]any{"K0": 1.0, "K1": 1.0, "K9": 1.0, "K11.5": 1.0, "K49": 1.0}, none["cost"])
+	require.Equal(t, none["cost"], none["worst"])
+	cost, ok := mine["cost"].(map[string]any)
+	require.True(t, ok)
+	require.Less(t, cost["K0"], 1.0)
+	require.Greater(t, cost["K49"], 1.0)
+
+	status, fewer, stderr := exec(t, "", "replay", "--json", "--min-calls", "5", "--chain", chain, dir)
+	require.Zero(t, status, stderr)
+	require.InDelta(t, 11, lines(t, fewer)[0]["calls"], 0)
+
+	status, table, stderr := exec(t, "", "replay", "--baselines", "--chain", chain, "--rank", "K0", "--bar", "0.6", dir)
+	require.Zero(t, status, stderr)
+	rows := strings.Split(table, "\n")
+	require.Equal(t, "2 conversations, 15 calls. Cost relative to never editing, ranked by K0; first the chains with 60 % of hard facts in view.", rows[0])
+	require.Equal(t, strings.Fields("chain K0 K1 K9 K11.5 K49 worst mean peak hits edits facts hard forced invalid"), strings.Fields(rows[2]))
+	require.Len(t, rows, 3+11+1)
+	at := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, chain) })
+	require.Contains(t, rows[at], "-  "+chain, "a chain below the bar has no rank")
+	require.Equal(t, len(rows)-3, at, "it is below the others, though it costs least:\n%s", table)
+}
+
+func TestReplayForms(t *testing.T) {
+	t.Parallel()
+	chain := write(t, "chain: [{use: contextedit, trigger: {messages: 1}, keep: 2}]")
+	bare := filepath.Join(t.TempDir(), "talks.jsonl")
+	require.NoError(t, os.WriteFile(bare, []byte(reading("a", 10)+"\n"), 0o600))
+	status, want, stderr := exec(t, "", "replay", "--json", "--chain", chain, bare)
+	require.Zero(t, status, stderr)
+	status, piped, stderr := exec(t, reading("a", 10), "replay", "--json", "--chain", chain, "-")
+	require.Zero(t, status, stderr)
+	drop := func(out string) map[string]any {
+		object := lines(t, out)[0]
+		delete(object, "chain_seconds")
+		return object
+	}
+	require.Equal(t, drop(want), drop(piped))
+	require.Nil(t, drop(want)["facts"], "no facts are known")
+	facts := write(t, `{"conversation": "a", "fact": "#W000", "kind": "id", "used_at_message": 21}`)
+	status, with, stderr := exec(t, "", "replay", "--json", "--chain", chain, "--facts", facts, bare)
+	require.Zero(t, status, stderr)
+	require.Equal(t, map[string]any{"all": 0.0, "hard": 0.0}, drop(with)["facts"])
+}
+
+// TestReplayBroken checks that what can be read is replayed, and the rest is reported.
+func TestReplayBroken(t *testing.T) {
+	t.Parallel()
+	good := folder(t, "{}\n", reading("a", 10), "{broken", reading("b", 3))
+	empty := write(t, "")
+	facts := filepath.Join(good, "facts.jsonl.gz")
+	var out, err bytes.Buffer
+	status := run(t.Context(), []string{"replay", "--json", "--baselines", good, empty, filepath.Join(good, "gone")}, nil, &out, &err)
+	require.Equal(t, 1, status)
+	require.InDelta(t, 2, lines(t, out.String())[0]["conversations"], 0)
+	require.Equal(t, []string{
+		"laconic: replay: " + filepath.Join(good, "conversations.jsonl.gz") + ":2: is not JSON: invalid character 'b' looking for beginning of object key string",
+		"laconic: replay: " + facts + ":1: is no use of a fact: want conversation, fact and used_at_message",
+		"laconic: replay: " + empty + ": is empty: want a conversation",
+		"laconic: replay: " + filepath.Join(good, "gone") + ": no such file or directory",
+		"laconic: replay: 4 places could not be read, see above",
+	}, strings.Split(strings.TrimSpace(err.String()), "\n"))
+
+	err.Reset()
+	status = run(t.Context(), []string{"replay", "--baselines", empty}, nil, nil, &err)
+	require.Equal(t, 1, status)
+	require.Contains(t, err.String(), "laconic: replay: nothing to replay: 1 place could not be read, see above\n")
+	status, _, stderr := exec(t, "", "replay", "--baselines", "--min-calls", "99", write(t, reading("a", 10)))
+	require.Equal(t, 1, status)
+	require.Equal(t, "laconic: replay: nothing to replay: no conversation has 99 answers of the model\n", stderr)
+}
+
+func TestReplayUsage(t *testing.T) {
+	t.Parallel()
+	file := write(t, reading("a", 1))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "no recordings: want files or folders"},
+		{[]string{file}, "no chain: want --chain FILE, --preset economy or --baselines"},
+		{[]string{"--baselines", "--rank", "K2", file}, `--rank is "K2", want K0, K1, K9, K11.5 or K49`},
+		{[]string{"--baselines", "--bar", "2", file}, "--bar is 2, want a share from 0 to 1"},
+		{[]string{"--baselines", "--counter", "x", file}, `--counter: "x" is no counter`},
+		{[]string{"--baselines", "--window", "-1", file}, "a negative option"},
+		{[]string{"--preset", "luxury", file}, "--preset"},
+	} {
+		status, stdout, stderr := exec(t, "", append([]string{"replay"}, c.args...)...)
+		require.Equal(t, 2, status, "%v: %s", c.args, stderr)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, c.want)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
+	}
+	for name, want := range map[string]string{file + ".gone": "no such file", write(t, "chain: [{use: contextedit, kep: 1}]"): "kep"} {
+		status, _, stderr := exec(t, "", "replay", "--chain", name, file)
+		require.Equal(t, 1, status)
+		require.Contains(t, stderr, want)
+	}
+}
+
+func TestProgressBar(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	draw, clear := progress(&b)
+	for i := range 1000 {
+		draw(i+1, 1000)
+	}
+	clear()
+	frames := strings.Split(b.String(), "\r")
+	require.Less(t, len(frames), 200, "not drawn for each conversation")
+	require.Equal(t, "["+strings.Repeat("=", 40)+"] 1000 of 1000", frames[len(frames)-2])
+	require.False(t, isTerminal(&b))
+}
