@@ -38,6 +38,15 @@ const system = `You audit Go source trees with the tools you have. ` +
 const audits = `Find the exported names without a doc comment, the five longest files, and the packages without an Example. ` +
 	`Answer in JSON: {"undocumented": [{"file", "name"}], "longest": [{"file", "lines"}], "packages_without_example": []}.`
 
+// What is said before the task. The orders are folded after some rounds, and have to be in each view nevertheless.
+const (
+	greeting = "I would like an audit of a source tree."
+	ready    = "Gladly. What do I have to observe?"
+	agreed   = "I will."
+)
+
+var orders = []string{"Never write to a file.", "Give the name of a method as Type.Method."}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -98,7 +107,12 @@ func work(ctx context.Context, opts options, chain middleware.Middleware, model 
 		MaxToolCalls: 4000,
 		MaxRepeats:   5, // a small model may repeat one invalid call for ever
 	}
-	start := []message.Message{message.System(system), message.User(opts.task)}
+	start := []message.Message{
+		message.System(system),
+		message.User(greeting), message.Assistant(message.Text{Text: ready}),
+		message.User(strings.Join(orders, " ")), message.Assistant(message.Text{Text: agreed}),
+		message.User(opts.task),
+	}
 
 	out := newScreen(opts, stdout)
 	out.begin(t, size(start, a.Tools))

@@ -74,6 +74,7 @@ func TestAudit(t *testing.T) {
 				require.NotEmpty(t, r.Edits)
 				require.Equal(t, contextedit.Name, r.Edits[0].By)
 				require.Positive(t, r.Edits[0].Freed)
+				require.Equal(t, []order{{orders[0], true}, {orders[1], true}}, r.Orders)
 			}
 			require.Greater(t, r.ModelCalls, 2)
 			require.Greater(t, r.ToolCalls, r.ModelCalls)

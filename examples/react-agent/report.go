@@ -24,9 +24,11 @@ type report struct {
 	ToolCalls  int             `json:"tool_calls"`
 	Tokens     sizes           `json:"tokens"`
 	Edits      []edits         `json:"edits"`
+	Orders     []order         `json:"orders"`
 	Violations int             `json:"violations"` // broken rules of message.Check in the requests
 
-	end react.End
+	end  react.End
+	last []message.Message // of the newest request
 }
 
 // sizes are in tokens.
@@ -44,10 +46,17 @@ type edits struct {
 	Freed int    `json:"freed"` // tokens
 }
 
+// order is an order of the user that was given before the task.
+type order struct {
+	Text string `json:"text"`
+	Kept bool   `json:"kept"` // it is in the last view, word for word
+}
+
 // measure is a middleware at the end of the chain that measures the requests to the model.
 func (r *report) measure(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		r.ModelCalls++
+		r.last = req.Messages
 		r.Tokens.LastView = tokens.Meter{}.Request(req.Messages, req.Tools)
 		r.Tokens.PeakView = max(r.Tokens.PeakView, r.Tokens.LastView)
 		r.Violations += len(message.Rules(0).Violations(req.Messages))
@@ -80,6 +89,10 @@ func (r *report) finish(tools []agent.Tool) {
 	r.Answer = json.RawMessage(text)
 	if !json.Valid(r.Answer) {
 		r.Answer = json.RawMessage(compact(text))
+	}
+	for _, o := range orders {
+		kept := slices.ContainsFunc(r.last, func(m message.Message) bool { return strings.Contains(m.Text(), o) })
+		r.Orders = append(r.Orders, order{Text: o, Kept: kept})
 	}
 	r.ToolCalls, r.Tokens.History = r.end.ToolCalls, size(r.end.History, tools)
 }

@@ -171,6 +171,14 @@ func (s *screen) end(r report) {
 	if r.Violations > 0 {
 		s.row("broken rules", r.Violations)
 	}
+	s.linef("%s", s.paint(bold, "Orders of the user in the last view"))
+	for _, o := range r.Orders {
+		mark := s.paint(green, s.either("yes", "✓"))
+		if !o.Kept {
+			mark = s.paint(red, s.either("no ", "✗"))
+		}
+		s.linef("  %s  %s", mark, o.Text)
+	}
 }
 
 func (s *screen) answer(a answer) {

@@ -87,6 +87,15 @@ func TestScreen(t *testing.T) {
 	require.NotPanics(t, func() { shown(1, true) })
 }
 
+// TestOrders: a chain that summarizes keeps what the user ordered before the task.
+func TestOrders(t *testing.T) {
+	t.Parallel()
+	_, out, _ := exec(t, "-window", "8000")
+	require.Contains(t, out, "\nOrders of the user in the last view\n  yes  Never write to a file.\n  yes  Give the name")
+	_, out, _ = exec(t, "-window", "8000", "-chain", "trim")
+	require.Contains(t, out, "\nOrders of the user in the last view\n  no   Never write to a file.\n  no   Give the name")
+}
+
 func TestThousands(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1002003: "1,002,003", -45678: "-45,678"} {

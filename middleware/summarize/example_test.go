@@ -81,6 +81,29 @@ func ExampleNew_rules() {
 	// (8 messages compacted: 4 of the user, 4 of the assistant)
 }
 
+// An order of the user is in the summary word for word, after the first fold and after the second.
+func ExampleOptions_quoteTokens() {
+	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, QuoteTokens: 200})
+	history := support()
+	for range 2 {
+		sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: history})
+		if err != nil {
+			log.Fatal(err)
+		}
+		for line := range strings.SplitSeq(sent.Messages[2].Text(), "\n") {
+			if strings.HasPrefix(line, "- Never") || strings.HasPrefix(line, "(") {
+				fmt.Println(line)
+			}
+		}
+		history = append(history, support()[8:]...) // the conversation goes on
+	}
+	// Output:
+	// - Never open port 22, please.
+	// (8 messages compacted: 4 of the user, 4 of the assistant)
+	// - Never open port 22, please.
+	// (12 messages compacted: 6 of the user, 6 of the assistant)
+}
+
 // A strategy of one's own keeps what it says is important, word for word.
 func ExampleCustom() {
 	important := func(_ context.Context, f *summarize.Fold) ([]message.Message, error) {
