@@ -17,23 +17,22 @@ func Baselines() []Chain {
 	eachCall := trigger.Messages(1)
 	return []Chain{
 		baseline("none"),
-		baseline("keep 5, each call", clear(contextedit.Options{Trigger: eachCall, Keep: 5})),
-		baseline("100k, keep 3", clear(contextedit.Options{Trigger: trigger.Tokens(100_000), Keep: 3})),
-		baseline("keep 5, each turn", clear(contextedit.Options{Trigger: eachTurn, Keep: 5})),
-		baseline("keep 10, each turn", clear(contextedit.Options{Trigger: eachTurn, Keep: 10})),
-		baseline("batches of 20k, protect 40k", clear(contextedit.Options{Trigger: eachCall, KeepTokens: 40_000, ClearAtLeast: 20_000})),
+		baseline("keep 5, each call", clearing(contextedit.Options{Trigger: eachCall, Keep: 5})),
+		baseline("100k, keep 3", clearing(contextedit.Options{Trigger: trigger.Tokens(100_000), Keep: 3})),
+		baseline("keep 5, each turn", clearing(contextedit.Options{Trigger: eachTurn, Keep: 5})),
+		baseline("keep 10, each turn", clearing(contextedit.Options{Trigger: eachTurn, Keep: 10})),
+		baseline("batches of 20k, protect 40k", clearing(contextedit.Options{Trigger: eachCall, KeepTokens: 40_000, ClearAtLeast: 20_000})),
 		baseline("100k, drop the oldest half", trim.New(trim.Options{
 			Trigger: trigger.Tokens(100_000), Strategy: trim.Oldest, TargetTokens: 50_000,
 		})),
-		baseline("eino", clear(contextedit.Options{Trigger: trigger.Tokens(160_000), KeepRounds: 1}), microcompact.New(microcompact.Options{
-			Limit: microcompact.Limits{Results: -1}, FreshShare: 0.0625, // of the default window: 50,000 bytes
-		})),
+		baseline("eino", clearing(contextedit.Options{Trigger: trigger.Tokens(160_000), KeepRounds: 1}),
+			microcompact.New(microcompact.Options{Limit: microcompact.Limits{Results: -1}, FreshShare: 0.0625})), // 50,000 bytes
 		baseline("window of 50k", trim.New(trim.Options{Trigger: trigger.Tokens(50_000), Strategy: trim.Oldest, TargetTokens: 50_000})),
 		baseline("85 %, summary by rules", summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Fraction(0.85)})),
 	}
 }
 
-func clear(o contextedit.Options) middleware.Middleware { return contextedit.New(o) }
+func clearing(o contextedit.Options) middleware.Middleware { return contextedit.New(o) }
 
 // eachTurn is met by the first call after a message of the user.
 var eachTurn = trigger.Func(func(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {

@@ -17,8 +17,8 @@ type spent struct {
 	plain int // of prompts too short for the cache
 }
 
-func (s *spent) add(u spent) {
-	s.read, s.wrote, s.plain = s.read+u.read, s.wrote+u.wrote, s.plain+u.plain
+func (s spent) plus(u spent) spent {
+	return spent{s.read + u.read, s.wrote + u.wrote, s.plain + u.plain}
 }
 
 func (s spent) size() int { return s.read + s.wrote + s.plain }

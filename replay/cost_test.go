@@ -46,27 +46,58 @@ func TestCostOfPrompts(t *testing.T) {
 		prompts []*middleware.Request
 		want    []spent
 	}{
-		{"what is new is written, the rest is read", Options{}, 0,
+		{
+			"what is new is written, the rest is read",
+			Options{},
+			0,
 			[]*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
-			[]spent{{wrote: 10}, {read: 10, wrote: 3}, {read: 13, wrote: 10}}},
-		{"what follows an edit is written again", Options{}, 0,
+			[]spent{{wrote: 10}, {read: 10, wrote: 3}, {read: 13, wrote: 10}},
+		},
+		{
+			"what follows an edit is written again",
+			Options{},
+			0,
 			[]*middleware.Request{prompt(ten, "abcdef", ten), prompt(ten, "abXY", ten, ten)},
-			[]spent{{wrote: 26}, {read: 12, wrote: 22}}}, // 10 and "ab"; "XY" and twice 10
-		{"a removed message ends the common beginning", Options{}, 0,
-			[]*middleware.Request{prompt(ten, "abc", ten), prompt(ten, ten)}, []spent{{wrote: 23}, {read: 10, wrote: 10}}},
+			[]spent{{wrote: 26}, {read: 12, wrote: 22}},
+		}, // 10 and "ab"; "XY" and twice 10
+		{
+			"a removed message ends the common beginning",
+			Options{},
+			0,
+			[]*middleware.Request{prompt(ten, "abc", ten), prompt(ten, ten)},
+			[]spent{{wrote: 23}, {read: 10, wrote: 10}},
+		},
 		{"a repeated prompt is read", Options{}, 0, []*middleware.Request{prompt(ten), prompt(ten)}, []spent{{wrote: 10}, {read: 10}}},
-		{"only the prompt before is cached", Options{}, 0,
-			[]*middleware.Request{prompt("abc", ten), prompt("xyz"), prompt("abc", ten)}, []spent{{wrote: 13}, {wrote: 3}, {wrote: 13}}},
-		{"the cache has whole blocks", Options{Block: 4}, 0,
+		{
+			"only the prompt before is cached",
+			Options{},
+			0,
+			[]*middleware.Request{prompt("abc", ten), prompt("xyz"), prompt("abc", ten)},
+			[]spent{{wrote: 13}, {wrote: 3}, {wrote: 13}},
+		},
+		{
+			"the cache has whole blocks",
+			Options{Block: 4},
+			0,
 			[]*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
-			[]spent{{wrote: 10}, {read: 8, wrote: 5}, {read: 12, wrote: 11}}},
-		{"short prompts are not cached", Options{MinPrefix: 12}, 0,
+			[]spent{{wrote: 10}, {read: 8, wrote: 5}, {read: 12, wrote: 11}},
+		},
+		{
+			"short prompts are not cached",
+			Options{MinPrefix: 12},
+			0,
 			[]*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
-			[]spent{{plain: 10}, {wrote: 13}, {read: 13, wrote: 10}}},
+			[]spent{{plain: 10}, {wrote: 13}, {read: 13, wrote: 10}},
+		},
 		{"in time", Options{TTL: time.Minute}, time.Minute, []*middleware.Request{prompt(ten), prompt(ten, "abc")}, []spent{{wrote: 10}, {read: 10, wrote: 3}}},
 		{"too late", Options{TTL: time.Minute}, time.Minute + 1, []*middleware.Request{prompt(ten), prompt(ten, "abc")}, []spent{{wrote: 10}, {wrote: 13}}},
-		{"tools come first", Options{}, 0,
-			[]*middleware.Request{prompt(ten), tool(prompt(ten)), tool(prompt(ten, "abc"))}, []spent{{wrote: 10}, {wrote: 14}, {read: 14, wrote: 3}}},
+		{
+			"tools come first",
+			Options{},
+			0,
+			[]*middleware.Request{prompt(ten), tool(prompt(ten)), tool(prompt(ten, "abc"))},
+			[]spent{{wrote: 10}, {wrote: 14}, {read: 14, wrote: 3}},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +127,7 @@ func TestBreakEven(t *testing.T) {
 	const prefix, removed, placeholder, kept, added = 120, 800, 10, 300, 24
 	send := func(c Class, calls int, cleared bool) float64 {
 		cache := newCache(Options{Counter: byBytes{}}.complete())
-		part := func(letter string, n int) string { return strings.Repeat(letter, n) }
+		part := strings.Repeat
 		cost := cache.send(prompt(part("p", prefix), part("c", removed), part("s", kept)), epoch).cost(c)
 		middle := part("c", removed)
 		if cleared {

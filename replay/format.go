@@ -26,8 +26,7 @@ func conversations(value []byte) (all []*Conversation, err error) {
 		return nil, errors.New("is an empty list: want a conversation")
 	}
 	var first struct {
-		Messages json.RawMessage
-		Role     *string
+		Messages json.RawMessage `json:"messages"`
 	}
 	if _ = json.Unmarshal(list[0], &first); first.Messages == nil {
 		c, err := conversation([]byte(`{"messages":` + string(value) + `}`))
@@ -74,7 +73,7 @@ func conversation(value []byte) (*Conversation, error) {
 		return nil, fmt.Errorf("is no conversation: %w", jsonReason(err))
 	}
 	if b.Messages == nil {
-		return nil, errors.New(`is no conversation: want {"messages": […]} in the format of OpenAI chat completions or of Anthropic's Messages`)
+		return nil, errors.New(`is no conversation: want {"messages": […]} as in OpenAI's chat completions or Anthropic's Messages`)
 	}
 	heads := make([]head, len(b.Messages))
 	anthropic := b.System != nil
@@ -149,7 +148,10 @@ type flat struct {
 }
 
 func isFlat(call json.RawMessage) bool {
-	var f struct{ Name, Function json.RawMessage }
+	var f struct {
+		Name     json.RawMessage `json:"name"`
+		Function json.RawMessage `json:"function"`
+	}
 	return json.Unmarshal(call, &f) == nil && f.Name != nil && f.Function == nil
 }
 
@@ -204,10 +206,16 @@ type block struct {
 }
 
 func hasBlocks(content json.RawMessage) bool {
-	var blocks []struct{ Type string }
-	return json.Unmarshal(content, &blocks) == nil && slices.ContainsFunc(blocks, func(b struct{ Type string }) bool {
-		return slices.Contains([]string{"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"}, b.Type)
-	})
+	var blocks []struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(content, &blocks) // what is no list has no blocks
+	for _, b := range blocks {
+		if slices.Contains([]string{"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"}, b.Type) {
+			return true
+		}
+	}
+	return false
 }
 
 func isAnthropicTool(tool json.RawMessage) bool {
@@ -217,7 +225,7 @@ func isAnthropicTool(tool json.RawMessage) bool {
 	return json.Unmarshal(tool, &t) == nil && t.Schema != nil
 }
 
-// anthropic reads the format of Anthropic's Messages. The results in a message of the user become messages of their own.
+// anthropic reads the format of Anthropic's Messages.
 func (b *body) anthropic(heads []head) (msgs []message.Message, tools []message.ToolDef, err error) {
 	system, err := parts(b.System)
 	if err != nil {
@@ -236,31 +244,11 @@ func (b *body) anthropic(heads []head) (msgs []message.Message, tools []message.
 		if role != message.RoleUser && role != message.RoleAssistant && role != message.RoleSystem {
 			return nil, nil, fmt.Errorf("messages[%d].role is %q, want user or assistant", i, h.Role)
 		}
-		var at time.Time
+		m := message.Message{Role: role, Parts: all}
 		if h.Timestamp != nil {
-			at = *h.Timestamp
+			m.Time = *h.Timestamp
 		}
-		var own []message.Part
-		for _, p := range all {
-			switch p := p.(type) {
-			case message.ToolCall:
-				names[p.ID] = p.Name
-				own = append(own, p)
-			case message.ToolResult:
-				p.Name = names[p.CallID]
-				last := len(msgs) - 1
-				if last >= 0 && msgs[last].Role == message.RoleTool && callID(msgs[last]) == p.CallID && len(own) == 0 {
-					msgs[last].Parts = append(msgs[last].Parts, p)
-					continue
-				}
-				msgs = append(msgs, message.Message{Role: message.RoleTool, Parts: []message.Part{p}, Time: at})
-			default:
-				own = append(own, p)
-			}
-		}
-		if len(own) > 0 || len(all) == 0 {
-			msgs = append(msgs, message.Message{Role: role, Parts: own, Time: at})
-		}
+		msgs = appendSplit(msgs, m, names)
 	}
 	for i, raw := range b.Tools {
 		var t struct {
@@ -276,11 +264,32 @@ func (b *body) anthropic(heads []head) (msgs []message.Message, tools []message.
 	return msgs, tools, nil
 }
 
-func callID(m message.Message) string {
-	for r := range m.Results() {
-		return r.CallID
+// appendSplit appends a message, and before it the results in it as messages of their own, with the names of their tools.
+func appendSplit(msgs []message.Message, m message.Message, names map[string]string) []message.Message {
+	var own []message.Part
+	last := "" // ID of the call whose result is the last message
+	for _, p := range m.Parts {
+		r, ok := p.(message.ToolResult)
+		if c, isCall := p.(message.ToolCall); isCall {
+			names[c.ID] = c.Name
+		}
+		if !ok {
+			own = append(own, p)
+			continue
+		}
+		r.Name = names[r.CallID]
+		if r.CallID != last || last == "" {
+			msgs = append(msgs, message.Message{Role: message.RoleTool, Time: m.Time})
+		}
+		result := &msgs[len(msgs)-1]
+		result.Parts = append(result.Parts, r)
+		last = r.CallID
 	}
-	return ""
+	if len(own) == 0 && len(m.Parts) > 0 {
+		return msgs
+	}
+	m.Parts = own
+	return append(msgs, m)
 }
 
 // parts reads content: a text, or a list of blocks.

@@ -32,7 +32,8 @@ func (t *tally) count(f Fact, yes bool) {
 	if !yes {
 		return
 	}
-	if t.all++; f.Hard {
+	t.all++
+	if f.Hard {
 		t.hard++
 	}
 }
@@ -132,31 +133,32 @@ func (t *tape) has(part message.Part, text string) bool {
 	return false
 }
 
-// recalls reports whether a handle in a prompt leads to content with a text, also in two steps.
+// recalls reports whether a handle in a prompt leads to content with a text, in one step or in two.
 func (p *player) recalls(ctx context.Context, msgs []message.Message, text string) bool {
-	seen := map[store.Handle]bool{}
-	var follow func(in string, steps int) bool
-	follow = func(in string, steps int) bool {
-		for _, h := range store.HandlesIn(in) {
-			if seen[h] {
-				continue
-			}
-			seen[h] = true
-			c, err := p.archive.Get(ctx, h)
-			if err == nil && (strings.Contains(c.Data, text) || steps > 1 && follow(c.Data, steps-1)) {
-				return true
-			}
-		}
-		return false
-	}
+	var from []string // texts whose handles are followed
 	for _, m := range slices.Backward(msgs) {
 		for _, part := range m.Parts {
-			for _, s := range texts(part) {
-				if follow(s, 2) {
+			fields := texts(part)
+			from = append(from, fields[:]...)
+		}
+	}
+	seen := map[store.Handle]bool{}
+	for range 2 {
+		var next []string
+		for _, s := range from {
+			for _, h := range store.HandlesIn(s) {
+				if seen[h] {
+					continue
+				}
+				seen[h] = true
+				c, err := p.archive.Get(ctx, h)
+				if err == nil && strings.Contains(c.Data, text) {
 					return true
 				}
+				next = append(next, c.Data)
 			}
 		}
+		from = next
 	}
 	return false
 }
@@ -169,9 +171,7 @@ func hasResult(msgs []message.Message, r message.ToolResult) bool {
 func (t *tape) index() {
 	t.values, t.repeats = map[string]string{}, map[int][]message.ToolResult{}
 	type call struct{ tool, arguments string }
-	results := map[call]message.ToolResult{}
-	open := map[string]call{}
-	seen := map[string]bool{}
+	results, open := map[call]message.ToolResult{}, map[string]call{}
 	last := t.calls[len(t.calls)-1]
 	for i, m := range t.messages[:last+1] {
 		for r := range m.Results() {
@@ -185,27 +185,30 @@ func (t *tape) index() {
 				t.repeats[i] = append(t.repeats[i], r)
 			}
 			open[c.ID] = this
-			if _, ok := t.values[c.Arguments]; ok {
-				continue
-			}
 			t.values[c.Arguments] = strings.Join(stringsIn(c.Arguments), "\n")
-			for _, f := range filesIn(c.Arguments) {
-				if i < last && !seen[f] {
-					seen[f] = true
-					t.named = append(t.named, f)
-				}
-				if i < last && changes(c.Name) && !slices.Contains(t.changed, f) {
-					t.changed = append(t.changed, f)
-				}
+			if i < last {
+				t.addFiles(c)
 			}
+		}
+	}
+}
+
+// addFiles adds the files that a call names.
+func (t *tape) addFiles(c message.ToolCall) {
+	for _, f := range filesIn(c.Arguments) {
+		if !slices.Contains(t.named, f) {
+			t.named = append(t.named, f)
+		}
+		if changes(c.Name) && !slices.Contains(t.changed, f) {
+			t.changed = append(t.changed, f)
 		}
 	}
 }
 
 // changes reports whether a tool changes files, by its name.
 func changes(tool string) bool {
-	return slices.ContainsFunc([]string{"write", "edit", "create", "replace", "insert", "patch", "append", "delete", "remove", "rename", "move"},
-		func(verb string) bool { return strings.Contains(strings.ToLower(tool), verb) })
+	verbs := []string{"write", "edit", "create", "replace", "insert", "patch", "append", "delete", "remove", "rename", "move"}
+	return slices.ContainsFunc(verbs, func(verb string) bool { return strings.Contains(strings.ToLower(tool), verb) })
 }
 
 // filesIn returns the values of the arguments that are named as a file or a path.
@@ -213,9 +216,12 @@ func filesIn(arguments string) (files []string) {
 	var fields map[string]any
 	_ = json.Unmarshal([]byte(arguments), &fields) // what is no object names no file
 	for key, value := range fields {
-		key = strings.ToLower(key)
+		const longest = 1000 // bytes; what is longer is the content of a file
 		text, ok := value.(string)
-		if ok && text != "" && len(text) < 1000 && (strings.Contains(key, "file") || strings.Contains(key, "path")) && !strings.ContainsAny(text, "\n") {
+		if key = strings.ToLower(key); !ok || !strings.Contains(key, "file") && !strings.Contains(key, "path") {
+			continue
+		}
+		if text != "" && len(text) < longest && !strings.Contains(text, "\n") {
 			files = append(files, text)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,8 +143,10 @@ func LoadFacts(path string, talks []*Conversation) error {
 
 func addFact(value []byte, byID map[string][]*Conversation) error {
 	var f struct {
-		Conversation, Fact, Kind string
-		At                       *int `json:"used_at_message"`
+		Conversation string `json:"conversation"`
+		Fact         string `json:"fact"`
+		Kind         string `json:"kind"`
+		At           *int   `json:"used_at_message"`
 	}
 	if err := json.Unmarshal(value, &f); err != nil {
 		return fmt.Errorf("is no use of a fact: %w", jsonReason(err))
@@ -153,7 +156,7 @@ func addFact(value []byte, byID map[string][]*Conversation) error {
 	}
 	for _, c := range byID[f.Conversation] {
 		if !isAnswer(c.Messages, *f.At) {
-			return fmt.Errorf("used_at_message is %d, want the index of an answer among the %d messages of %q", *f.At, len(c.Messages), c.ID)
+			return fmt.Errorf("used_at_message is %d, want the index of an answer of %q", *f.At, c.ID)
 		}
 		c.Facts = append(c.Facts, Fact{Text: f.Fact, At: *f.At, Hard: slices.Contains([]string{"id", "amount", "date", "email"}, f.Kind)})
 	}
@@ -165,38 +168,41 @@ func isAnswer(msgs []message.Message, i int) bool {
 }
 
 // values yields the JSON values of a file with the lines at which they begin: the whole file, or each line.
-func values(name string, r io.Reader, errs *[]error) func(yield func(line int, value []byte) bool) {
+func values(name string, r io.Reader, errs *[]error) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		data, err := content(r)
-		whole := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
-		if err == nil && json.Valid(whole) {
-			yield(1+bytes.Count(data[:bytes.Index(data, whole)], []byte("\n")), whole)
-			return
-		}
-		if err == nil && !isLines(whole) {
+		data = bytes.TrimPrefix(data, []byte("\ufeff"))
+		whole := bytes.TrimLeft(data, " \t\r\n")
+		switch {
+		case err == nil && json.Valid(whole):
+			yield(1+bytes.Count(data[:len(data)-len(whole)], []byte("\n")), whole)
+		case err == nil && !isLines(data):
 			*errs = append(*errs, broken(name, data))
+		default:
+			lines(name, data, err, errs, yield)
+		}
+	}
+}
+
+// lines yields the values of the lines that are JSON. cut is why the text is not complete, or nil.
+func lines(name string, data []byte, cut error, errs *[]error, yield func(int, []byte) bool) {
+	line := 0
+	for text := range bytes.Lines(data) {
+		line++
+		complete := cut == nil || bytes.HasSuffix(text, []byte("\n"))
+		if text = bytes.TrimSpace(text); len(text) == 0 || !complete {
+			continue
+		}
+		if !json.Valid(text) {
+			e := broken(name, text)
+			e.Line = line
+			*errs = append(*errs, e)
+		} else if !yield(line, text) {
 			return
 		}
-		line := 0
-		for text := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
-			line++
-			complete := err == nil || bytes.HasSuffix(text, []byte("\n"))
-			if text = bytes.TrimSpace(text); len(text) == 0 || !complete {
-				continue
-			}
-			if !json.Valid(text) {
-				e := broken(name, text)
-				e.Line = line
-				*errs = append(*errs, e)
-				continue
-			}
-			if !yield(line, text) {
-				return
-			}
-		}
-		if err != nil {
-			*errs = append(*errs, &FileError{File: name, Line: max(1, line), Err: err})
-		}
+	}
+	if cut != nil {
+		*errs = append(*errs, &FileError{File: name, Line: max(1, line), Err: cut})
 	}
 }
 
@@ -225,7 +231,8 @@ func isLines(data []byte) bool {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if all++; line[0] == '{' && len(line) > 2 && json.Valid(line) {
+		all++
+		if line[0] == '{' && len(line) > len("{}") && json.Valid(line) {
 			objects++
 		}
 	}

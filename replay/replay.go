@@ -144,7 +144,8 @@ func Run(ctx context.Context, talks []*Conversation, chains []Chain, o Options) 
 		runs[chain*len(tapes)+at] = out
 		mu.Lock()
 		defer mu.Unlock()
-		if done++; o.Progress != nil {
+		done++
+		if o.Progress != nil {
 			o.Progress(done, len(runs))
 		}
 		return nil

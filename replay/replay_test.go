@@ -197,7 +197,8 @@ func TestRunErrors(t *testing.T) {
 	var done atomic.Int32
 	_, err = Run(ctx, talks, []Chain{chainOf("none"), chainOf("again")}, Options{Parallel: 1, Progress: func(n, of int) {
 		done.Store(int32(n))
-		if require.Equal(t, 4, of); n == 2 {
+		require.Equal(t, 4, of)
+		if n == 2 {
 			cancel(stop)
 		}
 	}})

@@ -28,7 +28,7 @@ type Result struct {
 	Changed  *Ratio `json:"changed"`  // of these, those that tools have changed, by the names of the tools
 	Repeated *Ratio `json:"repeated"` // calls that were made before, whose earlier result the prompt does not contain any more
 
-	Violations  int            `json:"violations"`    // prompts that a provider would reject though it would accept the history, for each provider
+	Violations  int            `json:"violations"`    // prompts that a provider would reject, of histories that it would accept, by each provider
 	Invalid     map[string]int `json:"invalid"`       // the same by provider
 	Irreducible int            `json:"irreducible"`   // calls that were not made, since what may not be removed is longer than the window
 	Seconds     float64        `json:"chain_seconds"` // in the chain, without the model, of all calls together
@@ -91,7 +91,7 @@ func newResult(name string, tapes []*tape, runs []outcome) *Result {
 		}
 		r.Each = append(r.Each, one)
 		prompts = append(prompts, run.prompts...)
-		main.add(run.main)
+		main = main.plus(run.main)
 		k.add(run.kept)
 		r.Edits, r.Freed, r.Irreducible = r.Edits+run.edits, r.Freed+run.freed, r.Irreducible+run.irreducible
 		r.Seconds += run.took.Seconds()
@@ -121,7 +121,7 @@ func share(n, of float64) float64 {
 }
 
 // of returns the share of uses; 1 of none.
-func (t tally) of(uses tally) *Share {
+func (t *tally) of(uses tally) *Share {
 	part := func(n, of int) float64 {
 		if of == 0 {
 			return 1

@@ -61,7 +61,7 @@ func newTape(ctx context.Context, talk *Conversation, o Options) (*tape, error) 
 	}
 	t.index()
 	t.accepted = t.judge()
-	p, err := t.play(ctx, Chain{New: func(middleware.Env, middleware.Model) middleware.Middleware { return middleware.Chain() }}, Class{}, o, false)
+	p, err := t.play(ctx, baseline("none"), Classes()[0], o, false)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (p *player) send(ctx context.Context, req *middleware.Request, _ middleware
 	defer func() { p.sending += time.Since(begin) }()
 	at, _ := ctx.Value(answer{}).(int)
 	u := p.cache.send(req, p.now)
-	p.main.add(u)
+	p.main = p.main.plus(u)
 	p.prompts = append(p.prompts, u.size())
 	p.sent = req.Messages
 	if p.sent == nil {
@@ -201,7 +201,7 @@ func (p *player) summarize(_ context.Context, req *middleware.Request, _ middlew
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.draft {
-		p.side.add(p.cache.price(req, p.now))
+		p.side = p.side.plus(p.cache.price(req, p.now))
 		p.written += summaryTokens
 	}
 	return &middleware.Response{Message: message.Assistant(message.Text{Text: summary}), Stop: middleware.StopEnd}, nil

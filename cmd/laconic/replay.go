@@ -105,7 +105,7 @@ type replayed struct {
 // chains returns the chains in the order of the help.
 func (r *replayed) chains() (all []replay.Chain, err error) {
 	for _, path := range r.files {
-		data, err := os.ReadFile(path) //nolint:gosec // G304: the user names the file
+		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -134,14 +134,15 @@ func chainOf(name, file string, data []byte) (replay.Chain, error) {
 	if err != nil {
 		return replay.Chain{}, err
 	}
-	return replay.Chain{Name: name, Model: f.Model, Priced: true, New: func(env middleware.Env, side middleware.Model) middleware.Middleware {
+	build := func(env middleware.Env, side middleware.Model) middleware.Middleware {
 		f, err := chainfile.Parse(file, data)
 		if err != nil {
 			panic(err) // it was parsed before
 		}
 		f.Summarizer = side
 		return f.With(env)
-	}}, nil
+	}
+	return replay.Chain{Name: name, Model: f.Model, Priced: true, New: build}, nil
 }
 
 func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
@@ -159,12 +160,12 @@ func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
 		}
 		return fmt.Errorf("nothing to replay: no conversation has %d answers of the model", r.minCalls)
 	}
-	clear := func() {}
+	remove := func() {}
 	if isTerminal(std.err) {
-		r.o.Progress, clear = progress(std.err)
+		r.o.Progress, remove = progress(std.err)
 	}
 	results, err := replay.Run(ctx, talks, chains, r.o)
-	clear()
+	remove()
 	if err != nil {
 		return errors.New(chainfile.InKeys(strings.TrimPrefix(err.Error(), "replay: ")))
 	}
@@ -212,7 +213,7 @@ func (r *replayed) load(args []string, std stdio) (talks []*replay.Conversation,
 			return
 		}
 		all := []error{err}
-		if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of errors.Join
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
 			all = several.Unwrap()
 		}
 		for _, e := range all {
@@ -270,7 +271,7 @@ func isTerminal(w io.Writer) bool {
 }
 
 // progress returns a function that draws a bar, at most ten times a second, and one that removes it.
-func progress(w io.Writer) (draw func(done, of int), clear func()) {
+func progress(w io.Writer) (draw func(done, of int), remove func()) {
 	const width = 40
 	var last time.Time
 	draw = func(done, of int) {

@@ -23,7 +23,8 @@ func (r *replayed) table(out io.Writer, results []*replay.Result) error {
 		return cmp.Compare(a.Cost[r.rank], b.Cost[r.rank])
 	})
 	first := results[0]
-	fmt.Fprintf(out, "%d conversations, %d calls. Cost relative to never editing, ranked by %s", first.Conversations, first.Calls+first.Irreducible, r.rank)
+	fmt.Fprintf(out, "%d conversations, %d calls. Cost relative to never editing, ranked by %s",
+		first.Conversations, first.Calls+first.Irreducible, r.rank)
 	if first.Facts != nil {
 		fmt.Fprintf(out, "; first the chains with %.4g %% of hard facts in view", 100*r.bar)
 	}
@@ -43,7 +44,8 @@ func (r *replayed) table(out io.Writer, results []*replay.Result) error {
 		for _, c := range replay.Classes() {
 			fmt.Fprintf(w, "\t%.2f", result.Cost[c.Name])
 		}
-		fmt.Fprintf(w, "\t%.2f\t%.0f\t%d\t%.0f %%\t%d", result.Worst[r.rank], result.Tokens.Mean, result.Tokens.Peak, 100*result.CacheHit, result.Edits)
+		fmt.Fprintf(w, "\t%.2f\t%.0f\t%d\t%.0f %%\t%d",
+			result.Worst[r.rank], result.Tokens.Mean, result.Tokens.Peak, 100*result.CacheHit, result.Edits)
 		if result.Facts == nil {
 			fmt.Fprint(w, "\t\t\t")
 		} else {

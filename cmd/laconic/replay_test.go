@@ -174,11 +174,11 @@ func TestReplayUsage(t *testing.T) {
 func TestProgressBar(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	draw, clear := progress(&b)
+	draw, remove := progress(&b)
 	for i := range 1000 {
 		draw(i+1, 1000)
 	}
-	clear()
+	remove()
 	frames := strings.Split(b.String(), "\r")
 	require.Less(t, len(frames), 200, "not drawn for each conversation")
 	require.Equal(t, "["+strings.Repeat("=", 40)+"] 1000 of 1000", frames[len(frames)-2])
