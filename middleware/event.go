@@ -24,6 +24,7 @@ const (
 	Repaired      EventKind = "repaired"      // the request broke rules of the provider and was repaired; Detail is []message.Fix
 	Paused        EventKind = "paused"        // an editor without success is not asked again in this turn
 	Notice        EventKind = "notice"        // the call continued, but a person should know; Why says what to change, or what was learned
+	Truncated     EventKind = "truncated"     // the provider seems to cut prompts without an error; once per conversation
 	Called        EventKind = "called"        // the model was called; Detail is a Report, Err why the call failed
 )
 
@@ -62,7 +63,7 @@ type Event struct {
 // Warning reports whether the event is about something that a person should look at:
 // each kind of this package except [Edited], [Skipped] and [Called], and each event of other kinds with an error.
 func (e Event) Warning() bool {
-	kinds := []EventKind{Refused, Failed, Misconfigured, Repaired, Paused, Notice}
+	kinds := []EventKind{Refused, Failed, Misconfigured, Repaired, Paused, Notice, Truncated}
 	return e.Err != nil && e.Kind != Called || slices.Contains(kinds, e.Kind)
 }
 

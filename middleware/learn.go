@@ -19,21 +19,31 @@ func learn(ctx context.Context, v *View, resp *Response, err error) {
 		return
 	}
 	s, sent := v.session, v.size.Tokens
-	if charged := resp.Usage.Input; charged > 0 { // reported
-		sent = charged
-		learnPrompt(v, charged)
+	if p := reportOf(resp.Usage); resp.Usage.Input > 0 {
+		sent = p.Charged
+		learnPrompt(v, p)
 	}
 	s.chain.windows.Accept(v.req.Model, sent)
 	s.State.conversation.guess.Accept("", sent)
 }
 
+// reportOf returns what a usage says of a prompt. Some providers report cached tokens that are not part of the input.
+func reportOf(u message.Usage) calibrate.Prompt {
+	cached := u.CacheRead + u.CacheWrite
+	p := calibrate.Prompt{Charged: u.Input, Most: u.Input + cached}
+	if cached > u.Input {
+		p.Charged = p.Most
+	}
+	return p
+}
+
 // learnPrompt remembers what the provider has charged for the prompt of this view.
-func learnPrompt(v *View, charged int) {
+func learnPrompt(v *View, p calibrate.Prompt) {
 	s := v.session
 	if len(s.IDs) == 0 {
 		return
 	}
-	p := calibrate.Prompt{Charged: charged, Counted: v.size.Counted}
+	p.At, p.Counted = len(s.IDs), v.size.Counted
 	for _, it := range v.list {
 		p.Edited = max(p.Edited, it.HistoryLen)
 	}
@@ -54,7 +64,7 @@ func overflowed(ctx context.Context, v *View, n PromptLimits) {
 	sent := v.size.Tokens
 	trusted := calibrate.Plausible(float64(n.Sent), float64(v.size.Counted))
 	if trusted {
-		learnPrompt(v, n.Sent)
+		learnPrompt(v, calibrate.Prompt{Charged: n.Sent, Most: n.Sent})
 	}
 	window, why := n.Limit, fmt.Sprintf("the provider says that its window is %d", n.Limit)
 	if room := n.Limit - n.Answer; n.Answer > 0 && room > 0 {

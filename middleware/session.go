@@ -41,6 +41,7 @@ type state struct {
 	once                     bool // an edit of the list holds for this history only
 
 	tokens     calibrate.Tokens
+	model      string      // of the last call
 	calibrated int         // number of messages that were searched for a reported usage
 	unclear    message.Run // lengths of prompts of which it is not known whether they had edits that have ended
 
@@ -77,6 +78,7 @@ func (st *state) follow(ch history.Change) {
 	}
 	if ch.Unlike {
 		st.conversation = new(conversation)
+		st.tokens.Forget()
 	}
 	if ch.Copied || ch.NewLead {
 		st.result, st.shown = edit.Result{}, false
@@ -264,11 +266,24 @@ func (s *session) put(ctx context.Context, writes []journal.Write) (winner journ
 // the messages.
 func (s *session) calibrate(ctx context.Context, req *Request) {
 	st := &s.State
-	learn := func(at, charged, counted, edited int) {
-		if !st.tokens.Learn(at, charged, counted, edited, s.priors) && st.conversation.once(req, "usage") {
+	other := st.calibrated > 0 && st.model != req.Model
+	source := calibrate.Source{History: &s.History, Good: s.chain.close}
+	learn := func(p calibrate.Prompt) {
+		verdict := st.tokens.Learn(p, s.priors, source)
+		switch {
+		case verdict == calibrate.Truncated && st.conversation.once(req, "truncated"):
+			limit := st.tokens.Limit()
+			sent, _ := st.tokens.Estimate(p.Counted, 0, s.priors)
+			s.chain.report(ctx, req, Event{
+				Kind: Truncated, By: "middleware", Before: sent, After: p.Charged,
+				Why: fmt.Sprintf("the prompt grows, but the provider charges no more than %d tokens, the last time for %d by our count: "+
+					"it seems to cut long prompts without an error, as Ollama does; the window counts as %d in this conversation from now on; "+
+					"set the window of the server (num_ctx), or the Budget to the window that it serves", limit, sent, limit),
+			})
+		case verdict == calibrate.Impossible && st.conversation.once(req, "usage"):
 			s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
 				"the provider reported %d tokens for a prompt of %d by our count; if the server cuts long prompts, declare its window, "+
-					"else set Env.Counter to a counter that fits", charged, counted)})
+					"else set Env.Counter to a counter that fits", p.Charged, p.Counted)})
 		}
 	}
 	var past *calibrate.Past
@@ -281,18 +296,22 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 			if past == nil {
 				past = calibrate.PastOf(&s.History, st.list, s.chain.meter.Once()+s.ToolTokens+s.LeadSum)
 			}
-			counted, edited := past.Prompt(i)
-			learn(i, m.Usage.Input, counted, edited)
+			p := reportOf(*m.Usage)
+			p.At = i
+			p.Counted, p.Edited = past.Prompt(i)
+			learn(p)
 		}
 		if i >= st.calibrated && s.Wide[i] {
 			st.tokens.Wide += s.Tokens[i]
 		}
 		if len(prompts) > 0 && prompts[i-from].Charged > 0 && i+1 >= st.tokens.At {
-			p := prompts[i-from]
-			learn(i+1, p.Charged, p.Counted, p.Edited)
+			learn(prompts[i-from])
 		}
 	}
 	st.calibrated = len(s.Body)
+	if st.model = req.Model; other { // whose reports say nothing about those so far
+		st.tokens.Forget()
+	}
 }
 
 // result returns the history with the edits that hold. It reuses that of the last call.

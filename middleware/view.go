@@ -174,13 +174,15 @@ func (v *View) Env() Env {
 // Budget returns the budget of the request, or else that of the model by the table, with a
 // reserve for the longest answer, but at most a tenth of the window. After the provider
 // has refused a prompt as too long, window and reserve may be smaller: for 64 accepted
-// calls if it has named a number that can be right, else for the conversation. It returns
-// false if nothing is known.
+// calls if it has named a number that can be right, else for the conversation. After a server
+// has cut prompts without an error, the window is the longest prompt that it has read; see
+// [Truncated]. It returns false if nothing is known.
 func (v *View) Budget() (Budget, bool) {
-	guess := v.session.State.conversation.guess.Of("")
 	known := v.session.chain.windows.Of(v.req.Model)
-	if guess > 0 && (known == 0 || guess < known) {
-		known = guess
+	for _, guess := range [...]int{v.session.State.conversation.guess.Of(""), v.session.State.tokens.Limit()} {
+		if guess > 0 && (known == 0 || guess < known) {
+			known = guess
+		}
 	}
 	return v.within(known)
 }

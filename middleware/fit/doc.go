@@ -47,7 +47,7 @@
 // If the provider answers that the request is too long ([middleware.ParseOverflow]), the
 // chain learns the window, and the request is shortened and sent once more, unless a
 // piece of the answer has been emitted. If the provider reads only a part of the request
-// without an error, an event of kind [Truncated] reports it.
+// without an error, the chain limits the conversation to what was read: [middleware.Truncated].
 //
 // Put fit last. What a later middleware adds is repaired, but not made smaller.
 package fit

@@ -19,9 +19,9 @@ const Name = "fit"
 // New returns the middleware. It is safe for concurrent use. It panics with
 // "fit: …" if [Options.Validate] returns an error.
 //
-// A call goes through five layers: retry repeats it after a refusal, plan makes the
-// view smaller, declare adds tool definitions, watch checks the reported usage, and
-// repair makes the messages valid or returns the error that they do not fit.
+// A call goes through four layers: retry repeats it after a refusal, plan makes the
+// view smaller, declare adds tool definitions, and repair makes the messages valid or
+// returns the error that they do not fit.
 func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("fit: " + err.Error())
@@ -34,7 +34,6 @@ func New(opts Options) middleware.Middleware {
 		f.retry,
 		middleware.Editing(Name, f.plan, middleware.Options{PauseAfter: -1, EditWithoutArchive: true, ForWindow: true}),
 		f.declare,
-		f.watch,
 		middleware.Repairing(Name, f.repair),
 	)
 }

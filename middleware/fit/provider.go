@@ -10,7 +10,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 // rulesOf returns the rules of the options or else those of the provider that serves
@@ -106,76 +105,6 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 		r.Tools = j.declared
 		return next(ctx, &r, emit)
 	}
-}
-
-// watch compares the reported usage with what was sent: some servers cut a long
-// prompt without an error.
-func (f *fitter) watch(next middleware.Model) middleware.Model {
-	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		resp, err := next(ctx, req, emit)
-		if v := req.View(); err == nil && resp != nil && resp.Usage.Input > 0 && v != nil {
-			f.checkUsage(ctx, v, resp.Usage.Input)
-		}
-		return resp, err
-	}
-}
-
-// checkUsage reports, once per conversation, that a prompt was charged too little.
-func (f *fitter) checkUsage(ctx context.Context, v *middleware.View, charged int) {
-	const leastGrowth = 500    // tokens by the meter that must be added before growth is compared
-	const shareOfGrowth = 0.25 // of what was added since an earlier prompt
-	share := 0.5               // of our count
-	if v.Size().Exact {
-		share = 0.8
-	}
-	type key struct{ *fitter }
-	type prompt struct {
-		view             *middleware.View
-		charged, counted int
-	}
-	j := f.judge(v, false)
-	sent, counted := j.charged(), v.Size().Counted+j.added
-	before, _ := v.Load(key{f}).(prompt)
-	grown := before.view != nil && v.Shared(before.view) >= before.view.Len()
-	added := counted - before.counted
-	if !grown || added >= leastGrowth {
-		v.Store(key{f}, prompt{v, charged, counted})
-	}
-	tooFew := func(charged int) bool {
-		stalls := grown && added >= leastGrowth && float64(charged-before.charged) < shareOfGrowth*float64(added)
-		return stalls || float64(charged) < share*float64(sent)
-	}
-	if !tooFew(charged) || !tooFew(charged+v.Size().Charged(oldThinking(v))) || !f.once(v, "truncated") {
-		return
-	}
-	v.Report(ctx, middleware.Event{
-		Kind: Truncated, By: Name, Err: errTruncated, Before: sent, After: charged,
-		Why: fmt.Sprintf("the provider charged %d tokens for a prompt of %d by our count: if it cuts long prompts without an error, "+
-			"as Ollama does, set its window (num_ctx), or set the Budget to the window that it serves", charged, sent),
-	})
-}
-
-// Truncated is the kind of the event that reports that the provider charged far too few
-// tokens for a prompt; once per conversation.
-const Truncated middleware.EventKind = "truncated"
-
-var errTruncated = errors.New("the provider may have cut the prompt without an error")
-
-// oldThinking returns the tokens of the thinking before the newest turn, which some
-// providers drop and do not charge.
-func oldThinking(v *middleware.View) int {
-	n, dropped := 0, 0
-	for _, m := range v.Messages() {
-		if m.Role == message.RoleUser {
-			dropped = n
-		}
-		for _, p := range m.Parts {
-			if shorten.IsThinking(p) {
-				n += v.Meter().Part(p)
-			}
-		}
-	}
-	return dropped
 }
 
 // reportUnknownWindow reports that tokens are not bounded.

@@ -70,7 +70,9 @@ func TestTokensEstimate(t *testing.T) {
 			counted += rapid.IntRange(1, 5000).Draw(t, "added")
 			at++
 			charged := int(rapid.Float64Range(0.1, 6).Draw(t, "rate") * float64(counted))
-			believed := c.Learn(at, charged, counted, 0, p)
+			c.Forget() // the rates and the count, not whether the server cuts
+			verdict := c.Learn(calibrate.Prompt{At: at, Charged: charged, Counted: counted}, p, calibrate.Source{})
+			believed := verdict == calibrate.Believed
 			require.Equal(t, calibrate.Plausible(float64(charged), float64(counted)), believed)
 			n, rate := c.Estimate(counted, 0, p)
 			require.Positive(t, rate)
@@ -101,7 +103,8 @@ func TestTokensOfWhatIsNew(t *testing.T) {
 		"much less":                      {counted: 400, want: 400 * 1.5},
 	} {
 		var tokens calibrate.Tokens
-		require.True(t, tokens.Learn(4, 1500, 1000, c.edited, p))
+		prompt := calibrate.Prompt{At: 4, Charged: 1500, Counted: 1000, Edited: c.edited}
+		require.Equal(t, calibrate.Believed, tokens.Learn(prompt, p, calibrate.Source{}))
 		got, _ := tokens.Estimate(c.counted, c.wide, p)
 		require.InEpsilon(t, c.want, got, 0.01, name)
 	}

@@ -29,6 +29,7 @@ type Tokens struct {
 	Wide    int // counted tokens of the wide messages from At on
 
 	plain, wide rate
+	cut         cut
 }
 
 // Priors are the rates to begin with: tokens charged for one counted token.
@@ -79,34 +80,52 @@ func (t *Tokens) Estimate(counted, wide int, p Priors) (charged int, plainRate f
 func (t *Tokens) Mean() float64 { return float64(t.Charged) / float64(t.Counted) }
 
 // Cut makes the calibration that of a conversation that has only the first messages in
-// common. The rates stay.
+// common. The rates stay, and so does a limit.
 func (t *Tokens) Cut(common int) {
 	if t.At > common {
 		t.At, t.Charged, t.Counted = 0, 0, 0
 	}
+	if t.cut.top.At > common {
+		t.cut.top, t.cut.low = Prompt{}, Prompt{}
+	}
 	t.Wide = 0
 }
 
-// Learn takes a reported usage: what the prompt for the first at messages was charged.
-// edited is the number of messages when that prompt was last edited. What was added since
-// the last report changes a rate, unless edits were made in between. It returns false for
-// a usage that cannot be right: some servers cut a prompt and report the rest.
-func (t *Tokens) Learn(at, charged, counted, edited int, p Priors) bool {
-	if !Plausible(float64(charged), float64(counted)) {
-		return false
+// Learn takes a reported usage. What was added since the last report changes a rate, unless
+// edits were made in between. A usage that cannot be right, or is too low for its prompt, is
+// not used: some servers cut a prompt and report the rest. If they do, the count starts from
+// the rates alone.
+func (t *Tokens) Learn(p Prompt, pr Priors, s Source) Verdict {
+	predicted := 0
+	if t.At > 0 {
+		predicted, _ = t.Estimate(p.Counted, t.Wide, pr)
 	}
-	if gained, added := float64(charged-t.Charged), float64(counted-t.Counted); t.At == 0 || edited <= t.At {
+	verdict := t.cut.judge(p, float64(predicted), min(t.plain.value(pr.Plain), t.wide.value(pr.Wide)), s)
+	switch {
+	case verdict == Truncated:
+		t.At, t.Charged, t.Counted = 0, 0, 0
+		return verdict
+	case !Plausible(float64(p.Charged), float64(p.Counted)):
+		return Impossible
+	case verdict == Believed:
+		t.cut.accept(p.Charged)
+		t.learn(p, pr)
+	}
+	return verdict
+}
+
+func (t *Tokens) learn(p Prompt, pr Priors) {
+	if gained, added := float64(p.Charged-t.Charged), float64(p.Counted-t.Counted); t.At == 0 || p.Edited <= t.At {
 		w := float64(t.Wide)
 		if t.At == 0 { // a long beginning counts only in part: what is added later is typical
 			share := min(1, firstGain/added)
 			gained, added, w = gained*share, added*share, math.Trunc(w*share)
 		}
 		if w > added/2 {
-			t.wide.learn(gained-t.plain.value(p.Plain)*(added-w), w)
+			t.wide.learn(gained-t.plain.value(pr.Plain)*(added-w), w)
 		} else {
-			t.plain.learn(gained-t.wide.value(p.Wide)*w, added-w)
+			t.plain.learn(gained-t.wide.value(pr.Wide)*w, added-w)
 		}
 	}
-	t.At, t.Charged, t.Counted, t.Wide = at, charged, counted, 0
-	return true
+	t.At, t.Charged, t.Counted, t.Wide = p.At, p.Charged, p.Counted, 0
 }

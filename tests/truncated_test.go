@@ -1,0 +1,289 @@
+package tests
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/tokens"
+	"github.com/laconic-go/laconic/tokens/bpe"
+)
+
+// cutting is a server that reads only a part of a long prompt, and reports what it has read.
+type cutting struct {
+	meter  tokens.Meter
+	window int
+	cut    func(c *cutting, msgs []message.Message) (read int)
+
+	row, longest int // prompts in a row that were cut, and at most
+}
+
+// leavesOut leaves out the oldest messages but those of the system, as Ollama does.
+func leavesOut(c *cutting, msgs []message.Message) int {
+	lead := message.Leading(msgs)
+	for from := lead; from < len(msgs); from++ {
+		if n := c.meter.Request(slices.Concat(msgs[:lead], msgs[from:]), nil); n <= c.window {
+			return n
+		}
+	}
+	return c.window
+}
+
+// fills leaves out no more than it must.
+func fills(c *cutting, _ []message.Message) int { return c.window }
+
+func (c *cutting) answer(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+	n := c.meter.Request(req.Messages, req.Tools)
+	if c.row++; n <= c.window {
+		c.row = 0
+	} else {
+		n = c.cut(c, req.Messages)
+	}
+	c.longest = max(c.longest, c.row)
+	return &middleware.Response{Message: message.Assistant(message.Text{Text: "on"}), Usage: message.Usage{Input: n, Output: 1}}, nil
+}
+
+// roundOf appends a call and a result of about as many tokens.
+func roundOf(r *rand.Rand, h []message.Message, size int, usage *message.Usage) []message.Message {
+	words := strings.Fields("error: the file was not found in module beta 1234 config.yaml gamma := func(x int) { return x*2 }")
+	var b strings.Builder
+	for range size * 3 / 5 {
+		b.WriteString(words[r.IntN(len(words))] + " ")
+	}
+	id := fmt.Sprint("call_", len(h))
+	call := message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"})
+	call.Usage = usage
+	return append(h, call, message.Result(id, "read", b.String()))
+}
+
+// TestCutPrompts has servers that cut at 2,048 tokens without an error. After three prompts in a row that were cut, it is
+// reported, and the conversation stays below what was accepted; after at most six if rounds differ in size, or prompts are edited in
+// most calls.
+func TestCutPrompts(t *testing.T) {
+	t.Parallel()
+	type setup struct {
+		counted, charged  tokens.Counter
+		cut               func(*cutting, []message.Message) int
+		window            int // declared; 0: none
+		size              int // tokens of a round; 0: 20 to 900
+		edited, inHistory bool
+	}
+	o200k, cl100k := bpe.O200kBase(), bpe.CL100kBase()
+	run := func(t *testing.T, s setup, seed uint64) {
+		t.Helper()
+		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a reproducible conversation
+		server := &cutting{meter: tokens.Meter{Counter: s.charged}, window: 2048, cut: s.cut}
+		var heard middlewaretest.Recorder
+		env := middleware.Env{Counter: s.counted, Journal: journal.NewMemory(0)}
+		start := func() middleware.Model {
+			mws := []middleware.Middleware{fit.New(fit.Options{Rules: message.OpenAI})}
+			if s.edited {
+				mws = slices.Insert(mws, 0, contextedit.New(contextedit.Options{}))
+			}
+			return middleware.Chain(heard.Middleware(), middleware.With(env, mws...))(server.answer)
+		}
+		model := start()
+		req := &middleware.Request{Messages: []message.Message{message.System("You fix builds."), message.User("Why does it fail?")}}
+		if s.window > 0 {
+			req.Budget = &middleware.Budget{Window: s.window}
+		}
+		for range 30 {
+			if s.inHistory {
+				model = start() // a new process, for which the answers have their usage
+			}
+			resp, err := model(t.Context(), req, nil)
+			require.NoError(t, err)
+			size := s.size
+			if size == 0 {
+				size = 20 + r.IntN(880)
+			}
+			usage := &resp.Usage
+			if !s.inHistory {
+				usage = nil
+			}
+			req.Messages = roundOf(r, req.Messages, size, usage)
+		}
+		most := 3
+		if s.edited || s.window == 3000 || s.size == 0 {
+			most = 6
+		}
+		require.LessOrEqual(t, server.longest, most, "prompts in a row that were cut: window %d, size %d, edited %t, in history %t", s.window, s.size, s.edited, s.inHistory)
+		events := heard.Events(middleware.Truncated)
+		if server.longest < 3 {
+			return
+		}
+		require.NotEmpty(t, events)
+		require.Contains(t, events[0].Why, "num_ctx", "with the cure")
+		require.Less(t, events[0].After, events[0].Before, "and both numbers")
+		require.True(t, events[0].Warning())
+		if !s.inHistory {
+			require.Len(t, events, 1, "it is reported once")
+		}
+	}
+	for name, counters := range map[string][2]tokens.Counter{"exact": {o200k, o200k}, "estimate": {nil, cl100k}, "chars4": {tokens.Chars4{}, o200k}} {
+		for how, cut := range map[string]func(*cutting, []message.Message) int{"leaves out": leavesOut, "fills": fills} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				t.Parallel()
+				for _, window := range []int{0, 8192, 3000} {
+					if name == "chars4" && window == 3000 {
+						continue // most calls edit the view, and by four bytes a token nothing can be said of these
+					}
+					for _, size := range []int{300, 600, 900, 0} {
+						for i := range 4 {
+							s := setup{counters[0], counters[1], cut, window, size, i&1 != 0, i&2 != 0}
+							run(t, s, uint64(size+i)) //nolint:gosec // not negative
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestNoPromptIsCut replays recorded conversations with a provider that reads all, and charges by a tokenizer of its own.
+func TestNoPromptIsCut(t *testing.T) {
+	t.Parallel()
+	all := conversations(t)
+	chains := map[string]func() []middleware.Middleware{
+		"idle": func() []middleware.Middleware {
+			return []middleware.Middleware{contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1 << 40)})}
+		},
+		"clear": func() []middleware.Middleware {
+			return []middleware.Middleware{contextedit.New(contextedit.Options{Trigger: trigger.Tokens(8000), Keep: 3})}
+		},
+		"fit": func() []middleware.Middleware { return []middleware.Middleware{fit.New(fit.Options{})} },
+		"both": func() []middleware.Middleware {
+			return []middleware.Middleware{contextedit.New(contextedit.Options{}), fit.New(fit.Options{})}
+		},
+	}
+	truth := tokens.Meter{Counter: tokens.Memo(bpe.O200kBase())}
+	k := 0
+	for by, counter := range map[string]tokens.Counter{"exact": bpe.O200kBase(), "another": bpe.CL100kBase(), "estimate": tokens.Estimate{}, "chars4": tokens.Chars4{}} {
+		for name, mws := range chains {
+			k++
+			t.Run(by+" "+name, func(t *testing.T) {
+				t.Parallel()
+				calls := 0
+				for i, c := range all {
+					if (i+k)%8 != 0 { // another eighth for each chain
+						continue
+					}
+					var heard middlewaretest.Recorder
+					model := middleware.Chain(heard.Middleware(), middleware.With(middleware.Env{Counter: counter}, mws()...))(
+						func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+							calls++
+							return &middleware.Response{
+								Message: message.Assistant(message.Text{Text: "as recorded"}), Usage: message.Usage{Input: truth.Request(req.Messages, req.Tools)},
+							}, nil
+						})
+					for _, n := range c.calls {
+						for range 1 + n%2 { // some are made again
+							_, err := model(t.Context(), &middleware.Request{Messages: c.messages[:n], Tools: c.tools, Budget: &middleware.Budget{Window: 12_000}}, nil)
+							require.True(t, err == nil || middleware.KindOf(err) == middleware.Irreducible, "%v", err)
+						}
+					}
+					require.Empty(t, heard.Events(middleware.Truncated), "%s", c.id)
+				}
+				t.Logf("%d calls", calls)
+			})
+		}
+	}
+}
+
+// TestNothingIsCut has what looks like a prompt that was cut, and is none.
+func TestNothingIsCut(t *testing.T) {
+	t.Parallel()
+	chars4 := tokens.Meter{Counter: tokens.Chars4{}}
+	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // a reproducible conversation
+	long := []message.Message{message.User("Why does it fail?")}
+	for range 20 {
+		long = roundOf(r, long, 400, nil)
+	}
+	thoughts := []message.Message{message.User("Why?")}
+	for range 8 {
+		thoughts = append(thoughts, message.Assistant(
+			message.Thinking{Text: strings.Repeat("Let me think. ", 286), Signature: "s"}, message.Text{Text: "So."},
+		), message.User("And why that?"))
+	}
+	pictures := []message.Message{message.User("Look.")}
+	for range 8 {
+		m := message.User("And this?")
+		m.Parts = append(m.Parts, message.Media{Type: "image/png", Data: "x"})
+		pictures = append(pictures, message.Assistant(message.Text{Text: strings.Repeat("It shows a house. ", 20)}), m)
+	}
+	other := slices.Clone(long)
+	other[1] = message.Assistant(message.ToolCall{ID: "call_1", Name: "read", Arguments: `{"of":"another agent"}`})
+	plain := func(req *middleware.Request, n int) message.Usage { return message.Usage{Input: n} }
+	for name, c := range map[string]struct {
+		histories [][]message.Message // whose calls are made in turns
+		models    []string            // of calls in turns
+		framing   tokens.Framing      // of the provider
+		usage     func(req *middleware.Request, n int) message.Usage
+	}{
+		"all is read":         {histories: [][]message.Message{long}},
+		"two agents in turns": {histories: [][]message.Message{long, other}},
+		"an expensive model first": {histories: [][]message.Message{long}, models: []string{"a", "a", "a", "a", "b", "b", "b", "b", "b"}, usage: func(req *middleware.Request, n int) message.Usage {
+			if req.Model == "a" {
+				n = n * 8 / 5
+			}
+			return message.Usage{Input: n}
+		}},
+		"old thinking is dropped": {histories: [][]message.Message{thoughts}, framing: tokens.Framing{PerMessage: 4, OldThinkingFree: true}},
+		"thinking is dropped":     {histories: [][]message.Message{thoughts}, framing: tokens.Framing{PerMessage: 4, ThinkingFree: true}},
+		"pictures are cheap":      {histories: [][]message.Message{pictures}, framing: tokens.Framing{PerMessage: 4, Images: tokens.Images{Unknown: 85}}},
+		"what is cached is reported apart": {histories: [][]message.Message{long}, usage: func(_ *middleware.Request, n int) message.Usage {
+			return message.Usage{Input: n - n/3*2, CacheRead: n / 3 * 2}
+		}},
+		"some of it is cached": {histories: [][]message.Message{long}, usage: func(_ *middleware.Request, n int) message.Usage {
+			return message.Usage{Input: n - n/4, CacheRead: n / 4}
+		}},
+		"a third, as if it were money": {histories: [][]message.Message{long}, usage: func(_ *middleware.Request, n int) message.Usage {
+			return message.Usage{Input: n / 3}
+		}},
+		"nothing is reported": {histories: [][]message.Message{long}, usage: func(*middleware.Request, int) message.Usage { return message.Usage{} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.usage == nil {
+				c.usage = plain
+			}
+			if len(c.models) == 0 {
+				c.models = []string{""}
+			}
+			meter := tokens.Meter{Counter: chars4.Counter, Framing: c.framing}
+			var heard middlewaretest.Recorder
+			var window middleware.Budget
+			model := middleware.Chain(heard.Middleware(), middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.OpenAI})))(
+				func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+					window, _ = req.View().Budget()
+					return &middleware.Response{
+						Message: message.Assistant(message.Text{Text: "on"}), Usage: c.usage(req, meter.Request(req.Messages, req.Tools)),
+					}, nil
+				})
+			for n := 1; n <= len(c.histories[0]); n += 2 {
+				for _, h := range c.histories {
+					for range 2 { // each call is made again
+						_, err := model(t.Context(), &middleware.Request{
+							Messages: h[:n], Model: c.models[min(n/2, len(c.models)-1)], Budget: &middleware.Budget{Window: 128_000},
+						}, nil)
+						require.NoError(t, err)
+					}
+				}
+			}
+			require.Empty(t, heard.Events(middleware.Truncated))
+			require.Equal(t, 128_000, window.Window)
+		})
+	}
+}
