@@ -348,8 +348,9 @@ func (a *attack) all(t *testing.T) {
 	a.never = newStage(a.strict).play(a.histories)
 	every := 1
 	if race.Enabled {
-		every = 3
+		every = 4
 	}
+
 	for k := range a.histories {
 		n := 1 + k%every
 		for a.at(t, k, n) {
