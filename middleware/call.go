@@ -12,6 +12,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
@@ -41,7 +42,7 @@ type chain struct {
 	histories history.Cache[state]
 	windows   calibrate.Windows
 	prompts   calibrate.Prompts
-	writes    writes
+	writes    entries.Recent
 	model     atomic.Pointer[namedModel] // looked up last
 	warned    conversation               // has the events of kind Misconfigured that were reported
 }

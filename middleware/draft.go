@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
@@ -294,19 +295,19 @@ func (d *DraftResult) Commit(ctx context.Context) error {
 // the chain itself.
 func storeIn(ctx context.Context, v *View, c *chain) error {
 	s, w, st := *v.session, *v, v.session.opened.State
-	then := st.stored
+	then := st.Stored
 	s.chain = c
-	st.stored, _ = s.read(ctx, s.IDs, stored{at: -1}, 0) // an error here occurs again when the edits are written
+	st.Stored, _ = s.log().Read(ctx, s.IDs, entries.None(), 0) // an error here occurs again when the edits are written
 	s.Track = s.opened.With(st)
 	w.session = &s
-	same := st.at == then.at && st.entry.Rev == then.entry.Rev
-	if !same && !v.list.Covers(s.Holding(st.all, s.window)) || editedAfter(c, s.IDs, v.list) {
+	same := st.At == then.At && st.Entry.Rev == then.Entry.Rev
+	if !same && !v.list.Covers(s.Holding(st.All, s.window)) || editedAfter(c, s.IDs, v.list) {
 		return errOutdated
 	}
 	if st.unsaved == nil && v.list.Equal(st.list) {
 		return nil
 	}
-	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.all, s.window)) {
+	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.All, s.window)) {
 		if err := putAll(ctx, v.removed); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -336,7 +337,7 @@ var errOutdated = &Error{
 func editedAfter(c *chain, ids []message.ID, l edit.List) bool {
 	for _, t := range c.histories.All() {
 		n := len(ids)
-		if t.State.at < n || n > 0 && t.IDs[n-1] != ids[n-1] {
+		if t.State.At < n || n > 0 && t.IDs[n-1] != ids[n-1] {
 			continue
 		}
 		if slices.ContainsFunc(l, func(it edit.Item) bool { return !t.State.list.Has(it) }) {

@@ -1,11 +1,10 @@
 package middleware
 
 import (
-	"context"
 	"slices"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
@@ -48,10 +47,8 @@ func forkChain(c, origin *chain) *chain {
 		env: c.env, given: c.given, hasEnv: c.hasEnv, meter: c.meter, encoding: c.encoding, estimates: c.estimates, uncounted: c.uncounted,
 		origin: origin,
 	}
-	f.env.Journal = &overlay{below: c.env.Journal, top: journal.NewMemory(0)}
-	c.writes.mu.Lock()
-	f.writes.recent, f.writes.count = slices.Clone(c.writes.recent), c.writes.count
-	c.writes.mu.Unlock()
+	f.env.Journal = &entries.Overlay{Below: c.env.Journal, Top: journal.NewMemory(0)}
+	c.writes.Fork(&f.writes)
 	c.histories.Fork(&f.histories, func(st state) state {
 		st.conversation = st.conversation.fork()
 		st.result, st.shown = edit.Result{}, false
@@ -59,46 +56,3 @@ func forkChain(c, origin *chain) *chain {
 	})
 	return f
 }
-
-// overlay is a journal on top of another one, which it only reads.
-type overlay struct {
-	below journal.Journal
-	top   *journal.Memory
-}
-
-// Latest implements [journal.Journal].
-func (o *overlay) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	at, e, ok, err = o.top.Latest(ctx, scope, ids)
-	if err != nil {
-		return 0, journal.Entry{}, false, err
-	}
-	from := 0
-	if ok {
-		from = at + 1
-	}
-	if from == len(ids) {
-		return at, e, ok, nil
-	}
-	k, below, found, err := o.below.Latest(ctx, scope, ids[from:])
-	if err != nil || !found {
-		return at, e, ok && err == nil, err
-	}
-	return from + k, below, true, nil
-}
-
-// Put implements [journal.Journal].
-func (o *overlay) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
-	_, there, ok, err := o.Latest(ctx, scope, []message.ID{writes[0].ID})
-	if err != nil || ok && there.Rev != writes[0].Over {
-		return there, err
-	}
-	own := slices.Clone(writes)
-	for i := range own {
-		_, mine, _, _ := o.top.Latest(ctx, scope, []message.ID{own[i].ID})
-		own[i].Over = mine.Rev
-	}
-	return o.top.Put(ctx, scope, own)
-}
-
-// Delete implements [journal.Journal]. The journal below keeps its entries.
-func (o *overlay) Delete(ctx context.Context, scope string) error { return o.top.Delete(ctx, scope) }

@@ -75,13 +75,6 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 	}
 }
 
-// named puts what was done before the text of an error. It is deferred.
-func named(what string, err *error) { //nolint:gocritic // as caught
-	if *err != nil {
-		*err = fmt.Errorf("%s: %w", what, *err)
-	}
-}
-
 // PromptLimits are what the error of a provider says about a prompt that is too long, in
 // tokens by the provider's count; 0 where the error has no such number. All are 0 if the
 // numbers contradict each other.

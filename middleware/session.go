@@ -2,15 +2,14 @@ package middleware
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
-	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
 )
 
@@ -28,11 +27,11 @@ type session struct {
 
 // state is what a chain knows of a history in addition to its messages.
 type state struct {
-	stored // the newest entry of the journal for this history
+	entries.Stored // the newest entry of the journal for this history
 
-	list    edit.List // the edits that hold
-	unsaved edit.List // edits that could not be written; used instead of all until a write succeeds. nil: none
-	before  stored    // the entry under the ID before the newest question, if known
+	list    edit.List      // the edits that hold
+	unsaved edit.List      // edits that could not be written; used instead of all until a write succeeds. nil: none
+	before  entries.Stored // the entry under the ID before the newest question, if known
 
 	asked int    // the journal was read for the first asked IDs
 	seen  uint64 // number of writes of the chain at that time
@@ -51,15 +50,8 @@ type state struct {
 	conversation *conversation
 }
 
-// stored is an entry of the journal with all edits that it stands for.
-type stored struct {
-	at    int // position under whose ID it is kept; -1: there is no entry
-	entry journal.Entry
-	all   edit.List
-}
-
 func newState() state {
-	return state{stored: stored{at: -1}, before: stored{at: -1}, conversation: new(conversation)}
+	return state{Stored: entries.None(), before: entries.None(), conversation: new(conversation)}
 }
 
 // known returns the edits that the chain uses.
@@ -67,7 +59,7 @@ func (st *state) known() edit.List {
 	if st.unsaved != nil {
 		return st.unsaved
 	}
-	return st.all
+	return st.All
 }
 
 // follow adapts the state of an earlier call to the changes of its history.
@@ -85,11 +77,11 @@ func (st *state) follow(ch history.Change) {
 	}
 	if !ch.Grown {
 		st.asked = min(st.asked, ch.Common)
-		if st.before.at >= ch.Common {
-			st.before = stored{at: -1}
+		if st.before.At >= ch.Common {
+			st.before = entries.None()
 		}
-		if st.at >= ch.Common {
-			st.stored, st.asked = stored{at: -1}, 0
+		if st.At >= ch.Common {
+			st.Stored, st.asked = entries.None(), 0
 		}
 	}
 }
@@ -99,11 +91,11 @@ func (st *state) follow(ch history.Change) {
 func (s *session) recall(ctx context.Context, req *Request, ch history.Change) error {
 	st, known := &s.State, s.State.list
 	st.follow(ch)
-	from, seen := s.chain.writes.since(st.seen, s.IDs)
-	if from <= st.before.at {
-		st.before = stored{at: -1}
+	from, seen := s.chain.writes.Since(st.seen, s.IDs)
+	if from <= st.before.At {
+		st.before = entries.None()
 	}
-	found, err := s.read(ctx, s.IDs, st.stored, min(from, max(st.asked-1, 0)))
+	found, err := s.log().Read(ctx, s.IDs, st.Stored, min(from, max(st.asked-1, 0)))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -114,14 +106,14 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 	} else {
 		st.asked, st.seen = len(s.IDs), seen
 	}
-	n, same := len(known), found.entry.Rev == st.entry.Rev
+	n, same := len(known), found.Entry.Rev == st.Entry.Rev
 	holds := ch.Grown && !ch.Copied && n > 0 && same && s.Pinned == st.pinned && s.window == st.window && !st.once &&
 		(s.LastUser == st.question || s.LastUser > edit.Last(known[n-1].Record)) && !edit.LateResult(s.Body[ch.Common:])
-	st.stored, st.pinned, st.question, st.window = found, s.Pinned, s.LastUser, s.window
+	st.Stored, st.pinned, st.question, st.window = found, s.Pinned, s.LastUser, s.window
 	if holds && sameSlice(known, st.known()) {
 		return nil
 	}
-	if n == 0 && len(st.all) == 0 && len(st.unsaved) == 0 {
+	if n == 0 && len(st.All) == 0 && len(st.unsaved) == 0 {
 		return nil
 	}
 	l, before := st.known(), known
@@ -172,94 +164,9 @@ func (s *session) reportOthers(ctx context.Context, req *Request, before edit.Li
 	s.chain.report(ctx, req, e)
 }
 
-// read returns the newest valid entry under one of the IDs from the given one on, or before.
-func (s *session) read(ctx context.Context, ids []message.ID, before stored, from int) (stored, error) {
-	var broken error
-	for end := len(ids); end > from; {
-		at, e, ok, err := s.latest(ctx, ids[from:end])
-		switch {
-		case err != nil:
-			return before, errors.Join(broken, err)
-		case !ok:
-			return before, broken
-		case at < 0 || at >= end-from:
-			return before, errors.Join(broken, fmt.Errorf("read journal: index %d of %d ids", at, end-from))
-		}
-		at += from
-		if at == before.at && e.Rev == before.entry.Rev {
-			return before, broken
-		}
-		all, err := s.expand(ctx, e, before)
-		if err == nil {
-			return stored{at: at, entry: e, all: all}, broken
-		}
-		if ctx.Err() != nil {
-			return before, ctx.Err()
-		}
-		broken = errors.Join(broken, fmt.Errorf("entry of message %d: %w", len(s.Lead)+at, err))
-		end = at
-	}
-	return before, broken
-}
-
-// expand returns the edits of an entry and of all that it builds on.
-func (s *session) expand(ctx context.Context, e journal.Entry, known stored) (edit.List, error) {
-	stack := []journal.Entry{e}
-	var l edit.List
-	for !e.Base.IsZero() {
-		if e.BaseRev == known.entry.Rev {
-			l = known.all
-			break
-		}
-		if len(stack) > journal.MaxDepth {
-			return nil, fmt.Errorf("builds on more than %d entries", journal.MaxDepth)
-		}
-		base, err := s.base(ctx, e)
-		if err != nil {
-			return nil, err
-		}
-		e = base
-		stack = append(stack, e)
-	}
-	for _, e := range slices.Backward(stack) {
-		if err := e.Check(); err != nil {
-			return nil, err
-		}
-		var err error
-		if l, err = l.Over(s.WeighAll(e.Edits)); err != nil {
-			return nil, err
-		}
-	}
-	return l, nil
-}
-
-// base returns the entry that another one builds on. It is kept under its ID, or under its
-// revision if it was replaced.
-func (s *session) base(ctx context.Context, e journal.Entry) (journal.Entry, error) {
-	for _, id := range []message.ID{e.Base, e.BaseRev} {
-		_, b, ok, err := s.latest(ctx, []message.ID{id})
-		if err != nil {
-			return journal.Entry{}, err
-		}
-		if ok && b.Rev == e.BaseRev {
-			return b, nil
-		}
-	}
-	return journal.Entry{}, errors.New("builds on an entry that is missing")
-}
-
-// latest reads the journal.
-func (s *session) latest(ctx context.Context, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	defer named("read journal", &err)
-	defer caught("journal", &err)
-	return s.chain.env.Journal.Latest(ctx, s.chain.env.Scope, ids)
-}
-
-// put writes to the journal.
-func (s *session) put(ctx context.Context, writes []journal.Write) (winner journal.Entry, err error) {
-	defer named("write journal", &err)
-	defer caught("journal", &err)
-	return s.chain.env.Journal.Put(ctx, s.chain.env.Scope, writes)
+// log returns the journal of the history.
+func (s *session) log() entries.Log {
+	return entries.Log{History: &s.History, Journal: s.chain.env.Journal, Scope: s.chain.env.Scope, Recent: &s.chain.writes}
 }
 
 // calibrate takes the usage that has been reported since the last call, by the model or in
@@ -326,23 +233,4 @@ func (s *session) result() edit.Result {
 		st.result, st.shown = s.Apply(s.all, st.list, nil, 0), true
 	}
 	return st.result
-}
-
-// writeOn returns the write of a list at a position, as an entry on top of a base. ok is
-// false if the base has it already.
-func (s *session) writeOn(base stored, at int, l edit.List) (w journal.Write, ok bool) {
-	delta, ok := l.Without(base.all)
-	if ok && len(delta) == 0 {
-		return journal.Write{}, false
-	}
-	e := journal.Entry{Edits: l.Records()}
-	if ok && base.at >= 0 && base.entry.Depth+1 < journal.MaxDepth {
-		e = journal.Entry{Base: s.IDs[base.at], BaseRev: base.entry.Rev, Depth: base.entry.Depth + 1, Edits: delta.Records()}
-	}
-	e.Rev = e.Sum()
-	w = journal.Write{ID: s.IDs[at], Entry: e}
-	if base.at == at {
-		w.Over = base.entry.Rev
-	}
-	return w, true
 }

@@ -68,6 +68,7 @@ var rules = []rule{
 	// What knows nothing of requests never imports middleware.
 	{of: "middleware/journal", may: []string{"message"}},
 	{of: "middleware/internal/edit", may: pure},
+	{of: "middleware/internal/entries", may: pure},
 	{of: "middleware/internal/history", may: pure},
 	{of: "middleware/internal/calibrate", may: pure},
 	{of: "middleware", may: append([]string{"internal/overflow"}, append(pure, below...)...)},
@@ -91,7 +92,8 @@ var rules = []rule{
 }
 
 var pure = []string{
-	"message", "tokens", "middleware/journal", "middleware/internal/edit", "middleware/internal/history", "middleware/internal/calibrate",
+	"message", "tokens", "middleware/journal", "middleware/internal/calibrate", "middleware/internal/edit", "middleware/internal/entries",
+	"middleware/internal/history",
 }
 
 var below = []string{"internal/jsonscan", "message", "tokens", "models", "store"}

@@ -1,0 +1,127 @@
+package entries_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+func TestOverlayIsAJournal(t *testing.T) {
+	t.Parallel()
+	middlewaretest.Journal(t, func(*testing.T) journal.Journal {
+		return &entries.Overlay{Below: journal.NewMemory(0), Top: journal.NewMemory(0)}
+	})
+}
+
+// of returns the log of a history of n messages.
+func of(j journal.Journal, n int) entries.Log {
+	h := &edit.History{Meter: tokens.Meter{Counter: tokens.Chars4{}}, Bounded: edit.Bounded{FirstUser: 0}}
+	for i := range n {
+		m := message.Assistant(message.Text{Text: fmt.Sprintf("message %d", i)})
+		h.Body, h.Tokens, h.Whole = append(h.Body, m), append(h.Tokens, h.Meter.Message(m)), append(h.Whole, false)
+	}
+	h.IDs = message.IDs(h.Body)
+	return entries.Log{History: h, Journal: j, Recent: new(entries.Recent)}
+}
+
+// rewrites returns one rewrite of each of the first n messages.
+func rewrites(l entries.Log, n int) edit.List {
+	var records []*journal.Record
+	for i := range n {
+		records = append(records, &journal.Record{
+			Middleware: "test", Kind: journal.Rewrite, Runs: []message.Run{{First: i, Last: i}}, ID: l.IDs[i], HistoryLen: len(l.Body),
+			Parts: []message.Part{message.Text{Text: "short"}},
+		})
+	}
+	return l.WeighAll(records)
+}
+
+// A history grows, and each length adds an edit: another reader finds all of them, however
+// many entries they are in.
+func TestReadWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	memory := journal.NewMemory(0)
+	known, before := entries.None(), entries.None()
+	for n := 1; n <= 3*journal.MaxDepth; n++ {
+		l := of(memory, n)
+		var err error
+		known, before, _, err = l.Write(t.Context(), known, before, rewrites(l, n), nil)
+		require.NoError(t, err)
+		from, _ := l.Recent.Since(0, l.IDs)
+		require.Equal(t, n-1, from, "what was written is to be read again")
+		fresh, err := l.Read(t.Context(), l.IDs, entries.None(), 0)
+		require.NoError(t, err)
+		require.Equal(t, n-1, fresh.At)
+		require.True(t, fresh.All.Equal(known.All), "%d edits", len(known.All))
+		require.LessOrEqual(t, fresh.Entry.Depth, journal.MaxDepth)
+	}
+}
+
+func TestWriteAfterAnotherWriter(t *testing.T) {
+	t.Parallel()
+	l := of(journal.NewMemory(0), 4)
+	theirs, _, _, err := l.Write(t.Context(), entries.None(), entries.None(), rewrites(l, 3), nil)
+	require.NoError(t, err)
+	for mine, want := range map[int]int{2: 3, 4: 4} { // fewer edits lose, and more are added
+		got, _, _, err := l.Write(t.Context(), entries.None(), entries.None(), rewrites(l, mine), nil)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(got.All), want)
+		require.True(t, got.All.Covers(theirs.All), "nothing of the first writer is lost")
+	}
+}
+
+// broken is a journal that fails, or returns a damaged entry for an ID.
+type broken struct {
+	journal.Journal
+
+	err     error
+	panics  bool
+	damaged message.ID
+}
+
+func (b broken) Latest(ctx context.Context, scope string, ids []message.ID) (int, journal.Entry, bool, error) {
+	if b.panics {
+		panic("no disk")
+	}
+	at, e, ok, err := b.Journal.Latest(ctx, scope, ids)
+	if ok && ids[at] == b.damaged {
+		e.Rev[0]++
+	}
+	return at, e, ok, errors.Join(err, b.err)
+}
+
+func TestReadOfBrokenJournals(t *testing.T) {
+	t.Parallel()
+	memory := journal.NewMemory(0)
+	l := of(memory, 2)
+	good, before, _, err := l.Write(t.Context(), entries.None(), entries.None(), rewrites(l, 2), nil)
+	require.NoError(t, err)
+	longer := of(memory, 3)
+	_, _, _, err = longer.Write(t.Context(), good, before, rewrites(longer, 3), nil)
+	require.NoError(t, err)
+
+	longer.Journal = broken{Journal: memory, damaged: longer.IDs[2]}
+	got, err := longer.Read(t.Context(), longer.IDs, entries.None(), 0)
+	require.ErrorContains(t, err, "entry of message 2: the content does not belong to the revision")
+	require.Equal(t, 1, got.At, "the entry before the damaged one")
+	require.True(t, got.All.Equal(good.All))
+
+	longer.Journal = broken{Journal: memory, err: errors.New("no disk")}
+	got, err = longer.Read(t.Context(), longer.IDs, good, 0)
+	require.ErrorContains(t, err, "read journal: no disk")
+	require.Equal(t, good, got, "what is known")
+
+	longer.Journal = broken{panics: true}
+	_, err = longer.Read(t.Context(), longer.IDs, good, 0)
+	require.ErrorContains(t, err, "read journal: journal panicked: no disk")
+}
