@@ -24,6 +24,7 @@ func summarizeKeys(o *summarize.Options) []key {
 		{"summary_tokens", set(&o.SummaryTokens, whole(1))},
 		{"quote_tokens", set(&o.QuoteTokens, node.orNone)},
 		{"fact_tokens", set(&o.FactTokens, node.orNone)},
+		{"inventions", set(&o.Inventions, choice("remove", "reject", "report"))},
 		{"role", set(&o.Role, choice(message.RoleUser, message.RoleSystem, message.RoleAssistant))},
 		{"language", set(&o.Language, choice("en", "zh"))},
 		{"header", set(&o.Header, node.text)},
@@ -55,7 +56,7 @@ func (f *File) buildSummarize(entry node) middleware.Middleware {
 	opts := readOptions(entry, func(o *summarize.Options) []key { return append(summarizeKeys(o), ofWriter...) })
 	w := summarize.ByRules()
 	if by == "rules" {
-		entry.needsModel("task", "sections", "no_fallback")
+		entry.needsModel("task", "sections", "inventions", "no_fallback")
 	} else if w = summarize.By(f.summarizer, ask); w.Validate() != nil {
 		entry.invalid(w.Validate(), namesOf(ofWriter))
 	}

@@ -29,6 +29,7 @@ func TestSummarizeOptions(t *testing.T) {
 		"strategy: {chunks: 10}":    {Strategy: summarize.Chunks(10)},
 		"summary_tokens: 800":       {SummaryTokens: 800},
 		"fact_tokens: 0":            {FactTokens: -1},
+		"inventions: reject":        {Inventions: "reject"},
 		"role: system":              {Role: message.RoleSystem},
 		"language: zh":              {Language: "zh"},
 		"header: 【历史摘要】":            {Header: "【历史摘要】"},

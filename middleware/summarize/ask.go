@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/models"
 )
@@ -48,18 +50,22 @@ func (j *job) ask(ctx context.Context) (string, error) {
 func (j *job) askFunc(ctx context.Context) (string, error) {
 	const attempts = 2
 	f := *j.fold
+	of := modelwriter.Request{
+		Folded: f.Messages, Earlier: strings.Join(f.Earlier, "\n"), Markers: j.markers(), Inventions: j.inventions(j.writer),
+	}
 	for n := 1; ; n++ {
+		var items []string
 		words, err := modelwriter.Call(ctx, j.Timeout, func(ctx context.Context) (string, error) { return j.writer.write(ctx, &f) })
 		_, bug := errors.AsType[*modelwriter.PanicError](err)
 		if err == nil {
-			words, err = modelwriter.Accept(words, j.markers(), f.Messages, strings.Join(f.Earlier, "\n"))
+			words, items, err = modelwriter.Accept(words, of, n == attempts)
 		}
 		if tokens := j.count(words); err == nil && tokens > f.Tokens {
 			err = fmt.Errorf("it has %d tokens, want at most %d", tokens, f.Tokens)
 		}
 		j.report(ctx, middleware.Event{
-			Kind: Attempted, Err: err, Detail: Report{request: true},
-			Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser", n, attempts),
+			Kind: Attempted, Err: err, Detail: Report{Inventions: items, request: true},
+			Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser%s", n, attempts, j.without(items, err)),
 		})
 		if err == nil || bug || n == attempts || ctx.Err() != nil {
 			return words, err
@@ -81,6 +87,7 @@ func (j *job) request(ctx context.Context) modelwriter.Request {
 		Structured: j.Strategy.kind == structured,
 		Language:   j.language,
 		Markers:    j.markers(),
+		Inventions: j.inventions(w),
 		MaxTokens:  f.Tokens,
 		Parallel:   j.Parallel,
 		Timeout:    j.Timeout,
@@ -110,6 +117,38 @@ func (j *job) request(ctx context.Context) modelwriter.Request {
 		r.Main = modelwriter.Author{}
 	}
 	return r
+}
+
+// inventions returns how a text is checked. It may contain what the writer was shown, or asked with: all messages that the
+// summary covers, and those that remain in the view.
+func (j *job) inventions(w Writer) modelwriter.Inventions {
+	return modelwriter.Inventions{Do: j.Inventions, Source: sync.OnceValue(func() *claims.Source {
+		f := j.fold
+		others := slices.Concat(f.Earlier, []string{f.First, f.Question, j.section}, claims.Texts(f.View.Messages()))
+		for _, a := range []*author{w.record, w.live} {
+			if a != nil {
+				others = append(append(others, a.Task), a.Sections...)
+			}
+		}
+		for _, c := range j.Strategy.concepts {
+			others = append(others, c.Keyword, c.Description)
+		}
+		for _, t := range f.View.Request().Tools {
+			others = append(others, t.Name)
+		}
+		return claims.SourceOf(f.Originals, others...)
+	})}
+}
+
+// without returns what the event of an attempt adds about inventions in an accepted text.
+func (j *job) without(items []string, err error) string {
+	switch {
+	case err != nil || len(items) == 0:
+		return ""
+	case j.Inventions == modelwriter.Report:
+		return ", and its text has what is not in the record: " + modelwriter.List(items)
+	}
+	return ", and sentences with what is not in the record were removed: " + modelwriter.List(items)
 }
 
 func (j *job) author(a *author) modelwriter.Author {
@@ -149,8 +188,8 @@ func (j *job) reportAttempt(ctx context.Context, a modelwriter.Attempt) {
 		part = fmt.Sprintf(", part %d of %d", a.Part, a.Parts)
 	}
 	e := middleware.Event{
-		Kind: Attempted, Detail: Report{Usage: a.Usage, Cost: a.Cost, request: true},
-		Why: fmt.Sprintf("%s was asked in %s mode%s", cmp.Or(a.Model, "the model"), a.Mode, part),
+		Kind: Attempted, Detail: Report{Usage: a.Usage, Cost: a.Cost, Inventions: a.Items, request: true},
+		Why: fmt.Sprintf("%s was asked in %s mode%s%s", cmp.Or(a.Model, "the model"), a.Mode, part, j.without(a.Items, a.Err)),
 	}
 	if a.Reason != "" {
 		e.Err = fmt.Errorf("%s: %w", a.Reason, a.Err)

@@ -310,7 +310,7 @@ func TestRefusalBorders(t *testing.T) {
 	} {
 		small := writers(says(c.text))
 		h := history(8)
-		view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{}), h)
+		view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{Inventions: "report"}), h)
 		require.Equal(t, c.refused, len(reasons(events)) > 0, "%s: %v", name, events)
 		require.Equal(t, !c.refused, strings.Contains(summaryIn(t, view, h).Text(), strings.TrimSpace(c.text)), name)
 	}

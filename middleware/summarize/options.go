@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -81,6 +82,14 @@ type Options struct {
 	// the reason. [Ask.Sections] is not used. The zero value is [ByRules]: rules alone, without a request.
 	Orders Writer
 
+	// Inventions is what happens to the sentences of a [Writer] with something that is not in
+	// what it summarises: a name, a number, a date, a path, a quotation, or an outcome that
+	// is not the recorded one. "remove": they are removed, at no cost, and a text that mostly
+	// consists of them is not accepted; "reject": the text is not accepted, and the model is
+	// asked again with a list, as often as the Writer allows, then they are removed; "report":
+	// they stay. In each case the event of kind [Attempted] has the items. "": "remove".
+	Inventions string
+
 	// Role is that of a summary: user, system or assistant. A summary may repeat what a
 	// tool result contains, also an instruction by which somebody attacks the agent, and
 	// models do what a system message contains. So a system message begins with a note that
@@ -139,6 +148,10 @@ func (o Options) Validate() error {
 	if !slices.Contains([]text.Language{"", text.English, text.Chinese}, text.Language(o.Language)) {
 		errs = append(errs, fmt.Errorf("the Language is %q, want %q, %q, or \"\" for that of the conversation",
 			o.Language, text.English, text.Chinese))
+	}
+	if !slices.Contains([]string{"", modelwriter.Remove, modelwriter.Reject, modelwriter.Report}, o.Inventions) {
+		errs = append(errs, fmt.Errorf("the Inventions are %q, want %q, %q or %q",
+			o.Inventions, modelwriter.Remove, modelwriter.Reject, modelwriter.Report))
 	}
 	if o.Header != "" && strings.TrimSpace(o.Header) == "" {
 		errs = append(errs, errors.New("the Header is blank, want a visible text"))

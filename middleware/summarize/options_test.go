@@ -28,6 +28,7 @@ func TestValidate(t *testing.T) {
 		`Parallel is -1 summaries at a time, want 0 or more`:               {Parallel: -1},
 		`Role is "tool", want "user", "system" or "assistant"`:             {Role: message.RoleTool},
 		`Language is "fr", want "en", "zh", or ""`:                         {Language: "fr"},
+		`Inventions are "keep", want "remove", "reject" or "report"`:       {Inventions: "keep"},
 		`Header is blank, want a visible text`:                             {Header: " "},
 		`Background would never run: Soft is nil`:                          {Background: newBackground(t.Context(), 1).Start},
 		`the trigger Soft: Trigger: trigger at 0 tokens, want more than 0`: {Soft: trigger.Tokens(0)},

@@ -27,6 +27,10 @@ type Report struct {
 	Usage    message.Usage // Attempted: tokens of the request as its provider reports them; Summarized: of all requests for the summary
 	Cost     models.Cost   // of Usage; 0 if the price is unknown
 
+	// Inventions are what the text of a writer has and the record has not; see
+	// [Options.Inventions]. Of kind Attempted; nil: nothing was found.
+	Inventions []string
+
 	request bool // the event reports one request
 }
 
@@ -44,6 +48,9 @@ func (r Report) LogValue() slog.Value {
 	}
 	if r.Cost != 0 {
 		attrs = append(attrs, slog.String("cost", r.Cost.String()))
+	}
+	if len(r.Inventions) > 0 {
+		attrs = append(attrs, slog.Any("inventions", r.Inventions))
 	}
 	return slog.GroupValue(attrs...)
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // good is a summary that can be taken.
-const good = "Key objectives: find out why the build fails.\nTools used and results: read_log, twice.\n" +
+const good = "Key objectives: find out why the build fails.\nTools used and results: read_file, twice.\n" +
 	"Key findings: the cache is stale.\nCurrent status: known.\nNext steps: clear it."
 
 // writer is a model that answers always the same.

@@ -14,7 +14,15 @@ import (
 // SourceOf returns the source of messages and of other texts, such as earlier summaries of them. The outcomes of
 // commands are those that package facts records.
 func SourceOf(msgs []message.Message, others ...string) *Source {
-	texts := slices.Clone(others)
+	s := NewSource(append(Texts(msgs), others...)...)
+	for _, r := range facts.Runs(msgs) {
+		s.addRun(r)
+	}
+	return s
+}
+
+// Texts returns the texts of messages: also thoughts, names, arguments and results.
+func Texts(msgs []message.Message) (texts []string) {
 	for i := range msgs {
 		for _, p := range msgs[i].Parts {
 			switch p := p.(type) {
@@ -32,11 +40,7 @@ func SourceOf(msgs []message.Message, others ...string) *Source {
 			}
 		}
 	}
-	s := NewSource(texts...)
-	for _, r := range facts.Runs(msgs) {
-		s.addRun(r)
-	}
-	return s
+	return texts
 }
 
 // Finding is a sentence with claims that its source does not support.

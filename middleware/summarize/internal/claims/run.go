@@ -202,7 +202,7 @@ func (s *Source) contradicted(sen *sentence) (items []string) {
 	story := states[good] && states[bad] || sen.hasAny(once)
 	for _, c := range all {
 		if c.state != unknown && len(c.about) > 0 && !slices.ContainsFunc(c.about, func(cmd *command) bool { return cmd.agrees(c.state, story) }) {
-			items = append(items, c.text)
+			items = append(items, strings.TrimRight(c.text, ".!。！"))
 		}
 	}
 	return items

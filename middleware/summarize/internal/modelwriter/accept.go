@@ -31,6 +31,7 @@ const (
 	Nested     Reason = "nested"          // it contains a summary, or a section twice
 	Foreign    Reason = "not verbatim"    // it should list what the user wrote, and no line is
 	Confirming Reason = "acknowledgement" // it only says that something was understood, or will be done
+	Invented   Reason = "invented"        // it has items that the record does not have
 	Malformed  Reason = "malformed"       // it is not the JSON asked for, or invalid UTF-8
 	NoSection  Reason = "missing section" // a required section is missing
 	TooLong    Reason = "too long"        // it has more tokens than allowed
@@ -50,6 +51,8 @@ const (
 type RejectedError struct {
 	Reason Reason
 	Detail string // what was found, with at most a few words of the answer
+
+	items []string // that the record does not have
 }
 
 // Error returns reason and detail.
@@ -69,13 +72,39 @@ type limits struct {
 	markers  []string                                     // that are forbidden
 	fence    string                                       // of the record that was shown, or ""
 	source   source                                       // what the text summarises
+	invent   Inventions                                   // what the text must not claim
+	last     bool                                         // no other attempt follows
 	most     int                                          // tokens
 	below    int                                          // a message of the answer must have fewer tokens; 0: any number
 	cutter   cutter
 }
 
+// accepted is a text that is accepted.
+type accepted struct {
+	text    string
+	items   []string // that its source does not have; also of a text that is not accepted
+	removed int      // sentences with such items
+}
+
 // accept returns the text of an answer that meets the limits.
-func (t limits) accept(resp *middleware.Response) (string, *RejectedError) {
+func (t limits) accept(resp *middleware.Response) (a accepted, r *RejectedError) {
+	if a.text, r = t.read(resp); r != nil || t.said != nil {
+		return a, r
+	}
+	return t.checked(a.text)
+}
+
+// checked returns a text without inventions.
+func (t limits) checked(text string) (a accepted, r *RejectedError) {
+	a.text, a.items, a.removed, r = t.invent.apply(text, t.sections, t.last)
+	if r == nil && a.removed > 0 {
+		r = t.form(a.text)
+	}
+	return a, r
+}
+
+// read returns the text of an answer that has the right form.
+func (t limits) read(resp *middleware.Response) (string, *RejectedError) {
 	if r := stopped(resp); r != nil {
 		return "", r
 	}
@@ -100,14 +129,19 @@ func (t limits) accept(resp *middleware.Response) (string, *RejectedError) {
 // Accept returns the text of a summary that was not written by [Write], without a
 // marker at its top and reasoning before it. The error is a [*RejectedError] if the text
 // is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a
-// marker. It is the summary of the messages, and of an earlier summary or "".
-func Accept(text string, markers []string, of []message.Message, earlier string) (string, error) {
-	t := limits{markers: markers, source: source{of, earlier}}
+// marker, or for its inventions; their items are returned. Of the request, Folded,
+// Earlier, Markers and Inventions are used.
+func Accept(text string, of Request, last bool) (words string, items []string, err error) {
+	t := limits{markers: of.Markers, source: source{of.Folded, of.Earlier}, invent: of.Inventions, last: last}
 	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
 	if r := cmp.Or(isProse(text), t.acknowledges(text), t.form(text)); r != nil {
-		return "", r
+		return "", nil, r
 	}
-	return text, nil
+	a, r := t.checked(text)
+	if r != nil {
+		return "", a.items, r
+	}
+	return a.text, a.items, nil
 }
 
 // stopped rejects an answer by its stop reason.

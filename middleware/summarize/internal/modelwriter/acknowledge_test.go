@@ -119,8 +119,8 @@ Der Build ist rot.
 
 func TestSummaryIsNoAcknowledgement(t *testing.T) {
 	t.Parallel()
-	_, err := Accept("Understood.", nil, spoken.messages, "")
+	_, _, err := Accept("Understood.", Request{Folded: spoken.messages}, false)
 	require.ErrorContains(t, err, "acknowledgement")
-	_, err = Accept("Understood, the voucher.", nil, nil, "The voucher was ignored.")
+	_, _, err = Accept("Understood, the voucher.", Request{Earlier: "The voucher was ignored."}, false)
 	require.NoError(t, err, "a fact of the earlier summary")
 }

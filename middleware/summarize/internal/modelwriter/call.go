@@ -26,10 +26,11 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 	}
 	answer := ""
 	if err == nil {
-		var r *RejectedError
-		if answer, r = p.limits.accept(resp); r != nil {
+		text, r := p.limits.accept(resp)
+		if r != nil {
 			a.Reason, a.Err = r.Reason, r
 		}
+		answer, a.Items, a.Removed = text.text, text.items, text.removed
 		if a.Usage = resp.Usage; a.Usage == (message.Usage{}) {
 			a.Usage = message.Usage{Input: s.Meter.Request(p.Messages, p.Tools), Output: s.Meter.Message(resp.Message)}
 		}

@@ -59,6 +59,7 @@ type Request struct {
 	Structured bool // the answer is JSON: topics, entities, decisions and actions
 	Language   text.Language
 	Markers    []string // headings that only the program writes: a summary must not contain them
+	Inventions Inventions
 
 	MaxTokens int           // of the summary, by Meter, and at most a fifth of the window; 0: 800
 	Requests  int           // at most; 0: 64
@@ -190,6 +191,9 @@ func (s *session) summarise(ctx context.Context, t task, units []unit, earlier u
 			if t = t.again(err); !s.retries(err, t) {
 				return "", err
 			}
+			if t.after == Invented { // the record was not too long
+				continue
+			}
 			if pieces = s.smaller(pieces[0], reserved); len(pieces) == 1 {
 				continue
 			}
@@ -300,6 +304,9 @@ type Attempt struct {
 
 	Reason Reason // why it failed; "": its answer was accepted
 	Err    error  // a [*RejectedError], or what the model returned; nil: its answer was accepted
+
+	Items   []string // that the record does not have
+	Removed int      // sentences with such items, which are not in the accepted text
 
 	Usage message.Usage // as reported, or else as counted
 	Cost  models.Cost   // by the price of the author; 0 if that is unknown

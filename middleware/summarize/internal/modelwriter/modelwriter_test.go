@@ -310,7 +310,7 @@ func TestWords(t *testing.T) {
 		"<think>Hm.</think>It works.":       "It works.",
 		strings.Repeat("It was work. ", 90): strings.TrimSpace(strings.Repeat("It was work. ", 90)),
 	} {
-		words, err := modelwriter.Accept(s, markers, nil, "")
+		words, _, err := modelwriter.Accept(s, modelwriter.Request{Markers: markers}, false)
 		require.NoError(t, err, s)
 		require.Equal(t, want, words)
 	}
@@ -324,7 +324,7 @@ func TestWords(t *testing.T) {
 		"It works.\n<tool_call>rm</tool_call>": modelwriter.ToolCalls,
 		"It works.\n[Facts]\n- a.go":           modelwriter.Nested,
 	} {
-		_, err := modelwriter.Accept(s, markers, nil, "")
+		_, _, err := modelwriter.Accept(s, modelwriter.Request{Markers: markers}, false)
 		require.Equal(t, want, reasonOf(err), "%q: %v", s, err)
 	}
 }

@@ -26,12 +26,13 @@ type prompt struct {
 
 // task is what one request asks for.
 type task struct {
-	notes       bool   // on a part of the record; else the summary
-	part, parts int    // of the record, for notes
-	earlier     bool   // an earlier summary is shown
-	tokens      int    // of the answer, at most
-	failures    int    // attempts that failed before
-	after       Reason // why the last answer was rejected, or ""
+	notes       bool     // on a part of the record; else the summary
+	part, parts int      // of the record, for notes
+	earlier     bool     // an earlier summary is shown
+	tokens      int      // of the answer, at most
+	failures    int      // attempts that failed before
+	after       Reason   // why the last answer was rejected, or ""
+	items       []string // of that answer, which the record does not have
 }
 
 // again returns the task after a failed attempt. It is stricter only after a rejected
@@ -39,7 +40,7 @@ type task struct {
 func (t task) again(err error) task {
 	t.failures++
 	if r, ok := errors.AsType[*RejectedError](err); ok {
-		t.after = r.Reason
+		t.after, t.items = r.Reason, r.items
 	}
 	return t
 }
@@ -101,6 +102,7 @@ func (s *session) limitsOf(a Author, t task, accepted, shown int) limits {
 	l := limits{most: accepted, markers: s.Markers, cutter: s.cutter, said: s.said, source: source{s.Folded, s.Earlier}}
 	if !t.notes {
 		l.sections, l.below = a.Sections, s.replaced
+		l.invent, l.last = s.Inventions, t.failures >= s.Writer.Retries
 		if s.Structured || len(s.Concepts) > 0 {
 			l.parse = s.parse
 		}
@@ -251,6 +253,9 @@ func (s *session) instruction(a Author, t task) string {
 	}
 	if t.after != "" {
 		lines = append(lines, fmt.Sprintf(w.strict, w.because[t.after]))
+		if t.items != nil {
+			lines = append(lines, w.items+List(t.items))
+		}
 	}
 	return strings.Join(lines, "\n\n")
 }

@@ -183,11 +183,12 @@ func TestPieces(t *testing.T) {
 
 func TestWordingIsComplete(t *testing.T) {
 	t.Parallel()
-	all := []Reason{Empty, CutOff, Filtered, ToolCalls, Refusal, ErrorText, Echo, Repetitive, Nested, Malformed, NoSection, TooLong, NotShorter, Confirming, Foreign}
+	all := []Reason{Empty, CutOff, Filtered, ToolCalls, Refusal, ErrorText, Echo, Repetitive, Nested, Malformed, NoSection, TooLong, NotShorter, Confirming, Foreign, Invented}
 	for _, l := range []text.Language{text.English, text.Chinese} {
 		w := wordingOf(l)
 		require.Len(t, w.content, len(w.sections))
 		require.Len(t, w.because, len(all))
+		require.NotEmpty(t, w.items)
 		for _, r := range all {
 			require.NotEmpty(t, w.because[r], "language %s, reason %q", l, r)
 		}

@@ -27,6 +27,7 @@ type wording struct {
 	language string
 	strict   string // after a rejected answer; operand: one of because
 	because  map[Reason]string
+	items    string // before the items that the record does not have
 }
 
 func wordingOf(l text.Language) *wording { return text.Pick(l, &english, &chinese) }
@@ -78,6 +79,7 @@ var english = wording{
 	length:   "Write at most %d words.",
 	words:    70,
 	language: "Write in the language that the user speaks, but keep headings and keys as they are.",
+	items:    "The record does not have these, so leave them out, or write what it has instead: ",
 	strict:   "An earlier attempt was of no use: %s. Write the text that is asked for, completely, and nothing else.",
 	because: map[Reason]string{
 		Empty: "it was empty", CutOff: "it was cut off at its limit, so write less", Filtered: "it was cut off, so report soberly",
@@ -86,6 +88,7 @@ var english = wording{
 		Foreign: "no line of it was what the user wrote, so copy word for word", Confirming: "it only said that it was understood",
 		Nested: "it held a summary within a summary, or a section twice", Malformed: "its form was wrong",
 		NoSection: "a section was missing", TooLong: "it was too long, so write much less",
+		Invented:   "it had names, numbers, quotations or outcomes that the record does not have",
 		NotShorter: "it was no shorter than what it replaces, so write much less",
 	},
 }
@@ -120,6 +123,7 @@ var chinese = wording{
 	length:   "最多 %d 字。",
 	words:    100,
 	language: "请用用户所用的语言书写，但标题和键保持不变。",
+	items:    "记录中没有以下内容，请不要写，或改写为记录中的内容：",
 	strict:   "此前的一次尝试无法使用：%s。请完整地写出所要求的文本，不要写其他内容。",
 	because: map[Reason]string{
 		Empty: "内容为空", CutOff: "达到长度上限被截断，请写得更短", Filtered: "内容被截断，请客观转述",
@@ -128,6 +132,7 @@ var chinese = wording{
 		Foreign: "没有一行是用户的原话，请逐字照抄", Confirming: "只是表示收到，没有内容",
 		Nested: "摘要中又嵌套了摘要，或同一节出现了两次", Malformed: "格式不对",
 		NoSection: "缺少必需的节", TooLong: "太长，请大幅缩短",
+		Invented:   "含有记录中没有的名称、数字、引文或结果",
 		NotShorter: "不比它要代替的内容短，请大幅缩短",
 	},
 }
