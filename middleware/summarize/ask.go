@@ -51,7 +51,8 @@ func (j *job) askFunc(ctx context.Context) (string, error) {
 	const attempts = 2
 	f := *j.fold
 	of := modelwriter.Request{
-		Folded: f.Messages, Earlier: strings.Join(f.Earlier, "\n"), Markers: j.markers(), Inventions: j.inventions(j.writer),
+		Folded: f.Messages, Earlier: strings.Join(f.Earlier, "\n"), Markers: j.markers(),
+		MaxTokens: f.Tokens, Meter: f.View.Meter(), Inventions: j.inventions(j.writer),
 	}
 	for n := 1; ; n++ {
 		var items []string
@@ -59,9 +60,6 @@ func (j *job) askFunc(ctx context.Context) (string, error) {
 		_, bug := errors.AsType[*modelwriter.PanicError](err)
 		if err == nil {
 			words, items, err = modelwriter.Accept(words, of, n == attempts)
-		}
-		if tokens := j.count(words); err == nil && tokens > f.Tokens {
-			err = fmt.Errorf("it has %d tokens, want at most %d", tokens, f.Tokens)
 		}
 		j.report(ctx, middleware.Event{
 			Kind: Attempted, Err: err, Detail: Report{Inventions: items, request: true},

@@ -130,10 +130,13 @@ func (t limits) read(resp *middleware.Response) (string, *RejectedError) {
 // marker at its top and reasoning before it. The error is a [*RejectedError] if the text
 // is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a
 // marker, or for its inventions; their items are returned. Of the request, Folded,
-// Earlier, Markers and Inventions are used.
+// Earlier, Markers, MaxTokens (0: any number), Meter and Inventions are used.
 func Accept(text string, of Request, last bool) (words string, items []string, err error) {
 	t := limits{markers: of.Markers, source: source{of.Folded, of.Earlier}, invent: of.Inventions, last: last}
 	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
+	if n := (cutter{of.Meter}).count(text); of.MaxTokens > 0 && n > of.MaxTokens {
+		return "", nil, reject(TooLong, "%d tokens, and want at most %d", n, of.MaxTokens)
+	}
 	if r := cmp.Or(isProse(text), t.acknowledges(text), t.form(text)); r != nil {
 		return "", nil, r
 	}
