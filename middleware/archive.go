@@ -42,7 +42,7 @@ func originals(v *View, runs []message.Run) []message.Message {
 				silent = silent[1:]
 			}
 			switch {
-			case s.Record == nil || s.Record.Kind != journal.Fold || slices.ContainsFunc(s.Record.Messages, hasHandle):
+			case s.Record == nil || s.Record.Kind != journal.Fold || !handleOf(s.Record).IsZero():
 				out = append(out, v.Original(i))
 			case s.Nth == 0:
 				body(s.Record.Runs)
@@ -58,10 +58,8 @@ func earlierHandles(edits []*journal.Record) []string {
 	var all []string
 	for _, e := range edits {
 		all = append(all, e.Earlier...)
-		for _, m := range e.Messages {
-			for _, h := range handlesIn(m) {
-				all = append(all, h.String())
-			}
+		if h := handleOf(e); !h.IsZero() {
+			all = append(all, h.String())
 		}
 	}
 	seen := make(map[string]bool, len(all))
@@ -83,22 +81,24 @@ func indexOf(handles []string) string {
 	return b.String()
 }
 
-// hasHandle reports whether a text of a message contains a handle.
-func hasHandle(m message.Message) bool { return len(handlesIn(m)) > 0 }
-
-// handlesIn returns the handles in the texts of a message.
-func handlesIn(m message.Message) []store.Handle {
-	var all []store.Handle
-	for _, p := range m.Parts {
-		switch p := p.(type) {
-		case message.Text:
-			all = append(all, store.HandlesIn(p.Text)...)
-		case message.ToolResult:
-			all = append(all, store.HandlesIn(p.Text)...)
-		case message.Thinking, message.Media, message.ToolCall, message.Opaque:
+// handleOf returns the handle of what a fold has removed, or zero: it ends the last text of its
+// last message, where [store.Placeholder] puts it. Any other handle may be in what the fold
+// repeats, such as a tool result, and may be forged.
+func handleOf(fold *journal.Record) store.Handle {
+	if len(fold.Messages) == 0 {
+		return store.Handle{}
+	}
+	parts := fold.Messages[len(fold.Messages)-1].Parts
+	for _, p := range slices.Backward(parts) {
+		if t, ok := p.(message.Text); ok {
+			named := store.HandlesIn(t.Text)
+			if n := len(named); n > 0 && strings.HasSuffix(t.Text, " "+named[n-1].String()+"]") {
+				return named[n-1]
+			}
+			break
 		}
 	}
-	return all
+	return store.Handle{}
 }
 
 func lastHandle(contents []*store.Named, err error) (store.Handle, []*store.Named) {

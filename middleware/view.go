@@ -341,8 +341,8 @@ func (v *View) Archive(parts ...message.Part) (store.Handle, []*store.Named) {
 
 // ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order of the
 // runs, as the caller has them; see [store.Name]. Messages that were folded before
-// are represented by the messages of that fold if these contain a handle, and by the
-// originals otherwise. The handles of all earlier folds come first, so one handle leads to
+// are represented by the messages of that fold if the last text of these ends in a handle,
+// as [store.Placeholder] writes it, and by the originals otherwise. The handles of all earlier folds come first, so one handle leads to
 // everything in two steps.
 func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []*store.Named) {
 	archive := v.Env().Archive

@@ -93,7 +93,8 @@ func keptBy(v *middleware.View, now map[int][]message.Part) (kept, uncleared []s
 		}
 		for _, p := range parts {
 			text := shorten.Text(p)
-			if _, ok := p.(message.ToolResult); ok && !hasLine(text) {
+			edited := v.Span(i).Edit != nil || now[i] != nil
+			if _, ok := p.(message.ToolResult); ok && (!edited || !hasLine(text)) { // an unedited text may be forged
 				uncleared = append(uncleared, text)
 			} else {
 				kept = append(kept, text)
