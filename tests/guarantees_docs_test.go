@@ -11,35 +11,37 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGuaranteesAreHeld makes sure that each guarantee of docs/guarantees.md names
-// tests, and that these are there.
+// TestGuaranteesAreHeld makes sure that each guarantee of docs/guarantees.md, and each statement
+// of docs/security.md on what an attacker cannot do, names tests, and that these are there.
 func TestGuaranteesAreHeld(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/guarantees.md")
-	require.NoError(t, err)
 	there := testsOfModule(t)
 	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
-	rows, guarantees := 0, false
-	for line := range strings.Lines(string(page)) {
-		for _, m := range named.FindAllStringSubmatch(line, -1) {
-			require.Contains(t, there, m[1], "a test that docs/guarantees.md names: %s", line)
-		}
-		switch cells := strings.Split(line, "|"); {
-		case !strings.HasPrefix(line, "|"):
-			guarantees = false
-		case strings.Contains(line, "checked by"):
-			guarantees = true
-		case guarantees && !strings.Contains(line, "---"):
-			rows++
-			require.Len(t, cells, 4, "a row has a guarantee and its tests: %s", line)
-			require.Regexp(t, named, cells[2], "a guarantee names the tests that check it: %s", line)
-		}
-	}
-	require.Greater(t, rows, 30, "the guarantees are rows of tables")
-	for _, readme := range []string{"README.md", "README.zh-CN.md"} {
-		text, err := os.ReadFile(filepath.Join("..", readme))
+	for name, page := range map[string]struct{ columns, rows int }{"guarantees": {2, 30}, "security": {3, 10}} {
+		text, err := os.ReadFile("../docs/" + name + ".md")
 		require.NoError(t, err)
-		require.Contains(t, string(text), "docs/guarantees.md", "%s leads to the guarantees", readme)
+		rows, guarantees := 0, false
+		for line := range strings.Lines(string(text)) {
+			for _, m := range named.FindAllStringSubmatch(line, -1) {
+				require.Contains(t, there, m[1], "a test that docs/%s.md names: %s", name, line)
+			}
+			switch cells := strings.Split(line, "|"); {
+			case !strings.HasPrefix(line, "|"):
+				guarantees = false
+			case strings.Contains(line, "checked by"):
+				guarantees = true
+			case guarantees && !strings.Contains(line, "---"):
+				rows++
+				require.Len(t, cells, page.columns+2, "a row has a guarantee and its tests: %s", line)
+				require.Regexp(t, named, cells[page.columns], "a guarantee names the tests that check it: %s", line)
+			}
+		}
+		require.Greater(t, rows, page.rows, "the guarantees are rows of tables")
+		for _, readme := range []string{"README.md", "README.zh-CN.md"} {
+			text, err := os.ReadFile(filepath.Join("..", readme))
+			require.NoError(t, err)
+			require.Contains(t, string(text), "docs/"+name+".md", "%s leads to the page", readme)
+		}
 	}
 }
 

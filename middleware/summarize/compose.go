@@ -41,7 +41,7 @@ type Fold struct {
 func (j *job) compose(header, words, section string) message.Message {
 	texts := []string{cmp.Or(j.Header, header)}
 	if words != "" {
-		texts[0] += "\n" + words
+		texts[0] += "\n" + text.Defused(words)
 	}
 	if section != "" {
 		texts = append(texts, section)
@@ -69,7 +69,7 @@ func (j *job) framed(msgs []message.Message) []message.Message {
 		parts := []message.Part{message.Text{Text: headings.Frame}}
 		for _, p := range m.Parts {
 			if t, ok := p.(message.Text); ok {
-				p = message.Text{Text: text.WithoutMarks(t.Text)}
+				p = message.Text{Text: text.Defused(t.Text)}
 			}
 			parts = append(parts, p)
 		}

@@ -78,13 +78,19 @@ func (s *Set) Text(o Options) string {
 	r.take(q, 0)
 	r.room = min(o.Tokens, left-(before-r.room))
 	const eighth = 8
-	r.share([]section{
+	found := []section{
 		{title: w.errors, lines: s.errors.lines(all, key), share: eighth},
 		{title: w.commands, lines: s.commands.lines(all, w.commandLine), share: eighth},
 		{title: w.identifiers, lines: s.identifiers(r.room), share: eighth, joined: true},
 		{title: w.written, lines: s.files.lines(of(written), key), share: eighth},
 		{title: w.read, lines: s.files.lines(of(read), key), share: eighth},
-	})
+	}
+	for _, kind := range found {
+		for i := range kind.lines {
+			kind.lines[i].text = text.Defused(kind.lines[i].text)
+		}
+	}
+	r.share(found)
 	return r.text(heading, most)
 }
 

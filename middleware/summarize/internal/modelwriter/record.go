@@ -10,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -35,7 +36,7 @@ func (e entry) text() string {
 	if e.body == "" {
 		return "[" + e.head + "]\n"
 	}
-	return "[" + e.head + "]\n\t" + indent.Replace(e.body) + "\n"
+	return "[" + e.head + "]\n\t" + indent.Replace(text.WithoutTemplate(e.body)) + "\n"
 }
 
 // indent indents every line, after each character that a model may read as a line end.
@@ -132,15 +133,18 @@ func word(s string) string {
 	return s
 }
 
-// fence returns the name of an element, with a number if needed, that does not occur in
-// a text, so that nothing in the text looks like its end.
-func fence(element, text string) string {
+var blanks = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "", "＞", ">")
+
+// fence returns the name of an element, with a number if needed, that does not occur in a
+// text, in any case and with any spaces, so that nothing in the text looks like its end.
+func fence(element, data string) string {
+	bare := strings.ToLower(blanks.Replace(data))
 	for n := 1; ; n++ {
 		name := element
 		if n > 1 {
 			name += "-" + strconv.Itoa(n)
 		}
-		if !strings.Contains(text, name+">") {
+		if !strings.Contains(bare, name+">") {
 			return name
 		}
 	}
@@ -169,7 +173,7 @@ const leastRoom = 512
 // cutter divides a record into pieces.
 type cutter struct{ meter tokens.Meter }
 
-func (c cutter) count(text string) int { return c.meter.Part(message.Text{Text: text}) }
+func (c cutter) count(s string) int { return c.meter.Part(message.Text{Text: s}) }
 
 func (c cutter) size(u unit) int {
 	n := 0
@@ -250,18 +254,18 @@ func (c cutter) split(e entry, room int) []entry {
 
 // border returns where to divide a text after at most size bytes: after a line, else
 // after a word, else after a character.
-func border(text string, size int) int {
-	if len(text) <= size {
-		return len(text)
+func border(s string, size int) int {
+	if len(s) <= size {
+		return len(s)
 	}
 	from := size * 3 / 4
-	if i := strings.LastIndexByte(text[from:size], '\n'); i >= 0 {
+	if i := strings.LastIndexByte(s[from:size], '\n'); i >= 0 {
 		return from + i + 1
 	}
-	if i := strings.LastIndexAny(text[from:size], " \t"); i >= 0 {
+	if i := strings.LastIndexAny(s[from:size], " \t"); i >= 0 {
 		return from + i + 1
 	}
-	if at := shorten.Border(text, size, -1); at > 0 {
+	if at := shorten.Border(s, size, -1); at > 0 {
 		return at
 	}
 	return size // invalid UTF-8

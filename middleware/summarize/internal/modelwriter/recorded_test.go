@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/internal/recorded"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -54,7 +55,7 @@ func TestRecordedFits(t *testing.T) {
 			for c := range m.Calls() {
 				texts = append(texts, c.Arguments)
 			}
-			for line := range strings.FieldsFuncSeq(strings.Join(texts, "\n"), endsLine) {
+			for line := range strings.FieldsFuncSeq(text.WithoutTemplate(strings.Join(texts, "\n")), endsLine) {
 				if len(line) < 200 && !lines[line] { // longer ones may have been cut
 					require.Contains(t, shown, line, "%s: message %d", id, i)
 				}
