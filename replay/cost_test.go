@@ -191,6 +191,7 @@ func TestCostOfChain(t *testing.T) {
 		require.InDelta(t, 1, results[0].Cost[c.Name], 1e-12)
 		require.InDelta(t, edited/whole, results[1].Cost[c.Name], 1e-12, "class %d", i)
 		require.InDelta(t, edited/whole, results[1].Worst[c.Name], 1e-12)
+		require.Equal(t, edited > 1.02*whole, results[1].Above[c.Name] == 1)
 	}
 	require.InDelta(t, 124.0/292, results[0].CacheHit, 1e-12)
 }

@@ -100,28 +100,28 @@ func conversation(value []byte) (*Conversation, error) {
 	return c, nil
 }
 
-// openai reads the format of chat completions. Calls may be without the level function, and text may be missing.
+// openai reads the format of chat completions, in which calls may be without the level function.
 func (b *body) openai(heads []head) ([]message.Message, []message.ToolDef, error) {
 	raw := slices.Clone(b.Messages)
 	for i, h := range heads {
-		if !slices.ContainsFunc(h.Calls, isFlat) && h.Content != nil {
+		if !slices.ContainsFunc(h.Calls, isFlat) {
 			continue
 		}
-		fields := map[string]json.RawMessage{}
+		var fields map[string]any
 		if err := json.Unmarshal(raw[i], &fields); err != nil {
 			return nil, nil, fmt.Errorf("messages[%d]: %w", i, jsonReason(err))
 		}
-		if h.Content == nil {
-			fields["content"] = json.RawMessage("null")
+		nested := make([]any, len(h.Calls))
+		for k, c := range h.Calls {
+			var id struct {
+				ID json.RawMessage `json:"id"`
+			}
+			if nested[k] = c; isFlat(c) && json.Unmarshal(c, &id) == nil {
+				nested[k] = map[string]any{"id": id.ID, "type": "function", "function": c}
+			}
 		}
-		if err := nest(fields, h.Calls); err != nil {
-			return nil, nil, fmt.Errorf("messages[%d]: %w", i, err)
-		}
-		text, err := json.Marshal(fields)
-		if err != nil {
-			return nil, nil, fmt.Errorf("messages[%d]: %w", i, err)
-		}
-		raw[i] = text
+		fields["tool_calls"] = nested
+		raw[i], _ = json.Marshal(fields) // what was JSON is JSON
 	}
 	text, err := json.Marshal(map[string]any{"messages": raw, "tools": b.Tools})
 	if err != nil {
@@ -140,50 +140,12 @@ func (b *body) openai(heads []head) ([]message.Message, []message.ToolDef, error
 	return msgs, conv.Tools, nil
 }
 
-// flat is a call without the level function.
-type flat struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-}
-
 func isFlat(call json.RawMessage) bool {
 	var f struct {
 		Name     json.RawMessage `json:"name"`
 		Function json.RawMessage `json:"function"`
 	}
 	return json.Unmarshal(call, &f) == nil && f.Name != nil && f.Function == nil
-}
-
-// nest gives the calls of a message the level function. An empty list of calls is left out.
-func nest(fields map[string]json.RawMessage, calls []json.RawMessage) error {
-	if len(calls) == 0 {
-		delete(fields, "tool_calls")
-		return nil
-	}
-	type function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	}
-	type nested struct {
-		ID       string   `json:"id"`
-		Type     string   `json:"type"`
-		Function function `json:"function"`
-	}
-	all := make([]any, len(calls))
-	for i, c := range calls {
-		if all[i] = c; !isFlat(c) {
-			continue
-		}
-		var f flat
-		if err := json.Unmarshal(c, &f); err != nil {
-			return fmt.Errorf("tool_calls[%d]: %w", i, jsonReason(err))
-		}
-		all[i] = nested{ID: f.ID, Type: "function", Function: function{f.Name, f.Arguments}}
-	}
-	text, err := json.Marshal(all)
-	fields["tool_calls"] = text
-	return err
 }
 
 // block is a content block of Anthropic.

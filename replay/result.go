@@ -15,6 +15,7 @@ type Result struct {
 	Tokens    Tokens             `json:"tokens"`    // of a prompt
 	Cost      map[string]float64 `json:"cost"`      // by class: of all prompts and summaries
 	Worst     map[string]float64 `json:"worst"`     // of the conversation that costs most
+	Above     map[string]int     `json:"above"`     // conversations that cost more than 1.02
 	Summaries map[string]float64 `json:"summaries"` // of Cost: the part of the summaries
 	CacheHit  float64            `json:"cache_hit"` // share of the tokens of all prompts that are read from the cache
 
@@ -65,11 +66,14 @@ type One struct {
 	Peak  int // tokens of the longest prompt
 }
 
+// dearer is the cost, relative to never editing, above which editing has made a conversation more expensive.
+const dearer = 1.02
+
 func newResult(name string, tapes []*tape, runs []outcome) *Result {
 	classes := Classes()
 	r := &Result{
 		Chain: name, Conversations: len(runs), Invalid: map[string]int{},
-		Cost: map[string]float64{}, Worst: map[string]float64{}, Summaries: map[string]float64{},
+		Cost: map[string]float64{}, Worst: map[string]float64{}, Above: map[string]int{}, Summaries: map[string]float64{},
 	}
 	for _, rules := range providers {
 		r.Invalid[rules.String()] = 0
@@ -85,6 +89,9 @@ func newResult(name string, tapes []*tape, runs []outcome) *Result {
 			none[c], all[c], side[c] = none[c]+whole, all[c]+run.costs[c], side[c]+run.side[c]
 			one.Cost[class.Name] = run.costs[c] / whole
 			r.Worst[class.Name] = max(r.Worst[class.Name], one.Cost[class.Name])
+			if one.Cost[class.Name] > dearer {
+				r.Above[class.Name]++
+			}
 		}
 		if len(run.prompts) > 0 {
 			one.Peak = slices.Max(run.prompts)

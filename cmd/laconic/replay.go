@@ -59,13 +59,14 @@ accept the history.
 With --json there is one object on each line for each chain (those of files,
 then the preset, then the baselines): "chain", "conversations", "calls",
 "tokens" {"mean", "p95", "peak", "sum"} of the prompts, "cost" and "worst"
-{"K0", …}, of it "summaries", "cache_hit", "edits", "freed" (tokens),
-"facts" {"all", "hard"}, or null if none are known, "reached" (in the prompt
-or by recall), "forced" (if all were cleared at that call), "named" and
-"changed" {"n", "of"} (files that calls name or change, and that the last
-prompt has), "repeated" (calls made before whose earlier result was
-cleared), "violations", the same by provider as "invalid", "irreducible"
-(calls not made since nothing more could be removed) and "chain_seconds".`,
+{"K0", …}, "above" (conversations that cost more than 1.02), "summaries" (of
+the cost), "cache_hit", "edits", "freed" (tokens), "facts" {"all", "hard"},
+or null if none are known, "reached" (in the prompt or by recall), "forced"
+(if all were cleared at that call), "named" and "changed" {"n", "of"} (files
+that calls name or change, and that the last prompt has), "repeated" (calls
+made before whose earlier result was cleared), "violations", the same by
+provider as "invalid", "irreducible" (calls not made since nothing more
+could be removed) and "chain_seconds".`,
 	flags: func(fs *flag.FlagSet) action {
 		var r replayed
 		fs.Func("chain", "a chain `FILE`, in YAML or JSON; may be repeated", func(file string) error {
