@@ -22,6 +22,9 @@ var update = flag.Bool("update", false, "write the calls of each chain into docs
 // What is read again from the archive fits into the window and is cleared last. So with each chain of docs/choosing.md
 // the audit takes at most one and a half times the calls of the default chain, and its report is complete.
 func TestCallsOfChains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many audits, each from its first call to its last")
+	}
 	t.Parallel()
 	dir := large(t)
 	calls := func(chain, window string) int {
@@ -94,6 +97,9 @@ var furtherChains = []namedChain{
 
 // The same in small windows, of trees that are in the repository.
 func TestChainsInSmallWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many audits, each from its first call to its last")
+	}
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/choosing.md")
 	require.NoError(t, err)

@@ -140,10 +140,11 @@ func TestHugeMessageIsFolded(t *testing.T) {
 	t.Parallel()
 	h := history(8)
 	r := h[5].Parts[0].(message.ToolResult)
-	r.Text = ""
+	var lines strings.Builder
 	for i := range 8000 {
-		r.Text += fmt.Sprintf("line %d\n", i)
+		fmt.Fprintf(&lines, "line %d\n", i)
 	}
+	r.Text = lines.String()
 	h[5].Parts[0] = r
 	var read strings.Builder
 	model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
