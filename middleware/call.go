@@ -162,7 +162,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	s.calibrate(ctx, req)
 	v := &View{
 		session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unsaved != nil, tools: s.ToolTokens,
-		budget: declared(req, s.model),
+		budget: s.budget,
 	}
 	v.measure()
 	c.histories.Publish(s.Track)
@@ -184,8 +184,10 @@ func (c *chain) follow(req *Request) (*session, history.Change, error) {
 		t.Tools, t.ToolTokens = slices.Clone(req.Tools), c.meter.Tools(req.Tools)
 	}
 	m := c.modelOf(req.Model)
+	budget := declared(req, m.Model)
 	return &session{
-		Track: t, opened: t, chain: c, all: req.Messages, model: m.Model, priors: m.priors, window: declared(req, m.Model).Window,
+		Track: t, opened: t, chain: c, all: req.Messages, model: m.Model, priors: m.priors, budget: budget, window: budget.Window,
+		log: entries.Log{History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Recent: &c.writes},
 	}, ch, nil
 }
 
@@ -210,7 +212,7 @@ func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {
 		if !own {
 			return &out, nil, nil
 		}
-		out.carry(v)
+		out.view = v
 		return &out, v, nil
 	}
 	sent, done, err := repair(ctx, v)
@@ -244,6 +246,11 @@ func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {
 	}
 	out.carry(sent)
 	return &out, sent, nil
+}
+
+// sameSlice reports whether two slices are the same memory.
+func sameSlice[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // newChain returns a chain with an Env, of which zero fields get their defaults.

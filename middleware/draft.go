@@ -296,8 +296,8 @@ func (d *DraftResult) Commit(ctx context.Context) error {
 func storeIn(ctx context.Context, v *View, c *chain) error {
 	s, w, st := *v.session, *v, v.session.opened.State
 	then := st.Stored
-	s.chain = c
-	st.Stored, _ = s.log().Read(ctx, s.IDs, entries.None(), 0) // an error here occurs again when the edits are written
+	s.chain, s.log.Journal, s.log.Recent = c, c.env.Journal, &c.writes
+	st.Stored, _ = s.log.Read(ctx, s.IDs, entries.None(), 0) // an error here occurs again when the edits are written
 	s.Track = s.opened.With(st)
 	w.session = &s
 	same := st.At == then.At && st.Entry.Rev == then.Entry.Rev

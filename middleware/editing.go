@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -181,7 +182,7 @@ func (l *layer) due(ctx context.Context, v *View, past progress, plan func() *Pl
 	if v.req.forced(l.name) {
 		return true, "forced by the request", nil
 	}
-	if paused(l, past) {
+	if l.paused(past) {
 		return false, "", nil
 	}
 	if l.opts.MinCalls > 0 {
@@ -201,6 +202,13 @@ func (l *layer) due(ctx context.Context, v *View, past progress, plan func() *Pl
 		}
 	}
 	return met, why, err
+}
+
+// paused reports whether the editor is not asked any more in this turn.
+func (l *layer) paused(p progress) bool {
+	const pauseAfter = 3
+	most := cmp.Or(l.opts.PauseAfter, pauseAfter)
+	return most > 0 && p.failures >= most
 }
 
 // ask asks the trigger about a view. A trigger that cannot work is not met.

@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,9 +9,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
-
-// defaultPauseAfter is the default of [Options.PauseAfter].
-const defaultPauseAfter = 3
 
 // progress is the number of failures in a row of an editor in one turn.
 type progress struct {
@@ -73,7 +69,7 @@ func tried(v *View, l *layer, p progress, failure string) *View {
 func noteProgress(ctx context.Context, v *View) *View {
 	for _, a := range v.attempts {
 		before := a.note(v.session.State.conversation)
-		if paused(a.layer, a.progress) && (before.turn != a.progress.turn || !paused(a.layer, before)) {
+		if a.layer.paused(a.progress) && (before.turn != a.progress.turn || !a.layer.paused(before)) {
 			a.layer.report(ctx, a.view, Event{Kind: Paused, Why: fmt.Sprintf(
 				"%d attempts in a row brought no progress, the last because %s; "+
 					"it is not asked again before the next message of the user, unless Request.Force names it",
@@ -95,12 +91,6 @@ func (a *attempt) note(c *conversation) (before progress) {
 	}
 	before, _ = c.store(failures{a.layer.name}, value).(progress)
 	return before
-}
-
-// paused reports whether an editor is not asked any more in this turn.
-func paused(l *layer, p progress) bool {
-	most := cmp.Or(l.opts.PauseAfter, defaultPauseAfter)
-	return most > 0 && p.failures >= most
 }
 
 // An editor that edits in 6 of the last 8 model calls is reported.

@@ -58,7 +58,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 	if s.chain.env.HistoryIsView {
 		more = writeView(v)
 	}
-	base, before, l, err := s.log().Write(ctx, s.State.Stored, s.State.before, v.list, more)
+	base, before, l, err := s.log.Write(ctx, s.State.Stored, s.State.before, v.list, more)
 	if err != nil {
 		return nil, err
 	}

@@ -95,8 +95,3 @@ const (
 	StopLength = "length" // the answer reached its limit
 	StopFilter = "filter" // the provider cut the answer off
 )
-
-// sameSlice reports whether two slices are the same memory.
-func sameSlice[T any](a, b []T) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}

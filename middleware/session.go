@@ -19,9 +19,11 @@ type session struct {
 
 	opened *history.Track[state] // as it was before the edits of this call were remembered
 	chain  *chain
+	log    entries.Log
 	all    []message.Message // the history as the caller passed it
 	model  models.Model      // zero if unknown
-	window int               // declared for the request; 0: none
+	budget Budget            // that the request or the table of models declares; zero: none
+	window int               // of the budget
 	priors calibrate.Priors
 }
 
@@ -95,7 +97,7 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 	if from <= st.before.At {
 		st.before = entries.None()
 	}
-	found, err := s.log().Read(ctx, s.IDs, st.Stored, min(from, max(st.asked-1, 0)))
+	found, err := s.log.Read(ctx, s.IDs, st.Stored, min(from, max(st.asked-1, 0)))
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -162,11 +164,6 @@ func (s *session) reportOthers(ctx context.Context, req *Request, before edit.Li
 		return
 	}
 	s.chain.report(ctx, req, e)
-}
-
-// log returns the journal of the history.
-func (s *session) log() entries.Log {
-	return entries.Log{History: &s.History, Journal: s.chain.env.Journal, Scope: s.chain.env.Scope, Recent: &s.chain.writes}
 }
 
 // calibrate takes the usage that has been reported since the last call, by the model or in

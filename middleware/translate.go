@@ -54,7 +54,7 @@ func wellFormed(v *View, edits []Edit) (first int, err error) {
 			return 0, fmt.Errorf("edit %d %w", i, err)
 		}
 	}
-	edit.SortRuns(runs)
+	slices.SortFunc(runs, func(a, b message.Run) int { return cmp.Compare(a.First, b.First) })
 	for i := 1; i < len(runs); i++ {
 		if runs[i].First <= runs[i-1].Last {
 			return 0, fmt.Errorf("two edits cover message %d", runs[i].First)

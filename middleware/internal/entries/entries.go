@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -247,4 +248,59 @@ func (l Log) on(base Stored, at int, all edit.List) (w journal.Write, ok bool) {
 		w.Over = base.Entry.Rev
 	}
 	return w, true
+}
+
+// Recent has the places where a chain has written lately, which must be read again. It
+// is safe for concurrent use.
+type Recent struct {
+	mu     sync.Mutex
+	recent []written // the newest last
+	count  uint64    // of all writes
+}
+
+type written struct {
+	at int // position
+	id message.ID
+}
+
+// add notes writes at positions of a history; negative ones are ignored.
+func (r *Recent) add(ids []message.ID, positions ...int) {
+	const most = 64
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, at := range positions {
+		if at < 0 {
+			continue
+		}
+		if len(r.recent) == most {
+			r.recent = slices.Delete(r.recent, 0, 1)
+		}
+		r.recent = append(r.recent, written{at, ids[at]})
+		r.count++
+	}
+}
+
+// Fork makes another one know the same.
+func (r *Recent) Fork(to *Recent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	to.recent, to.count = slices.Clone(r.recent), r.count
+}
+
+// Since returns the smallest position of the history under which the chain has written
+// after the first seen writes, or the length of the history, and the number of all writes.
+func (r *Recent) Since(seen uint64, ids []message.ID) (from int, count uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fresh := r.count - seen
+	if fresh > uint64(len(r.recent)) {
+		return 0, r.count
+	}
+	from = len(ids)
+	for _, p := range r.recent[len(r.recent)-int(fresh):] {
+		if p.at < from && ids[p.at] == p.id {
+			from = p.at
+		}
+	}
+	return from, r.count
 }
