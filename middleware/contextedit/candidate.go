@@ -109,14 +109,18 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 				s.addThinking(i, m)
 			}
 		case message.RoleTool:
-			if v.Protected(i)&middleware.Whole == 0 {
+			if p := v.Protected(i); p&middleware.Whole == 0 {
+				before := len(s.results)
 				o.addResults(ctx, s, m.Parts, i, call)
+				for k := range s.results[before:] {
+					s.results[before+k].fresh = p&middleware.Fresh != 0
+				}
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
 	}
 	for i := range s.results {
-		s.results[i].fresh = s.results[i].at > answer
+		s.results[i].fresh = s.results[i].fresh || s.results[i].at > answer
 	}
 	return s
 }

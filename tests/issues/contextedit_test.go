@@ -76,3 +76,26 @@ func TestLongQuestionIsNoVeto(t *testing.T) {
 		require.LessOrEqual(t, tokens.Request(tokens.Chars4{}, sent.Messages, nil), 60_000+7*5100, "five results, and one or two that are too little")
 	}
 }
+
+// A summary with the role of the assistant, after the newest round, made a result look as if a model had seen it.
+func TestSummaryAfterTheNewestRound(t *testing.T) {
+	t.Parallel()
+	chain := middleware.Chain(
+		planning("fold", func(v *middleware.View) []middleware.Edit {
+			if v.Len() < 5 {
+				return nil
+			}
+			return []middleware.Edit{middleware.FoldOf(3, 3, message.Assistant(message.Text{Text: "short"}))}
+		}, middleware.Options{}),
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1}))
+	h := []message.Message{
+		message.User("read it"),
+		message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}),
+		message.Result("c", "read", strings.Repeat("a line of the page\n", 50)),
+		message.User(strings.Repeat("and be quick ", 20)),
+		message.User("go on"),
+	}
+	req, events := apply(t, chain, h)
+	require.Len(t, events, 1, "the fold alone: %v", events)
+	require.Equal(t, h[2], req.Messages[2])
+}
