@@ -2,8 +2,8 @@ package facts
 
 import (
 	"cmp"
-	"iter"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -31,8 +31,9 @@ func resultOf(r message.ToolResult, command, writes bool) (o result) {
 	if len(head) > readOfHead+readOfTail {
 		head, tail = shorten.Head(r.Text, readOfHead), shorten.Tail(r.Text, readOfTail)
 	}
+	lines := outerLines(head, tail)
 	if command {
-		if o.code = exitCode(head, tail); o.code == "0" {
+		if o.code = exitCode(lines); o.code == "0" {
 			o.state = passed
 		} else if o.code != "" {
 			o.state = failed
@@ -43,19 +44,19 @@ func resultOf(r message.ToolResult, command, writes bool) (o result) {
 		o.state = failed
 	}
 	if o.code == "" && (command || writes || r.Error) {
-		stop := stopIn(head, tail, r.Error)
+		stop := stopIn(lines, r.Error)
 		o.state, broken = cmp.Or(stop, o.state), broken || stop != unknown
 	}
-	o.partial = isPartial(head, tail)
+	o.partial = isPartial(lines)
 	if o.state != passed && o.state != unknown {
 		o.fault = faultIn(head, tail, broken)
 	}
 	return o
 }
 
-// exitCode returns the exit code in the first or the last three lines, or "".
-func exitCode(head, tail string) string {
-	for line := range outerLines(head, tail) {
+// exitCode returns the first exit code in lines, or "".
+func exitCode(lines []string) string {
+	for _, line := range lines {
 		if code := codeIn(line); code != "" {
 			return code
 		}
@@ -63,81 +64,91 @@ func exitCode(head, tail string) string {
 	return ""
 }
 
-// outerLines yields the first three lines, then the last three, the last one first.
-func outerLines(head, tail string) iter.Seq[string] {
+// outerLines returns the first three lines in lower case, then the last three, the last one first,
+// each one once and without spaces around it.
+func outerLines(head, tail string) (lines []string) {
 	const near = 3
-	return func(yield func(string) bool) {
-		tail = cmp.Or(tail, head)
-		for range near {
-			line, rest, _ := strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
-			if !yield(line) {
-				return
+	add := func(line string) {
+		if line = strings.TrimSpace(line); line != "" {
+			if line = strings.ToLower(line); !slices.Contains(lines, line) {
+				lines = append(lines, line)
 			}
-			head = rest
-		}
-		for range near {
-			tail = strings.TrimRight(tail, "\r\n")
-			k := strings.LastIndexByte(tail, '\n')
-			if !yield(tail[k+1:]) {
-				return
-			}
-			tail = tail[:max(k, 0)]
 		}
 	}
+	lines = make([]string, 0, 2*near)
+	tail = cmp.Or(tail, head)
+	for range near {
+		line, rest, _ := strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
+		add(line)
+		head = rest
+	}
+	for range near {
+		tail = strings.TrimRight(tail, "\r\n")
+		k := strings.LastIndexByte(tail, '\n')
+		add(tail[k+1:])
+		tail = tail[:max(k, 0)]
+	}
+	return lines
 }
 
-// stopIn returns how a call was stopped, as a short line at the beginning or the end of its result
-// states it, or unknown. Such a line begins with what happened, or with what it happened to. In a
-// result that is an error, any short line counts.
-func stopIn(head, tail string, isError bool) state {
+// stopIn returns how a call was stopped, as one of these short lines states it, or unknown. Such a
+// line begins with what happened, or with what it happened to. In a result that is an error, any
+// short line counts.
+func stopIn(lines []string, isError bool) state {
 	const longest = 160
-	for line := range outerLines(head, tail) {
-		low := strings.ToLower(strings.Trim(line, " \t[]<>()*.!。"))
-		if low == "" || len(low) > longest {
+	for _, line := range lines {
+		line = strings.Trim(line, " \t[]<>()*.!。")
+		if line == "" || len(line) > longest {
 			continue
 		}
-		subject := isError
-		for _, w := range stopSubjects {
-			subject = subject || strings.HasPrefix(low, w)
-		}
-		for _, stop := range stops {
-			for _, w := range stop.words {
-				if strings.HasPrefix(low, w) || subject && strings.Contains(low, w) {
-					return stop.state
-				}
+		anywhere := isError || hasPrefix(line, stopSubjects)
+		for i := range stops {
+			if anywhere && contains(line, stops[i].words) || hasPrefix(line, stops[i].words) {
+				return stops[i].state
 			}
 		}
 	}
 	return unknown
 }
 
-// isPartial reports whether a short line at the beginning or the end states that the output is not
-// complete.
-func isPartial(head, tail string) bool {
+// isPartial reports whether one of these short lines states that the output is not complete.
+func isPartial(lines []string) bool {
 	const longest = 160
-	for line := range outerLines(head, tail) {
-		if low := strings.ToLower(line); len(low) <= longest {
-			for _, w := range partialWords {
-				if strings.Contains(low, w) {
-					return true
-				}
-			}
+	for _, line := range lines {
+		if len(line) <= longest && contains(line, partialStems) && contains(line, partialWords) {
+			return true
 		}
 	}
 	return false
 }
 
-// codeIn returns the exit code in a line, or "".
-func codeIn(line string) string {
+// hasPrefix reports whether a line begins with one of some words.
+func hasPrefix(line string, words []string) bool {
+	for _, w := range words {
+		if line[0] == w[0] && strings.HasPrefix(line, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// contains reports whether a line contains one of some words.
+func contains(line string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(line, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// codeIn returns the exit code in a line in lower case, or "".
+func codeIn(low string) string {
 	const longest, early = 120, 32
-	if line = strings.TrimSpace(line); line == "" {
+	json := low[0] == '{'
+	if !json && len(low) > longest {
 		return ""
 	}
-	json := line[0] == '{'
-	if !json && len(line) > longest {
-		return ""
-	}
-	low := strings.ToLower(line)
 	for _, w := range exitWords {
 		k := strings.Index(low, w)
 		if k < 0 || !json && k > early {
@@ -237,6 +248,9 @@ var partialWords = []string{
 	"... truncated",
 	"… truncated", "partial output", "output is incomplete", "incomplete output", "已截断", "被截断", "部分输出", "输出不完整",
 }
+
+// partialStems are in each of partialWords.
+var partialStems = []string{"trunc", "partial", "incomplete", "截断", "部分", "不完整"}
 
 // exitWords come before the exit code of a command.
 var exitWords = []string{
