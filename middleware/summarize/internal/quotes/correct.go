@@ -84,29 +84,29 @@ func tokensOf(low string) (tokens []string) {
 			tokens = append(tokens, string(quotation)+plain)
 			continue
 		}
-		word := ""
-		flush := func() {
-			if word = strings.Trim(word, ".:'-/"); word != "" {
+		from := 0 // of the word
+		flush := func(to, next int) {
+			if word := strings.Trim(plain[from:to], ".:'-/"); word != "" {
 				tokens = append(tokens, word)
 			}
-			word = ""
+			from = next
 		}
-		for _, r := range plain {
+		for i, r := range plain {
 			switch {
 			case isIdeograph(r):
-				flush()
+				flush(i, i+utf8.RuneLen(r))
 				if n := len(tokens); n > 0 && words.has("digits", string(r)) && isNumber(tokens[n-1]) {
 					tokens[n-1] += string(r)
 				} else {
 					tokens = append(tokens, string(r))
 				}
 			case unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("'.:-_/$€£¥%@#", r):
-				word += string(r)
 			default:
-				flush()
+				_, size := utf8.DecodeRuneInString(plain[i:])
+				flush(i, i+size)
 			}
 		}
-		flush()
+		flush(len(plain), len(plain))
 	}
 	return slices.DeleteFunc(tokens, func(t string) bool { return words.has("markers", t) })
 }
