@@ -75,7 +75,8 @@ func TestInventions(t *testing.T) {
 				batch[i] = os[(first+i)%len(os)]
 			}
 			c, ps := withOrders(t, batch, first, false)
-			h := append(c.history, message.User(c.next()))
+			c.history = append(c.history, message.User(c.next()))
+			h := c.history
 			for _, p := range ps[:min(len(ps), len(os)-first)] {
 				quoted.check(t, h, told(lang, p.text))
 				if text, ok := altered(p.text); ok {

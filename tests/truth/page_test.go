@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,11 +17,15 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of docs/truth.md")
 
+var writing sync.Mutex // tests write parts of the page at the same time
+
 const page = "../../docs/truth.md"
 
 // compare compares a part of the page, or writes it.
 func compare(tb testing.TB, name, measured string) {
 	tb.Helper()
+	writing.Lock()
+	defer writing.Unlock()
 	text, err := os.ReadFile(page)
 	require.NoError(tb, err)
 	begin, end := fmt.Sprintf("<!-- %s: begin -->\n", name), fmt.Sprintf("<!-- %s: end -->\n", name)
