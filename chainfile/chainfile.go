@@ -31,6 +31,9 @@ import (
 	"sync"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
@@ -83,6 +86,38 @@ func Parse(name string, data []byte) (*File, error) {
 	return &f, nil
 }
 
+// presetEconomy is the only value of the key preset.
+const presetEconomy = "economy"
+
+// Economy returns the recommended chain for a model of which the prices are known, with an archive in memory. It is the
+// chain file
+//
+//	model: claude-sonnet-4-5
+//	preset: economy
+//
+// Old tool results and long arguments become shorter when the prompt cache makes that worth its price, each result leaves
+// a line of hard facts, and the request always fits. If the prices are unknown, those of the provider for which an edit is
+// most expensive are assumed.
+func Economy(model string) *File {
+	f := &File{Model: model}
+	f.usePreset()
+	return f
+}
+
+// usePreset sets the chain of the preset, and an archive if there is none.
+func (f *File) usePreset() {
+	f.Chain = []middleware.Middleware{
+		microcompact.New(microcompact.Options{
+			Trigger: trigger.Economy(trigger.Options{}), KeepRounds: 6,
+			Limit: microcompact.Limits{Results: 400, Arguments: 800}, Digest: 120,
+		}),
+		fit.New(fit.Options{}),
+	}
+	if f.Archive == nil {
+		f.Archive = store.NewMemory(0)
+	}
+}
+
 // keys are the top-level keys of a chain file.
 func (f *File) keys() []key {
 	return []key{
@@ -92,14 +127,24 @@ func (f *File) keys() []key {
 		{"counter", set(&f.Counter, node.counter)},
 		{"archive", set(&f.Archive, node.archive)},
 		{"protect", set(&f.Protect, texts("tool names"))},
+		{"preset", func(n node) {
+			if n.text() != presetEconomy {
+				n.failf("is %q, want %s", short(n.raw()), presetEconomy)
+			}
+			f.usePreset()
+		}},
 		{"chain", f.readChain},
 	}
 }
 
 func (f *File) read(root node) {
 	root.read(f.keys())
+	_, both := root.value("chain")
+	if preset, ok := root.value("preset"); ok && both {
+		preset.failf("stands for a chain, and there is one: want one of the two")
+	}
 	if f.Chain == nil {
-		root.failf("has no chain: want a list of middlewares under the key chain, as %s", smallest)
+		root.failf("has no chain: want a list of middlewares under the key chain, as %s, or preset: %s", smallest, presetEconomy)
 	}
 	reserve, ok := root.value("reserve")
 	switch {

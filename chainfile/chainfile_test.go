@@ -24,9 +24,13 @@ func TestErrors(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"empty":                   {"", `c: is empty: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
 		"a comment":               {"# nothing\n", `c: is empty: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
-		"a word":                  {"contextedit", `c:1:1: is the text "contextedit", want a map with model, window, reserve, counter, archive, protect or chain`},
-		"a list":                  {"- use: contextedit", `c:1:1: is a list, want a map with model, window, reserve, counter, archive, protect or chain`},
+		"a word":                  {"contextedit", `c:1:1: is the text "contextedit", want a map with model, window, reserve, counter, archive, protect, preset or chain`},
+		"a list":                  {"- use: contextedit", `c:1:1: is a list, want a map with model, window, reserve, counter, archive, protect, preset or chain`},
 		"no chain":                {"model: x", `c:1:1: has no chain: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
+		"preset and chain":        {"preset: economy\nchain: [{use: fit}]", `c:1:9: preset stands for a chain, and there is one: want one of the two`},
+		"unknown preset":          {"preset: luxury", `c:1:9: preset is "luxury", want economy`},
+		"prices of nothing":       {use + "trigger: {economy: 5}", `c:3:24: chain[0].trigger.economy is 5, want true, or a map as {factor: 1.5}`},
+		"one price":               {use + "trigger: {worth: {read: 0.1}}", `c:3:22: chain[0].trigger.worth needs read and write, or none of them`},
 		"empty chain":             {"chain: []", `c:1:8: chain is empty, want at least one middleware, as [{use: contextedit}]`},
 		"chain without a value":   {"chain:\n", `c:1:8: chain is left empty, want a list of middlewares, as [{use: contextedit}]`},
 		"chain of one":            {"chain: {use: contextedit}", `c:1:8: chain is a map, want a list of middlewares, as [{use: contextedit}]`},
@@ -34,8 +38,8 @@ func TestErrors(t *testing.T) {
 		"no use":                  {"chain:\n  - keep: 5\n", `c:2:5: chain[0] names no middleware: want the key use, with contextedit`},
 		"unknown use":             {"chain:\n- use: context_edit\n", `c:2:8: chain[0].use is "context_edit", which is no middleware (did you mean contextedit?); want contextedit`},
 		"use of a number":         {"chain:\n- use: 5\n", `c:2:8: chain[0].use is 5, want text: put it in quotes`},
-		"unknown key at the top":  {"chains: []", `c:1:1: chains is no key here (did you mean chain?); the keys here are model, window, reserve, counter, archive, protect, chain`},
-		"no key like it":          {"temperature: 1", `c:1:1: temperature is no key here; the keys here are model, window, reserve, counter, archive, protect, chain`},
+		"unknown key at the top":  {"chains: []", `c:1:1: chains is no key here (did you mean chain?); the keys here are model, window, reserve, counter, archive, protect, preset, chain`},
+		"no key like it":          {"temperature: 1", `c:1:1: temperature is no key here; the keys here are model, window, reserve, counter, archive, protect, preset, chain`},
 		"the name in Go":          {use + "ExcludeTools: [a]", `c:3:5: chain[0].ExcludeTools is no key here (did you mean exclude_tools?); the keys here are use, trigger, keep, keep_rounds, `},
 		"key twice":               {use + "keep: 5\n    keep: 6\n", `c:4:5: chain[0].keep is here twice, first in line 3: want each key once`},
 		"key twice at the top":    {"model: a\nmodel: b\n", `c:2:1: model is here twice, first in line 1: want each key once`},
@@ -57,8 +61,8 @@ func TestErrors(t *testing.T) {
 		"number in a list":        {use + "exclude_tools: [a, 7]", `c:3:24: chain[0].exclude_tools[1] is 7, want text: put it in quotes`},
 		"options that disagree":   {use + "clear_at_least: 9\n    stop_after: 5", `c:3:21: chain[0].clear_at_least cannot be: clear_at_least is 9 tokens and stop_after 5, want a floor no higher than the stop`},
 		"trigger of a number":     {use + "trigger: 5", `c:3:14: chain[0].trigger is 5, want a map of which all must be met, as {tokens: 100000}, or a list of maps of which one must be`},
-		"trigger of nothing":      {use + "trigger: []", `c:3:14: chain[0].trigger is empty, want a trigger with tokens, fraction, messages, rounds, tool_uses, reclaims or not`},
-		"trigger of an empty map": {use + "trigger: [{}]", `c:3:15: chain[0].trigger[0] is empty, want a trigger with tokens, fraction, messages, rounds, tool_uses, reclaims or not`},
+		"trigger of nothing":      {use + "trigger: []", `c:3:14: chain[0].trigger is empty, want a trigger with tokens, fraction, messages, rounds, tool_uses, reclaims, not, economy, worth or cold`},
+		"trigger of an empty map": {use + "trigger: [{}]", `c:3:15: chain[0].trigger[0] is empty, want a trigger with tokens, fraction, messages, rounds, tool_uses, reclaims, not, economy, worth or cold`},
 		"unknown trigger":         {use + "trigger: {token: 5}", `c:3:15: chain[0].trigger.token is no key here (did you mean tokens?); the keys here are tokens, fraction, messages, rounds`},
 		"trigger at zero":         {use + "trigger: [{rounds: 3}, {tokens: 0}]", `c:3:37: chain[0].trigger[1].tokens is 0, want a whole number, 1 or more`},
 		"fraction above one":      {use + "trigger: {fraction: 1.5}", `c:3:25: chain[0].trigger.fraction is 1.5, want a number above 0 and at most 1`},
@@ -316,4 +320,35 @@ func TestWindowOfTheModel(t *testing.T) {
 	}
 	_, err := chainfile.Parse("c", []byte("model: gpt-4o\nreserve: 128000\nchain: [{use: contextedit}]"))
 	require.ErrorContains(t, err, "want less than the window of 128000")
+}
+
+func TestPreset(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.System("You fix builds."), message.User("Why does the build fail?")}
+	for i := range 24 {
+		id := fmt.Sprintf("c%d", i)
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}), message.Result(id, "read", strings.Repeat("a log ", 2000)))
+	}
+	parsed, err := chainfile.Parse("c", []byte("model: claude-sonnet-4-5\npreset: economy\n"))
+	require.NoError(t, err)
+	var sent [][]message.Message
+	for _, f := range []*chainfile.File{parsed, chainfile.Economy("claude-sonnet-4-5")} {
+		require.NotNil(t, f.Archive)
+		req, events, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: h, Tools: []message.ToolDef{{Name: "read"}}})
+		require.NoError(t, err)
+		require.Contains(t, events[0].Why, "shortened 18 results (reading it has cost")
+		sent = append(sent, req.Messages)
+	}
+	require.Equal(t, sent[0], sent[1])
+}
+
+func TestPricedTriggers(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"{economy: true}", "{economy: {read: 0.1, write: 1.25, ttl: 1h, pressure: 0.5, factor: 2}}", "{worth: {factor: 1.5}}",
+		"{cold: {ttl: 5m}}", "[{economy: {pressure: off}}, {tokens: 100000}]",
+	} {
+		_, err := chainfile.Parse("c", []byte("chain: [{use: contextedit, trigger: "+text+"}]"))
+		require.NoError(t, err, text)
+	}
 }

@@ -254,7 +254,32 @@ func triggerKeys(all *[]middleware.Trigger) []key {
 		{"tool_uses", number(trigger.ToolUses)},
 		{"reclaims", number(trigger.Reclaims)},
 		{"not", func(n node) { add(trigger.Not(n.trigger())) }},
+		{"economy", func(n node) { add(trigger.Economy(n.prices())) }},
+		{"worth", func(n node) { add(trigger.Worth(n.prices())) }},
+		{"cold", func(n node) { add(trigger.Cold(n.prices())) }},
 	}
+}
+
+// prices reads the options of a trigger that knows prices: true for the defaults, or a map.
+func (n node) prices() (o trigger.Options) {
+	switch {
+	case n.kind() == aBool && n.yesNo():
+		return o
+	case n.kind() != aMap:
+		n.wrong("true, or a map as {factor: 1.5}")
+		return o
+	}
+	n.read([]key{
+		{"read", set(&o.Read, node.factor)},
+		{"write", set(&o.Write, node.factor)},
+		{"factor", set(&o.Factor, node.factor)},
+		{"ttl", set(&o.TTL, span(1, "a length of time, as 5m or 1h"))},
+		{"pressure", set(&o.Pressure, orOff(-1, node.share))},
+	})
+	if (o.Read == 0) != (o.Write == 0) {
+		n.failf("needs read and write, or none of them")
+	}
+	return o
 }
 
 // trigger reads a trigger: of a list any, of a map all.

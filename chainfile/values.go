@@ -119,6 +119,15 @@ func (n node) share() float64 {
 	return f
 }
 
+// factor reads a number above 0.
+func (n node) factor() float64 {
+	f, err := strconv.ParseFloat(n.raw(), 64)
+	if n.kind() != aNumber || err != nil || !(f > 0) || math.IsInf(f, 0) {
+		n.wrong("a number above 0")
+	}
+	return f
+}
+
 // orOff reads the word off, as the value of Go for it, or another value.
 func orOff[T any](off T, read func(node) T) func(node) T {
 	return func(n node) T {

@@ -186,7 +186,7 @@ func (l *layer) due(ctx context.Context, v *View, past progress, plan func() *Pl
 		return false, "", nil
 	}
 	if l.opts.MinCalls > 0 {
-		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
+		if n := v.CallsSince(l.name); n >= 0 && n < l.opts.MinCalls {
 			return false, "", nil
 		}
 	}
@@ -269,7 +269,7 @@ func (p *proposal) check() {
 		p.after, p.refused = nil, true
 		return
 	}
-	p.plan.Saved = p.before.size.Tokens - p.after.size.Tokens
+	p.plan.Saved, p.plan.Calls = p.before.size.Tokens-p.after.size.Tokens, p.before.CallsSince(p.layer.name)
 }
 
 // build makes the messages of folds that are not made yet, and checks again.
@@ -315,11 +315,15 @@ func (l *layer) edited(ctx context.Context, p *proposal, past progress, trigger 
 		} else {
 			why += inParentheses(trigger)
 		}
+		made := economics(p.before, p.after, p.plan.First)
+		p.after.economics = p.before.economics.plus(made, p.before)
 		l.report(ctx, p.before, Event{
 			Kind: Edited, Why: why, Edits: p.records, Before: p.before.size.Tokens, After: p.after.size.Tokens,
-			First: p.before.Span(p.plan.First).First, Calls: p.before.callsSince(l.name), Detail: p.plan.Detail,
+			First: p.before.Span(p.plan.First).First, Calls: p.plan.Calls, Detail: made.addTo(p.plan.Detail),
 		})
-		warnFrequent(ctx, l, p.after)
+		if _, _, known := p.before.CachePrices(); !known || made.BreakEven >= 1 {
+			warnFrequent(ctx, l, p.after)
+		}
 	}
 	if l.opts.Trigger == nil {
 		return tried(p.after, l, past, "")

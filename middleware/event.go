@@ -37,12 +37,14 @@ type Report struct {
 	Prefix  int           // of View: from its beginning on, the same as in the call before, so that a provider may have them in its cache
 	Edits   int           // that are in force
 	Usage   message.Usage // as the provider reports it; zero: not reported
+
+	Economics Economics // of all edits of this call
 }
 
 // LogValue returns the numbers as a group.
 func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("history", r.History), slog.Int("view", r.View), slog.Int("saved", r.Saved),
-		slog.Int("prefix", r.Prefix), slog.Int("edits", r.Edits), slog.Any("usage", r.Usage))
+		slog.Int("prefix", r.Prefix), slog.Int("edits", r.Edits), slog.Any("usage", r.Usage), slog.Any("economics", r.Economics))
 }
 
 // Event is what a middleware did, or why it did not. It must not be modified.
@@ -57,7 +59,7 @@ type Event struct {
 	First  int   // history position of the first message that Edits change
 	Calls  int   // Edited: model calls since the last edit of this middleware; -1: this is its first edit
 	Err    error // what failed
-	Detail any   // further numbers, of a type that the package of the middleware documents; nil: none
+	Detail any   // further numbers, of a type that the package of the middleware documents, or Edited: of type Economics; nil: none
 }
 
 // Warning reports whether the event is about something that a person should look at:

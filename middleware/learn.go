@@ -107,7 +107,7 @@ func reportCall(ctx context.Context, req *Request, resp *Response, err error) {
 	}
 	s, cal := v.session, &v.session.State.tokens
 	fixed := s.chain.meter.Once() + v.tools
-	r := Report{History: v.HistorySize().Tokens, View: v.size.Tokens, Edits: len(v.list)}
+	r := Report{History: v.HistorySize().Tokens, View: v.size.Tokens, Edits: len(v.list), Economics: v.economics}
 	r.Saved = r.History - r.View
 	before, _ := s.State.conversation.load(sentKey{}).(*View)
 	if before != nil && slices.Equal(before.req.Tools, req.Tools) {

@@ -17,7 +17,7 @@ import (
 type Plan struct {
 	Edits  []Edit // in any order; no position twice. If empty, nothing is edited and Why is reported
 	Why    string // in words: what is done, or why nothing is done
-	Detail any    // for the event that reports the plan; nil: nothing
+	Detail any    // for the event that reports the plan; nil: its Economics. With a method WithEconomics(Economics) any, it gets them
 
 	// LastResort allows rewrites of calls and results of protected tools, see [Env.Protect],
 	// and of arguments of answered calls of the newest round. It is for an editor that makes
@@ -27,6 +27,7 @@ type Plan struct {
 	// Set by the core before a trigger sees the plan.
 	Saved int // tokens by which the view becomes shorter
 	First int // view position of the first changed message
+	Calls int // model calls since the newest edit of the editor; -1: it has made none
 }
 
 // Edit is one edit of a plan. Positions are those of the view. [RewriteOf] and [FoldOf]
@@ -46,6 +47,10 @@ type Edit struct {
 	// Once makes an edit that holds for this history only. When it has grown, what the edit
 	// has replaced is sent again.
 	Once bool
+
+	// Since is, of a rewrite, the view position of the message with which the edit became possible, for triggers that
+	// add up what it would have saved since; 0: unknown.
+	Since int
 
 	// Make, if not nil, makes the messages of a fold that is expensive, such as a summary,
 	// when everything else in the plan is verified. Estimate is the tokens to expect.

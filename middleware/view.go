@@ -32,6 +32,7 @@ type View struct {
 	unarchived bool           // the archive has failed, and edits are made without it
 	removed    []*store.Named // in a dry run: what its edits remove
 	attempts   []attempt      // of the editors in this call
+	economics  Economics      // of the edits that were reported in this call
 }
 
 // Span is where a message of a view comes from.
@@ -293,9 +294,9 @@ func (v *View) protection(i int) Protection {
 	return Protection(p)
 }
 
-// callsSince returns how many model calls have been answered since the newest edit of the
+// CallsSince returns how many model calls have been answered since the newest edit of the
 // named middleware, or -1 if it has made none that holds.
-func (v *View) callsSince(name string) int {
+func (v *View) CallsSince(name string) int {
 	made := v.newestEdit(name)
 	if made < 0 {
 		return -1

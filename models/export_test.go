@@ -2,8 +2,6 @@ package models
 
 func (p Price) Known() bool { return p.known() }
 
-func (p Price) At(prompt int) Rates { return p.at(prompt) }
-
 func (m Model) Validate() error { return m.validate() }
 
 func (t *Table) Len() int { return len(t.rows) }

@@ -63,7 +63,7 @@ func (p Price) Cost(u message.Usage) (Cost, bool) {
 		return 0, false
 	}
 	plain -= u.CacheWrite
-	r := p.at(u.Input)
+	r := p.At(u.Input)
 	sum := Cost(0)
 	for _, item := range [...]struct {
 		tokens int
@@ -79,9 +79,9 @@ func (p Price) Cost(u message.Usage) (Cost, bool) {
 
 func (p Price) known() bool { return p.Input > 0 && p.Output > 0 }
 
-// at returns the rates for a prompt of this many tokens, including those read from
+// At returns the rates for a prompt of this many tokens, including those read from
 // the cache. CacheRead and CacheWrite are set; CacheWriteLong may be 0.
-func (p Price) at(prompt int) Rates {
+func (p Price) At(prompt int) Rates {
 	r := p.Rates
 	for _, tier := range p.Long {
 		if tier.Above > 0 && prompt > tier.Above {

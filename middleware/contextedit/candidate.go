@@ -19,12 +19,13 @@ type candidate struct {
 	callID string // "" for thinking
 	call   int    // position of the message with the call or the thinking; -1 if there is none
 	round  int    // number of its round in the view, from 1
+	since  int    // position of the message with which it could be cleared; 0: no model has seen it yet
 	tokens int    // of the result
 	freed  int    // tokens, if the result, and its input if that is set, are cleared
 
 	thinking   bool // thinking; only at, call and freed are set
 	input      bool // the arguments of the call are cleared, too
-	fresh      bool // no model has seen it yet
+	fresh      bool // of the newest round
 	failed     bool
 	superseded bool // the call has been repeated later and has a newer result
 	listed     bool // Only contains the tool of the result
@@ -64,6 +65,7 @@ type survey struct {
 	messages []message.Message
 	meter    tokens.Meter
 	results  []candidate // oldest first
+	starts   []int       // positions of the rounds, if there is KeepRounds
 	thinking []candidate // oldest first
 	rounds   int
 	recalls  bool // the calls before the results that are looked at read the archive
@@ -88,7 +90,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 	s.inputs = map[input]bool{}
 	s.results = make([]candidate, 0, len(s.messages)/2)
 	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
-	call, answer := -1, -1
+	call, unanswered := -1, 0 // unanswered is the first result that no model has seen yet
 	newest := 0
 	if o.ClearThinking {
 		newest = shorten.NewestTurn(v.History())
@@ -99,10 +101,15 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 		}
 		switch m.Role {
 		case message.RoleAssistant:
-			answer = i
+			for ; unanswered < len(s.results); unanswered++ {
+				s.results[unanswered].since = i
+			}
 			if call, s.recalls = -1, false; m.HasCalls() {
 				call = i
 				s.rounds++
+				if o.KeepRounds > 0 {
+					s.starts = append(s.starts, i)
+				}
 				s.recalls = archived && shorten.ReadsArchive(m)
 			}
 			if newest > 0 && v.Span(i).Last < newest {
@@ -118,9 +125,6 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
-	}
-	for i := range s.results {
-		s.results[i].fresh = s.results[i].fresh || s.results[i].at > answer
 	}
 	return s
 }

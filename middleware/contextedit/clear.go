@@ -21,11 +21,13 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 	if freed := c.freed(); freed == 0 || v.Size().Charged(freed) < o.ClearAtLeast {
 		return nil
 	}
+	first, ok := trigger.From(o.Trigger, v, Name, func() []trigger.Piece { return o.pieces(c) })
+	if !ok {
+		return nil
+	}
+	c.from(first)
 	if v.Env().Archive != nil {
 		o.archive(ctx, v, c)
-	}
-	if saved := v.Size().Tokens - v.Without(c.freed()).Size().Tokens; !trigger.MayBeMet(o.Trigger, v, Name, saved) {
-		return nil
 	}
 	edits := clearResults(v, c.results)
 	edits = append(edits, clearAnswers(v, c)...)
@@ -33,6 +35,36 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 		o.digest(v, c, edits)
 	}
 	return edits
+}
+
+// usualLine is by how much the usual line of facts is shorter than the longest one.
+const usualLine = 4
+
+// pieces returns what the choice removes, in the order of the view.
+func (o *editor) pieces(c *choice) []trigger.Piece {
+	pieces := make([]trigger.Piece, 0, len(c.results)+len(c.thinking))
+	for _, r := range c.results {
+		p := trigger.Piece{At: r.at, Since: r.since, Frees: r.freed, Line: min(o.Digest, r.freed) / usualLine}
+		if r.input {
+			p.At = r.call
+		}
+		pieces = append(pieces, p)
+	}
+	if len(c.thinking) == 0 {
+		return pieces
+	}
+	for _, t := range c.thinking {
+		pieces = append(pieces, trigger.Piece{At: t.at, Since: t.at + 1, Frees: t.freed})
+	}
+	slices.SortStableFunc(pieces, func(a, b trigger.Piece) int { return cmp.Compare(a.At, b.At) })
+	return pieces
+}
+
+// from drops what is before a position.
+func (c *choice) from(first int) {
+	before := func(c candidate) bool { return c.at < first }
+	c.results = slices.DeleteFunc(c.results, before)
+	c.thinking = slices.DeleteFunc(c.thinking, before)
 }
 
 // archive computes the handles of what is chosen, and keeps results that would not
@@ -107,6 +139,7 @@ func clearResults(v *middleware.View, chosen []candidate) []middleware.Edit {
 			return r.placeholder, true
 		})
 		e := middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...)
+		e.Since = same[0].since
 		e.Archive = slices.Clip(same[0].left.result)
 		for i := range same[1:] {
 			e.Archive = append(e.Archive, same[1+i].left.result...)
@@ -144,6 +177,7 @@ func clearAnswers(v *middleware.View, c *choice) []middleware.Edit {
 	var edits []middleware.Edit
 	for same := range runsBy(chosen, func(c *candidate) int { return c.call }) {
 		e := middleware.RewriteOf(same[0].call, slices.Clone(v.At(same[0].call).Parts)...)
+		e.Since = max(same[0].since, same[0].call+1)
 		for _, c := range same {
 			if c.thinking {
 				e.Parts = slices.DeleteFunc(e.Parts, shorten.IsThinking)

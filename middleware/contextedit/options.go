@@ -19,7 +19,8 @@ const (
 // Options configure the middleware. The zero value clears all results except the
 // newest five when three quarters of the room are filled.
 type Options struct {
-	// Trigger is the condition for clearing. nil: at 0.75 of the window less the
+	// Trigger is the condition for clearing. nil: [trigger.Economy], if the prices of the
+	// model are known and the chain has an archive; else at 0.75 of the window less the
 	// reserve, or at 100,000 tokens if the window is not known.
 	Trigger middleware.Trigger
 
@@ -135,5 +136,12 @@ func (o Options) validateTools() error {
 
 // Report is the Detail of an event of kind [middleware.Edited].
 type Report struct {
-	Results int // tool results that were cleared
+	Results   int // tool results that were cleared
+	Economics middleware.Economics
+}
+
+// WithEconomics returns the report with the economics of the edit.
+func (r Report) WithEconomics(e middleware.Economics) any {
+	r.Economics = e
+	return r
 }

@@ -21,6 +21,9 @@ const (
 	NewResults = "microcompact new results" // head and tail of large results that no model has seen yet
 )
 
+// usualLine is by how much the usual line of facts is shorter than the longest one.
+const usualLine = 4
+
 // untouched is the largest number of messages of a view that is never changed.
 const untouched = 2
 
@@ -29,6 +32,13 @@ type Report struct {
 	Results   int // results; for NewResults, those reduced to head and tail
 	Arguments int // calls whose arguments were shortened
 	Texts     int // texts of assistant messages with calls
+	Economics middleware.Economics
+}
+
+// WithEconomics returns the report with the economics of the edit.
+func (r Report) WithEconomics(e middleware.Economics) any {
+	r.Economics = e
+	return r
 }
 
 // items returns the number of shortened payloads.
@@ -54,9 +64,13 @@ func New(opts Options) middleware.Middleware {
 	opts.Limit.Results = cmp.Or(opts.Limit.Results, defaultResults)
 	opts.FreshShare = cmp.Or(opts.FreshShare, defaultFreshShare)
 	opts.Protect = append(slices.Clone(opts.Protect), alwaysProtected)
+	at := opts.Trigger
+	if opts.Batch == (Batch{}) {
+		opts.Trigger = cmp.Or(at, trigger.EconomyOr(nil))
+	}
 	e := &editor{opts}
 	old := middleware.Editing(Name, e.plan, middleware.Options{
-		Trigger: opts.Trigger, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
+		Trigger: trigger.Decided(at), MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
 	})
 	if opts.FreshShare < 0 {
 		return old
@@ -72,11 +86,18 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if v.Len() <= untouched {
 		return nil, nil
 	}
-	// Handles are expensive, and a batch is mostly incomplete: in these cases, the
-	// first survey only counts.
-	s := o.survey(ctx, v, o.batch(v) == Batch{} && v.Env().Archive == nil)
-	if s.isDue() && !s.editing {
-		if s = o.survey(ctx, v, true); len(s.edits) == 0 {
+	// Handles are expensive, and a batch is mostly incomplete or not worth its price: in
+	// these cases, the first survey only counts.
+	s := o.survey(ctx, v, 0, o.batch(v) == Batch{} && v.Env().Archive == nil && !trigger.IsEconomy(o.Trigger, v))
+	if !s.isDue() {
+		return nil, nil
+	}
+	first, ok := trigger.From(o.Trigger, v, Name, func() []trigger.Piece { return s.pieces })
+	if !ok {
+		return nil, nil // with the lines of facts, which are expensive, it frees even less
+	}
+	if !s.editing || first > 0 {
+		if s = o.survey(ctx, v, first, true); len(s.edits) == 0 {
 			return nil, nil
 		}
 	}
@@ -84,9 +105,6 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return nil, ctx.Err()
 	}
 	if s.isDue() && o.Digest > 0 {
-		if saved := v.Size().Tokens - v.Without(s.freed).Size().Tokens; !trigger.MayBeMet(o.Trigger, v, Name, saved) {
-			return nil, nil // with the lines, which are expensive, it frees even less
-		}
 		for _, added := range digest.Leave(v, s.edits, s.cleared, o.Digest) {
 			s.freed -= added
 		}
@@ -109,11 +127,13 @@ type survey struct {
 	view    *middleware.View
 	archive store.Store
 	editing bool // edits are made, otherwise payloads are only counted
+	least   int  // the first position to edit
 	end     int  // of the old rounds
 	call    int  // position of the assistant message of the current round, or -1
 
 	done     Report
 	freed    int // tokens, by the meter
+	pieces   []trigger.Piece
 	edits    []middleware.Edit
 	arena    []message.Part // the parts of all edits
 	archived []*store.Named // of the next edit
@@ -151,44 +171,94 @@ type settled struct {
 	first int
 }
 
-// survey looks through the old rounds, except for the beginning in which it found
+// survey looks through the old rounds from a position on, except for the beginning in which it found
 // nothing to do in an earlier call.
-func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *survey {
+func (o *editor) survey(ctx context.Context, v *middleware.View, least int, editing bool) *survey {
 	from := 0
 	if before, ok := v.Load(o).(settled); ok && v.Shared(before.view) >= before.first {
 		from = before.first
 	}
 	s := &survey{
-		editor: o, ctx: ctx, view: v, archive: v.Env().Archive, editing: editing,
+		editor: o, ctx: ctx, view: v, archive: v.Env().Archive, editing: editing, least: least,
 		end: o.endOfOld(v, from), call: -1, watch: shorten.NewWatch(ctx),
 	}
+	starts := 0                 // number of rounds so far
 	begin, first := from, s.end // of the round, and of the first round with something to do
 	for i := from; i < s.end; i++ {
 		if s.watch.Done() {
 			return s
 		}
 		m := v.At(i)
-		whole := v.Protected(i)&middleware.Whole != 0
-		switch m.Role {
-		case message.RoleAssistant:
+		if m.Role == message.RoleAssistant {
 			begin, s.call = i, i
-			if !whole && m.HasCalls() && (o.Limit.Arguments > 0 || o.Limit.Text > 0) {
-				s.shortenAnswer(i, m.Parts)
+			if m.HasCalls() {
+				starts++
 			}
-		case message.RoleTool:
-			if !whole && o.Limit.Results > 0 {
-				s.shortenResults(i, m.Parts)
-			}
-		case message.RoleSystem, message.RoleUser:
+		}
+		before := s.freed
+		if i >= least {
+			s.shorten(i, m)
+		}
+		if s.freed > before {
+			s.pieces = append(s.pieces, trigger.Piece{At: i, Since: starts, Frees: s.freed - before, Line: min(o.Digest, s.freed-before) / usualLine})
 		}
 		if s.done.items() > 0 {
 			first = min(first, begin)
 		}
 	}
-	if first > from {
+	if first > from && least == 0 {
 		v.Store(o, settled{v, first})
 	}
+	s.since(from)
 	return s
+}
+
+// since finds out with which message each piece came into an old round. Before, Since of a piece is the number of rounds
+// from a position up to its own one.
+func (s *survey) since(from int) {
+	k, rounds := 0, 0
+	for i := from; i < s.view.Len() && k < len(s.pieces); i++ {
+		m := s.view.At(i)
+		if m.Role != message.RoleAssistant {
+			continue
+		}
+		if m.HasCalls() {
+			rounds++
+		}
+		for ; k < len(s.pieces) && s.pieces[k].At < i && rounds >= s.pieces[k].Since+s.KeepRounds; k++ {
+			s.pieces[k].Since = i
+		}
+	}
+	for ; k < len(s.pieces); k++ {
+		s.pieces[k].Since = s.view.Len() - 1
+	}
+	at := 0
+	for i := range s.edits {
+		for at < len(s.pieces) && s.pieces[at].At < s.edits[i].At {
+			at++
+		}
+		if at < len(s.pieces) && s.pieces[at].At == s.edits[i].At {
+			s.edits[i].Since = s.pieces[at].Since
+		}
+	}
+}
+
+// shorten shortens the payloads of message i.
+func (s *survey) shorten(i int, m message.Message) {
+	if s.view.Protected(i)&middleware.Whole != 0 {
+		return
+	}
+	switch m.Role {
+	case message.RoleAssistant:
+		if m.HasCalls() && (s.Limit.Arguments > 0 || s.Limit.Text > 0) {
+			s.shortenAnswer(i, m.Parts)
+		}
+	case message.RoleTool:
+		if s.Limit.Results > 0 {
+			s.shortenResults(i, m.Parts)
+		}
+	case message.RoleSystem, message.RoleUser:
+	}
 }
 
 // isDue reports whether there is something to shorten, and enough for a batch.
@@ -203,7 +273,7 @@ func (s *survey) isDue() bool {
 // batch returns the minimum for one edit. By default a provider that caches prompts gets
 // batches: every edit makes it read the newest rounds again.
 func (o *editor) batch(v *middleware.View) Batch {
-	if o.Batch != (Batch{}) || v.Model().Cache == (models.Cache{}) {
+	if o.Batch != (Batch{}) || v.Model().Cache == (models.Cache{}) || trigger.IsEconomy(o.Trigger, v) {
 		return o.Batch
 	}
 	n := defaultBatch

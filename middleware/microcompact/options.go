@@ -24,7 +24,8 @@ const alwaysProtected = "Skill"
 // known to cache prompts, else before each call. It does not shorten arguments and texts,
 // since models need these again too often.
 type Options struct {
-	// Trigger is the condition for shortening old rounds. nil: always met.
+	// Trigger is the condition for shortening old rounds. nil: [trigger.Economy], if Batch is
+	// zero, the prices of the model are known and the chain has an archive; else always met.
 	Trigger middleware.Trigger
 
 	// KeepRounds is the number of newest rounds that are not changed. 0: 4; negative:
@@ -39,7 +40,8 @@ type Options struct {
 	// none. A result may have another tool name than its call; either of them protects it.
 	Protect []string
 
-	// Batch is the minimum for one edit of old rounds. Zero: if the model's provider caches
+	// Batch is the minimum for one edit of old rounds. Zero: with [trigger.Economy] one payload;
+	// else, if the model's provider caches
 	// prompts, by [middleware.Env].Models, 5,000 tokens, or a tenth of the room if that is
 	// less; otherwise one payload. Batch{Results: 1} is one payload for every model.
 	Batch Batch

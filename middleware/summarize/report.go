@@ -31,7 +31,15 @@ type Report struct {
 	// [Options.Inventions]. Of kind Attempted; nil: nothing was found.
 	Inventions []string
 
+	Economics middleware.Economics // Edited
+
 	request bool // the event reports one request
+}
+
+// WithEconomics returns the report with the economics of the edit.
+func (r Report) WithEconomics(e middleware.Economics) any {
+	r.Economics = e
+	return r
 }
 
 // LogValue returns the fields that are not 0 as a group, the cost in dollars.
@@ -51,6 +59,9 @@ func (r Report) LogValue() slog.Value {
 	}
 	if len(r.Inventions) > 0 {
 		attrs = append(attrs, slog.Any("inventions", r.Inventions))
+	}
+	if r.Economics != (middleware.Economics{}) {
+		attrs = append(attrs, slog.Any("economics", r.Economics))
 	}
 	return slog.GroupValue(attrs...)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -113,7 +114,7 @@ func cost(t middleware.Trigger) int {
 		return 0
 	case not:
 		return cost(t.of)
-	case reclaims:
+	case reclaims, economy, priced:
 		return 3
 	case several:
 		dearest := 1
@@ -145,6 +146,14 @@ func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
 		}
 	case several:
 		return t.threshold(v)
+	case priced:
+		if t := t.of(v); t != nil {
+			return Threshold(t, v)
+		}
+	case economy:
+		if t.pressure && t.Pressure >= 0 {
+			return Threshold(fraction{cmp.Or(t.Pressure, DefaultPressure)}, v)
+		}
 	}
 	return 0, false
 }
@@ -166,32 +175,61 @@ func (s several) threshold(v *middleware.View) (tokens int, ok bool) {
 	return tokens, ok
 }
 
-// MayBeMet reports whether the named editor may edit a view by a plan that saves at most that many tokens: its trigger may
-// be met, or the request forces the edit. By this an editor does without what only makes a plan better, as long as
-// [Reclaims] cannot be met. Of triggers that use the plan otherwise, and of nil, it is true.
-func MayBeMet(t middleware.Trigger, v *middleware.View, editor string, saved int) bool {
+// From returns the position of the view from which the named editor should edit if it can remove these pieces, which are
+// in the order of the view. ok is false if the trigger cannot be met by that and the request does not force the edit: then an editor
+// needs no plan, and nothing that only makes a plan better. Of triggers that use the plan otherwise, and of nil, ok is true.
+func From(t middleware.Trigger, v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
 	force := v.Request().Force
-	return slices.Contains(force, editor) || slices.Contains(force, "*") || mayBeMet(t, v, saved)
+	if slices.Contains(force, editor) || slices.Contains(force, "*") {
+		return 0, true
+	}
+	return from(t, v, editor, pieces)
 }
 
-func mayBeMet(t middleware.Trigger, v *middleware.View, saved int) bool {
+func from(t middleware.Trigger, v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
 	switch t := t.(type) {
 	case nil:
-		return true
+		return 0, true
 	case reclaims:
-		return saved >= t.limit
-	case several:
-		for _, one := range t.triggers {
-			if mayBeMet(one, v, saved) == t.enough {
-				return t.enough
-			}
+		freed := 0
+		for _, p := range pieces() {
+			freed += p.Frees
 		}
-		return !t.enough
+		return 0, v.Size().Tokens-v.Without(freed).Size().Tokens >= t.limit
+	case economy:
+		if met, _ := t.pressed(v); met {
+			return 0, true
+		}
+		d := t.decide(v, pieces(), v.CallsSince(editor))
+		return d.from, d.met
+	case priced:
+		return from(t.of(v), v, editor, pieces)
+	case several:
+		return t.from(v, editor, pieces)
 	}
 	asked := false
 	met, _, err := t.Met(v, func() *middleware.Plan {
 		asked = true
 		return nil
 	})
-	return met || asked || err != nil
+	return 0, met || asked || err != nil
+}
+
+// from returns the first of the positions of Any, and the last of those of All.
+func (s several) from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
+	if s.enough {
+		first = math.MaxInt
+	}
+	for _, t := range s.triggers {
+		at, met := from(t, v, editor, pieces)
+		switch {
+		case !met && !s.enough:
+			return 0, false
+		case met && s.enough:
+			first, ok = min(first, at), true
+		case met:
+			first = max(first, at)
+		}
+	}
+	return first, ok || !s.enough
 }

@@ -3,6 +3,7 @@ package trim
 import (
 	"fmt"
 
+	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
@@ -58,6 +59,13 @@ type Report struct {
 	Messages   int      // removed by this edit
 	Units      int      // removed by this edit
 	Kept       int      // messages left in the view
+	Economics  middleware.Economics
+}
+
+// WithEconomics returns the report with the economics of the edit.
+func (r Report) WithEconomics(e middleware.Economics) any {
+	r.Economics = e
+	return r
 }
 
 // why describes an edit for people.

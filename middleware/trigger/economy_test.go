@@ -1,0 +1,319 @@
+package trigger_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// of returns a history with a result of each of these sizes, in tokens, and text of the model before it.
+func of(text int, sizes ...int) []message.Message {
+	h := []message.Message{message.System("You fix builds."), message.User("Why does the nightly build fail?")}
+	for i, n := range sizes {
+		id := fmt.Sprintf("c%03d", i)
+		h = append(h,
+			message.Assistant(message.Text{Text: strings.Repeat("text", text)}, message.ToolCall{ID: id, Name: "read", Arguments: `{}`}),
+			message.Result(id, "read", strings.Repeat("log ", n)))
+	}
+	return h
+}
+
+func model(t *testing.T, rates models.Rates, cache models.Cache) *models.Table {
+	t.Helper()
+	table, err := models.Default().With(models.Model{Name: "priced", Window: 1 << 30, Price: models.Price{Rates: rates}, Cache: cache})
+	require.NoError(t, err)
+	return table
+}
+
+// replay makes the calls of a history, one per round, each by a new chain with the same journal if restart is set, and
+// returns the events of edits by the number of results in the history.
+func replay(t *testing.T, env middleware.Env, h []message.Message, restart bool, mws ...middleware.Middleware) map[int]middleware.Event {
+	t.Helper()
+	env.Journal, env.Counter = journal.NewMemory(0), tokens.Chars4{}
+	edits := map[int]middleware.Event{}
+	call := func() middleware.Middleware { return middleware.With(env, mws...) }
+	chain := call()
+	for n := 4; n <= len(h); n += 2 {
+		if restart {
+			chain = call()
+		}
+		for again := range 2 { // a call that is made again sends the same
+			_, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h[:n], Model: "priced"})
+			require.NoError(t, err)
+			for _, e := range events {
+				if e.Kind == middleware.Notice { // edits are frequent
+					continue
+				}
+				require.Equal(t, middleware.Edited, e.Kind, "%v", e)
+				require.Zero(t, again, "%v", e)
+				edits[n/2-1] = e
+			}
+		}
+	}
+	return edits
+}
+
+// worth is the rule of Worth in the simplest form: at each call, what could be removed since the edit before is added up for
+// each result from which an edit may start.
+func worth(text int, sizes []int, keep int, read, write float64) (edits []int) {
+	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}
+	h := of(text, sizes...)
+	count := func(i int) int { return meter.Message(h[i]) }
+	placeholder := meter.Message(message.Result("c000", "read", contextedit.DefaultPlaceholder))
+	cleared, sum := make([]bool, len(sizes)), make([]float64, len(sizes))
+	for n := 1; n <= len(sizes); n++ {
+		best, start := -1.0, 0
+		for j := range max(n-keep, 0) {
+			if !cleared[j] {
+				sum[j] += read * float64(count(3+2*j)-placeholder)
+			}
+		}
+		for j := range max(n-keep, 0) {
+			if cleared[j] {
+				continue
+			}
+			paid, again := 0.0, 0
+			for k := j; k < n-1; k++ {
+				switch {
+				case k < n-keep && !cleared[k]:
+					paid += sum[k]
+					again += placeholder
+				default:
+					again += count(3 + 2*k)
+				}
+				if k > j {
+					again += count(2 + 2*k)
+				}
+			}
+			if gain := paid - (write-read)*float64(again); gain >= 0 && gain > best {
+				best, start = gain, j
+			}
+		}
+		if best < 0 {
+			continue
+		}
+		edits = append(edits, n)
+		for j := range sum {
+			sum[j] = 0
+			cleared[j] = cleared[j] || j >= start && j < n-keep
+		}
+	}
+	return edits
+}
+
+func TestWorth(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same cases each time
+	several := 0
+	for range 60 {
+		text, keep := r.IntN(100), 2+r.IntN(3)
+		sizes := make([]int, 30)
+		for i := range sizes {
+			sizes[i] = 10 + r.IntN(600)
+		}
+		read, write := []float64{1, 0.5, 0.1, 0.02}[r.IntN(4)], 1+0.25*float64(r.IntN(2))
+		at := trigger.Worth(trigger.Options{Read: read, Write: write})
+		for _, restart := range []bool{false, true} {
+			var got []int
+			edits := replay(t, middleware.Env{}, of(text, sizes...), restart, contextedit.New(contextedit.Options{Trigger: at, Keep: keep}))
+			for n := range sizes {
+				if _, ok := edits[n+1]; ok {
+					got = append(got, n+1)
+				}
+			}
+			require.Equal(t, worth(text, sizes, keep, read, write), got, "text %d, keep %d, %g and %g: %v", text, keep, read, write, sizes)
+			several += len(got)
+		}
+	}
+	require.Greater(t, several, 200)
+}
+
+func TestWorthByPrices(t *testing.T) {
+	t.Parallel()
+	const usd = models.USD
+	sizes := []int{300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300}
+	count := func(rates models.Rates, o trigger.Options) int {
+		return len(replay(t, middleware.Env{Models: model(t, rates, models.Cache{})}, of(20, sizes...), false,
+			contextedit.New(contextedit.Options{Trigger: trigger.Worth(o), Keep: 2})))
+	}
+	require.Equal(t, 10, count(models.Rates{Input: usd, Output: usd}, trigger.Options{}), "no cache: each result is cleared when it can be")
+	dear := count(models.Rates{Input: usd, CacheRead: usd / 10, CacheWrite: usd * 5 / 4, Output: usd}, trigger.Options{})
+	require.Equal(t, dear, count(models.Rates{}, trigger.Options{}), "unknown prices are those of the most careful class")
+	require.Equal(t, dear, count(models.Rates{}, trigger.Options{Read: 0.1, Write: 1.25}))
+	require.Positive(t, dear)
+	require.Less(t, dear, 5)
+	require.Less(t, count(models.Rates{}, trigger.Options{Factor: 4}), dear, "a factor makes edits rarer")
+}
+
+// TestOnePass: an old small result before a long text of the user is left alone.
+func TestOnePass(t *testing.T) {
+	t.Parallel()
+	h := of(10, 40)
+	h = append(h, message.Assistant(message.Text{Text: "Done."}), message.User(strings.Repeat("text", 5000)))
+	h = append(h, of(10, 900, 900, 900, 900, 900, 900)[2:]...)
+	seen := 0
+	for n := len(h) - 8; n <= len(h); n += 2 {
+		_, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4{}},
+			contextedit.New(contextedit.Options{Trigger: trigger.Worth(trigger.Options{}), Keep: 1})), &middleware.Request{Messages: h[:n]})
+		require.NoError(t, err)
+		for _, e := range events {
+			require.Greater(t, e.First, 5, "%v", e)
+			seen++
+		}
+	}
+	require.Positive(t, seen)
+}
+
+func TestCold(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	marked := models.Cache{TTL: 5 * time.Minute, LongTTL: time.Hour}
+	auto := models.Cache{Auto: true, TTL: 5 * time.Minute}
+	tests := []struct {
+		name        string
+		answer, new time.Duration // since the answer and the new result; 0: no time
+		cache       models.Cache
+		ttl         time.Duration
+		want        bool
+	}{
+		{"no times", 0, 0, marked, 0, false},
+		{"warm", 4 * time.Minute, time.Minute, marked, 0, false},
+		{"expired", 6 * time.Minute, time.Minute, marked, 0, true},
+		{"a slow tool", 6 * time.Minute, 0, marked, 0, true},
+		{"only the result has a time", 0, 6 * time.Minute, marked, 0, true},
+		{"the provider may keep it longer", 6 * time.Minute, 0, auto, 0, false},
+		{"it has expired by then as well", 61 * time.Minute, 0, auto, 0, true},
+		{"not known", 48 * time.Hour, 0, models.Cache{}, 0, false},
+		{"given", 6 * time.Minute, 0, auto, 5 * time.Minute, true},
+		{"given, longer", 6 * time.Minute, 0, marked, time.Hour, false},
+		{"a clock that is wrong", -time.Hour, 0, marked, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := of(500, 100, 100, 100, 100)
+			for i, ago := range map[int]time.Duration{len(h) - 2: tt.answer, len(h) - 1: tt.new} {
+				if ago != 0 {
+					h[i].Time = now.Add(-ago)
+				}
+			}
+			for _, of := range []func(trigger.Options) middleware.Trigger{trigger.Cold, trigger.Economy} {
+				env := middleware.Env{
+					Counter: tokens.Chars4{}, Clock: func() time.Time { return now },
+					Models: model(t, models.Rates{Input: models.USD, CacheRead: models.USD / 10, Output: models.USD}, tt.cache),
+				}
+				mw := contextedit.New(contextedit.Options{Trigger: of(trigger.Options{TTL: tt.ttl}), Keep: 2})
+				_, events, err := middleware.Apply(t.Context(), middleware.With(env, mw), &middleware.Request{Messages: h, Model: "priced"})
+				require.NoError(t, err)
+				require.Equal(t, tt.want, len(events) == 1)
+				if tt.want && tt.ttl == 0 {
+					e := events[0].Detail.(contextedit.Report).Economics
+					require.Equal(t, middleware.Economics{Freed: events[0].Before - events[0].After, Saves: e.Saves}, e, "nothing is written again")
+				}
+			}
+		})
+	}
+}
+
+// TestColdByAnotherEdit: where an earlier layer breaks the prefix, a later one edits for nothing.
+func TestColdByAnotherEdit(t *testing.T) {
+	t.Parallel()
+	first := middleware.Editing("first", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Len() < 12 || v.Span(5).Edit != nil {
+			return nil, nil
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(5, message.ToolResult{CallID: "c001", Name: "read", Text: "-"})}}, nil
+	}, middleware.Options{Trigger: trigger.Not(trigger.Messages(13))})
+	for _, at := range []middleware.Trigger{trigger.Cold(trigger.Options{}), trigger.Worth(trigger.Options{}), trigger.Economy(trigger.Options{})} {
+		edits := replay(t, middleware.Env{}, of(300, 90, 90, 90, 90, 90), false, first, contextedit.New(contextedit.Options{Trigger: at, Keep: 1}))
+		require.Len(t, edits, 1)
+		e := edits[5]
+		require.Equal(t, contextedit.Name, e.By)
+		require.Equal(t, 7, e.First, "the result before the first edit would cost")
+		require.Zero(t, e.Detail.(contextedit.Report).Economics.Rewritten)
+	}
+}
+
+func TestEconomics(t *testing.T) {
+	t.Parallel()
+	rates := models.Rates{Input: 10 * models.USD, CacheRead: models.USD, CacheWrite: 12.5 * models.USD, Output: models.USD}
+	env := middleware.Env{Models: model(t, rates, models.Cache{}), Counter: tokens.Chars4{}}
+	h := of(25, 1000, 1000, 40, 40)
+	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2000), Keep: 2})
+	var report middleware.Report
+	var edited middleware.Economics
+	observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
+		switch e.Kind {
+		case middleware.Called:
+			report = e.Detail.(middleware.Report)
+		case middleware.Edited:
+			edited = e.Detail.(contextedit.Report).Economics
+		}
+	})
+	call := middleware.Chain(observe, middleware.With(env, mw))(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{}, nil
+	})
+	_, err := call(t.Context(), &middleware.Request{Messages: h, Model: "priced"}, nil)
+	require.NoError(t, err)
+	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}
+	left := meter.Message(message.Result("c000", "read", contextedit.DefaultPlaceholder))
+	freed := meter.Message(h[3]) + meter.Message(h[5]) - 2*left
+	again := 2*left + meter.Message(h[4]) + meter.Message(h[6]) + meter.Message(h[7]) // the newest round is not in the cache
+	require.Equal(t, middleware.Economics{
+		Freed: freed, Rewritten: again, BreakEven: 11.5 * float64(again) / float64(freed),
+		Cost: models.Cost(again) * 11_500_000, Saves: models.Cost(freed) * models.USD,
+	}, edited)
+	require.Equal(t, edited, report.Economics, "one edit is the sum of all")
+}
+
+func TestEconomyOr(t *testing.T) {
+	t.Parallel()
+	table := model(t, models.Rates{Input: models.USD, Output: models.USD}, models.Cache{})
+	sizes := []int{300, 300, 300, 300}
+	edits := func(env middleware.Env) int {
+		return len(replay(t, env, of(20, sizes...), false, contextedit.New(contextedit.Options{Keep: 1})))
+	}
+	require.Equal(t, 3, edits(middleware.Env{Models: table, Archive: store.NewMemory(0)}), "no price for the cache: what can be cleared is")
+	require.Zero(t, edits(middleware.Env{Models: table}), "nothing could be read again")
+	require.Zero(t, edits(middleware.Env{Archive: store.NewMemory(0)}), "no prices")
+}
+
+func TestPressure(t *testing.T) {
+	t.Parallel()
+	h := of(20, 300, 300, 300, 300)
+	for share, want := range map[float64]int{0: 0, 0.5: 1, -1: 0} {
+		mw := contextedit.New(contextedit.Options{Trigger: trigger.Economy(trigger.Options{Pressure: share}), Keep: 2})
+		_, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mw),
+			&middleware.Request{Messages: h[:8], Budget: &middleware.Budget{Window: 1500}})
+		require.NoError(t, err)
+		require.Len(t, events, want, "%g", share)
+	}
+}
+
+func TestEconomyOptions(t *testing.T) {
+	t.Parallel()
+	for text, o := range map[string]trigger.Options{
+		"Read is -1":     {Read: -1, Write: 1},
+		"both or none":   {Write: 1},
+		"TTL is -1s":     {TTL: -time.Second},
+		"Pressure is 2":  {Pressure: 2},
+		"Factor is -0.5": {Factor: -0.5},
+	} {
+		require.ErrorContains(t, contextedit.Options{Trigger: trigger.Economy(o)}.Validate(), text)
+	}
+	require.NoError(t, contextedit.Options{Trigger: trigger.Economy(trigger.Options{})}.Validate())
+}
