@@ -115,8 +115,8 @@ func (all numbers) give(c Claim) bool {
 	for _, n := range all {
 		sum += n
 	}
-	want, margin := c.value.value, max(c.value.margin(), c.value.step*0.51)
-	is := func(v float64) bool { return math.Abs(v-want) <= margin }
+	want, margin := c.value.value, max(c.value.precision(), c.value.step*0.51)
+	is := func(v float64) bool { return math.Abs(math.Abs(v)-want) <= margin }
 	if len(all) > 2 && is(sum) {
 		return true
 	}

@@ -229,17 +229,21 @@ func (s *sentence) findNames() {
 	})
 }
 
-// withoutPlace removes the line from main.go:42, and adds a claim for it.
+// withoutPlace removes the lines from main.go:42 and main.go:42-45, and adds claims for them.
 func (s *sentence) withoutPlace(c chunk) chunk {
-	for n := len(c.toks); n > 2 && c.toks[n-1].kind == number && c.toks[n-2].is(":") && strings.ContainsAny(c.raw, "./") &&
-		!strings.Contains(c.raw, "://"); n = len(c.toks) {
-		last := c.toks[n-1]
-		s.add(Claim{Kind: Number, from: last.from, to: last.to(), value: value{literal: last.text, amount: last.amount, label: true}})
-		s.named[c.at+n-1] = true
-		c.toks = c.toks[:n-2]
-		c.raw = s.text[c.toks[0].from:c.toks[n-3].to()]
+	n := len(c.toks)
+	for n > 2 && c.toks[n-1].kind == number && c.toks[n-2].is(":-") {
+		n -= 2
 	}
-	return c
+	if n == len(c.toks) || !c.toks[n].is(":") || strings.Contains(c.raw, "://") || !strings.ContainsAny(c.raw, "./") {
+		return c
+	}
+	for i := n + 1; i < len(c.toks); i += 2 {
+		t := c.toks[i]
+		s.add(Claim{Kind: Number, from: t.from, to: t.to(), value: value{literal: t.text, amount: t.amount, label: true}})
+		s.named[c.at+i] = true
+	}
+	return chunk{c.toks[:n], c.at, s.text[c.toks[0].from:c.toks[n-1].to()]}
 }
 
 // kind returns what a chunk claims to be. weak: only if its first part is known to be a folder.
@@ -266,7 +270,7 @@ func (c chunk) isPath() (weak, ok bool) {
 	if !letters || isAmount(parts[0]) || rooted && len(parts) == 1 && len(parts[0]) < 3 {
 		return false, false
 	}
-	return !rooted && !odd && len(parts) == 2, true
+	return !rooted && !odd && len(parts) > 1, true
 }
 
 // isAmount reports whether a text is a number with a unit.

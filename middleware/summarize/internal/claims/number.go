@@ -434,18 +434,17 @@ func (d date) weekday() int {
 	return (int(time.Date(d.year, time.Month(d.month), d.day, 0, 0, 0, 0, time.UTC).Weekday())+6)%7 + 1
 }
 
-// margin is the greatest difference to a number that this one is written for: it may be rounded in any direction.
-func (v value) margin() float64 {
-	const nearly = 0.95 // less than a whole step
+// precision is the size of the last digit that is sure, or 0 if the number is exact.
+func (v value) precision() float64 {
 	switch {
 	case v.near && v.units == nil && v.step == 1:
 		step := 1.0
 		for v.value >= 10*step && math.Mod(v.value, 10*step) == 0 {
 			step *= 10
 		}
-		return step * nearly
+		return step
 	case v.near, v.units != nil, v.step < 1:
-		return v.step * nearly
+		return v.step
 	}
 	return 0
 }

@@ -92,11 +92,11 @@ func TestPlanted(t *testing.T) {
 
 // falseOutcomes returns sentences that state the opposite of the newest outcome of each command.
 func falseOutcomes(runs []facts.Run) (all []string) {
-	newest, passed := map[string]facts.Run{}, map[string]bool{}
+	newest, failed := map[string]facts.Run{}, map[string]bool{}
 	for _, r := range runs {
 		if r.Command != "" {
 			newest[r.Command] = r
-			passed[r.Command] = passed[r.Command] || r.Passed
+			failed[r.Command] = failed[r.Command] || r.Failed
 		}
 	}
 	for command, r := range newest {
@@ -104,14 +104,14 @@ func falseOutcomes(runs []facts.Run) (all []string) {
 		short := strings.Join(words[:min(3, len(words))], " ")
 		within := false // of a command that passed
 		for other, o := range newest {
-			within = within || o.Passed && other != command && strings.Contains(other, command)
+			within = within || o.Passed && other != command && strings.Contains(other, short)
 		}
 		switch {
 		case within:
 		case r.Failed:
 			all = append(all, "`"+command+"` passed.", "`"+short+"` 执行成功。", "Running `"+command+"` succeeded without problems.",
 				"The command `"+short+"` completed successfully.")
-		case r.Passed && !strings.Contains(short, "test"):
+		case r.Passed && !failed[command]:
 			all = append(all, "`"+command+"` failed.", "`"+command+"` 执行失败。")
 		}
 	}

@@ -137,7 +137,7 @@ func (s *Source) addValue(toks []token, v value) {
 	for _, u := range v.units {
 		s.put(u.dimension, v.value*u.size)
 	}
-	if v.units != nil || v.part {
+	if v.units != nil || v.part || isCounted(at(toks, v.to)) {
 		return
 	}
 	s.put(bare, v.value)
@@ -149,6 +149,11 @@ func (s *Source) addValue(toks []token, v value) {
 			s.addDigits(part)
 		}
 	}
+}
+
+// isCounted reports whether the token after a number shows that it counts something, as in 42 containers.
+func isCounted(next token) bool {
+	return !next.first && (next.kind == ideograph && next.glued || next.kind == word && !next.glued && len(next.raw) > 2 && !linking[next.text])
 }
 
 func (s *Source) put(dimension string, v float64) {
@@ -275,12 +280,12 @@ func (s *Source) hasNear(words []string) bool {
 	return len(words) == 0
 }
 
-// hasAmount reports whether a number of a dimension is in the source, give or take a margin.
-func (s *Source) hasAmount(dimension string, v, margin float64) bool {
-	all := s.amounts[dimension]
-	margin += math.Abs(v) * 1e-9
-	k, _ := slices.BinarySearch(all, v-margin)
-	return k < len(all) && all[k] <= v+margin
+// hasAmount reports whether a number of a dimension is in the source that may be written as v: half a step less, as
+// rounded up, or nearly a step more, as cut off.
+func (s *Source) hasAmount(dimension string, v, step float64) bool {
+	all, exact := s.amounts[dimension], math.Abs(v)*1e-9
+	k, _ := slices.BinarySearch(all, v-step*0.5-exact)
+	return k < len(all) && all[k] <= v+step*0.95+exact
 }
 
 // hasValue reports whether a value is in the source.
@@ -293,7 +298,7 @@ func (s *Source) hasValue(v value) bool {
 	case !v.has:
 		return s.digits[plainDigits(v.literal)] || s.hasPrefix(v.literal+".")
 	}
-	m := v.margin()
+	m := v.precision()
 	if v.units == nil {
 		return s.digits[plainDigits(v.literal)] || s.hasAmount(asWritten, v.value, m)
 	}
@@ -397,6 +402,13 @@ func (s *Source) hasName(c Claim) bool {
 	switch {
 	case s.has(words), c.open && s.hasStart(words):
 		return true
+	case strings.HasPrefix(c.Text, "_"): // the end of several names
+		return s.hasPart("_" + last)
+	case strings.Contains(c.Text, "-") && len(words) > 1 && !strings.ContainsAny(c.Text, "0123456789.@:#_"): // non-WebSocket
+		return !slices.ContainsFunc(strings.Split(c.Text, "-"), func(part string) bool {
+			own := Find(part)
+			return own != nil && !s.Supports(own[0])
+		})
 	case len(words) == 1 && len(last) >= shortHash && strings.Trim(last, "0123456789abcdef") == "":
 		return s.hasPrefix(last)
 	case len(words) == 1 && c.Kind == Identifier:
@@ -432,8 +444,11 @@ func (s *Source) hasPath(c Claim) bool {
 		words = words[:len(words)-1]
 	}
 	const most = 100 // words
-	if s.has(words) || len(words) > most {
-		return s.has(words)
+	switch {
+	case s.has(words), c.open && s.hasStart(words):
+		return true
+	case len(words) > most:
+		return false
 	}
 	if c.weak && !s.has([]string{words[0], "/"}) {
 		return true

@@ -50,7 +50,7 @@ func histories(tb testing.TB) (all []history) {
 		name, isName := strings.CutPrefix(line, "== ")
 		switch {
 		case isName:
-			all = append(all, history{name: name, heldOut: len(all)%2 == 1})
+			all = append(all, history{name: name, heldOut: len(all)%2 == 1 || len(all) >= 10})
 			h, truths, calls = &all[len(all)-1], false, 0
 		case h == nil || line == "":
 			if h != nil && !truths {
