@@ -2,6 +2,7 @@ package summarize_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,7 +106,7 @@ func TestInventionsAfterTwoFolds(t *testing.T) {
 	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{})
 	h := failing()
 	_, _ = fold(t, mw, h)
-	longer := append(h, history(8)[1:]...)
+	longer := slices.Concat(h, history(8)[1:])
 	view, events := fold(t, mw, longer)
 	require.Contains(t, summaryIn(t, view, longer).Text(), "\n"+honest+"\n")
 	require.Equal(t, []string{"All refund tests passed", "X-91"}, found(events)[len(found(events))-1])

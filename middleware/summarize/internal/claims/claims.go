@@ -122,7 +122,8 @@ func (s *sentence) claimSpan(sp span) {
 		if n >= 0 {
 			end, next = from+n, from+n+len("...")
 		}
-		c := Claim{Kind: kind, from: from, to: end, words: s.wordsIn(from, end), open: n >= 0 && n > 0 && s.text[end-1] != ' ' && s.text[end-1] != '/'}
+		c := Claim{Kind: kind, from: from, to: end, words: s.wordsIn(from, end)}
+		c.open = n > 0 && s.text[end-1] != ' ' && s.text[end-1] != '/'
 		if len(c.words) > 0 {
 			s.add(c)
 		}

@@ -110,15 +110,15 @@ func lex(toks []token, s string) []token {
 		switch {
 		case isDigit(r):
 			t.kind = number
-			end = t.readNumber(s)
+			end = readNumber(&t, s)
 		case glued && isStampT(s[i:]) && isDigit(rune(s[i-1])): // a mark
 		case isLetter(r):
 			t.kind = word
 			end = wordEnd(s, i)
 		case isHan(r):
 			t.kind = ideograph
-			end = max(end, t.readHan(s))
-		case r == '-' && !(glued && endsWord(s[:i])) && isFlag(s[i:]):
+			end = max(end, readHan(&t, s))
+		case r == '-' && (!glued || !endsWord(s[:i])) && isFlag(s[i:]):
 			t.kind = word
 			end = flagEnd(s, i)
 		}
@@ -184,22 +184,19 @@ func normal(t token) string {
 }
 
 // readNumber reads digits and the letters after them, and returns the end.
-func (t *token) readNumber(s string) int {
+func readNumber(t *token, s string) int {
 	i := t.from
 	for i < len(s) && isDigit(rune(s[i])) {
 		i++
 	}
 	const most = 12 // groups of digits: the time is linear
 	digits, step, dots := s[t.from:i], 1.0, 0
-	for n := 0; n < most && i < len(s); n++ {
-		n := digitsAt(s, i+1)
-		group := n == 3 && (dots == 0 && (s[i] == ',' || s[i] == '\'') && digits[0] != '0' && i-t.from <= 3 || s[i] == '_') ||
-			n == 3 && dots == 0 && i >= 4 && s[i-4] == s[i] && (s[i] == ',' || s[i] == '\'')
-		cents := n == 2 && s[i] == ',' && dots == 0 && !(i+3 < len(s) && s[i+3] == ',') && t.from+6 >= i
-		if n == 0 || !(group || s[i] == '.' || cents && i > t.from && !inList(s, i+3)) {
+	for range most {
+		n, grouped := groupAt(s, t.from, i, dots)
+		if n == 0 {
 			break
 		}
-		if !group {
+		if !grouped {
 			digits += "."
 			dots++
 			step = math.Pow10(-n)
@@ -227,8 +224,27 @@ func (t *token) readNumber(s string) int {
 	return end
 }
 
-// inList reports whether what follows a number shows that its comma divides a list.
-func inList(s string, i int) bool { return i < len(s) && (s[i] == ',' || s[i] == '/') }
+// groupAt returns how many digits after a mark at i belong to the number that begins at from, and whether the mark
+// groups digits, as in 1,204 and 1_204, or divides a fraction, as in 1.2 and 12,34.
+func groupAt(s string, from, i, dots int) (n int, grouped bool) {
+	if i >= len(s) {
+		return 0, false
+	}
+	n = digitsAt(s, i+1)
+	after := s[min(i+1+n, len(s)):]
+	switch c := s[i]; {
+	case n == 0:
+	case c == '_' && n == 3, c == '.':
+		return n, c == '_'
+	case (c == ',' || c == '\'') && n == 3 && dots == 0:
+		if first := i-from <= 3 && s[from] != '0'; first || i >= 4 && s[i-4] == c {
+			return n, true
+		}
+	case c == ',' && n == 2 && dots == 0 && i-from <= 6 && (after == "" || after[0] != ',' && after[0] != '/'):
+		return n, false
+	}
+	return 0, false
+}
 
 // isStampT reports whether a text begins as the time in 2026-11-17T02:00.
 func isStampT(s string) bool { return len(s) > 3 && s[0] == 'T' && digitsAt(s, 1) == 2 && s[3] == ':' }
@@ -245,7 +261,7 @@ var sameDigits = strings.NewReplacer("〇", "零", "两", "二")
 const hanDigits = "零一二三四五六七八九"
 
 // readHan reads a Chinese numeral, and returns its end, or 0 if there is none.
-func (t *token) readHan(s string) int {
+func readHan(t *token, s string) int {
 	const percent, most = "百分之", 60 // bytes
 	from := t.from
 	if strings.HasPrefix(s[from:], percent) {
@@ -262,10 +278,8 @@ func (t *token) readHan(s string) int {
 		end += utf8.RuneLen(r)
 	}
 	v, ok := hanValue(s[from:end])
-	rest := s[end:]
-	single := end-from == len("一")
-	switch {
-	case !ok, single && (v == 1 || unitOf(strings.TrimPrefix(rest, "个")) == "" && !strings.HasPrefix(rest, "月") && !strings.HasPrefix(rest, "点")) && from == t.from:
+	single := end-from == len("一") && from == t.from
+	if !ok || single && (v == 1 || !measures(s[end:])) {
 		return 0
 	}
 	t.kind, t.amount, t.text = number, amount{true, v, 1}, strconv.FormatFloat(v, 'f', -1, 64)
@@ -273,6 +287,11 @@ func (t *token) readHan(s string) int {
 		t.suffix = "%"
 	}
 	return end
+}
+
+// measures reports whether a text begins with what a single numeral may count.
+func measures(rest string) bool {
+	return unitOf(strings.TrimPrefix(rest, "个")) != "" || strings.HasPrefix(rest, "月") || strings.HasPrefix(rest, "点")
 }
 
 // hanValue returns the value of a Chinese numeral.

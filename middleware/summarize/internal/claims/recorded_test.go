@@ -22,7 +22,8 @@ func TestRecorded(t *testing.T) {
 	for _, name := range recorded.Files(t) {
 		k := 0
 		for line := range recorded.Lines(t, name) {
-			if k++; k%share != 0 || race.Enabled {
+			k++
+			if k%share != 0 || race.Enabled {
 				continue
 			}
 			var c recorded.Conversation

@@ -65,7 +65,7 @@ func wordsOf(line string) (words []string) {
 func subjectsOf(line string) map[string]bool {
 	const most = 400 // bytes
 	subjects, option := map[string]bool{}, false
-	for _, field := range strings.Fields(line[:min(len(line), most)]) {
+	for field := range strings.FieldsSeq(line[:min(len(line), most)]) {
 		field = strings.Trim(field, `"'();&|`)
 		value := option
 		option = len(field) == 2 && field[0] == '-' && field != "-m" && field != "-c" && field != "--"
@@ -201,7 +201,8 @@ func (s *Source) contradicted(sen *sentence) (items []string) {
 	}
 	story := states[good] && states[bad] || sen.hasAny(once)
 	for _, c := range all {
-		if c.state != unknown && len(c.about) > 0 && !slices.ContainsFunc(c.about, func(cmd *command) bool { return cmd.agrees(c.state, story) }) {
+		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story) }
+		if c.state != unknown && len(c.about) > 0 && !slices.ContainsFunc(c.about, agrees) {
 			items = append(items, strings.TrimRight(c.text, ".!。！"))
 		}
 	}
@@ -237,18 +238,7 @@ func (s *Source) about(sen *sentence, c clause) (found []*command) {
 			return found
 		}
 	}
-	subjects := map[string]bool{}
-	for i, t := range sen.toks[c.from:c.to] {
-		if w := subjectOf(t.text); t.kind == word && w != "" && !sen.named[c.from+i] {
-			subjects[w] = true
-		}
-	}
-	for _, w := range chineseSubjects {
-		if strings.Contains(sen.text[from:to], w[0]) {
-			subjects[w[1]] = true
-		}
-	}
-	most := 0
+	subjects, most := sen.subjects(c), 1
 	for _, cmd := range s.commands {
 		n := 0
 		for w := range subjects {
@@ -256,14 +246,31 @@ func (s *Source) about(sen *sentence, c clause) (found []*command) {
 				n++
 			}
 		}
-		if n > most {
-			most, found = n, nil
-		}
-		if n == most && n > 0 {
+		switch {
+		case n > most:
+			most, found = n, []*command{cmd}
+		case n == most:
 			found = append(found, cmd)
 		}
 	}
 	return found
+}
+
+// subjects returns the subjects of a clause, without the words of names.
+func (s *sentence) subjects(c clause) map[string]bool {
+	subjects := map[string]bool{}
+	for i, t := range s.toks[c.from:c.to] {
+		if w := subjectOf(t.text); t.kind == word && w != "" && !s.named[c.from+i] {
+			subjects[w] = true
+		}
+	}
+	part := s.text[s.toks[c.from].from:s.toks[c.to-1].to()]
+	for _, w := range chineseSubjects {
+		if strings.Contains(part, w[0]) {
+			subjects[w[1]] = true
+		}
+	}
+	return subjects
 }
 
 func containsRun(all, part []string) bool {
@@ -282,8 +289,11 @@ func clauses(sen *sentence) (all []clause) {
 	}
 	from := 0
 	for i := 0; i <= len(sen.toks); i++ {
-		if i < len(sen.toks) && !(sen.toks[i].is(",;()。、") && !inSpan(sen.toks[i])) && !(sen.toks[i].kind == word && joints[sen.toks[i].text]) {
-			continue
+		if i < len(sen.toks) {
+			t := sen.toks[i]
+			if joint := t.is(",;()。、") || t.kind == word && joints[t.text]; !joint || inSpan(t) {
+				continue
+			}
 		}
 		if i > from {
 			c := clause{from: from, to: i}
@@ -296,27 +306,27 @@ func clauses(sen *sentence) (all []clause) {
 }
 
 // outcome returns the outcome that tokens state, and the word.
-func (sen *sentence) outcome(from, to int) (st state, item string) {
+func (s *sentence) outcome(from, to int) (st state, item string) {
 	negated := false
 	for i := from; i < to; i++ {
-		t := sen.toks[i]
+		t := s.toks[i]
 		if t.kind != word {
 			continue
 		}
 		switch {
 		case negations[t.text]:
 			negated = true
-		case i > from && sen.toks[i-1].amount.has: // 212 passed
+		case i > from && s.toks[i-1].amount.has: // 212 passed
 		case goods[t.text] || bads[t.text]:
 			st = good
 			if bads[t.text] != negated {
 				st = bad
 			}
-			return st, sen.text[sen.toks[from].from:sen.toks[to-1].to()]
+			return st, s.text[s.toks[from].from:s.toks[to-1].to()]
 		}
 	}
-	part := sen.text[sen.toks[from].from:sen.toks[to-1].to()]
-	if t := sen.toks[from]; t.amount.has && at(sen.toks, from+1).kind == ideograph { // 212 个通过
+	part := s.text[s.toks[from].from:s.toks[to-1].to()]
+	if t := s.toks[from]; t.amount.has && at(s.toks, from+1).kind == ideograph { // 212 个通过
 		return unknown, ""
 	}
 	for _, w := range chineseOutcomes {
@@ -328,13 +338,13 @@ func (sen *sentence) outcome(from, to int) (st state, item string) {
 }
 
 // hasAny reports whether the sentence has a word, or a part in Chinese.
-func (sen *sentence) hasAny(list wordList) bool {
-	for _, t := range sen.toks {
+func (s *sentence) hasAny(list wordList) bool {
+	for _, t := range s.toks {
 		if t.kind == word && list.words[t.text] {
 			return true
 		}
 	}
-	return slices.ContainsFunc(list.parts, func(p string) bool { return strings.Contains(sen.text, p) })
+	return slices.ContainsFunc(list.parts, func(p string) bool { return strings.Contains(s.text, p) })
 }
 
 // isOpen reports whether a sentence states a wish, a condition or what somebody says, and no outcome.

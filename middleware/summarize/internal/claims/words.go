@@ -79,13 +79,14 @@ var multipliers = map[string]float64{
 // approximate are words before a number that is rounded.
 var approximate = set("about approximately around roughly nearly almost circa ca over under some 约 近 超 overall")
 
+// chineseLabels are the last two characters of such words.
+var chineseLabels = set("端口 口号 出码 态码 版本 错误")
+
 // linking are words after a number that it does not count.
 var linking = set("and but for from the then that was were are per with into out off until till before after while when which")
 
 // labels are words before a number that is a name.
 var labels = set("port ports line lines pid row rows page pages issue pr ticket room status http code exit version rev build gate seat")
-
-func multiplierOf(s string) float64 { return multipliers[s] }
 
 // unitsOf returns the meanings of the name of a unit, or nil.
 func unitsOf(s string) []unit {

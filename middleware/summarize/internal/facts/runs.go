@@ -30,12 +30,16 @@ func Runs(msgs []message.Message) (runs []Run) {
 				c := calls[p.CallID]
 				use := toolUseOf(c.Name, c.Arguments)
 				res := resultOf(p, use.command != "", len(use.files) > 0 && use.access == written)
-				runs = append(runs, Run{Tool: c.Name, Command: use.command, Passed: res.state == passed, Failed: res.state >= failed && res.state <= denied})
+				runs = append(runs, runOf(c.Name, use.command, res.state))
 			case message.Thinking, message.Media, message.Opaque:
 			}
 		}
 	}
 	return runs
+}
+
+func runOf(tool, command string, s state) Run {
+	return Run{Tool: tool, Command: command, Passed: s == passed, Failed: s >= failed && s <= denied}
 }
 
 // runsIn returns the commands in a section that [Set.Text] has written.
@@ -47,7 +51,7 @@ func runsIn(section string) (runs []Run) {
 	s.Resume(section)
 	for _, e := range s.commands.all {
 		if !e.removed {
-			runs = append(runs, Run{Command: e.key, Passed: e.state == passed, Failed: e.state >= failed && e.state <= denied})
+			runs = append(runs, runOf("", e.key, e.state))
 		}
 	}
 	return runs

@@ -191,10 +191,7 @@ func (s *session) summarise(ctx context.Context, t task, units []unit, earlier u
 			if t = t.again(err); !s.retries(err, t) {
 				return "", err
 			}
-			if t.after == Invented { // the record was not too long
-				continue
-			}
-			if pieces = s.smaller(pieces[0], reserved); len(pieces) == 1 {
+			if pieces = s.smaller(pieces[0], reserved, t.after); len(pieces) == 1 {
 				continue
 			}
 		}
@@ -210,9 +207,12 @@ func (s *session) summarise(ctx context.Context, t task, units []unit, earlier u
 }
 
 // smaller divides a piece that was shown without success.
-func (s *session) smaller(p piece, reserved int) []piece {
+func (s *session) smaller(p piece, reserved int, after Reason) []piece {
 	if pieces := s.cutter.pieces(p.units, s.roomNow()-reserved); len(pieces) > 1 {
 		return pieces
+	}
+	if after == Invented { // it was not too long
+		return []piece{p}
 	}
 	return s.cutter.smaller(p, s.capacity.accepted)
 }
@@ -249,7 +249,7 @@ func (s *session) read(ctx context.Context, t task, pieces []piece, i int) ([]st
 			if t = t.again(err); !s.retries(err, t) {
 				return nil, err
 			}
-			if smaller = s.smaller(p, 0); len(smaller) == 1 {
+			if smaller = s.smaller(p, 0, t.after); len(smaller) == 1 {
 				continue
 			}
 		}

@@ -103,14 +103,7 @@ func ends(par string) iter.Seq[int] {
 			if i < from || !isEnd(r) {
 				continue
 			}
-			end := i + utf8.RuneLen(r)
-			for end < len(par) { // …?!」
-				next, size := utf8.DecodeRuneInString(par[end:])
-				if !isEnd(next) && !strings.ContainsRune(`"'”’」』）)】]*`, next) {
-					break
-				}
-				end += size
-			}
+			end := afterMarks(par, i+utf8.RuneLen(r))
 			if r >= utf8.RuneSelf || endsHere(par[from:i], par[end:], r) {
 				if !yield(end) {
 					return
@@ -119,6 +112,18 @@ func ends(par string) iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// afterMarks returns the end of marks such as …?!」.
+func afterMarks(par string, end int) int {
+	for end < len(par) {
+		next, size := utf8.DecodeRuneInString(par[end:])
+		if !isEnd(next) && !strings.ContainsRune(`"'”’」』）)】]*`, next) {
+			break
+		}
+		end += size
+	}
+	return end
 }
 
 func isEnd(r rune) bool {
