@@ -148,7 +148,7 @@ func (v *value) readUnit(toks []token) {
 	if t.is("°") {
 		u = []unit{{"temperature", 1}}
 	}
-	if u == nil || len(t.raw) == 1 && t.kind == word && !t.glued && !strings.Contains("sgVAWB", t.raw) { //nolint:gocritic // a set of letters
+	if spaced := len(t.raw) == 1 && t.kind == word && !t.glued; u == nil || spaced && !strings.ContainsAny(t.raw, "sgVAWB") {
 		return
 	}
 	v.units, v.to = u, v.to+1
