@@ -187,20 +187,23 @@ func TestRecordedUsers(t *testing.T) {
 	}
 	users := measureRecordings(t)
 	var b strings.Builder
-	b.WriteString("| recordings | conversations | marked passages that are folded | kept | kept words, of what is folded | most in one summary |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| recordings | conversations | marked passages that are folded | kept | kept words, of all that is folded | conversations above 5 % | most in one summary |\n|---|---|---|---|---|---|---|\n")
 	for _, name := range []string{"seen", "held out"} {
 		var kept share
-		n, words, folded, most := 0, 0, 0, 0
+		n, words, folded, most, above := 0, 0, 0, 0, 0
 		for _, u := range users {
 			if u.held != (name == "held out") {
 				continue
 			}
 			n++
 			kept.kept, kept.all = kept.kept+u.kept, kept.all+u.marks
+			if 20*u.words > u.folded {
+				above++
+			}
 			words, folded, most = words+u.words, folded+u.folded, max(most, u.words)
 		}
 		part := 100 * float64(words) / float64(folded)
-		fmt.Fprintf(&b, "| %s | %d | %d | %v | %.1f %% | %d tokens |\n", name, n, kept.all, &kept, part, most)
+		fmt.Fprintf(&b, "| %s | %d | %d | %v | %.1f %% | %d | %d tokens |\n", name, n, kept.all, &kept, part, above, most)
 		require.LessOrEqual(t, part, 5.0, "tokens of the user's words, in percent of what is folded")
 		require.LessOrEqual(t, most, 800, "tokens of the user's words")
 		require.GreaterOrEqual(t, kept.percent(), 90.0, "passages kept")
