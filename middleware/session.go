@@ -181,8 +181,8 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 			s.chain.report(ctx, req, Event{
 				Kind: Truncated, By: "middleware", Before: sent, After: p.Charged,
 				Why: fmt.Sprintf("the prompt grows, but the provider charges no more than %d tokens, the last time for %d by our count: "+
-					"it seems to cut long prompts without an error, as Ollama does; the window counts as %d in this conversation from now on; "+
-					"set the window of the server (num_ctx), or the Budget to the window that it serves", limit, sent, limit),
+					"it seems to cut long prompts without an error, as Ollama does; the window counts as %d in this conversation "+
+					"from now on; set the window of the server (num_ctx), or the Budget to the window that it serves", limit, sent, limit),
 			})
 		case verdict == calibrate.Impossible && st.conversation.once(req, "usage"):
 			s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(

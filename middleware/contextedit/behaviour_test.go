@@ -439,7 +439,8 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
 	case middleware.Notice: // the options may be as they are
 		require.Equal(r, contextedit.Name, e.By, "%v", e)
-	case middleware.Failed, middleware.Refused, middleware.Misconfigured, middleware.Repaired, middleware.Paused, middleware.Called:
+	case middleware.Failed, middleware.Refused, middleware.Misconfigured, middleware.Repaired, middleware.Paused, middleware.Called,
+		middleware.Truncated:
 		require.Fail(r, "unexpected event", "%v", e)
 	}
 }

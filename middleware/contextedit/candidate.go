@@ -117,11 +117,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 			}
 		case message.RoleTool:
 			if p := v.Protected(i); p&middleware.Whole == 0 {
-				before := len(s.results)
-				o.addResults(ctx, s, m.Parts, i, call)
-				for k := range s.results[before:] {
-					s.results[before+k].fresh = p&middleware.Fresh != 0
-				}
+				o.addResults(ctx, s, i, call, p&middleware.Fresh != 0)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -164,8 +160,8 @@ func (s *survey) addThinking(i int, m message.Message) {
 // addResults appends the candidates of the tool message at a position. call is the
 // position of the message before it that may contain the calls. The pieces of a
 // result are one candidate.
-func (o *editor) addResults(ctx context.Context, s *survey, parts []message.Part, at, call int) {
-	before := len(s.results)
+func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh bool) {
+	parts, before := s.messages[at].Parts, len(s.results)
 	var known map[string]int // candidates, if there are several parts
 	if len(parts) > 1 {
 		known = make(map[string]int, len(parts))
@@ -184,7 +180,7 @@ func (o *editor) addResults(ctx context.Context, s *survey, parts []message.Part
 			if known != nil {
 				known[r.CallID] = k
 			}
-			s.results = append(s.results, candidate{at: at, callID: r.CallID, call: call, round: s.rounds, left: s.left})
+			s.results = append(s.results, candidate{at: at, callID: r.CallID, call: call, round: s.rounds, left: s.left, fresh: fresh})
 		}
 		c, n := &s.results[k], s.tokensOf(parts, i, at)
 		c.tokens += n
