@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -189,6 +190,9 @@ func TestHostileResults(t *testing.T) {
 	all := attacks(firstHandle(t, attacked(plain)))
 	require.Greater(t, len(all), 200)
 	for i, a := range all {
+		if race.Enabled && i%5 > 0 {
+			continue
+		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			var shown, listed []string
@@ -340,7 +344,10 @@ func keepsFrame(t *testing.T, a hostile, shown string) {
 // they are between the lines of a record, and nothing in them looks like the end of it.
 func TestHostileResultsInASystemMessage(t *testing.T) {
 	t.Parallel()
-	for _, a := range attacks(someHandle) {
+	for i, a := range attacks(someHandle) {
+		if race.Enabled && i%5 > 0 {
+			continue
+		}
 		byModel := summarize.By(copies("The build of shop-7731 is red.\n"+a.text, new([]string)), summarize.Ask{Sections: []string{}, Retries: -1})
 		for _, w := range []summarize.Writer{summarize.ByRules(), byModel} {
 			mw := summarize.New(w, summarize.Options{Keep: 1, Role: message.RoleSystem})

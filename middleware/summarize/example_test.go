@@ -231,3 +231,28 @@ func ExampleOptions_flush() {
 	}
 	// Output: remembered: Never open port 22, please.
 }
+
+// A model lists the standing orders of the user. It is shown only what the user said, and a line
+// that the user did not write does not count.
+func ExampleOptions_orders() {
+	small := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{
+			Message: message.Assistant(message.Text{Text: "Never open port 22, please.\nAlways ask before a deployment."}),
+			Stop:    middleware.StopEnd,
+		}, nil
+	}
+	chain := summarize.New(summarize.ByRules(), summarize.Options{
+		Trigger: trigger.Tokens(500), Keep: 2, FactTokens: -1,
+		Orders: summarize.By(small, summarize.Ask{Model: "gpt-4.1-mini"}),
+	})
+	sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, said, _ := strings.Cut(sent.Messages[2].Text(), "[Facts recorded by code]\n")
+	fmt.Println(said)
+	// Output:
+	// What the user said, word for word (the newest last, which counts where two differ):
+	// - (standing order) Never open port 22, please.
+	// (8 messages compacted: 4 of the user, 4 of the assistant)
+}

@@ -55,13 +55,15 @@ func (t limits) acknowledges(text string) *RejectedError {
 		return nil
 	}
 	a := confirmation(string(folded))
-	if !a.confirms || !a.atStart && a.others*3 > a.all {
+	most := a.all / 3 // other words
+	if a.atStart {
+		most = (a.all - 1) / 2
+	}
+	promised := a.promises && a.atStart && !a.values
+	if !promised && (!a.confirms || a.others > most || t.source.has(a.content)) {
 		return nil
 	}
-	if a.promises && a.atStart && !a.values || !t.source.has(a.content) {
-		return reject(Confirming, "it says nothing of what it would replace")
-	}
-	return nil
+	return reject(Confirming, "it says nothing of what it would replace")
 }
 
 // confirming describes a text by its words.

@@ -56,6 +56,9 @@ Yes, I will remember all of this.
 Great! I'm ready to help with the next task.
 Absolutely, I'm happy to help!
 Will do.
+As you wish.
+Please go ahead.
+Hello! How can I help you today?
 All clear, proceeding as instructed.
 Everything noted. Continuing.
 Understood. I will fix the build now.
@@ -76,6 +79,8 @@ Understood. I will fix the build now.
 好的，我会修复构建。
 明白，讓我繼續。
 OK，收到
+已知悉。
+您好！有什么可以帮您？
 謝謝，我已經了解對話內容。
 `) {
 		text = strings.TrimSpace(text)
@@ -106,6 +111,7 @@ OK: TestRefund still fails
 明白：退款测试失败，期望 1441。
 继续检查退款。
 The amounts differ.
+Good: the voucher bug is found.
 A deadlock between two transactions.
 Der Build ist rot.
 构建失败。
