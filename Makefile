@@ -70,9 +70,8 @@ gofumpt: $(GOFUMPT)
 	fi
 
 # The linter has run go vet. All cases are checked without the race detector,
-# with which code is about ten times slower: there, recordings and other long
-# tests are left out, and a property is checked with 40 random cases instead of
-# 100 (-short divides RAPID_CHECKS by 5).
+# with which code is about ten times slower: there, -short leaves out recordings
+# and other long tests, and checks a property with 20 random cases instead of 100.
 
 .PHONY: test
 test:
@@ -82,7 +81,7 @@ test:
 .PHONY: race
 race:
 	@echo "== test with the race detector"
-	@RAPID_CHECKS=200 $(GO) test -vet=off -race -short -shuffle=on ./...
+	@$(GO) test -vet=off -race -short -shuffle=on ./...
 
 .PHONY: clients
 clients: ## test with the clients of OpenAI and Anthropic, in a module of its own
