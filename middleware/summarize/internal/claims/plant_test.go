@@ -2,7 +2,9 @@ package claims_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,8 +68,8 @@ func TestPlanted(t *testing.T) {
 	}
 	for _, h := range histories(t) {
 		s := claims.SourceOf(h.msgs)
-		for kind, patterns := range plants {
-			for _, p := range patterns {
+		for _, kind := range slices.Sorted(maps.Keys(plants)) {
+			for _, p := range plants[kind] {
 				test(s, kind, h.truths[r.IntN(len(h.truths))], fill(r, p))
 			}
 		}
@@ -75,8 +77,9 @@ func TestPlanted(t *testing.T) {
 			test(s, "outcome", h.truths[r.IntN(len(h.truths))], plant)
 		}
 		for _, truth := range h.truths {
-			for kind, plant := range altered(r, truth) {
-				test(s, kind, h.truths[r.IntN(len(h.truths))], plant)
+			plants := altered(r, truth)
+			for _, kind := range slices.Sorted(maps.Keys(plants)) {
+				test(s, kind, h.truths[r.IntN(len(h.truths))], plants[kind])
 			}
 		}
 	}
@@ -99,7 +102,8 @@ func falseOutcomes(runs []facts.Run) (all []string) {
 			failed[r.Command] = failed[r.Command] || r.Failed
 		}
 	}
-	for command, r := range newest {
+	for _, command := range slices.Sorted(maps.Keys(newest)) {
+		r := newest[command]
 		words := strings.Fields(command)
 		short := strings.Join(words[:min(3, len(words))], " ")
 		within := false // of a command that passed
@@ -147,4 +151,35 @@ func altered(r *rand.Rand, truth string) map[string]string {
 		}
 	}
 	return out
+}
+
+// TestOutcomes compares sentences that quote no command with the recorded outcomes.
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	contradicted := map[string][]string{
+		"deploy": {
+			"The deployment to staging completed successfully.", "部署已成功完成。", "Version 2.14.0 was deployed successfully.",
+			"Deploy succeeded.", "Staging deploy: done, everything is green.", "The vault read succeeded.",
+		},
+		"frontend":        {"The branch was pushed successfully.", "推送成功。", "The tests failed.", "The commit failed."},
+		"server":          {"The restart failed.", "服务重启失败。", "Restarting api.service was denied."},
+		"travel":          {"The itinerary was successfully emailed to the user.", "The e-mail was sent successfully.", "邮件发送成功。"},
+		"python-refactor": {"All tests pass.", "测试全部通过。", "pytest passes without failures.", "Ruff failed.", "ruff 检查失败。"},
+		"config":          {"The integration tests passed.", "集成测试通过。", "The integration suite is green.", "lint 失败。"},
+		"ml":              {"The evaluation failed.", "Evaluating failed."},
+		"migration":       {"Tests still fail.", "bundle update failed.", "测试仍然失败。"},
+		"chinese-shop":    {"包裹拦截成功。", "The parcel was intercepted successfully."},
+	}
+	for _, h := range histories(t) {
+		s := claims.SourceOf(h.msgs)
+		for _, said := range contradicted[h.name] {
+			require.NotEmpty(t, s.Check(said), "%s: %s", h.name, said)
+		}
+		for _, said := range []string{
+			"The tests should pass before merging.", "All checks have to pass.", "If the deployment failed, retry it.", "用户要求测试必须通过。",
+			"Is the push done?", "The user said that the tests passed.", "Next: make the integration tests pass.", "The value is passed on.",
+		} {
+			require.Empty(t, s.Check(said), "%s: %s", h.name, said)
+		}
+	}
 }

@@ -106,7 +106,7 @@ func subjectOf(w string) string {
 	if s := synonyms[w]; s != "" {
 		return s
 	}
-	for _, end := range [...]string{"ations", "ation", "ments", "ment", "ions", "ion", "ing", "ers", "er", "ed", "es", "e", "s"} {
+	for _, end := range [...]string{"ations", "ation", "ating", "ated", "ates", "ate", "ments", "ment", "ions", "ion", "ing", "ers", "er", "ed", "es", "e", "s"} {
 		if stem, ok := strings.CutSuffix(w, end); ok && len(stem) >= least {
 			w = stem
 			break
@@ -136,7 +136,7 @@ var chineseSubjects = [][2]string{
 	{"编译", "build"},
 	{"部署", "deploy"},
 	{"安装", "install"},
-	{"迁移", "migrat"},
+	{"迁移", "migr"},
 	{"推送", "push"},
 	{"提交", "commit"},
 	{"重启", "restart"},
@@ -199,9 +199,9 @@ func (s *Source) contradicted(sen *sentence) (items []string) {
 		states[c.state] = true
 		all = append(all, c)
 	}
-	story := states[good] && states[bad] || sen.hasAny(once)
+	story, now := states[good] && states[bad] || sen.hasAny(once), sen.hasAny(still)
 	for _, c := range all {
-		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story) }
+		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story, now) }
 		if c.state != unknown && len(c.about) > 0 && !slices.ContainsFunc(c.about, agrees) {
 			items = append(items, strings.TrimRight(c.text, ".!。！"))
 		}
@@ -210,15 +210,15 @@ func (s *Source) contradicted(sen *sentence) (items []string) {
 }
 
 // agrees reports whether a command may have had an outcome: its newest, or in a story any. That it failed may be a story
-// in any case.
-func (c *command) agrees(claimed state, story bool) bool {
+// in any case, unless it still does.
+func (c *command) agrees(claimed state, story, now bool) bool {
 	switch {
 	case c.newest == unknown || c.newest == claimed:
 		return true
-	case claimed == bad:
+	case claimed == bad && !now:
 		return c.failed
 	}
-	return story && c.passed
+	return claimed == good && story && c.passed
 }
 
 // about returns the commands that a clause is about: those that it quotes, otherwise those with most of its words.
@@ -316,7 +316,7 @@ func (s *sentence) outcome(from, to int) (st state, item string) {
 		switch {
 		case negations[t.text]:
 			negated = true
-		case i > from && s.toks[i-1].amount.has: // 212 passed
+		case i > from && (s.toks[i-1].amount.has || s.toks[i-1].text == "to"): // 212 passed, to pass
 		case goods[t.text] || bads[t.text]:
 			st = good
 			if bads[t.text] != negated {
@@ -360,13 +360,14 @@ type wordList struct {
 var (
 	wishes = wordList{
 		set(`should must want wants wanted need needs until if unless whether ensure sure expected expects would will may
-		might could plan plans next todo require requires required keep once to claims claimed says said reported asks asked please`),
+		might could plan plans next todo require requires required keep once claims claimed says said reported asks asked please`),
 		strings.Fields("应 必须 要求 需要 希望 确保 如果 直到 是否 保持 待 计划 将 说 请 尚 再 下一步 准备 打算"),
 	}
 	once = wordList{
 		set(`first initially earlier before previously originally then later again after already`),
 		strings.Fields("最初 之前 先 起初 第一次 原来 后来 重构前 曾"),
 	}
+	still     = wordList{set("still now currently"), strings.Fields("仍 现在 目前 依然")}
 	joints    = set("but while whereas although though however then after and")
 	negations = set("not no never without neither nor didnt doesnt dont isnt wasnt werent couldnt cannot cant havent hasnt zero")
 	goods     = set(`pass passes passed passing succeed succeeds succeeded success successful successfully green works worked completed`)
