@@ -149,6 +149,9 @@ func (o Options) table(name string, c Class) (*models.Table, error) {
 	m.Price = models.Price{Rates: models.Rates{
 		Input: models.USD, CacheRead: dollars(c.Read), CacheWrite: dollars(c.Write), Output: dollars(o.Output),
 	}}
-	m.Cache = models.Cache{Auto: true, Min: o.MinPrefix, Step: o.Block, TTL: o.TTL}
+	m.Cache = models.Cache{}
+	if c.Read < c.Write { // otherwise there is no cache that a chain could use
+		m.Cache = models.Cache{Auto: o.TTL == 0, Min: o.MinPrefix, Step: o.Block, TTL: o.TTL}
+	}
 	return models.Default().With(m)
 }

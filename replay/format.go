@@ -121,7 +121,11 @@ func (b *body) openai(heads []head) ([]message.Message, []message.ToolDef, error
 			}
 		}
 		fields["tool_calls"] = nested
-		raw[i], _ = json.Marshal(fields) // what was JSON is JSON
+		text, err := json.Marshal(fields)
+		if err != nil {
+			return nil, nil, fmt.Errorf("messages[%d]: %w", i, err)
+		}
+		raw[i] = text
 	}
 	text, err := json.Marshal(map[string]any{"messages": raw, "tools": b.Tools})
 	if err != nil {

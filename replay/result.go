@@ -29,7 +29,7 @@ type Result struct {
 	Changed  *Ratio `json:"changed"`  // of these, those that tools have changed, by the names of the tools
 	Repeated *Ratio `json:"repeated"` // calls that were made before, whose earlier result the prompt does not contain any more
 
-	Violations  int            `json:"violations"`    // prompts that a provider would reject, of histories that it would accept, by each provider
+	Violations  int            `json:"violations"`    // prompts that a provider would reject, of histories that it would accept
 	Invalid     map[string]int `json:"invalid"`       // the same by provider
 	Irreducible int            `json:"irreducible"`   // calls that were not made, since what may not be removed is longer than the window
 	Seconds     float64        `json:"chain_seconds"` // in the chain, without the model, of all calls together
