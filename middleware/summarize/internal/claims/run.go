@@ -106,7 +106,7 @@ func subjectOf(w string) string {
 	if s := synonyms[w]; s != "" {
 		return s
 	}
-	for _, end := range [...]string{"ations", "ation", "ating", "ated", "ates", "ate", "ments", "ment", "ions", "ion", "ing", "ers", "er", "ed", "es", "e", "s"} {
+	for _, end := range wordEnds {
 		if stem, ok := strings.CutSuffix(w, end); ok && len(stem) >= least {
 			w = stem
 			break
@@ -117,6 +117,9 @@ func subjectOf(w string) string {
 	}
 	return w
 }
+
+// wordEnds are ends of words that mean the same without them, longer ones first.
+var wordEnds = strings.Fields("ations ation ating ated ates ate ments ment ions ion ing ers er ed es e s")
 
 // synonyms have the subject of words that do not begin alike.
 var synonyms = pairs(`test: tests testing tested pytest unittest jest vitest mocha rspec ctest phpunit tox nosetests spec specs suite
