@@ -35,6 +35,7 @@ type chain struct {
 	meter     tokens.Meter
 	encoding  string                 // by which the counter counts; "" if unknown
 	estimates bool                   // the counter is the default one
+	estimated bool                   // the counter is an estimate
 	close     bool                   // the counter is an estimate or a tokenizer, and not a rule of thumb
 	origin    *chain                 // of a dry run: the chain that this one stands in for
 	uncounted *atomic.Pointer[error] // a failure of the counter that no event has reported; nil inside: none
@@ -260,7 +261,8 @@ func newChain(env Env) *chain {
 		c.encoding = n.Name()
 	}
 	_, estimate := env.Counter.(tokens.Estimate)
-	c.close = c.estimates || estimate || c.encoding != ""
+	c.estimated = c.estimates || estimate
+	c.close = c.estimated || c.encoding != ""
 	env.Protect = slices.Clone(env.Protect)
 	if env.Journal == nil {
 		env.Journal = journal.NewMemory(0)

@@ -205,8 +205,11 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 			p.Counted, p.Edited = past.Prompt(i)
 			learn(p)
 		}
-		if i >= st.calibrated && s.Wide[i] {
-			st.tokens.Wide += s.Tokens[i]
+		if i >= st.calibrated {
+			st.tokens.Fresh += s.Tokens[i]
+			if s.Wide[i] {
+				st.tokens.Wide += s.Tokens[i]
+			}
 		}
 		if len(prompts) > 0 && prompts[i-from].Charged > 0 && i+1 >= st.tokens.At {
 			learn(prompts[i-from])

@@ -64,8 +64,23 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	return plan, err
 }
 
-// fitting returns the edits that make a view fit, or nil if there are none.
+// fitting returns the edits that make a view fit, or nil if there are none. What can only be made
+// to fit into the whole room has no margin; it is sent as short as possible if the provider has just
+// refused it.
 func (f *fitter) fitting(ctx context.Context, j *judgement) (*middleware.Plan, error) {
+	if j.margin > 0 {
+		plan, after, err := f.milder(ctx, j)
+		j = j.withoutMargin()
+		if err == nil && plan == nil && ctx.Value(secondKey{}) != nil {
+			plan, after, err = f.shortest(ctx, j)
+		}
+		if err == nil && plan != nil && after.excess() == nil {
+			return plan, nil
+		}
+		if ctx.Err() != nil || j.excess() == nil {
+			return nil, ctx.Err()
+		}
+	}
 	plan, after, err := f.shorter(ctx, j)
 	switch {
 	case ctx.Err() != nil:
@@ -119,7 +134,8 @@ func isNewestAnswer(v *middleware.View, i int) bool {
 	return v.At(i).Role == message.RoleAssistant && v.Protected(i)&middleware.Fresh != 0 && (e == nil || e.Kind != journal.Fold)
 }
 
-// milder is shorter, with or without the last resort.
+// milder is shorter, with or without the last resort. It returns nil if there is no plan that leaves
+// a margin and all handles and notes.
 func (f *fitter) milder(ctx context.Context, j *judgement) (*middleware.Plan, *judgement, error) {
 	var best *middleware.Plan // with the most tokens in its view
 	var after *judgement
@@ -130,10 +146,12 @@ func (f *fitter) milder(ctx context.Context, j *judgement) (*middleware.Plan, *j
 		if !handles {
 			s.archiver = nil
 		}
-		fits := s.shrink(s.room(j.free(s.before, margin)), f.opts.Target)
+		fits := s.shrink(s.room(j.free(s.before, margin)), j.target(f.opts.Target))
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil, ctx.Err()
+		case !fits && j.margin > 0: // handles and notes are worth more than a margin
+			return best, after, nil
 		case !fits && best == nil && s.archiver != nil:
 			handles = false
 			continue
@@ -158,7 +176,7 @@ func (f *fitter) milder(ctx context.Context, j *judgement) (*middleware.Plan, *j
 		}
 		margin.tokens -= spare
 	}
-	if best != nil {
+	if best != nil || j.margin > 0 {
 		return best, after, nil
 	}
 	return f.shortest(ctx, j)
@@ -176,12 +194,15 @@ func (f *fitter) shortest(ctx context.Context, j *judgement) (*middleware.Plan, 
 
 // try returns the plan of a sketch, and what the view is then.
 func (f *fitter) try(s *sketch, j *judgement) (*middleware.Plan, *judgement, error) {
-	plan := &middleware.Plan{Edits: s.edits(), Why: s.why() + ": " + j.excess()[0].String(), LastResort: s.cutsProtected()}
+	plan := &middleware.Plan{Edits: s.edits(), Why: s.why() + ": " + j.reason(), LastResort: s.cutsProtected()}
 	v, err := j.view.Preview(Name, plan)
 	if err != nil {
 		return nil, nil, err
 	}
 	after := f.judge(v, j.sure)
+	if j.margin == 0 {
+		after = after.withoutMargin()
+	}
 	if after.excess() == nil {
 		f.remember(after)
 	}

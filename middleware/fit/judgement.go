@@ -26,7 +26,8 @@ type judgement struct {
 	limits message.Limits
 	budget middleware.Budget
 	sure   bool // the budget is not a guess
-	room   int  // tokens that the request may have
+	room   int  // tokens that the request may have, less the margin
+	margin int  // for the error of the count; 0 if sure
 
 	lastResort bool // nothing helps but to cut calls and results of protected tools
 
@@ -44,7 +45,7 @@ type judgement struct {
 
 // judge examines a view. Of a conversation that was examined before, it looks at the
 // new messages only, as long as nothing was wrong. If sure is true, the window is not
-// one that was guessed after a refusal.
+// one that was guessed after a refusal, and nothing is kept free for the error of the count.
 func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 	j := &judgement{view: v, sure: sure, room: unbounded}
 	budget := v.Budget
@@ -53,6 +54,10 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 	}
 	if b, ok := budget(); ok {
 		j.budget, j.room = b, b.Room()
+		if !sure {
+			j.margin = min(v.Size().Margin, j.room/16) // what is sent is as large as the room, not as the view before
+			j.room -= j.margin
+		}
 	}
 	j.rules, j.known = f.rulesOf(v)
 	before, same := f.remembered(v, j.rules)
@@ -67,6 +72,18 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 		j.toolLoad = payload.OfTools(slices.Concat(j.tools, j.declared)...)
 	}
 	return j
+}
+
+// withoutMargin returns the judgement with the whole room.
+func (j *judgement) withoutMargin() *judgement {
+	whole := *j
+	whole.room, whole.margin = j.room+j.margin, 0
+	return &whole
+}
+
+// target returns the share of the room that is to be filled: a margin does not make it smaller.
+func (j *judgement) target(share float64) float64 {
+	return min(1, share*float64(j.room+j.margin)/float64(j.room))
 }
 
 // asLastResort returns the judgement for a plan that may cut calls and results of protected
@@ -150,6 +167,14 @@ func (j *judgement) excess() []payload.Excess {
 		return found
 	}
 	return append(found, payload.Broken(j.limits, j.messages(), j.toolLoad)...)
+}
+
+// reason returns in words which limit is exceeded.
+func (j *judgement) reason() string {
+	if excess := j.withoutMargin().excess(); excess != nil {
+		return excess[0].String()
+	}
+	return fmt.Sprintf("%s, besides %d for the error of the count", j.excess()[0], j.margin)
 }
 
 // charged returns the tokens that would be charged for what would be sent.

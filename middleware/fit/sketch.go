@@ -27,6 +27,7 @@ type sketch struct {
 	turn     int  // history position of the newest turn
 
 	lastResort bool // calls and results of protected tools and arguments of the newest calls may be cut
+	keepNote   bool // the note is not left out
 
 	now    []message.Message // as they would be
 	loads  []load            // of each
@@ -74,8 +75,8 @@ func (f *fitter) sketch(ctx context.Context, j *judgement) *sketch {
 	v, n := j.view, j.view.Len()
 	s := &sketch{
 		Options: &f.opts, view: v, limits: j.limits, toolLoad: j.toolLoad, bytes: j.measured, turn: shorten.NewestTurn(v.History()),
-		lastResort: j.lastResort,
-		now:        slices.Clone(v.Messages()), loads: make([]load, n), state: make([]state, n), own: make([]bool, n),
+		lastResort: j.lastResort, keepNote: j.margin > 0,
+		now: slices.Clone(v.Messages()), loads: make([]load, n), state: make([]state, n), own: make([]bool, n),
 		watch: new(shorten.NewWatch(ctx)),
 	}
 	for i := range s.now {

@@ -29,7 +29,7 @@ func (s *sketch) shrink(r room, share float64) bool {
 	if !s.fits(r) {
 		s.foldOldest(target)
 	}
-	if !s.fits(r) {
+	if !s.fits(r) && !s.keepNote {
 		s.dropNote()
 	}
 	return s.fits(r)

@@ -27,6 +27,7 @@ type Tokens struct {
 	Charged int // its tokens as reported
 	Counted int // its tokens as counted
 	Wide    int // counted tokens of the wide messages from At on
+	Fresh   int // of all messages from At on
 
 	plain, wide rate
 	cut         cut
@@ -76,6 +77,15 @@ func (t *Tokens) Estimate(counted, wide int, p Priors) (charged int, plainRate f
 	return int(math.Round(n)), plainRate
 }
 
+// Open returns how many of a number of counted tokens no reported prompt has settled: those that
+// were added since, and as many as were removed. Without a report it is all of them.
+func (t *Tokens) Open(counted int) int {
+	if t.At == 0 {
+		return counted
+	}
+	return min(counted, t.Fresh+max(0, t.Counted+t.Fresh-counted))
+}
+
 // Mean returns the rate of the newest reported prompt as a whole.
 func (t *Tokens) Mean() float64 { return float64(t.Charged) / float64(t.Counted) }
 
@@ -88,7 +98,7 @@ func (t *Tokens) Cut(common int) {
 	if t.cut.top.At > common {
 		t.cut.top, t.cut.low = Prompt{}, Prompt{}
 	}
-	t.Wide = 0
+	t.Wide, t.Fresh = 0, 0
 }
 
 // Learn takes a reported usage. What was added since the last report changes a rate, unless
@@ -127,5 +137,5 @@ func (t *Tokens) learn(p Prompt, pr Priors) {
 			t.plain.learn(gained-t.wide.value(pr.Wide)*w, added-w)
 		}
 	}
-	t.At, t.Charged, t.Counted, t.Wide = p.At, p.Charged, p.Counted, 0
+	t.At, t.Charged, t.Counted, t.Wide, t.Fresh = p.At, p.Charged, p.Counted, 0, 0
 }
