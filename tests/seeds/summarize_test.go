@@ -385,6 +385,7 @@ func TestE1(t *testing.T) {
 func TestE2(t *testing.T) {
 	t.Parallel()
 	h := dialogue(15)
+	h[5] = message.Assistant(message.Text{Text: "It must be done by Friday. build.log has the error, cache.db is stale. " + long})
 	concepts := []summarize.Concept{
 		{Keyword: "deadline", Description: "by when it must be done"},
 		{Keyword: "files", Description: "which files matter", Many: true},
