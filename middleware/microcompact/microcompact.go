@@ -68,9 +68,13 @@ func New(opts Options) middleware.Middleware {
 	if opts.Batch == (Batch{}) {
 		opts.Trigger = cmp.Or(at, trigger.EconomyOr(nil))
 	}
+	opts.Trigger = trigger.Decided(opts.Trigger, true)
+	if at != nil {
+		at = opts.Trigger
+	}
 	e := &editor{opts}
 	old := middleware.Editing(Name, e.plan, middleware.Options{
-		Trigger: trigger.Decided(at), MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
+		Trigger: at, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
 	})
 	if opts.FreshShare < 0 {
 		return old
@@ -83,7 +87,7 @@ type editor struct{ Options }
 
 // plan shortens old rounds.
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.Len() <= untouched {
+	if v.Len() <= untouched || trigger.Waits(o.Trigger, v) {
 		return nil, nil
 	}
 	// Handles are expensive, and a batch is mostly incomplete or not worth its price: in

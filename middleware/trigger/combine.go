@@ -200,7 +200,9 @@ func from(t middleware.Trigger, v *middleware.View, editor string, pieces func()
 		if met, _ := t.pressed(v); met {
 			return 0, true
 		}
-		d := t.decide(v, pieces(), v.CallsSince(editor))
+		all := pieces()
+		d := t.decide(v, all, v.CallsSince(editor))
+		t.note(v, all, d)
 		return d.from, d.met
 	case priced:
 		return from(t.of(v), v, editor, pieces)

@@ -63,23 +63,34 @@ type economy struct {
 	name                  string
 	worth, cold, pressure bool
 
-	decided bool // by From: a plan is worth its price
+	decided *editor // by From: a plan is worth its price; nil: not
+}
+
+// editor is one that asks From. It is the key of its wait.
+type editor struct {
+	inOrder bool // its pieces become possible in the order of the view
 }
 
 // Decided returns the trigger for an editor that makes a plan only if [From] allows it: [Worth], [Cold] and [Economy] do
-// not decide again with the exact plan, whose lines of facts are made by then.
-func Decided(t middleware.Trigger) middleware.Trigger {
+// not decide again with the exact plan, whose lines of facts are made by then. inOrder is true if what the editor can
+// remove becomes possible in the order of the view, one result or one round for each new one: then it is not asked while
+// that cannot be worth its price.
+func Decided(t middleware.Trigger, inOrder bool) middleware.Trigger {
+	return decidedBy(t, &editor{inOrder})
+}
+
+func decidedBy(t middleware.Trigger, by *editor) middleware.Trigger {
 	switch t := t.(type) {
 	case economy:
-		t.decided = true
+		t.decided = by
 		return t
 	case priced:
-		t.decided = true
+		t.decided = by
 		return t
 	case several:
 		t.triggers = slices.Clone(t.triggers)
 		for i := range t.triggers {
-			t.triggers[i] = Decided(t.triggers[i])
+			t.triggers[i] = decidedBy(t.triggers[i], by)
 		}
 		return t
 	}
@@ -90,12 +101,15 @@ func (e economy) Met(v *middleware.View, plan func() *middleware.Plan) (met bool
 	if met, why := e.pressed(v); met {
 		return true, why, nil
 	}
+	if e.waits(v) {
+		return false, "", nil
+	}
 	p := plan()
 	if p == nil || p.Saved <= 0 {
 		return false, "", nil
 	}
 	d := e.decide(v, piecesOf(v, p), p.Calls)
-	return d.met || e.decided, d.why(), nil
+	return d.met || e.decided != nil, d.why(), nil
 }
 
 func (e economy) Validate() error {
@@ -177,6 +191,8 @@ type decision struct {
 	met         bool
 	cold        bool
 	from        int     // first position to edit
+	gain        float64 // of the best position, in input tokens
+	frees       int     // of all pieces
 	paid, price float64 // in input tokens
 }
 
@@ -199,6 +215,7 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 	usual := usualAge(v, pieces)
 	best := decision{paid: -1}
 	gain := math.Inf(-1)
+	frees := 0
 	sum, kept := 0.0, 0 // read since, in tokens; tokens after the edit that are in the cache now
 	at, since, answers := v.Len(), v.Len(), 0
 	for i := len(pieces) - 1; i >= 0; i-- {
@@ -228,6 +245,7 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 			n = min(n, calls)
 		}
 		sum += float64(max(n, 0) * (p.Frees - p.Line))
+		frees += p.Frees
 		if g := read*sum - more*float64(kept); g >= gain {
 			gain = g
 			best = decision{from: p.At, paid: read * sum, price: more * float64(kept)}
@@ -236,6 +254,7 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 	const rounding = 1e-6
 	best.met = len(pieces) > 0 && best.paid > 0 && gain >= -rounding && (e.worth || e.cold && best.price == 0)
 	best.cold = best.met && !e.worth
+	best.gain, best.frees = gain, frees
 	return best
 }
 
@@ -259,7 +278,7 @@ func EconomyOr(t middleware.Trigger) middleware.Trigger { return priced{otherwis
 
 type priced struct {
 	otherwise middleware.Trigger
-	decided   bool
+	decided   *editor
 }
 
 // of returns the trigger that holds for a view.
