@@ -204,7 +204,8 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, least int, edit
 			s.shorten(i, m)
 		}
 		if s.freed > before {
-			s.pieces = append(s.pieces, trigger.Piece{At: i, Since: starts, Frees: s.freed - before, Line: min(o.Digest, s.freed-before) / usualLine})
+			frees := s.freed - before
+			s.pieces = append(s.pieces, trigger.Piece{At: i, Since: starts, Frees: frees, Line: min(o.Digest, frees) / usualLine})
 		}
 		if s.done.items() > 0 {
 			first = min(first, begin)

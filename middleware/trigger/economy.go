@@ -218,8 +218,7 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 	frees := 0
 	sum, kept := 0.0, 0 // read since, in tokens; tokens after the edit that are in the cache now
 	at, since, answers := v.Len(), v.Len(), 0
-	for i := len(pieces) - 1; i >= 0; i-- {
-		p := pieces[i]
+	for _, p := range slices.Backward(pieces) {
 		for ; at > p.At; at-- {
 			if at-1 < cached {
 				kept += v.TokensOf(at - 1)

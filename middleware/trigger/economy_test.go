@@ -118,7 +118,7 @@ func worth(text int, sizes []int, keep int, read, write float64) (edits []int) {
 
 func TestWorth(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same cases each time
+	r := rand.New(rand.NewPCG(1, 2))
 	several := 0
 	for range 60 {
 		text, keep := r.IntN(100), 2+r.IntN(3)
@@ -258,10 +258,10 @@ func TestEconomics(t *testing.T) {
 	var report middleware.Report
 	var edited middleware.Economics
 	observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
-		switch e.Kind {
-		case middleware.Called:
+		if e.Kind == middleware.Called {
 			report = e.Detail.(middleware.Report)
-		case middleware.Edited:
+		}
+		if e.Kind == middleware.Edited {
 			edited = e.Detail.(contextedit.Report).Economics
 		}
 	})
@@ -322,7 +322,7 @@ func TestEconomyOptions(t *testing.T) {
 // TestWaits: what is remembered of an earlier call saves work and changes no decision.
 func TestWaits(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(3, 8)) //nolint:gosec // the same cases each time
+	r := rand.New(rand.NewPCG(3, 8))
 	edited := 0
 	for range 20 {
 		h := []message.Message{message.User("Why does the nightly build fail?")}

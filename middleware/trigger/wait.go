@@ -60,7 +60,17 @@ func (e economy) waits(v *middleware.View) bool {
 	if read, write := e.prices(v); read != w.read || write != w.write {
 		return false
 	}
-	calls, added := 0, parts{} // what the call of the decision had new counts as well: no model had seen it
+	calls, added := w.since(v)
+	possible, end := w.possible(v, added)
+	rewritten, kept := tokensOf(v, w.cached, cached), tokensOf(v, end, cached)
+	more := (w.write - w.read) * cmp.Or(e.Factor, 1)
+	rent := w.read * float64(calls)
+	before := w.gain + rent*float64(w.frees+possible) + more*float64(possible-rewritten)
+	return before < -1 && rent*float64(possible)-more*float64(kept) < -1
+}
+
+// since returns the calls since the decision, and what is new since: also what was new then, as no model had seen it.
+func (w *wait) since(v *middleware.View) (calls int, added parts) {
 	for i := w.cached; i < v.Len() && v.Len() > w.view.Len(); i++ {
 		m := v.At(i)
 		switch {
@@ -73,9 +83,13 @@ func (e economy) waits(v *middleware.View) bool {
 			calls++
 		}
 	}
-	// That many tokens may have become pieces, before position end. All of the round of the last piece may, and it counts
-	// for nothing.
-	possible, end := 0, w.next
+	return calls, added
+}
+
+// possible returns how many tokens may have become pieces, and the position after them. All of the round of the last piece
+// may, and it counts for nothing.
+func (w *wait) possible(v *middleware.View, added parts) (tokens, end int) {
+	end = w.next
 	for end > 0 && v.At(end).Role != message.RoleAssistant {
 		end--
 	}
@@ -90,19 +104,17 @@ func (e economy) waits(v *middleware.View) bool {
 		if other {
 			passed.add(v, end)
 		}
-		possible += v.TokensOf(end)
+		tokens += v.TokensOf(end)
 	}
-	rewritten, kept := 0, 0 // tokens that have come into the cache, and those in the cache after what may be a piece
-	for i := w.cached; i < cached; i++ {
-		rewritten += v.TokensOf(i)
+	return tokens, end
+}
+
+// tokensOf returns the tokens of the messages from one position to another.
+func tokensOf(v *middleware.View, from, to int) (tokens int) {
+	for i := from; i < to; i++ {
+		tokens += v.TokensOf(i)
 	}
-	for i := end; i < cached; i++ {
-		kept += v.TokensOf(i)
-	}
-	more := (w.write - w.read) * cmp.Or(e.Factor, 1)
-	rent := w.read * float64(calls)
-	before := w.gain + rent*float64(w.frees+possible) + more*float64(possible-rewritten)
-	return before < -1 && rent*float64(possible)-more*float64(kept) < -1
+	return tokens
 }
 
 // parts counts results and rounds.
