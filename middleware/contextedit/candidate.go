@@ -61,15 +61,16 @@ func (c *candidate) value() int {
 
 // survey lists what can be cleared in a view.
 type survey struct {
-	view     *middleware.View
-	messages []message.Message
-	meter    tokens.Meter
-	results  []candidate // oldest first
-	starts   []int       // positions of the rounds, if there is KeepRounds
-	thinking []candidate // oldest first
-	rounds   int
-	recalls  bool // the calls before the results that are looked at read the archive
-	recalled bool // so did those of a candidate
+	view       *middleware.View
+	messages   []message.Message
+	meter      tokens.Meter
+	results    []candidate // oldest first
+	unanswered int         // the first result that no model has seen yet
+	starts     []int       // positions of the rounds, if there is KeepRounds
+	thinking   []candidate // oldest first
+	rounds     int
+	recalls    bool // the calls before the results that are looked at read the archive
+	recalled   bool // so did those of a candidate
 
 	calls, now, was   shorten.Index  // of the view, of its tool messages, and of these in the history
 	inputs            map[input]bool // that are cleared
@@ -90,8 +91,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 	s.inputs = map[input]bool{}
 	s.results = make([]candidate, 0, len(s.messages)/2)
 	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
-	call, unanswered := -1, 0 // unanswered is the first result that no model has seen yet
-	newest := 0
+	call, newest := -1, 0
 	if o.ClearThinking {
 		newest = shorten.NewestTurn(v.History())
 	}
@@ -101,9 +101,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 		}
 		switch m.Role {
 		case message.RoleAssistant:
-			for ; unanswered < len(s.results); unanswered++ {
-				s.results[unanswered].since = i
-			}
+			s.answered(i)
 			if call, s.recalls = -1, false; m.HasCalls() {
 				call = i
 				s.rounds++
@@ -123,6 +121,13 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 		}
 	}
 	return s
+}
+
+// answered notes that a model has seen all results before its answer.
+func (s *survey) answered(at int) {
+	for ; s.unanswered < len(s.results); s.unanswered++ {
+		s.results[s.unanswered].since = at
+	}
 }
 
 // likely returns a replacement of about the final length. Handles are expensive, so

@@ -219,11 +219,8 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 	sum, kept := 0.0, 0 // read since, in tokens; tokens after the edit that are in the cache now
 	at, since, answers := v.Len(), v.Len(), 0
 	for _, p := range slices.Backward(pieces) {
-		for ; at > p.At; at-- {
-			if at-1 < cached {
-				kept += v.TokensOf(at - 1)
-			}
-		}
+		kept += tokensOf(v, p.At, min(at, cached))
+		at = min(at, p.At)
 		if p.At < cached {
 			kept -= p.Frees - p.Line
 		}
@@ -231,11 +228,8 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 		if possible == 0 {
 			possible = p.At
 		}
-		for ; since > possible+1; since-- {
-			if v.At(since-1).Role == message.RoleAssistant {
-				answers++
-			}
-		}
+		answers += answersIn(v, possible+1, since)
+		since = min(since, possible+1)
 		n := answers + 1
 		if p.Since == 0 {
 			n -= usual
@@ -257,18 +251,23 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 	return best
 }
 
+// answersIn returns the number of answers from one position to another.
+func answersIn(v *middleware.View, from, to int) (n int) {
+	for i := from; i < to; i++ {
+		if v.At(i).Role == message.RoleAssistant {
+			n++
+		}
+	}
+	return n
+}
+
 // usualAge returns after how many answers the pieces of which this is not known became possible, by the newest one.
 func usualAge(v *middleware.View, pieces []Piece) (answers int) {
 	const most = 10
 	if len(pieces) == 0 || pieces[len(pieces)-1].Since > 0 {
 		return 0
 	}
-	for i := pieces[len(pieces)-1].At + 1; i < v.Len(); i++ {
-		if v.At(i).Role == message.RoleAssistant {
-			answers++
-		}
-	}
-	return min(answers, most)
+	return min(answersIn(v, pieces[len(pieces)-1].At+1, v.Len()), most)
 }
 
 // EconomyOr is [Economy] if the table of models has the prices of the request's model and the chain has an archive, from
