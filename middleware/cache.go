@@ -25,10 +25,9 @@ func (v *View) Cached(ttl time.Duration) (n int, whole bool) {
 	if answer < 0 || v.expired(body[answer:], ttl) {
 		return 0, false
 	}
-	n, end := 0, answer // n is found from the end, where the answer is
 	first := v.firstEdited()
-	end = min(end, first)
-	for n = v.Len(); n > 0 && v.span(n-1).Last >= end; {
+	end := min(answer, first)
+	for n = v.Len(); n > 0 && v.span(n-1).Last >= end; { // the answer is near the end
 		n--
 	}
 	return n, first >= answer

@@ -172,24 +172,7 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 	st := &s.State
 	other := st.calibrated > 0 && st.model != req.Model
 	source := calibrate.Source{History: &s.History, Good: s.chain.close}
-	learn := func(p calibrate.Prompt) {
-		verdict := st.tokens.Learn(p, s.priors, source)
-		switch {
-		case verdict == calibrate.Truncated && st.conversation.once(req, "truncated"):
-			limit := st.tokens.Limit()
-			sent, _ := st.tokens.Estimate(p.Counted, 0, s.priors)
-			s.chain.report(ctx, req, Event{
-				Kind: Truncated, By: "middleware", Before: sent, After: p.Charged,
-				Why: fmt.Sprintf("the prompt grows, but the provider charges no more than %d tokens, the last time for %d by our count: "+
-					"it seems to cut long prompts without an error, as Ollama does; the window counts as %d in this conversation "+
-					"from now on; set the window of the server (num_ctx), or the Budget to the window that it serves", limit, sent, limit),
-			})
-		case verdict == calibrate.Impossible && st.conversation.once(req, "usage"):
-			s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
-				"the provider reported %d tokens for a prompt of %d by our count; if the server cuts long prompts, declare its window, "+
-					"else set Env.Counter to a counter that fits", p.Charged, p.Counted)})
-		}
-	}
+	learn := func(p calibrate.Prompt) { s.judge(ctx, req, p, st.tokens.Learn(p, s.priors, source)) }
 	var past *calibrate.Past
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
 	prompts := s.chain.prompts.Of(s.IDs[from:])
@@ -218,6 +201,26 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 	st.calibrated = len(s.Body)
 	if st.model = req.Model; other { // whose reports say nothing about those so far
 		st.tokens.Forget()
+	}
+}
+
+// judge reports what is wrong with the usage of a prompt, once in a conversation.
+func (s *session) judge(ctx context.Context, req *Request, p calibrate.Prompt, verdict calibrate.Verdict) {
+	st := &s.State
+	switch {
+	case verdict == calibrate.Truncated && st.conversation.once(req, "truncated"):
+		limit := st.tokens.Limit()
+		sent, _ := st.tokens.Estimate(p.Counted, 0, s.priors)
+		s.chain.report(ctx, req, Event{
+			Kind: Truncated, By: "middleware", Before: sent, After: p.Charged,
+			Why: fmt.Sprintf("the prompt grows, but the provider charges no more than %d tokens, the last time for %d by our count: "+
+				"it seems to cut long prompts without an error, as Ollama does; the window counts as %d in this conversation "+
+				"from now on; set the window of the server (num_ctx), or the Budget to the window that it serves", limit, sent, limit),
+		})
+	case verdict == calibrate.Impossible && st.conversation.once(req, "usage"):
+		s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
+			"the provider reported %d tokens for a prompt of %d by our count; if the server cuts long prompts, declare its window, "+
+				"else set Env.Counter to a counter that fits", p.Charged, p.Counted)})
 	}
 }
 

@@ -46,9 +46,10 @@ func fills(c *cutting, _ []message.Message) int { return c.window }
 
 func (c *cutting) answer(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 	n := c.meter.Request(req.Messages, req.Tools)
-	if c.row++; n <= c.window {
+	if n <= c.window {
 		c.row = 0
 	} else {
+		c.row++
 		n = c.cut(c, req.Messages)
 	}
 	c.longest = max(c.longest, c.row)
@@ -83,7 +84,7 @@ func TestCutPrompts(t *testing.T) {
 	o200k, cl100k := bpe.O200kBase(), bpe.CL100kBase()
 	run := func(t *testing.T, s setup, seed uint64) {
 		t.Helper()
-		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a reproducible conversation
+		r := rand.New(rand.NewPCG(seed, 1))
 		server := &cutting{meter: tokens.Meter{Counter: s.charged}, window: 2048, cut: s.cut}
 		var heard middlewaretest.Recorder
 		env := middleware.Env{Counter: s.counted, Journal: journal.NewMemory(0)}
@@ -143,7 +144,7 @@ func TestCutPrompts(t *testing.T) {
 					for _, size := range []int{300, 600, 900, 0} {
 						for i := range 4 {
 							s := setup{counters[0], counters[1], cut, window, size, i&1 != 0, i&2 != 0}
-							run(t, s, uint64(size+i)) //nolint:gosec // not negative
+							run(t, s, uint64(size+i))
 						}
 					}
 				}
@@ -206,7 +207,7 @@ func TestNoPromptIsCut(t *testing.T) {
 func TestNothingIsCut(t *testing.T) {
 	t.Parallel()
 	chars4 := tokens.Meter{Counter: tokens.Chars4{}}
-	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // a reproducible conversation
+	r := rand.New(rand.NewPCG(1, 1))
 	long := []message.Message{message.User("Why does it fail?")}
 	for range 20 {
 		long = roundOf(r, long, 400, nil)

@@ -102,13 +102,10 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 		switch m.Role {
 		case message.RoleAssistant:
 			s.answered(i)
-			if call, s.recalls = -1, false; m.HasCalls() {
+			call = -1
+			if s.recalls = archived && shorten.ReadsArchive(m); m.HasCalls() {
 				call = i
-				s.rounds++
-				if o.KeepRounds > 0 {
-					s.starts = append(s.starts, i)
-				}
-				s.recalls = archived && shorten.ReadsArchive(m)
+				s.startRound(i, o.KeepRounds > 0)
 			}
 			if newest > 0 && v.Span(i).Last < newest {
 				s.addThinking(i, m)
@@ -121,6 +118,14 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 		}
 	}
 	return s
+}
+
+// startRound notes that message i begins a round.
+func (s *survey) startRound(i int, starts bool) {
+	s.rounds++
+	if starts {
+		s.starts = append(s.starts, i)
+	}
 }
 
 // answered notes that a model has seen all results before its answer.
