@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -74,6 +75,9 @@ func roundOf(r *rand.Rand, h []message.Message, size int, usage *message.Usage) 
 // most calls.
 func TestCutPrompts(t *testing.T) {
 	t.Parallel()
+	if race.Enabled {
+		t.Skip("one goroutine, and much slower with the race detector")
+	}
 	type setup struct {
 		counted, charged  tokens.Counter
 		cut               func(*cutting, []message.Message) int
