@@ -87,7 +87,7 @@ func newResult(name string, tapes []*tape, runs []outcome) *Result {
 		for c, class := range classes {
 			whole := tapes[i].none.cost(class)
 			none[c], all[c], side[c] = none[c]+whole, all[c]+run.costs[c], side[c]+run.side[c]
-			one.Cost[class.Name] = run.costs[c] / whole
+			one.Cost[class.Name] = relative(run.costs[c], whole)
 			r.Worst[class.Name] = max(r.Worst[class.Name], one.Cost[class.Name])
 			if one.Cost[class.Name] > dearer {
 				r.Above[class.Name]++
@@ -108,7 +108,7 @@ func newResult(name string, tapes []*tape, runs []outcome) *Result {
 		}
 	}
 	for c, class := range classes {
-		r.Cost[class.Name], r.Summaries[class.Name] = share(all[c], none[c]), share(side[c], none[c])
+		r.Cost[class.Name], r.Summaries[class.Name] = relative(all[c], none[c]), share(side[c], none[c])
 	}
 	r.Calls = len(prompts)
 	r.Tokens = spread(prompts)
@@ -118,6 +118,14 @@ func newResult(name string, tapes []*tape, runs []outcome) *Result {
 	}
 	r.Named, r.Changed, r.Repeated = &Ratio{k.namedKnown, k.named}, &Ratio{k.changedKnown, k.changed}, &Ratio{k.cleared, k.repeats}
 	return r
+}
+
+// relative returns a cost relative to never editing. Where all prompts are empty, it is 1.
+func relative(cost, none float64) float64 {
+	if none == 0 {
+		return 1
+	}
+	return cost / none
 }
 
 func share(n, of float64) float64 {
