@@ -26,6 +26,11 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -110,7 +115,10 @@ func (o Options) Validate() error {
 
 // Run replays all conversations through each chain. It returns the results in the order of the chains. A call that fails
 // because nothing more can be removed counts as irreducible; any other error of a chain ends the replay. Conversations
-// without an answer are left out.
+// without an answer are left out. If ctx ends, the error is its cause.
+//
+// Options.Parallel conversations are replayed at the same time, so Chain.New and what it returns must be safe for
+// concurrent use, as the middlewares of this module are. The conversations are not changed.
 func Run(ctx context.Context, talks []*Conversation, chains []Chain, o Options) ([]*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -224,3 +232,38 @@ func (t *tape) replay(ctx context.Context, c Chain, o Options) (out outcome, err
 
 // errUnsent is the error of a chain that answers without calling the model.
 var errUnsent = errors.New("the chain did not call the model")
+
+// Baselines returns chains that are known from other systems, made of the middlewares of this library: none; clear at
+// each call, at each turn, at a number of tokens, in batches; remove the oldest half; the defaults of eino; a sliding
+// window; a summary by rules.
+func Baselines() []Chain {
+	eachCall := trigger.Messages(1)
+	return []Chain{
+		baseline("none"),
+		baseline("keep 5, each call", contextedit.New(contextedit.Options{Trigger: eachCall, Keep: 5})),
+		baseline("100k, keep 3", contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100_000), Keep: 3})),
+		baseline("keep 5, each turn", contextedit.New(contextedit.Options{Trigger: eachTurn, Keep: 5})),
+		baseline("keep 10, each turn", contextedit.New(contextedit.Options{Trigger: eachTurn, Keep: 10})),
+		baseline("batches of 20k, protect 40k", contextedit.New(contextedit.Options{
+			Trigger: eachCall, KeepTokens: 40_000, ClearAtLeast: 20_000,
+		})),
+		baseline("100k, drop the oldest half", trim.New(trim.Options{
+			Trigger: trigger.Tokens(100_000), Strategy: trim.Oldest, TargetTokens: 50_000,
+		})),
+		baseline("eino", contextedit.New(contextedit.Options{Trigger: trigger.Tokens(160_000), KeepRounds: 1}),
+			microcompact.New(microcompact.Options{Limit: microcompact.Limits{Results: -1}, FreshShare: 0.0625})), // 50,000 bytes
+		baseline("window of 50k", trim.New(trim.Options{Trigger: trigger.Tokens(50_000), Strategy: trim.Oldest, TargetTokens: 50_000})),
+		baseline("85 %, summary by rules", summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Fraction(0.85)})),
+	}
+}
+
+// eachTurn is met by the first call after a message of the user.
+var eachTurn = trigger.Func(func(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
+	return v.Len() > 0 && v.At(v.Len()-1).Role == message.RoleUser, "a new turn", nil
+})
+
+func baseline(name string, mws ...middleware.Middleware) Chain {
+	return Chain{Name: name, New: func(env middleware.Env, _ middleware.Model) middleware.Middleware {
+		return middleware.With(env, mws...)
+	}}
+}

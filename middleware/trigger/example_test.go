@@ -169,3 +169,28 @@ func ExampleDefault() {
 	// nothing to do
 	// contextedit: 3665 → 889 tokens: cleared 8 results (3665 of 3000 tokens, 0.75 of the room of 4000)
 }
+
+// The prices are those of Claude. The first edit comes when reading the old results has
+// cost as much as writing the rest to the cache again.
+func ExampleEconomy() {
+	economy := contextedit.New(contextedit.Options{Trigger: trigger.Economy(trigger.Options{Read: 0.1, Write: 1.25}), Keep: 2})
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, economy)
+	done := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}, nil
+	}
+	edits := middleware.Observe(func(_ context.Context, e middleware.Event) {
+		if e.Kind == middleware.Edited {
+			fmt.Println(e)
+		}
+	})
+	model := middleware.Chain(edits, chain)(done)
+	for calls := range 20 {
+		if _, err := model(context.Background(), &middleware.Request{Messages: investigation(calls)}, nil); err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// contextedit: 2570 → 835 tokens: cleared 5 results (reading it has cost 520 input tokens since the edit before, writing again costs 512)
+	// contextedit: 2660 → 925 tokens: cleared 5 results (reading it has cost 520 input tokens since the edit before, writing again costs 512)
+	// contextedit: 2750 → 1015 tokens: cleared 5 results (reading it has cost 520 input tokens since the edit before, writing again costs 512)
+}

@@ -110,7 +110,7 @@ func (l list) read(raw json.RawMessage) (items []string, r *RejectedError) {
 		if !visible(item) || strings.ContainsRune(item, 0) {
 			return nil, reject(Malformed, "%q has no text at %d", l.key, i)
 		}
-		items[i] = strings.Join(strings.Fields(item), " ")
+		items[i] = oneSpace(item)
 	}
 	if n := len(items); n > 1 && l.single {
 		items = items[n-1:]
