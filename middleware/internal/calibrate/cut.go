@@ -61,7 +61,6 @@ func (c *cut) judge(p Prompt, predicted, rate float64, s Source) Verdict {
 	case appended:
 		low = p.stalls(c.top, rate, s)
 	case s.Good && half && predicted > float64(c.most): // else it is shorter than one that was read
-
 		if drift = c.drifted(p.Most, predicted); drift < sharePredict {
 			drift = c.drifted(p.Most+s.unsure(0, p.At), predicted)
 		}
