@@ -62,7 +62,8 @@ var rules = []rule{
 	{of: "tokens/...", may: []string{"message"}},
 	{of: "models/...", may: []string{"message"}},
 	{of: "store", may: []string{"message"}},
-	{of: "store/...", may: []string{"message", "store"}, modules: []string{"*"}},
+	{of: "store/engine", may: []string{"message", "store", "middleware/journal"}, modules: []string{"github.com/klauspost/compress"}},
+	{of: "store/...", may: []string{"message", "store", "store/engine"}, modules: []string{"*"}},
 	{of: "internal/overflow"},
 	{of: "internal/payload", may: []string{"message"}},
 	// What knows nothing of requests never imports middleware.

@@ -1,0 +1,28 @@
+package engine
+
+import "time"
+
+// Options is what an [Engine] does beside keeping rows. All replicas that share a database
+// must have equal options.
+type Options struct {
+	// TTL removes what was neither written nor found for this time. Finding the edits of a
+	// conversation counts for all contents of that conversation too. An entry that others
+	// build on stays as long as they do. 0: kept until it is deleted. The space is
+	// reclaimed by [Engine.Vacuum], or by the database itself.
+	TTL time.Duration
+
+	// Limit is how many bytes a scope may keep, about: compressed data, and [Overhead] for
+	// each row. Beyond it, a write fails with a [FullError]; reads go on. 0: no limit.
+	Limit int64
+
+	// Secret makes the keys and handles of the archive's contents, so that whoever reads
+	// the database cannot tell by them whether two tenants have equal contents, or whether
+	// a known text is there. Want 32 random bytes. Contents that were put with another
+	// secret cannot be read. nil: keys depend on the content and the scope's name only.
+	Secret []byte
+
+	// Seal encrypts the data of each row before it is written, Open decrypts it. data is
+	// theirs; they are called concurrently. Set both or none; nil: not encrypted. IDs,
+	// revisions and names of scopes are not encrypted, nor are the sizes of rows.
+	Seal, Open func(scope string, data []byte) ([]byte, error)
+}
