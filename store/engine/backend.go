@@ -31,7 +31,7 @@ import (
 //
 // Find, Put, Get and PutContents make one round trip to the database each, whatever the
 // number of rows. An exception may be made to renew rows, once in half a TTL.
-type Backend interface {
+type Backend interface { //nolint:interfacebloat // what a database does for two things; an adapter per thing would be a second layer
 	// Find returns the entry under the last of these IDs that has one, followed by those
 	// that it builds on, newest first, and the index of the ID. It stops at a base that is
 	// missing. at is -1 if there is none. ids may be empty.
