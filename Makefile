@@ -20,7 +20,7 @@ FUZZTIME ?= 60
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: check
 check: tidy gofumpt lint test race clients examples fuzz-short ## everything that a change must pass
@@ -38,6 +38,10 @@ lint: $(GOLANGCI) ## run the linters
 .PHONY: bench
 bench: ## run the benchmarks; BENCH=regexp PKG=./middleware narrow it
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+
+.PHONY: bench-peers
+bench-peers: ## measure eino, tiktoken-go and laconic; ARGS='-run clear -samples 25'
+	@cd tests/peers && $(GO) run . -check && $(GO) run . $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME seconds (60)
@@ -58,6 +62,7 @@ tidy:
 	@echo "== go mod tidy"
 	@$(GO) mod tidy -diff
 	@cd tests/clients && $(GO) mod tidy -diff
+	@cd tests/peers && $(GO) mod tidy -diff
 
 .PHONY: gofumpt
 gofumpt: $(GOFUMPT)

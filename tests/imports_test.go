@@ -86,6 +86,7 @@ var rules = []rule{
 	{of: "internal/fakeprovider"}, // an oracle shares nothing with what it judges
 	{of: "internal/recorded", may: []string{"message"}},
 	{of: "internal/race"},
+	{of: "internal/samples"},
 	{of: "internal/golden", may: []string{"message"}, modules: []string{"golang.org/x/tools"}}, // for tests
 	{of: "cmd/...", may: []string{"*"}, modules: []string{"*"}},
 	{of: "examples/...", may: []string{"*"}, modules: []string{"*"}},

@@ -19,15 +19,15 @@ func BenchmarkCount(b *testing.B) {
 		require.NoError(b, err)
 		o := oracle(b, encoding)
 		for _, text := range []struct{ name, text string }{
-			{"prose", s.prose},
-			{"code", s.code},
-			{"json", s.json},
-			{"chinese", s.chinese},
+			{"prose", s.Prose},
+			{"code", s.Code},
+			{"json", s.JSON},
+			{"chinese", s.Chinese},
 			{"message-13B", "Hello, world!"},
-			{"message-200B", s.prose[:200]},
-			{"message-2kB", s.prose[:2000]},
-			{"message-8kB-json", s.json[:8000]},
-			{"message-600B-chinese", s.chinese[:600]},
+			{"message-200B", s.Prose[:200]},
+			{"message-2kB", s.Prose[:2000]},
+			{"message-8kB-json", s.JSON[:8000]},
+			{"message-600B-chinese", s.Chinese[:600]},
 		} {
 			b.Run(encoding+"/"+text.name+"/laconic", func(b *testing.B) {
 				b.SetBytes(int64(len(text.text)))

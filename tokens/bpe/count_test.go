@@ -16,6 +16,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/internal/samples"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
@@ -90,7 +91,7 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 	}
 	texts := degenerate(20_000)
 	texts["english"] = strings.Repeat("The quick brown fox jumps over the lazy dog, doesn't it? ", 100)
-	texts["chinese"] = chinese(10_000)
+	texts["chinese"] = samples.Chinese(10_000)
 	for name, text := range texts {
 		for _, c := range []*bpe.Counter{bpe.O200kBase(), bpe.CL100kBase()} {
 			c.Count(text)
@@ -101,7 +102,7 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
-	text := chinese(3000) + strings.Repeat("func main() { fmt.Println() }\n", 50) + strings.Repeat("=", 2000)
+	text := samples.Chinese(3000) + strings.Repeat("func main() { fmt.Println() }\n", 50) + strings.Repeat("=", 2000)
 	want := map[string]int{}
 	for _, name := range bpe.Encodings() {
 		want[name] = counter(t, name).Count(text)
@@ -153,7 +154,7 @@ func TestSamples(t *testing.T) {
 	s := sampled(t)
 	for _, name := range []string{"o200k_base", "cl100k_base"} {
 		c, o := counter(t, name), oracle(t, name)
-		for _, text := range []string{s.code, s.prose, s.json, s.chinese} {
+		for _, text := range []string{s.Code, s.Prose, s.JSON, s.Chinese} {
 			text = text[:len(text)/4]
 			requireCount(t, c, o, text)
 			total := 0

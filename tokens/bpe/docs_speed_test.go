@@ -43,7 +43,7 @@ func estimates(family string) runner {
 func speedTables(t *testing.T, measure measure) string {
 	t.Helper()
 	s := sampled(t)
-	texts := []string{s.prose, s.code, s.json, s.chinese}
+	texts := []string{s.Prose, s.Code, s.JSON, s.Chinese}
 	rows := []runner{
 		run("`CJK15`", tokens.CJK15{}),
 		run("`Cautious`", tokens.Cautious{}),
