@@ -206,11 +206,11 @@ type moodyJournal struct {
 
 var errMood = errors.New("not today")
 
-func (j *moodyJournal) Latest(ctx context.Context, scope string, ids []message.ID) (int, journal.Entry, bool, error) {
+func (j *moodyJournal) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	if j.reads.Load() {
-		return 0, journal.Entry{}, false, errMood
+		return journal.Found{}, errMood
 	}
-	return j.Journal.Latest(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, ids)
 }
 
 func (j *moodyJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {

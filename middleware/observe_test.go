@@ -92,14 +92,15 @@ var errBrokenJournal = errors.New("disk on fire")
 
 type brokenJournal struct{}
 
-func (brokenJournal) Latest(context.Context, string, []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	return 0, journal.Entry{}, false, errBrokenJournal
+func (brokenJournal) Find(context.Context, string, []message.ID) (journal.Found, error) {
+	return journal.Found{}, errBrokenJournal
 }
 
 func (brokenJournal) Put(context.Context, string, []journal.Write) (journal.Entry, error) {
 	return journal.Entry{}, errBrokenJournal
 }
-func (brokenJournal) Delete(context.Context, string) error { return errBrokenJournal }
+
+func (brokenJournal) Delete(context.Context, string, ...message.ID) error { return errBrokenJournal }
 
 type detail struct{ Results int }
 

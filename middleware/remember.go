@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/edit"
-	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
@@ -58,29 +56,20 @@ func write(ctx context.Context, v *View) (*View, error) {
 	if s.chain.env.HistoryIsView {
 		more = writeView(v)
 	}
-	base, before, l, err := s.log.Write(ctx, s.State.Stored, s.State.before, v.list, more)
+	known, l, err := s.log.Write(ctx, s.State.Known, v.list, more)
 	if err != nil {
 		return nil, err
 	}
-	return withStored(v, base, before, l), nil
-}
-
-// withStored returns the view of the edits that are in the journal now: those of the view,
-// in l, unless another call was first.
-func withStored(v *View, base, before entries.Stored, l edit.List) *View {
-	s := v.session
-	st := s.State
-	st.Stored, st.before, st.unsaved, st.asked, st.list = base, before, nil, len(s.IDs), l
-	w := *v
-	if !sameSlice(base.All, l) { // the edits of another call are used
-		if st.list = s.Holding(base.All, s.window); !st.list.Equal(v.list) {
-			w.result = s.Apply(s.all, st.list, nil, 0)
-			w.list = st.list
+	w, st := *v, s.State
+	st.Known, st.unsaved, st.asked, st.list = known, nil, len(s.IDs), l
+	if !sameSlice(known.All, l) { // another call was first: its edits are used
+		if st.list = s.Holding(known.All, s.window); !st.list.Equal(v.list) {
+			w.result, w.list = s.Apply(s.all, st.list, nil, 0), st.list
 			w.measure()
 		}
 	}
 	w.list = st.list
-	return publish(&w, st)
+	return publish(&w, st), nil
 }
 
 // writeView returns the write of the edits under the ID of the view itself, as edits that
@@ -111,5 +100,5 @@ func writeView(v *View) []journal.Write {
 	}
 	e := journal.Entry{Edits: records}
 	e.Rev = e.Sum()
-	return []journal.Write{{ID: ids[len(ids)-1], Entry: e}}
+	return []journal.Write{{ID: ids[len(ids)-1], Conversation: ids[0], Entry: e}}
 }

@@ -29,11 +29,10 @@ type session struct {
 
 // state is what a chain knows of a history in addition to its messages.
 type state struct {
-	entries.Stored // the newest entry of the journal for this history
+	entries.Known // of the journal for this history
 
-	list    edit.List      // the edits that hold
-	unsaved edit.List      // edits that could not be written; used instead of all until a write succeeds. nil: none
-	before  entries.Stored // the entry under the ID before the newest question, if known
+	list    edit.List // the edits that hold
+	unsaved edit.List // edits that could not be written; used instead of all until a write succeeds. nil: none
 
 	asked int    // the journal was read for the first asked IDs
 	seen  uint64 // number of writes of the chain at that time
@@ -53,7 +52,7 @@ type state struct {
 }
 
 func newState() state {
-	return state{Stored: entries.None(), before: entries.None(), conversation: new(conversation)}
+	return state{Known: entries.Known{Stored: entries.None(), Early: entries.None()}, conversation: new(conversation)}
 }
 
 // known returns the edits that the chain uses.
@@ -79,8 +78,8 @@ func (st *state) follow(ch history.Change) {
 	}
 	if !ch.Grown {
 		st.asked = min(st.asked, ch.Common)
-		if st.before.At >= ch.Common {
-			st.before = entries.None()
+		if st.Early.At >= ch.Common {
+			st.Early = entries.None()
 		}
 		if st.At >= ch.Common {
 			st.Stored, st.asked = entries.None(), 0
@@ -94,8 +93,8 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 	st, known := &s.State, s.State.list
 	st.follow(ch)
 	from, seen := s.chain.writes.Since(st.seen, s.IDs)
-	if from <= st.before.At {
-		st.before = entries.None()
+	if from <= st.Early.At {
+		st.Early = entries.None()
 	}
 	found, err := s.log.Read(ctx, s.IDs, st.Stored, min(from, max(st.asked-1, 0)))
 	if ctx.Err() != nil {

@@ -55,11 +55,11 @@ type (
 	}
 )
 
-func (j wiredJournal) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	if err := j.wire.step("latest"); err != nil {
-		return 0, e, false, err
+func (j wiredJournal) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+	if err := j.wire.step("find"); err != nil {
+		return journal.Found{}, err
 	}
-	return j.texts.Latest(ctx, scope, ids)
+	return j.texts.Find(ctx, scope, ids)
 }
 
 func (j wiredJournal) Put(ctx context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
@@ -376,7 +376,7 @@ func TestCancelAnywhere(t *testing.T) {
 					return nil
 				}}
 				a.all(t)
-				for _, where := range []string{"latest", "put", "counter", "clock", "trigger", "editor", "make", "mender", "observer", "model"} {
+				for _, where := range []string{"find", "put", "counter", "clock", "trigger", "editor", "make", "mender", "observer", "model"} {
 					require.Positive(t, a.hits[where], "%s has been a step: %v", where, a.hits)
 				}
 				a.telling(t)

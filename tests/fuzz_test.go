@@ -81,7 +81,7 @@ func FuzzEntry(f *testing.F) {
 				}
 			}
 		}
-		e.Base, e.BaseRev = message.ID{}, message.ID{}
+		e.Base = message.ID{}
 		e.Rev = revision(&e)
 		requireGoesOn(t, history, ids, e)
 	})

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -33,65 +34,79 @@ var testContext = context.Background()
 // shares nothing with what was written.
 type texts struct {
 	mu      sync.Mutex
-	entries map[string]string
-	written int // bytes
+	entries map[string]string     // by scope and revision
+	heads   map[string]message.ID // revisions, by scope and ID
+	owners  map[string]message.ID // conversations, by scope and revision
+	written int                   // bytes
 }
 
-func newTexts() *texts { return &texts{entries: map[string]string{}} }
+func newTexts() *texts {
+	return &texts{entries: map[string]string{}, heads: map[string]message.ID{}, owners: map[string]message.ID{}}
+}
 
-func (j *texts) Latest(_ context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
+func (j *texts) Find(_ context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i, id := range slices.Backward(ids) {
-		if e, ok, err = j.read(scope, id); ok || err != nil {
-			return i, e, ok, err
+		if chain, err := j.read(scope, j.heads[place(scope, id)]); len(chain) > 0 || err != nil {
+			return journal.Found{At: i, Entries: chain}, err
 		}
 	}
-	return 0, journal.Entry{}, false, nil
+	return journal.Found{At: -1}, nil
 }
 
-func (j *texts) read(scope string, id message.ID) (e journal.Entry, ok bool, err error) {
-	text, ok := j.entries[place(scope, id)]
-	if !ok {
-		return e, false, nil
+// read returns an entry with those that it builds on.
+func (j *texts) read(scope string, rev message.ID) (chain []journal.Entry, err error) {
+	for {
+		text, ok := j.entries[place(scope, rev)]
+		if !ok {
+			return chain, nil
+		}
+		var e journal.Entry
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			return nil, err
+		}
+		chain, rev = append(chain, e), e.Base
 	}
-	err = json.Unmarshal([]byte(text), &e)
-	return e, true, err
 }
 
 func (j *texts) Put(_ context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i, w := range writes {
-		there, ok, err := j.read(scope, w.ID)
-		switch {
-		case err != nil || i == 0 && ok && there.Rev != w.Over:
-			return there, err
-		case ok && there.Rev != w.Over:
+		if there := j.heads[place(scope, w.ID)]; there != w.Over && !there.IsZero() {
+			if i == 0 && there != w.Entry.Rev {
+				chain, err := j.read(scope, there)
+				return chain[0], err
+			}
 			continue
 		}
 		text, err := json.Marshal(w.Entry)
 		if err != nil {
 			return w.Entry, err
 		}
-		j.entries[place(scope, w.ID)] = string(text)
+		rev := place(scope, w.Entry.Rev)
+		j.entries[rev], j.heads[place(scope, w.ID)], j.owners[rev] = string(text), w.Entry.Rev, w.Conversation
 		j.written += len(text)
 	}
 	return writes[0].Entry, nil
 }
 
-func (j *texts) Delete(_ context.Context, scope string) error {
+func (j *texts) Delete(_ context.Context, scope string, conversations ...message.ID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for k := range j.entries {
-		if len(k) > len(scope) && k[:len(scope)+1] == scope+"/" {
-			delete(j.entries, k)
-		}
+	gone := func(rev string) bool {
+		return strings.HasPrefix(rev, strconv.Quote(scope)+"/") && (len(conversations) == 0 || slices.Contains(conversations, j.owners[rev]))
 	}
+	maps.DeleteFunc(j.heads, func(k string, rev message.ID) bool {
+		return strings.HasPrefix(k, strconv.Quote(scope)+"/") && gone(place(scope, rev))
+	})
+	maps.DeleteFunc(j.entries, func(rev, _ string) bool { return gone(rev) })
+	maps.DeleteFunc(j.owners, func(rev string, _ message.ID) bool { return gone(rev) })
 	return nil
 }
 
-func place(scope string, id message.ID) string { return fmt.Sprintf("%s/%s", scope, id) }
+func place(scope string, id message.ID) string { return fmt.Sprintf("%q/%s", scope, id) }
 
 // moody is a journal that fails, forgets and lies at random.
 type moody struct {
@@ -103,42 +118,43 @@ type moody struct {
 
 var errMood = errors.New("not in the mood")
 
-func (j *moody) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	at, e, ok, err = j.Journal.Latest(ctx, scope, ids)
-	if !j.on || !ok {
-		return at, e, ok, err
+func (j *moody) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+	found, err := j.Journal.Find(ctx, scope, ids)
+	if !j.on || found.At < 0 {
+		return found, err
 	}
-	mood := j.dice.roll("mood of Latest", 24)
-	if mood < 9 {
+	mood := j.dice.roll("mood of Find", 24)
+	if mood < 12 {
 		j.failed++
 	}
+	e := &found.Entries[j.dice.roll("entry", len(found.Entries))]
 	switch mood {
 	case 0:
-		return 0, journal.Entry{}, false, errMood
+		return journal.Found{}, errMood
 	case 1: // has forgotten the newest
-		if at > 0 {
-			return j.Journal.Latest(ctx, scope, ids[:at])
-		}
-		return 0, journal.Entry{}, false, nil
+		return j.Journal.Find(ctx, scope, ids[:found.At])
 	case 2:
-		return len(ids) + j.dice.roll("index", 3), e, true, nil
+		found.At = len(ids) + j.dice.roll("index", 3)
 	case 3:
-		return -1, e, true, nil
+		found.At = -1
 	case 4: // the entry of another place
-		return at, journal.Entry{}, true, nil
+		*e = journal.Entry{}
 	case 5:
 		e.Edits = e.Edits[:len(e.Edits)/2]
-		return at, e, true, nil
 	case 6:
-		return at, corrupt(j.dice, e), true, nil
+		*e = corrupt(j.dice, *e)
 	case 7:
 		e.Rev[0]++
-		return at, e, true, nil
 	case 8:
-		e.Base, e.BaseRev = message.ID{}, message.ID{}
-		return at, e, true, nil
+		e.Base = message.ID{}
+	case 9: // has forgotten what others build on
+		found.Entries = found.Entries[:j.dice.roll("kept", len(found.Entries))]
+	case 10:
+		found.Entries = append(found.Entries, found.Entries...)
+	case 11:
+		slices.Reverse(found.Entries)
 	}
-	return at, e, ok, err
+	return found, err
 }
 
 func (j *moody) Put(ctx context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
@@ -226,15 +242,15 @@ func TestJournalFails(t *testing.T) {
 // broken is a journal that always fails.
 type broken struct{}
 
-func (broken) Latest(context.Context, string, []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	return 0, e, false, errMood
+func (broken) Find(context.Context, string, []message.ID) (journal.Found, error) {
+	return journal.Found{}, errMood
 }
 
 func (broken) Put(context.Context, string, []journal.Write) (winner journal.Entry, err error) {
 	return winner, errMood
 }
 
-func (broken) Delete(context.Context, string) error { return errMood }
+func (broken) Delete(context.Context, string, ...message.ID) error { return errMood }
 
 // TestMoodyJournal checks that whatever the journal does, the call goes on
 // with a view that is sound, and begins with edits that belong together: those
@@ -499,17 +515,16 @@ type planted struct {
 	entry journal.Entry
 }
 
-func (j *planted) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
+func (j *planted) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	if k := slices.Index(ids, j.id); k >= 0 {
-		return k, j.entry, true, nil
+		return journal.Found{At: k, Entries: []journal.Entry{j.entry}}, nil
 	}
-	return j.Journal.Latest(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, ids)
 }
 
 // revision is the hash that an entry must have to be believed.
 func revision(e *journal.Entry) message.ID {
-	b := append(append([]byte{}, e.Base[:]...), e.BaseRev[:]...)
-	sum := sha256.Sum256(appendRecords(b, e.Edits))
+	sum := sha256.Sum256(appendRecords(e.Base[:], e.Edits))
 	return message.ID(sum[:16])
 }
 
@@ -590,8 +605,10 @@ func TestRevision(t *testing.T) {
 	j := newTexts()
 	history, _ := turns(2, 4)
 	view(t, middleware.With(middleware.Env{Journal: j}, layers(editor{name: "clear", plan: clears(2)}, editor{name: "fold", plan: folds(2)})...), history)
-	_, e, ok, err := j.Latest(t.Context(), "", message.IDs(history))
+	found, err := j.Find(t.Context(), "", message.IDs(history))
 	require.NoError(t, err)
-	require.True(t, ok)
-	require.Equal(t, e.Rev, revision(&e), "an entry has the revision that its content gives")
+	require.NotEmpty(t, found.Entries)
+	for _, e := range found.Entries {
+		require.Equal(t, e.Rev, revision(&e), "an entry has the revision that its content gives")
+	}
 }

@@ -160,12 +160,12 @@ type onceBroken struct {
 	calls int
 }
 
-func (j *onceBroken) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
+func (j *onceBroken) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	j.calls++
 	if j.calls == 1 {
-		return 0, e, false, errMood
+		return journal.Found{}, errMood
 	}
-	return j.Journal.Latest(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, ids)
 }
 
 // TestJournalRecovers finds old edits once the journal can be read again, also

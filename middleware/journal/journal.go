@@ -12,8 +12,9 @@
 // is needed: a grown history finds its entries by its own IDs, and a fork finds the
 // entries made before it forked.
 //
-// An entry holds only what it adds to the entry that it builds on (its base). Every 32
-// entries, one holds all edits. Without its base, an entry is not used.
+// An entry holds only what it adds to the entry that it builds on, its base. Every 32
+// entries, one holds all edits. Entries are kept by their revision, and an ID points at
+// one: if an ID gets another entry, the one before can still be built on.
 package journal
 
 import (
@@ -28,40 +29,59 @@ const MaxDepth = 32
 // Journal keeps entries. The zero Env of a chain has one in memory. With a store that
 // several processes share, edits survive restarts and replicas send equal views.
 //
-// A Journal is safe for concurrent use. It may drop entries at any time; the edits are
-// then planned again. It must never return an entry of another scope: a scope, which is
-// any string, is the border between tenants. Entries contain text of the conversation,
-// not encrypted. Neither the journal nor its callers modify an entry. Package
-// middlewaretest has a conformance test.
+// A Journal is safe for concurrent use. It may drop entries at any time, but an entry not
+// before those that build on it; the edits are then planned again. It must never return an
+// entry of another scope: a scope, which is any string, is the border between tenants.
+// Entries contain text of the conversation, not encrypted. Neither the journal nor its
+// callers modify an entry. Package middlewaretest has a conformance test.
 type Journal interface {
-	// Latest returns the entry of the last of these IDs that has one, and its index
-	// in ids. The IDs are in the order of the history. ok is false if there is none.
-	Latest(ctx context.Context, scope string, ids []message.ID) (at int, e Entry, ok bool, err error)
+	// Find returns the entry of the last of these IDs that has one, with those that it
+	// builds on. The IDs are in the order of the history.
+	Find(ctx context.Context, scope string, ids []message.ID) (Found, error)
 
 	// Put stores what one model call writes; there is at least one write. A write is
 	// stored if nothing is kept under its ID, or if the entry there has the revision
 	// Over. If that is not so for the first write, nothing is stored; another one is
-	// skipped. Put returns the entry that is kept under the first ID afterwards.
+	// skipped. An entry that is there already counts as stored, so a Put may be repeated.
+	// Put returns the entry that is kept under the first ID afterwards.
 	Put(ctx context.Context, scope string, writes []Write) (winner Entry, err error)
 
-	// Delete removes all entries of a scope. Chains that have used them still have
-	// them in memory.
-	Delete(ctx context.Context, scope string) error
+	// Delete removes all entries of a scope, or only those that were written for some
+	// conversations; see [ConversationOf]. Chains that have used them still have them in
+	// memory.
+	Delete(ctx context.Context, scope string, conversations ...message.ID) error
+}
+
+// Found is what a journal has for a history.
+type Found struct {
+	At      int     // index of the ID that has the first entry; -1 if none has one
+	Entries []Entry // each one builds on the next; ends early if one is missing
 }
 
 // Write is one entry to store.
 type Write struct {
-	ID    message.ID // where to store it
-	Over  message.ID // revision of the entry that it replaces; zero: none
-	Entry Entry
+	ID           message.ID // where to store it
+	Over         message.ID // revision of the entry that it replaces; zero: none
+	Conversation message.ID // as [ConversationOf] returns it
+	Entry        Entry
 }
 
 // Entry is what a journal keeps under one ID: edits, on top of those of its base. It
 // is plain data; [encoding/json] reads and writes it without loss.
 type Entry struct {
-	Rev     message.ID `json:"rev"`               // revision: a hash of the content; never zero
-	Base    message.ID `json:"base,omitzero"`     // ID under which the base is kept; zero: no base
-	BaseRev message.ID `json:"base_rev,omitzero"` // revision of the base; a base that was replaced is kept under this ID
-	Depth   int        `json:"depth,omitempty"`   // how many entries it builds on
-	Edits   []*Record  `json:"edits"`             // in the order of their positions; they replace edits of the base at the same positions
+	Rev   message.ID `json:"rev"`             // revision: a hash of the content; never zero
+	Base  message.ID `json:"base,omitzero"`   // revision of the entry that it builds on; zero: none
+	Depth int        `json:"depth,omitempty"` // how many entries it builds on
+	Edits []*Record  `json:"edits"`           // in the order of their positions; they replace edits of the base at the same positions
+}
+
+// ConversationOf returns the name of a conversation in journals and archives: the ID of its
+// first message after the leading system messages. Conversations that begin with the same
+// message have the same name. It is zero if there are only system messages.
+func ConversationOf(msgs []message.Message) message.ID {
+	first := message.Leading(msgs)
+	if first == len(msgs) {
+		return message.ID{}
+	}
+	return message.IDs(msgs[first : first+1])[0]
 }

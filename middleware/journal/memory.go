@@ -16,8 +16,9 @@ type Memory struct {
 	mu      sync.Mutex
 	limit   int
 	bytes   int
-	entries map[key]*list.Element // of *kept
-	recent  *list.List            // the entry used last comes first
+	entries map[key]*list.Element // of *kept, by revision
+	heads   map[key]*list.Element // of *kept, by the IDs that point at them
+	recent  *list.List            // the entry used last comes first, but each one after its base
 }
 
 type key struct {
@@ -26,18 +27,23 @@ type key struct {
 }
 
 type kept struct {
-	key   key
-	entry Entry
-	bytes int
+	scope        string
+	conversation message.ID
+	entry        Entry
+	heads        []message.ID
+	bytes        int
 }
 
-// NewMemory returns an empty journal that keeps about limit bytes; 0: 64 MiB. What
-// several entries share is counted for each of them. It panics if limit is negative.
+// NewMemory returns an empty journal that keeps about limit bytes; 0: 64 MiB. It keeps the
+// newest entry and those that it builds on even if they are larger. What several entries
+// share is counted for each of them. It panics if limit is negative.
 func NewMemory(limit int) *Memory {
 	if limit < 0 {
 		panic("journal: NewMemory: limit is negative, want bytes, or 0 for 64 MiB")
 	}
-	return &Memory{limit: cmp.Or(limit, 64<<20), entries: map[key]*list.Element{}, recent: list.New()}
+	return &Memory{
+		limit: cmp.Or(limit, 64<<20), entries: map[key]*list.Element{}, heads: map[key]*list.Element{}, recent: list.New(),
+	}
 }
 
 // Bytes returns about how many bytes are kept.
@@ -47,75 +53,87 @@ func (m *Memory) Bytes() int {
 	return m.bytes
 }
 
-// Latest implements [Journal].
-func (m *Memory) Latest(_ context.Context, scope string, ids []message.ID) (at int, e Entry, ok bool, err error) {
+// Find implements [Journal].
+func (m *Memory) Find(_ context.Context, scope string, ids []message.ID) (Found, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.entries) == 0 {
-		return 0, Entry{}, false, nil
+	if len(m.heads) == 0 {
+		return Found{At: -1}, nil
 	}
 	for i, id := range slices.Backward(ids) {
-		if el := m.entries[key{scope, id}]; el != nil {
-			m.use(el)
-			return i, keptIn(el).entry, true, nil
+		if el := m.heads[key{scope, id}]; el != nil {
+			return Found{At: i, Entries: m.use(el)}, nil
 		}
 	}
-	return 0, Entry{}, false, nil
+	return Found{At: -1}, nil
 }
 
-// use makes an entry the most recently used one, followed by those that it builds on.
-func (m *Memory) use(el *list.Element) {
-	m.recent.MoveToFront(el)
-	for range MaxDepth {
+// use makes an entry and those that it builds on the most recently used ones, and returns them.
+func (m *Memory) use(el *list.Element) (chain []Entry) {
+	for el != nil && len(chain) <= MaxDepth {
 		k := keptIn(el)
-		base := m.entries[key{k.key.scope, k.entry.Base}]
-		if base == nil || keptIn(base).entry.Rev != k.entry.BaseRev {
-			base = m.entries[key{k.key.scope, k.entry.BaseRev}]
+		m.recent.MoveToFront(el)
+		chain = append(chain, k.entry)
+		if k.entry.Base.IsZero() {
+			break
 		}
-		if base == nil {
-			return
-		}
-		m.recent.MoveAfter(base, el)
-		el = base
+		el = m.entries[key{k.scope, k.entry.Base}]
 	}
+	return chain
 }
 
 // Put implements [Journal].
 func (m *Memory) Put(_ context.Context, scope string, writes []Write) (Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for i, w := range writes {
-		if there := m.put(key{scope, w.ID}, w); i == 0 && there.Rev != w.Entry.Rev {
+	var first *list.Element
+	for _, w := range writes {
+		el := m.put(scope, w)
+		m.use(el)
+		if first == nil {
+			first = el
+		}
+		if there := keptIn(first).entry; there.Rev != writes[0].Entry.Rev {
 			return there, nil
 		}
+	}
+	m.use(first)
+	for m.bytes > m.limit && m.recent.Back() != first {
+		m.drop(m.recent.Back())
 	}
 	return writes[0].Entry, nil
 }
 
-// put stores one entry and returns the entry that is there afterwards.
-func (m *Memory) put(at key, w Write) Entry {
-	if el := m.entries[at]; el != nil {
-		if there := keptIn(el).entry; there.Rev != w.Over {
+// put stores one entry and returns the one that its ID points at afterwards.
+func (m *Memory) put(scope string, w Write) *list.Element {
+	at := key{scope, w.ID}
+	if there := m.heads[at]; there != nil {
+		k := keptIn(there)
+		if k.entry.Rev != w.Over {
 			return there
 		}
-		m.drop(el)
+		k.heads = slices.DeleteFunc(k.heads, func(id message.ID) bool { return id == w.ID })
 	}
-	const perEntry = 200
-	k := &kept{key: at, entry: w.Entry, bytes: perEntry + size(w.Entry.Edits)}
-	m.entries[at] = m.recent.PushFront(k)
-	m.bytes += k.bytes
-	for m.bytes > m.limit && m.recent.Len() > 1 {
-		m.drop(m.recent.Back())
+	el := m.entries[key{scope, w.Entry.Rev}]
+	if el == nil {
+		const perEntry = 300
+		k := &kept{scope: scope, conversation: w.Conversation, entry: w.Entry, bytes: perEntry + size(w.Entry.Edits)}
+		el = m.recent.PushFront(k)
+		m.entries[key{scope, w.Entry.Rev}] = el
+		m.bytes += k.bytes
 	}
-	return w.Entry
+	m.heads[at] = el
+	k := keptIn(el)
+	k.heads = append(k.heads, w.ID)
+	return el
 }
 
 // Delete implements [Journal].
-func (m *Memory) Delete(_ context.Context, scope string) error {
+func (m *Memory) Delete(_ context.Context, scope string, conversations ...message.ID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for at, el := range m.entries {
-		if at.scope == scope {
+		if at.scope == scope && (len(conversations) == 0 || slices.Contains(conversations, keptIn(el).conversation)) {
 			m.drop(el)
 		}
 	}
@@ -125,7 +143,10 @@ func (m *Memory) Delete(_ context.Context, scope string) error {
 func (m *Memory) drop(el *list.Element) {
 	k := keptIn(el)
 	m.recent.Remove(el)
-	delete(m.entries, k.key)
+	delete(m.entries, key{k.scope, k.entry.Rev})
+	for _, id := range k.heads {
+		delete(m.heads, key{k.scope, id})
+	}
 	m.bytes -= k.bytes
 }
 

@@ -24,19 +24,18 @@ func entry(rev byte) journal.Entry {
 func TestMemoryFindsTheNewestEntry(t *testing.T) {
 	t.Parallel()
 	m, ctx := journal.NewMemory(0), t.Context()
-	_, _, ok, err := m.Latest(ctx, "", []message.ID{id(1)})
+	found, err := m.Find(ctx, "", []message.ID{id(1)})
 	require.NoError(t, err)
-	require.False(t, ok, "an empty journal has nothing")
+	require.Equal(t, journal.Found{At: -1}, found, "an empty journal has nothing")
 
 	for n := byte(1); n <= 3; n++ {
 		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Entry: entry(10 + n)}})
 		require.NoError(t, err)
 	}
-	at, e, ok, err := m.Latest(ctx, "", []message.ID{id(1), id(2), id(9)})
+	found, err = m.Find(ctx, "", []message.ID{id(1), id(2), id(9)})
 	require.NoError(t, err)
-	require.True(t, ok)
-	require.Equal(t, 1, at, "the last id that has an entry")
-	require.Equal(t, id(12), e.Rev)
+	require.Equal(t, 1, found.At, "the last id that has an entry")
+	require.Equal(t, id(12), found.Entries[0].Rev)
 }
 
 func TestMemoryPutComparesAndSwaps(t *testing.T) {
@@ -58,13 +57,13 @@ func TestMemoryScopesDoNotMeet(t *testing.T) {
 	m, ctx := journal.NewMemory(0), t.Context()
 	_, err := m.Put(ctx, "tenant a", []journal.Write{{ID: id(1), Entry: entry(10)}})
 	require.NoError(t, err)
-	_, _, ok, err := m.Latest(ctx, "tenant b", []message.ID{id(1)})
+	found, err := m.Find(ctx, "tenant b", []message.ID{id(1)})
 	require.NoError(t, err)
-	require.False(t, ok, "an entry of another scope")
+	require.Empty(t, found.Entries, "an entry of another scope")
 	require.NoError(t, m.Delete(ctx, "tenant a"))
-	_, _, ok, err = m.Latest(ctx, "tenant a", []message.ID{id(1)})
+	found, err = m.Find(ctx, "tenant a", []message.ID{id(1)})
 	require.NoError(t, err)
-	require.False(t, ok, "a deleted scope")
+	require.Empty(t, found.Entries, "a deleted scope")
 	require.Zero(t, m.Bytes())
 }
 
@@ -72,23 +71,80 @@ func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
 	t.Parallel()
 	const limit = 4000
 	m, ctx := journal.NewMemory(limit), t.Context()
-	has := func(n byte) bool {
-		_, _, ok, err := m.Latest(ctx, "", []message.ID{id(n)})
+	find := func(n byte) int {
+		found, err := m.Find(ctx, "", []message.ID{id(n)})
 		require.NoError(t, err)
-		return ok
+		return len(found.Entries)
 	}
 	for n := byte(1); n <= 50; n++ {
 		e := entry(n)
 		if n > 1 {
-			e.Base, e.BaseRev = id(1), id(1)
+			e.Base = id(1)
 		}
 		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Entry: e}})
 		require.NoError(t, err)
 		require.LessOrEqual(t, m.Bytes(), limit)
-		require.True(t, has(n), "the newest entry stays")
+		require.Equal(t, min(2, int(n)), find(n), "the newest entry stays, with its base")
 	}
-	require.True(t, has(1), "an entry that all others build on stays as long as they are asked for")
-	require.False(t, has(2), "the oldest goes")
+	require.Equal(t, 1, find(1), "an entry that all others build on")
+	require.Zero(t, find(2), "the oldest goes")
+}
+
+// No entry goes before those that build on it.
+func TestMemoryForgetsBasesLast(t *testing.T) {
+	t.Parallel()
+	const conversations, depth = 3, 4
+	m, ctx := journal.NewMemory(16_000), t.Context()
+	put := func(rev, base byte) {
+		e := entry(rev)
+		e.Base = id(base)
+		_, err := m.Put(ctx, "", []journal.Write{{ID: e.Rev, Entry: e}})
+		require.NoError(t, err)
+	}
+	for n := range byte(depth) {
+		for c := byte(10); c <= 10*conversations; c += 10 {
+			put(c+n, (c+n-1)*min(n, 1))
+		}
+	}
+	gone := 0
+	for other := range byte(20) {
+		put(200+other, 0)
+		gone = 0
+		for c := byte(10); c <= 10*conversations; c += 10 {
+			for n := range byte(depth) {
+				if (n+other)%2 > 0 {
+					continue
+				}
+				found, err := m.Find(ctx, "", []message.ID{id(c + n)})
+				require.NoError(t, err)
+				if found.At < 0 {
+					gone++
+					continue
+				}
+				require.Len(t, found.Entries, int(n)+1, "an entry is found with all that it builds on")
+			}
+		}
+	}
+	require.Positive(t, gone, "some were dropped")
+	small := journal.NewMemory(1)
+	for n := range byte(3) {
+		e := entry(n + 1)
+		e.Base = id(n)
+		_, err := small.Put(ctx, "", []journal.Write{{ID: id(1), Over: id(n), Entry: e}})
+		require.NoError(t, err)
+		found, err := small.Find(ctx, "", []message.ID{id(1)})
+		require.NoError(t, err)
+		require.Len(t, found.Entries, int(n)+1, "the newest entry stays even if it is too large")
+	}
+}
+
+func TestConversationOf(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.System("now: 12:00"), message.User("hello"), message.Assistant(message.Text{Text: "hi"})}
+	require.Equal(t, message.IDs(h)[1], journal.ConversationOf(h))
+	require.Equal(t, journal.ConversationOf(h[1:2]), journal.ConversationOf(h))
+	require.Zero(t, journal.ConversationOf(h[:1]))
+	require.Zero(t, journal.ConversationOf(nil))
 }
 
 func TestMemoryPanicsOnANegativeLimit(t *testing.T) {
@@ -110,7 +166,7 @@ func TestEntryJSONLosesNothing(t *testing.T) {
 		Window: 8000, Once: true,
 	}
 	in := journal.Entry{
-		Rev: id(1), Base: id(2), BaseRev: id(3), Depth: 4,
+		Rev: id(1), Base: id(2), Depth: 4,
 		Edits: []*journal.Record{inner, outer},
 	}
 	data, err := json.Marshal(in)

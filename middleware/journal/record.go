@@ -167,7 +167,6 @@ func (e *Entry) Sum() message.ID {
 	h := sha256.New()
 	b := make([]byte, 0, 2*chunk)
 	b = append(b, e.Base[:]...)
-	b = append(b, e.BaseRev[:]...)
 	before := new(Record)
 	for _, r := range e.Edits {
 		if b = r.appendTo(b, before); len(b) >= chunk {

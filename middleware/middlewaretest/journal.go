@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -49,40 +52,65 @@ func (c journalCase) observe(ctx context.Context, j journal.Journal) (seen strin
 type journalStep func(ctx context.Context, j journal.Journal) (seen string)
 
 var journalCases = []journalCase{
-	{"empty", "Latest of an empty journal returns ok false and no error", latest("s", []byte{1, 2}, -1, 0)},
-	{"newest", "Latest returns the entry of the last of the IDs that has one, and its index in ids", steps(
+	{"empty", "Find in an empty journal returns At -1 and no error", find("s", []byte{1, 2}, -1)},
+	{"newest", "Find returns the entry of the last of the IDs that has one, and its index in ids", steps(
 		put("s", 11, write(1, 0, 11)), put("s", 12, write(2, 0, 12)),
-		latest("s", []byte{1, 2, 9}, 1, 12), latest("s", []byte{9, 1}, 1, 11),
-		latest("s", []byte{8, 9}, -1, 0), latest("s", nil, -1, 0),
+		find("s", []byte{1, 2, 9}, 1, 12), find("s", []byte{9, 1}, 1, 11), find("s", []byte{8, 9}, -1), find("s", nil, -1),
 	)},
+	{"long", "Find takes the IDs of a history of 70,000 messages", findsInLong},
 	{"content", "an entry is returned as it was put: all its edits, their parts and messages, and its base", keepsContent},
+	{"bases", "Find also returns the entries that the entry builds on, in order, up to 32, and ends early without an error " +
+		"if one is missing", findsBases},
+	{"replaced", "an entry whose ID has got another one is still found where it is built on", steps(
+		put("s", 10, write(1, 0, 10)), put("s", 20, on(10, write(2, 0, 20))), put("s", 11, write(1, 10, 11)),
+		find("s", []byte{1, 2}, 1, 20, 10), find("s", []byte{1}, 0, 11),
+		put("s", 21, on(20, write(2, 20, 21))), find("s", []byte{2}, 0, 21, 20, 10),
+	)},
 	{"compare-and-swap", "the first write is stored only if nothing is kept under its ID, or an entry of revision Over; " +
 		"Put returns what is kept afterwards", steps(
 		put("s", 10, write(1, 0, 10)), put("s", 10, write(1, 0, 11)), put("s", 10, write(1, 9, 11)),
-		latest("s", []byte{1}, 0, 10),
-		put("s", 12, write(1, 10, 12)), put("s", 12, write(1, 10, 13)), latest("s", []byte{1}, 0, 12),
+		find("s", []byte{1}, 0, 10),
+		put("s", 12, write(1, 10, 12)), put("s", 12, write(1, 10, 13)), find("s", []byte{1}, 0, 12),
 	)},
 	{"batch", "the other writes of a call are stored if the first one is, each by its own condition, and none of them " +
 		"otherwise", steps(
 		put("s", 20, write(2, 0, 20)),
 		put("s", 10, write(1, 0, 10), write(2, 0, 21), write(3, 0, 30), write(4, 7, 40)),
-		latest("s", []byte{2}, 0, 20), latest("s", []byte{3}, 0, 30), latest("s", []byte{4}, 0, 40),
+		find("s", []byte{2}, 0, 20), find("s", []byte{3}, 0, 30), find("s", []byte{4}, 0, 40),
 		put("s", 10, write(1, 9, 11), write(5, 0, 50), write(2, 20, 22)),
-		latest("s", []byte{2, 5}, 0, 20),
-		put("s", 12, write(1, 10, 12), write(2, 20, 22)), latest("s", []byte{2}, 0, 22),
+		find("s", []byte{2, 5}, 0, 20),
+		put("s", 12, write(1, 10, 12), write(2, 20, 22)), find("s", []byte{2}, 0, 22),
+	)},
+	{"same entry", "one entry may be stored under several IDs, also by one call", steps(
+		put("s", 10, write(1, 0, 10), write(2, 0, 10)), put("s", 10, write(3, 0, 10)),
+		find("s", []byte{1}, 0, 10), find("s", []byte{2}, 0, 10), find("s", []byte{3}, 0, 10),
+		put("s", 11, write(2, 10, 11)), find("s", []byte{1, 9}, 0, 10), find("s", []byte{2, 9}, 0, 11),
+	)},
+	{"again", "a Put that is repeated, since its answer was lost, stores what is missing and changes nothing else", steps(
+		put("s", 10, write(1, 0, 10), write(2, 0, 20)), put("s", 10, write(1, 0, 10), write(2, 0, 20), write(3, 0, 30)),
+		find("s", []byte{1}, 0, 10), find("s", []byte{2}, 0, 20), find("s", []byte{3}, 0, 30),
+		put("s", 11, write(1, 10, 11)), put("s", 11, write(1, 10, 11), write(4, 0, 40)), find("s", []byte{1, 3}, 1, 30),
+		find("s", []byte{9, 1}, 1, 11), find("s", []byte{4}, 0, 40),
 	)},
 	{"scopes", "an entry is never found from another scope, whatever the names of the scopes are", keepsScopes()},
 	{"delete", "Delete removes all entries of a scope, and those of no other scope", steps(
 		put("a", 1, write(1, 0, 1), write(2, 0, 2)), put("ab", 3, write(1, 0, 3)), put("", 4, write(1, 0, 4)),
-		func(ctx context.Context, j journal.Journal) string {
-			if err := j.Delete(ctx, "a"); err != nil {
-				return fmt.Sprintf("Delete: %v", err)
-			}
-			return ""
-		},
-		latest("a", []byte{1, 2}, -1, 0), latest("ab", []byte{1}, 0, 3), latest("", []byte{1}, 0, 4), put("a", 5, write(1, 0, 5)),
+		remove("a"), remove("never used"),
+		find("a", []byte{1, 2}, -1), find("ab", []byte{1}, 0, 3), find("", []byte{1}, 0, 4), put("a", 5, write(1, 0, 5)),
+		find("a", []byte{1, 2}, 0, 5),
+	)},
+	{"delete conversations", "Delete of some conversations removes all their entries in the scope, those too that their IDs no " +
+		"longer point at, and no others", steps(
+		put("a", 10, of(101, write(1, 0, 10))), put("a", 20, of(102, write(2, 0, 20))), put("b", 10, of(101, write(1, 0, 10))),
+		put("a", 30, of(103, write(3, 0, 30)), of(102, write(4, 0, 40))), put("a", 11, of(101, on(10, write(1, 10, 11)))),
+		remove("a", 101, 102, 109), find("a", []byte{1}, -1), find("a", []byte{2, 4}, -1),
+		find("a", []byte{3}, 0, 30), find("b", []byte{1}, 0, 10),
+		put("a", 50, of(105, on(10, write(5, 0, 50)))), find("a", []byte{5}, 0, 50),
 	)},
 	{"concurrent", "of several calls that write at the same time, exactly one is stored, and all get its entry", storesOne},
+	{"concurrent swaps", "no entry is lost if several writers replace the one that they have found", losesNone},
+	{"cancelled", "a call whose context ends returns the error of the context or does its work; of a Put, all is stored or " +
+		"nothing", storesAllOrNothing},
 }
 
 // steps makes one step of several.
@@ -101,13 +129,13 @@ func keepsScopes() journalStep {
 	var puts, reads []journalStep
 	for i, scope := range []string{"", "a", "a/b", "a\x00b", "A", "ä", "a%", "a_", "*", "a:1"} {
 		puts = append(puts, put(scope, byte(i+1), write(1, 0, byte(i+1))))
-		reads = append(reads, latest(scope, []byte{1}, 0, byte(i+1)))
+		reads = append(reads, find(scope, []byte{1}, 0, byte(i+1)))
 	}
 	return steps(append(puts, reads...)...)
 }
 
 func keepsContent(ctx context.Context, j journal.Journal) string {
-	e := journal.Entry{Base: message.ID{7}, BaseRev: message.ID{8}, Depth: 3, Edits: []*journal.Record{
+	e := journal.Entry{Base: message.ID{7}, Depth: 3, Edits: []*journal.Record{
 		{
 			Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 1, Last: 1}}, ID: message.ID{4}, HistoryLen: 9,
 			Parts: []message.Part{message.ToolResult{
@@ -116,7 +144,8 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 		},
 		{
 			Middleware: "b", Kind: journal.Fold, Runs: []message.Run{{First: 2, Last: 3}, {First: 5, Last: 6}}, ID: message.ID{5},
-			HistoryLen: 9, Messages: []message.Message{message.User("summary")}, Earlier: []string{"kqvmzhtwrcxa"},
+			HistoryLen: 9, Earlier: []string{"kqvmzhtwrcxa"},
+			Messages: []message.Message{message.User(strings.Repeat("a long summary ", 20_000))},
 			Covered: []*journal.Record{{
 				Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 3, Last: 3}},
 				Parts: []message.Part{message.Text{Text: "x"}},
@@ -127,16 +156,47 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 	if _, err := j.Put(ctx, "s", []journal.Write{{ID: message.ID{1}, Entry: e}}); err != nil {
 		return fmt.Sprintf("Put: %v", err)
 	}
-	_, got, ok, err := j.Latest(ctx, "s", []message.ID{{1}})
-	if err != nil || !ok {
-		return fmt.Sprintf("Latest: ok %t, error %v", ok, err)
+	found, err := j.Find(ctx, "s", []message.ID{{1}})
+	if err != nil || len(found.Entries) != 1 {
+		return fmt.Sprintf("Find returned %d entries and error %v, want 1 entry", len(found.Entries), err)
 	}
+	got := found.Entries[0]
 	want, _ := json.Marshal(e)   //nolint:errchkjson // plain data
 	have, _ := json.Marshal(got) //nolint:errchkjson // plain data
 	if !bytes.Equal(want, have) || got.Sum() != e.Rev {
-		return fmt.Sprintf("put %s, got %s", want, have)
+		return fmt.Sprintf("put %.2000s, got %.2000s", want, have)
 	}
 	return ""
+}
+
+func findsInLong(ctx context.Context, j journal.Journal) string {
+	if seen := put("s", 10, write(1, 0, 10))(ctx, j); seen != "" {
+		return seen
+	}
+	ids := make([]message.ID, 70_000)
+	for i := range ids {
+		ids[i] = message.ID{1, byte(i), byte(i >> 8), byte(i >> 16)}
+	}
+	if found, err := j.Find(ctx, "s", ids); err != nil || found.At != 0 || len(found.Entries) != 1 {
+		return fmt.Sprintf("Find returned index %d, %d entries and error %v, want index 0 and 1 entry", found.At, len(found.Entries), err)
+	}
+	return ""
+}
+
+func findsBases(ctx context.Context, j journal.Journal) string {
+	var revs []byte // of the entries so far, the newest first
+	base := byte(0)
+	for n := byte(1); n <= journal.MaxDepth+1; n++ {
+		rev := 100 + n
+		revs = append([]byte{rev}, revs...)
+		if seen := steps(put("s", rev, on(base, write(n, 0, rev))), find("s", []byte{n}, 0, revs...))(ctx, j); seen != "" {
+			return seen
+		}
+		base = rev
+	}
+	return steps(
+		put("s", 20, on(99, write(50, 0, 20))), put("s", 21, on(20, write(51, 0, 21))), find("s", []byte{50, 51}, 1, 21, 20),
+	)(ctx, j)
 }
 
 func storesOne(ctx context.Context, j journal.Journal) string {
@@ -159,7 +219,7 @@ func storesOne(ctx context.Context, j journal.Journal) string {
 		if errs[i] != nil || winners[i] != winners[0] {
 			return fmt.Sprintf("writer 0 got entry %x, writer %d got %x, error %v", winners[0], i, winners[i], errs[i])
 		}
-		if _, _, ok, err := j.Latest(ctx, "s", []message.ID{{byte(100 + i)}}); ok && err == nil {
+		if found, err := j.Find(ctx, "s", []message.ID{{byte(100 + i)}}); err == nil && len(found.Entries) > 0 {
 			stored++
 		}
 	}
@@ -169,12 +229,100 @@ func storesOne(ctx context.Context, j journal.Journal) string {
 	return ""
 }
 
+func losesNone(ctx context.Context, j journal.Journal) string {
+	const writers, each = 8, journal.MaxDepth / 8
+	replace := func(rev byte) error { // repeats until it is stored
+		for {
+			found, err := j.Find(ctx, "s", []message.ID{{1}})
+			if err != nil {
+				return err
+			}
+			w := write(1, 0, rev)
+			if len(found.Entries) > 0 {
+				w.Over, w.Entry.Base = found.Entries[0].Rev, found.Entries[0].Rev
+			}
+			if winner, err := j.Put(ctx, "s", []journal.Write{w}); err != nil || winner.Rev == w.Entry.Rev {
+				return err
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, writers+1)
+	for i := range writers {
+		wg.Go(func() {
+			for n := range each {
+				errs[i] = errors.Join(errs[i], caught(func() error { return replace(byte(1 + i*each + n)) }))
+			}
+		})
+	}
+	wg.Wait()
+	found, err := j.Find(ctx, "s", []message.ID{{1}})
+	errs[writers] = err
+	if err := errors.Join(errs...); err != nil || len(found.Entries) != writers*each {
+		return fmt.Sprintf("%d entries are found, and error %v, after %d writes that were stored", len(found.Entries), err, writers*each)
+	}
+	return ""
+}
+
+func storesAllOrNothing(ctx context.Context, j journal.Journal) string {
+	for n := byte(1); n <= 60; n++ {
+		during, cancel := context.WithCancel(ctx)
+		if n <= 20 {
+			cancel()
+		}
+		var err error
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			err = caught(func() error {
+				_, err := j.Put(during, "s", []journal.Write{write(n, 0, 100+n), write(100+n, 0, 100+n)})
+				return err
+			})
+		})
+		wg.Go(cancel)
+		wg.Wait()
+		_, findErr := j.Find(during, "s", []message.ID{{n}})
+		for _, err := range []error{err, findErr} {
+			if err != nil && !errors.Is(err, context.Canceled) {
+				return fmt.Sprintf("the error is %v, want one for which errors.Is(err, context.Canceled) holds", err)
+			}
+		}
+		seen := ""
+		for range 2 { // a write may arrive between two reads
+			first, err1 := j.Find(ctx, "s", []message.ID{{n}})
+			other, err2 := j.Find(ctx, "s", []message.ID{{100 + n}})
+			seen = ""
+			if err1 != nil || err2 != nil || first.At != other.At || err == nil && first.At < 0 {
+				seen = fmt.Sprintf("a Put of two writes returned error %v; index of the first one: %d, of the other: %d; errors %v",
+					err, first.At, other.At, errors.Join(err1, err2))
+			}
+		}
+		if seen != "" {
+			return seen
+		}
+	}
+	return ""
+}
+
 // write returns a write under ID n, over a revision, of an entry with revision rev.
 func write(n, over, rev byte) journal.Write {
-	w := journal.Write{ID: message.ID{n}, Entry: journal.Entry{Rev: message.ID{rev}, Edits: []*journal.Record{}}}
+	w := journal.Write{
+		ID: message.ID{n}, Conversation: message.ID{255}, Entry: journal.Entry{Rev: message.ID{rev}, Edits: []*journal.Record{}},
+	}
 	if over > 0 {
 		w.Over = message.ID{over}
 	}
+	return w
+}
+
+// on returns a write whose entry builds on a revision; 0: on none.
+func on(base byte, w journal.Write) journal.Write {
+	w.Entry.Base = message.ID{base}
+	return w
+}
+
+// of returns a write for a conversation.
+func of(conversation byte, w journal.Write) journal.Write {
+	w.Conversation = message.ID{conversation}
 	return w
 }
 
@@ -183,28 +331,43 @@ func put(scope string, want byte, writes ...journal.Write) journalStep {
 	return func(ctx context.Context, j journal.Journal) string {
 		winner, err := j.Put(ctx, scope, writes)
 		if err != nil || winner.Rev != (message.ID{want}) {
-			return fmt.Sprintf("Put over revision %x under ID %x returned revision %x and error %v, want revision %x",
-				writes[0].Over[0], writes[0].ID[0], winner.Rev[0], err, want)
+			return fmt.Sprintf("Put of revision %d over %d under ID %d returned revision %d and error %v, want revision %d",
+				writes[0].Entry.Rev[0], writes[0].Over[0], writes[0].ID[0], winner.Rev[0], err, want)
 		}
 		return ""
 	}
 }
 
-// latest reads, and wants the entry with revision want at an index; -1: none.
-func latest(scope string, ids []byte, at int, want byte) journalStep {
-	all := make([]message.ID, len(ids))
-	for i, id := range ids {
-		all[i] = message.ID{id}
-	}
+// remove deletes a scope, or conversations of it.
+func remove(scope string, conversations ...byte) journalStep {
 	return func(ctx context.Context, j journal.Journal) string {
-		got, e, ok, err := j.Latest(ctx, scope, all)
-		switch {
-		case err != nil || ok != (at >= 0):
-			return fmt.Sprintf("Latest in scope %q of IDs %x returned ok %t and error %v, want ok %t", scope, ids, ok, err, at >= 0)
-		case ok && (got != at || e.Rev != (message.ID{want})):
-			return fmt.Sprintf("Latest in scope %q of IDs %x returned index %d and revision %x, want %d and %x",
-				scope, ids, got, e.Rev[0], at, want)
+		if err := j.Delete(ctx, scope, idsOf(conversations)...); err != nil {
+			return fmt.Sprintf("Delete: %v", err)
 		}
 		return ""
 	}
+}
+
+// find reads, and wants the entries with these revisions for the ID at an index; -1: none.
+func find(scope string, ids []byte, at int, want ...byte) journalStep {
+	return func(ctx context.Context, j journal.Journal) string {
+		found, err := j.Find(ctx, scope, idsOf(ids))
+		var got []byte
+		for _, e := range found.Entries {
+			got = append(got, e.Rev[0])
+		}
+		if err != nil || found.At != at || !slices.Equal(got, want) {
+			return fmt.Sprintf("Find in scope %q of IDs %d returned index %d, revisions %d and error %v, want index %d and revisions %d",
+				scope, ids, found.At, got, err, at, want)
+		}
+		return ""
+	}
+}
+
+func idsOf(all []byte) []message.ID {
+	ids := make([]message.ID, len(all))
+	for i, n := range all {
+		ids[i] = message.ID{n}
+	}
+	return ids
 }

@@ -2,6 +2,7 @@ package middlewaretest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,23 +17,24 @@ type brokenJournal struct {
 
 	scope  func(string) string
 	ids    func([]message.ID) []message.ID
-	found  func(*journal.Entry)
+	found  func(*journal.Found)
 	writes func([]journal.Write) [][]journal.Write
-	delete string
+	ctx    func(context.Context) error
+	delete func(ctx context.Context, j journal.Journal, scope string, conversations []message.ID) error
 }
 
-func (j brokenJournal) Latest(ctx context.Context, scope string, ids []message.ID) (int, journal.Entry, bool, error) {
+func (j brokenJournal) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	if j.scope != nil {
 		scope = j.scope(scope)
 	}
 	if j.ids != nil {
 		ids = j.ids(ids)
 	}
-	at, e, ok, err := j.Journal.Latest(ctx, scope, ids)
-	if j.found != nil && ok {
-		j.found(&e)
+	found, err := j.Journal.Find(ctx, scope, ids)
+	if j.found != nil && found.At >= 0 {
+		j.found(&found)
 	}
-	return at, e, ok, err
+	return found, err
 }
 
 func (j brokenJournal) Put(ctx context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
@@ -43,6 +45,9 @@ func (j brokenJournal) Put(ctx context.Context, scope string, writes []journal.W
 		return j.Journal.Put(ctx, scope, writes)
 	}
 	for i, w := range j.writes(writes) {
+		if i > 0 && j.ctx != nil && j.ctx(ctx) != nil {
+			return winner, j.ctx(ctx)
+		}
 		e, err := j.Journal.Put(ctx, scope, w)
 		if err != nil {
 			return e, err
@@ -54,11 +59,11 @@ func (j brokenJournal) Put(ctx context.Context, scope string, writes []journal.W
 	return winner, nil
 }
 
-func (j brokenJournal) Delete(ctx context.Context, scope string) error {
-	if j.delete != "" {
-		scope = j.delete
+func (j brokenJournal) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	if j.delete != nil {
+		return j.delete(ctx, j.Journal, scope, conversations)
 	}
-	return j.Journal.Delete(ctx, scope)
+	return j.Journal.Delete(ctx, scope, conversations...)
 }
 
 // TestJournalFindsFaults has a journal for each case that breaks its rule.
@@ -71,32 +76,68 @@ func TestJournalFindsFaults(t *testing.T) {
 		}
 		return all
 	}
+	changed := func(change func(w []journal.Write) []journal.Write) func([]journal.Write) [][]journal.Write {
+		return func(w []journal.Write) [][]journal.Write { return [][]journal.Write{change(slices.Clone(w))} }
+	}
+	replaced := map[message.ID]bool{}
 	for name, broken := range map[string]brokenJournal{
+		"empty":   {Journal: zeroJournal{}},
 		"newest":  {ids: func(ids []message.ID) []message.ID { return ids[:min(1, len(ids))] }},
-		"content": {found: func(e *journal.Entry) { e.Edits = append([]*journal.Record{}, e.Edits[:len(e.Edits)/2]...) }},
-		"compare-and-swap": {writes: func(w []journal.Write) [][]journal.Write {
-			free := append([]journal.Write{}, w...)
-			if free[0].Over == (message.ID{9}) {
-				free[0].Over = message.ID{10}
+		"long":    {ids: func(ids []message.ID) []message.ID { return ids[max(0, len(ids)-65_535):] }},
+		"content": {found: func(f *journal.Found) { f.Entries[0].Edits = f.Entries[0].Edits[:1] }},
+		"bases":   {found: func(f *journal.Found) { f.Entries = f.Entries[:1] }},
+		"replaced": { // only what an ID points at can be built on
+			writes: changed(func(w []journal.Write) []journal.Write {
+				replaced[w[0].Over] = true
+				return w
+			}),
+			found: func(f *journal.Found) {
+				f.Entries = slices.DeleteFunc(f.Entries, func(e journal.Entry) bool { return replaced[e.Rev] })
+			},
+		},
+		"compare-and-swap": {writes: changed(func(w []journal.Write) []journal.Write {
+			if w[0].Over == (message.ID{9}) {
+				w[0].Over = message.ID{10}
 			}
-			return [][]journal.Write{free}
-		}},
+			return w
+		})},
 		"batch":      {writes: one},
-		"scopes":     {scope: func(s string) string { return s[:min(1, len(s))] }},
-		"delete":     {delete: "ab"},
-		"concurrent": {writes: one},
-	} {
-		broken.Journal = journal.NewMemory(0)
-		found := false
-		for _, c := range journalCases {
-			if c.name == name {
-				found = true
-				require.NotEmpty(t, c.broken(t.Context(), broken), name)
+		"same entry": {writes: changed(func(w []journal.Write) []journal.Write { return w[:1] })},
+		"again": {writes: changed(func(w []journal.Write) []journal.Write {
+			if len(w) == 3 {
+				return w[:1]
 			}
+			return w
+		})},
+		"scopes": {scope: func(s string) string { return s[:min(1, len(s))] }},
+		"delete": {delete: func(ctx context.Context, j journal.Journal, _ string, _ []message.ID) error {
+			return j.Delete(ctx, "ab")
+		}},
+		"delete conversations": {delete: func(ctx context.Context, j journal.Journal, scope string, _ []message.ID) error {
+			return j.Delete(ctx, scope)
+		}},
+		"concurrent": {writes: one},
+		"concurrent swaps": {writes: changed(func(w []journal.Write) []journal.Write {
+			w[0].Entry.Base = message.ID{}
+			return w
+		})},
+		"cancelled": {writes: one, ctx: context.Context.Err},
+	} {
+		if broken.Journal == nil {
+			broken.Journal = journal.NewMemory(0)
 		}
-		require.True(t, found, name)
+		k := slices.IndexFunc(journalCases, func(c journalCase) bool { return c.name == name })
+		require.GreaterOrEqual(t, k, 0, name)
+		require.NotEmpty(t, journalCases[k].broken(t.Context(), broken), name)
 	}
 	for _, c := range journalCases {
 		require.Contains(t, c.observe(t.Context(), brokenJournal{}), "panicked: runtime error: invalid memory address", c.name)
 	}
+}
+
+// zeroJournal returns zero values.
+type zeroJournal struct{ journal.Journal }
+
+func (zeroJournal) Find(context.Context, string, []message.ID) (journal.Found, error) {
+	return journal.Found{}, nil
 }

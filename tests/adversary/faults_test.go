@@ -68,31 +68,35 @@ func (p *plan) count() int {
 	return p.struck
 }
 
-type journalEntry = journal.Entry
-
-// A diary is a journal with faults. It keeps each entry in a map of its own.
+// A diary is a journal with faults. It keeps each entry in a map of its own, under its ID and under its revision.
 type diary struct {
 	*plan
-	entries map[string]journalEntry
+	entries map[string]journal.Entry
 }
 
-func (d *diary) Latest(_ context.Context, scope string, ids []message.ID) (int, journal.Entry, bool, error) {
-	switch d.step("latest") {
+func (d *diary) Find(_ context.Context, scope string, ids []message.ID) (journal.Found, error) {
+	none := journal.Found{At: -1}
+	switch d.step("find") {
 	case fails, late:
-		return 0, journal.Entry{}, false, errInjected
+		return none, errInjected
 	case panics:
 		panic(errInjected)
 	case empty:
-		return 0, journal.Entry{}, false, nil
+		return none, nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i, id := range slices.Backward(ids) {
-		if e, ok := d.entries[scope+id.String()]; ok {
-			return i, e, true, nil
+		e, ok := d.entries[scope+id.String()]
+		found := journal.Found{At: i}
+		for ; ok; e, ok = d.entries[scope+"rev "+e.Base.String()] {
+			found.Entries = append(found.Entries, e)
+		}
+		if len(found.Entries) > 0 {
+			return found, nil
 		}
 	}
-	return 0, journal.Entry{}, false, nil
+	return none, nil
 }
 
 func (d *diary) Put(_ context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
@@ -114,7 +118,7 @@ func (d *diary) Put(_ context.Context, scope string, writes []journal.Write) (jo
 			}
 			continue
 		}
-		d.entries[key] = w.Entry
+		d.entries[key], d.entries[scope+"rev "+w.Entry.Rev.String()] = w.Entry, w.Entry
 	}
 	if f == late {
 		return journal.Entry{}, errInjected
@@ -122,7 +126,7 @@ func (d *diary) Put(_ context.Context, scope string, writes []journal.Write) (jo
 	return d.entries[scope+writes[0].ID.String()], nil
 }
 
-func (d *diary) Delete(_ context.Context, scope string) error {
+func (d *diary) Delete(_ context.Context, scope string, _ ...message.ID) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	maps.DeleteFunc(d.entries, func(key string, _ journal.Entry) bool { return strings.HasPrefix(key, scope) })

@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
@@ -48,7 +49,7 @@ func newWorld(seed uint64, nesting int) *world {
 	w.window = 400 << w.IntN(5)
 	w.options = w.Uint64()
 	w.plan = &plan{tally: w.tally, faults: map[string]fault{}, steps: map[string]int{}}
-	kinds := []string{"latest", "latest", "put", "archive", "count", "model"}
+	kinds := []string{"find", "find", "put", "archive", "count", "model"}
 	for range w.IntN(4) * w.IntN(2) {
 		kind := kinds[w.IntN(len(kinds))]
 		if kind == "model" {
@@ -63,7 +64,7 @@ func newWorld(seed uint64, nesting int) *world {
 		}
 		f := fine + 1 + fault(w.IntN(int(faultKinds)-1))
 		w.plan.faults[fmt.Sprintf("%s %d", kind, at)] = f
-		if kind == "latest" && f == fails && w.oneIn(2) {
+		if kind == "find" && f == fails && w.oneIn(2) {
 			w.plan.faults[fmt.Sprintf("%s %d", kind, at+1)] = empty
 		}
 	}
@@ -264,7 +265,7 @@ func (w *world) bystanders() {
 	}
 }
 
-func newDiary(p *plan) *diary { return &diary{plan: p, entries: map[string]journalEntry{}} }
+func newDiary(p *plan) *diary { return &diary{plan: p, entries: map[string]journal.Entry{}} }
 
 // cut reports whether a call has no result.
 func cut(history []message.Message) bool {

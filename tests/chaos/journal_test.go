@@ -26,12 +26,15 @@ type badJournal struct {
 	write func(ctx context.Context, e journal.Entry) (keep bool, err error)
 }
 
-func (s *badJournal) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	at, e, ok, err = s.Journal.Latest(ctx, scope, ids)
+func (s *badJournal) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+	found, err := s.Journal.Find(ctx, scope, ids)
 	if s.read != nil && err == nil {
-		e, err = s.read(e)
+		if len(found.Entries) == 0 {
+			found = journal.Found{Entries: make([]journal.Entry, 1)}
+		}
+		found.Entries[0], err = s.read(found.Entries[0])
 	}
-	return at, e, ok, err
+	return found, err
 }
 
 func (s *badJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {

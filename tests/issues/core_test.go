@@ -218,50 +218,57 @@ func TestDataURLs(t *testing.T) { //nolint:paralleltest // measures the heap
 // copies is a journal that gives copies, as a store does.
 type copies struct {
 	mu      sync.Mutex
-	entries map[string][]byte
+	heads   map[message.ID]message.ID
+	entries map[message.ID][]byte
 	largest int
 }
 
-func (j *copies) Latest(_ context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
+func (j *copies) Find(_ context.Context, _ string, ids []message.ID) (journal.Found, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for at, id := range slices.Backward(ids) {
-		if text, ok := j.entries[scope+id.String()]; ok {
-			err = json.Unmarshal(text, &e)
-			return at, e, true, err
+		found := journal.Found{At: at}
+		for rev := j.heads[id]; !rev.IsZero(); rev = found.Entries[len(found.Entries)-1].Base {
+			var e journal.Entry
+			if err := json.Unmarshal(j.entries[rev], &e); err != nil {
+				return found, err
+			}
+			found.Entries = append(found.Entries, e)
+		}
+		if len(found.Entries) > 0 {
+			return found, nil
 		}
 	}
-	return 0, e, false, nil
+	return journal.Found{At: -1}, nil
 }
 
-func (j *copies) Put(_ context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
+func (j *copies) Put(_ context.Context, _ string, writes []journal.Write) (winner journal.Entry, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i, w := range writes {
-		if text, ok := j.entries[scope+w.ID.String()]; ok {
-			var there journal.Entry
-			if err := json.Unmarshal(text, &there); err != nil || i == 0 && there.Rev != w.Over {
-				return there, err
-			} else if there.Rev != w.Over {
-				continue
+		if there := j.heads[w.ID]; !there.IsZero() && there != w.Over {
+			if i == 0 {
+				err := json.Unmarshal(j.entries[there], &winner)
+				return winner, err
 			}
+			continue
 		}
 		text, err := json.Marshal(w.Entry)
 		if err != nil {
 			return w.Entry, err
 		}
-		j.entries[scope+w.ID.String()] = text
+		j.heads[w.ID], j.entries[w.Entry.Rev] = w.Entry.Rev, text
 		j.largest = max(j.largest, len(text))
 	}
 	return writes[0].Entry, nil
 }
 
-func (j *copies) Delete(context.Context, string) error { return errors.ErrUnsupported }
+func (j *copies) Delete(context.Context, string, ...message.ID) error { return errors.ErrUnsupported }
 
 // With a store, each entry held all edits instead of the new ones.
 func TestDeltasInAStore(t *testing.T) {
 	t.Parallel()
-	journal := &copies{entries: map[string][]byte{}}
+	journal := &copies{heads: map[message.ID]message.ID{}, entries: map[message.ID][]byte{}}
 	chain := middleware.With(middleware.Env{Journal: journal}, clearing(1))
 	h := append(rounds(40), message.User("next"))
 	for range 20 {
@@ -359,8 +366,8 @@ type planted struct {
 	entry journal.Entry
 }
 
-func (j planted) Latest(context.Context, string, []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	return 0, j.entry, true, nil
+func (j planted) Find(context.Context, string, []message.ID) (journal.Found, error) {
+	return journal.Found{Entries: []journal.Entry{j.entry}}, nil
 }
 
 // A record that is null made the chain panic.

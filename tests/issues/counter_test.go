@@ -94,9 +94,7 @@ func TestCounterFailsLate(t *testing.T) {
 // silent is a journal that panics.
 type silent struct{ journal.Journal }
 
-func (silent) Latest(context.Context, string, []message.ID) (int, journal.Entry, bool, error) {
-	panic("read")
-}
+func (silent) Find(context.Context, string, []message.ID) (journal.Found, error) { panic("read") }
 
 func (silent) Put(context.Context, string, []journal.Write) (journal.Entry, error) { panic("write") }
 

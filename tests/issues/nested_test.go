@@ -50,11 +50,11 @@ type faultyJournal struct {
 	journal.Journal
 }
 
-func (j faultyJournal) Latest(ctx context.Context, scope string, ids []message.ID) (int, journal.Entry, bool, error) {
+func (j faultyJournal) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	if err := j.step("read"); err != nil {
-		return 0, journal.Entry{}, false, err
+		return journal.Found{}, err
 	}
-	return j.Journal.Latest(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, ids)
 }
 
 func (j faultyJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
@@ -289,13 +289,13 @@ type forgetful struct {
 	fail, reads int
 }
 
-func (j *forgetful) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
+func (j *forgetful) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	j.reads++
 	switch j.reads {
 	case j.fail:
-		return 0, e, false, errFault
+		return journal.Found{}, errFault
 	case j.fail + 1:
-		return 0, e, false, nil
+		return journal.Found{At: -1}, nil
 	}
-	return j.Journal.Latest(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, ids)
 }

@@ -107,12 +107,14 @@ type torn struct {
 	newest message.ID
 }
 
-func (j *torn) Latest(ctx context.Context, scope string, ids []message.ID) (int, journal.Entry, bool, error) {
-	at, e, ok, err := j.Journal.Latest(ctx, scope, ids)
-	if e.Rev == j.newest {
-		e.Edits = nil
+func (j *torn) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+	found, err := j.Journal.Find(ctx, scope, ids)
+	for i := range found.Entries {
+		if e := &found.Entries[i]; e.Rev == j.newest {
+			e.Edits = nil
+		}
 	}
-	return at, e, ok, err
+	return found, err
 }
 
 // Entries before a broken one were not looked for.
@@ -126,11 +128,10 @@ func TestEntriesBeforeABrokenOne(t *testing.T) {
 		req, _ := apply(t, chain, h)
 		require.Equal(t, n+1, edited(req))
 	}
-	at, e, ok, err := j.Latest(t.Context(), "", message.IDs(h))
+	found, err := j.Find(t.Context(), "", message.IDs(h))
 	require.NoError(t, err)
-	require.True(t, ok)
-	require.Equal(t, len(h)-1, at)
-	j.newest = e.Rev
+	require.Equal(t, len(h)-1, found.At)
+	j.newest = found.Entries[0].Rev
 	req, events := apply(t, middleware.With(middleware.Env{Journal: j}, idle()), h)
 	require.Equal(t, []middleware.EventKind{middleware.Failed}, kinds(events))
 	require.ErrorContains(t, events[0].Err, "entry of message 10")

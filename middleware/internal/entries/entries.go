@@ -27,6 +27,13 @@ type Log struct {
 	Recent  *Recent // what the chain has written
 }
 
+// Known is what is known of the journal for one history.
+type Known struct {
+	Stored // the newest entry
+
+	Early Stored // the entry under the ID before the newest question, if known
+}
+
 // Stored is an entry of the journal with all edits that it stands for.
 type Stored struct {
 	At    int // position under whose ID it is kept; -1: there is no entry
@@ -42,60 +49,50 @@ func None() Stored { return Stored{At: -1} }
 func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int) (Stored, error) {
 	var broken error
 	for end := len(ids); end > from; {
-		at, e, ok, err := l.latest(ctx, ids[from:end])
-		switch {
+		found, err := l.find(ctx, ids[from:end])
+		switch at := from + found.At; {
 		case err != nil:
 			return before, errors.Join(broken, err)
-		case !ok:
+		case found.At < 0 || len(found.Entries) == 0:
 			return before, broken
-		case at < 0 || at >= end-from:
-			return before, errors.Join(broken, fmt.Errorf("read journal: index %d of %d ids", at, end-from))
+		case at >= end:
+			return before, errors.Join(broken, fmt.Errorf("read journal: index %d of %d ids", found.At, end-from))
+		default:
+			end = at
 		}
-		at += from
-		if at == before.At && e.Rev == before.Entry.Rev {
+		if end == before.At && found.Entries[0].Rev == before.Entry.Rev {
 			return before, broken
 		}
-		all, err := l.expand(ctx, e, before)
+		all, err := l.expand(found.Entries, before)
 		if err == nil {
-			return Stored{At: at, Entry: e, All: all}, broken
+			return Stored{At: end, Entry: found.Entries[0], All: all}, broken
 		}
-		if ctx.Err() != nil {
-			return before, ctx.Err()
-		}
-		broken = errors.Join(broken, l.wrong(at, err))
-		end = at
+		broken = errors.Join(broken, fmt.Errorf("entry of message %d: %w", len(l.Lead)+end, err))
 	}
 	return before, broken
 }
 
-func (l Log) wrong(at int, err error) error {
-	return fmt.Errorf("entry of message %d: %w", len(l.Lead)+at, err)
-}
-
 // expand returns the edits of an entry and of all that it builds on.
-func (l Log) expand(ctx context.Context, e journal.Entry, known Stored) (edit.List, error) {
-	stack := []journal.Entry{e}
-	var all edit.List
-	for !e.Base.IsZero() {
-		if e.BaseRev == known.Entry.Rev {
-			all = known.All
-			break
-		}
-		if len(stack) > journal.MaxDepth {
+func (l Log) expand(found []journal.Entry, known Stored) (all edit.List, err error) {
+	for i := range found {
+		switch base := found[i].Base; {
+		case base.IsZero():
+			found = found[:i+1]
+		case base == known.Entry.Rev:
+			found, all = found[:i+1], known.All
+		case i == journal.MaxDepth:
 			return nil, fmt.Errorf("builds on more than %d entries", journal.MaxDepth)
+		case i+1 == len(found) || found[i+1].Rev != base:
+			return nil, errors.New("builds on an entry that is missing")
+		default:
+			continue
 		}
-		base, err := l.base(ctx, e)
-		if err != nil {
-			return nil, err
-		}
-		e = base
-		stack = append(stack, e)
+		break
 	}
-	for _, e := range slices.Backward(stack) {
+	for _, e := range slices.Backward(found) {
 		if err := e.Check(); err != nil {
 			return nil, err
 		}
-		var err error
 		if all, err = all.Over(l.WeighAll(e.Edits)); err != nil {
 			return nil, err
 		}
@@ -103,24 +100,9 @@ func (l Log) expand(ctx context.Context, e journal.Entry, known Stored) (edit.Li
 	return all, nil
 }
 
-// base returns the entry that another one builds on. It is kept under its ID, or under its
-// revision if it was replaced.
-func (l Log) base(ctx context.Context, e journal.Entry) (journal.Entry, error) {
-	for _, id := range []message.ID{e.Base, e.BaseRev} {
-		_, b, ok, err := l.latest(ctx, []message.ID{id})
-		if err != nil {
-			return journal.Entry{}, err
-		}
-		if ok && b.Rev == e.BaseRev {
-			return b, nil
-		}
-	}
-	return journal.Entry{}, errors.New("builds on an entry that is missing")
-}
-
-func (l Log) latest(ctx context.Context, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
+func (l Log) find(ctx context.Context, ids []message.ID) (found journal.Found, err error) {
 	defer caught("read journal", &err)
-	return l.Journal.Latest(ctx, l.Scope, ids)
+	return l.Journal.Find(ctx, l.Scope, ids)
 }
 
 func (l Log) put(ctx context.Context, writes []journal.Write) (winner journal.Entry, err error) {
@@ -138,97 +120,83 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 	}
 }
 
-// Write writes a list of edits under the newest ID, on top of what is stored there or before,
-// and those before the newest question under the ID of the message before it: questions are
-// edited, and hosts insert text into them that is gone in the next turn. more are written
-// with them. It returns what is stored then, which is the work of another writer if that was
-// first, and the list with the records of the journal in place of equal ones.
-func (l Log) Write(
-	ctx context.Context, base, before Stored, all edit.List, more []journal.Write,
-) (Stored, Stored, edit.List, error) {
+// Write writes a list of edits under the newest ID, on top of what is known, and those before
+// the newest question under the ID of the message before it: questions are edited, and hosts
+// insert text into them that is gone in the next turn. more are written with them. It returns
+// what is known then, which is the work of another writer if that was first, and the list with
+// the records of the journal in place of equal ones.
+func (l Log) Write(ctx context.Context, known Known, all edit.List, more []journal.Write) (Known, edit.List, error) {
 	const tries = 4
-	at, known := len(l.IDs)-1, before
+	at := len(l.IDs) - 1
 	for range tries {
-		if len(base.All) > 0 {
-			all = all.Reuse(base.All)
-		}
-		writes, early, err := l.batch(ctx, base, known, all)
+		all = all.Reuse(known.All)
+		writes, early, err := l.batch(ctx, known, all)
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return base, before, nil, err
+			return known, nil, err
 		}
-		if before = early; len(writes) == 0 {
-			break
+		if len(writes) == 0 {
+			return known, all, nil
 		}
 		winner, err := l.put(ctx, append(writes, more...))
 		if err != nil {
-			return base, before, nil, err
+			return known, nil, err
 		}
 		if winner.Rev == writes[0].Entry.Rev {
-			l.Recent.add(l.IDs, at, before.At)
-			base = Stored{At: at, Entry: winner, All: all}
-			break
+			l.Recent.add(l.IDs, at, early.At)
+			return Known{Stored: Stored{At: at, Entry: writes[0].Entry, All: all}, Early: early}, all, nil
 		}
-		theirs, err := l.expand(ctx, winner, base)
+		theirs, err := l.Read(ctx, l.IDs, known.Stored, at)
 		if err != nil {
-			return base, before, nil, l.wrong(at, err)
+			return known, nil, err
 		}
-		final := !all.Covers(theirs) || base.Entry.Rev == winner.Rev
-		if base = (Stored{At: at, Entry: winner, All: theirs}); final {
-			break
+		same := theirs.At == known.At && theirs.Entry.Rev == known.Entry.Rev
+		if known.Stored = theirs; !same && !all.Covers(theirs.All) {
+			return known, all, nil
 		}
 	}
-	return base, before, all, nil
+	return known, nil, fmt.Errorf("write journal: another writer was first %d times", tries)
 }
 
-// batch returns the writes for a list of edits, as a change to those of a base, and what is
+// batch returns the writes for a list of edits, as a change to what is known, and what is
 // stored before the newest question then.
-func (l Log) batch(ctx context.Context, base, before Stored, all edit.List) ([]journal.Write, Stored, error) {
-	at := len(l.IDs) - 1
-	main, ok := l.on(base, at, all)
+func (l Log) batch(ctx context.Context, known Known, all edit.List) ([]journal.Write, Stored, error) {
+	at, early := len(l.IDs)-1, known.Early
+	main, ok := l.on(known.Stored, at, all)
 	if !ok {
-		return nil, before, nil
+		return nil, early, nil
 	}
-	writes := appendWrite(make([]journal.Write, 0, 4), main, at, base)
+	writes := append(make([]journal.Write, 0, 3), main)
 	question := l.LastUser - 1
 	if question < 0 {
-		return writes, before, nil
+		return writes, early, nil
 	}
 	some := l.Before(question, all)
 	if len(some) == 0 {
-		return writes, before, nil
+		return writes, early, nil
 	}
 	switch {
-	case base.At <= question:
-		before = base
-	case before.At != question:
+	case known.At <= question:
+		early = known.Stored
+	case early.At != question:
 		var err error
-		if before, err = l.Read(ctx, l.IDs[:question+1], None(), 0); err != nil {
-			return nil, before, err
+		if early, err = l.Read(ctx, l.IDs[:question+1], None(), 0); err != nil {
+			return nil, early, err
 		}
 	}
-	w := journal.Write{ID: l.IDs[question], Entry: main.Entry}
-	switch same := before.At == base.At && some[len(some)-1].Record == all[len(all)-1].Record; { // then it is the same entry
-	case same && before.At == question:
-		w.Over = before.Entry.Rev
+	w := journal.Write{ID: l.IDs[question], Conversation: l.IDs[0], Entry: main.Entry}
+	switch same := early.At == known.At && some[len(some)-1].Record == all[len(all)-1].Record; { // then it is the same entry
+	case same && early.At == question:
+		w.Over = early.Entry.Rev
 	case !same:
-		some = some.Reuse(before.All)
-		if w, ok = l.on(before, question, some); !ok {
-			return writes, before, nil
+		some = some.Reuse(early.All)
+		if w, ok = l.on(early, question, some); !ok {
+			return writes, early, nil
 		}
 	}
-	return appendWrite(writes, w, question, before), Stored{At: question, Entry: w.Entry, All: some}, nil
-}
-
-// appendWrite appends a write at a position, and one of the entry that it replaces, since
-// others may build on that.
-func appendWrite(writes []journal.Write, w journal.Write, at int, base Stored) []journal.Write {
-	if writes = append(writes, w); base.At == at {
-		writes = append(writes, journal.Write{ID: base.Entry.Rev, Entry: base.Entry})
-	}
-	return writes
+	return append(writes, w), Stored{At: question, Entry: w.Entry, All: some}, nil
 }
 
 // on returns the write of a list at a position, as an entry on top of a base. ok is false if
@@ -239,11 +207,12 @@ func (l Log) on(base Stored, at int, all edit.List) (w journal.Write, ok bool) {
 		return journal.Write{}, false
 	}
 	e := journal.Entry{Edits: all.Records()}
-	if ok && base.At >= 0 && base.Entry.Depth+1 < journal.MaxDepth {
-		e = journal.Entry{Base: l.IDs[base.At], BaseRev: base.Entry.Rev, Depth: base.Entry.Depth + 1, Edits: delta.Records()}
+	_, dry := l.Journal.(*Overlay)
+	if ok && base.At >= 0 && base.Entry.Depth+1 < journal.MaxDepth && !dry {
+		e = journal.Entry{Base: base.Entry.Rev, Depth: base.Entry.Depth + 1, Edits: delta.Records()}
 	}
 	e.Rev = e.Sum()
-	w = journal.Write{ID: l.IDs[at], Entry: e}
+	w = journal.Write{ID: l.IDs[at], Conversation: l.IDs[0], Entry: e}
 	if base.At == at {
 		w.Over = base.Entry.Rev
 	}
@@ -305,49 +274,51 @@ func (r *Recent) Since(seen uint64, ids []message.ID) (from int, count uint64) {
 	return from, r.count
 }
 
-// Overlay is a journal on top of another one, which it only reads.
+// Overlay is a journal on top of another one, which it only reads. What is written to it
+// builds on nothing in the other one.
 type Overlay struct {
 	Below journal.Journal
 	Top   *journal.Memory
 }
 
-// Latest implements [journal.Journal].
-func (o *Overlay) Latest(ctx context.Context, scope string, ids []message.ID) (at int, e journal.Entry, ok bool, err error) {
-	at, e, ok, err = o.Top.Latest(ctx, scope, ids)
-	if err != nil {
-		return 0, journal.Entry{}, false, err
+// Find implements [journal.Journal].
+func (o *Overlay) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+	found, err := o.Top.Find(ctx, scope, ids)
+	newer := found.At + 1
+	if err != nil || newer == len(ids) {
+		return found, err
 	}
-	from := 0
-	if ok {
-		from = at + 1
+	below, err := o.Below.Find(ctx, scope, ids[newer:])
+	if err != nil || below.At < 0 {
+		return found, err
 	}
-	if from == len(ids) {
-		return at, e, ok, nil
-	}
-	k, below, found, err := o.Below.Latest(ctx, scope, ids[from:])
-	if err != nil || !found {
-		return at, e, ok && err == nil, err
-	}
-	return from + k, below, true, nil
+	below.At += newer
+	return below, nil
 }
 
 // Put implements [journal.Journal].
 func (o *Overlay) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
 	own := make([]journal.Write, 0, len(writes))
 	for i, w := range writes {
-		_, there, ok, err := o.Latest(ctx, scope, []message.ID{w.ID})
-		switch {
-		case err != nil, i == 0 && ok && there.Rev != w.Over:
-			return there, err
-		case ok && there.Rev != w.Over:
+		found, err := o.Find(ctx, scope, []message.ID{w.ID})
+		if err != nil {
+			return journal.Entry{}, err
+		}
+		if found.At >= 0 && found.Entries[0].Rev != w.Over && found.Entries[0].Rev != w.Entry.Rev {
+			if i == 0 {
+				return found.Entries[0], nil
+			}
 			continue
 		}
-		_, mine, _, _ := o.Top.Latest(ctx, scope, []message.ID{w.ID})
-		w.Over = mine.Rev
+		if mine, _ := o.Top.Find(ctx, scope, []message.ID{w.ID}); mine.At >= 0 {
+			w.Over = mine.Entries[0].Rev
+		}
 		own = append(own, w)
 	}
 	return o.Top.Put(ctx, scope, own)
 }
 
 // Delete implements [journal.Journal]. The journal below keeps its entries.
-func (o *Overlay) Delete(ctx context.Context, scope string) error { return o.Top.Delete(ctx, scope) }
+func (o *Overlay) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	return o.Top.Delete(ctx, scope, conversations...)
+}

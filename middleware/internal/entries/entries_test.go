@@ -46,16 +46,18 @@ func rewrites(l entries.Log, n int) edit.List {
 	return l.WeighAll(records)
 }
 
+func nothing() entries.Known { return entries.Known{Stored: entries.None(), Early: entries.None()} }
+
 // A history grows, and each length adds an edit: another reader finds all of them, however
 // many entries they are in.
 func TestReadWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	memory := journal.NewMemory(0)
-	known, before := entries.None(), entries.None()
+	known := nothing()
 	for n := 1; n <= 3*journal.MaxDepth; n++ {
 		l := of(memory, n)
 		var err error
-		known, before, _, err = l.Write(t.Context(), known, before, rewrites(l, n), nil)
+		known, _, err = l.Write(t.Context(), known, rewrites(l, n), nil)
 		require.NoError(t, err)
 		from, _ := l.Recent.Since(0, l.IDs)
 		require.Equal(t, n-1, from, "what was written is to be read again")
@@ -70,44 +72,52 @@ func TestReadWhatWasWritten(t *testing.T) {
 func TestWriteAfterAnotherWriter(t *testing.T) {
 	t.Parallel()
 	l := of(journal.NewMemory(0), 4)
-	theirs, _, _, err := l.Write(t.Context(), entries.None(), entries.None(), rewrites(l, 3), nil)
+	theirs, _, err := l.Write(t.Context(), nothing(), rewrites(l, 3), nil)
 	require.NoError(t, err)
 	for mine, want := range map[int]int{2: 3, 4: 4} { // fewer edits lose, and more are added
-		got, _, _, err := l.Write(t.Context(), entries.None(), entries.None(), rewrites(l, mine), nil)
+		got, _, err := l.Write(t.Context(), nothing(), rewrites(l, mine), nil)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(got.All), want)
 		require.True(t, got.All.Covers(theirs.All), "nothing of the first writer is lost")
 	}
 }
 
-// broken is a journal that fails, or returns a damaged entry for an ID.
+// broken is a journal that fails, never stores, or returns a damaged entry for an ID.
 type broken struct {
 	journal.Journal
 
 	err     error
 	panics  bool
+	refuses bool
 	damaged message.ID
 }
 
-func (b broken) Latest(ctx context.Context, scope string, ids []message.ID) (int, journal.Entry, bool, error) {
+func (b broken) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	if b.panics {
 		panic("no disk")
 	}
-	at, e, ok, err := b.Journal.Latest(ctx, scope, ids)
-	if ok && ids[at] == b.damaged {
-		e.Rev[0]++
+	found, err := b.Journal.Find(ctx, scope, ids)
+	if found.At >= 0 && ids[found.At] == b.damaged {
+		found.Entries[0].Rev[0]++
 	}
-	return at, e, ok, errors.Join(err, b.err)
+	return found, errors.Join(err, b.err)
 }
 
-func TestReadOfBrokenJournals(t *testing.T) {
+func (b broken) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
+	if b.refuses {
+		return journal.Entry{}, nil
+	}
+	return b.Journal.Put(ctx, scope, writes)
+}
+
+func TestBrokenJournals(t *testing.T) {
 	t.Parallel()
 	memory := journal.NewMemory(0)
 	l := of(memory, 2)
-	good, before, _, err := l.Write(t.Context(), entries.None(), entries.None(), rewrites(l, 2), nil)
+	good, _, err := l.Write(t.Context(), nothing(), rewrites(l, 2), nil)
 	require.NoError(t, err)
 	longer := of(memory, 3)
-	_, _, _, err = longer.Write(t.Context(), good, before, rewrites(longer, 3), nil)
+	_, _, err = longer.Write(t.Context(), good, rewrites(longer, 3), nil)
 	require.NoError(t, err)
 
 	longer.Journal = broken{Journal: memory, damaged: longer.IDs[2]}
@@ -117,11 +127,15 @@ func TestReadOfBrokenJournals(t *testing.T) {
 	require.True(t, got.All.Equal(good.All))
 
 	longer.Journal = broken{Journal: memory, err: errors.New("no disk")}
-	got, err = longer.Read(t.Context(), longer.IDs, good, 0)
+	got, err = longer.Read(t.Context(), longer.IDs, good.Stored, 0)
 	require.ErrorContains(t, err, "read journal: no disk")
-	require.Equal(t, good, got, "what is known")
+	require.Equal(t, good.Stored, got, "what is known")
 
 	longer.Journal = broken{panics: true}
-	_, err = longer.Read(t.Context(), longer.IDs, good, 0)
+	_, err = longer.Read(t.Context(), longer.IDs, good.Stored, 0)
 	require.ErrorContains(t, err, "read journal: journal panicked: no disk")
+
+	longer.Journal = broken{Journal: journal.NewMemory(0), refuses: true}
+	_, _, err = longer.Write(t.Context(), nothing(), rewrites(longer, 3), nil)
+	require.ErrorContains(t, err, "write journal: another writer was first 4 times")
 }
