@@ -230,9 +230,9 @@ func storesOne(ctx context.Context, j journal.Journal) string {
 }
 
 func losesNone(ctx context.Context, j journal.Journal) string {
-	const writers, each = 8, journal.MaxDepth / 8
+	const writers, each, tries = 8, journal.MaxDepth / 8, 10_000
 	replace := func(rev byte) error { // repeats until it is stored
-		for {
+		for range tries {
 			found, err := j.Find(ctx, "s", []message.ID{{1}})
 			if err != nil {
 				return err
@@ -245,6 +245,7 @@ func losesNone(ctx context.Context, j journal.Journal) string {
 				return err
 			}
 		}
+		return fmt.Errorf("%d times in a row, another writer was first", tries)
 	}
 	var wg sync.WaitGroup
 	errs := make([]error, writers+1)
