@@ -108,7 +108,7 @@ func Economy(model string) *File {
 func (f *File) usePreset() {
 	f.Chain = []middleware.Middleware{
 		microcompact.New(microcompact.Options{
-			Trigger: trigger.Economy(trigger.Options{}), KeepRounds: 6,
+			Trigger: trigger.Economy(trigger.EconomyOptions{}), KeepRounds: 6,
 			Limit: microcompact.Limits{Results: 400, Arguments: 800}, Digest: 120,
 		}),
 		fit.New(fit.Options{}),

@@ -261,7 +261,7 @@ func triggerKeys(all *[]middleware.Trigger) []key {
 }
 
 // prices reads the options of a trigger that knows prices: true for the defaults, or a map.
-func (n node) prices() (o trigger.Options) {
+func (n node) prices() (o trigger.EconomyOptions) {
 	switch {
 	case n.kind() == aBool && n.yesNo():
 		return o

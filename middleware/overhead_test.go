@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/when"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -61,7 +62,7 @@ func TestOverhead(t *testing.T) {
 		"any number of tokens":           {when: trigger.Tokens(1), met: true},
 		"a fraction":                     {when: trigger.Fraction(0.5), over: true, change: func(r *middleware.Request) { r.Budget = &middleware.Budget{Window: 8000} }},
 		"a fraction of a larger window":  {when: trigger.Fraction(0.5), met: true, change: func(r *middleware.Request) { r.Budget = &middleware.Budget{Window: 9000} }},
-		"the default":                    {when: trigger.Default(0.8), over: true, change: func(r *middleware.Request) { r.Budget = &middleware.Budget{Window: 5000} }},
+		"the default":                    {when: when.Default(0.8), over: true, change: func(r *middleware.Request) { r.Budget = &middleware.Budget{Window: 5000} }},
 		"no trigger":                     {met: true},
 		"messages":                       {when: trigger.Messages(3), met: true},
 		"one message":                    {when: trigger.Messages(1), met: true},

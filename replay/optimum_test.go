@@ -171,7 +171,7 @@ func (h *hindsight) cost(c Class, when []bool) (sum float64) {
 // rent is the rule of docs/economics.md.
 func rent(keep int, factor float64) Chain {
 	return Chain{Name: "rent", Priced: true, New: func(env middleware.Env, _ middleware.Model) middleware.Middleware {
-		return middleware.With(env, contextedit.New(contextedit.Options{Trigger: trigger.Worth(trigger.Options{Factor: factor}), Keep: keep}))
+		return middleware.With(env, contextedit.New(contextedit.Options{Trigger: trigger.Worth(trigger.EconomyOptions{Factor: factor}), Keep: keep}))
 	}}
 }
 

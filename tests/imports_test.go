@@ -73,7 +73,7 @@ var rules = []rule{
 	{of: "middleware/internal/history", may: pure},
 	{of: "middleware/internal/calibrate", may: pure},
 	{of: "middleware", may: append([]string{"internal/overflow"}, append(pure, below...)...)},
-	{of: "middleware/trigger", may: append([]string{"middleware", "middleware/journal", "middleware/internal/shorten"}, below...)},
+	{of: "middleware/trigger", may: append([]string{"middleware", "middleware/internal/when"}, below...)},
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/internal/..."}, below...)},
 	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/journal", "middleware/trigger", "middleware/internal/...", "internal/payload", "own"}, below...)},

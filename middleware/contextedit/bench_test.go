@@ -155,8 +155,8 @@ func BenchmarkIdle(b *testing.B) {
 	b.Run("untouched", func(b *testing.B) { grow(b, trigger.Tokens(never)) })
 	b.Run("edited", func(b *testing.B) { grow(b, trigger.Tokens(150_000)) })
 
-	b.Run("edited/economy", func(b *testing.B) { grow(b, trigger.Economy(trigger.Options{Read: 0.1, Write: 1.25})) })
-	b.Run("untouched/economy", func(b *testing.B) { grow(b, trigger.Economy(trigger.Options{Read: 1e-9, Write: 1})) })
+	b.Run("edited/economy", func(b *testing.B) { grow(b, trigger.Economy(trigger.EconomyOptions{Read: 0.1, Write: 1.25})) })
+	b.Run("untouched/economy", func(b *testing.B) { grow(b, trigger.Economy(trigger.EconomyOptions{Read: 1e-9, Write: 1})) })
 
 	again := func(b *testing.B, at middleware.Trigger, fresh func([]message.Message) []message.Message) {
 		b.Helper()

@@ -10,7 +10,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/internal/when"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -21,7 +21,7 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 	if freed := c.freed(); freed == 0 || v.Size().Charged(freed) < o.ClearAtLeast {
 		return nil
 	}
-	first, ok := trigger.From(o.Trigger, v, Name, func() []trigger.Piece { return o.pieces(c) })
+	first, ok := when.From(o.Trigger, v, Name, func() []when.Piece { return o.pieces(c) })
 	if !ok {
 		return nil
 	}
@@ -41,10 +41,10 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 const usualLine = 4
 
 // pieces returns what the choice removes, in the order of the view.
-func (o *editor) pieces(c *choice) []trigger.Piece {
-	pieces := make([]trigger.Piece, 0, len(c.results)+len(c.thinking))
+func (o *editor) pieces(c *choice) []when.Piece {
+	pieces := make([]when.Piece, 0, len(c.results)+len(c.thinking))
 	for _, r := range c.results {
-		p := trigger.Piece{At: r.at, Since: r.since, Frees: r.freed, Line: min(o.Digest, r.freed) / usualLine}
+		p := when.Piece{At: r.at, Since: r.since, Frees: r.freed, Line: min(o.Digest, r.freed) / usualLine}
 		if r.input {
 			p.At = r.call
 		}
@@ -54,9 +54,9 @@ func (o *editor) pieces(c *choice) []trigger.Piece {
 		return pieces
 	}
 	for _, t := range c.thinking {
-		pieces = append(pieces, trigger.Piece{At: t.at, Since: t.at + 1, Frees: t.freed})
+		pieces = append(pieces, when.Piece{At: t.at, Since: t.at + 1, Frees: t.freed})
 	}
-	slices.SortStableFunc(pieces, func(a, b trigger.Piece) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(pieces, func(a, b when.Piece) int { return cmp.Compare(a.At, b.At) })
 	return pieces
 }
 

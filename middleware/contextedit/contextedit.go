@@ -8,7 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/internal/when"
 )
 
 // Name identifies the middleware in events, journals and [middleware.Request.Force].
@@ -27,8 +27,8 @@ func New(opts Options) middleware.Middleware {
 	opts.Only = slices.Clone(opts.Only)
 	opts.ClearInputsOf = slices.Clone(opts.ClearInputsOf)
 	opts.Placeholder = cmp.Or(opts.Placeholder, DefaultPlaceholder)
-	opts.Trigger = cmp.Or(opts.Trigger, trigger.EconomyOr(trigger.Default(defaultShare)))
-	opts.Trigger = trigger.Decided(opts.Trigger, inOrder(opts))
+	opts.Trigger = cmp.Or[middleware.Trigger](opts.Trigger, when.EconomyOr(when.Default(defaultShare)))
+	opts.Trigger = when.Decided(opts.Trigger, inOrder(opts))
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
 	}

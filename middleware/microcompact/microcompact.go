@@ -9,7 +9,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/internal/when"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 )
@@ -66,9 +66,9 @@ func New(opts Options) middleware.Middleware {
 	opts.Protect = append(slices.Clone(opts.Protect), alwaysProtected)
 	at := opts.Trigger
 	if opts.Batch == (Batch{}) {
-		opts.Trigger = cmp.Or(at, trigger.EconomyOr(nil))
+		opts.Trigger = cmp.Or[middleware.Trigger](at, when.EconomyOr(nil))
 	}
-	opts.Trigger = trigger.Decided(opts.Trigger, true)
+	opts.Trigger = when.Decided(opts.Trigger, true)
 	if at != nil {
 		at = opts.Trigger
 	}
@@ -87,16 +87,16 @@ type editor struct{ Options }
 
 // plan shortens old rounds.
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.Len() <= untouched || trigger.Waits(o.Trigger, v) {
+	if v.Len() <= untouched || when.Waits(o.Trigger, v) {
 		return nil, nil
 	}
 	// Handles are expensive, and a batch is mostly incomplete or not worth its price: in
 	// these cases, the first survey only counts.
-	s := o.survey(ctx, v, 0, o.batch(v) == Batch{} && v.Env().Archive == nil && !trigger.IsEconomy(o.Trigger, v))
+	s := o.survey(ctx, v, 0, o.batch(v) == Batch{} && v.Env().Archive == nil && !when.IsEconomy(o.Trigger, v))
 	if !s.isDue() {
 		return nil, nil
 	}
-	first, ok := trigger.From(o.Trigger, v, Name, func() []trigger.Piece { return s.pieces })
+	first, ok := when.From(o.Trigger, v, Name, func() []when.Piece { return s.pieces })
 	if !ok {
 		return nil, nil // with the lines of facts, which are expensive, it frees even less
 	}
@@ -137,7 +137,7 @@ type survey struct {
 
 	done     Report
 	freed    int // tokens, by the meter
-	pieces   []trigger.Piece
+	pieces   []when.Piece
 	edits    []middleware.Edit
 	arena    []message.Part // the parts of all edits
 	archived []*store.Named // of the next edit
@@ -205,7 +205,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, least int, edit
 		}
 		if s.freed > before {
 			frees := s.freed - before
-			s.pieces = append(s.pieces, trigger.Piece{At: i, Since: starts, Frees: frees, Line: min(o.Digest, frees) / usualLine})
+			s.pieces = append(s.pieces, when.Piece{At: i, Since: starts, Frees: frees, Line: min(o.Digest, frees) / usualLine})
 		}
 		if s.done.items() > 0 {
 			first = min(first, begin)
@@ -278,7 +278,7 @@ func (s *survey) isDue() bool {
 // batch returns the minimum for one edit. By default a provider that caches prompts gets
 // batches: every edit makes it read the newest rounds again.
 func (o *editor) batch(v *middleware.View) Batch {
-	if o.Batch != (Batch{}) || v.Model().Cache == (models.Cache{}) || trigger.IsEconomy(o.Trigger, v) {
+	if o.Batch != (Batch{}) || v.Model().Cache == (models.Cache{}) || when.IsEconomy(o.Trigger, v) {
 		return o.Batch
 	}
 	n := defaultBatch

@@ -12,9 +12,9 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/internal/when"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
-	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
 // Options define what is folded, when, and into what. The zero value folds all but the
@@ -176,7 +176,7 @@ func (o Options) Validate() error {
 }
 
 func (o Options) complete() Options {
-	o.Trigger = withReserve{Trigger: cmp.Or(o.Trigger, trigger.Default(0.85)), reserve: o.Reserve}
+	o.Trigger = withReserve{Trigger: cmp.Or[middleware.Trigger](o.Trigger, when.Default(0.85)), reserve: o.Reserve}
 	if o.KeepRounds == 0 && o.KeepTurns == 0 && o.KeepTokens == 0 {
 		o.Keep = cmp.Or(o.Keep, 6)
 	}
@@ -259,7 +259,7 @@ func (o Options) status(v *middleware.View) (Status, error) {
 	if s.Why = why; err != nil {
 		return Status{}, err
 	}
-	n, ok := trigger.Threshold(hard.Trigger, v)
+	n, ok := when.Threshold(hard.Trigger, v)
 	if room, known, _ := hard.room(v); known && (!ok || room < n) {
 		n = room
 	}
@@ -273,7 +273,7 @@ func (o Options) status(v *middleware.View) (Status, error) {
 	if met, s.Why, err = o.Soft.Met(v, noPlan); err != nil {
 		return Status{}, err
 	}
-	s.Threshold, _ = trigger.Threshold(o.Soft, v)
+	s.Threshold, _ = when.Threshold(o.Soft, v)
 	if met {
 		s.Due, s.Urgency = true, "soft"
 	}

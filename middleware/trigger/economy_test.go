@@ -127,7 +127,7 @@ func TestWorth(t *testing.T) {
 			sizes[i] = 10 + r.IntN(600)
 		}
 		read, write := []float64{1, 0.5, 0.1, 0.02}[r.IntN(4)], 1+0.25*float64(r.IntN(2))
-		at := trigger.Worth(trigger.Options{Read: read, Write: write})
+		at := trigger.Worth(trigger.EconomyOptions{Read: read, Write: write})
 		for _, restart := range []bool{false, true} {
 			var got []int
 			edits := replay(t, middleware.Env{}, of(text, sizes...), restart, contextedit.New(contextedit.Options{Trigger: at, Keep: keep}))
@@ -147,17 +147,17 @@ func TestWorthByPrices(t *testing.T) {
 	t.Parallel()
 	const usd = models.USD
 	sizes := []int{300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300}
-	count := func(rates models.Rates, o trigger.Options) int {
+	count := func(rates models.Rates, o trigger.EconomyOptions) int {
 		return len(replay(t, middleware.Env{Models: model(t, rates, models.Cache{})}, of(20, sizes...), false,
 			contextedit.New(contextedit.Options{Trigger: trigger.Worth(o), Keep: 2})))
 	}
-	require.Equal(t, 10, count(models.Rates{Input: usd, Output: usd}, trigger.Options{}), "no cache: each result is cleared when it can be")
-	dear := count(models.Rates{Input: usd, CacheRead: usd / 10, CacheWrite: usd * 5 / 4, Output: usd}, trigger.Options{})
-	require.Equal(t, dear, count(models.Rates{}, trigger.Options{}), "unknown prices are those of the most careful class")
-	require.Equal(t, dear, count(models.Rates{}, trigger.Options{Read: 0.1, Write: 1.25}))
+	require.Equal(t, 10, count(models.Rates{Input: usd, Output: usd}, trigger.EconomyOptions{}), "no cache: each result is cleared when it can be")
+	dear := count(models.Rates{Input: usd, CacheRead: usd / 10, CacheWrite: usd * 5 / 4, Output: usd}, trigger.EconomyOptions{})
+	require.Equal(t, dear, count(models.Rates{}, trigger.EconomyOptions{}), "unknown prices are those of the most careful class")
+	require.Equal(t, dear, count(models.Rates{}, trigger.EconomyOptions{Read: 0.1, Write: 1.25}))
 	require.Positive(t, dear)
 	require.Less(t, dear, 5)
-	require.Less(t, count(models.Rates{}, trigger.Options{Factor: 4}), dear, "a factor makes edits rarer")
+	require.Less(t, count(models.Rates{}, trigger.EconomyOptions{Factor: 4}), dear, "a factor makes edits rarer")
 }
 
 // TestOnePass: an old small result before a long text of the user is left alone.
@@ -169,7 +169,7 @@ func TestOnePass(t *testing.T) {
 	seen := 0
 	for n := len(h) - 8; n <= len(h); n += 2 {
 		_, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4{}},
-			contextedit.New(contextedit.Options{Trigger: trigger.Worth(trigger.Options{}), Keep: 1})), &middleware.Request{Messages: h[:n]})
+			contextedit.New(contextedit.Options{Trigger: trigger.Worth(trigger.EconomyOptions{}), Keep: 1})), &middleware.Request{Messages: h[:n]})
 		require.NoError(t, err)
 		for _, e := range events {
 			require.Greater(t, e.First, 5, "%v", e)
@@ -212,12 +212,12 @@ func TestCold(t *testing.T) {
 					h[i].Time = now.Add(-ago)
 				}
 			}
-			for _, of := range []func(trigger.Options) middleware.Trigger{trigger.Cold, trigger.Economy} {
+			for _, of := range []func(trigger.EconomyOptions) middleware.Trigger{trigger.Cold, trigger.Economy} {
 				env := middleware.Env{
 					Counter: tokens.Chars4{}, Clock: func() time.Time { return now },
 					Models: model(t, models.Rates{Input: models.USD, CacheRead: models.USD / 10, Output: models.USD}, tt.cache),
 				}
-				mw := contextedit.New(contextedit.Options{Trigger: of(trigger.Options{TTL: tt.ttl}), Keep: 2})
+				mw := contextedit.New(contextedit.Options{Trigger: of(trigger.EconomyOptions{TTL: tt.ttl}), Keep: 2})
 				_, events, err := middleware.Apply(t.Context(), middleware.With(env, mw), &middleware.Request{Messages: h, Model: "priced"})
 				require.NoError(t, err)
 				require.Equal(t, tt.want, len(events) == 1)
@@ -239,7 +239,7 @@ func TestColdByAnotherEdit(t *testing.T) {
 		}
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(5, message.ToolResult{CallID: "c001", Name: "read", Text: "-"})}}, nil
 	}, middleware.Options{Trigger: trigger.Not(trigger.Messages(13))})
-	for _, at := range []middleware.Trigger{trigger.Cold(trigger.Options{}), trigger.Worth(trigger.Options{}), trigger.Economy(trigger.Options{})} {
+	for _, at := range []middleware.Trigger{trigger.Cold(trigger.EconomyOptions{}), trigger.Worth(trigger.EconomyOptions{}), trigger.Economy(trigger.EconomyOptions{})} {
 		edits := replay(t, middleware.Env{}, of(300, 90, 90, 90, 90, 90), false, first, contextedit.New(contextedit.Options{Trigger: at, Keep: 1}))
 		require.Len(t, edits, 1)
 		e := edits[5]
@@ -297,7 +297,7 @@ func TestPressure(t *testing.T) {
 	t.Parallel()
 	h := of(20, 300, 300, 300, 300)
 	for share, want := range map[float64]int{0: 0, 0.5: 1, -1: 0} {
-		mw := contextedit.New(contextedit.Options{Trigger: trigger.Economy(trigger.Options{Pressure: share}), Keep: 2})
+		mw := contextedit.New(contextedit.Options{Trigger: trigger.Economy(trigger.EconomyOptions{Pressure: share}), Keep: 2})
 		_, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mw),
 			&middleware.Request{Messages: h[:8], Budget: &middleware.Budget{Window: 1500}})
 		require.NoError(t, err)
@@ -307,7 +307,7 @@ func TestPressure(t *testing.T) {
 
 func TestEconomyOptions(t *testing.T) {
 	t.Parallel()
-	for text, o := range map[string]trigger.Options{
+	for text, o := range map[string]trigger.EconomyOptions{
 		"Read is -1":     {Read: -1, Write: 1},
 		"both or none":   {Write: 1},
 		"TTL is -1s":     {TTL: -time.Second},
@@ -316,7 +316,7 @@ func TestEconomyOptions(t *testing.T) {
 	} {
 		require.ErrorContains(t, contextedit.Options{Trigger: trigger.Economy(o)}.Validate(), text)
 	}
-	require.NoError(t, contextedit.Options{Trigger: trigger.Economy(trigger.Options{})}.Validate())
+	require.NoError(t, contextedit.Options{Trigger: trigger.Economy(trigger.EconomyOptions{})}.Validate())
 }
 
 // TestWaits: what is remembered of an earlier call saves work and changes no decision.
@@ -342,7 +342,7 @@ func TestWaits(t *testing.T) {
 				h = append(h, message.Assistant(message.Text{Text: "Done."}), message.User("And now?"))
 			}
 		}
-		at := trigger.Economy(trigger.Options{Read: []float64{0.5, 0.1, 0.02}[r.IntN(3)], Write: 1.25})
+		at := trigger.Economy(trigger.EconomyOptions{Read: []float64{0.5, 0.1, 0.02}[r.IntN(3)], Write: 1.25})
 		for _, mw := range []middleware.Middleware{
 			contextedit.New(contextedit.Options{Trigger: at, Keep: 1 + r.IntN(4), Digest: r.IntN(2) * 40, ClearToolInputs: r.IntN(2) == 0}),
 			contextedit.New(contextedit.Options{Trigger: at, KeepTokens: 500, KeepRounds: r.IntN(3)}),

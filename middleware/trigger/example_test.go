@@ -161,10 +161,11 @@ func ExampleFunc_complexity() {
 	// nothing to do
 }
 
-func ExampleDefault() {
+// Without a trigger, results are cleared at 0.75 of the room if the window is known.
+func Example_noTrigger() {
 	h := investigation(10)
-	fmt.Println(clearings(trigger.Default(0.75), &middleware.Request{Messages: h})) // at 100,000 tokens
-	fmt.Println(clearings(trigger.Default(0.75), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 4000}}))
+	fmt.Println(clearings(nil, &middleware.Request{Messages: h})) // at 100,000 tokens
+	fmt.Println(clearings(nil, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 4000}}))
 	// Output:
 	// nothing to do
 	// contextedit: 3665 → 889 tokens: cleared 8 results (3665 of 3000 tokens, 0.75 of the room of 4000)
@@ -173,7 +174,7 @@ func ExampleDefault() {
 // The prices are those of Claude. The first edit comes when reading the old results has
 // cost as much as writing the rest to the cache again.
 func ExampleEconomy() {
-	economy := contextedit.New(contextedit.Options{Trigger: trigger.Economy(trigger.Options{Read: 0.1, Write: 1.25}), Keep: 2})
+	economy := contextedit.New(contextedit.Options{Trigger: trigger.Economy(trigger.EconomyOptions{Read: 0.1, Write: 1.25}), Keep: 2})
 	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, economy)
 	done := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 		return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}, nil

@@ -13,27 +13,25 @@ package trigger
 
 import (
 	"errors"
-	"fmt"
+	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/internal/when"
 )
 
 // Tokens is met when at least n tokens would be sent.
-func Tokens(n int) middleware.Trigger {
-	return threshold{unit: unitTokens, limit: n, value: func(v *middleware.View) int { return v.Size().Tokens }}
-}
+func Tokens(n int) middleware.Trigger { return when.Tokens(n) }
 
 // Messages is met when the view has at least n messages.
 func Messages(n int) middleware.Trigger {
-	return threshold{unit: "messages", limit: n, value: (*middleware.View).Len}
+	return when.Limit("messages", n, (*middleware.View).Len)
 }
 
 // Rounds is met when the view has at least n rounds: assistant messages with tool
 // calls.
 func Rounds(n int) middleware.Trigger {
-	return threshold{unit: "rounds", limit: n, value: rounds}
+	return when.Limit("rounds", n, rounds)
 }
 
 func rounds(v *middleware.View) (n int) {
@@ -48,7 +46,7 @@ func rounds(v *middleware.View) (n int) {
 // ToolUses is met when the view has at least n tool calls, answered or not. Parallel calls
 // count one by one. A call counts if its result is cleared, and not if it is folded.
 func ToolUses(n int) middleware.Trigger {
-	return threshold{unit: "tool calls", limit: n, value: toolUses}
+	return when.Limit("tool calls", n, toolUses)
 }
 
 func toolUses(v *middleware.View) (n int) {
@@ -62,93 +60,69 @@ func toolUses(v *middleware.View) (n int) {
 	return n
 }
 
-// unitTokens is the unit of [Tokens].
-const unitTokens = "tokens"
-
-// threshold compares one number of the view with a limit.
-type threshold struct {
-	unit  string
-	limit int
-	value func(*middleware.View) int
-}
-
-func (t threshold) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
-	n := t.value(v)
-	return n >= t.limit, fmt.Sprintf("%d of %d %s", n, t.limit, t.unit), nil
-}
-
-func (t threshold) Validate() error {
-	if t.limit <= 0 {
-		return fmt.Errorf("trigger at %d %s, want more than 0", t.limit, t.unit)
-	}
-	return nil
-}
-
 // Fraction is met when this share of the room, the window less the reserve, would be
 // filled: more than 0, at most 1. It is an error if the window is not known.
-func Fraction(share float64) middleware.Trigger { return fraction{share: share} }
-
-type fraction struct{ share float64 }
-
-func (f fraction) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
-	b, ok := v.Budget()
-	if !ok {
-		return false, "", fmt.Errorf("trigger.Fraction(%g) needs the window of model %q, which the table of models does not know: "+
-			"set a Budget, or use trigger.Tokens", f.share, v.Request().Model)
-	}
-	limit := shorten.AtLeast(f.share, b.Room())
-	return v.Size().Tokens >= limit, fmt.Sprintf("%d of %d tokens, %g of the room of %d", v.Size().Tokens, limit, f.share, b.Room()), nil
-}
-
-func (f fraction) Validate() error {
-	if !(f.share > 0 && f.share <= 1) {
-		return fmt.Errorf("trigger.Fraction(%g), want more than 0 and at most 1", f.share)
-	}
-	return nil
-}
-
-// DefaultTokens is the threshold of [Default] if the window is not known.
-const DefaultTokens = 100_000
-
-// Default is what an editing middleware uses when no trigger is given: [Fraction] if the
-// window is known, else [Tokens] of [DefaultTokens].
-func Default(share float64) middleware.Trigger {
-	return fallback{fraction: fraction{share: share}, tokens: Tokens(DefaultTokens)}
-}
-
-type fallback struct {
-	fraction
-	tokens middleware.Trigger
-}
-
-func (f fallback) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
-	if _, ok := v.Budget(); ok {
-		return f.fraction.Met(v, plan)
-	}
-	return f.tokens.Met(v, plan)
-}
+func Fraction(share float64) middleware.Trigger { return when.Fraction(share) }
 
 // Reclaims is met when the plan would make the view at least n tokens shorter. Alone it
 // has a plan made in each call, so join it by [All] to what must be met before. A plan
 // that breaks a rule frees nothing.
-func Reclaims(n int) middleware.Trigger { return reclaims{limit: n} }
+func Reclaims(n int) middleware.Trigger { return when.Reclaims(n) }
 
-type reclaims struct{ limit int }
+// Worth is met when an edit has become worth its price. Each call with a warm cache adds
+// the price of reading what could be removed; the sum since the newest edit of the
+// editor has to reach the price of writing to the cache again what is after the edit,
+// less that of reading it. So a call never pays more for an edit than the calls before have
+// paid for its absence, and the cost is at most about twice that of knowing the future.
+//
+// The sum is computed from the history: nothing is stored, and a restart does not begin at
+// zero. If an edit may start at several positions, the one that pays most is chosen, by the
+// editors of this module for each edit and otherwise for the whole plan.
+func Worth(o EconomyOptions) middleware.Trigger { return when.Worth(when.Prices(o)) }
 
-func (r reclaims) Met(_ *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
-	saved := 0
-	if p := plan(); p != nil {
-		saved = p.Saved
-	}
-	return saved >= r.limit, fmt.Sprintf("frees %d of %d tokens", saved, r.limit), nil
+// Cold is met when an edit costs nothing: the provider's cache has expired, by the times
+// of the messages and the clock of the chain, or an earlier edit of this call breaks the prefix
+// before. Without times the cache counts as warm.
+func Cold(o EconomyOptions) middleware.Trigger { return when.Cold(when.Prices(o)) }
+
+// Economy is met when [Cold] or [Worth] is, and under pressure: when a share of the room
+// is filled.
+func Economy(o EconomyOptions) middleware.Trigger { return when.Economy(when.Prices(o)) }
+
+// EconomyOptions configure [Worth], [Cold] and [Economy]. The zero value suits most programs.
+type EconomyOptions struct {
+	// Read and Write are the prices of a token that is read from the provider's cache, and
+	// of one that is written to it, in those of an input token: 0.1 and 1.25. Both 0: those
+	// of the request's model in the table of models; if it is unknown, 0.1 and 1.25.
+	Read, Write float64
+
+	// TTL is how long the provider keeps a prefix after its last use. 0: as the table of
+	// models says, see [middleware.View.Cached]. Set it if requests ask for a longer time.
+	TTL time.Duration
+
+	// Pressure is the share of the room, the window less the reserve, at which Economy edits
+	// at any price. 0: 0.75; negative: never. No effect if the window is not known.
+	Pressure float64
+
+	// Factor is what Worth multiplies the price of writing again by: above 1, it edits later,
+	// and conversations that end soon after an edit cost less; below 1, it edits sooner. 0: 1.
+	Factor float64
 }
 
-func (r reclaims) Validate() error {
-	if r.limit <= 0 {
-		return fmt.Errorf("trigger.Reclaims(%d), want more than 0 tokens", r.limit)
-	}
-	return nil
-}
+// Any is met when one of the triggers is met. Triggers that may be expensive are asked
+// last, [Reclaims] after all others. It is an error if no trigger is met and one of them
+// cannot work.
+func Any(triggers ...middleware.Trigger) middleware.Trigger { return when.Any(triggers...) }
+
+// All is met when all triggers are met. Triggers that may be expensive are asked last,
+// [Reclaims] after all others. It is an error if all others are met and one cannot work.
+func All(triggers ...middleware.Trigger) middleware.Trigger { return when.All(triggers...) }
+
+// Not is met when the trigger is not met. A trigger that cannot work is an error, as it is
+// without Not. Not of a number of tokens, messages, rounds or calls is met when the view
+// has become short, also through later middlewares: then a repeated call may be edited
+// further.
+func Not(t middleware.Trigger) middleware.Trigger { return when.Not(t) }
 
 // Func makes a trigger of a function that keeps the contract of
 // [middleware.Trigger]. [Any] and [All] ask it after the others.

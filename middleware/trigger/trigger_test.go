@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/when"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -253,7 +254,7 @@ func TestFraction(t *testing.T) {
 			require.Equal(t, tt.want, met, why)
 			require.Contains(t, why, fmt.Sprintf("%g of the room of %d", tt.share, tt.window-tt.reserve))
 
-			dflt, _, err := trigger.Default(tt.share).Met(v, noPlan(t))
+			dflt, _, err := when.Default(tt.share).Met(v, noPlan(t))
 			require.NoError(t, err)
 			require.Equal(t, met, dflt, "Default is Fraction where the window is known")
 		})
@@ -294,13 +295,13 @@ func TestFractionNeedsTheWindow(t *testing.T) {
 func TestDefaultWithoutAWindow(t *testing.T) {
 	t.Parallel()
 	h := []message.Message{message.User(strings.Repeat("x", 4*(100_000-tokens.Request(tokens.Chars4{}, []message.Message{{}}, nil))))}
-	met, why, err := trigger.Default(0.75).Met(viewOf(t, middleware.Request{Messages: h}), noPlan(t))
+	met, why, err := when.Default(0.75).Met(viewOf(t, middleware.Request{Messages: h}), noPlan(t))
 	require.NoError(t, err)
 	require.True(t, met, why)
 	require.Equal(t, "100000 of 100000 tokens", why)
 
 	h[0] = message.User(h[0].Text()[4:])
-	met, why, err = trigger.Default(0.75).Met(viewOf(t, middleware.Request{Messages: h}), noPlan(t))
+	met, why, err = when.Default(0.75).Met(viewOf(t, middleware.Request{Messages: h}), noPlan(t))
 	require.NoError(t, err)
 	require.False(t, met, why)
 }
@@ -389,7 +390,7 @@ func TestCheapTriggersAreAskedFirst(t *testing.T) {
 		"any, one of the caller's own":    trigger.Any(own("own"), trigger.Any(met)),
 		"all, and the cheap one says no":  trigger.All(dear(&log), unmet),
 		"all, a group that says no first": trigger.All(dear(&log), trigger.Any(unmet, unmet)),
-		"all, behind Default":             trigger.All(own("own"), dear(&log), trigger.Default(0.5)),
+		"all, behind Default":             trigger.All(own("own"), dear(&log), when.Default(0.5)),
 		"all, behind calls":               trigger.All(dear(&log), trigger.ToolUses(100)),
 		"any, the plan":                   trigger.Any(trigger.Reclaims(1), met),
 		"all, the plan":                   trigger.All(trigger.Reclaims(1), unmet),
@@ -484,8 +485,8 @@ func TestValidate(t *testing.T) {
 		{"no share", trigger.Fraction(0), "Trigger: trigger.Fraction(0), want more than 0 and at most 1"},
 		{"negative share", trigger.Fraction(-0.5), "Trigger: trigger.Fraction(-0.5), want more than 0 and at most 1"},
 		{"not a number", trigger.Fraction(nan), "Trigger: trigger.Fraction(NaN), want more than 0 and at most 1"},
-		{"default", trigger.Default(0.75), ""},
-		{"default of a percentage", trigger.Default(75), "Trigger: trigger.Fraction(75), want more than 0 and at most 1"},
+		{"default", when.Default(0.75), ""},
+		{"default of a percentage", when.Default(75), "Trigger: trigger.Fraction(75), want more than 0 and at most 1"},
 		{"func of nil", trigger.Func(nil), "Trigger: trigger.Func of nil"},
 		{"any of nothing", trigger.Any(), "Trigger: trigger.Any of nothing, want at least one trigger"},
 		{"all of nothing", trigger.All(), "Trigger: trigger.All of nothing, want at least one trigger"},

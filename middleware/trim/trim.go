@@ -9,7 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/internal/when"
 )
 
 // Name is the name of the middleware in events, in the journal and in
@@ -24,7 +24,7 @@ func New(opts Options) middleware.Middleware {
 	}
 	t := &trimmer{Options: opts.complete(), ownTrigger: opts.Trigger != nil}
 	if !t.ownTrigger {
-		t.Trigger = trigger.Default(t.Threshold)
+		t.Trigger = when.Default(t.Threshold)
 	}
 	return middleware.Chain(
 		middleware.Editing(Name, t.watch, middleware.Options{}),
@@ -87,7 +87,7 @@ func (t *trimmer) target(v *middleware.View) int {
 	b, known := v.Budget()
 	room := b.Room()
 	if !known {
-		room = shorten.AtLeast(1/t.Threshold, trigger.DefaultTokens)
+		room = shorten.AtLeast(1/t.Threshold, when.DefaultTokens)
 	}
 	target := shorten.AtMost(t.Target, room)
 	if t.ownTrigger {
@@ -102,7 +102,7 @@ func (t *trimmer) target(v *middleware.View) int {
 // view if the trigger does not depend on tokens, or is met by something else.
 func (t *trimmer) edge(v *middleware.View) int {
 	tokens := v.Size().Tokens
-	n, ok := trigger.Threshold(t.Trigger, v)
+	n, ok := when.Threshold(t.Trigger, v)
 	plan := func() *middleware.Plan { return &middleware.Plan{Saved: tokens} } // frees enough for any trigger
 	if met, _, err := t.Trigger.Met(v, plan); !ok || n > tokens && met && err == nil {
 		return tokens

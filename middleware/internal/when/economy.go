@@ -1,4 +1,4 @@
-package trigger
+package when
 
 import (
 	"cmp"
@@ -12,61 +12,40 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Options configure [Worth], [Cold] and [Economy]. The zero value suits most programs.
-type Options struct {
-	// Read and Write are the prices of a token that is read from the provider's cache, and
-	// of one that is written to it, in those of an input token: 0.1 and 1.25. Both 0: those
-	// of the request's model in the table of models; if it is unknown, 0.1 and 1.25.
+// Prices are trigger.EconomyOptions.
+type Prices struct {
 	Read, Write float64
-
-	// TTL is how long the provider keeps a prefix after its last use. 0: as the table of
-	// models says, see [middleware.View.Cached]. Set it if requests ask for a longer time.
-	TTL time.Duration
-
-	// Pressure is the share of the room, the window less the reserve, at which Economy edits
-	// at any price. 0: 0.75; negative: never. No effect if the window is not known.
-	Pressure float64
-
-	// Factor is what Worth multiplies the price of writing again by: above 1, it edits later,
-	// and conversations that end soon after an edit cost less; below 1, it edits sooner. 0: 1.
-	Factor float64
+	TTL         time.Duration
+	Pressure    float64
+	Factor      float64
 }
 
-// DefaultPressure is the default of Options.Pressure.
-const DefaultPressure = 0.75
+const defaultPressure = 0.75
 
-// Worth is met when an edit has become worth its price. Each call with a warm cache adds
-// the price of reading what could be removed; the sum since the newest edit of the
-// editor has to reach the price of writing to the cache again what is after the edit,
-// less that of reading it. So a call never pays more for an edit than the calls before have
-// paid for its absence, and the cost is at most about twice that of knowing the future.
-//
-// The sum is computed from the history: nothing is stored, and a restart does not begin at
-// zero. If an edit may start at several positions, the one that pays most is chosen, by the
-// editors of this module for each edit and otherwise for the whole plan.
-func Worth(o Options) middleware.Trigger { return economy{Options: o, name: "Worth", worth: true} }
+// Worth is trigger.Worth.
+func Worth(p Prices) Trigger { return economy{Prices: p, name: "Worth", worth: true} }
 
-// Cold is met when an edit costs nothing: the provider's cache has expired, by the times
-// of the messages and the clock of the chain, or an earlier edit of this call breaks the prefix
-// before. Without times the cache counts as warm.
-func Cold(o Options) middleware.Trigger { return economy{Options: o, name: "Cold", cold: true} }
+// Cold is trigger.Cold.
+func Cold(p Prices) Trigger { return economy{Prices: p, name: "Cold", cold: true} }
 
-// Economy is met when [Cold] or [Worth] is, and under pressure: when a share of the room
-// is filled.
-func Economy(o Options) middleware.Trigger {
-	return economy{Options: o, name: "Economy", worth: true, cold: true, pressure: true}
+// Economy is trigger.Economy.
+func Economy(p Prices) Trigger {
+	return economy{Prices: p, name: "Economy", worth: true, cold: true, pressure: true}
 }
 
+// economy compares what an edit saves with what it costs, or knows that it costs nothing.
 type economy struct {
-	Options
+	Prices
 
 	name                  string
 	worth, cold, pressure bool
 
-	decided *editor // by From: a plan is worth its price; nil: not
+	// decided is the editor that makes a plan only if From has found it worth its price, so
+	// that Met need not compare again; nil: Met compares.
+	decided *editor
 }
 
-// editor is one that asks From. It is the key of its wait.
+// editor is one that asks From. A pointer to it is the key under which its wait is kept.
 type editor struct {
 	inOrder bool // its pieces become possible in the order of the view
 }
@@ -76,26 +55,35 @@ type editor struct {
 // remove becomes possible in the order of the view, one result or one round for each new one: then it is not asked while
 // that cannot be worth its price.
 func Decided(t middleware.Trigger, inOrder bool) middleware.Trigger {
-	return decidedBy(t, &editor{inOrder})
+	return own(t).decidedBy(&editor{inOrder})
 }
 
-func decidedBy(t middleware.Trigger, by *editor) middleware.Trigger {
-	switch t := t.(type) {
-	case economy:
-		t.decided = by
-		return t
-	case priced:
-		t.decided = by
-		return t
-	case several:
-		t.triggers = slices.Clone(t.triggers)
-		for i := range t.triggers {
-			t.triggers[i] = decidedBy(t.triggers[i], by)
-		}
-		return t
-	}
-	return t
+func (e economy) decidedBy(by *editor) middleware.Trigger {
+	e.decided = by
+	return e
 }
+
+func (e economy) cost() int { return 3 }
+
+func (e economy) threshold(v *middleware.View) (tokens int, ok bool) {
+	if !e.pressure || e.Pressure < 0 {
+		return 0, false
+	}
+	return e.full().threshold(v)
+}
+
+func (e economy) from(v *middleware.View, name string, pieces func() []Piece) (first int, ok bool) {
+	if met, _ := e.pressed(v); met {
+		return 0, true
+	}
+	all := pieces()
+	d := e.decide(v, all, v.CallsSince(name))
+	e.note(v, all, d)
+	return d.from, d.met
+}
+
+// full is met when the view has no more room by Pressure.
+func (e economy) full() fraction { return fraction{cmp.Or(e.Pressure, defaultPressure)} }
 
 func (e economy) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
 	if met, why := e.pressed(v); met {
@@ -134,7 +122,7 @@ func (e economy) pressed(v *middleware.View) (met bool, why string) {
 	if !ok || !e.pressure || e.Pressure < 0 {
 		return false, ""
 	}
-	met, why, _ = fraction{cmp.Or(e.Pressure, DefaultPressure)}.Met(v, nil)
+	met, why, _ = e.full().Met(v, nil)
 	return met && b.Window > 0, why
 }
 
@@ -272,7 +260,7 @@ func usualAge(v *middleware.View, pieces []Piece) (answers int) {
 
 // EconomyOr is [Economy] if the table of models has the prices of the request's model and the chain has an archive, from
 // which the model can read again what was removed early. Otherwise it is t; nil: always met.
-func EconomyOr(t middleware.Trigger) middleware.Trigger { return priced{otherwise: t} }
+func EconomyOr(t middleware.Trigger) Trigger { return priced{otherwise: t} }
 
 type priced struct {
 	otherwise middleware.Trigger
@@ -292,6 +280,19 @@ func (p priced) Met(v *middleware.View, plan func() *middleware.Plan) (met bool,
 		return t.Met(v, plan)
 	}
 	return plan() != nil, "", nil
+}
+
+func (p priced) cost() int { return 3 }
+
+func (p priced) threshold(v *middleware.View) (tokens int, ok bool) { return own(p.of(v)).threshold(v) }
+
+func (p priced) from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
+	return own(p.of(v)).from(v, editor, pieces)
+}
+
+func (p priced) decidedBy(by *editor) middleware.Trigger {
+	p.decided = by
+	return p
 }
 
 func (p priced) Validate() error {

@@ -1,4 +1,4 @@
-package trigger_test
+package when_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/when"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -36,15 +37,15 @@ func TestThreshold(t *testing.T) {
 		"tokens":      {trigger.Tokens(50), want{50, true}, want{50, true}},
 		"messages":    {trigger.Messages(50), want{}, want{}},
 		"a share":     {trigger.Fraction(0.5), want{500, true}, want{}},
-		"the default": {trigger.Default(0.85), want{850, true}, want{100_000, true}},
+		"the default": {when.Default(0.85), want{850, true}, want{100_000, true}},
 		"any":         {trigger.Any(trigger.Tokens(700), trigger.Messages(3), trigger.Fraction(0.5)), want{500, true}, want{700, true}},
 		"all":         {trigger.All(trigger.Tokens(700), trigger.Messages(3), trigger.Fraction(0.5)), want{700, true}, want{700, true}},
 		"not":         {trigger.Not(trigger.Tokens(5)), want{}, want{}},
 	} {
-		n, ok := trigger.Threshold(c.trigger, known)
+		n, ok := when.Threshold(c.trigger, known)
 		got := want{n, ok}
 		require.Equal(t, c.known, got, "%s, of a known window", name)
-		n, ok = trigger.Threshold(c.trigger, unknown)
+		n, ok = when.Threshold(c.trigger, unknown)
 		got = want{n, ok}
 		require.Equal(t, c.unknown, got, "%s, of an unknown window", name)
 	}

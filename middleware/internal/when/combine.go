@@ -1,0 +1,161 @@
+package when
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Any is trigger.Any.
+func Any(triggers ...middleware.Trigger) Trigger {
+	return several{name: "Any", triggers: cheapFirst(triggers), enough: true}
+}
+
+// All is trigger.All.
+func All(triggers ...middleware.Trigger) Trigger {
+	return several{name: "All", triggers: cheapFirst(triggers), enough: false}
+}
+
+// several asks triggers until the result is known.
+type several struct {
+	name     string
+	triggers []middleware.Trigger
+	enough   bool
+}
+
+func (s several) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	var whys []string
+	var errs []error
+	for _, t := range s.triggers {
+		met, why, err := t.Met(v, plan)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if met == s.enough {
+			return met, why, nil
+		}
+		whys = append(whys, why)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return false, "", err
+	}
+	return !s.enough, strings.Join(whys, ", "), nil
+}
+
+func (s several) Validate() error {
+	if len(s.triggers) == 0 {
+		return fmt.Errorf("trigger.%s of nothing, want at least one trigger", s.name)
+	}
+	for _, t := range s.triggers {
+		if t == nil {
+			return fmt.Errorf("trigger.%s: a trigger is nil", s.name)
+		}
+		if err := validate(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Not is trigger.Not.
+func Not(t middleware.Trigger) Trigger { return not{of: t} }
+
+type not struct{ of middleware.Trigger }
+
+func (n not) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	met, why, err = n.of.Met(v, plan)
+	if err != nil {
+		return false, "", err
+	}
+	if why != "" {
+		why = "not (" + why + ")"
+	}
+	return !met, why, nil
+}
+
+func (n not) Validate() error {
+	if n.of == nil {
+		return errors.New("trigger.Not of nil")
+	}
+	return validate(n.of)
+}
+
+func (n not) cost() int                              { return own(n.of).cost() }
+func (n not) threshold(*middleware.View) (int, bool) { return 0, false }
+func (n not) decidedBy(*editor) middleware.Trigger   { return n }
+func (n not) from(v *middleware.View, _ string, _ func() []Piece) (int, bool) {
+	return 0, mayBeMet(n, v)
+}
+
+// validate calls the Validate method of a trigger that has one.
+func validate(t middleware.Trigger) error {
+	if v, ok := t.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
+// cheapFirst puts triggers that only look at the view first.
+func cheapFirst(triggers []middleware.Trigger) []middleware.Trigger {
+	return slices.SortedStableFunc(slices.Values(triggers), func(a, b middleware.Trigger) int {
+		return cmp.Compare(own(a).cost(), own(b).cost())
+	})
+}
+
+func (s several) cost() int {
+	most := 1
+	for _, t := range s.triggers {
+		most = max(most, own(t).cost())
+	}
+	return most
+}
+
+func (s several) decidedBy(by *editor) middleware.Trigger {
+	s.triggers = slices.Clone(s.triggers)
+	for i, t := range s.triggers {
+		s.triggers[i] = own(t).decidedBy(by)
+	}
+	return s
+}
+
+// threshold returns the smallest or the largest number of the triggers.
+func (s several) threshold(v *middleware.View) (tokens int, ok bool) {
+	for _, t := range s.triggers {
+		n, known := own(t).threshold(v)
+		switch {
+		case !known:
+		case !ok:
+			tokens, ok = n, true
+		case s.enough:
+			tokens = min(tokens, n)
+		default:
+			tokens = max(tokens, n)
+		}
+	}
+	return tokens, ok
+}
+
+// from returns the first of the positions of Any, and the last of those of All.
+func (s several) from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
+	if s.enough {
+		first = math.MaxInt
+	}
+	for _, t := range s.triggers {
+		at, met := own(t).from(v, editor, pieces)
+		switch {
+		case !met && !s.enough:
+			return 0, false
+		case met && s.enough:
+			first, ok = min(first, at), true
+		case met:
+			first = max(first, at)
+		}
+	}
+	return first, ok || !s.enough
+}
