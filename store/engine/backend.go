@@ -25,7 +25,8 @@ import (
 // of the entries that it returns and of all contents of their conversation, and Get that
 // of its content, if half of the TTL has gone since. A failure to do so is no failure of
 // the call. Put and PutContents set the last use of what they write and of what is there
-// already. An entry that others build on stays as long as they do.
+// already; Put that of the contents of the conversation too, as Find does. An entry that
+// others build on stays as long as they do.
 //
 // # Round trips
 //
@@ -73,7 +74,7 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	// the database allows. It returns how many entries and contents it has removed.
 	Vacuum(ctx context.Context, ttl time.Duration) (removed int, err error)
 
-	// Close closes all connections. It waits for running calls, whose contexts end.
+	// Close closes all connections. No other call runs or begins then.
 	Close() error
 }
 

@@ -2,12 +2,150 @@
 // share. A driver, the [Backend], moves rows; this package has what all drivers need:
 // coding, compression, encryption, checks of what is read, and time limits.
 //
-//	import _ "github.com/laconic-go/laconic/store/sqlstore" // registers sqlite: and postgres://
+//	import _ "github.com/laconic-go/laconic/store/sqlstore" // registers sqlite: and postgres:
 //
 //	e, err := engine.Open(ctx, "sqlite:laconic.db", engine.Options{})
 //	…
 //	defer e.Close()
-//	chain := middleware.With(middleware.Env{Journal: e.Journal(), Store: e.Archive("acme"), Scope: "acme"}, …)
+//	env := middleware.Env{Journal: e.Journal(), Scope: "acme"}
+//	archive := e.Archive("acme") // for the middlewares that remove content, and for the recall tool
 //
 // Only a program that imports a driver links its client library.
 package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/journal"
+)
+
+// Engine is a journal and an archive in one database. It is safe for concurrent use.
+//
+// The journal and the archives return within the time limits of [Options], also if the
+// database hangs, and do not ask it for a while after it has failed several times in a row;
+// see journal.Guard. The other methods wait as long as their context.
+type Engine struct {
+	backend Backend
+	options Options
+	codec   *codec
+	journal journal.Journal
+
+	mu       sync.Mutex // guards closed, and calls from growing after it
+	closed   bool
+	calls    sync.WaitGroup
+	end      context.Context //nolint:containedctx // ends the calls that run when the engine is closed
+	endCalls context.CancelFunc
+}
+
+// ErrClosed is the error of calls after [Engine.Close].
+var ErrClosed = errors.New("engine: closed")
+
+// New returns the engine of a backend, and owns it. The error is for options that are not
+// valid.
+func New(b Backend, o Options) (*Engine, error) {
+	if o.TTL < 0 || o.Limit < 0 {
+		return nil, errors.New("engine: TTL or Limit is negative, want 0 for none")
+	}
+	c, err := newCodec(o)
+	if err != nil {
+		return nil, err
+	}
+	o.Secret = slices.Clone(o.Secret)
+	e := &Engine{backend: b, options: o, codec: c}
+	e.end, e.endCalls = context.WithCancel(context.Background())
+	e.journal = entries{e}
+	return e, nil
+}
+
+// Journal returns the journal of all scopes.
+func (e *Engine) Journal() journal.Journal { return e.journal }
+
+// Delete removes the edits and contents of some conversations of a scope, or everything of
+// the scope if none is named. A content that other conversations have too stays, and one
+// that was put for no conversation. The ID of a conversation is that of
+// journal.ConversationOf, as [Engine.List] returns it.
+//
+// When it returns nil, the tables have nothing of it. Bytes may remain in unused parts of
+// files until [Engine.Vacuum], in backups, and in the log of a server. Chains keep what
+// they have in memory, and write it again if they go on with the conversation: delete when
+// it has ended.
+func (e *Engine) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	return e.call(ctx, scope, func(ctx context.Context) error { return e.backend.Delete(ctx, scope, conversations...) })
+}
+
+// List returns what is kept, by conversation, for some scopes, or for all.
+func (e *Engine) List(ctx context.Context, scopes ...string) (all []Usage, err error) {
+	err = e.call(ctx, "", func(ctx context.Context) error {
+		all, err = e.backend.List(ctx, scopes...)
+		return err
+	})
+	return all, err
+}
+
+// Entries returns the entries of a conversation, the oldest first. It reads all of them.
+func (e *Engine) Entries(ctx context.Context, scope string, conversation message.ID) (all []journal.Entry, err error) {
+	err = e.call(ctx, scope, func(ctx context.Context) error {
+		rows, err := e.backend.Entries(ctx, scope, conversation)
+		if err == nil {
+			all, err = e.codec.toEntries(scope, rows)
+		}
+		return err
+	})
+	return all, err
+}
+
+// Vacuum removes what is older than the TTL, and returns unused space to the file system as
+// far as the database can. Call it once a day or so if there is a TTL. It returns how many
+// entries and contents it has removed.
+func (e *Engine) Vacuum(ctx context.Context) (removed int, err error) {
+	err = e.call(ctx, "", func(ctx context.Context) error {
+		removed, err = e.backend.Vacuum(ctx, e.options.TTL)
+		return err
+	})
+	return removed, err
+}
+
+// Close ends all running calls, waits for them and closes the connections. No goroutine of
+// the engine remains. Calls after it return [ErrClosed].
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	already := e.closed
+	e.closed = true
+	e.mu.Unlock()
+	if already {
+		return nil
+	}
+	e.endCalls()
+	e.calls.Wait()
+	return errors.Join(e.backend.Close(), e.codec.close())
+}
+
+// call calls the backend with a context that ends when the engine is closed.
+func (e *Engine) call(ctx context.Context, scope string, do func(ctx context.Context) error) error {
+	if len(scope) > MaxScope {
+		return fmt.Errorf("engine: the scope's name has %d bytes, want at most %d", len(scope), MaxScope)
+	}
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return ErrClosed
+	}
+	e.calls.Add(1)
+	e.mu.Unlock()
+	defer e.calls.Done()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(e.end, func() { cancel(ErrClosed) })() //nolint:contextcheck // it is the context of the engine
+	err := do(ctx)
+	if err != nil && context.Cause(ctx) == ErrClosed { //nolint:errorlint // it is set above
+		return ErrClosed
+	}
+	return err
+}
+
+func (e *Engine) bounds() Bounds { return Bounds{TTL: e.options.TTL, Limit: e.options.Limit} }

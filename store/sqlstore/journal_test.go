@@ -1,0 +1,33 @@
+package sqlstore
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/store/engine"
+)
+
+// engine opens the database as an engine; it is closed after the test.
+func (d *database) engine(tb testing.TB, o engine.Options) *engine.Engine {
+	tb.Helper()
+	e, err := engine.Open(tb.Context(), d.url, o)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
+	return e
+}
+
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(testing.TB) *database{"sqlite": sqliteDatabase, "postgres": postgresDatabase} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			middlewaretest.Journal(t, func(t *testing.T) journal.Journal {
+				t.Helper()
+				return open(t).engine(t, engine.Options{}).Journal()
+			})
+		})
+	}
+}

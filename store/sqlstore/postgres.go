@@ -1,0 +1,328 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	_ "embed" // the schema
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/store/engine"
+)
+
+//go:embed postgres.sql
+var postgresSchema string
+
+const (
+	connections = 10              // at most, of one process, to a server
+	dialTimeout = 5 * time.Second // unless the URL has connect_timeout
+)
+
+// postgres is the [engine.Backend] of a PostgreSQL server. Functions in the schema do what
+// takes several statements, so that each call is one round trip.
+type postgres struct{ db *sql.DB }
+
+// Postgres opens a database of a PostgreSQL server, 12 or later, and creates its tables if
+// they are missing. The URL is that of libpq, with its parameters, such as
+//
+//	postgres://user:password@host:5432/database?sslmode=verify-full&search_path=laconic
+//
+// A process makes at most 10 connections. PgBouncer in transaction mode needs
+// default_query_exec_mode=exec in the URL, which costs nothing here.
+func Postgres(ctx context.Context, url string) (engine.Backend, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: %w", err)
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = dialTimeout
+	}
+	p := &postgres{stdlib.OpenDB(*config, stdlib.OptionResetSession(alive),
+		stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return false }))}
+	p.db.SetMaxOpenConns(connections)
+	p.db.SetMaxIdleConns(connections)
+	p.db.SetConnMaxIdleTime(5 * time.Minute)
+	if err := p.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("sqlstore: %w", err), p.db.Close())
+	}
+	return p, nil
+}
+
+// alive replaces the ping of the driver, a round trip, by a look at the socket.
+func alive(_ context.Context, c *pgx.Conn) error {
+	if err := c.PgConn().CheckConn(); err != nil { //nolint:staticcheck // Ping, which it prefers, is a round trip
+		return errors.Join(err, c.Close(context.Background())) //nolint:contextcheck // it is closed already
+	}
+	return nil
+}
+
+// migrate creates the tables under a lock, or checks their version.
+func (p *postgres) migrate(ctx context.Context) error {
+	if ok, err := p.current(ctx, p.db); ok || err != nil {
+		return err
+	}
+	return p.transaction(ctx, func(tx *sql.Tx) error {
+		const lock = 0x6c61636f6e6963 // "laconic"
+		if _, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, lock); err != nil {
+			return err
+		}
+		if ok, err := p.current(ctx, tx); ok || err != nil {
+			return err
+		}
+		return create(ctx, tx, postgresSchema)
+	})
+}
+
+// current reports whether the tables are there, and returns an error if they have another
+// version.
+func (p *postgres) current(ctx context.Context, q queryer) (bool, error) {
+	var there bool
+	err := q.QueryRowContext(ctx, `select to_regclass('laconic_schema') is not null`).Scan(&there)
+	if err != nil || !there {
+		return false, err
+	}
+	return true, checkVersion(ctx, q)
+}
+
+func (p *postgres) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {
+	tx, err := p.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+const pgFind = `with recursive hit as (
+  select u.n, e.scope, e.rev, e.base, e.conversation, e.used, e.data
+  from unnest($2::bytea[]) with ordinality u(id, n)
+  join laconic_heads h on h.scope = (select id from laconic_scopes where name = $1) and h.id = u.id
+  join laconic_entries e on e.scope = h.scope and e.rev = h.rev
+  where $3::interval is null or e.used >= now() - $3
+  order by u.n desc limit 1
+), chain as (
+  select 0 as depth, hit.* from hit
+  union all
+  select depth + 1, n, e.scope, e.rev, e.base, e.conversation, e.used, e.data
+  from chain c join laconic_entries e on e.scope = c.scope and e.rev = c.base where depth < $4
+)
+select n - 1, rev, base, conversation, data, coalesce(used < now() - $3 / 2, false) from chain order by depth`
+
+const pgRenew = `with chain as (
+  update laconic_entries set used = now() where rev = any ($2)
+  and scope = (select id from laconic_scopes where name = $1) returning scope, conversation
+)
+update laconic_contents c set used = now() from laconic_links l
+where (l.scope, l.conversation) in (select scope, conversation from chain) and c.scope = l.scope and c.handle = l.handle
+and c.used < now() - $3::interval / 2 and c.used >= now() - $3`
+
+// Find implements [engine.Backend].
+func (p *postgres) Find(ctx context.Context, scope string, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
+	at, rows, old, err := scanChain(p.db.QueryContext(ctx, pgFind, []byte(scope), idBytes(ids), interval(b.TTL), maxChain))
+	if err != nil {
+		return -1, nil, fmt.Errorf("sqlstore: find: %w", err)
+	}
+	if len(old) > 0 { // a server that is read-only does not renew, and is as good to read
+		_, _ = p.db.ExecContext(ctx, pgRenew, []byte(scope), idBytes(old), interval(b.TTL))
+	}
+	return at, rows, nil
+}
+
+const pgPut = `select o_use, o_rev, o_base, o_conversation, o_data from laconic_put($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+
+// Put implements [engine.Backend].
+func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write, b engine.Bounds) (engine.Row, error) {
+	var ids, overs, revs, bases, conversations, data [][]byte
+	for i := range writes {
+		w := &writes[i]
+		ids, overs, revs = append(ids, w.ID[:]), append(overs, orNull(w.Over)), append(revs, w.Row.Rev[:])
+		bases, conversations = append(bases, orNull(w.Row.Base)), append(conversations, w.Row.Conversation[:])
+		data = append(data, w.Row.Data)
+	}
+	var use sql.NullInt64
+	var r row
+	err := p.db.QueryRowContext(ctx, pgPut, []byte(scope), ids, overs, revs, bases, conversations, data,
+		interval(b.TTL), b.Limit).Scan(&use, &r.rev, &r.base, &r.conversation, &r.data)
+	switch {
+	case err != nil:
+		return engine.Row{}, fmt.Errorf("sqlstore: put: %w", err)
+	case use.Valid:
+		return engine.Row{}, &engine.FullError{Scope: scope, Use: use.Int64, Limit: b.Limit}
+	}
+	if winner := r.row(); winner.Rev != writes[0].Row.Rev {
+		return winner, nil
+	}
+	return writes[0].Row, nil
+}
+
+// Entries implements [engine.Backend].
+func (p *postgres) Entries(ctx context.Context, scope string, conversation message.ID) ([]engine.Row, error) {
+	return scanRows(p.db.QueryContext(ctx, `select rev, base, conversation, data from laconic_entries
+where scope = (select id from laconic_scopes where name = $1) and conversation = $2 order by used, rev`, []byte(scope), conversation[:]))
+}
+
+const (
+	pgGet = `select key, data, coalesce(used < now() - $3::interval / 2, false) from laconic_contents
+where scope = (select id from laconic_scopes where name = $1) and handle = $2 and ($3 is null or used >= now() - $3)`
+	pgUse = `update laconic_contents set used = now()
+where scope = (select id from laconic_scopes where name = $1) and handle = $2`
+)
+
+// Get implements [engine.Backend].
+func (p *postgres) Get(ctx context.Context, scope, handle string, b engine.Bounds) (engine.Content, error) {
+	c, old, err := scanContent(handle, p.db.QueryRowContext(ctx, pgGet, []byte(scope), handle, interval(b.TTL)))
+	if old {
+		_, _ = p.db.ExecContext(ctx, pgUse, []byte(scope), handle)
+	}
+	return c, err
+}
+
+const pgKeep = `select o_use, o_conflict from laconic_keep($1, $2, $3, $4, $5, $6)`
+
+// PutContents implements [engine.Backend].
+func (p *postgres) PutContents(
+	ctx context.Context, scope string, conversation message.ID, contents []engine.Content, b engine.Bounds,
+) error {
+	if len(contents) == 0 {
+		return nil
+	}
+	var handles []string
+	var keys, data [][]byte
+	for i := range contents {
+		c := &contents[i]
+		handles, keys, data = append(handles, c.Handle), append(keys, c.Key[:]), append(data, c.Data)
+	}
+	var use sql.NullInt64
+	var conflict sql.NullString
+	err := p.db.QueryRowContext(ctx, pgKeep, []byte(scope), conversation[:], handles, keys, data, b.Limit).
+		Scan(&use, &conflict)
+	switch {
+	case err != nil:
+		return fmt.Errorf("sqlstore: put: %w", err)
+	case use.Valid:
+		return &engine.FullError{Scope: scope, Use: use.Int64, Limit: b.Limit}
+	case conflict.Valid:
+		return fmt.Errorf("sqlstore: put %s: %w", conflict.String, store.ErrConflict)
+	}
+	return nil
+}
+
+// pgDelete removes conversations. What it decides by links is locked before, in another
+// statement, so that it sees what was added meanwhile.
+var pgDelete = [...]string{
+	`delete from laconic_heads where scope = $1 and conversation = any ($2)`,
+	`with gone as (delete from laconic_entries where scope = $1 and conversation = any ($2) returning octet_length(data) + 200 as bytes)
+update laconic_scopes set bytes = bytes - (select coalesce(sum(bytes), 0) from gone) where id = $1`,
+	`select from laconic_contents where scope = $1
+and handle in (select handle from laconic_links where scope = $1 and conversation = any ($2)) order by handle for update`,
+	`with gone as (delete from laconic_contents c where scope = $1
+  and handle in (select handle from laconic_links where scope = $1 and conversation = any ($2))
+  and not exists (select from laconic_links l where l.scope = $1 and l.handle = c.handle and conversation <> all ($2))
+  returning octet_length(data) + 200 as bytes)
+update laconic_scopes set bytes = bytes - (select coalesce(sum(bytes), 0) from gone) where id = $1`,
+	`delete from laconic_links where scope = $1 and conversation = any ($2)`,
+}
+
+// Delete implements [engine.Backend].
+func (p *postgres) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	err := p.transaction(ctx, func(tx *sql.Tx) error {
+		if len(conversations) == 0 {
+			_, err := tx.ExecContext(ctx, `delete from laconic_scopes where name = $1`, []byte(scope))
+			return err
+		}
+		var id int64
+		err := tx.QueryRowContext(ctx, `select id from laconic_scopes where name = $1`, []byte(scope)).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		for _, statement := range pgDelete {
+			if err == nil {
+				_, err = tx.ExecContext(ctx, statement, id, idBytes(conversations))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("sqlstore: delete: %w", err)
+	}
+	return nil
+}
+
+// List implements [engine.Backend].
+func (p *postgres) List(ctx context.Context, scopes ...string) ([]engine.Usage, error) {
+	var names [][]byte // null: all
+	for _, s := range scopes {
+		names = append(names, []byte(s))
+	}
+	return scanUsage(p.db.QueryContext(ctx, `select s.name, conversation, sum(entries), sum(contents), sum(r.bytes),
+  (extract(epoch from max(used)) * 1000)::bigint
+from (
+  select scope, conversation, 1 as entries, 0 as contents, octet_length(data) + 200 as bytes, used from laconic_entries
+  union all
+  select l.scope, conversation, 0, 1, octet_length(data) + 200, used from laconic_links l join laconic_contents using (scope, handle)
+) r join laconic_scopes s on s.id = r.scope where $1::bytea[] is null or s.name = any ($1)
+group by s.name, conversation order by s.name, max(used) desc, conversation`, names))
+}
+
+// pgVacuum removes what is too old, and scopes without rows. An entry stays as long as one
+// that is used builds on it.
+var pgVacuum = [...]string{
+	`with recursive used as (
+  select scope, rev, base from laconic_entries where used >= now() - $1::interval
+  union select e.scope, e.rev, e.base from used u join laconic_entries e on e.scope = u.scope and e.rev = u.base
+), gone as (
+  delete from laconic_entries e where used < now() - $1
+  and not exists (select from used u where u.scope = e.scope and u.rev = e.rev) returning scope, octet_length(data) + 200 as bytes
+), sums as (select scope, sum(bytes) as bytes, count(*) as n from gone group by scope
+), counted as (update laconic_scopes s set bytes = s.bytes - sums.bytes from sums where s.id = sums.scope)
+select coalesce(sum(n), 0) from sums`,
+	`with gone as (
+  delete from laconic_contents where used < now() - $1::interval returning scope, octet_length(data) + 200 as bytes
+), sums as (select scope, sum(bytes) as bytes, count(*) as n from gone group by scope
+), counted as (update laconic_scopes s set bytes = s.bytes - sums.bytes from sums where s.id = sums.scope)
+select coalesce(sum(n), 0) from sums`,
+}
+
+// Vacuum implements [engine.Backend]. The bytes of removed rows remain in files of the
+// server until it needs the space, or until VACUUM FULL.
+func (p *postgres) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err error) {
+	for _, statement := range pgVacuum {
+		var n int
+		if ttl == 0 {
+			break
+		}
+		if err := p.db.QueryRowContext(ctx, statement, interval(ttl)).Scan(&n); err != nil {
+			return removed, fmt.Errorf("sqlstore: vacuum: %w", err)
+		}
+		removed += n
+	}
+	for _, statement := range [...]string{
+		`select laconic_drop_empty()`,
+		`vacuum (analyze) laconic_scopes, laconic_entries, laconic_heads, laconic_contents, laconic_links`,
+	} {
+		if _, err := p.db.ExecContext(ctx, statement); err != nil {
+			return removed, fmt.Errorf("sqlstore: vacuum: %w", err)
+		}
+	}
+	return removed, nil
+}
+
+// Close implements [engine.Backend].
+func (p *postgres) Close() error { return p.db.Close() }
+
+// interval returns a duration for PostgreSQL; null: without end.
+func interval(ttl time.Duration) any {
+	if ttl == 0 {
+		return nil
+	}
+	return ttl
+}

@@ -1,0 +1,190 @@
+-- Schema 1 of PostgreSQL. It is run once, in the schema that search_path names first.
+-- 200 is engine.Overhead.
+
+create table laconic_schema (version int not null);
+insert into laconic_schema values (1);
+
+-- A scope, with the bytes that it keeps, about. To delete a scope is to delete its row.
+create table laconic_scopes (
+  id bigint generated always as identity primary key,
+  name bytea not null unique,
+  bytes bigint not null default 0
+) with (fillfactor = 50); -- each write updates bytes
+
+-- An entry of the journal, by its revision.
+create table laconic_entries (
+  scope bigint not null references laconic_scopes on delete cascade,
+  rev bytea not null,
+  base bytea, -- revision of the entry that it builds on
+  conversation bytea not null,
+  used timestamptz not null,
+  data bytea not null,
+  primary key (scope, rev)
+);
+alter table laconic_entries alter data set storage external; -- it is compressed
+create index on laconic_entries (scope, conversation);
+
+-- An ID of a history, and the entry that is kept under it.
+create table laconic_heads (
+  scope bigint not null references laconic_scopes on delete cascade,
+  id bytea not null,
+  rev bytea not null,
+  conversation bytea not null,
+  primary key (scope, id),
+  foreign key (scope, rev) references laconic_entries on delete cascade deferrable initially deferred
+);
+create index on laconic_heads (scope, conversation);
+create index on laconic_heads (scope, rev);
+
+-- A content of the archive, by its handle.
+create table laconic_contents (
+  scope bigint not null references laconic_scopes on delete cascade,
+  handle text not null,
+  key bytea not null,
+  used timestamptz not null,
+  data bytea not null,
+  primary key (scope, handle)
+);
+alter table laconic_contents alter data set storage external;
+
+-- The conversations that a content belongs to.
+create table laconic_links (
+  scope bigint not null,
+  conversation bytea not null,
+  handle text not null,
+  primary key (scope, conversation, handle),
+  foreign key (scope, handle) references laconic_contents on delete cascade
+);
+create index on laconic_links (scope, handle);
+
+-- The ID of a scope, which is made if it is new.
+create function laconic_scope(p_name bytea) returns bigint language plpgsql as $$
+declare
+  s bigint;
+begin
+  loop
+    -- The lock keeps the scope from being deleted while rows are added to it.
+    select id into s from laconic_scopes where name = p_name for key share;
+    if found then
+      return s;
+    end if;
+    insert into laconic_scopes (name) values (p_name) on conflict do nothing;
+  end loop;
+end $$;
+
+-- Writes entries, each only if its condition holds; nothing if that of the first does not.
+-- Returns the entry that is kept under the first ID then, or how much a full scope keeps.
+create function laconic_put(
+  p_scope bytea, p_ids bytea[], p_overs bytea[], p_revs bytea[], p_bases bytea[], p_conversations bytea[],
+  p_data bytea[], p_ttl interval, p_limit bigint
+) returns table (o_use bigint, o_rev bytea, o_base bytea, o_conversation bytea, o_data bytea) language plpgsql as $$
+declare
+  s bigint := laconic_scope(p_scope);
+  kept bytea;
+  n bigint := 0;
+begin
+  if p_limit > 0 then
+    select bytes into n from laconic_scopes where id = s;
+    if n + (select sum(octet_length(d) + 200) from unnest(p_data) d) > p_limit then
+      return query select n, null::bytea, null::bytea, null::bytea, null::bytea;
+      return;
+    end if;
+    n := 0;
+  end if;
+  <<writes>> for i in 1 .. array_length(p_ids, 1) loop
+    loop
+      insert into laconic_heads values (s, p_ids[i], p_revs[i], p_conversations[i]) on conflict do nothing;
+      exit when found;
+      -- The row is locked first: only a later statement sees all that its last writer has written.
+      select rev into kept from laconic_heads where scope = s and id = p_ids[i] for update;
+      continue when not found; -- deleted meanwhile
+      if kept <> p_revs[i] and kept is distinct from p_overs[i] then
+        perform from laconic_entries where scope = s and rev = kept and (p_ttl is null or used >= now() - p_ttl);
+        if found and i = 1 then
+          return query select null::bigint, rev, base, conversation, data from laconic_entries where scope = s and rev = kept;
+          return;
+        end if;
+        continue writes when found;
+      end if;
+      update laconic_heads set rev = p_revs[i], conversation = p_conversations[i] where scope = s and id = p_ids[i];
+      exit;
+    end loop;
+    insert into laconic_entries values (s, p_revs[i], p_bases[i], p_conversations[i], now(), p_data[i]) on conflict do nothing;
+    if found then
+      n := n + octet_length(p_data[i]) + 200;
+    else
+      update laconic_entries set used = now() where scope = s and rev = p_revs[i];
+    end if;
+  end loop;
+  if p_ttl is not null then
+    update laconic_contents c set used = now() from laconic_links l
+      where l.scope = s and l.conversation = any (p_conversations) and c.scope = s and c.handle = l.handle
+      and c.used < now() - p_ttl / 2 and c.used >= now() - p_ttl;
+  end if;
+  if n > 0 then
+    update laconic_scopes set bytes = bytes + n where id = s;
+  end if;
+  return query select null::bigint, p_revs[1], null::bytea, null::bytea, null::bytea;
+end $$;
+
+-- Writes contents for a conversation. Returns how much a full scope keeps, or the handle
+-- that another content has; both are null if all is written.
+create function laconic_keep(
+  p_scope bytea, p_conversation bytea, p_handles text[], p_keys bytea[], p_data bytea[], p_limit bigint,
+  out o_use bigint, out o_conflict text
+) language plpgsql as $$
+declare
+  s bigint := laconic_scope(p_scope);
+  n bigint;
+  present int;
+begin
+  if p_limit > 0 then
+    select bytes into o_use from laconic_scopes where id = s;
+    select coalesce(sum(octet_length(u.data) + 200), 0) into n
+      from unnest(p_handles, p_data) u(handle, data)
+      where not exists (select from laconic_contents c where c.scope = s and c.handle = u.handle);
+    if n > 0 and o_use + n > p_limit then
+      return;
+    end if;
+    o_use := null;
+  end if;
+  n := 0;
+  loop
+    -- In the order of handles, so that two calls never wait for each other.
+    with added as (
+      insert into laconic_contents
+        select s, handle, key, now(), data from unnest(p_handles, p_keys, p_data) u(handle, key, data) order by handle
+        on conflict do nothing returning octet_length(data) + 200 as bytes
+    ) select n + coalesce(sum(bytes), 0) into n from added;
+    -- A content that was there may be deleted meanwhile; after this it is not.
+    perform from laconic_contents where scope = s and handle = any (p_handles) order by handle for key share;
+    get diagnostics present = row_count;
+    exit when present = array_length(p_handles, 1);
+  end loop;
+  update laconic_contents c set used = now()
+    from unnest(p_handles, p_keys) u(handle, key)
+    where c.scope = s and c.handle = u.handle and c.key = u.key and c.used < now() - interval '1 minute';
+  insert into laconic_links
+    select s, p_conversation, handle from unnest(p_handles, p_keys) u(handle, key)
+      join laconic_contents c using (handle) where c.scope = s and c.key = u.key order by handle
+    on conflict do nothing;
+  if n > 0 then
+    update laconic_scopes set bytes = bytes + n where id = s;
+  end if;
+  select handle into o_conflict from unnest(p_handles, p_keys) u(handle, key)
+    join laconic_contents c using (handle) where c.scope = s and c.key <> u.key limit 1;
+end $$;
+
+-- Removes scopes without rows. A locked one is in use; what was added before the lock is
+-- seen by the second statement.
+create function laconic_drop_empty() returns void language plpgsql as $$
+declare
+  empty bigint[];
+begin
+  select array_agg(id) into empty from (
+    select id from laconic_scopes s where not exists (select from laconic_entries where scope = s.id)
+    and not exists (select from laconic_contents where scope = s.id) for update skip locked
+  ) e;
+  delete from laconic_scopes s where id = any (empty) and not exists (select from laconic_entries where scope = s.id)
+    and not exists (select from laconic_contents where scope = s.id);
+end $$;

@@ -1,0 +1,179 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/store/engine"
+)
+
+const (
+	version  = 1  // of the schema
+	maxChain = 64 // entries that build on one another are read up to here; a journal has at most 33
+)
+
+// The statements count the same overhead as all engines.
+const (
+	_ = uint(engine.Overhead - 200)
+	_ = uint(200 - engine.Overhead)
+)
+
+// queryer is a database or a transaction.
+type queryer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// create runs a schema.
+func create(ctx context.Context, q queryer, schema string) error {
+	if _, err := q.ExecContext(ctx, schema); err != nil {
+		return fmt.Errorf("create tables: %w", err)
+	}
+	return nil
+}
+
+// checkVersion returns an error if the tables are not those that this package knows.
+func checkVersion(ctx context.Context, q queryer) error {
+	var there int
+	if err := q.QueryRowContext(ctx, `select max(version) from laconic_schema`).Scan(&there); err != nil {
+		return fmt.Errorf("read laconic_schema: %w", err)
+	}
+	switch {
+	case there > version:
+		return fmt.Errorf("the tables have version %d, this program knows version %d: use a newer program, or another database",
+			there, version)
+	case there < version: // there was no earlier one; the steps from it will be made here
+		return fmt.Errorf("laconic_schema has version %d, want %d", there, version)
+	}
+	return nil
+}
+
+// each returns a function that scans all rows of a result.
+func each(do func(scan func(...any) error) error) func(*sql.Rows, error) error {
+	return func(rows *sql.Rows, err error) error {
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // Err has it
+		for rows.Next() {
+			if err := do(rows.Scan); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}
+}
+
+// row is an entry as it is scanned.
+type row struct{ rev, base, conversation, data []byte }
+
+func (r row) row() engine.Row {
+	return engine.Row{Rev: id(r.rev), Base: id(r.base), Conversation: id(r.conversation), Data: r.data}
+}
+
+// scanChain returns the rows of a chain, and the revisions of all if one of them is to be
+// renewed.
+func scanChain(rows *sql.Rows, err error) (at int, chain []engine.Row, old []message.ID, _ error) {
+	at, renew := -1, false
+	err = each(func(scan func(...any) error) error {
+		var r row
+		var stale bool
+		if err := scan(&at, &r.rev, &r.base, &r.conversation, &r.data, &stale); err != nil {
+			return err
+		}
+		chain, renew = append(chain, r.row()), renew || stale
+		return nil
+	})(rows, err)
+	if err != nil {
+		return -1, nil, nil, err
+	}
+	for i := range chain {
+		if renew {
+			old = append(old, chain[i].Rev)
+		}
+	}
+	return at, chain, old, nil
+}
+
+// scanRows returns entries.
+func scanRows(rows *sql.Rows, err error) ([]engine.Row, error) {
+	var all []engine.Row
+	err = each(func(scan func(...any) error) error {
+		var r row
+		if err := scan(&r.rev, &r.base, &r.conversation, &r.data); err != nil {
+			return err
+		}
+		all = append(all, r.row())
+		return nil
+	})(rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: entries: %w", err)
+	}
+	return all, nil
+}
+
+// scanContent returns a content, and whether it is to be renewed.
+func scanContent(handle string, r *sql.Row) (c engine.Content, stale bool, err error) {
+	c.Handle = strings.Clone(handle)
+	var key []byte
+	switch err := r.Scan(&key, &c.Data, &stale); {
+	case errors.Is(err, sql.ErrNoRows):
+		return engine.Content{}, false, store.ErrNotFound
+	case err != nil:
+		return engine.Content{}, false, fmt.Errorf("sqlstore: get: %w", err)
+	}
+	copy(c.Key[:], key)
+	return c, stale, nil
+}
+
+// scanUsage returns what is kept; the time is in milliseconds.
+func scanUsage(rows *sql.Rows, err error) ([]engine.Usage, error) {
+	var all []engine.Usage
+	err = each(func(scan func(...any) error) error {
+		var u engine.Usage
+		var scope, conversation []byte
+		var used int64
+		if err := scan(&scope, &conversation, &u.Entries, &u.Contents, &u.Bytes, &used); err != nil {
+			return err
+		}
+		u.Scope, u.Conversation, u.Used = string(scope), id(conversation), time.UnixMilli(used)
+		all = append(all, u)
+		return nil
+	})(rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: list: %w", err)
+	}
+	return all, nil
+}
+
+// id returns an ID as it is kept; what has another length is not one of ours.
+func id(b []byte) message.ID {
+	if len(b) != len(message.ID{}) {
+		return message.ID{}
+	}
+	return message.ID(b)
+}
+
+// orNull returns the bytes of an ID; null if it is zero.
+func orNull(id message.ID) []byte {
+	if id.IsZero() {
+		return nil
+	}
+	return slices.Clone(id[:])
+}
+
+// idBytes returns the bytes of IDs.
+func idBytes(ids []message.ID) [][]byte {
+	all := make([][]byte, len(ids))
+	for i := range ids {
+		all[i] = ids[i][:]
+	}
+	return all
+}

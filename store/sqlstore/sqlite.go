@@ -1,0 +1,443 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	_ "embed" // the schema
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/store/engine"
+)
+
+//go:embed sqlite.sql
+var sqliteSchema string
+
+const (
+	busyTimeout = 5 * time.Second // how long a connection waits for other processes
+	readers     = 8               // connections of one process
+)
+
+// sqlite is the [engine.Backend] of one file. Statements of one call run in one
+// transaction, which locks the file before it reads.
+type sqlite struct {
+	db     *sql.DB
+	find   *sql.Stmt
+	get    *sql.Stmt
+	writer chan struct{} // has one element while this process writes; the file's lock is not fair
+}
+
+// SQLite opens a file as a database, and creates it if it is missing. Several processes of
+// one machine may share it; do not put it on a network share. Next to it, SQLite makes two
+// files with the endings -wal and -shm. The path may end in parameters:
+//
+//	laconic.db?synchronous=normal&mode=rw
+//
+// synchronous is full (each write is on disk when it returns), normal (the last writes may
+// be lost if the machine stops) or off (the file may be damaged then). mode is rwc, rw (the
+// file must be there) or ro (nothing is written).
+func SQLite(ctx context.Context, path string) (engine.Backend, error) {
+	name, readOnly, err := sqliteName(path)
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: %w", err)
+	}
+	connector, err := driver.NewConnector(name)
+	if err != nil {
+		return nil, fmt.Errorf("sqlstore: open %s: %w", path, err)
+	}
+	s := &sqlite{db: sql.OpenDB(connector), writer: make(chan struct{}, 1)}
+	s.db.SetMaxOpenConns(readers)
+	s.db.SetMaxIdleConns(readers)
+	if err := s.prepare(ctx, readOnly); err != nil {
+		return nil, errors.Join(fmt.Errorf("sqlstore: open %s: %w", path, err), s.db.Close())
+	}
+	return s, nil
+}
+
+// sqliteName returns the name of a file for the driver, and makes the file.
+func sqliteName(path string) (name string, readOnly bool, err error) {
+	path, query, _ := strings.Cut(path, "?")
+	if path == "" || path == ":memory:" {
+		return "", false, errors.New("open: the path is empty, want a file: sqlite:PATH")
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return "", false, fmt.Errorf("open %s: %w", path, err)
+	}
+	allowed := map[string][]string{"synchronous": {"full", "normal", "off", "extra"}, "mode": {"rwc", "rw", "ro"}}
+	chosen := map[string]string{"synchronous": "full", "mode": "rwc"}
+	for k, v := range values {
+		if len(v) != 1 || !slices.Contains(allowed[k], v[0]) {
+			return "", false, fmt.Errorf("open %s: parameter %s=%s, want synchronous=full|normal|off|extra or mode=rwc|rw|ro",
+				path, k, strings.Join(v, ","))
+		}
+		chosen[k] = v[0]
+	}
+	flags := map[string]int{"rwc": os.O_RDWR | os.O_CREATE, "rw": os.O_RDWR, "ro": os.O_RDONLY}[chosen["mode"]]
+	f, err := os.OpenFile(path, flags, 0o600) //nolint:gosec // the path is the caller's
+	if err != nil {
+		return "", false, err
+	}
+	if err := f.Close(); err != nil {
+		return "", false, err
+	}
+	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+	return "file:" + escaped + "?" + url.Values{
+		"mode":          {chosen["mode"]},
+		"_synchronous":  {chosen["synchronous"]},
+		"_busy_timeout": {strconv.FormatInt(busyTimeout.Milliseconds(), 10)},
+		"_foreign_keys": {"1"},
+		"_pragma":       {"secure_delete(1)", "temp_store(memory)"},
+		"_txlock":       {"immediate"},
+		"_error_rc":     {"1"},
+		"_defensive":    {"1"},
+		"_dqs":          {"0"},
+	}.Encode(), chosen["mode"] == "ro", nil
+}
+
+// prepare creates the tables under a lock, or checks their version.
+func (s *sqlite) prepare(ctx context.Context, readOnly bool) error {
+	if readOnly {
+		if ok, err := s.current(ctx, s.db); err != nil || !ok {
+			return errors.Join(err, missing(ok))
+		}
+	} else if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	var err error
+	if s.find, err = s.db.PrepareContext(ctx, sqliteFind); err == nil {
+		s.get, err = s.db.PrepareContext(ctx, sqliteGet)
+	}
+	return err
+}
+
+func missing(there bool) error {
+	if there {
+		return nil
+	}
+	return errors.New("the file has no tables of laconic")
+}
+
+// migrate tries again while other processes change the mode of the file, since SQLite does
+// not wait for them then.
+func (s *sqlite) migrate(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*busyTimeout)
+	defer cancel()
+	for {
+		err := s.tryMigrate(ctx)
+		var e *driver.Error
+		if !errors.As(err, &e) || e.Code()&0xff != codes.SQLITE_BUSY {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func (s *sqlite) tryMigrate(ctx context.Context) error {
+	if ok, err := s.current(ctx, s.db); ok || err != nil {
+		return err
+	}
+	var mode string
+	if err := s.db.QueryRowContext(ctx, `pragma journal_mode(wal)`).Scan(&mode); err != nil {
+		return err
+	}
+	return s.transaction(ctx, func(tx *sql.Tx) error {
+		if ok, err := s.current(ctx, tx); ok || err != nil {
+			return err
+		}
+		return create(ctx, tx, sqliteSchema)
+	})
+}
+
+// current reports whether the tables are there, and returns an error if they have another
+// version.
+func (s *sqlite) current(ctx context.Context, q queryer) (bool, error) {
+	var there bool
+	err := q.QueryRowContext(ctx, `select count(*) > 0 from sqlite_schema where name = 'laconic_schema'`).Scan(&there)
+	if err != nil || !there {
+		return false, err
+	}
+	return true, checkVersion(ctx, q)
+}
+
+// transaction does something while no other process and no other call writes.
+func (s *sqlite) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {
+	release, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	if err := do(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// lock waits until no other call of this process writes.
+func (s *sqlite) lock(ctx context.Context) (release func(), err error) {
+	select {
+	case s.writer <- struct{}{}:
+		return func() { <-s.writer }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// sqliteFind has the IDs in one blob, and looks at the last one first.
+const sqliteFind = `with recursive n(i) as (
+  select ?3 - 1 union all select i - 1 from n where i > 0
+), hit as (
+  select n.i as i, e.scope as scope, e.rev as rev, e.base as base, e.conversation as conversation, e.used as used, e.data as data
+  from n
+  cross join laconic_heads h on h.scope = (select id from laconic_scopes where name = ?1) and h.id = substr(?2, n.i * 16 + 1, 16)
+  cross join laconic_entries e on e.scope = h.scope and e.rev = h.rev
+  where e.used >= ?4 order by n.i desc limit 1
+), chain as (
+  select 0 as depth, hit.* from hit
+  union all
+  select depth + 1, c.i, e.scope, e.rev, e.base, e.conversation, e.used, e.data
+  from chain c cross join laconic_entries e on e.scope = c.scope and e.rev = c.base where depth < ?6
+)
+select i, rev, base, conversation, data, used < ?5 from chain order by depth`
+
+// Find implements [engine.Backend].
+func (s *sqlite) Find(ctx context.Context, scope string, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
+	if len(ids) == 0 {
+		return -1, nil, nil
+	}
+	now := time.Now()
+	at, rows, old, err := scanChain(s.find.QueryContext(ctx, []byte(scope), slices.Concat(idBytes(ids)...), len(ids),
+		cutoff(now, b.TTL), cutoff(now, b.TTL/2), maxChain))
+	if err != nil {
+		return -1, nil, fmt.Errorf("sqlstore: find: %w", err)
+	}
+	if len(old) > 0 { // a file that is read-only is not renewed, and is as good to read
+		_ = s.transaction(ctx, func(tx *sql.Tx) error { return s.renew(ctx, tx, scope, old, rows, now, b) })
+	}
+	return at, rows, nil
+}
+
+const sqliteRenew = `update laconic_contents set used = ?3 where scope = ?1 and used < ?4 and used >= ?5
+and handle in (select handle from laconic_links where scope = ?1 and conversation = ?2)`
+
+func (s *sqlite) renew(
+	ctx context.Context, tx *sql.Tx, scope string, old []message.ID, rows []engine.Row, now time.Time, b engine.Bounds,
+) error {
+	id, _, err := sqliteScope(ctx, tx, scope)
+	for i := 0; i < len(old) && err == nil; i++ {
+		_, err = tx.ExecContext(ctx, `update laconic_entries set used = ? where scope = ? and rev = ?`, now.UnixMilli(), id, old[i][:])
+	}
+	if err == nil {
+		_, err = tx.ExecContext(ctx, sqliteRenew, id, rows[0].Conversation[:], now.UnixMilli(), cutoff(now, b.TTL/2), cutoff(now, b.TTL))
+	}
+	return err
+}
+
+// sqliteScope returns the ID of a scope, which is made if it is new, and the bytes it keeps.
+func sqliteScope(ctx context.Context, tx *sql.Tx, name string) (id, bytes int64, err error) {
+	_, err = tx.ExecContext(ctx, `insert into laconic_scopes (name) values (?) on conflict do nothing`, []byte(name))
+	if err == nil {
+		err = tx.QueryRowContext(ctx, `select id, bytes from laconic_scopes where name = ?`, []byte(name)).Scan(&id, &bytes)
+	}
+	return id, bytes, err
+}
+
+// Put implements [engine.Backend].
+func (s *sqlite) Put(ctx context.Context, scope string, writes []engine.Write, b engine.Bounds) (winner engine.Row, err error) {
+	err = s.transaction(ctx, func(tx *sql.Tx) error {
+		p := sqlitePut{tx: tx, now: time.Now(), ttl: b.TTL}
+		var use, size int64
+		if p.scope, use, err = sqliteScope(ctx, tx, scope); err != nil {
+			return err
+		}
+		for i := range writes {
+			size += int64(len(writes[i].Row.Data)) + engine.Overhead
+		}
+		if b.Limit > 0 && use+size > b.Limit {
+			return &engine.FullError{Scope: scope, Use: use, Limit: b.Limit}
+		}
+		for i := range writes {
+			lost, err := p.put(ctx, &writes[i])
+			switch {
+			case err != nil:
+				return err
+			case lost.IsZero() || i > 0:
+				continue
+			}
+			winner, err = p.entry(ctx, lost)
+			return err
+		}
+		winner = writes[0].Row
+		return p.count(ctx)
+	})
+	if err != nil {
+		return engine.Row{}, fmt.Errorf("sqlstore: put: %w", err)
+	}
+	return winner, nil
+}
+
+// sqlitePut writes entries in a transaction.
+type sqlitePut struct {
+	tx    *sql.Tx
+	scope int64
+	now   time.Time
+	ttl   time.Duration
+	bytes int64 // added
+}
+
+// put writes an entry. If another one is kept under its ID, it returns the revision of that.
+func (p *sqlitePut) put(ctx context.Context, w *engine.Write) (lost message.ID, err error) {
+	var kept []byte
+	err = p.tx.QueryRowContext(ctx, `select h.rev from laconic_heads h join laconic_entries e using (scope, rev)
+where h.scope = ? and h.id = ? and e.used >= ?`, p.scope, w.ID[:], cutoff(p.now, p.ttl)).Scan(&kept)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return message.ID{}, err
+	case id(kept) != w.Row.Rev && id(kept) != w.Over:
+		return id(kept), nil
+	}
+	added, err := p.exec(ctx, `insert into laconic_entries values (?, ?, ?, ?, ?, ?) on conflict do nothing`,
+		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
+	if err != nil {
+		return message.ID{}, err
+	}
+	if added {
+		p.bytes += int64(len(w.Row.Data)) + engine.Overhead
+	} else if _, err := p.exec(ctx, `update laconic_entries set used = ? where scope = ? and rev = ?`,
+		p.now.UnixMilli(), p.scope, w.Row.Rev[:]); err != nil {
+		return message.ID{}, err
+	}
+	_, err = p.exec(ctx, `insert into laconic_heads values (?, ?, ?, ?)
+on conflict (scope, id) do update set rev = excluded.rev, conversation = excluded.conversation`,
+		p.scope, w.ID[:], w.Row.Rev[:], w.Row.Conversation[:])
+	if err == nil && p.ttl > 0 {
+		_, err = p.exec(ctx, sqliteRenew, p.scope, w.Row.Conversation[:], p.now.UnixMilli(),
+			cutoff(p.now, p.ttl/2), cutoff(p.now, p.ttl))
+	}
+	return message.ID{}, err
+}
+
+// exec reports whether a statement has changed a row.
+func (p *sqlitePut) exec(ctx context.Context, statement string, args ...any) (bool, error) {
+	r, err := p.tx.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return false, err
+	}
+	n, err := r.RowsAffected()
+	return n > 0, err
+}
+
+func (p *sqlitePut) entry(ctx context.Context, rev message.ID) (engine.Row, error) {
+	var r row
+	err := p.tx.QueryRowContext(ctx, `select rev, base, conversation, data from laconic_entries where scope = ? and rev = ?`,
+		p.scope, rev[:]).Scan(&r.rev, &r.base, &r.conversation, &r.data)
+	return r.row(), err
+}
+
+// count adds what was written to the bytes of the scope.
+func (p *sqlitePut) count(ctx context.Context) error {
+	_, err := p.tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes + ? where id = ?`, p.bytes, p.scope)
+	return err
+}
+
+// Entries implements [engine.Backend].
+func (s *sqlite) Entries(ctx context.Context, scope string, conversation message.ID) ([]engine.Row, error) {
+	return scanRows(s.db.QueryContext(ctx, `select rev, base, conversation, data from laconic_entries
+where scope = (select id from laconic_scopes where name = ?) and conversation = ? order by used, rowid`, []byte(scope), conversation[:]))
+}
+
+const sqliteGet = `select key, data, used < ?4 from laconic_contents
+where scope = (select id from laconic_scopes where name = ?1) and handle = ?2 and used >= ?3`
+
+// Get implements [engine.Backend].
+func (s *sqlite) Get(ctx context.Context, scope, handle string, b engine.Bounds) (engine.Content, error) {
+	now := time.Now()
+	c, old, err := scanContent(handle, s.get.QueryRowContext(ctx, []byte(scope), handle, cutoff(now, b.TTL), cutoff(now, b.TTL/2)))
+	if old {
+		_ = s.transaction(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `update laconic_contents set used = ?
+where scope = (select id from laconic_scopes where name = ?) and handle = ?`, now.UnixMilli(), []byte(scope), handle)
+			return err
+		})
+	}
+	return c, err
+}
+
+// PutContents implements [engine.Backend].
+func (s *sqlite) PutContents(
+	ctx context.Context, scope string, conversation message.ID, contents []engine.Content, b engine.Bounds,
+) error {
+	err := s.transaction(ctx, func(tx *sql.Tx) error {
+		p := sqlitePut{tx: tx, now: time.Now(), ttl: b.TTL}
+		var use int64
+		var err error
+		if p.scope, use, err = sqliteScope(ctx, tx, scope); err != nil {
+			return err
+		}
+		for i := range contents {
+			if err := p.keep(ctx, conversation, &contents[i]); err != nil {
+				return err
+			}
+			if b.Limit > 0 && p.bytes > 0 && use+p.bytes > b.Limit {
+				return &engine.FullError{Scope: scope, Use: use, Limit: b.Limit}
+			}
+		}
+		return p.count(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("sqlstore: put: %w", err)
+	}
+	return nil
+}
+
+// keep writes one content.
+func (p *sqlitePut) keep(ctx context.Context, conversation message.ID, c *engine.Content) error {
+	added, err := p.exec(ctx, `insert into laconic_contents values (?, ?, ?, ?, ?) on conflict do nothing`,
+		p.scope, c.Handle, c.Key[:], p.now.UnixMilli(), c.Data)
+	if err != nil {
+		return err
+	}
+	if added {
+		p.bytes += int64(len(c.Data)) + engine.Overhead
+	} else {
+		same, err := p.exec(ctx, `update laconic_contents set used = ? where scope = ? and handle = ? and key = ?`,
+			p.now.UnixMilli(), p.scope, c.Handle, c.Key[:])
+		if err == nil && !same {
+			err = fmt.Errorf("%s: %w", c.Handle, store.ErrConflict)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = p.exec(ctx, `insert into laconic_links values (?, ?, ?) on conflict do nothing`, p.scope, conversation[:], c.Handle)
+	return err
+}
+
+// cutoff returns the smallest time, in milliseconds, that is not too old.
+func cutoff(now time.Time, ttl time.Duration) int64 {
+	if ttl == 0 {
+		return 0
+	}
+	return now.Add(-ttl).UnixMilli()
+}

@@ -1,0 +1,151 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store/engine"
+)
+
+// sqliteDelete removes a conversation; ?1 is the scope, ?2 the conversation.
+var sqliteDelete = [...]string{
+	`delete from laconic_heads where scope = ?1 and conversation = ?2`,
+	`update laconic_scopes set bytes = bytes - (select coalesce(sum(length(data) + 200), 0)
+  from laconic_entries where scope = ?1 and conversation = ?2) where id = ?1`,
+	`delete from laconic_entries where scope = ?1 and conversation = ?2`,
+	`update laconic_scopes set bytes = bytes - (select coalesce(sum(length(data) + 200), 0)
+  from laconic_contents where scope = ?1 and handle in ` + sqliteOnly + `) where id = ?1`,
+	`delete from laconic_contents where scope = ?1 and handle in ` + sqliteOnly,
+	`delete from laconic_links where scope = ?1 and conversation = ?2`,
+}
+
+// sqliteOnly is the handles of contents that belong to one conversation only.
+const sqliteOnly = `(select handle from laconic_links l where scope = ?1 and conversation = ?2 and not exists
+  (select 1 from laconic_links o where o.scope = ?1 and o.handle = l.handle and o.conversation <> ?2))`
+
+// Delete implements [engine.Backend]. Removed bytes are overwritten, also in the -wal file.
+func (s *sqlite) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	err := s.transaction(ctx, func(tx *sql.Tx) error {
+		if len(conversations) == 0 {
+			_, err := tx.ExecContext(ctx, `delete from laconic_scopes where name = ?`, []byte(scope))
+			return err
+		}
+		id, _, err := sqliteScope(ctx, tx, scope)
+		for _, c := range conversations {
+			for _, statement := range sqliteDelete {
+				if err == nil {
+					_, err = tx.ExecContext(ctx, statement, id, c[:])
+				}
+			}
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, sqliteDropEmpty)
+		}
+		return err
+	})
+	if err == nil {
+		err = s.checkpoint(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("sqlstore: delete: %w", err)
+	}
+	return nil
+}
+
+// checkpoint moves the -wal file into the database and empties it.
+func (s *sqlite) checkpoint(ctx context.Context) error {
+	var busy bool
+	var pages, moved int
+	err := s.db.QueryRowContext(ctx, `pragma wal_checkpoint(truncate)`).Scan(&busy, &pages, &moved)
+	if err == nil && busy {
+		err = errors.New("removed, but other processes use the file, so that the -wal file still has some of it: vacuum later")
+	}
+	return err
+}
+
+// List implements [engine.Backend].
+func (s *sqlite) List(ctx context.Context, scopes ...string) ([]engine.Usage, error) {
+	const list = `select s.name, conversation, sum(entries), sum(contents), sum(r.bytes), max(used) from (
+  select scope, conversation, 1 as entries, 0 as contents, length(data) + 200 as bytes, used from laconic_entries
+  union all
+  select l.scope, conversation, 0, 1, length(data) + 200, used from laconic_links l join laconic_contents using (scope, handle)
+) r join laconic_scopes s on s.id = r.scope where ?1 or s.name = ?2
+group by s.name, conversation order by s.name, max(used) desc, conversation`
+	if len(scopes) == 0 {
+		return scanUsage(s.db.QueryContext(ctx, list, true, nil))
+	}
+	var all []engine.Usage
+	for _, scope := range scopes {
+		some, err := scanUsage(s.db.QueryContext(ctx, list, false, []byte(scope)))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// sqliteVacuum removes what was last used before ?1. An entry stays as long as one that is
+// used builds on it.
+var sqliteVacuum = [...]string{
+	`with recursive kept(scope, rev, base) as (
+  select scope, rev, base from laconic_entries where used >= ?1
+  union select e.scope, e.rev, e.base from kept k cross join laconic_entries e on e.scope = k.scope and e.rev = k.base
+) delete from laconic_entries where used < ?1 and (scope, rev) not in (select scope, rev from kept)`,
+	`delete from laconic_contents where used < ?1`,
+}
+
+const sqliteCount = `update laconic_scopes set bytes =
+  (select coalesce(sum(length(data) + 200), 0) from laconic_entries where scope = id) +
+  (select coalesce(sum(length(data) + 200), 0) from laconic_contents where scope = id)`
+
+const sqliteDropEmpty = `delete from laconic_scopes where not exists (select 1 from laconic_entries where scope = id)
+and not exists (select 1 from laconic_contents where scope = id)`
+
+// Vacuum implements [engine.Backend]. It writes the file anew, so that no removed byte
+// remains in it, which takes as much free space as the file, and stops writers for as long.
+func (s *sqlite) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err error) {
+	err = s.transaction(ctx, func(tx *sql.Tx) error {
+		before := cutoff(time.Now(), ttl) // 0: nothing is older
+		for _, statement := range sqliteVacuum {
+			r, err := tx.ExecContext(ctx, statement, before)
+			if err != nil {
+				return err
+			}
+			n, _ := r.RowsAffected() // the driver always knows
+			removed += int(n)
+		}
+		for _, statement := range [...]string{sqliteCount, sqliteDropEmpty} {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.rewrite(ctx)
+	}
+	if err != nil {
+		return removed, fmt.Errorf("sqlstore: vacuum: %w", err)
+	}
+	return removed, nil
+}
+
+func (s *sqlite) rewrite(ctx context.Context) error {
+	release, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if _, err := s.db.ExecContext(ctx, `vacuum`); err != nil {
+		return err
+	}
+	return s.checkpoint(ctx)
+}
+
+// Close implements [engine.Backend].
+func (s *sqlite) Close() error { return errors.Join(s.find.Close(), s.get.Close(), s.db.Close()) }
