@@ -46,10 +46,10 @@ func ExampleRecall() {
 	}
 
 	for _, arguments := range []string{
-		`{"handle": "vvreubswsdub"}`,
-		`{"handle": "vvreubswsdub", "from": 2, "to": 2}`,
-		`{"handle": "vvreubswsdub", "pattern": "skip|fail"}`,
-		`{"handle": "vvreubswsdbu"}`,
+		`{"handle": "cezvxnkwdznu"}`,
+		`{"handle": "cezvxnkwdznu", "from": 2, "to": 2}`,
+		`{"handle": "cezvxnkwdznu", "pattern": "skip|fail"}`,
+		`{"handle": "cezvxnkwdzun"}`,
 	} {
 		parts, err := recall.Call(ctx, arguments)
 		if err != nil {
@@ -62,23 +62,23 @@ func ExampleRecall() {
 	}
 
 	// Output:
-	// [cleared: recall vvreubswsdub]
+	// [cleared: recall cezvxnkwdznu]
 	// step 13: ok
 	// step 14: the linker ran out of memory
 	// step 15: skipped
 	//
-	// [lines 2-2 of 3 of vvreubswsdub]
+	// [lines 2-2 of 3 of cezvxnkwdznu]
 	// step 14: the linker ran out of memory
-	// [1 matching in lines 1-3 of 3 of vvreubswsdub]
+	// [1 matching in lines 1-3 of 3 of cezvxnkwdznu]
 	// 1- step 13: ok
 	// 2- step 14: the linker ran out of memory
 	// 3: step 15: skipped
-	// [handle "vvreubswsdbu" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder]
+	// [handle "cezvxnkwdzun" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder]
 }
 
 func ExampleInConversation() {
 	archive := store.NewMemory(0)
-	h, err := archive.Put(context.Background(), store.Content{Data: strings.Repeat("a line of the log\n", 1000)})
+	h, err := store.Keep(context.Background(), archive, store.Content{Data: strings.Repeat("a line of the log\n", 1000)})
 	if err != nil {
 		fmt.Println(err)
 		return

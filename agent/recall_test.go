@@ -38,7 +38,7 @@ func ask(t require.TestingT, tool agent.Tool, args map[string]any) string {
 
 // keep puts a text and returns its handle as it stands in the placeholder.
 func keep(t require.TestingT, s store.Store, text string) string {
-	h, err := s.Put(context.Background(), store.Content{Data: text})
+	h, err := store.Keep(context.Background(), s, store.Content{Data: text})
 	require.NoError(t, err)
 	return h.String()
 }
@@ -175,9 +175,9 @@ func TestRecallProblems(t *testing.T) {
 	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
 	log, empty := keep(t, s, numbered(900)), keep(t, s, "")
 	gone := store.HandleOf("", store.Content{Data: "gone"}).String()
-	foreign, err := s.Scope("another tenant").Put(t.Context(), store.Content{Data: "secret"})
+	foreign, err := store.Keep(t.Context(), s.Scope("another tenant"), store.Content{Data: "secret"})
 	require.NoError(t, err)
-	image, err := s.Put(t.Context(), store.Content{Type: "image/png", Data: "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR and more"})
+	image, err := store.Keep(t.Context(), s, store.Content{Type: "image/png", Data: "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR and more"})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		args args
@@ -218,7 +218,7 @@ func TestRecallMedia(t *testing.T) {
 	for contentType, shown := range map[string]bool{
 		"image/png": true, "audio/wav": true, "video/mp4": true, "application/pdf": true, "application/zip": false, "imagery/x": false, "": false,
 	} {
-		h, err := s.Put(t.Context(), store.Content{Type: contentType, Data: "\x00\x01"})
+		h, err := store.Keep(t.Context(), s, store.Content{Type: contentType, Data: "\x00\x01"})
 		require.NoError(t, err)
 		parts, err := tool.Call(t.Context(), `{"handle": "`+h.String()+`"}`)
 		require.NoError(t, err)
@@ -229,7 +229,7 @@ func TestRecallMedia(t *testing.T) {
 			require.Contains(t, parts[0].(message.Text).Text, "is binary and cannot be shown")
 		}
 	}
-	h, err := s.Put(t.Context(), store.Content{Type: "image/svg+xml", Data: "<svg/>"})
+	h, err := store.Keep(t.Context(), s, store.Content{Type: "image/svg+xml", Data: "<svg/>"})
 	require.NoError(t, err)
 	require.Equal(t, "<svg/>", ask(t, tool, args{"handle": h.String()}), "a picture that is text is shown as text")
 }
@@ -329,7 +329,7 @@ func TestPatternsThatTookLong(t *testing.T) {
 func TestSearchFollowsHandles(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	image, err := s.Put(t.Context(), store.Content{Type: "image/png", Data: "needle\x00"})
+	image, err := store.Keep(t.Context(), s, store.Content{Type: "image/png", Data: "needle\x00"})
 	require.NoError(t, err)
 	gone := store.HandleOf("", store.Content{Data: "a needle that was deleted"})
 	content := "[removed before this, oldest first]"

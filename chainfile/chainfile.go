@@ -30,6 +30,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
@@ -273,18 +274,22 @@ func (n node) archive() store.Store {
 // Folder returns a store in a folder, as the key archive makes it. The folder is created and opened by the first
 // Put or Get. If that fails, so does each call.
 func Folder(path string) store.Store {
-	return folder{sync.OnceValues(func() (*store.Dir, error) { return store.OpenDir(path) })}
+	return folder{store.NewScope(nil, ""), sync.OnceValues(func() (*store.Dir, error) { return store.OpenDir(path) })}
 }
 
-type folder struct{ open func() (*store.Dir, error) }
+type folder struct {
+	store.Scope
+
+	open func() (*store.Dir, error)
+}
 
 // Put implements [store.Store].
-func (f folder) Put(ctx context.Context, c store.Content) (store.Handle, error) {
+func (f folder) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
 	dir, err := f.open()
 	if err != nil {
-		return store.Handle{}, err
+		return err
 	}
-	return dir.Put(ctx, c)
+	return dir.Put(ctx, conversation, contents)
 }
 
 // Get implements [store.Store].
@@ -295,6 +300,3 @@ func (f folder) Get(ctx context.Context, h store.Handle) (store.Content, error) 
 	}
 	return dir.Get(ctx, h)
 }
-
-// Handle implements [store.Store].
-func (f folder) Handle(c store.Content) store.Handle { return store.HandleOf("", c) }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"sync"
 )
 
 // ID identifies a position of a history by the content of all messages up to there: equal
@@ -110,6 +111,31 @@ func appendPart(b []byte, p Part) []byte {
 func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
+
+// ContentHash identifies a text, or the bytes of a medium, wherever it is: a SHA-256 of the
+// type and the data. It is comparable.
+type ContentHash [sha256.Size]byte
+
+// HashContent returns the hash of some data; mediaType is its MIME type, or "" for text.
+// It depends on nothing else.
+func HashContent(mediaType, data string) ContentHash {
+	room, _ := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	b := appendString((*room)[:0], mediaType)
+	if len(b)+len(data) <= cap(b) {
+		return sha256.Sum256(append(b, data...))
+	}
+	h := sha256.New() // in pieces, so that not all data is copied
+	h.Write(b)
+	for b = (*room)[:cap(*room)]; data != ""; {
+		n := copy(b, data)
+		h.Write(b[:n])
+		data = data[n:]
+	}
+	return ContentHash(h.Sum(nil))
+}
+
+var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }}
 
 // Run is a range of positions, including both ends.
 type Run struct {

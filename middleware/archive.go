@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -101,7 +99,7 @@ func handleOf(fold *journal.Record) store.Handle {
 	return store.Handle{}
 }
 
-func lastHandle(contents []*store.Named, err error) (store.Handle, []*store.Named) {
+func lastHandle(contents []store.Named, err error) (store.Handle, []store.Named) {
 	if err != nil {
 		panic("middleware: " + err.Error())
 	}
@@ -114,7 +112,7 @@ func archivePlan(ctx context.Context, p *proposal) {
 	if p.err != nil || p.after == nil || ctx.Err() != nil {
 		return
 	}
-	var contents []*store.Named
+	var contents []store.Named
 	for i := range p.plan.Edits {
 		contents = append(contents, p.plan.Edits[i].Archive...)
 	}
@@ -123,12 +121,12 @@ func archivePlan(ctx context.Context, p *proposal) {
 		return
 	case p.before.Env().Archive == nil:
 		p.err = errors.New("the plan archives contents, but there is no archive")
-	case slices.Contains(contents, nil):
-		p.err = errors.New("the plan archives a nil content, want those that View.Archive returns")
+	case slices.ContainsFunc(contents, func(n store.Named) bool { return n.Handle.IsZero() }):
+		p.err = errors.New("the plan archives a content without a handle, want those that View.Archive returns")
 	case p.before.req.dry != nil:
 		p.after.removed = append(slices.Clip(p.before.removed), contents...)
 	default:
-		if err := putAll(ctx, contents); err != nil {
+		if err := putAll(ctx, p.before, contents); err != nil {
 			p.err = fmt.Errorf("archive what is removed: %w", err)
 		}
 	}
@@ -154,42 +152,12 @@ func withoutArchive(ctx context.Context, l *layer, p *proposal) *proposal {
 	return p
 }
 
-// putAll puts contents, each once and several at the same time. It stops at the first
-// error and returns it. An error of the context is returned as it is.
-func putAll(ctx context.Context, contents []*store.Named) error {
-	const parallel = 8
-	if len(contents) > 1 { // handles are shorter than contents, so they are compared first
-		had := make(map[store.Handle]*store.Named, len(contents))
-		contents = slices.DeleteFunc(slices.Clone(contents), func(n *store.Named) bool {
-			before := had[n.Handle]
-			had[n.Handle] = n
-			return before != nil && before.Content == n.Content
-		})
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	work := func() {
-		for ctx.Err() == nil {
-			i := int(next.Add(1)) - 1
-			if i >= len(contents) {
-				return
-			}
-			if err := putOne(ctx, contents[i]); err != nil {
-				cancel(err)
-				return
-			}
-		}
-	}
-	var wg sync.WaitGroup
-	for range min(parallel, len(contents)) {
-		wg.Go(work)
-	}
-	wg.Wait()
-	return context.Cause(ctx)
-}
-
-func putOne(ctx context.Context, n *store.Named) (err error) {
+// putAll puts contents for the conversation of a view, all of them in one call.
+func putAll(ctx context.Context, v *View, contents []store.Named) (err error) {
 	defer caught("store", &err)
-	return n.Put(ctx)
+	var conversation message.ID
+	if len(v.session.IDs) > 0 {
+		conversation = v.session.IDs[0]
+	}
+	return v.Env().Archive.Put(ctx, conversation, contents)
 }

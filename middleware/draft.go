@@ -308,7 +308,7 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 		return nil
 	}
 	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.All, s.window)) {
-		if err := putAll(ctx, v.removed); err != nil {
+		if err := putAll(ctx, &w, v.removed); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

@@ -42,7 +42,7 @@ type Edit struct {
 	// Archive is the content that the edit removes, as [View.Archive] returns it. It is
 	// stored right before the edit is made. If that fails, no edit of the plan is made;
 	// see [Options.EditWithoutArchive].
-	Archive []*store.Named
+	Archive []store.Named
 
 	// Once makes an edit that holds for this history only. When it has grown, what the edit
 	// has replaced is sent again.

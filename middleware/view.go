@@ -27,12 +27,12 @@ type View struct {
 	size    Size
 	budget  Budget // that the request or the table of models declares; zero: none
 
-	unsaved    bool           // list differs from what the journal had
-	repaired   bool           // messages were repaired after all edits
-	unarchived bool           // the archive has failed, and edits are made without it
-	removed    []*store.Named // in a dry run: what its edits remove
-	attempts   []attempt      // of the editors in this call
-	economics  Economics      // of the edits that were reported in this call
+	unsaved    bool          // list differs from what the journal had
+	repaired   bool          // messages were repaired after all edits
+	unarchived bool          // the archive has failed, and edits are made without it
+	removed    []store.Named // in a dry run: what its edits remove
+	attempts   []attempt     // of the editors in this call
+	economics  Economics     // of the edits that were reported in this call
 }
 
 // Span is where a message of a view comes from.
@@ -344,7 +344,7 @@ func (v *View) newestEdit(name string) int {
 //
 // A handle is a hash of the content, so an editor should call Archive only for what it is
 // going to remove.
-func (v *View) Archive(parts ...message.Part) (store.Handle, []*store.Named) {
+func (v *View) Archive(parts ...message.Part) (store.Handle, []store.Named) {
 	archive := v.Env().Archive
 	if archive == nil {
 		return store.Handle{}, nil
@@ -357,7 +357,7 @@ func (v *View) Archive(parts ...message.Part) (store.Handle, []*store.Named) {
 // are represented by the messages of that fold if the last text of these ends in a handle,
 // as [store.Placeholder] writes it, and by the originals otherwise. The handles of all earlier folds come first, so one handle leads to
 // everything in two steps.
-func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []*store.Named) {
+func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Named) {
 	archive := v.Env().Archive
 	if archive == nil {
 		return store.Handle{}, nil

@@ -10,12 +10,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
 )
 
 // crash tells a child process what to do; it stands in an environment
@@ -60,14 +63,14 @@ func (c crash) run() error {
 		return c.putForever(d)
 	}
 	n := 0
-	d.files.disk.fault = func(string) error {
+	d.disk.fault = func(string) error {
 		if n == c.Step {
 			die()
 		}
 		n++
 		return nil
 	}
-	if _, err := d.Put(context.Background(), large); err != nil {
+	if _, err := Keep(context.Background(), d, large); err != nil {
 		return err
 	}
 	die()
@@ -91,7 +94,7 @@ func die() {
 func (c crash) putForever(d *Dir) error {
 	random := rand.New(rand.NewPCG(c.Seed, 0))
 	for {
-		h, err := d.Put(context.Background(), Content{Data: strings.Repeat(fmt.Sprint(random.IntN(50)), random.IntN(3)*chunk/3+1)})
+		h, err := Keep(context.Background(), d, Content{Data: strings.Repeat(fmt.Sprint(random.IntN(50)), random.IntN(3)*chunk/3+1)})
 		if err != nil {
 			return err
 		}
@@ -106,28 +109,27 @@ func (c crash) putForever(d *Dir) error {
 func TestKilledAtEachStep(t *testing.T) {
 	t.Parallel()
 	h := HandleOf("", large)
-	steps := append(record(t, large), "end")
-	for k, step := range steps {
-		for _, damaged := range []bool{false, true} {
+	for _, damaged := range []bool{false, true} {
+		steps := append(record(t, large, damaged), "end")
+		create, rename := slices.Index(steps, "create"), slices.Index(steps, "rename")
+		for k, step := range steps {
 			path := t.TempDir()
-			file := filepath.Join(path, folderOf(""), h.String())
+			d, err := OpenDir(path)
+			require.NoError(t, err)
 			if damaged {
-				require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
-				require.NoError(t, os.WriteFile(file, []byte("damaged"), 0o600))
-				if k == len(steps)-2 { // the folder is there, and is not written out a second time
-					continue
-				}
+				damage(t, d)
 			}
+			require.NoError(t, d.Close())
 			out, err := crash{Path: path, Step: k}.command(t).CombinedOutput()
 			exit := &exec.ExitError{}
 			require.ErrorAs(t, err, &exit)
 			require.NotEqual(t, 3, exit.ExitCode(), "the child must be killed and not fail: %s", out)
 
-			d, err := OpenDir(path)
+			d, err = OpenDir(path)
 			require.NoError(t, err)
 			c, err := d.Get(t.Context(), h)
 			switch {
-			case step == "sync folder" || step == "end":
+			case k > rename:
 				require.NoError(t, err, "killed before %d, %s", k, step)
 				same(t, large, c)
 			case damaged:
@@ -136,7 +138,7 @@ func TestKilledAtEachStep(t *testing.T) {
 				require.ErrorIs(t, err, ErrNotFound, "killed before %d, %s", k, step)
 			}
 
-			got, err := d.Put(t.Context(), large)
+			got, err := Keep(t.Context(), d, large)
 			require.NoError(t, err)
 			require.Equal(t, h, got)
 			c, err = d.Get(t.Context(), h)
@@ -146,7 +148,7 @@ func TestKilledAtEachStep(t *testing.T) {
 
 			left, err := os.ReadDir(filepath.Join(path, tempFolder))
 			require.NoError(t, err)
-			require.Equal(t, k >= 2 && k <= 8, len(left) == 1, "killed before %d, %s: %d temporary files are left", k, step, len(left))
+			require.Equal(t, k > create && k <= rename, len(left) == 1, "killed before %d, %s: %d temporary files are left", k, step, len(left))
 			for _, e := range left {
 				require.NoError(t, os.Chtimes(filepath.Join(path, tempFolder, e.Name()), time.Time{}, time.Now().Add(-2*tempAge)))
 			}
@@ -197,9 +199,12 @@ func TestKilledAtAnyTime(t *testing.T) {
 	d, err := OpenDir(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	entries, err := os.ReadDir(filepath.Join(path, folderOf("")))
+	entries, err := os.ReadDir(filepath.Join(path, d.folder))
 	require.NoError(t, err)
 	for _, e := range entries {
+		if e.Name() == (message.ID{}).String() {
+			continue
+		}
 		h, err := ParseHandle(e.Name())
 		require.NoError(t, err)
 		_, err = d.Get(t.Context(), h)

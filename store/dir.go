@@ -5,26 +5,33 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/laconic-go/laconic/message"
 )
 
-// Dir is a [Store] of files in a folder, without a limit. It embeds its scope "". Several
-// processes may share the folder. It is safe for concurrent use.
+// Dir is a [Store] of files in a folder, without a limit. [OpenDir] returns its scope "".
+// Several processes may share the folder. It is safe for concurrent use.
 //
 // Each content is one file. Its name is the handle, its folder is named by a hash of
 // the scope; no name contains a part of a content. A file appears complete and
 // synced to disk, or not at all, even if the process is killed. What is read is
 // checked against the handle: a damaged file is [ErrDamaged], and the next Put of
 // its content replaces it. Links and files of other names or kinds are ignored.
+// For each conversation there is a file that lists the handles of its contents.
 //
 // Files have mode 0600, folders 0700. Put needs no memory in addition to its
 // argument, Get as much as the content.
 type Dir struct {
-	root
-
-	files *files
+	keys   Scope
+	folder string // of the scope
+	disk   *disk
 }
 
 // OpenDir opens a folder as a store, and creates it if it does not exist. It
@@ -38,95 +45,245 @@ func OpenDir(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("store: open: %w", err)
 	}
-	folder, err := os.OpenRoot(path)
+	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, fmt.Errorf("store: open: %w", err)
 	}
-	f := &files{disk: disk{root: folder}}
-	f.disk.sweep(time.Now())
-	return &Dir{root{scope{in: f}}, f}, nil
+	d := (&Dir{disk: &disk{root: root}}).scope("")
+	d.disk.sweep(func(_ string, age time.Duration) bool { return age > tempAge })
+	return d, nil
+}
+
+// Scope returns one scope as a store. Scope("") has the contents of [OpenDir].
+func (d *Dir) Scope(name string) Store { return d.scope(name) }
+
+func (d *Dir) scope(name string) *Dir {
+	return &Dir{
+		keys:   NewScope(nil, name),
+		folder: words(sha256.Sum256([]byte("laconic scope 1 "+name)), 2),
+		disk:   d.disk,
+	}
 }
 
 // Close releases the folder. It does not wait for running calls, which may fail.
-func (d *Dir) Close() error { return d.files.disk.root.Close() }
+func (d *Dir) Close() error { return d.disk.root.Close() }
 
-// files is the [backend] of a Dir.
-type files struct{ disk disk }
+// Handle implements [Store].
+func (d *Dir) Handle(h message.ContentHash) Handle { return d.keys.Handle(h) }
 
-// put looks before it writes. Another process may write in between; that is the
-// same content, or one of the same 52 bits of hash in the same moment.
-func (f *files) put(ctx context.Context, scope string, c Content, want sum) (Handle, error) {
-	if err := c.check(); err != nil {
-		return Handle{}, err
-	}
-	h := want.handle()
-	_, there, err := f.read(ctx, scope, h, nil)
-	switch {
-	case errors.Is(err, ErrNotFound), errors.Is(err, ErrDamaged):
-		err = f.write(ctx, scope, h, c)
-	case err == nil && there != want:
-		err = fmt.Errorf("%s: %w", h, ErrConflict)
-	}
-	if err != nil {
-		return Handle{}, err
-	}
-	return h, nil
-}
-
-func (f *files) get(ctx context.Context, scope string, h Handle) (Content, error) {
-	var data strings.Builder
-	contentType, _, err := f.read(ctx, scope, h, &data)
-	if err != nil {
-		return Content{}, err
-	}
-	return Content{Type: contentType, Data: data.String()}, nil
-}
-
-func (f *files) drop(_ context.Context, scope string) error {
-	if err := f.disk.root.RemoveAll(folderOf(scope)); err != nil {
-		return err
-	}
-	return f.disk.syncFolder(".")
-}
-
-// read reads the file of a handle, checks it, and appends its data to data unless
-// that is nil.
-func (f *files) read(ctx context.Context, scope string, h Handle, data *strings.Builder) (string, sum, error) {
-	if h.IsZero() {
-		return "", sum{}, ErrNotFound
-	}
-	name := pathOf(scope, h)
-	file, size, err := f.disk.open(name)
-	if err != nil {
-		return "", sum{}, err
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	contentType, s, err := readFile(ctx, file, size, scope, data)
-	if err == nil && s.handle() != h {
-		err = fmt.Errorf("%w: it has another hash", ErrDamaged)
-	}
-	if err != nil {
-		return "", sum{}, fmt.Errorf("%s: %w", name, err)
-	}
-	return contentType, s, nil
-}
-
-// write writes the file of a handle.
-func (f *files) write(ctx context.Context, scope string, h Handle, c Content) error {
-	temp, err := f.disk.temp(ctx, header(c.Type), c.Data)
-	if err != nil {
-		return err
-	}
-	if err := f.disk.place(temp, folderOf(scope), h.letters); err != nil {
-		f.disk.remove(temp)
-		return err
+// Put implements [Store].
+func (d *Dir) Put(ctx context.Context, conversation message.ID, contents []Named) error {
+	if err := d.put(ctx, conversation, contents); err != nil {
+		return fmt.Errorf("store: put: %w", err)
 	}
 	return nil
 }
 
-// folderOf returns the name of a scope's folder: two words of a hash.
-func folderOf(scope string) string {
-	return sum(sha256.Sum256([]byte("laconic scope 1 " + scope))).words(2)
+// put lists the handles first: no file is forgotten by Delete, whenever the process ends.
+func (d *Dir) put(ctx context.Context, conversation message.ID, contents []Named) error {
+	once := make([]*Named, 0, len(contents))
+	of := make(map[Handle]*Named, len(contents))
+	for i := range contents {
+		n := &contents[i]
+		if err := n.check(); err != nil {
+			return err
+		}
+		switch before := of[n.Handle]; {
+		case before == nil:
+			of[n.Handle] = n
+			once = append(once, n)
+		case before.Hash != n.Hash:
+			return conflict(n.Handle)
+		}
+	}
+	if err := ctx.Err(); err != nil || len(once) == 0 {
+		return err
+	}
+	if err := d.disk.list(d.folder, conversation.String(), once); err != nil {
+		return err
+	}
+	var wrote atomic.Bool
+	err := parallel(ctx, len(once), func(ctx context.Context, i int) error {
+		w, err := d.write(ctx, once[i])
+		if w {
+			wrote.Store(true)
+		}
+		return err
+	})
+	if wrote.Load() {
+		err = errors.Join(err, d.disk.syncFolder(d.folder))
+	}
+	return err
 }
 
-func pathOf(scope string, h Handle) string { return folderOf(scope) + "/" + h.letters }
+// parallel calls do for 0 to n-1, at most eight at the same time. It stops at the first error
+// and returns it.
+func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		wg    sync.WaitGroup
+		next  atomic.Int64
+		once  sync.Once
+		first error
+	)
+	for range min(8, n) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if err := do(ctx, i); err != nil {
+					once.Do(func() { first = err })
+					cancel()
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}
+
+// write writes the file of a content unless it is there, and reports whether it did.
+// Another process may write in between: the same content, or one of the same 52 bits of
+// hash in the same moment.
+func (d *Dir) write(ctx context.Context, n *Named) (bool, error) {
+	there, err := d.has(ctx, n)
+	if there || err != nil {
+		return false, err
+	}
+	temp, err := d.disk.temp(ctx, d.folder+"."+n.Handle.letters, header(n.Content.Type), n.Content.Data)
+	if err != nil {
+		return false, err
+	}
+	if err := d.disk.rename(temp, d.pathOf(n.Handle)); err != nil {
+		_ = d.disk.remove(temp)
+		return false, err
+	}
+	return true, nil
+}
+
+// has reports whether the file of a content is there and undamaged.
+func (d *Dir) has(ctx context.Context, n *Named) (bool, error) {
+	file, size, err := d.disk.open(d.pathOf(n.Handle))
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	if same, err := hasContent(ctx, file, size, n.Content); same || err != nil {
+		return same, err
+	}
+	switch _, err := d.read(ctx, n.Handle); {
+	case err == nil:
+		return false, conflict(n.Handle)
+	case errors.Is(err, ErrDamaged), errors.Is(err, ErrNotFound):
+		return false, nil
+	default:
+		return false, err
+	}
+}
+
+// Get implements [Store].
+func (d *Dir) Get(ctx context.Context, h Handle) (Content, error) {
+	c, err := d.read(ctx, h)
+	if err != nil {
+		return Content{}, fmt.Errorf("store: get %s: %w", h, err)
+	}
+	return c, nil
+}
+
+// read reads the file of a handle and checks it.
+func (d *Dir) read(ctx context.Context, h Handle) (Content, error) {
+	if h.IsZero() {
+		return Content{}, ErrNotFound
+	}
+	name := d.pathOf(h)
+	file, size, err := d.disk.open(name)
+	if err != nil {
+		return Content{}, err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	c, err := readFile(ctx, file, size)
+	if err == nil && d.Handle(c.Hash()) != h {
+		err = fmt.Errorf("%w: it has another hash", ErrDamaged)
+	}
+	if err != nil {
+		return Content{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return c, nil
+}
+
+func (d *Dir) pathOf(h Handle) string { return d.folder + "/" + h.letters }
+
+// Delete removes all contents of a scope or, if conversations are named, those that belong
+// to no other conversation; the zero ID stands for contents that were put for none. What
+// killed processes left of them is removed, too. If Delete fails or is interrupted, some
+// may remain, and Delete can be called again. Contents that are put during the call may be
+// kept or removed.
+func (d *Dir) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	d = d.scope(scope)
+	var err error
+	if len(conversations) == 0 {
+		d.disk.sweep(func(name string, _ time.Duration) bool { return strings.HasPrefix(name, d.folder+".") })
+		err = errors.Join(d.disk.root.RemoveAll(d.folder), d.disk.syncFolder("."))
+	} else {
+		err = d.forget(ctx, conversations)
+	}
+	if err != nil {
+		return fmt.Errorf("store: delete: %w", err)
+	}
+	return nil
+}
+
+// forget removes the contents of conversations, and their lists after that.
+func (d *Dir) forget(ctx context.Context, conversations []message.ID) error {
+	entries, err := fs.ReadDir(d.disk.root.FS(), d.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	gone, kept := map[Handle]bool{}, map[Handle]bool{}
+	var lists []string
+	for _, e := range entries {
+		var id message.ID
+		if id.UnmarshalText([]byte(e.Name())) != nil {
+			continue
+		}
+		handles, err := d.disk.listed(d.folder + "/" + e.Name())
+		if err != nil {
+			return err
+		}
+		into := kept
+		if slices.Contains(conversations, id) {
+			into = gone
+			lists = append(lists, d.folder+"/"+e.Name())
+		}
+		for h := range handles {
+			into[h] = true
+		}
+	}
+	d.disk.sweep(func(name string, _ time.Duration) bool {
+		h, err := ParseHandle(strings.TrimPrefix(name[:strings.LastIndex(name, ".")], d.folder+"."))
+		return err == nil && gone[h] && !kept[h]
+	})
+	for h := range gone {
+		if kept[h] {
+			continue
+		}
+		if err := errors.Join(ctx.Err(), d.disk.remove(d.pathOf(h))); err != nil {
+			return err
+		}
+	}
+	if err := d.disk.syncFolder(d.folder); err != nil {
+		return err
+	}
+	for _, list := range lists {
+		if err := d.disk.remove(list); err != nil {
+			return err
+		}
+	}
+	return d.disk.syncFolder(d.folder)
+}

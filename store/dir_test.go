@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -31,15 +32,17 @@ func files(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// fileOf returns the path of the only file in a folder.
+// fileOf returns the path of the only content in a folder.
 func fileOf(t *testing.T, path string) string {
 	t.Helper()
-	all := files(t, path)
-	require.Len(t, all, 1)
-	for name := range all {
-		return filepath.Join(path, name)
+	var found []string
+	for name := range files(t, path) {
+		if filepath.Base(name) != (message.ID{}).String() {
+			found = append(found, filepath.Join(path, name))
+		}
 	}
-	return ""
+	require.Len(t, found, 1)
+	return found[0]
 }
 
 // The form of the files is a promise: other versions and programs read them.
@@ -48,10 +51,15 @@ func TestDirFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "b")
 	d := openDir(t, path)
 	put(t, d, twin)
-	put(t, d.Scope("../acme"), store.Content{Type: "image/png", Data: "\x89PNG\n"})
+	in := d.Scope("../acme")
+	contents, err := store.Name(in, message.Message{Parts: []message.Part{message.Media{Type: "image/png", Data: "\x89PNG\n"}}})
+	require.NoError(t, err)
+	require.NoError(t, in.Put(t.Context(), message.ID{1}, contents))
 	require.Equal(t, map[string]string{
-		"mtbkuijogprkbhvkrfmpdzxp/rwpamjydgitc": "laconic content 1 \"\"\nrecord 1722102515441503",
-		"rabcftzchmjrqfmwigasywta/rjzrqufjfbix": "laconic content 1 \"image/png\"\n\x89PNG\n",
+		"mtbkuijogprkbhvkrfmpdzxp/lmciwdehphqc":                     "laconic content 1 \"\"\nrecord 2151487002081378",
+		"mtbkuijogprkbhvkrfmpdzxp/00000000000000000000000000000000": "\nlmciwdehphqc",
+		"rabcftzchmjrqfmwigasywta/fyjstlcdddmw":                     "laconic content 1 \"image/png\"\n\x89PNG\n",
+		"rabcftzchmjrqfmwigasywta/01000000000000000000000000000000": "\nfyjstlcdddmw",
 	}, files(t, path))
 	if runtime.GOOS == "windows" {
 		return
@@ -95,7 +103,7 @@ func TestDirIsSharedAndLasts(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, twin, got)
 	}
-	require.Len(t, files(t, path), 1)
+	fileOf(t, path)
 }
 
 func TestClosedDir(t *testing.T) {
@@ -106,7 +114,7 @@ func TestClosedDir(t *testing.T) {
 	require.NoError(t, d.Close())
 	_, err = d.Get(t.Context(), h)
 	require.ErrorIs(t, err, os.ErrClosed)
-	_, err = d.Put(t.Context(), other)
+	_, err = store.Keep(t.Context(), d, other)
 	require.ErrorIs(t, err, os.ErrClosed)
 }
 
@@ -172,11 +180,9 @@ func TestFileOfAnotherScope(t *testing.T) {
 	folder := filepath.Dir(fileOf(t, path))
 	put(t, d.Scope("b"), other)
 	for name := range files(t, path) {
-		b := filepath.Join(path, filepath.Dir(name))
-		if b == folder {
-			continue
+		if b := filepath.Join(path, filepath.Dir(name)); b != folder {
+			_ = os.Link(filepath.Join(folder, h.String()), filepath.Join(b, h.String())) // once
 		}
-		require.NoError(t, os.Link(filepath.Join(folder, h.String()), filepath.Join(b, h.String())))
 	}
 	_, err := d.Scope("b").Get(t.Context(), h)
 	require.ErrorIs(t, err, store.ErrDamaged)
@@ -218,7 +224,7 @@ func TestStrangeFiles(t *testing.T) {
 		require.NoError(t, os.Mkdir(file, 0o700))
 		_, err := d.Get(t.Context(), h)
 		require.ErrorIs(t, err, store.ErrNotFound)
-		_, err = d.Put(t.Context(), twin)
+		_, err = store.Keep(t.Context(), d, twin)
 		require.ErrorContains(t, err, "store: put: rename", "a folder is in the way, and nothing removes it")
 		require.NoError(t, os.Remove(file))
 	})
@@ -261,7 +267,7 @@ func TestStrangeFiles(t *testing.T) {
 		require.NoError(t, os.Symlink(outside, folder))
 		_, err := d.Get(t.Context(), h)
 		require.Error(t, err, "no link leads out of the folder")
-		_, err = d.Put(t.Context(), other)
+		_, err = store.Keep(t.Context(), d, other)
 		require.Error(t, err)
 		require.Len(t, files(t, outside), 1, "nothing was written outside")
 		require.NoError(t, d.Delete(t.Context(), ""))
@@ -274,7 +280,8 @@ func TestTemporaryFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
 	put(t, openDir(t, path), twin)
-	old, young := strings.Repeat("A", 26), strings.Repeat("7", 26)
+	of := strings.Repeat("a", 24) + ".rwpamjydgitc."
+	old, young := of+strings.Repeat("A", 26), of+strings.Repeat("7", 26)
 	for name, age := range map[string]time.Duration{old: 61 * time.Minute, young: 59 * time.Minute, "notes": 61 * time.Minute} {
 		file := filepath.Join(path, "tmp", name)
 		require.NoError(t, os.WriteFile(file, []byte("half"), 0o600))
@@ -302,7 +309,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, twin, got)
 	require.Equal(t, h, put(t, d, twin), "what is there need not be written")
-	_, err = d.Put(t.Context(), store.Content{Data: "new"})
+	_, err = store.Keep(t.Context(), d, store.Content{Data: "new"})
 	require.ErrorIs(t, err, fs.ErrPermission)
 	require.ErrorContains(t, err, "store: put: ")
 }

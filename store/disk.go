@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -60,13 +61,13 @@ func (d *disk) open(name string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// temp writes a temporary file and syncs it to disk. After an error no file is
-// left.
-func (d *disk) temp(ctx context.Context, head, data string) (string, error) {
+// temp writes a temporary file and syncs it to disk. Its name says of which file it is.
+// After an error no file is left.
+func (d *disk) temp(ctx context.Context, of, head, data string) (string, error) {
 	if _, err := d.mkdir(tempFolder); err != nil {
 		return "", err
 	}
-	name := tempFolder + "/" + rand.Text()
+	name := tempFolder + "/" + of + "." + rand.Text()
 	var f *os.File
 	err := d.step("create", func() (err error) {
 		f, err = d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -76,7 +77,7 @@ func (d *disk) temp(ctx context.Context, head, data string) (string, error) {
 		return "", err
 	}
 	if err := errors.Join(d.fill(ctx, f, head, data), f.Close()); err != nil {
-		d.remove(name)
+		_ = d.remove(name)
 		return "", err
 	}
 	return name, nil
@@ -102,22 +103,85 @@ func (d *disk) fill(ctx context.Context, f *os.File, head, data string) error {
 	return d.step("sync", f.Sync)
 }
 
-// place renames a temporary file into a folder and syncs the folder to disk.
-func (d *disk) place(temp, folder, name string) error {
+func (d *disk) rename(from, to string) error {
+	return d.step("rename", func() error { return d.root.Rename(from, to) })
+}
+
+// list adds the handles of contents to the list of a conversation in a folder, and syncs
+// both to disk. Each handle begins with a new line, so half a line of a killed process does no
+// harm. Several processes may do so at the same time.
+func (d *disk) list(folder, conversation string, contents []*Named) error {
+	name := folder + "/" + conversation
+	listed, err := d.listed(name)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	for _, n := range contents {
+		if !listed[n.Handle] {
+			text.WriteString("\n" + n.Handle.letters)
+		}
+	}
+	if text.Len() == 0 {
+		return nil
+	}
 	made, err := d.mkdir(folder)
 	if err != nil {
 		return err
 	}
-	if err := d.step("rename", func() error { return d.root.Rename(temp, folder+"/"+name) }); err != nil {
+	if err := d.appendTo(name, text.String()); err != nil {
 		return err
 	}
-	if err := d.syncFolder(folder); err != nil {
-		return err
+	if len(listed) == 0 {
+		if err := d.syncFolder(folder); err != nil {
+			return err
+		}
 	}
 	if made {
 		return d.syncFolder(".")
 	}
 	return nil
+}
+
+// appendTo appends to a regular file, and creates it if it does not exist.
+func (d *disk) appendTo(name, text string) error {
+	flags := os.O_WRONLY | os.O_APPEND
+	info, err := d.root.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		flags |= os.O_CREATE
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no regular file", name)
+	}
+	return d.step("list", func() error {
+		f, err := d.root.OpenFile(name, flags, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString(text)
+		return errors.Join(err, f.Sync(), f.Close())
+	})
+}
+
+// listed returns the handles in a list.
+func (d *disk) listed(name string) (map[Handle]bool, error) {
+	f, _, err := d.open(name)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(f)
+	handles := map[Handle]bool{}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if h, err := ParseHandle(line); err == nil {
+			handles[h] = true
+		}
+	}
+	return handles, errors.Join(err, f.Close())
 }
 
 // mkdir creates a folder unless it exists, and reports whether it created it.
@@ -141,30 +205,32 @@ func (d *disk) syncFolder(name string) error {
 	return errors.Join(d.step("sync folder", f.Sync), f.Close())
 }
 
-// remove removes a file. After an error the file remains until a later sweep.
-func (d *disk) remove(name string) {
-	_ = d.step("remove", func() error { return d.root.Remove(name) })
+// remove removes a file, if there is one.
+func (d *disk) remove(name string) error {
+	err := d.step("remove", func() error { return d.root.Remove(name) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
-// sweep removes old temporary files. If one belongs to a slow process that is still
-// running, that process writes its file again.
-func (d *disk) sweep(now time.Time) {
+// sweep removes temporary files by their name and age. If one belongs to a slow process
+// that is still running, the Put of that process fails.
+func (d *disk) sweep(old func(name string, age time.Duration) bool) {
 	entries, err := fs.ReadDir(d.root.FS(), tempFolder)
 	if err != nil { // there is no such folder, or nothing in it can be removed
 		return
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && isTemp(e.Name()) && info.Mode().IsRegular() && now.Sub(info.ModTime()) > tempAge {
-			d.remove(tempFolder + "/" + e.Name())
+		if err == nil && temporary.MatchString(e.Name()) && info.Mode().IsRegular() && old(e.Name(), time.Since(info.ModTime())) {
+			_ = d.remove(tempFolder + "/" + e.Name())
 		}
 	}
 }
 
-// isTemp reports whether a name is one that temp makes.
-func isTemp(name string) bool {
-	return len(name) == len(rand.Text()) && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
-}
+// temporary matches the names that temp makes for files of a Dir.
+var temporary = regexp.MustCompile(`^[a-z]{24}\.[a-z]{12}\.[A-Z2-7]{26}$`)
 
 // A file is one line with the type of a content, followed by its data. It contains
 // no length and no hash: it is checked against its name.
@@ -190,36 +256,59 @@ func readHeader(r *bufio.Reader) (string, error) {
 	return contentType, nil
 }
 
-// readFile reads a file of size bytes and returns the type and the sum of its
-// content in a scope. It appends the data to data unless that is nil.
-func readFile(ctx context.Context, f io.Reader, size int64, scope string, data *strings.Builder) (string, sum, error) {
+// readFile reads the content in a file of size bytes.
+func readFile(ctx context.Context, f io.Reader, size int64) (Content, error) {
 	r := bufio.NewReaderSize(f, maxHeader)
 	contentType, err := readHeader(r)
 	if err != nil {
-		return "", sum{}, err
+		return Content{}, err
 	}
 	size -= int64(len(header(contentType)))
 	if size > maxContent {
-		return "", sum{}, fmt.Errorf("%w: the file is larger than any content", ErrDamaged)
+		return Content{}, fmt.Errorf("%w: the file is larger than any content", ErrDamaged)
 	}
-	h := newHash(scope, contentType)
-	w := io.Writer(h)
-	if data != nil {
-		data.Grow(int(size))
-		w = io.MultiWriter(h, data)
+	var data strings.Builder
+	data.Grow(int(size))
+	err = inChunks(ctx, r, size, func(b []byte) bool { data.Write(b); return true })
+	return Content{Type: contentType, Data: data.String()}, err
+}
+
+// hasContent reports whether a file of size bytes is that of a content.
+func hasContent(ctx context.Context, f io.Reader, size int64, c Content) (bool, error) {
+	rest := header(c.Type)
+	if size != int64(len(rest)+len(c.Data)) {
+		return false, nil
 	}
+	next := c.Data
+	err := inChunks(ctx, f, size, func(b []byte) bool {
+		for len(b) > 0 {
+			if rest == "" {
+				rest, next = next, ""
+			}
+			n := min(len(b), len(rest))
+			if n == 0 || string(b[:n]) != rest[:n] {
+				return false
+			}
+			b, rest = b[n:], rest[n:]
+		}
+		return true
+	})
+	return err == nil && rest == "" && next == "", err
+}
+
+// inChunks reads all of r, about size bytes, and passes it to do until that returns false.
+func inChunks(ctx context.Context, r io.Reader, size int64, do func([]byte) bool) error {
 	buf := make([]byte, min(size+1, chunk))
 	for {
 		if err := ctx.Err(); err != nil {
-			return "", sum{}, err
+			return err
 		}
 		n, err := r.Read(buf)
-		_, _ = w.Write(buf[:n]) // neither a hash nor a Builder returns an error
-		if errors.Is(err, io.EOF) {
-			return contentType, sum(h.Sum(nil)), nil
+		if !do(buf[:n]) || errors.Is(err, io.EOF) {
+			return nil
 		}
 		if err != nil {
-			return "", sum{}, err
+			return err
 		}
 	}
 }

@@ -15,7 +15,7 @@ func ExampleMemory() {
 	ctx := context.Background()
 	archive := store.NewMemory(16 << 20) // bytes
 
-	h, err := archive.Put(ctx, store.Content{Data: "step 14: the linker ran out of memory; exit status 2"})
+	h, err := store.Keep(ctx, archive, store.Content{Data: "step 14: the linker ran out of memory; exit status 2"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func ExampleMemory() {
 	fmt.Println(c.Data, err)
 
 	// Output:
-	// [cleared: recall mrnmyqolourr]
+	// [cleared: recall umaswbletsqb]
 	// step 14: the linker ran out of memory; exit status 2 <nil>
 }
 
@@ -46,7 +46,7 @@ func ExampleOpenDir() {
 
 	ctx := context.Background()
 	acme, globex := archive.Scope("acme"), archive.Scope("globex")
-	h, err := acme.Put(ctx, store.Content{Type: "image/png", Data: "\x89PNG…"})
+	h, err := store.Keep(ctx, acme, store.Content{Type: "image/png", Data: "\x89PNG…"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -91,10 +91,8 @@ func ExampleName() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, c := range contents {
-		if err := c.Put(ctx); err != nil {
-			log.Fatal(err)
-		}
+	if err := archive.Put(ctx, message.ID{}, contents); err != nil {
+		log.Fatal(err)
 	}
 	c, err := archive.Get(ctx, contents[len(contents)-1].Handle)
 	fmt.Println(c.Data, err)

@@ -3,6 +3,7 @@ package store
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,55 +31,67 @@ func same(t *testing.T, want, got Content) {
 	}
 }
 
-// record puts a content and returns the steps that it takes.
-func record(t *testing.T, c Content) []string {
+// damage puts a damaged file in the place of the large content.
+func damage(t *testing.T, d *Dir) {
+	t.Helper()
+	require.NoError(t, d.disk.root.Mkdir(d.folder, 0o700))
+	require.NoError(t, d.disk.root.WriteFile(d.pathOf(HandleOf("", large)), []byte("damaged"), 0o600))
+}
+
+// record puts a content, maybe over a damaged file, and returns the steps that it takes.
+func record(t *testing.T, c Content, damaged bool) []string {
 	t.Helper()
 	d, _ := openTemp(t)
+	if damaged {
+		damage(t, d)
+	}
 	var steps []string
-	d.files.disk.fault = func(step string) error {
+	d.disk.fault = func(step string) error {
 		steps = append(steps, step)
 		return nil
 	}
-	_, err := d.Put(t.Context(), c)
+	_, err := Keep(t.Context(), d, c)
 	require.NoError(t, err)
 	return steps
 }
 
-// A content is written out before it has its name, and its name is written out
-// before Put returns: so it is whole or not there after the power failed, too.
+// A content is listed before it is written, so that it can be deleted. It is written out
+// before it has its name, and its name is written out before Put returns: so it is whole or
+// not there after the power failed, too.
 func TestOrderOfSteps(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
-		"mkdir", "create", "write", "write", "write", "write", "sync",
-		"mkdir", "rename", "sync folder", "sync folder",
-	}, record(t, large))
+		"mkdir", "list", "sync folder", "sync folder",
+		"mkdir", "create", "write", "write", "write", "write", "sync", "rename", "sync folder",
+	}, record(t, large, false))
 }
 
 // A disk that is full or cannot be written to is an error that says so, and
 // leaves the whole content or nothing.
 func TestFailingDisk(t *testing.T) {
 	t.Parallel()
-	for k, step := range record(t, large) {
+	steps := record(t, large, false)
+	for k, step := range steps {
 		for _, fault := range []syscall.Errno{syscall.ENOSPC, syscall.EROFS, syscall.EIO} {
 			for _, forGood := range []bool{false, true} {
 				d, path := openTemp(t)
 				n := 0
-				d.files.disk.fault = func(string) error {
+				d.disk.fault = func(string) error {
 					n++
 					if n == k+1 || forGood && n > k {
 						return fault
 					}
 					return nil
 				}
-				h, err := d.Put(t.Context(), large)
+				h, err := Keep(t.Context(), d, large)
 				require.ErrorIs(t, err, fault, "step %d, %s", k, step)
 				require.ErrorContains(t, err, "store: put: ")
 				require.True(t, h.IsZero())
 
-				d.files.disk.fault = nil
+				d.disk.fault = nil
 				h = HandleOf("", large)
 				c, err := d.Get(t.Context(), h)
-				if step == "sync folder" {
+				if k > slices.Index(steps, "rename") {
 					require.NoError(t, err)
 					same(t, large, c)
 				} else {
@@ -87,7 +100,7 @@ func TestFailingDisk(t *testing.T) {
 				if left, err := os.ReadDir(filepath.Join(path, tempFolder)); err == nil && !forGood {
 					require.Empty(t, left, "step %d, %s: the temporary file is removed", k, step)
 				}
-				got, err := d.Put(t.Context(), large)
+				got, err := Keep(t.Context(), d, large)
 				require.NoError(t, err, "once there is room again")
 				require.Equal(t, h, got)
 				c, err = d.Get(t.Context(), h)

@@ -5,6 +5,7 @@ package store_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -32,7 +33,7 @@ func TestPipeInPlaceOfAFile(t *testing.T) {
 	same(t, twin, got)
 
 	beside := filepath.Join(filepath.Dir(file), store.HandleOf("", store.Content{Data: "pipe"}).String())
-	temporary := filepath.Join(path, "tmp", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	temporary := filepath.Join(path, "tmp", strings.Repeat("a", 24)+".rwpamjydgitc.ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	for _, name := range []string{beside, temporary} {
 		require.NoError(t, syscall.Mkfifo(name, 0o600))
 		require.NoError(t, os.Chtimes(name, time.Unix(0, 0), time.Unix(0, 0)))

@@ -1,13 +1,14 @@
 package store
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"hash"
-	"io"
 	"strconv"
 	"strings"
+
+	"github.com/laconic-go/laconic/message"
 )
 
 // Handle is the short name of a content: twelve letters, such as "kqvmzhtwrcxa".
@@ -27,10 +28,9 @@ const (
 	alphabet  = 26
 )
 
-// HandleOf returns the handle of a content in a scope. It depends on nothing else.
-// What a store finds under a handle is undamaged and of this scope if HandleOf
-// returns the same handle for it.
-func HandleOf(scope string, c Content) Handle { return sumOf(scope, c).handle() }
+// HandleOf returns the handle of a content in a scope without a secret, such as those of
+// [Memory] and [Dir]. It depends on nothing else.
+func HandleOf(scope string, c Content) Handle { return NewScope(nil, scope).Handle(c.Hash()) }
 
 // ParseHandle reads a handle: twelve letters a to z with the right check letter.
 // Anything else is an error that a model can be shown, such as
@@ -66,43 +66,34 @@ func (h Handle) String() string { return h.letters }
 // IsZero reports whether h is the zero Handle.
 func (h Handle) IsZero() bool { return h.letters == "" }
 
-// sum is the SHA-256 hash of a scope and a content.
-type sum [sha256.Size]byte
+// Scope names the contents of one tenant. Without the secret nobody can tell from the
+// names in two scopes whether the contents are equal, or whether a scope has a content
+// that he knows. The zero value is not a scope.
+type Scope struct{ key [sha256.Size]byte }
 
-func sumOf(scope string, c Content) sum {
-	const small = 4 << 10 // most contents: no allocation
-	var room [small]byte
-	b := appendHead(room[:0], scope, c.Type)
-	if len(b)+len(c.Data) <= small {
-		return sha256.Sum256(append(b, c.Data...))
-	}
-	h, data := newHash(scope, c.Type), struct{ io.Reader }{strings.NewReader(c.Data)}
-	_, _ = io.CopyBuffer(h, data, make([]byte, 32<<10)) // WriteString would copy all data; a hash returns no error
-	return sum(h.Sum(nil))
+// NewScope returns a scope by its name. All processes that share a store need the same
+// secret, and get other handles with another one; without a secret it is nil.
+func NewScope(secret []byte, name string) (s Scope) {
+	h := hmac.New(sha256.New, secret)
+	h.Write([]byte("laconic scope 2 " + name))
+	h.Sum(s.key[:0])
+	return s
 }
 
-// newHash returns a hash to which only the data of the content is still to be
-// written.
-func newHash(scope, contentType string) hash.Hash {
-	h := sha256.New()
-	h.Write(appendHead(nil, scope, contentType))
-	return h
+// Key returns the name of a content in this scope, under which a store may keep it.
+func (s Scope) Key(h message.ContentHash) [sha256.Size]byte {
+	var b [2 * sha256.Size]byte // of fixed length, so a plain hash is as good as an HMAC
+	copy(b[:], s.key[:])
+	copy(b[sha256.Size:], h[:])
+	return sha256.Sum256(b[:])
 }
 
-// appendHead appends what is hashed before the data of a content.
-func appendHead(b []byte, scope, contentType string) []byte {
-	for _, s := range [...]string{"laconic content 1", scope, contentType} {
-		b = binary.BigEndian.AppendUint64(b, uint64(len(s)))
-		b = append(b, s...)
-	}
-	return b
-}
+// Handle returns the handle of a content in this scope: the beginning of its Key in letters.
+func (s Scope) Handle(h message.ContentHash) Handle { return Handle{letters: words(s.Key(h), 1)} }
 
-func (s sum) handle() Handle { return Handle{letters: s.words(1)} }
-
-// words returns the first n words of a sum. A word is eight bytes of the sum as
-// twelve letters.
-func (s sum) words(n int) string {
+// words returns the first n words of a hash. A word is eight bytes of it as twelve
+// letters.
+func words(s [sha256.Size]byte, n int) string {
 	b := make([]byte, 0, n*handleLen)
 	for i := range n {
 		v := binary.BigEndian.Uint64(s[8*i:])

@@ -1,21 +1,25 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+
+	"github.com/laconic-go/laconic/message"
 )
 
 const defaultMemory = 64 << 20 // bytes
 
-// Memory is a [Store] in memory. It embeds its scope "". When it is full it removes
-// the contents that were neither put nor read for the longest time; a content that
-// is larger than the limit is an error. It keeps and returns the strings it
+// Memory is a [Store] in memory. [NewMemory] returns its scope "". When it is full it
+// removes the contents that were neither put nor read for the longest time; contents of
+// one Put that are larger than the limit are an error. It keeps and returns the strings it
 // was given without copying them. It is safe for concurrent use.
 type Memory struct {
-	root
-
-	in *memory
+	name string
+	keys Scope
+	in   *memory
 }
 
 // NewMemory returns an empty store that keeps at most limit bytes, for all scopes
@@ -27,12 +31,72 @@ func NewMemory(limit int) *Memory {
 	if limit == 0 {
 		limit = defaultMemory
 	}
-	m := &memory{limit: limit, kept: map[place]*item{}}
-	m.recent.prev, m.recent.next = &m.recent, &m.recent
-	return &Memory{root{scope{in: m}}, m}
+	in := &memory{limit: limit, kept: map[place]*item{}}
+	in.recent.prev, in.recent.next = &in.recent, &in.recent
+	return &Memory{keys: NewScope(nil, ""), in: in}
 }
 
-// memory is the [backend] of a Memory.
+// Scope returns one scope as a store. Scope("") has the contents of [NewMemory].
+func (m *Memory) Scope(name string) Store {
+	return &Memory{name: name, keys: NewScope(nil, name), in: m.in}
+}
+
+// Handle implements [Store].
+func (m *Memory) Handle(h message.ContentHash) Handle { return m.keys.Handle(h) }
+
+// Put implements [Store]. After an error nothing of the contents is kept.
+func (m *Memory) Put(ctx context.Context, conversation message.ID, contents []Named) error {
+	for i := range contents {
+		if err := contents[i].check(); err != nil {
+			return fmt.Errorf("store: put: %w", err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("store: put: %w", err)
+	}
+	if err := m.in.put(m.name, conversation, contents); err != nil {
+		return fmt.Errorf("store: put: %w", err)
+	}
+	return nil
+}
+
+// Get implements [Store].
+func (m *Memory) Get(ctx context.Context, h Handle) (Content, error) {
+	if err := ctx.Err(); err != nil {
+		return Content{}, fmt.Errorf("store: get %s: %w", h, err)
+	}
+	m.in.mu.Lock()
+	defer m.in.mu.Unlock()
+	it := m.in.kept[place{m.name, h}]
+	if it == nil {
+		return Content{}, fmt.Errorf("store: get %s: %w", h, ErrNotFound)
+	}
+	m.in.touch(it)
+	return it.content, nil
+}
+
+// Delete removes all contents of a scope or, if conversations are named, those that belong
+// to no other conversation; the zero ID stands for contents that were put for none.
+func (m *Memory) Delete(_ context.Context, scope string, conversations ...message.ID) error {
+	m.in.mu.Lock()
+	defer m.in.mu.Unlock()
+	for p, it := range m.in.kept {
+		if p.scope != scope {
+			continue
+		}
+		left := slices.DeleteFunc(slices.Clone(it.owners), func(id message.ID) bool { return slices.Contains(conversations, id) })
+		if len(conversations) == 0 || len(left) == 0 {
+			m.in.remove(it)
+			continue
+		}
+		m.in.bytes -= it.size()
+		it.owners = left
+		m.in.bytes += it.size()
+	}
+	return nil
+}
+
+// memory is what all scopes of a Memory have in common.
 type memory struct {
 	limit int
 
@@ -40,6 +104,7 @@ type memory struct {
 	bytes  int
 	kept   map[place]*item
 	recent item // head of a ring: next is the newest, prev the oldest
+	puts   int  // how often put was called
 }
 
 // place is the key of a content.
@@ -52,61 +117,65 @@ type place struct {
 type item struct {
 	place      place
 	content    Content
+	owners     []message.ID // the conversations that it belongs to, sorted; may be shared by items while it is one
+	put        int          // the last put that it was in
 	prev, next *item
 }
 
-func (m *memory) put(ctx context.Context, scope string, c Content, s sum) (Handle, error) {
-	if err := c.check(); err != nil {
-		return Handle{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return Handle{}, err
-	}
+// put keeps contents, all of them or none.
+func (m *memory) put(scope string, conversation message.ID, contents []Named) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := place{scope, s.handle()}
-	if there := m.kept[p]; there != nil {
-		if there.content != c {
-			return Handle{}, fmt.Errorf("%s: %w", p.handle, ErrConflict)
+	m.puts++
+	size := 0 // of the contents, each once
+	var added []*item
+	var err error
+	owners := []message.ID{conversation}
+	for i := range contents {
+		p := place{scope, contents[i].Handle}
+		it := m.kept[p]
+		switch {
+		case it == nil:
+			it = &item{place: p, content: contents[i].Content, owners: owners}
+			m.kept[p] = it
+			it.insert(&m.recent)
+			m.bytes += it.size()
+			added = append(added, it)
+		case it.content != contents[i].Content:
+			err = conflict(p.handle)
+		default:
+			m.touch(it)
+			m.own(it, conversation)
 		}
-		m.touch(there)
-		return p.handle, nil
+		if it.put != m.puts {
+			it.put = m.puts
+			size += it.size()
+		}
 	}
-	it := &item{place: p, content: c}
-	if it.size() > m.limit {
-		return Handle{}, fmt.Errorf("content too large: %d bytes, and this memory keeps %d", it.size(), m.limit)
+	if err == nil && size > m.limit {
+		err = fmt.Errorf("content too large: %d bytes, and this memory keeps %d", size, m.limit)
 	}
-	for m.bytes += it.size(); m.bytes > m.limit; {
-		m.remove(m.recent.prev)
-	}
-	m.kept[p] = it
-	it.insert(&m.recent)
-	return p.handle, nil
-}
-
-func (m *memory) get(ctx context.Context, scope string, h Handle) (Content, error) {
-	if err := ctx.Err(); err != nil {
-		return Content{}, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	it := m.kept[place{scope, h}]
-	if it == nil {
-		return Content{}, ErrNotFound
-	}
-	m.touch(it)
-	return it.content, nil
-}
-
-func (m *memory) drop(_ context.Context, scope string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for p, it := range m.kept {
-		if p.scope == scope {
+	if err != nil {
+		for _, it := range added {
 			m.remove(it)
 		}
+		return err
+	}
+	for m.bytes > m.limit {
+		m.remove(m.recent.prev)
 	}
 	return nil
+}
+
+// own adds an owner to an item.
+func (m *memory) own(it *item, conversation message.ID) {
+	at, there := slices.BinarySearchFunc(it.owners, conversation, func(a, b message.ID) int { return bytes.Compare(a[:], b[:]) })
+	if there {
+		return
+	}
+	m.bytes -= it.size()
+	it.owners = slices.Insert(it.owners, at, conversation)
+	m.bytes += it.size()
 }
 
 // touch makes an item the newest.
@@ -130,6 +199,6 @@ func (it *item) insert(after *item) {
 
 // size returns about how many bytes an item takes.
 func (it *item) size() int {
-	const perItem = 300
-	return perItem + len(it.place.scope) + len(it.content.Type) + len(it.content.Data)
+	const perItem = 300 // with one owner
+	return perItem + len(message.ID{})*(len(it.owners)-1) + len(it.place.scope) + len(it.content.Type) + len(it.content.Data)
 }

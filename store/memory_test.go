@@ -43,7 +43,7 @@ func TestMemoryForgetsTheOldest(t *testing.T) {
 	handles = append(handles, put(t, m, store.Content{Data: strings.Repeat("5", 9_700)}))
 	require.Equal(t, []int{5}, has(), "one that fills the memory drives out the others")
 	require.Equal(t, 10_000, store.BytesOf(m))
-	_, err = m.Put(t.Context(), store.Content{Data: strings.Repeat("6", 9_701)})
+	_, err = store.Keep(t.Context(), m, store.Content{Data: strings.Repeat("6", 9_701)})
 	require.ErrorContains(t, err, "content too large")
 	require.EqualError(t, err, "store: put: content too large: 10001 bytes, and this memory keeps 10000")
 	require.Equal(t, []int{5}, has(), "what is too large drives out nothing")

@@ -1,22 +1,18 @@
 package store
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 )
 
-// Named is a content, with the handle that it has in a store. The content is hashed only
-// once, when it is named and not again when it is put. A Named must not be modified.
+// Named is a content with its hash, and the handle that it has in a store. [Name] and
+// [Keep] make it. Stores rely on the three belonging together.
 type Named struct {
 	Content Content
+	Hash    message.ContentHash
 	Handle  Handle
-
-	store Store
-	sum   sum // zero if only the store can compute the handle
 }
 
 // Name returns the contents that keep the given messages, with their handles. The handle
@@ -30,12 +26,12 @@ type Named struct {
 //
 // The error is for a part that is nil or of an unknown type, and for a store that
 // returns the zero Handle for a content.
-func Name(s Store, msgs ...message.Message) ([]*Named, error) {
+func Name(s Store, msgs ...message.Message) ([]Named, error) {
 	t := transcript{store: s}
 	if len(msgs) == 1 && msgs[0].Role == "" && len(msgs[0].Parts) == 1 {
 		if c, ok := single(msgs[0].Parts[0]); ok {
-			n, err := t.name(c)
-			return []*Named{n}, err
+			n, err := name(s, c)
+			return []Named{n}, err
 		}
 	}
 	for _, m := range msgs {
@@ -48,40 +44,17 @@ func Name(s Store, msgs ...message.Message) ([]*Named, error) {
 			}
 		}
 	}
-	text, err := t.name(Content{Data: strings.Join(t.blocks, "\n\n")})
+	text, err := name(s, Content{Data: strings.Join(t.blocks, "\n\n")})
 	return append(t.media, text), err
 }
 
-// Put keeps the content in its store, as [Store.Put] does.
-func (n *Named) Put(ctx context.Context) error {
-	if n.store == nil {
-		return errors.New("store: put: the Named is zero, want one that Name has returned")
+// name returns a content as s names it.
+func name(s Store, c Content) (Named, error) {
+	n := Named{Content: c, Hash: c.Hash()}
+	if n.Handle = s.Handle(n.Hash); n.Handle.IsZero() {
+		return n, fmt.Errorf("store: %T.Handle returned the zero Handle, want one for each content", s)
 	}
-	var h Handle
-	var err error
-	if s, ok := scopeOf(n.store); ok {
-		h, err = s.putSum(ctx, n.Content, n.sum)
-	} else {
-		h, err = n.store.Put(ctx, n.Content)
-	}
-	if err == nil && h != n.Handle {
-		err = fmt.Errorf("store: put: %T.Put returned the handle %q, want %q as its method Handle returns", n.store, h, n.Handle)
-	}
-	return err
-}
-
-// scopeOf returns a store of this package as a scope. A type that embeds such a
-// store is not one of this package: it may have a Put of its own.
-func scopeOf(s Store) (scope, bool) {
-	switch s := s.(type) {
-	case *Memory:
-		return s.scope, true
-	case *Dir:
-		return s.scope, true
-	case scope:
-		return s, true
-	}
-	return scope{}, false
+	return n, nil
 }
 
 // single returns a part as a content if the part needs no description.
@@ -112,25 +85,11 @@ func single(p message.Part) (Content, bool) {
 type transcript struct {
 	store  Store
 	blocks []string
-	media  []*Named
+	media  []Named
 	callID string // of the last result
 }
 
 func (t *transcript) add(block string) { t.blocks = append(t.blocks, block) }
-
-func (t *transcript) name(c Content) (*Named, error) {
-	n := &Named{store: t.store, Content: c}
-	if s, ok := scopeOf(t.store); ok {
-		n.sum = sumOf(s.name, c)
-		n.Handle = n.sum.handle()
-	} else {
-		n.Handle = t.store.Handle(c)
-	}
-	if n.Handle.IsZero() {
-		return nil, fmt.Errorf("store: %T.Handle returned the zero Handle, want the one that Put will return", t.store)
-	}
-	return n, nil
-}
 
 func (t *transcript) part(p message.Part) error {
 	switch p := p.(type) {
@@ -180,7 +139,7 @@ func (t *transcript) medium(m message.Media) error {
 		t.add("[" + what + ": " + m.URL + "]")
 		return nil
 	}
-	n, err := t.name(Content{Type: m.Type, Data: m.Data})
+	n, err := name(t.store, Content{Type: m.Type, Data: m.Data})
 	if err != nil {
 		return err
 	}

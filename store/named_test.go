@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -64,13 +63,13 @@ func TestNameOfParts(t *testing.T) {
 			s := store.NewMemory(0)
 			contents, err := store.Name(s, message.Message{Parts: c.parts})
 			require.NoError(t, err)
-			h := putAll(t, contents)
+			h := putAll(t, s, contents)
 			got, err := s.Get(t.Context(), h)
 			require.NoError(t, err)
 			require.Equal(t, c.want, got)
 			again, err := store.Name(s, message.Message{Parts: c.parts})
 			require.NoError(t, err)
-			require.Equal(t, h, putAll(t, again))
+			require.Equal(t, h, putAll(t, s, again))
 		})
 	}
 }
@@ -90,7 +89,7 @@ func TestNameOfMessages(t *testing.T) {
 	}...)
 	require.NoError(t, err)
 	require.Len(t, contents, 2)
-	c, err := s.Get(t.Context(), putAll(t, contents))
+	c, err := s.Get(t.Context(), putAll(t, s, contents))
 	require.NoError(t, err)
 	_, rest, _ := strings.Cut(c.Data, "recall ")
 	handle, _, _ := strings.Cut(rest, "]")
@@ -106,30 +105,6 @@ func TestNameOfMessages(t *testing.T) {
 	require.Equal(t, store.Content{Type: image.Type, Data: image.Data}, c)
 }
 
-// broken is a store that takes nothing.
-type broken struct{ *store.Memory }
-
-var errFull = errors.New("full")
-
-func (broken) Put(context.Context, store.Content) (store.Handle, error) {
-	return store.Handle{}, errFull
-}
-
-func TestNamedPutErrors(t *testing.T) {
-	t.Parallel()
-	for _, parts := range [][]message.Part{{message.Text{Text: "a"}}, {message.Text{Text: "a"}, image}, nil} {
-		contents, err := store.Name(broken{store.NewMemory(0)}, message.Message{Parts: parts})
-		require.NoError(t, err)
-		for _, c := range contents {
-			require.ErrorIs(t, c.Put(t.Context()), errFull)
-		}
-	}
-	require.ErrorContains(t, new(store.Named).Put(t.Context()), "want one that Name has returned")
-	contents, err := store.Name(store.NewMemory(1000), message.Message{Parts: []message.Part{message.Text{Text: strings.Repeat("x", 2000)}}})
-	require.NoError(t, err)
-	require.ErrorContains(t, contents[0].Put(t.Context()), "content too large")
-}
-
 func TestNameErrors(t *testing.T) {
 	t.Parallel()
 	for _, part := range []message.Part{nil, &message.Text{}} {
@@ -140,22 +115,19 @@ func TestNameErrors(t *testing.T) {
 	}
 	for _, parts := range [][]message.Part{{message.Text{Text: "a"}}, {message.Text{Text: "a"}, image}, nil} {
 		_, err := store.Name(nameless{store.NewMemory(0)}, message.Message{Parts: parts})
-		require.EqualError(t, err, "store: store_test.nameless.Handle returned the zero Handle, want the one that Put will return")
+		require.EqualError(t, err, "store: store_test.nameless.Handle returned the zero Handle, want one for each content")
 	}
 }
 
 // nameless is a store without handles.
 type nameless struct{ *store.Memory }
 
-func (nameless) Handle(store.Content) store.Handle { return store.Handle{} }
+func (nameless) Handle(message.ContentHash) store.Handle { return store.Handle{} }
 
 // putAll puts contents and returns the handle of the last.
-func putAll(t require.TestingT, contents []*store.Named) (last store.Handle) {
-	for _, c := range contents {
-		require.NoError(t, c.Put(context.Background()))
-		last = c.Handle
-	}
-	return last
+func putAll(t require.TestingT, s store.Store, contents []store.Named) store.Handle {
+	require.NoError(t, s.Put(context.Background(), message.ID{}, contents))
+	return contents[len(contents)-1].Handle
 }
 
 func TestNamedIsPutAsByTheStore(t *testing.T) {
@@ -168,12 +140,12 @@ func TestNamedIsPutAsByTheStore(t *testing.T) {
 				require.NoError(t, err)
 				require.Len(t, contents, 1)
 				named := contents[0]
-				require.Equal(t, in.Handle(c), named.Handle)
+				require.Equal(t, in.Handle(c.Hash()), named.Handle)
 				require.Equal(t, c, named.Content)
 				_, err = in.Get(t.Context(), named.Handle)
 				require.ErrorIs(t, err, store.ErrNotFound, "naming a content does not keep it")
 				for range 2 {
-					require.NoError(t, named.Put(t.Context()))
+					require.NoError(t, in.Put(t.Context(), message.ID{}, contents))
 				}
 				got, err := in.Get(t.Context(), named.Handle)
 				require.NoError(t, err)
@@ -181,50 +153,4 @@ func TestNamedIsPutAsByTheStore(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestNamedConflict(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, open func() scopes) {
-		s := open()
-		contents, err := store.Name(s, message.Message{Parts: []message.Part{message.Text{Text: "see"}, message.Media{Type: other.Type, Data: other.Data}}})
-		require.NoError(t, err)
-		put(t, s, twin)
-		require.ErrorIs(t, contents[0].Put(t.Context()), store.ErrConflict)
-	})
-}
-
-// counting has a store of package store in it.
-type counting struct {
-	*store.Memory
-
-	puts int
-}
-
-func (c *counting) Put(ctx context.Context, content store.Content) (store.Handle, error) {
-	c.puts++
-	return c.Memory.Put(ctx, content)
-}
-
-func TestNamedIsPutByTheOuterStore(t *testing.T) {
-	t.Parallel()
-	s := &counting{Memory: store.NewMemory(0)}
-	contents, err := store.Name(s, message.Message{Parts: []message.Part{message.Text{Text: twin.Data}}})
-	require.NoError(t, err)
-	require.Equal(t, s.Handle(twin), putAll(t, contents))
-	require.Equal(t, 1, s.puts, "want a call of the Put of the given store, not of the embedded one")
-}
-
-// unstable is a store whose Put returns another handle than Handle.
-type unstable struct{ *store.Memory }
-
-func (u unstable) Put(ctx context.Context, c store.Content) (store.Handle, error) {
-	return u.Memory.Put(ctx, store.Content{Data: c.Data + "."})
-}
-
-func TestNamedUnderAnotherHandle(t *testing.T) {
-	t.Parallel()
-	contents, err := store.Name(unstable{store.NewMemory(0)}, message.Message{Parts: []message.Part{message.Text{Text: "a"}}})
-	require.NoError(t, err)
-	require.ErrorContains(t, contents[0].Put(t.Context()), `want "sjvmlcvlrtil" as its method Handle returns`)
 }

@@ -12,7 +12,7 @@ import (
 
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
-	h := store.NewMemory(0).Handle(store.Content{Data: "x"})
+	h := store.HandleOf("", store.Content{Data: "x"})
 	const letters = "recall "
 	for text, want := range map[string]string{
 		"[cleared]":              "[cleared: " + letters + h.String() + "]",
@@ -45,20 +45,20 @@ func TestAsked(t *testing.T) {
 	t.Parallel()
 	h := store.HandleOf("", store.Content{Data: "a"})
 	for arguments, asks := range map[string]bool{
-		`{"handle":"sjvmlcvlrtil"}`:                             true,
-		`{"handle":"sjvmlcvlrtil","from":3}`:                    true,
-		`{"__arg1":"sjvmlcvlrtil"}`:                             true,
-		`{"__arg1":"{\"handle\":\"sjvmlcvlrtil\",\"from\":3}"}`: true,
-		`{"__arg1":"sjvmlcvlrtil","from":"3"}`:                  false,
-		`{"__arg1":"{\"__arg1\":\"sjvmlcvlrtil\"}"}`:            false,
+		`{"handle":"reocvrpknqqn"}`:                             true,
+		`{"handle":"reocvrpknqqn","from":3}`:                    true,
+		`{"__arg1":"reocvrpknqqn"}`:                             true,
+		`{"__arg1":"{\"handle\":\"reocvrpknqqn\",\"from\":3}"}`: true,
+		`{"__arg1":"reocvrpknqqn","from":"3"}`:                  false,
+		`{"__arg1":"{\"__arg1\":\"reocvrpknqqn\"}"}`:            false,
 		`{"__arg1":"sjvmlcvlrtia"}`:                             false,
 		`{"handle":"mistyped"}`:                                 false,
-		`{"query":"sjvmlcvlrtil"}`:                              false,
-		`{"handle":"sjvmlcvlrtil","depth":3}`:                   false,
-		`{"cleared":"recall sjvmlcvlrtil"}`:                     false,
+		`{"query":"reocvrpknqqn"}`:                              false,
+		`{"handle":"reocvrpknqqn","depth":3}`:                   false,
+		`{"cleared":"recall reocvrpknqqn"}`:                     false,
 		`{"__arg1":3}`:                                          false,
 		`{}`:                                                    false,
-		`sjvmlcvlrtil`:                                          false,
+		`reocvrpknqqn`:                                          false,
 		``:                                                      false,
 	} {
 		want := store.Handle{}

@@ -3,7 +3,7 @@
 //
 //	archive, err := store.OpenDir("archive")
 //	…
-//	h, err := archive.Put(ctx, store.Content{Data: result}) // h.String() is written into the placeholder
+//	h, err := store.Keep(ctx, archive, store.Content{Data: result}) // h.String() is written into the placeholder
 //	c, err := archive.Get(ctx, h)
 //
 // A [Store] is addressed by content: equal contents have equal handles, in every
@@ -27,34 +27,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/laconic-go/laconic/message"
 )
 
 // RecallTool is the name of the tool by which a model reads archived content
 // again; see package agent. Placeholders contain it.
 const RecallTool = "recall"
 
-// Store keeps contents and finds them by their handles.
+// Store keeps contents and finds them by their handles. It has one scope: contents of
+// other scopes cannot be read through it.
 //
 // A Store is safe for concurrent use. A store with a size limit may remove its
 // oldest contents. If a call fails because its context is done, the error wraps
-// that of the context.
+// that of the context. middlewaretest.Archive tests these rules.
 type Store interface {
-	// Put keeps a content and returns its handle, which equals Handle(c). After
-	// Put has returned without an error, Get finds the content, in this process
-	// and in others that share the store.
+	// Handle returns the handle of a content by its hash, which is always the same. It
+	// does no I/O. Most stores return [Scope.Handle].
+	Handle(h message.ContentHash) Handle
+
+	// Put keeps contents, and remembers that they belong to a conversation; the zero ID
+	// stands for none. It may modify neither the contents nor the slice. One content may
+	// be there twice.
 	//
-	// The error is [ErrConflict] if the store has a different content under this
-	// handle. After any error the store has either the whole content or nothing of it.
-	Put(ctx context.Context, c Content) (Handle, error)
+	// After Put has returned nil, Get finds all of them, in this process and in others
+	// that share the store. After an error it may find some; it finds each of them whole
+	// or not at all. The error is [ErrConflict] if another content has one of the handles.
+	Put(ctx context.Context, conversation message.ID, contents []Named) error
 
 	// Get returns the content of a handle, byte for byte as it was put. The
 	// error is [ErrNotFound] if the store has no such content, and [ErrDamaged]
 	// if the stored bytes are not those that were put.
 	Get(ctx context.Context, h Handle) (Content, error)
-
-	// Handle returns the handle of a content without keeping the content or
-	// looking it up. Most stores return [HandleOf] for their scope.
-	Handle(c Content) Handle
 }
 
 // Content is a text or the bytes of a medium. It is comparable, and at most
@@ -63,6 +67,9 @@ type Content struct {
 	Type string // MIME type, such as "image/png", at most 1,024 bytes; "": text, normally UTF-8
 	Data string // the bytes themselves, not base64
 }
+
+// Hash returns the hash of the content, which is the same in each store.
+func (c Content) Hash() message.ContentHash { return message.HashContent(c.Type, c.Data) }
 
 // Errors of stores, for [errors.Is].
 var (
@@ -75,73 +82,34 @@ var (
 	ErrDamaged = errors.New("content is damaged")
 )
 
+// Keep puts one content, for no conversation, and returns its handle.
+func Keep(ctx context.Context, s Store, c Content) (Handle, error) {
+	n, err := name(s, c)
+	if err == nil {
+		err = s.Put(ctx, message.ID{}, []Named{n})
+	}
+	if err != nil {
+		return Handle{}, err
+	}
+	return n.Handle, nil
+}
+
 const (
 	maxContent = 256 << 20 // bytes of a content
 	maxType    = 1024      // bytes of its type
 )
 
 // check returns an error for a content that no store keeps.
-func (c Content) check() error {
+func (n *Named) check() error {
 	switch {
-	case len(c.Type) > maxType:
-		return fmt.Errorf("the content's type has %d bytes, want at most %d", len(c.Type), maxType)
-	case len(c.Data) > maxContent:
-		return fmt.Errorf("content too large: %d bytes, want at most %d", len(c.Data), maxContent)
+	case n.Handle.IsZero():
+		return errors.New("a content has no handle, want one that Name returns")
+	case len(n.Content.Type) > maxType:
+		return fmt.Errorf("the content's type has %d bytes, want at most %d", len(n.Content.Type), maxType)
+	case len(n.Content.Data) > maxContent:
+		return fmt.Errorf("content too large: %d bytes, want at most %d", len(n.Content.Data), maxContent)
 	}
 	return nil
 }
 
-// backend keeps contents by scope and handle. The caller of put computes the sum
-// of the content, since hashing is slow.
-type backend interface {
-	put(ctx context.Context, scope string, c Content, s sum) (Handle, error)
-	get(ctx context.Context, scope string, h Handle) (Content, error)
-	drop(ctx context.Context, scope string) error
-}
-
-// scope is one scope of a backend, as a [Store].
-type scope struct {
-	in   backend
-	name string
-}
-
-// Handle implements [Store].
-func (s scope) Handle(c Content) Handle { return HandleOf(s.name, c) }
-
-// Put implements [Store].
-func (s scope) Put(ctx context.Context, c Content) (Handle, error) {
-	return s.putSum(ctx, c, sumOf(s.name, c))
-}
-
-func (s scope) putSum(ctx context.Context, c Content, of sum) (Handle, error) {
-	h, err := s.in.put(ctx, s.name, c, of)
-	if err != nil {
-		return Handle{}, fmt.Errorf("store: put: %w", err)
-	}
-	return h, nil
-}
-
-// Get implements [Store].
-func (s scope) Get(ctx context.Context, h Handle) (Content, error) {
-	c, err := s.in.get(ctx, s.name, h)
-	if err != nil {
-		return Content{}, fmt.Errorf("store: get %s: %w", h, err)
-	}
-	return c, nil
-}
-
-// root is the scope "" of a backend. [Memory] and [Dir] embed it.
-type root struct{ scope }
-
-// Scope returns one scope as a store. Scope("") has the same contents as the
-// store itself.
-func (r root) Scope(name string) Store { return scope{r.in, name} }
-
-// Delete removes all contents of a scope. If it fails or is interrupted, some may
-// remain. A content that is put during the call may be removed or kept.
-func (r root) Delete(ctx context.Context, name string) error {
-	if err := r.in.drop(ctx, name); err != nil {
-		return fmt.Errorf("store: delete: %w", err)
-	}
-	return nil
-}
+func conflict(h Handle) error { return fmt.Errorf("%s: %w", h, ErrConflict) }

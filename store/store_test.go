@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -20,7 +21,7 @@ import (
 type scopes interface {
 	store.Store
 	Scope(name string) store.Store
-	Delete(ctx context.Context, scope string) error
+	Delete(ctx context.Context, scope string, conversations ...message.ID) error
 }
 
 var (
@@ -57,7 +58,7 @@ func same(t require.TestingT, want, got store.Content) {
 }
 
 func put(t require.TestingT, s store.Store, c store.Content) store.Handle {
-	h, err := s.Put(context.Background(), c)
+	h, err := store.Keep(context.Background(), s, c)
 	require.NoError(t, err)
 	return h
 }
@@ -107,10 +108,10 @@ func TestContentThatNoStoreTakes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func() scopes) {
 		s := open()
-		_, err := s.Put(t.Context(), store.Content{Type: strings.Repeat("a", 1025)})
+		_, err := store.Keep(t.Context(), s, store.Content{Type: strings.Repeat("a", 1025)})
 		require.EqualError(t, err, "store: put: the content's type has 1025 bytes, want at most 1024")
 		huge := make([]byte, 256<<20+1) // memory that nobody looks at takes no room
-		_, err = s.Put(t.Context(), store.Content{Data: unsafe.String(&huge[0], len(huge))})
+		_, err = store.Keep(t.Context(), s, store.Content{Data: unsafe.String(&huge[0], len(huge))})
 		require.ErrorContains(t, err, "content too large")
 		require.EqualError(t, err, "store: put: content too large: 268435457 bytes, want at most 268435456")
 	})
@@ -124,7 +125,7 @@ func TestCanceled(t *testing.T) {
 		gone := errors.New("the caller has gone")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(gone)
-		_, err := s.Put(ctx, store.Content{Data: "x"})
+		_, err := store.Keep(ctx, s, store.Content{Data: "x"})
 		require.ErrorIs(t, err, context.Canceled)
 		_, err = s.Get(ctx, h)
 		require.ErrorIs(t, err, context.Canceled)
@@ -142,9 +143,9 @@ func TestConflict(t *testing.T) {
 		for _, c := range []struct{ first, second store.Content }{{twin, other}, {other, twin}} {
 			h := put(t, s, c.first)
 			for range 2 {
-				_, err := s.Put(t.Context(), c.second)
+				_, err := store.Keep(t.Context(), s, c.second)
 				require.ErrorIs(t, err, store.ErrConflict)
-				require.EqualError(t, err, "store: put: rwpamjydgitc: another content has this handle")
+				require.EqualError(t, err, "store: put: lmciwdehphqc: another content has this handle")
 				require.Equal(t, h, put(t, s, c.first))
 				got, err := s.Get(t.Context(), h)
 				require.NoError(t, err)
@@ -162,13 +163,13 @@ func TestHandleIsWhatPutReturns(t *testing.T) {
 		s := open()
 		for _, in := range []store.Store{s, s.Scope("acme")} {
 			for _, c := range []store.Content{{}, {Data: "x"}, {Type: "image/png", Data: "x"}} {
-				told := in.Handle(c)
+				told := in.Handle(c.Hash())
 				_, err := in.Get(t.Context(), told)
 				require.ErrorIs(t, err, store.ErrNotFound, "to tell a handle keeps nothing")
 				require.Equal(t, told, put(t, in, c))
 			}
 		}
-		require.NotEqual(t, s.Handle(store.Content{Data: "x"}), s.Scope("acme").Handle(store.Content{Data: "x"}))
+		require.NotEqual(t, s.Handle(store.Content{Data: "x"}.Hash()), s.Scope("acme").Handle(store.Content{Data: "x"}.Hash()))
 	})
 }
 
@@ -257,7 +258,7 @@ func TestConcurrentUse(t *testing.T) {
 			wg.Go(func() {
 				for i := range 40 {
 					c := store.Content{Data: strings.Repeat(fmt.Sprint((i+worker)%20), 3000)}
-					h, err := s.Put(context.Background(), c)
+					h, err := store.Keep(context.Background(), s, c)
 					if err != nil || h != store.HandleOf("", c) {
 						t.Errorf("Put gave %v, %v", h, err)
 						return

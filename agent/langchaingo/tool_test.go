@@ -102,7 +102,7 @@ func TestToolRecalls(t *testing.T) {
 func TestToolOfTextAgents(t *testing.T) {
 	t.Parallel()
 	archive := store.NewMemory(0)
-	h, err := archive.Put(t.Context(), store.Content{Data: "culprit: the linker"})
+	h, err := store.Keep(t.Context(), archive, store.Content{Data: "culprit: the linker"})
 	require.NoError(t, err)
 	recall, err := langchaingo.Tool(agent.Recall(archive))
 	require.NoError(t, err)
@@ -305,7 +305,7 @@ func TestToolWithAWrongSchema(t *testing.T) {
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	archive := store.NewMemory(0)
-	h, err := archive.Put(t.Context(), store.Content{Data: "culprit: the linker"})
+	h, err := store.Keep(t.Context(), archive, store.Content{Data: "culprit: the linker"})
 	require.NoError(t, err)
 	recall := agent.Recall(archive)
 	declared, err := langchaingo.Definitions(recall)

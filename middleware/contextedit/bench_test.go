@@ -212,7 +212,7 @@ func BenchmarkClear(b *testing.B) {
 		for b.Loop() {
 			for _, m := range h[:len(h)-2*contextedit.DefaultKeep] {
 				for r := range m.Results() {
-					archive.Handle(store.Content{Data: r.Text})
+					archive.Handle(message.HashContent("", r.Text))
 				}
 			}
 		}

@@ -39,8 +39,8 @@ type candidate struct {
 type replacement struct {
 	placeholder string // of the result
 	arguments   string // of the call, if its input is cleared
-	result      []*store.Named
-	input       []*store.Named
+	result      []store.Named
+	input       []store.Named
 }
 
 // value ranks results: those of a call that was repeated later have the least value, then

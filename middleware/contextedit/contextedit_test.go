@@ -41,7 +41,7 @@ func replay(t *testing.T, c golden.Case) (edits, out string) {
 	env := middleware.Env{Counter: tokens.Chars4{}}
 	if strings.Contains(c.Section("request"), "archive: memory\n") {
 		env.Archive = store.NewMemory(0)
-		_, err := env.Archive.Put(t.Context(), store.Content{Data: "a"}) // what the file recalls, by the handle sjvmlcvlrtil
+		_, err := store.Keep(t.Context(), env.Archive, store.Content{Data: "a"}) // what the file recalls, by the handle reocvrpknqqn
 		require.NoError(t, err)
 	}
 	chain := middleware.With(env, mws...)

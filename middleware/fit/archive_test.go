@@ -128,14 +128,12 @@ type broken struct {
 	put func() error
 }
 
-func (b broken) Put(context.Context, store.Content) (store.Handle, error) {
-	return store.Handle{}, b.put()
-}
+func (b broken) Put(context.Context, message.ID, []store.Named) error { return b.put() }
 
 // handleless is a store that panics when it is asked for a handle.
 type handleless struct{ *store.Memory }
 
-func (handleless) Handle(store.Content) store.Handle { panic("no handles") }
+func (handleless) Handle(message.ContentHash) store.Handle { panic("no handles") }
 
 // A request is made to fit even if the archive fails.
 func TestFitsWithoutItsArchive(t *testing.T) {
@@ -179,7 +177,7 @@ func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
 	}, middleware.Options{})
 	for name, before := range map[string][]middleware.Middleware{"": nil, "the call was cut": {cut}} {
 		archive := store.NewMemory(0)
-		asked, err := archive.Put(t.Context(), store.Content{Data: strings.Repeat("a line of the log\n", 999)})
+		asked, err := store.Keep(t.Context(), archive, store.Content{Data: strings.Repeat("a line of the log\n", 999)})
 		require.NoError(t, err)
 		h := middlewaretest.ReAct{Rounds: 30, Result: 800}.Messages()
 		call, _ := h[2].Parts[0].(message.ToolCall)
@@ -194,7 +192,7 @@ func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
 		require.Len(t, sent.Messages, len(h), "%v", events)
 		r, _ := sent.Messages[3].Parts[0].(message.ToolResult)
 		require.Equal(t, []store.Handle{asked}, store.HandlesIn(r.Text), "%s: %s", name, r.Text)
-		_, err = archive.Get(t.Context(), archive.Handle(store.Content{Data: result.Text}))
+		_, err = archive.Get(t.Context(), store.HandleOf("", store.Content{Data: result.Text}))
 		require.ErrorIs(t, err, store.ErrNotFound, "%s: a part of what is kept already is not kept as well", name)
 	}
 }

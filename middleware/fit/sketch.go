@@ -91,7 +91,7 @@ func (f *fitter) sketch(ctx context.Context, j *judgement) *sketch {
 		s.archiver = &archiver{
 			source: v, recalls: recalls(s.now),
 			has:     func(h store.Handle) bool { return shorten.Archived(ctx, v.Env().Archive, h) },
-			handles: map[any]store.Handle{}, uncut: map[message.Part]message.Part{}, contents: map[store.Handle][]*store.Named{},
+			handles: map[any]store.Handle{}, uncut: map[message.Part]message.Part{}, contents: map[store.Handle][]store.Named{},
 		}
 	}
 	return s
@@ -281,7 +281,7 @@ type archiver struct {
 	has      func(store.Handle) bool // whether the archive has what a model has recalled
 	handles  map[any]store.Handle    // of parts and of whole results
 	uncut    map[message.Part]message.Part
-	contents map[store.Handle][]*store.Named
+	contents map[store.Handle][]store.Named
 	calls    shorten.Index // of the originals
 	results  shorten.Index // of the originals
 }
@@ -336,11 +336,11 @@ func (a *archiver) archive(key any, parts ...message.Part) {
 }
 
 // archived returns what the archive is given for the handles in some parts.
-func (a *archiver) archived(parts []message.Part) []*store.Named {
+func (a *archiver) archived(parts []message.Part) []store.Named {
 	if a == nil {
 		return nil
 	}
-	var all []*store.Named
+	var all []store.Named
 	for _, h := range handlesIn(parts) {
 		all = append(all, a.contents[h]...)
 	}

@@ -88,8 +88,8 @@ func asked(history []message.Message, p message.Part) (h store.Handle) {
 // broken is an archive that keeps nothing.
 type broken struct{ *store.Memory }
 
-func (broken) Put(context.Context, store.Content) (store.Handle, error) {
-	return store.Handle{}, errors.New("no space left on device")
+func (broken) Put(context.Context, message.ID, []store.Named) error {
+	return errors.New("no space left on device")
 }
 
 func TestNothingGoesThatIsNotKept(t *testing.T) {

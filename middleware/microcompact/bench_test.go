@@ -168,7 +168,7 @@ func BenchmarkAll(b *testing.B) {
 		for b.Loop() {
 			for _, m := range h[:len(h)-2*keptRounds] {
 				for r := range m.Results() {
-					archive.Handle(store.Content{Data: r.Text})
+					archive.Handle(message.HashContent("", r.Text))
 				}
 			}
 		}

@@ -140,7 +140,7 @@ type survey struct {
 	pieces   []when.Piece
 	edits    []middleware.Edit
 	arena    []message.Part // the parts of all edits
-	archived []*store.Named // of the next edit
+	archived []store.Named  // of the next edit
 	cleared  []digest.Result
 
 	latest short // results of one size often follow one another

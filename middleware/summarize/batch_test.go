@@ -72,8 +72,8 @@ func TestChunksAreToldInOrder(t *testing.T) {
 // crowded is a store in which each content has the handle of another one.
 type crowded struct{ *store.Memory }
 
-func (crowded) Put(_ context.Context, c store.Content) (store.Handle, error) {
-	return store.Handle{}, fmt.Errorf("%s: %w", store.HandleOf("", c), store.ErrConflict)
+func (crowded) Put(_ context.Context, _ message.ID, contents []store.Named) error {
+	return fmt.Errorf("%s: %w", contents[0].Handle, store.ErrConflict)
 }
 
 // A prepared summary is not used if what it replaces has the handle of another

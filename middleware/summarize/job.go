@@ -33,7 +33,7 @@ type job struct {
 	sources  []message.Message // what rules read: the originals without those that are dropped now
 	key      key               // in the cache
 	handle   store.Handle      // of what is folded, in the archive; zero without an archive
-	archive  []*store.Named    // what is put there
+	archive  []store.Named     // what is put there
 
 	before     int    // tokens of what is folded
 	factsSoFar int    // tokens of the facts of earlier summaries

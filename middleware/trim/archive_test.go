@@ -60,8 +60,8 @@ func reachable(t *testing.T, s store.Store, h store.Handle) string {
 // broken is an archive that rejects all contents.
 type broken struct{ *store.Memory }
 
-func (broken) Put(context.Context, store.Content) (store.Handle, error) {
-	return store.Handle{}, errors.New("no space left on device")
+func (broken) Put(context.Context, message.ID, []store.Named) error {
+	return errors.New("no space left on device")
 }
 
 func TestNothingIsRemovedWithoutItsArchive(t *testing.T) {

@@ -139,22 +139,23 @@ type attic struct {
 	contents map[store.Handle]store.Content
 }
 
-func (a *attic) Put(_ context.Context, c store.Content) (store.Handle, error) {
-	f := a.step(fmt.Sprintf("archive %d of 20, put", crc32.ChecksumIEEE([]byte(c.Data))%20)) // contents come in any order
-	switch f {
-	case fails, empty:
-		return store.Handle{}, errInjected
-	case panics:
-		panic(errInjected)
+func (a *attic) Put(_ context.Context, _ message.ID, contents []store.Named) error {
+	for _, n := range contents {
+		f := a.step(fmt.Sprintf("archive %d of 20, put", crc32.ChecksumIEEE([]byte(n.Content.Data))%20)) // contents come in any order
+		switch f {
+		case fails, empty:
+			return errInjected
+		case panics:
+			panic(errInjected)
+		}
+		a.mu.Lock()
+		a.contents[n.Handle] = n.Content
+		a.mu.Unlock()
+		if f == late {
+			return errInjected
+		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	h := a.Handle(c)
-	a.contents[h] = c
-	if f == late {
-		return store.Handle{}, errInjected
-	}
-	return h, nil
+	return nil
 }
 
 func (a *attic) Get(_ context.Context, h store.Handle) (store.Content, error) {
@@ -167,7 +168,9 @@ func (a *attic) Get(_ context.Context, h store.Handle) (store.Content, error) {
 	return c, nil
 }
 
-func (a *attic) Handle(c store.Content) store.Handle { return store.HandleOf("adversary", c) }
+var keysOfAttic = store.NewScope(nil, "adversary")
+
+func (a *attic) Handle(h message.ContentHash) store.Handle { return keysOfAttic.Handle(h) }
 
 // has reports whether some content has the text.
 func (a *attic) has(text string) bool {

@@ -20,21 +20,17 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// unpredictable is an archive that returns another handle than it has foretold,
-// now this and now that.
+// unpredictable is an archive that gives a content another handle each time.
 type unpredictable struct{ *store.Memory }
 
-func (u unpredictable) Put(ctx context.Context, c store.Content) (store.Handle, error) {
-	if _, err := u.Memory.Put(ctx, c); err != nil {
-		return store.Handle{}, err
-	}
-	return store.HandleOf("", store.Content{Data: fmt.Sprint(time.Now().UnixNano())}), nil
+func (u unpredictable) Handle(message.ContentHash) store.Handle {
+	return store.HandleOf("", store.Content{Data: fmt.Sprint(time.Now().UnixNano())})
 }
 
 // nameless is an archive that gives contents no handles.
 type nameless struct{ *store.Memory }
 
-func (nameless) Handle(store.Content) store.Handle { return store.Handle{} }
+func (nameless) Handle(message.ContentHash) store.Handle { return store.Handle{} }
 
 // badArchives are archives that do something wrong, and whether what they have
 // taken can be relied on all the same.
@@ -153,12 +149,12 @@ type slow struct {
 	takes time.Duration
 }
 
-func (s slow) Put(ctx context.Context, c store.Content) (store.Handle, error) {
+func (s slow) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
 	select {
 	case <-time.After(s.takes):
-		return s.Memory.Put(ctx, c)
+		return s.Memory.Put(ctx, conversation, contents)
 	case <-ctx.Done():
-		return store.Handle{}, ctx.Err()
+		return ctx.Err()
 	}
 }
 

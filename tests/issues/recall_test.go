@@ -71,7 +71,7 @@ func TestRecalledContentIsTakenAwayLast(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			archive := store.NewMemory(0)
-			h, err := archive.Put(t.Context(), store.Content{Data: page + name})
+			h, err := store.Keep(t.Context(), archive, store.Content{Data: page + name})
 			require.NoError(t, err)
 			history := more([]message.Message{
 				message.User("What is in it?"),
@@ -100,7 +100,7 @@ func TestRecalledAnswerWithoutRoom(t *testing.T) {
 	t.Parallel()
 	archive := store.NewMemory(0)
 	page := strings.Repeat("a line of a file\n", 2000)
-	h, err := archive.Put(t.Context(), store.Content{Data: page})
+	h, err := store.Keep(t.Context(), archive, store.Content{Data: page})
 	require.NoError(t, err)
 	history := []message.Message{message.User("What is in it?")}
 	var events []middleware.Event
@@ -131,7 +131,7 @@ func TestRecalledAnswerNextToOthers(t *testing.T) {
 	t.Parallel()
 	archive := store.NewMemory(0)
 	page, log := strings.Repeat("a line of a file\n", 200), strings.Repeat("a line of a log\n", 2000)
-	h, err := archive.Put(t.Context(), store.Content{Data: page})
+	h, err := store.Keep(t.Context(), archive, store.Content{Data: page})
 	require.NoError(t, err)
 	history := []message.Message{
 		message.User("What is in both?"),

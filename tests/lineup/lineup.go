@@ -194,9 +194,11 @@ type Faulty struct {
 }
 
 // Put implements [store.Store].
-func (f Faulty) Put(ctx context.Context, c store.Content) (store.Handle, error) {
-	if err := f.Fault(crc32.ChecksumIEEE([]byte(c.Data))); err != nil {
-		return store.Handle{}, fmt.Errorf("put: %w", err)
+func (f Faulty) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
+	for i, n := range contents {
+		if err := f.Fault(crc32.ChecksumIEEE([]byte(n.Content.Data))); err != nil {
+			return errors.Join(fmt.Errorf("put: %w", err), f.Memory.Put(ctx, conversation, contents[:i]))
+		}
 	}
-	return f.Memory.Put(ctx, c)
+	return f.Memory.Put(ctx, conversation, contents)
 }
