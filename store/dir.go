@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -238,41 +239,15 @@ func (d *Dir) Delete(ctx context.Context, scope string, conversations ...message
 
 // forget removes the contents of conversations, and their lists after that.
 func (d *Dir) forget(ctx context.Context, conversations []message.ID) error {
-	entries, err := fs.ReadDir(d.disk.root.FS(), d.folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	gone, lists, err := d.owned(conversations)
+	if err != nil || len(lists) == 0 {
 		return err
-	}
-	gone, kept := map[Handle]bool{}, map[Handle]bool{}
-	var lists []string
-	for _, e := range entries {
-		var id message.ID
-		if id.UnmarshalText([]byte(e.Name())) != nil {
-			continue
-		}
-		handles, err := d.disk.listed(d.folder + "/" + e.Name())
-		if err != nil {
-			return err
-		}
-		into := kept
-		if slices.Contains(conversations, id) {
-			into = gone
-			lists = append(lists, d.folder+"/"+e.Name())
-		}
-		for h := range handles {
-			into[h] = true
-		}
 	}
 	d.disk.sweep(func(name string, _ time.Duration) bool {
 		h, err := ParseHandle(strings.TrimPrefix(name[:strings.LastIndex(name, ".")], d.folder+"."))
-		return err == nil && gone[h] && !kept[h]
+		return err == nil && gone[h]
 	})
 	for h := range gone {
-		if kept[h] {
-			continue
-		}
 		if err := errors.Join(ctx.Err(), d.disk.remove(d.pathOf(h))); err != nil {
 			return err
 		}
@@ -286,4 +261,32 @@ func (d *Dir) forget(ctx context.Context, conversations []message.ID) error {
 		}
 	}
 	return d.disk.syncFolder(d.folder)
+}
+
+// owned returns the handles that are only in the lists of some conversations, and these
+// lists.
+func (d *Dir) owned(conversations []message.ID) (only map[Handle]bool, lists []string, err error) {
+	entries, err := fs.ReadDir(d.disk.root.FS(), d.folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	only, kept := map[Handle]bool{}, map[Handle]bool{}
+	for _, e := range entries {
+		var id message.ID
+		if id.UnmarshalText([]byte(e.Name())) != nil {
+			continue
+		}
+		list, into := d.folder+"/"+e.Name(), kept
+		if slices.Contains(conversations, id) {
+			into = only
+			lists = append(lists, list)
+		}
+		handles, err := d.disk.listed(list)
+		if err != nil {
+			return nil, nil, err
+		}
+		maps.Copy(into, handles)
+	}
+	maps.DeleteFunc(only, func(h Handle, _ bool) bool { return kept[h] })
+	return only, lists, nil
 }
