@@ -6,12 +6,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 // The outline of a file is the same however it is cut into pages.
 func TestUndocumentedInPages(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{nasty(t), "../../message", "../../middleware", "../../react", "."} {
+	dirs := []string{nasty(t), ".", "../../message", "../../middleware", "../../react"}
+	if race.Enabled {
+		dirs = dirs[:2]
+	}
+	for _, dir := range dirs {
 		files, _ := goFiles(t, dir)
 		require.NotEmpty(t, files)
 		for _, f := range files {

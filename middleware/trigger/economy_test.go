@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -323,8 +324,11 @@ func TestEconomyOptions(t *testing.T) {
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 8))
-	edited := 0
-	for range 20 {
+	edited, histories := 0, 20
+	if race.Enabled {
+		histories = 4
+	}
+	for range histories {
 		h := []message.Message{message.User("Why does the nightly build fail?")}
 		for len(h) < 120 {
 			var calls, results []message.Message

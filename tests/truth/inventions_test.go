@@ -66,6 +66,7 @@ func (s *share) check(tb testing.TB, h []message.Message, text string) {
 // TestInventions measures false alarms of the check of inventions, and what it finds.
 func TestInventions(t *testing.T) {
 	t.Parallel()
+	skipRaced(t)
 	var quoted, changed, byRules share
 	for _, lang := range []string{"en", "zh"} {
 		os := orders(t, lang)

@@ -71,10 +71,11 @@ func inLast(o observed) bool  { return o.kept[rounds-1] }
 func isLost(o observed) bool { return o.kept[0] && !o.kept[rounds-1] }
 
 // TestOrders measures the orders, and compares with the tables of the page. It has a sample
-// of them with -short and with the race detector.
+// of them with -short.
 func TestOrders(t *testing.T) {
 	t.Parallel()
-	sample := !*update && (race.Enabled || testing.Short())
+	skipRaced(t)
+	sample := !*update && testing.Short()
 	all, parts := measureOrders(t, sample)
 	var b strings.Builder
 	b.WriteString("| writer | view at most | view | first message | elsewhere, round 1 | round 5 | lost after round 1 |\n|---|---|---|---|---|---|---|\n")
@@ -174,6 +175,14 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	compare(t, "pairs", b.String())
+}
+
+// skipRaced skips a test of code that runs in one goroutine.
+func skipRaced(t *testing.T) {
+	t.Helper()
+	if race.Enabled {
+		t.Skip("measured by the run without the race detector")
+	}
 }
 
 // TestRecordedUsers measures what recorded users said, with the default options.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 var update = flag.Bool("update", false, "measure anew, and write the tables of docs/tokens.md")
@@ -18,6 +20,9 @@ var update = flag.Bool("update", false, "measure anew, and write the tables of d
 // columns. -update writes all of them.
 func TestDocs(t *testing.T) {
 	t.Parallel()
+	if race.Enabled {
+		t.Skip("the run without the race detector compares the page")
+	}
 	p := readPage(t)
 	p.section("errors", errorTables(ownTexts(t)))
 	if !*update {
