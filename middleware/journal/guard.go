@@ -1,0 +1,46 @@
+package journal
+
+import (
+	"context"
+	"time"
+
+	"github.com/laconic-go/laconic/internal/guard"
+	"github.com/laconic-go/laconic/message"
+)
+
+// Limits are when [Guard] gives up a call, and when it makes none at all.
+type Limits struct {
+	Timeout  time.Duration // of one Find or Put; 0: 1 s
+	Failures int           // after so many in a row, calls fail at once; 0: 3
+	Pause    time.Duration // until one call tries the journal again; 0: 5 s
+}
+
+// Guard returns a journal that keeps one that is slow or down from holding up model calls. A
+// Find or Put that takes longer than the Timeout fails, even if the journal ignores its
+// context; it may still store something later. After some failures in a row, calls fail at
+// once, with an error that has the last failure and says when the journal is tried again. The
+// end of a caller's context does not count as a failure.
+//
+// A chain continues with the edits that it has in memory when a call fails, reports it by an
+// event, and writes its edits later.
+//
+// Delete has no limit. Guard panics with "journal: Guard: …" if a limit is negative.
+func Guard(j Journal, l Limits) Journal {
+	return guarded{j, guard.New("journal", guard.Limits(l), nil)}
+}
+
+type guarded struct {
+	Journal
+
+	guard *guard.Guard
+}
+
+// Find implements [Journal].
+func (g guarded) Find(ctx context.Context, scope string, ids []message.ID) (Found, error) {
+	return guard.Do(ctx, g.guard, func(ctx context.Context) (Found, error) { return g.Journal.Find(ctx, scope, ids) })
+}
+
+// Put implements [Journal].
+func (g guarded) Put(ctx context.Context, scope string, writes []Write) (Entry, error) {
+	return guard.Do(ctx, g.guard, func(ctx context.Context) (Entry, error) { return g.Journal.Put(ctx, scope, writes) })
+}
