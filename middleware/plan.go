@@ -93,8 +93,10 @@ func (e *Edit) appendRuns(runs []message.Run, n int) ([]message.Run, error) {
 	return append(runs, e.Runs...), nil
 }
 
-// Trigger decides when an editor may edit. It must be safe for concurrent use and decide
-// by the view and the plan alone.
+// Trigger decides when an editor may edit. It must be safe for concurrent use. It decides by
+// the view and the plan, and by what the view gives: the time of [View.Env], and what was
+// kept with [View.Store], which may only save work. Apart from the time, equal calls get
+// equal answers, so that a repeated call sends the same bytes.
 //
 // plan makes the plan when it is called for the first time, so a trigger that needs only
 // the view should not call it. It returns nil if there is nothing to do. why is what was

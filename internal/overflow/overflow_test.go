@@ -20,9 +20,9 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// excesses are texts of providers as they were reported, in the words of
+// overflows are texts of providers as they were reported, in the words of
 // different clients.
-var excesses = []struct {
+var overflows = []struct {
 	text string
 	want middleware.PromptLimits
 }{
@@ -254,10 +254,10 @@ var excesses = []struct {
 	{"Request input tokens exceed model token limit. Reduce the input size.", middleware.PromptLimits{}},
 }
 
-func TestReadExcess(t *testing.T) {
+func TestParseOverflow(t *testing.T) {
 	t.Parallel()
 	decided := map[int]bool{}
-	for _, c := range excesses {
+	for _, c := range overflows {
 		for how, err := range map[string]error{
 			"alone":   errors.New(c.text),
 			"invalid": &middleware.Error{Kind: middleware.Invalid, Err: errors.New(c.text)},
@@ -276,7 +276,7 @@ func TestReadExcess(t *testing.T) {
 }
 
 // Of a long text, both ends are read.
-func TestReadExcessOfALongText(t *testing.T) {
+func TestParseOverflowOfALongText(t *testing.T) {
 	t.Parallel()
 	const text = "prompt is too long: 210000 tokens > 200000 maximum"
 	filler := strings.Repeat("word ", 10_000)
@@ -290,7 +290,7 @@ func TestReadExcessOfALongText(t *testing.T) {
 }
 
 // Errors that speak of tokens, lengths and limits and mean something else.
-func TestReadExcessIsNotFooled(t *testing.T) {
+func TestParseOverflowIsNotFooled(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		// Rate limits that count tokens.
@@ -382,7 +382,7 @@ func TestReadExcessIsNotFooled(t *testing.T) {
 }
 
 // The provider's own text is in the JSON of its answer, however it is escaped; what it quotes of a request is not.
-func TestReadExcessOfQuotations(t *testing.T) {
+func TestParseOverflowOfQuotations(t *testing.T) {
 	t.Parallel()
 	const long = "prompt is too long: 5000 tokens > 4096 maximum"
 	want := middleware.PromptLimits{Sent: 5000, Limit: 4096, Over: 904}
@@ -430,7 +430,7 @@ func TestReadExcessOfQuotations(t *testing.T) {
 	require.True(t, ok, "a code may be quoted")
 }
 
-func TestReadExcessAsksTheKind(t *testing.T) {
+func TestParseOverflowAsksTheKind(t *testing.T) {
 	t.Parallel()
 	long := errors.New("prompt is too long: 210000 tokens > 200000 maximum")
 	told := middleware.PromptLimits{Sent: 210000, Limit: 200000, Over: 10000}
@@ -465,7 +465,7 @@ func TestReadExcessAsksTheKind(t *testing.T) {
 
 // The status of an error may stand in a field, and so may the only word that
 // says what is wrong.
-func TestReadExcessLooksIntoErrors(t *testing.T) {
+func TestParseOverflowLooksIntoErrors(t *testing.T) {
 	t.Parallel()
 	long := "This model's maximum context length is 8192 tokens."
 	for name, c := range map[string]struct {
@@ -493,7 +493,7 @@ func TestReadExcessLooksIntoErrors(t *testing.T) {
 }
 
 // A client may leave the text of the provider out of Error, and keep it or the answer.
-func TestReadExcessOfAKeptAnswer(t *testing.T) {
+func TestParseOverflowOfAKeptAnswer(t *testing.T) {
 	t.Parallel()
 	const long = "prompt is too long: 5000 tokens > 4096 maximum"
 	want := middleware.PromptLimits{Sent: 5000, Limit: 4096, Over: 904}
@@ -560,7 +560,7 @@ type answered struct {
 
 func (e *answered) Unwrap() error { return e.error }
 
-func TestReadExcessReadsNumbers(t *testing.T) {
+func TestParseOverflowReadsNumbers(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("9", 400)
 	for text, want := range map[string]middleware.PromptLimits{
@@ -601,7 +601,7 @@ func TestReadExcessReadsNumbers(t *testing.T) {
 }
 
 // The first error that tells numbers tells them for all.
-func TestReadExcessOfATree(t *testing.T) {
+func TestParseOverflowOfATree(t *testing.T) {
 	t.Parallel()
 	bare := errors.New("context_length_exceeded")
 	full := errors.New("prompt is too long: 210000 tokens > 200000 maximum")
@@ -671,7 +671,7 @@ func requireSane(t require.TestingT, x middleware.PromptLimits, ok bool) {
 }
 
 // Whatever numbers stand in a wording, what is told makes sense.
-func TestReadExcessMakesSense(t *testing.T) {
+func TestParseOverflowMakesSense(t *testing.T) {
 	t.Parallel()
 	numbers := rapid.OneOf(
 		rapid.Map(rapid.IntRange(-10, 300_000), func(n int) string { return fmt.Sprint(n) }),
@@ -691,8 +691,8 @@ func TestReadExcessMakesSense(t *testing.T) {
 	})
 }
 
-func FuzzReadExcess(f *testing.F) {
-	for _, c := range excesses {
+func FuzzParseOverflow(f *testing.F) {
+	for _, c := range overflows {
 		f.Add(c.text, "", 1)
 	}
 	f.Add("This model's maximum context length is ", "context_length_exceeded", 30_000)
@@ -714,9 +714,9 @@ func FuzzReadExcess(f *testing.F) {
 	})
 }
 
-func BenchmarkReadExcess(b *testing.B) {
+func BenchmarkParseOverflow(b *testing.B) {
 	for name, text := range map[string]string{
-		"first":     excesses[0].text,
+		"first":     overflows[0].text,
 		"none":      "messages with role 'tool' must be a response to a message with 'tool_calls'",
 		"1 MB":      strings.Repeat("word ", 200_000),
 		"1 MB, bad": strings.Repeat("This model's maximum context length is 1 tokens. However, you requested 1 tokens (", 12_000),
