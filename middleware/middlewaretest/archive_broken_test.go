@@ -1,0 +1,144 @@
+package middlewaretest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
+)
+
+// brokenStore changes what a store in memory gets or returns.
+type brokenStore struct {
+	*store.Memory
+
+	handle func(message.ContentHash) store.Handle
+	put    func(ctx context.Context, m *store.Memory, conversation message.ID, contents []store.Named) error
+	get    func(c *store.Content, err *error)
+	scope  func(name string) string
+	delete func(ctx context.Context, m *store.Memory, scope string, conversations []message.ID) error
+	reopen func() store.Store
+}
+
+func (s brokenStore) Handle(h message.ContentHash) store.Handle {
+	if s.handle != nil {
+		return s.handle(h)
+	}
+	return s.Memory.Handle(h)
+}
+
+func (s brokenStore) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
+	if s.put != nil {
+		return s.put(ctx, s.Memory, conversation, contents)
+	}
+	return s.Memory.Put(ctx, conversation, contents)
+}
+
+func (s brokenStore) Get(ctx context.Context, h store.Handle) (store.Content, error) {
+	c, err := s.Memory.Get(ctx, h)
+	if s.get != nil {
+		s.get(&c, &err)
+	}
+	return c, err
+}
+
+func (s brokenStore) Scope(name string) store.Store {
+	if s.scope != nil {
+		name = s.scope(name)
+	}
+	return s.Memory.Scope(name)
+}
+
+func (s brokenStore) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	if s.delete != nil {
+		return s.delete(ctx, s.Memory, scope, conversations)
+	}
+	return s.Memory.Delete(ctx, scope, conversations...)
+}
+
+func (s brokenStore) Reopen() store.Store {
+	if s.reopen != nil {
+		return s.reopen()
+	}
+	return s
+}
+
+func (brokenStore) Damage(store.Handle) error { return nil }
+
+// TestArchiveFindsFaults has a store for each case that breaks its rule.
+func TestArchiveFindsFaults(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for name, broken := range map[string]brokenStore{
+		"handles": {handle: func(message.ContentHash) store.Handle {
+			n++
+			return store.HandleOf("", store.Content{Data: fmt.Sprint(n)})
+		}},
+		"content": {get: func(c *store.Content, _ *error) { c.Data = strings.ToValidUTF8(c.Data, "\uFFFD") }},
+		"batch": {put: func(ctx context.Context, m *store.Memory, conversation message.ID, contents []store.Named) error {
+			seen := map[store.Handle]bool{}
+			for _, n := range contents {
+				if seen[n.Handle] {
+					return errors.New("cannot affect a row a second time")
+				}
+				seen[n.Handle] = true
+			}
+			return m.Put(ctx, conversation, contents)
+		}},
+		"all or an error": {put: func(ctx context.Context, m *store.Memory, conversation message.ID, contents []store.Named) error {
+			for i := range contents {
+				_ = m.Put(ctx, conversation, contents[i:i+1])
+			}
+			return nil
+		}},
+		"unchanged": {put: func(ctx context.Context, m *store.Memory, conversation message.ID, contents []store.Named) error {
+			slices.SortFunc(contents, func(a, b store.Named) int { return strings.Compare(a.Content.Data, b.Content.Data) })
+			return m.Put(ctx, conversation, contents)
+		}},
+		"again": {put: func(ctx context.Context, m *store.Memory, conversation message.ID, contents []store.Named) error {
+			if len(contents) > 0 {
+				if _, err := m.Get(ctx, contents[0].Handle); err == nil && conversation == (message.ID{3}) {
+					return nil // as if the first one stood for all
+				}
+			}
+			return m.Put(ctx, conversation, contents)
+		}},
+		"not found": {get: func(_ *store.Content, err *error) { *err = nil }},
+		"conflict": {put: func(ctx context.Context, m *store.Memory, conversation message.ID, contents []store.Named) error {
+			if err := m.Put(ctx, conversation, contents); !errors.Is(err, store.ErrConflict) {
+				return err
+			}
+			return nil
+		}},
+		"concurrent": {put: func(context.Context, *store.Memory, message.ID, []store.Named) error { return errors.New("deadlock detected") }},
+		"cancelled": {put: func(_ context.Context, m *store.Memory, conversation message.ID, contents []store.Named) error {
+			return m.Put(context.Background(), conversation, contents) //nolint:contextcheck // this is the fault
+		}},
+		"reopened": {reopen: func() store.Store { return store.NewMemory(0).Scope("another") }},
+		"damaged":  {},
+		"scopes":   {scope: func(name string) string { return strings.ToLower(name) }},
+		"delete": {delete: func(ctx context.Context, m *store.Memory, scope string, _ []message.ID) error {
+			return errors.Join(m.Delete(ctx, scope), m.Delete(ctx, scope+"b"))
+		}},
+		"delete conversations": {delete: func(ctx context.Context, m *store.Memory, scope string, _ []message.ID) error {
+			return m.Delete(ctx, scope)
+		}},
+	} {
+		broken.Memory = store.NewMemory(0)
+		k := slices.IndexFunc(archiveCases, func(c archiveCase) bool { return c.name == name })
+		require.GreaterOrEqual(t, k, 0, name)
+		require.NotEmpty(t, archiveCases[k].observe(t.Context(), broken), name)
+	}
+	for _, c := range archiveCases {
+		require.Empty(t, c.missing(brokenStore{}), c.name)
+		require.Contains(t, c.observe(t.Context(), brokenStore{}), "panicked: runtime error: invalid memory address", c.name)
+	}
+	require.Equal(t, "Damage", archiveCases[slices.IndexFunc(archiveCases, func(c archiveCase) bool { return c.name == "damaged" })].
+		missing(store.NewMemory(0)))
+}
