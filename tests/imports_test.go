@@ -63,7 +63,7 @@ var rules = []rule{
 	{of: "models/...", may: []string{"message"}},
 	{of: "internal/guard"},
 	{of: "store", may: []string{"message", "internal/guard"}},
-	{of: "store/engine", may: []string{"message", "store", "middleware/journal"}, modules: []string{"github.com/klauspost/compress"}},
+	{of: "store/engine", may: []string{"message", "store", "middleware/journal", "internal/guard"}, modules: []string{"github.com/klauspost/compress"}},
 	{of: "store/...", may: []string{"message", "store", "store/engine"}, modules: []string{"*"}},
 	{of: "internal/overflow"},
 	{of: "internal/payload", may: []string{"message"}},

@@ -20,20 +20,24 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 )
 
 // Engine is a journal and an archive in one database. It is safe for concurrent use.
 //
-// The journal and the archives return within the time limits of [Options], also if the
+// The journal and the archives return within the time limit of [Options], also if the
 // database hangs, and do not ask it for a while after it has failed several times in a row;
-// see journal.Guard. The other methods wait as long as their context.
+// see journal.Guard. All archives of an engine have one guard, the journal has another one.
+// The other methods wait as long as their context.
 type Engine struct {
 	backend Backend
 	options Options
 	codec   *codec
-	journal journal.Journal
+	find    *guard.Guard // of the journal
+	get     *guard.Guard // of the archives
 
 	mu       sync.Mutex // guards closed, and calls from growing after it
 	closed   bool
@@ -48,22 +52,40 @@ var ErrClosed = errors.New("engine: closed")
 // New returns the engine of a backend, and owns it. The error is for options that are not
 // valid.
 func New(b Backend, o Options) (*Engine, error) {
-	if o.TTL < 0 || o.Limit < 0 {
-		return nil, errors.New("engine: TTL or Limit is negative, want 0 for none")
+	if l := o.Limits; o.TTL < 0 || o.Limit < 0 || l.Timeout < 0 || l.Failures < 0 || l.Pause < 0 {
+		return nil, errors.New("engine: TTL, Limit or a value of Limits is negative, want 0 for the default, or more")
 	}
 	c, err := newCodec(o)
 	if err != nil {
 		return nil, err
 	}
 	o.Secret = slices.Clone(o.Secret)
-	e := &Engine{backend: b, options: o, codec: c}
+	e := &Engine{
+		backend: b, options: o, codec: c,
+		find: guard.New("engine", guard.Limits(o.Limits), isAnswer), get: guard.New("engine", guard.Limits(o.Limits), isAnswer),
+	}
 	e.end, e.endCalls = context.WithCancel(context.Background())
-	e.journal = entries{e}
 	return e, nil
 }
 
-// Journal returns the journal of all scopes.
-func (e *Engine) Journal() journal.Journal { return e.journal }
+// isAnswer reports errors of a database that works.
+func isAnswer(err error) bool {
+	for _, a := range []error{store.ErrNotFound, store.ErrConflict, store.ErrDamaged, ErrKey, ErrFull, ErrClosed} {
+		if errors.Is(err, a) {
+			return true
+		}
+	}
+	return false
+}
+
+// Journal returns the journal of all scopes. Its Delete is [Engine.Delete], which removes
+// contents too.
+func (e *Engine) Journal() journal.Journal { return entries{e} }
+
+// Archive returns the archive of one scope, with a name of at most [MaxScope] bytes.
+func (e *Engine) Archive(scope string) store.Store {
+	return archive{e, scope, store.NewScope(e.options.Secret, scope)}
+}
 
 // Delete removes the edits and contents of some conversations of a scope, or everything of
 // the scope if none is named. A content that other conversations have too stays, and one
@@ -128,7 +150,7 @@ func (e *Engine) Close() error {
 // call calls the backend with a context that ends when the engine is closed.
 func (e *Engine) call(ctx context.Context, scope string, do func(ctx context.Context) error) error {
 	if len(scope) > MaxScope {
-		return fmt.Errorf("engine: the scope's name has %d bytes, want at most %d", len(scope), MaxScope)
+		return fmt.Errorf("the scope's name has %d bytes, want at most %d", len(scope), MaxScope)
 	}
 	e.mu.Lock()
 	if e.closed {
@@ -146,6 +168,19 @@ func (e *Engine) call(ctx context.Context, scope string, do func(ctx context.Con
 		return ErrClosed
 	}
 	return err
+}
+
+// limited makes a call within the limits of a guard.
+func limited[T any](
+	ctx context.Context, e *Engine, g *guard.Guard, scope string, do func(ctx context.Context) (T, error),
+) (T, error) {
+	return guard.Do(ctx, g, func(ctx context.Context) (result T, err error) {
+		err = e.call(ctx, scope, func(ctx context.Context) error {
+			result, err = do(ctx)
+			return err
+		})
+		return result, err
+	})
 }
 
 func (e *Engine) bounds() Bounds { return Bounds{TTL: e.options.TTL, Limit: e.options.Limit} }

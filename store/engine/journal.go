@@ -15,14 +15,13 @@ type entries struct{ *Engine }
 
 // Find implements [journal.Journal].
 func (j entries) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
-	found := journal.Found{At: -1}
-	err := j.call(ctx, scope, func(ctx context.Context) error {
+	found, err := limited(ctx, j.Engine, j.find, scope, func(ctx context.Context) (journal.Found, error) {
 		at, rows, err := j.backend.Find(ctx, scope, ids, j.bounds())
-		if err == nil && at >= 0 {
-			found.At = at
-			found.Entries, err = j.codec.toEntries(scope, rows)
+		if err != nil || at < 0 {
+			return journal.Found{At: -1}, err
 		}
-		return err
+		found, err := j.codec.toEntries(scope, rows)
+		return journal.Found{At: at, Entries: found}, err
 	})
 	if err != nil {
 		return journal.Found{At: -1}, fmt.Errorf("engine: find: %w", err)
@@ -38,17 +37,15 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 			return journal.Entry{}, fmt.Errorf("engine: put: %w", err)
 		}
 	}
-	err = j.call(ctx, scope, func(ctx context.Context) error {
+	winner, err = limited(ctx, j.Engine, j.find, scope, func(ctx context.Context) (journal.Entry, error) {
 		row, err := j.backend.Put(ctx, scope, rows, j.bounds())
 		switch {
 		case err != nil:
-			return err
+			return journal.Entry{}, err
 		case row.Rev == writes[0].Entry.Rev:
-			winner = writes[0].Entry
-			return nil
+			return writes[0].Entry, nil
 		}
-		winner, err = j.codec.toEntry(scope, row)
-		return err
+		return j.codec.toEntry(scope, row)
 	})
 	if err != nil {
 		return journal.Entry{}, fmt.Errorf("engine: put: %w", err)

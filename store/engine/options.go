@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"github.com/laconic-go/laconic/middleware/journal"
+)
 
 // Options is what an [Engine] does beside keeping rows. All replicas that share a database
 // must have equal options.
@@ -25,4 +29,8 @@ type Options struct {
 	// theirs; they are called concurrently. Set both or none; nil: not encrypted. IDs,
 	// revisions and names of scopes are not encrypted, nor are the sizes of rows.
 	Seal, Open func(scope string, data []byte) ([]byte, error)
+
+	// Limits are when a call of the journal or of an archive is given up, and when the
+	// database is left alone for a while: 1 s, and 5 s after 3 failures in a row.
+	Limits journal.Limits
 }

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
+)
+
+// archive is the archive of a scope.
+type archive struct {
+	*Engine
+
+	name  string
+	scope store.Scope
+}
+
+// Handle implements [store.Store].
+func (a archive) Handle(h message.ContentHash) store.Handle { return a.scope.Handle(h) }
+
+// Put implements [store.Store].
+func (a archive) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
+	rows := make([]Content, 0, len(contents))
+	have := make(map[store.Handle]message.ContentHash, len(contents))
+	for i := range contents {
+		n := &contents[i]
+		hash, there := have[n.Handle]
+		row, err := Content{}, checkContent(n)
+		switch {
+		case there && hash == n.Hash:
+			continue
+		case there:
+			err = store.ErrConflict
+		case err == nil:
+			row, err = a.codec.content(a.name, a.scope, n)
+		}
+		if err != nil {
+			return fmt.Errorf("engine: put %s: %w", n.Handle, err)
+		}
+		have[n.Handle] = n.Hash
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := limited(ctx, a.Engine, a.get, a.name, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, a.backend.PutContents(ctx, a.name, conversation, rows, a.bounds())
+	})
+	if err != nil {
+		return fmt.Errorf("engine: put: %w", err)
+	}
+	return nil
+}
+
+// Get implements [store.Store].
+func (a archive) Get(ctx context.Context, h store.Handle) (store.Content, error) {
+	content, err := store.Content{}, store.ErrNotFound
+	if !h.IsZero() {
+		content, err = limited(ctx, a.Engine, a.get, a.name, func(ctx context.Context) (store.Content, error) {
+			row, err := a.backend.Get(ctx, a.name, h.String(), a.bounds())
+			if err != nil {
+				return store.Content{}, err
+			}
+			return a.codec.toContent(a.name, a.scope, row)
+		})
+	}
+	if err != nil {
+		return store.Content{}, fmt.Errorf("engine: get %s: %w", h, err)
+	}
+	return content, nil
+}
+
+// checkContent returns an error for a content that no store keeps.
+func checkContent(n *store.Named) error {
+	const maxType, maxBytes = 1024, 256 << 20
+	switch {
+	case n.Handle.IsZero():
+		return errors.New("a content has no handle, want one that store.Name returns")
+	case len(n.Content.Type) > maxType || len(n.Content.Data) > maxBytes:
+		return fmt.Errorf("its type has %d bytes and its data %d, want at most %d and %d",
+			len(n.Content.Type), len(n.Content.Data), maxType, maxBytes)
+	}
+	return nil
+}
+
+// content returns the row of a content. The data begins with the hash of the content, so
+// that a wrong Secret is told from damage.
+func (c *codec) content(scope string, s store.Scope, n *store.Named) (Content, error) {
+	head := len(n.Hash) + 2
+	data := make([]byte, 0, head+len(n.Content.Type)+len(n.Content.Data))
+	data = append(data, n.Hash[:]...)
+	data = append(data, byte(len(n.Content.Type)>>8), byte(len(n.Content.Type)))
+	data = append(append(data, n.Content.Type...), n.Content.Data...)
+	packed, err := c.pack(scope, data)
+	return Content{Handle: n.Handle.String(), Key: s.Key(n.Hash), Data: packed}, err
+}
+
+// toContent returns the content of a row.
+func (c *codec) toContent(scope string, s store.Scope, r Content) (store.Content, error) {
+	data, err := c.unpack(scope, r.Data)
+	if err != nil {
+		return store.Content{}, err
+	}
+	var hash message.ContentHash
+	if len(data) < len(hash)+2 {
+		return store.Content{}, fmt.Errorf("%w: %w", store.ErrDamaged, io.ErrUnexpectedEOF)
+	}
+	data = data[copy(hash[:], data):]
+	size := int(data[0])<<8 | int(data[1])
+	if data = data[2:]; len(data) < size {
+		return store.Content{}, fmt.Errorf("%w: %w", store.ErrDamaged, io.ErrUnexpectedEOF)
+	}
+	content := store.Content{Type: string(data[:size]), Data: string(data[size:])}
+	switch {
+	case content.Hash() != hash:
+		return store.Content{}, fmt.Errorf("%w: it has another hash", store.ErrDamaged)
+	case s.Key(hash) == r.Key && s.Handle(hash).String() == r.Handle:
+		return content, nil
+	case s.Handle(hash).String() == r.Handle:
+		return store.Content{}, fmt.Errorf("%w: its key is that of another content", store.ErrDamaged)
+	}
+	return store.Content{}, fmt.Errorf("%w: it was put with another Secret, or the row was altered", ErrKey)
+}
