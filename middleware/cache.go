@@ -137,11 +137,11 @@ func (e Economics) plus(o Economics, v *View) Economics {
 
 // addTo returns the Detail of an event with the economics.
 func (e Economics) addTo(detail any) any {
-	if d, ok := detail.(interface{ WithEconomics(e Economics) any }); ok {
-		return d.WithEconomics(e)
-	}
-	if detail == nil {
+	switch d := detail.(type) {
+	case nil:
 		return e
+	case func(Economics) any:
+		return d(e)
 	}
 	return detail
 }

@@ -15,9 +15,12 @@ import (
 // Plan is what one middleware wants to edit now. Either all its edits are applied or
 // none.
 type Plan struct {
-	Edits  []Edit // in any order; no position twice. If empty, nothing is edited and Why is reported
-	Why    string // in words: what is done, or why nothing is done
-	Detail any    // for the event that reports the plan; nil: its Economics. With a method WithEconomics(Economics) any, it gets them
+	Edits []Edit // in any order; no position twice. If empty, nothing is edited and Why is reported
+	Why   string // in words: what is done, or why nothing is done
+
+	// Detail is that of the event that reports the plan. nil: its [Economics]. If it is a
+	// func(Economics) any, it is called with them, and returns the Detail.
+	Detail any
 
 	// LastResort allows rewrites of calls and results of protected tools, see [Env.Protect],
 	// and of arguments of answered calls of the newest round. It is for an editor that makes

@@ -140,8 +140,8 @@ type Report struct {
 	Economics middleware.Economics
 }
 
-// WithEconomics returns the report with the economics of the edit.
-func (r Report) WithEconomics(e middleware.Economics) any {
+// withEconomics returns the report with the economics of the edit.
+func (r Report) withEconomics(e middleware.Economics) any {
 	r.Economics = e
 	return r
 }

@@ -35,8 +35,8 @@ type Report struct {
 	Economics middleware.Economics
 }
 
-// WithEconomics returns the report with the economics of the edit.
-func (r Report) WithEconomics(e middleware.Economics) any {
+// withEconomics returns the report with the economics of the edit.
+func (r Report) withEconomics(e middleware.Economics) any {
 	r.Economics = e
 	return r
 }
@@ -118,7 +118,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	}
 	return &middleware.Plan{
 		Why:    "shortened " + s.done.list(),
-		Detail: s.done, Edits: s.edits,
+		Detail: s.done.withEconomics, Edits: s.edits,
 	}, nil
 }
 

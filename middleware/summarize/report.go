@@ -36,8 +36,8 @@ type Report struct {
 	request bool // the event reports one request
 }
 
-// WithEconomics returns the report with the economics of the edit.
-func (r Report) WithEconomics(e middleware.Economics) any {
+// withEconomics returns the report with the economics of the edit.
+func (r Report) withEconomics(e middleware.Economics) any {
 	r.Economics = e
 	return r
 }

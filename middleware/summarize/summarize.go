@@ -129,7 +129,7 @@ func (e *editor) planOf(jobs []*job) *middleware.Plan {
 		into += ", with the earlier one updated"
 	}
 	plan.Why = fmt.Sprintf("folded %s into %s", count(fresh, "message"), into)
-	plan.Detail = Report{Messages: fresh}
+	plan.Detail = Report{Messages: fresh}.withEconomics
 	return plan
 }
 
