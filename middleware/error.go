@@ -93,14 +93,29 @@ type PromptLimits struct {
 // provider says so, and no HTTP status in it means something else. Errors of other kinds
 // never mean it, nor do rate limits that count tokens, or a longest answer (max_tokens)
 // that is too long by itself. What the text quotes is not read: 'unknown field "prompt is
-// too long"'. [Request.ParseOverflow] also knows what the request has.
-func ParseOverflow(err error) (PromptLimits, bool) { return parseOverflow(err, nil) }
-
-// ParseOverflow is the function [ParseOverflow] for an error of a model that this request
-// was sent to: a sentence that occurs in a text of the request is not read, since some
-// errors repeat what is wrong with it. Numbers belong to a sentence; a mere code such as
-// context_length_exceeded is always read.
-func (r *Request) ParseOverflow(err error) (PromptLimits, bool) { return parseOverflow(err, r.texts) }
+// too long"'.
+//
+// req is the request that the model was sent; nil: not known. A sentence that occurs in a
+// text of the request is not read, since some errors repeat what is wrong with it. Numbers
+// belong to a sentence; a mere code such as context_length_exceeded is always read.
+func ParseOverflow(err error, req *Request) (PromptLimits, bool) {
+	if err == nil {
+		return PromptLimits{}, false
+	}
+	switch KindOf(err) {
+	case Overflow:
+		return PromptLimits(overflow.ParseKnown(err)), true
+	case Unknown, Invalid:
+		var texts iter.Seq[string]
+		if req != nil {
+			texts = req.texts
+		}
+		n, ok := overflow.Parse(err, texts)
+		return PromptLimits(n), ok
+	case Canceled, RateLimited, Unavailable, Denied, Irreducible, Outdated:
+	}
+	return PromptLimits{}, false
+}
 
 // texts yields the texts of the messages.
 func (r *Request) texts(yield func(string) bool) {
@@ -123,19 +138,4 @@ func (r *Request) texts(yield func(string) bool) {
 			}
 		}
 	}
-}
-
-func parseOverflow(err error, request iter.Seq[string]) (PromptLimits, bool) {
-	if err == nil {
-		return PromptLimits{}, false
-	}
-	switch KindOf(err) {
-	case Overflow:
-		return PromptLimits(overflow.ParseKnown(err)), true
-	case Unknown, Invalid:
-		n, ok := overflow.Parse(err, request)
-		return PromptLimits(n), ok
-	case Canceled, RateLimited, Unavailable, Denied, Irreducible, Outdated:
-	}
-	return PromptLimits{}, false
 }

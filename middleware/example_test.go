@@ -207,10 +207,10 @@ func ExampleDraft() {
 func ExampleParseOverflow() {
 	err := fmt.Errorf("ask: %w", errors.New("error, status code: 400, message: This model's maximum context length is 8192 tokens. "+
 		"However, you requested 10000 tokens (9000 in the messages, 1000 in the completion)."))
-	if x, long := middleware.ParseOverflow(err); long {
+	if x, long := middleware.ParseOverflow(err, nil); long {
 		fmt.Printf("%d and %d tokens, %d more than %d\n", x.Sent, x.Answer, x.Over, x.Limit)
 	}
-	_, long := middleware.ParseOverflow(errors.New("429 Rate limit reached on tokens per min: Limit 30000, Requested 31000"))
+	_, long := middleware.ParseOverflow(errors.New("429 Rate limit reached on tokens per min: Limit 30000, Requested 31000"), nil)
 	fmt.Println(long)
 	// Output:
 	// 9000 and 1000 tokens, 1808 more than 8192

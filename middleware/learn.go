@@ -13,7 +13,7 @@ import (
 // learn takes what the result of a model call says about its prompt.
 func learn(ctx context.Context, v *View, resp *Response, err error) {
 	if err != nil {
-		if n, ok := v.req.ParseOverflow(err); ok {
+		if n, ok := ParseOverflow(err, v.req); ok {
 			overflowed(ctx, v, n)
 		}
 		return

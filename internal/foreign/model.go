@@ -44,7 +44,7 @@ var quotas = []string{"insufficient_quota", "exceeded your current quota", "cred
 // KindOf returns the kind of an error of a provider's client for a request: by its text, by its HTTP
 // status, or because the network failed. The error has no kind yet.
 func KindOf(req *middleware.Request, err error) middleware.Kind {
-	if _, long := req.ParseOverflow(err); long {
+	if _, long := middleware.ParseOverflow(err, req); long {
 		return middleware.Overflow
 	}
 	text := overflow.Text(err)

@@ -264,7 +264,7 @@ func TestParseOverflow(t *testing.T) {
 			"wrapped": fmt.Errorf("ask: %w", errors.Join(errors.New("first"), fmt.Errorf("model: %w", errors.New(strings.ToUpper(c.text))))),
 			"hidden":  &coded{inner: errors.New(c.text)},
 		} {
-			x, ok := middleware.ParseOverflow(err)
+			x, ok := middleware.ParseOverflow(err, nil)
 			require.True(t, ok, "%s: %s", how, c.text)
 			require.Equal(t, c.want, x, "%s: %s", how, c.text)
 		}
@@ -281,11 +281,11 @@ func TestParseOverflowOfALongText(t *testing.T) {
 	const text = "prompt is too long: 210000 tokens > 200000 maximum"
 	filler := strings.Repeat("word ", 10_000)
 	for _, said := range []string{text + filler, filler + text, filler + text + strings.Repeat("word ", 500)} {
-		x, ok := middleware.ParseOverflow(errors.New(said))
+		x, ok := middleware.ParseOverflow(errors.New(said), nil)
 		require.True(t, ok)
 		require.Equal(t, middleware.PromptLimits{Sent: 210000, Limit: 200000, Over: 10000}, x)
 	}
-	_, ok := middleware.ParseOverflow(errors.New(filler + text + filler))
+	_, ok := middleware.ParseOverflow(errors.New(filler + text + filler), nil)
 	require.False(t, ok, "the middle is not read")
 }
 
@@ -372,12 +372,12 @@ func TestParseOverflowIsNotFooled(t *testing.T) {
 			fmt.Errorf("ask: %w", errors.New(text)),
 			&middleware.Error{Kind: middleware.Invalid, Err: errors.New(text)},
 		} {
-			x, ok := middleware.ParseOverflow(err)
+			x, ok := middleware.ParseOverflow(err, nil)
 			require.False(t, ok, "%q", text)
 			require.Zero(t, x, "%q", text)
 		}
 	}
-	_, ok := middleware.ParseOverflow(nil)
+	_, ok := middleware.ParseOverflow(nil, nil)
 	require.False(t, ok, "no error")
 }
 
@@ -420,13 +420,13 @@ func TestParseOverflowOfQuotations(t *testing.T) {
 		"unknown field '超出最大上下文长度'":                                                                        false,
 		"unknown field " + strings.Repeat("x", 1) + fmt.Sprintf(" %q", long+strings.Repeat(" word", 5000)): false,
 	} {
-		x, ok := middleware.ParseOverflow(errors.New(text))
+		x, ok := middleware.ParseOverflow(errors.New(text), nil)
 		require.Equal(t, own, ok, "%.200s", text)
 		if own {
 			require.Equal(t, want, x, "%s", text)
 		}
 	}
-	_, ok := middleware.ParseOverflow(errors.New(`the server has the error "context_length_exceeded"`))
+	_, ok := middleware.ParseOverflow(errors.New(`the server has the error "context_length_exceeded"`), nil)
 	require.True(t, ok, "a code may be quoted")
 }
 
@@ -439,7 +439,7 @@ func TestParseOverflowAsksTheKind(t *testing.T) {
 		middleware.Unavailable, middleware.Denied, middleware.Irreducible, middleware.Outdated,
 	} {
 		err := fmt.Errorf("ask: %w", &middleware.Error{Kind: kind, Op: "provider", Err: long})
-		x, ok := middleware.ParseOverflow(err)
+		x, ok := middleware.ParseOverflow(err, nil)
 		switch kind {
 		case middleware.Unknown, middleware.Invalid, middleware.Overflow:
 			require.True(t, ok, "%v", kind)
@@ -453,12 +453,12 @@ func TestParseOverflowAsksTheKind(t *testing.T) {
 		"no words of ours": {},
 		"status code: 429, This model's maximum context length is 8192 tokens": {Limit: 8192},
 	} {
-		x, ok := middleware.ParseOverflow(&middleware.Error{Kind: middleware.Overflow, Err: errors.New(text)})
+		x, ok := middleware.ParseOverflow(&middleware.Error{Kind: middleware.Overflow, Err: errors.New(text)}, nil)
 		require.True(t, ok, "what is of kind Overflow is one whatever it says: %s", text)
 		require.Equal(t, want, x, text)
 	}
 	for _, done := range []error{context.Canceled, context.DeadlineExceeded} {
-		_, ok := middleware.ParseOverflow(errors.Join(long, done))
+		_, ok := middleware.ParseOverflow(errors.Join(long, done), nil)
 		require.False(t, ok, "%v", done)
 	}
 }
@@ -487,7 +487,7 @@ func TestParseOverflowLooksIntoErrors(t *testing.T) {
 		"streamed":             {&answered{StatusCode: 200, error: errors.New(long)}, true},
 		"a field beats a text": {&answered{StatusCode: 400, error: errors.New("upstream: status code: 429: " + long)}, true},
 	} {
-		_, ok := middleware.ParseOverflow(c.err)
+		_, ok := middleware.ParseOverflow(c.err, nil)
 		require.Equal(t, c.want, ok, name)
 	}
 }
@@ -519,7 +519,7 @@ func TestParseOverflowOfAKeptAnswer(t *testing.T) {
 		var wait sync.WaitGroup
 		for range 4 { // an error may reach several callers
 			wait.Go(func() {
-				limits, ok := middleware.ParseOverflow(fmt.Errorf("ask: %w", c.err))
+				limits, ok := middleware.ParseOverflow(fmt.Errorf("ask: %w", c.err), nil)
 				assert.Equal(t, c.ok, ok, name)
 				if ok {
 					assert.Equal(t, want, limits, name)
@@ -594,7 +594,7 @@ func TestParseOverflowReadsNumbers(t *testing.T) {
 		"input length and max_tokens exceed context limit: 2147483647 + 2147483647 > 1":                                                                           {Sent: math.MaxInt32, Answer: math.MaxInt32, Limit: 1, Over: math.MaxInt32},
 		"you requested 5 tokens (2147483647 in the messages, 2147483647 in the functions, and 1 in the completion), but this model's maximum context length is 7": {Limit: 7},
 	} {
-		x, ok := middleware.ParseOverflow(errors.New(text))
+		x, ok := middleware.ParseOverflow(errors.New(text), nil)
 		require.True(t, ok, text)
 		require.Equal(t, want, x, text)
 	}
@@ -612,7 +612,7 @@ func TestParseOverflowOfATree(t *testing.T) {
 		fmt.Errorf("%w: %w", bare, fmt.Errorf("x: %w", full)),
 		&coded{Code: "context_length_exceeded", inner: full},
 	} {
-		x, ok := middleware.ParseOverflow(err)
+		x, ok := middleware.ParseOverflow(err, nil)
 		require.True(t, ok, "%v", err)
 		require.Equal(t, want, x, "%v", err)
 	}
@@ -620,13 +620,13 @@ func TestParseOverflowOfATree(t *testing.T) {
 	for range 10_000 {
 		chain = fmt.Errorf("%w", chain)
 	}
-	_, ok := middleware.ParseOverflow(chain)
+	_, ok := middleware.ParseOverflow(chain, nil)
 	require.True(t, ok)
 	var none *texted // which would panic if it were asked
-	x, ok := middleware.ParseOverflow(fmt.Errorf("%w: %w", none, full))
+	x, ok := middleware.ParseOverflow(fmt.Errorf("%w: %w", none, full), nil)
 	require.True(t, ok, "a nil pointer is passed over")
 	require.Equal(t, want, x)
-	_, ok = middleware.ParseOverflow(&looped{})
+	_, ok = middleware.ParseOverflow(&looped{}, nil)
 	require.False(t, ok, "an error that wraps itself ends, too")
 }
 
@@ -686,7 +686,7 @@ func TestParseOverflowMakesSense(t *testing.T) {
 			at, end := strings.Index(text, "{"), strings.Index(text, "}")
 			text = text[:at] + numbers.Draw(t, "number") + text[end+1:]
 		}
-		x, ok := middleware.ParseOverflow(errors.New(text))
+		x, ok := middleware.ParseOverflow(errors.New(text), nil)
 		requireSane(t, x, ok)
 	})
 }
@@ -701,9 +701,9 @@ func FuzzParseOverflow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, code string, times int) {
 		times = max(1, min(times, 1<<20/max(1, len(text))))
 		err := error(&coded{Code: code, inner: errors.New(strings.Repeat(text, times))})
-		x, ok := middleware.ParseOverflow(err)
+		x, ok := middleware.ParseOverflow(err, nil)
 		requireSane(t, x, ok)
-		again, same := middleware.ParseOverflow(err)
+		again, same := middleware.ParseOverflow(err, nil)
 		require.Equal(t, x, again)
 		require.Equal(t, ok, same)
 		status := overflow.Status(err)
@@ -725,7 +725,7 @@ func BenchmarkParseOverflow(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				middleware.ParseOverflow(err)
+				middleware.ParseOverflow(err, nil)
 			}
 		})
 	}

@@ -261,7 +261,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 			}
 		}
 		resp, err := next(ctx, req, watched)
-		refused, tooLong := req.ParseOverflow(err)
+		refused, tooLong := middleware.ParseOverflow(err, req)
 		if !tooLong || begun || ctx.Err() != nil {
 			return resp, err
 		}
@@ -272,7 +272,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 				Kind: middleware.Irreducible, Op: Name, Err: fmt.Errorf("%w; the provider had refused it: %w", e, refusal),
 			}
 		}
-		if again, tooLong := req.ParseOverflow(err); tooLong {
+		if again, tooLong := middleware.ParseOverflow(err, req); tooLong {
 			return nil, &middleware.Error{Kind: middleware.Overflow, Op: Name, Err: fmt.Errorf(
 				"the provider refused the request as too long%s, and again%s; set the Budget to what it serves: %w",
 				numbers(refused), numbers(again), err)}

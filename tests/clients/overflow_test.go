@@ -156,7 +156,7 @@ func TestOverflow(t *testing.T) {
 						require.NotContains(t, fmt.Sprintf("%+v", err), "4096", "the client keeps the text now: read it")
 						return
 					}
-					limits, ok := middleware.ParseOverflow(fmt.Errorf("ask: %w", err))
+					limits, ok := middleware.ParseOverflow(fmt.Errorf("ask: %w", err), nil)
 					require.True(t, ok, "it is an overflow: %T %v", err, err)
 					require.Equal(t, c.want, limits, "%v", err)
 				})
@@ -171,7 +171,7 @@ func TestOverflowInAStream(t *testing.T) {
 	const said = `{"error":{"message":"prompt is too long: 5000 tokens > 4096 maximum","type":"invalid_request_error"},"type":"error"}`
 	a := answer{status: http.StatusOK, kind: "text/event-stream", body: "event: error\ndata: " + said + "\n\n"}
 	for name, ask := range map[string]ask{"openai-go": openaiWays["chat stream"], "anthropic-sdk-go": anthropicWays["messages stream"]} {
-		limits, ok := middleware.ParseOverflow(ask(t, a.serve(t)))
+		limits, ok := middleware.ParseOverflow(ask(t, a.serve(t)), nil)
 		require.True(t, ok, name)
 		require.Equal(t, middleware.PromptLimits{Sent: 5000, Limit: 4096, Over: 904}, limits, name)
 	}
@@ -192,7 +192,7 @@ func TestOtherRefusals(t *testing.T) {
 			for way, ask := range ways {
 				err := ask(t, a.serve(t))
 				require.Error(t, err)
-				_, ok := middleware.ParseOverflow(err)
+				_, ok := middleware.ParseOverflow(err, nil)
 				require.False(t, ok, "%s: %s, %s: %v", name, client, way, err)
 			}
 		}

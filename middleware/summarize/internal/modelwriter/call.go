@@ -105,7 +105,7 @@ func isPanic(err error) bool {
 }
 
 func (s *session) failure(ctx context.Context, p *prompt, err error) (Reason, error) {
-	x, long := middleware.ParseOverflow(err)
+	x, long := middleware.ParseOverflow(err, nil)
 	switch {
 	case ctx.Err() != nil:
 		return Stopped, fmt.Errorf("summarize: %w", ctx.Err())
@@ -146,7 +146,7 @@ func passing(err error) bool {
 	if r, rejected := errors.AsType[*RejectedError](err); rejected {
 		return r.Reason != Nothing
 	}
-	_, long := middleware.ParseOverflow(err)
+	_, long := middleware.ParseOverflow(err, nil)
 	return long || slices.Contains(
 		[]middleware.Kind{middleware.Unknown, middleware.Unavailable, middleware.RateLimited, middleware.Overflow}, middleware.KindOf(err))
 }
