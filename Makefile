@@ -47,6 +47,10 @@ bench-peers: ## measure eino, tiktoken-go and laconic; ARGS='-run clear -samples
 fuzz: ## run each fuzz target for FUZZTIME seconds (60)
 	@GO="$(GO)" .ci/fuzz $(FUZZTIME)
 
+.PHONY: services
+services: ## test with a PostgreSQL and a Redis of its own; PKG=./store/... narrows it
+	@.ci/services $(GO) test $(PKG)
+
 .PHONY: soak
 soak: ## run the long tests, up to an hour
 	@if find tests -name '*_test.go' 2>/dev/null | grep -q .; then \
