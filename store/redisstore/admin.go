@@ -1,0 +1,211 @@
+package redisstore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store/engine"
+)
+
+// Delete implements [engine.Backend]. The append-only file has what was deleted until its
+// next rewrite, which Vacuum starts.
+func (b *backend) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	args := []any{0}
+	for i := range conversations {
+		args = append(args, conversations[i][:])
+	}
+	for more := int64(1); more > 0; {
+		var err error
+		if more, err = deleteScript.Run(ctx, b.client, []string{b.keys(scope)}, args...).Int64(); err != nil {
+			return named(ctx, "delete", err)
+		}
+	}
+	if len(conversations) > 0 {
+		return nil
+	}
+	// What is in no index: keys that another version or a torn restore has left.
+	return named(ctx, "delete", b.scan(ctx, b.keys(scope)+"*", func(keys []string) error {
+		return b.client.Unlink(ctx, keys...).Err()
+	}))
+}
+
+// scan gives all keys of a pattern to a function, in parts, and some of them repeatedly.
+func (b *backend) scan(ctx context.Context, pattern string, found func(keys []string) error) error {
+	var mu sync.Mutex // nodes of a cluster are scanned at the same time
+	node := func(ctx context.Context, c *redis.Client) error {
+		for cursor := uint64(0); ; {
+			keys, next, err := c.Scan(ctx, cursor, pattern, 1000).Result()
+			if err != nil {
+				return err
+			}
+			if len(keys) > 0 {
+				mu.Lock()
+				err = found(keys)
+				mu.Unlock()
+			}
+			if cursor = next; err != nil || cursor == 0 {
+				return err
+			}
+		}
+	}
+	switch c := b.client.(type) {
+	case *redis.ClusterClient:
+		return c.ForEachMaster(ctx, node)
+	case *redis.Client:
+		return node(ctx, c)
+	}
+	return errors.New("unknown kind of client")
+}
+
+// scopes returns the scopes that have something.
+func (b *backend) scopes(ctx context.Context) ([]string, error) {
+	var scopes []string
+	err := b.scan(ctx, b.prefix+":{s:*}:x", func(keys []string) error {
+		for _, key := range keys {
+			if scope, ok := scopeOf(key); ok {
+				scopes = append(scopes, scope)
+			}
+		}
+		return nil
+	})
+	slices.Sort(scopes)
+	return slices.Compact(scopes), err
+}
+
+// List implements [engine.Backend].
+func (b *backend) List(ctx context.Context, scopes ...string) (all []engine.Usage, err error) {
+	if len(scopes) == 0 {
+		if scopes, err = b.scopes(ctx); err != nil {
+			return nil, named(ctx, "list", err)
+		}
+	}
+	for _, scope := range scopes {
+		of, err := b.list(ctx, scope)
+		if err != nil {
+			return nil, named(ctx, "list", err)
+		}
+		all = append(all, of...)
+	}
+	slices.SortFunc(all, func(a, b engine.Usage) int {
+		return cmp.Or(strings.Compare(a.Scope, b.Scope), b.Used.Compare(a.Used), bytes.Compare(a.Conversation[:], b.Conversation[:]))
+	})
+	return all, nil
+}
+
+// list returns what a scope has by conversation, in pages, so that no script runs for long.
+func (b *backend) list(ctx context.Context, scope string) ([]engine.Usage, error) {
+	of := map[message.ID]engine.Usage{}
+	for rank := int64(0); ; {
+		r, err := b.run(ctx, listScript, scope, 0, rank)
+		if err != nil {
+			return nil, err
+		}
+		n := r.number()
+		for !r.done() {
+			u := r.usage(scope)
+			if u.Conversation.IsZero() { // its contents come one by one
+				u = plus(u, of[u.Conversation])
+			}
+			of[u.Conversation] = u
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		if rank += n; n == 0 {
+			return slices.Collect(maps.Values(of)), nil
+		}
+	}
+}
+
+func (r *reply) usage(scope string) engine.Usage {
+	u := engine.Usage{Scope: scope, Conversation: r.id(), Entries: int(r.number()), Contents: int(r.number()), Bytes: r.number()}
+	ms, err := strconv.ParseFloat(r.text(), 64)
+	if err != nil {
+		r.err = errReply
+	}
+	u.Used = time.UnixMilli(int64(ms))
+	return u
+}
+
+func plus(a, b engine.Usage) engine.Usage {
+	a.Entries, a.Contents, a.Bytes = a.Entries+b.Entries, a.Contents+b.Contents, a.Bytes+b.Bytes
+	if b.Used.After(a.Used) {
+		a.Used = b.Used
+	}
+	return a
+}
+
+// Vacuum implements [engine.Backend]. It rewrites the append-only file, if the server has
+// one and lets this user do so.
+func (b *backend) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err error) {
+	scopes, err := b.scopes(ctx)
+	if err != nil {
+		return 0, named(ctx, "vacuum", err)
+	}
+	for _, scope := range scopes {
+		n, err := b.vacuum(ctx, scope, ttl)
+		if removed += n; err != nil {
+			return removed, named(ctx, "vacuum", err)
+		}
+	}
+	return removed, named(ctx, "vacuum", b.rewrite(ctx))
+}
+
+func (b *backend) vacuum(ctx context.Context, scope string, ttl time.Duration) (removed int, err error) {
+	rank, cursor := "0", "0"
+	for rank != "" || cursor != "" {
+		r, err := b.run(ctx, vacuumScript, scope, ttl.Milliseconds(), rank, cursor)
+		if err != nil {
+			return removed, err
+		}
+		rank, cursor = r.text(), r.text()
+		removed += int(r.number())
+		if r.err != nil {
+			return removed, r.err
+		}
+	}
+	return removed, nil
+}
+
+// rewrite has the servers write their append-only files anew, without what was deleted, and
+// waits for the end. A server that refuses is left alone: hosted ones do it themselves.
+func (b *backend) rewrite(ctx context.Context) error {
+	node := func(ctx context.Context, c *redis.Client) error {
+		info, err := c.Info(ctx, "persistence").Result()
+		if err != nil || !strings.Contains(info, "aof_enabled:1") || c.BgRewriteAOF(ctx).Err() != nil {
+			return ctx.Err()
+		}
+		for strings.Contains(info, "aof_enabled:1") {
+			if info, err = c.Info(ctx, "persistence").Result(); err != nil {
+				return err
+			}
+			if strings.Contains(info, "aof_rewrite_in_progress:0") && strings.Contains(info, "aof_rewrite_scheduled:0") {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+		return nil
+	}
+	switch c := b.client.(type) {
+	case *redis.ClusterClient:
+		return c.ForEachMaster(ctx, node)
+	case *redis.Client:
+		return node(ctx, c)
+	}
+	return nil
+}

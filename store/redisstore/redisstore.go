@@ -1,0 +1,190 @@
+// Package redisstore keeps journals and archives in Redis 6.2 or later, a cluster, or a
+// server that speaks its protocol and runs its scripts. Import it for its effect, which
+// is that [engine.Open] knows these forms:
+//
+//	redis://[user:password@]host[:port][/database][?option=…]
+//	rediss://…                                         with TLS
+//	redis://host:port?addr=host2:port2&addr=…          a cluster
+//
+//	import _ "github.com/laconic-go/laconic/store/redisstore"
+//
+//	e, err := engine.Open(ctx, "redis://localhost:6379/0", engine.Options{TTL: 30 * 24 * time.Hour})
+//
+// The option prefix (default laconic) is what all keys begin with. The others are those of
+// go-redis: pool_size, dial_timeout, read_timeout, max_retries and more.
+//
+// All keys of a scope are in one slot, so a scope is on one node of a cluster. Each call is
+// one script, which runs as one atomic step and is one round trip. What Redis has answered
+// survives its crash only with appendfsync always; docs/stores.md has what other settings
+// can lose.
+package redisstore
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/laconic-go/laconic/store/engine"
+)
+
+func init() { //nolint:gochecknoinits // as drivers of database/sql do
+	engine.Register("redis", Open)
+	engine.Register("rediss", Open)
+}
+
+// schema is the version of the keys and their values; see scope.lua.
+const schema = 1
+
+// backend is an [engine.Backend].
+type backend struct {
+	client redis.UniversalClient
+	prefix string // of all keys
+
+	dials    context.Context //nolint:containedctx // ends dials that run when Close is called
+	endDials context.CancelFunc
+}
+
+// Open connects to a server and checks the version of what it has. The URL has one of the
+// forms of the package comment. Errors do not contain it, except for its host and port.
+func Open(ctx context.Context, rawURL string) (engine.Backend, error) {
+	b := &backend{}
+	b.dials, b.endDials = context.WithCancel(context.Background())
+	if err := b.connect(rawURL); err != nil {
+		b.endDials()
+		return nil, fmt.Errorf("redisstore: %w", err)
+	}
+	if err := b.check(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("redisstore: open: %w", err), b.Close())
+	}
+	return b, nil
+}
+
+// errURL says nothing of the URL, since parts of a password may be anywhere in a wrong one.
+var errURL = errors.New("the URL is wrong, want redis://[user:password@]host[:port][/database][?option=…], with " +
+	"options of go-redis or prefix=…; special characters of a password must be percent-encoded")
+
+func (b *backend) connect(rawURL string) error {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" {
+		return errURL
+	}
+	query := u.Query()
+	b.prefix = "laconic"
+	if p := query.Get("prefix"); p != "" {
+		b.prefix = p
+	}
+	if strings.ContainsAny(b.prefix, "{}*?[]\\") {
+		return errors.New("the option prefix contains one of {}*?[]\\")
+	}
+	query.Del("prefix")
+	u.RawQuery = query.Encode()
+	if query.Has("addr") {
+		o, err := redis.ParseClusterURL(u.String())
+		if err != nil {
+			return errURL
+		}
+		o.Dialer = b.dialer(&redis.Options{DialTimeout: o.DialTimeout, TLSConfig: o.TLSConfig})
+		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
+		o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+		b.client = redis.NewClusterClient(o)
+		return nil
+	}
+	o, err := redis.ParseURL(u.String())
+	if err != nil {
+		return errURL
+	}
+	o.Dialer = b.dialer(o)
+	o.ContextTimeoutEnabled, o.DisableIdentity = true, true
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	b.client = redis.NewClient(o)
+	return nil
+}
+
+// dialer returns the dialer of go-redis with two changes. Close ends a dial, since the
+// pool dials in goroutines that outlive it. And a failed dial is a connection that fails
+// with its error: the pool would print the error, and dial on in the background.
+func (b *backend) dialer(o *redis.Options) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	dial := redis.NewDialer(o)
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(b.dials, cancel)() //nolint:contextcheck // the dial ends with both
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			pipe, other := net.Pipe()
+			return failed{pipe, err}, other.Close()
+		}
+		return conn, nil
+	}
+}
+
+// failed is a connection that could not be made.
+type failed struct {
+	net.Conn
+
+	err error
+}
+
+func (f failed) Read([]byte) (int, error)  { return 0, f.err }
+func (f failed) Write([]byte) (int, error) { return 0, f.err }
+
+// check finds out whether the keys are of a version that this package knows, or sets it.
+func (b *backend) check(ctx context.Context) error {
+	key := b.prefix + ":version"
+	p := b.client.Pipeline()
+	p.SetNX(ctx, key, schema, 0)
+	version := p.Get(ctx, key)
+	if _, err := p.Exec(ctx); err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(version.Val())
+	switch {
+	case err != nil || n < 1:
+		return fmt.Errorf("key %s is not a version: choose another prefix", key)
+	case n > schema:
+		return fmt.Errorf("the keys have version %d, and this program knows version %d: update the program, or choose another prefix",
+			n, schema)
+	}
+	return nil
+}
+
+// Close implements [engine.Backend].
+func (b *backend) Close() error {
+	b.endDials()
+	if err := b.client.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
+		return fmt.Errorf("redisstore: close: %w", err)
+	}
+	return nil
+}
+
+// named returns the error of a call with its name, and with that of a context that has ended.
+func named(ctx context.Context, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return fmt.Errorf("redisstore: %s: %w", what, err)
+}
+
+// keys is what the keys of a scope begin with. The tag in braces chooses the slot.
+func (b *backend) keys(scope string) string {
+	return b.prefix + ":{s:" + base64.RawURLEncoding.EncodeToString([]byte(scope)) + "}:"
+}
+
+// scopeOf returns the scope of a key.
+func scopeOf(key string) (string, bool) {
+	_, tag, _ := strings.Cut(key, ":{s:")
+	tag, _, ok := strings.Cut(tag, "}:")
+	scope, err := base64.RawURLEncoding.DecodeString(tag)
+	return string(scope), ok && err == nil
+}

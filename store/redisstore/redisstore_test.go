@@ -1,0 +1,303 @@
+package redisstore_test
+
+import (
+	"context"
+	"crypto/rand"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store/engine"
+	"github.com/laconic-go/laconic/store/redisstore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// address returns the URL of a server with a prefix that only this test uses.
+func address(tb testing.TB) string {
+	tb.Helper()
+	raw := os.Getenv("LACONIC_REDIS")
+	if raw == "" {
+		tb.Skip("set LACONIC_REDIS=redis://… to run, or use .ci/services go test …")
+	}
+	u, err := url.Parse(raw)
+	require.NoError(tb, err, "LACONIC_REDIS")
+	q := u.Query()
+	q.Set("prefix", "laconic-test-"+rand.Text())
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// open returns a backend of its own for a test, which leaves no key.
+func open(tb testing.TB) engine.Backend {
+	tb.Helper()
+	return openURL(tb, address(tb))
+}
+
+func openURL(tb testing.TB, address string) engine.Backend {
+	tb.Helper()
+	b, err := redisstore.Open(tb.Context(), address)
+	require.NoError(tb, err)
+	tb.Cleanup(func() {
+		for _, key := range allKeys(tb, b) {
+			require.NoError(tb, redisstore.Client(b).Unlink(context.Background(), key).Err())
+		}
+		require.NoError(tb, b.Close())
+	})
+	return b
+}
+
+// allKeys returns all keys of the test.
+func allKeys(tb testing.TB, b engine.Backend) []string {
+	tb.Helper()
+	prefix, _, _ := strings.Cut(redisstore.Keys(b, ""), ":")
+	keys, err := redisstore.Client(b).Keys(context.Background(), prefix+":*").Result()
+	require.NoError(tb, err)
+	return keys
+}
+
+func id(n byte) message.ID { return message.ID{n} }
+
+// row returns a row of conversation 100 whose data names its revision.
+func row(rev, base byte) engine.Row {
+	return engine.Row{Rev: id(rev), Base: id(base), Conversation: id(100), Data: []byte("text of entry " + string('A'+rune(rev)))}
+}
+
+func put(tb testing.TB, b engine.Backend, bounds engine.Bounds, writes ...engine.Write) {
+	tb.Helper()
+	winner, err := b.Put(tb.Context(), "s", writes, bounds)
+	require.NoError(tb, err)
+	require.Equal(tb, writes[0].Row, winner)
+}
+
+func find(tb testing.TB, b engine.Backend, bounds engine.Bounds, ids ...byte) (int, []engine.Row) {
+	tb.Helper()
+	all := make([]message.ID, len(ids))
+	for i, n := range ids {
+		all[i] = id(n)
+	}
+	at, rows, err := b.Find(tb.Context(), "s", all, bounds)
+	require.NoError(tb, err)
+	return at, rows
+}
+
+var forever engine.Bounds
+
+func TestFindReturnsAnEntryAndItsBases(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	at, rows := find(t, b, forever, 1, 2)
+	require.Equal(t, -1, at)
+	require.Empty(t, rows)
+
+	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)})
+	put(t, b, forever, engine.Write{ID: id(2), Row: row(12, 11)}, engine.Write{ID: id(3), Row: row(12, 11)})
+	put(t, b, forever, engine.Write{ID: id(2), Over: id(12), Row: row(13, 12)})
+	at, rows = find(t, b, forever, 1, 2, 9)
+	require.Equal(t, 1, at)
+	require.Equal(t, []engine.Row{row(13, 12), row(12, 11), row(11, 0)}, rows, "a replaced entry is still a base")
+	at, rows = find(t, b, forever, 3)
+	require.Zero(t, at)
+	require.Equal(t, []engine.Row{row(12, 11), row(11, 0)}, rows)
+	put(t, b, forever, engine.Write{ID: id(4), Row: row(14, 99)})
+	_, rows = find(t, b, forever, 4)
+	require.Equal(t, []engine.Row{row(14, 99)}, rows, "a missing base ends the list")
+
+	all, err := b.Entries(t.Context(), "s", id(100))
+	require.NoError(t, err)
+	require.Equal(t, []engine.Row{row(11, 0), row(12, 11), row(13, 12), row(14, 99)}, all, "in the order of their writes")
+}
+
+func TestFindAmongThousandsOfIDs(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	ids := make([]message.ID, 4321)
+	for i := range ids {
+		ids[i] = message.ID{1, byte(i), byte(i >> 8)}
+	}
+	for _, at := range []int{0, 999, 1000, 3320, 3321, 4320} {
+		_, err := b.Put(t.Context(), "s", []engine.Write{{ID: ids[at], Row: row(byte(at|1), 0)}}, forever)
+		require.NoError(t, err)
+		got, rows, err := b.Find(t.Context(), "s", ids, forever)
+		require.NoError(t, err)
+		require.Equal(t, at, got)
+		require.Len(t, rows, 1)
+	}
+}
+
+func TestPutComparesAndSwapsInOneStep(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)})
+	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)}) // a retry after a lost answer
+	winner, err := b.Put(t.Context(), "s", []engine.Write{{ID: id(1), Over: id(77), Row: row(12, 0)}, {ID: id(2), Row: row(13, 0)}}, forever)
+	require.NoError(t, err)
+	require.Equal(t, row(11, 0), winner)
+	at, _ := find(t, b, forever, 2)
+	require.Equal(t, -1, at, "nothing of a call that came second is stored")
+	put(t, b, forever, engine.Write{ID: id(1), Over: id(11), Row: row(12, 11)}, engine.Write{ID: id(2), Over: id(5), Row: row(13, 0)})
+	put(t, b, forever, engine.Write{ID: id(3), Row: row(14, 0)}, engine.Write{ID: id(2), Over: id(5), Row: row(15, 0)})
+	_, rows := find(t, b, forever, 2)
+	require.Equal(t, id(13), rows[0].Rev, "another write is skipped if its condition does not hold")
+}
+
+// trips counts what is sent to the server.
+type trips struct{ n atomic.Int64 }
+
+func (c *trips) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (c *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		c.n.Add(1)
+		return next(ctx, cmd)
+	}
+}
+
+func (c *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		c.n.Add(1)
+		return next(ctx, cmds)
+	}
+}
+
+func TestEachCallIsOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	bounds := engine.Bounds{TTL: time.Hour, Limit: 1 << 20}
+	contents := []engine.Content{{Handle: "aaaaaaaaaaaa", Data: []byte("a")}, {Handle: "bbbbbbbbbbbb", Data: []byte("b")}}
+	all := func() {
+		put(t, b, bounds, engine.Write{ID: id(1), Row: row(11, 0)}, engine.Write{ID: id(2), Row: row(12, 11)})
+		find(t, b, bounds, 1, 2, 3)
+		require.NoError(t, b.PutContents(t.Context(), "s", id(100), contents, bounds))
+		_, err := b.Get(t.Context(), "s", "aaaaaaaaaaaa", bounds)
+		require.NoError(t, err)
+	}
+	all() // the server may not know the scripts yet
+	var c trips
+	redisstore.Client(b).AddHook(&c)
+	all()
+	require.EqualValues(t, 4, c.n.Load(), "one for each of four calls")
+}
+
+func TestAServerWithoutTheScriptsIsSentThem(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)})
+	require.NoError(t, redisstore.Client(b).ScriptFlush(t.Context()).Err(), "as after a restart")
+	at, _ := find(t, b, forever, 1)
+	require.Zero(t, at)
+}
+
+func TestTenReplicasStartAtOnce(t *testing.T) {
+	t.Parallel()
+	u := address(t)
+	errs := make(chan error, 10)
+	for range cap(errs) {
+		go func() {
+			b, err := redisstore.Open(context.Background(), u)
+			if err == nil {
+				err = b.Close()
+			}
+			errs <- err
+		}()
+	}
+	for range cap(errs) {
+		require.NoError(t, <-errs)
+	}
+	b := openURL(t, u)
+	require.Len(t, allKeys(t, b), 1, "the version")
+}
+
+func TestANewerSchemaIsRefused(t *testing.T) {
+	t.Parallel()
+	u := address(t)
+	b := openURL(t, u)
+	version := strings.SplitN(redisstore.Keys(b, ""), ":", 2)[0] + ":version"
+	for value, want := range map[string]string{
+		"2": "the keys have version 2, and this program knows version 1: update the program, or choose another prefix",
+		"x": "is not a version: choose another prefix",
+	} {
+		require.NoError(t, redisstore.Client(b).Set(t.Context(), version, value, 0).Err())
+		_, err := redisstore.Open(t.Context(), u)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestErrorsNameNoPassword(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	urls := []string{
+		"redis://:hunter2@" + closed.Addr().String(), "redis://u:hunter2@h:port/0", "redis://u:hunter2/@h", "redis://u:hun%zzhunter2@h",
+		"redis://u/x:hunter2@h/0", "redis://u:hunter2@h/db", "redis://u:hunter2@h?unknown=1", "redis:hunter2", "redis://u:h#hunter2@h",
+		"redis://u:hunter2@127.0.0.1:1/0?prefix={", "redis://u:hunter2@" + closed.Addr().String() + "?addr=127.0.0.1:1",
+	}
+	if u, err := url.Parse(os.Getenv("LACONIC_REDIS")); err == nil && u.Host != "" {
+		urls = append(urls, "redis://default:hunter2@"+u.Host, "redis://:hunter2@"+u.Host)
+	}
+	for _, u := range urls {
+		b, err := redisstore.Open(t.Context(), u)
+		if err == nil { // a server that lets everybody in
+			require.NoError(t, b.Close())
+			continue
+		}
+		require.NotContains(t, err.Error(), secret)
+		require.ErrorContains(t, err, "redisstore: ")
+	}
+}
+
+// clients returns the connections of the server.
+func clients(t *testing.T, b engine.Backend) string {
+	t.Helper()
+	all, err := redisstore.Client(b).ClientList(t.Context()).Result()
+	require.NoError(t, err)
+	return all
+}
+
+func TestCloseEndsRunningCallsAndConnections(t *testing.T) {
+	t.Parallel()
+	server, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0") // accepts, and never answers
+	require.NoError(t, err)
+	defer server.Close() //nolint:errcheck // of a test
+	opened := make(chan error)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, err := redisstore.Open(ctx, "redis://"+server.Addr().String())
+		opened <- err
+	}()
+	conn, err := server.Accept()
+	require.NoError(t, err)
+	cancel()
+	require.ErrorIs(t, <-opened, context.Canceled)
+	_, err = conn.Read(make([]byte, 1<<10)) // what it was sent, then the end
+	for err == nil {
+		_, err = conn.Read(make([]byte, 1<<10))
+	}
+	require.NoError(t, conn.Close())
+
+	b := open(t)
+	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)})
+	name := "laconic-" + rand.Text()
+	other, err := redisstore.Open(t.Context(), address(t)+"&client_name="+name)
+	require.NoError(t, err)
+	require.Contains(t, clients(t, b), name)
+	version := strings.SplitN(redisstore.Keys(other, ""), ":", 2)[0] + ":version"
+	require.NoError(t, redisstore.Client(other).Unlink(t.Context(), version).Err())
+	require.NoError(t, other.Close())
+	require.Eventually(t, func() bool { return !strings.Contains(clients(t, b), name) }, 10*time.Second, time.Millisecond,
+		"no connection is left")
+	require.NoError(t, other.Close(), "a second time")
+	_, _, err = other.Find(t.Context(), "s", []message.ID{id(1)}, forever)
+	require.ErrorIs(t, err, redis.ErrClosed)
+}
