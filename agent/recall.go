@@ -104,7 +104,7 @@ func (r recall) answer(ctx context.Context, in recallArgs) (message.Part, error)
 	case errors.Is(err, store.ErrDamaged):
 		return note("what is kept under %s is damaged; call the tool that gave it again", h)
 	case err != nil:
-		return nil, err
+		return nil, &unreadError{h, err}
 	case !isBinary(c.Data):
 		conversation := conversationOf(ctx)
 		p := newPassage(h, c.Data, conversation.limit(r.opts.Limit))
@@ -122,6 +122,20 @@ func (r recall) answer(ctx context.Context, in recallArgs) (message.Part, error)
 	return note("%s is binary and cannot be shown: %s, %d bytes, beginning with % x",
 		h, cmp.Or(c.Type, "of unknown type"), len(c.Data), c.Data[:min(shown, len(c.Data))])
 }
+
+// unreadError is what a model gets if the store fails: what failed, without the stack of a
+// panic, and what it can do.
+type unreadError struct {
+	handle store.Handle
+	err    error
+}
+
+func (e *unreadError) Error() string {
+	text, _, _ := strings.Cut(e.err.Error(), "\ngoroutine ")
+	return fmt.Sprintf("the archive cannot be read now, so call the tool that gave %s again: %s", e.handle, text)
+}
+
+func (e *unreadError) Unwrap() error { return e.err }
 
 // note is an answer about the content instead of the content.
 func note(format string, args ...any) (message.Part, error) {

@@ -249,7 +249,7 @@ func (r recall) elsewhere(ctx context.Context, p *passage, in recallArgs) (strin
 		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDamaged), err == nil && isBinary(c.Data):
 			continue
 		case err != nil:
-			return "", err
+			return "", &unreadError{h, err}
 		}
 		size += len(c.Data)
 		find, problem := findText(in.Search), ""

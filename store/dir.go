@@ -51,7 +51,7 @@ func OpenDir(path string) (*Dir, error) {
 		return nil, fmt.Errorf("store: open: %w", err)
 	}
 	d := (&Dir{disk: &disk{root: root}}).scope("")
-	d.disk.sweep(func(_ string, age time.Duration) bool { return age > tempAge })
+	_ = d.disk.sweep(func(_ string, age time.Duration) bool { return age > tempAge }) // the folder may be read-only
 	return d, nil
 }
 
@@ -226,8 +226,8 @@ func (d *Dir) Delete(ctx context.Context, scope string, conversations ...message
 	d = d.scope(scope)
 	var err error
 	if len(conversations) == 0 {
-		d.disk.sweep(func(name string, _ time.Duration) bool { return strings.HasPrefix(name, d.folder+".") })
-		err = errors.Join(d.disk.root.RemoveAll(d.folder), d.disk.syncFolder("."))
+		err = d.disk.sweep(func(name string, _ time.Duration) bool { return strings.HasPrefix(name, d.folder+".") })
+		err = errors.Join(err, d.disk.root.RemoveAll(d.folder), d.disk.syncFolder("."))
 	} else {
 		err = d.forget(ctx, conversations)
 	}
@@ -243,10 +243,13 @@ func (d *Dir) forget(ctx context.Context, conversations []message.ID) error {
 	if err != nil || len(lists) == 0 {
 		return err
 	}
-	d.disk.sweep(func(name string, _ time.Duration) bool {
+	err = d.disk.sweep(func(name string, _ time.Duration) bool {
 		h, err := ParseHandle(strings.TrimPrefix(name[:strings.LastIndex(name, ".")], d.folder+"."))
 		return err == nil && gone[h]
 	})
+	if err != nil {
+		return err
+	}
 	for h := range gone {
 		if err := errors.Join(ctx.Err(), d.disk.remove(d.pathOf(h))); err != nil {
 			return err

@@ -216,17 +216,18 @@ func (d *disk) remove(name string) error {
 
 // sweep removes temporary files by their name and age. If one belongs to a slow process
 // that is still running, the Put of that process fails.
-func (d *disk) sweep(old func(name string, age time.Duration) bool) {
+func (d *disk) sweep(old func(name string, age time.Duration) bool) error {
 	entries, err := fs.ReadDir(d.root.FS(), tempFolder)
-	if err != nil { // there is no such folder, or nothing in it can be removed
-		return
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	for _, e := range entries {
-		info, err := e.Info()
-		if err == nil && temporary.MatchString(e.Name()) && info.Mode().IsRegular() && old(e.Name(), time.Since(info.ModTime())) {
-			_ = d.remove(tempFolder + "/" + e.Name())
+		info, infoErr := e.Info()
+		if infoErr == nil && temporary.MatchString(e.Name()) && info.Mode().IsRegular() && old(e.Name(), time.Since(info.ModTime())) {
+			err = errors.Join(err, d.remove(tempFolder+"/"+e.Name()))
 		}
 	}
+	return err
 }
 
 // temporary matches the names that temp makes for files of a Dir.

@@ -84,7 +84,7 @@ func (c archiveCase) observe(ctx context.Context, s store.Store) (seen string) {
 }
 
 var archiveCases = []archiveCase{
-	{"handles", "Handle returns one handle for a hash, always the same, and another one for another hash; it keeps nothing", "", hasHandles},
+	{"handles", "Handle returns one handle for a hash, the same each time, another one for another hash; it keeps nothing", "", hasHandles},
 	{"content", "Get returns the content byte for byte, with its type; contents of another type have another handle", "", keepsBytes},
 	{"batch", "one Put keeps all its contents, also if one of them is there twice, and no content is no error", "", keepsAll},
 	{"all or an error", "Put returns nil if all contents are kept, and an error otherwise; none is kept in part", "", keepsWhole},
@@ -96,7 +96,7 @@ var archiveCases = []archiveCase{
 	{"cancelled", "a call whose context is done returns the error of the context", "", endsWithContext},
 	{"reopened", "another process that opens the storage gives the same handles and finds the contents", "Reopen", sharesStorage},
 	{"damaged", "Get of a content of which a byte was changed returns ErrDamaged", "Damage", detectsDamage},
-	{"scopes", "a content is never found from another scope, whatever their names are, and has another handle there", "Scope", separatesScopes},
+	{"scopes", "a content is never found from another scope, whatever the names, and has another handle there", "Scope", separatesScopes},
 	{"delete", "Delete removes all contents of a scope, and those of no other scope", "Scope Delete", deletesScope},
 	{
 		"delete conversations", "Delete of some conversations removes what belongs to them alone, and nothing else", "Scope Delete",
@@ -168,10 +168,19 @@ func hasHandles(ctx context.Context, s store.Store) string {
 
 func keepsBytes(ctx context.Context, s store.Store) string {
 	for _, c := range []store.Content{
-		{}, {Type: "image/png"}, {Data: "a\r\nb\n"}, {Type: "text/plain", Data: "a\r\nb\n"}, {Data: "\x00"}, {Data: "a\x00b"},
-		{Type: "image/png", Data: "\x89PNG\r\n\x1a\n\x00\xff"}, {Data: "\xff\xfe\xc3\x28 no UTF-8"}, {Data: "ünïcode 图 \u202e"},
-		{Type: "a\n\"b\"\x00\xff/../..", Data: "an odd type"}, {Type: strings.Repeat("\x00", 1024), Data: "the longest type"},
-		{Data: strings.Repeat("0123456789abcde\n", 200_000)}, {Data: " '\"\\;--%_ "},
+		{},
+		{Type: "image/png"},
+		{Data: "a\r\nb\n"},
+		{Type: "text/plain", Data: "a\r\nb\n"},
+		{Data: "\x00"},
+		{Data: "a\x00b"},
+		{Type: "image/png", Data: "\x89PNG\r\n\x1a\n\x00\xff"},
+		{Data: "\xff\xfe\xc3\x28 no UTF-8"},
+		{Data: "ünïcode 图 \u202e"},
+		{Type: "a\n\"b\"\x00\xff/../..", Data: "an odd type"},
+		{Type: strings.Repeat("\x00", 1024), Data: "the longest type"},
+		{Data: strings.Repeat("0123456789abcde\n", 200_000)},
+		{Data: " '\"\\;--%_ "},
 	} {
 		if seen := unkept(ctx, s, message.ID{1}, keptAs(s, c)); seen != "" {
 			return seen

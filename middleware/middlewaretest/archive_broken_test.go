@@ -116,13 +116,15 @@ func TestArchiveFindsFaults(t *testing.T) {
 			}
 			return nil
 		}},
-		"concurrent": {put: func(context.Context, *store.Memory, message.ID, []store.Named) error { return errors.New("deadlock detected") }},
+		"concurrent": {put: func(context.Context, *store.Memory, message.ID, []store.Named) error {
+			return errors.New("deadlock detected")
+		}},
 		"cancelled": {put: func(_ context.Context, m *store.Memory, conversation message.ID, contents []store.Named) error {
 			return m.Put(context.Background(), conversation, contents) //nolint:contextcheck // this is the fault
 		}},
 		"reopened": {reopen: func() store.Store { return store.NewMemory(0).Scope("another") }},
 		"damaged":  {},
-		"scopes":   {scope: func(name string) string { return strings.ToLower(name) }},
+		"scopes":   {scope: strings.ToLower},
 		"delete": {delete: func(ctx context.Context, m *store.Memory, scope string, _ []message.ID) error {
 			return errors.Join(m.Delete(ctx, scope), m.Delete(ctx, scope+"b"))
 		}},
