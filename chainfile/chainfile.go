@@ -28,11 +28,10 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"sync"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/models"
@@ -53,8 +52,13 @@ type File struct {
 	Window  int            // context size of the model, in tokens; 0: not given
 	Reserve int            // tokens of the window that are kept free for the answer
 	Counter tokens.Counter // nil: auto, the chain's default counter
-	Archive store.Store    // keeps cleared content, for the chain and for a tool like agent.Recall; nil: not given
+	Scope   string         // tenant and purpose, for the journal and an archive in a database
 	Protect []string       // tools whose calls and results no middleware changes
+
+	// Journal remembers edits, and Archive keeps cleared content, for the chain and for a tool like agent.Recall. nil: not
+	// given, or in a database that Open opens.
+	Journal journal.Journal
+	Archive store.Store
 
 	// Chain has at least one middleware, the outermost first.
 	Chain []middleware.Middleware
@@ -62,6 +66,8 @@ type File struct {
 	// Summarizer is the model that writes the summaries of entries with by: model. It may be set until the first
 	// call. If it is nil and there is such an entry, each call returns an error that names the entry.
 	Summarizer middleware.Model
+
+	databases []database // not open yet
 }
 
 // Load reads the chain file at path.
@@ -126,7 +132,9 @@ func (f *File) keys() []key {
 		{"window", set(&f.Window, whole(1))},
 		{"reserve", set(&f.Reserve, whole(0))},
 		{"counter", set(&f.Counter, node.counter)},
-		{"archive", set(&f.Archive, node.archive)},
+		{"journal", f.readJournal},
+		{"archive", f.readArchive},
+		{"scope", set(&f.Scope, node.text)},
 		{"protect", set(&f.Protect, texts("tool names"))},
 		{"preset", func(n node) {
 			if n.text() != presetEconomy {
@@ -140,6 +148,10 @@ func (f *File) keys() []key {
 
 func (f *File) read(root node) {
 	root.read(f.keys())
+	if dir, ok := f.Archive.(folder); ok {
+		dir.Scope, dir.name = store.NewScope(nil, f.Scope), f.Scope
+		f.Archive = dir
+	}
 	_, both := root.value("chain")
 	if preset, ok := root.value("preset"); ok && both {
 		preset.failf("stands for a chain, and there is one: want one of the two")
@@ -209,19 +221,28 @@ func (f *File) budget() *middleware.Budget {
 }
 
 // With returns the chain as one middleware with its own memory. A request without a model or a budget gets those
-// of the file. The file's counter and archive are used if env has none, and its list of protected tools is added.
+// of the file. The file's counter, journal, scope and archive are used if env has none, and its list of protected tools is
+// added.
 func (f *File) With(env middleware.Env) middleware.Middleware {
 	if env.Counter == nil {
 		env.Counter = f.Counter
 	}
+	unopened := f.unopened(env)
+	if env.Journal == nil {
+		env.Journal = f.Journal
+	}
 	if env.Archive == nil {
 		env.Archive = f.Archive
 	}
+	env.Scope = cmp.Or(env.Scope, f.Scope)
 	env.Protect = slices.Concat(env.Protect, f.Protect)
 	chain, model, budget := middleware.With(env, f.Chain...), f.Model, f.budget()
 	return func(next middleware.Model) middleware.Model {
 		inner := chain(next)
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			if unopened != nil {
+				return nil, unopened
+			}
 			r := *req
 			r.Model = cmp.Or(r.Model, model)
 			r.Budget = cmp.Or(r.Budget, budget)
@@ -261,42 +282,4 @@ func (n node) counter() tokens.Counter {
 		n.failf("%v", err)
 	}
 	return c
-}
-
-// archive reads the word memory or the path of a folder.
-func (n node) archive() store.Store {
-	if where := n.text(); where != "memory" {
-		return Folder(where)
-	}
-	return store.NewMemory(0)
-}
-
-// Folder returns a store in a folder, as the key archive makes it. The folder is created and opened by the first
-// Put or Get. If that fails, so does each call.
-func Folder(path string) store.Store {
-	return folder{store.NewScope(nil, ""), sync.OnceValues(func() (*store.Dir, error) { return store.OpenDir(path) })}
-}
-
-type folder struct {
-	store.Scope
-
-	open func() (*store.Dir, error)
-}
-
-// Put implements [store.Store].
-func (f folder) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
-	dir, err := f.open()
-	if err != nil {
-		return err
-	}
-	return dir.Put(ctx, conversation, contents)
-}
-
-// Get implements [store.Store].
-func (f folder) Get(ctx context.Context, h store.Handle) (store.Content, error) {
-	dir, err := f.open()
-	if err != nil {
-		return store.Content{}, err
-	}
-	return dir.Get(ctx, h)
 }

@@ -79,7 +79,7 @@ var rules = []rule{
 	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/journal", "middleware/trigger", "middleware/internal/...", "internal/payload", "own"}, below...)},
 	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "internal/jsonscan", "internal/overflow"}},
-	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store"}, modules: []string{"github.com/goccy/go-yaml"}},
+	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "replay", may: []string{"middleware", "middleware/...", "message", "message/openai", "tokens", "models", "store"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},

@@ -14,6 +14,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store/engine"
 )
 
 var applyCommand = command{
@@ -39,7 +40,7 @@ The model is that of --model, or of the conversation, or of the chain file.`,
 // apply is the command with its flags.
 type apply struct{ chain, model, archive string }
 
-func (a *apply) run(ctx context.Context, args []string, std stdio) error {
+func (a *apply) run(ctx context.Context, args []string, std stdio) (err error) {
 	if a.chain == "" {
 		return usagef("no chain: want --chain FILE; see laconic help apply")
 	}
@@ -47,6 +48,11 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
+	closeAll, err := file.Open(ctx, engine.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
 	if a.archive != "" {
 		file.Archive = chainfile.Folder(a.archive)
 	}

@@ -15,9 +15,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/replay"
 )
 
@@ -143,6 +146,9 @@ func chainOf(name, file string, data []byte) (replay.Chain, error) {
 			panic(err) // it was parsed before
 		}
 		f.Summarizer = side
+		if env.Journal == nil { // a recording is nobody's conversation
+			env.Journal = journal.NewMemory(0)
+		}
 		return f.With(env)
 	}
 	return replay.Chain{Name: name, Model: f.Model, Priced: true, New: build}, nil
@@ -264,13 +270,10 @@ func (r *replayed) write(out io.Writer, results []*replay.Result) error {
 	return nil
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // progress returns a function that draws a bar, at most ten times a second, and one that removes it.

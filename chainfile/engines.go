@@ -1,0 +1,144 @@
+package chainfile
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/store/engine"
+)
+
+// inMemory is the value of the keys journal and archive for what ends with the process.
+const inMemory = "memory"
+
+// urls begins with a scheme of at least two letters: C:\archive is a folder.
+var urls = regexp.MustCompile(`^[a-z][a-z0-9+.-]+:`)
+
+// database is the value of a key that names one, until [File.Open].
+type database struct {
+	url string
+	key node
+	use func(e *engine.Engine, scope string) // sets the field of the file
+}
+
+// readJournal reads the word memory or the URL of a database.
+func (f *File) readJournal(n node) {
+	switch where := n.text(); {
+	case where == inMemory:
+		f.Journal = journal.NewMemory(0)
+	case urls.MatchString(where):
+		f.await(n, func(e *engine.Engine, _ string) { f.Journal = e.Journal() })
+	case where != "":
+		n.failf("is neither %s nor the URL of a database, want %s", inMemory, forms)
+	}
+}
+
+// readArchive reads the word memory, the URL of a database, or the path of a folder.
+func (f *File) readArchive(n node) {
+	switch where := n.text(); {
+	case where == inMemory:
+		f.Archive = store.NewMemory(0)
+	case urls.MatchString(where):
+		f.await(n, func(e *engine.Engine, scope string) { f.Archive = e.Archive(scope) })
+	case where != "":
+		f.Archive = Folder(where)
+	}
+}
+
+const forms = inMemory + ", sqlite:PATH, postgres://…, redis://…"
+
+// await notes a database that Open opens. A scheme without a driver is an error of the file.
+func (f *File) await(n node, use func(*engine.Engine, string)) {
+	url := n.raw()
+	if scheme, _, _ := strings.Cut(url, ":"); !slices.Contains(engine.Schemes(), scheme) {
+		has := "none"
+		if all := engine.Schemes(); len(all) > 0 {
+			has = list(all)
+		}
+		n.failf("names a database for which the program has no driver (it has %s), want %s", has, forms)
+		return
+	}
+	f.databases = append(f.databases, database{url: url, key: n, use: use})
+}
+
+// Open opens the databases that the keys journal and archive name, and must be called before With if there are any. If both
+// keys have the same URL, they share one [engine.Engine]. close closes them; it is never nil. If one cannot be opened, the
+// error is an [*Error] that names the key and the place, and nothing stays open. It has no password.
+func (f *File) Open(ctx context.Context, o engine.Options) (end func() error, err error) {
+	opened := map[string]*engine.Engine{}
+	end = sync.OnceValue(func() error {
+		var all []error
+		for _, e := range opened {
+			all = append(all, e.Close())
+		}
+		return errors.Join(all...)
+	})
+	for _, d := range f.databases {
+		e := opened[d.url]
+		if e == nil {
+			if e, err = engine.Open(ctx, d.url, o); err != nil {
+				return func() error { return nil }, errors.Join(d.key.errorf("cannot be opened: %v; want %s", err, forms), end())
+			}
+			opened[d.url] = e
+		}
+		d.use(e, f.Scope)
+	}
+	f.databases = nil
+	return end, nil
+}
+
+// Folder returns a store in a folder, as the key archive makes it. The folder is created and opened by the first
+// Put or Get. If that fails, so does each call.
+func Folder(path string) store.Store {
+	return folder{store.NewScope(nil, ""), "", sync.OnceValues(func() (*store.Dir, error) { return store.OpenDir(path) })}
+}
+
+// folder is a scope of a folder that is opened when it is needed.
+type folder struct {
+	store.Scope
+
+	name string
+	open func() (*store.Dir, error)
+}
+
+// Put implements [store.Store].
+func (f folder) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
+	dir, err := f.open()
+	if err != nil {
+		return err
+	}
+	return dir.Scope(f.name).Put(ctx, conversation, contents)
+}
+
+// Get implements [store.Store].
+func (f folder) Get(ctx context.Context, h store.Handle) (store.Content, error) {
+	dir, err := f.open()
+	if err != nil {
+		return store.Content{}, err
+	}
+	return dir.Scope(f.name).Get(ctx, h)
+}
+
+// unopened returns the error of each call if a database that is used has not been opened.
+func (f *File) unopened(env middleware.Env) error {
+	for _, d := range f.databases {
+		if d.key.path == "journal" && env.Journal == nil || d.key.path == "archive" && env.Archive == nil {
+			err := d.key.errorf("names a database that is not open: call File.Open before File.With")
+			return &middleware.Error{Kind: middleware.Invalid, Op: "chainfile", Err: err}
+		}
+	}
+	return nil
+}
+
+// errorf returns an error about a value.
+func (n node) errorf(format string, args ...any) *Error {
+	line, column := n.place()
+	return n.src.errorf(line, column, n.path, format, args...)
+}

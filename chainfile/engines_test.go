@@ -1,0 +1,97 @@
+package chainfile_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/store/engine"
+	_ "github.com/laconic-go/laconic/store/sqlstore"
+)
+
+const clears = "\nchain: [{use: contextedit, trigger: {tokens: 1}, keep: 2}]"
+
+func open(t *testing.T, text string) *chainfile.File {
+	t.Helper()
+	f, err := chainfile.Parse("c", []byte(text))
+	require.NoError(t, err)
+	end, err := f.Open(t.Context(), engine.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, end()) })
+	return f
+}
+
+// Two programs that read one file share the edits and the contents in its database, if their scope is the same.
+func TestDatabase(t *testing.T) {
+	t.Parallel()
+	url := "sqlite:" + filepath.Join(t.TempDir(), "laconic.db")
+	keys := fmt.Sprintf("journal: '%s'\narchive: '%s'\n", url, url)
+	views := map[string]*middleware.Request{}
+	for _, scope := range []string{"acme", "globex"} {
+		for _, program := range []string{"first", "second"} {
+			f := open(t, keys+"scope: "+scope+clears)
+			sent, events, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: conversation()})
+			require.NoError(t, err)
+			if program == "second" {
+				require.Empty(t, events, "the edits are there")
+				require.NoError(t, middlewaretest.Same(views[scope].Messages, sent.Messages))
+				handles, _ := cleared(t, f, middleware.Env{})
+				c, err := f.Archive.Get(t.Context(), handles[0])
+				require.NoError(t, err)
+				require.Len(t, c.Data, 400)
+			}
+			views[scope] = sent
+		}
+	}
+	require.Error(t, middlewaretest.Same(views["acme"].Messages, views["globex"].Messages), "handles of another scope")
+}
+
+// A journal and an archive of the program go before those of the file, which then need not be opened.
+func TestDatabaseThatIsNotOpen(t *testing.T) {
+	t.Parallel()
+	f, err := chainfile.Parse("c", []byte("journal: sqlite:x.db"+clears))
+	require.NoError(t, err)
+	require.Nil(t, f.Journal)
+	_, _, err = middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: conversation()})
+	require.ErrorContains(t, err, "c:1:10: journal names a database that is not open: call File.Open before File.With")
+	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+
+	own := open(t, "journal: memory"+clears)
+	_, _, err = middleware.Apply(t.Context(), f.With(middleware.Env{Journal: own.Journal}), &middleware.Request{Messages: conversation()})
+	require.NoError(t, err)
+}
+
+func TestDatabaseErrors(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"journal: folder":        "c:1:10: journal is neither memory nor the URL of a database, want memory, sqlite:PATH, postgres://…, redis://…",
+		"journal: 5":             "c:1:10: journal is 5, want text: put it in quotes",
+		"journal: mysql://a:s@h": "c:1:10: journal names a database for which the program has no driver (it has postgres, postgresql",
+		"archive: 'etcd://h'":    "c:1:10: archive names a database for which the program has no driver",
+		"scope: 5":               "c:1:8: scope is 5, want text: put it in quotes",
+	} {
+		_, err := chainfile.Parse("c", []byte(in+clears))
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "a:s@")
+	}
+	missing := filepath.Join(t.TempDir(), "no", "folder", "x.db")
+	for in, want := range map[string]string{
+		"journal: 'sqlite:" + missing + "'":                             "c:1:10: journal cannot be opened: ",
+		"archive: postgres://u:secret@127.0.0.1:1/d":                    "c:1:10: archive cannot be opened: ",
+		"journal: postgres://u:sec%72et@127.0.0.1:99999/d":              "c:1:10: journal cannot be opened: ",
+		"journal: memory\narchive: 'postgres://u:secret@127.0.0.1:1/d'": "c:2:10: archive cannot be opened: ",
+	} {
+		f, err := chainfile.Parse("c", []byte(in+clears))
+		require.NoError(t, err)
+		_, err = f.Open(t.Context(), engine.Options{})
+		require.ErrorContains(t, err, want, in)
+		require.ErrorContains(t, err, "want memory, sqlite:PATH, postgres://…, redis://…")
+		require.NotContains(t, err.Error(), "secret")
+		require.NotContains(t, err.Error(), "sec%72et")
+	}
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store/engine"
+	_ "github.com/laconic-go/laconic/store/sqlstore" // sqlite: and postgres:
+)
+
+var journalCommand = command{
+	name:  "journal",
+	args:  "ls|show|rm|vacuum [FLAGS] URL",
+	short: "list, show or remove the edits and contents in a database",
+	long: `Looks at the journal and the archive in a database. Its URL is sqlite:PATH,
+postgres://USER:PASSWORD@HOST:PORT/DATABASE or
+redis://USER:PASSWORD@HOST:PORT/NUMBER. ls lists what is kept of each
+conversation. show writes the edits of those that the flags select, one entry of
+the journal a line, in JSON. rm removes all that is kept of them, edits and
+contents, and returns the space; a content that other conversations have too
+stays. Without a flag, rm asks, or needs --all. vacuum removes what was not used
+for --older-than, and returns unused space.`,
+	flags: func(fs *flag.FlagSet) action {
+		var j journaled
+		fs.Func("scope", "only the scope `NAME`, which may be empty", func(name string) error {
+			j.scopes = append(j.scopes, name)
+			return nil
+		})
+		fs.StringVar(&j.conversation, "conversation", "", "only the conversation `ID`, or those whose ID begins so")
+		fs.DurationVar(&j.age, "older-than", 0, "only what was not used for this `AGE`, as 720h")
+		fs.BoolVar(&j.all, "all", false, "remove everything without asking")
+		return j.run
+	},
+}
+
+// journaled is the command with its flags.
+type journaled struct {
+	scopes       []string
+	conversation string
+	age          time.Duration
+	all          bool
+}
+
+func (j *journaled) run(ctx context.Context, args []string, std stdio) (err error) {
+	steps := map[string]func(context.Context, *engine.Engine, []engine.Usage, stdio) error{
+		"ls": list, "show": show, "rm": j.remove, "vacuum": nil,
+	}
+	const want = "want ls, show, rm or vacuum, and the URL of a database; see laconic help journal"
+	if len(args) != 2 {
+		return usagef("%s, %s", several(len(args), "argument"), want)
+	}
+	step, ok := steps[args[0]]
+	vacuum := args[0] == "vacuum"
+	switch {
+	case !ok:
+		return usagef("no step %q: %s", args[0], want)
+	case j.age < 0:
+		return usagef("--older-than is negative, want an age as 720h")
+	case j.all && args[0] != "rm":
+		return usagef("--all is for rm")
+	case vacuum && (len(j.scopes) > 0 || j.conversation != ""):
+		return usagef("vacuum is for the whole database: want no --scope and no --conversation; rm removes by them")
+	}
+	if path, ok := strings.CutPrefix(args[1], "sqlite:"); ok { // it would be created
+		path, _, _ = strings.Cut(path, "?")
+		if _, err := os.Stat(strings.TrimPrefix(path, "//")); err != nil {
+			return err
+		}
+	}
+	o := engine.Options{}
+	if vacuum {
+		o.TTL = j.age
+	}
+	e, err := engine.Open(ctx, args[1], o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	if vacuum {
+		return clean(ctx, e, std)
+	}
+	kept, err := e.List(ctx, j.scopes...)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	kept = slices.DeleteFunc(kept, func(u engine.Usage) bool {
+		return !strings.HasPrefix(u.Conversation.String(), j.conversation) || now.Sub(u.Used) < j.age
+	})
+	return step(ctx, e, kept, std)
+}
+
+// list writes a line for each conversation.
+func list(_ context.Context, _ *engine.Engine, kept []engine.Usage, std stdio) error {
+	if len(kept) == 0 {
+		_, err := fmt.Fprintln(std.out, "nothing is kept")
+		return err
+	}
+	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "scope\tconversation\tentries\tcontents\tbytes\tlast used")
+	for _, u := range kept {
+		fmt.Fprintf(w, "%q\t%s\t%d\t%d\t%d\t%s\n",
+			u.Scope, u.Conversation, u.Entries, u.Contents, u.Bytes, u.Used.UTC().Format(time.RFC3339))
+	}
+	return w.Flush()
+}
+
+// show writes the entries of the conversations as lines of JSON.
+func show(ctx context.Context, e *engine.Engine, kept []engine.Usage, std stdio) error {
+	enc := json.NewEncoder(std.out)
+	enc.SetEscapeHTML(false)
+	for _, u := range kept {
+		all, err := e.Entries(ctx, u.Scope, u.Conversation)
+		if err != nil {
+			return fmt.Errorf("scope %q, conversation %s: %w", u.Scope, u.Conversation, err)
+		}
+		for _, entry := range all {
+			err := enc.Encode(struct {
+				Scope        string     `json:"scope"`
+				Conversation message.ID `json:"conversation"`
+				Entry        any        `json:"entry"`
+			}{u.Scope, u.Conversation, entry})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// remove deletes what is kept of the conversations, after a question if no flag selects them.
+func (j *journaled) remove(ctx context.Context, e *engine.Engine, kept []engine.Usage, std stdio) error {
+	everything := j.conversation == "" && j.age == 0
+	switch {
+	case j.all && (!everything || len(j.scopes) > 0):
+		return usagef("--all is for everything: want it without --scope, --conversation and --older-than")
+	case everything && len(j.scopes) == 0 && !j.all:
+		if err := confirm(kept, std); err != nil {
+			return err
+		}
+	}
+	byScope := map[string][]message.ID{}
+	for _, u := range kept {
+		byScope[u.Scope] = append(byScope[u.Scope], u.Conversation)
+	}
+	for _, scope := range j.scopes { // the scope as a whole, with what List does not show
+		if everything {
+			byScope[scope] = nil
+		}
+	}
+	for scope, conversations := range byScope {
+		if everything {
+			conversations = nil
+		}
+		if err := e.Delete(ctx, scope, conversations...); err != nil {
+			return fmt.Errorf("scope %q: %w", scope, err)
+		}
+	}
+	if _, err := e.Vacuum(ctx); err != nil {
+		return fmt.Errorf("removed, but unused space may still have bytes of it: %w", err)
+	}
+	_, err := fmt.Fprintf(std.out, "removed %s\n", several(len(kept), "conversation"))
+	return err
+}
+
+// confirm asks whether everything is to be removed.
+func confirm(kept []engine.Usage, std stdio) error {
+	if !isTerminal(std.in) {
+		return usagef("rm without --scope, --conversation or --older-than removes everything: want one of them, or --all")
+	}
+	fmt.Fprintf(std.err, "Remove everything, %s? Type yes: ", several(len(kept), "conversation"))
+	answer, _ := bufio.NewReader(std.in).ReadString('\n') // what was typed before an error counts
+	if strings.TrimSpace(answer) != "yes" {
+		return errors.New("nothing was removed")
+	}
+	return nil
+}
+
+func clean(ctx context.Context, e *engine.Engine, std stdio) error {
+	n, err := e.Vacuum(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(std.out, "removed %s that nobody has used\n", several(n, "row"))
+	return err
+}
+
+// several returns a number with its noun.
+func several(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/store"
+)
+
+const talk = `{"messages": [
+	{"role": "user", "content": "Why does the nightly build fail?"},
+	{"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "read_log", "arguments": "{}"}}]},
+	{"role": "tool", "tool_call_id": "c1", "content": "step 14: the linker ran out of memory; exit status 2, as on all nights of this week"},
+	{"role": "assistant", "content": "The linker has too little memory."},
+	{"role": "user", "content": "How much does it need?"}]}`
+
+// inDatabase returns the path of a database, and a chain file that uses it in a scope.
+func inDatabase(t *testing.T, scope string) (path, chain string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "laconic.db")
+	return path, chainIn(t, path, scope)
+}
+
+func chainIn(t *testing.T, path, scope string) string {
+	t.Helper()
+	return write(t, "journal: 'sqlite:"+path+"'\narchive: 'sqlite:"+path+"'\nscope: "+scope+
+		"\nchain: [{use: contextedit, trigger: {tokens: 50}, keep: 0}]")
+}
+
+// A second process finds the edits of the first: the conversation has grown, and its beginning is the same, byte for byte.
+func TestApplyTwice(t *testing.T) {
+	t.Parallel()
+	_, chain := inDatabase(t, "acme")
+	status, first, stderr := exec(t, talk, "apply", "--chain", chain)
+	require.Zero(t, status, stderr)
+	require.Contains(t, first, `"by":"contextedit"`)
+	longer := strings.Replace(talk, "\"How much does it need?\"}", "\"How much does it need?\"},\n\t"+
+		"{\"role\": \"assistant\", \"content\": \"4 GB.\"},\n\t{\"role\": \"user\", \"content\": \"Thanks.\"}", 1)
+	require.NotEqual(t, talk, longer)
+	status, second, stderr := exec(t, longer, "apply", "--chain", chain)
+	require.Zero(t, status, stderr)
+	require.Contains(t, second, `"edits":[]`, "none is made again")
+	prefix, _, _ := strings.Cut(first, "],\"report\"")
+	require.NotEmpty(t, store.HandlesIn(prefix))
+	require.True(t, strings.HasPrefix(second, prefix), "the same prefix:\n%s\n%s", first, second)
+}
+
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	path, acme := inDatabase(t, "acme")
+	url := "sqlite:" + path
+	globex := chainIn(t, path, "globex")
+	for _, chain := range []string{acme, globex} {
+		status, _, stderr := exec(t, talk, "apply", "--chain", chain)
+		require.Zero(t, status, stderr)
+	}
+	run := func(args ...string) string {
+		status, stdout, stderr := exec(t, "", append([]string{"journal"}, args...)...)
+		require.Zero(t, status, stderr)
+		return stdout
+	}
+	require.Regexp(t, `^scope +conversation +entries +contents +bytes +last used\n"acme" +[0-9a-f]{32} +1 +1 +\d+ +20.*Z\n"globex" .*\n$`, run("ls", url))
+	require.NotContains(t, run("ls", "--scope", "acme", url), "globex")
+	require.Equal(t, "nothing is kept\n", run("ls", "--older-than", "1h", url))
+	require.Equal(t, "nothing is kept\n", run("ls", "--conversation", "none", url))
+	require.Regexp(t, `^{"scope":"acme","conversation":".*"middleware":"contextedit".*}\n$`, run("show", url, "--scope", "acme"))
+	require.Equal(t, "removed 0 conversations\n", run("rm", "--older-than", "1h", url))
+	require.Equal(t, "removed 0 rows that nobody has used\n", run("vacuum", "--older-than", "1h", url))
+
+	require.Equal(t, "removed 1 conversation\n", run("rm", "--scope", "acme", url))
+	kept, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NotContains(t, string(kept), "acme", "no byte of the scope remains in the file")
+	require.Contains(t, string(kept), "globex")
+	status, _, stderr := exec(t, "", "journal", "rm", url)
+	require.Equal(t, 2, status)
+	require.Contains(t, stderr, "removes everything: want one of them, or --all")
+	require.Contains(t, run("ls", url), "globex", "nothing was removed")
+	require.Equal(t, "removed 1 conversation\n", run("rm", "--all", url))
+	require.Equal(t, "nothing is kept\n", run("ls", url))
+}
+
+func TestJournalErrors(t *testing.T) {
+	t.Parallel()
+	path, chain := inDatabase(t, "acme")
+	_, _, stderr := exec(t, talk, "apply", "--chain", chain)
+	require.Empty(t, stderr)
+	for args, want := range map[string]string{
+		"ls":                                  "1 argument, want ls, show, rm or vacuum, and the URL",
+		"look sqlite:" + path:                 `no step "look": want ls, show, rm or vacuum`,
+		"ls --all sqlite:" + path:             "--all is for rm",
+		"rm --all --scope a sqlite:" + path:   "--all is for everything",
+		"vacuum --scope a sqlite:" + path:     "vacuum is for the whole database",
+		"ls --older-than -1h sqlite:" + path:  "--older-than is negative",
+		"ls sqlite:" + path + ".no":           "no such file",
+		"ls " + path:                          "the URL begins with no known scheme, want sqlite:PATH, postgres://",
+		"ls postgres://u:secret@127.0.0.1:1/": "failed to connect",
+	} {
+		status, stdout, stderr := exec(t, "", append([]string{"journal"}, strings.Fields(args)...)...)
+		require.NotZero(t, status, args)
+		require.Empty(t, stdout, args)
+		require.Contains(t, stderr, want, args)
+		require.NotContains(t, stderr, "secret")
+	}
+	bad := write(t, "journal: postgres://u:secret@127.0.0.1:1/d\nchain: [{use: contextedit}]")
+	status, _, stderr := exec(t, talk, "apply", "--chain", bad)
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, ":1:10: journal cannot be opened: ")
+	require.Contains(t, stderr, "want memory, sqlite:PATH, postgres://…, redis://…")
+	require.NotContains(t, stderr, "secret")
+}
