@@ -24,6 +24,7 @@ var pages = [][]string{
 	{"README.md", "README.zh-CN.md"},
 	{"docs/getting-started.md", "docs/getting-started.zh-CN.md"},
 	{"docs/tokens.md"},
+	{"docs/production.md"},
 }
 
 // block is a program on a page, with the name in the comment before it.
@@ -38,6 +39,7 @@ var wants = map[string]string{
 	"loop":        "contextedit: ",
 	"provider":    "contextedit: ",
 	"counter":     "exact: true",
+	"production":  "process 1 edits made: 0 | first result: [cleared: recall ",
 }
 
 const answer = "The linker ran out of memory."
@@ -82,7 +84,7 @@ func TestPrograms(t *testing.T) {
 			require.NoError(t, cmd.Run(), "%s%s", stdout.String(), stderr.String())
 			require.Contains(t, stdout.String(), want)
 			require.Empty(t, server.Refused())
-			if name != "counter" {
+			if name != "counter" && name != "production" {
 				require.Len(t, server.Requests(), 7)
 				require.Contains(t, stdout.String(), answer)
 			}
