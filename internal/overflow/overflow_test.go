@@ -285,7 +285,7 @@ func TestParseOverflowOfALongText(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, middleware.PromptLimits{Sent: 210000, Limit: 200000, Over: 10000}, x)
 	}
-	_, ok := middleware.ParseOverflow(errors.New(filler + text + filler), nil)
+	_, ok := middleware.ParseOverflow(errors.New(filler+text+filler), nil)
 	require.False(t, ok, "the middle is not read")
 }
 
