@@ -143,7 +143,7 @@ func TestDraftErrors(t *testing.T) {
 		mw   middleware.Middleware
 		req  middleware.Request
 		want string
-		kind middleware.Kind
+		kind middleware.ErrorKind
 	}{
 		{"a middleware that answers", t.Context(), middleware.Chain(l.fold(), answering), middleware.Request{}, "a middleware answered by itself", middleware.Unknown},
 		{"a request made anew", t.Context(), anew, middleware.Request{}, "want a copy of the one", middleware.Unknown},

@@ -12,25 +12,25 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Kind sorts errors by what the caller can do about them.
-type Kind string
+// ErrorKind sorts errors by what the caller can do about them.
+type ErrorKind string
 
 // The kinds of errors.
 const (
-	Unknown     Kind = ""             // any other error
-	Canceled    Kind = "canceled"     // the context is done: nothing to do
-	Invalid     Kind = "invalid"      // the request, an option or a draft is wrong: correct it
-	Outdated    Kind = "outdated"     // a draft is committed after its conversation was edited: make a new draft
-	Overflow    Kind = "overflow"     // the request is longer than the model's window: shorten it
-	RateLimited Kind = "rate limited" // too many requests: wait
-	Unavailable Kind = "unavailable"  // the provider is down: try again later, or use another one
-	Denied      Kind = "denied"       // no permission: use other credentials
-	Irreducible Kind = "irreducible"  // what may not be removed is longer than the window: use a larger model
+	Unknown     ErrorKind = ""             // any other error
+	Canceled    ErrorKind = "canceled"     // the context is done: nothing to do
+	Invalid     ErrorKind = "invalid"      // the request, an option or a draft is wrong: correct it
+	Outdated    ErrorKind = "outdated"     // a draft is committed after its conversation was edited: make a new draft
+	Overflow    ErrorKind = "overflow"     // the request is longer than the model's window: shorten it
+	RateLimited ErrorKind = "rate limited" // too many requests: wait
+	Unavailable ErrorKind = "unavailable"  // the provider is down: try again later, or use another one
+	Denied      ErrorKind = "denied"       // no permission: use other credentials
+	Irreducible ErrorKind = "irreducible"  // what may not be removed is longer than the window: use a larger model
 )
 
 // Error is an error of known kind.
 type Error struct {
-	Kind Kind
+	Kind ErrorKind
 	Op   string // who found it: "contextedit", "react", a provider
 	Err  error  // what is wrong, where, and what would be right
 }
@@ -51,7 +51,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // KindOf returns the kind of the outermost [*Error] in err's tree that has one, [Canceled]
 // for errors of a context, and [Unknown] otherwise.
-func KindOf(err error) Kind {
+func KindOf(err error) ErrorKind {
 	for next := err; ; {
 		e, ok := errors.AsType[*Error](next)
 		if !ok {

@@ -13,12 +13,12 @@ import (
 
 func TestKindOf(t *testing.T) {
 	t.Parallel()
-	of := func(k middleware.Kind, err error) error { return &middleware.Error{Kind: k, Op: "op", Err: err} }
+	of := func(k middleware.ErrorKind, err error) error { return &middleware.Error{Kind: k, Op: "op", Err: err} }
 	plain := errors.New("plain")
 	cases := []struct {
 		name string
 		err  error
-		want middleware.Kind
+		want middleware.ErrorKind
 	}{
 		{"nil", nil, middleware.Unknown},
 		{"plain", plain, middleware.Unknown},

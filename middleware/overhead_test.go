@@ -135,7 +135,7 @@ func TestOverheadIsNoVeto(t *testing.T) {
 	t.Parallel()
 	fold := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		first := v.Len() // behind the pinned message
-		for first > 0 && v.Protected(first-1)&middleware.Whole == 0 {
+		for first > 0 && v.Protected(first-1)&middleware.ProtectWhole == 0 {
 			first--
 		}
 		if first >= v.Len()-2 {

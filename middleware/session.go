@@ -108,9 +108,9 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 		st.asked, st.seen = len(s.IDs), seen
 	}
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
-	holds := ch.Grown && !ch.Copied && n > 0 && same && s.Pinned == st.pinned && s.window == st.window && !st.once &&
+	holds := ch.Grown && !ch.Copied && n > 0 && same && s.WholeCount == st.pinned && s.window == st.window && !st.once &&
 		(s.LastUser == st.question || s.LastUser > edit.Last(known[n-1].Record)) && !edit.LateResult(s.Body[ch.Common:])
-	st.Stored, st.pinned, st.question, st.window = found, s.Pinned, s.LastUser, s.window
+	st.Stored, st.pinned, st.question, st.window = found, s.WholeCount, s.LastUser, s.window
 	if holds && sameSlice(known, st.known()) {
 		return nil
 	}

@@ -19,13 +19,13 @@ type Statistics struct {
 	History   []Event   // of the last ten edits, the newest last; the records in Edits have only kind, runs and ID
 }
 
-// Sum returns an observer for [Observe] that adds up the edits of the middlewares of this
+// SumEdits returns an observer for [Observe] that adds up the edits of the middlewares of this
 // name, or of all middlewares if it is empty. After each edit it calls fn with a new sum,
 // one call at a time:
 //
 //	var stats atomic.Pointer[middleware.Statistics]
-//	chain := middleware.Chain(middleware.Observe(middleware.Sum(trim.Name, stats.Store)), trim.New(trim.Options{}))
-func Sum(name string, fn func(*Statistics)) func(context.Context, Event) {
+//	chain := middleware.Chain(middleware.Observe(middleware.SumEdits(trim.Name, stats.Store)), trim.New(trim.Options{}))
+func SumEdits(name string, fn func(*Statistics)) func(context.Context, Event) {
 	const longest = 10
 	var mu sync.Mutex
 	var sum Statistics

@@ -24,7 +24,7 @@ import (
 
 func TestStatisticsOfNothing(t *testing.T) {
 	t.Parallel()
-	observe := middleware.Sum(trim.Name, func(*middleware.Statistics) { t.Error("what others do, and what is not done, does not count") })
+	observe := middleware.SumEdits(trim.Name, func(*middleware.Statistics) { t.Error("what others do, and what is not done, does not count") })
 	for _, e := range []middleware.Event{
 		{Kind: middleware.Edited, By: contextedit.Name, Before: 100, After: 50},
 		{Kind: middleware.Refused, By: trim.Name, Detail: trim.Report{}},
@@ -48,8 +48,8 @@ func TestStatisticsOfEditors(t *testing.T) {
 		sum := middleware.Statistics{}
 		rec := &middlewaretest.Recorder{}
 		chain := middleware.Chain(rec.Middleware(),
-			middleware.Observe(middleware.Sum(name, func(s *middleware.Statistics) { own = *s })),
-			middleware.Observe(middleware.Sum("", func(s *middleware.Statistics) { all = *s })), mw)
+			middleware.Observe(middleware.SumEdits(name, func(s *middleware.Statistics) { own = *s })),
+			middleware.Observe(middleware.SumEdits("", func(s *middleware.Statistics) { all = *s })), mw)
 		edited := map[int]bool{}
 		for history := range middlewaretest.Prefixes(middlewaretest.ReAct{Rounds: 20, PerTurn: 4, Result: 900, Thought: 200}.Messages()) {
 			_, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history})
@@ -78,7 +78,7 @@ func TestStatisticsOfEditors(t *testing.T) {
 func TestStatisticsAtOnce(t *testing.T) {
 	t.Parallel()
 	var stats atomic.Pointer[middleware.Statistics]
-	observe := middleware.Sum(trim.Name, stats.Store)
+	observe := middleware.SumEdits(trim.Name, stats.Store)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

@@ -81,7 +81,7 @@ func TestAPlanThatGoesWrongIsTold(t *testing.T) {
 		plan *middleware.Plan
 		err  error
 		want middleware.EventKind // "": nothing to tell
-		kind middleware.Kind      // of the error under Strict
+		kind middleware.ErrorKind // of the error under Strict
 	}{
 		"nothing to do":          {},
 		"too little":             {plan: &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(1, 1)}}},

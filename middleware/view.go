@@ -239,12 +239,10 @@ type Protection uint8
 
 // The protections.
 const (
-	Whole = Protection(edit.Whole) // stays as it is: system messages, pinned messages, compactions of the provider
-	Words = Protection(edit.Words) // its text stays: the first and the last user message
-	// Fresh is in the newest round, which no model has answered yet: results may be shortened;
-	// see also [Plan.LastResort].
-	Fresh = Protection(edit.Fresh)
-	Tool  = Fresh << 1 // has parts that stay as they are; see [View.Protects]
+	ProtectWhole  = Protection(edit.ProtectWhole)  // stays as it is: system messages, pinned messages, compactions of the provider
+	ProtectText   = Protection(edit.ProtectText)   // its text stays: the first and the last user message
+	ProtectNewest = Protection(edit.ProtectNewest) // in the newest round, not answered yet: only results may be shortened; see [Plan.LastResort]
+	ProtectTool   = Protection(edit.ProtectTool)   // has parts that stay as they are; see [View.Protects]
 )
 
 // Protected returns what may not happen to message i. A message that a fold has added is
@@ -253,7 +251,7 @@ func (v *View) Protected(i int) Protection {
 	p := v.protection(i)
 	protects := func(part message.Part) bool { return v.Protects(i, part) }
 	if len(v.req.protect) > 0 && slices.ContainsFunc(v.result.Messages[i].Parts, protects) {
-		p |= Tool
+		p |= ProtectTool
 	}
 	return p
 }
@@ -291,14 +289,14 @@ func (v *View) protection(i int) Protection {
 	s, h := v.span(i), v.session
 	switch {
 	case s.First < 0:
-		return Whole
+		return ProtectWhole
 	case s.Record == nil, s.Record.Kind != journal.Fold:
-		return Protection(h.At(s.First))
+		return Protection(h.ProtectionAt(s.First))
 	}
 	var p edit.Protection
 	for _, run := range s.Record.Runs {
 		for k := run.First; k <= run.Last; k++ {
-			if at := h.At(k); at != 0 && h.StandsFor(&v.result.Messages[i], k) {
+			if at := h.ProtectionAt(k); at != 0 && h.StandsFor(&v.result.Messages[i], k) {
 				p |= at
 			}
 		}

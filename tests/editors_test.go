@@ -274,7 +274,7 @@ func shortens(limit int) func(look) []middleware.Edit {
 	}
 	return func(l look) (edits []middleware.Edit) {
 		for i, m := range l.msgs {
-			if l.protected[i]&^middleware.Fresh != 0 {
+			if l.protected[i]&^middleware.ProtectNewest != 0 {
 				continue
 			}
 			parts := slices.Clone(m.Parts)

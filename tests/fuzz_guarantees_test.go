@@ -132,7 +132,7 @@ func FuzzChainFile(f *testing.F) {
 		chain := file.With(middleware.Env{})
 		first, _, err := middleware.Apply(t.Context(), chain, req)
 		if err != nil {
-			require.Contains(t, []middleware.Kind{middleware.Invalid, middleware.Irreducible}, middleware.KindOf(err), "%v", err)
+			require.Contains(t, []middleware.ErrorKind{middleware.Invalid, middleware.Irreducible}, middleware.KindOf(err), "%v", err)
 			return
 		}
 		again, events, err := middleware.Apply(t.Context(), chain, req)

@@ -283,10 +283,10 @@ func (c *refCall) holds(e *refEdit, beside []*refEdit) bool {
 // keepsProtected reports whether parts leave of a message what is protected.
 func (c *refCall) keepsProtected(i int, parts []message.Part) bool {
 	was, p := c.body[i], c.protected[i]
-	if p&middleware.Whole != 0 || p&middleware.Words != 0 && !refKeepsWords(was.Parts, parts) {
+	if p&middleware.ProtectWhole != 0 || p&middleware.ProtectText != 0 && !refKeepsWords(was.Parts, parts) {
 		return false
 	}
-	if p&middleware.Fresh != 0 && !refShortened(was.Parts, parts) {
+	if p&middleware.ProtectNewest != 0 && !refShortened(was.Parts, parts) {
 		return false
 	}
 	newest := !slices.ContainsFunc(c.body[i:], func(m message.Message) bool { return m.Role == message.RoleUser })
@@ -356,7 +356,7 @@ func (c *refCall) tokens() int { return tokens.Meter{}.Request(c.messages(), nil
 func (c *refCall) look() look {
 	l := look{total: c.tokens(), msgs: c.messages()}
 	for range c.lead {
-		l.protected = append(l.protected, middleware.Whole)
+		l.protected = append(l.protected, middleware.ProtectWhole)
 		l.edits = append(l.edits, "")
 	}
 	for _, it := range c.items() {
@@ -401,17 +401,17 @@ func refProtected(body []message.Message) []middleware.Protection {
 			answer = i
 		}
 		if m.Role == message.RoleSystem || m.Hints.Pinned {
-			out[i] |= middleware.Whole
+			out[i] |= middleware.ProtectWhole
 		}
 	}
 	if first >= 0 {
-		out[first] |= middleware.Words
-		out[last] |= middleware.Words
+		out[first] |= middleware.ProtectText
+		out[last] |= middleware.ProtectText
 	}
 	if answer >= 0 && body[answer].HasCalls() {
 		for i := answer; i < len(body); i++ {
 			if i == answer || body[i].Role == message.RoleTool {
-				out[i] |= middleware.Fresh
+				out[i] |= middleware.ProtectNewest
 			}
 		}
 	}

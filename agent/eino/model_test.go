@@ -97,7 +97,7 @@ func TestModelErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err  error
-		want middleware.Kind
+		want middleware.ErrorKind
 	}{
 		"OpenAI: rate limit":        {&apiError{429}, middleware.RateLimited},
 		"OpenAI: key":               {&apiError{401}, middleware.Denied},

@@ -50,7 +50,7 @@ import (
 // [middleware.Request.Tools], inner gets the option model.WithTools, and the caller must
 // be able to run an added tool.
 //
-// An error of inner has a [middleware.Kind], the same text, and wraps that of inner. A
+// An error of inner has a [middleware.ErrorKind], the same text, and wraps that of inner. A
 // message that cannot be converted is an error of kind [middleware.Invalid], and a stream
 // that ends before the answer is complete one of kind [middleware.Unavailable]; see
 // [Options.AcceptUnfinished].

@@ -252,7 +252,7 @@ func TestErrorsWrapThatOfTheModel(t *testing.T) {
 	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
 		no := error(&apiError{429})
 		inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) { return nil, no })
-		var kind middleware.Kind
+		var kind middleware.ErrorKind
 		m := eino.Wrap(inner, look(func(_ *middleware.Request, _ *middleware.Response, err error) { kind = middleware.KindOf(err) }))
 		_, err := ask(m, long(1))
 		require.ErrorIs(t, err, no, "it wraps the model's own error")

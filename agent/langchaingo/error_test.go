@@ -23,7 +23,7 @@ func TestKindsOfErrors(t *testing.T) {
 	}
 	for _, c := range []struct {
 		err  error
-		want middleware.Kind
+		want middleware.ErrorKind
 	}{
 		{llms.NewError(llms.ErrCodeTokenLimit, "x", "Context length exceeded"), middleware.Overflow},
 		{fmt.Errorf("call: %w", llms.NewError(llms.ErrCodeRateLimit, "x", "slow down")), middleware.RateLimited},

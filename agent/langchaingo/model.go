@@ -109,7 +109,7 @@ func invalid(err error) error { return foreign.Invalid(op, err) }
 
 // errorCodes are the kinds of langchaingo's codes. Its providers return most errors
 // without a code.
-var errorCodes = map[llms.ErrorCode]middleware.Kind{
+var errorCodes = map[llms.ErrorCode]middleware.ErrorKind{
 	llms.ErrCodeAuthentication:      middleware.Denied,
 	llms.ErrCodeRateLimit:           middleware.RateLimited,
 	llms.ErrCodeInvalidRequest:      middleware.Invalid,
@@ -124,7 +124,7 @@ var errorCodes = map[llms.ErrorCode]middleware.Kind{
 // kindOfError returns the kind of an error by its code, else as [foreign.KindOf] does,
 // else by the text of langchaingo's clients. The code is made from the text of the
 // error, and a prompt that is too long has that of an invalid request.
-func kindOfError(req *middleware.Request, err error) middleware.Kind {
+func kindOfError(req *middleware.Request, err error) middleware.ErrorKind {
 	coded := middleware.Unknown
 	if e, ok := errors.AsType[*llms.Error](err); ok {
 		coded = errorCodes[e.Code]

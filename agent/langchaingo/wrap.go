@@ -73,7 +73,7 @@ type Options struct {
 //
 // The response of inner itself is returned, with all its choices, unless a
 // middleware changed the message: then a copy whose first choice has the whole message.
-// An error has a middleware.Kind, the same text, and wraps that of inner. A stream that
+// An error has a middleware.ErrorKind, the same text, and wraps that of inner. A stream that
 // ends before the answer is complete is one of kind [middleware.Unavailable]; see
 // [Options.AcceptUnfinished].
 func (o Options) Wrap(inner llms.Model, mws ...middleware.Middleware) llms.Model {

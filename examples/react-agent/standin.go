@@ -51,7 +51,7 @@ func standin(window int) middleware.Model {
 // exampleFunc matches the first line of an Example.
 const exampleFunc = `^func Example\w*\(\)`
 
-func rejection(kind middleware.Kind, err error) error {
+func rejection(kind middleware.ErrorKind, err error) error {
 	return &middleware.Error{Kind: kind, Op: "stand-in", Err: err}
 }
 

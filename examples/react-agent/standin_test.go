@@ -46,7 +46,7 @@ func TestStandinRejects(t *testing.T) {
 	cases := map[string]struct {
 		msgs   []message.Message
 		window int
-		kind   middleware.Kind
+		kind   middleware.ErrorKind
 	}{
 		"no result": {[]message.Message{message.User(audits), message.Assistant(call)}, window, middleware.Invalid},
 		"no task":   {[]message.Message{message.System(system)}, window, middleware.Invalid},

@@ -20,7 +20,7 @@ import (
 // done, the kind that the error already has, or that which kindOf returns. Its text
 // does not change, except that the context error comes first if err does not wrap it.
 func Classify(
-	ctx context.Context, req *middleware.Request, err error, kindOf func(*middleware.Request, error) middleware.Kind,
+	ctx context.Context, req *middleware.Request, err error, kindOf func(*middleware.Request, error) middleware.ErrorKind,
 ) error {
 	if done := ctx.Err(); done != nil {
 		if errors.Is(err, done) {
@@ -43,7 +43,7 @@ var quotas = []string{"insufficient_quota", "exceeded your current quota", "cred
 
 // KindOf returns the kind of an error of a provider's client for a request: by its text, by its HTTP
 // status, or because the network failed. The error has no kind yet.
-func KindOf(req *middleware.Request, err error) middleware.Kind {
+func KindOf(req *middleware.Request, err error) middleware.ErrorKind {
 	if _, long := middleware.ParseOverflow(err, req); long {
 		return middleware.Overflow
 	}
@@ -166,7 +166,7 @@ func ToolAnswer(ctx context.Context, parts []message.Part, err error) (string, e
 // kindOfStatus returns the kind of an HTTP status. A status that is not a failure is
 // [middleware.Unknown]. A body that is too large is [middleware.Invalid]: the limit is in
 // bytes, not in tokens.
-func kindOfStatus(status int) middleware.Kind {
+func kindOfStatus(status int) middleware.ErrorKind {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden:
 		return middleware.Denied

@@ -16,7 +16,7 @@ import (
 
 func TestKindOf(t *testing.T) {
 	t.Parallel()
-	for want, errs := range map[middleware.Kind][]error{
+	for want, errs := range map[middleware.ErrorKind][]error{
 		middleware.Overflow: {
 			errors.New("error, status code: 400, message: prompt is too long: 5 tokens > 4 maximum"),
 			fmt.Errorf("ask: %w", errors.New("context_length_exceeded")),

@@ -12,7 +12,7 @@ import (
 
 func TestKindOfStatus(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]middleware.Kind{
+	for status, want := range map[int]middleware.ErrorKind{
 		400: middleware.Invalid, 404: middleware.Invalid, 409: middleware.Invalid, 413: middleware.Invalid, 422: middleware.Invalid,
 		401: middleware.Denied, 402: middleware.Denied, 403: middleware.Denied,
 		429: middleware.RateLimited,

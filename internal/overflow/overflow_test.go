@@ -434,7 +434,7 @@ func TestParseOverflowAsksTheKind(t *testing.T) {
 	t.Parallel()
 	long := errors.New("prompt is too long: 210000 tokens > 200000 maximum")
 	told := middleware.PromptLimits{Sent: 210000, Limit: 200000, Over: 10000}
-	for _, kind := range []middleware.Kind{
+	for _, kind := range []middleware.ErrorKind{
 		middleware.Unknown, middleware.Canceled, middleware.Invalid, middleware.Overflow, middleware.RateLimited,
 		middleware.Unavailable, middleware.Denied, middleware.Irreducible, middleware.Outdated,
 	} {

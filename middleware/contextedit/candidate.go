@@ -111,8 +111,8 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 				s.addThinking(i, m)
 			}
 		case message.RoleTool:
-			if p := v.Protected(i); p&middleware.Whole == 0 {
-				o.addResults(ctx, s, i, call, p&middleware.Fresh != 0)
+			if p := v.Protected(i); p&middleware.ProtectWhole == 0 {
+				o.addResults(ctx, s, i, call, p&middleware.ProtectNewest != 0)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -149,7 +149,7 @@ func (o *editor) likely(archived bool) *replacement {
 // would be empty without it. Broken messages that contain results are skipped: without
 // the thinking between them, pieces would become one result.
 func (s *survey) addThinking(i int, m message.Message) {
-	if !slices.ContainsFunc(m.Parts, shorten.IsThinking) || s.view.Protected(i)&^middleware.Tool != 0 {
+	if !slices.ContainsFunc(m.Parts, shorten.IsThinking) || s.view.Protected(i)&^middleware.ProtectTool != 0 {
 		return
 	}
 	for range m.Results() {
@@ -253,7 +253,7 @@ func (o *editor) qualifies(s *survey, c *candidate) bool {
 // inputSaving returns the number of tokens that clearing the arguments of a call frees,
 // or 0 if they are kept.
 func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int {
-	if c.call < 0 || s.view.Protected(c.call)&^middleware.Tool != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
+	if c.call < 0 || s.view.Protected(c.call)&^middleware.ProtectTool != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
 		return 0
 	}
 	if c.recalled {

@@ -25,7 +25,7 @@ func (s *sketch) cutOversized(r room) {
 		most := s.alone(r, unit)
 		oversized := func(p message.Part) bool { return s.sizeOf(p, unit) > most }
 		for i := range s.now {
-			if s.loads[i].in(unit) <= most || s.view.Protected(i)&^middleware.Tool != 0 {
+			if s.loads[i].in(unit) <= most || s.view.Protected(i)&^middleware.ProtectTool != 0 {
 				continue
 			}
 			for k, p := range s.now[i].Parts {
@@ -106,14 +106,14 @@ func (s *sketch) fixed(floor *sketch, unit string) []piece {
 	var pieces []piece
 	for i := range s.now {
 		p := s.view.Protected(i)
-		if floor.state[i] == folded || p&middleware.Whole != 0 {
+		if floor.state[i] == folded || p&middleware.ProtectWhole != 0 {
 			continue
 		}
 		for k, part := range s.now[i].Parts {
 			if s.watch.Done() {
 				return nil
 			}
-			if _, longer := s.bareNote(i, k); longer && p&middleware.Fresh == 0 || s.cuttable(i, part) {
+			if _, longer := s.bareNote(i, k); longer && p&middleware.ProtectNewest == 0 || s.cuttable(i, part) {
 				pieces = append(pieces, s.piece(i, k, unit))
 			}
 		}
@@ -126,17 +126,17 @@ func (s *sketch) cuttable(at int, p message.Part) bool {
 	if !s.lastResort && s.view.Protects(at, p) {
 		return false
 	}
-	by := s.view.Protected(at) &^ middleware.Tool
+	by := s.view.Protected(at) &^ middleware.ProtectTool
 	switch p := p.(type) {
 	case message.ToolCall:
-		return by == 0 || by == middleware.Fresh && s.lastResort && isNewestAnswer(s.view, at) && s.answered(at, p.ID)
+		return by == 0 || by == middleware.ProtectNewest && s.lastResort && isNewestAnswer(s.view, at) && s.answered(at, p.ID)
 	case message.Text:
 		return by == 0
 	case message.Media:
-		return by&middleware.Fresh == 0
+		return by&middleware.ProtectNewest == 0
 	case message.ToolResult:
 		_, opaque := p.Content.(message.Opaque)
-		return by&middleware.Words == 0 && !opaque
+		return by&middleware.ProtectText == 0 && !opaque
 	case message.Thinking, message.Opaque: // are kept whole or removed
 	}
 	return false

@@ -120,7 +120,7 @@ func (f *fitter) shorter(ctx context.Context, j *judgement) (*middleware.Plan, *
 // hasLastResort reports whether a view has what is cut only if nothing else helps.
 func (f *fitter) hasLastResort(v *middleware.View) bool {
 	for i := range v.Len() {
-		if v.Protected(i)&middleware.Tool != 0 || isNewestAnswer(v, i) {
+		if v.Protected(i)&middleware.ProtectTool != 0 || isNewestAnswer(v, i) {
 			return true
 		}
 	}
@@ -131,7 +131,7 @@ func (f *fitter) hasLastResort(v *middleware.View) bool {
 // not in the messages of a fold.
 func isNewestAnswer(v *middleware.View, i int) bool {
 	e := v.Span(i).Edit
-	return v.At(i).Role == message.RoleAssistant && v.Protected(i)&middleware.Fresh != 0 && (e == nil || e.Kind != journal.Fold)
+	return v.At(i).Role == message.RoleAssistant && v.Protected(i)&middleware.ProtectNewest != 0 && (e == nil || e.Kind != journal.Fold)
 }
 
 // milder is shorter, with or without the last resort. It returns nil if there is no plan that leaves

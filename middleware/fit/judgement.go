@@ -355,13 +355,13 @@ func (e *Irreducible) shareOf(v *middleware.View, i int) *int {
 	switch p := v.Protected(i); {
 	case v.At(i).Role == message.RoleSystem:
 		return &e.System
-	case p&middleware.Whole != 0:
+	case p&middleware.ProtectWhole != 0:
 		return &e.Pinned
-	case p&middleware.Words != 0:
+	case p&middleware.ProtectText != 0:
 		return &e.Questions
-	case p&middleware.Fresh != 0:
+	case p&middleware.ProtectNewest != 0:
 		return &e.Newest
-	case p&middleware.Tool != 0:
+	case p&middleware.ProtectTool != 0:
 		return &e.Protected
 	}
 	return nil

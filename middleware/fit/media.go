@@ -146,7 +146,7 @@ func (s *sketch) attachments() []attachment {
 	var out, fixed []attachment
 	for i := range s.now {
 		p := s.view.Protected(i)
-		if s.state[i] == folded || p&middleware.Whole != 0 {
+		if s.state[i] == folded || p&middleware.ProtectWhole != 0 {
 			continue
 		}
 		for k, part := range s.now[i].Parts {

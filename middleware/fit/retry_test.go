@@ -130,7 +130,7 @@ func TestOverflowTwice(t *testing.T) {
 // TestNotAskedAgain has errors that are no overflow, or come too late.
 func TestNotAskedAgain(t *testing.T) {
 	t.Parallel()
-	kinds := []middleware.Kind{
+	kinds := []middleware.ErrorKind{
 		middleware.Unknown, middleware.Invalid, middleware.RateLimited, middleware.Unavailable, middleware.Denied, middleware.Canceled,
 	}
 	for _, k := range kinds {

@@ -77,7 +77,7 @@ func (s *sketch) apply(step step, target room) {
 		if s.fits(target) || s.watch.Done() {
 			return
 		}
-		if s.state[i] != folded && s.view.Protected(i)&^middleware.Tool == 0 {
+		if s.state[i] != folded && s.view.Protected(i)&^middleware.ProtectTool == 0 {
 			step(s, i, target)
 		}
 	}

@@ -54,7 +54,7 @@ func largeMessages(v *middleware.View, limit int) (large []int, call int) {
 	for i := v.Len() - 1; i >= 0; i-- {
 		switch v.At(i).Role {
 		case message.RoleTool:
-			isNew := v.Protected(i)&(middleware.Fresh|middleware.Whole) == middleware.Fresh
+			isNew := v.Protected(i)&(middleware.ProtectNewest|middleware.ProtectWhole) == middleware.ProtectNewest
 			if isNew && v.Size().Charged(v.TokensOf(i)) > limit && v.Span(i).Edit == nil {
 				large = append(large, i)
 			}

@@ -71,7 +71,7 @@ func checkError(s *subject, req *middleware.Request) error {
 
 // sameError returns an error unless got is the error want and of that kind. It wraps
 // neither: the error of a test is neither.
-func sameError(got, want error, kind middleware.Kind) error {
+func sameError(got, want error, kind middleware.ErrorKind) error {
 	switch k := middleware.KindOf(got); {
 	case !errors.Is(got, want):
 		return fmt.Errorf("error %s, want one that is %s", fmt.Sprint(got), fmt.Sprint(want))

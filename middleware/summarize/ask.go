@@ -21,7 +21,7 @@ import (
 // caller about the caller's request and options.
 func noSummary(err error) error {
 	kind := middleware.KindOf(err)
-	if slices.Contains([]middleware.Kind{middleware.Invalid, middleware.Overflow, middleware.Irreducible}, kind) {
+	if slices.Contains([]middleware.ErrorKind{middleware.Invalid, middleware.Overflow, middleware.Irreducible}, kind) {
 		kind = middleware.Unavailable
 	}
 	return &middleware.Error{Kind: kind, Op: Name, Err: fmt.Errorf("no summary that can be taken: %w", err)}

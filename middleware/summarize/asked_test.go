@@ -321,7 +321,7 @@ func TestStrictWithoutFallback(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer middleware.Model
-		kind   middleware.Kind
+		kind   middleware.ErrorKind
 	}{
 		"a refusal":    {middlewaretest.Say("I cannot help with that."), middleware.Unknown},
 		"an outage":    {middlewaretest.Fail(&middleware.Error{Kind: middleware.Unavailable, Err: errors.New("down")}), middleware.Unavailable},

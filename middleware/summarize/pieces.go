@@ -124,7 +124,7 @@ func (e *editor) important(v *middleware.View, units []message.Unit, before int)
 	scores := map[int]float64{}
 	var first []int
 	for _, u := range slices.Backward(units) {
-		if u.First >= before || foldAt(v, u.First) != nil || v.Protected(u.First)&middleware.Whole != 0 {
+		if u.First >= before || foldAt(v, u.First) != nil || v.Protected(u.First)&middleware.ProtectWhole != 0 {
 			continue
 		}
 		if n := score(u); n > 0 {

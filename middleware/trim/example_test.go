@@ -25,7 +25,7 @@ func Example() {
 	}
 	model := middleware.Chain(
 		middleware.Observe(levels),
-		middleware.Observe(middleware.Sum(trim.Name, stats.Store)),
+		middleware.Observe(middleware.SumEdits(trim.Name, stats.Store)),
 		trim.New(trim.Options{}),
 	)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		text := strings.Repeat("and so on ", 20)

@@ -103,7 +103,7 @@ func (s *survey) unit(run message.Unit, sizes []int) unit {
 		sizes[i-run.First] = n
 		u.priority = max(u.priority, priorityOf(m, i, s.view.Len(), n))
 		u.special = u.special || m.Role == message.RoleTool || m.Role == message.RoleSystem
-		if p := s.view.Protected(i); p&middleware.Whole != 0 {
+		if p := s.view.Protected(i); p&middleware.ProtectWhole != 0 {
 			u.priority = message.PriorityCritical
 		} else if p != 0 {
 			u.held = true

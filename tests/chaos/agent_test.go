@@ -80,7 +80,7 @@ func TestAgentTroubles(t *testing.T) {
 // requireKind fails unless the error of a run is one that its trouble may have.
 func requireKind(t *testing.T, tr trouble, err error, who string) {
 	t.Helper()
-	kinds := slices.Concat(tr.ends, []middleware.Kind{middleware.Invalid}) // what is no answer is none
+	kinds := slices.Concat(tr.ends, []middleware.ErrorKind{middleware.Invalid}) // what is no answer is none
 	require.Contains(t, kinds, middleware.KindOf(err), "%s: the kind of the error %v", who, err)
 	if tr.wraps != nil {
 		require.ErrorIs(t, err, tr.wraps, who)

@@ -13,12 +13,12 @@ import (
 type trouble struct {
 	name   string
 	fault  fault
-	most   int               // times that the model may be asked for one request
-	heard  int               // and if somebody hears the pieces; 0: as often
-	ends   []middleware.Kind // kinds of the error; none: with an answer
-	answer bool              // it may end with an answer all the same
-	panics bool              // the panic goes through to the caller
-	wraps  error             // what the error is in any case; nil: anything
+	most   int                    // times that the model may be asked for one request
+	heard  int                    // and if somebody hears the pieces; 0: as often
+	ends   []middleware.ErrorKind // kinds of the error; none: with an answer
+	answer bool                   // it may end with an answer all the same
+	panics bool                   // the panic goes through to the caller
+	wraps  error                  // what the error is in any case; nil: anything
 }
 
 // troubles are what models do. Each request for which nothing is wrong by the
@@ -31,36 +31,36 @@ func troubles() []trouble {
 	return []trouble{
 		{name: "refuses once, with numbers", fault: refuses(1, tooLong(9000, 3000)), most: 2, answer: true},
 		{name: "refuses once, without numbers", fault: refuses(1, says(overflow, "context_length_exceeded")), most: 2, answer: true},
-		{name: "refuses for ever, with numbers", fault: refuses(always, tooLong(9000, 3000)), most: 2, ends: []middleware.Kind{overflow}},
-		{name: "refuses for ever, without numbers", fault: refuses(always, says(overflow, "too long")), most: 2, ends: []middleware.Kind{overflow, irreducible}},
-		{name: "refuses for ever, with absurd numbers", fault: refuses(always, tooLong(1, -5)), most: 2, ends: []middleware.Kind{overflow, irreducible}},
-		{name: "refuses, and knows a window of one token", fault: refuses(always, tooLong(9000, 1)), most: 2, ends: []middleware.Kind{overflow, irreducible}},
-		{name: "refuses, then is down", fault: first(refuses(1, tooLong(9000, 3000)), refuses(always, says(middleware.Unavailable, "503"))), most: 2, ends: []middleware.Kind{middleware.Unavailable}},
+		{name: "refuses for ever, with numbers", fault: refuses(always, tooLong(9000, 3000)), most: 2, ends: []middleware.ErrorKind{overflow}},
+		{name: "refuses for ever, without numbers", fault: refuses(always, says(overflow, "too long")), most: 2, ends: []middleware.ErrorKind{overflow, irreducible}},
+		{name: "refuses for ever, with absurd numbers", fault: refuses(always, tooLong(1, -5)), most: 2, ends: []middleware.ErrorKind{overflow, irreducible}},
+		{name: "refuses, and knows a window of one token", fault: refuses(always, tooLong(9000, 1)), most: 2, ends: []middleware.ErrorKind{overflow, irreducible}},
+		{name: "refuses, then is down", fault: first(refuses(1, tooLong(9000, 3000)), refuses(always, says(middleware.Unavailable, "503"))), most: 2, ends: []middleware.ErrorKind{middleware.Unavailable}},
 		{name: "refuses, then panics", fault: first(refuses(1, tooLong(9000, 3000)), panicsWith("second")), most: 2, panics: true},
-		{name: "is down", fault: refuses(always, says(middleware.Unavailable, "503")), most: 1, ends: []middleware.Kind{middleware.Unavailable}},
-		{name: "wants patience", fault: refuses(always, says(middleware.RateLimited, "429: too many tokens per minute")), most: 1, ends: []middleware.Kind{middleware.RateLimited}},
-		{name: "denies", fault: refuses(always, says(middleware.Denied, "401")), most: 1, ends: []middleware.Kind{middleware.Denied}},
-		{name: "fails without a kind", fault: refuses(always, errTrouble), most: 1, ends: []middleware.Kind{middleware.Unknown}, wraps: errTrouble},
+		{name: "is down", fault: refuses(always, says(middleware.Unavailable, "503")), most: 1, ends: []middleware.ErrorKind{middleware.Unavailable}},
+		{name: "wants patience", fault: refuses(always, says(middleware.RateLimited, "429: too many tokens per minute")), most: 1, ends: []middleware.ErrorKind{middleware.RateLimited}},
+		{name: "denies", fault: refuses(always, says(middleware.Denied, "401")), most: 1, ends: []middleware.ErrorKind{middleware.Denied}},
+		{name: "fails without a kind", fault: refuses(always, errTrouble), most: 1, ends: []middleware.ErrorKind{middleware.Unknown}, wraps: errTrouble},
 		{name: "reports no usage", fault: reports(func(int) int { return 0 }), most: 1, answer: true},
 		{name: "reports ten times too much", fault: reports(func(n int) int { return 10 * n }), most: 1, answer: true},
 		{name: "reports a tenth", fault: reports(func(n int) int { return n / 10 }), most: 1, answer: true},
 		{name: "reports less than nothing", fault: reports(func(n int) int { return -n }), most: 1, answer: true},
 		{name: "cuts silently, and reports what is left", fault: reports(func(n int) int { return min(n, 500) }), most: 1, answer: true},
 		{name: "answers nothing", fault: gives(&middleware.Response{Message: message.Assistant()}, nil), most: 1, answer: true},
-		{name: "breaks off before the first piece", fault: breaksOff(0, says(middleware.Unavailable, "connection reset")), most: 1, ends: []middleware.Kind{middleware.Unavailable}},
-		{name: "breaks off after three pieces", fault: breaksOff(3, says(middleware.Unavailable, "connection reset")), most: 1, ends: []middleware.Kind{middleware.Unavailable}},
-		{name: "says something and then that it is too long", fault: breaksOff(1, tooLong(9000, 3000)), most: 2, heard: 1, ends: []middleware.Kind{overflow}},
+		{name: "breaks off before the first piece", fault: breaksOff(0, says(middleware.Unavailable, "connection reset")), most: 1, ends: []middleware.ErrorKind{middleware.Unavailable}},
+		{name: "breaks off after three pieces", fault: breaksOff(3, says(middleware.Unavailable, "connection reset")), most: 1, ends: []middleware.ErrorKind{middleware.Unavailable}},
+		{name: "says something and then that it is too long", fault: breaksOff(1, tooLong(9000, 3000)), most: 2, heard: 1, ends: []middleware.ErrorKind{overflow}},
 		{name: "panics", fault: panicsWith("trouble"), most: 1, panics: true},
 		{name: "panics after a piece", fault: first(breaksOff(1, nil), panicsWith("trouble")), most: 1, panics: true},
-		{name: "gives an answer and an error", fault: gives(&middleware.Response{Message: message.Assistant(message.Text{Text: "both"})}, errTrouble), most: 1, ends: []middleware.Kind{middleware.Unknown}, wraps: errTrouble},
-		{name: "gives neither answer nor error", fault: gives(nil, nil), most: 1, ends: []middleware.Kind{middleware.Invalid}},
+		{name: "gives an answer and an error", fault: gives(&middleware.Response{Message: message.Assistant(message.Text{Text: "both"})}, errTrouble), most: 1, ends: []middleware.ErrorKind{middleware.Unknown}, wraps: errTrouble},
+		{name: "gives neither answer nor error", fault: gives(nil, nil), most: 1, ends: []middleware.ErrorKind{middleware.Invalid}},
 	}
 }
 
 const always = 1 << 30
 
 // says is an error of a kind, in the words of a provider.
-func says(kind middleware.Kind, words string) error {
+func says(kind middleware.ErrorKind, words string) error {
 	return &middleware.Error{Kind: kind, Op: "provider", Err: errors.New(words)}
 }
 

@@ -21,7 +21,7 @@ func TestEitherAnswerOrError(t *testing.T) {
 		resp *middleware.Response
 		err  error
 		want error
-		kind middleware.Kind
+		kind middleware.ErrorKind
 	}{
 		"both":    {&middleware.Response{}, down, down, middleware.Unknown},
 		"neither": {nil, nil, nil, middleware.Invalid},

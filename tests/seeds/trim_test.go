@@ -243,7 +243,7 @@ func TestA8(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	env := bare
 	env.Clock = func() time.Time { return now }
-	mw = middleware.With(env, middleware.Observe(middleware.Sum(trim.Name, func(s *middleware.Statistics) { stats = *s })), trim.New(trim.Options{
+	mw = middleware.With(env, middleware.Observe(middleware.SumEdits(trim.Name, func(s *middleware.Statistics) { stats = *s })), trim.New(trim.Options{
 		Strategy: trim.Oldest, Trigger: trigger.Tokens(500), TargetTokens: 400, MinMessages: 1,
 	}))
 	h = talk("S"+dialog(34), 50)

@@ -20,14 +20,14 @@ type History struct {
 	LeadTokens []int             // of each, by Meter
 	LeadSum    int
 
-	Body    []message.Message // the other messages
-	IDs     []message.ID
-	Tokens  []int // of each, by Meter
-	Sum     int
-	Whole   []bool // messages that must stay as they are: system messages, pinned ones, compactions of a provider
-	Pinned  int    // number of true values in Whole
-	Meter   tokens.Meter
-	Bounded // positions of protected messages
+	Body       []message.Message // the other messages
+	IDs        []message.ID
+	Tokens     []int // of each, by Meter
+	Sum        int
+	Whole      []bool // messages that must stay as they are: system messages, pinned ones, compactions of a provider
+	WholeCount int    // number of true values in Whole
+	Meter      tokens.Meter
+	Bounded    // positions of protected messages
 }
 
 // Bounded has the positions that depend on where the history ends.
@@ -41,22 +41,23 @@ type Protection uint8
 
 // The protections.
 const (
-	Whole Protection = 1 << iota // stays as it is
-	Words                        // its text stays
-	Fresh                        // in the newest unanswered round: results and arguments of answered calls may be shortened, nothing else
+	ProtectWhole  Protection = 1 << iota // stays as it is
+	ProtectText                          // its text stays
+	ProtectNewest                        // in the newest unanswered round: only results, and arguments of answered calls, may be shortened
+	ProtectTool                          // has parts of a protected tool; only a request knows which tools are
 )
 
-// At returns the protection of a position.
-func (h *History) At(i int) Protection {
+// ProtectionAt returns the protection of a position, without [ProtectTool].
+func (h *History) ProtectionAt(i int) Protection {
 	var p Protection
 	if h.Whole[i] {
-		p = Whole
+		p = ProtectWhole
 	}
 	if i == h.FirstUser || i == h.LastUser {
-		p |= Words
+		p |= ProtectText
 	}
 	if i >= h.Fresh && (i == h.Fresh || h.Body[i].Role == message.RoleTool) {
-		p |= Fresh
+		p |= ProtectNewest
 	}
 	return p
 }
@@ -88,7 +89,7 @@ func (h *History) within(runs []message.Run) []int {
 	var found []int
 	for _, r := range runs {
 		for i := r.First; i <= r.Last; i++ {
-			if h.At(i) != 0 {
+			if h.ProtectionAt(i) != 0 {
 				found = append(found, i)
 			}
 		}
@@ -100,15 +101,15 @@ func (h *History) within(runs []message.Run) []int {
 // protected. made is the length of the history that the parts were made for: arguments of the
 // newest round are not shortened because they were old in a longer history.
 func (h *History) spares(i int, parts []message.Part, made int) error {
-	p := h.At(i)
+	p := h.ProtectionAt(i)
 	switch {
 	case p == 0:
 		return nil
-	case p&Whole != 0:
+	case p&ProtectWhole != 0:
 		return errors.New("it is protected and must stay as it is")
-	case p&Words != 0 && !keepsWords(h.Body[i].Parts, parts):
+	case p&ProtectText != 0 && !keepsWords(h.Body[i].Parts, parts):
 		return errors.New("the text of the first and of the last user message must stay")
-	case p&Fresh != 0:
+	case p&ProtectNewest != 0:
 		return onlyShortened(h.Body[i].Parts, parts, func(id string) bool { return made == len(h.Body) && h.answered(i, id) })
 	}
 	return nil

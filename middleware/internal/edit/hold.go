@@ -35,14 +35,16 @@ func (h *History) appendHolding(kept List, it Item, others List, window int) Lis
 // Ended returns the edits of a list that were made for this conversation, but for a smaller
 // window, or for one other request.
 func (h *History) Ended(l List, window int) List {
-	return slices.DeleteFunc(slices.Clone(l), func(it Item) bool { return !h.has(it) || h.includes(it, window) })
+	return slices.DeleteFunc(slices.Clone(l), func(it Item) bool { return !h.madeForMessages(it) || h.madeForRequest(it, window) })
 }
 
-// has reports whether an edit was made for these messages.
-func (h *History) has(it Item) bool { return it.last < len(h.Body) && h.IDs[it.last] == it.ID }
+// madeForMessages reports whether an edit was made for these messages.
+func (h *History) madeForMessages(it Item) bool {
+	return it.last < len(h.Body) && h.IDs[it.last] == it.ID
+}
 
-// includes reports whether an edit was made for requests with such a history and window.
-func (h *History) includes(it Item, window int) bool {
+// madeForRequest reports whether an edit was made for requests with such a history and window.
+func (h *History) madeForRequest(it Item, window int) bool {
 	return (it.Window == 0 || window <= it.Window) && (!it.Once || it.HistoryLen == len(h.Body))
 }
 
@@ -51,7 +53,7 @@ func (h *History) includes(it Item, window int) bool {
 // pinned, the newest question may have been another one, and the newest round may have
 // been an old one of a longer history.
 func (h *History) holds(it Item, others List, window int) bool {
-	if !h.has(it) || !h.includes(it, window) {
+	if !h.madeForMessages(it) || !h.madeForRequest(it, window) {
 		return false
 	}
 	if it.Kind == journal.Rewrite {

@@ -42,7 +42,7 @@ func (h *History) Verify(before, after *Result, records []*journal.Record, pendi
 func (h *History) verifyRewrite(r *journal.Record) error {
 	i := r.Runs[0].First
 	m := &h.Body[i]
-	if h.At(i) != 0 {
+	if h.ProtectionAt(i) != 0 {
 		if err := h.spares(i, r.Parts, r.HistoryLen); err != nil {
 			return err
 		}

@@ -138,7 +138,7 @@ func (t *Track[S]) branch(body []message.Message, equal int) {
 	t.Body = Own(make([]message.Message, 0, room), body[:equal])
 	t.IDs = append(make([]message.ID, 0, room), t.IDs[:equal]...)
 	t.Tokens, t.Wide, t.Whole = make([]int, 0, room), make([]bool, 0, room), make([]bool, 0, room)
-	t.Pinned, t.Sum, t.bytes = 0, 0, size(t.Lead)
+	t.WholeCount, t.Sum, t.bytes = 0, 0, size(t.Lead)
 	t.Bounded = edit.Bounded{FirstUser: -1, LastUser: -1}
 	for i := range t.Body {
 		t.count(i, counted[i], wide[i])
@@ -158,7 +158,7 @@ func (t *Track[S]) count(i, n int, wide bool) {
 	t.Tokens, t.Wide, t.Whole = append(t.Tokens, n), append(t.Wide, wide), append(t.Whole, whole)
 	t.Sum, t.bytes = t.Sum+n, t.bytes+m.Size()
 	if whole {
-		t.Pinned++
+		t.WholeCount++
 	}
 }
 

@@ -61,7 +61,7 @@ func TestFollow(t *testing.T) {
 		require.Equal(t, c.want, ch, name)
 		require.Equal(t, message.IDs(c.body), got.IDs, name)
 		require.Len(t, got.Tokens, len(c.body), name)
-		require.Equal(t, name == "a hint changed", got.Pinned == 1, name)
+		require.Equal(t, name == "a hint changed", got.WholeCount == 1, name)
 	}
 }
 

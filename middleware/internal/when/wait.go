@@ -138,7 +138,7 @@ func (c *counts) add(v *middleware.View, i int) {
 	case m.Role == message.RoleAssistant && m.HasCalls():
 		c.rounds++
 	case m.Role == message.RoleTool && len(m.Parts) == 1 && v.TokensOf(i) > placeholder && v.Span(i).Edit == nil &&
-		v.Protected(i)&(middleware.Tool|middleware.Whole) == 0:
+		v.Protected(i)&(middleware.ProtectTool|middleware.ProtectWhole) == 0:
 		c.results++
 	}
 }

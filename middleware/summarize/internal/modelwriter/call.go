@@ -148,7 +148,7 @@ func passing(err error) bool {
 	}
 	_, long := middleware.ParseOverflow(err, nil)
 	return long || slices.Contains(
-		[]middleware.Kind{middleware.Unknown, middleware.Unavailable, middleware.RateLimited, middleware.Overflow}, middleware.KindOf(err))
+		[]middleware.ErrorKind{middleware.Unknown, middleware.Unavailable, middleware.RateLimited, middleware.Overflow}, middleware.KindOf(err))
 }
 
 // cheaper reports whether a suffix request, which reads the live conversation from the

@@ -20,7 +20,7 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-func fails(k middleware.Kind, text string) middleware.Model {
+func fails(k middleware.ErrorKind, text string) middleware.Model {
 	return middlewaretest.Fail(&middleware.Error{Kind: k, Op: "provider", Err: errors.New(text)})
 }
 
@@ -31,7 +31,7 @@ func TestLadder(t *testing.T) {
 		answers  []middleware.Model
 		retries  int
 		reasons  []modelwriter.Reason // of the attempts; "": taken
-		kind     middleware.Kind
+		kind     middleware.ErrorKind
 		accepted bool
 	}{
 		"at once":                {[]middleware.Model{say(good)}, 0, []modelwriter.Reason{""}, middleware.Unknown, true},

@@ -48,7 +48,7 @@ func drawAnswer(t *rapid.T, req *middleware.Request) (*middleware.Response, erro
 	text := func(s string) { resp.Message.Parts = []message.Part{message.Text{Text: s}} }
 	switch rapid.IntRange(0, 15).Draw(t, "lie") {
 	case 0:
-		return nil, &middleware.Error{Kind: rapid.SampledFrom([]middleware.Kind{
+		return nil, &middleware.Error{Kind: rapid.SampledFrom([]middleware.ErrorKind{
 			middleware.Unknown, middleware.RateLimited, middleware.Unavailable, middleware.Denied, middleware.Overflow, middleware.Canceled,
 		}).Draw(t, "kind"), Err: errors.New("failed")}
 	case 1:
