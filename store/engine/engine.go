@@ -92,10 +92,10 @@ func (e *Engine) Archive(scope string) store.Store {
 // that was put for no conversation. The ID of a conversation is that of
 // journal.ConversationOf, as [Engine.List] returns it.
 //
-// When it returns nil, the tables have nothing of it. Bytes may remain in unused parts of
-// files until [Engine.Vacuum], in backups, and in the log of a server. Chains keep what
-// they have in memory, and write it again if they go on with the conversation: delete when
-// it has ended.
+// When it returns nil, no table has a row, key or name of it. Bytes may remain in unused
+// parts of files until [Engine.Vacuum], and in backups and logs of a server. Chains keep
+// what they have in memory, and write it again if they go on with the conversation: delete
+// when it has ended.
 func (e *Engine) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
 	return e.call(ctx, scope, func(ctx context.Context) error { return e.backend.Delete(ctx, scope, conversations...) })
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -166,4 +167,54 @@ func TestOpenErrors(t *testing.T) {
 		Register("failing", func(context.Context, string) (Backend, error) { return nil, nil })
 	})
 	require.Contains(t, Schemes(), "failing")
+}
+
+// down is a backend whose calls fail.
+type down struct {
+	Backend
+
+	calls int
+	err   error
+}
+
+func (d *down) Find(context.Context, string, []message.ID, Bounds) (int, []Row, error) {
+	d.calls++
+	return -1, nil, d.err
+}
+
+func (d *down) Get(context.Context, string, string, Bounds) (Content, error) {
+	d.calls++
+	return Content{}, d.err
+}
+
+func (d *down) Close() error { return nil }
+
+// TestDatabaseIsLeftAlone has a database that is down: after three failures in a row it is
+// not asked for five seconds. An error that is an answer is no failure.
+func TestDatabaseIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &down{err: errors.New("connection refused")}
+		e, err := New(b, Options{})
+		require.NoError(t, err)
+		h := e.Archive("s").Handle(message.ContentHash{1})
+		for range 10 {
+			_, err := e.Journal().Find(t.Context(), "s", nil)
+			require.ErrorContains(t, err, "connection refused")
+			_, err = e.Archive("s").Get(t.Context(), h)
+			require.ErrorContains(t, err, "connection refused")
+		}
+		require.Equal(t, 6, b.calls, "three of the journal, and three of the archives")
+		_, err = e.Journal().Find(t.Context(), "s", nil)
+		require.EqualError(t, err,
+			"engine: find: not called for 5s, since 3 calls in a row have failed; the last one: connection refused")
+		time.Sleep(5 * time.Second) //nolint:forbidigo // it is the time of synctest
+		b.err = store.ErrNotFound
+		for range 10 {
+			_, err = e.Archive("another").Get(t.Context(), h)
+			require.ErrorIs(t, err, store.ErrNotFound)
+		}
+		require.Equal(t, 16, b.calls)
+		require.NoError(t, e.Close())
+	})
 }

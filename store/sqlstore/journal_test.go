@@ -7,6 +7,7 @@ import (
 
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
 
@@ -27,6 +28,19 @@ func TestJournal(t *testing.T) {
 			middlewaretest.Journal(t, func(t *testing.T) journal.Journal {
 				t.Helper()
 				return open(t).engine(t, engine.Options{}).Journal()
+			})
+		})
+	}
+}
+
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(testing.TB) *database{"sqlite": sqliteDatabase, "postgres": postgresDatabase} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			middlewaretest.Archive(t, func(t *testing.T) store.Store {
+				t.Helper()
+				return open(t).engine(t, engine.Options{Secret: []byte("secret")}).Archive("s")
 			})
 		})
 	}

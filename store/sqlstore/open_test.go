@@ -85,9 +85,9 @@ func (d *database) backend(tb testing.TB) engine.Backend {
 }
 
 // exec runs a statement in a connection of its own.
-func (d *database) exec(tb testing.TB, statement string, args ...any) {
+func (d *database) exec(tb testing.TB, statement string) {
 	tb.Helper()
-	_, err := d.open(tb).ExecContext(tb.Context(), statement, args...)
+	_, err := d.open(tb).ExecContext(tb.Context(), statement)
 	require.NoError(tb, err)
 }
 

@@ -40,6 +40,10 @@ func Postgres(ctx context.Context, url string) (engine.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
+	return openPostgres(ctx, config)
+}
+
+func openPostgres(ctx context.Context, config *pgx.ConnConfig) (*postgres, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = dialTimeout
 	}
@@ -64,30 +68,31 @@ func alive(_ context.Context, c *pgx.Conn) error {
 
 // migrate creates the tables under a lock, or checks their version.
 func (p *postgres) migrate(ctx context.Context) error {
-	if ok, err := p.current(ctx, p.db); ok || err != nil {
+	there, err := p.there(ctx, p.db)
+	if err == nil && !there {
+		err = p.transaction(ctx, func(tx *sql.Tx) error {
+			const lock = 0x6c61636f6e6963 // "laconic"
+			if _, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, lock); err != nil {
+				return err
+			}
+			if there, err := p.there(ctx, tx); there || err != nil {
+				return err
+			}
+			return create(ctx, tx, postgresSchema)
+		})
+	}
+	if err != nil {
 		return err
 	}
-	return p.transaction(ctx, func(tx *sql.Tx) error {
-		const lock = 0x6c61636f6e6963 // "laconic"
-		if _, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, lock); err != nil {
-			return err
-		}
-		if ok, err := p.current(ctx, tx); ok || err != nil {
-			return err
-		}
-		return create(ctx, tx, postgresSchema)
-	})
+	return checkVersion(ctx, p.db)
 }
 
-// current reports whether the tables are there, and returns an error if they have another
-// version.
-func (p *postgres) current(ctx context.Context, q queryer) (bool, error) {
-	var there bool
-	err := q.QueryRowContext(ctx, `select to_regclass('laconic_schema') is not null`).Scan(&there)
-	if err != nil || !there {
-		return false, err
-	}
-	return true, checkVersion(ctx, q)
+// there reports whether the tables are there. It reads the catalog as a table, since the
+// server looks up names in a cache that may be older than the lock.
+func (p *postgres) there(ctx context.Context, q queryer) (there bool, err error) {
+	err = q.QueryRowContext(ctx, `select count(*) > 0 from pg_catalog.pg_class
+where relname = 'laconic_schema' and relnamespace = current_schema()::regnamespace`).Scan(&there)
+	return there, err
 }
 
 func (p *postgres) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {

@@ -27,7 +27,8 @@ var sqliteDelete = [...]string{
 const sqliteOnly = `(select handle from laconic_links l where scope = ?1 and conversation = ?2 and not exists
   (select 1 from laconic_links o where o.scope = ?1 and o.handle = l.handle and o.conversation <> ?2))`
 
-// Delete implements [engine.Backend]. Removed bytes are overwritten, also in the -wal file.
+// Delete implements [engine.Backend]. Copies of keys and bytes may remain in unused parts of
+// the file, and in the -wal file, until Vacuum.
 func (s *sqlite) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
 	err := s.transaction(ctx, func(tx *sql.Tx) error {
 		if len(conversations) == 0 {
@@ -47,9 +48,6 @@ func (s *sqlite) Delete(ctx context.Context, scope string, conversations ...mess
 		}
 		return err
 	})
-	if err == nil {
-		err = s.checkpoint(ctx)
-	}
 	if err != nil {
 		return fmt.Errorf("sqlstore: delete: %w", err)
 	}
@@ -62,7 +60,7 @@ func (s *sqlite) checkpoint(ctx context.Context) error {
 	var pages, moved int
 	err := s.db.QueryRowContext(ctx, `pragma wal_checkpoint(truncate)`).Scan(&busy, &pages, &moved)
 	if err == nil && busy {
-		err = errors.New("removed, but other processes use the file, so that the -wal file still has some of it: vacuum later")
+		err = errors.New("other processes use the file, so that its -wal file still has removed bytes: vacuum again")
 	}
 	return err
 }
