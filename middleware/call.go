@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/steady"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
@@ -144,7 +145,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 			return nil, &Error{Kind: Invalid, Op: "middleware", Err: err}
 		}
 	}
-	s, ch, err := c.follow(req)
+	s, ch, err := c.follow(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +176,10 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 
 // follow returns a session for the history of a request. Only what is new since an
 // earlier call is looked at and counted.
-func (c *chain) follow(req *Request) (*session, history.Change, error) {
+func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Change, error) {
 	lead := message.Leading(req.Messages)
-	t, ch, err := c.histories.Follow(req.Messages[:lead], req.Messages[lead:], c.meter, newState)
+	given := history.Given{Lead: req.Messages[:lead], Body: req.Messages[lead:], Steady: steady.Has(ctx, req.Messages)}
+	t, ch, err := c.histories.Follow(given, c.meter, newState)
 	if err != nil {
 		return nil, ch, &Error{Kind: Invalid, Op: "middleware", Err: err}
 	}

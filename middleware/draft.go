@@ -284,7 +284,7 @@ func (d *DraftResult) Commit(ctx context.Context) error {
 		if err := storeIn(ctx, v, c); err != nil {
 			return err
 		}
-		if err := noteIn(v, c); err != nil {
+		if err := noteIn(ctx, v, c); err != nil {
 			return err
 		}
 	}
@@ -348,13 +348,13 @@ func editedAfter(c *chain, ids []message.ID, l edit.List) bool {
 }
 
 // noteIn makes a chain know how the editors succeeded in a draft of it.
-func noteIn(v *View, c *chain) error {
+func noteIn(ctx context.Context, v *View, c *chain) error {
 	if len(v.attempts) == 0 {
 		return nil
 	}
 	req := *v.req
 	req.Messages = v.session.all
-	s, _, err := c.follow(&req)
+	s, _, err := c.follow(ctx, &req)
 	if err != nil {
 		return err
 	}

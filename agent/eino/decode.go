@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/cloudwego/eino/schema"
 
@@ -81,10 +82,7 @@ func (c codec) Same(f *schema.Message, m *message.Message) (same, whole bool) {
 }
 
 func (c codec) same(f *schema.Message, m *message.Message) bool {
-	if f == nil || f.Name != m.Name || string(f.Role) != string(m.Role) || !sameUsage(f, m.Usage) {
-		return false
-	}
-	if _, known := roleOf(f.Role); !known {
+	if f == nil || !equal(f.Name, m.Name) || !equal(string(f.Role), string(m.Role)) || !sameUsage(f, m.Usage) {
 		return false
 	}
 	if !hasLists(f) {
@@ -134,9 +132,9 @@ func samePlain(f *schema.Message, parts []message.Part) bool {
 func sameContent(f *schema.Message, p message.Part) bool {
 	switch p := p.(type) {
 	case message.Text:
-		return p.Text == f.Content && f.Role != schema.Tool
+		return equal(p.Text, f.Content) && f.Role != schema.Tool
 	case message.ToolResult:
-		return p.Text == f.Content && p.CallID == f.ToolCallID && p.Name == f.ToolName && p.Content == nil &&
+		return equal(p.Text, f.Content) && equal(p.CallID, f.ToolCallID) && equal(p.Name, f.ToolName) && p.Content == nil &&
 			p.Error == hasFailed(f) && f.Role == schema.Tool
 	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
 	}
@@ -146,15 +144,23 @@ func sameContent(f *schema.Message, p message.Part) bool {
 func sameCall(t *schema.ToolCall, p message.Part) bool {
 	switch c := p.(type) {
 	case message.ToolCall:
-		return c.Arguments == t.Function.Arguments && c.ID == t.ID && c.Name == t.Function.Name
+		return equal(c.Arguments, t.Function.Arguments) && equal(c.ID, t.ID) && equal(c.Name, t.Function.Name)
 	case message.Text, message.Thinking, message.Media, message.ToolResult, message.Opaque:
 	}
 	return false
 }
 
+// equal is a == b, and fast for strings in the same memory, as nearly all are.
+func equal(a, b string) bool {
+	return len(a) == len(b) && (unsafe.StringData(a) == unsafe.StringData(b) || a == b)
+}
+
 func hasFailed(f *schema.Message) bool {
+	if len(f.Extra) == 0 || f.Role != schema.Tool {
+		return false
+	}
 	failed, _ := f.Extra[ErrorKey].(bool)
-	return failed && f.Role == schema.Tool
+	return failed
 }
 
 func roleOf(r schema.RoleType) (message.Role, bool) {

@@ -2,6 +2,7 @@ package eino
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/cloudwego/eino/schema"
@@ -55,10 +56,29 @@ func (c codec) copyOf(f *schema.Message) *schema.Message {
 		*c.room = (*c.room)[1:]
 	}
 	*out = *f
-	if f.Extra != nil {
-		out.Extra = maps.Clone(f.Extra)
-	}
 	return out
+}
+
+// Kept reports whether a copy that an edit made still has everything else of its origin: the
+// meta and the Extra, which [codec.Import] does not take. The copy shares them with the
+// origin, unless the edit changed them.
+func (codec) Kept(out *schema.Message, m *message.Message, from *foreign.Origin[*schema.Message]) bool {
+	f := from.Foreign
+	if hasLists(f) || len(m.Parts) == 1 && f.Role == schema.Tool && !sameContent(out, m.Parts[0]) || out.ResponseMeta != f.ResponseMeta || !sameMap(out.Extra, f.Extra) || len(out.ToolCalls) != len(f.ToolCalls) {
+		return false
+	}
+	for i := range out.ToolCalls {
+		is, was := &out.ToolCalls[i], &f.ToolCalls[i]
+		if is.ID != was.ID || is.Type != was.Type || is.Index != was.Index || !sameMap(is.Extra, was.Extra) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameMap reports whether two maps are one.
+func sameMap(a, b map[string]any) bool {
+	return len(a) == len(b) && (a == nil) == (b == nil) && (a == nil || reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer())
 }
 
 // replaceText handles the most frequent edit quickly: a result gets another text. It
@@ -221,6 +241,7 @@ func (e *patch) encode() (*schema.Message, error) {
 // forgetThinking removes the copies of thinking in Extra if the thinking has changed.
 func (e *patch) forgetThinking() {
 	if e.out.ReasoningContent != e.from.ReasoningContent {
+		e.ownExtra()
 		for _, key := range thinkingKeys {
 			delete(e.out.Extra, key)
 		}
@@ -232,10 +253,19 @@ func (e *patch) setFailed(failed bool) {
 	switch {
 	case failed == hasFailed(e.out):
 	case !failed:
+		e.ownExtra()
 		delete(e.out.Extra, ErrorKey)
 	case e.out.Extra == nil:
 		e.out.Extra = map[string]any{ErrorKey: true}
 	default:
+		e.ownExtra()
 		e.out.Extra[ErrorKey] = true
+	}
+}
+
+// ownExtra makes the Extra of the copy one that may be changed.
+func (e *patch) ownExtra() {
+	if sameMap(e.out.Extra, e.from.Extra) {
+		e.out.Extra = maps.Clone(e.out.Extra)
 	}
 }

@@ -119,7 +119,7 @@ func (c *chat) Generate(ctx context.Context, in []*schema.Message, opts ...model
 	if err != nil {
 		return nil, err
 	}
-	resp, err := c.model(context.WithValue(ctx, callKey{}, k), req, nil)
+	resp, err := c.model(context.WithValue(k.talk.Context(ctx), callKey{}, k), req, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (c *chat) Stream(ctx context.Context, in []*schema.Message, opts ...model.O
 	if err != nil {
 		return nil, err
 	}
-	return stream(context.WithValue(ctx, callKey{}, k), k, c.model, req)
+	return stream(context.WithValue(k.talk.Context(ctx), callKey{}, k), k, c.model, req)
 }
 
 // WithTools implements model.ToolCallingChatModel.

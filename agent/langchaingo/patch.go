@@ -54,6 +54,27 @@ func edited(m *message.Message, from *foreign.Origin[llms.MessageContent]) (f ll
 	return f, nil
 }
 
+// Kept reports whether a copy that an edit made still has everything else of its origin that
+// [codec.Import] does not take: the types of calls, and what a part is wrapped in.
+func (codec) Kept(out llms.MessageContent, _ *message.Message, from *foreign.Origin[llms.MessageContent]) bool {
+	return out.Role == from.Foreign.Role && slices.EqualFunc(out.Parts, from.Foreign.Parts, keeps)
+}
+
+func keeps(is, was llms.ContentPart) bool {
+	switch is := is.(type) {
+	case llms.TextContent:
+		_, ok := was.(llms.TextContent)
+		return ok
+	case llms.ToolCall:
+		was, ok := was.(llms.ToolCall)
+		return ok && is.ID == was.ID && is.Type == was.Type
+	case llms.ToolCallResponse:
+		was, ok := was.(llms.ToolCallResponse)
+		return ok && is.ToolCallID == was.ToolCallID
+	}
+	return false // with parts of other types a message is converted again
+}
+
 // akin reports whether one part can be an edited form of another.
 func akin(is, was message.Part) bool {
 	switch is := is.(type) {

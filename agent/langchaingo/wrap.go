@@ -124,7 +124,7 @@ func (w *wrapped) GenerateContent(
 		req.Model = w.options.Model
 	}
 	c.model = req.Model
-	resp, err := w.chain(context.WithValue(ctx, key{w}, c), req, emitTo(ctx, &c.options))
+	resp, err := w.chain(context.WithValue(c.talk.Context(ctx), key{w}, c), req, emitTo(ctx, &c.options))
 	if err != nil {
 		return nil, err
 	}

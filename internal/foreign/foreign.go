@@ -17,9 +17,12 @@
 package foreign
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"sync"
 
+	"github.com/laconic-go/laconic/internal/steady"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -47,6 +50,14 @@ type Exporter[F any] interface {
 	// the result must differ from the origin only where m does. An error means
 	// that the other system cannot hold m.
 	Export(m *message.Message, from *Origin[F]) (F, error)
+}
+
+// keeper is an exporter whose results are kept from call to call, as long as the origin is
+// imported as before.
+type keeper[F any] interface {
+	// Kept reports whether out, which Export has returned for m and an equal origin, is what
+	// it would return again. What Import does not take may have changed in the origin.
+	Kept(out F, m *message.Message, from *Origin[F]) bool
 }
 
 // Origin is the message from which an exported one was made.
@@ -89,6 +100,13 @@ type Conversation[F any] struct {
 	foreign []F
 	known   int    // number of first messages that were imported before
 	partial []bool // those that cannot be exported as they are; nil: all can
+	kept    *kept[F]
+}
+
+// Context returns a context that tells a chain that the messages never change in their
+// memory, so that it need not compare them.
+func (c *Conversation[F]) Context(ctx context.Context) context.Context {
+	return steady.With(ctx, &c.Messages)
 }
 
 // Export returns the messages of a request that began with those of the
@@ -99,34 +117,108 @@ type Conversation[F any] struct {
 func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) ([]F, error) {
 	out := make([]F, len(req.Messages))
 	copy(out, c.foreign) // most messages are in their place
-	from := new(Origin[F])
-	o := c.origins(req)
-	for i := range req.Messages {
-		at, edited := o.of(i)
+	x := export[F]{Conversation: c, exporter: exporter, origins: c.origins(req)}
+	x.keeper, _ = exporter.(keeper[F])
+	c.kept.Lock()
+	defer c.kept.Unlock()
+	for i := c.untouched(req); i < len(out); i++ {
+		at, edited := x.origins.of(i)
 		if at >= 0 && !edited && at < c.known && (len(c.partial) == 0 || !c.partial[at]) {
 			if at != i {
 				out[i] = c.foreign[at]
 			}
 			continue
 		}
-		origin := from
-		if at >= 0 {
-			from.Foreign, from.Message, from.Edited = c.foreign[at], &c.Messages[at], edited
-		} else {
-			origin = nil
-		}
-		m := &req.Messages[i]
-		if len(m.Parts) > 1 && (origin == nil || edited && !m.Equal(c.Messages[at])) {
-			joined := message.JoinTexts(*m)
-			m = &joined
-		}
-		f, err := exporter.Export(m, origin)
+		f, err := x.message(&req.Messages[i], at, edited)
 		if err != nil {
 			return nil, Invalid(c.op, fmt.Errorf("message %d: %w", i, err))
 		}
 		out[i] = f
 	}
 	return out, nil
+}
+
+// untouched returns how many first messages of a request are exported as they were imported,
+// as far as that is seen without looking at them.
+func (c *Conversation[F]) untouched(req *middleware.Request) int {
+	if len(c.partial) > 0 || c.known == 0 || len(req.Messages) == 0 || &req.Messages[0] != &c.Messages[0] {
+		return 0
+	}
+	return min(c.known, len(req.Messages))
+}
+
+// export is one export of a conversation.
+type export[F any] struct {
+	*Conversation[F]
+
+	exporter Exporter[F]
+	origins  *origins
+	keeper   keeper[F] // nil: nothing is kept
+	from     Origin[F]
+}
+
+// message exports a message that is not as it was imported at the given position; -1: it is new.
+func (x *export[F]) message(m *message.Message, at int, edited bool) (F, error) {
+	var from *Origin[F]
+	if at >= 0 {
+		x.from = Origin[F]{Foreign: x.foreign[at], Message: &x.Messages[at], Edited: edited}
+		from = &x.from
+	}
+	slot := x.origins.slot
+	if x.keeper == nil || len(m.Parts) == 0 || (from != nil && !edited) {
+		slot = -1
+	}
+	if slot >= 0 {
+		if out, ok := x.kept.find(slot, m); ok && (from == nil || x.keeper.Kept(out, m, from)) {
+			return out, nil
+		}
+	}
+	made := m
+	if len(m.Parts) > 1 && (from == nil || edited && !m.Equal(*from.Message)) {
+		joined := message.JoinTexts(*m)
+		made = &joined
+	}
+	out, err := x.exporter.Export(made, from)
+	if err == nil && slot >= 0 {
+		x.kept.keep(slot, m, out, len(x.foreign))
+	}
+	return out, err
+}
+
+// kept has the exports of edited messages, so that each edit is exported once. It has one place
+// for each message of the history.
+type kept[F any] struct {
+	sync.Mutex
+
+	exports []keptExport[F]
+}
+
+// keptExport is the export of a message of ours with parts in this memory, which belongs to the edit
+// and never changes.
+type keptExport[F any] struct {
+	parts *message.Part // nil: nothing is kept
+	out   F
+}
+
+func (k *kept[F]) find(slot int, m *message.Message) (out F, ok bool) {
+	if slot >= len(k.exports) || k.exports[slot].parts != &m.Parts[0] {
+		return out, false
+	}
+	return k.exports[slot].out, true
+}
+
+// first returns a copy of the exports of the first messages.
+func (k *kept[F]) first(n int) []keptExport[F] {
+	k.Lock()
+	defer k.Unlock()
+	return slices.Clone(k.exports[:min(n, len(k.exports))])
+}
+
+func (k *kept[F]) keep(slot int, m *message.Message, out F, history int) {
+	if slot >= len(k.exports) {
+		k.exports = append(k.exports, make([]keptExport[F], max(history, slot+1)-len(k.exports))...)
+	}
+	k.exports[slot] = keptExport[F]{&m.Parts[0], out}
 }
 
 // origins finds the messages of a conversation from which those of a request were
@@ -136,7 +228,9 @@ type origins struct {
 	view    *middleware.View // nil: a middleware that is not an editor made the messages
 	history []target         // of the history of the view or of the request; nil: the same list
 	fold    *journal.Record  // the newest fold that was met
+	nth     int              // of the messages of the fold
 	folded  int              // the first message of the fold that was not searched yet
+	slot    int              // the position under which the export of the last message may be kept; -1: none
 }
 
 func (c *Conversation[F]) origins(req *middleware.Request) *origins {
@@ -152,6 +246,7 @@ func (c *Conversation[F]) origins(req *middleware.Request) *origins {
 // of returns the position in the conversation of the origin of message i of the
 // request, or -1. It must be called for all messages in order.
 func (o *origins) of(i int) (at int, edited bool) {
+	o.slot = -1
 	if o.view == nil {
 		return o.inHistory(i)
 	}
@@ -165,6 +260,7 @@ func (o *origins) of(i int) (at int, edited bool) {
 		return -1, false
 	}
 	at, _ = o.inHistory(span.First)
+	o.slot = at
 	return at, true
 }
 
@@ -185,8 +281,12 @@ func (o *origins) repaired(i int, span middleware.Span) bool {
 // kept finds a message of a fold among those that the fold covers.
 func (o *origins) kept(i int, span middleware.Span) (at int, edited bool) {
 	if o.fold != span.Edit {
-		o.fold, o.folded = span.Edit, span.First
+		o.fold, o.folded, o.nth = span.Edit, span.First, 0
 	}
+	if o.nth < span.Len() && o.history == nil {
+		o.slot = span.First + o.nth
+	}
+	o.nth++
 	history := o.view.History()
 	for k := o.folded; k <= span.Last; k++ {
 		if history[k].Equal(o.req.Messages[i]) {

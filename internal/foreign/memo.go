@@ -22,17 +22,18 @@ const (
 type Memo[F any] struct {
 	op       string
 	importer Importer[F]
-	mu       sync.Mutex // held while tracks are read or replaced
-	tracks   []*track   // newest first; the slice is never written to
+	mu       sync.Mutex  // held while tracks are read or replaced
+	tracks   []*track[F] // newest first; the slice is never written to
 }
 
 // track is one imported history. It is immutable. Its messages are in an array that
 // longer tracks of the same history share. claim is the number of messages in use
 // there: only the call that has raised it may write the messages in between.
-type track struct {
+type track[F any] struct {
 	msgs  []message.Message
 	bytes int
 	claim *atomic.Int64
+	kept  *kept[F]
 }
 
 // NewMemo returns an empty memo. Its errors begin with op.
@@ -45,7 +46,7 @@ func NewMemo[F any](op string, importer Importer[F]) *Memo[F] {
 // kind [middleware.Invalid] and has the position of the message.
 func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
 	parent, common, partial := m.match(history)
-	t := &track{claim: new(atomic.Int64)}
+	t := &track[F]{kept: new(kept[F]), claim: new(atomic.Int64)}
 	if parent != nil && common == len(parent.msgs) && parent.claim.CompareAndSwap(int64(common), int64(len(history))) {
 		*t = *parent
 	} else {
@@ -53,6 +54,7 @@ func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
 		t.msgs = make([]message.Message, common, len(history)+len(history)/4+16)
 		if parent != nil {
 			copy(t.msgs, parent.msgs)
+			t.kept.exports = parent.kept.first(common)
 		}
 		for i := range t.msgs {
 			t.bytes += t.msgs[i].Size()
@@ -70,13 +72,13 @@ func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
 		parent = nil // a fork: both tracks are kept
 	}
 	m.publish(t, parent)
-	return &Conversation[F]{Messages: slices.Clip(t.msgs), op: m.op, foreign: history, known: common, partial: partial}, nil
+	return &Conversation[F]{Messages: slices.Clip(t.msgs), op: m.op, foreign: history, known: common, partial: partial, kept: t.kept}, nil
 }
 
 // match returns the track with the longest beginning in common with a history, the
 // length of that, and the messages in it that cannot be exported as they are. The track
 // is nil if there is none.
-func (m *Memo[F]) match(history []F) (best *track, common int, partial []bool) {
+func (m *Memo[F]) match(history []F) (best *track[F], common int, partial []bool) {
 	m.mu.Lock()
 	tracks := m.tracks
 	m.mu.Unlock()
@@ -97,7 +99,7 @@ func (m *Memo[F]) match(history []F) (best *track, common int, partial []bool) {
 
 // common returns how many first messages the track and a history share, and those of
 // them that cannot be exported as they are.
-func (m *Memo[F]) common(t *track, history []F) (n int, partial []bool) {
+func (m *Memo[F]) common(t *track[F], history []F) (n int, partial []bool) {
 	for n < min(len(history), len(t.msgs)) {
 		same, whole := m.importer.Same(history[n], &t.msgs[n])
 		if !same {
@@ -115,10 +117,10 @@ func (m *Memo[F]) common(t *track, history []F) (n int, partial []bool) {
 }
 
 // publish makes a track the newest one and removes the one that it extends.
-func (m *Memo[F]) publish(t, parent *track) {
+func (m *Memo[F]) publish(t, parent *track[F]) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	kept, bytes := []*track{t}, t.bytes
+	kept, bytes := []*track[F]{t}, t.bytes
 	for _, o := range m.tracks {
 		if o == parent {
 			continue

@@ -22,9 +22,9 @@ func clearing(s size) []row {
 	archive := func() store.Store { return store.NewMemory(0) }
 	files := func() reduction.Backend { return memory{} }
 	return []row{
-		idle("nothing to do", s.messages, never, never, s.repeat, false),
+		idle("nothing to do", s.messages, never, never, 20, false),
 		idle("nothing to do, results cleared before", s.messages, s.limit(), s.limitOf(), s.repeat, true),
-		idle("nothing to do, 100,000 messages", s.many, never, never, 1, false),
+		idle("nothing to do, 100,000 messages", s.many, never, never, 3, false),
 		{name: "clear, history known", collect: true, runners: []runner{
 			clearCore("laconic", s, s.messages-2, four, none), clearWrap("laconic, eino.Wrap", s, four, none),
 			clearPeer("reduction, in place", s, false, noFiles), clearPeer("reduction, copying", s, true, noFiles),

@@ -24,12 +24,17 @@ type Cache[S any] struct {
 	tracks atomic.Pointer[[]*Track[S]] // newest first
 }
 
+// Given is a history as a caller passes it.
+type Given struct {
+	Lead, Body []message.Message // the leading system messages; the others
+	Steady     bool              // the messages never change in their memory
+}
+
 // Follow returns the track of a history, not published yet, and how it differs from the
 // track that it continues. start gives the state of a history that continues none. The
 // error names a message with a part that is nil or of an unknown type.
-func (c *Cache[S]) Follow(
-	lead, body []message.Message, meter tokens.Meter, start func() S,
-) (*Track[S], Change, error) {
+func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Track[S], Change, error) {
+	lead, body := given.Lead, given.Body
 	type candidate struct {
 		track *Track[S]
 		reach int
@@ -42,7 +47,7 @@ func (c *Cache[S]) Follow(
 	)
 	tracks := c.All()
 	for _, t := range tracks {
-		if r := t.reach(body); r > 0 {
+		if r := t.reach(given); r > 0 {
 			candidates = append(candidates, candidate{t, r})
 		}
 	}
@@ -51,7 +56,7 @@ func (c *Cache[S]) Follow(
 		if x.reach <= equal {
 			break
 		}
-		if n, same := common(x.track.Body, body); n > equal {
+		if n, same := x.track.common(given); n > equal {
 			best, equal, notes = x.track, n, same
 		}
 	}
@@ -63,7 +68,7 @@ func (c *Cache[S]) Follow(
 		best = &Track[S]{State: start(), claim: new(atomic.Int64), Slides: slides(tracks, body)}
 		best.Meter, best.Bounded = meter, edit.Bounded{FirstUser: -1, LastUser: -1}
 	}
-	t, ch := best.grow(body, equal, notes)
+	t, ch := best.grow(given, equal, notes)
 	if fresh {
 		t.parent = nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -29,6 +30,7 @@ type Track[S any] struct {
 	State      S
 	Slides     int // number of calls in a row in which the caller dropped first messages
 
+	steady bool // Body is memory of the caller, which never changes
 	claim  *atomic.Int64
 	bytes  int       // memory that the track keeps alive, about
 	parent *Track[S] // the track that this one replaces in the cache
@@ -77,8 +79,9 @@ func common(a, b []message.Message) (n int, notes bool) {
 		if a.Role != b.Role || a.Name != b.Name || len(a.Parts) != len(b.Parts) {
 			return i, notes
 		}
-		for k, p := range a.Parts {
-			if p != b.Parts[k] {
+		for k := range a.Parts {
+			p := a.Parts[k]
+			if !identical(&p, &b.Parts[k]) && p != b.Parts[k] {
 				return i, notes
 			}
 		}
@@ -89,9 +92,19 @@ func common(a, b []message.Message) (n int, notes bool) {
 	return n, notes
 }
 
+// identical reports whether two parts are the same value in memory, which no longer changes once
+// it is a part: two words are compared, and not the strings of the parts.
+func identical(a, b *message.Part) bool {
+	return *(*[2]unsafe.Pointer)(unsafe.Pointer(a)) == *(*[2]unsafe.Pointer)(unsafe.Pointer(b))
+}
+
 // reach guesses, from a few probes, how many first messages of a body the track has.
-func (t *Track[S]) reach(body []message.Message) int {
+func (t *Track[S]) reach(given Given) int {
+	body := given.Body
 	n := min(len(body), len(t.Body))
+	if t.isIn(given) {
+		return n
+	}
 	if n > 0 && !same(&body[0], &t.Body[0]) {
 		return 0
 	}
@@ -103,21 +116,42 @@ func (t *Track[S]) reach(body []message.Message) int {
 	return 0
 }
 
+// isIn reports whether the body of t begins in the same memory, which never changes.
+func (t *Track[S]) isIn(given Given) bool {
+	return given.Steady && t.steady && len(given.Body) > 0 && len(t.Body) > 0 && &given.Body[0] == &t.Body[0]
+}
+
+// common is [common] for the body of the track and another.
+func (t *Track[S]) common(given Given) (n int, notes bool) {
+	if t.isIn(given) {
+		return min(len(t.Body), len(given.Body)), true
+	}
+	return common(t.Body, given.Body)
+}
+
 // grow returns a track for a body whose first messages are those of t.
-func (t *Track[S]) grow(body []message.Message, equal int, notes bool) (*Track[S], Change) {
+func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) {
+	body := given.Body
 	g := *t
 	g.parent = t
 	ch := Change{Common: equal, Grown: equal == len(t.Body)}
 	if equal == len(body) && ch.Grown && notes {
+		if given.Steady { // the next call compares nothing
+			g.Body, g.steady = slices.Clip(body), true
+		}
 		return &g, ch
 	}
 	if !ch.Grown || !notes || !t.claim.CompareAndSwap(int64(equal), int64(len(body))) {
 		last := len(t.Body) - 1
 		endsAlike := last < len(body) && same(&t.Body[last], &body[last])
 		ch.Copied, ch.Unlike = true, 2*equal < len(t.Body) && !endsAlike
-		g.branch(body, equal)
+		g.branch(given, equal)
 	}
-	g.Body = Own(g.Body, body[equal:])
+	if g.steady = given.Steady; given.Steady {
+		g.Body = slices.Clip(body)
+	} else {
+		g.Body = Own(g.Body, body[equal:])
+	}
 	g.IDs = message.IDs(body, g.IDs...)
 	for i := equal; i < len(body); i++ {
 		g.count(i, g.Meter.Message(g.Body[i]), isWide(&g.Body[i]))
@@ -127,7 +161,8 @@ func (t *Track[S]) grow(body []message.Message, equal int, notes bool) (*Track[S
 }
 
 // branch gives the track memory of its own, for the first equal messages.
-func (t *Track[S]) branch(body []message.Message, equal int) {
+func (t *Track[S]) branch(given Given, equal int) {
+	body := given.Body
 	if equal < len(t.Body) {
 		t.parent = nil
 	}
@@ -135,7 +170,9 @@ func (t *Track[S]) branch(body []message.Message, equal int) {
 	t.claim.Store(int64(len(body)))
 	room := len(body) + len(body)/4 + 16
 	counted, wide := t.Tokens[:equal], t.Wide[:equal]
-	t.Body = Own(make([]message.Message, 0, room), body[:equal])
+	if t.Body = body[:equal:equal]; !given.Steady {
+		t.Body = Own(make([]message.Message, 0, room), body[:equal])
+	}
 	t.IDs = append(make([]message.ID, 0, room), t.IDs[:equal]...)
 	t.Tokens, t.Wide, t.Whole = make([]int, 0, room), make([]bool, 0, room), make([]bool, 0, room)
 	t.WholeCount, t.Sum, t.bytes = 0, 0, size(t.Lead)

@@ -14,8 +14,12 @@ import (
 )
 
 func follow(t require.TestingT, c *history.Cache[int], body []message.Message) (*history.Track[int], history.Change) {
+	return followGiven(t, c, history.Given{Body: body})
+}
+
+func followGiven(t require.TestingT, c *history.Cache[int], given history.Given) (*history.Track[int], history.Change) {
 	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}
-	track, ch, err := c.Follow(nil, body, meter, func() int { return 7 })
+	track, ch, err := c.Follow(given, meter, func() int { return 7 })
 	require.NoError(t, err)
 	return track, ch
 }
@@ -69,7 +73,7 @@ func TestFollowRefusesUnknownParts(t *testing.T) {
 	t.Parallel()
 	var cache history.Cache[int]
 	body := append(texts(2, "message"), message.Message{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "a"}, nil}})
-	_, _, err := cache.Follow([]message.Message{message.System("s")}, body, tokens.Meter{Counter: tokens.Chars4{}}, func() int { return 0 })
+	_, _, err := cache.Follow(history.Given{Lead: []message.Message{message.System("s")}, Body: body}, tokens.Meter{Counter: tokens.Chars4{}}, func() int { return 0 })
 	require.ErrorContains(t, err, "message 3: part 1 is <nil>")
 }
 
@@ -85,6 +89,7 @@ func TestTracksDoNotChange(t *testing.T) {
 		}
 		var all []seen
 		body := texts(3, "start")
+		shared := append(make([]message.Message, 0, 200), body...) // grows in place, as the memory of an adapter
 		for step := range rapid.IntRange(1, 30).Draw(t, "steps") {
 			switch rapid.IntRange(0, 3).Draw(t, "change") {
 			case 0, 1:
@@ -99,7 +104,14 @@ func TestTracksDoNotChange(t *testing.T) {
 				body = slices.Clone(body)
 				body[rapid.IntRange(0, len(body)-1).Draw(t, "at")] = message.User(fmt.Sprint("changed in step ", step))
 			}
-			track, _ := follow(t, &cache, body)
+			given := history.Given{Body: body}
+			if n := len(shared); len(body) >= n && history.Same(shared, body[:n]) {
+				shared = append(shared, body[n:]...)
+				if rapid.Bool().Draw(t, "steady") {
+					given = history.Given{Body: shared, Steady: true}
+				}
+			}
+			track, _ := followGiven(t, &cache, given)
 			cache.Publish(track)
 			all = append(all, seen{track, slices.Clone(body)})
 			fresh, _ := follow(t, new(history.Cache[int]), body)
