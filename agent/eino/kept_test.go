@@ -2,6 +2,7 @@ package eino_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -40,11 +41,11 @@ func TestEditedMessageIsExportedOnce(t *testing.T) {
 			require.Equal(t, i != except, first[i] == again[i], "message %d", i)
 			require.Equal(t, history[i].Extra, again[i].Extra)
 			require.Equal(t, history[i].ResponseMeta, again[i].ResponseMeta)
-			require.Equal(t, len(history[i].ToolCalls), len(again[i].ToolCalls))
+			require.Len(t, again[i].ToolCalls, len(history[i].ToolCalls))
 		}
 	}
 	compare(ask(history), -1)
-	compare(ask(append(history[:len(history):len(history)], say("so far"), schema.UserMessage("Go on."))), -1)
+	compare(ask(append(slices.Clip(history), say("so far"), schema.UserMessage("Go on."))), -1)
 	require.Greater(t, edited, 8)
 
 	var result, call int

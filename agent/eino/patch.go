@@ -64,7 +64,10 @@ func (c codec) copyOf(f *schema.Message) *schema.Message {
 // origin, unless the edit changed them.
 func (codec) Kept(out *schema.Message, m *message.Message, from *foreign.Origin[*schema.Message]) bool {
 	f := from.Foreign
-	if hasLists(f) || len(m.Parts) == 1 && f.Role == schema.Tool && !sameContent(out, m.Parts[0]) || out.ResponseMeta != f.ResponseMeta || !sameMap(out.Extra, f.Extra) || len(out.ToolCalls) != len(f.ToolCalls) {
+	if hasLists(f) || len(m.Parts) == 1 && f.Role == schema.Tool && !sameContent(out, m.Parts[0]) {
+		return false
+	}
+	if out.ResponseMeta != f.ResponseMeta || !sameMap(out.Extra, f.Extra) || len(out.ToolCalls) != len(f.ToolCalls) {
 		return false
 	}
 	for i := range out.ToolCalls {

@@ -40,7 +40,7 @@ var Read = sync.OnceValues(func() (s Texts, err error) {
 			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.Contains(name, "testdata") {
 				return nil
 			}
-			src, err := os.ReadFile(name)
+			src, err := os.ReadFile(name) //nolint:gosec // of the Go tree
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,10 @@ var Read = sync.OnceValues(func() (s Texts, err error) {
 				if !ok {
 					continue
 				}
-				r := record{File: filepath.Base(name), Name: fn.Name.Name, Doc: fn.Doc.Text(), Line: files.Position(fn.Pos()).Line, Exported: fn.Name.IsExported()}
+				r := record{
+					File: filepath.Base(name), Name: fn.Name.Name, Doc: fn.Doc.Text(),
+					Line: files.Position(fn.Pos()).Line, Exported: fn.Name.IsExported(),
+				}
 				for _, p := range fn.Type.Params.List {
 					for _, n := range p.Names {
 						r.Parameters = append(r.Parameters, n.Name)
@@ -88,7 +91,7 @@ var Read = sync.OnceValues(func() (s Texts, err error) {
 
 // Chinese returns sentences put together at random, the same in each run.
 func Chinese(size int) string {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same in each run
 	pick := func(from string) string {
 		all := strings.Fields(from)
 		return all[r.IntN(len(all))]
@@ -102,7 +105,8 @@ func Chinese(size int) string {
 		b.WriteString(pick("已经 正在 还没有 终于 可能会 不应该 必须 很快就能 一直在 偶尔 重新 自动"))
 		b.WriteString(pick("检查 修复 整理 删除 翻译 压缩 提交 监控 讨论 记录 迁移 比较 下载 确认 推迟 解释 验证"))
 		b.WriteString(pick("了 过 着 完 一下 好"))
-		b.WriteString(pick("所有的历史记录 三个配置文件 昨晚失败的请求 缓存中的旧数据 用户的反馈意见 网络连接超时的原因 内存占用过高的问题 第二季度的销售报告 苏州园林的照片 登录页面 那封很长的邮件 权限列表 备份策略 模型的上下文窗口 葡萄和樱桃的价格 桥梁的设计图纸"))
+		b.WriteString(pick("所有的历史记录 三个配置文件 昨晚失败的请求 缓存中的旧数据 用户的反馈意见 网络连接超时的原因 内存占用过高的问题 " +
+			"第二季度的销售报告 苏州园林的照片 登录页面 那封很长的邮件 权限列表 备份策略 模型的上下文窗口 葡萄和樱桃的价格 桥梁的设计图纸"))
 		b.WriteString(pick("。 。 。 ， ， ； ？ ！ ："))
 		if r.IntN(6) == 0 {
 			b.WriteString("\n")
