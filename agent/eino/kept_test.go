@@ -89,7 +89,7 @@ func TestConversationsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 8 {
 		wg.Go(func() {
-			own := append(history[:len(history)-2*(n%3):len(history)-2*(n%3)], schema.UserMessage(fmt.Sprint("Fork ", n)))
+			own := append(slices.Clone(history[:len(history)-2*(n%3)]), schema.UserMessage(fmt.Sprint("Fork ", n)))
 			for range 10 {
 				_, err := chat.Generate(t.Context(), own)
 				if err != nil {

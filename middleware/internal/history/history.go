@@ -94,6 +94,8 @@ func common(a, b []message.Message) (n int, notes bool) {
 
 // identical reports whether two parts are the same value in memory, which no longer changes once
 // it is a part: two words are compared, and not the strings of the parts.
+//
+//nolint:gocritic // the addresses of the interfaces are wanted
 func identical(a, b *message.Part) bool {
 	return *(*[2]unsafe.Pointer)(unsafe.Pointer(a)) == *(*[2]unsafe.Pointer)(unsafe.Pointer(b)) //nolint:gosec // an interface has two words
 }
