@@ -15,7 +15,8 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store/engine"
-	_ "github.com/laconic-go/laconic/store/sqlstore" // sqlite: and postgres:
+	_ "github.com/laconic-go/laconic/store/redisstore" // redis:
+	_ "github.com/laconic-go/laconic/store/sqlstore"   // sqlite: and postgres:
 )
 
 var journalCommand = command{
