@@ -7,6 +7,7 @@ import (
 
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
 
@@ -27,5 +28,14 @@ func TestJournal(t *testing.T) {
 	middlewaretest.Journal(t, func(t *testing.T) journal.Journal {
 		t.Helper()
 		return openEngine(t, engine.Options{}).Journal()
+	})
+}
+
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	address(t)
+	middlewaretest.Archive(t, func(t *testing.T) store.Store {
+		t.Helper()
+		return openEngine(t, engine.Options{}).Archive("s")
 	})
 }

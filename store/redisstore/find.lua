@@ -17,7 +17,7 @@ for last = #ARGV, 2, -1000 do
       rev = value:sub(1, 16)
     end
     if #out > 2 then
-      use(conv, false)
+      pcall(use, conv, false) -- a full or read-only server answers
       return out
     end
   end

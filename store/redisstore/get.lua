@@ -4,11 +4,12 @@ local member, b = 'b' .. ARGV[2], p .. 'b:' .. ARGV[2]
 if not alive(member) then return {} end
 local content = call('HMGET', b, 'k', 'd')
 if not content[1] or not content[2] then return {} end
-if due(b, 2) then
+pcall(function() -- a full or read-only server answers
+  if not due(b, 2) then return end
   used(member, b)
   for _, f in ipairs(call('HKEYS', b)) do
     if f:sub(1, 1) == 'c' and alive(f) then used(f, p .. 'c:' .. f:sub(2)) end
   end
   keep()
-end
+end)
 return content

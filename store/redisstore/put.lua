@@ -15,7 +15,7 @@ end
 purge(16)
 local ok, conv, there = may(4)
 if not ok then
-  use(conv, true)
+  pcall(use, conv, true)
   return {conv, there, call('HGET', p .. 'c:' .. conv, 'e' .. there)}
 end
 
