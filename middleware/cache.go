@@ -9,14 +9,14 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// Cached returns how many first messages of the view the provider has in its cache, by the history: those before the
+// cached returns how many first messages of the view the provider has in its cache, by the history: those before the
 // newest answer, which the call for it has sent, up to the first one that an edit of this call changes. whole is false if
 // that is not all that the call before has sent: the cache has expired, or there was no call, or an edit breaks the prefix.
 //
 // The cache has expired if the first message since that call that has a time is older than ttl; without times, it has
 // not. A ttl of 0 is that of the table of models: exactly, if requests mark what is cached, and at least an hour if the
 // provider caches by itself, since it may keep a prefix longer. If the table has none, the cache does not expire.
-func (v *View) Cached(ttl time.Duration) (n int, whole bool) {
+func (v *View) cached(ttl time.Duration) (n int, whole bool) {
 	body := v.session.Body
 	answer := len(body) - 1
 	for answer >= 0 && body[answer].Role != message.RoleAssistant {
@@ -72,10 +72,10 @@ const (
 	cautiousWrite = 1.25
 )
 
-// CachePrices returns the price of a token that is read from the provider's cache, and of one that is written to it, in
+// cachePrices returns the price of a token that is read from the provider's cache, and of one that is written to it, in
 // those of an input token. If the table of models has no prices for the request's model, known is false, and the result
 // is 0.1 and 1.25.
-func (v *View) CachePrices() (read, write float64, known bool) {
+func (v *View) cachePrices() (read, write float64, known bool) {
 	p := v.session.model.Price
 	if p.Input <= 0 {
 		return cautiousRead, cautiousWrite, false
@@ -102,7 +102,7 @@ func (e Economics) LogValue() slog.Value {
 // economics returns what the step from one view to the next costs and saves. first is the first position that differs.
 func economics(before, after *View, first int) Economics {
 	e := Economics{Freed: before.size.Tokens - after.size.Tokens}
-	cached, _ := before.Cached(0)
+	cached, _ := before.cached(0)
 	if cached > first {
 		end, again := before.span(cached-1).Last, 0
 		for i := first; i < after.Len(); i++ {
@@ -117,7 +117,7 @@ func economics(before, after *View, first int) Economics {
 
 // price computes what depends on prices.
 func (e Economics) price(v *View) Economics {
-	read, write, known := v.CachePrices()
+	read, write, known := v.cachePrices()
 	more := max(write-read, 0) * float64(e.Rewritten)
 	less := read * float64(e.Freed)
 	if e.BreakEven = 0; more > 0 && less > 0 {

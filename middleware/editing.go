@@ -186,7 +186,7 @@ func (l *layer) due(ctx context.Context, v *View, past progress, plan func() *Pl
 		return false, "", nil
 	}
 	if l.opts.MinCalls > 0 {
-		if n := v.CallsSince(l.name); n >= 0 && n < l.opts.MinCalls {
+		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
 			return false, "", nil
 		}
 	}
@@ -269,7 +269,7 @@ func (p *proposal) check() {
 		p.after, p.refused = nil, true
 		return
 	}
-	p.plan.Saved, p.plan.Calls = p.before.size.Tokens-p.after.size.Tokens, p.before.CallsSince(p.layer.name)
+	p.plan.Saved, p.plan.Calls = p.before.size.Tokens-p.after.size.Tokens, p.before.callsSince(p.layer.name)
 }
 
 // build makes the messages of folds that are not made yet, and checks again.
@@ -321,7 +321,7 @@ func (l *layer) edited(ctx context.Context, p *proposal, past progress, trigger 
 			Kind: Edited, Why: why, Edits: p.records, Before: p.before.size.Tokens, After: p.after.size.Tokens,
 			First: p.before.Span(p.plan.First).First, Calls: p.plan.Calls, Detail: made.addTo(p.plan.Detail),
 		})
-		if _, _, known := p.before.CachePrices(); !known || made.BreakEven >= 1 {
+		if _, _, known := p.before.cachePrices(); !known || made.BreakEven >= 1 {
 			warnFrequent(ctx, l, p.after)
 		}
 	}

@@ -134,7 +134,7 @@ func reportCall(ctx context.Context, req *Request, resp *Response, err error) {
 // common returns how many first messages two views have in common, also if they were repaired.
 func common(v, before *View) (n int) {
 	if !v.repaired && !before.repaired {
-		return v.Shared(before)
+		return v.shared(before)
 	}
 	for n < min(v.Len(), before.Len()) && v.At(n).Equal(before.At(n)) {
 		n++

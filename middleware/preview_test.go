@@ -9,8 +9,12 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
+
+// core is what only the middlewares of this module ask the core.
+var core = middleware.Internals(edit.Key{})
 
 // inView calls fn with the view of a history.
 func inView(t *testing.T, h []message.Message, fn func(v *middleware.View) *middleware.Plan) (*middleware.Request, []middleware.Event) {
@@ -33,18 +37,18 @@ func TestPreview(t *testing.T) {
 	sent, _ := inView(t, h, func(v *middleware.View) *middleware.Plan {
 		clearing := &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(2, message.ToolResult{CallID: "a", Name: "read", Text: "-"})}}
 		var err error
-		preview, err = v.Preview("look", clearing)
+		preview, err = core.Preview(v, "look", clearing)
 		require.NoError(t, err)
 		require.Equal(t, h, v.Messages(), "nothing is changed by it")
-		require.Equal(t, preview.Size().Tokens, v.Without(v.Size().Counted-preview.Size().Counted).Size().Tokens, "what TokensWithout foretells")
+		require.Equal(t, preview.Size().Tokens, core.Without(v, v.Size().Counted-preview.Size().Counted).Size().Tokens, "what TokensWithout foretells")
 
-		same, err := v.Preview("look", &middleware.Plan{})
+		same, err := core.Preview(v, "look", &middleware.Plan{})
 		require.NoError(t, err)
 		require.Same(t, v, same, "an empty plan makes no other view")
 
-		_, err = v.Preview("look", &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(0, 0)}})
+		_, err = core.Preview(v, "look", &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(0, 0)}})
 		require.ErrorContains(t, err, "message 0 is protected", "a plan that would be refused")
-		_, err = v.Preview("look", &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(7, 7)}})
+		_, err = core.Preview(v, "look", &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(7, 7)}})
 		require.ErrorContains(t, err, "folds messages 7 to 7 of 5", "a plan for another view")
 		return clearing
 	})
@@ -73,7 +77,7 @@ func TestAgain(t *testing.T) {
 			if _, err := next(ctx, req, emit); err != nil {
 				return nil, err
 			}
-			return next(ctx, req.Again(), emit)
+			return next(ctx, core.Again(req), emit)
 		}
 	}
 	var heard middlewaretest.Recorder
@@ -89,8 +93,8 @@ func TestAgain(t *testing.T) {
 	require.Len(t, heard.Events(), 3, "and nothing else is told: %v", heard.Events())
 
 	req := &middleware.Request{Messages: h, Model: "m"}
-	require.Equal(t, req, req.Again(), "without a view there is nothing to take back")
-	require.NotSame(t, req, req.Again())
+	require.Equal(t, req, core.Again(req), "without a view there is nothing to take back")
+	require.NotSame(t, req, core.Again(req))
 }
 
 // TestTell has a middleware that tells something beside its edits.

@@ -220,7 +220,7 @@ func irremovable(v *View) (*View, overhead) {
 		}
 		kept.Messages, kept.From = append(kept.Messages, m), append(kept.From, at)
 	}
-	left := whole.Repaired(&kept)
+	left := internals{}.WithRepairs(&whole, &kept)
 	left.setSize(0)
 	return left, o
 }

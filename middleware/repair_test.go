@@ -230,19 +230,19 @@ func TestShared(t *testing.T) {
 					v := req.View()
 					edited := slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Edited })
 					for k, o := range earlier {
-						n := v.Shared(o)
+						n := core.Shared(v, o)
 						require.LessOrEqual(t, n, commonly(v, o), "no more than what is equal")
 						if k == len(earlier)-1 && !edited && commonly(v, o) == o.Len() {
 							require.Equal(t, o.Len(), n, "all of the view before, since the history has grown")
 							whole++
 						}
 					}
-					require.Equal(t, v.Len(), v.Shared(v))
+					require.Equal(t, v.Len(), core.Shared(v, v))
 					earlier = append(earlier, v)
 				}
 			}
 			require.Positive(t, whole)
-			require.Zero(t, earlier[0].Shared(nil))
+			require.Zero(t, core.Shared(earlier[0], nil))
 		})
 	}
 }
@@ -267,9 +267,9 @@ func TestSharedSeesLeadingMessages(t *testing.T) {
 		return req.View()
 	}
 	a := look(message.System("one"), message.User("hi"))
-	require.Equal(t, 0, look(message.System("two"), message.User("hi")).Shared(a), "another system prompt, nothing in common")
-	require.Equal(t, 1, look(message.System("one"), message.System("two"), message.User("hi")).Shared(a))
-	require.Equal(t, 2, look(message.System("one"), message.User("hi"), message.User("ho")).Shared(a))
+	require.Equal(t, 0, core.Shared(look(message.System("two"), message.User("hi")), a), "another system prompt, nothing in common")
+	require.Equal(t, 1, core.Shared(look(message.System("one"), message.System("two"), message.User("hi")), a))
+	require.Equal(t, 2, core.Shared(look(message.System("one"), message.User("hi"), message.User("ho")), a))
 }
 
 // TestNotes shows that a note belongs to a conversation.

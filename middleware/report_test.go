@@ -114,10 +114,10 @@ func TestCalled(t *testing.T) {
 		require.Equal(t, usage(v), r.Usage)
 		require.Equal(t, r.History-r.View, r.Saved)
 		counted := v.Meter().Request(v.History(), nil)
-		require.Equal(t, v.Without(v.Size().Counted-counted).Size().Tokens, r.History, "the history on the scale of the view")
+		require.Equal(t, core.Without(v, v.Size().Counted-counted).Size().Tokens, r.History, "the history on the scale of the view")
 		if i > 0 {
-			n, before := v.Shared(views[i-1]), views[i-1]
-			prefix = append(prefix, v.Without(v.Size().Counted-v.Meter().Request(v.Messages()[:n], nil)).Size().Tokens)
+			n, before := core.Shared(v, views[i-1]), views[i-1]
+			prefix = append(prefix, core.Without(v, v.Size().Counted-v.Meter().Request(v.Messages()[:n], nil)).Size().Tokens)
 			if n == before.Len() {
 				require.Equal(t, reports[i-1].Usage.Input, r.Prefix, "all that the call before was charged for")
 			}

@@ -46,17 +46,6 @@ func (r *Request) forced(name string) bool {
 	return len(r.Force) > 0 && (slices.Contains(r.Force, name) || slices.Contains(r.Force, "*"))
 }
 
-// Again returns the request as it was before editing middlewares saw it, for a layer among
-// them that makes a call again because the provider wants it shorter. The first editor
-// after it starts with all edits that are remembered, those of the first attempt included.
-func (r *Request) Again() *Request {
-	again := *r
-	if v := r.View(); v != nil {
-		again.Messages, again.view = v.History(), nil
-	}
-	return &again
-}
-
 // carry makes the request carry a view.
 func (r *Request) carry(v *View) { r.view, r.Messages = v, slices.Clip(v.result.Messages) }
 

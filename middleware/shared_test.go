@@ -25,7 +25,7 @@ func (s *settler) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 		end  int
 	}
 	s.found = 0
-	if before, ok := v.Load(s).(settled); ok && v.Shared(before.view) >= before.end {
+	if before, ok := v.Load(s).(settled); ok && core.Shared(v, before.view) >= before.end {
 		s.found = before.end
 	}
 	if s.settle > 0 {

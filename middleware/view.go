@@ -107,15 +107,6 @@ func (v *View) HistorySize() Size {
 	return w.size
 }
 
-// Without returns the view with the same messages, but with a size that is smaller by a
-// number of tokens by the meter, to ask a [Trigger] how it would decide after an edit.
-func (v *View) Without(counted int) *View {
-	w := *v
-	w.result.Sum -= counted
-	w.measure()
-	return &w
-}
-
 // measure computes the size of the view.
 func (v *View) measure() {
 	s := v.session
@@ -241,7 +232,7 @@ type Protection uint8
 const (
 	ProtectWhole  = Protection(edit.ProtectWhole)  // stays as it is: system messages, pinned messages, compactions of the provider
 	ProtectText   = Protection(edit.ProtectText)   // its text stays: the first and the last user message
-	ProtectNewest = Protection(edit.ProtectNewest) // in the newest round, not answered yet: only results may be shortened; see [Plan.LastResort]
+	ProtectNewest = Protection(edit.ProtectNewest) // in the newest round, not answered yet: results may be shortened; see [Plan.LastResort]
 	ProtectTool   = Protection(edit.ProtectTool)   // has parts that stay as they are; see [View.Protects]
 )
 
@@ -304,9 +295,9 @@ func (v *View) protection(i int) Protection {
 	return Protection(p)
 }
 
-// CallsSince returns how many model calls have been answered since the newest edit of the
+// callsSince returns how many model calls have been answered since the newest edit of the
 // named middleware, or -1 if it has made none that holds.
-func (v *View) CallsSince(name string) int {
+func (v *View) callsSince(name string) int {
 	made := v.newestEdit(name)
 	if made < 0 {
 		return -1
@@ -363,30 +354,9 @@ func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Named) {
 	return lastHandle(store.Name(archive, originals(v, runs)...))
 }
 
-// Preview returns the view that a plan of the named middleware would make. Folds whose
-// messages are not made yet count as estimated. The error is the rule that the plan breaks.
-func (v *View) Preview(name string, p *Plan) (*View, error) {
-	if len(p.Edits) == 0 {
-		return v, nil
-	}
-	own := *p
-	_, w, err := preview(v, name, &own, 0)
-	return w, err
-}
-
-// Repaired returns the view with repairs, to see their cost; see [Repairing]. Messages that
-// differ have a [Span.Edit] of kind [journal.Repair]. It panics on wrong positions.
-func (v *View) Repaired(r *message.Repaired) *View {
-	w, err := withRepairs(v, "", r)
-	if err != nil {
-		panic("middleware: Repaired: " + err.Error())
-	}
-	return w
-}
-
-// Shared returns how many first messages this view and an earlier one of the same chain
+// shared returns how many first messages this view and an earlier one of the same chain
 // have in common, including whether they are protected as a whole. A nil view shares none.
-func (v *View) Shared(earlier *View) int {
+func (v *View) shared(earlier *View) int {
 	if earlier == nil {
 		return 0
 	}

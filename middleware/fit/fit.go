@@ -10,8 +10,12 @@ import (
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
+
+// core is what only the middlewares of this module ask the core.
+var core = middleware.Internals(edit.Key{})
 
 // Name is the name of the middleware in events, in the journal and in errors.
 const Name = "fit"
@@ -195,7 +199,7 @@ func (f *fitter) shortest(ctx context.Context, j *judgement) (*middleware.Plan, 
 // try returns the plan of a sketch, and what the view is then.
 func (f *fitter) try(s *sketch, j *judgement) (*middleware.Plan, *judgement, error) {
 	plan := &middleware.Plan{Edits: s.edits(), Why: s.why() + ": " + j.reason(), LastResort: s.cutsProtected()}
-	v, err := j.view.Preview(Name, plan)
+	v, err := core.Preview(j.view, Name, plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -266,7 +270,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 			return resp, err
 		}
 		refusal := err
-		resp, err = next(context.WithValue(ctx, secondKey{}, true), req.Again(), watched)
+		resp, err = next(context.WithValue(ctx, secondKey{}, true), core.Again(req), watched)
 		if e, ok := errors.AsType[*Irreducible](err); ok {
 			return nil, &middleware.Error{
 				Kind: middleware.Irreducible, Op: Name, Err: fmt.Errorf("%w; the provider had refused it: %w", e, refusal),
@@ -291,7 +295,7 @@ func restart(next middleware.Model) middleware.Model {
 			if resp, err = next(ctx, req, emit); !errors.Is(err, errAvoidable) {
 				break
 			}
-			req = req.Again()
+			req = core.Again(req)
 		}
 		return resp, err
 	}

@@ -107,7 +107,7 @@ func (j *judgement) examine(before *judgement, same int) {
 	}
 	if len(j.rules.ViolationsFrom(v.Messages(), same)) > 0 {
 		j.repaired = j.rules.Repair(v.Messages())
-		j.added = v.Repaired(j.repaired).Size().Counted - v.Size().Counted
+		j.added = core.WithRepairs(v, j.repaired).Size().Counted - v.Size().Counted
 		j.called, j.bound, j.exact, j.measured, from = nil, payload.Load{}, payload.Load{}, false, 0
 	}
 	added := j.messages()[from:]
@@ -141,7 +141,7 @@ func (f *fitter) remembered(v *middleware.View, r message.Rules) (before *judgem
 	if before == nil || before.rules != r {
 		return nil, 0
 	}
-	same = v.Shared(before.view)
+	same = core.Shared(v, before.view)
 	if before.repaired != nil && (same < v.Len() || same < before.view.Len()) {
 		return nil, 0
 	}
@@ -183,7 +183,7 @@ func (j *judgement) charged() int {
 	if len(j.declared) > 0 {
 		added += j.view.Meter().Tools(j.declared)
 	}
-	return j.view.Without(-added).Size().Tokens
+	return core.Without(j.view, -added).Size().Tokens
 }
 
 // free returns the tokens and bytes that the view may have, without a margin and
@@ -288,7 +288,7 @@ func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
 func (e *Irreducible) divide(j *judgement, excess payload.Excess) {
 	v, sent := j.view, j.view
 	if j.repaired != nil {
-		sent = v.Repaired(j.repaired)
+		sent = core.WithRepairs(v, j.repaired)
 	}
 	left := make([]int, v.Len()) // of each message of the view; what is sent in addition comes from repairs
 	for i := range left {

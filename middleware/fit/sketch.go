@@ -149,7 +149,7 @@ func (s *sketch) room(charged, bytes int) room {
 // charged returns the tokens that the provider would charge for the whole request if
 // the messages had this number of tokens by the meter.
 func (s *sketch) charged(tokens int) int {
-	return s.view.Without(s.before.tokens - tokens).Size().Tokens
+	return core.Without(s.view, s.before.tokens-tokens).Size().Tokens
 }
 
 // alone returns the room by the meter, in one unit, for a part without a request.

@@ -8,11 +8,15 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 )
+
+// core is what only the middlewares of this module ask the core.
+var core = middleware.Internals(edit.Key{})
 
 // Names of the two editors, in events and in the journal. In
 // [middleware.Request.Force], Name makes the middleware shorten old rounds.
@@ -179,7 +183,7 @@ type settled struct {
 // nothing to do in an earlier call.
 func (o *editor) survey(ctx context.Context, v *middleware.View, least int, editing bool) *survey {
 	from := 0
-	if before, ok := v.Load(o).(settled); ok && v.Shared(before.view) >= before.first {
+	if before, ok := v.Load(o).(settled); ok && core.Shared(v, before.view) >= before.first {
 		from = before.first
 	}
 	s := &survey{

@@ -172,7 +172,7 @@ func (e *editor) planPrepared(ctx context.Context, o *origins, p *prepared) *mid
 		return nil
 	}
 	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(p.pieces), Messages: p.messages}
-	after, err := o.view.Preview(Name, &middleware.Plan{Edits: []middleware.Edit{edit}})
+	after, err := core.Preview(o.view, Name, &middleware.Plan{Edits: []middleware.Edit{edit}})
 	if err != nil {
 		return nil
 	}

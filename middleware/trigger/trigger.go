@@ -97,7 +97,8 @@ type EconomyOptions struct {
 	Read, Write float64
 
 	// TTL is how long the provider keeps a prefix after its last use. 0: as the table of
-	// models says, see [middleware.View.Cached]. Set it if requests ask for a longer time.
+	// models says, but at least an hour if the provider caches by itself, and for ever if
+	// the table has no time. Set it if requests ask for a longer time.
 	TTL time.Duration
 
 	// Pressure is the share of the room, the window less the reserve, at which Economy edits

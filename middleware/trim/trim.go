@@ -8,9 +8,13 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
 )
+
+// core is what only the middlewares of this module ask the core.
+var core = middleware.Internals(edit.Key{})
 
 // Name is the name of the middleware in events, in the journal and in
 // [middleware.Request.Force].
@@ -62,7 +66,7 @@ func (t *trimmer) plan(ctx context.Context, v *middleware.View) (*middleware.Pla
 	}
 	r := Report{
 		Strategy: d.strategy, Confidence: d.confidence, Level: t.level(v),
-		Target: target, Reached: v.Without(s.freed(out)).Size().Tokens <= target,
+		Target: target, Reached: core.Without(v, s.freed(out)).Size().Tokens <= target,
 		Messages: out.messages, Units: len(out.units), Kept: out.kept,
 	}
 	return &middleware.Plan{Why: t.why(r), Detail: r.withEconomics, Edits: edits}, nil

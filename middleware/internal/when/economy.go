@@ -77,7 +77,7 @@ func (e economy) from(v *middleware.View, name string, pieces func() []Piece) (f
 		return 0, true
 	}
 	all := pieces()
-	d := e.decide(v, all, v.CallsSince(name))
+	d := e.decide(v, all, core.CallsSince(v, name))
 	e.note(v, all, d)
 	return d.from, d.met
 }
@@ -131,7 +131,7 @@ func (e economy) prices(v *middleware.View) (read, write float64) {
 	if e.Write > 0 {
 		return e.Read, max(e.Read, e.Write)
 	}
-	read, write, _ = v.CachePrices()
+	read, write, _ = core.CachePrices(v)
 	return read, max(read, write)
 }
 
@@ -194,7 +194,7 @@ func (d decision) why() string {
 // decide looks for the position from which an edit pays most. The pieces are in the order of the view. calls are those
 // since the newest edit, or -1. One pass goes from the end of the view to the first piece.
 func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision {
-	cached, whole := v.Cached(e.TTL)
+	cached, whole := core.Cached(v, e.TTL)
 	if e.cold && !whole && cached == 0 {
 		return decision{met: len(pieces) > 0, cold: true}
 	}
@@ -308,7 +308,7 @@ func IsEconomy(t middleware.Trigger, v *middleware.View) bool {
 	case economy:
 		return true
 	case priced:
-		_, _, known := v.CachePrices()
+		_, _, known := core.CachePrices(v)
 		return known && v.Env().Archive != nil
 	}
 	return false

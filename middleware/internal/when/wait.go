@@ -31,7 +31,7 @@ func (e economy) note(v *middleware.View, pieces []Piece, d decision) {
 	if e.decided == nil || !e.decided.inOrder {
 		return
 	}
-	cached, whole := v.Cached(e.TTL)
+	cached, whole := core.Cached(v, e.TTL)
 	if d.met || !whole || len(pieces) == 0 || v.Dry() {
 		v.Store(e.decided, nil)
 		return
@@ -61,8 +61,8 @@ func (e economy) waits(v *middleware.View) bool {
 		return false
 	}
 	w, ok := v.Load(e.decided).(wait)
-	cached, whole := v.Cached(e.TTL)
-	if !ok || !whole || v.Shared(w.view) < w.view.Len() {
+	cached, whole := core.Cached(v, e.TTL)
+	if !ok || !whole || core.Shared(v, w.view) < w.view.Len() {
 		return false
 	}
 	if read, write := e.prices(v); read != w.read || write != w.write {

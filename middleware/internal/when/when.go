@@ -7,8 +7,12 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
+
+// core is what only the middlewares of this module ask the core.
+var core = middleware.Internals(edit.Key{})
 
 // Trigger is a trigger of this module.
 type Trigger interface {
@@ -216,7 +220,7 @@ func (r reclaims) from(v *middleware.View, _ string, pieces func() []Piece) (fir
 	for _, p := range pieces() {
 		freed += p.Frees
 	}
-	return 0, v.Size().Tokens-v.Without(freed).Size().Tokens >= r.limit
+	return 0, v.Size().Tokens-core.Without(v, freed).Size().Tokens >= r.limit
 }
 
 func (r reclaims) cost() int                              { return 3 }

@@ -1,0 +1,72 @@
+package middleware
+
+import (
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+)
+
+// Internals is what the middlewares and triggers of this module ask the core in addition to
+// what any other may ask. Packages outside of it have no [edit.Key].
+func Internals(edit.Key) internals { return internals{} } //nolint:revive // a type without a name outside of this package
+
+type internals struct{}
+
+// Without returns the view with the same messages, but with a size that is smaller by a
+// number of tokens by the meter, to ask a [Trigger] how it would decide after an edit.
+func (internals) Without(v *View, counted int) *View {
+	w := *v
+	w.result.Sum -= counted
+	w.measure()
+	return &w
+}
+
+// Preview returns the view that a plan of the named middleware would make. Folds whose
+// messages are not made yet count as estimated. The error is the rule that the plan breaks.
+func (internals) Preview(v *View, name string, p *Plan) (*View, error) {
+	if len(p.Edits) == 0 {
+		return v, nil
+	}
+	own := *p
+	_, w, err := preview(v, name, &own, 0)
+	return w, err
+}
+
+// WithRepairs returns the view with repairs, to see their cost; see [Repairing]. Messages that
+// differ have a [Span.Edit] of kind [journal.Repair]. It panics on wrong positions.
+func (internals) WithRepairs(v *View, r *message.Repaired) *View {
+	w, err := withRepairs(v, "", r)
+	if err != nil {
+		panic("middleware: WithRepairs: " + err.Error())
+	}
+	return w
+}
+
+// Shared returns how many first messages a view and an earlier one of the same chain
+// have in common, including whether they are protected as a whole. A nil view shares none.
+func (internals) Shared(v, earlier *View) int { return v.shared(earlier) }
+
+// CallsSince returns how many model calls have been answered since the newest edit of the
+// named middleware, or -1 if it has made none that holds.
+func (internals) CallsSince(v *View, name string) int { return v.callsSince(name) }
+
+// Cached returns how many first messages of the view the provider has in its cache, and
+// whether that is all that the call before has sent. A ttl of 0 is that of the table of models.
+func (internals) Cached(v *View, ttl time.Duration) (n int, whole bool) { return v.cached(ttl) }
+
+// CachePrices returns the price of a token that is read from the provider's cache, and of
+// one that is written to it, in those of an input token; known is false if they are those
+// that are assumed without a price in the table of models.
+func (internals) CachePrices(v *View) (read, write float64, known bool) { return v.cachePrices() }
+
+// Again returns the request as it was before editing middlewares saw it, for a layer among
+// them that makes a call again because the provider wants it shorter. The first editor
+// after it starts with all edits that are remembered, those of the first attempt included.
+func (internals) Again(r *Request) *Request {
+	again := *r
+	if v := r.View(); v != nil {
+		again.Messages, again.view = v.History(), nil
+	}
+	return &again
+}
