@@ -107,13 +107,13 @@ and relation = (select oid from pg_class where relname = 'laconic_entries' and r
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, d *database) {
-		requireWorks(t, d.engine(t, engine.Options{}))
+		requireWorks(t, d.engine(t, engine.Options{Limits: patient}))
 		d.age(t, 13)
 		readOnly := &database{file: d.file, raw: d.raw, url: d.url + "?mode=ro"}
 		if d.file == "" {
 			readOnly.url = d.url + "&default_transaction_read_only=on"
 		}
-		e := readOnly.engine(t, engine.Options{TTL: 24 * time.Hour})
+		e := readOnly.engine(t, engine.Options{TTL: 24 * time.Hour, Limits: patient})
 		write, read := try(t, e, "into a database that is read-only")
 		require.Regexp(t, "readonly database|read-only transaction", write)
 		require.NoError(t, read, "it reads, and does not renew")
@@ -147,7 +147,9 @@ func TestServerRestarts(t *testing.T) {
 	require.NoError(t, p.db.QueryRowContext(t.Context(), "select pg_backend_pid()").Scan(&pid))
 	_, err := d.raw.ExecContext(t.Context(), "select pg_terminate_backend($1, 10000)", pid)
 	require.NoError(t, err)
-	put(t, p, 2, 0, entryRow(12, 11, 1), engine.Bounds{}) // with a new connection, and no error
+	_, _, err = p.Find(t.Context(), "s", []message.ID{{1}}, engine.Bounds{})
+	require.Error(t, err, "the connection was used a moment ago, so it is not looked at")
+	put(t, p, 2, 0, entryRow(12, 11, 1), engine.Bounds{}) // with a new connection
 
 	require.NoError(t, p.db.QueryRowContext(t.Context(), "select pg_backend_pid()").Scan(&pid))
 	r.mu.Lock()
@@ -155,6 +157,8 @@ func TestServerRestarts(t *testing.T) {
 	r.mu.Unlock()
 	_, err = d.raw.ExecContext(t.Context(), "select pg_terminate_backend($1, 10000)", pid)
 	require.NoError(t, err)
+	_, _, err = p.Find(t.Context(), "s", []message.ID{{1}, {2}}, engine.Bounds{})
+	require.Error(t, err)
 	_, _, err = p.Find(t.Context(), "s", []message.ID{{1}, {2}}, engine.Bounds{})
 	require.ErrorContains(t, err, "failed to connect")
 	r.mu.Lock()
@@ -179,7 +183,7 @@ func TestNothingIsOpenAfterClose(t *testing.T) {
 		require.NoError(t, d.raw.QueryRowContext(t.Context(), "select count(*) from pg_stat_activity where application_name = $1", name).Scan(&n))
 		return n
 	}
-	e, err := engine.Open(t.Context(), u.String(), engine.Options{})
+	e, err := engine.Open(t.Context(), u.String(), engine.Options{Limits: patient})
 	require.NoError(t, err)
 	requireWorks(t, e)
 	require.NotZero(t, connections())

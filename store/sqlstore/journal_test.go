@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,6 +21,9 @@ func (d *database) engine(tb testing.TB, o engine.Options) *engine.Engine {
 	return e
 }
 
+// patient is for tests of what is done, on machines that are slow.
+var patient = journal.Limits{Timeout: time.Minute}
+
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) *database{"sqlite": sqliteDatabase, "postgres": postgresDatabase} {
@@ -27,7 +31,7 @@ func TestJournal(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Journal(t, func(t *testing.T) journal.Journal {
 				t.Helper()
-				return open(t).engine(t, engine.Options{}).Journal()
+				return open(t).engine(t, engine.Options{Limits: patient}).Journal()
 			})
 		})
 	}
@@ -40,7 +44,7 @@ func TestArchive(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Archive(t, func(t *testing.T) store.Store {
 				t.Helper()
-				return open(t).engine(t, engine.Options{Secret: []byte("secret")}).Archive("s")
+				return open(t).engine(t, engine.Options{Secret: []byte("secret"), Limits: patient}).Archive("s")
 			})
 		})
 	}

@@ -41,10 +41,12 @@ func sqliteDatabase(tb testing.TB) *database {
 	return d
 }
 
+func postgresIsSet() bool { return os.Getenv("LACONIC_POSTGRES") != "" }
+
 func postgresDatabase(tb testing.TB) *database {
 	tb.Helper()
 	server := os.Getenv("LACONIC_POSTGRES")
-	if server == "" {
+	if !postgresIsSet() {
 		tb.Skip("set LACONIC_POSTGRES=postgres://user:password@host:5432/database to run this test")
 	}
 	config, err := pgx.ParseConfig(server)

@@ -36,7 +36,7 @@ func TestTenOpenAtOnce(t *testing.T) {
 		winners := make([]journal.Entry, 10)
 		for i := range engines {
 			all.Go(func() {
-				if engines[i], errs[i] = engine.Open(t.Context(), d.url, engine.Options{}); errs[i] != nil {
+				if engines[i], errs[i] = engine.Open(t.Context(), d.url, engine.Options{Limits: patient}); errs[i] != nil {
 					return
 				}
 				e := rewrite(message.ID{}, strings.Repeat("x", i))
@@ -55,12 +55,12 @@ func TestTenOpenAtOnce(t *testing.T) {
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, d *database) {
-		require.NoError(t, d.engine(t, engine.Options{}).Close())
+		require.NoError(t, d.engine(t, engine.Options{Limits: patient}).Close())
 		d.exec(t, "update laconic_schema set version = 99")
-		_, err := engine.Open(t.Context(), d.url, engine.Options{})
+		_, err := engine.Open(t.Context(), d.url, engine.Options{Limits: patient})
 		require.ErrorContains(t, err, "the tables have version 99, this program knows version 1: use a newer program, or another database")
 		d.exec(t, "update laconic_schema set version = 0")
-		_, err = engine.Open(t.Context(), d.url, engine.Options{})
+		_, err = engine.Open(t.Context(), d.url, engine.Options{Limits: patient})
 		require.ErrorContains(t, err, "laconic_schema has version 0, want 1")
 	})
 }
@@ -81,15 +81,15 @@ func TestPathsOfSQLite(t *testing.T) {
 		dir + "/x.db?mode=rw&mode=rwc": "parameter mode=rw,rwc, want",
 		dir + "/text":                  "file is not a database",
 	} {
-		_, err := engine.Open(t.Context(), "sqlite:"+path, engine.Options{})
+		_, err := engine.Open(t.Context(), "sqlite:"+path, engine.Options{Limits: patient})
 		require.ErrorContains(t, err, want, path)
 	}
 	require.NoFileExists(t, dir+"/x.db")
 	require.NoError(t, os.WriteFile(dir+"/empty", nil, 0o600))
-	_, err := engine.Open(t.Context(), "sqlite:"+dir+"/empty?mode=ro", engine.Options{})
+	_, err := engine.Open(t.Context(), "sqlite:"+dir+"/empty?mode=ro", engine.Options{Limits: patient})
 	require.ErrorContains(t, err, "the file has no tables of laconic")
 
-	e, err := engine.Open(t.Context(), "sqlite://"+dir+"/y.db?synchronous=normal", engine.Options{})
+	e, err := engine.Open(t.Context(), "sqlite://"+dir+"/y.db?synchronous=normal", engine.Options{Limits: patient})
 	require.NoError(t, err)
 	info, err := os.Stat(dir + "/y.db")
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	if url := os.Getenv("LACONIC_TEST_SECOND"); url != "" {
-		e, err := engine.Open(ctx, url, engine.Options{})
+		e, err := engine.Open(ctx, url, engine.Options{Limits: patient})
 		require.NoError(t, err)
 		found, err := e.Journal().Find(ctx, "s", []message.ID{{1}})
 		require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestTwoProcesses(t *testing.T) {
 		return // without Close, as a process that is killed
 	}
 	d := sqliteDatabase(t)
-	e := d.engine(t, engine.Options{})
+	e := d.engine(t, engine.Options{Limits: patient})
 	first := rewrite(message.ID{}, "of the first process")
 	_, err := e.Journal().Put(ctx, "s", []journal.Write{{ID: message.ID{1}, Entry: first}})
 	require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestErrorsHaveNoPassword(t *testing.T) {
 		"postgres://u:" + password + "@127.0.0.1:1/test?sslmode=never",
 		"postgresql://127.0.0.1:99999/test?user=u&password=geheim%3A2%2F3%40x",
 	} {
-		_, err := engine.Open(t.Context(), url, engine.Options{})
+		_, err := engine.Open(t.Context(), url, engine.Options{Limits: patient})
 		require.Error(t, err, url)
 		require.NotContains(t, err.Error(), "geheim")
 		require.NotContains(t, err.Error(), "2%2F3")
@@ -159,6 +159,6 @@ func TestErrorsHaveNoPassword(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := engine.Open(ctx, "postgres://u:p@127.0.0.1:1/test", engine.Options{})
+	_, err := engine.Open(ctx, "postgres://u:p@127.0.0.1:1/test", engine.Options{Limits: patient})
 	require.ErrorIs(t, err, context.Canceled)
 }

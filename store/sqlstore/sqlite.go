@@ -220,21 +220,26 @@ const sqliteFind = `with recursive n(i) as (
 )
 select i, rev, base, conversation, data, used < ?5 from chain order by depth`
 
-// Find implements [engine.Backend].
+// Find implements [engine.Backend]. It asks for the newest IDs first: entries are near the
+// end of a history, and nothing is between this process and the file.
 func (s *sqlite) Find(ctx context.Context, scope string, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
-	if len(ids) == 0 {
-		return -1, nil, nil
-	}
+	const most = 500
 	now := time.Now()
-	at, rows, old, err := scanChain(s.find.QueryContext(ctx, []byte(scope), slices.Concat(idBytes(ids)...), len(ids),
-		cutoff(now, b.TTL), cutoff(now, b.TTL/2), maxChain))
-	if err != nil {
-		return -1, nil, fmt.Errorf("sqlstore: find: %w", err)
+	for end := len(ids); end > 0; end -= most {
+		from := max(0, end-most)
+		at, rows, old, err := scanChain(s.find.QueryContext(ctx, []byte(scope), slices.Concat(idBytes(ids[from:end])...), end-from,
+			cutoff(now, b.TTL), cutoff(now, b.TTL/2), maxChain))
+		if err != nil {
+			return -1, nil, fmt.Errorf("sqlstore: find: %w", err)
+		}
+		if len(old) > 0 { // a file that is read-only is not renewed, and is as good to read
+			_ = s.transaction(ctx, func(tx *sql.Tx) error { return s.renew(ctx, tx, scope, old, rows, now, b) })
+		}
+		if at >= 0 {
+			return from + at, rows, nil
+		}
 	}
-	if len(old) > 0 { // a file that is read-only is not renewed, and is as good to read
-		_ = s.transaction(ctx, func(tx *sql.Tx) error { return s.renew(ctx, tx, scope, old, rows, now, b) })
-	}
-	return at, rows, nil
+	return -1, nil, nil
 }
 
 const sqliteRenew = `update laconic_contents set used = ?3 where scope = ?1 and used < ?4 and used >= ?5
