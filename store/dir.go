@@ -59,9 +59,11 @@ func OpenDir(path string) (*Dir, error) {
 func (d *Dir) Scope(name string) Store { return d.scope(name) }
 
 func (d *Dir) scope(name string) *Dir {
+	hash := sha256.Sum256([]byte("laconic scope 1 " + name))
+	first, second := word(hash, 0), word(hash, 1)
 	return &Dir{
 		keys:   NewScope(nil, name),
-		folder: words(sha256.Sum256([]byte("laconic scope 1 "+name)), 2),
+		folder: string(first[:]) + string(second[:]),
 		disk:   d.disk,
 	}
 }
@@ -151,7 +153,7 @@ func (d *Dir) write(ctx context.Context, n *Named) (bool, error) {
 	if there || err != nil {
 		return false, err
 	}
-	temp, err := d.disk.temp(ctx, d.folder+"."+n.Handle.letters, header(n.Content.Type), n.Content.Data)
+	temp, err := d.disk.temp(ctx, d.folder+"."+n.Handle.String(), header(n.Content.Type), n.Content.Data)
 	if err != nil {
 		return false, err
 	}
@@ -215,7 +217,7 @@ func (d *Dir) read(ctx context.Context, h Handle) (Content, error) {
 	return c, nil
 }
 
-func (d *Dir) pathOf(h Handle) string { return d.folder + "/" + h.letters }
+func (d *Dir) pathOf(h Handle) string { return d.folder + "/" + h.String() }
 
 // Delete removes all contents of a scope or, if conversations are named, those that belong
 // to no other conversation; the zero ID stands for contents that were put for none. What

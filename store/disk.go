@@ -119,7 +119,7 @@ func (d *disk) list(folder, conversation string, contents []*Named) error {
 	var text strings.Builder
 	for _, n := range contents {
 		if !listed[n.Handle] {
-			text.WriteString("\n" + n.Handle.letters)
+			text.WriteString("\n" + n.Handle.String())
 		}
 	}
 	if text.Len() == 0 {

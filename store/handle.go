@@ -21,7 +21,7 @@ import (
 //
 // A Handle is comparable. All values but the zero value are well formed, since they
 // come only from [HandleOf], [ParseHandle] and stores.
-type Handle struct{ letters string }
+type Handle struct{ letters [handleLen]byte }
 
 const (
 	handleLen = 12
@@ -50,7 +50,7 @@ func ParseHandle(text string) (Handle, error) {
 	case checkLetter(text[:handleLen-1]) != text[handleLen-1]:
 		problem = "is mistyped: its last letter does not fit the others"
 	default:
-		return Handle{letters: strings.Clone(text)}, nil
+		return Handle{letters: [handleLen]byte([]byte(text))}, nil
 	}
 	const shown = 40
 	quoted := strconv.Quote(text[:min(shown, len(text))])
@@ -61,10 +61,15 @@ func ParseHandle(text string) (Handle, error) {
 }
 
 // String returns the letters of the handle, or "" if it is zero.
-func (h Handle) String() string { return h.letters }
+func (h Handle) String() string {
+	if h.IsZero() {
+		return ""
+	}
+	return string(h.letters[:])
+}
 
 // IsZero reports whether h is the zero Handle.
-func (h Handle) IsZero() bool { return h.letters == "" }
+func (h Handle) IsZero() bool { return h == Handle{} }
 
 // Scope names the contents of one tenant. Without the secret nobody can tell from the
 // names in two scopes whether the contents are equal, or whether a scope has a content
@@ -89,28 +94,24 @@ func (s Scope) Key(h message.ContentHash) [sha256.Size]byte {
 }
 
 // Handle returns the handle of a content in this scope: the beginning of its Key in letters.
-func (s Scope) Handle(h message.ContentHash) Handle { return Handle{letters: words(s.Key(h), 1)} }
+func (s Scope) Handle(h message.ContentHash) Handle { return Handle{letters: word(s.Key(h), 0)} }
 
-// words returns the first n words of a hash. A word is eight bytes of it as twelve
-// letters.
-func words(s [sha256.Size]byte, n int) string {
-	b := make([]byte, 0, n*handleLen)
-	for i := range n {
-		v := binary.BigEndian.Uint64(s[8*i:])
-		for range handleLen - 1 {
-			b = append(b, 'a'+byte(v%alphabet))
-			v /= alphabet
-		}
-		b = append(b, checkLetter(string(b[len(b)-(handleLen-1):])))
+// word returns eight bytes of a hash, those of word i, as twelve letters.
+func word(s [sha256.Size]byte, i int) (w [handleLen]byte) {
+	v := binary.BigEndian.Uint64(s[8*i:])
+	for k := range handleLen - 1 {
+		w[k] = 'a' + byte(v%alphabet)
+		v /= alphabet
 	}
-	return string(b)
+	w[handleLen-1] = checkLetter(w[:handleLen-1])
+	return w
 }
 
 func isLetters(text string) bool { return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == "" }
 
 // checkLetter returns the check character of Luhn's algorithm in base 26. It
 // detects every single wrong letter and nearly every swap of neighbours.
-func checkLetter(letters string) byte {
+func checkLetter[T string | []byte](letters T) byte {
 	total := 0
 	for i := range len(letters) {
 		v := int(letters[i] - 'a')

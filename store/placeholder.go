@@ -22,17 +22,18 @@ func Placeholder(text string, h Handle) string {
 	}
 	const to = RecallTool + " "
 	inner, ok := strings.CutSuffix(text, "]")
+	letters := string(h.letters[:])
 	switch {
 	case !ok && text == "":
-		return "[" + to + h.letters + "]"
+		return "[" + to + letters + "]"
 	case !ok:
-		return text + " [" + to + h.letters + "]"
+		return text + " [" + to + letters + "]"
 	case strings.HasSuffix(inner, "."):
-		return inner + " To read it: " + to + h.letters + "]"
+		return inner + " To read it: " + to + letters + "]"
 	case strings.Contains(inner, ":"):
-		return inner + "; " + to + h.letters + "]"
+		return inner + "; " + to + letters + "]"
 	default:
-		return inner + ": " + to + h.letters + "]"
+		return inner + ": " + to + letters + "]"
 	}
 }
 
