@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -150,6 +151,36 @@ func TestArchiveThatFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is archived belongs to the conversation, so that it can be deleted with its journal.
+func TestArchiveOfAConversation(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	mw := archiving(s, middleware.Options{})
+	one := middlewaretest.ReAct{Rounds: 12}.Messages()
+	two := slices.Clone(one)
+	two[1] = message.User("Another question about the same pages.")
+	for _, h := range [][]message.Message{one[:10], one, two[:8]} {
+		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+		require.NoError(t, err)
+	}
+	kept := func(h []message.Message) (n int) {
+		for _, m := range h {
+			for r := range m.Results() {
+				if _, err := s.Get(t.Context(), s.Handle(message.HashContent("", r.Text))); err == nil {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	require.Equal(t, 11, kept(one))
+	require.NotEqual(t, journal.ConversationOf(one), journal.ConversationOf(two))
+	require.NoError(t, s.Delete(t.Context(), "", journal.ConversationOf(one)))
+	require.Equal(t, 2, kept(one), "the two results that the other conversation has archived, too")
+	require.NoError(t, s.Delete(t.Context(), "", journal.ConversationOf(two)))
+	require.Zero(t, kept(one))
 }
 
 // A call that is cancelled while something is put ends with the error of its
