@@ -7,8 +7,7 @@
 //	e, err := engine.Open(ctx, "sqlite:laconic.db", engine.Options{})
 //	…
 //	defer e.Close()
-//	env := middleware.Env{Journal: e.Journal(), Scope: "acme"}
-//	archive := e.Archive("acme") // for the middlewares that remove content, and for the recall tool
+//	env := middleware.Env{Journal: e.Journal(), Archive: e.Archive("acme"), Scope: "acme"}
 //
 // Only a program that imports a driver links its client library.
 package engine
