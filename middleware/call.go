@@ -44,7 +44,7 @@ type chain struct {
 	histories history.Cache[state]
 	windows   calibrate.Windows
 	prompts   calibrate.Prompts
-	writes    entries.Recent
+	recent    entries.Recent
 	model     atomic.Pointer[namedModel] // looked up last
 	warned    conversation               // has the events of kind Misconfigured that were reported
 }
@@ -149,12 +149,11 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	const slidesToReport = 2
-	sliding := s.Slides == slidesToReport && len(s.IDs) > 0 && s.State.asked == 0
 	if err := s.recall(ctx, req, ch); err != nil {
 		return nil, err
 	}
-	if sliding { // reported only now, since a call that is cancelled above would report it twice
+	const slidesToReport = 2
+	if s.Slides == slidesToReport && len(s.IDs) > 0 && s.State.conversation.once(req, "sliding") {
 		c.report(ctx, req, Event{
 			Kind: Notice, By: "middleware",
 			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
@@ -190,7 +189,9 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 	budget := declared(req, m.Model)
 	return &session{
 		Track: t, opened: t, chain: c, all: req.Messages, model: m.Model, priors: m.priors, budget: budget, window: budget.Window,
-		log: entries.Log{History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Recent: &c.writes},
+		log: entries.Log{
+			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,
+		},
 	}, ch, nil
 }
 

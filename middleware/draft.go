@@ -296,7 +296,7 @@ func (d *DraftResult) Commit(ctx context.Context) error {
 func storeIn(ctx context.Context, v *View, c *chain) error {
 	s, w, st := *v.session, *v, v.session.opened.State
 	then := st.Stored
-	s.chain, s.log.Journal, s.log.Recent = c, c.env.Journal, &c.writes
+	s.chain, s.log.Journal, s.log.Recent = c, c.env.Journal, &c.recent
 	st.Stored, _ = s.log.Read(ctx, s.IDs, entries.None(), 0) // an error here occurs again when the edits are written
 	s.Track = s.opened.With(st)
 	w.session = &s

@@ -48,7 +48,7 @@ func forkChain(c, origin *chain) *chain {
 		origin: origin,
 	}
 	f.env.Journal = &entries.Overlay{Below: c.env.Journal, Top: journal.NewMemory(0)}
-	c.writes.Fork(&f.writes)
+	c.recent.Fork(&f.recent)
 	c.histories.Fork(&f.histories, func(st state) state {
 		st.conversation = st.conversation.fork()
 		st.result, st.shown = edit.Result{}, false

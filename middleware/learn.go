@@ -23,6 +23,9 @@ func learn(ctx context.Context, v *View, resp *Response, err error) {
 		sent = p.Charged
 		learnPrompt(v, p)
 	}
+	if s.log.Shared && len(s.IDs) > 0 {
+		s.chain.recent.Answer(s.IDs, resp.Message)
+	}
 	s.chain.windows.Accept(v.req.Model, sent)
 	s.State.conversation.guess.Accept("", sent)
 }

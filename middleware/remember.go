@@ -61,7 +61,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 		return nil, err
 	}
 	w, st := *v, s.State
-	st.Known, st.unsaved, st.asked, st.list = known, nil, len(s.IDs), l
+	st.Known, st.unsaved, st.list = known, nil, l
 	if !sameSlice(known.All, l) { // another call was first: its edits are used
 		if st.list = s.Holding(known.All, s.window); !st.list.Equal(v.list) {
 			w.result, w.list = s.Apply(s.all, st.list, nil, 0), st.list

@@ -34,9 +34,6 @@ type state struct {
 	list    edit.List // the edits that hold
 	unsaved edit.List // edits that could not be written; used instead of all until a write succeeds. nil: none
 
-	asked int    // the journal was read for the first asked IDs
-	seen  uint64 // number of writes of the chain at that time
-
 	pinned, question, window int  // as they were when list was found to hold
 	once                     bool // an edit of the list holds for this history only
 
@@ -52,7 +49,7 @@ type state struct {
 }
 
 func newState() state {
-	return state{Known: entries.Known{Stored: entries.None(), Early: entries.None()}, conversation: new(conversation)}
+	return state{Known: entries.Unknown(), conversation: new(conversation)}
 }
 
 // known returns the edits that the chain uses.
@@ -77,26 +74,16 @@ func (st *state) follow(ch history.Change) {
 		st.result, st.shown = edit.Result{}, false
 	}
 	if !ch.Grown {
-		st.asked = min(st.asked, ch.Common)
-		if st.Early.At >= ch.Common {
-			st.Early = entries.None()
-		}
-		if st.At >= ch.Common {
-			st.Stored, st.asked = entries.None(), 0
-		}
+		st.Cut(ch.Common)
 	}
 }
 
-// recall finds the edits that are remembered for the history and hold. The journal is
-// read only for IDs that are new, or under which this chain has written since.
+// recall finds the edits that are remembered for the history and hold. The journal is not
+// read if the history has grown by an answer of this chain; see [entries.Log.Refresh].
 func (s *session) recall(ctx context.Context, req *Request, ch history.Change) error {
 	st, known := &s.State, s.State.list
 	st.follow(ch)
-	from, seen := s.chain.writes.Since(st.seen, s.IDs)
-	if from <= st.Early.At {
-		st.Early = entries.None()
-	}
-	found, err := s.log.Read(ctx, s.IDs, st.Stored, min(from, max(st.asked-1, 0)))
+	found, err := s.log.Refresh(ctx, st.Known, ch.Grown && st.unsaved == nil)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -104,13 +91,14 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 		s.chain.report(ctx, req, Event{
 			Kind: Failed, By: "middleware", Err: err, Why: "the call continues with the edits that are known",
 		})
-	} else {
-		st.asked, st.seen = len(s.IDs), seen
 	}
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
+	if !same && !st.unsaved.Covers(s.Holding(found.All, s.window)) { // another writer was first
+		st.unsaved = nil
+	}
 	holds := ch.Grown && !ch.Copied && n > 0 && same && s.WholeCount == st.pinned && s.window == st.window && !st.once &&
 		(s.LastUser == st.question || s.LastUser > edit.Last(known[n-1].Record)) && !edit.LateResult(s.Body[ch.Common:])
-	st.Stored, st.pinned, st.question, st.window = found, s.WholeCount, s.LastUser, s.window
+	st.Known, st.pinned, st.question, st.window = found, s.WholeCount, s.LastUser, s.window
 	if holds && sameSlice(known, st.known()) {
 		return nil
 	}

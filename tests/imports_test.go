@@ -87,6 +87,7 @@ var rules = []rule{
 	{of: "internal/fakeprovider"}, // an oracle shares nothing with what it judges
 	{of: "internal/recorded", may: []string{"message"}},
 	{of: "internal/race"},
+	{of: "internal/replicas", may: []string{"message", "middleware"}}, // for tests
 	{of: "internal/samples"},
 	{of: "internal/steady", may: []string{"message"}},
 	{of: "internal/golden", may: []string{"message"}, modules: []string{"golang.org/x/tools"}}, // for tests

@@ -24,14 +24,31 @@ type Log struct {
 
 	Journal journal.Journal
 	Scope   string
-	Recent  *Recent // what the chain has written
+	Shared  bool    // others may write to the journal, too
+	Recent  *Recent // what the chain has written and answered
 }
 
 // Known is what is known of the journal for one history.
 type Known struct {
 	Stored // the newest entry
 
-	Early Stored // the entry under the ID before the newest question, if known
+	early Stored // the entry under the ID before the newest question, if known
+	asked int    // the journal was read for the first asked IDs
+	seen  uint64 // number of writes of the chain at that time
+}
+
+// Unknown is what is known before the first read.
+func Unknown() Known { return Known{Stored: None(), early: None()} }
+
+// Cut forgets what is not known of a history that has only some first messages in common.
+func (k *Known) Cut(common int) {
+	k.asked = min(k.asked, common)
+	if k.early.At >= common {
+		k.early = None()
+	}
+	if k.At >= common {
+		k.Stored, k.asked = None(), 0
+	}
 }
 
 // Stored is an entry of the journal with all edits that it stands for.
@@ -43,6 +60,28 @@ type Stored struct {
 
 // None is no entry.
 func None() Stored { return Stored{At: -1} }
+
+// Refresh returns what is known after a read of the journal. Without others who write, only
+// those IDs are read that are new, or under which the chain has written since. Otherwise all
+// are read from the newest known entry on, since those before it do not matter; but none if
+// own is true and the history has grown by an answer of this chain and what followed it.
+func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
+	from, seen := l.Recent.Since(k.seen, l.IDs)
+	if from <= k.early.At {
+		k.early = None()
+	}
+	switch {
+	case !l.Shared:
+		from = min(from, max(k.asked-1, 0))
+	case !own || !l.Recent.continues(l.History, k.asked):
+		from = max(k.At, 0)
+	}
+	var err error
+	if k.Stored, err = l.Read(ctx, l.IDs, k.Stored, from); err == nil {
+		k.asked, k.seen = len(l.IDs), seen
+	}
+	return k, err
+}
 
 // Read returns the newest valid entry under one of the first IDs, from the given one on, or
 // the one known before. Entries that cannot be read are skipped, and the error names them.
@@ -145,8 +184,9 @@ func (l Log) Write(ctx context.Context, known Known, all edit.List, more []journ
 			return known, nil, err
 		}
 		if winner.Rev == writes[0].Entry.Rev {
-			l.Recent.add(l.IDs, at, early.At)
-			return Known{Stored: Stored{At: at, Entry: writes[0].Entry, All: all}, Early: early}, all, nil
+			known.seen = l.Recent.add(known.seen, l.IDs, at, early.At)
+			known.Stored, known.early = Stored{At: at, Entry: writes[0].Entry, All: all}, early
+			return known, all, nil
 		}
 		theirs, err := l.Read(ctx, l.IDs, known.Stored, at)
 		if err != nil {
@@ -163,7 +203,7 @@ func (l Log) Write(ctx context.Context, known Known, all edit.List, more []journ
 // batch returns the writes for a list of edits, as a change to what is known, and what is
 // stored before the newest question then.
 func (l Log) batch(ctx context.Context, known Known, all edit.List) ([]journal.Write, Stored, error) {
-	at, early := len(l.IDs)-1, known.Early
+	at, early := len(l.IDs)-1, known.early
 	main, ok := l.on(known.Stored, at, all)
 	if !ok {
 		return nil, early, nil
@@ -219,12 +259,14 @@ func (l Log) on(base Stored, at int, all edit.List) (w journal.Write, ok bool) {
 	return w, true
 }
 
-// Recent has the places where a chain has written lately, which must be read again. It
-// is safe for concurrent use.
+// Recent has the places where a chain has written lately, which must be read again, and the
+// IDs of its newest answers. It is safe for concurrent use.
 type Recent struct {
-	mu     sync.Mutex
-	recent []written // the newest last
-	count  uint64    // of all writes
+	mu      sync.Mutex
+	recent  []written // the newest last
+	count   uint64    // of all writes
+	answers [64]message.ID
+	next    int // index in answers that is replaced next
 }
 
 type written struct {
@@ -232,11 +274,13 @@ type written struct {
 	id message.ID
 }
 
-// add notes writes at positions of a history; negative ones are ignored.
-func (r *Recent) add(ids []message.ID, positions ...int) {
+// add notes writes at positions of a history; negative ones are ignored. It returns the number
+// of writes that are known to one who knew the first seen ones and has made these.
+func (r *Recent) add(seen uint64, ids []message.ID, positions ...int) uint64 {
 	const most = 64
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	alone := seen == r.count
 	for _, at := range positions {
 		if at < 0 {
 			continue
@@ -247,13 +291,42 @@ func (r *Recent) add(ids []message.ID, positions ...int) {
 		r.recent = append(r.recent, written{at, ids[at]})
 		r.count++
 	}
+	if alone {
+		return r.count
+	}
+	return seen
+}
+
+// Answer notes that the chain has returned an answer to a history.
+func (r *Recent) Answer(ids []message.ID, answer message.Message) {
+	id := message.IDs([]message.Message{{}, answer}, ids[len(ids)-1])[1]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers[r.next] = id
+	r.next = (r.next + 1) % len(r.answers)
+}
+
+// continues reports whether the message after the first known ones of a history is an answer of
+// this chain, and no other answer follows.
+func (r *Recent) continues(h *edit.History, known int) bool {
+	if known == 0 || known >= len(h.IDs) {
+		return false
+	}
+	for i := known + 1; i < len(h.Body); i++ {
+		if h.Body[i].Role == message.RoleAssistant {
+			return false
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.answers[:], h.IDs[known])
 }
 
 // Fork makes another one know the same.
 func (r *Recent) Fork(to *Recent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	to.recent, to.count = slices.Clone(r.recent), r.count
+	to.recent, to.count, to.answers, to.next = slices.Clone(r.recent), r.count, r.answers, r.next
 }
 
 // Since returns the smallest position of the history under which the chain has written

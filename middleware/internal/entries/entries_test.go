@@ -46,14 +46,12 @@ func rewrites(l entries.Log, n int) edit.List {
 	return l.WeighAll(records)
 }
 
-func nothing() entries.Known { return entries.Known{Stored: entries.None(), Early: entries.None()} }
-
 // A history grows, and each length adds an edit: another reader finds all of them, however
 // many entries they are in.
 func TestReadWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	memory := journal.NewMemory(0)
-	known := nothing()
+	known := entries.Unknown()
 	for n := 1; n <= 3*journal.MaxDepth; n++ {
 		l := of(memory, n)
 		var err error
@@ -72,10 +70,10 @@ func TestReadWhatWasWritten(t *testing.T) {
 func TestWriteAfterAnotherWriter(t *testing.T) {
 	t.Parallel()
 	l := of(journal.NewMemory(0), 4)
-	theirs, _, err := l.Write(t.Context(), nothing(), rewrites(l, 3), nil)
+	theirs, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 3), nil)
 	require.NoError(t, err)
 	for mine, want := range map[int]int{2: 3, 4: 4} { // fewer edits lose, and more are added
-		got, _, err := l.Write(t.Context(), nothing(), rewrites(l, mine), nil)
+		got, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, mine), nil)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(got.All), want)
 		require.True(t, got.All.Covers(theirs.All), "nothing of the first writer is lost")
@@ -114,7 +112,7 @@ func TestBrokenJournals(t *testing.T) {
 	t.Parallel()
 	memory := journal.NewMemory(0)
 	l := of(memory, 2)
-	good, _, err := l.Write(t.Context(), nothing(), rewrites(l, 2), nil)
+	good, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 2), nil)
 	require.NoError(t, err)
 	longer := of(memory, 3)
 	_, _, err = longer.Write(t.Context(), good, rewrites(longer, 3), nil)
@@ -136,6 +134,6 @@ func TestBrokenJournals(t *testing.T) {
 	require.ErrorContains(t, err, "read journal: journal panicked: no disk")
 
 	longer.Journal = broken{Journal: journal.NewMemory(0), refuses: true}
-	_, _, err = longer.Write(t.Context(), nothing(), rewrites(longer, 3), nil)
+	_, _, err = longer.Write(t.Context(), entries.Unknown(), rewrites(longer, 3), nil)
 	require.ErrorContains(t, err, "write journal: another writer was first 4 times")
 }

@@ -1,0 +1,345 @@
+// Package replicas is a reference model for tests: what several processes with one journal
+// send. It follows the rule of docs/guarantees.md in the plainest way: edits are texts by
+// position, entries have all their edits, and nothing is compressed, cached or concurrent.
+//
+// The conversations that it understands have unique messages, a user message only after an
+// answer without calls, and a result for each call.
+package replicas
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Edits are tool results that are replaced: the new text by the position in the history.
+type Edits map[int]string
+
+// covers reports whether all edits of the other ones are in these.
+func (e Edits) covers(other Edits) bool {
+	for at, text := range other {
+		if e[at] != text {
+			return false
+		}
+	}
+	return true
+}
+
+// Editor is a middleware that replaces the results which [middleware.Request.Params] lists
+// as Edits, unless they are replaced already.
+func Editor() middleware.Middleware {
+	return middleware.Editing("replicas", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		planned, _ := v.Request().Params.(Edits)
+		var plan middleware.Plan
+		for _, at := range slices.Sorted(maps.Keys(planned)) {
+			if v.Span(at).Edit == nil {
+				r, _ := v.At(at).Parts[0].(message.ToolResult)
+				r.Text = planned[at]
+				plan.Edits = append(plan.Edits, middleware.RewriteOf(at, r))
+			}
+		}
+		return &plan, nil
+	}, middleware.Options{Strict: true})
+}
+
+// Sent returns the edits of what was sent for a history.
+func Sent(h, sent []message.Message) Edits {
+	e := Edits{}
+	for i := range sent {
+		r, ok := sent[i].Parts[0].(message.ToolResult)
+		if was, _ := h[i].Parts[0].(message.ToolResult); ok && was.Text != r.Text {
+			e[i] = r.Text
+		}
+	}
+	return e
+}
+
+// Entry is what the journal of the model keeps under one ID.
+type Entry struct {
+	at    int    // position under whose ID it was found; -1: there is none
+	rev   string // what it builds on and what it adds
+	edits Edits
+}
+
+// on returns an entry with some edits that builds on another one.
+func (e *Entry) on(at int, edits Edits) *Entry {
+	if e.at < 0 || !edits.covers(e.edits) {
+		return &Entry{at: at, rev: fmt.Sprint(edits), edits: edits}
+	}
+	added := maps.Clone(edits)
+	maps.DeleteFunc(added, func(at int, _ string) bool { return e.edits[at] != "" })
+	return &Entry{at: at, rev: fmt.Sprint(e.rev, added), edits: edits}
+}
+
+// Journal is the journal of the model.
+type Journal map[message.ID]*Entry
+
+func (j Journal) find(ids []message.ID, from int) *Entry {
+	for i := len(ids) - 1; i >= from; i-- {
+		if e := j[ids[i]]; e != nil {
+			return &Entry{at: i, rev: e.rev, edits: e.edits}
+		}
+	}
+	return nil
+}
+
+// Fault is what the journal does wrong in a call.
+type Fault int
+
+// The faults.
+const (
+	Works Fault = iota
+	Down        // it answers nothing and stores nothing
+	Full        // it stores nothing
+	Late        // it stores, but says that it has not
+)
+
+// Replica is one process: what it remembers of each history. The zero value is not usable.
+type Replica struct {
+	journal Journal
+	tracks  []*track // newest first
+	answers []message.ID
+	writes  []message.ID // IDs under which it has written, in order
+
+	Finds, Puts int // round trips so far
+}
+
+// track is what a process remembers of one history.
+type track struct {
+	ids     []message.ID
+	entry   *Entry       // the newest known
+	early   *Entry       // what is known to be stored before the newest question; at -1: not known
+	unsaved Edits        // nil: none
+	made    []message.ID // of the history that they were made for
+	asked   int          // number of IDs for which the journal was read
+	seen    int          // length of Replica.writes then
+}
+
+// New returns a process that has just started.
+func New(j Journal) *Replica { return &Replica{journal: j} }
+
+func none() *Entry { return &Entry{at: -1} }
+
+// Call returns the edits that a process sends for a history, with the edits that it plans
+// if they are not made yet.
+func (r *Replica) Call(h []message.Message, plan Edits, f Fault) Edits {
+	t, parent, grown := r.follow(message.IDs(h))
+	r.read(t, h, grown, f)
+	list := Edits{}
+	for at, text := range t.known() {
+		if holds(h, at) && (t.unsaved == nil || t.made[at] == t.ids[at]) {
+			list[at] = text
+		}
+	}
+	changed := t.unsaved != nil && len(list) > 0
+	for at, text := range plan {
+		if _, ok := list[at]; !ok {
+			list[at], changed = text, true
+		}
+	}
+	if changed {
+		list = r.write(t, h, list, f)
+	}
+	if grown {
+		r.tracks = slices.DeleteFunc(r.tracks, func(o *track) bool { return o == parent })
+	}
+	r.tracks = append([]*track{t}, r.tracks...)
+	return list
+}
+
+// Answered tells a process which answer it has returned to a history.
+func (r *Replica) Answered(h []message.Message, answer message.Message) {
+	ids := message.IDs(append(slices.Clip(h), answer))
+	r.answers = append(r.answers, ids[len(h)])
+}
+
+// follow returns what is remembered of a history, from the track that has most of it.
+func (r *Replica) follow(ids []message.ID) (t, parent *track, grown bool) {
+	common := 0
+	byReach := slices.Clone(r.tracks)
+	slices.SortStableFunc(byReach, func(a, b *track) int { return reach(b.ids, ids) - reach(a.ids, ids) })
+	for _, o := range byReach {
+		if reach(o.ids, ids) <= common {
+			break
+		}
+		if n := shared(o.ids, ids); n > common {
+			parent, common = o, n
+		}
+	}
+	if parent == nil {
+		return &track{ids: ids, entry: none(), early: none()}, nil, false
+	}
+	c := *parent
+	c.ids = ids
+	if grown = common == len(parent.ids); !grown {
+		c.asked = min(c.asked, common)
+		if c.early.at >= common {
+			c.early = none()
+		}
+		if c.entry.at >= common {
+			c.entry, c.asked = none(), 0
+		}
+	}
+	return &c, parent, grown
+}
+
+func shared(a, b []message.ID) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// reach is the guess by which a chain chooses between histories that have equally much in
+// common: the last equal message of those at distances 1, 2, 4, … from the end.
+func reach(a, b []message.ID) int {
+	n := min(len(a), len(b))
+	for back := 1; back <= n; back *= 2 {
+		if a[n-back] == b[n-back] {
+			return n - back + 1
+		}
+	}
+	return 0
+}
+
+func (t *track) known() Edits {
+	if t.unsaved != nil {
+		return t.unsaved
+	}
+	return t.entry.edits
+}
+
+// read finds the newest entry, unless the history has grown by an answer of this process and
+// what followed it.
+func (r *Replica) read(t *track, h []message.Message, grown bool, f Fault) {
+	own := grown && t.unsaved == nil && 0 < t.asked && t.asked < len(h) && slices.Contains(r.answers, t.ids[t.asked])
+	for i := t.asked + 1; i < len(h); i++ {
+		own = own && h[i].Role != message.RoleAssistant
+	}
+	for _, id := range r.writes[t.seen:] {
+		if i := slices.Index(t.ids, id); i >= 0 {
+			own = false
+			if i <= t.early.at {
+				t.early = none()
+			}
+		}
+	}
+	if !own {
+		r.Finds++
+		if f == Down {
+			return
+		}
+		e := r.journal.find(t.ids, max(t.entry.at, 0))
+		if e != nil {
+			if e.rev != t.entry.rev && !t.unsaved.covers(e.edits) {
+				t.unsaved = nil
+			}
+			t.entry = e
+		}
+	}
+	t.asked, t.seen = len(h), len(r.writes)
+}
+
+// holds reports whether a result may be replaced: a model has answered it.
+func holds(h []message.Message, at int) bool {
+	return at < len(h) && h[at].Role == message.RoleTool &&
+		slices.ContainsFunc(h[at:], func(m message.Message) bool { return m.Role == message.RoleAssistant })
+}
+
+// write stores edits under the newest ID, and those before the newest question under the ID
+// before it. It returns the edits that are sent: those of another process if that was first.
+func (r *Replica) write(t *track, h []message.Message, list Edits, f Fault) Edits {
+	for {
+		if maps.Equal(list, t.entry.edits) {
+			t.unsaved = nil
+			return list
+		}
+		at := len(h) - 1
+		early, some, ok := r.before(t, lastUser(h)-1, list, f)
+		if ok {
+			r.Puts++
+		}
+		entry := t.entry.on(at, list)
+		first := r.free(t.ids[at], t.entry, entry)
+		if ok && first && (f == Works || f == Late) {
+			r.journal[t.ids[at]] = entry
+			if some != nil && r.free(t.ids[some.at], early, some) {
+				r.journal[t.ids[some.at]] = some
+			}
+		}
+		switch {
+		case f != Works:
+			t.unsaved, t.made = list, t.ids
+			return list
+		case first:
+			r.wrote(t, entry, cmp.Or(some, early))
+			return list
+		}
+		r.Finds++
+		if t.entry = r.journal.find(t.ids, at); !list.covers(t.entry.edits) {
+			t.unsaved, t.asked = nil, len(h)
+			return maps.Clone(t.entry.edits)
+		}
+	}
+}
+
+// free reports whether an entry may be stored under an ID in place of a known one.
+func (r *Replica) free(id message.ID, known, e *Entry) bool {
+	there := r.journal[id]
+	return there == nil || there.rev == e.rev || known.at == e.at && there.rev == known.rev
+}
+
+// before returns what is stored before the newest question, and the entry to store there; nil: none.
+func (r *Replica) before(t *track, question int, list Edits, f Fault) (early, write *Entry, ok bool) {
+	some := maps.Clone(list)
+	maps.DeleteFunc(some, func(at int, _ string) bool { return at > question })
+	switch {
+	case len(some) == 0:
+		return t.early, nil, true
+	case t.entry.at <= question:
+		early = t.entry
+	case t.early.at == question:
+		early = t.early
+	default:
+		r.Finds++
+		if f == Down {
+			return nil, nil, false
+		}
+		if early = r.journal.find(t.ids[:question+1], 0); early == nil {
+			early = none()
+		}
+	}
+	if maps.Equal(some, early.edits) {
+		return early, nil, true
+	}
+	write = early.on(question, some)
+	return early, write, true
+}
+
+// wrote remembers a write that was stored.
+func (r *Replica) wrote(t *track, entry, early *Entry) {
+	alone := t.seen == len(r.writes)
+	for _, e := range []*Entry{entry, early} {
+		if e.at >= 0 {
+			r.writes = append(r.writes, t.ids[e.at])
+		}
+	}
+	if t.entry, t.early, t.unsaved = entry, early, nil; alone {
+		t.seen = len(r.writes)
+	}
+}
+
+func lastUser(h []message.Message) int {
+	for i := range slices.Backward(h) {
+		if h[i].Role == message.RoleUser {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,255 @@
+package tests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/internal/replicas"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
+)
+
+// counted is a journal that counts its round trips, and fails as it is told.
+type counted struct {
+	journal.Journal
+
+	finds, puts int
+	fault       replicas.Fault
+}
+
+var errEngine = errors.New("engine is down")
+
+func (c *counted) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+	c.finds++
+	if c.fault == replicas.Down {
+		return journal.Found{}, errEngine
+	}
+	return c.Journal.Find(ctx, scope, ids)
+}
+
+func (c *counted) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
+	c.puts++
+	switch c.fault {
+	case replicas.Down, replicas.Full:
+		return journal.Entry{}, errEngine
+	case replicas.Late:
+		if _, err := c.Journal.Put(ctx, scope, writes); err != nil {
+			return journal.Entry{}, err
+		}
+		return journal.Entry{}, errEngine
+	case replicas.Works:
+	}
+	return c.Journal.Put(ctx, scope, writes)
+}
+
+// replica is a process with a chain of its own.
+type replica struct {
+	journal *counted
+	model   middleware.Model
+	sent    []message.Message
+	answer  message.Message
+}
+
+func newReplica(shared journal.Journal) *replica {
+	r := &replica{journal: &counted{Journal: shared}}
+	r.model = middleware.With(middleware.Env{Journal: r.journal}, replicas.Editor())(
+		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+			r.sent = req.Messages
+			return &middleware.Response{Message: r.answer}, nil
+		})
+	return r
+}
+
+// call sends a history and returns the edits of what was sent, and the round trips.
+func (r *replica) call(t require.TestingT, h []message.Message, plan replicas.Edits, answer message.Message) (e replicas.Edits, finds, puts int) {
+	r.journal.finds, r.journal.puts, r.answer = 0, 0, answer
+	_, err := r.model(context.Background(), &middleware.Request{Messages: h, Params: plan}, nil)
+	require.NoError(t, err, "no state of the journal fails a call")
+	require.NoError(t, message.Check(r.sent))
+	require.Len(t, r.sent, len(h))
+	return replicas.Sent(h, r.sent), r.journal.finds, r.journal.puts
+}
+
+// talk makes the messages of a conversation, each of which is unique.
+type talk struct{ n int }
+
+func (c *talk) text(what string) string {
+	c.n++
+	return fmt.Sprintf("%s %d", what, c.n)
+}
+
+func (c *talk) question() message.Message { return message.User(c.text("question")) }
+
+func (c *talk) says() message.Message { return message.Assistant(message.Text{Text: c.text("answer")}) }
+
+func (c *talk) asks() message.Message {
+	return message.Assistant(message.ToolCall{ID: c.text("call"), Name: "look", Arguments: "{}"})
+}
+
+// after returns the history with an answer, and the result or question that follows it.
+func (c *talk) after(h []message.Message, answer message.Message) []message.Message {
+	h = append(append([]message.Message{}, h...), answer)
+	for call := range answer.Calls() {
+		return append(h, message.Result(call.ID, "look", strings.Repeat(c.text("result")+" ", 30)))
+	}
+	return append(h, c.question())
+}
+
+// TestReadRule counts the round trips of each kind of call.
+func TestReadRule(t *testing.T) {
+	t.Parallel()
+	var c talk
+	shared := journal.NewMemory(0)
+	a, b := newReplica(shared), newReplica(shared)
+	trips := func(why string, r *replica, h []message.Message, plan replicas.Edits, wantFinds, wantPuts int) message.Message {
+		t.Helper()
+		answer := c.asks()
+		_, finds, puts := r.call(t, h, plan, answer)
+		require.Equal(t, []int{wantFinds, wantPuts}, []int{finds, puts}, "%s: reads and writes", why)
+		return answer
+	}
+	start := []message.Message{message.System("You look things up."), c.question()}
+	h := c.after(start, trips("first sight", a, start, nil, 1, 0))
+	h = c.after(h, trips("own growth", a, h, nil, 0, 0))
+	fork := h
+	early := h
+	h = c.after(h, trips("own growth", a, h, nil, 0, 0))
+	h = c.after(h, trips("own growth", a, h, nil, 0, 0))
+	trips("an earlier part again, which edits", a, early, replicas.Edits{3: "short"}, 1, 1)
+	h = c.after(h, trips("own growth after this process has edited an earlier part", a, h, nil, 1, 0))
+	h = c.after(h, trips("own growth that edits", a, h, replicas.Edits{5: "short"}, 0, 1))
+	for at := 7; at < 13; at += 2 {
+		h = c.after(h, trips("own growth after an edit, which edits again", a, h, replicas.Edits{at: "short"}, 0, 1))
+		h = c.after(h, trips("own growth after an edit", a, h, nil, 0, 0))
+	}
+	trips("own growth", a, h, nil, 0, 0)
+	answer := trips("a retry", a, h, nil, 1, 0)
+	trips("a fork with the answer of another process", a, c.after(fork, c.asks()), nil, 1, 0)
+	h = c.after(h, answer)
+	h = c.after(h, trips("handover", b, h, nil, 1, 0))
+	h = c.after(h, trips("own growth after a handover", b, h, replicas.Edits{13: "short"}, 0, 1))
+	h = c.after(h, trips("handover back", a, h, nil, 1, 0))
+	trips("own growth", a, h, nil, 0, 0)
+	trips("an answer that was changed on its way", a, c.after(h, c.says()), nil, 1, 0)
+
+	// An agent that edits in each call: a turn has one question and several rounds.
+	finds, puts, calls := 0, 0, 0
+	h = start
+	for range 5 {
+		for round := range 6 {
+			plan := replicas.Edits{}
+			if n := len(h); n > 4 && h[n-3].Role == message.RoleTool {
+				plan[n-3] = "short"
+			}
+			answer := c.asks()
+			if round == 5 {
+				answer = c.says()
+			}
+			_, f, p := b.call(t, h, plan, answer)
+			if p > 0 {
+				calls++
+				finds, puts = finds+f, puts+p
+			}
+			h = c.after(h, answer)
+		}
+	}
+	require.Equal(t, puts, calls, "one write for each call that edits")
+	require.LessOrEqual(t, float64(finds+puts)/float64(calls), 1.5)
+	t.Logf("%d writing calls, %.2f round trips each", calls, float64(finds+puts)/float64(calls))
+}
+
+// TestReplicas compares several processes on one journal, which fails at random, with the
+// reference model. LACONIC_SOAK is the number of runs.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	if n, _ := strconv.Atoi(os.Getenv("LACONIC_SOAK")); n > 0 {
+		for range n / 100 {
+			rapid.Check(t, checkReplicas)
+		}
+		return
+	}
+	rapid.Check(t, checkReplicas)
+}
+
+func checkReplicas(t *rapid.T) {
+	const processes, calls = 3, 16
+	var (
+		c      talk
+		shared = journal.NewMemory(0)
+		truth  = replicas.Journal{}
+		chains [processes]*replica
+		models [processes]*replicas.Replica
+		tree   = [][]message.Message{{message.System("s"), c.question()}}
+		newest [processes]int // the history that the last call of each process has led to
+		log    []string
+	)
+	start := func(i int) { chains[i], models[i] = newReplica(shared), replicas.New(truth) }
+	for i := range processes {
+		start(i)
+	}
+	call := func(i, node int, plan replicas.Edits, f replicas.Fault) {
+		h := tree[node]
+		answer := c.asks()
+		if rapid.IntRange(0, 3).Draw(t, "says") == 0 {
+			answer = c.says()
+		}
+		chains[i].journal.fault = f
+		m := models[i]
+		finds, puts := m.Finds, m.Puts
+		body := func(p replicas.Edits) replicas.Edits { // positions after the system message
+			out := replicas.Edits{}
+			for at, text := range p {
+				out[at-1] = text
+			}
+			return out
+		}
+		want := m.Call(h[1:], body(plan), f)
+		m.Answered(h[1:], answer)
+		got, gotFinds, gotPuts := chains[i].call(t, h, plan, answer)
+		log = append(log, fmt.Sprintf("process %d, history %d of %d messages, plan %v, fault %d: sent %v", i, node, len(h), plan, f, got))
+		what := strings.Join(log, "\n")
+		require.Equal(t, want, body(got), "what is sent\n%s", what)
+		require.Equal(t, []int{m.Finds - finds, m.Puts - puts}, []int{gotFinds, gotPuts}, "reads and writes\n%s", what)
+		newest[i] = len(tree)
+		tree = append(tree, c.after(h, answer))
+	}
+	for range rapid.IntRange(1, calls).Draw(t, "calls") {
+		i := rapid.IntRange(0, processes-1).Draw(t, "process")
+		if rapid.IntRange(0, 9).Draw(t, "restart") == 0 {
+			start(i)
+			log = append(log, fmt.Sprintf("process %d restarts", i))
+		}
+		node := rapid.SampledFrom([]int{len(tree) - 1, newest[i], newest[i], rapid.IntRange(0, len(tree)-1).Draw(t, "any")}).Draw(t, "node")
+		h, plan := tree[node], replicas.Edits{}
+		for at := range h {
+			if h[at].Role == message.RoleTool && at < len(h)-1 && rapid.IntRange(0, 2).Draw(t, "edit") == 0 {
+				plan[at] = fmt.Sprintf("%s %d", rapid.SampledFrom([]string{"one", "two"}).Draw(t, "text"), node)
+			}
+		}
+		f := rapid.SampledFrom([]replicas.Fault{0, 0, 0, 0, replicas.Down, replicas.Full, replicas.Late}).Draw(t, "fault")
+		call(i, node, plan, f)
+	}
+	// The engine works again: every process writes what it has kept, and then all send the same.
+	for node := range tree {
+		for range 2 {
+			for i := range processes {
+				call(i, node, nil, replicas.Works)
+			}
+		}
+		want, _, _ := newReplica(shared).call(t, tree[node], nil, c.says())
+		for i := range processes {
+			got, _, _ := chains[i].call(t, tree[node], nil, c.says())
+			require.True(t, maps.Equal(want, got), "process %d sends %v, a new one %v, for history %d\n%s", i, got, want, node, strings.Join(log, "\n"))
+		}
+	}
+}
