@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -94,4 +95,9 @@ func TestArchiveErrors(t *testing.T) {
 		require.Error(t, err)
 		require.True(t, strings.HasPrefix(err.Error(), want), "want %s\ngot  %s", want, err)
 	}
+}
+
+func TestFolderIsAStore(t *testing.T) {
+	t.Parallel()
+	middlewaretest.Archive(t, func(t *testing.T) store.Store { return chainfile.Folder(t.TempDir()) })
 }
