@@ -8,7 +8,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -252,4 +256,76 @@ func checkReplicas(t *rapid.T) {
 			require.True(t, maps.Equal(want, got), "process %d sends %v, a new one %v, for history %d\n%s", i, got, want, node, strings.Join(log, "\n"))
 		}
 	}
+}
+
+// TestGuardedReplicas calls two processes at once behind guards, while the engine hangs, fails, panics and works again.
+func TestGuardedReplicas(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		shared := &moodyEngine{Journal: journal.NewMemory(0)}
+		limits := journal.Limits{Timeout: 100 * time.Millisecond}
+		chains := []*replica{newReplica(journal.Guard(shared, limits)), newReplica(journal.Guard(shared, limits))}
+		var c talk
+		h := []message.Message{message.System("s"), c.question()}
+		for n := range 12 { // three calls in each mood
+			shared.mood.Store(int32(n / 3))
+			plan := replicas.Edits{}
+			if len(h) > 4 {
+				plan[len(h)-3] = fmt.Sprint("short ", n)
+			}
+			answer := c.asks()
+			var wg sync.WaitGroup
+			for _, r := range chains {
+				wg.Go(func() { r.call(t, h, plan, answer) })
+			}
+			wg.Wait()
+			h = c.after(h, answer)
+		}
+		shared.mood.Store(0)
+		<-time.After(2 * time.Hour) // hanging calls return, and guards try again
+		for range 2 {
+			for _, r := range chains {
+				r.call(t, h, nil, c.says())
+			}
+		}
+		want, _, _ := newReplica(shared.Journal).call(t, h, nil, c.says())
+		require.Len(t, want, 10, "each edit is there, once")
+		for _, r := range chains {
+			got, _, _ := r.call(t, h, nil, c.says())
+			require.Equal(t, want, got)
+		}
+	})
+}
+
+// moodyEngine works, hangs and then stores, fails, or panics.
+type moodyEngine struct {
+	journal.Journal
+
+	mood atomic.Int32
+}
+
+func (e *moodyEngine) act() error {
+	switch e.mood.Load() {
+	case 1:
+		<-time.After(time.Hour)
+	case 2:
+		return errEngine
+	case 3:
+		panic("engine has no memory")
+	}
+	return nil
+}
+
+func (e *moodyEngine) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+	if err := e.act(); err != nil {
+		return journal.Found{}, err
+	}
+	return e.Journal.Find(ctx, scope, ids)
+}
+
+func (e *moodyEngine) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
+	if err := e.act(); err != nil {
+		return journal.Entry{}, err
+	}
+	return e.Journal.Put(ctx, scope, writes)
 }
