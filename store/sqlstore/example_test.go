@@ -66,7 +66,7 @@ func Example() {
 // answer stands for the model of a provider.
 func answer(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 	for r := range req.Messages[2].Results() {
-		fmt.Println("the model is sent:", r.Text)
+		fmt.Println("the model is sent:", r.Text) //nolint:forbidigo // the output of the example
 	}
 	return &middleware.Response{Message: message.Assistant(message.Text{Text: "It works."})}, nil
 }

@@ -30,9 +30,15 @@ func try(t *testing.T, e *engine.Engine, text string) (write, read error) {
 	return write, read
 }
 
+// requireWorks tries again, since a slow machine takes longer than a short limit.
 func requireWorks(t *testing.T, e *engine.Engine) {
 	t.Helper()
-	write, read := try(t, e, "first")
+	var write, read error
+	for range 50 {
+		if write, read = try(t, e, "first"); write == nil && read == nil {
+			return
+		}
+	}
 	require.NoError(t, write)
 	require.NoError(t, read)
 }
@@ -40,15 +46,16 @@ func requireWorks(t *testing.T, e *engine.Engine) {
 func TestLockedFile(t *testing.T) {
 	t.Parallel()
 	d := sqliteDatabase(t)
-	e := d.engine(t, short)
+	e, reader := d.engine(t, short), d.engine(t, engine.Options{Limits: patient})
 	requireWorks(t, e)
 	tx, err := d.open(t).BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = tx.ExecContext(t.Context(), "update laconic_schema set version = version") // it locks the file
 	require.NoError(t, err)
-	write, read := try(t, e, "while it is locked")
+	write, _ := try(t, e, "while it is locked")
 	require.ErrorContains(t, write, "no answer within 200ms")
-	require.NoError(t, read, "readers do not wait for a writer")
+	_, err = reader.Journal().Find(t.Context(), "s", []message.ID{{1}})
+	require.NoError(t, err, "readers do not wait for a writer")
 	require.NoError(t, tx.Rollback())
 	requireWorks(t, e)
 }

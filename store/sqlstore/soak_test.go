@@ -175,7 +175,7 @@ func BenchmarkLargeArchive(b *testing.B) {
 			c := large(n)
 			got, err := archives[n%2].Get(ctx, archives[0].Handle(c.Hash()))
 			require.NoError(b, err)
-			require.Equal(b, strings.Compare(c.Data, got.Data), 0, "content %d", n)
+			require.Equal(b, 0, strings.Compare(c.Data, got.Data), "content %d", n)
 		}
 		b.ReportMetric(time.Since(begin).Seconds(), "get-seconds")
 		b.ReportMetric(d.megabytes(b), "MB")
