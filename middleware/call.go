@@ -95,20 +95,37 @@ func (c *chain) leave(next Model) Model {
 		if err != nil {
 			return nil, err
 		}
-		resp, err := next(ctx, r, emit)
-		if err != nil {
-			resp = nil
-		} else if resp == nil {
-			err = &Error{Kind: Invalid, Op: "middleware", Err: errors.New("the model returned neither a response nor an error")}
+		out := outgoing{req: r}
+		if r.view != nil {
+			out = outgoingOf(r)
 		}
-		if v != nil && r.dry == nil {
+		if r.chain.env.Breakpoints {
+			out.mark()
+		}
+		resp, by, err := ask(ctx, next, r, emit)
+		if v != nil && r.dry == nil && by != r.chain {
 			learn(ctx, v, resp, err)
 		}
-		if r.view != nil && r.observers != nil {
-			reportCall(ctx, r, resp, err)
+		if by == nil && r.view != nil {
+			by, resp = r.chain, out.settle(ctx, resp, err)
+		}
+		if by != nil && req.settled != nil {
+			req.settled.Store(by)
 		}
 		return resp, err
 	}
+}
+
+// ask calls the model, and returns the chain that is nearer to it and knows what it was sent; nil if there is none.
+func ask(ctx context.Context, next Model, r *Request, emit Emit) (*Response, *chain, error) {
+	r.settled = new(atomic.Pointer[chain])
+	resp, err := next(ctx, r, emit)
+	if err != nil {
+		resp = nil
+	} else if resp == nil {
+		err = &Error{Kind: Invalid, Op: "middleware", Err: errors.New("the model returned neither a response nor an error")}
+	}
+	return resp, r.settled.Load(), err
 }
 
 // openView returns the view that the request carries, or makes the first one.
@@ -131,7 +148,10 @@ func openView(ctx context.Context, r *Request) (*View, error) {
 		Why: "the messages were changed between two editing middlewares, so the second one starts without earlier edits; " +
 			"change them before the first editor or after the last one",
 	})
-	return r.chain.open(ctx, r)
+	if v, err = r.chain.open(ctx, r); err == nil {
+		v.told = 0
+	}
+	return v, err
 }
 
 // open makes the first view of a request: the history with all edits that are remembered
@@ -165,6 +185,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 		session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unsaved != nil, tools: s.ToolTokens,
 		budget: s.budget,
 	}
+	v.told = v.indexOf(s.told)
 	v.measure()
 	c.histories.Publish(s.Track)
 	if req.dry == nil && c.uncounted.Load() != nil {
@@ -188,7 +209,8 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 	m := c.modelOf(req.Model)
 	budget := declared(req, m.Model)
 	return &session{
-		Track: t, opened: t, chain: c, all: req.Messages, model: m.Model, priors: m.priors, budget: budget, window: budget.Window,
+		Track: t, opened: t, chain: c, all: req.Messages, asked: req.Tools, told: untold,
+		model: m.Model, priors: m.priors, budget: budget, window: budget.Window,
 		log: entries.Log{
 			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,
 		},
@@ -239,8 +261,9 @@ func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {
 		w.session, w.list, w.unsaved, w.attempts = kept.session, kept.list, kept.unsaved, kept.attempts
 		sent = &w
 	}
-	for _, r := range done {
-		r.report(ctx)
+	if told := reportRepairs(ctx, done); told < sent.told {
+		w := *sent
+		w.told, sent = told, &w
 	}
 	if out.dry != nil {
 		out.dry = out.dry.add(kept)

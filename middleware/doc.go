@@ -46,6 +46,22 @@
 // The number of attempts, and which events were reported, is known per conversation and
 // name of the editor, by the chain in this process. It is not in the journal.
 //
+// # The provider's prompt cache
+//
+// A provider reads from its cache what a request has in common, from its first byte on, with an earlier one. [Response.Cache]
+// has how many tokens these are, how many the provider says that it has read, and, if a request does not begin with all
+// that the call before has sent, who is to be asked: the caller for another model, other tools and changed messages, the
+// editors for what their events say. What the chain does not send again without such an event, has one of kind [Missed].
+// The call before is the last answered one with the same history, or with the one that this one continues; each
+// branch of a conversation has its own. If the caller passes views back as its history, or if layers between two editors
+// change messages, Prefix may be less than a comparison of the requests finds.
+//
+// Some providers cache only up to marks. With [Env.Breakpoints], each request has the hint [message.Hints.Breakpoint] on at
+// most three messages, in place of those of the caller: on the last one of the beginning that no editor may change (system
+// messages, pinned ones, the text of the first user message), on the last one that an edit has changed, since editors
+// mostly continue behind it, and on the end. Marks are neither content nor edits. Adapters translate them as far as the
+// framework has a mark.
+//
 // # Calls that fail
 //
 // A call that fails or is cancelled before the model is called has no effect on later

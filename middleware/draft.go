@@ -324,6 +324,12 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	case !kept.list.Equal(v.list):
 		return errOutdated
 	}
+	first := v.list.Differs(s.opened.State.list)
+	for _, t := range c.histories.All() {
+		if history.Shared(t.IDs, s.IDs) > first {
+			t.State.last.tell(first)
+		}
+	}
 	return nil
 }
 

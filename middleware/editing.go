@@ -308,6 +308,7 @@ func makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) 
 
 // edited reports the edits that were made, and returns the view that they made.
 func (l *layer) edited(ctx context.Context, p *proposal, past progress, trigger string) *View {
+	p.after.told = min(p.before.told, p.plan.First)
 	if p.before.req.observers != nil {
 		why := p.plan.Why
 		if why == "" {

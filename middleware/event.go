@@ -25,6 +25,7 @@ const (
 	Paused        EventKind = "paused"        // an editor without success is not asked again in this turn
 	Notice        EventKind = "notice"        // the call continued, but a person should know; Why says what to change, or what was learned
 	Truncated     EventKind = "truncated"     // the provider seems to cut prompts without an error; once per conversation
+	Missed        EventKind = "missed"        // the chain does not send again what it has sent before, and no other event says why
 	Called        EventKind = "called"        // the model was called; Detail is a Report, Err why the call failed
 )
 
@@ -34,9 +35,9 @@ type Report struct {
 	History int           // tokens that would have been sent without any edit
 	View    int           // tokens that were sent
 	Saved   int           // History less View; negative if repairs have added more than edits have removed
-	Prefix  int           // of View: from its beginning on, the same as in the call before, so that a provider may have them in its cache
 	Edits   int           // that are in force
 	Usage   message.Usage // as the provider reports it; zero: not reported
+	Cache   Cache         // as in the response
 
 	Economics Economics // of all edits of this call
 }
@@ -44,7 +45,7 @@ type Report struct {
 // LogValue returns the numbers as a group.
 func (r Report) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("history", r.History), slog.Int("view", r.View), slog.Int("saved", r.Saved),
-		slog.Int("prefix", r.Prefix), slog.Int("edits", r.Edits), slog.Any("usage", r.Usage), slog.Any("economics", r.Economics))
+		slog.Int("edits", r.Edits), slog.Any("usage", r.Usage), slog.Any("cache", r.Cache), slog.Any("economics", r.Economics))
 }
 
 // Event is what a middleware did, or why it did not. It must not be modified.
@@ -65,7 +66,7 @@ type Event struct {
 // Warning reports whether the event is about something that a person should look at:
 // each kind of this package except [Edited], [Skipped] and [Called], and each event of other kinds with an error.
 func (e Event) Warning() bool {
-	kinds := []EventKind{Refused, Failed, Misconfigured, Repaired, Paused, Notice, Truncated}
+	kinds := []EventKind{Refused, Failed, Misconfigured, Repaired, Paused, Notice, Truncated, Missed}
 	return e.Err != nil && e.Kind != Called || slices.Contains(kinds, e.Kind)
 }
 

@@ -3,11 +3,9 @@ package middleware
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
-	"github.com/laconic-go/laconic/middleware/internal/edit"
 )
 
 // learn takes what the result of a model call says about its prompt.
@@ -99,65 +97,4 @@ func overflowed(ctx context.Context, v *View, n PromptLimits) {
 		Why: fmt.Sprintf("a prompt of %d tokens by our count was refused as too long: %s; the window counts as %d %s from now on",
 			sent, why, window, scope),
 	})
-}
-
-// reportCall reports a call of the model. resp is nil if it failed.
-func reportCall(ctx context.Context, req *Request, resp *Response, err error) {
-	type sentKey struct{}
-	v := req.view.with(req)
-	if !sameSlice(v.result.Messages, req.Messages) { // a layer after the last editor has changed them
-		v = replaced(v, req.Messages)
-	}
-	s, cal := v.session, &v.session.State.tokens
-	fixed := s.chain.meter.Once() + v.tools
-	r := Report{History: v.HistorySize().Tokens, View: v.size.Tokens, Edits: len(v.list), Economics: v.economics}
-	r.Saved = r.History - r.View
-	before, _ := s.State.conversation.load(sentKey{}).(*View)
-	if before != nil && slices.Equal(before.req.Tools, req.Tools) {
-		n, counted := common(v, before), before.size.Counted
-		if n < before.Len() {
-			counted = fixed
-			for i := range n {
-				counted += v.TokensOf(i)
-			}
-		}
-		r.Prefix, _ = cal.Estimate(counted, 0, s.priors)
-	}
-	if resp != nil {
-		r.Usage = resp.Usage
-		s.State.conversation.store(sentKey{}, v)
-	}
-	s.chain.report(ctx, req, Event{
-		Kind: Called, By: "middleware", Err: err, Detail: r, Before: r.History, After: r.View,
-		Why: fmt.Sprintf("%d tokens for a history of %d; edits in force: %d; first tokens as in the call before: %d",
-			r.View, r.History, r.Edits, r.Prefix),
-	})
-}
-
-// common returns how many first messages two views have in common, also if they were repaired.
-func common(v, before *View) (n int) {
-	if !v.repaired && !before.repaired {
-		return v.shared(before)
-	}
-	for n < min(v.Len(), before.Len()) && v.At(n).Equal(before.At(n)) {
-		n++
-	}
-	return n
-}
-
-// replaced returns the view with other messages in place of its own.
-func replaced(v *View, msgs []message.Message) *View {
-	w, n := *v, 0
-	w.repaired, w.result = true, edit.Result{Messages: msgs, Tokens: make([]int, len(msgs))}
-	for i, m := range msgs {
-		if n == i && i < v.Len() && m.Equal(v.At(i)) {
-			n++
-			w.result.Tokens[i] = v.TokensOf(i)
-		} else {
-			w.result.Tokens[i] = v.session.chain.meter.Message(m)
-		}
-		w.result.Sum += w.result.Tokens[i]
-	}
-	w.measure()
-	return &w
 }

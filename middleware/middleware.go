@@ -67,6 +67,7 @@ type Env struct {
 	Protect       []string         // tools whose calls and results no editor changes or removes, except that package fit may shorten them
 	Clock         func() time.Time // time of events and for options that are durations; nil: time.Now
 	HistoryIsView bool             // the caller passes views back as its history, so edits are remembered for their IDs as well
+	Breakpoints   bool             // set message.Hints.Breakpoint for the model, in place of those of the caller; see the package
 }
 
 // besides returns the names of the fields that this Env sets to other values than another one has.

@@ -69,7 +69,7 @@ func repair(ctx context.Context, v *View) (*View, []repairs, error) {
 			return nil, nil, &Error{Op: r.name, Err: err}
 		}
 		if len(repaired.Fixes) > 0 {
-			all = append(all, repairs{r.name, inHistory(before, repaired.Fixes), before, v})
+			all = append(all, repairs{r.name, repaired.Fixes, inHistory(before, repaired.Fixes), before, v})
 		}
 	}
 	return v, all, nil
@@ -96,7 +96,9 @@ func withRepairs(v *View, name string, r *message.Repaired) (*View, error) {
 		return nil, fmt.Errorf("repaired: %d messages, but %d positions that they come from", n, len(r.From))
 	}
 	w := *v
-	w.repaired = true
+	if !w.repaired {
+		w.repaired, w.unrepaired = true, min(n, v.Len())
+	}
 	w.result = edit.Result{Messages: slices.Clip(r.Messages), Spans: make([]edit.Span, n), Tokens: make([]int, n)}
 	for i := range r.Messages {
 		at := i
@@ -107,11 +109,14 @@ func withRepairs(v *View, name string, r *message.Repaired) (*View, error) {
 			return nil, fmt.Errorf("repaired: message %d comes from message %d of %d", i, at, len(v.result.Messages))
 		}
 		s, tokens := v.span(at), v.TokensOf(at)
-		if m := r.Messages[i]; !m.Equal(v.result.Messages[at]) {
-			for k, p := range m.Parts {
-				if !message.KnownPart(p) {
-					return nil, fmt.Errorf("repaired: message %d: part %d is nil or of an unknown type", i, k)
-				}
+		m := r.Messages[i]
+		mended := !m.Equal(v.result.Messages[at])
+		if mended || at != i {
+			w.unrepaired = min(w.unrepaired, i)
+		}
+		if mended {
+			if k := slices.IndexFunc(m.Parts, func(p message.Part) bool { return !message.KnownPart(p) }); k >= 0 {
+				return nil, fmt.Errorf("repaired: message %d: part %d is nil or of an unknown type", i, k)
 			}
 			s.Record = &journal.Record{Middleware: name, Kind: journal.Repair, Runs: []message.Run{{First: s.First, Last: s.Last}}}
 			tokens = v.session.chain.meter.Message(m)
@@ -137,12 +142,24 @@ func inHistory(v *View, fixes []message.Fix) []message.Fix {
 // repairs are what one repairer did to a view.
 type repairs struct {
 	name          string
-	fixes         []message.Fix
+	at            []message.Fix // with positions of the view
+	fixes         []message.Fix // with those of the history
 	before, after *View
 }
 
-// report reports the repairs that were not there in the call before.
-func (r repairs) report(ctx context.Context) {
+// reportRepairs reports the repairs that were not there in the call before, and returns the view position of the first
+// one, or untold.
+func reportRepairs(ctx context.Context, done []repairs) int {
+	first := untold
+	for _, r := range done {
+		first = min(first, r.report(ctx))
+	}
+	return first
+}
+
+// report reports the repairs that were not there in the call before, and returns the view position of the first one, or
+// untold.
+func (r repairs) report(ctx context.Context) int {
 	type key struct{ name string }
 	v := r.before
 	had, _ := v.Load(key{r.name}).([]message.Fix)
@@ -150,9 +167,15 @@ func (r repairs) report(ctx context.Context) {
 		had = nil
 	}
 	v.Store(key{r.name}, r.fixes)
-	fresh := slices.DeleteFunc(slices.Clone(r.fixes), func(f message.Fix) bool { return slices.Contains(had, f) })
+	var fresh []message.Fix
+	first := untold
+	for i, f := range r.fixes {
+		if !slices.Contains(had, f) {
+			fresh, first = append(fresh, f), min(first, r.at[i].At)
+		}
+	}
 	if len(fresh) == 0 {
-		return
+		return first
 	}
 	why := fresh[0].String()
 	if n := len(fresh) - 1; n > 0 {
@@ -162,4 +185,5 @@ func (r repairs) report(ctx context.Context) {
 		Kind: Repaired, By: r.name, Why: why, Detail: fresh,
 		Before: v.size.Tokens, After: r.after.size.Tokens,
 	})
+	return first
 }

@@ -72,7 +72,7 @@ func TestSlogOfALevel(t *testing.T) {
 	observe = middleware.Slog(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	observe(t.Context(), middleware.Event{Kind: middleware.Called, By: "middleware", Detail: middleware.Report{View: 7, Usage: message.Usage{Input: 8}}})
 	require.Contains(t, out.String(), "level=DEBUG msg=called")
-	require.Contains(t, out.String(), "detail.history=0 detail.view=7 detail.saved=0 detail.prefix=0 detail.edits=0 detail.usage.input=8")
+	require.Contains(t, out.String(), "detail.history=0 detail.view=7 detail.saved=0 detail.edits=0 detail.usage.input=8")
 }
 
 // called returns the events of a recorder that report model calls, with their Detail.
@@ -119,10 +119,10 @@ func TestCalled(t *testing.T) {
 			n, before := core.Shared(v, views[i-1]), views[i-1]
 			prefix = append(prefix, core.Without(v, v.Size().Counted-v.Meter().Request(v.Messages()[:n], nil)).Size().Tokens)
 			if n == before.Len() {
-				require.Equal(t, reports[i-1].Usage.Input, r.Prefix, "all that the call before was charged for")
+				require.Equal(t, reports[i-1].Usage.Input, r.Cache.Prefix, "all that the call before was charged for")
 			}
 		}
-		require.Equal(t, prefix[i], r.Prefix)
+		require.Equal(t, prefix[i], r.Cache.Prefix)
 	}
 	require.Zero(t, reports[0].Saved)
 	require.Positive(t, reports[6].Edits)
@@ -164,11 +164,11 @@ func TestCalledWithWhatWasSent(t *testing.T) {
 	require.Equal(t, meter.Request(lookups(3), nil), r[1].History)
 	require.Equal(t, meter.Request(append(lookups(3), note), nil), r[1].View, "the note counts")
 	require.Equal(t, -meter.Message(note), r[1].Saved)
-	require.Equal(t, r[0].View, r[1].Prefix)
-	require.Equal(t, r[1].History, r[2].Prefix, "the note is no longer at its place")
+	require.Equal(t, r[0].View, r[1].Cache.Prefix)
+	require.Equal(t, r[1].History, r[2].Cache.Prefix, "the note is no longer at its place")
 	require.ErrorIs(t, events[2].Err, down)
-	require.Equal(t, r[1].History, r[3].Prefix, "a call that failed is not the call before")
-	require.Zero(t, r[4].Prefix, "tools are before all messages")
+	require.Equal(t, r[1].History, r[3].Cache.Prefix, "a call that failed is not the call before")
+	require.Zero(t, r[4].Cache.Prefix, "tools are before all messages")
 }
 
 // Repairs count in what was sent, and in what is the same as before.
@@ -186,7 +186,7 @@ func TestCalledOfARepairedView(t *testing.T) {
 	}
 	_, r := called(t, &rec)
 	require.Equal(t, tokens.Request(nil, message.OpenAI.Repair(broken).Messages, nil), r[0].View)
-	require.Equal(t, r[0].View, r[1].Prefix)
+	require.Equal(t, r[0].View, r[1].Cache.Prefix)
 	require.Zero(t, r[1].Edits)
 }
 

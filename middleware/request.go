@@ -3,6 +3,7 @@ package middleware
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -30,6 +31,8 @@ type Request struct {
 	repairers []*repairing // they have the last word on the view
 	editor    string       // name of the editor that has run last
 	last      string       // name of an editor that repairs as well, so no other one should run after it
+
+	settled *atomic.Pointer[chain] // gets the chain that knows what the model was sent: the innermost one
 }
 
 // View returns the view whose messages the request carries, or nil if no editing
@@ -75,6 +78,7 @@ type Response struct {
 	Message message.Message // of the assistant
 	Usage   message.Usage   // zero if not reported
 	Stop    string          // why the model stopped: StopEnd, …, or the provider's own word
+	Cache   Cache           // set by chains with an editing middleware; a model sets Miss and Missed alone
 }
 
 // The reasons to stop that all providers know.

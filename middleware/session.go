@@ -21,6 +21,8 @@ type session struct {
 	chain  *chain
 	log    entries.Log
 	all    []message.Message // the history as the caller passed it
+	asked  []message.ToolDef // the tools as the caller passed them
+	told   int               // position in Body from which on an event of this call says what differs from the call before; untold
 	model  models.Model      // zero if unknown
 	budget Budget            // that the request or the table of models declares; zero: none
 	window int               // of the budget
@@ -45,11 +47,12 @@ type state struct {
 	result edit.Result // the history with list applied, if shown
 	shown  bool
 
+	last         *lastSent
 	conversation *conversation
 }
 
 func newState() state {
-	return state{Known: entries.Unknown(), conversation: new(conversation)}
+	return state{Known: entries.Unknown(), last: new(lastSent), conversation: new(conversation)}
 }
 
 // known returns the edits that the chain uses.
@@ -63,11 +66,12 @@ func (st *state) known() edit.List {
 // follow adapts the state of an earlier call to the changes of its history.
 func (st *state) follow(ch history.Change) {
 	if ch.Copied {
+		st.last = st.last.fork()
 		st.tokens.Cut(ch.Common)
 		st.calibrated = st.tokens.At
 	}
 	if ch.Unlike {
-		st.conversation = new(conversation)
+		st.last, st.conversation = new(lastSent), new(conversation)
 		st.tokens.Forget()
 	}
 	if ch.Copied || ch.NewLead {
@@ -150,6 +154,7 @@ func (s *session) reportOthers(ctx context.Context, req *Request, before edit.Li
 	default:
 		return
 	}
+	s.told = e.First - len(s.Lead)
 	s.chain.report(ctx, req, e)
 }
 

@@ -10,18 +10,21 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 func TestStreamWhole(t *testing.T) {
 	t.Parallel()
 	resp := middleware.Response{Message: message.Assistant(message.Text{Text: "ab"}), Usage: message.Usage{Output: 2}, Stop: middleware.StopEnd}
+	counted := resp
+	counted.Cache.Prompt = tokens.Meter{}.Once()
 	cases := map[string]struct {
 		model middleware.Model
 		want  []middleware.Delta
 	}{
 		"pieces":    {middlewaretest.Give(resp, middleware.Delta{Text: "a"}, middleware.Delta{Text: "b"}), []middleware.Delta{{Text: "a"}, {Text: "b"}, {Response: &resp}}},
 		"no pieces": {middlewaretest.Give(resp), []middleware.Delta{{Response: &resp}}},
-		"a chain":   {halver("a")(middlewaretest.Give(resp, middleware.Delta{Thinking: "a"})), []middleware.Delta{{Thinking: "a"}, {Response: &resp}}},
+		"a chain":   {halver("a")(middlewaretest.Give(resp, middleware.Delta{Thinking: "a"})), []middleware.Delta{{Thinking: "a"}, {Response: &counted}}},
 	}
 	for name, c := range cases {
 		var got []middleware.Delta

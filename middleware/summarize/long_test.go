@@ -71,7 +71,7 @@ func TestTenFolds(t *testing.T) {
 			for n := 200; n <= len(h); n += 200 {
 				now := h[:n]
 				view, events := fold(t, mw, now)
-				require.Equal(t, middleware.Edited, events[len(events)-1].Kind)
+				require.Equal(t, middleware.Edited, events[len(events)-1].Kind, "%v", events)
 				folds++
 				m := summaryIn(t, view, now)
 				size := 0
