@@ -60,6 +60,8 @@ type File struct {
 	Journal journal.Journal
 	Archive store.Store
 
+	Breakpoints bool // sets Env.Breakpoints: marks for the provider's cache
+
 	// Chain has at least one middleware, the outermost first.
 	Chain []middleware.Middleware
 
@@ -136,6 +138,7 @@ func (f *File) keys() []key {
 		{"archive", f.readArchive},
 		{"scope", set(&f.Scope, node.text)},
 		{"protect", set(&f.Protect, texts("tool names"))},
+		{"breakpoints", set(&f.Breakpoints, node.yesNo)},
 		{"preset", func(n node) {
 			if n.text() != presetEconomy {
 				n.failf("is %q, want %s", short(n.raw()), presetEconomy)
@@ -221,8 +224,8 @@ func (f *File) budget() *middleware.Budget {
 }
 
 // With returns the chain as one middleware with its own memory. A request without a model or a budget gets those
-// of the file. The file's counter, journal, scope and archive are used if env has none, and its list of protected tools is
-// added.
+// of the file. The file's counter, journal, scope and archive are used if env has none, its list of protected tools is
+// added, and its breakpoints are set.
 func (f *File) With(env middleware.Env) middleware.Middleware {
 	if env.Counter == nil {
 		env.Counter = f.Counter
@@ -236,6 +239,7 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 	}
 	env.Scope = cmp.Or(env.Scope, f.Scope)
 	env.Protect = slices.Concat(env.Protect, f.Protect)
+	env.Breakpoints = env.Breakpoints || f.Breakpoints
 	chain, model, budget := middleware.With(env, f.Chain...), f.Model, f.budget()
 	return func(next middleware.Model) middleware.Model {
 		inner := chain(next)

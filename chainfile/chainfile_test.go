@@ -24,8 +24,8 @@ func TestErrors(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"empty":                   {"", `c: is empty: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
 		"a comment":               {"# nothing\n", `c: is empty: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
-		"a word":                  {"contextedit", `c:1:1: is the text "contextedit", want a map with model, window, reserve, counter, journal, archive, scope, protect, preset or chain`},
-		"a list":                  {"- use: contextedit", `c:1:1: is a list, want a map with model, window, reserve, counter, journal, archive, scope, protect, preset or chain`},
+		"a word":                  {"contextedit", `c:1:1: is the text "contextedit", want a map with model, window, reserve, counter, journal, archive, scope, protect, breakpoints, preset or chain`},
+		"a list":                  {"- use: contextedit", `c:1:1: is a list, want a map with model, window, reserve, counter, journal, archive, scope, protect, breakpoints, preset or chain`},
 		"no chain":                {"model: x", `c:1:1: has no chain: want a list of middlewares under the key chain, as chain: [{use: contextedit}]`},
 		"preset and chain":        {"preset: economy\nchain: [{use: fit}]", `c:1:9: preset stands for a chain, and there is one: want one of the two`},
 		"unknown preset":          {"preset: luxury", `c:1:9: preset is "luxury", want economy`},
@@ -38,8 +38,8 @@ func TestErrors(t *testing.T) {
 		"no use":                  {"chain:\n  - keep: 5\n", `c:2:5: chain[0] names no middleware: want the key use, with contextedit`},
 		"unknown use":             {"chain:\n- use: context_edit\n", `c:2:8: chain[0].use is "context_edit", which is no middleware (did you mean contextedit?); want contextedit`},
 		"use of a number":         {"chain:\n- use: 5\n", `c:2:8: chain[0].use is 5, want text: put it in quotes`},
-		"unknown key at the top":  {"chains: []", `c:1:1: chains is no key here (did you mean chain?); the keys here are model, window, reserve, counter, journal, archive, scope, protect, preset, chain`},
-		"no key like it":          {"temperature: 1", `c:1:1: temperature is no key here; the keys here are model, window, reserve, counter, journal, archive, scope, protect, preset, chain`},
+		"unknown key at the top":  {"chains: []", `c:1:1: chains is no key here (did you mean chain?); the keys here are model, window, reserve, counter, journal, archive, scope, protect, breakpoints, preset, chain`},
+		"no key like it":          {"temperature: 1", `c:1:1: temperature is no key here; the keys here are model, window, reserve, counter, journal, archive, scope, protect, breakpoints, preset, chain`},
 		"the name in Go":          {use + "ExcludeTools: [a]", `c:3:5: chain[0].ExcludeTools is no key here (did you mean exclude_tools?); the keys here are use, trigger, keep, keep_rounds, `},
 		"key twice":               {use + "keep: 5\n    keep: 6\n", `c:4:5: chain[0].keep is here twice, first in line 3: want each key once`},
 		"key twice at the top":    {"model: a\nmodel: b\n", `c:2:1: model is here twice, first in line 1: want each key once`},
@@ -350,5 +350,16 @@ func TestPricedTriggers(t *testing.T) {
 	} {
 		_, err := chainfile.Parse("c", []byte("chain: [{use: contextedit, trigger: "+text+"}]"))
 		require.NoError(t, err, text)
+	}
+}
+
+func TestBreakpoints(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"breakpoints: true": true, "breakpoints: false": false, "": false} {
+		f, err := chainfile.Parse("c", []byte(text+"\nchain: [{use: contextedit}]"))
+		require.NoError(t, err)
+		sent, _, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: conversation()})
+		require.NoError(t, err)
+		require.Equal(t, want, sent.Messages[len(sent.Messages)-1].Hints.Breakpoint, text)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 
 // Export converts messages to those of eino, so that [Import] returns equal messages
 // again, as [message.JoinTexts] returns them: some servers accept only a string. Times and
-// hints are left out. The result shares no memory with the messages
-// but strings. An error is of kind [middleware.Invalid] and names the message and the
+// hints are left out, but for the hint Breakpoint, which becomes the mark of eino-ext's model for
+// Claude. The result shares no memory with the messages but strings. An error is of kind [middleware.Invalid] and names the message and the
 // content that eino cannot hold:
 //
 //   - a part other than a tool call after a tool call;
@@ -42,7 +43,25 @@ func encodeJoined(msgs []message.Message, i int) (*schema.Message, error) {
 	if err != nil {
 		return nil, invalid(fmt.Errorf("message %d: %w", i, err))
 	}
-	return f, nil
+	return marked(f, &m), nil
+}
+
+// breakpointKey is the key in the Extra of a message that marks it, by the value true, for Anthropic's cache: that of
+// SetMessageCacheControl in eino-ext/components/model/claude. Other models do not read it.
+const breakpointKey = "_eino_claude_breakpoint"
+
+// marked returns f, or a copy with the mark if m has the hint.
+func marked(f *schema.Message, m *message.Message) *schema.Message {
+	if !m.Hints.Breakpoint {
+		return f
+	}
+	c := *f
+	c.Extra = maps.Clone(f.Extra)
+	if c.Extra == nil {
+		c.Extra = map[string]any{}
+	}
+	c.Extra[breakpointKey] = true
+	return &c
 }
 
 // encode returns a new message of eino.

@@ -91,11 +91,12 @@ func (p *provider) ask(ctx context.Context, req *middleware.Request, emit middle
 
 func (p *provider) messages(req *middleware.Request, k *call) ([]*schema.Message, error) {
 	if k != nil {
-		return k.talk.Export(req, codec{})
+		return k.messages(req, codec{})
 	}
 	out := make([]*schema.Message, len(req.Messages))
 	for i := range req.Messages {
 		if out[i] = p.answers.find(&req.Messages[i]); out[i] != nil {
+			out[i] = marked(out[i], &req.Messages[i])
 			continue
 		}
 		var err error
@@ -199,7 +200,7 @@ func response(answer *schema.Message) (*middleware.Response, error) {
 	if answer.ResponseMeta != nil {
 		reason = answer.ResponseMeta.FinishReason
 	}
-	resp := &middleware.Response{Message: m, Stop: foreign.StopReason(reason, &m)}
+	resp := &middleware.Response{Message: m, Stop: foreign.StopReason(reason, &m), Cache: foreign.CacheMiss(answer.Extra)}
 	if m.Usage != nil {
 		resp.Usage = *m.Usage
 	}

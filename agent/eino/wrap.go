@@ -179,7 +179,7 @@ func (c *chat) ask(ctx context.Context, req *middleware.Request, emit middleware
 	if !ok {
 		return nil, invalid(errors.New("the context of the call was lost: a middleware must pass on its own, or one made from it"))
 	}
-	msgs, err := k.talk.Export(req, codec{room: new([]schema.Message)})
+	msgs, err := k.messages(req, codec{room: new([]schema.Message)})
 	if err != nil {
 		return nil, err
 	}
@@ -228,6 +228,15 @@ type call struct {
 	tools   *tools
 	relay   *relay // nil: Generate
 	answers foreign.Answers[*schema.Message]
+}
+
+// messages returns those of a request as messages of eino.
+func (k *call) messages(req *middleware.Request, c codec) ([]*schema.Message, error) {
+	msgs, err := k.talk.Export(req, c)
+	for i := range msgs {
+		msgs[i] = marked(msgs[i], &req.Messages[i])
+	}
+	return msgs, err
 }
 
 // answer returns a response as a message of eino. It is the very answer of the model

@@ -278,6 +278,9 @@ func answerOf(raw *llms.ContentResponse, asked llms.CallOptions) (*answer, error
 		if a.Usage == (message.Usage{}) {
 			a.Usage = usageOf(c.GenerationInfo)
 		}
+		if a.Cache.Miss == "" {
+			a.Cache = foreign.CacheMiss(c.GenerationInfo)
+		}
 		reason = c.StopReason
 		a.choices = i + 1
 		if err := a.add(c); err != nil {

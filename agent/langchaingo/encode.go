@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/llms/anthropic"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -18,7 +19,8 @@ import (
 // becomes one message for each call. A result of several texts, and a message of texts
 // alone, has one text, joined by newlines.
 //
-// Left out is what a model would not be sent anyway: times, usage and hints; thinking
+// Left out is what a model would not be sent anyway: times, usage and hints ([Model] and
+// [Options.Wrap] make cache marks of the hint Breakpoint, for Anthropic); thinking
 // without a signature, and signed thinking of earlier turns; the mark of a failed result,
 // whose text describes the failure; the MIME type of an image that is given by its URL.
 // Other content that a message of langchaingo cannot hold is an error of kind Invalid,
@@ -29,9 +31,9 @@ func Export(msgs []message.Message) ([]llms.MessageContent, error) {
 	return export(msgs, false)
 }
 
-// export makes a message of each part of an answer if the client sends only
-// one.
-func export(msgs []message.Message, onePart bool) ([]llms.MessageContent, error) {
+// export makes a message of each part of an answer for Anthropic, whose client sends only one, and
+// sets the marks for its cache.
+func export(msgs []message.Message, forAnthropic bool) ([]llms.MessageContent, error) {
 	turn := len(msgs) - 1 // where the newest turn begins
 	for turn > 0 && msgs[turn].Role != message.RoleUser {
 		turn--
@@ -49,23 +51,48 @@ func export(msgs []message.Message, onePart bool) ([]llms.MessageContent, error)
 		if len(m.Parts) == 0 && len(msgs[i].Parts) > 0 {
 			continue
 		}
-		pieces := [][]message.Part{m.Parts}
-		switch {
-		case len(m.Parts) == 0:
-		case m.Role == message.RoleTool && len(m.Parts) > 1:
-			pieces = byCall(msgs, i)
-		case onePart && m.Role != message.RoleUser:
-			pieces = slices.Collect(slices.Chunk(m.Parts, 1))
-		}
-		for _, m.Parts = range pieces {
+		for _, m.Parts = range pieces(msgs, i, m.Parts, forAnthropic) {
 			f, err := newMessage(&m)
 			if err != nil {
 				return nil, invalid(fmt.Errorf("message %d: %w", i, err))
 			}
 			out = append(out, f)
 		}
+		if forAnthropic && m.Hints.Breakpoint {
+			mark(out)
+		}
 	}
 	return out, nil
+}
+
+// pieces divides the parts of message i into those of a message of langchaingo each.
+func pieces(msgs []message.Message, i int, parts []message.Part, forAnthropic bool) [][]message.Part {
+	switch role := msgs[i].Role; {
+	case len(parts) == 0:
+	case role == message.RoleTool && len(parts) > 1:
+		return byCall(msgs, i)
+	case forAnthropic && role != message.RoleUser:
+		return slices.Collect(slices.Chunk(parts, 1))
+	}
+	return [][]message.Part{parts}
+}
+
+// mark sets the mark of Anthropic's cache on the last message of a user, on a copy: the client sends marks of no others.
+func mark(msgs []llms.MessageContent) {
+	for i := len(msgs) - 1; i >= 0; i-- {
+		last := len(msgs[i].Parts) - 1
+		if msgs[i].Role != llms.ChatMessageTypeHuman || last < 0 {
+			continue
+		}
+		switch p := msgs[i].Parts[last].(type) {
+		case llms.CachedContent:
+			return
+		case llms.TextContent, llms.BinaryContent:
+			msgs[i].Parts = slices.Clone(msgs[i].Parts)
+			msgs[i].Parts[last] = llms.WithCacheControl(p, anthropic.EphemeralCache())
+			return
+		}
+	}
 }
 
 // sendable returns the parts without thinking that need not be sent.

@@ -41,7 +41,7 @@ func (o Options) AsModel(inner llms.Model, options ...llms.CallOption) middlewar
 		panic("langchaingo: Model: inner model is nil")
 	}
 	options = slices.Clone(options)
-	onePart := sendsOnePart(inner)
+	forAnthropic := isAnthropic(inner)
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (o Options) AsModel(inner llms.Model, options ...llms.CallOption) middlewar
 		if err != nil {
 			return nil, err
 		}
-		msgs, err := export(req.Messages, onePart)
+		msgs, err := export(req.Messages, forAnthropic)
 		if err != nil {
 			return nil, err
 		}
@@ -79,15 +79,16 @@ func (o Options) AsModel(inner llms.Model, options ...llms.CallOption) middlewar
 	}
 }
 
-// sendsOnePart reports whether a model sends only the first part of a message.
-func sendsOnePart(inner llms.Model) bool {
+// isAnthropic reports whether a model is the client for Anthropic, which sends only the first part of a message, and has
+// marks for the cache.
+func isAnthropic(inner llms.Model) bool {
 	switch m := inner.(type) {
 	case *anthropic.LLM:
 		return true
 	case *wrapped:
-		return sendsOnePart(m.inner)
+		return isAnthropic(m.inner)
 	case *reasoning:
-		return sendsOnePart(m.inner)
+		return isAnthropic(m.inner)
 	}
 	return false
 }

@@ -182,6 +182,7 @@ func TestModelOfAnthropic(t *testing.T) {
 			message.ToolCall{ID: "t4", Name: "look", Arguments: `{"place":4}`},
 		}, resp.Message.Parts)
 		require.Equal(t, message.Usage{Input: 110, CacheRead: 100, Output: 5}, resp.Usage)
+		require.Equal(t, middleware.Cache{}, resp.Cache, "the client passes on no diagnostics")
 		require.Equal(t, middleware.StopTools, resp.Stop)
 		var got []string
 		for _, m := range sent.Messages {

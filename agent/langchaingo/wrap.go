@@ -173,6 +173,11 @@ func (w *wrapped) ask(ctx context.Context, req *middleware.Request, emit middlew
 	if err != nil {
 		return nil, err
 	}
+	for i := range msgs {
+		if req.Messages[i].Hints.Breakpoint && isAnthropic(w.inner) {
+			mark(msgs[:i+1])
+		}
+	}
 	options, err := params(req)
 	if err != nil {
 		return nil, err

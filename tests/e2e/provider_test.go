@@ -60,13 +60,17 @@ func serve(t *testing.T, parallel int, arguments func(n int) string) *fakeprovid
 
 // edits counts what a chain does.
 type edits struct {
-	made int
-	odd  []string // events that should not come
+	made   int
+	odd    []string           // events that should not come
+	caches []middleware.Cache // of all calls
 }
 
 func (e *edits) observe(_ context.Context, event middleware.Event) {
 	switch event.Kind {
 	case middleware.Called:
+		if r, ok := event.Detail.(middleware.Report); ok {
+			e.caches = append(e.caches, r.Cache)
+		}
 	case middleware.Edited:
 		e.made++
 	default:
@@ -100,6 +104,16 @@ func requireFitting(t *testing.T, server *fakeprovider.Server, e *edits, calls i
 		cached += r.Usage.Cached
 	}
 	require.Positive(t, cached, "the beginning stays as it is between two edits")
+	require.Len(t, e.caches, calls)
+	for i, c := range e.caches {
+		require.Equal(t, all[i].Usage.Cached, c.Read, "call %d", i)
+		require.Equal(t, all[i].Usage.Prompt, c.Prompt, "call %d", i)
+		const step, least = 128, 1024 // of the provider's cache
+		if c.Prefix < least+step {
+			continue
+		}
+		require.InDelta(t, c.Prefix, c.Read, step+float64(c.Prefix)/50, "call %d: what can be read is read", i)
+	}
 }
 
 // requireTooLong fails unless the provider rejected the last request for its
