@@ -95,7 +95,7 @@ func TestManyIDs(t *testing.T) {
 		}
 		_, err := b.Put(t.Context(), "s", []engine.Write{{ID: ids[17], Row: entryRow(1, 0, 1)}}, engine.Bounds{})
 		require.NoError(t, err)
-		for end, want := range map[int]int{len(ids): 17, 18: 17, 517: 17, 518: 17, 17: -1} {
+		for end, want := range map[int]int{len(ids): 17, 18: 17, 49: 17, 50: 17, 177: 17, 178: 17, 17: -1} {
 			at, rows, err := b.Find(t.Context(), "s", ids[:end], engine.Bounds{})
 			require.NoError(t, err)
 			require.Equal(t, want, at, "among the first %d", end)

@@ -223,10 +223,9 @@ select i, rev, base, conversation, data, used < ?5 from chain order by depth`
 // Find implements [engine.Backend]. It asks for the newest IDs first: entries are near the
 // end of a history, and nothing is between this process and the file.
 func (s *sqlite) Find(ctx context.Context, scope string, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
-	const most = 500
 	now := time.Now()
-	for end := len(ids); end > 0; end -= most {
-		from := max(0, end-most)
+	for end, some := len(ids), 32; end > 0; some *= 4 {
+		from := max(0, end-some)
 		at, rows, old, err := scanChain(s.find.QueryContext(ctx, []byte(scope), slices.Concat(idBytes(ids[from:end])...), end-from,
 			cutoff(now, b.TTL), cutoff(now, b.TTL/2), maxChain))
 		if err != nil {
@@ -238,6 +237,7 @@ func (s *sqlite) Find(ctx context.Context, scope string, ids []message.ID, b eng
 		if at >= 0 {
 			return from + at, rows, nil
 		}
+		end = from
 	}
 	return -1, nil, nil
 }
