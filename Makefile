@@ -51,6 +51,10 @@ fuzz: ## run each fuzz target for FUZZTIME seconds (60)
 services: ## test with a PostgreSQL and a Redis of its own; PKG=./store/... narrows it
 	@.ci/services $(GO) test $(PKG)
 
+.PHONY: fleet
+fleet: ## test processes that share a database, which crashes
+	@.ci/services $(GO) test -count=1 ./tests/fleet -restart
+
 .PHONY: soak
 soak: ## run the long tests, up to an hour
 	@if find tests -name '*_test.go' 2>/dev/null | grep -q .; then \
