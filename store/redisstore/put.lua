@@ -28,12 +28,17 @@ end
 local full = room(limit, more)
 if full then return {full} end
 
+local written = {}
 for at = 4, #ARGV, 6 do
   local id, rev, conv = ARGV[at], ARGV[at + 2], ARGV[at + 3]
   local ok, was = may(at)
   if ok then
     local c = p .. 'c:' .. conv
-    if not alive('c' .. conv) then drop(conv) end
+    if not written[conv] then
+      if not alive('c' .. conv) then drop(conv) end
+      call('ZADD', X, now, 'c' .. conv) -- alive for the conditions of the next rows
+      written[conv] = true
+    end
     if was and was ~= conv then call('HDEL', p .. 'c:' .. was, 'h' .. id) end
     if call('HEXISTS', c, 'e' .. rev) == 0 then
       local number = struct.pack('>I4', call('HINCRBY', c, 's', 1))
@@ -42,8 +47,8 @@ for at = 4, #ARGV, 6 do
     end
     call('HSET', c, 'h' .. id, rev)
     call('HSET', H, id, conv)
-    use(conv, true)
   end
 end
+for conv in pairs(written) do use(conv, true) end
 keep()
 return {}
