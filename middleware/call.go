@@ -209,7 +209,7 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 	m := c.modelOf(req.Model)
 	budget := declared(req, m.Model)
 	return &session{
-		Track: t, opened: t, chain: c, all: req.Messages, asked: req.Tools, told: untold,
+		Track: t, opened: t, chain: c, all: t.Ordered(req.Messages), asked: req.Tools, told: untold,
 		model: m.Model, priors: m.priors, budget: budget, window: budget.Window,
 		log: entries.Log{
 			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,

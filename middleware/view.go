@@ -74,7 +74,8 @@ func (v *View) Original(i int) message.Message {
 	return v.result.Messages[i]
 }
 
-// History returns the messages that the caller passed.
+// History returns the messages that the caller passed, with the results of each round in the
+// order of its calls. It is the caller's slice if they were in that order.
 func (v *View) History() []message.Message { return v.session.all }
 
 // Request returns the request that carries the view.

@@ -140,31 +140,63 @@ type target struct {
 }
 
 // match finds the messages of one list in another, in order: an equal one, or else the next one with the same calls or
-// results. Middlewares that are not editors may have inserted or removed messages. It returns nil if both are the same
-// list.
+// results. Middlewares that are not editors may have inserted or removed messages, and the results of a round may be
+// in another order. It returns nil if both are the same list.
 func match(list, in []message.Message) []target {
 	if len(list) == len(in) && (len(list) == 0 || &list[0] == &in[0]) {
 		return nil
 	}
+	s := search{in: in, taken: make([]bool, len(in))}
 	targets := make([]target, len(list))
-	next := 0
 	for i := range list {
 		m := &list[i]
-		same := find(in, next, func(other *message.Message) bool { return m.Equal(*other) })
+		same := s.find(func(other *message.Message) bool { return m.Equal(*other) })
 		at := same
 		if ids := idsOf(m); same < 0 && ids != "" {
-			at = find(in, next, func(other *message.Message) bool { return other.Role == m.Role && idsOf(other) == ids })
+			at = s.find(func(other *message.Message) bool { return other.Role == m.Role && idsOf(other) == ids })
 		}
 		targets[i] = target{at: at, edited: same < 0 && at >= 0}
-		next = max(next, at+1)
+		if at >= 0 {
+			s.taken[at], s.next = true, max(s.next, at+1)
+		}
 	}
 	return targets
 }
 
-// find returns the position of the first message from a position on for which same is true, or -1.
-func find(msgs []message.Message, from int, same func(*message.Message) bool) int {
-	for i := from; i < len(msgs); i++ {
-		if same(&msgs[i]) {
+// search is a search in a list, of which some messages are taken.
+type search struct {
+	in    []message.Message
+	taken []bool
+	next  int // after the last message that is taken
+}
+
+// find returns the position of the first message for which same is true, or -1: from the next one on, or before it in
+// the same round.
+func (s *search) find(same func(*message.Message) bool) int {
+	for i := s.next; i < len(s.in); i++ {
+		if same(&s.in[i]) {
+			return i
+		}
+		if i == s.next {
+			if at := s.inRound(same); at >= 0 {
+				return at
+			}
+		}
+	}
+	if s.next == len(s.in) {
+		return s.inRound(same)
+	}
+	return -1
+}
+
+// inRound returns the first result before the next message that is not taken and for which same is true, or -1.
+func (s *search) inRound(same func(*message.Message) bool) int {
+	first := s.next
+	for first > 0 && s.in[first-1].Role == message.RoleTool {
+		first--
+	}
+	for i := first; i < s.next; i++ {
+		if !s.taken[i] && same(&s.in[i]) {
 			return i
 		}
 	}

@@ -51,7 +51,7 @@ type Breach struct {
 func (b Breach) String() string { return string(b.Of) + ": " + b.Text }
 
 // Call is one model call as it is seen from outside. It is for one goroutine. Its fields must not change after the
-// first check, and no check changes them.
+// first check, which puts the results of each round of History into the order of their calls, as promised.
 type Call struct {
 	Rules  message.Rules
 	Limits message.Limits
@@ -69,6 +69,48 @@ type Call struct {
 	repaired *message.Repaired // the repaired history; nil before the first use
 }
 
+// arrange puts the results of each round into the order of its calls, if each message answers one of them.
+func (c *Call) arrange() {
+	own := slices.Clone(c.History)
+	for first := range own {
+		last := first
+		for last+1 < len(own) && own[last+1].Role == message.RoleTool {
+			last++
+		}
+		if own[first].Role != message.RoleAssistant || last == first {
+			continue
+		}
+		order := map[string]int{}
+		for call := range own[first].Calls() {
+			if _, twice := order[call.ID]; twice || call.ID == "" {
+				order = nil
+				break
+			}
+			order[call.ID] = len(order)
+		}
+		place := func(m message.Message) int {
+			for r := range m.Results() {
+				if at, ok := order[r.CallID]; ok {
+					return at
+				}
+				break //nolint:staticcheck // the first result decides
+			}
+			return -1
+		}
+		seen := map[int]bool{-1: true}
+		clear := order != nil && !slices.ContainsFunc(own[first+1:last+1], func(m message.Message) bool {
+			at := place(m)
+			twice := seen[at]
+			seen[at] = true
+			return twice
+		})
+		if clear {
+			slices.SortFunc(own[first+1:last+1], func(a, b message.Message) int { return place(a) - place(b) })
+		}
+	}
+	c.History = own
+}
+
 // repair returns the history after a repair by the provider's rules.
 func (c *Call) repair() *message.Repaired {
 	if c.repaired == nil {
@@ -82,6 +124,7 @@ func (c *Call) sound() bool { return len(c.repair().Fixes) == 0 }
 
 // Broken returns the promises that the call broke, one breach for each place.
 func (c *Call) Broken() []Breach {
+	c.arrange()
 	l := &ledger{call: c, sound: c.sound()}
 	l.validity()
 	l.size()
@@ -99,6 +142,8 @@ func (c *Call) BrokenSince(before *Call) []Breach {
 	if before == nil {
 		before = &Call{Rules: c.Rules}
 	}
+	c.arrange()
+	before.arrange()
 	l.stability(before)
 	return l.breaches
 }

@@ -18,6 +18,7 @@ import (
 // must be those of the history, and there must be no way to make the request fit. The last is tried if the history is
 // sound and short, and the provider's usage is the count.
 func (c *Call) Refused(err error) []Breach {
+	c.arrange()
 	l := &ledger{call: c, sound: c.sound()}
 	e, ok := errors.AsType[*fit.Irreducible](err)
 	if !ok || middleware.KindOf(err) != middleware.Irreducible {

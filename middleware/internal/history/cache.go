@@ -98,8 +98,9 @@ func slides[S any](tracks []*Track[S], body []message.Message) int {
 		return 0
 	}
 	for _, t := range tracks[:min(len(tracks), maxSlides)] {
-		for k := 1; k+1 < len(t.Body); k++ {
-			if same(&t.Body[k], &body[0]) && same(&t.Body[k+1], &body[1]) {
+		known := t.asPassed()
+		for k := 1; k+1 < len(known); k++ {
+			if same(&known[k], &body[0]) && same(&known[k+1], &body[1]) {
 				return t.Slides + 1
 			}
 		}

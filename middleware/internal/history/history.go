@@ -30,7 +30,8 @@ type Track[S any] struct {
 	State      S
 	Slides     int // number of calls in a row in which the caller dropped first messages
 
-	steady bool // Body is memory of the caller, which never changes
+	passed []message.Message // Body as the caller passed it; nil: the same
+	steady bool              // that is memory of the caller, which never changes
 	claim  *atomic.Int64
 	bytes  int       // memory that the track keeps alive, about
 	parent *Track[S] // the track that this one replaces in the cache
@@ -102,16 +103,23 @@ func identical(a, b *message.Part) bool {
 
 // reach guesses, from a few probes, how many first messages of a body the track has.
 func (t *Track[S]) reach(given Given) int {
-	body := given.Body
-	n := min(len(body), len(t.Body))
 	if t.isIn(given) {
-		return n
+		return min(len(given.Body), len(t.Body))
 	}
-	if n > 0 && !same(&body[0], &t.Body[0]) {
+	r := reach(t.Body, given.Body)
+	if t.passed != nil {
+		r = max(r, reach(t.passed, given.Body))
+	}
+	return r
+}
+
+func reach(known, body []message.Message) int {
+	n := min(len(body), len(known))
+	if n > 0 && !same(&body[0], &known[0]) {
 		return 0
 	}
 	for back := 1; back <= n; back *= 2 {
-		if same(&body[n-back], &t.Body[n-back]) {
+		if same(&body[n-back], &known[n-back]) {
 			return n - back + 1
 		}
 	}
@@ -120,26 +128,45 @@ func (t *Track[S]) reach(given Given) int {
 
 // isIn reports whether the body of t begins in the same memory, which never changes.
 func (t *Track[S]) isIn(given Given) bool {
-	return given.Steady && t.steady && len(given.Body) > 0 && len(t.Body) > 0 && &given.Body[0] == &t.Body[0]
+	return given.Steady && t.steady && len(given.Body) > 0 && len(t.Body) > 0 && &given.Body[0] == &t.asPassed()[0]
 }
 
-// common is [common] for the body of the track and another.
+// common is [common] for the body of the track, in either order, and another.
 func (t *Track[S]) common(given Given) (n int, notes bool) {
 	if t.isIn(given) {
 		return min(len(t.Body), len(given.Body)), true
 	}
-	return common(t.Body, given.Body)
+	n, notes = common(t.Body, given.Body)
+	if t.passed != nil {
+		if p, alike := common(t.passed, given.Body); p > n {
+			return p, alike
+		}
+	}
+	return n, notes
 }
 
 // grow returns a track for a body whose first messages are those of t.
 func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) {
-	body := given.Body
 	g := *t
 	g.parent = t
+	if equal == len(given.Body) && equal == len(t.Body) && notes && (t.passed != nil || !given.Steady) {
+		if given.Steady { // the next call compares nothing
+			g.passed, g.steady = slices.Clip(given.Body), true
+		}
+		return &g, Change{Common: equal, Grown: true}
+	}
+	g.steady, g.passed = given.Steady, nil
+	if ordered, shared, alike := t.arranged(given.Body, equal); ordered != nil {
+		if !Same(ordered, given.Body) {
+			g.passed = passedAs(given)
+		}
+		given, equal, notes = Given{Body: ordered}, shared, notes && alike
+	}
+	body := given.Body
 	ch := Change{Common: equal, Grown: equal == len(t.Body)}
 	if equal == len(body) && ch.Grown && notes {
-		if given.Steady { // the next call compares nothing
-			g.Body, g.steady = slices.Clip(body), true
+		if given.Steady {
+			g.Body = slices.Clip(body)
 		}
 		return &g, ch
 	}
@@ -149,7 +176,7 @@ func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) 
 		ch.Copied, ch.Unlike = true, 2*equal < len(t.Body) && !endsAlike
 		g.branch(given, equal)
 	}
-	if g.steady = given.Steady; given.Steady {
+	if given.Steady {
 		g.Body = slices.Clip(body)
 	} else {
 		g.Body = Own(g.Body, body[equal:])
