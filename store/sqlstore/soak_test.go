@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,18 +25,21 @@ import (
 
 // These fill a database first, which takes minutes:
 //
-//	LACONIC_SOAK=1 LACONIC_POSTGRES=… go test -run '^$' -bench Large -benchtime 1x -timeout 1h ./store/sqlstore
+//	LACONIC_SOAK=1000000 LACONIC_POSTGRES=… go test -run '^$' -bench LargeFind -benchtime 1x -timeout 1h ./store/sqlstore
+//	LACONIC_SOAK=100000 LACONIC_POSTGRES=… go test -run '^$' -bench LargeArchive -benchtime 1x -timeout 1h ./store/sqlstore
 
-func soak(b *testing.B) {
+// soak returns how many rows are wanted.
+func soak(b *testing.B) int {
 	b.Helper()
-	if os.Getenv("LACONIC_SOAK") == "" {
-		b.Skip("set LACONIC_SOAK=1 to fill a large database and run this benchmark")
+	n, err := strconv.Atoi(os.Getenv("LACONIC_SOAK"))
+	if err != nil {
+		b.Skip("set LACONIC_SOAK to a number of rows to fill a large database and run this benchmark")
 	}
+	return n
 }
 
 func eachLarge(b *testing.B, do func(b *testing.B, d *database)) {
 	b.Helper()
-	soak(b)
 	b.Run("sqlite", func(b *testing.B) { do(b, sqliteDatabase(b)) })
 	b.Run("postgres", func(b *testing.B) { do(b, postgresDatabase(b)) })
 }
@@ -52,7 +56,8 @@ func position(conversation, n int) message.ID {
 // BenchmarkLargeFind has 10^6 entries of 10^4 conversations, and finds entries by the 200 IDs
 // of a history. An entry builds on up to 31 others.
 func BenchmarkLargeFind(b *testing.B) {
-	const conversations, entries, finds, parallel = 10_000, 100, 20_000, 4
+	const entries, finds, parallel = 100, 20_000, 4
+	conversations := soak(b) / entries
 	eachLarge(b, func(b *testing.B, d *database) {
 		ctx, e := b.Context(), d.engine(b, engine.Options{Limits: patient})
 		var all sync.WaitGroup
@@ -136,7 +141,8 @@ func large(n int) store.Content {
 // BenchmarkLargeArchive has two replicas that put the same 10^5 contents of 10 kB, 1 GB, at the
 // same time in batches of four. Each is stored once, and all are read back.
 func BenchmarkLargeArchive(b *testing.B) {
-	const contents, batch = 100_000, 4
+	const batch = 4
+	contents := soak(b)
 	eachLarge(b, func(b *testing.B, d *database) {
 		ctx, begin := b.Context(), time.Now()
 		archives := make([]store.Store, 2)
