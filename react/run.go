@@ -111,7 +111,7 @@ func (r *run) step(ctx context.Context) error {
 	r.steps++
 	r.malformed = malformed
 	r.history = append(r.history, m)
-	r.reader.send(Step{N: n + 1, Message: m, Usage: u, Stop: resp.Stop})
+	r.reader.send(Step{N: n + 1, Message: m, Usage: u, Cache: resp.Cache, Stop: resp.Stop})
 	return nil
 }
 

@@ -37,6 +37,8 @@ type sizes struct {
 	History  int `json:"history"`
 	PeakView int `json:"peak_view"`
 	LastView int `json:"last_view"`
+	Sent     int `json:"sent"`   // in all requests
+	Prefix   int `json:"prefix"` // of Sent, the same as in the request before: what a provider can read from its cache
 }
 
 // edits are those of one middleware.
@@ -79,7 +81,10 @@ func (r *report) take(event react.Event) {
 		r.Edits[i].Freed += e.Before - e.After
 	case react.End:
 		r.end = e
-	case react.Delta, react.Step, react.Call, react.Result:
+	case react.Step:
+		r.Tokens.Sent += e.Cache.Prompt
+		r.Tokens.Prefix += e.Cache.Prefix
+	case react.Delta, react.Call, react.Result:
 	}
 }
 

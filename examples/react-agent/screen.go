@@ -164,6 +164,8 @@ func (s *screen) end(r report) {
 	s.row("tokens of the history", r.Tokens.History)
 	s.row("  of the largest view", r.Tokens.PeakView)
 	s.row("  of the last view", r.Tokens.LastView)
+	s.row("tokens of all requests", r.Tokens.Sent)
+	s.row("  as in the one before", r.Tokens.Prefix)
 	for _, e := range r.Edits {
 		s.row("edits by "+e.By, e.Count)
 		s.row("  tokens freed", e.Freed)
