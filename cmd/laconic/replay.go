@@ -303,8 +303,8 @@ func (r *replayed) table(out io.Writer, results []*replay.Result) error {
 		return cmp.Compare(a.Cost[r.rank], b.Cost[r.rank])
 	})
 	first := results[0]
-	fmt.Fprintf(out, "%d conversations, %d calls. Cost relative to never editing, ranked by %s",
-		first.Conversations, first.Calls+first.Irreducible, r.rank)
+	fmt.Fprintf(out, "%s, %s. Cost relative to never editing, ranked by %s",
+		several(first.Conversations, "conversation"), several(first.Calls+first.Irreducible, "call"), r.rank)
 	if first.Facts != nil {
 		fmt.Fprintf(out, "; first the chains with %.4g %% of hard facts in view", 100*r.bar)
 	}
