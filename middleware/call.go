@@ -20,26 +20,26 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// One call runs through this file from top to bottom:
+// One call runs through these functions:
 //
-//	enter    a chain becomes the one whose Env holds
-//	open     the first editor gets the view: the history with its remembered edits
-//	         (each editor edits; see editing.go)
-//	close    repairs are made and edits are remembered, right before the model is called
-//	learn    the answer calibrates token counts and windows
+//	chain.enter    a chain becomes the one whose Env holds
+//	openView       the first editor gets the view: the history with its remembered edits (chain.open)
+//	layer.around   each editor edits; see editing.go
+//	chain.leave    repairs are made and edits are remembered (closeCall), then the model is called
+//	learn          the answer calibrates token counts and windows; see learn.go
 
 // chain is what the layers of one [With] share. It is safe for concurrent use.
 type chain struct {
-	env       Env  // with all defaults
-	given     Env  // as the caller has set it
-	hasEnv    bool // given sets something
-	meter     tokens.Meter
-	encoding  string                 // by which the counter counts; "" if unknown
-	estimates bool                   // the counter is the default one
-	estimated bool                   // the counter is an estimate
-	close     bool                   // the counter is an estimate or a tokenizer, and not a rule of thumb
-	origin    *chain                 // of a dry run: the chain that this one stands in for
-	uncounted *atomic.Pointer[error] // a failure of the counter that no event has reported; nil inside: none
+	env            Env  // with all defaults
+	given          Env  // as the caller has set it
+	hasEnv         bool // given sets something
+	meter          tokens.Meter
+	encoding       string                 // by which the counter counts; "" if unknown
+	defaultCounter bool                   // the counter is the default one
+	estimates      bool                   // the counter is an estimate
+	goodCounter    bool                   // the counter is an estimate or a tokenizer, and not a rule of thumb
+	origin         *chain                 // of a dry run: the chain that this one stands in for
+	uncounted      *atomic.Pointer[error] // a failure of the counter that no event has reported; nil inside: none
 
 	histories history.Cache[state]
 	windows   calibrate.Windows
@@ -59,19 +59,20 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 }
 
 // enter runs before the layers of a chain: the request gets the chain whose Env holds, and
-// the closer: the chain whose leave remembers the edits, so that each session is closed
+// the rememberer: the chain whose leave remembers the edits, so that each session is closed
 // exactly once. It does not look at the history: a layer before the first editor may still
 // add to it.
 func (c *chain) enter(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		open := req.closer != nil // inside the layers of another chain
-		late := open && req.view != nil
+		outermost, inside := req.chain == nil, req.rememberer != nil // of all chains; inside the layers of another chain
+		beforeEditors := !inside || req.view == nil
+		takesOver := outermost || c.hasEnv && (!inside || beforeEditors && !req.chain.hasEnv)
 		r := *req
 		switch {
-		case req.chain == nil, c.hasEnv && !open, c.hasEnv && !late && !req.chain.hasEnv:
-			r.chain, r.closer, r.view, r.protect = c, c, nil, c.env.Protect
-		case !open: // after the layers of another chain: continues with its Env and view
-			r.closer = c
+		case takesOver:
+			r.chain, r.rememberer, r.view, r.protect = c, c, nil, c.env.Protect
+		case !inside: // after the layers of another chain: continues with its Env and view
+			r.rememberer = c
 		case c.hasEnv && req.chain != c && req.observers != nil:
 			if ignored := c.given.besides(req.chain.given); len(ignored) > 0 && (req.dry != nil || c.warned.once(req, "Env")) {
 				c.report(ctx, req, Event{Kind: Misconfigured, By: "middleware.With", Why: strings.Join(ignored, ", ") +
@@ -85,7 +86,7 @@ func (c *chain) enter(next Model) Model {
 // leave runs after the layers of a chain.
 func (c *chain) leave(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		if req.closer != c {
+		if req.rememberer != c {
 			return next(ctx, req, emit)
 		}
 		r, v, err := closeCall(ctx, req)
@@ -169,7 +170,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.recall(ctx, req, ch); err != nil {
+	if err := s.loadEdits(ctx, req, ch); err != nil {
 		return nil, err
 	}
 	const slidesToReport = 2
@@ -182,7 +183,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	}
 	s.calibrate(ctx, req)
 	v := &View{
-		session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unsaved != nil, tools: s.ToolTokens,
+		session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unwritten != nil, tools: s.ToolTokens,
 		budget: s.budget,
 	}
 	v.told = v.indexOf(s.told)
@@ -221,7 +222,7 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 // repaired, and that view; nil if a later layer replaced the messages.
 func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {
 	out := *r
-	out.closer, out.repairers = nil, nil
+	out.rememberer, out.repairers = nil, nil
 	if r.view == nil {
 		return &out, nil, nil
 	}
@@ -282,13 +283,13 @@ func sameSlice[T any](a, b []T) bool {
 
 // newChain returns a chain with an Env, of which zero fields get their defaults.
 func newChain(env Env) *chain {
-	c := &chain{given: env, hasEnv: len(env.besides(Env{})) > 0, estimates: env.Counter == nil, uncounted: new(atomic.Pointer[error])}
+	c := &chain{given: env, hasEnv: len(env.besides(Env{})) > 0, defaultCounter: env.Counter == nil, uncounted: new(atomic.Pointer[error])}
 	if n, ok := env.Counter.(interface{ Name() string }); ok {
 		c.encoding = n.Name()
 	}
 	_, estimate := env.Counter.(tokens.Estimate)
-	c.estimated = c.estimates || estimate
-	c.close = c.estimated || c.encoding != ""
+	c.estimates = c.defaultCounter || estimate
+	c.goodCounter = c.estimates || c.encoding != ""
 	env.Protect = slices.Clone(env.Protect)
 	if env.Journal == nil {
 		env.Journal = journal.NewMemory(0)
@@ -388,7 +389,7 @@ func (c *chain) modelOf(name string) *namedModel {
 // are relative to o200k_base and hold for English. Others make more tokens of ideographs.
 func (c *chain) priors(m models.Model) calibrate.Priors {
 	encoding := c.encoding
-	if c.estimates {
+	if c.defaultCounter {
 		encoding = "o200k_base"
 	}
 	p := calibrate.Priors{Plain: 1}

@@ -62,7 +62,7 @@ type DraftResult struct {
 	Edits  []DraftEdit // what is new in After, in the order of the history
 	Events []Event     // what observers would have received, refusals included
 
-	runs []*View // of each history that editors have worked on; the last one is After
+	stages []*View // of each history that editors have worked on; the last one is After
 }
 
 // DraftEdit is one edit of a [DraftResult]. An edit made of another one of the same draft,
@@ -76,7 +76,7 @@ type DraftEdit struct {
 	Freed    int               // tokens by which it makes After shorter than Before
 	Why      string            // as in the event
 
-	run    int // index of the view whose edit it is
+	stage  int // index of the view whose edit it is
 	record *journal.Record
 }
 
@@ -101,7 +101,7 @@ func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, erro
 		b := *req.Budget
 		r.Budget = &b
 	}
-	r.chain, r.closer, r.view, r.editor, r.last = nil, nil, nil, "", ""
+	r.chain, r.rememberer, r.view, r.editor, r.last = nil, nil, nil, "", ""
 	r.dry = &dryRun{outer: req.dry}
 	r.observers = &observers{fn: c.observe}
 	if _, err := mw(c.model)(ctx, &r, nil); err != nil {
@@ -134,12 +134,12 @@ func newDraft(runs []*View, events []Event) *DraftResult {
 	d := &DraftResult{Events: events}
 	for n, v := range runs {
 		v = detached(v)
-		d.runs = append(d.runs, v)
+		d.stages = append(d.stages, v)
 		for _, it := range newEdits(v) {
 			d.Edits = append(d.Edits, draftEdit(v, n, it, events))
 		}
 	}
-	d.Before, d.After = detached(asOpened(d.runs[0])), d.runs[len(runs)-1]
+	d.Before, d.After = detached(asOpened(d.stages[0])), d.stages[len(runs)-1]
 	return d
 }
 
@@ -147,7 +147,7 @@ func newDraft(runs []*View, events []Event) *DraftResult {
 func draftEdit(v *View, run int, it edit.Item, events []Event) DraftEdit {
 	s := v.session
 	e := DraftEdit{
-		By: it.Middleware, Kind: it.Kind, Parts: it.Parts, Messages: it.Messages, Freed: s.Freed(it), run: run, record: it.Record,
+		By: it.Middleware, Kind: it.Kind, Parts: it.Parts, Messages: it.Messages, Freed: s.Freed(it), stage: run, record: it.Record,
 	}
 	for _, o := range s.opened.State.list {
 		if covered, _ := edit.Cover(it.Runs, o.Runs); covered {
@@ -171,7 +171,7 @@ func draftEdit(v *View, run int, it edit.Item, events []Event) DraftEdit {
 // detached returns the view as carried by a request outside of any chain.
 func detached(v *View) *View {
 	r, w := *v.req, *v
-	r.chain, r.closer, r.observers, r.dry = nil, nil, nil, nil
+	r.chain, r.rememberer, r.observers, r.dry = nil, nil, nil, nil
 	w.req = &r
 	r.carry(&w)
 	return &w
@@ -236,7 +236,7 @@ func (d *DraftResult) edit(i int) (*View, *journal.Record, error) {
 		return nil, nil, draftError(i, fmt.Errorf("is not one of the %d of the draft", len(d.Edits)))
 	}
 	e := d.Edits[i]
-	if e.run != len(d.runs)-1 {
+	if e.stage != len(d.stages)-1 {
 		return nil, nil, draftError(i, errors.New("was made before a middleware that changed the messages; change those after it"))
 	}
 	return d.After, e.record, nil
@@ -244,8 +244,8 @@ func (d *DraftResult) edit(i int) (*View, *journal.Record, error) {
 
 // with returns the draft with other edits in its last view.
 func (d *DraftResult) with(i int, l edit.List) (*DraftResult, error) {
-	last := len(d.runs) - 1
-	v := withList(d.runs[last], l)
+	last := len(d.stages) - 1
+	v := withList(d.stages[last], l)
 	if added := newEdits(v); len(added) > 0 {
 		before := asOpened(v)
 		err := v.session.Verify(&before.result, &v.result, added.Records(), false)
@@ -256,7 +256,7 @@ func (d *DraftResult) with(i int, l edit.List) (*DraftResult, error) {
 			return nil, draftError(i, err)
 		}
 	}
-	return newDraft(append(slices.Clone(d.runs[:last]), v), d.Events), nil
+	return newDraft(append(slices.Clone(d.stages[:last]), v), d.Events), nil
 }
 
 func draftError(i int, err error) error {
@@ -276,7 +276,7 @@ func draftError(i int, err error) error {
 // remembered. After an error of the journal or of the context it is unknown what was
 // stored, and Commit may be repeated. Once the edits are stored, it does nothing more.
 func (d *DraftResult) Commit(ctx context.Context) error {
-	for _, v := range d.runs {
+	for _, v := range d.stages {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -304,7 +304,7 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	if !same && !v.list.Covers(s.Holding(st.All, s.window)) || editedAfter(c, s.IDs, v.list) {
 		return errOutdated
 	}
-	if st.unsaved == nil && v.list.Equal(st.list) {
+	if st.unwritten == nil && v.list.Equal(st.list) {
 		return nil
 	}
 	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.All, s.window)) {

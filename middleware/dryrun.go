@@ -44,7 +44,8 @@ func (d *dryRun) fork(c *chain) *chain {
 
 func forkChain(c, origin *chain) *chain {
 	f := &chain{
-		env: c.env, given: c.given, hasEnv: c.hasEnv, meter: c.meter, encoding: c.encoding, estimates: c.estimates, uncounted: c.uncounted,
+		env: c.env, given: c.given, hasEnv: c.hasEnv, meter: c.meter, encoding: c.encoding,
+		defaultCounter: c.defaultCounter, uncounted: c.uncounted,
 		origin: origin,
 	}
 	f.env.Journal = &entries.Overlay{Below: c.env.Journal, Top: journal.NewMemory(0)}

@@ -81,7 +81,7 @@ func Editing(name string, editor func(ctx context.Context, v *View) (*Plan, erro
 		panic("middleware: Editing: " + name + ": " + err.Error())
 	}
 	opts.Protect = slices.Clone(opts.Protect)
-	return standAlone((&layer{name: name, plan: editor, opts: opts}).around)
+	return standAlone((&layer{name: name, editor: editor, opts: opts}).around)
 }
 
 // standAlone makes a middleware that works on views usable outside of a chain, as a chain
@@ -91,7 +91,7 @@ func standAlone(mw Middleware) Middleware {
 	return func(next Model) Model {
 		inChain, alone := mw(next), own.wrap(next, mw)
 		return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-			if req.closer == nil {
+			if req.rememberer == nil {
 				return alone(ctx, req, emit)
 			}
 			return inChain(ctx, req, emit)
@@ -101,9 +101,9 @@ func standAlone(mw Middleware) Middleware {
 
 // layer is one editing middleware of a chain.
 type layer struct {
-	name string
-	plan func(ctx context.Context, v *View) (*Plan, error)
-	opts Options
+	name   string
+	editor func(ctx context.Context, v *View) (*Plan, error)
+	opts   Options
 }
 
 func (l *layer) around(next Model) Model {
@@ -252,7 +252,7 @@ func (l *layer) propose(ctx context.Context, v *View) *proposal {
 // call calls the editor.
 func (l *layer) call(ctx context.Context, v *View) (plan *Plan, err error) {
 	defer caught("editor", &err)
-	if plan, err = l.plan(ctx, v); plan != nil {
+	if plan, err = l.editor(ctx, v); plan != nil {
 		own := *plan
 		plan = &own
 	}

@@ -31,9 +31,9 @@ func learn(ctx context.Context, v *View, resp *Response, err error) {
 // reportOf returns what a usage says of a prompt. Some providers report cached tokens that are not part of the input.
 func reportOf(u message.Usage) calibrate.Prompt {
 	cached := u.CacheRead + u.CacheWrite
-	p := calibrate.Prompt{Charged: u.Input, Most: u.Input + cached}
+	p := calibrate.Prompt{Charged: u.Input, WithCache: u.Input + cached}
 	if cached > u.Input {
-		p.Charged = p.Most
+		p.Charged = p.WithCache
 	}
 	return p
 }
@@ -65,7 +65,7 @@ func overflowed(ctx context.Context, v *View, n PromptLimits) {
 	sent := v.size.Tokens
 	trusted := calibrate.Plausible(float64(n.Sent), float64(v.size.Counted))
 	if trusted {
-		learnPrompt(v, calibrate.Prompt{Charged: n.Sent, Most: n.Sent})
+		learnPrompt(v, calibrate.Prompt{Charged: n.Sent, WithCache: n.Sent})
 	}
 	window, why := n.Limit, fmt.Sprintf("the provider says that its window is %d", n.Limit)
 	if room := n.Limit - n.Answer; n.Answer > 0 && room > 0 {

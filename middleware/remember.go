@@ -29,7 +29,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			Why: "the edits of this call are kept in memory only",
 		})
 		st := v.session.State
-		st.list, st.unsaved = v.list, v.list
+		st.list, st.unwritten = v.list, v.list
 		w = publish(v, st)
 	}
 	if len(w.attempts) > 0 {
@@ -61,7 +61,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 		return nil, err
 	}
 	w, st := *v, s.State
-	st.Known, st.unsaved, st.list = known, nil, l
+	st.Known, st.unwritten, st.list = known, nil, l
 	if !sameSlice(known.All, l) { // another call was first: its edits are used
 		if st.list = s.Holding(known.All, s.window); !st.list.Equal(v.list) {
 			w.result, w.list = s.Apply(s.all, st.list, nil, 0), st.list

@@ -22,15 +22,15 @@ type Request struct {
 	Params   any               // call options of the provider, passed on unchanged
 	Force    []string          // names of middlewares that edit in this call even if their trigger is not met or they are paused; "*": all
 
-	chain     *chain       // the chain whose Env holds; nil if no chain has been entered
-	protect   []string     // tools whose calls and results stay: Env.Protect, and Options.Protect of the editors so far
-	closer    *chain       // the chain that remembers the edits before the model call; nil outside of chains
-	view      *View        // the view, once an editing middleware has run
-	observers *observers   // who receives events
-	dry       *dryRun      // collects the views of a dry run; nil in a real call
-	repairers []*repairing // they have the last word on the view
-	editor    string       // name of the editor that has run last
-	last      string       // name of an editor that repairs as well, so no other one should run after it
+	chain      *chain       // the chain whose Env holds; nil if no chain has been entered
+	protect    []string     // tools whose calls and results stay: Env.Protect, and Options.Protect of the editors so far
+	rememberer *chain       // the chain that remembers the edits before the model call; nil outside of chains
+	view       *View        // the view, once an editing middleware has run
+	observers  *observers   // who receives events
+	dry        *dryRun      // collects the views of a dry run; nil in a real call
+	repairers  []*repairing // they have the last word on the view
+	editor     string       // name of the editor that has run last
+	last       string       // name of an editor that repairs as well, so no other one should run after it
 
 	settled *atomic.Pointer[chain] // gets the chain that knows what the model was sent: the innermost one
 }

@@ -33,11 +33,11 @@ type session struct {
 type state struct {
 	entries.Known // of the journal for this history
 
-	list    edit.List // the edits that hold
-	unsaved edit.List // edits that could not be written; used instead of all until a write succeeds. nil: none
+	list      edit.List // the edits that hold
+	unwritten edit.List // edits that could not be written; used instead of all until a write succeeds. nil: none
 
-	pinned, question, window int  // as they were when list was found to hold
-	once                     bool // an edit of the list holds for this history only
+	wholeCount, question, window int  // as they were when list was found to hold
+	once                         bool // an edit of the list holds for this history only
 
 	tokens     calibrate.Tokens
 	model      string      // of the last call
@@ -57,8 +57,8 @@ func newState() state {
 
 // known returns the edits that the chain uses.
 func (st *state) known() edit.List {
-	if st.unsaved != nil {
-		return st.unsaved
+	if st.unwritten != nil {
+		return st.unwritten
 	}
 	return st.All
 }
@@ -67,7 +67,7 @@ func (st *state) known() edit.List {
 func (st *state) follow(ch history.Change) {
 	if ch.Copied {
 		st.last = st.last.fork()
-		st.tokens.Cut(ch.Common)
+		st.tokens.KeepFirst(ch.Common)
 		st.calibrated = st.tokens.At
 	}
 	if ch.Unlike {
@@ -82,12 +82,12 @@ func (st *state) follow(ch history.Change) {
 	}
 }
 
-// recall finds the edits that are remembered for the history and hold. The journal is not
+// loadEdits finds the edits that are remembered for the history and hold. The journal is not
 // read if the history has grown by an answer of this chain; see [entries.Log.Refresh].
-func (s *session) recall(ctx context.Context, req *Request, ch history.Change) error {
+func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change) error {
 	st, known := &s.State, s.State.list
 	st.follow(ch)
-	found, err := s.log.Refresh(ctx, st.Known, ch.Grown && st.unsaved == nil)
+	found, err := s.log.Refresh(ctx, st.Known, ch.Grown && st.unwritten == nil)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -97,16 +97,15 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 		})
 	}
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
-	if !same && !st.unsaved.Covers(s.Holding(found.All, s.window)) { // another writer was first
-		st.unsaved = nil
+	if !same && !st.unwritten.Covers(s.Holding(found.All, s.window)) { // another writer was first
+		st.unwritten = nil
 	}
-	holds := ch.Grown && !ch.Copied && n > 0 && same && s.WholeCount == st.pinned && s.window == st.window && !st.once &&
-		(s.LastUser == st.question || s.LastUser > edit.Last(known[n-1].Record)) && !edit.LateResult(s.Body[ch.Common:])
-	st.Known, st.pinned, st.question, st.window = found, s.WholeCount, s.LastUser, s.window
+	holds := n > 0 && same && s.stillHold(known, ch)
+	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.window
 	if holds && sameSlice(known, st.known()) {
 		return nil
 	}
-	if n == 0 && len(st.All) == 0 && len(st.unsaved) == 0 {
+	if n == 0 && len(st.All) == 0 && len(st.unwritten) == 0 {
 		return nil
 	}
 	l, before := st.known(), known
@@ -122,6 +121,22 @@ func (s *session) recall(ctx context.Context, req *Request, ch history.Change) e
 		s.reportOthers(ctx, req, before, same && ch.Grown && ch.Common > 0)
 	}
 	return nil
+}
+
+// stillHold reports whether edits that held in the call before hold now, without a look at each.
+func (s *session) stillHold(l edit.List, ch history.Change) bool {
+	st := &s.State
+	switch {
+	case !ch.Grown, ch.Copied: // the history is another one
+	case s.WholeCount != st.wholeCount: // a message was pinned
+	case s.window != st.window: // an edit may be for a smaller window
+	case st.once: // an edit was for one request only
+	case s.LastUser != st.question && s.LastUser <= edit.Last(l[len(l)-1].Record): // the newest question is another one, and may be edited
+	case edit.LateResult(s.Body[ch.Common:]): // a fold may cover the call of a new result
+	default:
+		return true
+	}
+	return false
 }
 
 func holdsOnce(l edit.List) bool {
@@ -163,7 +178,7 @@ func (s *session) reportOthers(ctx context.Context, req *Request, before edit.Li
 func (s *session) calibrate(ctx context.Context, req *Request) {
 	st := &s.State
 	other := st.calibrated > 0 && st.model != req.Model
-	source := calibrate.Source{History: &s.History, Good: s.chain.close}
+	source := calibrate.Source{History: &s.History, Good: s.chain.goodCounter}
 	learn := func(p calibrate.Prompt) { s.judge(ctx, req, p, st.tokens.Learn(p, s.priors, source)) }
 	var past *calibrate.Past
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since

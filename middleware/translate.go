@@ -143,7 +143,7 @@ func (t *translation) fold(viewRuns []message.Run) (*journal.Record, error) {
 			joined = append(joined, r)
 		}
 	}
-	covered := v.list.Exclude(slices.Clip(joined))
+	covered := v.list.ExcludePartialFolds(slices.Clip(joined))
 	r := t.add(journal.Fold, covered)
 	cover(r, v.list.Inside(covered))
 	return r, nil

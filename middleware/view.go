@@ -135,7 +135,7 @@ func (v *View) setSize(wide int) {
 	size.Tokens, size.rate = cal.Estimate(size.Counted, wide, s.priors)
 	own := s.chain.encoding != "" && s.chain.encoding == s.model.Encoding && (cal.At == 0 || math.Abs(cal.Mean()-1) < 0.05)
 	size.Exact = own || cal.At > 0 && cal.At == len(s.Body) && cal.Counted == size.Counted
-	if s.chain.estimated && !size.Exact {
+	if s.chain.estimates && !size.Exact {
 		open := float64(cal.Open(size.Counted))
 		size.Margin = int(size.rate * max(shareTooLow*open, rootTooLow*math.Sqrt(open)))
 	}

@@ -61,8 +61,8 @@ func (c *cut) judge(p Prompt, predicted, rate float64, s Source) Verdict {
 	case appended:
 		low = p.stalls(c.top, rate, s)
 	case s.Good && half && predicted > float64(c.most): // else it is shorter than one that was read
-		if drift = c.drifted(p.Most, predicted); drift < sharePredict {
-			drift = c.drifted(p.Most+s.unsure(0, p.At), predicted)
+		if drift = c.drifted(p.WithCache, predicted); drift < sharePredict {
+			drift = c.drifted(p.WithCache+s.unsure(0, p.At), predicted)
 		}
 		low = drift < sharePredict
 	}
@@ -110,7 +110,7 @@ func (c *cut) accept(charged int) {
 // were appended. rate is the charge for a counted token.
 func (p Prompt) stalls(since Prompt, rate float64, s Source) bool {
 	added := p.Counted - since.Counted
-	gained := float64(max(p.Charged-since.Charged, p.Most-since.Most))
+	gained := float64(max(p.Charged-since.Charged, p.WithCache-since.WithCache))
 	rate = min(1, rate, since.rate())
 	tooLow := func() bool { return added >= leastAdded && gained < shareCharged*rate*float64(added) }
 	if !tooLow() {

@@ -71,7 +71,7 @@ func TestReportsOfCutPrompts(t *testing.T) {
 					}
 				}
 				got = append(got, learned.Learn(calibrate.Prompt{
-					At: n + 1, Charged: charged, Most: charged, Counted: counted, Edited: edited,
+					At: n + 1, Charged: charged, WithCache: charged, Counted: counted, Edited: edited,
 				}, calibrate.Priors{Plain: 1, Wide: 1}, s))
 			}
 			require.Equal(t, x.want, got)
@@ -88,7 +88,7 @@ func TestLimitEnds(t *testing.T) {
 	t.Parallel()
 	s := history(nil)
 	learn := func(learned *calibrate.Tokens, at, charged, counted, edited int) calibrate.Verdict {
-		return learned.Learn(calibrate.Prompt{At: at, Charged: charged, Most: charged, Counted: counted, Edited: edited},
+		return learned.Learn(calibrate.Prompt{At: at, Charged: charged, WithCache: charged, Counted: counted, Edited: edited},
 			calibrate.Priors{Plain: 1, Wide: 1}, s)
 	}
 	limited := func() *calibrate.Tokens {
@@ -125,7 +125,7 @@ func TestReportsApartFromTheCache(t *testing.T) {
 	s := history(nil)
 	for n, charged := range []int{600, 500, 450, 700} { // the rest is in the cache
 		counted := 600 + 300*n
-		p := calibrate.Prompt{At: n + 2, Charged: charged, Most: counted, Counted: counted}
+		p := calibrate.Prompt{At: n + 2, Charged: charged, WithCache: counted, Counted: counted}
 		require.NotEqual(t, calibrate.Truncated, l.Learn(p, calibrate.Priors{Plain: 1, Wide: 1}, s))
 	}
 	require.Zero(t, l.Limit())

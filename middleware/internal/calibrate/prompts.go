@@ -13,11 +13,11 @@ const maxPrompts = 256
 
 // Prompt is what a model call has reported of its prompt.
 type Prompt struct {
-	At      int // number of messages
-	Charged int // tokens that the provider has reported
-	Most    int // the same, if it does not include those of the cache, which are reported as well
-	Counted int // the same by the meter
-	Edited  int // number of messages when it was last edited
+	At        int // number of messages
+	Charged   int // tokens that the provider has reported
+	WithCache int // Charged, plus those of the cache, which are reported as well: some providers do not include them
+	Counted   int // the same by the meter
+	Edited    int // number of messages when it was last edited
 }
 
 // Prompts remembers the reported prompts of recent calls by the ID of their last

@@ -89,9 +89,9 @@ func (t *Tokens) Open(counted int) int {
 // Mean returns the rate of the newest reported prompt as a whole.
 func (t *Tokens) Mean() float64 { return float64(t.Charged) / float64(t.Counted) }
 
-// Cut makes the calibration that of a conversation that has only the first messages in
+// KeepFirst makes the calibration that of a conversation that has only the first messages in
 // common. The rates stay, and so does a limit.
-func (t *Tokens) Cut(common int) {
+func (t *Tokens) KeepFirst(common int) {
 	if t.At > common {
 		t.At, t.Charged, t.Counted = 0, 0, 0
 	}

@@ -101,9 +101,9 @@ func (l List) Inside(runs []message.Run) []*journal.Record {
 	return out
 }
 
-// Exclude removes from runs the positions of folds that lie only partly inside them:
+// ExcludePartialFolds removes from runs the positions of folds that lie only partly inside them:
 // the messages of such a fold are elsewhere.
-func (l List) Exclude(runs []message.Run) []message.Run {
+func (l List) ExcludePartialFolds(runs []message.Run) []message.Run {
 	for _, it := range l {
 		if it.Kind != journal.Fold {
 			continue
