@@ -29,7 +29,7 @@ func originals(v *View, runs []message.Run) []message.Message {
 	}
 	body := func(runs []message.Run) {
 		for _, r := range runs {
-			out = append(out, v.session.Body[r.First:r.Last+1]...)
+			out = v.session.AppendMessages(out, r)
 		}
 	}
 	for _, r := range runs {

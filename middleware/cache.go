@@ -34,7 +34,7 @@ func (v *View) cached(ttl time.Duration) (n int, whole bool) {
 }
 
 // expired reports whether the cache has expired for sure since the call whose answer is the first of the messages.
-func (v *View) expired(since []message.Message, ttl time.Duration) bool {
+func (v *View) expired(since []*message.Message, ttl time.Duration) bool {
 	if c := v.session.model.Cache; ttl == 0 {
 		if ttl = c.TTL; c.Auto && ttl > 0 {
 			ttl = max(ttl, c.LongTTL, time.Hour)

@@ -187,11 +187,11 @@ func (o *outgoing) sameAt(n, shared int) bool {
 	case span.First >= shared:
 		return false
 	case span.Record != nil:
-		m := o.view.session.Body[span.First]
+		m := *o.view.session.Body[span.First]
 		m.Parts = span.Record.Parts
 		return now.Equal(m)
 	default:
-		return now.Equal(o.view.session.Body[span.First])
+		return now.Equal(*o.view.session.Body[span.First])
 	}
 }
 

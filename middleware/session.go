@@ -184,7 +184,7 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
 	prompts := s.chain.prompts.Of(s.IDs[from:])
 	for i := from; i < len(s.Body); i++ {
-		m := &s.Body[i]
+		m := s.Body[i]
 		reports := m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0
 		if reports && i > st.tokens.At && !st.unclear.Contains(i) {
 			if past == nil {

@@ -69,7 +69,7 @@ func (v *View) span(i int) edit.Span {
 // Original returns message i as it is in the history, or as it is if a fold has added it.
 func (v *View) Original(i int) message.Message {
 	if s := v.span(i); s.Record != nil && s.Record.Kind == journal.Rewrite {
-		return v.session.Body[s.First]
+		return *v.session.Body[s.First]
 	}
 	return v.result.Messages[i]
 }
@@ -411,7 +411,7 @@ func (v *View) Report(ctx context.Context, e Event) {
 // with each, so the chain reports it for one conversation without an answer only; others are told in their second call.
 func (v *View) isNews(text string) bool {
 	s := v.session
-	answered := slices.ContainsFunc(s.Body, func(m message.Message) bool { return m.Role == message.RoleAssistant })
+	answered := slices.ContainsFunc(s.Body, func(m *message.Message) bool { return m.Role == message.RoleAssistant })
 	if s.State.conversation.load(reported{text}) != nil || !answered && !s.chain.warned.once(v.req, text) {
 		return false
 	}

@@ -309,6 +309,39 @@ func BenchmarkLength(b *testing.B) {
 	}
 }
 
+// BenchmarkRetry asks again after earlier rounds of a known history: with the last one left out, with another one in its
+// place, or with rounds that come after it. "idle" passes the same history.
+func BenchmarkRetry(b *testing.B) {
+	const n = 10_000
+	h := conversation(n)
+	other := func(i int) []message.Message {
+		id := fmt.Sprintf("other_%06d", i)
+		return append(h[:n-2:n-2], message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: "{}"}), message.Result(id, "read_log", "ok"))
+	}
+	run := func(name string, prepare func(call func([]message.Message), i int) []message.Message) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				b.StopTimer()
+				call := caller(b, trigger.Tokens(never))
+				call(h)
+				next := prepare(call, i)
+				i++
+				b.StartTimer()
+				call(next)
+			}
+		})
+	}
+	run("idle", func(func([]message.Message), int) []message.Message { return h })
+	run("shorter", func(func([]message.Message), int) []message.Message { return h[:n-2] })
+	run("fork", func(_ func([]message.Message), i int) []message.Message { return other(i) })
+	run("grown again", func(call func([]message.Message), i int) []message.Message {
+		call(h[:n-2])
+		return other(i)
+	})
+}
+
 // BenchmarkConversations has many conversations in turn on one chain, each of
 // them one round longer at each of its calls: different ones, and ones that are
 // alike but for the question.

@@ -140,7 +140,7 @@ func (s Source) sure(from, to int) (n int) {
 	estimate, asked := tokens.Meter{Framing: s.History.Meter.Framing}, false
 	for i := from; i < to; i++ {
 		m := s.History.Body[i]
-		n += min(s.History.Tokens[i], estimate.Message(m)) - s.unsure(i, i+1)
+		n += min(s.History.Tokens[i], estimate.Message(*m)) - s.unsure(i, i+1)
 		asked = asked || m.Role == message.RoleUser
 	}
 	for i := from - 1; asked && i >= 0 && s.History.Body[i].Role != message.RoleUser; i-- {

@@ -22,7 +22,7 @@ func history(part message.Part) calibrate.Source {
 		if i%3 == 2 && part != nil {
 			m.Parts = []message.Part{part}
 		}
-		h.Body = append(h.Body, m)
+		h.Body = append(h.Body, &m)
 		h.Tokens = append(h.Tokens, h.Meter.Message(m))
 	}
 	return calibrate.Source{History: h, Good: true}

@@ -67,9 +67,10 @@ func (h *History) Apply(all []message.Message, l List, before *Result, from int)
 
 // Append appends the messages from position first up to, not including, last, not edited.
 func (r *Result) Append(h *History, first, last int) {
-	r.Messages = append(r.Messages, h.Body[first:last]...)
 	r.Tokens = append(r.Tokens, h.Tokens[first:last]...)
+	r.Messages, r.Spans = slices.Grow(r.Messages, last-first), slices.Grow(r.Spans, last-first)
 	for i := first; i < last; i++ {
+		r.Messages = append(r.Messages, *h.Body[i])
 		r.Spans = append(r.Spans, Span{First: i, Last: i})
 		r.Sum += h.Tokens[i]
 	}

@@ -17,18 +17,31 @@ import (
 func talk(n int) *edit.History {
 	h := &edit.History{Meter: tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}}
 	h.FirstUser, h.LastUser = -1, -1
-	h.Body = append(h.Body, message.User("question"))
+	h.Body = own(h.Body, message.User("question"))
 	for i := range n {
-		h.Body = append(h.Body, message.Assistant(message.Text{Text: fmt.Sprintf("a long answer with number %d", i)}))
+		h.Body = own(h.Body, message.Assistant(message.Text{Text: fmt.Sprintf("a long answer with number %d", i)}))
 	}
-	h.IDs = message.IDs(h.Body)
+	h.IDs = message.IDs(messages(h))
 	for i := range h.Body {
-		h.Tokens = append(h.Tokens, h.Meter.Message(h.Body[i]))
+		h.Tokens = append(h.Tokens, h.Meter.Message(*h.Body[i]))
 		h.Sum += h.Tokens[i]
 	}
 	h.Whole = make([]bool, len(h.Body))
 	h.Bound(0)
 	return h
+}
+
+// own appends messages to the body of a history.
+func own(body []*message.Message, msgs ...message.Message) []*message.Message {
+	for i := range msgs {
+		body = append(body, &msgs[i])
+	}
+	return body
+}
+
+// messages returns the body of a history.
+func messages(h *edit.History) []message.Message {
+	return h.AppendMessages(nil, message.Run{Last: len(h.Body) - 1})
 }
 
 func rewrite(h *edit.History, i int, text string) *journal.Record {
@@ -89,7 +102,7 @@ func TestListsApplyLikePlainReplacement(t *testing.T) {
 				want = append(want, text)
 			}
 		}
-		result := h.Apply(h.Body, l, nil, 0)
+		result := h.Apply(messages(h), l, nil, 0)
 		var got []string
 		sum := 0
 		for i, m := range result.Messages {
@@ -108,7 +121,7 @@ func TestListsApplyLikePlainReplacement(t *testing.T) {
 				from = it.Runs[0].First // no fold is cut
 			}
 		}
-		require.Equal(t, result.Messages, h.Apply(h.Body, l, &result, from).Messages, "a part of the result may be reused")
+		require.Equal(t, result.Messages, h.Apply(messages(h), l, &result, from).Messages, "a part of the result may be reused")
 	})
 }
 
@@ -139,7 +152,7 @@ func TestHoldingFallsBackToWhatAFoldCovers(t *testing.T) {
 func TestVerifyNamesTheRule(t *testing.T) {
 	t.Parallel()
 	h := talk(6)
-	before := h.Apply(h.Body, nil, nil, 0)
+	before := h.Apply(messages(h), nil, nil, 0)
 	for want, records := range map[string][]*journal.Record{
 		"": {rewrite(h, 3, "short")},
 		"the text of the first and of the last user message must stay": {rewrite(h, 0, "short")},
@@ -147,7 +160,7 @@ func TestVerifyNamesTheRule(t *testing.T) {
 		"the fold would add an invalid message":                        {fold(h, 1, 2, "")},
 	} {
 		l := h.WeighAll(records)
-		after := h.Apply(h.Body, l, nil, 0)
+		after := h.Apply(messages(h), l, nil, 0)
 		err := h.Verify(&before, &after, records, false)
 		if want == "" {
 			require.NoError(t, err)
@@ -161,7 +174,7 @@ func TestVerifyNamesTheRule(t *testing.T) {
 func twice() *edit.History {
 	h := talk(6)
 	h.Body[4] = h.Body[2]
-	h.IDs = message.IDs(h.Body)
+	h.IDs = message.IDs(messages(h))
 	return h
 }
 
@@ -169,7 +182,7 @@ func twice() *edit.History {
 func TestEqualPins(t *testing.T) {
 	t.Parallel()
 	once, both := fold(twice(), 1, 5, "summary"), fold(twice(), 1, 5, "summary")
-	pin := twice().Body[2]
+	pin := *twice().Body[2]
 	once.Messages = []message.Message{pin, message.User("summary")}
 	both.Messages = []message.Message{pin, message.User("summary"), pin}
 	for _, r := range []*journal.Record{once, both} {
@@ -179,7 +192,7 @@ func TestEqualPins(t *testing.T) {
 		h.Whole[2] = true
 		require.Len(t, h.Holding(l, 0), 1, "one is pinned")
 		h.Whole[4] = true
-		before, after := h.Apply(h.Body, nil, nil, 0), h.Apply(h.Body, l, nil, 0)
+		before, after := h.Apply(messages(h), nil, nil, 0), h.Apply(messages(h), l, nil, 0)
 		for i, m := range after.Messages {
 			require.Equal(t, h.Meter.Message(m), after.Tokens[i], "tokens of message %d", i)
 		}
@@ -202,8 +215,8 @@ func TestAdjoiningRuns(t *testing.T) {
 		h.Whole[1] = true
 		r := fold(h, second, 5, "summary")
 		r.Runs = []message.Run{{First: 1, Last: 1}, {First: second, Last: 5}}
-		r.Messages = []message.Message{h.Body[1], message.User("summary")}
-		before, after := h.Apply(h.Body, nil, nil, 0), h.Apply(h.Body, h.WeighAll([]*journal.Record{r}), nil, 0)
+		r.Messages = []message.Message{*h.Body[1], message.User("summary")}
+		before, after := h.Apply(messages(h), nil, nil, 0), h.Apply(messages(h), h.WeighAll([]*journal.Record{r}), nil, 0)
 		err := h.Verify(&before, &after, []*journal.Record{r}, false)
 		if want == "" {
 			require.NoError(t, err)
@@ -217,13 +230,13 @@ func TestAdjoiningRuns(t *testing.T) {
 func TestNewestResultIsNotEmptied(t *testing.T) {
 	t.Parallel()
 	h := talk(2)
-	h.Body = append(h.Body, message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "  some words of a result"))
-	h.IDs, h.Whole = message.IDs(h.Body), make([]bool, len(h.Body))
+	h.Body = own(h.Body, message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "  some words of a result"))
+	h.IDs, h.Whole = message.IDs(messages(h)), make([]bool, len(h.Body))
 	h.Bound(0)
 	for text, ok := range map[string]bool{"": false, " ": false, "  some": true} {
 		r := rewrite(h, 4, "")
 		r.Parts = message.Result("c", "read", text).Parts
-		err := h.Verify(&edit.Result{}, &edit.Result{Messages: h.Body}, []*journal.Record{r}, false)
+		err := h.Verify(&edit.Result{}, &edit.Result{Messages: messages(h)}, []*journal.Record{r}, false)
 		if ok {
 			require.NoError(t, err)
 		} else {
@@ -236,15 +249,15 @@ func TestNewestResultIsNotEmptied(t *testing.T) {
 func TestFoldAndLateResult(t *testing.T) {
 	t.Parallel()
 	h := talk(2)
-	h.Body = append(h.Body, message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "a result"))
-	h.IDs, h.Whole = message.IDs(h.Body), make([]bool, len(h.Body))
+	h.Body = own(h.Body, message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "a result"))
+	h.IDs, h.Whole = message.IDs(messages(h)), make([]bool, len(h.Body))
 	h.Bound(0)
 	r := fold(h, 1, 4, "summary")
-	r.Messages = append(r.Messages, h.Body[3:5]...)
+	r.Messages = h.AppendMessages(r.Messages, message.Run{First: 3, Last: 4})
 	l := h.WeighAll([]*journal.Record{r})
 	require.Len(t, h.Holding(l, 0), 1)
-	h.Body = append(h.Body, message.Result("c", "read", "more of it"))
-	h.IDs, h.Whole = message.IDs(h.Body), make([]bool, len(h.Body))
+	h.Body = own(h.Body, message.Result("c", "read", "more of it"))
+	h.IDs, h.Whole = message.IDs(messages(h)), make([]bool, len(h.Body))
 	h.Bound(0)
 	require.Empty(t, h.Holding(l, 0))
 }

@@ -20,7 +20,7 @@ type History struct {
 	LeadTokens []int             // of each, by Meter
 	LeadSum    int
 
-	Body       []message.Message // the other messages
+	Body       []*message.Message // the other messages, which never change
 	IDs        []message.ID
 	Tokens     []int // of each, by Meter
 	Sum        int
@@ -85,6 +85,14 @@ func (h *History) Bound(from int) {
 			return
 		}
 	}
+}
+
+// AppendMessages appends the messages of a run to some others.
+func (h *History) AppendMessages(msgs []message.Message, r message.Run) []message.Message {
+	for _, m := range h.Body[r.First : r.Last+1] {
+		msgs = append(msgs, *m)
+	}
+	return msgs
 }
 
 // within returns the protected positions inside some runs, in order.
@@ -169,7 +177,7 @@ func (h *History) lost(protected []int, product []message.Message) int {
 // StandsFor reports whether m, a message of a fold, is the protected message i of the
 // history: equal to it, or a rewrite of it that is allowed.
 func (h *History) StandsFor(m *message.Message, i int) bool {
-	b := &h.Body[i]
+	b := h.Body[i]
 	if b.Equal(*m) {
 		return true
 	}

@@ -82,7 +82,7 @@ func (h *History) splits(it Item, others List) bool {
 	for end < len(h.Body) && h.Body[end].Role != message.RoleAssistant {
 		end++
 	}
-	unit := message.Units(h.Body[round:end])[0]
+	unit := message.Units(h.AppendMessages(nil, message.Run{First: round, Last: end - 1}))[0]
 	for i := it.last + 1; i <= round+unit.Last; i++ {
 		if !slices.ContainsFunc(others, func(o Item) bool { return o.Kind == journal.Fold && contains(o.Runs, i) }) {
 			return true
@@ -93,7 +93,7 @@ func (h *History) splits(it Item, others List) bool {
 
 // LateResult reports whether messages have a result before the next answer of the
 // model: a result of an earlier round.
-func LateResult(msgs []message.Message) bool {
+func LateResult(msgs []*message.Message) bool {
 	for i := range msgs {
 		if role := msgs[i].Role; role == message.RoleTool || role == message.RoleAssistant {
 			return role == message.RoleTool

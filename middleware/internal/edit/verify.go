@@ -41,7 +41,7 @@ func (h *History) Verify(before, after *Result, records []*journal.Record, pendi
 // verifyRewrite checks a rewrite against the message as the caller has it.
 func (h *History) verifyRewrite(r *journal.Record) error {
 	i := r.Runs[0].First
-	m := &h.Body[i]
+	m := h.Body[i]
 	if h.ProtectionAt(i) != 0 {
 		if err := h.spares(i, r.Parts, r.HistoryLen); err != nil {
 			return err
@@ -114,11 +114,11 @@ func tail(runs []message.Run) int {
 // rewrite of a protected one that breaks no further rule.
 func (h *History) isOld(r *journal.Record, m *message.Message, protected []int) bool {
 	for _, run := range r.Runs {
-		if slices.ContainsFunc(h.Body[run.First:run.Last+1], m.Equal) {
+		if slices.ContainsFunc(h.Body[run.First:run.Last+1], func(b *message.Message) bool { return m.Equal(*b) }) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(protected, func(i int) bool { return h.StandsFor(m, i) && noWorse(h.Body[i], *m) == nil })
+	return slices.ContainsFunc(protected, func(i int) bool { return h.StandsFor(m, i) && noWorse(*h.Body[i], *m) == nil })
 }
 
 // verifyPairs checks that the edits separate no call from its result.

@@ -28,9 +28,9 @@ func of(j journal.Journal, n int) entries.Log {
 	h := &edit.History{Meter: tokens.Meter{Counter: tokens.Chars4{}}, Bounded: edit.Bounded{FirstUser: 0}}
 	for i := range n {
 		m := message.Assistant(message.Text{Text: fmt.Sprintf("message %d", i)})
-		h.Body, h.Tokens, h.Whole = append(h.Body, m), append(h.Tokens, h.Meter.Message(m)), append(h.Whole, false)
+		h.Body, h.Tokens, h.Whole = append(h.Body, &m), append(h.Tokens, h.Meter.Message(m)), append(h.Whole, false)
 	}
-	h.IDs = message.IDs(h.Body)
+	h.IDs = message.IDs(h.AppendMessages(nil, message.Run{Last: n - 1}))
 	return entries.Log{History: h, Journal: j, Recent: new(entries.Recent)}
 }
 

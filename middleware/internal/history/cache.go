@@ -100,7 +100,7 @@ func slides[S any](tracks []*Track[S], body []message.Message) int {
 	for _, t := range tracks[:min(len(tracks), maxSlides)] {
 		known := t.asPassed()
 		for k := 1; k+1 < len(known); k++ {
-			if same(&known[k], &body[0]) && same(&known[k+1], &body[1]) {
+			if same(known[k], &body[0]) && same(known[k+1], &body[1]) {
 				return t.Slides + 1
 			}
 		}

@@ -18,9 +18,9 @@ import (
 // Track is one history with what is known about it, and a state S that belongs to it.
 // It is immutable once it is published.
 //
-// The slices of a track grow into memory that several tracks share. claim is the length
-// that is taken: a track appends only if it moves claim from its own length on, otherwise
-// it copies.
+// The messages of a track never change, and tracks share them. The slices of a track grow
+// into memory that several tracks share. claim is the length that is taken: a track appends
+// only if it moves claim from its own length on, otherwise it copies the slices.
 type Track[S any] struct {
 	edit.History
 
@@ -30,8 +30,8 @@ type Track[S any] struct {
 	State      S
 	Slides     int // number of calls in a row in which the caller dropped first messages
 
-	passed []message.Message // Body as the caller passed it; nil: the same
-	steady bool              // that is memory of the caller, which never changes
+	passed []*message.Message // Body as the caller passed it; nil: the same
+	steady bool               // that is memory of the caller, which never changes
 	claim  *atomic.Int64
 	bytes  int       // memory that the track keeps alive, about
 	parent *Track[S] // the track that this one replaces in the cache
@@ -41,7 +41,7 @@ type Track[S any] struct {
 type Change struct {
 	Common  int  // number of equal messages at the beginning
 	Grown   bool // messages were only added
-	Copied  bool // it has memory of its own, so nothing may be appended to slices of the earlier track
+	Copied  bool // nothing may be appended to slices of the earlier track
 	Unlike  bool // probably another conversation: less than half is equal, and the newest message differs
 	NewLead bool // the leading system messages differ
 }
@@ -68,15 +68,19 @@ func Same(a, b []message.Message) bool {
 	if len(a) == 0 || &a[0] == &b[0] {
 		return true
 	}
-	n, notes := common(a, b)
-	return n == len(a) && notes
+	for i := range a {
+		if !same(&a[i], &b[i]) || !sameNotes(&a[i], &b[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // common returns how many first messages are equal, and whether their notes are.
-func common(a, b []message.Message) (n int, notes bool) {
+func common(a []*message.Message, b []message.Message) (n int, notes bool) {
 	n, notes = min(len(a), len(b)), true
 	for i := range n {
-		a, b := &a[i], &b[i]
+		a, b := a[i], &b[i]
 		if a.Role != b.Role || a.Name != b.Name || len(a.Parts) != len(b.Parts) {
 			return i, notes
 		}
@@ -113,13 +117,13 @@ func (t *Track[S]) reach(given Given) int {
 	return r
 }
 
-func reach(known, body []message.Message) int {
+func reach(known []*message.Message, body []message.Message) int {
 	n := min(len(body), len(known))
-	if n > 0 && !same(&body[0], &known[0]) {
+	if n > 0 && !same(&body[0], known[0]) {
 		return 0
 	}
 	for back := 1; back <= n; back *= 2 {
-		if same(&body[n-back], &known[n-back]) {
+		if same(&body[n-back], known[n-back]) {
 			return n - back + 1
 		}
 	}
@@ -128,7 +132,7 @@ func reach(known, body []message.Message) int {
 
 // isIn reports whether the body of t begins in the same memory, which never changes.
 func (t *Track[S]) isIn(given Given) bool {
-	return given.Steady && t.steady && len(given.Body) > 0 && len(t.Body) > 0 && &given.Body[0] == &t.asPassed()[0]
+	return given.Steady && t.steady && len(given.Body) > 0 && len(t.Body) > 0 && &given.Body[0] == t.asPassed()[0]
 }
 
 // common is [common] for the body of the track, in either order, and another.
@@ -150,82 +154,138 @@ func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) 
 	g := *t
 	g.parent = t
 	if equal == len(given.Body) && equal == len(t.Body) && notes && (t.passed != nil || !given.Steady) {
-		if given.Steady { // the next call compares nothing
-			g.passed, g.steady = slices.Clip(given.Body), true
+		if given.Steady && !t.isIn(given) { // the next call compares nothing
+			g.passed, g.steady = pointers(given.Body), true
 		}
 		return &g, Change{Common: equal, Grown: true}
 	}
+	in := t.isIn(given)
 	g.steady, g.passed = given.Steady, nil
 	if ordered, shared, alike := t.arranged(given.Body, equal); ordered != nil {
 		if !Same(ordered, given.Body) {
 			g.passed = passedAs(given)
+		} else {
+			g.steady = false
 		}
 		given, equal, notes = Given{Body: ordered}, shared, notes && alike
 	}
 	body := given.Body
 	ch := Change{Common: equal, Grown: equal == len(t.Body)}
-	if equal == len(body) && ch.Grown && notes {
-		if given.Steady {
-			g.Body = slices.Clip(body)
-		}
+	switch {
+	case equal == len(body) && ch.Grown && notes:
+		g.hold(given, equal, in)
 		return &g, ch
-	}
-	if !ch.Grown || !notes || !t.claim.CompareAndSwap(int64(equal), int64(len(body))) {
+	case !ch.Grown || !notes || !t.claim.CompareAndSwap(int64(equal), int64(len(body))):
 		last := len(t.Body) - 1
-		endsAlike := last < len(body) && same(&t.Body[last], &body[last])
+		endsAlike := last < len(body) && same(t.Body[last], &body[last])
 		ch.Copied, ch.Unlike = true, 2*equal < len(t.Body) && !endsAlike
-		g.branch(given, equal)
+		g.branch(given, equal, notes)
+	default:
+		g.room(len(body) - equal)
 	}
-	if given.Steady {
-		g.Body = slices.Clip(body)
-	} else {
-		g.Body = Own(g.Body, body[equal:])
-	}
+	g.hold(given, equal, in)
 	g.IDs = message.IDs(body, g.IDs...)
 	for i := equal; i < len(body); i++ {
-		g.count(i, g.Meter.Message(g.Body[i]), isWide(&g.Body[i]))
+		g.count(i, g.Meter.Message(body[i]))
 	}
 	g.Bound(equal)
 	return &g, ch
 }
 
-// branch gives the track memory of its own, for the first equal messages.
-func (t *Track[S]) branch(given Given, equal int) {
-	body := given.Body
-	if equal < len(t.Body) {
-		t.parent = nil
+// branch makes the track that of the first equal messages. It shares memory with the longer
+// one only if nothing will be appended, and if it needs at least half of it.
+func (t *Track[S]) branch(given Given, equal int, notes bool) {
+	full := len(t.Body)
+	t.cut(equal)
+	if equal == len(given.Body) && notes && 2*equal >= full {
+		return
 	}
 	t.claim = new(atomic.Int64)
-	t.claim.Store(int64(len(body)))
-	room := len(body) + len(body)/4 + 16
-	counted, wide := t.Tokens[:equal], t.Wide[:equal]
-	if t.Body = body[:equal:equal]; !given.Steady {
-		t.Body = Own(make([]message.Message, 0, room), body[:equal])
+	t.claim.Store(int64(len(given.Body)))
+	t.room(len(given.Body) - equal + 1)
+	if notes {
+		return
 	}
-	t.IDs = append(make([]message.ID, 0, room), t.IDs[:equal]...)
-	t.Tokens, t.Wide, t.Whole = make([]int, 0, room), make([]bool, 0, room), make([]bool, 0, room)
-	t.WholeCount, t.Sum, t.bytes = 0, 0, size(t.Lead)
-	t.Bounded = edit.Bounded{FirstUser: -1, LastUser: -1}
 	for i := range t.Body {
-		t.count(i, counted[i], wide[i])
+		if m := &given.Body[i]; !sameNotes(t.Body[i], m) {
+			t.Body[i] = &Own(nil, given.Body[i:i+1])[0]
+			if t.Whole[i] {
+				t.WholeCount--
+			}
+			if t.Whole[i] = isWhole(m); t.Whole[i] {
+				t.WholeCount++
+			}
+		}
 	}
-	t.Bound(0)
 }
 
-// count appends what is known about message i. Protected as a whole are system messages,
-// pinned messages, and what a provider has made of earlier messages, which only the
-// provider can read: Anthropic's compaction blocks, OpenAI's compaction items.
-func (t *Track[S]) count(i, n int, wide bool) {
-	m := &t.Body[i]
-	whole := m.Role == message.RoleSystem || m.Hints.Pinned || slices.ContainsFunc(m.Parts, func(p message.Part) bool {
-		o, ok := p.(message.Opaque)
-		return ok && strings.Contains(o.Kind, "compaction")
-	})
-	t.Tokens, t.Wide, t.Whole = append(t.Tokens, n), append(t.Wide, wide), append(t.Whole, whole)
+// cut leaves the first n messages. The shorter part is counted again.
+func (t *Track[S]) cut(n int) {
+	from, to, sign := n, len(t.Body), -1
+	if n < to-from {
+		from, to, sign = 0, n, 1
+		t.WholeCount, t.Sum, t.bytes = 0, 0, size(t.Lead)
+	}
+	for i := from; i < to; i++ {
+		t.Sum, t.bytes = t.Sum+sign*t.Tokens[i], t.bytes+sign*t.Body[i].Size()
+		if t.Whole[i] {
+			t.WholeCount += sign
+		}
+	}
+	if n < len(t.Body) {
+		t.parent = nil
+	}
+	t.Body, t.IDs, t.Tokens = t.Body[:n:n], t.IDs[:n:n], t.Tokens[:n:n]
+	t.Wide, t.Whole = t.Wide[:n:n], t.Whole[:n:n]
+	if t.FirstUser >= n {
+		t.FirstUser = -1
+	}
+	t.LastUser = min(t.LastUser, n-1)
+	for t.LastUser >= 0 && t.Body[t.LastUser].Role != message.RoleUser {
+		t.LastUser--
+	}
+}
+
+// room makes room for more messages. Slices that have none are copied.
+func (t *Track[S]) room(more int) {
+	t.Body, t.IDs, t.Tokens = slices.Grow(t.Body, more), slices.Grow(t.IDs, more), slices.Grow(t.Tokens, more)
+	t.Wide, t.Whole = slices.Grow(t.Wide, more), slices.Grow(t.Whole, more)
+}
+
+// hold appends the messages after the first equal ones: those of the caller if they never
+// change, or copies. Messages of the caller replace copies; in says that they have already.
+func (t *Track[S]) hold(given Given, equal int, in bool) {
+	msgs := given.Body[equal:]
+	switch {
+	case !given.Steady:
+		msgs = Own(nil, msgs)
+	case !in:
+		t.Body, msgs = make([]*message.Message, 0, len(given.Body)+len(given.Body)/4), given.Body
+	}
+	for i := range msgs {
+		t.Body = append(t.Body, &msgs[i])
+	}
+}
+
+// count appends what is known about message i.
+func (t *Track[S]) count(i, n int) {
+	m := t.Body[i]
+	whole := isWhole(m)
+	t.Tokens, t.Wide, t.Whole = append(t.Tokens, n), append(t.Wide, isWide(m)), append(t.Whole, whole)
 	t.Sum, t.bytes = t.Sum+n, t.bytes+m.Size()
 	if whole {
 		t.WholeCount++
 	}
+}
+
+// isWhole reports whether a message is protected as a whole: system messages, pinned
+// messages, and what a provider has made of earlier messages, which only the provider can
+// read: Anthropic's compaction blocks, OpenAI's compaction items.
+func isWhole(m *message.Message) bool {
+	return m.Role == message.RoleSystem || m.Hints.Pinned || slices.ContainsFunc(m.Parts, func(p message.Part) bool {
+		o, ok := p.(message.Opaque)
+		return ok && strings.Contains(o.Kind, "compaction")
+	})
 }
 
 func size(msgs []message.Message) (bytes int) {
@@ -237,7 +297,7 @@ func size(msgs []message.Message) (bytes int) {
 
 // setLead replaces the leading system messages and reports whether they differ.
 func (t *Track[S]) setLead(lead []message.Message) bool {
-	if n, notes := common(lead, t.Lead); n == len(lead) && n == len(t.Lead) && notes {
+	if Same(lead, t.Lead) {
 		return false
 	}
 	counted := make([]int, len(lead))

@@ -24,6 +24,10 @@ func followGiven(t require.TestingT, c *history.Cache[int], given history.Given)
 	return track, ch
 }
 
+func bodyOf(track *history.Track[int]) []message.Message {
+	return track.AppendMessages(nil, message.Run{Last: len(track.Body) - 1})
+}
+
 func texts(n int, what string) (msgs []message.Message) {
 	for i := range n {
 		msgs = append(msgs, message.User(fmt.Sprintf("%s %d", what, i)))
@@ -77,6 +81,26 @@ func TestFollowRefusesUnknownParts(t *testing.T) {
 	require.ErrorContains(t, err, "message 3: part 1 is <nil>")
 }
 
+// Messages are copied once: a retry shares the memory of the longer history, and a fork its messages.
+func TestBranchesShareMessages(t *testing.T) {
+	t.Parallel()
+	var cache history.Cache[int]
+	body := texts(40, "message")
+	first, _ := follow(t, &cache, body)
+	cache.Publish(first)
+	short, _ := follow(t, &cache, body[:38])
+	cache.Publish(short)
+	require.Same(t, &first.Body[0], &short.Body[0], "a retry shares the slices")
+	require.Same(t, &first.IDs[0], &short.IDs[0])
+	again, _ := follow(t, &cache, append(body[:38:38], texts(4, "another")...))
+	require.NotSame(t, &first.Body[0], &again.Body[0], "what grows over a retry has slices of its own")
+	for i := range 38 {
+		require.Same(t, first.Body[i], again.Body[i])
+	}
+	few, _ := follow(t, &cache, body[:4])
+	require.NotSame(t, &first.Body[0], &few.Body[0], "a few messages do not keep the memory of many")
+}
+
 // Tracks share memory, and none of them ever changes: what was followed once stays as it
 // was, whatever grows from it.
 func TestTracksDoNotChange(t *testing.T) {
@@ -84,14 +108,14 @@ func TestTracksDoNotChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var cache history.Cache[int]
 		type seen struct {
-			track *history.Track[int]
-			body  []message.Message
+			track, fresh *history.Track[int] // fresh: of a cache that has seen nothing else
+			body         []message.Message
 		}
 		var all []seen
 		body := texts(3, "start")
 		shared := append(make([]message.Message, 0, 200), body...) // grows in place, as the memory of an adapter
 		for step := range rapid.IntRange(1, 30).Draw(t, "steps") {
-			switch rapid.IntRange(0, 3).Draw(t, "change") {
+			switch rapid.IntRange(0, 5).Draw(t, "change") {
 			case 0, 1:
 				what := rapid.SampledFrom([]string{"step", "文字文字文字文字"}).Draw(t, "what")
 				body = append(slices.Clone(body), texts(rapid.IntRange(0, 4).Draw(t, "more"), fmt.Sprint(what, step))...)
@@ -103,6 +127,12 @@ func TestTracksDoNotChange(t *testing.T) {
 			case 3:
 				body = slices.Clone(body)
 				body[rapid.IntRange(0, len(body)-1).Draw(t, "at")] = message.User(fmt.Sprint("changed in step ", step))
+			case 4: // a retry
+				body = slices.Clone(body[:rapid.IntRange(1, len(body)).Draw(t, "length")])
+			case 5: // only notes differ
+				body = slices.Clone(body)
+				m := &body[rapid.IntRange(0, len(body)-1).Draw(t, "note at")]
+				m.Hints.Pinned, m.Usage = !m.Hints.Pinned, &message.Usage{Input: step}
 			}
 			given := history.Given{Body: body}
 			if n := len(shared); len(body) >= n && history.Same(shared, body[:n]) {
@@ -113,21 +143,17 @@ func TestTracksDoNotChange(t *testing.T) {
 			}
 			track, _ := followGiven(t, &cache, given)
 			cache.Publish(track)
-			all = append(all, seen{track, slices.Clone(body)})
 			fresh, _ := follow(t, new(history.Cache[int]), body)
-			require.Equal(t, fresh.Tokens, track.Tokens, "as of a history that was never seen")
-			require.Equal(t, fresh.Wide, track.Wide)
-			require.Equal(t, fresh.Whole, track.Whole)
-			require.Equal(t, fresh.Bounded, track.Bounded)
+			all = append(all, seen{track, fresh, slices.Clone(body)})
 			for _, s := range all {
-				require.True(t, history.Same(s.body, s.track.Body))
+				require.Equal(t, s.body, bodyOf(s.track))
 				require.Equal(t, message.IDs(s.body), s.track.IDs)
-				sum := 0
-				for _, n := range s.track.Tokens {
-					sum += n
-				}
-				require.Equal(t, sum, s.track.Sum)
-				require.Len(t, s.track.Whole, len(s.body))
+				require.Equal(t, s.fresh.Tokens, s.track.Tokens, "as of a history that was never seen")
+				require.Equal(t, s.fresh.Sum, s.track.Sum)
+				require.Equal(t, s.fresh.Wide, s.track.Wide)
+				require.Equal(t, s.fresh.Whole, s.track.Whole)
+				require.Equal(t, s.fresh.WholeCount, s.track.WholeCount)
+				require.Equal(t, s.fresh.Bounded, s.track.Bounded)
 			}
 		}
 	})

@@ -98,7 +98,7 @@ func (t *Track[S]) arranged(body []message.Message, equal int) (ordered []messag
 		return nil, equal, true
 	}
 	from := roundAt(body, equal)
-	ordered = append(slices.Clone(t.Body[:from]), tail[from:]...)
+	ordered = append(t.AppendMessages(make([]message.Message, 0, len(body)), message.Run{Last: from - 1}), tail[from:]...)
 	shared, notes = common(t.Body[from:], ordered[from:])
 	return ordered, from + shared, notes
 }
@@ -109,19 +109,28 @@ func (t *Track[S]) Ordered(all []message.Message) []message.Message {
 	if t.passed == nil {
 		return all
 	}
-	return append(slices.Clone(all[:len(all)-len(t.Body)]), t.Body...)
+	lead := all[:len(all)-len(t.Body)]
+	return t.AppendMessages(slices.Clone(lead), message.Run{Last: len(t.Body) - 1})
 }
 
 // passedAs returns a body to compare with that of the next call.
-func passedAs(given Given) []message.Message {
+func passedAs(given Given) []*message.Message {
 	if given.Steady {
-		return slices.Clip(given.Body)
+		return pointers(given.Body)
 	}
-	return Own(nil, given.Body)
+	return pointers(Own(nil, given.Body))
+}
+
+func pointers(msgs []message.Message) []*message.Message {
+	p := make([]*message.Message, len(msgs))
+	for i := range msgs {
+		p[i] = &msgs[i]
+	}
+	return p
 }
 
 // asPassed returns the body as the caller passed it.
-func (t *Track[S]) asPassed() []message.Message {
+func (t *Track[S]) asPassed() []*message.Message {
 	if t.passed != nil {
 		return t.passed
 	}
