@@ -75,7 +75,7 @@ func TestMemoryOfOneConversation(t *testing.T) { //nolint:paralleltest // measur
 }
 
 func TestMemoryBound(t *testing.T) { //nolint:paralleltest // measures the heap
-	const limit = mega / 4
+	const limit = mega / 2 // more than the newest entry with those that it builds on
 	history := long("bound", 700)
 	before := heap(t)
 	memory := journal.NewMemory(limit)

@@ -664,10 +664,19 @@ func anyRound(t *rapid.T) []message.Message {
 		pieces = rapid.Permutation(pieces).Draw(t, "order")
 	}
 	round := []message.Message{call}
+	mixed := !slices.IsSortedFunc(pieces, func(a, b message.Part) int { return cmp.Compare(callOf(a), callOf(b)) })
 	for len(pieces) > 0 {
-		n := rapid.IntRange(1, len(pieces)).Draw(t, "in one message")
+		n := len(pieces) // in several messages, they would be put into the order of the calls
+		if !mixed {
+			n = rapid.IntRange(1, n).Draw(t, "in one message")
+		}
 		round = append(round, message.Message{Role: message.RoleTool, Parts: pieces[:n:n]})
 		pieces = pieces[n:]
 	}
 	return round
+}
+
+func callOf(p message.Part) string {
+	r, _ := p.(message.ToolResult)
+	return r.CallID
 }

@@ -599,7 +599,7 @@ func viewBreakers() map[string]breaker {
 			}),
 		},
 		"swaps old results": {
-			rules: []string{"reported", "growing", "settles"}, seen: `message 3 of 8`,
+			rules: []string{"drafts", "reported", "growing", "settles"}, seen: `message 3 of 8`,
 			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
 				found := answeredResults(msgs)
 				if len(found) < 2 || found[1] != found[0]+1 {
