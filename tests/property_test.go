@@ -203,7 +203,7 @@ func told(events []middleware.Event) []string {
 	var out []string
 	for _, e := range events {
 		switch e.Kind {
-		case middleware.Notice:
+		case middleware.Notice, middleware.Missed: // a reference of views has no prefix
 		default:
 			out = append(out, e.By+": "+string(e.Kind))
 		}

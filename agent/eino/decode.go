@@ -152,7 +152,8 @@ func sameCall(t *schema.ToolCall, p message.Part) bool {
 
 // equal is a == b, and fast for strings in the same memory, as nearly all are.
 func equal(a, b string) bool {
-	return len(a) == len(b) && (unsafe.StringData(a) == unsafe.StringData(b) || a == b) //nolint:gosec // nothing is read through the pointers
+	same := unsafe.StringData(a) == unsafe.StringData(b) //nolint:gosec // nothing is read through the pointers
+	return len(a) == len(b) && (same || a == b)
 }
 
 func hasFailed(f *schema.Message) bool {

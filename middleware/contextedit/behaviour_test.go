@@ -437,7 +437,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 		require.True(r, e.Detail.(contextedit.Report).Results > 0 || opts.ClearThinking, "%v", e)
 	case middleware.Skipped:
 		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
-	case middleware.Notice: // the options may be as they are
+	case middleware.Notice, middleware.Missed: // the options may be as they are
 		require.Equal(r, contextedit.Name, e.By, "%v", e)
 	case middleware.Failed, middleware.Refused, middleware.Misconfigured, middleware.Repaired, middleware.Paused, middleware.Called,
 		middleware.Truncated:

@@ -253,7 +253,8 @@ func (o *editor) qualifies(s *survey, c *candidate) bool {
 // inputSaving returns the number of tokens that clearing the arguments of a call frees,
 // or 0 if they are kept.
 func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int {
-	if c.call < 0 || s.view.Protected(c.call)&^middleware.ProtectTool != 0 || !o.ClearToolInputs && !slices.Contains(o.ClearInputsOf, call.Name) {
+	wanted := o.ClearToolInputs || slices.Contains(o.ClearInputsOf, call.Name)
+	if !wanted || c.call < 0 || s.view.Protected(c.call)&^middleware.ProtectTool != 0 {
 		return 0
 	}
 	if c.recalled {

@@ -125,7 +125,7 @@ type einoAsked struct{ chat.ToolCallingChatModel }
 type askedKey struct{}
 
 func (einoAsked) Generate(ctx context.Context, in []*schema.Message, _ ...chat.Option) (*schema.Message, error) {
-	*ctx.Value(askedKey{}).(*[]*schema.Message) = in //nolint:errcheck // the test has set it
+	*ctx.Value(askedKey{}).(*[]*schema.Message) = in
 	return schema.AssistantMessage("ok", nil), nil
 }
 
@@ -161,7 +161,7 @@ type lcAsked struct{}
 type llmKey struct{}
 
 func (lcAsked) GenerateContent(ctx context.Context, in []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
-	*ctx.Value(llmKey{}).(*[]llms.MessageContent) = in //nolint:errcheck // the test has set it
+	*ctx.Value(llmKey{}).(*[]llms.MessageContent) = in
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "ok"}}}, nil
 }
 

@@ -77,38 +77,39 @@ func (c *Call) arrange() {
 		for last+1 < len(own) && own[last+1].Role == message.RoleTool {
 			last++
 		}
-		if own[first].Role != message.RoleAssistant || last == first {
-			continue
-		}
-		order := map[string]int{}
-		for call := range own[first].Calls() {
-			if _, twice := order[call.ID]; twice || call.ID == "" {
-				order = nil
-				break
-			}
-			order[call.ID] = len(order)
-		}
-		place := func(m message.Message) int {
-			for r := range m.Results() {
-				if at, ok := order[r.CallID]; ok {
-					return at
-				}
-				break //nolint:staticcheck // the first result decides
-			}
-			return -1
-		}
-		seen := map[int]bool{-1: true}
-		clear := order != nil && !slices.ContainsFunc(own[first+1:last+1], func(m message.Message) bool {
-			at := place(m)
-			twice := seen[at]
-			seen[at] = true
-			return twice
-		})
-		if clear {
-			slices.SortFunc(own[first+1:last+1], func(a, b message.Message) int { return place(a) - place(b) })
+		if own[first].Role == message.RoleAssistant && last > first {
+			arrangeRound(own[first], own[first+1:last+1])
 		}
 	}
 	c.History = own
+}
+
+// arrangeRound sorts the results of a round, unless a call or the answer to it is not clear.
+func arrangeRound(answer message.Message, results []message.Message) {
+	order := map[string]int{}
+	for call := range answer.Calls() {
+		if _, twice := order[call.ID]; twice || call.ID == "" {
+			return
+		}
+		order[call.ID] = len(order)
+	}
+	place := func(m message.Message) int {
+		for r := range m.Results() {
+			if at, ok := order[r.CallID]; ok {
+				return at
+			}
+			break
+		}
+		return -1
+	}
+	seen := map[int]bool{-1: true}
+	for _, m := range results {
+		if seen[place(m)] {
+			return
+		}
+		seen[place(m)] = true
+	}
+	slices.SortFunc(results, func(a, b message.Message) int { return place(a) - place(b) })
 }
 
 // repair returns the history after a repair by the provider's rules.

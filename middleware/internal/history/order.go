@@ -34,20 +34,24 @@ func arrange(body []message.Message, from int) (arranged []message.Message, move
 		if moved == len(body) {
 			arranged = slices.Clone(body)
 		}
-		for k, rank := range ranks {
-			at := first
-			for _, other := range ranks {
-				if other < rank {
-					at++
-				}
-			}
-			arranged[at] = body[first+k]
-			if at != first+k {
-				moved = min(moved, at)
-			}
-		}
+		moved = min(moved, first+sortRound(arranged[first:i+1], ranks))
 	}
 	return arranged, moved
+}
+
+// sortRound puts results into the order of their ranks, and returns the position of the first one that moved.
+func sortRound(results []message.Message, ranks []int) int {
+	sorted := slices.Sorted(slices.Values(ranks))
+	was := slices.Clone(results)
+	for i, rank := range ranks {
+		at, _ := slices.BinarySearch(sorted, rank)
+		results[at] = was[i]
+	}
+	moved := 0
+	for ranks[moved] == sorted[moved] {
+		moved++
+	}
+	return moved
 }
 
 // roundAt returns the position of the answer whose results reach to a position, or that position.
@@ -80,7 +84,7 @@ func ranksOf(answer *message.Message, results []message.Message) []int {
 			if rank, ok := index[r.CallID]; ok && ranks[i] < 0 {
 				ranks[i] = rank
 			}
-			break //nolint:staticcheck // the first one decides
+			break // the first one decides
 		}
 		if ranks[i] < 0 || slices.Contains(ranks[:i], ranks[i]) {
 			return nil
@@ -93,11 +97,15 @@ func ranksOf(answer *message.Message, results []message.Message) []int {
 // then, and whether their notes are equal. equal is that number for the body as it was passed.
 // It returns nil if the body and that of the track are in order.
 func (t *Track[S]) arranged(body []message.Message, equal int) (ordered []message.Message, shared int, notes bool) {
-	tail, moved := arrange(body, equal)
+	from := equal
+	if t.passed != nil { // the equal messages may be the first of a round that was moved
+		from = max(0, from-1)
+	}
+	tail, moved := arrange(body, from)
 	if t.passed == nil && moved == len(body) {
 		return nil, equal, true
 	}
-	from := roundAt(body, equal)
+	from = roundAt(body, from)
 	ordered = append(t.AppendMessages(make([]message.Message, 0, len(body)), message.Run{Last: from - 1}), tail[from:]...)
 	shared, notes = common(t.Body[from:], ordered[from:])
 	return ordered, from + shared, notes

@@ -89,5 +89,17 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		require.Equal(t, fresh.IDs, again.IDs, "as of a process that was restarted")
 		require.Equal(t, fresh.Tokens, again.Tokens)
 		require.Equal(t, fresh.Bounded, again.Bounded)
+
+		for range 4 { // a retry, and a fork, in the middle of a round too
+			cut := passed[:rapid.IntRange(1, len(passed)).Draw(t, "cut")]
+			for _, body := range [][]message.Message{cut, append(slices.Clone(cut), message.User("Another way."))} {
+				branch, _ := follow(t, &cache, body)
+				cache.Publish(branch)
+				fresh, _ := follow(t, new(history.Cache[int]), body)
+				require.Equal(t, bodyOf(fresh), bodyOf(branch))
+				require.Equal(t, fresh.IDs, branch.IDs)
+				require.Equal(t, fresh.Tokens, branch.Tokens)
+			}
+		}
 	})
 }

@@ -147,8 +147,8 @@ func passing(err error) bool {
 		return r.Reason != Nothing
 	}
 	_, long := middleware.ParseOverflow(err, nil)
-	return long || slices.Contains(
-		[]middleware.ErrorKind{middleware.Unknown, middleware.Unavailable, middleware.RateLimited, middleware.Overflow}, middleware.KindOf(err))
+	kinds := []middleware.ErrorKind{middleware.Unknown, middleware.Unavailable, middleware.RateLimited, middleware.Overflow}
+	return long || slices.Contains(kinds, middleware.KindOf(err))
 }
 
 // cheaper reports whether a suffix request, which reads the live conversation from the
