@@ -28,6 +28,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -133,8 +134,11 @@ type failed struct {
 	err error
 }
 
-func (f failed) Read([]byte) (int, error)  { return 0, f.err }
-func (f failed) Write([]byte) (int, error) { return 0, f.err }
+func (f failed) Read([]byte) (int, error)         { return 0, f.err }
+func (f failed) Write([]byte) (int, error)        { return 0, f.err }
+func (f failed) SetDeadline(time.Time) error      { return f.err }
+func (f failed) SetReadDeadline(time.Time) error  { return f.err }
+func (f failed) SetWriteDeadline(time.Time) error { return f.err }
 
 // check finds out whether the keys are of a version that this package knows, or sets it.
 func (b *backend) check(ctx context.Context) error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -255,6 +256,8 @@ func TestErrorsNameNoPassword(t *testing.T) {
 		require.NotContains(t, err.Error(), secret)
 		require.ErrorContains(t, err, "redisstore: ")
 	}
+	_, err = redisstore.Open(t.Context(), urls[0])
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
 }
 
 // clients returns the connections of the server.
