@@ -348,7 +348,7 @@ func (a *attack) all(t *testing.T) {
 	a.never = newStage(a.strict).play(a.histories)
 	every := 1
 	if race.Enabled {
-		every = 4
+		every = 8
 	}
 
 	for k := range a.histories {

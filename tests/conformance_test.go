@@ -247,7 +247,7 @@ func TestCanceledAtEachLook(t *testing.T) {
 		const most = 30
 		every := 1
 		if race.Enabled {
-			every = 5
+			every = 10
 		}
 		want := play(newMiddleware())
 		for looks := 1; looks <= most; looks += every {

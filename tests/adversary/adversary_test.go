@@ -17,7 +17,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// TestAdversary runs two thousand worlds, and 300 with the race detector or -short. LACONIC_WORLD=n runs one of them and
+// TestAdversary runs two thousand worlds, and 100 with the race detector or -short. LACONIC_WORLD=n runs one of them and
 // shows it.
 func TestAdversary(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestAdversary(t *testing.T) {
 	}
 	worlds := uint64(2000)
 	if race.Enabled || testing.Short() {
-		worlds = 300
+		worlds = 100
 	}
 	attackAll(t, 0, worlds)
 }
