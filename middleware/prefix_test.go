@@ -247,6 +247,30 @@ func TestCacheBrokenWithAnEvent(t *testing.T) {
 	require.Empty(t, rec.Events(middleware.Missed))
 }
 
+// A repair that changes a message before the one that breaks a rule: the event says it.
+func TestCacheBrokenByAJoinedMessage(t *testing.T) {
+	t.Parallel()
+	var rec middlewaretest.Recorder
+	var w wire
+	fold := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, v.Len()-3, message.User("earlier: lookups"))}}, nil
+	}, middleware.Options{Trigger: trigger.Tokens(1 << 30)})
+	mend := middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+		return message.Bedrock.Repair(v.Messages()), nil
+	})
+	model := middleware.Chain(rec.Middleware(), fold, mend)(w.model)
+	ask := func(n int, force ...string) middleware.Break {
+		resp, err := model(t.Context(), &middleware.Request{Messages: lookups(n), Force: force}, nil)
+		require.NoError(t, err)
+		require.Equal(t, w.naive(), resp.Cache.Prefix)
+		return resp.Cache.Broken
+	}
+	require.Empty(t, ask(6))
+	require.Equal(t, middleware.BrokenByEdit, ask(7, "fold"))
+	require.NotEmpty(t, rec.Events(middleware.Repaired))
+	require.Empty(t, rec.Events(middleware.Missed))
+}
+
 // What providers report, in their conventions.
 func TestCacheRead(t *testing.T) {
 	t.Parallel()

@@ -69,7 +69,7 @@ func repair(ctx context.Context, v *View) (*View, []repairs, error) {
 			return nil, nil, &Error{Op: r.name, Err: err}
 		}
 		if len(repaired.Fixes) > 0 {
-			all = append(all, repairs{r.name, repaired.Fixes, inHistory(before, repaired.Fixes), before, v})
+			all = append(all, repairs{r.name, repaired, inHistory(before, repaired.Fixes), before, v})
 		}
 	}
 	return v, all, nil
@@ -142,13 +142,29 @@ func inHistory(v *View, fixes []message.Fix) []message.Fix {
 // repairs are what one repairer did to a view.
 type repairs struct {
 	name          string
-	at            []message.Fix // with positions of the view
-	fixes         []message.Fix // with those of the history
+	repaired      *message.Repaired // with positions of the view
+	fixes         []message.Fix     // with those of the history
 	before, after *View
 }
 
-// reportRepairs reports the repairs that were not there in the call before, and returns the view position of the first
-// one, or untold.
+// changed returns the position of the first message that a fix may have changed, among the messages as they were repaired.
+func (r repairs) changed(fix int) int {
+	at := r.repaired.Fixes[fix].At
+	if r.repaired.From == nil {
+		return at
+	}
+	first := slices.IndexFunc(r.repaired.From, func(origin int) bool { return origin >= at })
+	switch {
+	case first < 0: // the last message has become a part of the one before
+		return len(r.repaired.From) - 1
+	case r.repaired.From[first] > at: // another one has
+		return max(first-1, 0)
+	}
+	return first
+}
+
+// reportRepairs reports the repairs that were not there in the call before, and returns the position of the first message
+// that they may have changed, or untold.
 func reportRepairs(ctx context.Context, done []repairs) int {
 	first := untold
 	for _, r := range done {
@@ -157,8 +173,8 @@ func reportRepairs(ctx context.Context, done []repairs) int {
 	return first
 }
 
-// report reports the repairs that were not there in the call before, and returns the view position of the first one, or
-// untold.
+// report reports the repairs that were not there in the call before, and returns the position of the first message that
+// they may have changed, or untold.
 func (r repairs) report(ctx context.Context) int {
 	type key struct{ name string }
 	v := r.before
@@ -171,7 +187,7 @@ func (r repairs) report(ctx context.Context) int {
 	first := untold
 	for i, f := range r.fixes {
 		if !slices.Contains(had, f) {
-			fresh, first = append(fresh, f), min(first, r.at[i].At)
+			fresh, first = append(fresh, f), min(first, r.changed(i))
 		}
 	}
 	if len(fresh) == 0 {
