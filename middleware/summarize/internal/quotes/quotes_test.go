@@ -2,6 +2,8 @@ package quotes_test
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,12 +70,36 @@ func TestRules(t *testing.T) {
 func TestNotKept(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
-		"", "Thanks, that looks great.", "Go on.", "ok", "继续", "好的,谢谢", "\xff\xfe", "Why does it fail?", "I don't know why.", "Do you push to main now", "What is the budget", "Is it always so", "It never works for me.",
+		"", "Thanks, that looks great.", "Go on.", "ok", "继续", "好的,谢谢", "\xff\xfe", "Why does it fail?", "src/a.go src/b.go README.md tests", "I don't know why.", "Do you push to main now", "What is the budget", "Is it always so", "It never works for me.",
 		"The tests failed again.", "Fine by me.", "为什么不要改测试?", "今天天气不错。", "```\nnever do this.\n```", "> never do this.", "// never do this",
 		"if (a) { return never; }", "error: must be a string", "| never | always |", "<rule>", "2026-03-01 12:00:00.123 INFO worker never answers", "[2026-03-01T12:00:00Z] always 4 ms",
 	} {
 		require.Empty(t, kept(said), "%q", said)
 	}
+}
+
+// TestSpacesInChinese: spaces around Latin words and numbers, which many put, change nothing.
+func TestSpacesInChinese(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"日志目录用 /data/logs，端口 8080，别用 80。", "超时 30s，重试 3 次，退避 2s/4s/8s。", "表名 user_info，字段 uid/uname，主键 uid。",
+		"刚说的 8080 不对，8081 才对。", "只改 src/a.go、src/b.go，其他别动。", "能不能别老是改 import 的顺序？",
+	} {
+		require.Equal(t, []string{said}, kept(said))
+	}
+	file, err := os.ReadFile("../../../../tests/truth/testdata/orders.zh.txt")
+	require.NoError(t, err)
+	joint := regexp.MustCompile(`(\p{Han})([A-Za-z0-9/._-])|([A-Za-z0-9/._-])(\p{Han})`)
+	spaced := 0
+	for said := range strings.Lines(string(file)) {
+		said = strings.TrimSpace(said)
+		apart := joint.ReplaceAllString(said, "$1$3 $2$4")
+		if apart != said && !strings.HasPrefix(said, "#") && len(kept(said)) > 0 {
+			spaced++
+			require.NotEmpty(t, kept(apart), apart)
+		}
+	}
+	require.Greater(t, spaced, 20)
 }
 
 // TestReferences: a sentence is kept with the one that it refers to.
@@ -110,6 +136,7 @@ func TestCorrections(t *testing.T) {
 		{"联系人是刘芳。", "联系人不是刘芳，是陈静。"},
 		{"预算是四百块。", "预算现在提高到六百五十块。"},
 		{"数据库端口是 5432。", "不对,改成 6543。"},
+		{"把超时改成 90s，别超过 90s。", "上面说的 90s 改错了，改成 60s。"},
 		{"请用中文回答。", "以后请用英文回答。"},
 	} {
 		require.Equal(t, []string{quotes.Changed + c[0], c[1]}, kept(c[0], "Go on.", c[1]))

@@ -271,18 +271,24 @@ func isLogged(sentence string) bool {
 	return end > 0 && strings.Count(stamp[:end], ":") >= 2 && unicode.IsDigit(rune(stamp[0]))
 }
 
-// isListing reports whether a sentence has hardly any words, as a list of files.
+// isListing reports whether a sentence has hardly any words, as a list of files. In scripts without spaces, what is
+// between two spaces is several words, and values.
 func isListing(plain string) bool {
 	const least, third = 4, 3
-	words := strings.Fields(plain)
-	n := 0
-	for _, w := range words {
+	all, n := 0, 0
+	for w := range strings.FieldsSeq(plain) {
 		w = strings.Trim(w, ".,;:!?()*")
-		if strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' }) < 0 {
+		if strings.ContainsFunc(w, isIdeograph) {
+			return false
+		}
+		if strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			all++
+		}
+		if w != "" && strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' }) < 0 {
 			n++
 		}
 	}
-	return len(words) >= least && n*third < len(words)
+	return all >= least && n*third < all && !addresses(lower(plain))
 }
 
 // quoteMarks are marks of quotations.
