@@ -17,6 +17,7 @@ package digest
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -203,7 +204,7 @@ func isRepeated(f *fact, picked []*fact) bool {
 
 // Identifier is a fact that cannot be guessed, and that no tool returns again when
 // called for something similar: an id, an amount, an e-mail address, a link, a
-// hash or a phone number.
+// hash, a phone number or an IP address.
 type Identifier struct {
 	Text  string // as it is in the text
 	Label string // its key, if Text has little meaning without it; else ""
@@ -236,7 +237,18 @@ func (f *fact) identifies() bool {
 		return true
 	case number, code, text:
 		return f.whole && f.role == idKey && !isPhrase(f.text)
+	case host: // and no version
+		return isAddress(f.text)
 	default:
 		return false
 	}
+}
+
+// isAddress reports whether a text is an IP address, perhaps with a port.
+func isAddress(s string) bool {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return true
+	}
+	_, err := netip.ParseAddrPort(s)
+	return err == nil
 }

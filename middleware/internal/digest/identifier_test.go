@@ -22,6 +22,10 @@ func TestIdentifiers(t *testing.T) {
 			"prose", "See https://example.com/a?b=1 for #W2378156, which store/session.go and getUser know since 2024-05-15.",
 			[]digest.Identifier{{Text: "https://example.com/a?b=1"}, {Text: "#W2378156"}},
 		},
+		{
+			"addresses, and no versions", "10.0.4.2:8080 and 192.168.1.7 run 1.26.8 and v2.0.1",
+			[]digest.Identifier{{Text: "10.0.4.2:8080"}, {Text: "192.168.1.7"}},
+		},
 		{"none", "The build fails again.", nil},
 		{"empty", "", nil},
 		{"no UTF-8", "\xff\xfe", nil},
