@@ -32,7 +32,7 @@ func contentOf(sentence string) (c content) {
 		switch {
 		case words.has("states", t):
 			c.states = true
-		case strings.ContainsAny(t, "0123456789/_@") || strings.ContainsRune(t, quotation) || isNumber(t) || words.has("numerals", t):
+		case isValue(t):
 			c.values = append(c.values, t)
 		case !words.has("stop", t):
 			c.words = append(c.words, t)
@@ -59,16 +59,17 @@ func rejectedIn(low string) []string {
 	return nil
 }
 
+// has reports whether a token is in the sentence.
+func (c *content) has(token string) bool { return slices.Contains(c.tokens, token) }
+
 // rejects reports whether a sentence names as wrong what an older one on the same subject says.
 func (c *content) rejects(old *content) bool {
 	const most = 4
 	if len(c.rejected) == 0 || len(c.rejected) > most || slices.Equal(c.rejected, old.rejected) {
 		return false
 	}
-	for _, t := range c.rejected {
-		if !slices.Contains(old.tokens, t) {
-			return false
-		}
+	if slices.ContainsFunc(c.rejected, func(t string) bool { return !old.has(t) }) {
+		return false
 	}
 	same := func(w string) bool { return !slices.Contains(c.rejected, w) && slices.Contains(old.words, w) }
 	return c.states && old.states || slices.ContainsFunc(c.words, same)
@@ -111,6 +112,11 @@ func tokensOf(low string) (tokens []string) {
 	return slices.DeleteFunc(tokens, func(t string) bool { return words.has("markers", t) })
 }
 
+// isValue reports whether a token is a number, a name with one of a few characters, or a quotation.
+func isValue(token string) bool {
+	return strings.ContainsAny(token, "0123456789/_@") || strings.ContainsRune(token, quotation) || isNumber(token) || words.has("numerals", token)
+}
+
 // isNumber reports whether a token is a Chinese number, such as 六百五十.
 func isNumber(token string) bool {
 	r, _ := utf8.DecodeRuneInString(token)
@@ -124,8 +130,8 @@ func (c *content) replaces(old *content) bool {
 	if c.rejects(old) {
 		return true
 	}
-	if !c.marked && !c.states {
-		return false
+	if !c.marked && !c.states || slices.ContainsFunc(c.rejected, isValue) && !slices.ContainsFunc(c.rejected, old.has) {
+		return false // it names a value as wrong that the older one does not have
 	}
 	common := shared(c.words, old.words)
 	valued := len(c.values) > 0 && len(old.values) > 0

@@ -144,6 +144,8 @@ func TestCorrections(t *testing.T) {
 	for _, c := range [][2]string{
 		{"Use port 8080 for the api.", "Use port 9090 for the admin page."},
 		{"Never touch a1.go.", "Never touch a2.go."},
+		{"Don't run tests/integration more than once.", "No, I meant app/legacy, not app/old."},
+		{"把端口改成 8080。", "不对，是 3.5% 不是 5.3%。"},
 		{"The port is 8080.", "The budget is 500."},
 		{"Answer within two lines.", "From now on answer in French."},
 		{"Keep main.go below 300 lines.", "Run the tests 3 times."},
