@@ -69,6 +69,7 @@ type File struct {
 	// call. If it is nil and there is such an entry, each call returns an error that names the entry.
 	Summarizer middleware.Model
 
+	folder    string     // of the archive
 	databases []database // not open yet
 }
 
@@ -151,9 +152,8 @@ func (f *File) keys() []key {
 
 func (f *File) read(root node) {
 	root.read(f.keys())
-	if dir, ok := f.Archive.(folder); ok {
-		dir.Scope, dir.name = store.NewScope(nil, f.Scope), f.Scope
-		f.Archive = dir
+	if f.folder != "" {
+		f.Archive = newFolder(f.folder, f.Scope)
 	}
 	_, both := root.value("chain")
 	if preset, ok := root.value("preset"); ok && both {

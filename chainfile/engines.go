@@ -48,7 +48,7 @@ func (f *File) readArchive(n node) {
 	case urls.MatchString(where):
 		f.await(n, func(e *engine.Engine, scope string) { f.Archive = e.Archive(scope) })
 	case where != "":
-		f.Archive = Folder(where)
+		f.folder = where
 	}
 }
 
@@ -69,8 +69,8 @@ func (f *File) await(n node, use func(*engine.Engine, string)) {
 }
 
 // Open opens the databases that the keys journal and archive name, and must be called before With if there are any. If both
-// keys have the same URL, they share one [engine.Engine]. close closes them; it is never nil. If one cannot be opened, the
-// error is an [*Error] that names the key and the place, and nothing stays open. It has no password.
+// keys have the same URL, they share one [engine.Engine]. end closes all of them; it is never nil. If one cannot be opened,
+// all are closed, and the error wraps an [*Error] that names the key and the place. It has no password.
 func (f *File) Open(ctx context.Context, o engine.Options) (end func() error, err error) {
 	opened := map[string]*engine.Engine{}
 	end = sync.OnceValue(func() error {
@@ -96,16 +96,23 @@ func (f *File) Open(ctx context.Context, o engine.Options) (end func() error, er
 
 // Folder returns a store in a folder, as the key archive makes it. The folder is created and opened by the first
 // Put or Get. If that fails, so does each call.
-func Folder(path string) store.Store {
-	return folder{store.NewScope(nil, ""), "", sync.OnceValues(func() (*store.Dir, error) { return store.OpenDir(path) })}
-}
+func Folder(path string) store.Store { return newFolder(path, "") }
 
 // folder is a scope of a folder that is opened when it is needed.
 type folder struct {
 	store.Scope
 
-	name string
-	open func() (*store.Dir, error)
+	open func() (store.Store, error)
+}
+
+func newFolder(path, scope string) folder {
+	return folder{store.NewScope(nil, scope), sync.OnceValues(func() (store.Store, error) {
+		dir, err := store.OpenDir(path)
+		if err != nil {
+			return nil, err
+		}
+		return dir.Scope(scope), nil
+	})}
 }
 
 // Put implements [store.Store].
@@ -114,7 +121,7 @@ func (f folder) Put(ctx context.Context, conversation message.ID, contents []sto
 	if err != nil {
 		return err
 	}
-	return dir.Scope(f.name).Put(ctx, conversation, contents)
+	return dir.Put(ctx, conversation, contents)
 }
 
 // Get implements [store.Store].
@@ -123,7 +130,7 @@ func (f folder) Get(ctx context.Context, h store.Handle) (store.Content, error) 
 	if err != nil {
 		return store.Content{}, err
 	}
-	return dir.Scope(f.name).Get(ctx, h)
+	return dir.Get(ctx, h)
 }
 
 // unopened returns the error of each call if a database that is used has not been opened.
@@ -135,10 +142,4 @@ func (f *File) unopened(env middleware.Env) error {
 		}
 	}
 	return nil
-}
-
-// errorf returns an error about a value.
-func (n node) errorf(format string, args ...any) *Error {
-	line, column := n.place()
-	return n.src.errorf(line, column, n.path, format, args...)
 }

@@ -90,6 +90,7 @@ func TestDatabaseErrors(t *testing.T) {
 		require.NoError(t, err)
 		_, err = f.Open(t.Context(), engine.Options{})
 		require.ErrorContains(t, err, want, in)
+		require.ErrorAs(t, err, new(*chainfile.Error))
 		require.ErrorContains(t, err, "want memory, sqlite:PATH, postgres://…, redis://…")
 		require.NotContains(t, err.Error(), "secret")
 		require.NotContains(t, err.Error(), "sec%72et")

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store/engine"
 )
 
 // A chain that clears old tool results from two messages on, to keep the
@@ -52,6 +55,39 @@ func ExampleParse() {
 	// contextedit: 118 → 105 tokens: cleared 1 result (7 of 2 messages)
 	// [cleared]
 	// claude-sonnet-4-5 200000 8000
+}
+
+// Each process opens the databases of the file. The second one finds the edits of the first in the journal.
+func ExampleFile_Open() {
+	folder, err := os.MkdirTemp("", "laconic")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder)
+	keys := fmt.Sprintf("journal: 'sqlite:%s'", filepath.Join(folder, "laconic.db"))
+	process := func() (err error) {
+		file, err := chainfile.Parse("chain.yaml", []byte(keys+example))
+		if err != nil {
+			return err
+		}
+		end, err := file.Open(context.Background(), engine.Options{}) // store/sqlstore is imported
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, end()) }()
+		req, events, err := middleware.Apply(context.Background(), file.With(middleware.Env{}), &middleware.Request{Messages: history})
+		if err != nil {
+			return err
+		}
+		fmt.Println(len(events), "edits:", req.Messages[2].Parts[0].(message.ToolResult).Text)
+		return nil
+	}
+	fmt.Println(process(), process())
+	// Output:
+	// 1 edits: [cleared]
+	// 0 edits: [cleared]
+	// <nil> <nil>
 }
 
 // The recommended chain for a model, around a model of the caller.

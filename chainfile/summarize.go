@@ -94,8 +94,7 @@ func (n node) needsModel(keys ...string) {
 // requireSummarizer returns a middleware that fails each call while there is no model for a key of an entry.
 func (f *File) requireSummarizer(entry node, key string) middleware.Middleware {
 	by, _ := entry.value(key)
-	line, column := by.place()
-	missing := &middleware.Error{Kind: middleware.Invalid, Op: "chainfile", Err: entry.src.errorf(line, column, by.path,
+	missing := &middleware.Error{Kind: middleware.Invalid, Op: "chainfile", Err: by.errorf(
 		"is model, and the program has none that writes summaries (File.Summarizer), want rules")}
 	return func(next middleware.Model) middleware.Model {
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {

@@ -219,6 +219,12 @@ func (n node) place() (line, column int) {
 	return at.Line, column
 }
 
+// errorf returns an error about the node.
+func (n node) errorf(format string, args ...any) *Error {
+	line, column := n.place()
+	return n.src.errorf(line, column, n.path, format, args...)
+}
+
 // failf reports an error about the node.
 func (n node) failf(format string, args ...any) {
 	line, column := n.place()

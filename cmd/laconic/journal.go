@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -141,28 +142,26 @@ func show(ctx context.Context, e *engine.Engine, kept []engine.Usage, std stdio)
 
 // remove deletes what is kept of the conversations, after a question if no flag selects them.
 func (j *journaled) remove(ctx context.Context, e *engine.Engine, kept []engine.Usage, std stdio) error {
-	everything := j.conversation == "" && j.age == 0
+	wholeScopes := j.conversation == "" && j.age == 0
+	everything := wholeScopes && len(j.scopes) == 0
 	switch {
-	case j.all && (!everything || len(j.scopes) > 0):
+	case j.all && !everything:
 		return usagef("--all is for everything: want it without --scope, --conversation and --older-than")
-	case everything && len(j.scopes) == 0 && !j.all:
+	case everything && !j.all:
 		if err := confirm(kept, std); err != nil {
 			return err
 		}
 	}
-	byScope := map[string][]message.ID{}
+	byScope := map[string][]message.ID{} // without IDs: the whole scope, with what List does not show
 	for _, u := range kept {
 		byScope[u.Scope] = append(byScope[u.Scope], u.Conversation)
 	}
-	for _, scope := range j.scopes { // the scope as a whole, with what List does not show
-		if everything {
+	if wholeScopes {
+		for _, scope := range slices.AppendSeq(j.scopes, maps.Keys(byScope)) {
 			byScope[scope] = nil
 		}
 	}
 	for scope, conversations := range byScope {
-		if everything {
-			conversations = nil
-		}
 		if err := e.Delete(ctx, scope, conversations...); err != nil {
 			return fmt.Errorf("scope %q: %w", scope, err)
 		}
