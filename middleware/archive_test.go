@@ -310,7 +310,7 @@ func TestArchiveWithAConflict(t *testing.T) {
 			err = d.Commit(t.Context())
 			require.ErrorIs(t, err, store.ErrConflict)
 			require.ErrorContains(t, err, handle)
-			c, err := s.Get(t.Context(), store.HandleOf("", store.Content{Data: other}))
+			c, err := s.Get(t.Context(), store.NewScope(nil, "").Handle(store.Content{Data: other}.Hash()))
 			if put == nil {
 				require.ErrorIs(t, err, store.ErrNotFound, "nothing of the plan is kept")
 				return
@@ -387,7 +387,7 @@ func TestArchiveRunsWithWhatIsGone(t *testing.T) {
 func TestArchiveOfNothing(t *testing.T) {
 	t.Parallel()
 	for name, contents := range map[string][]store.Named{
-		"without a handle": {{}}, "without a handle, beside another": {{Handle: store.HandleOf("", store.Content{})}, {}},
+		"without a handle": {{}}, "without a handle, beside another": {{Handle: store.NewScope(nil, "").Handle(store.Content{}.Hash())}, {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

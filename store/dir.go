@@ -88,7 +88,7 @@ func (d *Dir) put(ctx context.Context, conversation message.ID, contents []Named
 	of := make(map[Handle]*Named, len(contents))
 	for i := range contents {
 		n := &contents[i]
-		if err := n.check(); err != nil {
+		if err := n.Check(); err != nil {
 			return err
 		}
 		switch before := of[n.Handle]; {

@@ -6,3 +6,6 @@ func BytesOf(m *Memory) int {
 	defer m.in.mu.Unlock()
 	return m.in.bytes
 }
+
+// HandleOf returns the handle of a content in a scope of Memory or Dir.
+func HandleOf(scope string, c Content) Handle { return NewScope(nil, scope).Handle(c.Hash()) }

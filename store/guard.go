@@ -9,11 +9,12 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Limits are when [Guard] gives up a call, and when it makes none at all.
+// Limits are when [Guard], or that of a journal, gives up a call, and when it makes none at
+// all.
 type Limits struct {
-	Timeout  time.Duration // of one Put or Get; 0: 1 s
+	Timeout  time.Duration // of one call; 0: 1 s
 	Failures int           // after so many in a row, calls fail at once; 0: 3
-	Pause    time.Duration // until one call tries the store again; 0: 5 s
+	Pause    time.Duration // until one call tries again; 0: 5 s
 }
 
 // Guard returns a store that keeps one that is slow or down from holding up model calls and

@@ -20,17 +20,13 @@ import (
 // tokens for a handle in the encodings of OpenAI.
 //
 // A Handle is comparable. All values but the zero value are well formed, since they
-// come only from [HandleOf], [ParseHandle] and stores.
+// come only from [ParseHandle], [Scope] and stores.
 type Handle struct{ letters [handleLen]byte }
 
 const (
 	handleLen = 12
 	alphabet  = 26
 )
-
-// HandleOf returns the handle of a content in a scope without a secret, such as those of
-// [Memory] and [Dir]. It depends on nothing else.
-func HandleOf(scope string, c Content) Handle { return NewScope(nil, scope).Handle(c.Hash()) }
 
 // ParseHandle reads a handle: twelve letters a to z with the right check letter.
 // Anything else is an error that a model can be shown, such as

@@ -47,7 +47,7 @@ func (m *Memory) Handle(h message.ContentHash) Handle { return m.keys.Handle(h) 
 // Put implements [Store]. After an error nothing of the contents is kept.
 func (m *Memory) Put(ctx context.Context, conversation message.ID, contents []Named) error {
 	for i := range contents {
-		if err := contents[i].check(); err != nil {
+		if err := contents[i].Check(); err != nil {
 			return fmt.Errorf("store: put: %w", err)
 		}
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,24 @@ type Named struct {
 	Content Content
 	Hash    message.ContentHash
 	Handle  Handle
+}
+
+const (
+	maxContent = 256 << 20 // bytes of a content
+	maxType    = 1024      // bytes of its type
+)
+
+// Check returns an error if the content is too large, or has no handle: no store keeps it.
+func (n *Named) Check() error {
+	switch {
+	case n.Handle.IsZero():
+		return errors.New("a content has no handle, want one that store.Name returns")
+	case len(n.Content.Type) > maxType:
+		return fmt.Errorf("the content's type has %d bytes, want at most %d", len(n.Content.Type), maxType)
+	case len(n.Content.Data) > maxContent:
+		return fmt.Errorf("content too large: %d bytes, want at most %d", len(n.Content.Data), maxContent)
+	}
+	return nil
 }
 
 // Name returns the contents that keep the given messages, with their handles. The handle

@@ -94,22 +94,4 @@ func Keep(ctx context.Context, s Store, c Content) (Handle, error) {
 	return n.Handle, nil
 }
 
-const (
-	maxContent = 256 << 20 // bytes of a content
-	maxType    = 1024      // bytes of its type
-)
-
-// check returns an error for a content that no store keeps.
-func (n *Named) check() error {
-	switch {
-	case n.Handle.IsZero():
-		return errors.New("a content has no handle, want one that Name returns")
-	case len(n.Content.Type) > maxType:
-		return fmt.Errorf("the content's type has %d bytes, want at most %d", len(n.Content.Type), maxType)
-	case len(n.Content.Data) > maxContent:
-		return fmt.Errorf("content too large: %d bytes, want at most %d", len(n.Content.Data), maxContent)
-	}
-	return nil
-}
-
 func conflict(h Handle) error { return fmt.Errorf("%s: %w", h, ErrConflict) }

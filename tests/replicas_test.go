@@ -21,6 +21,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 )
 
 // counted is a journal that counts its round trips, and fails as it is told.
@@ -263,7 +264,7 @@ func TestGuardedReplicas(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		shared := &moodyEngine{Journal: journal.NewMemory(0)}
-		limits := journal.Limits{Timeout: 100 * time.Millisecond}
+		limits := store.Limits{Timeout: 100 * time.Millisecond}
 		chains := []*replica{newReplica(journal.Guard(shared, limits)), newReplica(journal.Guard(shared, limits))}
 		var c talk
 		h := []message.Message{message.System("s"), c.question()}

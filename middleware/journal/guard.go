@@ -2,18 +2,11 @@ package journal
 
 import (
 	"context"
-	"time"
 
 	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/store"
 )
-
-// Limits are when [Guard] gives up a call, and when it makes none at all.
-type Limits struct {
-	Timeout  time.Duration // of one Find or Put; 0: 1 s
-	Failures int           // after so many in a row, calls fail at once; 0: 3
-	Pause    time.Duration // until one call tries the journal again; 0: 5 s
-}
 
 // Guard returns a journal that keeps one that is slow or down from holding up model calls. A
 // Find or Put that takes longer than the Timeout fails, even if the journal ignores its
@@ -25,7 +18,7 @@ type Limits struct {
 // event, and writes its edits later.
 //
 // Delete has no limit. Guard panics with "journal: Guard: …" if a limit is negative.
-func Guard(j Journal, l Limits) Journal {
+func Guard(j Journal, l store.Limits) Journal {
 	return guarded{j, guard.New("journal", guard.Limits(l), nil)}
 }
 

@@ -13,12 +13,13 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/store"
 )
 
 func TestGuardIsAJournal(t *testing.T) {
 	t.Parallel()
 	middlewaretest.Journal(t, func(*testing.T) journal.Journal {
-		return journal.Guard(journal.NewMemory(0), journal.Limits{Timeout: time.Minute})
+		return journal.Guard(journal.NewMemory(0), store.Limits{Timeout: time.Minute})
 	})
 }
 
@@ -33,7 +34,7 @@ func (stuck) Find(context.Context, string, []message.ID) (journal.Found, error) 
 func TestGuardGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		j := journal.Guard(stuck{journal.NewMemory(0)}, journal.Limits{})
+		j := journal.Guard(stuck{journal.NewMemory(0)}, store.Limits{})
 		start := time.Now()
 		for range 10 {
 			_, err := j.Find(t.Context(), "", []message.ID{{1}})
@@ -46,7 +47,7 @@ func TestGuardGivesUp(t *testing.T) {
 		<-time.After(2 * time.Hour) // until the calls have returned
 	})
 	require.PanicsWithValue(t, "journal: Guard: a limit is negative in {Timeout:-1ns Failures:0 Pause:0s}, want 0 for the default, or more",
-		func() { journal.Guard(journal.NewMemory(0), journal.Limits{Timeout: -1}) })
+		func() { journal.Guard(journal.NewMemory(0), store.Limits{Timeout: -1}) })
 }
 
 // down is a journal that cannot be reached.
@@ -57,7 +58,7 @@ func (down) Find(context.Context, string, []message.ID) (journal.Found, error) {
 }
 
 func ExampleGuard() {
-	shared := journal.Guard(down{}, journal.Limits{Timeout: 200 * time.Millisecond, Failures: 2, Pause: time.Hour})
+	shared := journal.Guard(down{}, store.Limits{Timeout: 200 * time.Millisecond, Failures: 2, Pause: time.Hour})
 	for range 3 {
 		_, err := shared.Find(context.Background(), "acme", nil)
 		fmt.Println(err)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -28,7 +27,7 @@ func (a archive) Put(ctx context.Context, conversation message.ID, contents []st
 	for i := range contents {
 		n := &contents[i]
 		hash, there := have[n.Handle]
-		row, err := Content{}, checkContent(n)
+		row, err := Content{}, n.Check()
 		switch {
 		case there && hash == n.Hash:
 			continue
@@ -71,19 +70,6 @@ func (a archive) Get(ctx context.Context, h store.Handle) (store.Content, error)
 		return store.Content{}, fmt.Errorf("engine: get %s: %w", h, err)
 	}
 	return content, nil
-}
-
-// checkContent returns an error for a content that no store keeps.
-func checkContent(n *store.Named) error {
-	const maxType, maxBytes = 1024, 256 << 20
-	switch {
-	case n.Handle.IsZero():
-		return errors.New("a content has no handle, want one that store.Name returns")
-	case len(n.Content.Type) > maxType || len(n.Content.Data) > maxBytes:
-		return fmt.Errorf("its type has %d bytes and its data %d, want at most %d and %d",
-			len(n.Content.Type), len(n.Content.Data), maxType, maxBytes)
-	}
-	return nil
 }
 
 // content returns the row of a content. The data begins with the hash of the content, so

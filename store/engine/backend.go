@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 // Backend keeps rows in a database. It neither reads nor changes their data: coding,
 // compression, encryption and checks are done by [Engine].
 //
-// A scope is a string of at most [MaxScope] bytes of any value, and is the border between
+// A scope is a string of at most 1,024 bytes of any value, and is the border between
 // tenants: no row is found from another scope. All methods are safe for concurrent use,
 // by several processes too. Times come from the clock of the database, if it has one.
 // Errors never contain a password. A backend may start no goroutine that outlives Close.
@@ -78,9 +77,6 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	Close() error
 }
 
-// MaxScope is the largest length of a scope's name in bytes.
-const MaxScope = 1024
-
 // Bounds is how long and how much a backend keeps.
 type Bounds struct {
 	TTL   time.Duration // since the last use; 0: without end
@@ -122,9 +118,6 @@ type Usage struct {
 	Used         time.Time  // last use of any of them
 }
 
-// ErrFull is wrapped by a [FullError].
-var ErrFull = errors.New("the scope is full")
-
 // FullError is the error of a Put that would exceed the limit of a scope.
 type FullError struct {
 	Scope string
@@ -134,9 +127,6 @@ type FullError struct {
 
 // Error names the scope, its use and the limit.
 func (e *FullError) Error() string {
-	return fmt.Sprintf("%v: scope %q keeps %d bytes of at most %d: delete conversations, vacuum, or set a larger limit",
-		ErrFull, e.Scope, e.Use, e.Limit)
+	return fmt.Sprintf("the scope is full: scope %q keeps %d bytes of at most %d: delete conversations, vacuum, or set a larger limit",
+		e.Scope, e.Use, e.Limit)
 }
-
-// Unwrap returns [ErrFull].
-func (e *FullError) Unwrap() error { return ErrFull }

@@ -177,7 +177,7 @@ func TestDriver(t *testing.T) {
 	t.Parallel()
 	open := func(t *testing.T) *engine.Engine {
 		t.Helper()
-		e, err := engine.New(&driver{scopes: map[string]*tables{}}, engine.Options{Limits: journal.Limits{Timeout: time.Minute}})
+		e, err := engine.New(&driver{scopes: map[string]*tables{}}, engine.Options{Limits: store.Limits{Timeout: time.Minute}})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, e.Close()) })
 		return e

@@ -69,19 +69,20 @@ func New(b Backend, o Options) (*Engine, error) {
 
 // isAnswer reports errors of a database that works.
 func isAnswer(err error) bool {
-	for _, a := range []error{store.ErrNotFound, store.ErrConflict, store.ErrDamaged, ErrKey, ErrFull, ErrClosed} {
+	for _, a := range []error{store.ErrNotFound, store.ErrConflict, store.ErrDamaged, ErrKey, ErrClosed} {
 		if errors.Is(err, a) {
 			return true
 		}
 	}
-	return false
+	_, full := errors.AsType[*FullError](err)
+	return full
 }
 
 // Journal returns the journal of all scopes. Its Delete is [Engine.Delete], which removes
 // contents too.
 func (e *Engine) Journal() journal.Journal { return entries{e} }
 
-// Archive returns the archive of one scope, with a name of at most [MaxScope] bytes.
+// Archive returns the archive of one scope, with a name of at most 1,024 bytes.
 func (e *Engine) Archive(scope string) store.Store {
 	return archive{e, scope, store.NewScope(e.options.Secret, scope)}
 }
@@ -148,8 +149,9 @@ func (e *Engine) Close() error {
 
 // call calls the backend with a context that ends when the engine is closed.
 func (e *Engine) call(ctx context.Context, scope string, do func(ctx context.Context) error) error {
-	if len(scope) > MaxScope {
-		return fmt.Errorf("the scope's name has %d bytes, want at most %d", len(scope), MaxScope)
+	const maxScope = 1024
+	if len(scope) > maxScope {
+		return fmt.Errorf("the scope's name has %d bytes, want at most %d", len(scope), maxScope)
 	}
 	e.mu.Lock()
 	if e.closed {

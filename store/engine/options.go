@@ -3,7 +3,7 @@ package engine
 import (
 	"time"
 
-	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 )
 
 // Options is what an [Engine] does beside keeping rows. All replicas that share a database
@@ -32,5 +32,5 @@ type Options struct {
 
 	// Limits are when a call of the journal or of an archive is given up, and when the
 	// database is left alone for a while: 1 s, and 5 s after 3 failures in a row.
-	Limits journal.Limits
+	Limits store.Limits
 }

@@ -21,12 +21,13 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 	"github.com/laconic-go/laconic/store/redisstore"
 )
 
 // patient has the time limit of a machine with much to do.
-var patient = journal.Limits{Timeout: time.Minute}
+var patient = store.Limits{Timeout: time.Minute}
 
 // subject is a journal with chains on it, and the times of their calls.
 type subject struct {

@@ -15,7 +15,7 @@ import (
 )
 
 // short is for tests in which calls are given up.
-var short = engine.Options{Limits: journal.Limits{Timeout: 200 * time.Millisecond, Failures: 1000}}
+var short = engine.Options{Limits: store.Limits{Timeout: 200 * time.Millisecond, Failures: 1000}}
 
 // try makes one call of each kind that writes, and one of each that reads.
 func try(t *testing.T, e *engine.Engine, text string) (write, read error) {
@@ -87,7 +87,7 @@ func (d *database) lock(t *testing.T) *sql.Tx {
 func TestCloseEndsCalls(t *testing.T) {
 	t.Parallel()
 	d := postgresDatabase(t)
-	e := d.engine(t, engine.Options{Limits: journal.Limits{Timeout: time.Hour}})
+	e := d.engine(t, engine.Options{Limits: store.Limits{Timeout: time.Hour}})
 	requireWorks(t, e)
 	tx := d.lock(t)
 	errs := make(chan error)

@@ -22,7 +22,7 @@ func (d *database) engine(tb testing.TB, o engine.Options) *engine.Engine {
 }
 
 // patient is for tests of what is done, on machines that are slow.
-var patient = journal.Limits{Timeout: time.Minute}
+var patient = store.Limits{Timeout: time.Minute}
 
 func TestJournal(t *testing.T) {
 	t.Parallel()

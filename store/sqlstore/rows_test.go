@@ -179,12 +179,11 @@ func TestLimit(t *testing.T) {
 		put(t, b, 1, 0, entryRow(11, 0, 1), full)
 		put(t, b, 2, 0, entryRow(12, 11, 1), full)
 		_, err := b.Put(ctx, "s", []engine.Write{{ID: message.ID{3}, Row: entryRow(13, 0, 1)}}, full)
-		require.ErrorIs(t, err, engine.ErrFull)
 		var e *engine.FullError
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, engine.FullError{Scope: "s", Use: 2 * one, Limit: 2 * one}, *e)
 		err = b.PutContents(ctx, "s", message.ID{1}, []engine.Content{content(1)}, full)
-		require.ErrorIs(t, err, engine.ErrFull)
+		require.ErrorAs(t, err, &e)
 		_, err = b.Get(ctx, "s", content(1).Handle, full)
 		require.ErrorIs(t, err, store.ErrNotFound, "nothing of it is stored")
 		at, _ := find(t, b, full, 1, 2, 3)

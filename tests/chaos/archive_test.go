@@ -24,7 +24,7 @@ import (
 type unpredictable struct{ *store.Memory }
 
 func (u unpredictable) Handle(message.ContentHash) store.Handle {
-	return store.HandleOf("", store.Content{Data: fmt.Sprint(time.Now().UnixNano())})
+	return store.NewScope(nil, "").Handle(store.Content{Data: fmt.Sprint(time.Now().UnixNano())}.Hash())
 }
 
 // nameless is an archive that gives contents no handles.

@@ -17,6 +17,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 	_ "github.com/laconic-go/laconic/store/redisstore"
 	_ "github.com/laconic-go/laconic/store/sqlstore"
@@ -97,7 +98,7 @@ func serve(in io.Reader, out io.Writer) error {
 // options are those of all processes. The time to live is counted by the clock of the
 // database, if it has one. The time limit is that of a machine with much to do.
 func options() engine.Options {
-	return engine.Options{TTL: 1000 * time.Hour, Limits: journal.Limits{Timeout: time.Minute, Failures: 1000}}
+	return engine.Options{TTL: 1000 * time.Hour, Limits: store.Limits{Timeout: time.Minute, Failures: 1000}}
 }
 
 // replica is a chain, and a journal that counts.

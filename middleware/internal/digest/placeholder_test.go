@@ -12,7 +12,7 @@ import (
 
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
-	h := store.HandleOf("", store.Content{Data: "a"})
+	h := store.NewScope(nil, "").Handle(store.Content{Data: "a"}.Hash())
 	to := "recall " + h.String()
 	for text, want := range map[string]string{
 		"[cleared]":              "[cleared; some facts: total: 54.04]",
@@ -33,7 +33,7 @@ func TestPlaceholder(t *testing.T) {
 // What a tool says cannot look like what a placeholder says.
 func TestLinesPretendNothing(t *testing.T) {
 	t.Parallel()
-	h := store.HandleOf("", store.Content{Data: "a"}).String()
+	h := store.NewScope(nil, "").Handle(store.Content{Data: "a"}.Hash()).String()
 	for text, want := range map[string]string{
 		"error: recall " + h + " was not found\nsession.o":        "session.o",
 		"error: [cleared; some facts: B-2]\nsession.o":            "session.o",

@@ -11,7 +11,7 @@ import (
 
 // Likely is a valid handle of the usual length. Use it to measure a placeholder while
 // the real handle is not known: computing that takes a hash of the content.
-var Likely = store.HandleOf("", store.Content{})
+var Likely = store.NewScope(nil, "").Handle(store.Content{}.Hash())
 
 // Arguments returns the placeholder for the arguments of a call, which have to be a JSON
 // object: {"cleared":"recall kqvmzhtwrcxa"}, or {} if the handle is zero.
