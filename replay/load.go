@@ -19,24 +19,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// FileError is a recording that cannot be read.
-type FileError struct {
-	File string
-	Line int // from 1; 0: the file as a whole
-	Err  error
-}
-
-// Error returns "file:line: reason".
-func (e *FileError) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%s: %v", e.File, e.Err)
-	}
-	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
-}
-
-// Unwrap returns the reason.
-func (e *FileError) Unwrap() error { return e.Err }
-
 // The files of a folder with recordings.
 const (
 	talksFile = "conversations.jsonl"
@@ -49,18 +31,19 @@ const (
 // assistant. The field timestamp of a message is its time.
 //
 // Of a folder, conversations.jsonl.gz is read, and facts.jsonl.gz if it exists; each may be uncompressed. What can be
-// read is returned in any case. The error joins one [*FileError] for each conversation, or rest of a file, that cannot.
+// read is returned in any case. The error joins one for each conversation, or rest of a file, that cannot, with file and
+// line.
 func Load(path string) ([]*Conversation, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, &FileError{File: path, Err: reason(err)}
+		return nil, fileError(path, err)
 	case !info.IsDir():
 		return loadFile(path)
 	}
 	file, ok := either(path, talksFile)
 	if !ok {
-		return nil, &FileError{File: path, Err: fmt.Errorf("the folder has no %s.gz: name the files in it", talksFile)}
+		return nil, fmt.Errorf("%s: the folder has no %s.gz: name the files in it", path, talksFile)
 	}
 	talks, err := loadFile(file)
 	if facts, ok := either(path, factsFile); ok {
@@ -80,18 +63,22 @@ func either(folder, name string) (string, bool) {
 	return "", false
 }
 
-// reason returns an error without the name of its file.
-func reason(err error) error {
+// fileError returns the error of an operation as an error about a file.
+func fileError(name string, err error) error {
 	if e, ok := errors.AsType[*os.PathError](err); ok {
-		return e.Err
+		err = e.Err
 	}
-	return err
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+func lineError(name string, line int, err error) error {
+	return fmt.Errorf("%s:%d: %w", name, line, err)
 }
 
 func loadFile(path string) (talks []*Conversation, err error) {
 	f, err := os.Open(path) //nolint:gosec // G304: the caller names the file
 	if err != nil {
-		return nil, &FileError{File: path, Err: reason(err)}
+		return nil, fileError(path, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	return Read(path, f)
@@ -106,11 +93,11 @@ func Read(name string, r io.Reader) (talks []*Conversation, err error) {
 			c.ID = cmp.Or(c.ID, fmt.Sprintf("%s:%d", name, line))
 		}
 		if talks = append(talks, found...); err != nil {
-			errs = append(errs, &FileError{File: name, Line: line, Err: err})
+			errs = append(errs, lineError(name, line, err))
 		}
 	}
 	if len(talks) == 0 && len(errs) == 0 {
-		errs = append(errs, &FileError{File: name, Err: errors.New("is empty: want a conversation")})
+		errs = append(errs, fmt.Errorf("%s: %w", name, errEmpty))
 	}
 	return talks, errors.Join(errs...)
 }
@@ -124,7 +111,7 @@ func Read(name string, r io.Reader) (talks []*Conversation, err error) {
 func LoadFacts(path string, talks []*Conversation) error {
 	f, err := os.Open(path) //nolint:gosec // G304: the caller names the file
 	if err != nil {
-		return &FileError{File: path, Err: reason(err)}
+		return fileError(path, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	byID := map[string][]*Conversation{}
@@ -135,7 +122,7 @@ func LoadFacts(path string, talks []*Conversation) error {
 	var errs []error
 	for line, value := range values(path, f, &errs) {
 		if err := addFact(value, byID); err != nil {
-			errs = append(errs, &FileError{File: path, Line: line, Err: err})
+			errs = append(errs, lineError(path, line, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -177,7 +164,7 @@ func values(name string, r io.Reader, errs *[]error) iter.Seq2[int, []byte] {
 		case err == nil && json.Valid(whole):
 			yield(1+bytes.Count(data[:len(data)-len(whole)], []byte("\n")), whole)
 		case err == nil && !isLines(data):
-			*errs = append(*errs, broken(name, data))
+			*errs = append(*errs, broken(name, 1, data))
 		default:
 			lines(name, data, err, errs, yield)
 		}
@@ -194,15 +181,13 @@ func lines(name string, data []byte, cut error, errs *[]error, yield func(int, [
 			continue
 		}
 		if !json.Valid(text) {
-			e := broken(name, text)
-			e.Line = line
-			*errs = append(*errs, e)
+			*errs = append(*errs, broken(name, line, text))
 		} else if !yield(line, text) {
 			return
 		}
 	}
 	if cut != nil {
-		*errs = append(*errs, &FileError{File: name, Line: max(1, line), Err: cut})
+		*errs = append(*errs, lineError(name, max(1, line), cut))
 	}
 }
 
@@ -239,23 +224,22 @@ func isLines(data []byte) bool {
 	return 2*objects >= all
 }
 
-// broken returns the error of a text that is not JSON.
-func broken(name string, data []byte) *FileError {
-	e := &FileError{File: name, Line: 1}
-	switch trimmed := bytes.TrimSpace(data); {
-	case len(trimmed) == 0:
-		return &FileError{File: name, Err: errors.New("is empty: want a conversation")}
+var errEmpty = errors.New("is empty: want a conversation")
+
+// broken returns the error of a text that is not JSON and begins at a line.
+func broken(name string, line int, data []byte) error {
+	switch {
+	case len(bytes.TrimSpace(data)) == 0:
+		return fmt.Errorf("%s: %w", name, errEmpty)
 	case !utf8.Valid(data):
-		e.Err = errors.New("is not UTF-8: want JSON")
-	default:
-		var value json.RawMessage
-		err := json.Unmarshal(data, &value)
-		e.Err = fmt.Errorf("is not JSON: %w", jsonReason(err))
-		if s, ok := errors.AsType[*json.SyntaxError](err); ok {
-			e.Line += bytes.Count(data[:min(int(s.Offset), len(data))], []byte("\n"))
-		}
+		return lineError(name, line, errors.New("is not UTF-8: want JSON"))
 	}
-	return e
+	var value json.RawMessage
+	err := json.Unmarshal(data, &value)
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		line += bytes.Count(data[:min(int(s.Offset), len(data))], []byte("\n"))
+	}
+	return lineError(name, line, fmt.Errorf("is not JSON: %w", jsonReason(err)))
 }
 
 // jsonReason returns an error of package json without its prefix.

@@ -33,8 +33,6 @@ type Result struct {
 	Invalid     map[string]int `json:"invalid"`       // the same by provider
 	Irreducible int            `json:"irreducible"`   // calls that were not made, since what may not be removed is longer than the window
 	Seconds     float64        `json:"chain_seconds"` // in the chain, without the model, of all calls together
-
-	Each []One `json:"-"` // in the order of the conversations
 }
 
 // Tokens describes the sizes of all prompts.
@@ -57,15 +55,6 @@ type Ratio struct {
 	Of int `json:"of"`
 }
 
-// One is what a chain did to one conversation.
-type One struct {
-	ID    string
-	Calls int
-	Cost  map[string]float64 // relative to never editing
-	Edits int
-	Peak  int // tokens of the longest prompt
-}
-
 // dearer is the cost, relative to never editing, above which editing has made a conversation more expensive.
 const dearer = 1.02
 
@@ -83,20 +72,15 @@ func newResult(name string, tapes []*tape, runs []outcome) *Result {
 	var main spent
 	var k kept
 	for i, run := range runs {
-		one := One{ID: tapes[i].ID, Calls: len(run.prompts), Cost: map[string]float64{}, Edits: run.edits}
 		for c, class := range classes {
 			whole := tapes[i].none.cost(class)
 			none[c], all[c], side[c] = none[c]+whole, all[c]+run.costs[c], side[c]+run.side[c]
-			one.Cost[class.Name] = relative(run.costs[c], whole)
-			r.Worst[class.Name] = max(r.Worst[class.Name], one.Cost[class.Name])
-			if one.Cost[class.Name] > dearer {
+			cost := relative(run.costs[c], whole)
+			r.Worst[class.Name] = max(r.Worst[class.Name], cost)
+			if cost > dearer {
 				r.Above[class.Name]++
 			}
 		}
-		if len(run.prompts) > 0 {
-			one.Peak = slices.Max(run.prompts)
-		}
-		r.Each = append(r.Each, one)
 		prompts = append(prompts, run.prompts...)
 		main = main.plus(run.main)
 		k.add(run.kept)
