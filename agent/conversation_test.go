@@ -22,7 +22,7 @@ func TestRecallFollowsTheRoom(t *testing.T) {
 		{0, 0, 16_000}, {8_500, 0, 2_833}, {8_500, 2_000, 2_000}, {200, 0, 1_000}, {1_000_000, 0, 16_000}, {1_000_000, 20_000, 20_000},
 	} {
 		ctx := agent.InConversation(t.Context(), agent.Conversation{Room: c.room})
-		answer := called(ctx, t, agent.RecallWith(s, agent.RecallOptions{Limit: c.limit}), h, "")
+		answer := called(ctx, t, agent.Recall(s, agent.RecallOptions{Limit: c.limit}), h, "")
 		require.LessOrEqual(t, len(answer), c.most, "%+v", c)
 		require.Greater(t, len(answer), c.most-300, "%+v", c)
 		require.Regexp(t, `^\[lines 1-\d+ of 5000 of \w+; more: from=\d+\]\n`, answer)
@@ -34,7 +34,7 @@ func TestRecallNotesRepeatedAnswers(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
 	h := keep(t, s, strings.Repeat("a line of a long file\n", 500))
-	tool := agent.Recall(s)
+	tool := agent.Recall(s, agent.RecallOptions{})
 	var history []message.Message
 	for n := range 4 {
 		ctx := agent.InConversation(t.Context(), agent.Conversation{Room: 6000, History: append([]message.Message{message.User("Go on.")}, history...)})

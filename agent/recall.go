@@ -13,19 +13,10 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// RecallOptions are the options of [RecallWith]. The zero value is what
-// [Recall] uses.
+// RecallOptions are the options of [Recall]. The zero value is recommended.
 type RecallOptions struct {
 	Limit int  // bytes of one answer, at most; 0: 16,000, least: 1,000. In a small window an answer has fewer, see Recall
 	Media bool // true: images, audio, video and PDF files are returned as message.Media; false: they are described
-}
-
-// Validate reports an option that is out of range.
-func (o RecallOptions) Validate() error {
-	if o.Limit != 0 && o.Limit < minRecall {
-		return fmt.Errorf("agent: RecallOptions.Limit is %d, want at least %d bytes, or 0 for %d", o.Limit, minRecall, defaultRecall)
-	}
-	return nil
 }
 
 const (
@@ -34,8 +25,7 @@ const (
 )
 
 // Recall returns the tool by which a model reads again what editors have put
-// into a store: [RecallWith] with the zero options. Its name is
-// [store.RecallTool].
+// into a store. Its name is [store.RecallTool].
 //
 // In a loop that passes a [Conversation], as that of package react, an answer has at most
 // a third of a byte for each token of the room, and at least 1,000, so that it need not
@@ -43,9 +33,6 @@ const (
 //
 // The store, or the scope of it, must belong to the tenant of the conversation:
 // the model can read everything in it.
-func Recall(s store.Store) Tool { return RecallWith(s, RecallOptions{}) }
-
-// RecallWith is [Recall] with options.
 //
 // The model gives a handle, and can ask for some lines or search for a text or
 // a regular expression. Content that fits into an answer is returned whole and
@@ -61,14 +48,13 @@ func Recall(s store.Store) Tool { return RecallWith(s, RecallOptions{}) }
 // Wrong handles, lines and patterns get an answer in words. Arguments of the wrong type,
 // a store that fails, and a context that is done are errors.
 //
-// It panics if an option is wrong, with the text of [RecallOptions.Validate],
-// or if the store is nil.
-func RecallWith(s store.Store, opts RecallOptions) Tool {
-	if err := opts.Validate(); err != nil {
-		panic(err.Error())
+// It panics if the limit is too small, or if the store is nil.
+func Recall(s store.Store, opts RecallOptions) Tool {
+	if opts.Limit != 0 && opts.Limit < minRecall {
+		panic(fmt.Sprintf("agent: RecallOptions.Limit is %d, want at least %d bytes, or 0 for %d", opts.Limit, minRecall, defaultRecall))
 	}
 	if s == nil {
-		panic("agent: RecallWith: the store is nil")
+		panic("agent: Recall: the store is nil")
 	}
 	opts.Limit = cmp.Or(opts.Limit, defaultRecall)
 	return NewTool(store.RecallTool, recallDescription, recall{store: s, opts: opts}.answer)

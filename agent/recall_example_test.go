@@ -23,7 +23,7 @@ func ExampleRecall() {
 		fit.New(fit.Options{}),
 	)
 
-	recall := agent.Recall(archive) // beside the other tools of the agent
+	recall := agent.Recall(archive, agent.RecallOptions{}) // beside the other tools of the agent
 	// Recall ends.
 
 	sent, _, err := middleware.Apply(ctx, chain, &middleware.Request{
@@ -86,7 +86,7 @@ func ExampleInConversation() {
 
 	// A loop of your own passes the size of the window.
 	ctx := agent.InConversation(context.Background(), agent.Conversation{Room: 9_000})
-	parts, err := agent.Recall(archive).Call(ctx, fmt.Sprintf(`{"handle": %q}`, h))
+	parts, err := agent.Recall(archive, agent.RecallOptions{}).Call(ctx, fmt.Sprintf(`{"handle": %q}`, h))
 	fmt.Println(len(parts[0].(message.Text).Text) <= 3_000, err)
 
 	// Output: true <nil>

@@ -54,7 +54,7 @@ func numbered(n int) string {
 
 func TestRecallDefinition(t *testing.T) {
 	t.Parallel()
-	def := agent.Recall(store.NewMemory(0)).Definition()
+	def := agent.Recall(store.NewMemory(0), agent.RecallOptions{}).Definition()
 	require.Equal(t, store.RecallTool, def.Name, "placeholders name the tool")
 	require.JSONEq(t, `{
 		"type": "object",
@@ -74,12 +74,11 @@ func TestRecallDefinition(t *testing.T) {
 
 func TestRecallPanics(t *testing.T) {
 	t.Parallel()
-	require.PanicsWithValue(t, "agent: RecallWith: the store is nil", func() { agent.Recall(nil) })
+	require.PanicsWithValue(t, "agent: Recall: the store is nil", func() { agent.Recall(nil, agent.RecallOptions{}) })
 	for _, limit := range []int{-1, 1, 999} {
 		opts := agent.RecallOptions{Limit: limit}
 		want := fmt.Sprintf("agent: RecallOptions.Limit is %d, want at least 1000 bytes, or 0 for 16000", limit)
-		require.EqualError(t, opts.Validate(), want)
-		require.PanicsWithValue(t, want, func() { agent.RecallWith(store.NewMemory(0), opts) })
+		require.PanicsWithValue(t, want, func() { agent.Recall(store.NewMemory(0), opts) })
 	}
 }
 
@@ -96,7 +95,7 @@ func TestRecallWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, ask(t, agent.Recall(s), map[string]any{"handle": keep(t, s, c.content)}))
+			require.Equal(t, c.want, ask(t, agent.Recall(s, agent.RecallOptions{}), map[string]any{"handle": keep(t, s, c.content)}))
 		})
 	}
 }
@@ -106,7 +105,7 @@ type args = map[string]any
 func TestRecallParts(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000}) // 740 of them for lines, 125 for one of several
+	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000}) // 740 of them for lines, 125 for one of several
 	log := keep(t, s, strings.Replace(numbered(900), "line 500\n", "line 500: ERROR\r\n", 1))
 	row := `{"id":7,"name":"é"},` // 21 bytes
 	line := strings.Repeat(row, 100) + `{"id":99}` + strings.Repeat(row, 100)
@@ -172,7 +171,7 @@ func TestArchivePage(t *testing.T) {
 func TestRecallProblems(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000})
 	log, empty := keep(t, s, numbered(900)), keep(t, s, "")
 	gone := store.NewScope(nil, "").Handle(store.Content{Data: "gone"}.Hash()).String()
 	foreign, err := store.Keep(t.Context(), s.Scope("another tenant"), store.Content{Data: "secret"})
@@ -214,7 +213,7 @@ func TestRecallProblems(t *testing.T) {
 func TestRecallMedia(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	tool := agent.RecallWith(s, agent.RecallOptions{Media: true})
+	tool := agent.Recall(s, agent.RecallOptions{Media: true})
 	for contentType, shown := range map[string]bool{
 		"image/png": true, "audio/wav": true, "video/mp4": true, "application/pdf": true, "application/zip": false, "imagery/x": false, "": false,
 	} {
@@ -249,18 +248,18 @@ func TestRecallFromAStoreThatFails(t *testing.T) {
 	h := store.NewScope(nil, "").Handle(store.Content{Data: "x"}.Hash()).String()
 	arguments := `{"handle": "` + h + `"}`
 	broken := errors.New("the disk is on fire")
-	parts, err := agent.Recall(failing{err: broken}).Call(t.Context(), arguments)
+	parts, err := agent.Recall(failing{err: broken}, agent.RecallOptions{}).Call(t.Context(), arguments)
 	require.ErrorIs(t, err, broken)
 	require.Nil(t, parts)
 
-	answer := ask(t, agent.Recall(failing{err: fmt.Errorf("store: get: %w", store.ErrDamaged)}), args{"handle": h})
+	answer := ask(t, agent.Recall(failing{err: fmt.Errorf("store: get: %w", store.ErrDamaged)}, agent.RecallOptions{}), args{"handle": h})
 	require.Equal(t, "[what is kept under "+h+" is damaged; call the tool that gave it again]", answer)
 
 	s := store.NewMemory(0)
 	h = keep(t, s, numbered(10))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = agent.Recall(s).Call(ctx, `{"handle": "`+h+`", "search": "x"}`)
+	_, err = agent.Recall(s, agent.RecallOptions{}).Call(ctx, `{"handle": "`+h+`", "search": "x"}`)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -279,7 +278,7 @@ func TestSearchStopsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := agent.Recall(goneAway{s, cancel}).Call(ctx, `{"handle": "`+keep(t, s, numbered(10))+`", "search": "x"}`)
+	_, err := agent.Recall(goneAway{s, cancel}, agent.RecallOptions{}).Call(ctx, `{"handle": "`+keep(t, s, numbered(10))+`", "search": "x"}`)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -304,7 +303,7 @@ func TestLongSearchStopsWithItsContext(t *testing.T) {
 	h := keep(t, s, strings.Repeat("lorem ipsüm\n", 1<<16))
 	for _, pattern := range []string{"[qw]$", "x*", "[lm]", "(x+x+)+y", "ip[s]"} {
 		ctx := &impatient{Context: t.Context(), looks: 5}
-		parts, err := agent.Recall(s).Call(ctx, fmt.Sprintf(`{"handle": %q, "pattern": %q}`, h, pattern))
+		parts, err := agent.Recall(s, agent.RecallOptions{}).Call(ctx, fmt.Sprintf(`{"handle": %q, "pattern": %q}`, h, pattern))
 		require.ErrorIs(t, err, context.DeadlineExceeded, pattern)
 		require.Nil(t, parts)
 		require.Greater(t, ctx.looks, -100, "%s: what has ended is not searched on", pattern)
@@ -315,7 +314,7 @@ func TestLongSearchStopsWithItsContext(t *testing.T) {
 func TestPatternsThatTookLong(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	tool := agent.Recall(s)
+	tool := agent.Recall(s, agent.RecallOptions{})
 	for pattern, content := range map[string]string{
 		`\pL{500}z`: strings.Repeat("a", 260_000), "(.*)*b": strings.Repeat("a", 20_000_000), "(.?){500}(.?){500}Q": strings.Repeat("a", 100_000),
 	} {
@@ -344,7 +343,7 @@ func TestSearchFollowsHandles(t *testing.T) {
 	}
 	content += fmt.Sprintf("\nrecall %s\nrecall %s\nan end\n", image, gone)
 	h := keep(t, s, content)
-	tool := agent.Recall(s)
+	tool := agent.Recall(s, agent.RecallOptions{})
 	require.Equal(t, "[no match in lines 1-124 of 124 of "+h+"; case counts, unless a pattern begins with (?i)]\n[also matching: "+
 		strings.Join(with, ", ")+"]", ask(t, tool, args{"handle": h, "search": "needle"}))
 	require.Equal(t, ask(t, tool, args{"handle": h, "search": "needle"}), ask(t, tool, args{"handle": h, "pattern": "needl[e]"}))
@@ -352,7 +351,7 @@ func TestSearchFollowsHandles(t *testing.T) {
 	require.NotContains(t, ask(t, tool, args{"handle": h, "search": "end", "from": 2}), "also matching", "a range is of this content")
 	require.Equal(t, content, ask(t, tool, args{"handle": h}))
 
-	short := ask(t, agent.RecallWith(s, agent.RecallOptions{Limit: 1000}), args{"handle": h, "search": "needle"})
+	short := ask(t, agent.Recall(s, agent.RecallOptions{Limit: 1000}), args{"handle": h, "search": "needle"})
 	require.LessOrEqual(t, len(short), 1000)
 	require.Contains(t, short, strings.Join(with[:10], ", "))
 	require.Contains(t, short, fmt.Sprintf(" and %d more]", len(with)-strings.Count(short, "recall ")))
@@ -373,7 +372,7 @@ func TestManyMatchesInOneLongLine(t *testing.T) {
 	in, matches := args{"handle": h, "pattern": pattern}, 0
 	for calls := 1; ; calls++ {
 		require.Less(t, calls, 10)
-		answer := ask(t, agent.Recall(s), in)
+		answer := ask(t, agent.Recall(s, agent.RecallOptions{}), in)
 		matches += strings.Count(answer, ": ") - strings.Count(answer, "bytes: ") - strings.Count(answer, "more: ")
 		note := searchNote.FindStringSubmatch(answer)
 		if len(note) == 0 || note[2] == "" {
@@ -389,7 +388,7 @@ func TestManyMatchesInOneLongLine(t *testing.T) {
 func TestPatternThatIsTooSlow(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000})
 	line := strings.Repeat("-", 99) + "\n"
 	const slow = "Q[a-z]{1000}" // 1,003 instructions, of which most are not run where there is no Q
 	const steps, most = 1003, 1 << 25 / 1003
@@ -419,7 +418,7 @@ func TestPatternThatIsTooSlow(t *testing.T) {
 func TestPatternThatIsAText(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000})
 	h := keep(t, s, strings.Repeat("-", 23_000_000)+"ERROR 7 in main")
 	for pattern, want := range map[string]string{
 		"ERROR": "[1 matching in", "(ERROR) 7": "[1 matching in", ".*ERROR.*": "[1 matching in", ".*.*ERROR 7 in.*.*": "[1 matching in", "ERROR 8": "[no match in",
@@ -436,7 +435,7 @@ func TestPatternThatAllowsAnythingAround(t *testing.T) {
 	s := store.NewMemory(0)
 	long := strings.Repeat(`{"id":7},`, 4_000)
 	h := keep(t, s, "first\n"+long+`{"total":99.5},`+long)
-	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000})
 	want := ask(t, tool, args{"handle": h, "pattern": "total.:[0-9]"})
 	require.Contains(t, want, `{"total":99.5}`)
 	for _, pattern := range []string{
@@ -458,7 +457,7 @@ func TestPatternThatAllowsAnythingAround(t *testing.T) {
 func TestPatternsInLongLines(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000})
 	pad := strings.Repeat("—", 300_000)
 	long := keep(t, s, "foo"+pad+"xfoo bar")
 	for pattern, want := range map[string]string{
@@ -502,7 +501,7 @@ func text(t *rapid.T) string {
 func TestAllOfATextCanBeRead(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000})
 	rapid.Check(t, func(t *rapid.T) {
 		text := text(t)
 		handle := keep(t, s, text)
@@ -553,7 +552,7 @@ func TestAllOfATextCanBeRead(t *testing.T) {
 func TestAllMatchesCanBeFound(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000})
 	rapid.Check(t, func(t *rapid.T) {
 		text := text(t)
 		handle := keep(t, s, text)
@@ -627,7 +626,7 @@ func requireClean(t require.TestingT, answer string, limit int) {
 func TestAnswersAreRecalledAsTheyWere(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000})
 	rapid.Check(t, func(t *rapid.T) {
 		content := rapid.OneOf(
 			rapid.Custom(text),
@@ -666,7 +665,7 @@ func FuzzRecall(f *testing.F) {
 	}
 	f.Add(`{"handle": "`+handle+`"}`, "\x00\xff")
 	s := store.NewMemory(0)
-	tool := agent.RecallWith(s, agent.RecallOptions{Limit: 1000})
+	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000})
 	f.Fuzz(func(t *testing.T, arguments, content string) {
 		kept := keep(t, s, content)
 		parts, err := tool.Call(t.Context(), strings.ReplaceAll(arguments, handle, kept))

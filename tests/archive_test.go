@@ -291,7 +291,7 @@ func (l *lost) recalled(h store.Handle) store.Content {
 	require.NoError(l.t, err, "%v: %s in %v", l.names, h, l.view.Messages())
 	args, err := json.Marshal(map[string]string{"handle": h.String()})
 	require.NoError(l.t, err)
-	parts, err := agent.RecallWith(l.archive, agent.RecallOptions{Limit: 1 << 20, Media: true}).Call(l.t.Context(), string(args))
+	parts, err := agent.Recall(l.archive, agent.RecallOptions{Limit: 1 << 20, Media: true}).Call(l.t.Context(), string(args))
 	require.NoError(l.t, err)
 	require.Len(l.t, parts, 1)
 	switch p := parts[0].(type) {

@@ -170,7 +170,7 @@ func TestRecallBehindAGuard(t *testing.T) {
 					call := message.ToolCall{ID: fmt.Sprintf("c%d", calls), Name: store.RecallTool, Arguments: fmt.Sprintf(`{"handle":%q}`, h)}
 					return &middleware.Response{Message: message.Assistant(call), Stop: middleware.StopTools}, nil
 				}
-				a := react.Agent{Model: model, Tools: []agent.Tool{agent.Recall(store.Guard(engine, store.Limits{}))}, MaxSteps: 20}
+				a := react.Agent{Model: model, Tools: []agent.Tool{agent.Recall(store.Guard(engine, store.Limits{}), agent.RecallOptions{})}, MaxSteps: 20}
 				for _, err := range a.Run(t.Context(), message.User("What failed?")) {
 					require.NoError(t, err)
 				}

@@ -76,7 +76,7 @@ func TestHugeResults(t *testing.T) {
 // that there is.
 func requireRecalled(t *testing.T, archive store.Store, view []message.Message) {
 	t.Helper()
-	tool, asked := agent.Recall(archive), 0
+	tool, asked := agent.Recall(archive, agent.RecallOptions{}), 0
 	for _, m := range view {
 		for _, p := range m.Parts {
 			for _, h := range store.HandlesIn(says(p)) {

@@ -115,7 +115,7 @@ func ExampleTool() {
 
 	// Tool begins.
 	archive := store.NewMemory(0)
-	recall, err := eino.Tool(agent.Recall(archive))
+	recall, err := eino.Tool(agent.Recall(archive, agent.RecallOptions{}))
 	if err != nil {
 		log.Fatal(err)
 	}

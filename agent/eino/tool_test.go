@@ -27,7 +27,7 @@ func TestToolRecalls(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	archive := store.NewMemory(0)
-	recall, err := eino.Tool(agent.Recall(archive))
+	recall, err := eino.Tool(agent.Recall(archive, agent.RecallOptions{}))
 	require.NoError(t, err)
 	read := reader(pages)
 	inner := newFake(func(ctx context.Context, in []*schema.Message) ([]*schema.Message, error) {

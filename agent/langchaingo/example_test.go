@@ -108,7 +108,7 @@ func ExampleTool() {
 
 	// Tool begins.
 	archive := store.NewMemory(0)
-	recall, err := langchaingo.Tool(agent.Recall(archive))
+	recall, err := langchaingo.Tool(agent.Recall(archive, agent.RecallOptions{}))
 	if err != nil {
 		log.Fatal(err)
 	}

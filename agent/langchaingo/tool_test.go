@@ -64,7 +64,7 @@ func TestToolRecalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			archive := store.NewMemory(0)
-			recall, err := langchaingo.Tool(agent.Recall(archive))
+			recall, err := langchaingo.Tool(agent.Recall(archive, agent.RecallOptions{}))
 			require.NoError(t, err)
 			inner := recalls(t, 8, argument)
 			llm := langchaingo.Wrap(inner, middleware.With(middleware.Env{Archive: archive},
@@ -104,7 +104,7 @@ func TestToolOfTextAgents(t *testing.T) {
 	archive := store.NewMemory(0)
 	h, err := store.Keep(t.Context(), archive, store.Content{Data: "culprit: the linker"})
 	require.NoError(t, err)
-	recall, err := langchaingo.Tool(agent.Recall(archive))
+	recall, err := langchaingo.Tool(agent.Recall(archive, agent.RecallOptions{}))
 	require.NoError(t, err)
 	all := []tools.Tool{recall}
 	for _, input := range []string{
@@ -254,7 +254,7 @@ func TestToolDescription(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"look", c.want}, []string{made.Name(), made.Description()})
 	}
-	recall, err := langchaingo.Tool(agent.Recall(store.NewMemory(0)))
+	recall, err := langchaingo.Tool(agent.Recall(store.NewMemory(0), agent.RecallOptions{}))
 	require.NoError(t, err)
 	require.Contains(t, recall.Description(), ` Input: "handle", as plain text; or a JSON object that fits the schema {"type":"object"`)
 }
@@ -307,7 +307,7 @@ func TestDefinitions(t *testing.T) {
 	archive := store.NewMemory(0)
 	h, err := store.Keep(t.Context(), archive, store.Content{Data: "culprit: the linker"})
 	require.NoError(t, err)
-	recall := agent.Recall(archive)
+	recall := agent.Recall(archive, agent.RecallOptions{})
 	declared, err := langchaingo.Definitions(recall)
 	require.NoError(t, err)
 	inner := gives(calls("call_1", store.RecallTool, `{"handle":"`+h.String()+`","from":1}`))

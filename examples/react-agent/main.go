@@ -100,7 +100,7 @@ func work(ctx context.Context, opts options, chain middleware.Middleware, model 
 	r := report{Tokens: sizes{Window: opts.window}, Edits: []edits{}}
 	a := react.Agent{
 		Model:  middleware.With(middleware.Env{Archive: archive}, chain, r.measure)(model),
-		Tools:  append(t.tools(), agent.Recall(archive)),
+		Tools:  append(t.tools(), agent.Recall(archive, agent.RecallOptions{})),
 		Budget: &middleware.Budget{Window: opts.window, Reserve: cmp.Or(opts.reserve, reserve)},
 
 		MaxSteps:     1000, // long files need more than the defaults

@@ -62,7 +62,7 @@ func requireUnder(t require.TestingT, s store.Store, text string, want store.Con
 	require.Equal(t, want, got)
 	arguments, err := json.Marshal(map[string]string{"handle": named[0].String()})
 	require.NoError(t, err)
-	parts, err := agent.RecallWith(s, agent.RecallOptions{Limit: 1 << 20, Media: true}).Call(context.Background(), string(arguments))
+	parts, err := agent.Recall(s, agent.RecallOptions{Limit: 1 << 20, Media: true}).Call(context.Background(), string(arguments))
 	require.NoError(t, err)
 	require.Len(t, parts, 1)
 	switch p := parts[0].(type) {

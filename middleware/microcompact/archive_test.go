@@ -109,7 +109,7 @@ func TestNothingGoesThatIsNotKept(t *testing.T) {
 func TestRecallingEndsSomewhere(t *testing.T) {
 	t.Parallel()
 	archive := store.NewMemory(0)
-	tool := agent.Recall(archive)
+	tool := agent.Recall(archive, agent.RecallOptions{})
 	mw := middleware.With(middleware.Env{Archive: archive}, microcompact.New(microcompact.Options{KeepRounds: 1}))
 	var log strings.Builder
 	for log.Len() < 200_000 {

@@ -180,7 +180,7 @@ func TestAgentRecallsForEver(t *testing.T) {
 			}
 			return &middleware.Response{Message: message.Assistant(call), Usage: message.Usage{Input: measure(req)}, Stop: middleware.StopTools}, true, nil
 		}
-		r := runWith(t.Context(), put(chain, middleware.Env{Archive: archive}, p), []agent.Tool{&reader{}, agent.RecallWith(archive, agent.RecallOptions{Limit: 4000})},
+		r := runWith(t.Context(), put(chain, middleware.Env{Archive: archive}, p), []agent.Tool{&reader{}, agent.Recall(archive, agent.RecallOptions{Limit: 4000})},
 			message.User("What is the sum?"))
 		require.Nil(t, r.panicked)
 		require.Error(t, r.err)
