@@ -113,8 +113,8 @@ func (a Agent) Run(ctx context.Context, msgs ...message.Message) iter.Seq2[Event
 	}
 }
 
-// Validate reports fields that are out of range.
-func (a Agent) Validate() error {
+// validate reports fields that are out of range.
+func (a Agent) validate() error {
 	var errs []error
 	if a.Model == nil {
 		errs = append(errs, errors.New("Agent.Model is nil, want a model"))

@@ -58,7 +58,7 @@ func (r *run) prepare() error {
 	if len(r.history) == 0 {
 		return errors.New("no messages, want at least one")
 	}
-	if err := r.agent.Validate(); err != nil {
+	if err := r.agent.validate(); err != nil {
 		return err
 	}
 	r.tools = make(map[string]agent.Tool, len(r.agent.Tools))

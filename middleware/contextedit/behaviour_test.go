@@ -451,7 +451,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 func requireKept(r *rapid.T, opts contextedit.Options, h, view []message.Message) {
 	keep := opts.Keep
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
-		keep = cmp.Or(keep, contextedit.DefaultKeep)
+		keep = cmp.Or(keep, 5)
 	}
 	answered := false
 	for i, m := range slices.Backward(h) {

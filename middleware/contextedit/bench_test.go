@@ -210,7 +210,7 @@ func BenchmarkClear(b *testing.B) {
 		archive, h := store.NewMemory(0), conversation(messages)
 		b.ReportAllocs()
 		for b.Loop() {
-			for _, m := range h[:len(h)-2*contextedit.DefaultKeep] {
+			for _, m := range h[:len(h)-2*5] {
 				for r := range m.Results() {
 					archive.Handle(message.HashContent("", r.Text))
 				}

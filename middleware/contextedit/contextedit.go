@@ -30,7 +30,7 @@ func New(opts Options) middleware.Middleware {
 	opts.Trigger = cmp.Or[middleware.Trigger](opts.Trigger, when.EconomyOr(when.Default(defaultShare)))
 	opts.Trigger = when.Decided(opts.Trigger, inOrder(opts))
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
-		opts.Keep = cmp.Or(opts.Keep, DefaultKeep)
+		opts.Keep = cmp.Or(opts.Keep, 5)
 	}
 	return middleware.Editing(Name, (&editor{opts}).plan, middleware.Options{
 		Trigger:  opts.Trigger,

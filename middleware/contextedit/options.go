@@ -10,11 +10,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// The defaults.
-const (
-	DefaultPlaceholder = "[cleared]"
-	DefaultKeep        = 5 // results
-)
+// DefaultPlaceholder is the default of [Options.Placeholder].
+const DefaultPlaceholder = "[cleared]"
 
 // Options configure the middleware. The zero value clears all results except the
 // newest five when three quarters of the room are filled.
@@ -25,7 +22,7 @@ type Options struct {
 	Trigger middleware.Trigger
 
 	// Keep is the number of newest results that are kept, of those that could be
-	// cleared. 0: DefaultKeep, or none if KeepRounds or KeepTokens is set; negative:
+	// cleared. 0: 5, or none if KeepRounds or KeepTokens is set; negative:
 	// none. Results that no model has seen yet are always kept.
 	Keep int
 
