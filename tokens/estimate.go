@@ -25,7 +25,7 @@ func (e Estimate) Count(text string) int {
 	if r == nil {
 		r = &o200k
 	}
-	return max(1, (r.milli(text)+500)/1000)
+	return max(1, (r.milli(text, 0)+500)/1000)
 }
 
 // rates are the costs of the features of a text, in thousandths of a token.
@@ -54,13 +54,23 @@ type rates struct {
 // freeLetters is the number of letters of a word that are included in its cost.
 const freeLetters = 6
 
-// milli returns the cost of a text, in thousandths of a token.
-func (r *rates) milli(text string) int {
+// milli returns the cost of a text, in thousandths of a token. It looks at each byte before slow,
+// and at blocks from there on, which is four times as fast and gives the same cost.
+func (r *rates) milli(text string, slow int) int {
 	n := 0
 	for i := 0; i < len(text); {
 		from := i
 		switch class[text[i]] {
 		case lower, upper, digit:
+			if i >= slow {
+				cost, length, ok := r.block(text[i:])
+				if ok {
+					n += cost
+					i += length
+					continue
+				}
+				slow = i + length
+			}
 			cost, next := r.run(text, i)
 			n += cost
 			i = next
@@ -72,14 +82,9 @@ func (r *rates) milli(text string) int {
 			i = skip(text, i, newline)
 			n += r.newlines
 		case mark:
-			n += r.marks
-			for i++; i < len(text) && class[text[i]] == mark; i++ {
-				if i-from > 1 && text[i] == text[i-1] && text[i] == text[i-2] {
-					n += r.again
-				} else {
-					n += r.mark
-				}
-			}
+			cost, next := r.punctuation(text, i)
+			n += cost
+			i = next
 		default:
 			cost, next := r.beyondASCII(text, i)
 			n += cost
@@ -87,6 +92,19 @@ func (r *rates) milli(text string) int {
 		}
 	}
 	return n
+}
+
+// punctuation returns the cost of a run of punctuation, and the position of the next other character.
+func (r *rates) punctuation(text string, i int) (milli, next int) {
+	from, milli := i, r.marks
+	for i++; i < len(text) && class[text[i]] == mark; i++ {
+		if i-from > 1 && text[i] == text[i-1] && text[i] == text[i-2] {
+			milli += r.again
+		} else {
+			milli += r.mark
+		}
+	}
+	return milli, i
 }
 
 // run returns the cost of letters and digits up to the next other character, and its

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
+	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
@@ -123,6 +124,33 @@ func TestEstimateAddsUp(t *testing.T) {
 		}
 		whole := tokens.Estimate{}.Count(r.text)
 		require.LessOrEqual(t, math.Abs(float64(sum-whole)), float64(strings.Count(r.text, "\n")), r.kind)
+	}
+}
+
+// TestEstimateInBlocks compares the two ways in which a text is counted.
+func TestEstimateInBlocks(t *testing.T) {
+	t.Parallel()
+	samples := []string{
+		" ", "  ", "\t\t", "\n", "\r\n", ", ", "\":{\"", "---", "|---|", "é", "Übung", "中文", "🎉", "\xff", "\x00", "123", "utf8", "HTTPServer",
+		"kqvmzhtwrcxa", "strengths", "toolu_01XyPCJU7Ec7AmdtfLYDFA5r", "abcB123Defg", "3f9a1c0be27d4586", "2026-03-04T02:14:07.113Z",
+	}
+	piece := rapid.OneOf(rapid.SampledFrom(samples), rapid.StringMatching("[a-z]{1,12} ?"), rapid.StringMatching("[A-Za-z0-9]{1,12}"),
+		rapid.StringMatching("[ -~]{1,6}"), rapid.Map(rapid.IntRange(1, 200), func(n int) string { return strings.Repeat("ab", n) }),
+		rapid.Map(rapid.IntRange(1, 200), func(n int) string { return strings.Repeat(" ", n) }))
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(piece, 1, 60).Draw(t, "pieces"), "")
+		blocks, bytes := tokens.Milli(text)
+		require.Equal(t, bytes, blocks, "%q", text)
+	})
+	for _, r := range references(t) {
+		samples = append(samples, r.text)
+	}
+	for _, text := range samples {
+		text = "is " + text + " of this text"
+		for i := range text {
+			blocks, bytes := tokens.Milli(text[i:])
+			require.Equal(t, bytes, blocks, "%q", text[i:])
+		}
 	}
 }
 

@@ -10,6 +10,11 @@ func Fitted(family string) bool {
 	return false
 }
 
+// Milli returns the cost of a text in thousandths of a token, in blocks and byte by byte.
+func Milli(text string) (blocks, bytes int) {
+	return o200k.milli(text, 0), o200k.milli(text, len(text))
+}
+
 // Families returns the names of all families.
 func Families() []string {
 	names := make([]string, len(families))

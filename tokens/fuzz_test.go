@@ -26,11 +26,14 @@ func FuzzCount(f *testing.F) {
 	for _, text := range []string{
 		"", "\x00", "a", "\xff", "\xe4\xbd", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\u2028", "\ufeff", "你好", "é", "e\u0301", "👩‍💻", "\r\n\r\n",
 		strings.Repeat("-", 300), strings.Repeat("\t", 300), strings.Repeat("1", 300), strings.Repeat("A", 300), "aB1 \n中。é🎉\xff",
+		strings.Repeat("toolu_01XyPCJU7Ec7Ad ", 9) + strings.Repeat("kqvmzhtwrcxa ", 9), strings.Repeat("Zwölf ", 30) + strings.Repeat("==- ", 30),
 	} {
 		f.Add(text)
 	}
 	all := counters()
 	f.Fuzz(func(t *testing.T, text string) {
+		blocks, bytes := tokens.Milli(text)
+		require.Equal(t, bytes, blocks, "%q in blocks and byte by byte", text)
 		for name, c := range all {
 			n := c.Count(text)
 			require.GreaterOrEqual(t, n, 0, "%s of %q", name, text)
