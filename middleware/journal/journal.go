@@ -41,9 +41,10 @@ type Journal interface {
 
 	// Put stores what one model call writes; there is at least one write. A write is
 	// stored if nothing is kept under its ID, or if the entry there has the revision
-	// Over. If that is not so for the first write, nothing is stored; another one is
-	// skipped. An entry that is there already counts as stored, so a Put may be repeated.
-	// Put returns the entry that is kept under the first ID afterwards.
+	// Over, and if the base of its entry is kept: it may have expired. If that is not so
+	// for the first write, nothing is stored; another one is skipped. An entry that is
+	// there already counts as stored, so a Put may be repeated. Put returns the entry that
+	// is kept under the first ID afterwards, or the zero Entry if there is none.
 	Put(ctx context.Context, scope string, writes []Write) (winner Entry, err error)
 
 	// Delete removes all entries of a scope, or only those that were written for some

@@ -87,14 +87,17 @@ func (m *Memory) Put(_ context.Context, scope string, writes []Write) (Entry, er
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var first *list.Element
-	for _, w := range writes {
+	for i, w := range writes {
 		el := m.put(scope, w)
 		m.use(el)
-		if first == nil {
-			first = el
+		if i > 0 {
+			continue
 		}
-		if there := keptIn(first).entry; there.Rev != writes[0].Entry.Rev {
-			return there, nil
+		switch first = el; {
+		case el == nil:
+			return Entry{}, nil
+		case keptIn(el).entry.Rev != w.Entry.Rev:
+			return keptIn(el).entry, nil
 		}
 	}
 	m.use(first)
@@ -104,10 +107,14 @@ func (m *Memory) Put(_ context.Context, scope string, writes []Write) (Entry, er
 	return writes[0].Entry, nil
 }
 
-// put stores one entry and returns the one that its ID points at afterwards.
+// put stores one entry and returns the one that its ID points at afterwards; nil: none.
 func (m *Memory) put(scope string, w Write) *list.Element {
 	at := key{scope, w.ID}
-	if there := m.heads[at]; there != nil {
+	there := m.heads[at]
+	if base := w.Entry.Base; !base.IsZero() && m.entries[key{scope, base}] == nil {
+		return there
+	}
+	if there != nil {
 		k := keptIn(there)
 		if k.entry.Rev != w.Over {
 			return there

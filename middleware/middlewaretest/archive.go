@@ -30,15 +30,13 @@ import (
 func Archive(t *testing.T, open func(t *testing.T) store.Store) {
 	t.Helper()
 	for _, c := range archiveCases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
+		c.test(t, func(t *testing.T) store.Store {
+			t.Helper()
 			s := open(t)
-			if missing := c.missing(s); missing != "" {
+			if missing := missing(c.name, s); missing != "" {
 				t.Skip("the store has no method " + missing)
 			}
-			if seen := c.observe(t.Context(), s); seen != "" {
-				t.Errorf("middlewaretest: %s: %s\n\tseen: %s", c.name, c.rule, seen)
-			}
+			return s
 		})
 	}
 }
@@ -53,55 +51,42 @@ type (
 	damaged  interface{ Damage(h store.Handle) error }
 )
 
-// archiveCase is one rule of stores. broken returns what was seen if a store breaks it.
-type archiveCase struct {
-	name, rule string
-	needs      string // methods
-	broken     func(ctx context.Context, s store.Store) (seen string)
+// archiveNeeds has the methods that cases need, by their names.
+var archiveNeeds = map[string]string{
+	"reopened": "Reopen", "damaged": "Damage", "scopes": "Scope", "delete": "Scope Delete", "delete conversations": "Scope Delete",
 }
 
-// missing returns the method that the case needs and the store does not have, or "".
-func (c archiveCase) missing(s store.Store) string {
+// missing returns the method that a case needs and the store does not have, or "".
+func missing(name string, s store.Store) string {
 	has := map[string]bool{}
 	_, has["Scope"] = s.(scoped)
 	_, has["Delete"] = s.(deleting)
 	_, has["Reopen"] = s.(reopened)
 	_, has["Damage"] = s.(damaged)
-	for name := range strings.FieldsSeq(c.needs) {
-		if !has[name] {
-			return name
+	for method := range strings.FieldsSeq(archiveNeeds[name]) {
+		if !has[method] {
+			return method
 		}
 	}
 	return ""
 }
 
-// observe returns what was seen if the rule is broken, or if the store panics.
-func (c archiveCase) observe(ctx context.Context, s store.Store) (seen string) {
-	if err := caught(func() error { seen = c.broken(ctx, s); return nil }); err != nil {
-		return err.Error()
-	}
-	return seen
-}
-
-var archiveCases = []archiveCase{
-	{"handles", "Handle returns one handle for a hash, the same each time, another one for another hash; it keeps nothing", "", hasHandles},
-	{"content", "Get returns the content byte for byte, with its type; contents of another type have another handle", "", keepsBytes},
-	{"batch", "one Put keeps all its contents, also if one of them is there twice, and no content is no error", "", keepsAll},
-	{"all or an error", "Put returns nil if all contents are kept, and an error otherwise; none is kept in part", "", keepsWhole},
-	{"unchanged", "Put changes neither the contents nor their slice", "", leavesContents},
-	{"again", "equal contents may be put again, for the same conversation and for others", "", keepsAgain},
-	{"not found", "Get of a handle without a content returns ErrNotFound, also for the zero handle", "", missesUnknown},
-	{"conflict", "Put returns ErrConflict if another content has the handle; the first one is kept", "", keepsFirst},
-	{"concurrent", "calls that put equal contents at the same time return nil, and all contents are found", "", keepsTogether},
-	{"cancelled", "a call whose context is done returns the error of the context", "", endsWithContext},
-	{"reopened", "another process that opens the storage gives the same handles and finds the contents", "Reopen", sharesStorage},
-	{"damaged", "Get of a content of which a byte was changed returns ErrDamaged", "Damage", detectsDamage},
-	{"scopes", "a content is never found from another scope, whatever the names, and has another handle there", "Scope", separatesScopes},
-	{"delete", "Delete removes all contents of a scope, and those of no other scope", "Scope Delete", deletesScope},
-	{
-		"delete conversations", "Delete of some conversations removes what belongs to them alone, and nothing else", "Scope Delete",
-		deletesConversations,
-	},
+var archiveCases = []storageCase[store.Store]{
+	{"handles", "Handle returns one handle for a hash, the same each time, another one for another hash; it keeps nothing", hasHandles},
+	{"content", "Get returns the content byte for byte, with its type; contents of another type have another handle", keepsBytes},
+	{"batch", "one Put keeps all its contents, also if one of them is there twice, and no content is no error", keepsAll},
+	{"all or an error", "Put returns nil if all contents are kept, and an error otherwise; none is kept in part", keepsWhole},
+	{"unchanged", "Put changes neither the contents nor their slice", leavesContents},
+	{"again", "equal contents may be put again, for the same conversation and for others", keepsAgain},
+	{"not found", "Get of a handle without a content returns ErrNotFound, also for the zero handle", missesUnknown},
+	{"conflict", "Put returns ErrConflict if another content has the handle; the first one is kept", keepsFirst},
+	{"concurrent", "calls that put equal contents at the same time return nil, and all contents are found", keepsTogether},
+	{"cancelled", "a call whose context is done returns the error of the context", endsWithContext},
+	{"reopened", "another process that opens the storage gives the same handles and finds the contents", sharesStorage},
+	{"damaged", "Get of a content of which a byte was changed returns ErrDamaged", detectsDamage},
+	{"scopes", "a content is never found from another scope, whatever the names, and has another handle there", separatesScopes},
+	{"delete", "Delete removes all contents of a scope, and those of no other scope", deletesScope},
+	{"delete conversations", "Delete of some conversations removes what belongs to them alone, and nothing else", deletesConversations},
 }
 
 // keptAs returns a content as the store names it.

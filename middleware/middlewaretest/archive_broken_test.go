@@ -133,14 +133,13 @@ func TestArchiveFindsFaults(t *testing.T) {
 		}},
 	} {
 		broken.Memory = store.NewMemory(0)
-		k := slices.IndexFunc(archiveCases, func(c archiveCase) bool { return c.name == name })
+		k := slices.IndexFunc(archiveCases, func(c storageCase[store.Store]) bool { return c.name == name })
 		require.GreaterOrEqual(t, k, 0, name)
 		require.NotEmpty(t, archiveCases[k].observe(t.Context(), broken), name)
 	}
 	for _, c := range archiveCases {
-		require.Empty(t, c.missing(brokenStore{}), c.name)
+		require.Empty(t, missing(c.name, brokenStore{}), c.name)
 		require.Contains(t, c.observe(t.Context(), brokenStore{}), "panicked: runtime error: invalid memory address", c.name)
 	}
-	require.Equal(t, "Damage", archiveCases[slices.IndexFunc(archiveCases, func(c archiveCase) bool { return c.name == "damaged" })].
-		missing(store.NewMemory(0)))
+	require.Equal(t, "Damage", missing("damaged", store.NewMemory(0)))
 }

@@ -86,6 +86,10 @@ func TestJournalFindsFaults(t *testing.T) {
 		"long":    {ids: func(ids []message.ID) []message.ID { return ids[max(0, len(ids)-65_535):] }},
 		"content": {found: func(f *journal.Found) { f.Entries[0].Edits = f.Entries[0].Edits[:1] }},
 		"bases":   {found: func(f *journal.Found) { f.Entries = f.Entries[:1] }},
+		"base": {writes: changed(func(w []journal.Write) []journal.Write {
+			w[0].Entry.Base = message.ID{}
+			return w
+		})},
 		"replaced": { // only what an ID points at can be built on
 			writes: changed(func(w []journal.Write) []journal.Write {
 				replaced[w[0].Over] = true
@@ -126,7 +130,7 @@ func TestJournalFindsFaults(t *testing.T) {
 		if broken.Journal == nil {
 			broken.Journal = journal.NewMemory(0)
 		}
-		k := slices.IndexFunc(journalCases, func(c journalCase) bool { return c.name == name })
+		k := slices.IndexFunc(journalCases, func(c storageCase[journal.Journal]) bool { return c.name == name })
 		require.GreaterOrEqual(t, k, 0, name)
 		require.NotEmpty(t, journalCases[k].broken(t.Context(), broken), name)
 	}

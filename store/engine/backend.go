@@ -39,9 +39,10 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 
 	// Put stores rows; there is at least one. Each is stored and its ID points at it from
 	// then on, if no entry is kept under its ID, or one of revision Over, or already this
-	// one. If that is not so for the first, nothing is stored; another one is skipped. All
-	// of this is one atomic step, durable when Put returns. Put returns the row that is
-	// kept under the first ID afterwards. The error is a [FullError] if the scope is full.
+	// one, and if its base is zero or kept. If that is not so for the first, nothing is
+	// stored; another one is skipped. All of this is one atomic step, durable when Put
+	// returns. Put returns the row that is kept under the first ID afterwards, or the zero
+	// Row if there is none. The error is a [FullError] if the scope is full.
 	Put(ctx context.Context, scope string, rows []Write, b Bounds) (winner Row, err error)
 
 	// Entries returns all entries of a conversation that are kept, the oldest first, in
@@ -86,7 +87,7 @@ type Bounds struct {
 // Row is an entry of the journal.
 type Row struct {
 	Rev          message.ID // its key; never zero
-	Base         message.ID // revision of the entry that it builds on; zero: none
+	Base         message.ID // revision of the entry that it builds on, of the same conversation; zero: none
 	Conversation message.ID // may be zero
 	Data         []byte     // at least one byte
 }

@@ -66,7 +66,9 @@ func (d *driver) Put(_ context.Context, scope string, writes []engine.Write, _ e
 	t, unlock := d.open(scope)
 	defer unlock()
 	for i, w := range writes {
-		if kept, ok := t.heads[w.ID]; ok && kept != w.Over && kept != w.Row.Rev {
+		kept, ok := t.heads[w.ID]
+		_, based := t.entries[w.Row.Base]
+		if ok && kept != w.Over && kept != w.Row.Rev || !based && !w.Row.Base.IsZero() {
 			if i == 0 {
 				return t.entries[kept], nil
 			}

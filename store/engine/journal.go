@@ -40,7 +40,7 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 	winner, err = limited(ctx, j.Engine, j.find, scope, func(ctx context.Context) (journal.Entry, error) {
 		row, err := j.backend.Put(ctx, scope, rows, j.bounds())
 		switch {
-		case err != nil:
+		case err != nil || row.Rev.IsZero():
 			return journal.Entry{}, err
 		case row.Rev == writes[0].Entry.Rev:
 			return writes[0].Entry, nil

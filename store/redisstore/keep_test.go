@@ -101,9 +101,11 @@ func TestUnusedConversationsExpireAsAWhole(t *testing.T) {
 	at, _ := find(t, b, hour, 1, 2)
 	require.Equal(t, -1, at)
 	require.False(t, has(t, b, hour, "a"))
-	put(t, b, hour, engine.Write{ID: id(2), Row: row(13, 11)})
-	_, rows = find(t, b, hour, 1, 2)
-	require.Equal(t, []engine.Row{row(13, 11)}, rows, "a base that has expired does not come back")
+	winner, err := b.Put(t.Context(), "s", []engine.Write{{ID: id(2), Over: id(11), Row: row(13, 11)}}, hour)
+	require.NoError(t, err)
+	require.Zero(t, winner, "a base that has expired cannot be built on")
+	at, _ = find(t, b, hour, 1, 2)
+	require.Equal(t, -1, at)
 }
 
 func TestGetRenewsAContentAndItsConversation(t *testing.T) {

@@ -1,19 +1,22 @@
 -- ARGV: time to live, limit, overhead, then for each row: ID, revision that it replaces,
 -- revision, conversation, base, data. Returns the conversation, revision and value of
--- the entry that another writer put; the use of the scope if it is full; or nothing.
+-- the entry that another writer put; the use of the scope if it is full; two empty texts
+-- if the base of the first row is gone; or nothing.
 
 local limit, overhead = tonumber(ARGV[2]), tonumber(ARGV[3])
 
 -- may reports whether a row may be stored, and what is there.
 local function may(at)
-  local id, over, rev = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local id, over, rev, into, base = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
   local conv = call('HGET', H, id)
   local there = conv and alive('c' .. conv) and call('HGET', p .. 'c:' .. conv, 'h' .. id)
-  return not there or there == over or there == rev, conv, there
+  local based = base == zero or alive('c' .. into) and call('HEXISTS', p .. 'c:' .. into, 'e' .. base) == 1
+  return based and (not there or there == over or there == rev), conv, there
 end
 
 purge(16)
 local ok, conv, there = may(4)
+if not ok and not there then return {'', ''} end
 if not ok then
   pcall(use, conv, true)
   return {conv, there, call('HGET', p .. 'c:' .. conv, 'e' .. there)}

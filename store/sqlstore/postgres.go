@@ -155,6 +155,8 @@ func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write,
 	err := p.db.QueryRowContext(ctx, pgPut, []byte(scope), ids, overs, revs, bases, conversations, data,
 		interval(b.TTL), b.Limit).Scan(&use, &r.rev, &r.base, &r.conversation, &r.data)
 	switch {
+	case errors.Is(err, sql.ErrNoRows): // the base is gone
+		return engine.Row{}, nil
 	case err != nil:
 		return engine.Row{}, fmt.Errorf("sqlstore: put: %w", err)
 	case use.Valid:

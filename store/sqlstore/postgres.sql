@@ -72,8 +72,8 @@ begin
   end loop;
 end $$;
 
--- Writes entries, each only if its condition holds; nothing if that of the first does not.
--- Returns the entry that is kept under the first ID then, or how much a full scope keeps.
+-- Writes entries, each only if its conditions hold; nothing if those of the first do not.
+-- Returns the entry that is kept under the first ID then, if any, or how much a full scope keeps.
 create function laconic_put(
   p_scope bytea, p_ids bytea[], p_overs bytea[], p_revs bytea[], p_bases bytea[], p_conversations bytea[],
   p_data bytea[], p_ttl interval, p_limit bigint
@@ -81,6 +81,7 @@ create function laconic_put(
 declare
   s bigint := laconic_scope(p_scope);
   kept bytea;
+  bases bytea[];
   n bigint := 0;
 begin
   if p_limit > 0 then
@@ -91,7 +92,22 @@ begin
     end if;
     n := 0;
   end if;
+  if num_nonnulls(variadic p_bases) > 0 then
+    -- A base that is about to expire is renewed, and none is deleted until the end of this call.
+    update laconic_entries set used = now() where scope = s and rev = any (p_bases) and used < now() - p_ttl / 2;
+    select array_agg(rev) into bases
+      from (select rev from laconic_entries where scope = s and rev = any (p_bases) order by rev for key share) e;
+  end if;
   <<writes>> for i in 1 .. array_length(p_ids, 1) loop
+    if p_bases[i] is not null and p_bases[i] <> all (coalesce(bases, '{}')) then
+      if i = 1 then
+        return query select null::bigint, rev, base, e.conversation, data
+          from laconic_heads h join laconic_entries e using (scope, rev)
+          where scope = s and id = p_ids[i] and (p_ttl is null or used >= now() - p_ttl);
+        return;
+      end if;
+      continue;
+    end if;
     loop
       insert into laconic_heads values (s, p_ids[i], p_revs[i], p_conversations[i]) on conflict do nothing;
       exit when found;

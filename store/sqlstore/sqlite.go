@@ -282,14 +282,16 @@ func (s *sqlite) Put(ctx context.Context, scope string, writes []engine.Write, b
 			return &engine.FullError{Scope: scope, Use: use, Limit: b.Limit}
 		}
 		for i := range writes {
-			lost, err := p.put(ctx, &writes[i])
+			kept, err := p.put(ctx, &writes[i])
 			switch {
 			case err != nil:
 				return err
-			case lost.IsZero() || i > 0:
+			case i > 0 || kept == writes[i].Row.Rev:
 				continue
+			case kept.IsZero(): // the base is gone
+				return nil
 			}
-			winner, err = p.entry(ctx, lost)
+			winner, err = p.entry(ctx, kept)
 			return err
 		}
 		winner = writes[0].Row
@@ -310,17 +312,16 @@ type sqlitePut struct {
 	bytes int64 // added
 }
 
-// put writes an entry. If another one is kept under its ID, it returns the revision of that.
-func (p *sqlitePut) put(ctx context.Context, w *engine.Write) (lost message.ID, err error) {
-	var kept []byte
-	err = p.tx.QueryRowContext(ctx, `select h.rev from laconic_heads h join laconic_entries e using (scope, rev)
-where h.scope = ? and h.id = ? and e.used >= ?`, p.scope, w.ID[:], cutoff(p.now, p.ttl)).Scan(&kept)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-	case err != nil:
-		return message.ID{}, err
-	case id(kept) != w.Row.Rev && id(kept) != w.Over:
-		return id(kept), nil
+// put writes an entry if it may, and returns the revision that is kept under its ID then.
+func (p *sqlitePut) put(ctx context.Context, w *engine.Write) (kept message.ID, err error) {
+	var rev []byte
+	var based bool
+	err = p.tx.QueryRowContext(ctx, `select
+(select h.rev from laconic_heads h join laconic_entries e using (scope, rev) where h.scope = ?1 and h.id = ?2 and e.used >= ?3),
+?4 is null or exists (select 1 from laconic_entries where scope = ?1 and rev = ?4)`,
+		p.scope, w.ID[:], cutoff(p.now, p.ttl), orNull(w.Row.Base)).Scan(&rev, &based)
+	if kept = id(rev); err != nil || !based || len(rev) > 0 && kept != w.Row.Rev && kept != w.Over {
+		return kept, err
 	}
 	added, err := p.exec(ctx, `insert into laconic_entries values (?, ?, ?, ?, ?, ?) on conflict do nothing`,
 		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
@@ -340,7 +341,7 @@ on conflict (scope, id) do update set rev = excluded.rev, conversation = exclude
 		_, err = p.exec(ctx, sqliteRenew, p.scope, w.Row.Conversation[:], p.now.UnixMilli(),
 			cutoff(p.now, p.ttl/2), cutoff(p.now, p.ttl))
 	}
-	return message.ID{}, err
+	return w.Row.Rev, err
 }
 
 // exec reports whether a statement has changed a row.

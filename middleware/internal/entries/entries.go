@@ -188,7 +188,11 @@ func (l Log) Write(ctx context.Context, known Known, all edit.List, more []journ
 			known.Stored, known.early = Stored{At: at, Entry: writes[0].Entry, All: all}, early
 			return known, all, nil
 		}
-		theirs, err := l.Read(ctx, l.IDs, known.Stored, at)
+		before, from := known.Stored, at
+		if winner.Rev.IsZero() { // the base has expired: what is known may be gone
+			before, from, known.early = None(), 0, None()
+		}
+		theirs, err := l.Read(ctx, l.IDs, before, from)
 		if err != nil {
 			return known, nil, err
 		}

@@ -67,6 +67,32 @@ func TestReadWhatWasWritten(t *testing.T) {
 	}
 }
 
+// What a process knows has expired in the journal meanwhile: what it writes then is found by others.
+func TestWriteOnABaseThatHasExpired(t *testing.T) {
+	t.Parallel()
+	for name, n := range map[string]int{"at the same message": 3, "later": 5} {
+		for _, others := range []int{0, 2} { // edits that another process has written since
+			memory := journal.NewMemory(0)
+			before := of(memory, 3)
+			known, _, err := before.Write(t.Context(), entries.Unknown(), rewrites(before, 2), nil)
+			require.NoError(t, err)
+			require.NoError(t, memory.Delete(t.Context(), ""))
+			if others > 0 {
+				_, _, err = before.Write(t.Context(), entries.Unknown(), rewrites(before, others), nil)
+				require.NoError(t, err)
+			}
+
+			l := of(memory, n)
+			known, all, err := l.Write(t.Context(), known, rewrites(l, 3), nil)
+			require.NoError(t, err, name)
+			require.Len(t, all, 3, name)
+			fresh, err := l.Read(t.Context(), l.IDs, entries.None(), 0)
+			require.NoError(t, err, name)
+			require.True(t, fresh.All.Equal(known.All), "%s: %d of %d edits are found", name, len(fresh.All), len(known.All))
+		}
+	}
+}
+
 func TestWriteAfterAnotherWriter(t *testing.T) {
 	t.Parallel()
 	l := of(journal.NewMemory(0), 4)
