@@ -246,7 +246,7 @@ func (h *hindsight) requireReplayed(t *testing.T, c Class, keep int, o Options) 
 //	go test ./replay -run TestOptimumOfRecorded -v
 func TestOptimumOfRecorded(t *testing.T) {
 	t.Parallel()
-	const keep, least, conversations = 5, 30, 40
+	const keep, least, conversations = 5, 30, 20
 	var talks []*Conversation
 	recorded.Files(t) // skips the test without recordings
 	for line := range recorded.Lines(t, "conversations.jsonl.gz") {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 const architecture = "docs/architecture.md"
@@ -21,6 +23,7 @@ const architecture = "docs/architecture.md"
 // before it in its line; without a file, it may be in any package.
 func TestArchitecturePage(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	text, err := os.ReadFile("../" + architecture)
 	require.NoError(t, err)
 	lines := strings.Split(string(text), "\n")
@@ -52,6 +55,7 @@ func TestArchitecturePage(t *testing.T) {
 // TestArchitectureTree checks that the tree on docs/architecture.md has each package, and nothing else.
 func TestArchitectureTree(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	text, err := os.ReadFile("../" + architecture)
 	require.NoError(t, err)
 	_, rest, ok := strings.Cut(string(text), "## The tree\n\n```\n")

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 // foreignNames are names on the pages that belong to other modules, in packages that are called as ours.
@@ -24,6 +26,7 @@ var foreignNames = []string{
 // Type.Field, in code.
 func TestNamesOnPages(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	names := exportedNames(t)
 	pages, err := filepath.Glob("../docs/*.md")
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/payload"
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -34,6 +35,7 @@ func TestFitsOrSaysWhy(t *testing.T) {
 // run, and longer than those that rapid draws.
 func TestFitsOrSaysWhyAgain(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	for seed := range uint64(400) {
 		fitsOrSaysWhy(t, &fixedDice{state: seed * 7919})
 	}

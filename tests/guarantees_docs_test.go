@@ -9,12 +9,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 // TestGuaranteesAreHeld makes sure that each guarantee of docs/guarantees.md, and each statement
 // of docs/security.md on what an attacker cannot do, names tests, and that these are there.
 func TestGuaranteesAreHeld(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	there := testsOfModule(t)
 	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
 	for name, page := range map[string]struct{ columns, rows int }{"guarantees": {2, 30}, "security": {3, 10}} {

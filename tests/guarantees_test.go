@@ -22,7 +22,7 @@ func TestGuarantees(t *testing.T) {
 	t.Parallel()
 	rounds := 10
 	if race.Enabled {
-		rounds = 2
+		rounds = 1
 	}
 	checkCases(t, func(done int) bool { return done < 100*rounds })
 }

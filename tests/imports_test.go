@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 const module = "github.com/laconic-go/laconic"
@@ -110,6 +112,7 @@ func fits(pattern, name string) bool {
 
 func TestImportRule(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	for _, p := range goList(t, "./...") {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
 		k := slices.IndexFunc(rules, func(r rule) bool { return fits(r.of, name) })
@@ -143,6 +146,7 @@ func TestImportRule(t *testing.T) {
 // nothing else.
 func TestLinkedModules(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	for name, c := range map[string]struct{ packages, may []string }{
 		"middleware": {packages: []string{"./message", "./tokens", "./store", "./middleware/..."}},
 		"tokens/bpe": {packages: []string{"./tokens/bpe"}, may: []string{"github.com/pkoukk/tiktoken-go-loader"}},

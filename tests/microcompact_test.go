@@ -252,7 +252,7 @@ func TestCompactingRecorded(t *testing.T) {
 			t.Parallel()
 			calls, edits, births, freed := 0, 0, 0, 0
 			for k, c := range conversations(t) {
-				if k%3 != 0 || race.Enabled && k%12 != 0 {
+				if k%every(3) != 0 || race.Enabled && k%12 != 0 {
 					continue
 				}
 				chain := microcompact.New(opts)

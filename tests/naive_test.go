@@ -85,10 +85,8 @@ func invents(history []message.Message, _ int) []message.Message {
 // stamp: it finds in each naive program what is wrong with it.
 func TestCheckerFindsFaults(t *testing.T) {
 	t.Parallel()
-	conversations := 80
-	if race.Enabled {
-		conversations = 30
-	}
+	race.Skip(t)
+	const conversations = 80
 	found := map[guarantee.Guarantee]bool{}
 	for name, c := range map[string]struct {
 		naive naive

@@ -24,7 +24,7 @@ func TestRecordedGuarantees(t *testing.T) {
 		fitRecorded(t, 90, 14, true)
 		return
 	}
-	fitRecorded(t, 10, 10, false)
+	fitRecorded(t, 20, 10, false)
 }
 
 // TestSoakRecordedGuarantees makes every prefix of every recorded conversation fit.

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"encoding/json"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -51,6 +52,14 @@ var (
 // which reading them all would be most of the work. The others are empty.
 const everyRaced = 6
 
+// every returns n, so that every nth conversation is taken, or 1 if LACONIC_SOAK is set.
+func every(n int) int {
+	if os.Getenv("LACONIC_SOAK") != "" {
+		return 1
+	}
+	return n
+}
+
 func load(tb testing.TB, file string, from int) []conversation {
 	tb.Helper()
 	var all []conversation
@@ -99,7 +108,7 @@ func TestRecorded(t *testing.T) {
 	all := conversations(t)
 	edits, calls := 0, 0
 	for k, c := range all {
-		if race.Enabled && k%24 != 0 {
+		if k%every(2) != 0 || race.Enabled && k%24 != 0 {
 			continue
 		}
 		const room = 3000 // tokens beside system prompt, tools and the first question

@@ -190,7 +190,7 @@ func TestHostileResults(t *testing.T) {
 	all := attacks(firstHandle(t, attacked(plain)))
 	require.Greater(t, len(all), 200)
 	for i, a := range all {
-		if race.Enabled && i%5 > 0 {
+		if race.Enabled && i%20 > 0 {
 			continue
 		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -345,7 +345,7 @@ func keepsFrame(t *testing.T, a hostile, shown string) {
 func TestHostileResultsInASystemMessage(t *testing.T) {
 	t.Parallel()
 	for i, a := range attacks(someHandle) {
-		if race.Enabled && i%5 > 0 {
+		if race.Enabled && i%20 > 0 {
 			continue
 		}
 		byModel := summarize.By(copies("The build of shop-7731 is red.\n"+a.text, new([]string)), summarize.Ask{Sections: []string{}, Retries: -1})

@@ -182,7 +182,7 @@ func TestNoPromptIsCut(t *testing.T) {
 				t.Parallel()
 				calls := 0
 				for i, c := range all {
-					if (i+k)%8 != 0 { // another eighth for each chain
+					if (i+k)%every(16) != 0 { // others for each chain
 						continue
 					}
 					var heard middlewaretest.Recorder

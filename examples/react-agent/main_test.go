@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -105,6 +106,7 @@ func large(t *testing.T) string {
 
 func TestSameBytesAgain(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	for _, args := range [][]string{{"-json"}, {"-window", "8000"}, {"-plain"}} {
 		_, first, _ := exec(t, args...)
 		_, second, _ := exec(t, args...)
@@ -115,6 +117,7 @@ func TestSameBytesAgain(t *testing.T) {
 
 func TestWithoutChainItOverflows(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	for _, args := range [][]string{{"-json"}, {"-plain"}} {
 		status, stdout, stderr := exec(t, append(args, "-chain", "none", "-window", "8000")...)
 		require.Equal(t, 1, status)
@@ -138,6 +141,7 @@ func TestWithoutChainItOverflows(t *testing.T) {
 // A chain file takes the place of the chain that is built in.
 func TestChainFile(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	file := func(text string) string {
 		return filepath.Join(write(t, map[string]string{"chain.yaml": text}), "chain.yaml")
 	}

@@ -450,7 +450,7 @@ func TestMarshalJSON(t *testing.T) {
 // TestDeep makes sure that nesting costs time and memory in proportion.
 func TestDeep(t *testing.T) {
 	t.Parallel()
-	deep := strings.Repeat(`[`, 9000) + `"` + base64.StdEncoding.EncodeToString(make([]byte, 1<<20)) + `"` + strings.Repeat(`]`, 9000)
+	deep := strings.Repeat(`[`, 9000) + `"` + base64.StdEncoding.EncodeToString(make([]byte, 1<<17)) + `"` + strings.Repeat(`]`, 9000)
 	in := `{"messages":[{"role":"user","content":"a","x":` + deep + `}]}`
 	c, err := openai.Parse([]byte(in))
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/golden"
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -31,7 +32,7 @@ func TestConformance(t *testing.T) {
 		"other words":  {Placeholder: "-", Note: "(some is missing)"},
 		"no retry":     {NoRetry: true},
 	}
-	for name, opts := range cases {
+	for name, opts := range race.Some(cases, "defaults", "anthropic") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Suite{New: func() middleware.Middleware { return fit.New(opts) }, Repairs: true}.Test(t)

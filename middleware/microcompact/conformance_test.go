@@ -3,6 +3,7 @@ package microcompact_test
 import (
 	"testing"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/microcompact"
@@ -31,7 +32,7 @@ func TestConformance(t *testing.T) {
 		"with few facts":     {KeepRounds: -1, Limit: all, Digest: 5, Batch: microcompact.Batch{Tokens: 200}},
 		"no new results":     {KeepRounds: 1, FreshShare: -1},
 	}
-	for name, opts := range cases {
+	for name, opts := range race.Some(cases, "the seed", "new results") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			suite := middlewaretest.Suite{New: func() middleware.Middleware { return microcompact.New(opts) }}

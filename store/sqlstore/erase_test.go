@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store/engine"
 )
@@ -124,6 +125,7 @@ func fill(tb testing.TB, b engine.Backend, scope string, conversation message.ID
 // may have copies of keys until the file is written anew.
 func TestNothingRemains(t *testing.T) {
 	t.Parallel()
+	race.Skip(t)
 	eachDatabase(t, func(t *testing.T, d *database) {
 		b, ctx := d.backend(t), t.Context()
 		other := d.backend(t) // another process, with pages in its cache

@@ -25,7 +25,7 @@ func TestAdversary(t *testing.T) {
 		attack(t, one, map[string]int{}, true)
 		return
 	}
-	worlds := uint64(2000)
+	worlds := uint64(1000)
 	if race.Enabled || testing.Short() {
 		worlds = 100
 	}
@@ -38,7 +38,7 @@ func TestSoakAdversary(t *testing.T) {
 	if os.Getenv("LACONIC_SOAK") == "" {
 		t.Skip("runs with LACONIC_SOAK=1")
 	}
-	attackAll(t, 2000, 100_000)
+	attackAll(t, 1000, 100_000)
 }
 
 func attackAll(t *testing.T, from, n uint64) {

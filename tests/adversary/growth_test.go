@@ -229,7 +229,7 @@ func TestContext(t *testing.T) {
 			if most := max(idle.most, large) + little; whole.most > most {
 				t.Errorf("%s, %s: %d texts counted between two questions, want at most %d", shape.name, mw.name, whole.most, most)
 			}
-			for left := 0; left < whole.asked; left = 2*left + 1 {
+			for left := 0; left < whole.asked; left = 4*left + 3 {
 				c := &countdown{left: left}
 				err := c.run(mw.new(), h)
 				if !errors.Is(err, context.Canceled) || c.late > few || c.work > little {
