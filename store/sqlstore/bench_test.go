@@ -2,7 +2,9 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,12 +19,32 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store/engine"
+	_ "github.com/laconic-go/laconic/store/redisstore" // redis:
 )
 
 // The benchmarks measure whole model calls on conversations of up to 80 messages, with a
-// model that answers at once. Each operation makes one call with each journal in turn. A run:
+// model that answers at once. Each operation makes one call with each journal in turn; that in
+// Redis is one of package redisstore. A run:
 //
-//	LACONIC_POSTGRES=… go test -run '^$' -bench Call -benchtime 2000x ./store/sqlstore
+//	LACONIC_POSTGRES=… LACONIC_REDIS=… go test -run '^$' -bench Call -benchtime 2000x ./store/sqlstore
+
+// redisEngine returns an engine of Redis and a scope that is removed after the test; nil if
+// there is no server.
+func redisEngine(b *testing.B) (e *engine.Engine, scope string) {
+	b.Helper()
+	url := os.Getenv("LACONIC_REDIS")
+	if url == "" || testing.Short() {
+		return nil, ""
+	}
+	e, err := engine.Open(b.Context(), url, engine.Options{Limits: patient})
+	require.NoError(b, err)
+	scope = "bench-" + rand.Text()
+	b.Cleanup(func() {
+		require.NoError(b, e.Delete(context.Background(), scope))
+		require.NoError(b, e.Close())
+	})
+	return e, scope
+}
 
 // counting counts the calls of a journal.
 type counting struct {
@@ -44,6 +66,7 @@ func (c *counting) Put(ctx context.Context, scope string, writes []journal.Write
 // subject is a journal with the times of calls.
 type subject struct {
 	name    string
+	scope   string
 	journal *counting
 	trips   *trips // of PostgreSQL
 	chains  []middleware.Model
@@ -64,9 +87,12 @@ func subjects(b *testing.B, replicas int, at middleware.Trigger, answer func(h [
 		require.NoError(b, err)
 		all = append(all, &subject{name: "postgres", trips: r, journal: &counting{Journal: e.Journal()}})
 	}
+	if e, scope := redisEngine(b); e != nil {
+		all = append(all, &subject{name: "redis", scope: scope, journal: &counting{Journal: e.Journal()}})
+	}
 	for _, s := range all {
 		for range replicas {
-			env := middleware.Env{Journal: s.journal, Scope: "s"}
+			env := middleware.Env{Journal: s.journal, Scope: s.scope}
 			mw := contextedit.New(contextedit.Options{Trigger: at, Keep: -1})
 			model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 				return &middleware.Response{Message: answer(req.View().History()), Stop: middleware.StopTools}, nil

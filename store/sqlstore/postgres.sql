@@ -131,6 +131,7 @@ begin
     else
       update laconic_entries set used = now() where scope = s and rev = p_revs[i];
     end if;
+    bases := array_append(bases, p_revs[i]);
   end loop;
   if p_ttl is not null then
     update laconic_contents c set used = now() from laconic_links l

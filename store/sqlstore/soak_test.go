@@ -25,7 +25,7 @@ import (
 
 // These fill a database first, which takes minutes:
 //
-//	LACONIC_SOAK=1000000 LACONIC_POSTGRES=… go test -run '^$' -bench LargeFind -benchtime 1x -timeout 1h ./store/sqlstore
+//	LACONIC_SOAK=1000000 LACONIC_POSTGRES=… LACONIC_REDIS=… go test -run '^$' -bench LargeFind -benchtime 1x -timeout 1h ./store/sqlstore
 //	LACONIC_SOAK=100000 LACONIC_POSTGRES=… go test -run '^$' -bench LargeArchive -benchtime 1x -timeout 1h ./store/sqlstore
 
 // soak returns how many rows are wanted.
@@ -56,55 +56,67 @@ func position(conversation, n int) message.ID {
 // BenchmarkLargeFind has 10^6 entries of 10^4 conversations, and finds entries by the 200 IDs
 // of a history. An entry builds on up to 31 others.
 func BenchmarkLargeFind(b *testing.B) {
-	const entries, finds, parallel = 100, 20_000, 4
-	conversations := soak(b) / entries
+	rows := soak(b)
 	eachLarge(b, func(b *testing.B, d *database) {
-		ctx, e := b.Context(), d.engine(b, engine.Options{Limits: patient})
-		var all sync.WaitGroup
-		for g := range parallel {
-			all.Go(func() {
-				for c := g; c < conversations; c += parallel {
-					var writes []journal.Write
-					for n := range entries {
-						en := rewrite(message.ID{}, fmt.Sprintf("[result %d of conversation %d cleared: recall kqvmzhtwrcxa]", n, c))
-						if n%journal.MaxDepth > 0 {
-							en.Base = writes[n-1].Entry.Rev
-							en.Rev = en.Sum()
-						}
-						writes = append(writes, journal.Write{ID: position(c, 2*n), Conversation: position(c, 0), Entry: en})
-					}
-					if _, err := e.Journal().Put(ctx, "tenant", writes); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
-		}
-		all.Wait()
-		if d.file == "" {
-			d.exec(b, "vacuum (analyze) laconic_entries, laconic_heads")
-		}
-		for b.Loop() {
-			times := make([]time.Duration, 0, finds)
-			for range finds {
-				c, ids := rand.IntN(conversations), make([]message.ID, 200)
-				for i := range ids {
-					ids[i] = position(c, i)
-				}
-				ids = ids[:1+rand.IntN(len(ids))]
-				begin := time.Now()
-				found, err := e.Journal().Find(ctx, "tenant", ids)
-				times = append(times, time.Since(begin))
-				require.NoError(b, err)
-				require.Len(b, found.Entries, (len(ids)-1)/2%journal.MaxDepth+1)
+		largeFind(b, d.engine(b, engine.Options{Limits: patient}), "tenant", rows, func() {
+			if d.file == "" {
+				d.exec(b, "vacuum (analyze) laconic_entries, laconic_heads")
 			}
-			percentiles(b, times)
-		}
-		list, err := e.List(ctx)
-		require.NoError(b, err)
-		require.Len(b, list, conversations)
+		})
 		b.ReportMetric(d.megabytes(b), "MB")
 	})
+	b.Run("redis", func(b *testing.B) {
+		if e, scope := redisEngine(b); e != nil {
+			largeFind(b, e, scope, rows, func() {})
+		}
+	})
+}
+
+func largeFind(b *testing.B, e *engine.Engine, scope string, rows int, filled func()) {
+	b.Helper()
+	const entries, finds, parallel = 100, 20_000, 4
+	ctx, conversations := b.Context(), rows/entries
+	var all sync.WaitGroup
+	for g := range parallel {
+		all.Go(func() {
+			for c := g; c < conversations; c += parallel {
+				var writes []journal.Write
+				for n := range entries {
+					en := rewrite(message.ID{}, fmt.Sprintf("[result %d of conversation %d cleared: recall kqvmzhtwrcxa]", n, c))
+					if n%journal.MaxDepth > 0 {
+						en.Base = writes[n-1].Entry.Rev
+						en.Rev = en.Sum()
+					}
+					writes = append(writes, journal.Write{ID: position(c, 2*n), Conversation: position(c, 0), Entry: en})
+				}
+				if _, err := e.Journal().Put(ctx, scope, writes); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	filled()
+	for b.Loop() {
+		times := make([]time.Duration, 0, finds)
+		for range finds {
+			c, ids := rand.IntN(conversations), make([]message.ID, 200)
+			for i := range ids {
+				ids[i] = position(c, i)
+			}
+			ids = ids[:1+rand.IntN(len(ids))]
+			begin := time.Now()
+			found, err := e.Journal().Find(ctx, scope, ids)
+			times = append(times, time.Since(begin))
+			require.NoError(b, err)
+			require.Len(b, found.Entries, (len(ids)-1)/2%journal.MaxDepth+1)
+		}
+		percentiles(b, times)
+	}
+	list, err := e.List(ctx, scope)
+	require.NoError(b, err)
+	require.Len(b, list, conversations)
 }
 
 func percentiles(b *testing.B, times []time.Duration) {
