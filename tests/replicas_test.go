@@ -85,67 +85,42 @@ func (r *replica) call(t require.TestingT, h []message.Message, plan replicas.Ed
 	return replicas.Sent(h, r.sent), r.journal.finds, r.journal.puts
 }
 
-// talk makes the messages of a conversation, each of which is unique.
-type talk struct{ n int }
-
-func (c *talk) text(what string) string {
-	c.n++
-	return fmt.Sprintf("%s %d", what, c.n)
-}
-
-func (c *talk) question() message.Message { return message.User(c.text("question")) }
-
-func (c *talk) says() message.Message { return message.Assistant(message.Text{Text: c.text("answer")}) }
-
-func (c *talk) asks() message.Message {
-	return message.Assistant(message.ToolCall{ID: c.text("call"), Name: "look", Arguments: "{}"})
-}
-
-// after returns the history with an answer, and the result or question that follows it.
-func (c *talk) after(h []message.Message, answer message.Message) []message.Message {
-	h = append(append([]message.Message{}, h...), answer)
-	for call := range answer.Calls() {
-		return append(h, message.Result(call.ID, "look", strings.Repeat(c.text("result")+" ", 30)))
-	}
-	return append(h, c.question())
-}
-
 // TestReadRule counts the round trips of each kind of call.
 func TestReadRule(t *testing.T) {
 	t.Parallel()
-	var c talk
+	var c replicas.Talk
 	shared := journal.NewMemory(0)
 	a, b := newReplica(shared), newReplica(shared)
 	trips := func(why string, r *replica, h []message.Message, plan replicas.Edits, wantFinds, wantPuts int) message.Message {
 		t.Helper()
-		answer := c.asks()
+		answer := c.Asks()
 		_, finds, puts := r.call(t, h, plan, answer)
 		require.Equal(t, []int{wantFinds, wantPuts}, []int{finds, puts}, "%s: reads and writes", why)
 		return answer
 	}
-	start := []message.Message{message.System("You look things up."), c.question()}
-	h := c.after(start, trips("first sight", a, start, nil, 1, 0))
-	h = c.after(h, trips("own growth", a, h, nil, 0, 0))
+	start := []message.Message{message.System("You look things up."), c.Question()}
+	h := c.After(start, trips("first sight", a, start, nil, 1, 0))
+	h = c.After(h, trips("own growth", a, h, nil, 0, 0))
 	fork := h
 	early := h
-	h = c.after(h, trips("own growth", a, h, nil, 0, 0))
-	h = c.after(h, trips("own growth", a, h, nil, 0, 0))
+	h = c.After(h, trips("own growth", a, h, nil, 0, 0))
+	h = c.After(h, trips("own growth", a, h, nil, 0, 0))
 	trips("an earlier part again, which edits", a, early, replicas.Edits{3: "short"}, 1, 1)
-	h = c.after(h, trips("own growth after this process has edited an earlier part", a, h, nil, 1, 0))
-	h = c.after(h, trips("own growth that edits", a, h, replicas.Edits{5: "short"}, 0, 1))
+	h = c.After(h, trips("own growth after this process has edited an earlier part", a, h, nil, 1, 0))
+	h = c.After(h, trips("own growth that edits", a, h, replicas.Edits{5: "short"}, 0, 1))
 	for at := 7; at < 13; at += 2 {
-		h = c.after(h, trips("own growth after an edit, which edits again", a, h, replicas.Edits{at: "short"}, 0, 1))
-		h = c.after(h, trips("own growth after an edit", a, h, nil, 0, 0))
+		h = c.After(h, trips("own growth after an edit, which edits again", a, h, replicas.Edits{at: "short"}, 0, 1))
+		h = c.After(h, trips("own growth after an edit", a, h, nil, 0, 0))
 	}
 	trips("own growth", a, h, nil, 0, 0)
 	answer := trips("a retry", a, h, nil, 1, 0)
-	trips("a fork with the answer of another process", a, c.after(fork, c.asks()), nil, 1, 0)
-	h = c.after(h, answer)
-	h = c.after(h, trips("handover", b, h, nil, 1, 0))
-	h = c.after(h, trips("own growth after a handover", b, h, replicas.Edits{13: "short"}, 0, 1))
-	h = c.after(h, trips("handover back", a, h, nil, 1, 0))
+	trips("a fork with the answer of another process", a, c.After(fork, c.Asks()), nil, 1, 0)
+	h = c.After(h, answer)
+	h = c.After(h, trips("handover", b, h, nil, 1, 0))
+	h = c.After(h, trips("own growth after a handover", b, h, replicas.Edits{13: "short"}, 0, 1))
+	h = c.After(h, trips("handover back", a, h, nil, 1, 0))
 	trips("own growth", a, h, nil, 0, 0)
-	trips("an answer that was changed on its way", a, c.after(h, c.says()), nil, 1, 0)
+	trips("an answer that was changed on its way", a, c.After(h, c.Says()), nil, 1, 0)
 
 	// An agent that edits in each call: a turn has one question and several rounds.
 	finds, puts, calls := 0, 0, 0
@@ -156,16 +131,16 @@ func TestReadRule(t *testing.T) {
 			if n := len(h); n > 4 && h[n-3].Role == message.RoleTool {
 				plan[n-3] = "short"
 			}
-			answer := c.asks()
+			answer := c.Asks()
 			if round == 5 {
-				answer = c.says()
+				answer = c.Says()
 			}
 			_, f, p := b.call(t, h, plan, answer)
 			if p > 0 {
 				calls++
 				finds, puts = finds+f, puts+p
 			}
-			h = c.after(h, answer)
+			h = c.After(h, answer)
 		}
 	}
 	require.Equal(t, puts, calls, "one write for each call that edits")
@@ -189,12 +164,12 @@ func TestReplicas(t *testing.T) {
 func checkReplicas(t *rapid.T) {
 	const processes, calls = 3, 16
 	var (
-		c      talk
+		c      replicas.Talk
 		shared = journal.NewMemory(0)
 		truth  = replicas.Journal{}
 		chains [processes]*replica
 		models [processes]*replicas.Replica
-		tree   = [][]message.Message{{message.System("s"), c.question()}}
+		tree   = [][]message.Message{{message.System("s"), c.Question()}}
 		newest [processes]int // the history that the last call of each process has led to
 		log    []string
 	)
@@ -204,9 +179,9 @@ func checkReplicas(t *rapid.T) {
 	}
 	call := func(i, node int, plan replicas.Edits, f replicas.Fault) {
 		h := tree[node]
-		answer := c.asks()
+		answer := c.Asks()
 		if rapid.IntRange(0, 3).Draw(t, "says") == 0 {
-			answer = c.says()
+			answer = c.Says()
 		}
 		chains[i].journal.fault = f
 		m := models[i]
@@ -226,7 +201,7 @@ func checkReplicas(t *rapid.T) {
 		require.Equal(t, want, body(got), "what is sent\n%s", what)
 		require.Equal(t, []int{m.Finds - finds, m.Puts - puts}, []int{gotFinds, gotPuts}, "reads and writes\n%s", what)
 		newest[i] = len(tree)
-		tree = append(tree, c.after(h, answer))
+		tree = append(tree, c.After(h, answer))
 	}
 	for range rapid.IntRange(1, calls).Draw(t, "calls") {
 		i := rapid.IntRange(0, processes-1).Draw(t, "process")
@@ -251,9 +226,9 @@ func checkReplicas(t *rapid.T) {
 				call(i, node, nil, replicas.Works)
 			}
 		}
-		want, _, _ := newReplica(shared).call(t, tree[node], nil, c.says())
+		want, _, _ := newReplica(shared).call(t, tree[node], nil, c.Says())
 		for i := range processes {
-			got, _, _ := chains[i].call(t, tree[node], nil, c.says())
+			got, _, _ := chains[i].call(t, tree[node], nil, c.Says())
 			require.True(t, maps.Equal(want, got), "process %d sends %v, a new one %v, for history %d\n%s", i, got, want, node, strings.Join(log, "\n"))
 		}
 	}
@@ -266,33 +241,33 @@ func TestGuardedReplicas(t *testing.T) {
 		shared := &moodyEngine{Journal: journal.NewMemory(0)}
 		limits := store.Limits{Timeout: 100 * time.Millisecond}
 		chains := []*replica{newReplica(journal.Guard(shared, limits)), newReplica(journal.Guard(shared, limits))}
-		var c talk
-		h := []message.Message{message.System("s"), c.question()}
+		var c replicas.Talk
+		h := []message.Message{message.System("s"), c.Question()}
 		for n := range 12 { // three calls in each mood
 			shared.mood.Store(int32(n / 3))
 			plan := replicas.Edits{}
 			if len(h) > 4 {
 				plan[len(h)-3] = fmt.Sprint("short ", n)
 			}
-			answer := c.asks()
+			answer := c.Asks()
 			var wg sync.WaitGroup
 			for _, r := range chains {
 				wg.Go(func() { r.call(t, h, plan, answer) })
 			}
 			wg.Wait()
-			h = c.after(h, answer)
+			h = c.After(h, answer)
 		}
 		shared.mood.Store(0)
 		<-time.After(2 * time.Hour) // hanging calls return, and guards try again
 		for range 2 {
 			for _, r := range chains {
-				r.call(t, h, nil, c.says())
+				r.call(t, h, nil, c.Says())
 			}
 		}
-		want, _, _ := newReplica(shared.Journal).call(t, h, nil, c.says())
+		want, _, _ := newReplica(shared.Journal).call(t, h, nil, c.Says())
 		require.Len(t, want, 10, "each edit is there, once")
 		for _, r := range chains {
-			got, _, _ := r.call(t, h, nil, c.says())
+			got, _, _ := r.call(t, h, nil, c.Says())
 			require.Equal(t, want, got)
 		}
 	})

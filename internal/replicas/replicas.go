@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -342,4 +343,33 @@ func lastUser(h []message.Message) int {
 		}
 	}
 	return -1
+}
+
+// Talk makes the messages of a conversation, each of which is unique.
+type Talk struct{ n int }
+
+// Text returns a text that is new.
+func (c *Talk) Text(what string) string {
+	c.n++
+	return fmt.Sprintf("%s %d", what, c.n)
+}
+
+// Question returns a message of the user.
+func (c *Talk) Question() message.Message { return message.User(c.Text("question")) }
+
+// Says returns an answer without calls.
+func (c *Talk) Says() message.Message { return message.Assistant(message.Text{Text: c.Text("answer")}) }
+
+// Asks returns an answer with a call.
+func (c *Talk) Asks() message.Message {
+	return message.Assistant(message.ToolCall{ID: c.Text("call"), Name: "look", Arguments: "{}"})
+}
+
+// After returns the history with an answer, and the result or question that follows it.
+func (c *Talk) After(h []message.Message, answer message.Message) []message.Message {
+	h = append(append([]message.Message{}, h...), answer)
+	for call := range answer.Calls() {
+		return append(h, message.Result(call.ID, "look", strings.Repeat(c.Text("result")+" ", 30)))
+	}
+	return append(h, c.Question())
 }

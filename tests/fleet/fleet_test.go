@@ -90,7 +90,7 @@ type fleet struct {
 
 // episode is one interleaving: some calls, then some at the same time, for one tree.
 type episode struct {
-	talk
+	replicas.Talk
 
 	scope string
 	tree  [][]message.Message
@@ -157,7 +157,7 @@ func (f *fleet) run(episodes int, most time.Duration) {
 func (f *fleet) begin(n int) {
 	f.Helper()
 	f.episode = episode{scope: fmt.Sprintf("fleet %d %d", n, f.random.Uint64()), truth: replicas.Journal{}, exact: true}
-	f.grow([]message.Message{f.question()})
+	f.grow([]message.Message{f.Question()})
 	for i, p := range f.all {
 		p.send(f, command{Scope: f.scope})
 		f.model[i] = replicas.New(f.truth)
@@ -218,7 +218,7 @@ func (f *fleet) pick() (i, node int, plan replicas.Edits) {
 	h := f.tree[node]
 	for at := range h {
 		if h[at].Role == message.RoleTool && at < len(h)-1 && f.one(3) {
-			plan[at] = f.text("short")
+			plan[at] = f.Text("short")
 		}
 	}
 	return i, node, plan
@@ -226,9 +226,9 @@ func (f *fleet) pick() (i, node int, plan replicas.Edits) {
 
 func (f *fleet) answer() message.Message {
 	if f.one(4) {
-		return f.says()
+		return f.Says()
 	}
-	return f.asks()
+	return f.Asks()
 }
 
 // step makes one call, or kills a process before it or during it.
@@ -244,7 +244,7 @@ func (f *fleet) step() {
 	}
 	answer := f.answer()
 	f.call(i, node, plan, answer)
-	f.grow(f.after(f.tree[node], answer))
+	f.grow(f.After(f.tree[node], answer))
 }
 
 // call lets a process call its model, and compares what it does with the reference model.
@@ -291,7 +291,7 @@ func (f *fleet) loose() {
 func (f *fleet) interrupted(i, node int, plan replicas.Edits) {
 	f.Helper()
 	h := f.tree[node]
-	f.all[i].send(f, command{History: h, Plan: plan, Answer: f.says()})
+	f.all[i].send(f, command{History: h, Plan: plan, Answer: f.Says()})
 	if d := f.random.IntN(4); d > 0 {
 		<-time.After(time.Duration(f.random.IntN(1000*d)) * time.Microsecond)
 	}
@@ -321,9 +321,9 @@ func (f *fleet) interrupted(i, node int, plan replicas.Edits) {
 func (f *fleet) fresh(node int) replicas.Edits {
 	f.Helper()
 	h := f.tree[node]
-	got, err := newReplica(f.engine.Journal(), f.scope, 0).call(f.Context(), h, nil, f.says())
+	got, err := newReplica(f.engine.Journal(), f.scope, 0).call(f.Context(), h, nil, f.Says())
 	if err == nil && got.Failed != "" { // the connection of the test, after a crash: the next one works
-		got, err = newReplica(f.engine.Journal(), f.scope, 0).call(f.Context(), h, nil, f.says())
+		got, err = newReplica(f.engine.Journal(), f.scope, 0).call(f.Context(), h, nil, f.Says())
 	}
 	require.NoError(f, err)
 	require.Empty(f, got.Failed+got.Wrong, "%s", f.story())
@@ -351,7 +351,7 @@ func (f *fleet) check(node int, processes []int) {
 	for at, text := range f.acked[node] {
 		require.Equal(f, text, want[at], "an edit of an acknowledged write is lost\n%s", f.story())
 	}
-	answer := f.says()
+	answer := f.Says()
 	for second := range 2 {
 		for _, i := range processes {
 			f.all[i].send(f, command{History: f.tree[node], Answer: answer})
@@ -387,7 +387,7 @@ func (f *fleet) atOnce() (node int) {
 					delete(plans[i], at)
 				}
 			}
-			f.all[i].send(f, command{History: f.tree[node], Plan: plans[i], Answer: f.says()})
+			f.all[i].send(f, command{History: f.tree[node], Plan: plans[i], Answer: f.Says()})
 		}
 		for i, plan := range plans {
 			if f.one(2 * f.kills) {
@@ -396,32 +396,7 @@ func (f *fleet) atOnce() (node int) {
 			}
 			f.ends(i, node, plan, f.all[i].report(f))
 		}
-		f.grow(f.after(f.tree[node], f.answer()))
+		f.grow(f.After(f.tree[node], f.answer()))
 	}
 	return node
-}
-
-// talk makes the messages of a conversation, each of which is unique.
-type talk struct{ n int }
-
-func (c *talk) text(what string) string {
-	c.n++
-	return fmt.Sprintf("%s %d", what, c.n)
-}
-
-func (c *talk) question() message.Message { return message.User(c.text("question")) }
-
-func (c *talk) says() message.Message { return message.Assistant(message.Text{Text: c.text("answer")}) }
-
-func (c *talk) asks() message.Message {
-	return message.Assistant(message.ToolCall{ID: c.text("call"), Name: "look", Arguments: "{}"})
-}
-
-// after returns the history with an answer, and the result or question that follows it.
-func (c *talk) after(h []message.Message, answer message.Message) []message.Message {
-	h = append(append([]message.Message{}, h...), answer)
-	for call := range answer.Calls() {
-		return append(h, message.Result(call.ID, "look", strings.Repeat(c.text("result")+" ", 30)))
-	}
-	return append(h, c.question())
 }
