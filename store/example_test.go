@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
+	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
@@ -108,4 +110,24 @@ func ExampleName() {
 	// [result read_log]
 	//
 	// the linker ran out of memory <nil>
+}
+
+// lost is a store whose server does not answer.
+type lost struct{ store.Store }
+
+func (lost) Get(context.Context, store.Handle) (store.Content, error) {
+	return store.Content{}, errors.New("connection refused")
+}
+
+func ExampleGuard() {
+	archive := store.Guard(lost{store.NewMemory(0)}, store.Limits{Timeout: time.Second, Failures: 2, Pause: time.Hour})
+	for range 3 {
+		_, err := archive.Get(context.Background(), store.Handle{})
+		text, _, _ := strings.Cut(err.Error(), " for ")
+		fmt.Println(text)
+	}
+	// Output:
+	// connection refused
+	// connection refused
+	// not called
 }
