@@ -94,7 +94,7 @@ type DraftEdit struct {
 func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, error) {
 	var c capture
 	r := *req
-	r.Messages = history.Own(nil, req.Messages)
+	r.Messages = history.Own(req.Messages)
 	r.Tools = slices.Clone(req.Tools)
 	r.Force = slices.Clone(req.Force)
 	if req.Budget != nil {
@@ -205,7 +205,7 @@ func (d *DraftResult) Refold(i int, msgs ...message.Message) (*DraftResult, erro
 		return nil, draftError(i, fmt.Errorf("is a %s, want a %s", e.Kind, journal.Fold))
 	}
 	r := *e
-	r.Messages = history.Own(nil, msgs)
+	r.Messages = history.Own(msgs)
 	l := slices.Clone(v.list)
 	k := slices.IndexFunc(l, func(it edit.Item) bool { return it.Record == e })
 	l[k] = v.session.Weigh(&r)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 	"unsafe"
@@ -184,10 +185,7 @@ func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) 
 		g.room(len(body) - equal)
 	}
 	g.hold(given, equal, in)
-	g.IDs = message.IDs(body, g.IDs...)
-	for i := equal; i < len(body); i++ {
-		g.count(i, g.Meter.Message(body[i]))
-	}
+	g.learn(body, equal)
 	g.Bound(equal)
 	return &g, ch
 }
@@ -208,7 +206,7 @@ func (t *Track[S]) branch(given Given, equal int, notes bool) {
 	}
 	for i := range t.Body {
 		if m := &given.Body[i]; !sameNotes(t.Body[i], m) {
-			t.Body[i] = &Own(nil, given.Body[i:i+1])[0]
+			t.Body[i] = &Own(given.Body[i:i+1])[0]
 			if t.Whole[i] {
 				t.WholeCount--
 			}
@@ -258,7 +256,7 @@ func (t *Track[S]) hold(given Given, equal int, in bool) {
 	msgs := given.Body[equal:]
 	switch {
 	case !given.Steady:
-		msgs = Own(nil, msgs)
+		msgs = Own(msgs)
 	case !in:
 		t.Body, msgs = make([]*message.Message, 0, len(given.Body)+len(given.Body)/4), given.Body
 	}
@@ -267,15 +265,31 @@ func (t *Track[S]) hold(given Given, equal int, in bool) {
 	}
 }
 
-// count appends what is known about message i.
-func (t *Track[S]) count(i, n int) {
-	m := t.Body[i]
-	whole := isWhole(m)
-	t.Tokens, t.Wide, t.Whole = append(t.Tokens, n), append(t.Wide, isWide(m)), append(t.Whole, whole)
-	t.Sum, t.bytes = t.Sum+n, t.bytes+m.Size()
-	if whole {
-		t.WholeCount++
+// learn appends what is known about the messages from the given one on. If they are large, they
+// are hashed in another goroutine while they are counted.
+func (t *Track[S]) learn(body []message.Message, from int) {
+	const large = 128 << 10 // bytes
+	hash := func() {
+		t.IDs = message.IDs(body, t.IDs...)
+		for _, m := range t.Body[from:] {
+			t.Wide = append(t.Wide, isWide(m))
+		}
 	}
+	var hashing sync.WaitGroup
+	if size(body[from:]) < large {
+		hash()
+	} else {
+		hashing.Go(hash)
+	}
+	for _, m := range t.Body[from:] {
+		n, whole := t.Meter.Message(*m), isWhole(m)
+		t.Tokens, t.Whole = append(t.Tokens, n), append(t.Whole, whole)
+		t.Sum, t.bytes = t.Sum+n, t.bytes+m.Size()
+		if whole {
+			t.WholeCount++
+		}
+	}
+	hashing.Wait()
 }
 
 // isWhole reports whether a message is protected as a whole: system messages, pinned
@@ -311,7 +325,7 @@ func (t *Track[S]) setLead(lead []message.Message) bool {
 		t.LeadSum += counted[i]
 	}
 	t.bytes += size(lead) - size(t.Lead)
-	t.Lead, t.LeadTokens = Own(nil, lead), counted
+	t.Lead, t.LeadTokens = Own(lead), counted
 	return true
 }
 
@@ -325,18 +339,17 @@ func Shared(a, b []message.ID) int {
 	return sort.Search(n, func(i int) bool { return a[i] != b[i] })
 }
 
-// Own appends copies of messages with their own memory for parts.
-func Own(own, msgs []message.Message) []message.Message {
+// Own returns copies of messages with their own memory for parts.
+func Own(msgs []message.Message) []message.Message {
 	n := 0
 	for i := range msgs {
 		n += len(msgs[i].Parts)
 	}
-	parts := make([]message.Part, 0, n)
-	for _, m := range msgs {
+	own, parts := slices.Clone(msgs), make([]message.Part, 0, n)
+	for i := range own {
 		from := len(parts)
-		parts = append(parts, m.Parts...)
-		m.Parts = parts[from:len(parts):len(parts)]
-		own = append(own, m)
+		parts = append(parts, own[i].Parts...)
+		own[i].Parts = parts[from:len(parts):len(parts)]
 	}
 	return own
 }

@@ -126,7 +126,7 @@ func passedAs(given Given) []*message.Message {
 	if given.Steady {
 		return pointers(given.Body)
 	}
-	return pointers(Own(nil, given.Body))
+	return pointers(Own(given.Body))
 }
 
 func pointers(msgs []message.Message) []*message.Message {
