@@ -64,7 +64,7 @@ func ExampleFile_Open() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	keys := fmt.Sprintf("journal: 'sqlite:%s'", filepath.Join(folder, "laconic.db"))
 	process := func() (err error) {
 		file, err := chainfile.Parse("chain.yaml", []byte(keys+example))

@@ -69,7 +69,7 @@ var journalCases = []storageCase[journal.Journal]{
 		put("s", 0, on(99, write(1, 0, 10)), write(2, 0, 20)), find("s", []byte{1, 2}, -1),
 		put("s", 30, write(3, 0, 30), on(99, write(4, 0, 40)), write(5, 0, 50)),
 		find("s", []byte{3}, 0, 30), find("s", []byte{4}, -1), find("s", []byte{5}, 0, 50),
-		put("s", 30, on(99, write(3, 30, 31))), find("s", []byte{3}, 0, 30),
+		put("s", 30, on(99, write(3, 30, 31))), find("s", []byte{3, 4}, 0, 30),
 		put("s", 80, write(8, 0, 80), on(80, write(9, 0, 90))), find("s", []byte{9}, 0, 90, 80),
 		put("s", 60, of(101, write(6, 0, 60))), remove("s", 101),
 		put("s", 0, of(101, on(60, write(6, 60, 61)))), put("s", 0, of(101, on(60, write(7, 0, 70)))), find("s", []byte{6, 7}, -1),

@@ -81,7 +81,6 @@ create function laconic_put(
 declare
   s bigint := laconic_scope(p_scope);
   kept bytea;
-  bases bytea[];
   n bigint := 0;
 begin
   if p_limit > 0 then
@@ -92,21 +91,19 @@ begin
     end if;
     n := 0;
   end if;
-  if num_nonnulls(variadic p_bases) > 0 then
-    -- A base that is about to expire is renewed, and none is deleted until the end of this call.
+  if p_ttl is not null then -- a base that may expire is renewed, so that none is vacuumed during this call
     update laconic_entries set used = now() where scope = s and rev = any (p_bases) and used < now() - p_ttl / 2;
-    select array_agg(rev) into bases
-      from (select rev from laconic_entries where scope = s and rev = any (p_bases) order by rev for key share) e;
   end if;
   <<writes>> for i in 1 .. array_length(p_ids, 1) loop
-    if p_bases[i] is not null and p_bases[i] <> all (coalesce(bases, '{}')) then
-      if i = 1 then
+    if p_bases[i] is not null then
+      perform from laconic_entries where scope = s and rev = p_bases[i];
+      if not found and i = 1 then
         return query select null::bigint, rev, base, e.conversation, data
           from laconic_heads h join laconic_entries e using (scope, rev)
           where scope = s and id = p_ids[i] and (p_ttl is null or used >= now() - p_ttl);
         return;
       end if;
-      continue;
+      continue when not found;
     end if;
     loop
       insert into laconic_heads values (s, p_ids[i], p_revs[i], p_conversations[i]) on conflict do nothing;
@@ -131,7 +128,6 @@ begin
     else
       update laconic_entries set used = now() where scope = s and rev = p_revs[i];
     end if;
-    bases := array_append(bases, p_revs[i]);
   end loop;
   if p_ttl is not null then
     update laconic_contents c set used = now() from laconic_links l

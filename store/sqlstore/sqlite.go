@@ -315,24 +315,24 @@ type sqlitePut struct {
 // put writes an entry if it may, and returns the revision that is kept under its ID then.
 func (p *sqlitePut) put(ctx context.Context, w *engine.Write) (kept message.ID, err error) {
 	var rev []byte
-	var based bool
-	err = p.tx.QueryRowContext(ctx, `select
-(select h.rev from laconic_heads h join laconic_entries e using (scope, rev) where h.scope = ?1 and h.id = ?2 and e.used >= ?3),
-?4 is null or exists (select 1 from laconic_entries where scope = ?1 and rev = ?4)`,
-		p.scope, w.ID[:], cutoff(p.now, p.ttl), orNull(w.Row.Base)).Scan(&rev, &based)
-	if kept = id(rev); err != nil || !based || len(rev) > 0 && kept != w.Row.Rev && kept != w.Over {
+	err = p.tx.QueryRowContext(ctx, `select h.rev from laconic_heads h join laconic_entries e using (scope, rev)
+where h.scope = ? and h.id = ? and e.used >= ?`, p.scope, w.ID[:], cutoff(p.now, p.ttl)).Scan(&rev)
+	switch kept = id(rev); {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil || kept != w.Row.Rev && kept != w.Over:
 		return kept, err
 	}
-	added, err := p.exec(ctx, `insert into laconic_entries values (?, ?, ?, ?, ?, ?) on conflict do nothing`,
+	added, err := p.exec(ctx, `insert into laconic_entries select ?1, ?2, ?3, ?4, ?5, ?6
+where ?3 is null or exists (select 1 from laconic_entries where scope = ?1 and rev = ?3) on conflict do nothing`,
 		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
 	if err != nil {
 		return message.ID{}, err
 	}
 	if added {
 		p.bytes += int64(len(w.Row.Data)) + engine.Overhead
-	} else if _, err := p.exec(ctx, `update laconic_entries set used = ? where scope = ? and rev = ?`,
-		p.now.UnixMilli(), p.scope, w.Row.Rev[:]); err != nil {
-		return message.ID{}, err
+	} else if there, err := p.exec(ctx, `update laconic_entries set used = ? where scope = ? and rev = ?`,
+		p.now.UnixMilli(), p.scope, w.Row.Rev[:]); err != nil || !there { // the base is gone
+		return kept, err
 	}
 	_, err = p.exec(ctx, `insert into laconic_heads values (?, ?, ?, ?)
 on conflict (scope, id) do update set rev = excluded.rev, conversation = excluded.conversation`,
