@@ -6,6 +6,9 @@ import (
 	"github.com/laconic-go/laconic/store/engine"
 )
 
+// Open opens a server by its URL.
+var Open = open
+
 // Client returns the client of a backend.
 func Client(b engine.Backend) redis.UniversalClient {
 	return b.(*backend).client

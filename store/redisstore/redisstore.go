@@ -37,8 +37,8 @@ import (
 )
 
 func init() { //nolint:gochecknoinits // as drivers of database/sql do
-	engine.Register("redis", Open)
-	engine.Register("rediss", Open)
+	engine.Register("redis", open)
+	engine.Register("rediss", open)
 }
 
 // schema is the version of the keys and their values; see scope.lua.
@@ -53,9 +53,9 @@ type backend struct {
 	endDials context.CancelFunc
 }
 
-// Open connects to a server and checks the version of what it has. The URL has one of the
+// open connects to a server and checks the version of what it has. The URL has one of the
 // forms of the package comment. Errors do not contain it, except for its host and port.
-func Open(ctx context.Context, rawURL string) (engine.Backend, error) {
+func open(ctx context.Context, rawURL string) (engine.Backend, error) {
 	b := &backend{}
 	b.dials, b.endDials = context.WithCancel(context.Background())
 	if err := b.connect(rawURL); err != nil {

@@ -77,9 +77,9 @@ func (d *database) backend(tb testing.TB) engine.Backend {
 	var b engine.Backend
 	var err error
 	if d.file != "" {
-		b, err = SQLite(tb.Context(), d.file)
+		b, err = openSQLite(tb.Context(), d.file)
 	} else {
-		b, err = Postgres(tb.Context(), d.url)
+		b, err = openPostgresURL(tb.Context(), d.url)
 	}
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, b.Close()) })

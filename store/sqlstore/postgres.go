@@ -28,14 +28,8 @@ const (
 // takes several statements, so that each call is one round trip.
 type postgres struct{ db *sql.DB }
 
-// Postgres opens a database of a PostgreSQL server, 12 or later, and creates its tables if
-// they are missing. The URL is that of libpq, with its parameters, such as
-//
-//	postgres://user:password@host:5432/database?sslmode=verify-full&search_path=laconic
-//
-// A process makes at most 10 connections. PgBouncer in transaction mode needs
-// default_query_exec_mode=exec in the URL, which costs nothing here.
-func Postgres(ctx context.Context, url string) (engine.Backend, error) {
+// openPostgresURL opens a database of a server, and creates its tables if they are missing.
+func openPostgresURL(ctx context.Context, url string) (engine.Backend, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)

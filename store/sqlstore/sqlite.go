@@ -38,16 +38,8 @@ type sqlite struct {
 	writer chan struct{} // has one element while this process writes; the file's lock is not fair
 }
 
-// SQLite opens a file as a database, and creates it if it is missing. Several processes of
-// one machine may share it; do not put it on a network share. Next to it, SQLite makes two
-// files with the endings -wal and -shm. The path may end in parameters:
-//
-//	laconic.db?synchronous=normal&mode=rw
-//
-// synchronous is full (each write is on disk when it returns), normal (the last writes may
-// be lost if the machine stops) or off (the file may be damaged then). mode is rwc, rw (the
-// file must be there) or ro (nothing is written).
-func SQLite(ctx context.Context, path string) (engine.Backend, error) {
+// openSQLite opens a file as a database. The path may end in parameters.
+func openSQLite(ctx context.Context, path string) (engine.Backend, error) {
 	name, readOnly, err := sqliteName(path)
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)

@@ -6,10 +6,24 @@
 //	e, err := engine.Open(ctx, "sqlite:laconic.db", engine.Options{})
 //	e, err := engine.Open(ctx, "postgres://user:password@host:5432/database", engine.Options{})
 //
-// [SQLite] is one file that survives restarts, for the processes of one machine. [Postgres]
-// is for the replicas of a service. Both have the same tables, whose names begin with
-// laconic_. They are created by the first process that opens the database; a database whose
-// tables are newer than the program is an error.
+// A file of SQLite survives restarts, for the processes of one machine; do not put it on a
+// network share. It is created if it is missing, and two files with the endings -wal and -shm
+// are next to it. The URL may have parameters:
+//
+//	sqlite:laconic.db?synchronous=normal&mode=rw
+//
+// synchronous is full (each write is on disk when it returns), normal (the last writes may
+// be lost if the machine stops) or off (the file may be damaged then). mode is rwc, rw (the
+// file must be there) or ro (nothing is written).
+//
+// PostgreSQL, 12 or later, is for the replicas of a service. The URL is that of libpq, with its
+// parameters, such as sslmode and search_path. A process makes at most 10 connections.
+// PgBouncer in transaction mode needs default_query_exec_mode=exec in the URL, which costs
+// nothing here.
+//
+// Both have the same tables, whose names begin with laconic_. They are created by the first
+// process that opens the database; a database whose tables are newer than the program is an
+// error.
 //
 // Compare-and-swap is done by transactions. A find is one statement, and in PostgreSQL each
 // write is one, too: a call of a function of the schema.
@@ -23,10 +37,10 @@ import (
 )
 
 func init() { //nolint:gochecknoinits // a driver is registered by its import, as in database/sql
-	engine.Register("postgres", Postgres)
-	engine.Register("postgresql", Postgres)
+	engine.Register("postgres", openPostgresURL)
+	engine.Register("postgresql", openPostgresURL)
 	engine.Register("sqlite", func(ctx context.Context, url string) (engine.Backend, error) {
 		path := strings.TrimPrefix(url, "sqlite:")
-		return SQLite(ctx, strings.TrimPrefix(path, "//"))
+		return openSQLite(ctx, strings.TrimPrefix(path, "//"))
 	})
 }
