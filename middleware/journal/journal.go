@@ -71,7 +71,7 @@ type Write struct {
 // is plain data; [encoding/json] reads and writes it without loss.
 type Entry struct {
 	Rev   message.ID `json:"rev"`             // revision: a hash of the content; never zero
-	Base  message.ID `json:"base,omitzero"`   // revision of the entry that it builds on; zero: none
+	Base  message.ID `json:"base,omitzero"`   // revision of the entry that it builds on, of the same conversation; zero: none
 	Depth int        `json:"depth,omitempty"` // how many entries it builds on
 	Edits []*Record  `json:"edits"`           // in the order of their positions; they replace edits of the base at the same positions
 }
