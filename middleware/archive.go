@@ -108,48 +108,26 @@ func lastHandle(contents []store.Named, err error) (store.Handle, []store.Named)
 
 // archivePlan puts what the plan removes into the archive. In a dry run it is put when the
 // draft is committed.
-func archivePlan(ctx context.Context, p *proposal) {
-	if p.err != nil || p.after == nil || ctx.Err() != nil {
-		return
-	}
+func archivePlan(ctx context.Context, p *proposal) error {
 	var contents []store.Named
 	for i := range p.plan.Edits {
 		contents = append(contents, p.plan.Edits[i].Archive...)
 	}
 	switch {
 	case len(contents) == 0:
-		return
+		return nil
 	case p.before.Env().Archive == nil:
-		p.err = errors.New("the plan archives contents, but there is no archive")
+		return errors.New("the plan archives contents, but there is no archive")
 	case slices.ContainsFunc(contents, func(n store.Named) bool { return n.Handle.IsZero() }):
-		p.err = errors.New("the plan archives a content without a handle, want those that View.Archive returns")
+		return errors.New("the plan archives a content without a handle, want those that View.Archive returns")
 	case p.before.req.dry != nil:
 		p.after.removed = append(slices.Clip(p.before.removed), contents...)
-	default:
-		if err := putAll(ctx, p.before, contents); err != nil {
-			p.err = fmt.Errorf("archive what is removed: %w", err)
-		}
+		return nil
 	}
-	if p.err != nil {
-		p.after = nil
+	if err := putAll(ctx, p.before, contents); err != nil {
+		return fmt.Errorf("archive what is removed: %w", err)
 	}
-}
-
-// withoutArchive plans again for a view without an archive, after the archive has failed.
-func withoutArchive(ctx context.Context, l *layer, p *proposal) *proposal {
-	l.report(ctx, p.before, Event{
-		Kind: Failed, Err: p.err, Why: "what is removed now is not kept: " + l.text(p.err),
-		Before: p.before.size.Tokens, After: p.before.size.Tokens,
-	})
-	bare := *p.before
-	bare.unarchived = true
-	p = l.propose(ctx, &bare)
-	l.build(ctx, p)
-	archivePlan(ctx, p)
-	if p.after != nil {
-		p.after.unarchived = false
-	}
-	return p
+	return nil
 }
 
 // putAll puts contents for the conversation of a view, all of them in one call.

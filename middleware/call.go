@@ -89,44 +89,41 @@ func (c *chain) leave(next Model) Model {
 		if req.rememberer != c {
 			return next(ctx, req, emit)
 		}
-		r, v, err := closeCall(ctx, req)
+		out, err := closeCall(ctx, req)
 		if req.chain.uncounted.Load() != nil {
 			req.chain.reportCounter(ctx, req)
 		}
 		if err != nil {
 			return nil, err
 		}
-		out := outgoing{req: r}
+		r := out.req
 		if r.view != nil {
-			out = outgoingOf(r)
+			out.describe()
 		}
 		if r.chain.env.Breakpoints {
 			out.mark()
 		}
-		resp, by, err := ask(ctx, next, r, emit)
-		if v != nil && r.dry == nil && by != r.chain {
-			learn(ctx, v, resp, err)
+		r.settled = new(atomic.Pointer[chain])
+		resp, err := next(ctx, r, emit)
+		if err != nil {
+			resp = nil
+		} else if resp == nil {
+			err = &Error{Kind: Invalid, Op: "middleware", Err: errors.New("the model returned neither a response nor an error")}
 		}
-		if by == nil && r.view != nil {
-			by, resp = r.chain, out.settle(ctx, resp, err)
+		by := r.settled.Load()
+		if r.view != nil {
+			if !out.replaced && r.dry == nil && by != r.chain {
+				learn(ctx, out.view, resp, err)
+			}
+			if by == nil {
+				by, resp = r.chain, out.settle(ctx, resp, err)
+			}
 		}
 		if by != nil && req.settled != nil {
 			req.settled.Store(by)
 		}
 		return resp, err
 	}
-}
-
-// ask calls the model, and returns the chain that is nearer to it and knows what it was sent; nil if there is none.
-func ask(ctx context.Context, next Model, r *Request, emit Emit) (*Response, *chain, error) {
-	r.settled = new(atomic.Pointer[chain])
-	resp, err := next(ctx, r, emit)
-	if err != nil {
-		resp = nil
-	} else if resp == nil {
-		err = &Error{Kind: Invalid, Op: "middleware", Err: errors.New("the model returned neither a response nor an error")}
-	}
-	return resp, r.settled.Load(), err
 }
 
 // openView returns the view that the request carries, or makes the first one.
@@ -184,9 +181,11 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	s.calibrate(ctx, req)
 	v := &View{
 		session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unwritten != nil, tools: s.ToolTokens,
-		budget: s.budget,
+		budget: s.budget, told: untold,
 	}
-	v.told = v.indexOf(s.told)
+	if s.told != untold {
+		v.told = s.indexOf(s.told)
+	}
 	v.measure()
 	c.histories.Publish(s.Track)
 	if req.dry == nil && c.uncounted.Load() != nil {
@@ -207,79 +206,78 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 	if !slices.Equal(t.Tools, req.Tools) {
 		t.Tools, t.ToolTokens = slices.Clone(req.Tools), c.meter.Tools(req.Tools)
 	}
-	m := c.modelOf(req.Model)
-	budget := declared(req, m.Model)
+	m, budget := c.modelOf(req)
 	return &session{
-		Track: t, opened: t, chain: c, all: t.Ordered(req.Messages), asked: req.Tools, told: untold,
-		model: m.Model, priors: m.priors, budget: budget, window: budget.Window,
+		Track: t, opened: t, chain: c, all: t.Ordered(req.Messages), told: untold,
+		model: m, budget: budget,
 		log: entries.Log{
 			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,
 		},
 	}, ch, nil
 }
 
-// closeCall returns the request for the model, with the view as it is remembered and
-// repaired, and that view; nil if a later layer replaced the messages.
-func closeCall(ctx context.Context, r *Request) (*Request, *View, error) {
+// closeCall returns the request for the model. It carries the view as it is remembered and repaired; if a later layer has
+// replaced the messages, these are sent.
+func closeCall(ctx context.Context, r *Request) (outgoing, error) {
 	out := *r
 	out.rememberer, out.repairers = nil, nil
 	if r.view == nil {
-		return &out, nil, nil
+		return outgoing{req: &out}, nil
 	}
-	own := sameSlice(r.view.result.Messages, r.Messages)
-	v := r.view.with(r)
+	own, v := sameSlice(r.view.result.Messages, r.Messages), r.view.with(r)
 	if !own && len(r.repairers) > 0 { // they also see what was added after the last editor
 		var err error
 		if v, err = openView(ctx, r); err != nil {
-			return nil, nil, err
+			return outgoing{}, err
 		}
 		own, out.dry = true, v.req.dry
 	}
-	if !v.unsaved && len(v.attempts) == 0 && len(r.repairers) == 0 && r.dry == nil { // nothing to repair or to remember
-		if !own {
-			return &out, nil, nil
+	if v.unsaved || len(v.attempts) > 0 || len(r.repairers) > 0 || r.dry != nil {
+		kept, sent, err := finish(ctx, v)
+		if err != nil {
+			return outgoing{}, err
 		}
-		out.view = v
-		return &out, v, nil
+		v, out.dry = sent, out.dry.add(kept)
+		if own {
+			out.carry(v)
+		}
 	}
-	sent, done, err := repair(ctx, v)
+	out.view = v
+	return outgoing{req: &out, view: v, replaced: !own}, nil
+}
+
+// finish repairs a view, and remembers its edits and attempts. It returns the view as it is remembered, which has the edits
+// of another call if that was first, and the same with repairs.
+func finish(ctx context.Context, v *View) (kept, sent *View, err error) {
+	if len(v.req.repairers) == 0 {
+		kept, err = remember(ctx, v)
+		return kept, kept, err
+	}
+	repaired, done, err := repair(ctx, v) // first, since an error fails the call before anything is remembered
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, err := remember(ctx, v)
-	if err != nil {
+	if kept, err = remember(ctx, v); err != nil {
 		return nil, nil, err
 	}
-	switch {
-	case !sameSlice(kept.result.Messages, v.result.Messages): // another call was first
-		if sent, done, err = repair(ctx, kept); err != nil {
+	if !sameSlice(kept.result.Messages, v.result.Messages) { // another call was first
+		if repaired, done, err = repair(ctx, kept); err != nil {
 			return nil, nil, err
 		}
-	case sent == v:
-		sent = kept
-	default:
-		w := *sent
-		w.session, w.list, w.unsaved, w.attempts = kept.session, kept.list, kept.unsaved, kept.attempts
-		sent = &w
 	}
-	if told := reportRepairs(ctx, done); told < sent.told {
-		w := *sent
-		w.told, sent = told, &w
-	}
-	if out.dry != nil {
-		out.dry = out.dry.add(kept)
-	}
-	if !own {
-		return &out, nil, nil
-	}
-	out.carry(sent)
-	return &out, sent, nil
+	w := *repaired
+	w.session, w.list, w.unsaved, w.attempts = kept.session, kept.list, kept.unsaved, kept.attempts
+	w.told = min(w.told, reportRepairs(ctx, done))
+	return kept, &w, nil
 }
 
 // sameSlice reports whether two slices are the same memory.
 func sameSlice[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
+
+// carry makes the request carry a view.
+func (r *Request) carry(v *View) { r.view, r.Messages = v, slices.Clip(v.result.Messages) }
 
 // newChain returns a chain with an Env, of which zero fields get their defaults.
 func newChain(env Env) *chain {
@@ -368,21 +366,31 @@ type namedModel struct {
 	models.Model
 
 	name   string
+	budget Budget // zero if the table has no window
 	priors calibrate.Priors
 }
 
-// modelOf returns what is known of a model.
-func (c *chain) modelOf(name string) *namedModel {
-	if m := c.model.Load(); m != nil && m.name == name {
-		return m
+// modelOf returns what is known of the model of a request, and the budget that the request or else the table declares.
+func (c *chain) modelOf(req *Request) (*namedModel, Budget) {
+	m := c.model.Load()
+	if m == nil || m.name != req.Model {
+		m = &namedModel{name: req.Model}
+		if req.Model != "" {
+			m.Model, _ = c.env.Models.Lookup(req.Model)
+		}
+		if m.Window > 0 {
+			m.budget = Budget{Window: m.Window, Reserve: min(m.Output, m.Window/10)}
+			if m.Input > 0 {
+				m.budget.Reserve = max(m.budget.Reserve, m.Window-m.Input)
+			}
+		}
+		m.priors = c.priors(m.Model)
+		c.model.Store(m)
 	}
-	found := &namedModel{name: name}
-	if name != "" {
-		found.Model, _ = c.env.Models.Lookup(name)
+	if req.Budget != nil {
+		return m, *req.Budget
 	}
-	found.priors = c.priors(found.Model)
-	c.model.Store(found)
-	return found
+	return m, m.budget
 }
 
 // priors are the rates for a model as long as no usage is reported. The ratios of the table

@@ -297,17 +297,17 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	s, w, st := *v.session, *v, v.session.opened.State
 	then := st.Stored
 	s.chain, s.log.Journal, s.log.Recent = c, c.env.Journal, &c.recent
-	st.Stored, _ = s.log.Read(ctx, s.IDs, entries.None(), 0) // an error here occurs again when the edits are written
+	st.Stored, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
 	s.Track = s.opened.With(st)
 	w.session = &s
 	same := st.At == then.At && st.Entry.Rev == then.Entry.Rev
-	if !same && !v.list.Covers(s.Holding(st.All, s.window)) || editedAfter(c, s.IDs, v.list) {
+	if !same && !v.list.Covers(s.Holding(st.All, s.budget.Window)) || editedAfter(c, s.IDs, v.list) {
 		return errOutdated
 	}
 	if st.unwritten == nil && v.list.Equal(st.list) {
 		return nil
 	}
-	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.All, s.window)) {
+	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.All, s.budget.Window)) {
 		if err := putAll(ctx, &w, v.removed); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()

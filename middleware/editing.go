@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -81,6 +82,10 @@ func Editing(name string, editor func(ctx context.Context, v *View) (*Plan, erro
 		panic("middleware: Editing: " + name + ": " + err.Error())
 	}
 	opts.Protect = slices.Clone(opts.Protect)
+	const pauseAfter = 3
+	if opts.PauseAfter = cmp.Or(opts.PauseAfter, pauseAfter); opts.PauseAfter < 0 {
+		opts.PauseAfter = math.MaxInt
+	}
 	return standAlone((&layer{name: name, editor: editor, opts: opts}).around)
 }
 
@@ -133,31 +138,27 @@ func (l *layer) around(next Model) Model {
 // edit returns the view as this layer wants it: it asks the trigger, plans, builds,
 // archives, and reports the outcome.
 func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
-	var p *proposal
+	p := &proposal{layer: l, before: v, past: progressOf(v, l.name)}
+	p.forced = slices.Contains(v.req.Force, l.name) || slices.Contains(v.req.Force, "*")
 	plan := func() *Plan { // made once, when the trigger asks for it or is met
-		if p == nil {
-			p = l.propose(ctx, v)
-		}
+		p.propose(ctx)
 		if p.refused {
 			return nil
 		}
 		return p.plan
 	}
-	past := progressOf(v, l.name)
-	met, why, err := l.due(ctx, v, past, plan)
+	met, why, err := p.due(ctx, plan)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		return v, l.misconfigured(ctx, v, err)
-	case !met && (p == nil || p.err == nil): // a failed plan is reported even if it is the reason why the trigger is not met
+	case !met && p.err == nil: // a failed plan is reported even if it is the reason why the trigger is not met
 		return v, nil
 	}
-	plan()
-	l.build(ctx, p)
-	archivePlan(ctx, p)
+	p.complete(ctx)
 	if p.err != nil && !p.refused && l.opts.EditWithoutArchive && !l.opts.Strict && v.Env().Archive != nil && ctx.Err() == nil {
-		p = withoutArchive(ctx, l, p)
+		p.withoutArchive(ctx)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -165,50 +166,16 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 	case p.err != nil && !p.refused && !p.expensive && KindOf(p.err) == Invalid:
 		return v, l.misconfigured(ctx, v, p.err)
 	case p.err != nil:
-		return l.failed(ctx, v, p, past)
+		return p.failed(ctx)
 	case p.after != nil:
-		return l.edited(ctx, p, past, why), nil
+		return p.edited(ctx, why), nil
 	case p.plan != nil && p.plan.Why != "" && v.session.State.conversation.once(v.req, string(Skipped)+" "+l.name):
 		l.report(ctx, v, Event{Kind: Skipped, Why: p.plan.Why, Before: v.size.Tokens, After: v.size.Tokens, Detail: p.plan.Detail})
 	}
-	if l.opts.Trigger != nil && !v.req.forced(l.name) {
+	if l.opts.Trigger != nil && !p.forced {
 		warnHopeless(ctx, l, v)
 	}
 	return v, nil
-}
-
-// due reports whether the layer may edit now.
-func (l *layer) due(ctx context.Context, v *View, past progress, plan func() *Plan) (met bool, why string, err error) {
-	if v.req.forced(l.name) {
-		return true, "forced by the request", nil
-	}
-	if l.paused(past) {
-		return false, "", nil
-	}
-	if l.opts.MinCalls > 0 {
-		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
-			return false, "", nil
-		}
-	}
-	if l.opts.Trigger == nil {
-		return true, "", nil
-	}
-	met, why, err = l.ask(v, plan)
-	if met && v.newestEdit(l.name) >= 0 { // an earlier edit did not satisfy it
-		if text, least := hopeless(l, v); text != "" {
-			reportHopeless(ctx, l, v, text)
-			p := plan()
-			return p != nil && p.Saved >= least, why, nil
-		}
-	}
-	return met, why, err
-}
-
-// paused reports whether the editor is not asked any more in this turn.
-func (l *layer) paused(p progress) bool {
-	const pauseAfter = 3
-	most := cmp.Or(l.opts.PauseAfter, pauseAfter)
-	return most > 0 && p.failures >= most
 }
 
 // ask asks the trigger about a view. A trigger that cannot work is not met.
@@ -230,8 +197,12 @@ func (l *layer) stillMet(v *View) (met bool, why string) {
 
 // proposal is what an editor proposes for a view.
 type proposal struct {
-	layer     *layer
-	before    *View
+	layer  *layer
+	before *View
+	past   progress // of the editor so far
+	forced bool     // the request forces the edit
+
+	asked     bool // the editor has been asked
 	plan      *Plan
 	records   []*journal.Record
 	after     *View // nil if nothing is edited
@@ -240,13 +211,42 @@ type proposal struct {
 	refused   bool // err is the rule that the plan breaks
 }
 
-// propose lets the editor plan, and checks the plan.
-func (l *layer) propose(ctx context.Context, v *View) *proposal {
-	p := &proposal{layer: l, before: v}
-	if p.plan, p.err = l.call(ctx, v); p.err == nil && p.plan != nil && len(p.plan.Edits) > 0 {
+// due reports whether the editor may edit now.
+func (p *proposal) due(ctx context.Context, plan func() *Plan) (met bool, why string, err error) {
+	l, v := p.layer, p.before
+	switch {
+	case p.forced:
+		return true, "forced by the request", nil
+	case p.past.failures >= l.opts.PauseAfter:
+		return false, "", nil
+	case l.opts.MinCalls > 0:
+		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
+			return false, "", nil
+		}
+	}
+	if l.opts.Trigger == nil {
+		return true, "", nil
+	}
+	met, why, err = l.ask(v, plan)
+	if met && v.newestEdit(l.name) >= 0 { // an earlier edit did not satisfy it
+		if text, least := hopeless(l, v); text != "" {
+			reportHopeless(ctx, l, v, text)
+			made := plan()
+			return made != nil && made.Saved >= least, why, nil
+		}
+	}
+	return met, why, err
+}
+
+// propose lets the editor plan, once, and checks the plan.
+func (p *proposal) propose(ctx context.Context) {
+	if p.asked {
+		return
+	}
+	p.asked = true
+	if p.plan, p.err = p.layer.call(ctx, p.before); p.err == nil && p.plan != nil && len(p.plan.Edits) > 0 {
 		p.check()
 	}
-	return p
 }
 
 // call calls the editor.
@@ -263,7 +263,7 @@ func (l *layer) call(ctx context.Context, v *View) (plan *Plan, err error) {
 func (p *proposal) check() {
 	window := 0
 	if p.layer.opts.ForWindow {
-		window = p.before.session.window
+		window = p.before.session.budget.Window
 	}
 	if p.records, p.after, p.err = preview(p.before, p.layer.name, p.plan, window); p.err != nil {
 		p.after, p.refused = nil, true
@@ -272,11 +272,22 @@ func (p *proposal) check() {
 	p.plan.Saved, p.plan.Calls = p.before.size.Tokens-p.after.size.Tokens, p.before.callsSince(p.layer.name)
 }
 
-// build makes the messages of folds that are not made yet, and checks again.
-func (l *layer) build(ctx context.Context, p *proposal) {
-	if p.err != nil || p.after == nil {
-		return
+// complete makes the messages of folds that are not made yet, checks the plan again, and puts what it removes into the
+// archive.
+func (p *proposal) complete(ctx context.Context) {
+	if p.propose(ctx); p.err == nil && p.after != nil {
+		p.err = p.build(ctx)
 	}
+	if p.err == nil && p.after != nil && ctx.Err() == nil {
+		p.err = archivePlan(ctx, p)
+	}
+	if p.err != nil {
+		p.after = nil
+	}
+}
+
+// build makes the messages of folds that are not made yet, and checks again.
+func (p *proposal) build(ctx context.Context) (err error) {
 	plan := *p.plan
 	for i := range plan.Edits {
 		if plan.Edits[i].Make == nil {
@@ -286,9 +297,8 @@ func (l *layer) build(ctx context.Context, p *proposal) {
 			p.expensive, plan.Edits = true, slices.Clone(plan.Edits)
 		}
 		e := &plan.Edits[i]
-		if e.Messages, p.err = makeFold(ctx, e); p.err != nil {
-			p.after = nil
-			return
+		if e.Messages, err = makeFold(ctx, e); err != nil {
+			return err
 		}
 		e.Make = nil
 	}
@@ -296,6 +306,7 @@ func (l *layer) build(ctx context.Context, p *proposal) {
 		p.plan = &plan
 		p.check()
 	}
+	return p.err
 }
 
 func makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
@@ -306,28 +317,45 @@ func makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) 
 	return msgs, nil
 }
 
+// withoutArchive plans again for a view without an archive, after the archive has failed.
+func (p *proposal) withoutArchive(ctx context.Context) {
+	v, l := p.before, p.layer
+	l.report(ctx, v, Event{
+		Kind: Failed, Err: p.err, Why: "what is removed now is not kept: " + l.text(p.err),
+		Before: v.size.Tokens, After: v.size.Tokens,
+	})
+	bare := *v
+	bare.unarchived = true
+	*p = proposal{layer: l, before: &bare, past: p.past, forced: p.forced}
+	if p.complete(ctx); p.after != nil {
+		p.after.unarchived = false
+	}
+	p.before = v
+}
+
 // edited reports the edits that were made, and returns the view that they made.
-func (l *layer) edited(ctx context.Context, p *proposal, past progress, trigger string) *View {
-	p.after.told = min(p.before.told, p.plan.First)
-	if p.before.req.observers != nil {
+func (p *proposal) edited(ctx context.Context, trigger string) *View {
+	l, v := p.layer, p.before
+	p.after.told = min(v.told, p.plan.First)
+	if v.req.observers != nil {
 		why := p.plan.Why
 		if why == "" {
 			why = trigger
 		} else {
 			why += inParentheses(trigger)
 		}
-		made := economics(p.before, p.after, p.plan.First)
-		p.after.economics = p.before.economics.plus(made, p.before)
-		l.report(ctx, p.before, Event{
-			Kind: Edited, Why: why, Edits: p.records, Before: p.before.size.Tokens, After: p.after.size.Tokens,
-			First: p.before.Span(p.plan.First).First, Calls: p.plan.Calls, Detail: made.addTo(p.plan.Detail),
+		made := economics(v, p.after, p.plan.First)
+		p.after.economics = v.economics.plus(made, v)
+		l.report(ctx, v, Event{
+			Kind: Edited, Why: why, Edits: p.records, Before: v.size.Tokens, After: p.after.size.Tokens,
+			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Detail: made.addTo(p.plan.Detail),
 		})
-		if _, _, known := p.before.cachePrices(); !known || made.BreakEven >= 1 {
+		if _, _, known := v.cachePrices(); l.opts.Trigger != nil && !p.forced && (!known || made.BreakEven >= 1) {
 			warnFrequent(ctx, l, p.after)
 		}
 	}
 	if l.opts.Trigger == nil {
-		return tried(p.after, l, past, "")
+		return p.tried(p.after, "")
 	}
 	met, numbers := l.stillMet(p.after)
 	failure := ""
@@ -336,15 +364,16 @@ func (l *layer) edited(ctx context.Context, p *proposal, past progress, trigger 
 			failure = "the trigger is still met after the edit" + inParentheses(numbers) + "; let it remove more, or raise the trigger"
 		}
 	}
-	if met && !p.before.req.forced(l.name) {
+	if met && !p.forced {
 		warnHopeless(ctx, l, p.after)
 	}
-	return tried(p.after, l, past, failure)
+	return p.tried(p.after, failure)
 }
 
 // failed reports a plan that could not be made or was refused, and returns the view as it
 // was.
-func (l *layer) failed(ctx context.Context, v *View, p *proposal, past progress) (*View, error) {
+func (p *proposal) failed(ctx context.Context) (*View, error) {
+	l, v := p.layer, p.before
 	if l.opts.Strict {
 		kind := KindOf(p.err)
 		if p.refused {
@@ -357,7 +386,23 @@ func (l *layer) failed(ctx context.Context, v *View, p *proposal, past progress)
 		e.Kind = Refused
 	}
 	l.report(ctx, v, e)
-	return tried(v, l, past, e.Why), nil
+	return p.tried(v, e.Why), nil
+}
+
+// tried returns a view to which the proposal has led, with the attempt of its editor.
+func (p *proposal) tried(v *View, failure string) *View {
+	now := p.past
+	switch {
+	case failure != "":
+		now.failures++
+	case now.failures == 0:
+		return v
+	default:
+		now.failures = 0
+	}
+	w := *v
+	w.attempts = append(slices.Clip(v.attempts), attempt{layer: p.layer, view: v, failure: failure, progress: now})
+	return &w
 }
 
 // misconfigured reports options that cannot work for the request.

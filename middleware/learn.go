@@ -17,7 +17,8 @@ func learn(ctx context.Context, v *View, resp *Response, err error) {
 		return
 	}
 	s, sent := v.session, v.size.Tokens
-	if p := reportOf(resp.Usage); resp.Usage.Input > 0 {
+	if resp.Usage.Input > 0 {
+		p := reportOf(resp.Usage)
 		sent = p.Charged
 		learnPrompt(v, p)
 	}

@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -74,28 +73,6 @@ func FoldOf(first, last int, msgs ...message.Message) Edit {
 	return Edit{Kind: journal.Fold, Runs: []message.Run{{First: first, Last: last}}, Messages: msgs}
 }
 
-// appendRuns appends the runs that the edit covers, of a view of n messages.
-func (e *Edit) appendRuns(runs []message.Run, n int) ([]message.Run, error) {
-	switch {
-	case e.Kind == journal.Rewrite && (e.At < 0 || e.At >= n):
-		return nil, fmt.Errorf("rewrites message %d of %d", e.At, n)
-	case e.Kind == journal.Rewrite:
-		return append(runs, message.Run{First: e.At, Last: e.At}), nil
-	case e.Kind != journal.Fold:
-		return nil, fmt.Errorf("has kind %q, want %q or %q", e.Kind, journal.Rewrite, journal.Fold)
-	case len(e.Runs) == 0:
-		return nil, errors.New("folds no message")
-	}
-	end := -1
-	for _, r := range e.Runs {
-		if r.First <= end || r.Last < r.First || r.Last >= n {
-			return nil, fmt.Errorf("folds messages %d to %d of %d", r.First, r.Last, n)
-		}
-		end = r.Last
-	}
-	return append(runs, e.Runs...), nil
-}
-
 // Trigger decides when an editor may edit. It must be safe for concurrent use. It decides by
 // the view and the plan, and by what the view gives: the time of [View.Env], and what was
 // kept with [View.Store], which may only save work. Apart from the time, equal calls get
@@ -158,8 +135,18 @@ func sparesCalls(v *View, p *Plan) error {
 	for i := range p.Edits {
 		e := &p.Edits[i]
 		if e.Kind == journal.Rewrite && !p.LastResort {
-			if err := sparesParts(v, e); err != nil {
-				return err
+			m := &v.result.Messages[e.At]
+			if m.Role == message.RoleAssistant && v.Protected(e.At)&ProtectNewest != 0 {
+				after := message.Message{Parts: e.Parts}
+				if !slices.Equal(slices.Collect(after.Calls()), slices.Collect(m.Calls())) {
+					return fmt.Errorf("message %d: the calls of the newest round must stay as they are", v.Span(e.At).First)
+				}
+			}
+			kept := func(parts []message.Part) []message.Part {
+				return slices.DeleteFunc(slices.Clone(parts), func(part message.Part) bool { return !v.Protects(e.At, part) })
+			}
+			if len(v.req.protect) > 0 && !slices.Equal(kept(m.Parts), kept(e.Parts)) {
+				return fmt.Errorf("message %d: calls and results of a protected tool must stay as they are", v.Span(e.At).First)
 			}
 		}
 		if len(v.req.protect) == 0 {
@@ -172,24 +159,6 @@ func sparesCalls(v *View, p *Plan) error {
 				}
 			}
 		}
-	}
-	return nil
-}
-
-// sparesParts is sparesCalls for a rewrite.
-func sparesParts(v *View, e *Edit) error {
-	m := v.At(e.At)
-	if m.Role == message.RoleAssistant && v.Protected(e.At)&ProtectNewest != 0 {
-		after := message.Message{Parts: e.Parts}
-		if !slices.Equal(slices.Collect(after.Calls()), slices.Collect(m.Calls())) {
-			return fmt.Errorf("message %d: the calls of the newest round must stay as they are", v.Span(e.At).First)
-		}
-	}
-	kept := func(parts []message.Part) []message.Part {
-		return slices.DeleteFunc(slices.Clone(parts), func(part message.Part) bool { return !v.Protects(e.At, part) })
-	}
-	if len(v.req.protect) > 0 && !slices.Equal(kept(m.Parts), kept(e.Parts)) {
-		return fmt.Errorf("message %d: calls and results of a protected tool must stay as they are", v.Span(e.At).First)
 	}
 	return nil
 }

@@ -1,20 +1,19 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
-	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // Cache is what is known of the provider's prompt cache in one call. Tokens are on the scale of all sizes and events of the
@@ -28,6 +27,12 @@ type Cache struct {
 	Broken Break  // why Prefix is not all that the call before has sent; "": it is, or there was no call
 	Miss   string // why the provider could not read more, in its own word, such as messages_changed; "": not reported
 	Missed int    // tokens of the request that it could not read for that reason, as it reports
+}
+
+// LogValue implements [slog.LogValuer]: the numbers as a group.
+func (c Cache) LogValue() slog.Value {
+	return slog.GroupValue(slog.Int("prompt", c.Prompt), slog.Int("prefix", c.Prefix), slog.Int("read", c.Read),
+		slog.String("broken", string(c.Broken)), slog.String("miss", c.Miss), slog.Int("missed", c.Missed))
 }
 
 // Break is why a request does not begin with all that the call before has sent.
@@ -46,17 +51,29 @@ const (
 // a history under edits, whose memory it shares; of the others it has only hashes.
 type sent struct {
 	model   string
-	tools   []message.ToolDef // as they were sent
-	asked   []message.ToolDef // as the first editor got them
-	lead    []message.Message // the leading system messages of the history
-	ids     []message.ID      // of the rest of the history
+	tools   []message.ToolDef  // as they were sent
+	asked   []message.ToolDef  // as the first editor got them
+	lead    []message.Message  // the leading system messages of the history
+	body    []*message.Message // the rest of it
+	ids     []message.ID       // of body
 	list    edit.List
-	spans   []edit.Span // of the first own messages; nil: there are no edits
+	edited  []message.Message // the history under the edits of list; nil: there are none
 	own     int
 	others  []uint64 // hashes of the messages after the first own ones
 	mended  bool     // others are from repairs, not from a layer after the last editor
 	counted int      // by the meter
 	told    int      // position after lead from which on observers know what will differ, as a draft was committed; untold
+}
+
+// at returns message i, which is one of the first own ones.
+func (s *sent) at(i int) *message.Message {
+	switch {
+	case s.edited != nil:
+		return &s.edited[i]
+	case i < len(s.lead):
+		return &s.lead[i]
+	}
+	return s.body[i-len(s.lead)]
 }
 
 // lastSent is what the last answered call of a history has sent; nil: there was none. The calls with a history and with
@@ -85,123 +102,61 @@ func hashOf(m *message.Message) uint64 { return maphash.Bytes(hashSeed, m.Append
 
 // outgoing is a request that is about to be sent.
 type outgoing struct {
-	*sent
+	req      *Request
+	view     *View // has the size of the request; nil: no editor has seen it
+	replaced bool  // a layer after the last editor has replaced the messages
 
-	req    *Request
-	view   *View // has the size of the request
+	*sent        // what is known of it; nil without a view
 	same   int   // number of first messages that are those of the view
 	before *sent // of the call before; nil: unknown
 }
 
-// outgoingOf returns what a request sends that carries a view, or that has other messages than its view.
-func outgoingOf(r *Request) outgoing {
-	v := r.view
-	if q := v.req; q.Model != r.Model || q.Budget != r.Budget || !sameSlice(q.Tools, r.Tools) {
-		v = v.with(r)
+// describe sets what is known of a request with a view.
+func (o *outgoing) describe() {
+	r, v, s := o.req, o.view, o.view.session
+	seen := v.result.Messages // by the last editor
+	now := &sent{
+		model: r.Model, tools: s.Tools, asked: s.Tools, lead: s.Lead, body: s.Body, ids: s.IDs, list: v.list, own: len(seen), told: untold,
 	}
-	s := v.session
-	now := &sent{model: r.Model, tools: s.Tools, asked: s.Tools, lead: s.Lead, ids: s.IDs, list: v.list, own: v.Len(), told: untold}
-	if !sameSlice(r.Tools, s.asked) && !slices.Equal(r.Tools, s.Tools) {
+	if !slices.Equal(r.Tools, s.Tools) {
 		now.tools = slices.Clone(r.Tools)
 	}
 	if v.repaired {
-		now.own, now.mended = min(v.unrepaired, v.Len()), true
+		now.own, now.mended = min(v.unrepaired, len(seen)), true
 	}
-	o := outgoing{sent: now, req: r, view: v, same: v.Len(), before: s.State.last.Load()}
-	if !sameSlice(v.result.Messages, r.Messages) { // a layer after the last editor has changed them
+	o.sent, o.same, o.before = now, len(seen), s.State.last.Load()
+	if o.replaced {
 		o.same = 0
-		for o.same < min(v.Len(), len(r.Messages)) && r.Messages[o.same].Equal(v.result.Messages[o.same]) {
+		for o.same < min(len(seen), len(r.Messages)) && r.Messages[o.same].Equal(seen[o.same]) {
 			o.same++
 		}
-		now.mended = now.mended && o.same == v.Len() && o.same == len(r.Messages)
+		now.mended = now.mended && o.same == len(seen) && o.same == len(r.Messages)
 		now.own = min(now.own, o.same)
 		w := *v
-		w.result.Sum = o.tokens(len(r.Messages))
+		for i := o.same; i < len(seen); i++ {
+			w.result.Sum -= v.TokensOf(i)
+		}
+		w.result.Sum += o.tokensFrom(o.same)
 		w.measure()
 		o.view = &w
 	}
-	if v.result.Spans != nil {
-		now.spans = v.result.Spans[:now.own:now.own]
+	if len(s.State.list) > 0 {
+		now.edited = s.State.result.Messages
 	}
 	for i := now.own; i < len(r.Messages); i++ {
 		now.others = append(now.others, hashOf(&r.Messages[i]))
 	}
 	now.counted = o.view.size.Counted
-	return o
 }
 
-// tokens returns the tokens of the first messages by the meter.
-func (o *outgoing) tokens(end int) (n int) {
-	first := 0
-	if o.same == o.view.Len() && end >= o.same {
-		n, first = o.view.result.Sum, o.same
-	}
-	for i := first; i < end; i++ {
+// tokensFrom returns the tokens of the messages from the given one on, by the meter.
+func (o *outgoing) tokensFrom(first int) (n int) {
+	for i := first; i < len(o.req.Messages); i++ {
 		if i < o.same {
 			n += o.view.TokensOf(i)
 		} else {
 			n += o.view.session.chain.meter.Message(o.req.Messages[i])
 		}
-	}
-	return n
-}
-
-func (s *sent) len() int { return s.own + len(s.others) }
-
-// common returns how many first messages are the same as in the call before. What both have of the same edits needs no
-// comparison.
-func (o *outgoing) common() int {
-	was, lead := o.before, len(o.lead)
-	n := o.commonLead()
-	if n == lead && n == len(was.lead) {
-		shared := history.Shared(o.ids, was.ids)
-		first := shared
-		if !sameSlice(o.list, was.list) {
-			first = min(first, o.list.Differs(was.list))
-		}
-		if n += first; o.spans != nil {
-			n = lead + sort.Search(len(o.spans)-lead, func(i int) bool { return o.spans[lead+i].Last >= first })
-		}
-		for first < shared && n < min(o.own, was.own) && o.sameAt(n, shared) {
-			n++
-		}
-	}
-	for n = min(n, o.own, was.own); n >= was.own && n < min(o.len(), was.len()); n++ {
-		if hashOf(&o.req.Messages[n]) != was.others[n-was.own] {
-			break
-		}
-	}
-	return n
-}
-
-// sameAt reports whether message n, which the edits of both may have made, is the same as in the call before. shared is
-// how many first messages both histories have in common.
-func (o *outgoing) sameAt(n, shared int) bool {
-	span := edit.Span{First: n - len(o.lead), Last: n - len(o.lead)}
-	if o.before.spans != nil {
-		span = o.before.spans[n]
-	}
-	switch now := &o.req.Messages[n]; {
-	case span.Record != nil && span.Record.Kind == journal.Fold:
-		return now.Equal(span.Record.Messages[span.Nth])
-	case span.First >= shared:
-		return false
-	case span.Record != nil:
-		m := *o.view.session.Body[span.First]
-		m.Parts = span.Record.Parts
-		return now.Equal(m)
-	default:
-		return now.Equal(*o.view.session.Body[span.First])
-	}
-}
-
-// commonLead returns how many leading system messages are the same as in the call before.
-func (o *outgoing) commonLead() (n int) {
-	if sameSlice(o.lead, o.before.lead) {
-		return len(o.lead)
-	}
-	for n < min(len(o.lead), len(o.before.lead)) && o.lead[n].Equal(o.before.lead[n]) {
-		n++
 	}
 	return n
 }
@@ -215,29 +170,44 @@ func (o *outgoing) compare() (prefix int, why Break, text string) {
 		return 0, "", ""
 	case o.model != was.model:
 		return 0, BrokenByModel, ""
-	case !sameTools(o.tools, was.tools) && sameTools(o.asked, was.asked):
+	case !slices.Equal(o.tools, was.tools) && slices.Equal(o.asked, was.asked):
 		return 0, BrokenByChain, "a layer of the chain declares other tools than in the call before"
-	case !sameTools(o.tools, was.tools):
+	case !slices.Equal(o.tools, was.tools):
 		return 0, BrokenByTools, ""
 	}
-	n, counted := o.common(), was.counted
-	if n < was.len() {
-		counted = o.view.session.chain.meter.Once() + o.view.tools + o.tokens(n)
+	counted := was.counted
+	if n := o.common(); n < was.own+len(was.others) {
+		counted = o.counted - o.tokensFrom(n)
 		why, text = o.reason(n)
 	}
-	prefix, _ = o.view.session.State.tokens.Estimate(counted, 0, o.view.session.priors)
+	prefix, _, _ = o.view.session.State.tokens.Estimate(counted, 0, o.view.session.model.priors)
 	return prefix, why, text
 }
 
-func sameTools(a, b []message.ToolDef) bool { return sameSlice(a, b) || slices.Equal(a, b) }
+// common returns how many first messages are the same as in the call before. What both have of the same edits needs no
+// comparison.
+func (o *outgoing) common() (n int) {
+	was := o.before
+	own := min(o.own, was.own)
+	if slices.EqualFunc(o.lead, was.lead, message.Message.Equal) {
+		n = min(own, o.view.session.indexOf(min(history.Shared(o.ids, was.ids), o.list.Differs(was.list))))
+	}
+	for n < own && o.req.Messages[n].Equal(*was.at(n)) {
+		n++
+	}
+	for n >= was.own && n < min(len(o.req.Messages), was.own+len(was.others)) && hashOf(&o.req.Messages[n]) == was.others[n-was.own] {
+		n++
+	}
+	return n
+}
 
 // reason returns why message n is not the same as in the call before.
 func (o *outgoing) reason(n int) (Break, string) {
 	was := o.before
 	switch {
-	case min(o.view.told, o.view.indexOf(was.told)) <= n:
+	case min(o.view.told, o.view.session.indexOf(was.told)) <= n:
 		return BrokenByEdit, ""
-	case o.commonLead() < max(len(o.lead), len(was.lead)), history.Shared(o.ids, was.ids) < len(was.ids):
+	case !slices.EqualFunc(o.lead, was.lead, message.Message.Equal), history.Shared(o.ids, was.ids) < len(was.ids):
 		return BrokenByHistory, ""
 	case n < min(o.own, was.own):
 		return BrokenByChain, differing(o.list, was.list)
@@ -251,47 +221,46 @@ const laterLayer = "a layer after the last editor does not repeat the messages t
 
 // differing says which edits of two lists only one of them has.
 func differing(now, before edit.List) string {
-	names := func(l, other edit.List) string {
-		var names []string
+	names := func(l, other edit.List, what string) (out []string) {
 		for _, it := range l {
-			if !other.Has(it) && !slices.Contains(names, it.Middleware) {
-				names = append(names, it.Middleware)
+			if !other.Has(it) && !slices.Contains(out, it.Middleware) {
+				out = append(out, it.Middleware)
 			}
 		}
-		return strings.Join(names, ", ")
+		if len(out) > 0 {
+			out = []string{"edits of " + strings.Join(out, ", ") + what}
+		}
+		return out
 	}
-	more, less := names(now, before), names(before, now)
-	switch {
-	case less == "":
-		return "edits of " + more + " hold that another call or process has made"
-	case more == "":
-		return "edits of " + less + " hold no longer"
-	}
-	return "edits of " + more + " hold that another call or process has made, and edits of " + less + " hold no longer"
+	return strings.Join(append(names(now, before, " hold that another call or process has made"),
+		names(before, now, " hold no longer")...), ", and ")
 }
 
 // settle completes the response with what is known of the cache, remembers what was sent, and reports the call. resp is
 // nil if it has failed; then the call before remains the one to compare with.
 func (o *outgoing) settle(ctx context.Context, resp *Response, err error) *Response {
+	v := o.view
 	prefix, broken, text := o.compare()
-	c := Cache{Prompt: o.view.size.Tokens, Prefix: prefix, Broken: broken}
+	c := Cache{Prompt: v.size.Tokens, Prefix: prefix, Broken: broken}
 	var usage message.Usage
 	if resp != nil {
-		usage, c = resp.Usage, c.with(resp)
 		answered := *resp
-		answered.Cache = c
-		resp = &answered
+		resp, usage = &answered, resp.Usage
+		c.Read, c.Miss, c.Missed = usage.CacheRead, resp.Cache.Miss, resp.Cache.Missed
+		if usage != (message.Usage{}) {
+			c.Prompt = cmp.Or(reportOf(usage).Charged, c.Prompt)
+		}
+		resp.Cache = c
 		if o.req.dry == nil {
-			o.view.session.State.last.Store(o.sent)
+			v.session.State.last.Store(o.sent)
 		}
 	}
 	if o.req.observers == nil {
 		return resp
 	}
 	if text != "" && resp != nil {
-		o.reportMiss(ctx, c.Prefix, text)
+		o.reportMiss(ctx, prefix, text)
 	}
-	v := o.view
 	r := Report{
 		History: v.HistorySize().Tokens, View: v.size.Tokens, Edits: len(v.list), Usage: usage, Cache: c, Economics: v.economics,
 	}
@@ -299,7 +268,7 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error) *Respo
 	v.session.chain.report(ctx, o.req, Event{
 		Kind: Called, By: "middleware", Err: err, Detail: r, Before: r.History, After: r.View,
 		Why: fmt.Sprintf("%d tokens for a history of %d; edits in force: %d; first tokens as in the call before: %d",
-			r.View, r.History, r.Edits, c.Prefix),
+			r.View, r.History, r.Edits, prefix),
 	})
 	return resp
 }
@@ -311,7 +280,7 @@ func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
 	if why == laterLayer && !s.State.conversation.once(o.req, laterLayer) {
 		return
 	}
-	was, _ := s.State.tokens.Estimate(o.before.counted, 0, s.priors)
+	was, _, _ := s.State.tokens.Estimate(o.before.counted, 0, s.model.priors)
 	s.chain.report(ctx, o.req, Event{
 		Kind: Missed, By: "middleware", Before: was, After: prefix,
 		Why: fmt.Sprintf("%s, so only the first %d tokens of the %d that it has sent can be read from the provider's cache",
@@ -319,33 +288,75 @@ func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
 	})
 }
 
-// with returns the numbers with what a response reports.
-func (c Cache) with(resp *Response) Cache {
-	c.Read, c.Miss, c.Missed = resp.Usage.CacheRead, resp.Cache.Miss, resp.Cache.Missed
-	if p := reportOf(resp.Usage); p.Charged > 0 {
-		c.Prompt = p.Charged
-	}
-	return c
-}
-
 // untold is the position from which on events say what differs if there are no such events.
 const untold = math.MaxInt
 
-// indexOf returns the view position of the first message that is from the given position after the leading messages, or
-// from a later one.
-func (v *View) indexOf(position int) int {
-	lead := len(v.session.Lead)
-	switch {
+// indexOf returns the position, under the edits that are remembered, of the first message that is from the given position
+// after the leading messages, or from a later one.
+func (s *session) indexOf(position int) int {
+	switch st := &s.State; {
 	case position == untold:
 		return untold
-	case v.result.Spans == nil:
-		return lead + position
+	case len(st.list) > 0:
+		return st.result.After(len(s.Lead), position-1)
 	}
-	return v.result.After(lead, position-1)
+	return len(s.Lead) + position
 }
 
-// LogValue returns the numbers as a group.
-func (c Cache) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("prompt", c.Prompt), slog.Int("prefix", c.Prefix), slog.Int("read", c.Read),
-		slog.String("broken", string(c.Broken)), slog.String("miss", c.Miss), slog.Int("missed", c.Missed))
+// mark sets the hint [message.Hints.Breakpoint] in a request that is about to be sent, in place of those that it has, on
+// copies of the messages. Of a request without a view, only the leading system messages are known to be stable.
+func (o *outgoing) mark() {
+	r := o.req
+	n := len(r.Messages)
+	if n == 0 {
+		return
+	}
+	marked := slices.Clone(r.Messages)
+	for i := range marked {
+		marked[i].Hints.Breakpoint = false
+	}
+	stable := message.Leading(marked)
+	at := []int{n - 1}
+	if o.sent != nil {
+		stable = o.stable()
+		at = append(at, o.edited()-1)
+	}
+	for _, i := range append(at, stable-1) {
+		if i >= 0 {
+			marked[i].Hints.Breakpoint = true
+		}
+	}
+	if o.sent != nil && !o.replaced {
+		v := *r.view
+		v.result.Messages = marked
+		r.carry(&v)
+		return
+	}
+	r.Messages = marked
+}
+
+// stable returns the number of first messages that no editor may change: system messages and others that are protected as
+// a whole, and the first user message if it is text alone.
+func (o *outgoing) stable() int {
+	other := func(p message.Part) bool {
+		_, isText := p.(message.Text)
+		return !isText
+	}
+	for i := range o.own {
+		s := o.view.span(i)
+		task := s.Record == nil && s.First == o.view.session.FirstUser && !slices.ContainsFunc(o.view.At(i).Parts, other)
+		if !task && o.view.Protected(i)&ProtectWhole == 0 {
+			return i
+		}
+	}
+	return o.own
+}
+
+// edited returns the number of first messages up to the last one that an edit has changed.
+func (o *outgoing) edited() int {
+	if len(o.list) == 0 {
+		return 0
+	}
+	n := o.view.result.After(len(o.lead), edit.Last(o.list[len(o.list)-1].Record))
+	return min(n, o.own)
 }

@@ -4,11 +4,76 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
+
+// conversation is what a chain remembers of a conversation in addition to its edits. The
+// histories of a conversation share it. It is not in the journal.
+type conversation struct {
+	mu     sync.Mutex
+	values map[any]any
+	guess  calibrate.Windows // after refusals without a usable number; under the name ""
+}
+
+// Keys of this package in conversation.values.
+type (
+	reported struct{ what string } // true: this event has been reported
+	failures struct{ name string } // [progress] of an editor
+	checked  struct{ name string } // true: observers know whether the trigger of an editor can be satisfied
+)
+
+func (c *conversation) load(key any) any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.values[key]
+}
+
+// store replaces a value, or removes it if the new one is nil, and returns the value
+// before.
+func (c *conversation) store(key, value any) (before any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before = c.values[key]
+	switch {
+	case value == nil:
+		delete(c.values, key)
+		return before
+	case c.values == nil:
+		c.values = map[any]any{}
+	}
+	c.values[key] = value
+	return before
+}
+
+// once reports whether this is the first time in the conversation that observers of a
+// request are about to receive an event. It returns false if there is no observer.
+func (c *conversation) once(req *Request, event string) bool {
+	return req.observers != nil && c.store(reported{event}, true) == nil
+}
+
+// fork returns a conversation that starts with the values of this one. It has all events
+// again.
+func (c *conversation) fork() *conversation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := &conversation{values: map[any]any{}}
+	if limit := c.guess.Of(""); limit > 0 {
+		f.guess.Guess("", limit)
+	}
+	for k, v := range c.values {
+		switch k.(type) {
+		case reported, checked:
+		default:
+			f.values[k] = v
+		}
+	}
+	return f
+}
 
 // progress is the number of failures in a row of an editor in one turn.
 type progress struct {
@@ -49,27 +114,13 @@ func progressOf(v *View, name string) progress {
 	return progress{turn: now}
 }
 
-// tried returns the view with an attempt of an editor that has led to it, after its progress so far.
-func tried(v *View, l *layer, p progress, failure string) *View {
-	switch {
-	case failure != "":
-		p.failures++
-	case p.failures == 0:
-		return v
-	default:
-		p.failures = 0
-	}
-	w := *v
-	w.attempts = append(slices.Clip(v.attempts), attempt{layer: l, view: v, failure: failure, progress: p})
-	return &w
-}
-
 // noteProgress remembers the attempts of this call, and returns the view without them; in a
 // dry run with them, for [DraftResult.Commit].
 func noteProgress(ctx context.Context, v *View) *View {
 	for _, a := range v.attempts {
 		before := a.note(v.session.State.conversation)
-		if a.layer.paused(a.progress) && (before.turn != a.progress.turn || !a.layer.paused(before)) {
+		most := a.layer.opts.PauseAfter
+		if a.progress.failures >= most && (before.turn != a.progress.turn || before.failures < most) {
 			a.layer.report(ctx, a.view, Event{Kind: Paused, Why: fmt.Sprintf(
 				"%d attempts in a row brought no progress, the last because %s; "+
 					"it is not asked again before the next message of the user, unless Request.Force names it",
@@ -102,9 +153,6 @@ const (
 // warnFrequent reports, once per conversation, that an editor with a trigger edits in most
 // calls.
 func warnFrequent(ctx context.Context, l *layer, v *View) {
-	if l.opts.Trigger == nil || v.req.forced(l.name) {
-		return
-	}
 	n := callsEdited(v, l.name)
 	if n < frequent || !v.session.State.conversation.once(v.req, "frequent "+l.name) {
 		return
@@ -162,7 +210,7 @@ func hopeless(l *layer, v *View) (why string, least int) {
 	}
 	least = max(1, int(leastShare*float64(left.size.Tokens)))
 	left.tools, left.result.Sum = 0, 0
-	left.setSize(0)
+	left.measure()
 	if met, _ = l.stillMet(left); met { // it looks at something other than tokens
 		return "", 0
 	}
@@ -197,6 +245,9 @@ func reportHopeless(ctx context.Context, l *layer, v *View, why string) {
 func irremovable(v *View) (*View, overhead) {
 	s, whole := v.session, *v
 	whole.result, whole.list = edit.Result{Messages: s.all}, nil
+	if n := len(s.Body); n > 0 { // as if a fold had removed the rest
+		whole.list = edit.List{s.Weigh(&journal.Record{Kind: journal.Fold, Runs: []message.Run{{Last: n - 1}}})}
+	}
 	kept := message.Repaired{From: []int{}}
 	o, lead := overhead{system: s.LeadSum, tools: v.tools}, len(s.Lead)
 	for at, m := range s.all {
@@ -220,7 +271,5 @@ func irremovable(v *View) (*View, overhead) {
 		}
 		kept.Messages, kept.From = append(kept.Messages, m), append(kept.From, at)
 	}
-	left := internals{}.WithRepairs(&whole, &kept)
-	left.setSize(0)
-	return left, o
+	return internals{}.WithRepairs(&whole, &kept), o
 }

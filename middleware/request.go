@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
@@ -43,14 +42,6 @@ func (r *Request) View() *View {
 	}
 	return r.view
 }
-
-// forced reports whether Force names a middleware.
-func (r *Request) forced(name string) bool {
-	return len(r.Force) > 0 && (slices.Contains(r.Force, name) || slices.Contains(r.Force, "*"))
-}
-
-// carry makes the request carry a view.
-func (r *Request) carry(v *View) { r.view, r.Messages = v, slices.Clip(v.result.Messages) }
 
 // Budget is how many tokens fit.
 type Budget struct {

@@ -10,7 +10,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
-	"github.com/laconic-go/laconic/models"
 )
 
 // session is one history under the edits of a chain. It does not change while editors run.
@@ -21,12 +20,9 @@ type session struct {
 	chain  *chain
 	log    entries.Log
 	all    []message.Message // the history as the caller passed it
-	asked  []message.ToolDef // the tools as the caller passed them
 	told   int               // position in Body from which on an event of this call says what differs from the call before; untold
-	model  models.Model      // zero if unknown
-	budget Budget            // that the request or the table of models declares; zero: none
-	window int               // of the budget
-	priors calibrate.Priors
+	model  *namedModel
+	budget Budget // that the request or the table of models declares; zero: none
 }
 
 // state is what a chain knows of a history in addition to its messages.
@@ -97,11 +93,11 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 		})
 	}
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
-	if !same && !st.unwritten.Covers(s.Holding(found.All, s.window)) { // another writer was first
+	if !same && !st.unwritten.Covers(s.Holding(found.All, s.budget.Window)) { // another writer was first
 		st.unwritten = nil
 	}
 	holds := n > 0 && same && s.stillHold(known, ch)
-	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.window
+	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.budget.Window
 	if holds && sameSlice(known, st.known()) {
 		return nil
 	}
@@ -112,7 +108,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if !same { // what was sent before had these edits, perhaps by another process
 		before = l
 	}
-	if st.list = s.Holding(l, s.window); st.list.Equal(known) {
+	if st.list = s.Holding(l, s.budget.Window); st.list.Equal(known) {
 		st.list = known
 	} else {
 		st.result, st.shown, st.once = edit.Result{}, false, holdsOnce(st.list)
@@ -129,7 +125,7 @@ func (s *session) stillHold(l edit.List, ch history.Change) bool {
 	switch {
 	case !ch.Grown, ch.Copied: // the history is another one
 	case s.WholeCount != st.wholeCount: // a message was pinned
-	case s.window != st.window: // an edit may be for a smaller window
+	case s.budget.Window != st.window: // an edit may be for a smaller window
 	case st.once: // an edit was for one request only
 	case s.LastUser != st.question && s.LastUser <= edit.Last(l[len(l)-1].Record): // the newest question is another one, and may be edited
 	case edit.LateResult(s.Body[ch.Common:]): // a fold may cover the call of a new result
@@ -146,7 +142,7 @@ func holdsOnce(l edit.List) bool {
 // reportOthers reports edits that held before and were made for other requests, or else those
 // that did not hold before.
 func (s *session) reportOthers(ctx context.Context, req *Request, before edit.List, grown bool) {
-	now, ended := s.State.list, s.Ended(before, s.window)
+	now, ended := s.State.list, s.Ended(before, s.budget.Window)
 	e := Event{Kind: Notice, By: "middleware", First: len(s.Lead) + before.Differs(now)}
 	switch {
 	case len(ended) > 0:
@@ -157,8 +153,8 @@ func (s *session) reportOthers(ctx context.Context, req *Request, before edit.Li
 			}
 		}
 		why := "for one request only"
-		if w := ended[0].Window; 0 < w && w < s.window {
-			why = fmt.Sprintf("for a window of %d tokens, and it has %d now", w, s.window)
+		if w := ended[0].Window; 0 < w && w < s.budget.Window {
+			why = fmt.Sprintf("for a window of %d tokens, and it has %d now", w, s.budget.Window)
 		}
 		e.Edits = ended.Records()
 		e.Why = fmt.Sprintf("edits of %s were made %s, so what they had replaced is sent again", ended[0].Middleware, why)
@@ -179,7 +175,7 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 	st := &s.State
 	other := st.calibrated > 0 && st.model != req.Model
 	source := calibrate.Source{History: &s.History, Good: s.chain.goodCounter}
-	learn := func(p calibrate.Prompt) { s.judge(ctx, req, p, st.tokens.Learn(p, s.priors, source)) }
+	learn := func(p calibrate.Prompt) { s.judge(ctx, req, p, st.tokens.Learn(p, s.model.priors, source)) }
 	var past *calibrate.Past
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
 	prompts := s.chain.prompts.Of(s.IDs[from:])
@@ -217,7 +213,7 @@ func (s *session) judge(ctx context.Context, req *Request, p calibrate.Prompt, v
 	switch {
 	case verdict == calibrate.Truncated && st.conversation.once(req, "truncated"):
 		limit := st.tokens.Limit()
-		sent, _ := st.tokens.Estimate(p.Counted, 0, s.priors)
+		sent, _, _ := st.tokens.Estimate(p.Counted, 0, s.model.priors)
 		s.chain.report(ctx, req, Event{
 			Kind: Truncated, By: "middleware", Before: sent, After: p.Charged,
 			Why: fmt.Sprintf("the prompt grows, but the provider charges no more than %d tokens, the last time for %d by our count: "+

@@ -48,11 +48,27 @@ func translate(v *View, name string, p *Plan, window int) ([]*journal.Record, er
 // wellFormed checks what does not depend on the content of the view, and returns the first
 // message that is edited.
 func wellFormed(v *View, edits []Edit) (first int, err error) {
-	runs := make([]message.Run, 0, len(edits))
+	runs, n := make([]message.Run, 0, len(edits)), len(v.result.Messages)
 	for i := range edits {
-		if runs, err = edits[i].appendRuns(runs, len(v.result.Messages)); err != nil {
-			return 0, fmt.Errorf("edit %d %w", i, err)
+		switch e := &edits[i]; {
+		case e.Kind == journal.Rewrite && (e.At < 0 || e.At >= n):
+			return 0, fmt.Errorf("edit %d rewrites message %d of %d", i, e.At, n)
+		case e.Kind == journal.Rewrite:
+			runs = append(runs, message.Run{First: e.At, Last: e.At})
+			continue
+		case e.Kind != journal.Fold:
+			return 0, fmt.Errorf("edit %d has kind %q, want %q or %q", i, e.Kind, journal.Rewrite, journal.Fold)
+		case len(e.Runs) == 0:
+			return 0, fmt.Errorf("edit %d folds no message", i)
 		}
+		end := -1
+		for _, r := range edits[i].Runs {
+			if r.First <= end || r.Last < r.First || r.Last >= n {
+				return 0, fmt.Errorf("edit %d folds messages %d to %d of %d", i, r.First, r.Last, n)
+			}
+			end = r.Last
+		}
+		runs = append(runs, edits[i].Runs...)
 	}
 	slices.SortFunc(runs, func(a, b message.Run) int { return cmp.Compare(a.First, b.First) })
 	for i := 1; i < len(runs); i++ {

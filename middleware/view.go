@@ -105,15 +105,15 @@ func (v *View) Size() Size { return v.size }
 // that of the view.
 func (v *View) HistorySize() Size {
 	w := *v
-	w.result = edit.Result{Sum: v.session.LeadSum + v.session.Sum}
-	w.setSize(v.session.State.tokens.Wide)
+	w.list, w.result = nil, edit.Result{Sum: v.session.LeadSum + v.session.Sum}
+	w.measure()
 	return w.size
 }
 
 // measure computes the size of the view.
 func (v *View) measure() {
-	s := v.session
-	cal, wide := &s.State.tokens, s.State.tokens.Wide
+	s, cal := v.session, &v.session.State.tokens
+	wide := cal.Wide // tokens of ideographs in messages that no reported prompt had, and that are not edited
 	for k := len(v.list) - 1; k >= 0 && wide > 0; k-- {
 		for _, run := range v.list[k].Runs {
 			for i := max(run.First, cal.At); i <= run.Last; i++ {
@@ -123,21 +123,12 @@ func (v *View) measure() {
 			}
 		}
 	}
-	v.setSize(wide)
-}
-
-// setSize computes the size of a view. wide are the tokens of its wide messages that are
-// newer than the last reported prompt.
-func (v *View) setSize(wide int) {
-	s := v.session
-	cal := &s.State.tokens
-	size := Size{Counted: s.chain.meter.Once() + v.tools + v.result.Sum}
-	size.Tokens, size.rate = cal.Estimate(size.Counted, wide, s.priors)
+	size, open := Size{Counted: s.chain.meter.Once() + v.tools + v.result.Sum}, 0
+	size.Tokens, open, size.rate = cal.Estimate(size.Counted, wide, s.model.priors)
 	own := s.chain.encoding != "" && s.chain.encoding == s.model.Encoding && (cal.At == 0 || math.Abs(cal.Mean()-1) < 0.05)
 	size.Exact = own || cal.At > 0 && cal.At == len(s.Body) && cal.Counted == size.Counted
 	if s.chain.estimates && !size.Exact {
-		open := float64(cal.Open(size.Counted))
-		size.Margin = int(size.rate * max(shareTooLow*open, rootTooLow*math.Sqrt(open)))
+		size.Margin = int(size.rate * max(shareTooLow*float64(open), rootTooLow*math.Sqrt(float64(open))))
 	}
 	v.size = size
 }
@@ -166,7 +157,7 @@ func (v *View) TokensOf(i int) int {
 func (v *View) Meter() tokens.Meter { return v.session.chain.meter }
 
 // Model returns the row of the request's model in the table of models, or the zero Model.
-func (v *View) Model() models.Model { return v.session.model }
+func (v *View) Model() models.Model { return v.session.model.Model }
 
 // Env returns the Env of the chain, with defaults in place of zero values. Archive is nil
 // if what is removed now is not kept.
@@ -213,21 +204,6 @@ func (v *View) within(window int) (Budget, bool) {
 	return b, true
 }
 
-// declared returns the budget of a request, or else that of the model, or zero.
-func declared(req *Request, m models.Model) Budget {
-	if req.Budget != nil {
-		return *req.Budget
-	}
-	if m.Window == 0 {
-		return Budget{}
-	}
-	b := Budget{Window: m.Window, Reserve: min(m.Output, m.Window/10)}
-	if m.Input > 0 {
-		b.Reserve = max(b.Reserve, m.Window-m.Input)
-	}
-	return b
-}
-
 // Protection is a set of things that may not happen to a message.
 type Protection uint8
 
@@ -242,12 +218,27 @@ const (
 // Protected returns what may not happen to message i. A message that a fold has added is
 // protected if it replaces a protected one.
 func (v *View) Protected(i int) Protection {
-	p := v.protection(i)
+	s, h := v.span(i), v.session
+	var p edit.Protection
+	switch {
+	case s.First < 0:
+		p = edit.ProtectWhole
+	case s.Record == nil, s.Record.Kind != journal.Fold:
+		p = h.ProtectionAt(s.First)
+	default:
+		for _, run := range s.Record.Runs {
+			for k := run.First; k <= run.Last; k++ {
+				if at := h.ProtectionAt(k); at != 0 && h.StandsFor(&v.result.Messages[i], k) {
+					p |= at
+				}
+			}
+		}
+	}
 	protects := func(part message.Part) bool { return v.Protects(i, part) }
 	if len(v.req.protect) > 0 && slices.ContainsFunc(v.result.Messages[i].Parts, protects) {
-		p |= ProtectTool
+		p |= edit.ProtectTool
 	}
-	return p
+	return Protection(p)
 }
 
 // Protects reports whether a part of message i is a call or a result of a protected tool;
@@ -276,26 +267,6 @@ func (v *View) Protects(i int, part message.Part) bool {
 	case message.Text, message.Thinking, message.Media, message.Opaque:
 	}
 	return false
-}
-
-// protection is [View.Protected] without that of tools.
-func (v *View) protection(i int) Protection {
-	s, h := v.span(i), v.session
-	switch {
-	case s.First < 0:
-		return ProtectWhole
-	case s.Record == nil, s.Record.Kind != journal.Fold:
-		return Protection(h.ProtectionAt(s.First))
-	}
-	var p edit.Protection
-	for _, run := range s.Record.Runs {
-		for k := run.First; k <= run.Last; k++ {
-			if at := h.ProtectionAt(k); at != 0 && h.StandsFor(&v.result.Messages[i], k) {
-				p |= at
-			}
-		}
-	}
-	return Protection(p)
 }
 
 // callsSince returns how many model calls have been answered since the newest edit of the
@@ -429,7 +400,7 @@ func (v *View) with(req *Request) *View {
 	w := *v
 	w.req = req
 	if v.req.Budget != req.Budget || v.req.Model != req.Model {
-		w.budget = declared(req, v.session.chain.modelOf(req.Model).Model)
+		_, w.budget = v.session.chain.modelOf(req)
 	}
 	if n := len(req.Tools); n != len(v.req.Tools) || n > 0 && &req.Tools[0] != &v.req.Tools[0] {
 		w.tools = v.session.chain.meter.Tools(req.Tools)

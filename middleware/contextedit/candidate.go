@@ -101,38 +101,28 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 		}
 		switch m.Role {
 		case message.RoleAssistant:
-			s.answered(i)
+			for ; s.unanswered < len(s.results); s.unanswered++ {
+				s.results[s.unanswered].since = i
+			}
 			call = -1
 			if s.recalls = archived && shorten.ReadsArchive(m); m.HasCalls() {
 				call = i
-				s.startRound(i, o.KeepRounds > 0)
+				s.rounds++
+				if o.KeepRounds > 0 {
+					s.starts = append(s.starts, i)
+				}
 			}
 			if newest > 0 && v.Span(i).Last < newest {
 				s.addThinking(i, m)
 			}
 		case message.RoleTool:
 			if p := v.Protected(i); p&middleware.ProtectWhole == 0 {
-				o.addResults(ctx, s, i, call, p&middleware.ProtectNewest != 0)
+				o.addResults(ctx, s, i, call, p)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
 	}
 	return s
-}
-
-// startRound notes that message i begins a round.
-func (s *survey) startRound(i int, starts bool) {
-	s.rounds++
-	if starts {
-		s.starts = append(s.starts, i)
-	}
-}
-
-// answered notes that a model has seen all results before its answer.
-func (s *survey) answered(at int) {
-	for ; s.unanswered < len(s.results); s.unanswered++ {
-		s.results[s.unanswered].since = at
-	}
 }
 
 // likely returns a replacement of about the final length. Handles are expensive, so
@@ -170,8 +160,10 @@ func (s *survey) addThinking(i int, m message.Message) {
 // addResults appends the candidates of the tool message at a position. call is the
 // position of the message before it that may contain the calls. The pieces of a
 // result are one candidate.
-func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh bool) {
-	parts, before := s.messages[at].Parts, len(s.results)
+func (o *editor) addResults(ctx context.Context, s *survey, at, call int, protected middleware.Protection) {
+	parts, before, fresh := s.messages[at].Parts, len(s.results), protected&middleware.ProtectNewest != 0
+	edit := s.view.Span(at).Edit
+	edited := edit != nil && edit.Middleware == Name && edit.Kind == journal.Rewrite
 	var known map[string]int // candidates, if there are several parts
 	if len(parts) > 1 {
 		known = make(map[string]int, len(parts))
@@ -192,11 +184,16 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh 
 			}
 			s.results = append(s.results, candidate{at: at, callID: r.CallID, call: call, round: s.rounds, left: s.left, fresh: fresh})
 		}
-		c, n := &s.results[k], s.tokensOf(parts, i, at)
+		c, n := &s.results[k], 0
+		if len(parts) == 1 { // known without counting
+			n = s.view.TokensOf(at) - s.meter.Message(message.Message{Name: s.messages[at].Name})
+		} else {
+			n = s.meter.Part(p)
+		}
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
-		c.kept = c.kept || s.view.Protects(at, p)
+		c.kept = c.kept || protected&middleware.ProtectTool != 0 && s.view.Protects(at, p)
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !shorten.Joins(parts, i) {
 			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder
@@ -204,7 +201,7 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh 
 	}
 	end := before
 	for i := before; i < len(s.results); i++ {
-		if o.qualifies(s, &s.results[i]) {
+		if c := &s.results[i]; c.freed > 0 && !c.kept && !(edited && s.isCleared(c)) && o.qualifies(s, c) {
 			s.results[end] = s.results[i]
 			end++
 		}
@@ -212,22 +209,10 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh 
 	s.results = s.results[:end]
 }
 
-// tokensOf returns the tokens of part i of the message at a position. If the message
-// has no other part, they are known without counting.
-func (s *survey) tokensOf(parts []message.Part, i, at int) int {
-	if len(parts) == 1 {
-		return s.view.TokensOf(at) - s.meter.Message(message.Message{Name: s.messages[at].Name})
-	}
-	return s.meter.Part(parts[i])
-}
-
-// qualifies reports whether a result may be cleared, and decides whether the input of
+// qualifies reports whether a result may be cleared by its call, and decides whether the input of
 // its call is cleared with it: once, since in a broken history a call may have several
 // results.
 func (o *editor) qualifies(s *survey, c *candidate) bool {
-	if c.freed <= 0 || c.kept || s.isCleared(c) {
-		return false
-	}
 	if !s.recalls && o.Only == nil && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
 		return true // the call does not matter
 	}
@@ -272,14 +257,10 @@ func (s *survey) pieces(c *candidate) []message.ToolResult {
 	return pieces
 }
 
-// isCleared reports whether this middleware has cleared a result before. It looks at
+// isCleared reports whether this middleware has cleared a result of a message that it has edited. It looks at
 // the journal, not at the text.
 func (s *survey) isCleared(c *candidate) bool {
-	e := s.view.Span(c.at)
-	if e.Edit == nil || e.Edit.Middleware != Name || e.Edit.Kind != journal.Rewrite {
-		return false
-	}
-	now, was := s.messages[c.at].Parts, s.view.History()[e.First].Parts
+	now, was := s.messages[c.at].Parts, s.view.History()[s.view.Span(c.at).First].Parts
 	whole := s.now.Result(now, c.callID)
 	others := len(whole) < len(now) && slices.ContainsFunc(now, func(p message.Part) bool {
 		r, ok := p.(message.ToolResult)

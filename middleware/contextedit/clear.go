@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -25,7 +26,9 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 	if !ok {
 		return nil
 	}
-	c.from(first)
+	if first > 0 {
+		c.from(first)
+	}
 	if v.Env().Archive != nil {
 		o.archive(ctx, v, c)
 	}
@@ -123,7 +126,7 @@ func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candi
 
 // clearResults returns the edits of tool messages.
 func clearResults(v *middleware.View, chosen []candidate) []middleware.Edit {
-	edits := make([]middleware.Edit, 0, len(chosen))
+	edits, messages := make([]middleware.Edit, 0, len(chosen)), v.Messages()
 	arena := make([]message.Part, 0, len(chosen)) // the parts of all edits
 	for same := range runsBy(chosen, func(c *candidate) int { return c.at }) {
 		from := len(arena)
@@ -131,16 +134,17 @@ func clearResults(v *middleware.View, chosen []candidate) []middleware.Edit {
 		if len(same) > 1 {
 			left = lookup(same)
 		}
-		arena = shorten.AppendCleared(arena, v.At(same[0].at).Parts, func(callID string) (string, bool) {
+		arena = shorten.AppendCleared(arena, messages[same[0].at].Parts, func(callID string) (string, bool) {
 			r, ok := left(callID)
 			if !ok {
 				return "", false
 			}
 			return r.placeholder, true
 		})
-		e := middleware.RewriteOf(same[0].at, arena[from:len(arena):len(arena)]...)
-		e.Since = same[0].since
-		e.Archive = slices.Clip(same[0].left.result)
+		e := middleware.Edit{
+			Kind: journal.Rewrite, At: same[0].at, Parts: arena[from:len(arena):len(arena)],
+			Since: same[0].since, Archive: slices.Clip(same[0].left.result),
+		}
 		for i := range same[1:] {
 			e.Archive = append(e.Archive, same[1+i].left.result...)
 		}

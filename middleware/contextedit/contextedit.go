@@ -74,10 +74,11 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 // stopped reports whether StopAfter has ended clearing for this history. A call
 // that is repeated must get the same view again.
 func (o *editor) stopped(v *middleware.View) bool {
-	if force := v.Request().Force; o.StopAfter == 0 || slices.Contains(force, Name) || slices.Contains(force, "*") {
+	if o.StopAfter == 0 {
 		return false
 	}
-	return v.EditedNow(Name)
+	force := v.Request().Force
+	return !slices.Contains(force, Name) && !slices.Contains(force, "*") && v.EditedNow(Name)
 }
 
 // decide returns what is cleared now, and the edits for it. The size of the digest lines

@@ -122,15 +122,17 @@ func (m *Memory) put(scope string, w Write) *list.Element {
 		k.heads = slices.DeleteFunc(k.heads, func(id message.ID) bool { return id == w.ID })
 	}
 	el := m.entries[key{scope, w.Entry.Rev}]
-	if el == nil {
+	var k *kept
+	if el != nil {
+		k = keptIn(el)
+	} else {
 		const perEntry = 300
-		k := &kept{scope: scope, conversation: w.Conversation, entry: w.Entry, bytes: perEntry + size(w.Entry.Edits)}
+		k = &kept{scope: scope, conversation: w.Conversation, entry: w.Entry, bytes: perEntry + size(w.Entry.Edits)}
 		el = m.recent.PushFront(k)
 		m.entries[key{scope, w.Entry.Rev}] = el
 		m.bytes += k.bytes
 	}
 	m.heads[at] = el
-	k := keptIn(el)
 	k.heads = append(k.heads, w.ID)
 	return el
 }

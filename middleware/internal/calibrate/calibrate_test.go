@@ -74,7 +74,7 @@ func TestTokensEstimate(t *testing.T) {
 			verdict := c.Learn(calibrate.Prompt{At: at, Charged: charged, Counted: counted}, p, calibrate.Source{})
 			believed := verdict == calibrate.Believed
 			require.Equal(t, calibrate.Plausible(float64(charged), float64(counted)), believed)
-			n, rate := c.Estimate(counted, 0, p)
+			n, _, rate := c.Estimate(counted, 0, p)
 			require.Positive(t, rate)
 			require.GreaterOrEqual(t, 2*n+1, counted)
 			require.LessOrEqual(t, n, 4*counted+1)
@@ -105,7 +105,7 @@ func TestTokensOfWhatIsNew(t *testing.T) {
 		var tokens calibrate.Tokens
 		prompt := calibrate.Prompt{At: 4, Charged: 1500, Counted: 1000, Edited: c.edited}
 		require.Equal(t, calibrate.Believed, tokens.Learn(prompt, p, calibrate.Source{}))
-		got, _ := tokens.Estimate(c.counted, c.wide, p)
+		got, _, _ := tokens.Estimate(c.counted, c.wide, p)
 		require.InEpsilon(t, c.want, got, 0.01, name)
 	}
 }

@@ -56,13 +56,14 @@ func Plausible(charged, counted float64) bool {
 }
 
 // Estimate returns the tokens that will be charged for a number of counted tokens, wide of
-// which are in wide messages that no reported prompt had, and the rate for a counted
-// token of other texts.
-func (t *Tokens) Estimate(counted, wide int, p Priors) (charged int, plainRate float64) {
+// which are in wide messages that no reported prompt had. open is how many of them no reported prompt has settled: those
+// that were added since, and as many as were removed; without a report, all. plainRate is the rate for a counted token of
+// texts that are not wide.
+func (t *Tokens) Estimate(counted, wide int, p Priors) (charged, open int, plainRate float64) {
 	plainRate = t.plain.value(p.Plain)
 	n := float64(counted)
 	if t.At == 0 {
-		return int(math.Round(max(n*plainRate, minRate*n))), plainRate
+		return int(math.Round(max(n*plainRate, minRate*n))), counted, plainRate
 	}
 	more, fresh := n-float64(t.Counted), float64(wide)
 	switch {
@@ -74,16 +75,7 @@ func (t *Tokens) Estimate(counted, wide int, p Priors) (charged int, plainRate f
 		n = float64(t.Charged) + plainRate*(more-fresh) + t.wide.value(p.Wide)*fresh
 	}
 	n = min(max(n, minRate*float64(counted)), maxRate*float64(counted))
-	return int(math.Round(n)), plainRate
-}
-
-// Open returns how many of a number of counted tokens no reported prompt has settled: those that
-// were added since, and as many as were removed. Without a report it is all of them.
-func (t *Tokens) Open(counted int) int {
-	if t.At == 0 {
-		return counted
-	}
-	return min(counted, t.Fresh+max(0, t.Counted+t.Fresh-counted))
+	return int(math.Round(n)), min(counted, t.Fresh+max(0, t.Counted+t.Fresh-counted)), plainRate
 }
 
 // Mean returns the rate of the newest reported prompt as a whole.
@@ -108,7 +100,7 @@ func (t *Tokens) KeepFirst(common int) {
 func (t *Tokens) Learn(p Prompt, pr Priors, s Source) Verdict {
 	predicted := 0
 	if t.At > 0 {
-		predicted, _ = t.Estimate(p.Counted, t.Wide, pr)
+		predicted, _, _ = t.Estimate(p.Counted, t.Wide, pr)
 	}
 	verdict := t.cut.judge(p, float64(predicted), min(t.plain.value(pr.Plain), t.wide.value(pr.Wide)), s)
 	switch {

@@ -18,7 +18,7 @@ const (
 // expires: the next call tries the declared window again.
 type Windows struct {
 	mu     sync.Mutex
-	models map[string]window
+	models map[string]*window
 }
 
 type window struct {
@@ -31,7 +31,10 @@ type window struct {
 func (w *Windows) Of(name string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.models[name].limit
+	if known := w.models[name]; known != nil {
+		return known.limit
+	}
+	return 0
 }
 
 // Learn takes a number of a provider for prompt and answer together, and reports whether
@@ -40,12 +43,14 @@ func (w *Windows) Learn(name string, limit, declared int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.models[name]
-	if limit <= 0 || limit < declared/minShare || limit <= now.longest {
+	if limit <= 0 || limit < declared/minShare || now != nil && limit <= now.longest {
 		return false
 	}
 	if declared == 0 || limit < declared { // else the declared window is the smaller one
+		if now == nil {
+			now = w.add(name)
+		}
 		now.limit, now.accepted = limit, 0
-		w.set(name, now)
 	}
 	return true
 }
@@ -55,11 +60,13 @@ func (w *Windows) Guess(name string, limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.models[name]
+	if now == nil {
+		now = w.add(name)
+	}
 	if now.limit == 0 || limit < now.limit {
 		now.limit = limit
 	}
 	now.accepted = 0
-	w.set(name, now)
 }
 
 // Accept takes the tokens of a prompt that was accepted.
@@ -67,6 +74,9 @@ func (w *Windows) Accept(name string, sent int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.models[name]
+	if now == nil {
+		now = w.add(name)
+	}
 	now.longest = max(now.longest, sent)
 	if now.limit > 0 {
 		now.accepted++
@@ -74,18 +84,16 @@ func (w *Windows) Accept(name string, sent int) {
 			now.limit, now.accepted = 0, 0
 		}
 	}
-	if now != w.models[name] {
-		w.set(name, now)
-	}
 }
 
-// set replaces what is known. The lock is held.
-func (w *Windows) set(name string, now window) {
-	if _, known := w.models[name]; !known && len(w.models) == maxWindows {
-		return
-	}
+// add returns what is known of a new name, which is forgotten if too many are known. The lock is held.
+func (w *Windows) add(name string) *window {
+	now := new(window)
 	if w.models == nil {
-		w.models = map[string]window{}
+		w.models = map[string]*window{}
 	}
-	w.models[name] = now
+	if len(w.models) < maxWindows {
+		w.models[name] = now
+	}
+	return now
 }

@@ -146,6 +146,8 @@ func (l List) cuts(from int) []cut {
 			}
 		}
 	}
-	sortBy(out, func(c cut) int { return c.First })
+	if len(out) > 1 {
+		sortBy(out, func(c cut) int { return c.First })
+	}
 	return out
 }

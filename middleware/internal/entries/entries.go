@@ -38,16 +38,16 @@ type Known struct {
 }
 
 // Unknown is what is known before the first read.
-func Unknown() Known { return Known{Stored: None(), early: None()} }
+func Unknown() Known { return Known{Stored: None, early: None} }
 
 // Cut forgets what is not known of a history that has only some first messages in common.
 func (k *Known) Cut(common int) {
 	k.asked = min(k.asked, common)
 	if k.early.At >= common {
-		k.early = None()
+		k.early = None
 	}
 	if k.At >= common {
-		k.Stored, k.asked = None(), 0
+		k.Stored, k.asked = None, 0
 	}
 }
 
@@ -59,7 +59,7 @@ type Stored struct {
 }
 
 // None is no entry.
-func None() Stored { return Stored{At: -1} }
+var None = Stored{At: -1}
 
 // Refresh returns what is known after a read of the journal. Without others who write, only
 // those IDs are read that are new, or under which the chain has written since. Otherwise all
@@ -68,9 +68,12 @@ func None() Stored { return Stored{At: -1} }
 func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 	from, seen := l.Recent.Since(k.seen, l.IDs)
 	if from <= k.early.At {
-		k.early = None()
+		k.early = None
 	}
 	switch {
+	case !l.Shared && seen == 0: // nothing has been written yet
+		k.asked = len(l.IDs)
+		return k, nil
 	case !l.Shared:
 		from = min(from, max(k.asked-1, 0))
 	case !own || !l.Recent.continues(l.History, k.asked):
@@ -168,7 +171,9 @@ func (l Log) Write(ctx context.Context, known Known, all edit.List, more []journ
 	const tries = 4
 	at := len(l.IDs) - 1
 	for range tries {
-		all = all.Reuse(known.All)
+		if len(known.All) > 0 {
+			all = all.Reuse(known.All)
+		}
 		writes, early, err := l.batch(ctx, known, all)
 		if err == nil {
 			err = ctx.Err()
@@ -190,7 +195,7 @@ func (l Log) Write(ctx context.Context, known Known, all edit.List, more []journ
 		}
 		before, from := known.Stored, at
 		if winner.Rev.IsZero() { // the base has expired: what is known may be gone
-			before, from, known.early = None(), 0, None()
+			before, from, known.early = None, 0, None
 		}
 		theirs, err := l.Read(ctx, l.IDs, before, from)
 		if err != nil {
@@ -226,7 +231,7 @@ func (l Log) batch(ctx context.Context, known Known, all edit.List) ([]journal.W
 		early = known.Stored
 	case early.At != question:
 		var err error
-		if early, err = l.Read(ctx, l.IDs[:question+1], None(), 0); err != nil {
+		if early, err = l.Read(ctx, l.IDs[:question+1], None, 0); err != nil {
 			return nil, early, err
 		}
 	}

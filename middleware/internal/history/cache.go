@@ -1,7 +1,6 @@
 package history
 
 import (
-	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -37,6 +36,7 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 	lead, body := given.Lead, given.Body
 	type candidate struct {
 		track *Track[S]
+		known []*message.Message // its body, as it is or as it was passed; nil: the same memory as the new one
 		reach int
 	}
 	var (
@@ -47,8 +47,15 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 	)
 	tracks := c.All()
 	for _, t := range tracks {
-		if r := t.reach(given); r > 0 {
-			candidates = append(candidates, candidate{t, r})
+		if given.Steady && t.isIn(given) {
+			candidates = append(candidates, candidate{t, nil, min(len(body), len(t.Body))})
+			continue
+		}
+		if r := reach(t.Body, body); r > 0 {
+			candidates = append(candidates, candidate{t, t.Body, r})
+		}
+		if t.passed != nil {
+			candidates = append(candidates, candidate{t, t.passed, reach(t.passed, body)})
 		}
 	}
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.reach - a.reach })
@@ -56,7 +63,11 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 		if x.reach <= equal {
 			break
 		}
-		if n, same := x.track.common(given); n > equal {
+		n, same := x.reach, true
+		if x.known != nil {
+			n, same = common(x.known, body)
+		}
+		if n > equal {
 			best, equal, notes = x.track, n, same
 		}
 	}
@@ -72,24 +83,10 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 	if fresh {
 		t.parent = nil
 	}
-	ch.NewLead = t.setLead(lead)
-	return t, ch, nil
-}
-
-// checkParts checks the leading messages, and those of the body from the given one on.
-func checkParts(lead, body []message.Message, from int) error {
-	at := 0
-	for _, msgs := range [...][]message.Message{lead, body[from:]} {
-		for i := range msgs {
-			for k, p := range msgs[i].Parts {
-				if !message.KnownPart(p) {
-					return fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", at+i, k, p)
-				}
-			}
-		}
-		at += len(msgs) + from
+	if ch.NewLead = !Same(lead, t.Lead); ch.NewLead {
+		t.setLead(lead)
 	}
-	return nil
+	return t, ch, nil
 }
 
 // slides returns in how many calls in a row the caller has dropped its first messages.

@@ -4,6 +4,7 @@
 package history
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -70,14 +71,15 @@ func Same(a, b []message.Message) bool {
 		return true
 	}
 	for i := range a {
-		if !same(&a[i], &b[i]) || !sameNotes(&a[i], &b[i]) {
+		if a[i].Role != b[i].Role || a[i].Name != b[i].Name || !slices.Equal(a[i].Parts, b[i].Parts) || !sameNotes(&a[i], &b[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// common returns how many first messages are equal, and whether their notes are.
+// common returns how many first messages are equal, and whether their notes are. Mostly the parts
+// are the same values in memory, which never change: then two words are compared, and not the strings.
 func common(a []*message.Message, b []message.Message) (n int, notes bool) {
 	n, notes = min(len(a), len(b)), true
 	for i := range n {
@@ -86,8 +88,9 @@ func common(a []*message.Message, b []message.Message) (n int, notes bool) {
 			return i, notes
 		}
 		for k := range a.Parts {
-			p := a.Parts[k]
-			if !identical(&p, &b.Parts[k]) && p != b.Parts[k] {
+			p, q := a.Parts[k], b.Parts[k]
+			//nolint:gosec // an interface has two words
+			if *(*[2]unsafe.Pointer)(unsafe.Pointer(&p)) != *(*[2]unsafe.Pointer)(unsafe.Pointer(&q)) && p != q {
 				return i, notes
 			}
 		}
@@ -98,69 +101,51 @@ func common(a []*message.Message, b []message.Message) (n int, notes bool) {
 	return n, notes
 }
 
-// identical reports whether two parts are the same value in memory, which no longer changes once
-// it is a part: two words are compared, and not the strings of the parts.
-//
-//nolint:gocritic // the addresses of the interfaces are wanted
-func identical(a, b *message.Part) bool {
-	return *(*[2]unsafe.Pointer)(unsafe.Pointer(a)) == *(*[2]unsafe.Pointer)(unsafe.Pointer(b)) //nolint:gosec // an interface has two words
-}
-
-// reach guesses, from a few probes, how many first messages of a body the track has.
-func (t *Track[S]) reach(given Given) int {
-	if t.isIn(given) {
-		return min(len(given.Body), len(t.Body))
-	}
-	r := reach(t.Body, given.Body)
-	if t.passed != nil {
-		r = max(r, reach(t.passed, given.Body))
-	}
-	return r
-}
-
+// reach guesses, from a few probes, how many first messages are equal.
 func reach(known []*message.Message, body []message.Message) int {
 	n := min(len(body), len(known))
-	if n > 0 && !same(&body[0], known[0]) {
+	if n == 0 || !same(known[0], &body[0]) {
 		return 0
 	}
-	for back := 1; back <= n; back *= 2 {
-		if same(&body[n-back], known[n-back]) {
-			return n - back + 1
-		}
+	back := 1
+	for back <= n && !same(known[n-back], &body[n-back]) {
+		back *= 2
 	}
-	return 0
+	return max(0, n-back+1)
+}
+
+// checkParts checks the leading messages, and those of the body from the given one on.
+func checkParts(lead, body []message.Message, from int) error {
+	at := 0
+	for _, msgs := range [...][]message.Message{lead, body[from:]} {
+		for i := range msgs {
+			for k, p := range msgs[i].Parts {
+				if !message.KnownPart(p) {
+					return fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", at+i, k, p)
+				}
+			}
+		}
+		at += len(msgs) + from
+	}
+	return nil
 }
 
 // isIn reports whether the body of t begins in the same memory, which never changes.
 func (t *Track[S]) isIn(given Given) bool {
-	return given.Steady && t.steady && len(given.Body) > 0 && len(t.Body) > 0 && &given.Body[0] == t.asPassed()[0]
-}
-
-// common is [common] for the body of the track, in either order, and another.
-func (t *Track[S]) common(given Given) (n int, notes bool) {
-	if t.isIn(given) {
-		return min(len(t.Body), len(given.Body)), true
-	}
-	n, notes = common(t.Body, given.Body)
-	if t.passed != nil {
-		if p, alike := common(t.passed, given.Body); p > n {
-			return p, alike
-		}
-	}
-	return n, notes
+	return t.steady && len(given.Body) > 0 && len(t.Body) > 0 && &given.Body[0] == t.asPassed()[0]
 }
 
 // grow returns a track for a body whose first messages are those of t.
 func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) {
 	g := *t
 	g.parent = t
+	in := given.Steady && t.isIn(given)
 	if equal == len(given.Body) && equal == len(t.Body) && notes && (t.passed != nil || !given.Steady) {
-		if given.Steady && !t.isIn(given) { // the next call compares nothing
+		if given.Steady && !in { // the next call compares nothing
 			g.passed, g.steady = pointers(given.Body), true
 		}
 		return &g, Change{Common: equal, Grown: true}
 	}
-	in := t.isIn(given)
 	g.steady, g.passed = given.Steady, nil
 	if ordered, shared, alike := t.arranged(given.Body, equal); ordered != nil {
 		if !Same(ordered, given.Body) {
@@ -171,50 +156,59 @@ func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) 
 		given, equal, notes = Given{Body: ordered}, shared, notes && alike
 	}
 	body := given.Body
-	ch := Change{Common: equal, Grown: equal == len(t.Body)}
+	ch, more := Change{Common: equal, Grown: equal == len(t.Body)}, len(body)-equal
 	switch {
-	case equal == len(body) && ch.Grown && notes:
-		g.hold(given, equal, in)
-		return &g, ch
+	case more == 0 && ch.Grown && notes: // the same in other memory
 	case !ch.Grown || !notes || !t.claim.CompareAndSwap(int64(equal), int64(len(body))):
 		last := len(t.Body) - 1
 		endsAlike := last < len(body) && same(t.Body[last], &body[last])
 		ch.Copied, ch.Unlike = true, 2*equal < len(t.Body) && !endsAlike
-		g.branch(given, equal, notes)
-	default:
-		g.room(len(body) - equal)
+		more = g.branch(given, equal, notes)
 	}
-	g.hold(given, equal, in)
+	g.Body, g.IDs, g.Tokens = slices.Grow(g.Body, more), slices.Grow(g.IDs, more), slices.Grow(g.Tokens, more)
+	g.Wide, g.Whole = slices.Grow(g.Wide, more), slices.Grow(g.Whole, more)
+	added := body[equal:]
+	switch {
+	case !given.Steady:
+		added = Own(added)
+	case !in: // messages of the caller that never change replace all copies
+		g.Body, added = make([]*message.Message, 0, len(body)+len(body)/4), body
+	}
+	for i := range added {
+		g.Body = append(g.Body, &added[i])
+	}
 	g.learn(body, equal)
 	g.Bound(equal)
 	return &g, ch
 }
 
-// branch makes the track that of the first equal messages. It shares memory with the longer
-// one only if nothing will be appended, and if it needs at least half of it.
-func (t *Track[S]) branch(given Given, equal int, notes bool) {
+// branch makes the track that of the first equal messages, and returns for how many more it needs room. It shares memory
+// with the longer one only if nothing will be appended, and if it needs at least half of it.
+func (t *Track[S]) branch(given Given, equal int, notes bool) (more int) {
 	full := len(t.Body)
 	t.cut(equal)
 	if equal == len(given.Body) && notes && 2*equal >= full {
-		return
+		return 0
 	}
 	t.claim = new(atomic.Int64)
 	t.claim.Store(int64(len(given.Body)))
-	t.room(len(given.Body) - equal + 1)
+	more = len(given.Body) - equal + 1 // so that all is copied
 	if notes {
-		return
+		return more
 	}
+	t.Body, t.Whole = slices.Clone(t.Body), slices.Clone(t.Whole)
 	for i := range t.Body {
 		if m := &given.Body[i]; !sameNotes(t.Body[i], m) {
-			t.Body[i] = &Own(given.Body[i:i+1])[0]
+			t.Body[i] = &Own(given.Body[i : i+1])[0]
 			if t.Whole[i] {
 				t.WholeCount--
 			}
-			if t.Whole[i] = isWhole(m); t.Whole[i] {
+			if t.Whole[i], _ = look(m); t.Whole[i] {
 				t.WholeCount++
 			}
 		}
 	}
+	return more
 }
 
 // cut leaves the first n messages. The shorter part is counted again.
@@ -222,7 +216,10 @@ func (t *Track[S]) cut(n int) {
 	from, to, sign := n, len(t.Body), -1
 	if n < to-from {
 		from, to, sign = 0, n, 1
-		t.WholeCount, t.Sum, t.bytes = 0, 0, size(t.Lead)
+		t.WholeCount, t.Sum, t.bytes = 0, 0, 0
+		for i := range t.Lead {
+			t.bytes += t.Lead[i].Size()
+		}
 	}
 	for i := from; i < to; i++ {
 		t.Sum, t.bytes = t.Sum+sign*t.Tokens[i], t.bytes+sign*t.Body[i].Size()
@@ -244,120 +241,44 @@ func (t *Track[S]) cut(n int) {
 	}
 }
 
-// room makes room for more messages. Slices that have none are copied.
-func (t *Track[S]) room(more int) {
-	t.Body, t.IDs, t.Tokens = slices.Grow(t.Body, more), slices.Grow(t.IDs, more), slices.Grow(t.Tokens, more)
-	t.Wide, t.Whole = slices.Grow(t.Wide, more), slices.Grow(t.Whole, more)
-}
-
-// hold appends the messages after the first equal ones: those of the caller if they never
-// change, or copies. Messages of the caller replace copies; in says that they have already.
-func (t *Track[S]) hold(given Given, equal int, in bool) {
-	msgs := given.Body[equal:]
-	switch {
-	case !given.Steady:
-		msgs = Own(msgs)
-	case !in:
-		t.Body, msgs = make([]*message.Message, 0, len(given.Body)+len(given.Body)/4), given.Body
-	}
-	for i := range msgs {
-		t.Body = append(t.Body, &msgs[i])
-	}
-}
-
 // learn appends what is known about the messages from the given one on. If they are large, they
 // are hashed in another goroutine while they are counted.
 func (t *Track[S]) learn(body []message.Message, from int) {
 	const large = 128 << 10 // bytes
+	added := t.Body[from:]
 	hash := func() {
 		t.IDs = message.IDs(body, t.IDs...)
-		for _, m := range t.Body[from:] {
-			t.Wide = append(t.Wide, isWide(m))
+		for _, m := range added {
+			whole, wide := look(m)
+			if t.Wide, t.Whole = append(t.Wide, wide), append(t.Whole, whole); whole {
+				t.WholeCount++
+			}
 		}
 	}
+	bytes := 0
+	for _, m := range added {
+		bytes += m.Size()
+	}
+	t.bytes += bytes
 	var hashing sync.WaitGroup
-	if size(body[from:]) < large {
+	if bytes < large {
 		hash()
 	} else {
 		hashing.Go(hash)
 	}
-	for _, m := range t.Body[from:] {
-		n, whole := t.Meter.Message(*m), isWhole(m)
-		t.Tokens, t.Whole = append(t.Tokens, n), append(t.Whole, whole)
-		t.Sum, t.bytes = t.Sum+n, t.bytes+m.Size()
-		if whole {
-			t.WholeCount++
-		}
+	for _, m := range added {
+		n := t.Meter.Message(*m)
+		t.Tokens, t.Sum = append(t.Tokens, n), t.Sum+n
 	}
 	hashing.Wait()
 }
 
-// isWhole reports whether a message is protected as a whole: system messages, pinned
-// messages, and what a provider has made of earlier messages, which only the provider can
-// read: Anthropic's compaction blocks, OpenAI's compaction items.
-func isWhole(m *message.Message) bool {
-	return m.Role == message.RoleSystem || m.Hints.Pinned || slices.ContainsFunc(m.Parts, func(p message.Part) bool {
-		o, ok := p.(message.Opaque)
-		return ok && strings.Contains(o.Kind, "compaction")
-	})
-}
-
-func size(msgs []message.Message) (bytes int) {
-	for i := range msgs {
-		bytes += msgs[i].Size()
-	}
-	return bytes
-}
-
-// setLead replaces the leading system messages and reports whether they differ.
-func (t *Track[S]) setLead(lead []message.Message) bool {
-	if Same(lead, t.Lead) {
-		return false
-	}
-	counted := make([]int, len(lead))
-	t.LeadSum = 0
-	for i := range lead {
-		if i < len(t.Lead) && same(&lead[i], &t.Lead[i]) {
-			counted[i] = t.LeadTokens[i]
-		} else {
-			counted[i] = t.Meter.Message(lead[i])
-		}
-		t.LeadSum += counted[i]
-	}
-	t.bytes += size(lead) - size(t.Lead)
-	t.Lead, t.LeadTokens = Own(lead), counted
-	return true
-}
-
-// Shared returns how many first positions of the bodies of two tracks are equal: an ID
-// covers all messages before it.
-func Shared(a, b []message.ID) int {
-	n := min(len(a), len(b))
-	if n > 0 && a[n-1] == b[n-1] {
-		return n
-	}
-	return sort.Search(n, func(i int) bool { return a[i] != b[i] })
-}
-
-// Own returns copies of messages with their own memory for parts.
-func Own(msgs []message.Message) []message.Message {
-	n := 0
-	for i := range msgs {
-		n += len(msgs[i].Parts)
-	}
-	own, parts := slices.Clone(msgs), make([]message.Part, 0, n)
-	for i := range own {
-		from := len(parts)
-		parts = append(parts, own[i].Parts...)
-		own[i].Parts = parts[from:len(parts):len(parts)]
-	}
-	return own
-}
-
-// isWide reports whether most of a message's text are ideographs or other letters from
-// U+3000 to U+9FFF. It looks at samples of long texts.
-func isWide(m *message.Message) bool {
+// look reports whether a message is protected as a whole: system messages, pinned messages, and what a provider has made of
+// earlier messages, which only the provider can read: Anthropic's compaction blocks, OpenAI's compaction items. It also
+// reports whether most of its text are ideographs or other letters from U+3000 to U+9FFF, by samples of long texts.
+func look(m *message.Message) (isWhole, isWide bool) {
 	const samples = 64
+	isWhole = m.Role == message.RoleSystem || m.Hints.Pinned
 	wide, length := 0, 0
 	for _, p := range m.Parts {
 		var s string
@@ -370,7 +291,9 @@ func isWide(m *message.Message) bool {
 			s = p.Text
 		case message.ToolCall:
 			s = p.Arguments
-		case message.Media, message.Opaque:
+		case message.Opaque:
+			isWhole = isWhole || strings.Contains(p.Kind, "compaction")
+		case message.Media:
 		}
 		step := max(1, len(s)/samples)
 		hits, taken := 0, 0
@@ -389,5 +312,50 @@ func isWide(m *message.Message) bool {
 		}
 		length += len(s)
 	}
-	return 2*wide > length
+	return isWhole, 2*wide > length
+}
+
+// setLead replaces the leading system messages.
+func (t *Track[S]) setLead(lead []message.Message) {
+	counted := make([]int, len(lead))
+	t.LeadSum = 0
+	for i := range lead {
+		if i < len(t.Lead) && same(&lead[i], &t.Lead[i]) {
+			counted[i] = t.LeadTokens[i]
+		} else {
+			counted[i] = t.Meter.Message(lead[i])
+		}
+		t.LeadSum += counted[i]
+		t.bytes += lead[i].Size()
+	}
+	for i := range t.Lead {
+		t.bytes -= t.Lead[i].Size()
+	}
+	t.Lead, t.LeadTokens = Own(lead), counted
+}
+
+// Shared returns how many first positions of the bodies of two tracks are equal: an ID
+// covers all messages before it.
+func Shared(a, b []message.ID) int {
+	n := min(len(a), len(b))
+	if n > 0 && a[n-1] == b[n-1] {
+		return n
+	}
+	return sort.Search(n, func(i int) bool { return a[i] != b[i] })
+}
+
+// Own returns copies of messages with their own memory for parts.
+func Own(msgs []message.Message) []message.Message {
+	n := 0
+	for i := range msgs {
+		n += len(msgs[i].Parts)
+	}
+	own, parts := make([]message.Message, 0, len(msgs)), make([]message.Part, 0, n)
+	for _, m := range msgs {
+		from := len(parts)
+		parts = append(parts, m.Parts...)
+		m.Parts = parts[from:len(parts):len(parts)]
+		own = append(own, m)
+	}
+	return own
 }

@@ -11,58 +11,55 @@ import (
 // what is sent do not depend on it, the results of a round are put into the order of its
 // calls. Nothing else is moved.
 
-// arrange returns a body whose rounds from position from on, or reaching there, are in order,
-// and the first position of a message that moved. It is the same slice, and its length, if none
-// has.
-func arrange(body []message.Message, from int) (arranged []message.Message, moved int) {
-	arranged, moved = body, len(body)
-	for i := roundAt(body, from); i < len(body); i++ {
-		if body[i].Role != message.RoleAssistant {
+// arranged returns a body with its rounds in order, how many of its first messages the track has
+// then, and whether their notes are equal. equal is that number for the body as it was passed.
+// It returns nil if the body and that of the track are in order.
+func (t *Track[S]) arranged(body []message.Message, equal int) (ordered []message.Message, shared int, notes bool) {
+	from := equal
+	if t.passed != nil { // the equal messages may be the first of a round that was moved
+		from = max(0, from-1)
+	}
+	for from > 0 && from < len(body) && body[from].Role == message.RoleTool {
+		from--
+	}
+	tail := body[from:]
+	moved := false
+	for i := 0; i < len(tail); i++ {
+		if tail[i].Role != message.RoleAssistant {
 			continue
 		}
 		first := i + 1
-		for i+1 < len(body) && body[i+1].Role == message.RoleTool {
+		for i+1 < len(tail) && tail[i+1].Role == message.RoleTool {
 			i++
 		}
 		if i <= first { // one result at most
 			continue
 		}
-		ranks := ranksOf(&body[first-1], body[first:i+1])
+		ranks := ranksOf(&tail[first-1], tail[first:i+1])
 		if ranks == nil || slices.IsSorted(ranks) {
 			continue
 		}
-		if moved == len(body) {
-			arranged = slices.Clone(body)
+		if !moved {
+			moved, tail = true, slices.Clone(tail)
 		}
-		moved = min(moved, first+sortRound(arranged[first:i+1], ranks))
+		sortRound(tail[first:i+1], ranks)
 	}
-	return arranged, moved
+	if t.passed == nil && !moved {
+		return nil, equal, true
+	}
+	ordered = append(t.AppendMessages(make([]message.Message, 0, len(body)), message.Run{Last: from - 1}), tail...)
+	shared, notes = common(t.Body[from:], tail)
+	return ordered, from + shared, notes
 }
 
-// sortRound puts results into the order of their ranks, and returns the position of the first one that moved.
-func sortRound(results []message.Message, ranks []int) int {
+// sortRound puts results into the order of their ranks.
+func sortRound(results []message.Message, ranks []int) {
 	sorted := slices.Sorted(slices.Values(ranks))
 	was := slices.Clone(results)
 	for i, rank := range ranks {
 		at, _ := slices.BinarySearch(sorted, rank)
 		results[at] = was[i]
 	}
-	moved := 0
-	for ranks[moved] == sorted[moved] {
-		moved++
-	}
-	return moved
-}
-
-// roundAt returns the position of the answer whose results reach to a position, or that position.
-func roundAt(body []message.Message, at int) int {
-	if at >= len(body) || body[at].Role != message.RoleTool {
-		return at
-	}
-	for at > 0 && body[at].Role == message.RoleTool {
-		at--
-	}
-	return at
 }
 
 // ranksOf returns, for each of some messages with results, the index of the call that it answers.
@@ -91,24 +88,6 @@ func ranksOf(answer *message.Message, results []message.Message) []int {
 		}
 	}
 	return ranks
-}
-
-// arranged returns a body with its rounds in order, how many of its first messages the track has
-// then, and whether their notes are equal. equal is that number for the body as it was passed.
-// It returns nil if the body and that of the track are in order.
-func (t *Track[S]) arranged(body []message.Message, equal int) (ordered []message.Message, shared int, notes bool) {
-	from := equal
-	if t.passed != nil { // the equal messages may be the first of a round that was moved
-		from = max(0, from-1)
-	}
-	tail, moved := arrange(body, from)
-	if t.passed == nil && moved == len(body) {
-		return nil, equal, true
-	}
-	from = roundAt(body, from)
-	ordered = append(t.AppendMessages(make([]message.Message, 0, len(body)), message.Run{Last: from - 1}), tail[from:]...)
-	shared, notes = common(t.Body[from:], ordered[from:])
-	return ordered, from + shared, notes
 }
 
 // Ordered returns all messages of a caller with the rounds of the body in order: the same slice

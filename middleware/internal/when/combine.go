@@ -12,12 +12,12 @@ import (
 )
 
 // Any is trigger.Any.
-func Any(triggers ...middleware.Trigger) Trigger {
+func Any(triggers ...middleware.Trigger) middleware.Trigger {
 	return several{name: "Any", triggers: cheapFirst(triggers), enough: true}
 }
 
 // All is trigger.All.
-func All(triggers ...middleware.Trigger) Trigger {
+func All(triggers ...middleware.Trigger) middleware.Trigger {
 	return several{name: "All", triggers: cheapFirst(triggers), enough: false}
 }
 
@@ -64,7 +64,7 @@ func (s several) Validate() error {
 }
 
 // Not is trigger.Not.
-func Not(t middleware.Trigger) Trigger { return not{of: t} }
+func Not(t middleware.Trigger) middleware.Trigger { return not{of: t} }
 
 type not struct{ of middleware.Trigger }
 
@@ -86,12 +86,7 @@ func (n not) Validate() error {
 	return validate(n.of)
 }
 
-func (n not) cost() int                              { return own(n.of).cost() }
-func (n not) threshold(*middleware.View) (int, bool) { return 0, false }
-func (n not) decidedBy(*editor) middleware.Trigger   { return n }
-func (n not) from(v *middleware.View, _ string, _ func() []Piece) (int, bool) {
-	return 0, mayBeMet(n, v)
-}
+func (n not) cost() int { return costOf(n.of) }
 
 // validate calls the Validate method of a trigger that has one.
 func validate(t middleware.Trigger) error {
@@ -104,14 +99,14 @@ func validate(t middleware.Trigger) error {
 // cheapFirst puts triggers that only look at the view first.
 func cheapFirst(triggers []middleware.Trigger) []middleware.Trigger {
 	return slices.SortedStableFunc(slices.Values(triggers), func(a, b middleware.Trigger) int {
-		return cmp.Compare(own(a).cost(), own(b).cost())
+		return cmp.Compare(costOf(a), costOf(b))
 	})
 }
 
 func (s several) cost() int {
 	most := 1
 	for _, t := range s.triggers {
-		most = max(most, own(t).cost())
+		most = max(most, costOf(t))
 	}
 	return most
 }
@@ -119,7 +114,7 @@ func (s several) cost() int {
 func (s several) decidedBy(by *editor) middleware.Trigger {
 	s.triggers = slices.Clone(s.triggers)
 	for i, t := range s.triggers {
-		s.triggers[i] = own(t).decidedBy(by)
+		s.triggers[i] = decidedBy(t, by)
 	}
 	return s
 }
@@ -127,7 +122,7 @@ func (s several) decidedBy(by *editor) middleware.Trigger {
 // threshold returns the smallest or the largest number of the triggers.
 func (s several) threshold(v *middleware.View) (tokens int, ok bool) {
 	for _, t := range s.triggers {
-		n, known := own(t).threshold(v)
+		n, known := Threshold(t, v)
 		switch {
 		case !known:
 		case !ok:
@@ -147,7 +142,7 @@ func (s several) from(v *middleware.View, editor string, pieces func() []Piece) 
 		first = math.MaxInt
 	}
 	for _, t := range s.triggers {
-		at, met := own(t).from(v, editor, pieces)
+		at, met := from(t, v, editor, pieces)
 		switch {
 		case !met && !s.enough:
 			return 0, false

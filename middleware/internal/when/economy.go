@@ -23,13 +23,13 @@ type Prices struct {
 const defaultPressure = 0.75
 
 // Worth is trigger.Worth.
-func Worth(p Prices) Trigger { return economy{Prices: p, name: "Worth", worth: true} }
+func Worth(p Prices) middleware.Trigger { return economy{Prices: p, name: "Worth", worth: true} }
 
 // Cold is trigger.Cold.
-func Cold(p Prices) Trigger { return economy{Prices: p, name: "Cold", cold: true} }
+func Cold(p Prices) middleware.Trigger { return economy{Prices: p, name: "Cold", cold: true} }
 
 // Economy is trigger.Economy.
-func Economy(p Prices) Trigger {
+func Economy(p Prices) middleware.Trigger {
 	return economy{Prices: p, name: "Economy", worth: true, cold: true, pressure: true}
 }
 
@@ -55,7 +55,7 @@ type editor struct {
 // remove becomes possible in the order of the view, one result or one round for each new one: then it is not asked while
 // that cannot be worth its price.
 func Decided(t middleware.Trigger, inOrder bool) middleware.Trigger {
-	return own(t).decidedBy(&editor{inOrder})
+	return decidedBy(t, &editor{inOrder})
 }
 
 func (e economy) decidedBy(by *editor) middleware.Trigger {
@@ -260,7 +260,7 @@ func usualAge(v *middleware.View, pieces []Piece) (answers int) {
 
 // EconomyOr is [Economy] if the table of models has the prices of the request's model and the chain has an archive, from
 // which the model can read again what was removed early. Otherwise it is t; nil: always met.
-func EconomyOr(t middleware.Trigger) Trigger { return priced{otherwise: t} }
+func EconomyOr(t middleware.Trigger) middleware.Trigger { return priced{otherwise: t} }
 
 type priced struct {
 	otherwise middleware.Trigger
@@ -284,10 +284,10 @@ func (p priced) Met(v *middleware.View, plan func() *middleware.Plan) (met bool,
 
 func (p priced) cost() int { return 3 }
 
-func (p priced) threshold(v *middleware.View) (tokens int, ok bool) { return own(p.of(v)).threshold(v) }
+func (p priced) threshold(v *middleware.View) (tokens int, ok bool) { return Threshold(p.of(v), v) }
 
 func (p priced) from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
-	return own(p.of(v)).from(v, editor, pieces)
+	return from(p.of(v), v, editor, pieces)
 }
 
 func (p priced) decidedBy(by *editor) middleware.Trigger {

@@ -14,46 +14,23 @@ import (
 // core is what only the middlewares of this module ask the core.
 var core = middleware.Internals(edit.Key{})
 
-// Trigger is a trigger of this module.
-type Trigger interface {
-	middleware.Trigger
-	configured
-	asked
-}
-
-// configured is what is known of a trigger before it sees a view.
-type configured interface {
-	// cost ranks triggers: 0 compares one number of the view, 1 several of them, 2 may do
-	// anything, 3 has the plan made.
-	cost() int
-	// decidedBy is [Decided].
-	decidedBy(by *editor) middleware.Trigger
-}
-
-// asked is what an editor asks before it makes a plan.
-type asked interface {
-	// threshold is [Threshold].
-	threshold(v *middleware.View) (tokens int, ok bool)
-	// from is [From].
-	from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool)
-}
-
-// own returns a trigger of this module as it is, and another one with what is known of it.
-func own(t middleware.Trigger) Trigger {
-	if t, ok := t.(Trigger); ok {
-		return t
+// costOf ranks triggers: 0 compares one number of the view, 1 several of them, 2 may do anything, 3 has the plan made.
+// Like decidedBy, [Threshold] and from, it calls a method of the trigger if it has one of this name.
+func costOf(t middleware.Trigger) int {
+	if t, ok := t.(interface{ cost() int }); ok {
+		return t.cost()
 	}
-	return other{t}
+	return 2
 }
 
-// other is a trigger of another package, or nil, which is always met.
-type other struct{ middleware.Trigger }
-
-func (other) cost() int                              { return 2 }
-func (other) threshold(*middleware.View) (int, bool) { return 0, false }
-func (o other) decidedBy(*editor) middleware.Trigger { return o.Trigger }
-func (o other) from(v *middleware.View, _ string, _ func() []Piece) (first int, ok bool) {
-	return 0, o.Trigger == nil || mayBeMet(o, v)
+// decidedBy is [Decided].
+func decidedBy(t middleware.Trigger, by *editor) middleware.Trigger {
+	if t, ok := t.(interface {
+		decidedBy(by *editor) middleware.Trigger
+	}); ok {
+		return t.decidedBy(by)
+	}
+	return t
 }
 
 // mayBeMet reports whether a trigger is met without a plan, asks for one, or cannot work.
@@ -70,7 +47,12 @@ func mayBeMet(t middleware.Trigger, v *middleware.View) bool {
 // number of its triggers, of [All] the largest. ok is false if the trigger does not depend
 // on tokens, if the window is not known, and for triggers of other packages.
 func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
-	return own(t).threshold(v)
+	if t, known := t.(interface {
+		threshold(v *middleware.View) (tokens int, ok bool)
+	}); known {
+		return t.threshold(v)
+	}
+	return 0, false
 }
 
 // From returns the position of the view from which the named editor should edit if it can remove these pieces, which are
@@ -81,16 +63,25 @@ func From(t middleware.Trigger, v *middleware.View, editor string, pieces func()
 	if slices.Contains(force, editor) || slices.Contains(force, "*") {
 		return 0, true
 	}
-	return own(t).from(v, editor, pieces)
+	return from(t, v, editor, pieces)
+}
+
+func from(t middleware.Trigger, v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
+	if t, ok := t.(interface {
+		from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool)
+	}); ok {
+		return t.from(v, editor, pieces)
+	}
+	return 0, t == nil || mayBeMet(t, v)
 }
 
 // Limit is met when a number of the view reaches a limit.
-func Limit(unit string, limit int, value func(*middleware.View) int) Trigger {
+func Limit(unit string, limit int, value func(*middleware.View) int) middleware.Trigger {
 	return threshold{unit: unit, limit: limit, value: value}
 }
 
 // Tokens is trigger.Tokens.
-func Tokens(n int) Trigger {
+func Tokens(n int) middleware.Trigger {
 	return Limit(unitTokens, n, func(v *middleware.View) int { return v.Size().Tokens })
 }
 
@@ -121,14 +112,10 @@ func (t threshold) threshold(*middleware.View) (tokens int, ok bool) {
 	return t.limit, true
 }
 
-func (t threshold) cost() int                            { return 0 }
-func (t threshold) decidedBy(*editor) middleware.Trigger { return t }
-func (t threshold) from(v *middleware.View, _ string, _ func() []Piece) (int, bool) {
-	return 0, mayBeMet(t, v)
-}
+func (t threshold) cost() int { return 0 }
 
 // Fraction is trigger.Fraction.
-func Fraction(share float64) Trigger { return fraction{share: share} }
+func Fraction(share float64) middleware.Trigger { return fraction{share: share} }
 
 type fraction struct{ share float64 }
 
@@ -157,24 +144,19 @@ func (f fraction) threshold(v *middleware.View) (tokens int, ok bool) {
 	return shorten.AtLeast(f.share, b.Room()), true
 }
 
-func (f fraction) cost() int                            { return 0 }
-func (f fraction) decidedBy(*editor) middleware.Trigger { return f }
-
-func (f fraction) from(v *middleware.View, _ string, _ func() []Piece) (int, bool) {
-	return 0, mayBeMet(f, v)
-}
+func (f fraction) cost() int { return 0 }
 
 // DefaultTokens is the threshold of [Default] if the window is not known.
 const DefaultTokens = 100_000
 
 // Default is what an editing middleware uses when no trigger is given: [Fraction] if the
 // window is known, else [Tokens] of [DefaultTokens].
-func Default(share float64) Trigger { return fallback{share} }
+func Default(share float64) middleware.Trigger { return fallback{share} }
 
 type fallback struct{ share float64 }
 
 // of returns the trigger that holds for a view.
-func (f fallback) of(v *middleware.View) Trigger {
+func (f fallback) of(v *middleware.View) middleware.Trigger {
 	if _, ok := v.Budget(); ok {
 		return Fraction(f.share)
 	}
@@ -185,18 +167,13 @@ func (f fallback) Met(v *middleware.View, plan func() *middleware.Plan) (met boo
 	return f.of(v).Met(v, plan)
 }
 
-func (f fallback) Validate() error                          { return fraction(f).Validate() }
-func (f fallback) cost() int                                { return 0 }
-func (f fallback) threshold(v *middleware.View) (int, bool) { return f.of(v).threshold(v) }
+func (f fallback) Validate() error { return fraction(f).Validate() }
+func (f fallback) cost() int       { return 0 }
 
-func (f fallback) decidedBy(*editor) middleware.Trigger { return f }
-
-func (f fallback) from(v *middleware.View, _ string, _ func() []Piece) (int, bool) {
-	return 0, mayBeMet(f, v)
-}
+func (f fallback) threshold(v *middleware.View) (int, bool) { return Threshold(f.of(v), v) }
 
 // Reclaims is trigger.Reclaims.
-func Reclaims(n int) Trigger { return reclaims{limit: n} }
+func Reclaims(n int) middleware.Trigger { return reclaims{limit: n} }
 
 type reclaims struct{ limit int }
 
@@ -223,6 +200,4 @@ func (r reclaims) from(v *middleware.View, _ string, pieces func() []Piece) (fir
 	return 0, v.Size().Tokens-core.Without(v, freed).Size().Tokens >= r.limit
 }
 
-func (r reclaims) cost() int                              { return 3 }
-func (r reclaims) threshold(*middleware.View) (int, bool) { return 0, false }
-func (r reclaims) decidedBy(*editor) middleware.Trigger   { return r }
+func (r reclaims) cost() int { return 3 }
