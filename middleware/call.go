@@ -239,7 +239,7 @@ func closeCall(ctx context.Context, r *Request) (outgoing, error) {
 		}
 		v, out.dry = sent, out.dry.add(kept)
 		if own {
-			out.carry(v)
+			out.view, out.Messages = v, slices.Clip(v.result.Messages)
 		}
 	}
 	out.view = v
@@ -275,9 +275,6 @@ func finish(ctx context.Context, v *View) (kept, sent *View, err error) {
 func sameSlice[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
-
-// carry makes the request carry a view.
-func (r *Request) carry(v *View) { r.view, r.Messages = v, slices.Clip(v.result.Messages) }
 
 // newChain returns a chain with an Env, of which zero fields get their defaults.
 func newChain(env Env) *chain {

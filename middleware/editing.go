@@ -130,7 +130,7 @@ func (l *layer) around(next Model) Model {
 		}
 		r := *v.req
 		r.editor = l.name
-		r.carry(v)
+		r.view, r.Messages = v, slices.Clip(v.result.Messages)
 		return next(ctx, &r, emit)
 	}
 }

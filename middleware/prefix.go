@@ -329,7 +329,7 @@ func (o *outgoing) mark() {
 	if o.sent != nil && !o.replaced {
 		v := *r.view
 		v.result.Messages = marked
-		r.carry(&v)
+		r.view, r.Messages = &v, slices.Clip(v.result.Messages)
 		return
 	}
 	r.Messages = marked

@@ -42,7 +42,7 @@ func (r *repairing) around(next Model) Model {
 			return nil, err
 		}
 		own := *v.req
-		own.carry(v)
+		own.view, own.Messages = v, slices.Clip(v.result.Messages)
 		if own.editor == r.name {
 			own.last = r.name
 		}

@@ -245,32 +245,36 @@ func (t *Track[S]) cut(n int) {
 // are hashed in another goroutine while they are counted.
 func (t *Track[S]) learn(body []message.Message, from int) {
 	const large = 128 << 10 // bytes
-	added := t.Body[from:]
-	hash := func() {
-		t.IDs = message.IDs(body, t.IDs...)
-		for _, m := range added {
-			whole, wide := look(m)
-			if t.Wide, t.Whole = append(t.Wide, wide), append(t.Whole, whole); whole {
-				t.WholeCount++
-			}
-		}
-	}
 	bytes := 0
-	for _, m := range added {
+	for _, m := range t.Body[from:] {
 		bytes += m.Size()
 	}
 	t.bytes += bytes
-	var hashing sync.WaitGroup
+	var hashing *sync.WaitGroup
 	if bytes < large {
-		hash()
+		t.identify(body, from)
 	} else {
-		hashing.Go(hash)
+		hashing = new(sync.WaitGroup)
+		hashing.Go(func() { t.identify(body, from) })
 	}
-	for _, m := range added {
+	for _, m := range t.Body[from:] {
 		n := t.Meter.Message(*m)
 		t.Tokens, t.Sum = append(t.Tokens, n), t.Sum+n
 	}
-	hashing.Wait()
+	if hashing != nil {
+		hashing.Wait()
+	}
+}
+
+// identify is the part of learn that counts no tokens.
+func (t *Track[S]) identify(body []message.Message, from int) {
+	t.IDs = message.IDs(body, t.IDs...)
+	for _, m := range t.Body[from:] {
+		whole, wide := look(m)
+		if t.Wide, t.Whole = append(t.Wide, wide), append(t.Whole, whole); whole {
+			t.WholeCount++
+		}
+	}
 }
 
 // look reports whether a message is protected as a whole: system messages, pinned messages, and what a provider has made of
