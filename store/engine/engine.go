@@ -97,39 +97,33 @@ func (e *Engine) Archive(scope string) store.Store {
 // what they have in memory, and write it again if they go on with the conversation: delete
 // when it has ended.
 func (e *Engine) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
-	return e.call(ctx, scope, func(ctx context.Context) error { return e.backend.Delete(ctx, scope, conversations...) })
+	_, err := call(ctx, e, scope, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, e.backend.Delete(ctx, scope, conversations...)
+	})
+	return err
 }
 
 // List returns what is kept, by conversation, for some scopes, or for all.
-func (e *Engine) List(ctx context.Context, scopes ...string) (all []Usage, err error) {
-	err = e.call(ctx, "", func(ctx context.Context) error {
-		all, err = e.backend.List(ctx, scopes...)
-		return err
-	})
-	return all, err
+func (e *Engine) List(ctx context.Context, scopes ...string) ([]Usage, error) {
+	return call(ctx, e, "", func(ctx context.Context) ([]Usage, error) { return e.backend.List(ctx, scopes...) })
 }
 
 // Entries returns the entries of a conversation, the oldest first. It reads all of them.
-func (e *Engine) Entries(ctx context.Context, scope string, conversation message.ID) (all []journal.Entry, err error) {
-	err = e.call(ctx, scope, func(ctx context.Context) error {
+func (e *Engine) Entries(ctx context.Context, scope string, conversation message.ID) ([]journal.Entry, error) {
+	return call(ctx, e, scope, func(ctx context.Context) ([]journal.Entry, error) {
 		rows, err := e.backend.Entries(ctx, scope, conversation)
-		if err == nil {
-			all, err = e.codec.toEntries(scope, rows)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return e.codec.toEntries(scope, rows)
 	})
-	return all, err
 }
 
 // Vacuum removes what is older than the TTL, and returns unused space to the file system as
 // far as the database can. Call it once a day or so if there is a TTL. It returns how many
 // entries and contents it has removed.
 func (e *Engine) Vacuum(ctx context.Context) (removed int, err error) {
-	err = e.call(ctx, "", func(ctx context.Context) error {
-		removed, err = e.backend.Vacuum(ctx, e.options.TTL)
-		return err
-	})
-	return removed, err
+	return call(ctx, e, "", func(ctx context.Context) (int, error) { return e.backend.Vacuum(ctx, e.options.TTL) })
 }
 
 // Close ends all running calls, waits for them and closes the connections. No goroutine of
@@ -148,15 +142,15 @@ func (e *Engine) Close() error {
 }
 
 // call calls the backend with a context that ends when the engine is closed.
-func (e *Engine) call(ctx context.Context, scope string, do func(ctx context.Context) error) error {
+func call[T any](ctx context.Context, e *Engine, scope string, do func(ctx context.Context) (T, error)) (result T, err error) {
 	const maxScope = 1024
 	if len(scope) > maxScope {
-		return fmt.Errorf("the scope's name has %d bytes, want at most %d", len(scope), maxScope)
+		return result, fmt.Errorf("the scope's name has %d bytes, want at most %d", len(scope), maxScope)
 	}
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
-		return ErrClosed
+		return result, ErrClosed
 	}
 	e.calls.Add(1)
 	e.mu.Unlock()
@@ -164,24 +158,18 @@ func (e *Engine) call(ctx context.Context, scope string, do func(ctx context.Con
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(e.end, func() { cancel(ErrClosed) })() //nolint:contextcheck // it is the context of the engine
-	err := do(ctx)
+	result, err = do(ctx)
 	if err != nil && context.Cause(ctx) == ErrClosed { //nolint:errorlint // it is set above
-		return ErrClosed
+		err = ErrClosed
 	}
-	return err
+	return result, err
 }
 
 // limited makes a call within the limits of a guard.
 func limited[T any](
 	ctx context.Context, e *Engine, g *guard.Guard, scope string, do func(ctx context.Context) (T, error),
 ) (T, error) {
-	return guard.Do(ctx, g, func(ctx context.Context) (result T, err error) {
-		err = e.call(ctx, scope, func(ctx context.Context) error {
-			result, err = do(ctx)
-			return err
-		})
-		return result, err
-	})
+	return guard.Do(ctx, g, func(ctx context.Context) (T, error) { return call(ctx, e, scope, do) })
 }
 
 func (e *Engine) bounds() Bounds { return Bounds{TTL: e.options.TTL, Limit: e.options.Limit} }
