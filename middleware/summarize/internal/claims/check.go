@@ -3,45 +3,12 @@ package claims
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
-
-// SourceOf returns the source of messages and of other texts, such as earlier summaries of them. The outcomes of
-// commands are those that package facts records.
-func SourceOf(msgs []message.Message, others ...string) *Source {
-	s := NewSource(append(Texts(msgs), others...)...)
-	for _, r := range facts.Runs(msgs) {
-		s.addRun(r)
-	}
-	return s
-}
-
-// Texts returns the texts of messages: also thoughts, names, arguments and results.
-func Texts(msgs []message.Message) (texts []string) {
-	for i := range msgs {
-		for _, p := range msgs[i].Parts {
-			switch p := p.(type) {
-			case message.Text:
-				texts = append(texts, p.Text)
-			case message.Thinking:
-				texts = append(texts, p.Text)
-			case message.ToolCall:
-				texts = append(texts, p.Name, p.Arguments)
-			case message.ToolResult:
-				texts = append(texts, p.Name, p.Text)
-			case message.Media:
-				texts = append(texts, p.Name, p.URL)
-			case message.Opaque:
-			}
-		}
-	}
-	return texts
-}
 
 // Finding is a sentence with claims that its source does not support.
 type Finding struct {
@@ -54,10 +21,8 @@ func (s *Source) Check(body string) (found []Finding) {
 	from := 0
 	for sentence := range text.Pieces(body) {
 		var items []string
-		for rest := sentence; rest != ""; {
-			part := rest[:pieceEnd(rest)]
-			rest = rest[len(part):]
-			items = append(items, s.unsupported(part)...)
+		for piece := range pieces(sentence) {
+			items = append(items, s.unsupported(piece)...)
 		}
 		if items != nil {
 			found = append(found, Finding{from, from + len(sentence), items})
@@ -69,59 +34,45 @@ func (s *Source) Check(body string) (found []Finding) {
 
 // unsupported returns the claims of a sentence that the source does not support.
 func (s *Source) unsupported(piece string) (items []string) {
+	const most = 12 // numbers that give others
 	sen := read(piece)
+	given := slices.DeleteFunc(values(sen.toks), func(v value) bool { return !v.has || !s.hasValue(v) })
+	given = given[:min(len(given), most)]
 	slices.SortStableFunc(sen.claims, func(a, b Claim) int { return cmp.Compare(a.from, b.from) })
-	known := s.numbersOf(sen)
 	end := 0 // of the last quotation that was decided as a whole
+	add := func(item string) {
+		if !slices.Contains(items, item) {
+			items = append(items, item)
+		}
+	}
 	for _, c := range sen.claims {
-		ok := s.Supports(c)
-		switch {
-		case c.from < end:
+		if c.from < end {
 			continue
-		case (c.Kind == Quotation || c.Kind == Code) && (!ok || s.has(c.words)):
+		}
+		ok := s.Supports(c)
+		if (c.Kind == Quotation || c.Kind == Code) && (!ok || s.has(c.words)) {
 			end = c.to
 		}
-		if !ok && !known.give(c) && !slices.Contains(items, c.Text) {
-			items = append(items, c.Text)
+		if !ok && !isResult(c, given) {
+			add(c.Text)
 		}
 	}
 	for _, o := range s.contradicted(sen) {
-		if !slices.Contains(items, o) {
-			items = append(items, o)
-		}
+		add(o)
 	}
 	return items
 }
 
-// numbers are those of a sentence that the source has.
-type numbers []float64
-
-func (s *Source) numbersOf(sen *sentence) (all numbers) {
-	const most = 12
-	for _, v := range values(sen.toks) {
-		if len(all) < most && v.has && s.hasValue(v) {
-			all = append(all, v.value)
-		}
-	}
-	return all
-}
-
-// give reports whether two of the numbers give that of a claim by one operation, or all of them by addition.
-func (all numbers) give(c Claim) bool {
+// isResult reports whether two numbers give that of a claim by one operation.
+func isResult(c Claim, given []value) bool {
 	if c.Kind != Number || !c.value.has || c.value.label {
 		return false
 	}
-	sum := 0.0
-	for _, n := range all {
-		sum += n
-	}
 	want, margin := c.value.value, max(c.value.precision(), c.value.step*0.51)
 	is := func(v float64) bool { return math.Abs(math.Abs(v)-want) <= margin }
-	if len(all) > 2 && is(sum) {
-		return true
-	}
-	for i, a := range all {
-		for k, b := range all {
+	for i := range given {
+		for k := range given {
+			a, b := given[i].value, given[k].value
 			if i != k && (is(a+b) || is(a-b) || is(a*b) || b != 0 && (is(a/b) || is(100*a/b) || is(100*(a-b)/b))) {
 				return true
 			}
@@ -143,4 +94,143 @@ func Without(body string, found []Finding) string {
 	}
 	b.WriteString(body[at:])
 	return strings.TrimSpace(b.String())
+}
+
+// Supports reports whether the source has what a claim is about.
+func (s *Source) Supports(c Claim) bool {
+	const few = 3
+	switch {
+	case c.Kind == Number || c.Kind == Date:
+		return s.hasValue(c.value)
+	case s.has(c.words), c.open && s.hasPart(strings.TrimSuffix(pattern(c.words), "\x00")):
+		return true
+	case c.Kind == Quotation:
+		return len(c.words) == 1 && s.hasInflected(c.words[0]) ||
+			len(c.words) <= few && !strings.ContainsFunc(c.Text, isHan) && s.hasNear(c.words)
+	case c.Kind == Path, c.Kind == Code && len(c.words) > 1 && strings.ContainsAny(c.Text, `/\`) && !strings.Contains(c.Text, " "):
+		return s.hasPath(c)
+	case c.Kind == Code && len(c.words) > 1:
+		return (strings.Contains(c.Text, " ") || !isFile(c.words)) && s.hasNear(c.words)
+	case c.Kind == Code && s.hasInflected(c.words[0]):
+		return true
+	}
+	return s.hasName(c)
+}
+
+// hasInflected reports whether a word of natural language is in the source, also with another end.
+func (s *Source) hasInflected(w string) bool {
+	return strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == "" && (s.hasPart(w) || stemOf(w) != w && s.hasPart(stemOf(w)))
+}
+
+var dotted = regexp.MustCompile(`^[^@]*[.:][^@]*$`)
+
+func isFile(words []string) bool { return len(words) > 1 && fileEnds.has(words[len(words)-1]) }
+
+// hasName reports whether the source has a name that is not in it as it is.
+func (s *Source) hasName(c Claim) bool {
+	const shortHash = 7
+	last := c.words[len(c.words)-1]
+	switch {
+	case len(c.words) > 1:
+		return c.Kind == Identifier && dotted.MatchString(c.Text) && !isFile(c.words) && s.hasNear(c.words)
+	case len(last) >= shortHash && strings.Trim(last, "0123456789abcdef") == "":
+		return s.hasPart("\x00" + last)
+	}
+	spaced := strings.Fields(strings.ToLower(humps.ReplaceAllString(c.Text, "$1 $2"))) // WebSocket
+	return c.Kind == Identifier && (s.has([]string{strings.TrimSuffix(last, "s")}) || len(spaced) > 1 && s.has(spaced))
+}
+
+// hasPath reports whether the source has a path, or its end in a folder that it has.
+func (s *Source) hasPath(c Claim) bool {
+	const most = 100 // words
+	words := c.words
+	for len(words) > 0 && words[0] == "/" {
+		words = words[1:]
+	}
+	switch {
+	case len(words) > most:
+		return false
+	case s.has(words), c.weak && !s.has([]string{words[0], "/"}):
+		return true
+	}
+	absolute := strings.ContainsAny(c.Text[:1], `/~\`) || len(c.Text) > 1 && c.Text[1] == ':'
+	for k, w := range words {
+		if w == "/" && s.beginsPath(words[k+1:]) && (s.has(words[:k]) || absolute && slices.Contains(words[k+1:], "/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginsPath reports whether words begin a path of the source.
+func (s *Source) beginsPath(words []string) bool {
+	const most = 1000
+	return slices.ContainsFunc(s.words.Lookup([]byte(pattern(words)), most), func(at int) bool {
+		return at < 2 || s.stream[at-1] != '/' || s.stream[at-2] != 0
+	})
+}
+
+// has reports whether words are next to each other in the source.
+func (s *Source) has(words []string) bool { return len(words) == 0 || s.hasPart(pattern(words)) }
+
+func pattern(words []string) string { return "\x00" + strings.Join(words, "\x00") + "\x00" }
+
+// hasPart reports whether a text is in the words, as refund in RefundTotal.
+func (s *Source) hasPart(part string) bool { return s.words.Lookup([]byte(part), 1) != nil }
+
+// hasNear reports whether words are close to each other in the source, in any order.
+func (s *Source) hasNear(words []string) bool {
+	const most, window = 500, 120 // places that are looked at; bytes on each side, besides the words
+	if len(words) > most {
+		return false
+	}
+	var places []int // of the rarest word
+	size := window
+	for _, w := range words {
+		found := s.words.Lookup([]byte(pattern([]string{w})), most)
+		if places == nil || len(found) < len(places) {
+			places = found
+		}
+		if found == nil {
+			return false
+		}
+		size += len(w) + 1
+	}
+	return slices.ContainsFunc(places, func(at int) bool {
+		around := string(s.stream[max(0, at-size):min(len(s.stream), at+size)])
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(around, "\x00"+w+"\x00") })
+	})
+}
+
+// hasAmount reports whether a number of a dimension is in the source that may be written as v: half a step less, as
+// rounded up, or nearly a step more, as cut off.
+func (s *Source) hasAmount(dimension string, v, step float64) bool {
+	all, exact := s.amounts[dimension], math.Abs(v)*1e-9
+	k, _ := slices.BinarySearch(all, v-step*0.5-exact)
+	return k < len(all) && all[k] <= v+step*0.95+exact
+}
+
+// hasValue reports whether a value is in the source.
+func (s *Source) hasValue(v value) bool {
+	d := v.date
+	switch {
+	case v.clock != "":
+		return s.clocks[v.clock]
+	case d != date{}:
+		return s.dates[d] || d.year > 0 && d.day > 0 && s.dates[date{0, d.month, d.day}] && !s.dates[date{anyYear, d.month, d.day}]
+	case !v.has:
+		return s.digits[plainDigits(v.literal)] || s.hasPart("\x00"+v.literal+".")
+	}
+	m := v.precision()
+	if v.units == nil {
+		return s.digits[plainDigits(v.literal)] || s.hasAmount(asWritten, v.value, m)
+	}
+	for _, u := range v.units {
+		n, m := v.value*u.size, m*u.size
+		if s.hasAmount(u.dimension, n, m) || u.dimension == "bytes" && s.hasAmount(bare, n, m) ||
+			u.dimension == "ratio" && s.hasAmount(bare, n/100, m/100) {
+			return true
+		}
+	}
+	return s.hasAmount(bare, v.value, m)
 }

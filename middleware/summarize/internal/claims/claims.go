@@ -17,6 +17,7 @@ package claims
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ import (
 // Kind is what a claim is.
 type Kind string
 
-// The kinds.
+// The kinds. Outcomes of commands are claims of a sentence as a whole, which have no kind.
 const (
 	Number     Kind = "number" // also an amount
 	Date       Kind = "date"   // or a time
@@ -36,7 +37,6 @@ const (
 	Address    Kind = "address" // of the web
 	Code       Kind = "code"    // in backticks
 	Quotation  Kind = "quotation"
-	Outcome    Kind = "outcome" // of a command
 )
 
 // Claim is something in a sentence that a source has or not.
@@ -61,10 +61,7 @@ type sentence struct {
 }
 
 // Find returns the claims of a sentence, in order of kinds.
-func Find(text string) []Claim {
-	s := read(text)
-	return s.claims
-}
+func Find(text string) []Claim { return read(text).claims }
 
 func read(text string) *sentence {
 	s := &sentence{text: fold(text)}
@@ -77,62 +74,51 @@ func read(text string) *sentence {
 }
 
 // span is what is between quotation marks or backticks.
-type span struct {
-	from, to int
-	code     bool
-}
+type span struct{ from, to int }
 
 var quoteMarks = map[rune]string{'`': "`", '"': `"`, '“': "”", '「': "」", '『': "』", '«': "»", '‘': "'"}
 
 func (s *sentence) findSpans() {
-	open := map[string]bool{} // marks that do not occur any more
+	missing := map[string]bool{} // marks that do not occur any more
 	for i := 0; i < len(s.text); {
 		r, size := utf8.DecodeRuneInString(s.text[i:])
+		i += size
 		closing := quoteMarks[r]
-		if closing == "" || open[closing] {
-			i += size
+		if closing == "" || missing[closing] {
 			continue
 		}
-		for r == '`' && size < 3 && strings.HasPrefix(s.text[i+size:], "`") {
-			size++
-			closing += "`"
+		if r == '`' && strings.HasPrefix(s.text[i:], "``") {
+			closing = "```"
+			i += 2
 		}
-		n := strings.Index(s.text[i+size:], closing)
+		n := strings.Index(s.text[i:], closing)
 		if n < 0 {
-			open[closing] = true
-			i += size
+			missing[closing] = true
 			continue
 		}
-		sp := span{i + size, i + size + n, r == '`'}
+		sp := span{i, i + n}
 		s.spans = append(s.spans, sp)
-		s.claimSpan(sp)
+		kind := Quotation
+		if r == '`' {
+			kind = Code
+		}
+		for from := sp.from; from < sp.to; { // the parts between ellipses
+			part, _, open := strings.Cut(s.text[from:sp.to], "...")
+			c := Claim{Kind: kind, from: from, to: from + len(part), open: open && !strings.HasSuffix(part, " ")}
+			if c.words = s.wordsIn(c.from, c.to); len(c.words) > 0 {
+				s.add(c)
+			}
+			from = c.to + len("...")
+		}
 		i = sp.to + len(closing)
-	}
-}
-
-// claimSpan adds a claim for each part of a quotation between ellipses.
-func (s *sentence) claimSpan(sp span) {
-	kind := Quotation
-	if sp.code {
-		kind = Code
-	}
-	for from := sp.from; from < sp.to; {
-		n := strings.Index(s.text[from:sp.to], "...")
-		end, next := sp.to, sp.to
-		if n >= 0 {
-			end, next = from+n, from+n+len("...")
-		}
-		c := Claim{Kind: kind, from: from, to: end, words: s.wordsIn(from, end)}
-		c.open = n > 0 && s.text[end-1] != ' ' && s.text[end-1] != '/'
-		if len(c.words) > 0 {
-			s.add(c)
-		}
-		from = next
 	}
 }
 
 func (s *sentence) add(c Claim) {
 	c.Text = strings.TrimSpace(s.text[c.from:c.to])
+	for c.Kind != Quotation && len(c.words) > 1 && c.words[len(c.words)-1] == "/" {
+		c.words = c.words[:len(c.words)-1]
+	}
 	s.claims = append(s.claims, c)
 }
 
@@ -149,103 +135,84 @@ func (s *sentence) wordsIn(from, to int) (words []string) {
 	return words
 }
 
-// isChinese reports whether at least a fifth of the letters of a text are ideographs.
-func isChinese(text string) bool {
-	han, all := 0, 0
-	for _, r := range text {
-		switch {
-		case isHan(r):
-			han++
-			all++
-		case unicode.IsLetter(r):
-			all++
-		}
-	}
-	return han*5 >= all && han > 0
-}
-
 // chunk is a run of tokens without a space or bracket.
 type chunk struct {
 	toks []token
-	at   int // the first of them in the sentence
 	raw  string
 }
 
-// chunks yields the chunks of the sentence.
-func (s *sentence) chunks(yield func(chunk)) {
+func (s *sentence) chunk(from, to int) chunk {
+	return chunk{s.toks[from:to], s.text[s.toks[from].from:s.toks[to-1].to()]}
+}
+
+// findNames adds the claims of names, paths and addresses.
+func (s *sentence) findNames() {
+	joins := func(t token) bool {
+		return t.kind == word || t.kind == number && isDigit(rune(t.raw[0])) || t.is(`./\:-#@~$+%`)
+	}
 	for i := 0; i < len(s.toks); {
-		end := i
-		for end < len(s.toks) && (end == i || s.toks[end].glued) && joins(s.toks[end]) {
-			end++
+		from, to := i, i
+		for to < len(s.toks) && (to == from || s.toks[to].glued) && joins(s.toks[to]) {
+			to++
 		}
-		from, to := i, end
+		i = max(to, i+1)
 		for to > from && s.toks[to-1].is(`.:-#@~$+/\%`) {
 			to--
-		}
-		if to < end && s.toks[to].is(`/\`) && to > from {
-			to++ // a folder
 		}
 		for from < to && s.toks[from].is(":-+%") {
 			from++
 		}
 		if from < to {
-			yield(chunk{s.toks[from:to], from, s.text[s.toks[from].from:s.toks[to-1].to()]})
+			s.findName(from, s.withoutPlace(from, to))
 		}
-		i = max(end, i+1)
 	}
 }
 
-func joins(t token) bool {
-	return t.kind == word || t.kind == number && !unicode.Is(unicode.Han, firstRune(t.raw)) || t.is(`./\:-#@~$+%`)
+var place = regexp.MustCompile(`^[^:]*[./][^:]*(:\d+(-\d+)?)+$`)
+
+// withoutPlace returns the end of main.go in main.go:42 or main.go:42-45, and adds claims for the lines.
+func (s *sentence) withoutPlace(from, to int) int {
+	if !place.MatchString(s.chunk(from, to).raw) {
+		return to
+	}
+	colon := from + slices.IndexFunc(s.toks[from:to], func(t token) bool { return t.is(":") })
+	for i := colon + 1; i < to; i++ {
+		if t := s.toks[i]; t.kind == number {
+			s.add(Claim{Kind: Number, from: t.from, to: t.to(), value: value{literal: t.text, amount: t.amount, label: true}})
+			s.named[i] = true
+		}
+	}
+	return colon
 }
 
-func firstRune(s string) rune {
-	r, _ := utf8.DecodeRuneInString(s)
-	return r
+func (s *sentence) findName(from, to int) {
+	c := s.chunk(from, to)
+	kind, weak, ok := c.kind()
+	if !ok {
+		return
+	}
+	start := s.toks[from].from
+	end := start + len(c.raw)
+	at := start
+	if _, rest, found := strings.Cut(c.raw, "://"); found {
+		at = end - len(rest)
+	}
+	s.add(Claim{Kind: kind, from: start, to: end, words: s.wordsIn(at, end), weak: weak, open: strings.HasPrefix(s.text[end:], "...")})
+	for i := from; i < to; i++ {
+		s.named[i] = true
+	}
+	if errorName.MatchString(c.raw) {
+		if said := strings.TrimRight(errorText.FindString(s.text[end:]), ".!"); said != "" {
+			s.add(Claim{Kind: Quotation, from: start, to: end + len(said), words: s.wordsIn(s.toks[to-1].from, end+len(said))})
+		}
+	}
 }
 
-// findNames adds the claims of names, paths and addresses.
-func (s *sentence) findNames() {
-	s.chunks(func(c chunk) {
-		c = s.withoutPlace(c)
-		kind, weak, ok := c.kind()
-		if !ok {
-			return
-		}
-		end := c.toks[0].from + len(c.raw)
-		words := s.wordsIn(c.toks[0].from, end)
-		if kind == Address {
-			if _, rest, found := strings.Cut(c.raw, "://"); found {
-				words = s.wordsIn(end-len(rest), end)
-			}
-		}
-		s.add(Claim{
-			Kind: kind, from: c.toks[0].from, to: end, words: words, weak: weak,
-			open: strings.HasPrefix(s.text[end:], "..."),
-		})
-		for i := range c.toks {
-			s.named[c.at+i] = true
-		}
-		s.errorText(c, end)
-	})
-}
-
-// withoutPlace removes the lines from main.go:42 and main.go:42-45, and adds claims for them.
-func (s *sentence) withoutPlace(c chunk) chunk {
-	n := len(c.toks)
-	for n > 2 && c.toks[n-1].kind == number && c.toks[n-2].is(":-") {
-		n -= 2
-	}
-	if n == len(c.toks) || !c.toks[n].is(":") || strings.Contains(c.raw, "://") || !strings.ContainsAny(c.raw, "./") {
-		return c
-	}
-	for i := n + 1; i < len(c.toks); i += 2 {
-		t := c.toks[i]
-		s.add(Claim{Kind: Number, from: t.from, to: t.to(), value: value{literal: t.text, amount: t.amount, label: true}})
-		s.named[c.at+i] = true
-	}
-	return chunk{c.toks[:n], c.at, s.text[c.toks[0].from:c.toks[n-1].to()]}
-}
+// What follows the name of an error is word for word.
+var (
+	errorName = regexp.MustCompile(`(?i)(error|exception)$`)
+	errorText = regexp.MustCompile("^: ?[^,;()\\[\\]\"`。“”\\s]+( [^,;()\\[\\]\"`。“”\\s]+){0,11}")
+)
 
 // kind returns what a chunk claims to be. weak: only if its first part is known to be a folder.
 func (c chunk) kind() (k Kind, weak, ok bool) {
@@ -259,156 +226,72 @@ func (c chunk) kind() (k Kind, weak, ok bool) {
 	return Identifier, false, c.isName()
 }
 
+// oddPart matches a part of a path that is no plain word.
+var oddPart = regexp.MustCompile(`\pL[^/\\]*[._\d]|[._\d][^/\\]*\pL`)
+
 func (c chunk) isPath() (weak, ok bool) {
-	letters, odd := false, false
-	parts := strings.FieldsFunc(c.raw, func(r rune) bool { return r == '/' || r == '\\' })
-	for _, p := range parts {
-		hasLetter := strings.ContainsFunc(p, unicode.IsLetter)
-		letters = letters || hasLetter
-		odd = odd || hasLetter && strings.ContainsAny(strings.TrimLeft(p, "."), "._0123456789") && !isAmount(p)
-	}
+	const short = 3 // /x
 	rooted := strings.ContainsAny(c.raw[:1], `/\.~`)
-	if !letters || isAmount(parts[0]) || rooted && len(parts) == 1 && len(parts[0]) < 3 {
-		return false, false
-	}
-	return !rooted && !odd && len(parts) > 1, true
+	first := c.raw[:strings.IndexAny(c.raw, `/\`)]
+	ok = strings.ContainsFunc(c.raw, unicode.IsLetter) && !isAmount(first) && (!rooted || len(c.raw) > short)
+	return !rooted && !oddPart.MatchString(c.raw), ok
 }
 
-// isAmount reports whether a text is a number with a unit.
-func isAmount(s string) bool {
-	toks := lex(nil, s)
-	v, ok := valueAt(append(toks, token{kind: mark}), 0)
-	return ok && v.from == 0 && v.to == len(toks) && !v.part
-}
+var (
+	longPart = regexp.MustCompile(`[^.]{2}`) // a file or a host, but not U.S
+	humps    = regexp.MustCompile(`([a-z])([A-Z])`)
+	// A flag, underscores, capitals inside, digits after letters, errors of systems.
+	nameWord = regexp.MustCompile(`^-|[^\W_]_+[^\W_]|\p{Ll}\d*\p{Lu}|\pL\d|` +
+		`^(ECONN|ENO|EACC|EPERM|EADDR|EEXIST|EPIPE|ETIMED|EINVAL|EHOST|SIG)[A-Z0-9]+$`)
+)
 
 // isName reports whether a chunk looks like the name of something in a program or a list.
 func (c chunk) isName() bool {
-	low := strings.ToLower(c.raw)
-	if known[low] || isAmount(c.raw) {
-		return false
-	}
-	first := c.toks[0]
-	if len(c.toks) == 1 && first.kind == word {
-		return isNameWord(first)
-	}
-	if first.is("#") || first.is("~") {
-		rest := chunk{c.toks[1:], c.at + 1, c.raw[1:]}
-		return len(rest.toks) > 0 && rest.isName()
-	}
-	if first.is("$") {
-		return c.toks[1].kind == word && c.toks[1].suffix == ""
-	}
-	letters, digits, named := false, false, false
+	c.raw = strings.TrimLeft(c.raw, "#~")
+	letters, named := false, false
 	for _, t := range c.toks {
 		letters = letters || t.kind == word
-		digits = digits || t.amount.has || strings.ContainsFunc(t.raw, unicode.IsDigit)
-		named = named || t.kind == word && isNameWord(t) && !known[strings.ToLower(t.raw)]
+		named = named || t.kind == word && nameWord.MatchString(t.raw) && !known.has(strings.ToLower(t.raw))
 	}
-	switch {
-	case !letters:
+	if !letters || known.has(strings.ToLower(c.raw)) || isAmount(c.raw) {
 		return false
-	case named && !first.amount.has, strings.Contains(c.raw, "@") && !first.is("@"), strings.Contains(c.raw, "::"):
+	}
+	digits := isDigit(rune(c.raw[0]))
+	switch {
+	case named && !digits, strings.Index(c.raw, "@") > 0, strings.Contains(c.raw, "::"):
 		return true
 	case strings.Contains(c.raw, "."):
-		return isDotted(c)
-	case strings.Contains(c.raw, ":"):
-		return false
+		return longPart.MatchString(c.raw)
+	case len(c.toks) == 1 || digits || strings.Contains(c.raw, ":"):
+		return digits && len(c.toks) == 1
 	}
-	return digits && !first.amount.has && !counted[first.text]
-}
-
-// isNameWord reports whether a single word is a name: it has an underscore, capitals inside, or digits.
-func isNameWord(t token) bool {
-	w := t.raw
-	switch {
-	case w[0] == '-':
-		return true
-	case strings.Contains(strings.Trim(w, "_"), "_"):
-		return true
-	case t.amount.has:
-		_, isValue := valueAt([]token{t, {kind: mark}}, 0)
-		return !isValue
-	case strings.ContainsFunc(w, unicode.IsDigit):
-		return true
-	}
-	for _, p := range [...]string{"ECONN", "ENO", "EACC", "EPERM", "EADDR", "EEXIST", "EPIPE", "ETIMED", "EINVAL", "EHOST", "SIG"} {
-		if strings.HasPrefix(w, p) && strings.ToUpper(w) == w && len(w) > len(p) {
-			return true
-		}
-	}
-	lower := false
-	for _, r := range strings.TrimSuffix(w, "s") {
-		if lower && unicode.IsUpper(r) {
-			return !known[strings.ToLower(w)]
-		}
-		lower = lower || unicode.IsLower(r)
-	}
-	return false
-}
-
-// isDotted reports whether a chunk with a dot is a file, a host or the like.
-func isDotted(c chunk) bool {
-	for part := range strings.SplitSeq(strings.Trim(c.raw, "."), ".") {
-		if utf8.RuneCountInString(part) > 1 {
-			return !known[strings.ToLower(strings.Trim(c.raw, "."))]
-		}
-	}
-	return false // e.g, U.S
-}
-
-// errorText adds what follows the name of an error.
-func (s *sentence) errorText(c chunk, end int) {
-	const most = 12
-	if low := strings.ToLower(c.raw); !strings.HasSuffix(low, "error") && !strings.HasSuffix(low, "exception") {
-		return
-	}
-	k := c.at + len(c.toks)
-	if !at(s.toks, k).is(":") {
-		return
-	}
-	words, to := []string{c.toks[len(c.toks)-1].text}, end
-	for k++; k < len(s.toks) && len(words) <= most && !s.toks[k].is(",;()[]\"`。“”"); k++ {
-		if t := s.toks[k]; inStream(t) {
-			words, to = append(words, t.text), t.to()
-		}
-	}
-	if len(words) > 1 {
-		s.add(Claim{Kind: Quotation, from: c.toks[0].from, to: to, words: words})
-	}
+	return strings.ContainsAny(c.raw, "0123456789") && !counted.has(c.toks[0].text)
 }
 
 // findValues adds the claims of numbers and dates that are not in a name.
 func (s *sentence) findValues() {
 	for _, v := range values(s.toks) {
-		from, to := s.toks[v.from].from, s.toks[v.to-1].to()
-		c := Claim{Kind: Number, from: from, to: to, value: v}
+		if slices.Contains(s.named[v.from:v.to], true) || !s.counts(v) {
+			continue
+		}
+		c := Claim{Kind: Number, from: s.toks[v.from].from, to: s.toks[v.to-1].to(), value: v}
 		if !v.has {
 			c.Kind = Date
-		}
-		if v.clock == "" && v.date == (date{}) && v.literal == "" {
+		} else if v.literal == "" {
 			c.value.literal = strconv.FormatFloat(v.value, 'f', -1, 64)
 		}
-		if !slices.Contains(s.named[v.from:v.to], true) && s.counts(v) {
-			s.add(c)
-		}
+		s.add(c)
 	}
 }
 
-// counts reports whether a value is a claim: not a small number, an ordinal, the number of a list, or a time from now.
+// counts reports whether a value is a claim: not a small number, an ordinal, a factor, or a time from now.
 func (s *sentence) counts(v value) bool {
-	const small = 20
 	t, next := s.toks[v.from], at(s.toks, v.to)
 	switch {
 	case v.clock != "" || v.date != (date{}) || v.label || !v.has:
 		return true
-	case v.part, isOrdinal(t.suffix), strings.EqualFold(t.suffix, "x"), next.is("×") && next.glued, next.text == "倍":
-		return false
-	case v.from == 0 && t.first && next.is(".)、"):
-		return false
-	case v.units != nil && (ago[next.text] || next.text == "前" || next.text == "之" && at(s.toks, v.to+1).text == "前"):
+	case isOrdinal(t.suffix), t.suffix == "x", next.is("×"), next.text == "倍", v.units != nil && ago.has(next.text):
 		return false
 	}
 	return v.units != nil || v.step < 1 || v.value > small
 }
-
-var ago = set("ago earlier later")

@@ -2,8 +2,15 @@ package claims
 
 import (
 	"index/suffixarray"
+	"iter"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 )
 
 // Source is what claims are compared with: the texts of messages that are folded. Building it takes linear time. A
@@ -22,7 +29,39 @@ type Source struct {
 const (
 	bare      = "" // of numbers without a unit
 	asWritten = "any"
+	anyYear   = -1 // of dates with a year
 )
+
+// SourceOf returns the source of messages and of other texts, such as earlier summaries of them. The outcomes of
+// commands are those that package facts records.
+func SourceOf(msgs []message.Message, others ...string) *Source {
+	s := NewSource(append(Texts(msgs), others...)...)
+	for _, r := range facts.Runs(msgs) {
+		s.addRun(r)
+	}
+	return s
+}
+
+// Texts returns the texts of messages: also thoughts, names, arguments and results.
+func Texts(msgs []message.Message) (texts []string) {
+	for i := range msgs {
+		for _, p := range msgs[i].Parts {
+			texts = append(texts, shorten.Text(p))
+			switch p := p.(type) {
+			case message.Thinking:
+				texts = append(texts, p.Text)
+			case message.ToolCall:
+				texts = append(texts, p.Name)
+			case message.ToolResult:
+				texts = append(texts, p.Name)
+			case message.Media:
+				texts = append(texts, p.Name, p.URL)
+			case message.Text, message.Opaque:
+			}
+		}
+	}
+	return texts
+}
 
 // NewSource returns the source of texts. JSON texts are read with and without their escapes.
 func NewSource(texts ...string) *Source {
@@ -32,15 +71,15 @@ func NewSource(texts ...string) *Source {
 	}
 	var toks []token
 	for _, t := range texts {
-		toks = s.add(toks, t)
 		const deepest = 3 // JSON in JSON in JSON
-		for range deepest {
-			plain := unescape(t)
-			if plain == t {
-				break
+		before := ""
+		for n := 0; n <= deepest && t != before; n++ {
+			s.stream = append(s.stream, 0, 1, 0) // nothing begins in one text and ends in another
+			for piece := range pieces(t) {
+				toks = lex(toks[:0], fold(piece))
+				s.add(toks)
 			}
-			t = plain
-			toks = s.add(toks, t)
+			before, t = t, unescape(t)
 		}
 	}
 	for _, all := range s.amounts {
@@ -50,69 +89,65 @@ func NewSource(texts ...string) *Source {
 	return s
 }
 
-// add reads a text piece by piece. It uses the room of the tokens, and returns it.
-func (s *Source) add(toks []token, text string) []token {
-	s.stream = append(s.stream, 0, 1, 0) // nothing begins in one text and ends in another
-	for text != "" {
-		piece := text[:pieceEnd(text)]
-		text = text[len(piece):]
-		toks = lex(toks[:0], fold(piece))
-		for _, t := range toks {
-			if inStream(t) {
-				s.stream = append(append(s.stream, t.text...), 0)
+// pieces yields a text in pieces that end with a line, or in a long line with a word.
+func pieces(text string) iter.Seq[string] {
+	const usual, most = 4 << 10, 16 << 10
+	return func(yield func(string) bool) {
+		for rest := text; rest != ""; {
+			piece := shorten.Head(rest, most)
+			if k := strings.IndexByte(piece[min(len(piece), usual):], '\n'); k >= 0 {
+				piece = piece[:usual+k+1]
+			} else if k := strings.LastIndexAny(piece, " ,;，。"); k > 0 && len(piece) < len(rest) {
+				piece = piece[:k]
+			}
+			if rest = rest[len(piece):]; !yield(piece) {
+				return
 			}
 		}
-		for _, v := range values(toks) {
-			s.addValue(toks, v)
-		}
-		for _, t := range toks {
-			s.addDigits(t.text)
-		}
 	}
-	return toks
 }
 
-// pieceEnd returns the end of the first lines of a text, or of a long line.
-func pieceEnd(text string) int {
-	const usual, most = 4 << 10, 16 << 10
-	if len(text) <= usual {
-		return len(text)
-	}
-	head := text[:min(len(text), most)]
-	if k := strings.IndexByte(head[usual:], '\n'); k >= 0 {
-		return usual + k + 1
-	}
-	if k := strings.LastIndexAny(head, " ,;，。"); k > 0 && len(head) < len(text) {
-		return k
-	}
-	for k := len(head) - 1; len(head) < len(text) && k > most-4; k-- {
-		if text[k]&0xC0 != 0x80 { // the first byte of a character
-			return k
+var escape = regexp.MustCompile(`\\(?:u[0-9a-fA-F]{4}|["\\/'nrt])`)
+
+// unescape returns a text without the escapes of JSON.
+func unescape(s string) string {
+	return escape.ReplaceAllStringFunc(s, func(e string) string {
+		switch e[1] {
+		case 'u':
+			r, _ := strconv.ParseUint(e[2:], 16, 32) // four digits
+			return string(rune(r))
+		case 'n', 'r', 't':
+			return "\n"
 		}
-	}
-	return len(head)
+		return e[1:]
+	})
 }
 
 // inStream reports whether a token counts when words are compared.
 func inStream(t token) bool { return t.kind != mark || t.text == "/" }
 
+func (s *Source) add(toks []token) {
+	for _, t := range toks {
+		if inStream(t) {
+			s.stream = append(append(s.stream, t.text...), 0)
+		}
+		s.addDigits(t.text)
+		if t.amount.has && strings.Contains(t.raw, ",") { // 101,102 may be two
+			s.addDigits(t.raw)
+		}
+	}
+	for _, v := range values(toks) {
+		s.addValue(toks, v)
+	}
+}
+
 // addDigits adds the digits in a word, and of 1.2.3 also 1.2 and 1.
 func (s *Source) addDigits(word string) {
-	const most = 4 // dots
-	for i := 0; i < len(word); {
-		if !isDigit(rune(word[i])) {
-			i++
-			continue
+	for run := range strings.FieldsFuncSeq(word, func(r rune) bool { return !isDigit(r) && r != '.' }) {
+		run = strings.Trim(run, ".")
+		for k := len(run); k > 0; k = strings.LastIndexByte(run[:k], '.') {
+			s.digits[plainDigits(run[:k])] = true
 		}
-		from, dots := i, 0
-		for i < len(word) && (isDigit(rune(word[i])) || word[i] == '.' && startsWithDigit(word[i+1:])) {
-			if word[i] == '.' && dots < most {
-				s.digits[plainDigits(word[from:i])] = true
-				dots++
-			}
-			i++
-		}
-		s.digits[plainDigits(word[from:i])] = true
 	}
 }
 
@@ -130,109 +165,40 @@ func (s *Source) addValue(toks []token, v value) {
 		s.clocks[v.clock], s.clocks[v.clock[:len("00:00")]] = true, true
 		return
 	case v.date != date{}:
-		s.addDate(v.date)
+		d := v.date
+		s.dates[d], s.dates[date{day: d.dayOfWeek()}] = true, true
+		if d.month > 0 {
+			s.dates[date{d.year, d.month, 0}], s.dates[date{0, d.month, d.day}] = true, true
+		}
+		if d.year > 0 {
+			s.dates[date{anyYear, d.month, d.day}] = true
+		}
 		return
 	case !v.has:
 		return
 	}
 	s.digits[plainDigits(v.literal)] = true
-	s.put(asWritten, v.value)
+	s.put(asWritten, v, unit{size: 1})
 	for _, u := range v.units {
-		s.put(u.dimension, v.value*u.size)
+		s.put(u.dimension, v, u)
 	}
-	if v.units != nil || v.part || isCounted(at(toks, v.to)) {
+	if v.units != nil {
 		return
 	}
-	s.put(bare, v.value)
-	for _, u := range keyUnit(toks, v.from) { // "timeout_ms": 30000
-		s.put(u.dimension, v.value*u.size)
-	}
-	if raw := toks[v.from].raw; strings.Contains(raw, ",") { // 101,102 may be two
-		for part := range strings.SplitSeq(raw, ",") {
-			s.addDigits(part)
-		}
-	}
-}
-
-// isCounted reports whether the token after a number shows that it counts something, as in 42 containers.
-func isCounted(next token) bool {
-	named := next.kind == word && !next.glued && len(next.raw) > 2 && !linking[next.text]
-	return !next.first && (named || next.kind == ideograph && next.glued)
-}
-
-func (s *Source) put(dimension string, v float64) {
-	s.amounts[dimension] = append(s.amounts[dimension], v)
-}
-
-func (s *Source) addDate(d date) {
-	s.dates[d] = true
-	if w := d.weekday(); w != 0 {
-		s.dates[date{day: w}] = true
-	}
-	if d.month > 0 {
-		s.dates[date{d.year, d.month, 0}], s.dates[date{0, d.month, d.day}] = true, true
-	}
-}
-
-// keyUnit returns the unit at the end of a key before a number.
-func keyUnit(toks []token, i int) []unit {
-	for k := i - 1; k >= max(0, i-3); k-- {
-		if t := toks[k]; t.kind == word {
-			key := t.raw
-			if at := strings.LastIndexByte(key, '_'); at >= 0 {
-				return unitsOf(key[at+1:])
+	s.put(bare, v, unit{size: 1})
+	for k := v.from - 1; k >= max(0, v.from-3); k-- {
+		if t := toks[k]; t.kind == word { // "timeout_ms": 30000
+			for _, u := range unitsOf(keyEnd.FindString(t.raw)) {
+				s.put(u.dimension, v, u)
 			}
-			if at := strings.LastIndexFunc(key, func(r rune) bool { return 'A' <= r && r <= 'Z' }); at > 0 {
-				return unitsOf(key[at:])
-			}
-			return nil
+			break
 		}
 	}
-	return nil
 }
 
-// unescape returns a text without the escapes of JSON.
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
-		}
-		i++
-		switch s[i] {
-		case 'n', 'r', 't':
-			b.WriteByte('\n')
-		case '"', '\\', '/', '\'':
-			b.WriteByte(s[i])
-		case 'u':
-			if r, ok := hexRune(s[i+1:]); ok {
-				b.WriteRune(r)
-				i += 4
-				continue
-			}
-			b.WriteString(`\u`)
-		default:
-			b.WriteByte('\\')
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String()
-}
+// keyEnd matches the unit at the end of a key, as in timeout_ms and sizeMB.
+var keyEnd = regexp.MustCompile(`[A-Z]?[a-z]+$|[A-Z]+$`)
 
-func hexRune(s string) (r rune, ok bool) {
-	if len(s) < 4 {
-		return 0, false
-	}
-	for _, c := range []byte(s[:4]) {
-		k := strings.IndexByte("0123456789abcdef", c|0x20)
-		if k < 0 {
-			return 0, false
-		}
-		r = r<<4 | rune(k)
-	}
-	return r, true
+func (s *Source) put(dimension string, v value, u unit) {
+	s.amounts[dimension] = append(s.amounts[dimension], v.value*u.size)
 }
