@@ -2,7 +2,7 @@
 //
 //	env := middleware.Env{Counter: bpe.O200kBase()}
 //
-// It only counts: a token takes about 40 nanoseconds, and counting allocates no memory.
+// It only counts: a token takes about 25 nanoseconds, and counting allocates no memory.
 // The counts equal those of OpenAI's tiktoken. Nothing is downloaded: the vocabularies
 // are part of the program, which grows by seven megabytes if it imports this package.
 //
@@ -12,6 +12,7 @@ package bpe
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ import (
 type Counter struct {
 	name       string
 	split      split
+	capitals   uint64 // all bits if capitals can follow small letters in a word, otherwise 0
 	vocabulary func() *vocabulary
 }
 
@@ -36,9 +38,9 @@ var (
 // counters has a counter for each encoding. o200k_harmony differs only in its
 // special tokens, which are counted as text here.
 var counters = []*Counter{
-	{"o200k_base", splitO200k, o200k},
-	{"o200k_harmony", splitO200k, o200k},
-	{"cl100k_base", splitCL100k, cl100k},
+	{"o200k_base", splitO200k, 0, o200k},
+	{"o200k_harmony", splitO200k, 0, o200k},
+	{"cl100k_base", splitCL100k, math.MaxUint64, cl100k},
 }
 
 // Encoding returns the counter of an encoding by OpenAI's name for it. For any other
@@ -85,9 +87,13 @@ func (c *Counter) Count(text string) int {
 	defer v.pool.Put(s)
 	n := 0
 	for at := 0; at < len(text); {
-		end := c.split(text, at)
-		n += s.piece(text, at, end)
-		at = end
+		tokens, end := s.ascii(text, at, c.capitals)
+		n += tokens
+		if at = end; at < len(text) {
+			end = c.split(text, at)
+			n += s.piece(text, at, end)
+			at = end
+		}
 	}
 	return n
 }

@@ -80,11 +80,17 @@ const none = math.MaxUint32
 // reads one cache line.
 type table struct {
 	filter []uint64          // a bit for each hash of a token: it rejects most bytes that are not a token
-	pairs  []uint32          // ranks of tokens of two bytes
+	pairs  []pairRanks       // of each two bytes
 	short  []shortSlot       // tokens of up to 7 bytes
 	medium []mediumSlot      // tokens of 8 to 15 bytes
 	long   map[string]uint32 // all other tokens
 	max    int               // length of the longest token
+}
+
+// pairRanks are ranks of tokens of two bytes or more, or none.
+type pairRanks struct {
+	rank         uint32 // of the two bytes
+	begins, ends uint32 // the lowest of all tokens that begin with them, and that end with them
 }
 
 // shortSlot and mediumSlot are slots of tables with open addressing. A free slot has the
@@ -113,13 +119,13 @@ func newTable(tokens int) table {
 	}
 	t := table{
 		filter: make([]uint64, 1<<filterBits/64),
-		pairs:  make([]uint32, 1<<16),
+		pairs:  make([]pairRanks, 1<<16),
 		short:  make([]shortSlot, size),
 		medium: make([]mediumSlot, size/2),
 		long:   make(map[string]uint32),
 	}
 	for i := range t.pairs {
-		t.pairs[i] = none
+		t.pairs[i] = pairRanks{none, none, none}
 	}
 	for i := range t.short {
 		t.short[i].rank = none
@@ -132,10 +138,14 @@ func newTable(tokens int) table {
 
 // add adds a token that is not in the table. It does not keep the text.
 func (t *table) add(token string, rank uint32) {
+	if n := len(token); n > 1 {
+		first, last := &t.pairs[pair(token, 0)], &t.pairs[pair(token, n-2)]
+		first.begins, last.ends = min(first.begins, rank), min(last.ends, rank)
+	}
 	var h uint64
 	switch n := len(token); {
 	case n == 2:
-		t.pairs[pair(token, 0)] = rank
+		t.pairs[pair(token, 0)].rank = rank
 		return
 	case n < 8:
 		k := shortKey(token, 0, n)
@@ -158,7 +168,7 @@ func (t *table) add(token string, rank uint32) {
 func (t *table) rank(text string, at, end int) uint32 {
 	switch n := end - at; {
 	case n == 2:
-		return t.pairs[pair(text, at)]
+		return t.pairs[pair(text, at)].rank
 	case n < 8:
 		k := shortKey(text, at, n)
 		if h := hash(k); t.mayHave(h) {
@@ -229,17 +239,21 @@ func hash(k uint64) uint64 {
 
 // load returns n bytes, at most 8, as a number, the first one lowest.
 func load(text string, at, n int) uint64 {
-	if len(text)-at >= 8 { // the compiler combines these loads
-		b := text[at : at+8]
-		w := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		return w & (1<<(8*n) - 1)
+	if len(text)-at >= 8 {
+		return eight(text[at:]) & (1<<(8*n) - 1)
 	}
 	var w uint64
 	for i := range n {
 		w |= uint64(text[at+i]) << (8 * i)
 	}
 	return w
+}
+
+// eight returns the first eight bytes as a number. The compiler combines the loads.
+func eight(b string) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
 // singleTokens has a bit for each character of the basic plane. It is set for CJK
@@ -256,20 +270,33 @@ const (
 )
 
 // unit returns the number of bytes at text[at] with which merging of text[from:end] can
-// begin: those of a character that is a single token here, otherwise 1.
-func (s *singleTokens) unit(text string, from, at, end int) int {
-	lead := text[at]
-	if !cjk(lead) || end-at < 3 {
+// begin: those of a character that is a single token here, those of a pair that is joined
+// here before each of them could be joined with a neighbour, otherwise 1.
+func (v *vocabulary) unit(text string, from, at, end int) int {
+	if cjk(text[at]) && end-at >= 3 {
+		if v.single(text, from, at, end) {
+			return 3
+		}
 		return 1
 	}
-	r := rune(lead&0x0f)<<12 | rune(text[at+1]&0x3f)<<6 | rune(text[at+2]&0x3f)
-	switch {
-	case s[r/64]>>(r%64)&1 == 0,
-		at > from && text[at-1] < utf8.RuneSelf,
-		end-at > 3 && !cjk(text[at+3]):
+	if end-at < 2 {
 		return 1
 	}
-	return 3
+	rank := v.pairs[pair(text, at)].rank
+	if rank == none ||
+		at > from && v.pairs[pair(text, at-1)].ends <= rank ||
+		end-at > 2 && v.pairs[pair(text, at+1)].begins <= rank {
+		return 1
+	}
+	return 2
+}
+
+// single reports whether the CJK character at a byte is a single token in text[from:end].
+func (s *singleTokens) single(text string, from, at, end int) bool {
+	r := rune(text[at]&0x0f)<<12 | rune(text[at+1]&0x3f)<<6 | rune(text[at+2]&0x3f)
+	return s[r/64]>>(r%64)&1 != 0 &&
+		(at == from || text[at-1] >= utf8.RuneSelf) &&
+		(end-at == 3 || cjk(text[at+3]))
 }
 
 func cjk(lead byte) bool { return lead >= cjkFirst && lead <= cjkLast }
