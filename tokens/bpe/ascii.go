@@ -35,34 +35,25 @@ func (s *scratch) ascii(text string, at int, capitals uint64) (tokens, end int) 
 			break
 		}
 		letters := between(w|fold, 'a', 'z')
-		n := 0
+		var n int
 		if letters&0x8080 != 0 && classes[byte(w)]&(upper|lower|lead) != 0 {
-			// A word: any letter, maybe after another character; then the letters that can follow.
-			begin := 0x80 | letters&^(letters<<8)&0x8000
-			follow := letters & (w<<2 | capitals) // the moved bit is set for small letters
-			n = run8(begin|follow, 0)
-			if follow>>((8*n-1)&63)&1 == 0 {
-				break // a single capital, or several in o200k_base
-			}
-			next := w
-			if n == 8 {
-				next = eight(text[at+8:])
-				n += run8(between(next|fold, 'a', 'z')&(next<<2|capitals), 0)
-			}
-			if n == 16 || next&high != 0 || byte(next>>(8*n&63)) == '\'' {
-				break
-			}
-			if n >= 8 {
-				k := key{w, next&(1<<(8*n&63)-1) | uint64(n)<<56}
-				tokens += s.mediumPiece(k, text, at, at+n)
-				at += n
-				continue
-			}
-		} else if n = marks(w, letters, capitals); n == 0 {
+			n = shortWord(w, letters, capitals)
+		} else {
+			n = marks(w, letters, capitals)
+		}
+		if n == 0 || n < 8 && byte(w>>(8*n&63)) == '\'' {
 			break
 		}
+		if n == 8 {
+			count, end := s.longWord(text, at, capitals)
+			if end == at {
+				break
+			}
+			tokens, at = tokens+count, end
+			continue
+		}
 		k := w&(1<<(8*n&63)-1) | uint64(n)<<56
-		if known := s.short[hash(k)%memoSize]; known&pieceOf == k {
+		if known := s.short[hash(k)%memoSize]; known&pieceOf == k { // a call less
 			tokens += int(known >> countAt)
 		} else {
 			tokens += s.shortPiece(k, text, at, at+n)
@@ -70,6 +61,30 @@ func (s *scratch) ascii(text string, at int, capitals uint64) (tokens, end int) 
 		at += n
 	}
 	return tokens, at
+}
+
+// shortWord returns the length of the word that w begins with: 8 if it is that long or
+// longer, and 0 if the split must find it, as it begins with several capitals or is one.
+func shortWord(w, letters, capitals uint64) int {
+	begin := 0x80 | letters&^(letters<<8)&0x8000 // any character and a letter, or a letter
+	follow := letters & (w<<2 | capitals)        // the moved bit is set for small letters
+	n := run8(begin|follow, 0)
+	if follow>>((8*n-1)&63)&1 == 0 {
+		return 0
+	}
+	return n
+}
+
+// longWord counts the word at text[at], of which the first eight bytes are known, and
+// returns its end; 0 and at if the split must find that.
+func (s *scratch) longWord(text string, at int, capitals uint64) (tokens, end int) {
+	w := eight(text[at+8:])
+	n := run8(between(w|fold, 'a', 'z')&(w<<2|capitals), 0)
+	if n == 8 || w&high != 0 || byte(w>>(8*n&63)) == '\'' {
+		return 0, at
+	}
+	end = at + 8 + n
+	return s.mediumPiece(key{eight(text[at:]), w&(1<<(8*n&63)-1) | uint64(8+n)<<56}, text, at, end), end
 }
 
 // marks returns the length of the piece that w begins with, if it is not a word: digits,

@@ -79,13 +79,13 @@ func (m *merger) tokens(text string, at, end int) int {
 		if lowest>>32 == none {
 			return n
 		}
-		m.join(text, int32(lowest)) //nolint:gosec // the low half is the index
+		m.join(text, int32(lowest))
 		if len(m.ranks) < window/4 {
 			continue
 		}
 		for i := range m.ranks {
 			if m.ranks[i]>>32 == lowest>>32 {
-				m.join(text, int32(i)) //nolint:gosec // of a window
+				m.join(text, int32(i))
 				n--
 			}
 		}
@@ -129,7 +129,7 @@ func (m *merger) join(text string, i int32) {
 
 // indexed returns a rank with an index in the low half.
 func indexed(rank uint32, i int32) uint64 {
-	return uint64(rank)<<32 | uint64(i) //nolint:gosec // an index is not negative
+	return uint64(rank)<<32 | uint64(i)
 }
 
 // memoSize is the number of pieces of each kind that a scratch remembers. Together they take
