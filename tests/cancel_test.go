@@ -347,7 +347,9 @@ func (a *attack) all(t *testing.T) {
 	a.hits = map[string]int{}
 	a.never = newStage(a.strict).play(a.histories)
 	for k := range a.histories {
-		for n := 1; a.at(t, k, n); n++ {
+		n := 1
+		for a.at(t, k, n) {
+			n++
 		}
 	}
 	t.Logf("calls that failed: %v", a.hits)

@@ -61,7 +61,8 @@ func recordings(t *testing.T, do func(*recording)) {
 	for _, file := range recorded.Files(t) {
 		n := 0
 		for line := range recorded.Lines(t, file) {
-			if n++; n%3 != 0 && os.Getenv("LACONIC_SOAK") == "" {
+			n++
+			if n%3 != 0 && os.Getenv("LACONIC_SOAK") == "" {
 				continue
 			}
 			var r recording

@@ -3,7 +3,6 @@ package claims
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -39,21 +38,13 @@ func (s *Source) unsupported(piece string) (items []string) {
 	given := slices.DeleteFunc(values(sen.toks), func(v value) bool { return !v.has || !s.hasValue(v) })
 	given = given[:min(len(given), most)]
 	slices.SortStableFunc(sen.claims, func(a, b Claim) int { return cmp.Compare(a.from, b.from) })
-	end := 0 // of the last quotation that was decided as a whole
 	add := func(item string) {
 		if !slices.Contains(items, item) {
 			items = append(items, item)
 		}
 	}
 	for _, c := range sen.claims {
-		if c.from < end {
-			continue
-		}
-		ok := s.Supports(c)
-		if (c.Kind == Quotation || c.Kind == Code) && (!ok || s.has(c.words)) {
-			end = c.to
-		}
-		if !ok && !isResult(c, given) {
+		if !s.Supports(c) && !isResult(c, given) {
 			add(c.Text)
 		}
 	}
@@ -122,8 +113,6 @@ func (s *Source) hasInflected(w string) bool {
 	return strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == "" && (s.hasPart(w) || stemOf(w) != w && s.hasPart(stemOf(w)))
 }
 
-var dotted = regexp.MustCompile(`^[^@]*[.:][^@]*$`)
-
 func isFile(words []string) bool { return len(words) > 1 && fileEnds.has(words[len(words)-1]) }
 
 // hasName reports whether the source has a name that is not in it as it is.
@@ -132,12 +121,11 @@ func (s *Source) hasName(c Claim) bool {
 	last := c.words[len(c.words)-1]
 	switch {
 	case len(c.words) > 1:
-		return c.Kind == Identifier && dotted.MatchString(c.Text) && !isFile(c.words) && s.hasNear(c.words)
+		return false
 	case len(last) >= shortHash && strings.Trim(last, "0123456789abcdef") == "":
 		return s.hasPart("\x00" + last)
 	}
-	spaced := strings.Fields(strings.ToLower(humps.ReplaceAllString(c.Text, "$1 $2"))) // WebSocket
-	return c.Kind == Identifier && (s.has([]string{strings.TrimSuffix(last, "s")}) || len(spaced) > 1 && s.has(spaced))
+	return c.Kind == Identifier && s.has([]string{strings.TrimSuffix(last, "s")})
 }
 
 // hasPath reports whether the source has a path, or its end in a folder that it has.

@@ -87,10 +87,6 @@ func (s *sentence) findSpans() {
 		if closing == "" || missing[closing] {
 			continue
 		}
-		if r == '`' && strings.HasPrefix(s.text[i:], "``") {
-			closing = "```"
-			i += 2
-		}
 		n := strings.Index(s.text[i:], closing)
 		if n < 0 {
 			missing[closing] = true
@@ -187,7 +183,16 @@ func (s *sentence) withoutPlace(from, to int) int {
 
 func (s *sentence) findName(from, to int) {
 	c := s.chunk(from, to)
-	kind, weak, ok := c.kind()
+	kind, weak, ok := Identifier, false, true
+	switch {
+	case strings.Contains(c.raw, "://"):
+		kind = Address
+	case strings.ContainsAny(c.raw, `/\`):
+		kind = Path
+		weak, ok = c.isPath()
+	default:
+		ok = c.isName()
+	}
 	if !ok {
 		return
 	}
@@ -214,21 +219,10 @@ var (
 	errorText = regexp.MustCompile("^: ?[^,;()\\[\\]\"`。“”\\s]+( [^,;()\\[\\]\"`。“”\\s]+){0,11}")
 )
 
-// kind returns what a chunk claims to be. weak: only if its first part is known to be a folder.
-func (c chunk) kind() (k Kind, weak, ok bool) {
-	switch {
-	case strings.Contains(c.raw, "://"):
-		return Address, false, true
-	case strings.ContainsAny(c.raw, `/\`):
-		weak, ok = c.isPath()
-		return Path, weak, ok
-	}
-	return Identifier, false, c.isName()
-}
-
 // oddPart matches a part of a path that is no plain word.
 var oddPart = regexp.MustCompile(`\pL[^/\\]*[._\d]|[._\d][^/\\]*\pL`)
 
+// isPath reports whether a chunk looks like a path. weak: only if its first part is known to be a folder.
 func (c chunk) isPath() (weak, ok bool) {
 	const short = 3 // /x
 	rooted := strings.ContainsAny(c.raw[:1], `/\.~`)

@@ -28,7 +28,6 @@ type token struct {
 	raw    string // as in the folded text
 	from   int    // its position there
 	glued  bool   // no space before it
-	first  bool   // it is the first of its line
 	amount amount // of the digits that it begins with; has is false if there are none
 	suffix string // the letters after these digits
 }
@@ -100,15 +99,15 @@ var flag = regexp.MustCompile(`^--?[A-Za-z][\w-]*`)
 
 // lex appends the tokens of a folded text.
 func lex(toks []token, s string) []token {
-	glued, first, last := false, true, ' '
+	glued, last := false, ' '
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if unicode.IsSpace(r) {
-			glued, first, last = false, first || r == '\n', r
+			glued, last = false, r
 			i += size
 			continue
 		}
-		t := token{kind: mark, from: i, glued: glued, first: first}
+		t := token{kind: mark, from: i, glued: glued}
 		end := i + size
 		switch {
 		case isDigit(r):
@@ -130,7 +129,7 @@ func lex(toks []token, s string) []token {
 			t.text = normal(t.raw)
 		}
 		toks = append(toks, t)
-		glued, first = true, false
+		glued = true
 		last, _ = utf8.DecodeLastRuneInString(t.raw)
 		i = end
 	}

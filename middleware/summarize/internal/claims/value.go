@@ -104,7 +104,7 @@ func (v *value) readUnit(toks []token) {
 	}
 	if name := unitName(chinese.String()); name != "" {
 		v.units, v.to = unitsOf(strings.TrimPrefix(name, "个")), v.to+utf8.RuneCountInString(name)
-	} else if !t.first && (len(t.raw) != 1 || t.glued || strings.IndexByte("sgVAWB%", t.raw[0]) >= 0) { // 5 a day
+	} else if len(t.raw) != 1 || t.glued || strings.IndexByte("sgVAWB%", t.raw[0]) >= 0 { // 5 a day
 		if v.units = unitsOf(t.raw); v.units != nil {
 			v.to++
 		}
