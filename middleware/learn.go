@@ -22,7 +22,7 @@ func learn(ctx context.Context, v *View, resp *Response, err error) {
 		sent = p.Charged
 		learnPrompt(v, p)
 	}
-	if s.log.Shared && len(s.IDs) > 0 {
+	if s.log.Shared && len(s.IDs) > 0 && resp.Message.Role == message.RoleAssistant { // not that of Apply, which asks no model
 		s.chain.recent.Answer(s.IDs, resp.Message)
 	}
 	s.chain.windows.Accept(v.req.Model, sent)
