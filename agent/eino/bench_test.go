@@ -7,14 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cloudwego/eino/adk"
-	"github.com/cloudwego/eino/adk/middlewares/reduction"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent/eino"
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -24,16 +21,18 @@ import (
 // The benchmarks measure what stands before a model call on a conversation of
 // 2,000 messages and about 490,000 tokens, 20,000 of them in the last result.
 // A result has 1,800 bytes, the mean of 12,196 results of recorded agents.
-// Both count a token for four bytes, keep the newest five rounds, and put a
-// placeholder in the place of older results. A run to compare:
+// They count a token for four bytes, keep the newest five rounds, and put a
+// placeholder in the place of older results. A run:
 //
 //	go test -run '^$' -bench . -benchtime 200x -count 6 ./agent/eino
+//
+// `make bench-peers` compares with eino's own middlewares.
 const (
 	benchMessages = 2000
 	benchKeep     = 5
 	idle          = 1 << 40
 	benchResult   = 1800    // bytes
-	crossed       = 475_000 // tokens: the last result crosses it, for both counters
+	crossed       = 475_000 // tokens: the last result crosses it
 )
 
 func benchHistory() []*schema.Message {
@@ -52,18 +51,6 @@ func benchHistory() []*schema.Message {
 			schema.ToolMessage(result, id, schema.WithToolName("read_log")))
 	}
 	return msgs
-}
-
-// copies returns the messages in memory of their own, as reduction writes into
-// what it is given.
-func copies(msgs []*schema.Message) []*schema.Message {
-	out := make([]*schema.Message, len(msgs))
-	for i, m := range msgs {
-		c := *m
-		c.ToolCalls = append([]schema.ToolCall(nil), m.ToolCalls...)
-		out[i] = &c
-	}
-	return out
 }
 
 // mute answers at once.
@@ -96,7 +83,7 @@ func (m *mute) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error)
 // IsCallbacksEnabled spares the benchmarks the callbacks.
 func (m *mute) IsCallbacksEnabled() bool { return true }
 
-// clears counts as eino does.
+// clears counts as eino's reduction does.
 func clears(limit int) middleware.Middleware {
 	return middleware.With(middleware.Env{Counter: tokens.Chars4{}},
 		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(limit), Keep: benchKeep}))
@@ -167,112 +154,5 @@ func BenchmarkLaconic(b *testing.B) {
 			generate(b, m, msgs)
 		}
 		require.Positive(b, inner.cleared())
-	})
-}
-
-// BenchmarkCore is contextedit alone, on the same conversation in our words.
-func BenchmarkCore(b *testing.B) {
-	msgs, err := eino.Import(benchHistory())
-	require.NoError(b, err)
-	ok := &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}
-	var asked []message.Message
-	core := func(limit int) func(b *testing.B, msgs []message.Message) {
-		m := clears(limit)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			asked = req.Messages
-			return ok, nil
-		})
-		return func(b *testing.B, msgs []message.Message) {
-			b.Helper()
-			_, err := m(b.Context(), &middleware.Request{Messages: msgs}, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	b.Run("idle", func(b *testing.B) {
-		call := core(idle)
-		call(b, msgs)
-		b.ReportAllocs()
-		for b.Loop() {
-			call(b, msgs)
-		}
-	})
-	b.Run("clearing", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			b.StopTimer()
-			call := core(crossed)
-			call(b, msgs[:benchMessages-2])
-			runtime.GC()
-			b.StartTimer()
-			call(b, msgs)
-			b.StopTimer()
-			require.Equal(b, message.Result("call_000000", "read_log", contextedit.DefaultPlaceholder), asked[3])
-			b.StartTimer()
-		}
-	})
-}
-
-// BenchmarkEinoReduction is the same work done by eino's own middleware. It
-// writes into the messages that it is given; with a floor, of one token here,
-// it copies them first, as that may undo the work.
-func BenchmarkEinoReduction(b *testing.B) {
-	msgs := benchHistory()
-	with := func(tokens, atLeast int64) adk.ChatModelAgentMiddleware {
-		mw, err := reduction.New(b.Context(), &reduction.Config{
-			SkipTruncation: true, MaxTokensForClear: tokens, ClearRetentionSuffixLimit: benchKeep, ClearAtLeastTokens: atLeast,
-		})
-		require.NoError(b, err)
-		return mw
-	}
-	rewrite := func(b *testing.B, mw adk.ChatModelAgentMiddleware, state *adk.ChatModelAgentState) *adk.ChatModelAgentState {
-		b.Helper()
-		_, after, err := mw.BeforeModelRewriteState(b.Context(), state, &adk.ModelContext{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		return after
-	}
-	cleared := func(state *adk.ChatModelAgentState) (n int) {
-		for _, m := range state.Messages {
-			if m.Role == schema.Tool && len(m.Content) < benchResult {
-				n++
-			}
-		}
-		return n
-	}
-	b.Run("idle", func(b *testing.B) {
-		mw, state := with(idle, 0), &adk.ChatModelAgentState{Messages: copies(msgs)}
-		b.ReportAllocs()
-		for b.Loop() {
-			state = rewrite(b, mw, state)
-		}
-		require.Zero(b, cleared(state))
-	})
-	for name, atLeast := range map[string]int64{"clearing": 0, "clearing/floor": 1} {
-		b.Run(name, func(b *testing.B) {
-			mw := with(crossed, atLeast)
-			before := &adk.ChatModelAgentState{Messages: copies(msgs[:benchMessages-2])}
-			require.Zero(b, cleared(rewrite(b, mw, before)), "the call before stays below")
-			b.ReportAllocs()
-			for b.Loop() {
-				b.StopTimer()
-				state := &adk.ChatModelAgentState{Messages: copies(msgs)}
-				runtime.GC()
-				b.StartTimer()
-				state = rewrite(b, mw, state)
-				b.StopTimer()
-				require.Equal(b, (benchMessages-2)/2-benchKeep, cleared(state))
-				b.StartTimer()
-			}
-		})
-	}
-	b.Run("cleared", func(b *testing.B) {
-		mw := with(crossed, 0)
-		state := rewrite(b, mw, &adk.ChatModelAgentState{Messages: copies(msgs)})
-		b.ReportAllocs()
-		for b.Loop() {
-			state = rewrite(b, mw, state)
-		}
 	})
 }

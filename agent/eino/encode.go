@@ -16,9 +16,9 @@ import (
 
 // Export converts messages to those of eino, so that [Import] returns equal messages
 // again, as [message.JoinTexts] returns them: some servers accept only a string. Times and
-// hints are left out, but for the hint Breakpoint, which becomes the mark of eino-ext's model for
-// Claude. The result shares no memory with the messages but strings. An error is of kind [middleware.Invalid] and names the message and the
-// content that eino cannot hold:
+// hints are left out, but for the hint Breakpoint, which becomes the mark of eino-ext's model
+// for Claude. The result shares no memory with the messages but strings. An error is of kind
+// [middleware.Invalid] and names the message and the content that eino cannot hold:
 //
 //   - a part other than a tool call after a tool call;
 //   - anything but text in a system message, results of different calls in one
@@ -46,8 +46,9 @@ func encodeJoined(msgs []message.Message, i int) (*schema.Message, error) {
 	return marked(f, &m), nil
 }
 
-// breakpointKey is the key in the Extra of a message that marks it, by the value true, for Anthropic's cache: that of
-// SetMessageCacheControl in eino-ext/components/model/claude. Other models do not read it.
+// breakpointKey is the key in the Extra of a message that marks it, by the value true, for
+// Anthropic's cache: that of SetMessageCacheControl in eino-ext/components/model/claude. Other
+// models do not read it.
 const breakpointKey = "_eino_claude_breakpoint"
 
 // marked returns f, or a copy with the mark if m has the hint.
