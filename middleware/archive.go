@@ -13,8 +13,7 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// originals returns the messages in some runs of a view as the caller has them; see
-// [View.ArchiveRuns].
+// originals returns the messages in some runs of a view as the caller has them; see [View.ArchiveRuns].
 func originals(v *View, runs []message.Run) []message.Message {
 	var out []message.Message
 	var silent []*journal.Record // earlier folds without messages, in order
@@ -106,8 +105,7 @@ func lastHandle(contents []store.Named, err error) (store.Handle, []store.Named)
 	return contents[len(contents)-1].Handle, contents
 }
 
-// archivePlan puts what the plan removes into the archive. In a dry run it is put when the
-// draft is committed.
+// archivePlan puts what the plan removes into the archive. In a dry run it is put when the draft is committed.
 func archivePlan(ctx context.Context, p *proposal) error {
 	var contents []store.Named
 	for i := range p.plan.Edits {

@@ -26,7 +26,7 @@ import (
 //	openView       the first editor gets the view: the history with its remembered edits (chain.open)
 //	layer.around   each editor edits; see editing.go
 //	chain.leave    repairs are made and edits are remembered (closeCall), then the model is called
-//	learn          the answer calibrates token counts and windows; see learn.go
+//	learn          the answer calibrates token counts and windows; see session.go
 
 // chain is what the layers of one [With] share. It is safe for concurrent use.
 type chain struct {
@@ -58,10 +58,9 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 	return c.enter(next)
 }
 
-// enter runs before the layers of a chain: the request gets the chain whose Env holds, and
-// the rememberer: the chain whose leave remembers the edits, so that each session is closed
-// exactly once. It does not look at the history: a layer before the first editor may still
-// add to it.
+// enter runs before the layers of a chain: the request gets the chain whose Env holds, and the rememberer: the chain
+// whose leave remembers the edits, so that each session is closed exactly once. It does not look at the history: a
+// layer before the first editor may still add to it.
 func (c *chain) enter(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
 		outermost, inside := req.chain == nil, req.rememberer != nil // of all chains; inside the layers of another chain
@@ -152,8 +151,7 @@ func openView(ctx context.Context, r *Request) (*View, error) {
 	return v, err
 }
 
-// open makes the first view of a request: the history with all edits that are remembered
-// for it and hold.
+// open makes the first view of a request: the history with all edits that are remembered for it and hold.
 func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	if req.dry != nil {
 		c = req.dry.fork(c)

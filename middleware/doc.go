@@ -1,6 +1,5 @@
-// Package middleware puts composable layers around the model call of an agent. What the
-// model is sent becomes short and cheap and keeps to the rules of providers, while the
-// caller's history never changes.
+// Package middleware puts composable layers around the model call of an agent. What the model is sent becomes short
+// and cheap and keeps to the rules of providers, while the caller's history never changes.
 //
 //	model := middleware.Chain(
 //		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100_000)}),
@@ -13,35 +12,30 @@
 //
 // # Editing
 //
-// An editing middleware, made by [Editing], passes a view of the history to the next one.
-// Its [Trigger] decides when to edit, and its editor only returns a [Plan]. The chain
-// verifies the plan, applies it, reports it as an [Event], and remembers its edits in the
-// [journal.Journal]. The next call applies the remembered edits first, so a growing
-// conversation keeps its edited beginning byte for byte, and the provider's prompt cache
-// remains valid.
+// An editing middleware, made by [Editing], passes a view of the history to the next one. Its [Trigger] decides when
+// to edit, and its editor only returns a [Plan]. The chain verifies the plan, applies it, reports it as an [Event],
+// and remembers its edits in the [journal.Journal]. The next call applies the remembered edits first, so a growing
+// conversation keeps its edited beginning byte for byte, and the provider's prompt cache remains valid.
 //
-// A plan is applied only if no rule of [message.Check] is broken that was not broken
-// before, the order of the messages is the same, the view has fewer tokens, and everything
-// that [View.Protected] names is unchanged. Otherwise the view does not change, and an
-// event names the reason. A history that breaks rules is passed on as it is; only a part
-// that is nil, or a pointer, is an error, of kind [Invalid].
+// A plan is applied only if no rule of [message.Check] is broken that was not broken before, the order of the
+// messages is the same, the view has fewer tokens, and everything that [View.Protected] names is unchanged. Otherwise
+// the view does not change, and an event names the reason. A history that breaks rules is passed on as it is; only a
+// part that is nil, or a pointer, is an error, of kind [Invalid].
 //
 // # Progress
 //
-// An attempt of an editor has no progress if it fails or panics, if the archive fails
-// (unless [Options.EditWithoutArchive] is set), if its plan is refused, or if a fold was
-// made by [Edit.Make] and the trigger is still met afterwards: the next call would pay for
-// another one. After [Options.PauseAfter] such attempts in a row, neither the editor nor
-// its trigger is asked until the next user message, and an event of kind [Paused] has the
-// last reason. [Request.Force] makes a paused editor edit; an edit with progress ends the
-// pause. A plan without edits is not an attempt.
+// An attempt of an editor has no progress if it fails or panics, if the archive fails (unless
+// [Options.EditWithoutArchive] is set), if its plan is refused, or if a fold was made by [Edit.Make] and the trigger
+// is still met afterwards: the next call would pay for another one. After [Options.PauseAfter] such attempts in a
+// row, neither the editor nor its trigger is asked until the next user message, and an event of kind [Paused] has the
+// last reason. [Request.Force] makes a paused editor edit; an edit with progress ends the pause. A plan without edits
+// is not an attempt.
 //
-// An edit cannot satisfy a trigger that system messages, tools, pinned messages and the
-// text of the first user message meet by their tokens alone. If a trigger is still met
-// after an edit, or after a plan without edits, the chain checks this, and an event of kind
-// [Notice] has the numbers, once per conversation. As long as this is so, an editor with an
-// edit in the view is asked only for edits that free at least a tenth of what no edit can
-// remove. The result depends on the view only.
+// An edit cannot satisfy a trigger that system messages, tools, pinned messages and the text of the first user
+// message meet by their tokens alone. If a trigger is still met after an edit, or after a plan without edits, the
+// chain checks this, and an event of kind [Notice] has the numbers, once per conversation. As long as this is so, an
+// editor with an edit in the view is asked only for edits that free at least a tenth of what no edit can remove. The
+// result depends on the view only.
 //
 // The number of attempts, and which events were reported, is known per conversation and
 // name of the editor, by the chain in this process. It is not in the journal.
@@ -64,15 +58,12 @@
 //
 // # Calls that fail
 //
-// A call that fails or is cancelled before the model is called has no effect on later
-// calls, with two exceptions: if it is cancelled while the edits are written, the journal
-// has all of them or none; and if a middleware between two editors changes the messages,
-// the edits made before it are remembered when the second editor begins. With
-// [Options.Strict], a failed attempt fails the call, so only a fold after which the trigger
-// is still met counts.
+// A call that fails or is cancelled before the model is called has no effect on later calls, with two exceptions: if
+// it is cancelled while the edits are written, the journal has all of them or none; and if a middleware between two
+// editors changes the messages, the edits made before it are remembered when the second editor begins. With
+// [Options.Strict], a failed attempt fails the call, so only a fold after which the trigger is still met counts.
 //
-// If the model fails, everything is remembered: a repeated call makes the same view and
-// pays for nothing twice.
+// If the model fails, everything is remembered: a repeated call makes the same view and pays for nothing twice.
 //
 // # Without a model
 //

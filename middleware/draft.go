@@ -14,9 +14,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Apply runs the middlewares without a model and returns what the model would have been
-// sent, with the events except [Called]. The edits are remembered as in a call. A middleware
-// that looks at answers sees an empty one.
+// Apply runs the middlewares without a model and returns what the model would have been sent, with the events except
+// [Called]. The edits are remembered as in a call. A middleware that looks at answers sees an empty one.
 func Apply(ctx context.Context, mw Middleware, req *Request) (*Request, []Event, error) {
 	var c capture
 	if _, err := Observe(c.observe)(mw(c.model))(ctx, req, nil); err != nil {
@@ -80,17 +79,15 @@ type DraftEdit struct {
 	record *journal.Record
 }
 
-// Draft returns what a chain would do to a request now. It runs the middlewares as a call
-// does, including folds that are expensive to make. But no model is called, nothing is
-// remembered, and observers receive nothing. If the draft is dropped, the next call does
-// what it would have done without it.
+// Draft returns what a chain would do to a request now. It runs the middlewares as a call does, including folds that
+// are expensive to make. But no model is called, nothing is remembered, and observers receive nothing. If the draft
+// is dropped, the next call does what it would have done without it.
 //
 // The request counts as a new one, even if it is that of a running call. Other middlewares
 // see an empty response, as in [Apply]; what they add after the last editing middleware is
 // not part of the draft. Events that a conversation has once occur in each draft.
 //
-// It is an error if a middleware answers by itself, or passes on a new Request. Other
-// errors are those of a call.
+// It is an error if a middleware answers by itself, or passes on a new Request. Other errors are those of a call.
 func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, error) {
 	var c capture
 	r := *req
@@ -193,9 +190,8 @@ func newEdits(v *View) edit.List {
 	return slices.DeleteFunc(slices.Clone(v.list), v.session.opened.State.list.Has)
 }
 
-// Refold returns the draft with other messages, or none, for fold i of Edits. They are
-// copied. The rules are those for a plan; an error of kind [Invalid] names the rule that
-// the change would break.
+// Refold returns the draft with other messages, or none, for fold i of Edits. They are copied. The rules are those
+// for a plan; an error of kind [Invalid] names the rule that the change would break.
 func (d *DraftResult) Refold(i int, msgs ...message.Message) (*DraftResult, error) {
 	v, e, err := d.edit(i)
 	if err != nil {
@@ -267,10 +263,9 @@ func draftError(i int, err error) error {
 // with the same history, or a grown one, starts with After. Attempts of editors without
 // progress count. The chain may be in use meanwhile. Observers receive nothing.
 //
-// If the conversation has been edited since the draft was made, other than inside what the
-// draft folds, the error is of kind [Outdated], and the edits made meanwhile remain; so it is
-// for a draft changed with [DraftResult.Without] after it was committed. Edits
-// after the end of the drafted history count if this chain has finished or found them.
+// If the conversation has been edited since the draft was made, other than inside what the draft folds, the error is
+// of kind [Outdated], and the edits made meanwhile remain; so it is for a draft changed with [DraftResult.Without]
+// after it was committed. Edits after the end of the drafted history count if this chain has finished or found them.
 //
 // What the edits remove is put into the archive first; if that fails, nothing is
 // remembered. After an error of the journal or of the context it is unknown what was
@@ -291,8 +286,7 @@ func (d *DraftResult) Commit(ctx context.Context) error {
 	return nil
 }
 
-// storeIn writes the edits of a view, which the fork of a chain has made, to the journal of
-// the chain itself.
+// storeIn writes the edits of a view, which the fork of a chain has made, to the journal of the chain itself.
 func storeIn(ctx context.Context, v *View, c *chain) error {
 	s, w, st := *v.session, *v, v.session.opened.State
 	then := st.Stored
@@ -338,8 +332,7 @@ var errOutdated = &Error{
 	Err: errors.New("commit draft: the conversation has been edited since the draft was made; make a new draft"),
 }
 
-// editedAfter reports whether a longer history with these first messages has edits of its
-// own, and not all of these.
+// editedAfter reports whether a longer history with these first messages has edits of its own, and not all of these.
 func editedAfter(c *chain, ids []message.ID, l edit.List) bool {
 	for _, t := range c.histories.All() {
 		n := len(ids)
@@ -369,4 +362,53 @@ func noteIn(ctx context.Context, v *View, c *chain) error {
 		v.attempts[i].note(s.State.conversation)
 	}
 	return nil
+}
+
+// dryRun is carried by the request of a dry run and collects the views that would be
+// remembered. It never changes. It is nil in a real call.
+type dryRun struct {
+	outer *dryRun // the dry run that this one is part of; nil if there is none
+	views []*View // one for each history that editors have worked on
+}
+
+// add returns the dry run with a view that would be remembered now.
+func (d *dryRun) add(v *View) *dryRun {
+	if d == nil {
+		return nil
+	}
+	views := slices.Clone(d.views)
+	if n := len(views); n > 0 && sameSlice(views[n-1].session.IDs, v.session.IDs) {
+		views = views[:n-1]
+	}
+	return &dryRun{outer: d.outer, views: append(views, v)}
+}
+
+// fork returns a chain that stands in for another one: it knows what that one knows, and what would have been
+// remembered in this dry run, and what it does has no effect outside of it.
+func (d *dryRun) fork(c *chain) *chain {
+	for _, v := range slices.Backward(d.views) {
+		if f := v.session.chain; f.origin == c {
+			return forkChain(f, c)
+		}
+	}
+	if d.outer != nil {
+		c = d.outer.fork(c)
+	}
+	return forkChain(c, c)
+}
+
+func forkChain(c, origin *chain) *chain {
+	f := &chain{
+		env: c.env, given: c.given, hasEnv: c.hasEnv, meter: c.meter, encoding: c.encoding,
+		defaultCounter: c.defaultCounter, uncounted: c.uncounted,
+		origin: origin,
+	}
+	f.env.Journal = &entries.Overlay{Below: c.env.Journal, Top: journal.NewMemory(0)}
+	c.recent.Fork(&f.recent)
+	c.histories.Fork(&f.histories, func(st state) state {
+		st.conversation = st.conversation.fork()
+		st.result, st.shown = edit.Result{}, false
+		return st
+	})
+	return f
 }

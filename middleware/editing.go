@@ -13,8 +13,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Options say when an editor may edit; see [Editing]. The zero value edits whenever there is something
-// to edit.
+// Options say when an editor may edit; see [Editing]. The zero value edits whenever there is something to edit.
 type Options struct {
 	Trigger  Trigger // nil: always
 	MinCalls int     // model calls from one edit to the next, at least; 0: no minimum
@@ -63,17 +62,15 @@ func validateTools(protect []string) error {
 	return nil
 }
 
-// Editing makes an editor a [Middleware]. In each call it applies the remembered edits,
-// asks the trigger, lets the editor plan, verifies the plan, applies and reports it. The
-// name is used in events, in the journal and in [Request.Force]. Editing panics with
-// "middleware: Editing: …" if the name is empty, the editor is nil or the options are not
-// valid.
+// Editing makes an editor a [Middleware]. In each call it applies the remembered edits, asks the trigger, lets the
+// editor plan, verifies the plan, applies and reports it. The name is used in events, in the journal and in
+// [Request.Force]. Editing panics with "middleware: Editing: …" if the name is empty, the editor is nil or the
+// options are not valid.
 //
-// An editor looks at a view and returns the plan of its edits, or nil if there is nothing
-// to do. It does not make them. It must be deterministic and safe for concurrent use, and
-// must not modify what it sees. If it returns an error, the call continues without it; an
-// error of kind [Invalid] means that its options do not fit the request, and is reported
-// once per conversation.
+// An editor looks at a view and returns the plan of its edits, or nil if there is nothing to do. It does not make
+// them. It must be deterministic and safe for concurrent use, and must not modify what it sees. If it returns an
+// error, the call continues without it; an error of kind [Invalid] means that its options do not fit the request, and
+// is reported once per conversation.
 func Editing(name string, editor func(ctx context.Context, v *View) (*Plan, error), opts Options) Middleware {
 	if name == "" || editor == nil {
 		panic("middleware: Editing: want a name and an editor")
@@ -89,8 +86,7 @@ func Editing(name string, editor func(ctx context.Context, v *View) (*Plan, erro
 	return standAlone((&layer{name: name, editor: editor, opts: opts}).around)
 }
 
-// standAlone makes a middleware that works on views usable outside of a chain, as a chain
-// of its own.
+// standAlone makes a middleware that works on views usable outside of a chain, as a chain of its own.
 func standAlone(mw Middleware) Middleware {
 	own := newChain(Env{})
 	return func(next Model) Model {
@@ -370,8 +366,7 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 	return p.tried(p.after, failure)
 }
 
-// failed reports a plan that could not be made or was refused, and returns the view as it
-// was.
+// failed reports a plan that could not be made or was refused, and returns the view as it was.
 func (p *proposal) failed(ctx context.Context) (*View, error) {
 	l, v := p.layer, p.before
 	if l.opts.Strict {

@@ -75,9 +75,8 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 	}
 }
 
-// PromptLimits are what the error of a provider says about a prompt that is too long, in
-// tokens by the provider's count; 0 where the error has no such number. All are 0 if the
-// numbers contradict each other.
+// PromptLimits are what the error of a provider says about a prompt that is too long, in tokens by the provider's
+// count; 0 where the error has no such number. All are 0 if the numbers contradict each other.
 type PromptLimits struct {
 	Sent   int // of the prompt, tools included
 	Limit  int // that are accepted: prompt and answer together if Answer is given, else unknown which of both
@@ -88,12 +87,10 @@ type PromptLimits struct {
 // ParseOverflow reports whether an error of a model means that the request has more tokens
 // than the model's window, and what it says about that. It is safe for concurrent use.
 //
-// An error whose [KindOf] is [Overflow] always means it. An error of kind [Unknown] or
-// [Invalid] means it if its text, or that of an error that it wraps, is one by which a
-// provider says so, and no HTTP status in it means something else. Errors of other kinds
-// never mean it, nor do rate limits that count tokens, or a longest answer (max_tokens)
-// that is too long by itself. What the text quotes is not read: 'unknown field "prompt is
-// too long"'.
+// An error whose [KindOf] is [Overflow] always means it. An error of kind [Unknown] or [Invalid] means it if its
+// text, or that of an error that it wraps, is one by which a provider says so, and no HTTP status in it means
+// something else. Errors of other kinds never mean it, nor do rate limits that count tokens, or a longest answer
+// (max_tokens) that is too long by itself. What the text quotes is not read: 'unknown field "prompt is too long"'.
 //
 // req is the request that the model was sent; nil: not known. A sentence that occurs in a
 // text of the request is not read, since some errors repeat what is wrong with it. Numbers

@@ -146,6 +146,34 @@ func ExampleWith() {
 	// 6 <nil>
 }
 
+// What is known of the provider's prompt cache in each call. The model reports what it has read; Prefix is what it could have
+// read, and Broken why it is not more.
+func ExampleCache() {
+	reports := []message.Usage{{Input: 180}, {Input: 260, CacheRead: 128}, {Input: 270}}
+	provider := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		resp := &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: reports[0]}
+		reports = reports[1:]
+		return resp, nil
+	}
+	shorten := middleware.Editing("shorten", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, 3, message.User("[a lookup]"))}}, nil
+	}, middleware.Options{Trigger: trigger.Rounds(4)})
+	model := middleware.Chain(shorten)(provider)
+	for rounds := 2; rounds <= 4; rounds++ {
+		resp, err := model(context.Background(), &middleware.Request{Messages: lookups(rounds)}, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		c := resp.Cache
+		fmt.Printf("prompt %d, as before %d, read %d, broken by %q\n", c.Prompt, c.Prefix, c.Read, c.Broken)
+	}
+	// Output:
+	// prompt 180, as before 0, read 0, broken by ""
+	// prompt 260, as before 180, read 128, broken by ""
+	// prompt 270, as before 23, read 0, broken by "edit"
+}
+
 // What the caller can do about an error.
 func ExampleKindOf() {
 	err := fmt.Errorf("ask: %w", &middleware.Error{

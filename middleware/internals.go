@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/models"
 )
 
 // Internals is what the middlewares and triggers of this module ask the core in addition to
@@ -21,6 +22,9 @@ func (internals) Without(v *View, counted int) *View {
 	w.measure()
 	return &w
 }
+
+// Model returns the row of the request's model in the table of models, or the zero Model.
+func (internals) Model(v *View) models.Model { return v.session.model.Model }
 
 // Preview returns the view that a plan of the named middleware would make. Folds whose
 // messages are not made yet count as estimated. The error is the rule that the plan breaks.

@@ -18,24 +18,21 @@ import (
 // Model is one call of a language model. It answers the request or fails: exactly one
 // of response and error is non-nil.
 //
-// A Model must be safe for concurrent use. It must not modify the request or anything
-// that the request refers to, nor keep it after returning. When ctx is done, it returns
-// soon with an error for which errors.Is(err, ctx.Err()) holds. It passes the pieces of
-// the answer to emit, in order, from the calling goroutine, and all of them before it
-// returns. If emit is nil, only the response is wanted. If emit returns an error, the
-// Model stops and returns that error.
+// A Model must be safe for concurrent use. It must not modify the request or anything that the request refers to, nor
+// keep it after returning. When ctx is done, it returns soon with an error for which errors.Is(err, ctx.Err()) holds.
+// It passes the pieces of the answer to emit, in order, from the calling goroutine, and all of them before it
+// returns. If emit is nil, only the response is wanted. If emit returns an error, the Model stops and returns that
+// error.
 type Model func(ctx context.Context, req *Request, emit Emit) (*Response, error)
 
-// Middleware wraps a [Model]. The Model that it returns must keep the contract of Model,
-// and also:
+// Middleware wraps a [Model]. The Model that it returns must keep the contract of Model, and also:
 //
 //   - it passes on a copy of the request that it received, with some fields changed, and
 //     never a new Request: the copy carries what the middlewares of a chain share;
 //   - it does not call the next Model again once a piece has been emitted;
 //   - nothing that it started still runs when it returns.
 //
-// A Middleware may wrap several models, which then share what it remembers. Package
-// middlewaretest checks all this.
+// A Middleware may wrap several models, which then share what it remembers. Package middlewaretest checks all this.
 type Middleware func(next Model) Model
 
 // Chain joins middlewares into one. The first one is the outermost:
@@ -50,9 +47,8 @@ type Middleware func(next Model) Model
 //	           │  └────────────────────┘  │
 //	           └──────────────────────────┘ ──▶ response
 //
-// Nesting changes nothing: Chain(a, Chain(b, c)) and Chain(a, b, c) send the same bytes.
-// The editing middlewares of a chain share one memory of their edits; see [With].
-// Chain panics with "middleware: Chain: …" if one of them is nil.
+// Nesting changes nothing: Chain(a, Chain(b, c)) and Chain(a, b, c) send the same bytes. The editing middlewares of a
+// chain share one memory of their edits; see [With]. Chain panics with "middleware: Chain: …" if one of them is nil.
 func Chain(mws ...Middleware) Middleware { return With(Env{}, mws...) }
 
 // Env is what the middlewares of one chain share. The zero value suits most programs.
@@ -86,10 +82,9 @@ func (e Env) besides(other Env) (names []string) {
 	return names
 }
 
-// With is [Chain] with an Env. If chains are nested, the Env of the first one in which an
-// editing middleware runs holds; an event of kind [Misconfigured] names the fields that an
-// inner one sets differently. With
-// panics with "middleware: With: …" if Protect has an empty name.
+// With is [Chain] with an Env. If chains are nested, the Env of the first one in which an editing middleware runs
+// holds; an event of kind [Misconfigured] names the fields that an inner one sets differently. With panics with
+// "middleware: With: …" if Protect has an empty name.
 func With(env Env, mws ...Middleware) Middleware {
 	if err := validateTools(env.Protect); err != nil {
 		panic("middleware: With: " + err.Error())

@@ -33,8 +33,7 @@ func (c *conversation) load(key any) any {
 	return c.values[key]
 }
 
-// store replaces a value, or removes it if the new one is nil, and returns the value
-// before.
+// store replaces a value, or removes it if the new one is nil, and returns the value before.
 func (c *conversation) store(key, value any) (before any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,8 +55,7 @@ func (c *conversation) once(req *Request, event string) bool {
 	return req.observers != nil && c.store(reported{event}, true) == nil
 }
 
-// fork returns a conversation that starts with the values of this one. It has all events
-// again.
+// fork returns a conversation that starts with the values of this one. It has all events again.
 func (c *conversation) fork() *conversation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,8 +148,7 @@ const (
 	frequent   = 6
 )
 
-// warnFrequent reports, once per conversation, that an editor with a trigger edits in most
-// calls.
+// warnFrequent reports, once per conversation, that an editor with a trigger edits in most calls.
 func warnFrequent(ctx context.Context, l *layer, v *View) {
 	n := callsEdited(v, l.name)
 	if n < frequent || !v.session.State.conversation.once(v.req, "frequent "+l.name) {

@@ -48,8 +48,7 @@ func publish(v *View, st state) *View {
 	return &w
 }
 
-// write puts the edits of the view into the journal, and returns the view of the edits
-// that are in the journal then.
+// write puts the edits of the view into the journal, and returns the view of the edits that are in the journal then.
 func write(ctx context.Context, v *View) (*View, error) {
 	s := v.session
 	var more []journal.Write

@@ -11,17 +11,15 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Repairing makes a repairer, which has the last word on what a model is sent, a
-// [Middleware]. It is called where the chain ends, after all editing middlewares, wherever
-// Repairing is among them; several are called in the order of the chain. An event of kind
-// [Repaired] reports each repair once as long as it is the same. Repairing panics with
+// Repairing makes a repairer, which has the last word on what a model is sent, a [Middleware]. It is called where the
+// chain ends, after all editing middlewares, wherever Repairing is among them; several are called in the order of the
+// chain. An event of kind [Repaired] reports each repair once as long as it is the same. Repairing panics with
 // "middleware: Repairing: …" if the name is empty or the repairer is nil.
 //
-// A repairer sees the view with all edits and returns what is sent instead, or nil for the
-// view as it is. What it returns need not be shorter, may change protected messages, and is
-// not remembered: what breaks a rule now may be valid in the next call. So it should depend
-// on the view alone. An error fails the call before anything is remembered. A repairer must
-// be safe for concurrent use and must not modify what it sees.
+// A repairer sees the view with all edits and returns what is sent instead, or nil for the view as it is. What it
+// returns need not be shorter, may change protected messages, and is not remembered: what breaks a rule now may be
+// valid in the next call. So it should depend on the view alone. An error fails the call before anything is
+// remembered. A repairer must be safe for concurrent use and must not modify what it sees.
 func Repairing(name string, repair func(ctx context.Context, v *View) (*message.Repaired, error)) Middleware {
 	if name == "" || repair == nil {
 		panic("middleware: Repairing: want a name and a repairer")

@@ -10,7 +10,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -95,14 +94,12 @@ type Size struct {
 // the usage reported in this conversation.
 func (s Size) Charged(counted int) int { return int(math.Round(s.rate * float64(counted))) }
 
-// Size returns the size of all that would be sent. If the provider has reported the size
-// of an earlier prompt of the conversation, Tokens is that size plus the difference by the
-// meter. It is exact if texts are counted by the model's own tokenizer, or if the provider
-// has reported the size of this very prompt.
+// Size returns the size of all that would be sent. If the provider has reported the size of an earlier prompt of the
+// conversation, Tokens is that size plus the difference by the meter. It is exact if texts are counted by the model's
+// own tokenizer, or if the provider has reported the size of this very prompt.
 func (v *View) Size() Size { return v.size }
 
-// HistorySize returns the size that the request would have without any edit, counted like
-// that of the view.
+// HistorySize returns the size that the request would have without any edit, counted like that of the view.
 func (v *View) HistorySize() Size {
 	w := *v
 	w.list, w.result = nil, edit.Result{Sum: v.session.LeadSum + v.session.Sum}
@@ -156,9 +153,6 @@ func (v *View) TokensOf(i int) int {
 // comparable to the tokens of sizes and events only after [Size.Charged].
 func (v *View) Meter() tokens.Meter { return v.session.chain.meter }
 
-// Model returns the row of the request's model in the table of models, or the zero Model.
-func (v *View) Model() models.Model { return v.session.model.Model }
-
 // Env returns the Env of the chain, with defaults in place of zero values. Archive is nil
 // if what is removed now is not kept.
 func (v *View) Env() Env {
@@ -169,12 +163,11 @@ func (v *View) Env() Env {
 	return e
 }
 
-// Budget returns the budget of the request, or else that of the model by the table, with a
-// reserve for the longest answer, but at most a tenth of the window. After the provider
-// has refused a prompt as too long, window and reserve may be smaller: for 64 accepted
-// calls if it has named a number that can be right, else for the conversation. After a server
-// has cut prompts without an error, the window is the longest prompt that it has read; see
-// [Truncated]. It returns false if nothing is known.
+// Budget returns the budget of the request, or else that of the model by the table, with a reserve for the longest
+// answer, but at most a tenth of the window. After the provider has refused a prompt as too long, window and reserve
+// may be smaller: for 64 accepted calls if it has named a number that can be right, else for the conversation. After
+// a server has cut prompts without an error, the window is the longest prompt that it has read; see [Truncated]. It
+// returns false if nothing is known.
 func (v *View) Budget() (Budget, bool) {
 	known := v.session.chain.windows.Of(v.req.Model)
 	for _, guess := range [...]int{v.session.State.conversation.guess.Of(""), v.session.State.tokens.Limit()} {
@@ -241,9 +234,8 @@ func (v *View) Protected(i int) Protection {
 	return Protection(p)
 }
 
-// Protects reports whether a part of message i is a call or a result of a protected tool;
-// see [Env.Protect]. A result may have another tool name than its call; either of them
-// protects it.
+// Protects reports whether a part of message i is a call or a result of a protected tool; see [Env.Protect]. A result
+// may have another tool name than its call; either of them protects it.
 func (v *View) Protects(i int, part message.Part) bool {
 	protect := v.req.protect
 	if len(protect) == 0 {
@@ -299,14 +291,12 @@ func (v *View) newestEdit(name string) int {
 	return made
 }
 
-// Archive returns the contents under which the chain's archive will keep parts that an
-// edit removes from one message, for [Edit.Archive], and the handle that leads to all of
-// them, for the placeholder; see [store.Name] and [store.Placeholder]. Nothing is put
-// before the edit is made. If the chain has no archive, the handle is zero and there are
-// no contents. It panics if a part is nil or of an unknown type.
+// Archive returns the contents under which the chain's archive will keep parts that an edit removes from one message,
+// for [Edit.Archive], and the handle that leads to all of them, for the placeholder; see [store.Name] and
+// [store.Placeholder]. Nothing is put before the edit is made. If the chain has no archive, the handle is zero and
+// there are no contents. It panics if a part is nil or of an unknown type.
 //
-// A handle is a hash of the content, so an editor should call Archive only for what it is
-// going to remove.
+// A handle is a hash of the content, so an editor should call Archive only for what it is going to remove.
 func (v *View) Archive(parts ...message.Part) (store.Handle, []store.Named) {
 	archive := v.Env().Archive
 	if archive == nil {
@@ -315,11 +305,10 @@ func (v *View) Archive(parts ...message.Part) (store.Handle, []store.Named) {
 	return lastHandle(store.Name(archive, message.Message{Parts: parts}))
 }
 
-// ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order of the
-// runs, as the caller has them; see [store.Name]. Messages that were folded before
-// are represented by the messages of that fold if the last text of these ends in a handle,
-// as [store.Placeholder] writes it, and by the originals otherwise. The handles of all earlier folds come first, so one handle leads to
-// everything in two steps.
+// ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order of the runs, as the caller has
+// them; see [store.Name]. Messages that were folded before are represented by the messages of that fold if the last
+// text of these ends in a handle, as [store.Placeholder] writes it, and by the originals otherwise. The handles of
+// all earlier folds come first, so one handle leads to everything in two steps.
 func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Named) {
 	archive := v.Env().Archive
 	if archive == nil {
@@ -361,10 +350,9 @@ func (v *View) shared(earlier *View) int {
 	return lead + sort.Search(len(spans), func(i int) bool { return spans[i].Last >= body })
 }
 
-// Store keeps a value for the conversation of the view, under a key as those of a context.
-// [View.Load] returns it in later calls as long as the chain remembers the conversation: a
-// value may save work, but nothing may depend on it. Of concurrent calls, the last one
-// wins. A dry run starts with the values, and what it stores has no effect outside.
+// Store keeps a value for the conversation of the view, under a key as those of a context. [View.Load] returns it in
+// later calls as long as the chain remembers the conversation: a value may save work, but nothing may depend on it.
+// Of concurrent calls, the last one wins. A dry run starts with the values, and what it stores has no effect outside.
 func (v *View) Store(key, value any) { v.session.State.conversation.store(key, value) }
 
 // Load returns what was stored for the conversation of the view, or nil.

@@ -20,7 +20,7 @@ func (f *fitter) rulesOf(v *middleware.View) (r message.Rules, known bool) {
 	if f.opts.Rules != 0 {
 		return f.opts.Rules, true
 	}
-	switch v.Model().Provider {
+	switch core.Model(v).Provider {
 	case "openai", "alibaba", "moonshot", "zhipu", "minimax", "bytedance", "meta", "xai":
 		r = message.OpenAI
 	case "anthropic":

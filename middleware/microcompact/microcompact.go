@@ -282,7 +282,7 @@ func (s *survey) isDue() bool {
 // batch returns the minimum for one edit. By default a provider that caches prompts gets
 // batches: every edit makes it read the newest rounds again.
 func (o *editor) batch(v *middleware.View) Batch {
-	if o.Batch != (Batch{}) || v.Model().Cache == (models.Cache{}) || when.IsEconomy(o.Trigger, v) {
+	if o.Batch != (Batch{}) || core.Model(v).Cache == (models.Cache{}) || when.IsEconomy(o.Trigger, v) {
 		return o.Batch
 	}
 	n := defaultBatch

@@ -98,7 +98,7 @@ func (j *job) request(ctx context.Context) modelwriter.Request {
 	if w.live != nil {
 		r.Main = j.author(w.live)
 		if r.Main.Name == "" {
-			r.Main.Name, r.Main.Known = live.Model, v.Model()
+			r.Main.Name, r.Main.Known = live.Model, core.Model(v)
 		}
 		if budget, ok := v.Budget(); ok {
 			r.Main.Window = budget.Window
