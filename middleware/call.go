@@ -96,12 +96,7 @@ func (c *chain) leave(next Model) Model {
 			return nil, err
 		}
 		r := out.req
-		if r.view != nil {
-			out.describe()
-		}
-		if r.chain.env.Breakpoints {
-			out.mark()
-		}
+		out.describe()
 		r.settled = new(atomic.Pointer[chain])
 		resp, err := next(ctx, r, emit)
 		if err != nil {
@@ -111,12 +106,7 @@ func (c *chain) leave(next Model) Model {
 		}
 		by := r.settled.Load()
 		if r.view != nil {
-			if !out.replaced && r.dry == nil && by != r.chain {
-				learn(ctx, out.view, resp, err)
-			}
-			if by == nil {
-				by, resp = r.chain, out.settle(ctx, resp, err)
-			}
+			by, resp = out.settle(ctx, by, resp, err)
 		}
 		if by != nil && req.settled != nil {
 			req.settled.Store(by)

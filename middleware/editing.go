@@ -271,7 +271,8 @@ func (p *proposal) check() {
 // complete makes the messages of folds that are not made yet, checks the plan again, and puts what it removes into the
 // archive.
 func (p *proposal) complete(ctx context.Context) {
-	if p.propose(ctx); p.err == nil && p.after != nil {
+	p.propose(ctx)
+	if p.err == nil && p.after != nil {
 		p.err = p.build(ctx)
 	}
 	if p.err == nil && p.after != nil && ctx.Err() == nil {
@@ -323,7 +324,8 @@ func (p *proposal) withoutArchive(ctx context.Context) {
 	bare := *v
 	bare.unarchived = true
 	*p = proposal{layer: l, before: &bare, past: p.past, forced: p.forced}
-	if p.complete(ctx); p.after != nil {
+	p.complete(ctx)
+	if p.after != nil {
 		p.after.unarchived = false
 	}
 	p.before = v

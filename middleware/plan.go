@@ -129,19 +129,9 @@ func preview(v *View, name string, p *Plan, window int) ([]*journal.Record, *Vie
 func sparesCalls(v *View, p *Plan) error {
 	for i := range p.Edits {
 		e := &p.Edits[i]
-		if e.Kind == journal.Rewrite && !p.LastResort {
-			m := &v.result.Messages[e.At]
-			if m.Role == message.RoleAssistant && v.Protected(e.At)&ProtectNewest != 0 {
-				after := message.Message{Parts: e.Parts}
-				if !slices.Equal(slices.Collect(after.Calls()), slices.Collect(m.Calls())) {
-					return fmt.Errorf("message %d: the calls of the newest round must stay as they are", v.Span(e.At).First)
-				}
-			}
-			kept := func(parts []message.Part) []message.Part {
-				return slices.DeleteFunc(slices.Clone(parts), func(part message.Part) bool { return !v.Protects(e.At, part) })
-			}
-			if len(v.req.protect) > 0 && !slices.Equal(kept(m.Parts), kept(e.Parts)) {
-				return fmt.Errorf("message %d: calls and results of a protected tool must stay as they are", v.Span(e.At).First)
+		if e.Kind == journal.Rewrite && !p.LastResort && (len(v.req.protect) > 0 || v.result.Messages[e.At].Role == message.RoleAssistant) {
+			if err := sparesParts(v, e); err != nil {
+				return err
 			}
 		}
 		if len(v.req.protect) == 0 {
@@ -154,6 +144,24 @@ func sparesCalls(v *View, p *Plan) error {
 				}
 			}
 		}
+	}
+	return nil
+}
+
+// sparesParts is sparesCalls for a rewrite.
+func sparesParts(v *View, e *Edit) error {
+	m := &v.result.Messages[e.At]
+	if m.Role == message.RoleAssistant && v.Protected(e.At)&ProtectNewest != 0 {
+		after := message.Message{Parts: e.Parts}
+		if !slices.Equal(slices.Collect(after.Calls()), slices.Collect(m.Calls())) {
+			return fmt.Errorf("message %d: the calls of the newest round must stay as they are", v.Span(e.At).First)
+		}
+	}
+	kept := func(parts []message.Part) []message.Part {
+		return slices.DeleteFunc(slices.Clone(parts), func(part message.Part) bool { return !v.Protects(e.At, part) })
+	}
+	if len(v.req.protect) > 0 && !slices.Equal(kept(m.Parts), kept(e.Parts)) {
+		return fmt.Errorf("message %d: calls and results of a protected tool must stay as they are", v.Span(e.At).First)
 	}
 	return nil
 }

@@ -111,8 +111,14 @@ type outgoing struct {
 	before *sent // of the call before; nil: unknown
 }
 
-// describe sets what is known of a request with a view.
+// describe sets what is known of a request with a view, and the marks of any.
 func (o *outgoing) describe() {
+	if o.req.chain.env.Breakpoints {
+		defer o.mark()
+	}
+	if o.view == nil {
+		return
+	}
 	r, v, s := o.req, o.view, o.view.session
 	seen := v.result.Messages // by the last editor
 	now := &sent{
@@ -236,9 +242,17 @@ func differing(now, before edit.List) string {
 		names(before, now, " hold no longer")...), ", and ")
 }
 
-// settle completes the response with what is known of the cache, remembers what was sent, and reports the call. resp is
-// nil if it has failed; then the call before remains the one to compare with.
-func (o *outgoing) settle(ctx context.Context, resp *Response, err error) *Response {
+// settle learns from the call. Unless by, a chain nearer to the model, has done so, it completes the response with what is
+// known of the cache, remembers what was sent, and reports the call. It returns the chain that has. resp is nil if the call
+// has failed; then the call before remains the one to compare with.
+func (o *outgoing) settle(ctx context.Context, by *chain, resp *Response, err error) (*chain, *Response) {
+	if !o.replaced && o.req.dry == nil && by != o.req.chain {
+		learn(ctx, o.view, resp, err)
+	}
+	if by != nil {
+		return by, resp
+	}
+	by = o.req.chain
 	v := o.view
 	prefix, broken, text := o.compare()
 	c := Cache{Prompt: v.size.Tokens, Prefix: prefix, Broken: broken}
@@ -256,7 +270,7 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error) *Respo
 		}
 	}
 	if o.req.observers == nil {
-		return resp
+		return by, resp
 	}
 	if text != "" && resp != nil {
 		o.reportMiss(ctx, prefix, text)
@@ -270,7 +284,7 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error) *Respo
 		Why: fmt.Sprintf("%d tokens for a history of %d; edits in force: %d; first tokens as in the call before: %d",
 			r.View, r.History, r.Edits, prefix),
 	})
-	return resp
+	return by, resp
 }
 
 // reportMiss reports that the chain does not send again what it has sent. Of layers after the last editor, which often add

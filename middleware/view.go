@@ -120,8 +120,9 @@ func (v *View) measure() {
 			}
 		}
 	}
-	size, open := Size{Counted: s.chain.meter.Once() + v.tools + v.result.Sum}, 0
-	size.Tokens, open, size.rate = cal.Estimate(size.Counted, wide, s.model.priors)
+	counted := s.chain.meter.Once() + v.tools + v.result.Sum
+	charged, open, rate := cal.Estimate(counted, wide, s.model.priors)
+	size := Size{Tokens: charged, Counted: counted, rate: rate}
 	own := s.chain.encoding != "" && s.chain.encoding == s.model.Encoding && (cal.At == 0 || math.Abs(cal.Mean()-1) < 0.05)
 	size.Exact = own || cal.At > 0 && cal.At == len(s.Body) && cal.Counted == size.Counted
 	if s.chain.estimates && !size.Exact {

@@ -66,7 +66,7 @@ type survey struct {
 	meter      tokens.Meter
 	results    []candidate // oldest first
 	unanswered int         // the first result that no model has seen yet
-	starts     []int       // positions of the rounds, if there is KeepRounds
+	starts     []int       // positions of the rounds
 	thinking   []candidate // oldest first
 	rounds     int
 	recalls    bool // the calls before the results that are looked at read the archive
@@ -88,7 +88,7 @@ type input struct {
 func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 	archived := v.Env().Archive != nil
 	s := &survey{view: v, messages: v.Messages(), meter: v.Meter(), left: o.likely(archived)}
-	s.inputs = map[input]bool{}
+	s.inputs, s.starts = map[input]bool{}, make([]int, 0, len(s.messages)/2)
 	s.results = make([]candidate, 0, len(s.messages)/2)
 	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
 	call, newest := -1, 0
@@ -108,16 +108,14 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 			if s.recalls = archived && shorten.ReadsArchive(m); m.HasCalls() {
 				call = i
 				s.rounds++
-				if o.KeepRounds > 0 {
-					s.starts = append(s.starts, i)
-				}
+				s.starts = append(s.starts, i)
 			}
-			if newest > 0 && v.Span(i).Last < newest {
-				s.addThinking(i, m)
+			if newest > 0 {
+				s.addThinking(i, m, newest)
 			}
 		case message.RoleTool:
 			if p := v.Protected(i); p&middleware.ProtectWhole == 0 {
-				o.addResults(ctx, s, i, call, p)
+				o.addResults(ctx, s, i, call, p&middleware.ProtectNewest != 0)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -135,11 +133,11 @@ func (o *editor) likely(archived bool) *replacement {
 	return &replacement{placeholder: store.Placeholder(o.Placeholder, h), arguments: shorten.Arguments(h)}
 }
 
-// addThinking appends the thinking of message i, unless the message is protected or
+// addThinking appends the thinking of message i, unless the message is of the newest turn or protected, or
 // would be empty without it. Broken messages that contain results are skipped: without
 // the thinking between them, pieces would become one result.
-func (s *survey) addThinking(i int, m message.Message) {
-	if !slices.ContainsFunc(m.Parts, shorten.IsThinking) || s.view.Protected(i)&^middleware.ProtectTool != 0 {
+func (s *survey) addThinking(i int, m message.Message, newest int) {
+	if s.view.Span(i).Last >= newest || !slices.ContainsFunc(m.Parts, shorten.IsThinking) || s.view.Protected(i)&^middleware.ProtectTool != 0 {
 		return
 	}
 	for range m.Results() {
@@ -160,10 +158,8 @@ func (s *survey) addThinking(i int, m message.Message) {
 // addResults appends the candidates of the tool message at a position. call is the
 // position of the message before it that may contain the calls. The pieces of a
 // result are one candidate.
-func (o *editor) addResults(ctx context.Context, s *survey, at, call int, protected middleware.Protection) {
-	parts, before, fresh := s.messages[at].Parts, len(s.results), protected&middleware.ProtectNewest != 0
-	edit := s.view.Span(at).Edit
-	edited := edit != nil && edit.Middleware == Name && edit.Kind == journal.Rewrite
+func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh bool) {
+	parts, before := s.messages[at].Parts, len(s.results)
 	var known map[string]int // candidates, if there are several parts
 	if len(parts) > 1 {
 		known = make(map[string]int, len(parts))
@@ -184,24 +180,19 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, protec
 			}
 			s.results = append(s.results, candidate{at: at, callID: r.CallID, call: call, round: s.rounds, left: s.left, fresh: fresh})
 		}
-		c, n := &s.results[k], 0
-		if len(parts) == 1 { // known without counting
-			n = s.view.TokensOf(at) - s.meter.Message(message.Message{Name: s.messages[at].Name})
-		} else {
-			n = s.meter.Part(p)
-		}
+		c, n := &s.results[k], s.tokensOf(parts, i, at)
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
-		c.kept = c.kept || protected&middleware.ProtectTool != 0 && s.view.Protects(at, p)
+		c.kept = c.kept || s.view.Protects(at, p)
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !shorten.Joins(parts, i) {
 			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder
 		}
 	}
-	end := before
+	edit, end := s.view.Span(at).Edit, before
 	for i := before; i < len(s.results); i++ {
-		if c := &s.results[i]; c.freed > 0 && !c.kept && !(edited && s.isCleared(c)) && o.qualifies(s, c) {
+		if o.qualifies(s, &s.results[i], edit) {
 			s.results[end] = s.results[i]
 			end++
 		}
@@ -209,10 +200,23 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, protec
 	s.results = s.results[:end]
 }
 
-// qualifies reports whether a result may be cleared by its call, and decides whether the input of
+// tokensOf returns the tokens of part i of the message at a position. If the message
+// has no other part, they are known without counting.
+func (s *survey) tokensOf(parts []message.Part, i, at int) int {
+	if len(parts) == 1 {
+		return s.view.TokensOf(at) - s.meter.Message(message.Message{Name: s.messages[at].Name})
+	}
+	return s.meter.Part(parts[i])
+}
+
+// qualifies reports whether a result may be cleared, and decides whether the input of
 // its call is cleared with it: once, since in a broken history a call may have several
 // results.
-func (o *editor) qualifies(s *survey, c *candidate) bool {
+func (o *editor) qualifies(s *survey, c *candidate, edit *journal.Record) bool {
+	edited := edit != nil && edit.Middleware == Name && edit.Kind == journal.Rewrite // by this middleware, earlier
+	if c.freed <= 0 || c.kept || edited && s.isCleared(c) {
+		return false
+	}
 	if !s.recalls && o.Only == nil && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
 		return true // the call does not matter
 	}

@@ -152,6 +152,9 @@ func (l List) Without(base List) (delta List, ok bool) {
 // Reuse returns the list with the records of the base in place of equal ones, so that
 // an edit planned again is the edit planned first.
 func (l List) Reuse(base List) List {
+	if len(base) == 0 {
+		return l
+	}
 	out, next := l, 0
 	for i, it := range l {
 		k := base.find(it, next)

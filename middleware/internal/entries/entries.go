@@ -171,9 +171,7 @@ func (l Log) Write(ctx context.Context, known Known, all edit.List, more []journ
 	const tries = 4
 	at := len(l.IDs) - 1
 	for range tries {
-		if len(known.All) > 0 {
-			all = all.Reuse(known.All)
-		}
+		all = all.Reuse(known.All)
 		writes, early, err := l.batch(ctx, known, all)
 		if err == nil {
 			err = ctx.Err()
