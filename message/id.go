@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -34,24 +35,37 @@ func (id *ID) UnmarshalText(text []byte) error {
 }
 
 // IDs returns the ID of each position of a history: the first half of a SHA-256 of the
-// previous ID and the message's role, name and parts. It does not depend on time, usage
-// or hints. The system messages at the beginning have the zero ID and do not change the
-// other IDs, so a system prompt may contain a clock.
+// previous ID and the message's role, name and parts; the text of a tool result is in it
+// as its [HashContent]. It does not depend on time, usage or hints. The system messages
+// at the beginning have the zero ID and do not change the other IDs, so a system prompt
+// may contain a clock.
 //
 // If known has the IDs of the first len(known) messages, only the others are hashed, and
 // appended to it.
 func IDs(msgs []Message, known ...ID) []ID {
-	ids, prev := known, ID{}
+	more := msgs[min(len(known), len(msgs)):]
+	results := make([]ContentHash, len(more))
+	for i := range more {
+		results[i] = more[i].ResultHash()
+	}
+	return AppendIDs(known, more, results)
+}
+
+// AppendIDs appends the IDs of the messages that follow those with the given IDs. results
+// has the [Message.ResultHash] of each.
+func AppendIDs(ids []ID, more []Message, results []ContentHash) []ID {
+	var prev ID
 	if len(ids) > 0 {
 		prev = ids[len(ids)-1]
 	}
+	ids = slices.Grow(ids, len(more))
 	var buf []byte
-	for i := len(ids); i < len(msgs); i++ {
-		if msgs[i].Role == RoleSystem && prev.IsZero() {
-			ids = append(ids, ID{})
+	for i := range more {
+		if prev.IsZero() && more[i].Role == RoleSystem {
+			ids = append(ids, prev)
 			continue
 		}
-		buf = msgs[i].AppendContent(append(buf[:0], prev[:]...))
+		buf = more[i].appendContent(append(buf[:0], prev[:]...), &results[i])
 		sum := sha256.Sum256(buf)
 		prev = ID(sum[:len(prev)])
 		ids = append(ids, prev)
@@ -72,12 +86,27 @@ func Leading(msgs []Message) int {
 
 // AppendContent appends role, name and parts in an encoding in which different contents
 // are always different. It is meant for hashing messages and cannot be decoded.
-func (m Message) AppendContent(b []byte) []byte {
+func (m Message) AppendContent(b []byte) []byte { return m.appendContent(b, nil) }
+
+// appendContent does it with hashes in the place of the texts of results, if result is not nil:
+// it is that of the first of them.
+func (m Message) appendContent(b []byte, result *ContentHash) []byte {
 	b = appendString(b, string(m.Role))
 	b = appendString(b, m.Name)
 	b = binary.AppendUvarint(b, uint64(len(m.Parts)))
+	first := true
 	for _, p := range m.Parts {
-		b = appendPart(b, p)
+		r, ok := p.(ToolResult)
+		if !ok || result == nil {
+			b = appendPart(b, p)
+			continue
+		}
+		hash := *result
+		if !first {
+			hash = HashContent("", r.Text)
+		}
+		first = false
+		b = appendResult(b, r, string(hash[:]))
 	}
 	return b
 }
@@ -96,16 +125,20 @@ func appendPart(b []byte, p Part) []byte {
 	case ToolCall:
 		return appendString(appendString(appendString(append(b, 'c'), p.ID), p.Name), p.Arguments)
 	case ToolResult:
-		b = appendString(appendString(appendString(append(b, 'r'), p.CallID), p.Name), p.Text)
-		if p.Error {
-			b = append(b, '!')
-		}
-		return appendPart(b, p.Content)
+		return appendResult(b, p, p.Text)
 	case Opaque:
 		return appendString(appendString(append(b, 'o'), p.Kind), p.Data)
 	default: // an unknown type, which Check reports
 		return appendString(append(b, '?'), fmt.Sprintf("%#v", p))
 	}
+}
+
+func appendResult(b []byte, r ToolResult, text string) []byte {
+	b = appendString(appendString(appendString(append(b, 'r'), r.CallID), r.Name), text)
+	if r.Error {
+		b = append(b, '!')
+	}
+	return appendPart(b, r.Content)
 }
 
 func appendString(b []byte, s string) []byte {
@@ -115,6 +148,18 @@ func appendString(b []byte, s string) []byte {
 // ContentHash identifies a text, or the bytes of a medium, wherever it is: a SHA-256 of the
 // type and the data. It is comparable.
 type ContentHash [sha256.Size]byte
+
+// ResultHash returns the hash of the text of the first tool result in the message, as
+// [HashContent] does, or zero if it has none. In an ID it stands for the text, so that the
+// text is hashed once for the ID and for an archive.
+func (m Message) ResultHash() (hash ContentHash) {
+	for _, p := range m.Parts {
+		if r, ok := p.(ToolResult); ok {
+			return HashContent("", r.Text)
+		}
+	}
+	return hash
+}
 
 // HashContent returns the hash of some data; mediaType is its MIME type, or "" for text.
 // It depends on nothing else.

@@ -292,18 +292,44 @@ func (v *View) newestEdit(name string) int {
 	return made
 }
 
-// Archive returns the contents under which the chain's archive will keep parts that an edit removes from one message,
-// for [Edit.Archive], and the handle that leads to all of them, for the placeholder; see [store.Name] and
+// Archive returns the contents under which the chain's archive will keep parts that an edit removes from message i, for
+// [Edit.Archive], and the handle that leads to all of them, for the placeholder; see [store.Name] and
 // [store.Placeholder]. Nothing is put before the edit is made. If the chain has no archive, the handle is zero and
 // there are no contents. It panics if a part is nil or of an unknown type.
 //
 // A handle is a hash of the content, so an editor should call Archive only for what it is going to remove.
-func (v *View) Archive(parts ...message.Part) (store.Handle, []store.Named) {
+func (v *View) Archive(i int, parts ...message.Part) (store.Handle, []store.Named) {
 	archive := v.Env().Archive
 	if archive == nil {
 		return store.Handle{}, nil
 	}
+	if n, ok := v.hashed(i, parts); ok {
+		if n.Handle = archive.Handle(n.Hash); !n.Handle.IsZero() {
+			return n.Handle, []store.Named{n}
+		}
+	}
 	return lastHandle(store.Name(archive, message.Message{Parts: parts}))
+}
+
+// hashed returns a text as a content without a handle, if it is that of the first tool result of
+// message i in the history: the ID of the message has been made of its hash.
+func (v *View) hashed(i int, parts []message.Part) (n store.Named, ok bool) {
+	at := v.span(i).First
+	if len(parts) != 1 || at < 0 {
+		return n, false
+	}
+	switch p := parts[0].(type) {
+	case message.Text:
+		n.Content.Data, ok = p.Text, true
+	case message.ToolResult:
+		n.Content.Data, ok = p.Text, p.Content == nil
+	case message.Thinking, message.ToolCall, message.Media, message.Opaque:
+	}
+	for first := range v.session.Body[at].Results() {
+		n.Hash = v.session.Hashes[at]
+		return n, ok && n.Content.Data == first.Text
+	}
+	return n, false
 }
 
 // ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order of the runs, as the caller has

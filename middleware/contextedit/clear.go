@@ -114,11 +114,11 @@ func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candi
 	}
 	h := store.Asked(call)
 	if !shorten.Archived(ctx, v.Env().Archive, h) {
-		h, left.result = v.Archive(in.results.Result(v.Original(c.at).Parts, c.callID)...)
+		h, left.result = v.Archive(c.at, in.results.Result(v.Original(c.at).Parts, c.callID)...)
 	}
 	left.placeholder = store.Placeholder(o.Placeholder, h)
 	if c.input {
-		h, left.input = v.Archive(call)
+		h, left.input = v.Archive(c.call, call)
 		left.arguments = shorten.Arguments(h)
 	}
 	return &left

@@ -228,7 +228,7 @@ func (s *sketch) cut(at, k int, unit string, limit int) {
 		whole = p
 	}
 	text := func(limit int) string {
-		h, how := s.handleOf(original), ""
+		h, how := s.handleOf(at, original), ""
 		if r, ok := p.(message.ToolResult); ok {
 			if recalled := s.recalled(at, r.CallID); !recalled.IsZero() { // the whole of it would be cut again
 				h, how = recalled, ", fewer lines at a time by from and to"
@@ -244,7 +244,7 @@ func (s *sketch) cut(at, k int, unit string, limit int) {
 			p = message.Text{Text: text(limit)}
 		}
 	case message.ToolCall:
-		old.Arguments = shorten.Arguments(s.handleOf(original))
+		old.Arguments = shorten.Arguments(s.handleOf(at, original))
 		p = old
 	case message.ToolResult:
 		if s.dropMedia(at, k) {

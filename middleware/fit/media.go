@@ -198,7 +198,7 @@ func (s *sketch) withoutMedia(at, k int) (message.Part, bool) {
 	if !ok {
 		return nil, false
 	}
-	note := mediaNote(m, s.handleOf(p))
+	note := mediaNote(m, s.handleOf(at, p))
 	r, ok := p.(message.ToolResult)
 	if !ok {
 		return message.Text{Text: note}, true

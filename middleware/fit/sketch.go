@@ -292,13 +292,13 @@ type wholeResult struct {
 	id string
 }
 
-// handleOf returns the handle of one part.
-func (a *archiver) handleOf(p message.Part) store.Handle {
+// handleOf returns the handle of one part of a message.
+func (a *archiver) handleOf(at int, p message.Part) store.Handle {
 	if a == nil {
 		return store.Handle{}
 	}
 	if _, ok := a.handles[p]; !ok {
-		a.archive(p, p)
+		a.archive(at, p, p)
 	}
 	return a.handles[p]
 }
@@ -308,7 +308,7 @@ func (a *archiver) handleOfCall(at int, id string) store.Handle {
 	if a == nil {
 		return store.Handle{}
 	}
-	return a.handleOf(a.calls.Call(a.source.Original(at).Parts, id))
+	return a.handleOf(at, a.calls.Call(a.source.Original(at).Parts, id))
 }
 
 // handleOfResult returns the handle of all pieces of a result as the tool returned
@@ -325,13 +325,13 @@ func (a *archiver) handleOfResult(at int, id string) store.Handle {
 		a.handles[key] = h
 		return h
 	}
-	a.archive(key, a.results.Result(a.source.Original(at).Parts, id)...)
+	a.archive(at, key, a.results.Result(a.source.Original(at).Parts, id)...)
 	return a.handles[key]
 }
 
-// archive keeps parts for the archive, and their handle under a key.
-func (a *archiver) archive(key any, parts ...message.Part) {
-	h, contents := a.source.Archive(parts...)
+// archive keeps parts of a message for the archive, and their handle under a key.
+func (a *archiver) archive(at int, key any, parts ...message.Part) {
+	h, contents := a.source.Archive(at, parts...)
 	a.handles[key], a.contents[h] = h, contents
 }
 

@@ -327,15 +327,15 @@ func (s *survey) edit(i, from int) {
 	s.edits = append(s.edits, e)
 }
 
-// handle returns the handle of parts that the next edit removes and archives.
-func (s *survey) handle(parts ...message.Part) store.Handle {
+// handle returns the handle of parts that the next edit removes from message i and archives.
+func (s *survey) handle(i int, parts ...message.Part) store.Handle {
 	switch {
 	case s.archive == nil:
 		return store.Handle{}
 	case !s.editing:
 		return shorten.Likely
 	}
-	h, contents := s.view.Archive(parts...)
+	h, contents := s.view.Archive(i, parts...)
 	if s.archived == nil {
 		s.archived = contents
 	} else {

@@ -103,7 +103,7 @@ func shortenPieces(in *index, v *middleware.View, e *middleware.Edit, callID str
 		if sizes = sizes[1:]; size <= most {
 			continue
 		}
-		h, contents := v.Archive(message.Text{Text: r.Text})
+		h, contents := v.Archive(e.At, message.Text{Text: r.Text})
 		if text := ends(v.Meter().Counter, r.Text, most, h); text != r.Text {
 			shorter = true
 			r.Text = text

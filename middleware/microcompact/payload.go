@@ -66,7 +66,7 @@ func (s *survey) shortenPart(i int, p message.Part) message.Part {
 		if s.Limit.Arguments <= 0 || s.view.Protects(i, p) || longer(p.Arguments, s.Limit.Arguments) == 0 {
 			return p
 		}
-		short, ok := shortArguments(p.Arguments, s.Limit.Arguments, s.handle(p))
+		short, ok := shortArguments(p.Arguments, s.Limit.Arguments, s.handle(i, p))
 		if !ok {
 			short = p.Arguments
 		}
@@ -80,7 +80,7 @@ func (s *survey) shortenPart(i int, p message.Part) message.Part {
 		if s.Limit.Text <= 0 || n == 0 {
 			return p
 		}
-		short := s.placeholder(removed{chars: n, handle: s.handle(p)})
+		short := s.placeholder(removed{chars: n, handle: s.handle(i, p)})
 		if s.frees(by.Count(p.Text)-short.tokens, archived) {
 			p.Text = short.text
 			s.done.Texts++
@@ -157,7 +157,7 @@ func (s *survey) shortenResult(
 	archived := len(s.archived)
 	switch {
 	case all.chars > s.Limit.Results:
-		all.handle = s.resultHandle(was, callID)
+		all.handle = s.resultHandle(i, was, callID)
 		placeholder := s.placeholder(all)
 		freed := s.freedBy(i, parts, callID, placeholder.tokens)
 		if !s.frees(freed, archived) {
@@ -170,7 +170,7 @@ func (s *survey) shortenResult(
 			}
 		}
 	case all.attachments > 0:
-		pieces, freed := s.withoutAttachments(parts, callID)
+		pieces, freed := s.withoutAttachments(i, parts, callID)
 		if !s.frees(freed, archived) {
 			return
 		}
@@ -201,16 +201,16 @@ func (s *survey) freedBy(i int, parts []message.Part, callID string, placeholder
 	return freed
 }
 
-// withoutAttachments returns the pieces of one result that have attachments, by their
+// withoutAttachments returns the pieces of one result of message i that have attachments, by their
 // positions, with placeholders in place of these, and the tokens that this frees. Each
 // attachment is archived by itself.
-func (s *survey) withoutAttachments(parts []message.Part, callID string) (short map[int]message.Part, freed int) {
+func (s *survey) withoutAttachments(i int, parts []message.Part, callID string) (short map[int]message.Part, freed int) {
 	short = map[int]message.Part{}
 	for k, r := range s.results.Pieces(parts, callID) {
 		if r.Content == nil {
 			continue
 		}
-		text := removed{attachments: 1, handle: s.handle(message.ToolResult{Content: r.Content})}.placeholder()
+		text := removed{attachments: 1, handle: s.handle(i, message.ToolResult{Content: r.Content})}.placeholder()
 		freed += s.view.Meter().Part(r)
 		if r.Content = nil; r.Text != "" {
 			text = r.Text + "\n" + text
@@ -222,16 +222,16 @@ func (s *survey) withoutAttachments(parts []message.Part, callID string) (short 
 	return short, freed
 }
 
-// resultHandle returns the handle of a result. Recalled results are in the archive
+// resultHandle returns the handle of a result of message i. Recalled results are in the archive
 // already.
-func (s *survey) resultHandle(was []message.Part, callID string) store.Handle {
+func (s *survey) resultHandle(i int, was []message.Part, callID string) store.Handle {
 	if s.archive == nil {
 		return store.Handle{}
 	}
 	if h := s.asked(&s.index, s.view, s.call, callID); shorten.Archived(s.ctx, s.archive, h) {
 		return h
 	}
-	return s.handle(was...)
+	return s.handle(i, was...)
 }
 
 // asked returns the handle that a call asks the archive for. call is the position of

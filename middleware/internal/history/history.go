@@ -26,7 +26,8 @@ import (
 type Track[S any] struct {
 	edit.History
 
-	Wide       []bool // messages that are mostly ideographs
+	Hashes     []message.ContentHash // of the text of each message's first tool result; zero: there is none
+	Wide       []bool                // messages that are mostly ideographs
 	Tools      []message.ToolDef
 	ToolTokens int
 	State      S
@@ -166,7 +167,7 @@ func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) 
 		more = g.branch(given, equal, notes)
 	}
 	g.Body, g.IDs, g.Tokens = slices.Grow(g.Body, more), slices.Grow(g.IDs, more), slices.Grow(g.Tokens, more)
-	g.Wide, g.Whole = slices.Grow(g.Wide, more), slices.Grow(g.Whole, more)
+	g.Hashes, g.Wide, g.Whole = slices.Grow(g.Hashes, more), slices.Grow(g.Wide, more), slices.Grow(g.Whole, more)
 	added := body[equal:]
 	switch {
 	case !given.Steady:
@@ -231,7 +232,7 @@ func (t *Track[S]) cut(n int) {
 		t.parent = nil
 	}
 	t.Body, t.IDs, t.Tokens = t.Body[:n:n], t.IDs[:n:n], t.Tokens[:n:n]
-	t.Wide, t.Whole = t.Wide[:n:n], t.Whole[:n:n]
+	t.Hashes, t.Wide, t.Whole = t.Hashes[:n:n], t.Wide[:n:n], t.Whole[:n:n]
 	if t.FirstUser >= n {
 		t.FirstUser = -1
 	}
@@ -241,40 +242,51 @@ func (t *Track[S]) cut(n int) {
 	}
 }
 
-// learn appends what is known about the messages from the given one on. If they are large, they
-// are hashed in another goroutine while they are counted.
+// learn appends what is known about the messages from the given one on. There is room for it.
 func (t *Track[S]) learn(body []message.Message, from int) {
 	const large = 128 << 10 // bytes
-	bytes := 0
+	n, bytes := len(body), 0
 	for _, m := range t.Body[from:] {
 		bytes += m.Size()
 	}
 	t.bytes += bytes
-	var hashing *sync.WaitGroup
+	t.Hashes, t.Tokens, t.Wide, t.Whole = t.Hashes[:n], t.Tokens[:n], t.Wide[:n], t.Whole[:n]
 	if bytes < large {
-		t.identify(body, from)
+		t.know(from, n)
 	} else {
-		hashing = new(sync.WaitGroup)
-		hashing.Go(func() { t.identify(body, from) })
+		t.share(from)
 	}
-	for _, m := range t.Body[from:] {
-		n := t.Meter.Message(*m)
-		t.Tokens, t.Sum = append(t.Tokens, n), t.Sum+n
-	}
-	if hashing != nil {
-		hashing.Wait()
-	}
-}
-
-// identify is the part of learn that counts no tokens.
-func (t *Track[S]) identify(body []message.Message, from int) {
-	t.IDs = message.IDs(body, t.IDs...)
-	for _, m := range t.Body[from:] {
-		whole, wide := look(m)
-		if t.Wide, t.Whole = append(t.Wide, wide), append(t.Whole, whole); whole {
+	t.IDs = message.AppendIDs(t.IDs, body[from:], t.Hashes[from:])
+	for i := from; i < n; i++ {
+		if t.Sum += t.Tokens[i]; t.Whole[i] {
 			t.WholeCount++
 		}
 	}
+}
+
+// know hashes, counts and looks at some messages.
+func (t *Track[S]) know(first, end int) {
+	for i := first; i < end; i++ {
+		m := t.Body[i]
+		t.Hashes[i], t.Tokens[i] = m.ResultHash(), t.Meter.Message(*m)
+		t.Whole[i], t.Wide[i] = look(m)
+	}
+}
+
+// share does it for all messages from the given one on in two goroutines, which take a few at a time.
+func (t *Track[S]) share(from int) {
+	const few = 32
+	var taken atomic.Int64
+	work := func() {
+		for first := from; first < len(t.Body); {
+			first = from + int(taken.Add(few)) - few
+			t.know(first, min(first+few, len(t.Body)))
+		}
+	}
+	var second sync.WaitGroup
+	second.Go(work)
+	work()
+	second.Wait()
 }
 
 // look reports whether a message is protected as a whole: system messages, pinned messages, and what a provider has made of

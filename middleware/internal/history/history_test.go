@@ -158,3 +158,26 @@ func TestTracksDoNotChange(t *testing.T) {
 		}
 	})
 }
+
+// TestLongHistory has messages enough for two goroutines, in one call and in several.
+func TestLongHistory(t *testing.T) {
+	t.Parallel()
+	body := texts(700, "a")
+	for i := range body {
+		body[i].Parts = append(body[i].Parts, message.ToolResult{CallID: "c", Text: fmt.Sprint("result ", i)})
+	}
+	var cache history.Cache[int]
+	for _, n := range []int{500, 501, 700, 600} {
+		got, _ := follow(t, &cache, body[:n])
+		cache.Publish(got)
+		require.Equal(t, message.IDs(body[:n]), got.IDs)
+		require.Len(t, got.Hashes, n)
+		sum := 0
+		for i := range n {
+			require.Equal(t, got.Meter.Message(body[i]), got.Tokens[i])
+			require.Equal(t, message.HashContent("", fmt.Sprint("result ", i)), got.Hashes[i])
+			sum += got.Tokens[i]
+		}
+		require.Equal(t, sum, got.Sum)
+	}
+}
