@@ -83,6 +83,8 @@ func TestEstimateFeatures(t *testing.T) {
 		strings.Repeat("-", 80): 6,
 		"上下文":                   2,
 		"é":                     1,
+		"ấy ứng ở":              3,
+		"Việt":                  1,
 		"\x00":                  1,
 		"\xff\xfe":              2,
 		"🎉":                     2,

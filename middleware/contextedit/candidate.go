@@ -137,7 +137,10 @@ func (o *editor) likely(archived bool) *replacement {
 // would be empty without it. Broken messages that contain results are skipped: without
 // the thinking between them, pieces would become one result.
 func (s *survey) addThinking(i int, m message.Message, newest int) {
-	if s.view.Span(i).Last >= newest || !slices.ContainsFunc(m.Parts, shorten.IsThinking) || s.view.Protected(i)&^middleware.ProtectTool != 0 {
+	if s.view.Span(i).Last >= newest || !slices.ContainsFunc(m.Parts, shorten.IsThinking) {
+		return
+	}
+	if s.view.Protected(i)&^middleware.ProtectTool != 0 {
 		return
 	}
 	for range m.Results() {

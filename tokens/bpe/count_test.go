@@ -42,6 +42,7 @@ func TestCount(t *testing.T) {
 		{"<|endoftext|>", 7, 7},
 		{"今天天气很好，我们去公园。", 9, 15},
 		{"\x00", 1, 1},
+		{strings.Repeat("\x00", 16), 8, 16},
 		{"it's IT'S", 3, 4},
 		{strings.Repeat("a", 200_000), 25_000, 25_000},
 		{strings.Repeat(" ", 200_000), 1_563, 1_563},

@@ -192,7 +192,9 @@ func (s *scratch) longPiece(text string, at, end int) int {
 	k := longKey{key{load(text, at, 8), load(text, at+8, 8)}, keyOf(text, at+16, end-at-16)}
 	known := &s.long[key{k.first.hash(), k.rest.hash()}.hash()%uint64(len(s.long))]
 	if known.first == k.first && known.rest.low == k.rest.low && known.rest.high&pieceOf == k.rest.high {
-		return int(known.rest.high >> countAt)
+		if n := known.rest.high >> countAt; n > 0 { // 0: nothing is remembered, and the text is 16 zero bytes
+			return int(n)
+		}
 	}
 	tokens := s.count(text, at, end)
 	if k.rest.high |= uint64(tokens) << countAt; tokens <= 15 {

@@ -114,7 +114,7 @@ func tokensOf(low string) (tokens []string) {
 
 // isValue reports whether a token is a number, a name with one of a few characters, or a quotation.
 func isValue(token string) bool {
-	return strings.ContainsAny(token, "0123456789/_@") || strings.ContainsRune(token, quotation) || isNumber(token) || words.has("numerals", token)
+	return strings.ContainsAny(token, "0123456789/_@"+string(quotation)) || isNumber(token) || words.has("numerals", token)
 }
 
 // isNumber reports whether a token is a Chinese number, such as 六百五十.
