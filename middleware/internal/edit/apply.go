@@ -65,16 +65,16 @@ func (h *History) Apply(all []message.Message, l List, before *Result, from int)
 	return r
 }
 
-// Append appends the messages from position first up to, not including, last, not edited.
-func (r *Result) Append(h *History, first, last int) {
-	r.Tokens = append(r.Tokens, h.Tokens[first:last]...)
-	r.Messages, r.Spans = slices.Grow(r.Messages, last-first), slices.Grow(r.Spans, last-first)
-	for i := first; i < last; i++ {
+// Append appends the messages from position first to before position end, not edited.
+func (r *Result) Append(h *History, first, end int) {
+	r.Tokens = append(r.Tokens, h.Tokens[first:end]...)
+	r.Messages, r.Spans = slices.Grow(r.Messages, end-first), slices.Grow(r.Spans, end-first)
+	for i := first; i < end; i++ {
 		r.Messages = append(r.Messages, *h.Body[i])
 		r.Spans = append(r.Spans, Span{First: i, Last: i})
 		r.Sum += h.Tokens[i]
 	}
-	r.Upto = last
+	r.Upto = end
 }
 
 // fold appends the messages of a fold.

@@ -2,6 +2,7 @@ package edit_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -260,4 +261,18 @@ func TestFoldAndLateResult(t *testing.T) {
 	h.IDs, h.Whole = message.IDs(messages(h)), make([]bool, len(h.Body))
 	h.Bound(0)
 	require.Empty(t, h.Holding(l, 0))
+}
+
+// Edits that both lists have do not differ, even if they come after one that only one of the lists has.
+func TestDiffers(t *testing.T) {
+	t.Parallel()
+	h := talk(12)
+	late := fold(h, 8, 9, "folded")
+	late.Runs = []message.Run{{First: 1, Last: 2}, {First: 8, Last: 9}}
+	both := edit.List{h.Weigh(late)}
+	more := edit.List{h.Weigh(rewrite(h, 5, "short")), both[0]}
+	require.Equal(t, 5, more.Differs(both))
+	require.Equal(t, 5, both.Differs(more))
+	require.Equal(t, 1, both.Differs(nil))
+	require.Equal(t, math.MaxInt, more.Differs(more))
 }

@@ -174,7 +174,7 @@ func (l List) Reuse(base List) List {
 // Has reports whether the list has an equal edit.
 func (l List) Has(it Item) bool { return l.find(it, len(l)) >= 0 }
 
-// find returns the index of the equal edit, or -1. It is fast if that is guess.
+// find returns the index of the equal edit, or -1. It is fast if guess is that index.
 func (l List) find(it Item, guess int) int {
 	if guess < len(l) && l[guess].Record == it.Record {
 		return guess
@@ -217,8 +217,12 @@ func (l List) Differs(o List) int {
 		k++
 	}
 	first := math.MaxInt
-	for _, it := range slices.Concat(l[k:], o[k:]) {
-		first = min(first, it.Runs[0].First)
+	for _, lists := range [...][2]List{{l[k:], o}, {o[k:], l}} {
+		for _, it := range lists[0] {
+			if it.Runs[0].First < first && !lists[1].Has(it) {
+				first = it.Runs[0].First
+			}
+		}
 	}
 	return first
 }

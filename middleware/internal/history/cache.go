@@ -12,7 +12,7 @@ import (
 // How much a cache remembers.
 const (
 	maxTracks   = 64
-	maxBytes    = 64 << 20 // of all tracks that are kept, except for the newest
+	maxBytes    = 64 << 20 // of all tracks that are kept, except for the newest; one that is too large is dropped alone
 	maxCompared = 8        // tracks that a history is compared with as a whole
 	maxSlides   = 8        // tracks that are searched for a history without its beginning
 )
@@ -112,14 +112,12 @@ func (c *Cache[S]) Publish(t *Track[S]) {
 	for {
 		old := c.tracks.Load()
 		kept := []*Track[S]{t}
-		bytes := t.bytes
+		bytes := 0
 		if old != nil {
 			for _, o := range *old {
-				bytes += o.bytes
-				if o == parent {
-					bytes -= o.bytes
-				} else if len(kept) < maxTracks && bytes <= maxBytes {
+				if o != parent && len(kept) < maxTracks && bytes+o.bytes <= maxBytes {
 					kept = append(kept, o)
+					bytes += o.bytes
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package history_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -180,4 +181,19 @@ func TestLongHistory(t *testing.T) {
 		}
 		require.Equal(t, sum, got.Sum)
 	}
+}
+
+// A history that is too large to be kept besides the newest one is forgotten without the smaller ones.
+func TestLargeHistoriesAreForgottenAlone(t *testing.T) {
+	t.Parallel()
+	var cache history.Cache[int]
+	small := texts(3, "small")
+	large := func(name string) []message.Message { return []message.Message{message.User(name + strings.Repeat(" ", 65<<20))} }
+	for _, body := range [][]message.Message{small, large("first"), large("second")} {
+		track, _ := follow(t, &cache, body)
+		cache.Publish(track)
+	}
+	require.Len(t, cache.All(), 2)
+	_, ch := follow(t, &cache, append(small, message.User("more")))
+	require.Equal(t, history.Change{Common: 3, Grown: true}, ch)
 }
