@@ -324,7 +324,8 @@ func (c counter) Count(text string) (n int) {
 	defer func() {
 		if err != nil {
 			n = tokens.Estimate{}.Count(text)
-			c.failed.Store(&err)
+			failure := err // err itself would be allocated in each call
+			c.failed.Store(&failure)
 		}
 	}()
 	defer caught("counter", &err)

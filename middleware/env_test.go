@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -186,4 +187,23 @@ func TestEnvFraming(t *testing.T) {
 		require.Equal(t, meter.Message(history[1]), seen.Meter().Message(history[1]))
 		require.Equal(t, meter.Part(history[1].Parts[0]), seen.Meter().Part(history[1].Parts[0]))
 	}
+}
+
+// A counter of the caller costs what it costs, and nothing in addition.
+//
+//nolint:paralleltest // AllocsPerRun counts those of the whole process
+func TestCounterAllocatesNothing(t *testing.T) {
+	meter := make(chan tokens.Meter, 1)
+	look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		meter <- v.Meter()
+		return nil, nil
+	}, middleware.Options{})
+	_, _, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: longer{}}, look), &middleware.Request{})
+	require.NoError(t, err)
+	const texts = 1000
+	counter, text := (<-meter).Counter, strings.Repeat("a", texts+1)
+	require.Zero(t, testing.AllocsPerRun(texts, func() { // on average; the memory of counted texts grows at times
+		counter.Count(text)
+		text = text[1:]
+	}))
 }
