@@ -400,11 +400,13 @@ func (d *dryRun) fork(c *chain) *chain {
 func forkChain(c, origin *chain) *chain {
 	f := &chain{
 		env: c.env, given: c.given, hasEnv: c.hasEnv, meter: c.meter, encoding: c.encoding,
-		defaultCounter: c.defaultCounter, uncounted: c.uncounted,
+		defaultCounter: c.defaultCounter, estimates: c.estimates, goodCounter: c.goodCounter, uncounted: c.uncounted,
 		origin: origin,
 	}
 	f.env.Journal = &entries.Overlay{Below: c.env.Journal, Top: journal.NewMemory(0)}
 	c.recent.Fork(&f.recent)
+	c.windows.Fork(&f.windows)
+	c.prompts.Fork(&f.prompts)
 	c.histories.Fork(&f.histories, func(st state) state {
 		st.conversation = st.conversation.fork()
 		st.result, st.shown = edit.Result{}, false

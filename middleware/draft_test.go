@@ -13,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -360,4 +361,38 @@ func TestDraftOfTheLastModelCall(t *testing.T) {
 	d := drafted(t, middleware.Chain(shorter, l.fold()), history)
 	require.NoError(t, middlewaretest.Same(history[:len(history)-2], messagesOf(d.Before)), "the last time counts")
 	require.True(t, strings.HasPrefix(d.After.At(2).Text(), "[fold: "))
+}
+
+// A draft knows what the provider has said in earlier calls: the window that it named, and what it has charged.
+func TestDraftKnowsWhatTheProviderHasSaid(t *testing.T) {
+	t.Parallel()
+	all := middlewaretest.ReAct{Rounds: 24, Result: 700}.Messages()
+	var sent *middleware.View
+	refuse := true
+	mw := middleware.Chain(fit.New(fit.Options{Rules: message.OpenAI}))
+	model := mw(func(_ context.Context, r *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		if sent = r.View(); refuse {
+			refuse = false
+			return nil, &middleware.Error{Kind: middleware.Overflow, Err: errors.New("prompt is too long: 2800 tokens > 2000 maximum")}
+		}
+		usage := message.Usage{Input: sent.Size().Counted * 5 / 4}
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: usage}, nil
+	})
+	for n := 24; n <= len(all); n += 8 {
+		req := &middleware.Request{Messages: all[:n], Model: "m", Budget: &middleware.Budget{Window: 100_000}}
+		d, err := middleware.Draft(t.Context(), mw, req)
+		require.NoError(t, err)
+		first := refuse
+		_, err = model(t.Context(), req, nil)
+		require.NoError(t, err)
+		if first {
+			continue
+		}
+		require.NotEmpty(t, d.Edits)
+		require.NoError(t, middlewaretest.Same(sent.Messages(), d.After.Messages()))
+		require.Positive(t, sent.Size().Margin)
+		require.Equal(t, sent.Size(), d.After.Size())
+		budget, _ := d.After.Budget()
+		require.Equal(t, 2000, budget.Window)
+	}
 }

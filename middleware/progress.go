@@ -60,9 +60,7 @@ func (c *conversation) fork() *conversation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := &conversation{values: map[any]any{}}
-	if limit := c.guess.Of(""); limit > 0 {
-		f.guess.Guess("", limit)
-	}
+	c.guess.Fork(&f.guess)
 	for k, v := range c.values {
 		switch k.(type) {
 		case reported, checked:

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -26,6 +27,13 @@ type Prompts struct {
 	mu    sync.Mutex
 	known map[message.ID]Prompt
 	order []message.ID // the oldest first
+}
+
+// Fork makes another one know the same.
+func (p *Prompts) Fork(to *Prompts) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	to.known, to.order = maps.Clone(p.known), slices.Clone(p.order)
 }
 
 // Put remembers a prompt.

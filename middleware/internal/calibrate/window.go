@@ -27,6 +27,17 @@ type window struct {
 	longest  int // tokens of the longest accepted prompt
 }
 
+// Fork makes another one know the same.
+func (w *Windows) Fork(to *Windows) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	to.models = make(map[string]*window, len(w.models))
+	for name, known := range w.models {
+		own := *known
+		to.models[name] = &own
+	}
+}
+
 // Of returns the window, or 0 if the declared window holds.
 func (w *Windows) Of(name string) int {
 	w.mu.Lock()

@@ -188,7 +188,9 @@ func TestLargeHistoriesAreForgottenAlone(t *testing.T) {
 	t.Parallel()
 	var cache history.Cache[int]
 	small := texts(3, "small")
-	large := func(name string) []message.Message { return []message.Message{message.User(name + strings.Repeat(" ", 65<<20))} }
+	large := func(name string) []message.Message {
+		return []message.Message{message.User(name + strings.Repeat(" ", 65<<20))}
+	}
 	for _, body := range [][]message.Message{small, large("first"), large("second")} {
 		track, _ := follow(t, &cache, body)
 		cache.Publish(track)
