@@ -35,7 +35,7 @@ func (v *View) cached(ttl time.Duration) (n int, whole bool) {
 
 // expired reports whether the cache has expired for sure since the call whose answer is the first of the messages.
 func (v *View) expired(since []*message.Message, ttl time.Duration) bool {
-	if c := v.session.model.Cache; ttl == 0 {
+	if c := v.model.Cache; ttl == 0 {
 		if ttl = c.TTL; c.Auto && ttl > 0 {
 			ttl = max(ttl, c.LongTTL, time.Hour)
 		}
@@ -76,7 +76,7 @@ const (
 // those of an input token. If the table of models has no prices for the request's model, known is false, and the result
 // is 0.1 and 1.25.
 func (v *View) cachePrices() (read, write float64, known bool) {
-	p := v.session.model.Price
+	p := v.model.Price
 	if p.Input <= 0 {
 		return cautiousRead, cautiousWrite, false
 	}
@@ -124,7 +124,7 @@ func (e Economics) price(v *View) Economics {
 		e.BreakEven = more / less
 	}
 	if known {
-		input := float64(v.session.model.Price.At(v.size.Tokens).Input)
+		input := float64(v.model.Price.At(v.size.Tokens).Input)
 		e.Cost, e.Saves = models.Cost(math.Round(more*input)), models.Cost(math.Round(less*input))
 	}
 	return e

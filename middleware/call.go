@@ -169,7 +169,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	s.calibrate(ctx, req)
 	v := &View{
 		session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unwritten != nil, tools: s.ToolTokens,
-		budget: s.budget, told: untold,
+		model: s.model, budget: s.budget, told: untold,
 	}
 	if s.told != untold {
 		v.told = s.indexOf(s.told)

@@ -259,7 +259,7 @@ func (l *layer) call(ctx context.Context, v *View) (plan *Plan, err error) {
 func (p *proposal) check() {
 	window := 0
 	if p.layer.opts.ForWindow {
-		window = p.before.session.budget.Window
+		window = p.before.session.budget.Window // as the next call compares it, before a layer can change the model
 	}
 	if p.records, p.after, p.err = preview(p.before, p.layer.name, p.plan, window); p.err != nil {
 		p.after, p.refused = nil, true

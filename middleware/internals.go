@@ -24,7 +24,7 @@ func (internals) Without(v *View, counted int) *View {
 }
 
 // Model returns the row of the request's model in the table of models, or the zero Model.
-func (internals) Model(v *View) models.Model { return v.session.model.Model }
+func (internals) Model(v *View) models.Model { return v.model.Model }
 
 // Preview returns the view that a plan of the named middleware would make. Folds whose
 // messages are not made yet count as estimated. The error is the rule that the plan breaks.

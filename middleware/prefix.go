@@ -186,7 +186,7 @@ func (o *outgoing) compare() (prefix int, why Break, text string) {
 		counted = o.counted - o.tokensFrom(n)
 		why, text = o.reason(n)
 	}
-	prefix, _, _ = o.view.session.State.tokens.Estimate(counted, 0, o.view.session.model.priors)
+	prefix, _, _ = o.view.session.State.tokens.Estimate(counted, 0, o.view.model.priors)
 	return prefix, why, text
 }
 
@@ -294,7 +294,7 @@ func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
 	if why == laterLayer && !s.State.conversation.once(o.req, laterLayer) {
 		return
 	}
-	was, _, _ := s.State.tokens.Estimate(o.before.counted, 0, s.model.priors)
+	was, _, _ := s.State.tokens.Estimate(o.before.counted, 0, o.view.model.priors)
 	s.chain.report(ctx, o.req, Event{
 		Kind: Missed, By: "middleware", Before: was, After: prefix,
 		Why: fmt.Sprintf("%s, so only the first %d tokens of the %d that it has sent can be read from the provider's cache",

@@ -21,8 +21,8 @@ type session struct {
 	log    entries.Log
 	all    []message.Message // the history as the caller passed it
 	told   int               // position in Body from which on an event of this call says what differs from the call before; untold
-	model  *namedModel
-	budget Budget // that the request or the table of models declares; zero: none
+	model  *namedModel       // of the request before a layer has changed it
+	budget Budget            // that this request or the table of models declares; zero: none
 }
 
 // state is what a chain knows of a history in addition to its messages.

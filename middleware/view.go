@@ -24,7 +24,8 @@ type View struct {
 	list    edit.List // the edits that made result
 	tools   int       // tokens of the tool definitions
 	size    Size
-	budget  Budget // that the request or the table of models declares; zero: none
+	model   *namedModel // of the request
+	budget  Budget      // that the request or the table of models declares; zero: none
 
 	unsaved    bool          // list differs from what the journal had
 	repaired   bool          // messages were repaired after all edits
@@ -121,9 +122,9 @@ func (v *View) measure() {
 		}
 	}
 	counted := s.chain.meter.Once() + v.tools + v.result.Sum
-	charged, open, rate := cal.Estimate(counted, wide, s.model.priors)
+	charged, open, rate := cal.Estimate(counted, wide, v.model.priors)
 	size := Size{Tokens: charged, Counted: counted, rate: rate}
-	own := s.chain.encoding != "" && s.chain.encoding == s.model.Encoding && (cal.At == 0 || math.Abs(cal.Mean()-1) < 0.05)
+	own := s.chain.encoding != "" && s.chain.encoding == v.model.Encoding && (cal.At == 0 || math.Abs(cal.Mean()-1) < 0.05)
 	size.Exact = own || cal.At > 0 && cal.At == len(s.Body) && cal.Counted == size.Counted
 	if s.chain.estimates && !size.Exact {
 		size.Margin = int(size.rate * max(shareTooLow*float64(open), rootTooLow*math.Sqrt(float64(open))))
@@ -415,10 +416,12 @@ func (v *View) with(req *Request) *View {
 	w := *v
 	w.req = req
 	if v.req.Budget != req.Budget || v.req.Model != req.Model {
-		_, w.budget = v.session.chain.modelOf(req)
+		w.model, w.budget = v.session.chain.modelOf(req)
 	}
-	if n := len(req.Tools); n != len(v.req.Tools) || n > 0 && &req.Tools[0] != &v.req.Tools[0] {
+	if !sameSlice(req.Tools, v.req.Tools) {
 		w.tools = v.session.chain.meter.Tools(req.Tools)
+	}
+	if w.model != v.model || w.tools != v.tools {
 		w.measure()
 	}
 	return &w
