@@ -141,7 +141,7 @@ func (c *content) replaces(old *content) bool {
 	case valued && (shared(c.values, old.values) > 0 || !alike(c.values, old.values)):
 		return false
 	case valued && c.marked:
-		return common > 0 || len(c.words) <= elliptic
+		return common > 0
 	case valued: // "The port is 9090", but not "Never touch a1.go", "Never touch a2.go"
 		return c.states && old.states && common > 0 && common == len(c.words) && len(c.values) == len(old.values)
 	}
@@ -149,6 +149,11 @@ func (c *content) replaces(old *content) bool {
 		return false
 	}
 	return common > 1 && common == len(old.words) || c.differsInOneWord(old) // "you no longer have to ask before you push"
+}
+
+// replacesValue reports whether a correction that names no subject, such as "no, 9090", has a value of the form of an older one.
+func (c *content) replacesValue(old *content) bool {
+	return c.marked && len(c.words) == 0 && !slices.ContainsFunc(c.rejected, isValue) && alike(c.values, old.values)
 }
 
 // differsInOneWord reports whether the sentences are the same but for a word or two, or as many

@@ -198,11 +198,8 @@ func (s *Set) put(c sentence) {
 		c.rank = max(c.rank, request)
 	}
 	if c.rank > other {
-		for _, i := range slices.Backward(s.recent) {
+		if i := s.corrected(&c); i >= 0 {
 			old := &s.all[i]
-			if old.rank == none || old.block == c.block || !c.content.replaces(&old.content) {
-				continue
-			}
 			old.changed = true
 			c.rank, c.since = max(c.rank, old.rank), min(c.since, old.since)
 			if old.rank == order {
@@ -211,11 +208,24 @@ func (s *Set) put(c sentence) {
 			if (c.needs < 0 || c.clear) && len(c.content.words) <= elliptic {
 				c.needs, c.clear = i, false
 			}
-			break
 		}
 		s.recent = append(s.recent[max(0, len(s.recent)-mostRecent+1):], at)
 	}
 	s.all = append(s.all, c)
+}
+
+// corrected returns the position of what a sentence corrects: the newest sentence on the same subject, or, if it names
+// none, the newest with a value of the same form; -1: nothing.
+func (s *Set) corrected(c *sentence) int {
+	for _, replaces := range [...]func(c, old *content) bool{(*content).replaces, (*content).replacesValue} {
+		for _, i := range slices.Backward(s.recent) {
+			old := &s.all[i]
+			if old.rank > none && old.block != c.block && replaces(&c.content, &old.content) {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // Options define how much is kept.

@@ -78,6 +78,19 @@ func TestNotKept(t *testing.T) {
 	}
 }
 
+// TestCorrectedSubject: of several values of the same form, the one on the subject of the correction is changed.
+func TestCorrectedSubject(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{
+		{"端口用 8080。", "预算是 500 元，不要超过。", "端口改成 9090。"},
+		{"Use port 8080 for the API server.", "At most 3 retries are allowed.", "Actually, the port should be 9090."},
+		{"Use a timeout of 30 seconds for HTTP requests.", "Use port 8080 for the API server.", "I was wrong, the timeout is 60 seconds."},
+	} {
+		require.Equal(t, []string{quotes.Changed + c[0], c[1], c[2]}, kept(c[0], c[1], c[2]))
+		require.Equal(t, []string{c[1], c[2]}, kept(c[1], c[2]), "nothing on the subject")
+	}
+}
+
 // TestSpacesInChinese: spaces around Latin words and numbers, which many put, change nothing.
 func TestSpacesInChinese(t *testing.T) {
 	t.Parallel()
