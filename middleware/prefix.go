@@ -43,7 +43,7 @@ const (
 	BrokenByModel   Break = "model"   // the caller asks another model
 	BrokenByTools   Break = "tools"   // the caller declares other tools
 	BrokenByHistory Break = "history" // the caller has changed messages that were sent: a system message, or an earlier message
-	BrokenByEdit    Break = "edit"    // an event of this call says it: an edit, one that holds no longer or again, a repair
+	BrokenByEdit    Break = "edit"    // an event of this call, or of a failed one before it, says it: an edit, one that holds no longer or again, a repair
 	BrokenByChain   Break = "chain"   // the chain, without another event than one of kind Missed
 )
 
@@ -62,7 +62,7 @@ type sent struct {
 	others  []uint64 // hashes of the messages after the first own ones
 	mended  bool     // others are from repairs, not from a layer after the last editor
 	counted int      // by the meter
-	told    int      // position after lead from which on observers know what will differ, as a draft was committed; untold
+	told    int      // position after lead from which on observers know what will differ, by a draft that was committed or a call that failed; untold
 }
 
 // at returns message i, which is one of the first own ones.
@@ -210,14 +210,15 @@ func (o *outgoing) common() (n int) {
 // reason returns why message n is not the same as in the call before.
 func (o *outgoing) reason(n int) (Break, string) {
 	was := o.before
+	told, repaired := min(o.view.told, o.view.session.indexOf(was.told)), o.mended || was.mended
 	switch {
-	case min(o.view.told, o.view.session.indexOf(was.told)) <= n:
+	case told <= n, repaired && told != untold: // repairs that join messages shift what is after them
 		return BrokenByEdit, ""
 	case !slices.EqualFunc(o.lead, was.lead, message.Message.Equal), history.Shared(o.ids, was.ids) < len(was.ids):
 		return BrokenByHistory, ""
 	case n < min(o.own, was.own):
 		return BrokenByChain, differing(o.list, was.list)
-	case o.mended || was.mended:
+	case repaired:
 		return BrokenByChain, "repairs differ from those of the call before"
 	}
 	return BrokenByChain, laterLayer
@@ -268,6 +269,8 @@ func (o *outgoing) settle(ctx context.Context, by *chain, resp *Response, err er
 		if o.req.dry == nil {
 			v.session.State.last.Store(o.sent)
 		}
+	} else if o.req.dry == nil && v.told != untold { // the next call differs from the last answered one by what this one reported
+		v.session.State.last.tell(v.span(min(max(v.told, 0), v.Len()-1)).First)
 	}
 	if o.req.observers == nil {
 		return by, resp

@@ -271,6 +271,73 @@ func TestCacheBrokenByAJoinedMessage(t *testing.T) {
 	require.Empty(t, rec.Events(middleware.Missed))
 }
 
+// An edit behind messages that a repair has joined: the event of the edit says it.
+func TestCacheBrokenBehindAJoinedMessage(t *testing.T) {
+	t.Parallel()
+	var rec middlewaretest.Recorder
+	var w wire
+	mend := middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
+		return message.Bedrock.Repair(v.Messages()), nil
+	})
+	model := middleware.Chain(rec.Middleware(), shortener("a", 2, trigger.Tokens(1<<30)), mend)(w.model)
+	ask := func(n int, force ...string) middleware.Break {
+		history := append([]message.Message{message.User("one")}, lookups(n)[1:]...)
+		resp, err := model(t.Context(), &middleware.Request{Messages: history, Force: force}, nil)
+		require.NoError(t, err)
+		require.Equal(t, w.naive(), resp.Cache.Prefix)
+		return resp.Cache.Broken
+	}
+	require.Empty(t, ask(6))
+	require.Equal(t, middleware.BrokenByEdit, ask(7, "a"))
+	require.Empty(t, rec.Events(middleware.Missed))
+}
+
+// A history in which the results of each round have another order than before is the same.
+func TestCacheOfResultsInAnotherOrder(t *testing.T) {
+	t.Parallel()
+	rounds := func(n int, flipped bool) []message.Message {
+		history := lookups(0)
+		for i := range n {
+			a, b := fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)
+			results := []message.Message{message.Result(a, "lookup", a), message.Result(b, "lookup", b)}
+			if flipped {
+				slices.Reverse(results)
+			}
+			history = append(history, message.Assistant(message.ToolCall{ID: a, Name: "lookup"}, message.ToolCall{ID: b, Name: "lookup"}))
+			history = append(history, results...)
+		}
+		return history
+	}
+	for n := 1; n < 20; n++ {
+		var w wire
+		model := sayer("a")(w.model)
+		for _, h := range [][]message.Message{rounds(n, false), rounds(n, true), rounds(n+1, false)} {
+			resp, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
+			require.NoError(t, err)
+			require.Equal(t, w.naive(), resp.Cache.Prefix, "%d rounds", n)
+		}
+	}
+}
+
+// What a failed call has reported explains the next one.
+func TestCacheBrokenByAFailedCall(t *testing.T) {
+	t.Parallel()
+	var rec middlewaretest.Recorder
+	var w wire
+	model := middleware.Chain(rec.Middleware(), shortener("a", 2, trigger.Tokens(1<<30)))(w.model)
+	_, err := model(t.Context(), &middleware.Request{Messages: lookups(6)}, nil)
+	require.NoError(t, err)
+	w.err = errors.New("503")
+	_, err = model(t.Context(), &middleware.Request{Messages: lookups(7), Force: []string{"a"}}, nil)
+	require.Error(t, err)
+	w.err = nil
+	resp, err := model(t.Context(), &middleware.Request{Messages: lookups(7)}, nil)
+	require.NoError(t, err)
+	require.Equal(t, w.naive(), resp.Cache.Prefix)
+	require.Equal(t, middleware.BrokenByEdit, resp.Cache.Broken)
+	require.Empty(t, rec.Events(middleware.Missed))
+}
+
 // What providers report, in their conventions.
 func TestCacheRead(t *testing.T) {
 	t.Parallel()

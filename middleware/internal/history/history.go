@@ -102,7 +102,7 @@ func common(a []*message.Message, b []message.Message) (n int, notes bool) {
 	return n, notes
 }
 
-// reach guesses, from a few probes, how many first messages are equal.
+// reach guesses, from a few probes, how many first messages are equal. The results of the newest rounds may be in another order.
 func reach(known []*message.Message, body []message.Message) int {
 	n := min(len(body), len(known))
 	if n == 0 || !same(known[0], &body[0]) {
@@ -110,7 +110,7 @@ func reach(known []*message.Message, body []message.Message) int {
 	}
 	back := 1
 	for back <= n && !same(known[n-back], &body[n-back]) {
-		back *= 2
+		back += max(1, back/4)
 	}
 	return max(0, n-back+1)
 }
