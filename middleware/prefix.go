@@ -43,7 +43,7 @@ const (
 	BrokenByModel   Break = "model"   // the caller asks another model
 	BrokenByTools   Break = "tools"   // the caller declares other tools
 	BrokenByHistory Break = "history" // the caller has changed messages that were sent: a system message, or an earlier message
-	BrokenByEdit    Break = "edit"    // an event of this call, or of a failed one before it, says it: an edit, one that holds no longer or again, a repair
+	BrokenByEdit    Break = "edit"    // an event of this call, or of one before that failed, says it: an edit, its end, a repair
 	BrokenByChain   Break = "chain"   // the chain, without another event than one of kind Missed
 )
 
@@ -62,7 +62,7 @@ type sent struct {
 	others  []uint64 // hashes of the messages after the first own ones
 	mended  bool     // others are from repairs, not from a layer after the last editor
 	counted int      // by the meter
-	told    int      // position after lead from which on observers know what will differ, by a draft that was committed or a call that failed; untold
+	told    int      // position after lead from which on events of a draft or of a failed call say what will differ; untold
 }
 
 // at returns message i, which is one of the first own ones.
