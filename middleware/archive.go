@@ -20,7 +20,7 @@ func originals(v *View, runs []message.Run) []message.Message {
 	t := translation{view: v, records: make([]journal.Record, 1)}
 	if r, err := t.fold(runs); err == nil { // else the plan will be refused for it
 		if len(r.Earlier) > 0 {
-			out = append(out, message.Message{Parts: []message.Part{message.Text{Text: indexOf(r.Earlier)}}})
+			out = append(out, message.Message{Parts: []message.Part{message.Text{Text: listed(r.Earlier)}}})
 		}
 		silent = slices.DeleteFunc(v.list.Inside(r.Runs), func(r *journal.Record) bool {
 			return r.Kind != journal.Fold || len(r.Messages) > 0
@@ -67,9 +67,9 @@ func earlierHandles(edits []*journal.Record) []string {
 	})
 }
 
-// indexOf returns the beginning of an archived content: the handles of all that was removed
+// listed returns the beginning of an archived content: the handles of all that was removed
 // before it. With it a model has to follow no chain from note to note.
-func indexOf(handles []string) string {
+func listed(handles []string) string {
 	var b strings.Builder
 	b.WriteString("[removed before this, oldest first]")
 	for _, h := range handles {

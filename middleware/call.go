@@ -64,11 +64,11 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 func (c *chain) enter(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
 		outermost, inside := req.chain == nil, req.rememberer != nil // of all chains; inside the layers of another chain
-		beforeEditors := !inside || req.view == nil
-		takesOver := outermost || c.hasEnv && (!inside || beforeEditors && !req.chain.hasEnv)
 		r := *req
 		switch {
-		case takesOver:
+		case outermost, // there is no other Env
+			c.hasEnv && !inside, // after the layers of another chain, with an Env of its own
+			c.hasEnv && !req.chain.hasEnv && req.view == nil: // inside one without an Env, before its first editor
 			r.chain, r.rememberer, r.view, r.protect = c, c, nil, c.env.Protect
 		case !inside: // after the layers of another chain: continues with its Env and view
 			r.rememberer = c
@@ -82,7 +82,8 @@ func (c *chain) enter(next Model) Model {
 	}
 }
 
-// leave runs after the layers of a chain.
+// leave runs after the layers of a chain. In that of the rememberer, edits are remembered before the call; after it the
+// innermost of the chains that remember settles: it knows what the model was sent.
 func (c *chain) leave(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
 		if req.rememberer != c {
@@ -172,7 +173,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 		model: s.model, budget: s.budget, told: untold,
 	}
 	if s.told != untold {
-		v.told = s.indexOf(s.told)
+		v.told = s.indexFrom(s.told)
 	}
 	v.measure()
 	c.histories.Publish(s.Track)

@@ -32,10 +32,10 @@
 // is not an attempt.
 //
 // An edit cannot satisfy a trigger that system messages, tools, pinned messages and the text of the first user
-// message meet by their tokens alone. If a trigger is still met after an edit, or after a plan without edits, the
-// chain checks this, and an event of kind [Notice] has the numbers, once per conversation. As long as this is so, an
-// editor with an edit in the view is asked only for edits that free at least a tenth of what no edit can remove. The
-// result depends on the view only.
+// message meet by their tokens alone. The chain checks this the first time that a trigger is still met after an edit or
+// after a plan without edits, and then whenever it is met while the editor has an edit in the view. An event of kind
+// [Notice] has the numbers, once per conversation. As long as this is so, an editor with an edit in the view is asked
+// only for edits that free at least a tenth of what no edit can remove. The result depends on the view only.
 //
 // The number of attempts, and which events were reported, is known per conversation and
 // name of the editor, by the chain in this process. It is not in the journal.

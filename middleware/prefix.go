@@ -196,7 +196,7 @@ func (o *outgoing) common() (n int) {
 	was := o.before
 	own := min(o.own, was.own)
 	if slices.EqualFunc(o.lead, was.lead, message.Message.Equal) {
-		n = min(own, o.view.session.indexOf(min(history.Shared(o.ids, was.ids), o.list.Differs(was.list))))
+		n = min(own, o.view.session.indexFrom(min(history.Shared(o.ids, was.ids), o.list.Differs(was.list))))
 	}
 	for n < own && o.req.Messages[n].Equal(*was.at(n)) {
 		n++
@@ -210,7 +210,7 @@ func (o *outgoing) common() (n int) {
 // reason returns why message n is not the same as in the call before.
 func (o *outgoing) reason(n int) (Break, string) {
 	was := o.before
-	told, repaired := min(o.view.told, o.view.session.indexOf(was.told)), o.mended || was.mended
+	told, repaired := min(o.view.told, o.view.session.indexFrom(was.told)), o.mended || was.mended
 	switch {
 	case told <= n, repaired && told != untold: // repairs that join messages shift what is after them
 		return BrokenByEdit, ""
@@ -308,9 +308,9 @@ func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
 // untold is the position from which on events say what differs if there are no such events.
 const untold = math.MaxInt
 
-// indexOf returns the position, under the edits that are remembered, of the first message that is from the given position
+// indexFrom returns the position, under the edits that are remembered, of the first message that is from the given position
 // after the leading messages, or from a later one.
-func (s *session) indexOf(position int) int {
+func (s *session) indexFrom(position int) int {
 	switch st := &s.State; {
 	case position == untold:
 		return untold

@@ -217,8 +217,8 @@ func hopeless(l *layer, v *View) (why string, least int) {
 		charged(o.system), charged(o.tools), charged(o.pinned), charged(o.question), charged(o.protected)), least
 }
 
-// warnHopeless reports, once per conversation, that a trigger which is still met after an
-// edit or an empty plan cannot be satisfied.
+// warnHopeless checks, once per conversation, whether a trigger that is still met after an edit or an empty plan can be
+// satisfied, and reports if not. Later checks are those of an editor with an edit in the view.
 func warnHopeless(ctx context.Context, l *layer, v *View) {
 	c := v.session.State.conversation
 	if v.req.observers == nil || c.store(checked{l.name}, true) != nil {

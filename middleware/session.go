@@ -30,7 +30,7 @@ type state struct {
 	entries.Known // of the journal for this history
 
 	list      edit.List // the edits that hold
-	unwritten edit.List // edits that could not be written; used instead of all until a write succeeds. nil: none
+	unwritten edit.List // all edits, if they could not be written: used instead of Known.All until a write succeeds. nil: none
 
 	wholeCount, question, window int  // as they were when list was found to hold
 	once                         bool // an edit of the list holds for this history only

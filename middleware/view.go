@@ -30,7 +30,7 @@ type View struct {
 	unsaved    bool          // list differs from what the journal had
 	repaired   bool          // messages were repaired after all edits
 	unrepaired int           // number of messages before the first one that was
-	told       int           // position from which on events of this call say what differs from the call before; untold
+	told       int           // position in the view from which on events of this call say what differs from the call before; untold
 	unarchived bool          // the archive has failed, and edits are made without it
 	removed    []store.Named // in a dry run: what its edits remove
 	attempts   []attempt     // of the editors in this call

@@ -34,7 +34,7 @@ type Track[S any] struct {
 	Slides     int // number of calls in a row in which the caller dropped first messages
 
 	passed []*message.Message // Body as the caller passed it; nil: the same
-	steady bool               // that is memory of the caller, which never changes
+	steady bool               // the messages as passed are memory of the caller, which never changes
 	claim  *atomic.Int64
 	bytes  int       // memory that the track keeps alive, about
 	parent *Track[S] // the track that this one replaces in the cache
@@ -72,7 +72,7 @@ func Same(a, b []message.Message) bool {
 		return true
 	}
 	for i := range a {
-		if a[i].Role != b[i].Role || a[i].Name != b[i].Name || !slices.Equal(a[i].Parts, b[i].Parts) || !sameNotes(&a[i], &b[i]) {
+		if !same(&a[i], &b[i]) || !sameNotes(&a[i], &b[i]) {
 			return false
 		}
 	}
@@ -183,7 +183,7 @@ func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) 
 	return &g, ch
 }
 
-// branch makes the track that of the first equal messages, and returns for how many more it needs room. It shares memory
+// branch removes all but the first equal messages from the track, and returns for how many more it needs room. It shares memory
 // with the longer one only if nothing will be appended, and if it needs at least half of it.
 func (t *Track[S]) branch(given Given, equal int, notes bool) (more int) {
 	full := len(t.Body)
