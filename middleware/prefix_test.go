@@ -292,33 +292,6 @@ func TestCacheBrokenBehindAJoinedMessage(t *testing.T) {
 	require.Empty(t, rec.Events(middleware.Missed))
 }
 
-// A history in which the results of each round have another order than before is the same.
-func TestCacheOfResultsInAnotherOrder(t *testing.T) {
-	t.Parallel()
-	rounds := func(n int, flipped bool) []message.Message {
-		history := lookups(0)
-		for i := range n {
-			a, b := fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i)
-			results := []message.Message{message.Result(a, "lookup", a), message.Result(b, "lookup", b)}
-			if flipped {
-				slices.Reverse(results)
-			}
-			history = append(history, message.Assistant(message.ToolCall{ID: a, Name: "lookup"}, message.ToolCall{ID: b, Name: "lookup"}))
-			history = append(history, results...)
-		}
-		return history
-	}
-	for n := 1; n < 20; n++ {
-		var w wire
-		model := sayer("a")(w.model)
-		for _, h := range [][]message.Message{rounds(n, false), rounds(n, true), rounds(n+1, false)} {
-			resp, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
-			require.NoError(t, err)
-			require.Equal(t, w.naive(), resp.Cache.Prefix, "%d rounds", n)
-		}
-	}
-}
-
 // What a failed call has reported explains the next one.
 func TestCacheBrokenByAFailedCall(t *testing.T) {
 	t.Parallel()

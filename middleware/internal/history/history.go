@@ -102,25 +102,17 @@ func common(a []*message.Message, b []message.Message) (n int, notes bool) {
 	return n, notes
 }
 
-// reach guesses, from a few probes, how many first messages are equal. If the results of all rounds have another order, only
-// the calls are equal.
+// reach guesses, from a few probes, how many first messages are equal.
 func reach(known []*message.Message, body []message.Message) int {
-	const most = 9 // messages of a round that are probed
 	n := min(len(body), len(known))
 	if n == 0 || !same(known[0], &body[0]) {
 		return 0
 	}
-	for back := 1; back <= n; back *= 2 {
-		if same(known[n-back], &body[n-back]) {
-			return n - back + 1
-		}
+	back := 1
+	for back <= n && !same(known[n-back], &body[n-back]) {
+		back *= 2
 	}
-	for back := 3; back <= min(n, most); back++ {
-		if same(known[n-back], &body[n-back]) {
-			return n - back + 1
-		}
-	}
-	return 0
+	return max(0, n-back+1)
 }
 
 // checkParts checks the leading messages, and those of the body from the given one on.
