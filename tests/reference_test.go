@@ -275,9 +275,22 @@ func (c *refCall) holds(e *refEdit, beside []*refEdit) bool {
 	if e.kind == journal.Rewrite {
 		return c.keepsProtected(e.at[0], e.parts)
 	}
-	return !slices.ContainsFunc(e.at, func(i int) bool {
-		return c.protected[i] != 0 && !slices.ContainsFunc(e.msgs, func(m message.Message) bool { return c.standsFor(m, i) })
-	})
+	return c.keepsAll(e.at, e.msgs)
+}
+
+// keepsAll reports whether each protected message has one of its own, in their order, that stands for it.
+func (c *refCall) keepsAll(at []int, msgs []message.Message) bool {
+	for _, i := range at {
+		if c.protected[i] == 0 {
+			continue
+		}
+		k := slices.IndexFunc(msgs, func(m message.Message) bool { return c.standsFor(m, i) })
+		if k < 0 {
+			return false
+		}
+		msgs = msgs[k+1:]
+	}
+	return true
 }
 
 // keepsProtected reports whether parts leave of a message what is protected.
