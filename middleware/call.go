@@ -97,7 +97,12 @@ func (c *chain) leave(next Model) Model {
 			return nil, err
 		}
 		r := out.req
-		out.describe()
+		if r.view != nil {
+			out.describe()
+		}
+		if r.chain.env.Breakpoints {
+			out.mark()
+		}
 		r.settled = new(atomic.Pointer[chain])
 		resp, err := next(ctx, r, emit)
 		if err != nil {
@@ -228,7 +233,7 @@ func closeCall(ctx context.Context, r *Request) (outgoing, error) {
 		}
 		v, out.dry = sent, out.dry.add(kept)
 		if own {
-			out.view, out.Messages = v, slices.Clip(v.result.Messages)
+			out.carry(v)
 		}
 	}
 	out.view = v

@@ -170,7 +170,7 @@ func detached(v *View) *View {
 	r, w := *v.req, *v
 	r.chain, r.rememberer, r.observers, r.dry = nil, nil, nil, nil
 	w.req = &r
-	r.view, r.Messages = &w, slices.Clip(w.result.Messages)
+	r.carry(&w)
 	return &w
 }
 

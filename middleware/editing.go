@@ -126,7 +126,7 @@ func (l *layer) around(next Model) Model {
 		}
 		r := *v.req
 		r.editor = l.name
-		r.view, r.Messages = v, slices.Clip(v.result.Messages)
+		r.carry(v)
 		return next(ctx, &r, emit)
 	}
 }
@@ -134,8 +134,7 @@ func (l *layer) around(next Model) Model {
 // edit returns the view as this layer wants it: it asks the trigger, plans, builds,
 // archives, and reports the outcome.
 func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
-	p := &proposal{layer: l, before: v, past: progressOf(v, l.name)}
-	p.forced = slices.Contains(v.req.Force, l.name) || slices.Contains(v.req.Force, "*")
+	p := &proposal{layer: l, before: v, past: progressOf(v, l.name), forced: v.req.forced(l.name)}
 	plan := func() *Plan { // made once, when the trigger asks for it or is met
 		p.propose(ctx)
 		if p.refused {

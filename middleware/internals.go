@@ -47,6 +47,9 @@ func (internals) WithRepairs(v *View, r *message.Repaired) *View {
 	return w
 }
 
+// Forced reports whether the request of the view forces the edits of the named middleware.
+func (internals) Forced(v *View, name string) bool { return v.req.forced(name) }
+
 // Shared returns how many first messages a view and an earlier one of the same chain
 // have in common, including whether they are protected as a whole. A nil view shares none.
 func (internals) Shared(v, earlier *View) int { return v.shared(earlier) }

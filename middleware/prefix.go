@@ -111,14 +111,8 @@ type outgoing struct {
 	before *sent // of the call before; nil: unknown
 }
 
-// describe sets what is known of a request with a view, and the marks of any.
+// describe sets what is known of a request with a view.
 func (o *outgoing) describe() {
-	if o.req.chain.env.Breakpoints {
-		defer o.mark()
-	}
-	if o.view == nil {
-		return
-	}
 	r, v, s := o.req, o.view, o.view.session
 	seen := v.result.Messages // by the last editor
 	now := &sent{
@@ -269,8 +263,8 @@ func (o *outgoing) settle(ctx context.Context, by *chain, resp *Response, err er
 		if o.req.dry == nil {
 			v.session.State.last.Store(o.sent)
 		}
-	} else if o.req.dry == nil && v.told != untold { // the next call differs from the last answered one by what this one reported
-		v.session.State.last.tell(v.span(min(max(v.told, 0), v.Len()-1)).First)
+	} else if o.req.dry == nil && v.told != untold && v.Len() > 0 { // the next call differs by what this one has reported
+		v.session.State.last.tell(v.span(min(v.told, v.Len()-1)).First)
 	}
 	if o.req.observers == nil {
 		return by, resp
@@ -346,7 +340,7 @@ func (o *outgoing) mark() {
 	if o.sent != nil && !o.replaced {
 		v := *r.view
 		v.result.Messages = marked
-		r.view, r.Messages = &v, slices.Clip(v.result.Messages)
+		r.carry(&v)
 		return
 	}
 	r.Messages = marked

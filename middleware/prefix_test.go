@@ -78,9 +78,9 @@ func (s *setting) layer(next middleware.Model) middleware.Model {
 	}
 }
 
-func mender() middleware.Middleware {
+func mender(rules message.Rules) middleware.Middleware {
 	return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
-		return message.OpenAI.Repair(v.Messages()), nil
+		return rules.Repair(v.Messages()), nil
 	})
 }
 
@@ -115,16 +115,16 @@ func TestCacheBroken(t *testing.T) {
 		"back to the start": {calls: []setting{whole(h), whole(h[:20])}, broken: middleware.BrokenByHistory},
 		"an edit":           {mw: halver("a"), calls: []setting{whole(h[:8]), whole(lookups(24))}, broken: middleware.BrokenByEdit},
 		"a call later":      {mw: shortener("a", 2, trigger.Tokens(2000)), calls: []setting{whole(h[:8]), whole(lookups(30)), whole(lookups(31))}},
-		"a repair":          {mw: mender(), calls: []setting{whole(open[:4]), whole(open)}},
+		"a repair":          {mw: mender(message.OpenAI), calls: []setting{whole(open[:4]), whole(open)}},
 		"a repair is gone": {
-			mw: mender(), calls: []setting{whole(h[:3]), whole(h)}, broken: middleware.BrokenByChain, missed: "repairs differ",
+			mw: mender(message.OpenAI), calls: []setting{whole(h[:3]), whole(h)}, broken: middleware.BrokenByChain, missed: "repairs differ",
 		},
 		"a new repair": {
-			mw: mender(), calls: []setting{whole(closed), whole(append(slices.Clone(closed[:len(closed)-2]), closed[len(closed)-1]))},
+			mw: mender(message.OpenAI), calls: []setting{whole(closed), whole(append(slices.Clone(closed[:len(closed)-2]), closed[len(closed)-1]))},
 			broken: middleware.BrokenByEdit,
 		},
 		"a change of the caller that ends a repair": {
-			mw: mender(), calls: []setting{whole(open), whole(closed)}, broken: middleware.BrokenByHistory,
+			mw: mender(message.OpenAI), calls: []setting{whole(open), whole(closed)}, broken: middleware.BrokenByHistory,
 		},
 		"tools of a layer": {
 			calls: []setting{whole(h), {req: middleware.Request{Messages: h}, tools: []message.ToolDef{tool}}}, broken: middleware.BrokenByChain,
@@ -137,7 +137,7 @@ func TestCacheBroken(t *testing.T) {
 		},
 		"the same note": {calls: slices.Repeat([]setting{{req: middleware.Request{Messages: h}, note: "it is late"}}, 2)},
 		"a repair that another one undoes": {
-			mw:     middleware.Chain(fickle(), mender()),
+			mw:     middleware.Chain(fickle(), mender(message.OpenAI)),
 			calls:  []setting{whole(h), whole(h)},
 			broken: middleware.BrokenByChain, missed: "repairs differ",
 		},
@@ -255,10 +255,7 @@ func TestCacheBrokenByAJoinedMessage(t *testing.T) {
 	fold := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, v.Len()-3, message.User("earlier: lookups"))}}, nil
 	}, middleware.Options{Trigger: trigger.Tokens(1 << 30)})
-	mend := middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
-		return message.Bedrock.Repair(v.Messages()), nil
-	})
-	model := middleware.Chain(rec.Middleware(), fold, mend)(w.model)
+	model := middleware.Chain(rec.Middleware(), fold, mender(message.Bedrock))(w.model)
 	ask := func(n int, force ...string) middleware.Break {
 		resp, err := model(t.Context(), &middleware.Request{Messages: lookups(n), Force: force}, nil)
 		require.NoError(t, err)
@@ -276,10 +273,7 @@ func TestCacheBrokenBehindAJoinedMessage(t *testing.T) {
 	t.Parallel()
 	var rec middlewaretest.Recorder
 	var w wire
-	mend := middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
-		return message.Bedrock.Repair(v.Messages()), nil
-	})
-	model := middleware.Chain(rec.Middleware(), shortener("a", 2, trigger.Tokens(1<<30)), mend)(w.model)
+	model := middleware.Chain(rec.Middleware(), shortener("a", 2, trigger.Tokens(1<<30)), mender(message.Bedrock))(w.model)
 	ask := func(n int, force ...string) middleware.Break {
 		history := append([]message.Message{message.User("one")}, lookups(n)[1:]...)
 		resp, err := model(t.Context(), &middleware.Request{Messages: history, Force: force}, nil)
@@ -309,6 +303,17 @@ func TestCacheBrokenByAFailedCall(t *testing.T) {
 	require.Equal(t, w.naive(), resp.Cache.Prefix)
 	require.Equal(t, middleware.BrokenByEdit, resp.Cache.Broken)
 	require.Empty(t, rec.Events(middleware.Missed))
+}
+
+// A call fails of which a repairer has removed all messages.
+func TestCacheOfAFailedCallWithoutMessages(t *testing.T) {
+	t.Parallel()
+	w := wire{err: errors.New("503")}
+	nothing := middleware.Repairing("nothing", func(context.Context, *middleware.View) (*message.Repaired, error) {
+		return &message.Repaired{From: []int{}, Fixes: []message.Fix{{Done: "was removed"}}}, nil
+	})
+	_, err := middleware.Chain(nothing)(w.model)(t.Context(), &middleware.Request{Messages: lookups(6)}, nil)
+	require.ErrorIs(t, err, w.err)
 }
 
 // What providers report, in their conventions.
@@ -387,7 +392,7 @@ func TestCachePrefixAtRandom(t *testing.T) {
 			PerTurn: rapid.IntRange(2, 12).Draw(t, "rounds a turn"), Result: rapid.SampledFrom([]int{100, 600, 1200}).Draw(t, "result"),
 		}
 		l := &layers{}
-		mws := []middleware.Middleware{l.shorten(), l.fold(), l.foldMore(), mender()}
+		mws := []middleware.Middleware{l.shorten(), l.fold(), l.foldMore(), mender(message.OpenAI)}
 		to := rapid.IntRange(3, 4).Draw(t, "to")
 		mws = mws[rapid.IntRange(0, 2).Draw(t, "from"):to]
 		now := &setting{}
@@ -439,7 +444,7 @@ func TestCachePrefixOfRecordings(t *testing.T) {
 			l := &layers{}
 			var w wire
 			var rec middlewaretest.Recorder
-			model := middleware.Chain(rec.Middleware(), l.shorten(), l.fold(), mender())(w.model)
+			model := middleware.Chain(rec.Middleware(), l.shorten(), l.fold(), mender(message.OpenAI))(w.model)
 			for h := range middlewaretest.Prefixes(h[:min(len(h), 120)]) {
 				resp, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
 				require.NoError(t, err)

@@ -40,7 +40,7 @@ func (r *repairing) around(next Model) Model {
 			return nil, err
 		}
 		own := *v.req
-		own.view, own.Messages = v, slices.Clip(v.result.Messages)
+		own.carry(v)
 		if own.editor == r.name {
 			own.last = r.name
 		}
@@ -154,7 +154,7 @@ func (r repairs) changed(fix int) int {
 	first := slices.IndexFunc(r.repaired.From, func(origin int) bool { return origin >= at })
 	switch {
 	case first < 0: // the last message has become a part of the one before
-		return len(r.repaired.From) - 1
+		return max(len(r.repaired.From)-1, 0)
 	case r.repaired.From[first] > at: // another one has
 		return max(first-1, 0)
 	}

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
@@ -41,6 +42,14 @@ func (r *Request) View() *View {
 		return nil
 	}
 	return r.view
+}
+
+// carry makes the request carry a view.
+func (r *Request) carry(v *View) { r.view, r.Messages = v, v.Messages() }
+
+// forced reports whether the request forces the edits of the named middleware.
+func (r *Request) forced(name string) bool {
+	return slices.Contains(r.Force, name) || slices.Contains(r.Force, "*")
 }
 
 // Budget is how many tokens fit.

@@ -418,7 +418,7 @@ func (v *View) with(req *Request) *View {
 	if v.req.Budget != req.Budget || v.req.Model != req.Model {
 		w.model, w.budget = v.session.chain.modelOf(req)
 	}
-	if n := len(req.Tools); n != len(v.req.Tools) || n > 0 && &req.Tools[0] != &v.req.Tools[0] {
+	if !sameSlice(req.Tools, v.req.Tools) {
 		w.tools = v.session.chain.meter.Tools(req.Tools)
 	}
 	if w.model != v.model || w.tools != v.tools {

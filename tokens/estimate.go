@@ -166,15 +166,15 @@ func (r *rates) beyondASCII(text string, i int) (milli, next int) {
 		return r.ideograph, i + 3 // U+4000 to U+9FFF, by far the most frequent
 	}
 	c, size := utf8.DecodeRuneInString(text[i:])
-	begins := i == 0 || class[text[i-1]] != lower && class[text[i-1]] != upper && text[i-1] < utf8.RuneSelf // a word
+	start := i
 	i += size
 	switch {
 	case c >= 0xC0 && c < 0x250:
 		rest := skip(text, i, lower) // of its word
 		return r.latin + r.letter*(rest-i), rest
 	case c >= 0x1E00 && c < 0x1F00: // Vietnamese, whose syllables are tokens
-		if begins {
-			milli = r.word
+		if start == 0 || class[text[start-1]] != lower && class[text[start-1]] != upper && text[start-1] < utf8.RuneSelf {
+			milli = r.word // and not a letter inside of a word
 		}
 		return milli, skip(text, i, lower)
 	case c >= 0x370 && c < 0x590:

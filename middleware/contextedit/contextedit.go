@@ -7,12 +7,15 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
 )
 
 // Name identifies the middleware in events, journals and [middleware.Request.Force].
 const Name = "contextedit"
+
+var core = middleware.Internals(edit.Key{})
 
 // defaultShare is the share of the room at which the default trigger is met.
 const defaultShare = 0.75
@@ -74,11 +77,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 // stopped reports whether StopAfter has ended clearing for this history. A call
 // that is repeated must get the same view again.
 func (o *editor) stopped(v *middleware.View) bool {
-	if o.StopAfter == 0 {
-		return false
-	}
-	force := v.Request().Force
-	return !slices.Contains(force, Name) && !slices.Contains(force, "*") && v.EditedNow(Name)
+	return o.StopAfter > 0 && !core.Forced(v, Name) && v.EditedNow(Name)
 }
 
 // decide returns what is cleared now, and the edits for it. The size of the digest lines

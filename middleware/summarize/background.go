@@ -44,8 +44,7 @@ func (a *advice) report(ctx context.Context, v *middleware.View) {
 
 // advise reports that a fold is near, and has its summary prepared. It plans nothing.
 func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	force := v.Request().Force
-	if slices.Contains(force, Name) || slices.Contains(force, "*") || e.cache.isRecursive(ctx) {
+	if core.Forced(v, Name) || e.cache.isRecursive(ctx) {
 		return nil, nil
 	}
 	e.adviceOf(v).report(ctx, v)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/laconic-go/laconic/middleware"
@@ -49,7 +48,7 @@ type trimmer struct {
 
 // plan returns the edits that bring a view down to the target.
 func (t *trimmer) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.EditedNow(Name) && !forced(v) { // a repeated call must give the same view
+	if v.EditedNow(Name) && !core.Forced(v, Name) { // a repeated call must give the same view
 		return nil, nil
 	}
 	target := t.target(v)
@@ -75,12 +74,6 @@ func (t *trimmer) plan(ctx context.Context, v *middleware.View) (*middleware.Pla
 // idle returns a plan without edits that reports why nothing is removed.
 func idle(v *middleware.View, why string, target int) *middleware.Plan {
 	return &middleware.Plan{Why: fmt.Sprintf(why, target, v.Size().Tokens)}
-}
-
-// forced reports whether the request forces the edit.
-func forced(v *middleware.View) bool {
-	force := v.Request().Force
-	return slices.Contains(force, Name) || slices.Contains(force, "*")
 }
 
 // target returns the tokens to come down to.

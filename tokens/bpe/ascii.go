@@ -39,7 +39,7 @@ func (s *scratch) ascii(text string, at int, capitals uint64) (tokens, end int) 
 		if letters&0x8080 != 0 && classes[byte(w)]&(upper|lower|lead) != 0 {
 			n = shortWord(w, letters, capitals)
 		} else {
-			n = marks(w, letters, capitals)
+			n = otherPiece(w, letters, capitals)
 		}
 		if n == 0 || n < 8 && byte(w>>(8*n&63)) == '\'' {
 			break
@@ -53,7 +53,7 @@ func (s *scratch) ascii(text string, at int, capitals uint64) (tokens, end int) 
 			continue
 		}
 		k := w&(1<<(8*n&63)-1) | uint64(n)<<56
-		if known := s.short[hash(k)%memoSize]; known&pieceOf == k { // a call less
+		if known := s.short[hash(k)%memoSize]; known&pieceOf == k { // inlined shortPiece
 			tokens += int(known >> countAt)
 		} else {
 			tokens += s.shortPiece(k, text, at, at+n)
@@ -87,9 +87,9 @@ func (s *scratch) longWord(text string, at int, capitals uint64) (tokens, end in
 	return s.mediumPiece(key{eight(text[at:]), w&(1<<(8*n&63)-1) | uint64(8+n)<<56}, text, at, end), end
 }
 
-// marks returns the length of the piece that w begins with, if it is not a word: digits,
+// otherPiece returns the length of the piece that w begins with, if it is not a word: digits,
 // white space or other characters. It returns 0 if the piece may be longer than 7 bytes.
-func marks(w, letters, capitals uint64) int {
+func otherPiece(w, letters, capitals uint64) int {
 	digits := between(w, '0', '9')
 	if digits&0x80 != 0 {
 		return min(run8(digits, 1), 3)

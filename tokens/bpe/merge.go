@@ -132,8 +132,8 @@ func indexed(rank uint32, i int32) uint64 {
 	return uint64(rank)<<32 | uint64(i)
 }
 
-// memoSize is the number of pieces of each kind that a scratch remembers. Together they take
-// half a megabyte, which fits into the second-level cache of a processor.
+// memoSize is the number of short and of medium pieces that a scratch remembers, and four times that of long ones. Together
+// they take half a megabyte, which fits into the second-level cache of a processor.
 const memoSize = 1 << 14
 
 // scratch is the memory that counting uses. It is used for one text at a time and

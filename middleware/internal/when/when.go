@@ -4,7 +4,6 @@ package when
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -59,8 +58,7 @@ func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
 // in the order of the view. ok is false if the trigger cannot be met by that and the request does not force the edit: then an editor
 // needs no plan, and nothing that only makes a plan better. Of triggers that use the plan otherwise, and of nil, ok is true.
 func From(t middleware.Trigger, v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
-	force := v.Request().Force
-	if slices.Contains(force, editor) || slices.Contains(force, "*") {
+	if core.Forced(v, editor) {
 		return 0, true
 	}
 	return from(t, v, editor, pieces)
