@@ -58,18 +58,18 @@ func document(t *models.Table) string {
 		m := g.model
 		if m.Provider != provider {
 			provider = m.Provider
-			fmt.Fprintf(&b, "\n### %s\n\n| name | window | prompt | answer | tokenizer | input | read | write | long write | output | shortest cached | read on |\n", provider)
-			b.WriteString("|---|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|---|\n")
+			fmt.Fprintf(&b, "\n### %s\n\n| name | window | prompt | answer | tokenizer | input | read | write | long write | output | shortest cached | thinking | read on |\n", provider)
+			b.WriteString("|---|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|---|---|\n")
 		}
 		tokenizer := m.Encoding
 		if tokenizer == "" {
 			tokenizer = m.Family
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s%s |\n", strings.Join(g.names, ", "), number(m.Window), number(m.Input), number(m.Output),
-			tokenizer, dollars(m.Price.Rates), number(m.Cache.Min), m.Date, secondary(m.Source))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s%s |\n", strings.Join(g.names, ", "), number(m.Window), number(m.Input), number(m.Output),
+			tokenizer, dollars(m.Price.Rates), number(m.Cache.Min), thinking(m.Thinking), m.Date, secondary(m.Source))
 		for _, tier := range m.Price.Long {
 			if tier.Above > 0 {
-				fmt.Fprintf(&b, "| > %s | | | | | %s | | |\n", number(tier.Above), dollars(tier))
+				fmt.Fprintf(&b, "| > %s | | | | | %s | | | |\n", number(tier.Above), dollars(tier))
 			}
 		}
 	}
@@ -82,6 +82,13 @@ func secondary(source string) string {
 		return " \\*"
 	}
 	return ""
+}
+
+func thinking(t models.Thinking) string {
+	if t == models.ThinkingFree {
+		return "-"
+	}
+	return t.String()
 }
 
 func number(n int) string {

@@ -31,6 +31,17 @@ func ExampleTable_Lookup() {
 	// false  0 false
 }
 
+func ExampleTable_ThinkingOf() {
+	for _, name := range []string{"claude-sonnet-5-5", "us.anthropic.claude-opus-6-20270101-v1:0", "deepseek-v4-pro", "gpt-5.6"} {
+		fmt.Println(models.Default().ThinkingOf(name))
+	}
+	// Output:
+	// bound
+	// bound
+	// calls
+	// free
+}
+
 func ExampleTable_With() {
 	deployment, _ := models.Default().Lookup("gpt-4o")
 	deployment.Name = "prod-chat" // the name of an Azure deployment

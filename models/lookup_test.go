@@ -160,12 +160,21 @@ func TestLookupLaws(t *testing.T) {
 func FuzzLookup(f *testing.F) {
 	for _, s := range []string{
 		"gpt-4o-2024-08-06", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "ft:gpt-4o:a:b:c", "qwen2.5:7b-instruct-q4_K_M",
-		"a/b/c@001", "\xff:", "-0613-0613", "openai.gpt-oss-120b-1:0",
+		"a/b/c@001", "\xff:", "-0613-0613", "openai.gpt-oss-120b-1:0", "us.anthropic.claude-opus-6-20270101-v1:0", "claude-claude-5-5",
+		"deepseek-v4", "deepseek-deepseekr1", "kimi-k2p5", "kimi-k", "gemini-4-argon", "claude-v", "Gemini-LATEST",
 	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
+		thinking := models.Default().ThinkingOf(name)
+		require.LessOrEqual(t, thinking, models.ThinkingRefused)
+		if len(name) <= 250 { // longer ones may become too long to be names
+			require.Equal(t, thinking, models.Default().ThinkingOf("host/"+name), "what a host puts in front is ignored")
+		}
 		m, ok := models.Default().Lookup(name)
+		if m.Thinking != models.ThinkingFree {
+			require.Equal(t, m.Thinking, thinking, "a row is asked first")
+		}
 		twice, okTwice := models.Default().Lookup(name)
 		require.Equal(t, ok, okTwice)
 		require.Equal(t, m, twice)

@@ -36,8 +36,9 @@ type Model struct {
 	Ratio    float64 // tokens for each token of o200k_base: a mean, at the high end
 	Price    Price
 	Cache    Cache
-	Source   string // source of the row; "secondary: …" if that is not the provider itself
-	Date     string // day on which the source was read, such as 2026-11-21
+	Thinking Thinking // what it demands of the thinking in its earlier answers; see [Table.ThinkingOf]
+	Source   string   // source of the row; "secondary: …" if that is not the provider itself
+	Date     string   // day on which the source was read, such as 2026-11-21
 }
 
 // Cache describes how the provider caches prompts. All providers reuse the longest
@@ -59,11 +60,8 @@ const maxName = 256
 // validate returns an error if a field has an impossible value. The error names the
 // model, the field and the possible values. Unknown fields are valid.
 func (m Model) validate() error {
-	if m.Name == "" || len(m.Name) > maxName {
-		return fmt.Errorf("models: %.40q: Name has %d bytes, must have 1 to %d", m.Name, len(m.Name), maxName)
-	}
-	if i := strings.IndexFunc(m.Name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\uFFFD' || 'A' <= r && r <= 'Z' }); i >= 0 {
-		return fmt.Errorf("models: %q: Name has %q, must be in lower case and without spaces", m.Name, m.Name[i:i+1])
+	if err := validName(m.Name); err != nil {
+		return err
 	}
 	for _, c := range []struct {
 		field       string
@@ -91,6 +89,9 @@ func (m Model) validate() error {
 	if math.IsNaN(m.Ratio) || m.Ratio != 0 && (m.Ratio < 0.1 || m.Ratio > 10) {
 		return fmt.Errorf("models: %s: Ratio is %v, must be 0.1 to 10, or 0 for unknown", m.Name, m.Ratio)
 	}
+	if int(m.Thinking) >= len(thinkingNames) {
+		return fmt.Errorf("models: %s: Thinking is %d, must be at most %d", m.Name, m.Thinking, ThinkingRefused)
+	}
 	if m.Date != "" {
 		if _, err := time.Parse(time.DateOnly, m.Date); err != nil {
 			return fmt.Errorf("models: %s: Date is %q, must be a day like 2026-11-21", m.Name, m.Date)
@@ -98,6 +99,16 @@ func (m Model) validate() error {
 	}
 	if err := m.Price.validate(m.Window); err != nil {
 		return fmt.Errorf("models: %s: %w", m.Name, err)
+	}
+	return nil
+}
+
+func validName(name string) error {
+	if name == "" || len(name) > maxName {
+		return fmt.Errorf("models: %.40q: Name has %d bytes, must have 1 to %d", name, len(name), maxName)
+	}
+	if i := strings.IndexFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\uFFFD' || 'A' <= r && r <= 'Z' }); i >= 0 {
+		return fmt.Errorf("models: %q: Name has %q, must be in lower case and without spaces", name, name[i:i+1])
 	}
 	return nil
 }
