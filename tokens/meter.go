@@ -19,8 +19,9 @@ type Meter struct {
 }
 
 // Message counts one message: its frame, role and name, and all parts. The names,
-// IDs and arguments of calls count; a thinking part counts by its text, not by its
-// signature; media do not count by the length of their data.
+// IDs and arguments of calls count; a thinking part counts by its text, or, if the
+// provider has left out the text, by its signature; media do not count by the length of
+// their data.
 //
 // Thinking counts in full, unless all of it is free: the count of a single message does
 // not depend on its turn.
@@ -82,7 +83,7 @@ func (m Meter) dropped(msgs []message.Message) int {
 	for i := range turn {
 		for _, p := range msgs[i].Parts {
 			if t, ok := p.(message.Thinking); ok {
-				n += m.Counter.Count(t.Text)
+				n += ofThinking(&m, t)
 			}
 		}
 	}
@@ -120,7 +121,7 @@ func ofPart(m *Meter, p message.Part) int {
 		if m.Framing.ThinkingFree {
 			return 0
 		}
-		return m.Counter.Count(p.Text)
+		return ofThinking(m, p)
 	case message.Media:
 		return ofMedia(m, p)
 	case message.ToolCall:
@@ -131,6 +132,17 @@ func ofPart(m *Meter, p message.Part) int {
 		return Chars4{}.Count(p.Data)
 	}
 	return 0
+}
+
+// ofThinking counts the signature of thinking without text: it is the encrypted
+// thinking, which the provider reads and bills. Four characters of its base64 are three
+// bytes, and a token has about four bytes. What is known of this ratio is one sample of
+// traffic (github.com/headroomlabs-ai/headroom/pull/3482).
+func ofThinking(m *Meter, p message.Thinking) int {
+	if p.Text == "" {
+		return (3*len(p.Signature) + 15) / 16
+	}
+	return m.Counter.Count(p.Text)
 }
 
 // ofMedia counts by type. Media without a type count as an image, which they mostly

@@ -72,6 +72,12 @@ func TestMeterThinking(t *testing.T) {
 	require.Equal(t, 0, meter(never).Message(h[2]))
 	require.Equal(t, 0, meter(never).Part(thought))
 	require.Equal(t, 1+3, meter(tokens.Framing{ThinkingFree: true, OldThinkingFree: true}).Request(h, nil))
+
+	sealed := message.Thinking{Signature: "1234567890123456"} // 3 tokens
+	h = []message.Message{message.User("1"), message.Assistant(sealed), message.User("1"), message.Assistant(sealed)}
+	require.Equal(t, 1+2+2*3, meter(counts).Request(h, nil), "without its text, it counts by its signature")
+	require.Equal(t, 1+2+3, meter(inTurn).Request(h, nil))
+	require.Equal(t, 1+2, meter(never).Request(h, nil))
 	for _, f := range []tokens.Framing{counts, inTurn, never} {
 		require.Equal(t, 1+5, meter(f).Request([]message.Message{message.Assistant(thought)}, nil)+map[tokens.Framing]int{never: 5}[f], "there is no earlier turn without a user message")
 	}

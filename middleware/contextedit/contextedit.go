@@ -62,7 +62,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	}
 	freed := v.Size().Charged(c.freed())
 	switch {
-	case freed == 0: // sealed thinking counts 0 tokens, and is removed only together with something else
+	case freed == 0: // thinking that is free or empty counts 0 tokens, and is removed only together with something else
 		return nil, nil
 	case freed < o.ClearAtLeast:
 		return &middleware.Plan{
