@@ -1,6 +1,6 @@
 // Package chainfile reads chains of middlewares from configuration.
 //
-//	model: claude-sonnet-4-5
+//	model: claude-sonnet-5-5
 //	window: 200000
 //	reserve: 8000
 //	chain:
@@ -102,7 +102,7 @@ const presetEconomy = "economy"
 // Economy returns the recommended chain for a model of which the prices are known, with an archive in memory. It is the
 // chain file
 //
-//	model: claude-sonnet-4-5
+//	model: claude-sonnet-5-5
 //	preset: economy
 //
 // Old tool results and long arguments become shorter when the prompt cache makes that worth its price, each result leaves

@@ -17,7 +17,7 @@ import (
 // A chain that clears old tool results from two messages on, to keep the
 // examples short.
 const example = `
-model: claude-sonnet-4-5
+model: claude-sonnet-5-5
 window: 200000
 reserve: 8000
 chain:
@@ -52,9 +52,9 @@ func ExampleParse() {
 	fmt.Println(req.Messages[2].Parts[0].(message.ToolResult).Text)
 	fmt.Println(req.Model, req.Budget.Window, req.Budget.Reserve)
 	// Output:
-	// contextedit: 118 → 105 tokens: cleared 1 result (7 of 2 messages)
+	// contextedit: 150 → 134 tokens: cleared 1 result (7 of 2 messages)
 	// [cleared]
-	// claude-sonnet-4-5 200000 8000
+	// claude-sonnet-5-5 200000 8000
 }
 
 // Each process opens the databases of the file. The second one finds the edits of the first in the journal.
@@ -92,7 +92,7 @@ func ExampleFile_Open() {
 
 // The recommended chain for a model, around a model of the caller.
 func ExampleEconomy() {
-	file := chainfile.Economy("claude-sonnet-4-5")
+	file := chainfile.Economy("claude-sonnet-5-5")
 	model := file.With(middleware.Env{})(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		fmt.Println("the model sees", len(req.Messages), "messages")
 		return &middleware.Response{Message: message.Assistant(message.Text{Text: "16 GB."})}, nil

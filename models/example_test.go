@@ -8,13 +8,13 @@ import (
 )
 
 func Example() {
-	m, ok := models.Default().Lookup("us.anthropic.claude-sonnet-4-5-20250929-v1:0")
+	m, ok := models.Default().Lookup("us.anthropic.claude-sonnet-5-5")
 	fmt.Println(ok, m.Name, m.Window, m.Output)
 
 	_, ok = models.Default().Lookup("my-gpt-4o-clone")
 	fmt.Println(ok)
 	// Output:
-	// true claude-sonnet-4-5 200000 64000
+	// true claude-sonnet-5-5 1000000 128000
 	// false
 }
 
@@ -69,11 +69,11 @@ func ExampleTable_With() {
 }
 
 func ExamplePrice_Cost() {
-	m, _ := models.Default().Lookup("claude-sonnet-4-5")
+	m, _ := models.Default().Lookup("claude-sonnet-5-5")
 	cost, ok := m.Price.Cost(message.Usage{Input: 60_000, CacheRead: 50_000, CacheWrite: 9_000, Output: 800})
 	fmt.Println(cost, ok)
 	// Output:
-	// $0.06375 true
+	// $0.0375 true
 }
 
 // Prompts of more than 200,000 tokens have higher rates.

@@ -8,11 +8,11 @@ import (
 
 // Lookup finds a model by its name or by a variant of it, in any case:
 //
-//	gpt-4o-2024-08-06, claude-sonnet-4-5@20250929, gemini-2.5-pro-preview-05-06   dates and channels
+//	gpt-4o-2024-08-06, claude-sonnet-5-5@default, gemini-2.5-pro-preview-05-06    dates and channels
 //	models/gemini-2.5-pro, openrouter/deepseek/deepseek-r1                        prefixes of hosts
-//	us.anthropic.claude-sonnet-4-5-20250929-v1:0                                  Bedrock
+//	us.anthropic.claude-sonnet-5-5, openai.gpt-oss-120b-1:0                       Bedrock
 //	ft:gpt-4o-mini:acme::a1b2                                                     fine-tuned models
-//	anthropic/claude-3.7-sonnet:thinking, qwen3:8b, llama-3.1-70b-instruct        tags and sizes
+//	anthropic/claude-sonnet-5.5:thinking, qwen3:8b, llama-3.1-70b-instruct        tags and sizes
 //
 // The result is the row that shares the longest part of the name. If a part of the
 // name means another price, as for fine-tuned, free and locally served models, the

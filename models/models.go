@@ -1,7 +1,7 @@
 // Package models knows the windows, prices and caches of models: a table by model
 // name. Each row has its source and date.
 //
-//	m, ok := models.Default().Lookup("us.anthropic.claude-sonnet-4-5-20250929-v1:0")
+//	m, ok := models.Default().Lookup("us.anthropic.claude-sonnet-5-5")
 //	if !ok { … } // the model is not in the table
 //	budget := m.Window - reserve
 //

@@ -79,7 +79,7 @@ func (t *Table) row(name string) (Model, bool) {
 
 // fold appends the name in the form in which names are compared: ASCII letters in
 // lower case, and a dash for each dot or colon, since providers use all three
-// (claude-sonnet-4.5, gpt-oss:20b).
+// (claude-sonnet-5.5, gpt-oss:20b).
 func fold(key []byte, name string) []byte {
 	for i := range len(name) {
 		c := name[i]

@@ -17,8 +17,8 @@ var modelsCommand = command{
 	long: `Writes what the built-in table knows of a model: window, longest prompt and
 answer, tokenizer, list prices, cache rules, and from where and when that is.
 NAME may be dated, prefixed or fine-tuned, as gpt-4o-2024-08-06 or
-us.anthropic.claude-sonnet-4-5-20250929-v1:0. Without a NAME all are listed.
-A value that is not known is left out.`,
+us.anthropic.claude-sonnet-5-5. Without a NAME all are listed. A value that is
+not known is left out.`,
 	flags: func(*flag.FlagSet) action { return runModels },
 }
 

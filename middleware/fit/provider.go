@@ -49,7 +49,7 @@ const unknownProvider = message.Portable &^ message.Mistral
 
 // bedrock matches the names of models on Bedrock, in lower case:
 //
-//	amazon.nova-pro-v1:0, us.anthropic.claude-sonnet-4-5-20250929-v1:0
+//	amazon.nova-pro-v1:0, us.anthropic.claude-sonnet-5-5
 //	bedrock/…, amazon/…, arn:aws:bedrock:…
 var bedrock = regexp.MustCompile(`^(bedrock/|amazon/|arn:aws:bedrock:` +
 	`|([a-z]{2,6}\.)?(ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\.)`)

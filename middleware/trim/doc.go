@@ -3,7 +3,7 @@
 // again, so the beginning of the view is the same until the trigger is met again.
 //
 //	trim.New(trim.Options{})                     // the recommended defaults
-//	trim.New(trim.For("claude-sonnet-4-5"))      // those for a model
+//	trim.New(trim.For("claude-sonnet-5-5"))      // those for a model
 //	trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(100_000)})
 //
 // # What is removed

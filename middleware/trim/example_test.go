@@ -141,16 +141,16 @@ func ExampleOptions_note() {
 
 // For a model of a provider there are options to begin with.
 func ExampleFor() {
-	for _, model := range []string{"gpt-4o", "claude-sonnet-4-5", "ollama/llama3.1"} {
+	for _, model := range []string{"gpt-4o", "claude-sonnet-5-5", "ollama/llama3.1"} {
 		o := trim.For(model)
 		fmt.Println(model, o.Strategy, o.Threshold, o.PreserveStart, o.PreserveEnd)
 	}
-	o := trim.For("claude-sonnet-4-5")
+	o := trim.For("claude-sonnet-5-5")
 	o.Note = "[gone]"
 	_ = trim.New(o)
 	// Output:
 	// gpt-4o hybrid 0.9 6 6
-	// claude-sonnet-4-5 oldest 0.92 5 7
+	// claude-sonnet-5-5 oldest 0.92 5 7
 	// ollama/llama3.1 hybrid 0.8 3 4
 }
 
