@@ -36,6 +36,7 @@ var (
 	BadName             = badName.String()
 	SeveralTexts        = severalTexts.String()
 	BadAuthor           = badAuthor.String()
+	SystemAfterAnswer   = systemAfterAnswer.String()
 )
 
 type (

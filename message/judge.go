@@ -51,6 +51,8 @@ func (j *judge) visit(i int) {
 	case RoleSystem:
 		if j.last >= 0 && j.want.has(lateSystem) {
 			j.report(lateSystem, i, "")
+		} else if j.last >= 0 && j.want.has(systemAfterAnswer) && j.msgs[j.last].Role == RoleAssistant {
+			j.report(systemAfterAnswer, i, "")
 		}
 	case RoleAssistant:
 		j.turn(i)
@@ -90,7 +92,7 @@ func (j *judge) turn(i int) {
 		if j.want.has(userAfterResult) && isUserAfterResult(before, now) {
 			j.report(userAfterResult, i, "")
 		}
-		if j.want.has(thinkingAfterAnswer) && isThinkingAfterAnswer(before, now) {
+		if j.want.has(thinkingAfterAnswer) && j.rules.isThinkingAfterAnswer(before, now) {
 			j.report(thinkingAfterAnswer, i, "")
 		}
 	}
@@ -114,9 +116,9 @@ func isUserAfterResult(before, now *Message) bool {
 	return before.Role == RoleTool && now.Role == RoleUser
 }
 
-func isThinkingAfterAnswer(before, now *Message) bool {
+func (r Rules) isThinkingAfterAnswer(before, now *Message) bool {
 	return before.Role == RoleAssistant && now.Role == RoleAssistant &&
-		thinkingAt(now.Parts) >= 0 && thinkingAt(before.Parts) != 0
+		(r.inPlace() || thinkingAt(now.Parts) >= 0 && thinkingAt(before.Parts) != 0)
 }
 
 func (j *judge) end() {
@@ -227,7 +229,7 @@ func (j *judge) parts(i int) {
 		switch p := p.(type) {
 		case Text:
 			note(blank(p.Text), emptyText)
-			note(call, textAfterCall)
+			note(call && !j.rules.keepsOrder(m.Parts), textAfterCall)
 		case Thinking:
 			note(m.Role != RoleAssistant, thinkingOutside)
 		case Media:
@@ -252,6 +254,9 @@ func isThinking(p Part) bool {
 	_, ok := p.(Thinking)
 	return ok
 }
+
+// keepsOrder reports whether the parts of an answer stay in their order, since they are as the model has made them.
+func (r Rules) keepsOrder(parts []Part) bool { return r.inPlace() && thinkingAt(parts) >= 0 }
 
 // thinkingAt returns the position of the first thinking, or -1.
 func thinkingAt(parts []Part) int { return slices.IndexFunc(parts, isThinking) }

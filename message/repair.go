@@ -97,6 +97,7 @@ func (r Rules) Repair(msgs []Message) *Repaired {
 	d.repairRounds()
 	d.repairMedia()
 	d.repairTurns()
+	d.repairSystemAfterAnswer()
 	d.repairTexts()
 	return d.repaired()
 }
@@ -135,6 +136,40 @@ func (d *repairer) repairSystem() {
 	}
 	head = append(head, rest...)
 	d.list = head
+}
+
+// repairSystemAfterAnswer moves system messages after an answer behind the next message of the user, or the next results.
+func (d *repairer) repairSystemAfterAnswer() {
+	if !d.want.has(systemAfterAnswer) {
+		return
+	}
+	out, waiting := make([]item, 0, len(d.list)), []item(nil)
+	last := RoleSystem // role of the newest message that is not a system message
+	settle := func() {
+		for _, it := range waiting {
+			if last != RoleAssistant {
+				d.fix(systemAfterAnswer, it.at, "", "moved behind the next messages of the user's side")
+			}
+		}
+		out, waiting = append(out, waiting...), nil
+	}
+	for _, it := range d.list {
+		if it.Role == RoleSystem && last == RoleAssistant {
+			waiting = append(waiting, it)
+			continue
+		}
+		if last == RoleTool && it.Role != RoleTool || it.Role == RoleAssistant {
+			settle()
+		}
+		if out = append(out, it); it.Role == RoleSystem {
+			continue
+		}
+		if last = it.Role; last == RoleUser {
+			settle()
+		}
+	}
+	settle()
+	d.list = out
 }
 
 // repairMedia moves media out of messages that must not have them.
@@ -193,7 +228,7 @@ func (d *repairer) takeMedia(it *item) []Part {
 		return nil
 	}
 	it.Parts = parts
-	if d.want.has(textAfterCall) && it.Role == RoleAssistant { // the new texts may violate these rules
+	if d.want.has(textAfterCall) && it.Role == RoleAssistant && !d.rules.keepsOrder(it.Parts) { // the new texts may violate these rules
 		it.Parts = textFirst(parts)
 		d.repairThinking(it)
 	}

@@ -282,7 +282,7 @@ func (d *repairer) repairShape(it *item) {
 
 // repairCallOrder moves text after a call to before the first call.
 func (d *repairer) repairCallOrder(it *item) {
-	if parts := textFirst(it.Parts); d.want.has(textAfterCall) && !slices.Equal(parts, it.Parts) {
+	if parts := textFirst(it.Parts); d.want.has(textAfterCall) && !d.rules.keepsOrder(it.Parts) && !slices.Equal(parts, it.Parts) {
 		it.Parts = parts
 		d.fix(textAfterCall, it.at, "", "the text moved before the first call")
 	}

@@ -17,6 +17,7 @@ import (
 func everyRules() []message.Rules {
 	return []message.Rules{
 		0, message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Bedrock, message.Mistral, message.Portable,
+		message.Anthropic | message.InPlace, message.Anthropic | message.Bedrock | message.InPlace, message.Anthropic | message.InPlace | message.Prefill,
 		message.Anthropic | message.Prefill, message.Portable | message.Prefill,
 		message.OpenAI | message.Bedrock, message.OpenAI | message.OneText, message.Portable | message.OneText, message.Mistral | message.Prefill, message.Mistral | message.Anthropic, message.Gemini | message.Unconfirmed,
 	}

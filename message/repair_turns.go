@@ -54,7 +54,7 @@ func (d *repairer) wrongTurn(before, now *Message) (rule, bool) {
 		return callAfterAnswer, true
 	case d.want.has(userAfterResult) && isUserAfterResult(before, now):
 		return userAfterResult, true
-	case d.want.has(thinkingAfterAnswer) && isThinkingAfterAnswer(before, now):
+	case d.want.has(thinkingAfterAnswer) && d.rules.isThinkingAfterAnswer(before, now):
 		return thinkingAfterAnswer, true
 	}
 	return 0, false
@@ -81,7 +81,7 @@ func (d *repairer) part(broken rule, out []item, last int, it item) []item {
 		filler = Assistant(Text{textNoAnswer})
 	}
 	d.fix(broken, it.at, "", "%s was inserted before it", filler.Text())
-	return append(out, item{Message: filler, at: it.at}, it)
+	return append(slices.Insert(out, last+1, item{Message: filler, at: it.at}), it) // before system messages that stay in place
 }
 
 func (d *repairer) joins(before, now *item) bool {
@@ -89,6 +89,8 @@ func (d *repairer) joins(before, now *item) bool {
 	case before.Role != now.Role || before.Name != now.Name || before.HasCalls():
 		return false
 	case before.Hints.Pinned || now.Hints.Pinned:
+		return false
+	case d.rules.inPlace() && now.Role == RoleAssistant: // the first answer was sent with a message after it
 		return false
 	}
 	return !d.want.has(thinkingNotFirst) || isThinking(before.Parts[0]) || thinkingAt(now.Parts) < 0
@@ -118,7 +120,7 @@ func (d *repairer) close(out []item) []item {
 		}
 	case d.want.has(endsInAnswer) && out[last].Role == RoleAssistant:
 		d.fix(endsInAnswer, out[last].at, "", "%s was added", textContinue)
-		out = append(out, item{Message: User(textContinue), at: out[last].at})
+		out = slices.Insert(out, last+1, item{Message: User(textContinue), at: out[last].at})
 	}
 	return out
 }

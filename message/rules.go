@@ -20,7 +20,7 @@ import (
 // docs/validity.md lists the rules with their sources.
 type Rules uint16
 
-// The providers, and three options.
+// The providers, and four options.
 const (
 	OpenAI          Rules = 1 << iota // chat completions
 	OpenAIResponses                   // the Responses API
@@ -36,6 +36,10 @@ const (
 	// OneText adds the rule that a message of texts alone has one text: some servers with
 	// the format of OpenAI accept content only as one string.
 	OneText
+	// InPlace is for models of Anthropic that bind their thinking to what stands before it, and need what they were sent
+	// again as it was: thinking may be anywhere in an answer, and stays there; system messages stay where they are, behind a
+	// message of the user or results; between two answers in a row, there is a message of the user.
+	InPlace
 
 	// Portable is all providers, with the unconfirmed rules.
 	Portable = everyone | Unconfirmed
@@ -56,6 +60,7 @@ var providers = []struct {
 	{Unconfirmed, "Unconfirmed"},
 	{Prefill, "Prefill"},
 	{OneText, "OneText"},
+	{InPlace, "InPlace"},
 }
 
 // String returns the names, joined by |; "Common" for the zero value.

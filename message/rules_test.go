@@ -195,6 +195,10 @@ func byRule() []ruleCase {
 			mended: list(message.Message{Role: message.RoleUser, Name: "John__张三__Smith", Parts: user.Parts}), mending: message.OpenAI,
 		},
 		{
+			rule: message.SystemAfterAnswer, in: list(user, message.Assistant(text), message.System("s"), user), at: 2,
+			mended: list(user, message.Assistant(text), user, message.System("s")), mending: message.Anthropic | message.InPlace,
+		},
+		{
 			rule: message.SeveralTexts, in: list(says(text, message.Text{Text: "y"}), says(text, image, text)),
 			mended: list(message.User("x\ny"), says(text, image, text)), mending: message.OneText,
 		},
@@ -237,7 +241,11 @@ func TestRulesOfProviders(t *testing.T) {
 				got = (r | message.Unconfirmed).Violations(tt.in)
 				require.Equal(t, (tt.by|tt.maybe)&r != 0, slices.Contains(got, want), "%v, unconfirmed: %v", r, got)
 			}
-			require.Contains(t, (message.Portable | message.OneText).Violations(tt.in), want, "portable is all of them")
+			all := message.Portable | message.OneText
+			if tt.rule == message.SystemAfterAnswer {
+				all = message.Anthropic | message.InPlace
+			}
+			require.Contains(t, all.Violations(tt.in), want, "portable is all of them")
 
 			repaired := tt.mending.Repair(tt.in)
 			got, fixes := repaired.Messages, repaired.Fixes
@@ -265,7 +273,8 @@ func TestSheet(t *testing.T) {
 		}
 		require.NotZero(t, e.By|e.Maybe, "%s: nobody demands it", e.Rule)
 		require.Zero(t, e.By&e.Maybe, "%s: who demands it is not only said to", e.Rule)
-		require.True(t, (message.Portable | message.OneText).Demand(e.Rule), "%s", e.Rule)
+		all := message.Portable | message.OneText
+		require.True(t, all.Demand(e.Rule) || (all|message.InPlace).Demand(e.Rule), "%s", e.Rule)
 		require.Equal(t, e.Common, message.Rules(0).Demand(e.Rule), "%s", e.Rule)
 		tested := slices.ContainsFunc(cases, func(c ruleCase) bool { return c.rule == e.Rule })
 		require.Equal(t, !e.Common, tested, "%s has no case", e.Rule)

@@ -40,6 +40,7 @@ const (
 	badName
 	badAuthor
 	severalTexts
+	systemAfterAnswer
 )
 
 func (r rule) String() string { return ruleTable[r].Rule }
@@ -56,11 +57,25 @@ func (r Rules) demanded() (s ruleSet) {
 			s |= 1 << i
 		}
 	}
+	if r.inPlace() {
+		for _, other := range [...]rule{thinkingNotFirst, thinkingLast, lateSystem} {
+			if e := &ruleTable[other]; !(r &^ Anthropic).share(e.By, e.Maybe) {
+				s &^= 1 << other
+			}
+		}
+		s |= 1 << thinkingAfterAnswer
+	}
 	if r&Prefill != 0 {
-		s &^= 1 << endsInAnswer
+		s &^= 1<<endsInAnswer | 1<<systemAfterAnswer
+		if r.inPlace() {
+			s &^= 1 << thinkingAfterAnswer
+		}
 	}
 	return s
 }
+
+// inPlace reports whether [InPlace] holds.
+func (r Rules) inPlace() bool { return r&InPlace != 0 }
 
 // share reports whether one of these providers is in by, or in maybe if unconfirmed rules
 // are demanded.
@@ -345,5 +360,11 @@ var ruleTable = [...]entry{
 		Text:   "A message or result of texts alone has one text. Only with OneText.",
 		Source: "DeepSeek error \"invalid type: sequence, expected a string\" (tailcallhq/forgecode#2008, BerriAI/litellm#6642)",
 		Repair: "The texts become one, on separate lines.",
+	}, systemAfterAnswer: {
+		Rule: "system after answer", By: InPlace,
+		Text: "A system message is not directly after an answer. Only with InPlace.",
+		Source: "Anthropic, What's new in Claude 4.8: system messages in the list are accepted directly after a turn of the " +
+			"user (quoted in simonw/llm-anthropic#73)",
+		Repair: "It moves behind the next messages of the user's side.",
 	},
 }
