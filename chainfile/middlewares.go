@@ -203,6 +203,7 @@ var ruleSets = []struct {
 	{"unconfirmed", message.Unconfirmed},
 	{"prefill", message.Prefill},
 	{"one_text", message.OneText},
+	{"in_place", message.InPlace},
 }
 
 // rules reads a list of rule sets and returns their union.
@@ -253,11 +254,20 @@ func triggerKeys(all *[]middleware.Trigger) []key {
 		{"rounds", number(trigger.Rounds)},
 		{"tool_uses", number(trigger.ToolUses)},
 		{"reclaims", number(trigger.Reclaims)},
+		{"at_user", func(n node) { add(trigger.AtUser(n.limit())) }},
 		{"not", func(n node) { add(trigger.Not(n.trigger())) }},
 		{"economy", func(n node) { add(trigger.Economy(n.prices())) }},
 		{"worth", func(n node) { add(trigger.Worth(n.prices())) }},
 		{"cold", func(n node) { add(trigger.Cold(n.prices())) }},
 	}
+}
+
+// limit reads a trigger behind which another one does not wait: true for none.
+func (n node) limit() middleware.Trigger {
+	if n.kind() == aBool && n.yesNo() {
+		return nil
+	}
+	return n.trigger()
 }
 
 // prices reads the options of a trigger that knows prices: true for the defaults, or a map.

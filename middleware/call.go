@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,6 +47,7 @@ type chain struct {
 	prompts   calibrate.Prompts
 	recent    entries.Recent
 	model     atomic.Pointer[namedModel] // looked up last
+	binding   sync.Map                   // names of models that have refused thinking behind something changed: true
 	warned    conversation               // has the events of kind Misconfigured that were reported
 }
 
@@ -89,36 +91,54 @@ func (c *chain) leave(next Model) Model {
 		if req.rememberer != c {
 			return next(ctx, req, emit)
 		}
-		out, err := closeCall(ctx, req)
+		out, err := closeCall(ctx, req, "")
 		if req.chain.uncounted.Load() != nil {
 			req.chain.reportCounter(ctx, req)
 		}
 		if err != nil {
 			return nil, err
 		}
-		r := out.req
-		if r.view != nil {
-			out.describe()
+		resp, err := out.send(ctx, next, emit)
+		if changed, refused := ParseVoidThinking(err); refused && KindOf(err) != VoidThinking {
+			resp, err = out.resend(ctx, req, changed, err, next, emit)
 		}
-		if r.chain.env.Breakpoints {
-			out.mark()
-		}
-		r.settled = new(atomic.Pointer[chain])
-		resp, err := next(ctx, r, emit)
-		if err != nil {
-			resp = nil
-		} else if resp == nil {
-			err = &Error{Kind: Invalid, Op: "middleware", Err: errors.New("the model returned neither a response nor an error")}
-		}
-		by := r.settled.Load()
-		if r.view != nil {
-			by, resp = out.settle(ctx, by, resp, err)
-		}
-		if by != nil && req.settled != nil {
+		if by := out.req.settled.Load(); by != nil && req.settled != nil {
 			req.settled.Store(by)
 		}
 		return resp, err
 	}
+}
+
+// send calls the model with a request, and learns from the result.
+func (o *outgoing) send(ctx context.Context, next Model, emit Emit) (*Response, error) {
+	r := o.req
+	if r.view != nil {
+		o.describe()
+	}
+	if r.chain.env.Breakpoints {
+		o.mark()
+	}
+	r.settled = new(atomic.Pointer[chain])
+	watched := emit
+	if emit != nil {
+		watched = func(d Delta) error {
+			o.begun = true
+			return emit(d)
+		}
+	}
+	resp, err := next(ctx, r, watched)
+	if err != nil {
+		resp = nil
+	} else if resp == nil {
+		err = &Error{Kind: Invalid, Op: "middleware", Err: errors.New("the model returned neither a response nor an error")}
+	}
+	if r.view != nil {
+		var by *chain
+		if by, resp = o.settle(ctx, r.settled.Load(), resp, err); by != nil {
+			r.settled.Store(by)
+		}
+	}
+	return resp, err
 }
 
 // openView returns the view that the request carries, or makes the first one.
@@ -181,6 +201,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 		v.told = s.indexFrom(s.told)
 	}
 	v.measure()
+	v.reportRecalled(ctx)
 	c.histories.Publish(s.Track)
 	if req.dry == nil && c.uncounted.Load() != nil {
 		c.reportCounter(ctx, req)
@@ -211,14 +232,14 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 }
 
 // closeCall returns the request for the model. It carries the view as it is remembered and repaired; if a later layer has
-// replaced the messages, these are sent.
-func closeCall(ctx context.Context, r *Request) (outgoing, error) {
+// replaced the messages, these are sent. refusal is as in prepare.
+func closeCall(ctx context.Context, r *Request, refusal string) (outgoing, error) {
 	out := *r
 	out.rememberer, out.repairers = nil, nil
 	if r.view == nil {
 		return outgoing{req: &out}, nil
 	}
-	own, v := sameSlice(r.view.result.Messages, r.Messages), r.view.with(r)
+	own, v := sameSlice(r.view.result.Messages, r.Messages), r.view.with(r).forItsModel()
 	if !own && len(r.repairers) > 0 { // they also see what was added after the last editor
 		var err error
 		if v, err = openView(ctx, r); err != nil {
@@ -226,42 +247,41 @@ func closeCall(ctx context.Context, r *Request) (outgoing, error) {
 		}
 		own, out.dry = true, v.req.dry
 	}
-	if v.unsaved || len(v.attempts) > 0 || len(r.repairers) > 0 || r.dry != nil {
-		kept, sent, err := finish(ctx, v)
+	if v.unsaved || len(v.attempts) > 0 || len(r.repairers) > 0 || r.dry != nil || v.session.thinking.binds() {
+		kept, sent, err := finish(ctx, v, refusal)
 		if err != nil {
 			return outgoing{}, err
 		}
-		v, out.dry = sent, out.dry.add(kept)
-		if own {
-			out.carry(v)
+		switch out.dry = out.dry.add(kept); {
+		case own:
+			out.carry(sent)
+		case !sent.result.LeftOut.Equal(v.result.LeftOut):
+			out.Messages = withoutThinkingOf(out.Messages, v, sent.result.LeftOut)
 		}
+		v = sent
 	}
 	out.view = v
 	return outgoing{req: &out, view: v, replaced: !own}, nil
 }
 
 // finish repairs a view, and remembers its edits and attempts. It returns the view as it is remembered, which has the edits
-// of another call if that was first, and the same with repairs.
-func finish(ctx context.Context, v *View) (kept, sent *View, err error) {
-	if len(v.req.repairers) == 0 {
-		kept, err = remember(ctx, v)
-		return kept, kept, err
-	}
-	repaired, done, err := repair(ctx, v) // first, since an error fails the call before anything is remembered
+// of another call if that was first, and the same with repairs. refusal is as in prepare.
+func finish(ctx context.Context, v *View, refusal string) (kept, sent *View, err error) {
+	own, sent, done, err := prepare(ctx, v, refusal) // first, since an error fails the call before anything is remembered
 	if err != nil {
 		return nil, nil, err
 	}
-	if kept, err = remember(ctx, v); err != nil {
+	if kept, err = remember(ctx, own); err != nil {
 		return nil, nil, err
 	}
-	if !sameSlice(kept.result.Messages, v.result.Messages) { // another call was first
-		if repaired, done, err = repair(ctx, kept); err != nil {
+	if !sameSlice(kept.result.Messages, own.result.Messages) { // another call was first
+		if sent, done, err = repair(ctx, kept); err != nil {
 			return nil, nil, err
 		}
 	}
-	w := *repaired
+	w := *sent
 	w.session, w.list, w.unsaved, w.attempts = kept.session, kept.list, kept.unsaved, kept.attempts
-	w.told = min(w.told, reportRepairs(ctx, done))
+	w.told = min(w.told, own.told, reportRepairs(ctx, done))
 	return kept, &w, nil
 }
 
@@ -357,9 +377,10 @@ func (c *chain) reportCounter(ctx context.Context, req *Request) {
 type namedModel struct {
 	models.Model
 
-	name   string
-	budget Budget // zero if the table has no window
-	priors calibrate.Priors
+	name     string
+	budget   Budget          // zero if the table has no window
+	thinking models.Thinking // what is demanded of thinking, also for names that the table has not
+	priors   calibrate.Priors
 }
 
 // modelOf returns what is known of the model of a request, and the budget that the request or else the table declares.
@@ -369,6 +390,7 @@ func (c *chain) modelOf(req *Request) (*namedModel, Budget) {
 		m = &namedModel{name: req.Model}
 		if req.Model != "" {
 			m.Model, _ = c.env.Models.Lookup(req.Model)
+			m.thinking = c.env.Models.ThinkingOf(req.Model)
 		}
 		if m.Window > 0 {
 			m.budget = Budget{Window: m.Window, Reserve: min(m.Output, m.Window/10)}

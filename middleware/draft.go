@@ -180,7 +180,7 @@ func asOpened(v *View) *View { return withList(v, v.session.opened.State.list) }
 // withList returns the view with other edits.
 func withList(v *View, l edit.List) *View {
 	w := *v
-	w.list, w.result = l, v.session.Apply(v.session.all, l, nil, 0)
+	w.list, w.result = l, v.session.apply(l, nil, 0)
 	w.measure()
 	return &w
 }
@@ -244,7 +244,7 @@ func (d *DraftResult) with(i int, l edit.List) (*DraftResult, error) {
 	v := withList(d.stages[last], l)
 	if added := newEdits(v); len(added) > 0 {
 		before := asOpened(v)
-		err := v.session.Verify(&before.result, &v.result, added.Records(), false)
+		err := v.session.Verify(&before.result, &v.result, added.Records(), v.session.terms(before.result.LeftOut), false)
 		if v.size.Counted >= before.size.Counted {
 			err = notShorter(before, v)
 		}
@@ -295,13 +295,13 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	s.Track = s.opened.With(st)
 	w.session = &s
 	same := st.At == then.At && st.Entry.Rev == then.Entry.Rev
-	if !same && !v.list.Covers(s.Holding(st.All, s.budget.Window)) || editedAfter(c, s.IDs, v.list) {
+	if !same && !v.list.Covers(s.Holding(st.All, s.terms(v.result.LeftOut))) || editedAfter(c, s.IDs, v.list) {
 		return errOutdated
 	}
 	if st.unwritten == nil && v.list.Equal(st.list) {
 		return nil
 	}
-	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.All, s.budget.Window)) {
+	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.All, s.terms(v.result.LeftOut))) {
 		if err := putAll(ctx, &w, v.removed); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()

@@ -341,11 +341,15 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 		} else {
 			why += inParentheses(trigger)
 		}
+		loss := v.loss(p.after.result.LeftOut, v.result.LeftOut)
+		if loss.Answers > 0 {
+			why += "; " + loss.String() + " cannot be sent behind it"
+		}
 		made := economics(v, p.after, p.plan.First)
 		p.after.economics = v.economics.plus(made, v)
 		l.report(ctx, v, Event{
 			Kind: Edited, Why: why, Edits: p.records, Before: v.size.Tokens, After: p.after.size.Tokens,
-			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Detail: made.addTo(p.plan.Detail),
+			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Thinking: loss, Detail: made.addTo(p.plan.Detail),
 		})
 		if _, _, known := v.cachePrices(); l.opts.Trigger != nil && !p.forced && (!known || made.BreakEven >= 1) {
 			warnFrequent(ctx, l, p.after)

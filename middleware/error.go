@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"strings"
 
 	"github.com/laconic-go/laconic/internal/overflow"
 	"github.com/laconic-go/laconic/message"
@@ -26,6 +27,10 @@ const (
 	Unavailable ErrorKind = "unavailable"  // the provider is down: try again later, or use another one
 	Denied      ErrorKind = "denied"       // no permission: use other credentials
 	Irreducible ErrorKind = "irreducible"  // what may not be removed is longer than the window: use a larger model
+
+	// VoidThinking: the model does not accept thinking in the request, since something before it has changed. The chain has
+	// left all thinking out and asked again: what was added after that, or changed by the provider's client, has thinking.
+	VoidThinking ErrorKind = "void thinking"
 )
 
 // Error is an error of known kind.
@@ -73,6 +78,28 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s panicked: %v\n%s", what, r, debug.Stack())
 	}
+}
+
+// ParseVoidThinking reports whether an error of a model means that it does not accept thinking in the request, since
+// something before it is not as it was when the thinking was made, also if a gateway wraps it. changed is what the provider
+// says of that, in its words, such as "The `system` prompt differs from the one this block was created with"; "": nothing. A
+// signature that was tampered with is another error.
+// Source: platform.claude.com, build-with-claude/preserved-thinking, read in its version of 2026-09-26.
+func ParseVoidThinking(err error) (changed string, ok bool) {
+	if err == nil {
+		return "", false
+	}
+	_, after, ok := strings.Cut(err.Error(), "bound to a different conversation")
+	if !ok {
+		return "", false
+	}
+	for sentence := range strings.SplitSeq(after, ". ") {
+		if strings.Contains(sentence, "differ") || strings.Contains(sentence, "was created with") {
+			changed, _, _ = strings.Cut(strings.TrimSpace(sentence), "\"")
+			return strings.TrimRight(changed, `.\ `), true
+		}
+	}
+	return "", true
 }
 
 // PromptLimits are what the error of a provider says about a prompt that is too long, in tokens by the provider's

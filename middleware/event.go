@@ -26,8 +26,11 @@ const (
 	Paused        EventKind = "paused"        // an editor without success is not asked again in this turn
 	Notice        EventKind = "notice"        // the call continued, but a person should know; Why says what to change, or what was learned
 	Truncated     EventKind = "truncated"     // the provider seems to cut prompts without an error; once per conversation
-	Missed        EventKind = "missed"        // the chain does not send again what it has sent before, and no other event says why
-	Called        EventKind = "called"        // the model was called; Detail is a Report, Err why the call failed
+	// ThinkingLeftOut reports thinking that the model would not accept any more for another reason than an edit of this call
+	ThinkingLeftOut EventKind = "thinking left out"
+
+	Missed EventKind = "missed" // the chain does not send again what it has sent before, and no other event says why
+	Called EventKind = "called" // the model was called; Detail is a Report, Err why the call failed
 )
 
 // Report is the Detail of the event of kind [Called] by which each model call of a chain with an editing middleware is
@@ -58,8 +61,13 @@ type Event struct {
 	Edits  []*journal.Record // Edited: what was applied now; Notice: remembered edits that do not hold in this call
 	Before int               // Edited, Refused, Skipped, Repaired: tokens of all that is sent, before and after
 	After  int
-	First  int   // history position of the first message that Edits change
-	Calls  int   // Edited: model calls since the last edit of this middleware; -1: this is its first edit
+	First  int // history position of the first message that Edits change
+	Calls  int // Edited: model calls since the last edit of this middleware; -1: this is its first edit
+
+	// Thinking is, of Edited and ThinkingLeftOut, the thinking that the model reads no more, since it accepts it only behind
+	// what it was made with; see models.ThinkingBound.
+	Thinking ThinkingLoss
+
 	Err    error // what failed
 	Detail any   // further numbers, of a type that the package of the middleware documents, or Edited: of type Economics; nil: none
 }

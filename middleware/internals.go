@@ -26,6 +26,17 @@ func (internals) Without(v *View, counted int) *View {
 // Model returns the row of the request's model in the table of models, or the zero Model.
 func (internals) Model(v *View) models.Model { return v.model.Model }
 
+// Thinking returns what the model of the request demands of the thinking in its earlier answers.
+func (internals) Thinking(v *View) models.Thinking { return v.session.thinking.rule }
+
+// KeepsThinking returns whether the thinking of a message must stay, since the model demands that of answers with calls, or
+// accepts thinking only as an unbroken run, and some that stays is before it.
+func (internals) KeepsThinking(v *View) func(i int) bool { return v.keepsThinking() }
+
+// VoidPrice returns the price of the thinking from one message to another that an edit before them makes void, as that of
+// the same output, in input tokens; 0 if the model does not bind its thinking.
+func (internals) VoidPrice(v *View, from, to int) float64 { return v.voidPrice(from, to) }
+
 // Preview returns the view that a plan of the named middleware would make. Folds whose
 // messages are not made yet count as estimated. The error is the rule that the plan breaks.
 func (internals) Preview(v *View, name string, p *Plan) (*View, error) {

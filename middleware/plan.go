@@ -106,7 +106,7 @@ func preview(v *View, name string, p *Plan, window int) ([]*journal.Record, *Vie
 	if v.repaired {
 		before = nil
 	}
-	w.unsaved, w.result = true, s.Apply(s.all, w.list, before, first)
+	w.unsaved, w.result = true, s.apply(w.list, before, first)
 	pending := false
 	for i := range p.Edits {
 		if e := &p.Edits[i]; e.Make != nil {
@@ -118,7 +118,7 @@ func preview(v *View, name string, p *Plan, window int) ([]*journal.Record, *Vie
 	if w.size.Counted >= v.size.Counted {
 		return nil, nil, notShorter(v, &w)
 	}
-	if err := s.Verify(&v.result, &w.result, records, pending); err != nil {
+	if err := s.Verify(&v.result, &w.result, records, s.terms(v.result.LeftOut), pending); err != nil {
 		return nil, nil, err
 	}
 	return records, &w, nil

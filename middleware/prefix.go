@@ -57,6 +57,7 @@ type sent struct {
 	body    []*message.Message // the rest of it
 	ids     []message.ID       // of body
 	list    edit.List
+	leftOut edit.Positions    // whose thinking was left out
 	edited  []message.Message // the history under the edits of list; nil: there are none
 	own     int
 	others  []uint64 // hashes of the messages after the first own ones
@@ -105,6 +106,7 @@ type outgoing struct {
 	req      *Request
 	view     *View // has the size of the request; nil: no editor has seen it
 	replaced bool  // a layer after the last editor has replaced the messages
+	begun    bool  // a piece of the answer has been emitted
 
 	*sent        // what is known of it; nil without a view
 	same   int   // number of first messages that are those of the view
@@ -116,7 +118,7 @@ func (o *outgoing) describe() {
 	r, v, s := o.req, o.view, o.view.session
 	seen := v.result.Messages // by the last editor
 	now := &sent{
-		model: r.Model, tools: s.Tools, asked: s.Tools, lead: s.Lead, body: s.Body, ids: s.IDs, list: v.list, own: len(seen), told: untold,
+		model: r.Model, tools: s.Tools, asked: s.Tools, lead: s.Lead, body: s.Body, ids: s.IDs, list: v.list, leftOut: v.result.LeftOut, own: len(seen), told: untold,
 	}
 	if !slices.Equal(r.Tools, s.Tools) {
 		now.tools = slices.Clone(r.Tools)
@@ -140,7 +142,7 @@ func (o *outgoing) describe() {
 		w.measure()
 		o.view = &w
 	}
-	if len(s.State.list) > 0 {
+	if s.State.result.Spans != nil {
 		now.edited = s.State.result.Messages
 	}
 	for i := now.own; i < len(r.Messages); i++ {
@@ -190,7 +192,8 @@ func (o *outgoing) common() (n int) {
 	was := o.before
 	own := min(o.own, was.own)
 	if slices.EqualFunc(o.lead, was.lead, message.Message.Equal) {
-		n = min(own, o.view.session.indexFrom(min(history.Shared(o.ids, was.ids), o.list.Differs(was.list))))
+		same := min(history.Shared(o.ids, was.ids), o.list.Differs(was.list), o.leftOut.Differs(was.leftOut))
+		n = min(own, o.view.session.indexFrom(same))
 	}
 	for n < own && o.req.Messages[n].Equal(*was.at(n)) {
 		n++
@@ -308,7 +311,7 @@ func (s *session) indexFrom(position int) int {
 	switch st := &s.State; {
 	case position == untold:
 		return untold
-	case len(st.list) > 0:
+	case st.result.Spans != nil:
 		return st.result.After(len(s.Lead), position-1)
 	}
 	return len(s.Lead) + position

@@ -10,7 +10,7 @@ import (
 // remember stores the edits and the attempts of the call, and returns the view for the
 // model: this one, unless another call on the same history was first.
 func remember(ctx context.Context, v *View) (*View, error) {
-	unsaved := v.unsaved && len(v.list) > 0
+	unsaved := v.unsaved && len(v.list) > 0 || v.thinking != nil
 	switch {
 	case !unsaved && len(v.attempts) == 0:
 		return v, nil
@@ -29,7 +29,10 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			Why: "the edits of this call are kept in memory only",
 		})
 		st := v.session.State
-		st.list, st.unwritten = v.list, v.list
+		st.list, st.unwrittenThinking = v.list, v.thinking
+		if len(v.list) > 0 {
+			st.unwritten = v.list
+		}
 		w = publish(v, st)
 	}
 	if len(w.attempts) > 0 {
@@ -41,10 +44,11 @@ func remember(ctx context.Context, v *View) (*View, error) {
 // publish makes a state of the history the newest, and returns the view with it.
 func publish(v *View, st state) *View {
 	w, s := *v, *v.session
-	st.result, st.shown, st.once = v.result, len(st.list) > 0, holdsOnce(st.list)
+	st.once = holdsOnce(st.list)
+	st.show(v.result)
 	s.Track = s.With(st)
 	s.chain.histories.Publish(s.Track)
-	w.session, w.unsaved = &s, false
+	w.session, w.unsaved, w.thinking = &s, false, nil
 	return &w
 }
 
@@ -55,15 +59,16 @@ func write(ctx context.Context, v *View) (*View, error) {
 	if s.chain.env.HistoryIsView {
 		more = writeView(v)
 	}
-	known, l, err := s.log.Write(ctx, s.State.Known, v.list, more)
+	known, l, err := s.log.Write(ctx, s.State.Known, v.list, v.thinking, more)
 	if err != nil {
 		return nil, err
 	}
 	w, st := *v, s.State
-	st.Known, st.unwritten, st.list = known, nil, l
+	st.Known, st.unwritten, st.unwrittenThinking, st.list = known, nil, nil, l
 	if !sameSlice(known.All, l) { // another call was first: its edits are used
-		if st.list = s.Holding(known.All, s.budget.Window); !st.list.Equal(v.list) {
-			w.result, w.list = s.Apply(s.all, st.list, nil, 0), st.list
+		s.recallThinking(known)
+		if st.list = s.Holding(known.All, s.terms(s.thinking.leftOut)); !st.list.Equal(v.list) {
+			w.result, w.list = s.apply(st.list, nil, 0), st.list
 			w.measure()
 		}
 	}
@@ -94,10 +99,14 @@ func writeView(v *View) []journal.Write {
 		r.Runs, r.ID = []message.Run{{First: first, Last: i}}, ids[i]
 		records = append(records, r)
 	}
-	if len(records) == 0 {
+	e := journal.Entry{Edits: records}
+	if v.thinking != nil {
+		t := *v.thinking
+		t.Len, t.LeftOut, t.Repairs = len(body), nil, nil // the thinking that is left out is not in the view
+		e.Thinking = &t
+	} else if len(records) == 0 {
 		return nil
 	}
-	e := journal.Entry{Edits: records}
 	e.Rev = e.Sum()
 	return []journal.Write{{ID: ids[len(ids)-1], Conversation: ids[0], Entry: e}}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // session is one history under the edits of a chain. It does not change while editors run.
@@ -22,7 +23,9 @@ type session struct {
 	all    []message.Message // the history as the caller passed it
 	told   int               // position in Body from which on an event of this call says what differs from the call before; untold
 	model  *namedModel       // of the request before a layer has changed it
-	budget Budget            // that this request or the table of models declares; zero: none
+
+	thinking thinking
+	budget   Budget // that this request or the table of models declares; zero: none
 }
 
 // state is what a chain knows of a history in addition to its messages.
@@ -31,6 +34,9 @@ type state struct {
 
 	list      edit.List // the edits that hold
 	unwritten edit.List // all edits, if they could not be written: used instead of Known.All until a write succeeds. nil: none
+
+	unwrittenThinking *journal.Thinking // the same of what the entry has of thinking
+	head              *head             // of the call before
 
 	wholeCount, question, window int  // as they were when list was found to hold
 	once                         bool // an edit of the list holds for this history only
@@ -75,6 +81,7 @@ func (st *state) follow(ch history.Change) {
 	}
 	if !ch.Grown {
 		st.Cut(ch.Common)
+		st.unwrittenThinking = nil
 	}
 }
 
@@ -93,9 +100,10 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 		})
 	}
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
-	if !same && !st.unwritten.Covers(s.Holding(found.All, s.budget.Window)) { // another writer was first
+	if !same && !st.unwritten.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
 		st.unwritten = nil
 	}
+	s.recallThinking(found)
 	holds := n > 0 && same && s.stillHold(known, ch)
 	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.budget.Window
 	if holds && sameSlice(known, st.known()) {
@@ -108,7 +116,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if !same { // what was sent before had these edits, perhaps by another process
 		before = l
 	}
-	if st.list = s.Holding(l, s.budget.Window); st.list.Equal(known) {
+	if st.list = s.Holding(l, s.terms(s.thinking.leftOut)); st.list.Equal(known) {
 		st.list = known
 	} else {
 		st.result, st.shown, st.once = edit.Result{}, false, holdsOnce(st.list)
@@ -229,15 +237,24 @@ func (s *session) judge(ctx context.Context, req *Request, p calibrate.Prompt, v
 // result returns the history with the edits that hold. It reuses that of the last call.
 func (s *session) result() edit.Result {
 	st := &s.State
+	leftOut := s.leftOutWith(st.list)
 	switch {
-	case len(st.list) == 0:
-		return edit.Result{Messages: s.all, Sum: s.LeadSum + s.Sum, Upto: len(s.Body)}
-	case st.shown:
-		st.result.Append(&s.History, st.result.Upto, len(s.Body))
+	case st.shown && st.result.LeftOut.Equal(leftOut):
+		st.result.Append(&s.History)
 	default:
-		st.result, st.shown = s.Apply(s.all, st.list, nil, 0), true
+		r := s.Apply(s.all, st.list, leftOut, nil, 0)
+		st.show(r)
+		return r
 	}
 	return st.result
+}
+
+// show keeps the history with the edits of the list, unless it is the memory of the caller.
+func (st *state) show(r edit.Result) {
+	if st.shown = r.Spans != nil; !st.shown {
+		r = edit.Result{}
+	}
+	st.result = r
 }
 
 // learn takes what the result of a model call says about its prompt.

@@ -147,6 +147,42 @@ func thinkingTokens(s *session, m *message.Message) (tokens int, ok bool) {
 	return tokens, ok
 }
 
+// voidPrice returns the price of the thinking from one message to another, as that of the same output, in input tokens, if an
+// edit before them makes it void.
+func (v *View) voidPrice(from, to int) float64 {
+	if !v.session.thinking.binds() {
+		return 0
+	}
+	counted := 0
+	for i := from; i < to; i++ {
+		n, _ := thinkingTokens(v.session, &v.result.Messages[i])
+		counted += n
+	}
+	const cautious = 5 // price of an output token, in input tokens, if prices are unknown: the usual one of these models
+	price := float64(cautious)
+	if p := v.model.Price; p.Input > 0 {
+		r := p.At(v.size.Tokens)
+		price = float64(r.Output) / float64(r.Input)
+	}
+	return price * float64(counted)
+}
+
+// keepsThinking returns whether an editor must not remove the thinking of message i.
+func (v *View) keepsThinking() func(i int) bool {
+	switch v.session.thinking.rule {
+	case models.ThinkingCalls:
+		return func(i int) bool { return v.At(i).HasCalls() }
+	case models.ThinkingBound:
+		stays := 0
+		for stays < v.Len() && (!hasThinking(v.At(stays)) || v.Protected(stays)&ProtectWhole == 0) {
+			stays++
+		}
+		return func(i int) bool { return i > stays }
+	case models.ThinkingFree, models.ThinkingTurn, models.ThinkingRefused:
+	}
+	return func(int) bool { return false }
+}
+
 // reportRecalled reports the thinking that is left out because of what the journal has, or has not.
 func (v *View) reportRecalled(ctx context.Context) {
 	t := &v.session.thinking

@@ -35,6 +35,8 @@ type View struct {
 	removed    []store.Named // in a dry run: what its edits remove
 	attempts   []attempt     // of the editors in this call
 	economics  Economics     // of the edits that were reported in this call
+
+	thinking *journal.Thinking // what the journal is to have of the thinking in this request; nil: what it has
 }
 
 // Span is where a message of a view comes from.
@@ -68,7 +70,7 @@ func (v *View) span(i int) edit.Span {
 
 // Original returns message i as it is in the history, or as it is if a fold has added it.
 func (v *View) Original(i int) message.Message {
-	if s := v.span(i); s.Record != nil && s.Record.Kind == journal.Rewrite {
+	if s := v.span(i); s.First >= 0 && (s.Record == nil || s.Record.Kind == journal.Rewrite) {
 		return *v.session.Body[s.First]
 	}
 	return v.result.Messages[i]
@@ -371,6 +373,7 @@ func (v *View) shared(earlier *View) int {
 	if !sameSlice(v.list, earlier.list) {
 		body = min(body, v.list.Differs(earlier.list))
 	}
+	body = min(body, v.result.LeftOut.Differs(earlier.result.LeftOut))
 	if v.result.Spans == nil {
 		return lead + body
 	}

@@ -72,10 +72,11 @@ type survey struct {
 	recalls    bool // the calls before the results that are looked at read the archive
 	recalled   bool // so did those of a candidate
 
-	calls, now, was   shorten.Index  // of the view, of its tool messages, and of these in the history
-	inputs            map[input]bool // that are cleared
-	left              *replacement   // with a likely handle
-	placeholder, args int            // tokens of its texts
+	keepsThinking     func(i int) bool // of message i it must stay
+	calls, now, was   shorten.Index    // of the view, of its tool messages, and of these in the history
+	inputs            map[input]bool   // that are cleared
+	left              *replacement     // with a likely handle
+	placeholder, args int              // tokens of its texts
 }
 
 // input is the input of a call.
@@ -93,7 +94,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
 	call, newest := -1, 0
 	if o.ClearThinking {
-		newest = shorten.NewestTurn(v.History())
+		newest, s.keepsThinking = shorten.NewestTurn(v.History()), core.KeepsThinking(v)
 	}
 	for i, m := range s.messages {
 		if i%shorten.AskEvery == 0 && ctx.Err() != nil {
@@ -146,7 +147,7 @@ func (s *survey) addThinking(i int, m message.Message, newest int) {
 	for range m.Results() {
 		return
 	}
-	if _, ok := shorten.WithoutThinking(m); !ok {
+	if _, ok := shorten.WithoutThinking(m); !ok || s.keepsThinking(i) {
 		return
 	}
 	c := candidate{at: i, call: i, thinking: true}

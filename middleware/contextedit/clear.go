@@ -19,7 +19,7 @@ import (
 // digest lines are known. It returns nil if the choice frees less than ClearAtLeast, or
 // than the trigger needs: with the lines, which are expensive, it frees even less.
 func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []middleware.Edit {
-	if freed := c.freed(); freed == 0 || v.Size().Charged(freed) < o.ClearAtLeast {
+	if freed := c.freed(); freed == 0 || v.Size().Charged(freed) < o.least(v) {
 		return nil
 	}
 	first, ok := when.From(o.Trigger, v, Name, func() []when.Piece { return o.pieces(c) })
@@ -34,7 +34,7 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 	}
 	edits := clearResults(v, c.results)
 	edits = append(edits, clearAnswers(v, c)...)
-	if o.Digest > 0 && ctx.Err() == nil && v.Size().Charged(c.freed()) >= o.ClearAtLeast {
+	if o.Digest > 0 && ctx.Err() == nil && v.Size().Charged(c.freed()) >= o.least(v) {
 		o.digest(v, c, edits)
 	}
 	return edits

@@ -30,12 +30,14 @@ func New(opts Options) middleware.Middleware {
 	opts.Only = slices.Clone(opts.Only)
 	opts.ClearInputsOf = slices.Clone(opts.ClearInputsOf)
 	opts.Placeholder = cmp.Or(opts.Placeholder, DefaultPlaceholder)
+	o := &editor{Options: opts, byDefault: opts.Trigger == nil && opts.ClearAtLeast == 0}
 	opts.Trigger = cmp.Or[middleware.Trigger](opts.Trigger, when.EconomyOr(when.Default(defaultShare)))
 	opts.Trigger = when.Decided(opts.Trigger, inOrder(opts))
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, 5)
 	}
-	return middleware.Editing(Name, (&editor{opts}).plan, middleware.Options{
+	o.Options = opts
+	return middleware.Editing(Name, o.plan, middleware.Options{
 		Trigger:  opts.Trigger,
 		MinCalls: opts.MinCalls,
 		Strict:   opts.Strict,
@@ -50,7 +52,23 @@ func inOrder(o Options) bool {
 }
 
 // editor makes plans. The defaults of its options are filled in.
-type editor struct{ Options }
+type editor struct {
+	Options
+
+	byDefault bool // Trigger and ClearAtLeast are those by default
+}
+
+// least returns the minimum that is cleared, in tokens.
+func (o *editor) least(v *middleware.View) int {
+	least := o.ClearAtLeast
+	if o.byDefault {
+		least = when.Least(v)
+	}
+	if o.StopAfter > 0 {
+		least = min(least, o.StopAfter)
+	}
+	return least
+}
 
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if o.stopped(v) {
@@ -64,9 +82,9 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	switch {
 	case freed == 0: // thinking that is free or empty counts 0 tokens, and is removed only together with something else
 		return nil, nil
-	case freed < o.ClearAtLeast:
+	case freed < o.least(v):
 		return &middleware.Plan{
-			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", &c, freed, o.ClearAtLeast),
+			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", &c, freed, o.least(v)),
 		}, nil
 	case len(edits) == 0: // the trigger cannot be met
 		return nil, nil
@@ -108,7 +126,7 @@ func (o *editor) choose(ctx context.Context, v *middleware.View, line int) choic
 	s := o.survey(ctx, v)
 	c := choice{thinking: s.thinking, results: o.beyondKeep(s)}
 	if s.recalled {
-		c.keepRecalled(v, o.ClearAtLeast)
+		c.keepRecalled(v, o.least(v))
 	}
 	if o.StopAfter > 0 && v.Size().Charged(c.freed()) > o.StopAfter {
 		c.limit(ctx, v, o.StopAfter, line)

@@ -49,7 +49,9 @@ type Options struct {
 	MayClear func(call message.ToolCall, result []message.ToolResult) bool
 
 	// ClearAtLeast is a minimum in tokens: if less can be freed, nothing is cleared,
-	// and an event reports that. 0: no minimum.
+	// and an event reports that. 0: no minimum; but with the default Trigger and a model
+	// that binds its thinking to what stands before it ([models.ThinkingBound]), 10,000, or
+	// a tenth of the room if that is less, since each edit makes thinking void.
 	ClearAtLeast int
 
 	// StopAfter ends clearing when that many tokens are freed: first thinking, then

@@ -64,7 +64,9 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 	j.limits = f.opts.limits(j.rules.Limits(j.budget.Window))
 	j.examine(before, same)
 	if j.tools = v.Request().Tools; len(j.tools) == 0 {
-		j.declared = j.called
+		if j.declared = j.called; j.known && j.rules&message.InPlace != 0 {
+			j.declared = allNamed(v)
+		}
 	}
 	if before != nil && slices.Equal(before.tools, j.tools) && len(before.declared)+len(j.declared) == 0 {
 		j.toolLoad = before.toolLoad

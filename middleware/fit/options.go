@@ -23,7 +23,8 @@ type Options struct {
 	// Rules are those of the providers that the request must be valid for. 0: those
 	// of the model's provider by Env.Models, or message.Portable without
 	// message.Mistral if that is not known. With message.Prefill the last message may
-	// be the assistant's.
+	// be the assistant's. message.InPlace is added for models that bind their thinking
+	// to what stands before it, if Rules is 0.
 	Rules message.Rules
 
 	// Limits are what the provider accepts in addition to tokens: bytes, images. A
@@ -59,7 +60,7 @@ func (o Options) Validate() error {
 		errs = append(errs, fmt.Errorf("want a Target of more than 0 and at most 1, as a share of the room, or 0 for %v, got %v",
 			defaultTarget, o.Target))
 	}
-	if unknown := o.Rules &^ (message.Portable | message.Prefill | message.OneText); unknown != 0 {
+	if unknown := o.Rules &^ (message.Portable | message.Prefill | message.OneText | message.InPlace); unknown != 0 {
 		errs = append(errs, fmt.Errorf("want Rules like message.OpenAI | message.Bedrock, got unknown bits %#b", uint(unknown)))
 	}
 	for _, t := range []struct{ name, text string }{{"Placeholder", o.Placeholder}, {"Note", o.Note}} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/models"
 )
 
 // rulesOf returns the rules of the options or else those of the provider that serves
@@ -17,8 +18,12 @@ import (
 // of OpenAI's chat completions have its rules; a service with models of other
 // providers, as Bedrock, adds its own.
 func (f *fitter) rulesOf(v *middleware.View) (r message.Rules, known bool) {
+	var inPlace message.Rules
+	if core.Thinking(v) == models.ThinkingBound {
+		inPlace = message.InPlace
+	}
 	if f.opts.Rules != 0 {
-		return f.opts.Rules, true
+		return f.opts.Rules | inPlace, true
 	}
 	switch core.Model(v).Provider {
 	case "openai", "alibaba", "moonshot", "zhipu", "minimax", "bytedance", "meta", "xai":
@@ -36,9 +41,9 @@ func (f *fitter) rulesOf(v *middleware.View) (r message.Rules, known bool) {
 		r = r&^(message.OpenAI|message.OneText|message.Mistral) | message.Bedrock
 	}
 	if r == 0 {
-		return unknownProvider, false
+		return unknownProvider | inPlace, false
 	}
-	return r, true
+	return r | inPlace, true
 }
 
 // unknownProvider has the rules for a model of an unknown provider. Mistral's are not
@@ -60,23 +65,55 @@ const demandTools = message.Anthropic | message.Bedrock
 // declareCalls adds declarations of the tools that messages call, if the provider is
 // known to demand them: others may reject tools.
 func (j *judgement) declareCalls(msgs []message.Message) {
-	if !j.known || j.rules&demandTools == 0 {
-		return
+	if j.known && j.rules&demandTools != 0 {
+		j.called = withCalled(j.called, msgs)
 	}
-	names := make(map[string]bool, len(j.called))
-	for _, t := range j.called {
+}
+
+// withCalled returns declarations with those of the other tools that messages call.
+func withCalled(tools []message.ToolDef, msgs []message.Message) []message.ToolDef {
+	names := make(map[string]bool, len(tools))
+	for _, t := range tools {
 		names[t.Name] = true
 	}
-	j.called = slices.Clip(j.called)
+	tools = slices.Clip(tools)
 	for i := range msgs {
 		for c := range msgs[i].Calls() {
 			if !names[c.Name] {
 				names[c.Name] = true
-				j.called = append(j.called, message.ToolDef{
+				tools = append(tools, message.ToolDef{
 					Name: c.Name, Description: "Not available any more.", Parameters: `{"type":"object","properties":{}}`,
 				})
 			}
 		}
+	}
+	return tools
+}
+
+// named is the key of the tools that the caller has declared in the conversation, the newest declaration of each.
+type named struct{}
+
+// allNamed returns the declarations for a request without tools, for a model that binds its thinking to the declared tools:
+// all that the caller has declared in this process, and all others that the history calls. So they do not become fewer.
+func allNamed(v *middleware.View) []message.ToolDef {
+	tools, _ := v.Load(named{}).([]message.ToolDef)
+	return withCalled(tools, v.History())
+}
+
+// noteNamed remembers the tools that a request declares.
+func noteNamed(v *middleware.View, tools []message.ToolDef) {
+	before, _ := v.Load(named{}).([]message.ToolDef)
+	if len(before) == len(tools) && &before[0] == &tools[0] {
+		return
+	}
+	all := slices.Clone(tools)
+	for _, t := range before {
+		if !slices.ContainsFunc(all, func(o message.ToolDef) bool { return o.Name == t.Name }) {
+			all = append(all, t)
+		}
+	}
+	if !slices.Equal(all, before) {
+		v.Store(named{}, all)
 	}
 }
 
@@ -86,6 +123,9 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		v := req.View()
 		if v == nil || len(req.Tools) > 0 {
+			if v != nil && core.Thinking(v) == models.ThinkingBound {
+				noteNamed(v, req.Tools)
+			}
 			return next(ctx, req, emit)
 		}
 		j := f.judge(v, false)

@@ -29,6 +29,8 @@ type sketch struct {
 	lastResort bool // calls and results of protected tools and arguments of the newest calls may be cut
 	keepNote   bool // the note is not left out
 
+	keepsThinking func(i int) bool // of message i it must stay; nil: not asked yet
+
 	now    []message.Message // as they would be
 	loads  []load            // of each
 	state  []state

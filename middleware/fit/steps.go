@@ -173,7 +173,10 @@ func dropThinking(s *sketch, at int, _ room) {
 	if s.now[at].Role != message.RoleAssistant || s.view.Span(at).Last >= s.turn {
 		return
 	}
-	if parts, ok := shorten.WithoutThinking(s.now[at]); ok {
+	if s.keepsThinking == nil {
+		s.keepsThinking = core.KeepsThinking(s.view)
+	}
+	if parts, ok := shorten.WithoutThinking(s.now[at]); ok && !s.keepsThinking(at) {
 		s.rewrite(at, parts)
 	}
 }

@@ -74,6 +74,25 @@ type Entry struct {
 	Base  message.ID `json:"base,omitzero"`   // revision of the entry that it builds on, of the same conversation; zero: none
 	Depth int        `json:"depth,omitempty"` // how many entries it builds on
 	Edits []*Record  `json:"edits"`           // in the order of their positions; they replace edits of the base at the same positions
+
+	// Thinking is what was sent of a conversation with a model that binds its thinking to what stands before it. nil:
+	// nothing is known; that of the base does not count.
+	Thinking *Thinking `json:"thinking,omitempty"`
+}
+
+// Thinking is what later requests of a conversation must repeat, so that a model accepts the thinking in them.
+type Thinking struct {
+	Len     int           `json:"len"`                // number of messages after the leading system messages when it was written
+	Head    message.ID    `json:"head"`               // hash of the leading system messages and of the tools, as they were sent
+	LeftOut []message.Run `json:"left_out,omitempty"` // positions whose thinking is not sent any more; in order, not adjoining
+	Repairs *Repairs      `json:"repairs,omitempty"`  // that were made; nil: none
+}
+
+// Repairs are what a request has of repairs, which may be others in the next one.
+type Repairs struct {
+	From int        `json:"from"` // position of the first message that was repaired
+	Sent int        `json:"sent"` // number of messages from there on, as they were sent
+	Sum  message.ID `json:"sum"`  // hash of these, without their thinking
 }
 
 // ConversationOf returns the name of a conversation in journals and archives: the ID of its

@@ -94,10 +94,52 @@ func (e *Entry) Check() error {
 	if err := checkRecords(e.Edits); err != nil {
 		return err
 	}
+	if err := e.Thinking.check(); err != nil {
+		return err
+	}
 	if e.Sum() != e.Rev {
 		return errors.New("the content does not belong to the revision")
 	}
 	return nil
+}
+
+func (t *Thinking) check() error {
+	if t == nil {
+		return nil
+	}
+	end := -2
+	for _, r := range t.LeftOut {
+		if r.First <= end+1 || r.Last < r.First {
+			return fmt.Errorf("leaves out thinking of a run %d to %d that is out of order", r.First, r.Last)
+		}
+		end = r.Last
+	}
+	return nil
+}
+
+// Equal reports whether both are the same; each may be nil.
+func (t *Thinking) Equal(o *Thinking) bool {
+	if t == nil || o == nil || t == o {
+		return t == o
+	}
+	return t.Len == o.Len && t.Head == o.Head && slices.Equal(t.LeftOut, o.LeftOut) &&
+		(t.Repairs == o.Repairs || t.Repairs != nil && o.Repairs != nil && *t.Repairs == *o.Repairs)
+}
+
+// appendTo appends the content for a hash.
+func (t *Thinking) appendTo(b []byte) []byte {
+	if t == nil {
+		return b
+	}
+	b = append(binary.AppendVarint(append(b, '!'), int64(t.Len)), t.Head[:]...)
+	for _, r := range t.LeftOut {
+		b = binary.AppendVarint(binary.AppendVarint(b, int64(r.First)), int64(r.Last))
+	}
+	if r := t.Repairs; r != nil {
+		b = binary.AppendVarint(binary.AppendVarint(append(b, '!'), int64(r.From)), int64(r.Sent))
+		b = append(b, r.Sum[:]...)
+	}
+	return b
 }
 
 func checkRecords(records []*Record) error {
@@ -175,7 +217,7 @@ func (e *Entry) Sum() message.ID {
 		}
 		before = r
 	}
-	h.Write(b)
+	h.Write(e.Thinking.appendTo(b))
 	return message.ID(h.Sum(nil)[:len(message.ID{})])
 }
 

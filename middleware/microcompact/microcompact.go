@@ -76,7 +76,7 @@ func New(opts Options) middleware.Middleware {
 	if at != nil {
 		at = opts.Trigger
 	}
-	e := &editor{opts}
+	e := &editor{Options: opts, byDefault: at == nil && opts.Batch == Batch{}}
 	old := middleware.Editing(Name, e.plan, middleware.Options{
 		Trigger: at, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
 	})
@@ -87,7 +87,11 @@ func New(opts Options) middleware.Middleware {
 }
 
 // editor makes plans. The defaults of its options are filled in.
-type editor struct{ Options }
+type editor struct {
+	Options
+
+	byDefault bool // Trigger and Batch are those by default
+}
 
 // plan shortens old rounds.
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
@@ -282,6 +286,9 @@ func (s *survey) isDue() bool {
 // batch returns the minimum for one edit. By default a provider that caches prompts gets
 // batches: every edit makes it read the newest rounds again.
 func (o *editor) batch(v *middleware.View) Batch {
+	if least := when.Least(v); o.byDefault && least > 0 {
+		return Batch{Tokens: least}
+	}
 	if o.Batch != (Batch{}) || core.Model(v).Cache == (models.Cache{}) || when.IsEconomy(o.Trigger, v) {
 		return o.Batch
 	}

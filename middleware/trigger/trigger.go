@@ -64,6 +64,15 @@ func toolUses(v *middleware.View) (n int) {
 // filled: more than 0, at most 1. It is an error if the window is not known.
 func Fraction(share float64) middleware.Trigger { return when.Fraction(share) }
 
+// AtUser is met when a message of the user ends the request, and in other requests only when the limit is; nil: never.
+// Join it by [All] to what else must be met:
+//
+//	trigger.All(trigger.Tokens(50_000), trigger.AtUser(trigger.Fraction(0.75)))
+//
+// An edit inside of a turn makes the thinking of that turn void for models that accept it only behind what it was made
+// with; see [models.ThinkingBound].
+func AtUser(limit middleware.Trigger) middleware.Trigger { return when.AtUser(limit) }
+
 // Reclaims is met when the plan would make the view at least n tokens shorter. Alone it
 // has a plan made in each call, so join it by [All] to what must be met before. A plan
 // that breaks a rule frees nothing.
@@ -72,7 +81,8 @@ func Reclaims(n int) middleware.Trigger { return when.Reclaims(n) }
 // Worth is met when an edit has become worth its price. Each call with a warm cache adds
 // the price of reading what could be removed; the sum since the newest edit of the
 // editor has to reach the price of writing to the cache again what is after the edit,
-// less that of reading it. So a call never pays more for an edit than the calls before have
+// less that of reading it, and the price, as output, of the thinking that the edit makes void; see
+// [models.ThinkingBound]. So a call never pays more for an edit than the calls before have
 // paid for its absence, and the cost is at most about twice that of knowing the future.
 //
 // The sum is computed from the history: nothing is stored, and a restart does not begin at
@@ -105,7 +115,7 @@ type EconomyOptions struct {
 	// at any price. 0: 0.75; negative: never. No effect if the window is not known.
 	Pressure float64
 
-	// Factor is what Worth multiplies the price of writing again by: above 1, it edits later,
+	// Factor is what Worth multiplies the price of an edit by: above 1, it edits later,
 	// and conversations that end soon after an edit cost less; below 1, it edits sooner. 0: 1.
 	Factor float64
 }

@@ -14,6 +14,8 @@ type Result struct {
 	Tokens   []int  // of each message; nil: nothing is edited
 	Sum      int    // tokens of all messages
 	Upto     int    // the first Upto positions of the history are in it
+
+	LeftOut Positions // whose thinking is left out
 }
 
 // Span is the origin of one message of a [Result]. Positions of leading messages are
@@ -24,16 +26,16 @@ type Span struct {
 	Nth         int // index in the messages of a fold
 }
 
-// Apply returns the history with the edits applied, in one pass. If before is the
-// result of a list that has the same edits before position from, that part is reused.
-// all is the whole history with its leading messages.
-func (h *History) Apply(all []message.Message, l List, before *Result, from int) Result {
-	if len(l) == 0 {
-		return Result{Messages: all, Sum: h.LeadSum + h.Sum, Upto: len(h.Body)}
+// Apply returns the history with the edits applied, in one pass, without the thinking of some positions. If before is the
+// result of a list that has the same edits before position from, that part is reused; before that position, the same
+// thinking must be left out. all is the whole history with its leading messages.
+func (h *History) Apply(all []message.Message, l List, leftOut Positions, before *Result, from int) Result {
+	if len(l) == 0 && !h.Thinks(leftOut...) {
+		return Result{Messages: all, Sum: h.LeadSum + h.Sum, Upto: len(h.Body), LeftOut: leftOut}
 	}
 	const room = 64 // for messages of later calls
 	n := len(all) + room
-	r := Result{Messages: make([]message.Message, 0, n), Spans: make([]Span, 0, n), Tokens: make([]int, 0, n)}
+	r := Result{Messages: make([]message.Message, 0, n), Spans: make([]Span, 0, n), Tokens: make([]int, 0, n), LeftOut: leftOut}
 	if before != nil && before.Spans != nil {
 		k := before.After(len(h.Lead), from-1)
 		r.Messages, r.Spans = append(r.Messages, before.Messages[:k]...), append(r.Spans, before.Spans[:k]...)
@@ -54,19 +56,27 @@ func (h *History) Apply(all []message.Message, l List, before *Result, from int)
 	}
 	begin := len(r.Messages)
 	for _, c := range newer.cuts(from) {
-		r.Append(h, from, c.First)
+		r.append(h, from, c.First)
 		if c.last {
 			r.fold(h, c.item)
 		}
 		from = c.Last + 1
 	}
-	r.Append(h, from, len(h.Body))
+	r.append(h, from, len(h.Body))
 	r.rewrite(newer, begin)
+	r.leaveOut(h, begin)
 	return r
 }
 
-// Append appends the messages from position first to before position end, not edited.
-func (r *Result) Append(h *History, first, end int) {
+// Append appends the messages that have been added to the history, not edited.
+func (r *Result) Append(h *History) {
+	begin := len(r.Messages)
+	r.append(h, r.Upto, len(h.Body))
+	r.leaveOut(h, begin)
+}
+
+// append appends the messages from position first to before position end, not edited.
+func (r *Result) append(h *History, first, end int) {
 	r.Tokens = append(r.Tokens, h.Tokens[first:end]...)
 	r.Messages, r.Spans = slices.Grow(r.Messages, end-first), slices.Grow(r.Spans, end-first)
 	for i := first; i < end; i++ {
@@ -104,6 +114,31 @@ func (r *Result) rewrite(l List, i int) {
 		}
 		r.Sum += it.Tokens - r.Tokens[i]
 		r.Messages[i].Parts, r.Spans[i].Record, r.Tokens[i] = it.Parts, it.Record, it.Tokens
+	}
+}
+
+// leaveOut removes the thinking that is left out from message i on. Providers reject a message that is empty then, so it gets
+// a text, as [message.Rules.Repair] gives it to others.
+func (r *Result) leaveOut(h *History, i int) {
+	lead := len(h.Lead)
+	for _, run := range r.LeftOut {
+		if run.Last < 0 || len(r.Spans) == 0 || r.Spans[len(r.Spans)-1].Last < run.First {
+			continue
+		}
+		for k := max(i, r.After(lead, run.First-1)); k < len(r.Spans) && r.Spans[k].First <= run.Last; k++ {
+			m := &r.Messages[k]
+			parts := WithoutThinking(m.Parts)
+			if len(parts) == len(m.Parts) {
+				continue
+			}
+			if len(parts) == 0 {
+				parts = []message.Part{message.Text{Text: "(empty)"}}
+			}
+			m.Parts = parts
+			r.Sum -= r.Tokens[k]
+			r.Tokens[k] = h.Meter.Message(*m)
+			r.Sum += r.Tokens[k]
+		}
 	}
 }
 

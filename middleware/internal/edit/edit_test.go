@@ -103,7 +103,7 @@ func TestListsApplyLikePlainReplacement(t *testing.T) {
 				want = append(want, text)
 			}
 		}
-		result := h.Apply(messages(h), l, nil, 0)
+		result := h.Apply(messages(h), l, nil, nil, 0)
 		var got []string
 		sum := 0
 		for i, m := range result.Messages {
@@ -114,7 +114,7 @@ func TestListsApplyLikePlainReplacement(t *testing.T) {
 		}
 		require.Equal(t, want, got)
 		require.Equal(t, sum, result.Sum)
-		require.True(t, l.Equal(h.Holding(l, 0)), "all edits hold for the history that they were made for")
+		require.True(t, l.Equal(h.Holding(l, edit.Terms{})), "all edits hold for the history that they were made for")
 
 		from := rapid.IntRange(1, len(h.Body)-1).Draw(t, "from")
 		for _, it := range l {
@@ -122,7 +122,7 @@ func TestListsApplyLikePlainReplacement(t *testing.T) {
 				from = it.Runs[0].First // no fold is cut
 			}
 		}
-		require.Equal(t, result.Messages, h.Apply(messages(h), l, &result, from).Messages, "a part of the result may be reused")
+		require.Equal(t, result.Messages, h.Apply(messages(h), l, nil, &result, from).Messages, "a part of the result may be reused")
 	})
 }
 
@@ -132,28 +132,28 @@ func TestHoldingFallsBackToWhatAFoldCovers(t *testing.T) {
 	r := fold(h, 2, 5, "summary")
 	r.Covered = []*journal.Record{rewrite(h, 3, "short")}
 	l := edit.List{h.Weigh(r)}
-	require.Equal(t, l, h.Holding(l, 0))
+	require.Equal(t, l, h.Holding(l, edit.Terms{}))
 	other := func(change func(r *journal.Record)) journal.Kind {
 		c := *r
 		change(&c)
-		return h.Holding(edit.List{h.Weigh(&c)}, 8000)[0].Kind
+		return h.Holding(edit.List{h.Weigh(&c)}, edit.Terms{Window: 8000})[0].Kind
 	}
 	require.Equal(t, journal.Fold, other(func(r *journal.Record) { r.Window = 8000 }))
 	require.Equal(t, journal.Rewrite, other(func(r *journal.Record) { r.Window = 7999 }), "made for a smaller window")
 	require.Equal(t, journal.Fold, other(func(r *journal.Record) { r.Once, r.HistoryLen = true, len(h.Body) }))
 	require.Equal(t, journal.Rewrite, other(func(r *journal.Record) { r.Once, r.HistoryLen = true, len(h.Body)-1 }), "made for another history")
 	h.Whole[4] = true // pinned since
-	held := h.Holding(l, 0)
+	held := h.Holding(l, edit.Terms{})
 	require.Len(t, held, 1)
 	require.Equal(t, journal.Rewrite, held[0].Kind, "the rewrite comes back in place of the fold")
 	h.Whole[3] = true
-	require.Empty(t, h.Holding(l, 0))
+	require.Empty(t, h.Holding(l, edit.Terms{}))
 }
 
 func TestVerifyNamesTheRule(t *testing.T) {
 	t.Parallel()
 	h := talk(6)
-	before := h.Apply(messages(h), nil, nil, 0)
+	before := h.Apply(messages(h), nil, nil, nil, 0)
 	for want, records := range map[string][]*journal.Record{
 		"": {rewrite(h, 3, "short")},
 		"the text of the first and of the last user message must stay": {rewrite(h, 0, "short")},
@@ -161,8 +161,8 @@ func TestVerifyNamesTheRule(t *testing.T) {
 		"the fold would add an invalid message":                        {fold(h, 1, 2, "")},
 	} {
 		l := h.WeighAll(records)
-		after := h.Apply(messages(h), l, nil, 0)
-		err := h.Verify(&before, &after, records, false)
+		after := h.Apply(messages(h), l, nil, nil, 0)
+		err := h.Verify(&before, &after, records, edit.Terms{}, false)
 		if want == "" {
 			require.NoError(t, err)
 		} else {
@@ -189,22 +189,22 @@ func TestEqualPins(t *testing.T) {
 	for _, r := range []*journal.Record{once, both} {
 		h := twice()
 		l := h.WeighAll([]*journal.Record{r})
-		require.Len(t, h.Holding(l, 0), 1, "nothing is pinned")
+		require.Len(t, h.Holding(l, edit.Terms{}), 1, "nothing is pinned")
 		h.Whole[2] = true
-		require.Len(t, h.Holding(l, 0), 1, "one is pinned")
+		require.Len(t, h.Holding(l, edit.Terms{}), 1, "one is pinned")
 		h.Whole[4] = true
-		before, after := h.Apply(messages(h), nil, nil, 0), h.Apply(messages(h), l, nil, 0)
+		before, after := h.Apply(messages(h), nil, nil, nil, 0), h.Apply(messages(h), l, nil, nil, 0)
 		for i, m := range after.Messages {
 			require.Equal(t, h.Meter.Message(m), after.Tokens[i], "tokens of message %d", i)
 		}
-		err := h.Verify(&before, &after, []*journal.Record{r}, false)
+		err := h.Verify(&before, &after, []*journal.Record{r}, edit.Terms{}, false)
 		if r == both {
 			require.NoError(t, err)
-			require.Len(t, h.Holding(l, 0), 1)
+			require.Len(t, h.Holding(l, edit.Terms{}), 1)
 			continue
 		}
 		require.ErrorContains(t, err, "message 4 is protected, and the fold would remove it")
-		require.Empty(t, h.Holding(l, 0), "two are pinned, and the fold has one")
+		require.Empty(t, h.Holding(l, edit.Terms{}), "two are pinned, and the fold has one")
 	}
 }
 
@@ -217,8 +217,8 @@ func TestAdjoiningRuns(t *testing.T) {
 		r := fold(h, second, 5, "summary")
 		r.Runs = []message.Run{{First: 1, Last: 1}, {First: second, Last: 5}}
 		r.Messages = []message.Message{*h.Body[1], message.User("summary")}
-		before, after := h.Apply(messages(h), nil, nil, 0), h.Apply(messages(h), h.WeighAll([]*journal.Record{r}), nil, 0)
-		err := h.Verify(&before, &after, []*journal.Record{r}, false)
+		before, after := h.Apply(messages(h), nil, nil, nil, 0), h.Apply(messages(h), h.WeighAll([]*journal.Record{r}), nil, nil, 0)
+		err := h.Verify(&before, &after, []*journal.Record{r}, edit.Terms{}, false)
 		if want == "" {
 			require.NoError(t, err)
 		} else {
@@ -237,7 +237,7 @@ func TestNewestResultIsNotEmptied(t *testing.T) {
 	for text, ok := range map[string]bool{"": false, " ": false, "  some": true} {
 		r := rewrite(h, 4, "")
 		r.Parts = message.Result("c", "read", text).Parts
-		err := h.Verify(&edit.Result{}, &edit.Result{Messages: messages(h)}, []*journal.Record{r}, false)
+		err := h.Verify(&edit.Result{}, &edit.Result{Messages: messages(h)}, []*journal.Record{r}, edit.Terms{}, false)
 		if ok {
 			require.NoError(t, err)
 		} else {
@@ -256,11 +256,11 @@ func TestFoldAndLateResult(t *testing.T) {
 	r := fold(h, 1, 4, "summary")
 	r.Messages = h.AppendMessages(r.Messages, message.Run{First: 3, Last: 4})
 	l := h.WeighAll([]*journal.Record{r})
-	require.Len(t, h.Holding(l, 0), 1)
+	require.Len(t, h.Holding(l, edit.Terms{}), 1)
 	h.Body = own(h.Body, message.Result("c", "read", "more of it"))
 	h.IDs, h.Whole = message.IDs(messages(h)), make([]bool, len(h.Body))
 	h.Bound(0)
-	require.Empty(t, h.Holding(l, 0))
+	require.Empty(t, h.Holding(l, edit.Terms{}))
 }
 
 // Edits that both lists have do not differ, even if they come after one that only one of the lists has.

@@ -126,15 +126,6 @@ func (h *History) spares(i int, parts []message.Part, made int) error {
 	return nil
 }
 
-// keepsThinking returns an error if parts, in place of those of message i, lose
-// thinking of the newest turn.
-func (h *History) keepsThinking(i int, parts []message.Part) error {
-	if i > h.LastUser && countThinking(h.Body[i].Parts) != countThinking(parts) {
-		return errors.New("thinking of the newest turn must stay: providers expect it back unchanged")
-	}
-	return nil
-}
-
 // answered reports whether a call of message i has a result after it.
 func (h *History) answered(i int, callID string) bool {
 	for k := i + 1; k < len(h.Body); k++ {
@@ -145,20 +136,6 @@ func (h *History) answered(i int, callID string) bool {
 		}
 	}
 	return false
-}
-
-func countThinking(parts []message.Part) (n int) {
-	for _, p := range parts {
-		if isThinking(p) {
-			n++
-		}
-	}
-	return n
-}
-
-func isThinking(p message.Part) bool {
-	_, ok := p.(message.Thinking)
-	return ok
 }
 
 // lost returns the first of some protected positions that no message of a fold stands for,

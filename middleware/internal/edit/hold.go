@@ -7,14 +7,13 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Holding returns the edits of a list that hold for the history in a window of some tokens;
-// 0: not known. An edit that does not hold is replaced by the edits that it covers, if these
-// hold.
-func (h *History) Holding(l List, window int) List {
-	for slices.ContainsFunc(l, func(it Item) bool { return !h.holds(it, l, window) }) {
+// Holding returns the edits of a list that hold for the history on the terms of a request. An edit that does not hold is
+// replaced by the edits that it covers, if these hold.
+func (h *History) Holding(l List, t Terms) List {
+	for slices.ContainsFunc(l, func(it Item) bool { return !h.holds(it, l, t) }) {
 		var kept List
 		for _, it := range l {
-			kept = h.appendHolding(kept, it, l, window)
+			kept = h.appendHolding(kept, it, l, t)
 		}
 		kept.Sort()
 		l = kept
@@ -22,12 +21,12 @@ func (h *History) Holding(l List, window int) List {
 	return l
 }
 
-func (h *History) appendHolding(kept List, it Item, others List, window int) List {
-	if h.holds(it, others, window) {
+func (h *History) appendHolding(kept List, it Item, others List, t Terms) List {
+	if h.holds(it, others, t) {
 		return append(kept, it)
 	}
 	for _, r := range it.Covered {
-		kept = h.appendHolding(kept, h.Weigh(r), others, window)
+		kept = h.appendHolding(kept, h.Weigh(r), others, t)
 	}
 	return kept
 }
@@ -48,16 +47,16 @@ func (h *History) madeForRequest(it Item, window int) bool {
 	return (it.Window == 0 || window <= it.Window) && (!it.Once || it.HistoryLen == len(h.Body))
 }
 
-// holds reports whether an edit, next to others, was made for these messages and this
-// window, covers whole rounds, and keeps what is protected now. When it was made, less may have been
+// holds reports whether an edit, next to others, was made for these messages and such
+// requests, covers whole rounds, and keeps what is protected now. When it was made, less may have been
 // pinned, the newest question may have been another one, and the newest round may have
 // been an old one of a longer history.
-func (h *History) holds(it Item, others List, window int) bool {
-	if !h.madeForMessages(it) || !h.madeForRequest(it, window) {
+func (h *History) holds(it Item, others List, t Terms) bool {
+	if !h.madeForMessages(it) || !h.madeForRequest(it, t.Window) {
 		return false
 	}
 	if it.Kind == journal.Rewrite {
-		return h.spares(it.last, it.Parts, it.HistoryLen) == nil && h.keepsThinking(it.last, it.Parts) == nil
+		return h.spares(it.last, it.Parts, it.HistoryLen) == nil && h.keepsThinking(it.last, it.Parts, t) == nil
 	}
 	if h.splits(it, others) {
 		return false

@@ -13,7 +13,7 @@ import (
 // Verify returns the rule that records break, or nil. They turn the view before into the
 // view after. pending is true if some folds have no messages yet; these folds are
 // verified once they have.
-func (h *History) Verify(before, after *Result, records []*journal.Record, pending bool) error {
+func (h *History) Verify(before, after *Result, records []*journal.Record, t Terms, pending bool) error {
 	if !pending && len(after.Messages) == len(h.Lead) {
 		return errors.New("the view would be empty")
 	}
@@ -21,11 +21,11 @@ func (h *History) Verify(before, after *Result, records []*journal.Record, pendi
 	for _, r := range records {
 		var err error
 		if r.Kind == journal.Rewrite {
-			err = h.verifyRewrite(r)
+			err = h.verifyRewrite(r, t)
 		} else {
 			folds = true
 			if !pending || len(r.Messages) > 0 {
-				err = h.verifyFold(r)
+				err = h.verifyFold(r, t)
 			}
 		}
 		if err != nil {
@@ -39,7 +39,7 @@ func (h *History) Verify(before, after *Result, records []*journal.Record, pendi
 }
 
 // verifyRewrite checks a rewrite against the message as the caller has it.
-func (h *History) verifyRewrite(r *journal.Record) error {
+func (h *History) verifyRewrite(r *journal.Record, t Terms) error {
 	i := r.Runs[0].First
 	m := h.Body[i]
 	if h.ProtectionAt(i) != 0 {
@@ -53,7 +53,7 @@ func (h *History) verifyRewrite(r *journal.Record) error {
 	if err := sameStructure(m.Parts, r.Parts); err != nil {
 		return err
 	}
-	if err := h.keepsThinking(i, r.Parts); err != nil {
+	if err := h.keepsThinking(i, r.Parts, t); err != nil {
 		return err
 	}
 	other := func(p message.Part) bool {
@@ -82,7 +82,7 @@ func onlyText(before, after []message.Part) bool {
 
 // verifyFold checks that a fold keeps what is protected, and that its messages are
 // valid.
-func (h *History) verifyFold(r *journal.Record) error {
+func (h *History) verifyFold(r *journal.Record, t Terms) error {
 	protected := h.within(r.Runs)
 	if len(protected) > 0 && protected[0] < tail(r.Runs) {
 		return fmt.Errorf("message %d is protected, and the fold would move it after other messages", len(h.Lead)+protected[0])
@@ -93,6 +93,9 @@ func (h *History) verifyFold(r *journal.Record) error {
 	for i := range r.Messages {
 		if h.isOld(r, &r.Messages[i], protected) {
 			continue
+		}
+		if t.Calls && r.Messages[i].HasCalls() && !slices.ContainsFunc(r.Messages[i].Parts, isThinking) {
+			return errors.New("the fold would add an answer with calls and without thinking, which the provider demands")
 		}
 		if bad := message.Content(r.Messages, i); len(bad) > 0 {
 			return fmt.Errorf("the fold would add an invalid message: %s", bad[0].Rule)

@@ -166,13 +166,16 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 // the newest question under the ID of the message before it: questions are edited, and hosts
 // insert text into them that is gone in the next turn. more are written with them. It returns
 // what is known then, which is the work of another writer if that was first, and the list with
-// the records of the journal in place of equal ones.
-func (l Log) Write(ctx context.Context, known Known, all edit.List, more []journal.Write) (Known, edit.List, error) {
+// the records of the journal in place of equal ones. What another writer has left out of thinking is left
+// out here, too.
+func (l Log) Write(
+	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, more []journal.Write,
+) (Known, edit.List, error) {
 	const tries = 4
 	at := len(l.IDs) - 1
 	for range tries {
 		all = all.Reuse(known.All)
-		writes, early, err := l.batch(ctx, known, all)
+		writes, early, err := l.batch(ctx, known, all, thinking)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -203,15 +206,22 @@ func (l Log) Write(ctx context.Context, known Known, all edit.List, more []journ
 		if known.Stored = theirs; !same && !all.Covers(theirs.All) {
 			return known, all, nil
 		}
+		if other := theirs.Entry.Thinking; thinking != nil && other != nil {
+			both := *thinking
+			both.LeftOut = edit.Positions(both.LeftOut).Union(other.LeftOut)
+			thinking = &both
+		}
 	}
 	return known, nil, fmt.Errorf("write journal: another writer was first %d times", tries)
 }
 
 // batch returns the writes for a list of edits, as a change to what is known, and what is
 // stored before the newest question then.
-func (l Log) batch(ctx context.Context, known Known, all edit.List) ([]journal.Write, Stored, error) {
+func (l Log) batch(
+	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking,
+) ([]journal.Write, Stored, error) {
 	at, early := len(l.IDs)-1, known.early
-	main, ok := l.on(known.Stored, at, all)
+	main, ok := l.on(known.Stored, at, all, thinking)
 	if !ok {
 		return nil, early, nil
 	}
@@ -239,7 +249,7 @@ func (l Log) batch(ctx context.Context, known Known, all edit.List) ([]journal.W
 		w.Over = early.Entry.Rev
 	case !same:
 		some = some.Reuse(early.All)
-		if w, ok = l.on(early, question, some); !ok {
+		if w, ok = l.on(early, question, some, thinking); !ok {
 			return writes, early, nil
 		}
 	}
@@ -248,15 +258,15 @@ func (l Log) batch(ctx context.Context, known Known, all edit.List) ([]journal.W
 
 // on returns the write of a list at a position, as an entry on top of a base. ok is false if
 // the base has it already.
-func (l Log) on(base Stored, at int, all edit.List) (w journal.Write, ok bool) {
+func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking) (w journal.Write, ok bool) {
 	delta, ok := all.Without(base.All)
-	if ok && len(delta) == 0 {
+	if ok && len(delta) == 0 && (thinking == nil || thinking.Equal(base.Entry.Thinking)) {
 		return journal.Write{}, false
 	}
-	e := journal.Entry{Edits: all.Records()}
+	e := journal.Entry{Edits: all.Records(), Thinking: thinking}
 	_, dry := l.Journal.(*Overlay)
 	if ok && base.At >= 0 && base.Entry.Depth+1 < journal.MaxDepth && !dry {
-		e = journal.Entry{Base: base.Entry.Rev, Depth: base.Entry.Depth + 1, Edits: delta.Records()}
+		e = journal.Entry{Base: base.Entry.Rev, Depth: base.Entry.Depth + 1, Edits: delta.Records(), Thinking: thinking}
 	}
 	e.Rev = e.Sum()
 	w = journal.Write{ID: l.IDs[at], Conversation: l.IDs[0], Entry: e}

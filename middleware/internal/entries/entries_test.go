@@ -55,7 +55,7 @@ func TestReadWhatWasWritten(t *testing.T) {
 	for n := 1; n <= 3*journal.MaxDepth; n++ {
 		l := of(memory, n)
 		var err error
-		known, _, err = l.Write(t.Context(), known, rewrites(l, n), nil)
+		known, _, err = l.Write(t.Context(), known, rewrites(l, n), nil, nil)
 		require.NoError(t, err)
 		from, _ := l.Recent.Since(0, l.IDs)
 		require.Equal(t, n-1, from, "what was written is to be read again")
@@ -74,16 +74,16 @@ func TestWriteOnABaseThatHasExpired(t *testing.T) {
 		for _, others := range []int{0, 2} { // edits that another process has written since
 			memory := journal.NewMemory(0)
 			before := of(memory, 3)
-			known, _, err := before.Write(t.Context(), entries.Unknown(), rewrites(before, 2), nil)
+			known, _, err := before.Write(t.Context(), entries.Unknown(), rewrites(before, 2), nil, nil)
 			require.NoError(t, err)
 			require.NoError(t, memory.Delete(t.Context(), ""))
 			if others > 0 {
-				_, _, err = before.Write(t.Context(), entries.Unknown(), rewrites(before, others), nil)
+				_, _, err = before.Write(t.Context(), entries.Unknown(), rewrites(before, others), nil, nil)
 				require.NoError(t, err)
 			}
 
 			l := of(memory, n)
-			known, all, err := l.Write(t.Context(), known, rewrites(l, 3), nil)
+			known, all, err := l.Write(t.Context(), known, rewrites(l, 3), nil, nil)
 			require.NoError(t, err, name)
 			require.Len(t, all, 3, name)
 			fresh, err := l.Read(t.Context(), l.IDs, entries.None, 0)
@@ -96,10 +96,10 @@ func TestWriteOnABaseThatHasExpired(t *testing.T) {
 func TestWriteAfterAnotherWriter(t *testing.T) {
 	t.Parallel()
 	l := of(journal.NewMemory(0), 4)
-	theirs, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 3), nil)
+	theirs, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 3), nil, nil)
 	require.NoError(t, err)
 	for mine, want := range map[int]int{2: 3, 4: 4} { // fewer edits lose, and more are added
-		got, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, mine), nil)
+		got, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, mine), nil, nil)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(got.All), want)
 		require.True(t, got.All.Covers(theirs.All), "nothing of the first writer is lost")
@@ -138,10 +138,10 @@ func TestBrokenJournals(t *testing.T) {
 	t.Parallel()
 	memory := journal.NewMemory(0)
 	l := of(memory, 2)
-	good, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 2), nil)
+	good, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 2), nil, nil)
 	require.NoError(t, err)
 	longer := of(memory, 3)
-	_, _, err = longer.Write(t.Context(), good, rewrites(longer, 3), nil)
+	_, _, err = longer.Write(t.Context(), good, rewrites(longer, 3), nil, nil)
 	require.NoError(t, err)
 
 	longer.Journal = broken{Journal: memory, damaged: longer.IDs[2]}
@@ -160,6 +160,6 @@ func TestBrokenJournals(t *testing.T) {
 	require.ErrorContains(t, err, "read journal: journal panicked: no disk")
 
 	longer.Journal = broken{Journal: journal.NewMemory(0), refuses: true}
-	_, _, err = longer.Write(t.Context(), entries.Unknown(), rewrites(longer, 3), nil)
+	_, _, err = longer.Write(t.Context(), entries.Unknown(), rewrites(longer, 3), nil, nil)
 	require.ErrorContains(t, err, "write journal: another writer was first 4 times")
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -61,6 +62,36 @@ func (s several) Validate() error {
 		}
 	}
 	return nil
+}
+
+// AtUser is trigger.AtUser.
+func AtUser(limit middleware.Trigger) middleware.Trigger {
+	if limit == nil {
+		return atUser{}
+	}
+	return several{name: "AtUser", triggers: []middleware.Trigger{atUser{}, limit}, enough: true}
+}
+
+type atUser struct{}
+
+func (atUser) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
+	i := v.Len() - 1
+	for i >= 0 && v.At(i).Role == message.RoleSystem {
+		i--
+	}
+	if i >= 0 && v.At(i).Role == message.RoleUser {
+		return true, "a message of the user ends the request", nil
+	}
+	return false, "no message of the user ends the request", nil
+}
+
+func (atUser) cost() int { return 0 }
+
+func (atUser) threshold(*middleware.View) (tokens int, ok bool) { return 0, false }
+
+func (a atUser) from(v *middleware.View, _ string, _ func() []Piece) (first int, ok bool) {
+	met, _, _ := a.Met(v, nil)
+	return 0, met
 }
 
 // Not is trigger.Not.

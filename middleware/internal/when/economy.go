@@ -199,15 +199,17 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 		return decision{met: len(pieces) > 0, cold: true}
 	}
 	read, write := e.prices(v)
-	more := (write - read) * cmp.Or(e.Factor, 1)
+	factor := cmp.Or(e.Factor, 1)
+	more := (write - read) * factor
 	usual := usualAge(v, pieces)
 	best := decision{paid: -1}
 	gain := math.Inf(-1)
 	frees := 0
-	sum, kept := 0.0, 0 // read since, in tokens; tokens after the edit that are in the cache now
+	sum, kept, void := 0.0, 0, 0.0 // read since, in tokens; tokens after the edit that are in the cache now; price of thinking after it
 	at, since, answers := v.Len(), v.Len(), 0
 	for _, p := range slices.Backward(pieces) {
 		kept += tokensOf(v, p.At, min(at, cached))
+		void += core.VoidPrice(v, p.At+1, at)
 		at = min(at, p.At)
 		if p.At < cached {
 			kept -= p.Frees - p.Line
@@ -227,9 +229,10 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 		}
 		sum += float64(max(n, 0) * (p.Frees - p.Line))
 		frees += p.Frees
-		if g := read*sum - more*float64(kept); g >= gain {
+		price := more*float64(kept) + factor*void
+		if g := read*sum - price; g >= gain {
 			gain = g
-			best = decision{from: p.At, paid: read * sum, price: more * float64(kept)}
+			best = decision{from: p.At, paid: read * sum, price: price}
 		}
 	}
 	const rounding = 1e-6

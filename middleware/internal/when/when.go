@@ -8,6 +8,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/models"
 )
 
 // core is what only the middlewares of this module ask the core.
@@ -52,6 +53,19 @@ func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
 		return t.threshold(v)
 	}
 	return 0, false
+}
+
+// Least returns how many tokens an edit frees at least by default: 10,000, or a tenth of the room if that is less, for a
+// model that binds its thinking to what stands before it, since an edit makes the thinking after it void; 0 for others.
+func Least(v *middleware.View) int {
+	if core.Thinking(v) != models.ThinkingBound {
+		return 0
+	}
+	least := 10_000
+	if b, known := v.Budget(); known {
+		least = min(least, b.Room()/10)
+	}
+	return max(least, 1)
 }
 
 // From returns the position of the view from which the named editor should edit if it can remove these pieces, which are
