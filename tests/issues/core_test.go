@@ -426,3 +426,50 @@ func TestPinThatMoves(t *testing.T) {
 	sent, _ = apply(t, chain, h)
 	require.Equal(t, h[2].Parts, sent.Messages[2].Parts, "the pinned result is whole again")
 }
+
+// A chain kept its own record of an edit where the journal had an equal one that was made
+// earlier, so MinCalls counted from another call than in a process that reads the journal.
+func TestEqualEditMadeEarlier(t *testing.T) {
+	t.Parallel()
+	clears := func(positions ...int) func(v *middleware.View) []middleware.Edit {
+		return func(v *middleware.View) []middleware.Edit {
+			for _, at := range positions {
+				if at < v.Len()-2 && v.Span(at).Edit == nil {
+					r := slices.Collect(v.At(at).Results())[0]
+					r.Text = "-"
+					return []middleware.Edit{middleware.RewriteOf(at, r)}
+				}
+			}
+			return nil
+		}
+	}
+	by := func(events []middleware.Event) (names []string) {
+		for _, e := range events {
+			if e.Kind == middleware.Edited {
+				names = append(names, e.By)
+			}
+		}
+		return names
+	}
+	chain := middleware.Chain(planning("first", clears(2), middleware.Options{}), planning("later", clears(4, 7), middleware.Options{MinCalls: 4}))
+	h := append(rounds(2), message.User("go on"))
+	question := len(h) - 1
+	_, events := apply(t, chain, h)
+	require.Equal(t, []string{"first"}, by(events), "kept under the question, and under the message before it")
+
+	h = more(h, 2)
+	_, events = apply(t, chain, h)
+	require.Equal(t, []string{"later"}, by(events), "kept under the last message, and under the one before the question")
+
+	h = slices.Clone(h)
+	h[len(h)-1] = message.Result("c8", "tool", "changed")
+	h = more(h, 1)
+	_, events = apply(t, chain, h)
+	require.Equal(t, []string{"later"}, by(events), "under the question is only the first edit, so the other one is made again")
+
+	h = slices.Clone(h)
+	h[question] = message.User("go on, please")
+	h = more(h, 3)
+	_, events = apply(t, chain, h)
+	require.Equal(t, []string{"later"}, by(events), "four calls after the edit that is kept under the message before the question")
+}
