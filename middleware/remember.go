@@ -61,7 +61,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 	}
 	w, st := *v, s.State
 	st.Known, st.unwritten, st.list = known, nil, l
-	if !sameSlice(known.All, l) { // another call was first: its edits are used
+	if !known.All.Equal(l) { // another call was first: its edits are used
 		if st.list = s.Holding(known.All, s.budget.Window); !st.list.Equal(v.list) {
 			w.result, w.list = s.Apply(s.all, st.list, nil, 0), st.list
 			w.measure()

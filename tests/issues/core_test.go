@@ -473,3 +473,41 @@ func TestEqualEditMadeEarlier(t *testing.T) {
 	_, events = apply(t, chain, h)
 	require.Equal(t, []string{"later"}, by(events), "four calls after the edit that is kept under the message before the question")
 }
+
+// In a broken history, a fold that no longer held could be planned again and was sound. Since the
+// journal had it already, it was taken for the work of another writer and left out of the view,
+// although an event said that it was made.
+func TestFoldMadeAgain(t *testing.T) {
+	t.Parallel()
+	fold := func(last int) func(v *middleware.View) []middleware.Edit {
+		return func(v *middleware.View) []middleware.Edit {
+			for i := v.Len() - 1; i > 0; i-- {
+				if s := v.Span(i); s.First == last && s.Edit == nil && v.Protected(i) == 0 {
+					if last == 3 {
+						return []middleware.Edit{middleware.FoldOf(1, 3, message.User("-"))}
+					}
+					return []middleware.Edit{middleware.FoldOf(i, i)}
+				}
+			}
+			return nil
+		}
+	}
+	env := middleware.Env{Journal: journal.NewMemory(0)}
+	long := strings.Repeat("x", 400)
+	h := []message.Message{
+		message.User("do it"),
+		message.Assistant(message.ToolCall{ID: "a", Name: "tool", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "tool", Arguments: "{}"}),
+		message.Result("a", "tool", long),
+		message.Result("b", "tool", long),
+		{Parts: []message.Part{message.ToolCall{ID: "a", Name: "tool", Arguments: "{}"}}},
+		message.Result("a", "tool", long),
+		message.Assistant(message.Text{Text: "done"}),
+		message.User("go on"),
+	}
+	for range 3 { // each in a process of its own
+		chain := middleware.With(env, planning("remove", fold(5), middleware.Options{}), planning("fold", fold(3), middleware.Options{}))
+		req, events := apply(t, chain, h)
+		require.Contains(t, kinds(events), middleware.Edited)
+		require.Equal(t, "-", req.Messages[1].Text(), "the view has the fold that the event reports")
+	}
+}
