@@ -65,7 +65,9 @@ func write(ctx context.Context, v *View) (*View, error) {
 	}
 	w, st := *v, s.State
 	st.Known, st.unwritten, st.unwrittenThinking, st.list = known, nil, nil, l
-	if !sameSlice(known.All, l) { // another call was first: its edits are used
+	if !known.All.Equal(l) { // another call was first: its edits are used
+		own := *s
+		s, w.session = &own, &own
 		s.recallThinking(known)
 		if st.list = s.Holding(known.All, s.terms(s.thinking.leftOut)); !st.list.Equal(v.list) {
 			w.result, w.list = s.apply(st.list, nil, 0), st.list

@@ -116,7 +116,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if !same { // what was sent before had these edits, perhaps by another process
 		before = l
 	}
-	if st.list = s.Holding(l, s.terms(s.thinking.leftOut)); st.list.Equal(known) {
+	if st.list = s.Holding(l, s.terms(s.thinking.leftOut)); sameRecords(st.list, known) {
 		st.list = known
 	} else {
 		st.result, st.shown, st.once = edit.Result{}, false, holdsOnce(st.list)
@@ -141,6 +141,12 @@ func (s *session) stillHold(l edit.List, ch history.Change) bool {
 		return true
 	}
 	return false
+}
+
+// sameRecords reports whether two lists have the same records. Equal ones are not enough: when an edit was made, and what it
+// covers, is as the journal has it, so that each process decides alike.
+func sameRecords(a, b edit.List) bool {
+	return slices.EqualFunc(a, b, func(x, y edit.Item) bool { return x.Record == y.Record })
 }
 
 func holdsOnce(l edit.List) bool {

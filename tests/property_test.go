@@ -246,6 +246,23 @@ func checkReference(t *rapid.T) {
 	}
 }
 
+// TestLateFoldsThatFreeLittle has a trigger that the system prompt meets by itself, so that a further fold has to free
+// a tenth of it. A fold whose text is not made yet counts as estimated: its text is not made just to find out more.
+func TestLateFoldsThatFreeLittle(t *testing.T) {
+	t.Parallel()
+	for _, estimate := range []int{0, 40, 80} {
+		e := editor{name: "fold later", plan: foldsLater(3, estimate), when: func(l look) bool { return l.total >= 300 }}
+		w := newWorld(&fixedDice{state: 1}, journal.NewMemory(0))
+		w.editors, w.ref.editors = []editor{e}, []editor{e}
+		w.system = []message.Message{message.System(strings.Repeat("You are a test. ", 100))}
+		w.restart()
+		for range 100 {
+			w.extend(1)
+			w.call(t, w.history, nil)
+		}
+	}
+}
+
 // TestSoak runs the properties for as many minutes as LACONIC_SOAK says.
 func TestSoak(t *testing.T) {
 	t.Parallel()

@@ -80,11 +80,11 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 		if len(plan) == 0 {
 			continue
 		}
-		after := c.planned(e.name, plan)
-		if after != nil && l.total-after.look().total < least {
+		after, frees := c.planned(e.name, plan)
+		switch {
+		case frees > 0 && frees < least: // too little: nothing is made
 			continue
-		}
-		if after == nil {
+		case after == nil:
 			events = append(events, e.name+": refused")
 			continue
 		}
@@ -454,8 +454,9 @@ func (c *refCall) callsSince(name string) int {
 }
 
 // planned returns the call with a plan applied, or nil if the plan breaks a
-// rule.
-func (c *refCall) planned(by string, plan []middleware.Edit) *refCall {
+// rule, and the tokens that the plan is expected to free: messages that are made
+// later count as estimated. A plan that is refused before these are made frees none.
+func (c *refCall) planned(by string, plan []middleware.Edit) (after *refCall, frees int) {
 	estimate, later := 0, false
 	made := slices.Clone(plan)
 	for i, e := range plan {
@@ -467,10 +468,14 @@ func (c *refCall) planned(by string, plan []middleware.Edit) *refCall {
 		made[i].Messages, _ = e.Make(context.TODO())
 		made[i].Make = nil
 	}
-	if later && c.verified(by, plan, true, estimate) == nil {
-		return nil
+	if after = c.verified(by, plan, later, estimate); after == nil {
+		return nil, 0
 	}
-	return c.verified(by, made, false, 0)
+	frees = c.tokens() - after.tokens() - estimate
+	if later {
+		after = c.verified(by, made, false, 0)
+	}
+	return after, frees
 }
 
 func (c *refCall) verified(by string, plan []middleware.Edit, lazy bool, estimate int) *refCall {

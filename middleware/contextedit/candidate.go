@@ -21,10 +21,10 @@ type candidate struct {
 	round  int    // number of its round in the view, from 1
 	since  int    // position of the message with which it could be cleared; 0: no model has seen it yet
 	tokens int    // of the result
-	freed  int    // tokens, if the result, and its input if that is set, are cleared
+	freed  int    // tokens, if the result and its input are cleared
+	input  int    // of these, those of the arguments of the call; 0: they are kept
 
 	thinking   bool // thinking; only at, call and freed are set
-	input      bool // the arguments of the call are cleared, too
 	fresh      bool // of the newest round
 	failed     bool
 	superseded bool // the call has been repeated later and has a newer result
@@ -237,7 +237,7 @@ func (o *editor) qualifies(s *survey, c *candidate, edit *journal.Record) bool {
 		return false
 	}
 	if saved := o.inputSaving(s, c, call); saved > 0 && !s.inputs[input{c.call, c.callID}] {
-		s.inputs[input{c.call, c.callID}], c.input = true, true
+		s.inputs[input{c.call, c.callID}], c.input = true, saved
 		c.freed += saved
 	}
 	return true

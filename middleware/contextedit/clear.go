@@ -48,7 +48,7 @@ func (o *editor) pieces(c *choice) []when.Piece {
 	pieces := make([]when.Piece, 0, len(c.results)+len(c.thinking))
 	for _, r := range c.results {
 		p := when.Piece{At: r.at, Since: r.since, Frees: r.freed, Line: min(o.Digest, r.freed) / usualLine}
-		if r.input {
+		if r.input > 0 {
 			p.At = r.call
 		}
 		pieces = append(pieces, p)
@@ -70,8 +70,8 @@ func (c *choice) from(first int) {
 	c.thinking = slices.DeleteFunc(c.thinking, before)
 }
 
-// archive computes the handles of what is chosen, and keeps results that would not
-// become shorter with them.
+// archive computes the handles of what is chosen, and keeps results and inputs that
+// would not become shorter with them.
 func (o *editor) archive(ctx context.Context, v *middleware.View, c *choice) {
 	likely, by := o.likely(v.Env().Archive != nil), v.Meter().Counter
 	text, args := by.Count(likely.placeholder), by.Count(likely.arguments)
@@ -90,12 +90,14 @@ func (o *editor) archive(ctx context.Context, v *middleware.View, c *choice) {
 				r.freed -= longer
 			}
 		}
-		if r.input {
-			r.freed -= by.Count(r.left.arguments) - args
+		if r.freed <= r.input {
+			continue
 		}
-		if r.freed > 0 {
-			chosen = append(chosen, r)
+		if r.input > 0 {
+			saved := max(0, r.input-(by.Count(r.left.arguments)-args))
+			r.freed, r.input = r.freed-r.input+saved, saved
 		}
+		chosen = append(chosen, r)
 	}
 	c.results = chosen
 }
@@ -117,7 +119,7 @@ func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candi
 		h, left.result = v.Archive(c.at, in.results.Result(v.Original(c.at).Parts, c.callID)...)
 	}
 	left.placeholder = store.Placeholder(o.Placeholder, h)
-	if c.input {
+	if c.input > 0 {
 		h, left.input = v.Archive(c.call, call)
 		left.arguments = shorten.Arguments(h)
 	}
@@ -170,7 +172,7 @@ func lookup(same []candidate) func(callID string) (*replacement, bool) {
 func clearAnswers(v *middleware.View, c *choice) []middleware.Edit {
 	chosen := slices.Clip(c.thinking)
 	for _, r := range c.results {
-		if r.input {
+		if r.input > 0 {
 			chosen = append(chosen, r)
 		}
 	}
@@ -224,14 +226,9 @@ func runsBy(cs []candidate, key func(*candidate) int) iter.Seq[[]candidate] {
 // digest adds a line of facts to the placeholder of each chosen result.
 func (o *editor) digest(v *middleware.View, c *choice, edits []middleware.Edit) {
 	cleared := make([]digest.Result, len(c.results))
-	var calls shorten.Index
 	for i := range c.results {
 		r := &c.results[i]
-		cleared[i] = digest.Result{At: r.at, CallID: r.callID, Frees: r.freed}
-		if r.input { // the tokens freed in arguments are not available for facts
-			call := calls.Call(v.At(r.call).Parts, r.callID)
-			cleared[i].Frees -= v.Meter().Counter.Count(call.Arguments) - v.Meter().Counter.Count(r.left.arguments)
-		}
+		cleared[i] = digest.Result{At: r.at, CallID: r.callID, Frees: r.freed - r.input} // facts have no room in the arguments
 	}
 	for i, added := range digest.Leave(v, edits, cleared, o.Digest) {
 		c.results[i].freed -= added

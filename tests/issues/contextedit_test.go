@@ -1,6 +1,7 @@
 package issues
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -98,4 +100,34 @@ func TestSummaryAfterTheNewestRound(t *testing.T) {
 	req, events := apply(t, chain, h)
 	require.Len(t, events, 1, "the fold alone: %v", events)
 	require.Equal(t, h[2], req.Messages[2])
+}
+
+// The tokens of a placeholder and of cleared arguments are known when the archive has given
+// the handles. A result was cleared although its placeholder took as much as the result, if
+// the arguments of its call freed enough for both, and the other way round.
+func TestClearedTogetherButLonger(t *testing.T) {
+	t.Parallel()
+	meter := tokens.Meter{}
+	var results, arguments int // that were cleared
+	for n := range 2000 {
+		call := message.ToolCall{ID: "c", Name: "read", Arguments: fmt.Sprintf(`{"page":"%d%s"}`, n, strings.Repeat(" of the pages", n%8))}
+		h := []message.Message{
+			message.User("Read it."),
+			message.Assistant(call),
+			message.Result("c", "read", fmt.Sprint(n, strings.Repeat(" word", n/8%16))),
+			message.Assistant(message.Text{Text: "I have."}),
+		}
+		mw := middleware.With(middleware.Env{Archive: store.NewMemory(0)}, contextedit.New(contextedit.Options{
+			Trigger: trigger.Tokens(1), Keep: -1, ClearToolInputs: true,
+		}))
+		req, _ := apply(t, mw, h)
+		for i, cleared := range map[int]*int{1: &arguments, 2: &results} {
+			if before, after := h[i].Parts[0], req.Messages[i].Parts[0]; before != after {
+				*cleared++
+				require.Less(t, meter.Part(after), meter.Part(before), "%v becomes %v", before, after)
+			}
+		}
+	}
+	require.Positive(t, results)
+	require.Positive(t, arguments)
 }

@@ -426,3 +426,88 @@ func TestPinThatMoves(t *testing.T) {
 	sent, _ = apply(t, chain, h)
 	require.Equal(t, h[2].Parts, sent.Messages[2].Parts, "the pinned result is whole again")
 }
+
+// A chain kept its own record of an edit where the journal had an equal one that was made
+// earlier, so MinCalls counted from another call than in a process that reads the journal.
+func TestEqualEditMadeEarlier(t *testing.T) {
+	t.Parallel()
+	clears := func(positions ...int) func(v *middleware.View) []middleware.Edit {
+		return func(v *middleware.View) []middleware.Edit {
+			for _, at := range positions {
+				if at < v.Len()-2 && v.Span(at).Edit == nil {
+					r := slices.Collect(v.At(at).Results())[0]
+					r.Text = "-"
+					return []middleware.Edit{middleware.RewriteOf(at, r)}
+				}
+			}
+			return nil
+		}
+	}
+	by := func(events []middleware.Event) (names []string) {
+		for _, e := range events {
+			if e.Kind == middleware.Edited {
+				names = append(names, e.By)
+			}
+		}
+		return names
+	}
+	chain := middleware.Chain(planning("first", clears(2), middleware.Options{}), planning("later", clears(4, 7), middleware.Options{MinCalls: 4}))
+	h := append(rounds(2), message.User("go on"))
+	question := len(h) - 1
+	_, events := apply(t, chain, h)
+	require.Equal(t, []string{"first"}, by(events), "kept under the question, and under the message before it")
+
+	h = more(h, 2)
+	_, events = apply(t, chain, h)
+	require.Equal(t, []string{"later"}, by(events), "kept under the last message, and under the one before the question")
+
+	h = slices.Clone(h)
+	h[len(h)-1] = message.Result("c8", "tool", "changed")
+	h = more(h, 1)
+	_, events = apply(t, chain, h)
+	require.Equal(t, []string{"later"}, by(events), "under the question is only the first edit, so the other one is made again")
+
+	h = slices.Clone(h)
+	h[question] = message.User("go on, please")
+	h = more(h, 3)
+	_, events = apply(t, chain, h)
+	require.Equal(t, []string{"later"}, by(events), "four calls after the edit that is kept under the message before the question")
+}
+
+// In a broken history, a fold that no longer held could be planned again and was sound. Since the
+// journal had it already, it was taken for the work of another writer and left out of the view,
+// although an event said that it was made.
+func TestFoldMadeAgain(t *testing.T) {
+	t.Parallel()
+	fold := func(last int) func(v *middleware.View) []middleware.Edit {
+		return func(v *middleware.View) []middleware.Edit {
+			for i := v.Len() - 1; i > 0; i-- {
+				if s := v.Span(i); s.First == last && s.Edit == nil && v.Protected(i) == 0 {
+					if last == 3 {
+						return []middleware.Edit{middleware.FoldOf(1, 3, message.User("-"))}
+					}
+					return []middleware.Edit{middleware.FoldOf(i, i)}
+				}
+			}
+			return nil
+		}
+	}
+	env := middleware.Env{Journal: journal.NewMemory(0)}
+	long := strings.Repeat("x", 400)
+	h := []message.Message{
+		message.User("do it"),
+		message.Assistant(message.ToolCall{ID: "a", Name: "tool", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "tool", Arguments: "{}"}),
+		message.Result("a", "tool", long),
+		message.Result("b", "tool", long),
+		{Parts: []message.Part{message.ToolCall{ID: "a", Name: "tool", Arguments: "{}"}}},
+		message.Result("a", "tool", long),
+		message.Assistant(message.Text{Text: "done"}),
+		message.User("go on"),
+	}
+	for range 3 { // each in a process of its own
+		chain := middleware.With(env, planning("remove", fold(5), middleware.Options{}), planning("fold", fold(3), middleware.Options{}))
+		req, events := apply(t, chain, h)
+		require.Contains(t, kinds(events), middleware.Edited)
+		require.Equal(t, "-", req.Messages[1].Text(), "the view has the fold that the event reports")
+	}
+}
