@@ -16,7 +16,7 @@
 // only the edited parts differ: Extra, response meta, signatures and indexes are
 // those of the original. Values of the caller or the model are never written to.
 //
-// Text, thinking, media, tool calls and results of eino have equivalents here.
+// Text, thinking with its signature, media, tool calls and results of eino have equivalents here.
 // Other parts become opaque parts that hold the part's JSON. Content that eino
 // cannot hold is an error that names message and part; a failed result is marked by
 // [ErrorKey] in Extra. The time and the hints of a message of ours are not carried.
