@@ -164,7 +164,7 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 		return p.failed(ctx)
 	case p.after != nil:
 		return p.edited(ctx, why), nil
-	case p.plan != nil && p.plan.Why != "" && v.session.State.conversation.once(v.req, string(Skipped)+" "+l.name):
+	case p.plan != nil && p.plan.Why != "" && v.isNews(string(Skipped)+" "+l.name):
 		l.report(ctx, v, Event{Kind: Skipped, Why: p.plan.Why, Before: v.size.Tokens, After: v.size.Tokens, Detail: p.plan.Detail})
 	}
 	if l.opts.Trigger != nil && !p.forced {

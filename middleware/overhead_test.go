@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/when"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -272,4 +274,38 @@ func TestOverheadBehindEdits(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, len(notices(events, "no edit can remove")) == 1, "a trigger at %d: %v", limit, events)
 	}
+}
+
+// TestLongQuestionIsSaidOnce has an agent that sends one text per call, and then one that passes messages.
+func TestLongQuestionIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	idle := func(name string) middleware.Middleware {
+		return middleware.Editing(name, func(context.Context, *middleware.View) (*middleware.Plan, error) {
+			return &middleware.Plan{Why: "there is nothing to edit"}, nil
+		}, middleware.Options{Trigger: trigger.Tokens(400)})
+	}
+	var rec middlewaretest.Recorder
+	model := middleware.Chain(rec.Middleware(), middleware.With(middleware.Env{Counter: tokens.Chars4{}}, idle("a"), idle("b")))(
+		middlewaretest.Say("ok"))
+	ask := func(msgs ...message.Message) (said string) {
+		before := len(rec.Events())
+		_, err := model(t.Context(), &middleware.Request{Messages: msgs}, nil)
+		require.NoError(t, err)
+		for _, e := range rec.Events()[before:] {
+			said += e.By + " " + string(e.Kind) + " "
+		}
+		return said
+	}
+	question := message.User(strings.Repeat("x", 2000))
+	require.Equal(t, "a skipped a notice b skipped ", ask(message.System("be brief"), question))
+	require.Equal(t, "the question of 504 tokens, which no edit can remove, meets the trigger by itself (513 of 400 tokens); "+
+		"raise the trigger, or, if an agent writes all that was said into it, let it pass messages, or shorten what it writes: "+
+		"its memory, and the results of its tools", notices(rec.Events(), "question")[0].Why)
+	for i := range 5 {
+		require.Empty(t, ask(message.User(strings.Repeat("x", 3000+100*i))))
+	}
+	messages := []message.Message{question, message.Assistant(message.Text{Text: "so"}), message.User("and?")}
+	require.Equal(t, "a notice b notice ", ask(messages...), "in a conversation with an answer each editor says what it lacks")
+	require.Len(t, notices(rec.Events(), "what no edit can remove"), 2)
+	require.Empty(t, ask(messages...))
 }

@@ -210,6 +210,11 @@ func hopeless(l *layer, v *View) (why string, least int) {
 		return "", 0
 	}
 	charged := v.size.Charged
+	if !v.answered() && o.question > o.system+o.tools+o.pinned+o.protected {
+		return fmt.Sprintf("the question of %d tokens, which no edit can remove, meets the trigger by itself%s; raise the trigger, or, "+
+			"if an agent writes all that was said into it, let it pass messages, or shorten what it writes: its memory, and the results "+
+			"of its tools", charged(o.question), inParentheses(numbers)), least
+	}
 	return fmt.Sprintf("what no edit can remove meets the trigger by itself%s, so a further edit has to free %d tokens: "+
 		"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question, %d of protected tools; "+
 		"raise the trigger, declare fewer tools, shorten the system prompt, or pin and protect less",
@@ -219,9 +224,11 @@ func hopeless(l *layer, v *View) (why string, least int) {
 
 // warnHopeless checks, once per conversation, whether a trigger that is still met after an edit or an empty plan can be
 // satisfied, and reports if not. Later checks are those of an editor with an edit in the view.
+//
+// Without an answer, one event of the chain is enough, whatever the editor: see [View.isNews].
 func warnHopeless(ctx context.Context, l *layer, v *View) {
 	c := v.session.State.conversation
-	if v.req.observers == nil || c.store(checked{l.name}, true) != nil {
+	if v.req.observers == nil || v.answered() && c.store(checked{l.name}, true) != nil {
 		return
 	}
 	if why, _ := hopeless(l, v); why != "" {
@@ -230,7 +237,11 @@ func warnHopeless(ctx context.Context, l *layer, v *View) {
 }
 
 func reportHopeless(ctx context.Context, l *layer, v *View, why string) {
-	if v.session.State.conversation.once(v.req, "overhead "+l.name) {
+	event := "overhead"
+	if v.answered() {
+		event += " " + l.name
+	}
+	if v.isNews(event) {
 		l.report(ctx, v, Event{Kind: Notice, Why: why})
 	}
 }

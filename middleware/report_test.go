@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -243,6 +244,36 @@ func TestSkippedIsReportedOnce(t *testing.T) {
 	events := rec.Events()
 	require.Equal(t, []middleware.EventKind{middleware.Skipped, middleware.Skipped}, kinds(events), "one of each editor")
 	require.False(t, events[0].Warning())
+}
+
+// A model reports to the observers of its chain, by the clock of the chain.
+func TestModelReports(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	var rec middlewaretest.Recorder
+	heard := []bool{}
+	model := func(ctx context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		heard = append(heard, req.Report(ctx, middleware.Event{Kind: middleware.Notice, By: "model", Why: "x"}))
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
+	}
+	req := &middleware.Request{Messages: lookups(2)}
+	env := middleware.Env{Clock: func() time.Time { return at }}
+	for _, m := range []middleware.Model{
+		model, rec.Middleware()(model), middleware.Chain(rec.Middleware(), middleware.With(env, sayer("a")))(model),
+	} {
+		_, err := m(t.Context(), req, nil)
+		require.NoError(t, err)
+	}
+	require.Equal(t, []bool{false, true, true}, heard)
+	var times []time.Time
+	for _, e := range rec.Events() {
+		if e.By == "model" {
+			times = append(times, e.Time)
+		}
+	}
+	require.Len(t, times, 2)
+	require.WithinDuration(t, time.Now(), times[0], time.Hour)
+	require.Equal(t, at, times[1])
 }
 
 // An agent that sends one text per call begins a conversation with each.

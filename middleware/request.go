@@ -1,9 +1,11 @@
 package middleware
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -42,6 +44,19 @@ func (r *Request) View() *View {
 		return nil
 	}
 	return r.view
+}
+
+// Report gives an event to the observers of the request and returns whether there are any. It is for models, and for
+// middlewares that do not edit; others have [View.Report]. A zero Time is set.
+func (r *Request) Report(ctx context.Context, e Event) bool {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+		if r.chain != nil {
+			e.Time = r.chain.env.Clock()
+		}
+	}
+	r.observers.report(ctx, e)
+	return r.observers != nil
 }
 
 // carry makes the request carry a view.

@@ -397,15 +397,19 @@ func (v *View) Report(ctx context.Context, e Event) {
 	}
 }
 
-// isNews reports whether a wrong option is to be reported. An agent that sends one text per call begins a conversation
+// isNews reports whether something is to be reported once in the conversation. An agent that sends one text per call begins a conversation
 // with each, so the chain reports it for one conversation without an answer only; others are told in their second call.
 func (v *View) isNews(text string) bool {
 	s := v.session
-	answered := slices.ContainsFunc(s.Body, func(m *message.Message) bool { return m.Role == message.RoleAssistant })
-	if s.State.conversation.load(reported{text}) != nil || !answered && !s.chain.warned.once(v.req, text) {
+	if s.State.conversation.load(reported{text}) != nil || !v.answered() && !s.chain.warned.once(v.req, text) {
 		return false
 	}
 	return s.State.conversation.once(v.req, text)
+}
+
+// answered reports whether the history has an answer.
+func (v *View) answered() bool {
+	return slices.ContainsFunc(v.session.Body, func(m *message.Message) bool { return m.Role == message.RoleAssistant })
 }
 
 // Dry reports whether the view is that of a [Draft]: a middleware then only plans.

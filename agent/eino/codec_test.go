@@ -270,7 +270,37 @@ func TestWords(t *testing.T) {
 				{Type: schema.ChatMessagePartTypeText, Text: "so"},
 			}},
 			want: message.Assistant(message.Thinking{Text: "hm", Signature: "s"}, message.Text{Text: "so"}),
+		},
+		"signed thinking of Claude": {
+			f: &schema.Message{
+				Role: schema.Assistant, ReasoningContent: "hm", Content: "so",
+				Extra: map[string]any{"_eino_claude_thinking": "hm", "_eino_claude_thinking_signature": "s"},
+			},
+			want: message.Assistant(message.Thinking{Text: "hm", Signature: "s"}, message.Text{Text: "so"}),
 			anew: true,
+		},
+		"thinking of Claude with omitted text": {
+			f: &schema.Message{
+				Role: schema.Assistant, Content: "so", Extra: map[string]any{"_eino_claude_thinking": "", "_eino_claude_thinking_signature": "s"},
+			},
+			want: message.Assistant(message.Thinking{Signature: "s"}, message.Text{Text: "so"}),
+			anew: true,
+		},
+		"thinking of Claude without ReasoningContent": {
+			f: &schema.Message{
+				Role: schema.Assistant, Content: "so", Extra: map[string]any{"_eino_claude_thinking": "hm", "_eino_claude_thinking_signature": "s"},
+			},
+			want: message.Assistant(message.Thinking{Text: "hm", Signature: "s"}, message.Text{Text: "so"}),
+		},
+		"unsigned thinking of Claude, which is never sent back": {
+			f: &schema.Message{
+				Role: schema.Assistant, Content: "so", Extra: map[string]any{"_eino_claude_thinking": "hm", "_eino_claude_thinking_signature": ""},
+			},
+			want: message.Assistant(message.Text{Text: "so"}),
+		},
+		"a signature in a question": {
+			f:    &schema.Message{Role: schema.User, Content: "go", Extra: map[string]any{"_eino_claude_thinking_signature": "s"}},
+			want: message.User("go"),
 		},
 		"unknown part": {
 			f:    &schema.Message{Role: schema.User, UserInputMultiContent: []schema.MessageInputPart{{Type: "of tomorrow"}}},
@@ -316,6 +346,14 @@ func TestOnlyTheEdit(t *testing.T) {
 			{Index: new(1), ID: "c2", Type: "custom", Function: schema.FunctionCall{Name: "look", Arguments: `{"p":2}`}},
 		},
 	}
+	omitted := &schema.Message{
+		Role: schema.Assistant, Content: "so",
+		Extra: map[string]any{"id": "m2", "_eino_claude_thinking": "", "_eino_claude_thinking_signature": "sig"},
+	}
+	listed := &schema.Message{Role: schema.Assistant, Extra: map[string]any{"id": "m3"}, AssistantGenMultiContent: []schema.MessageOutputPart{
+		{Type: schema.ChatMessagePartTypeReasoning, Reasoning: &schema.MessageOutputReasoning{Text: "hm", Signature: "s"}},
+		{Type: schema.ChatMessagePartTypeText, Text: "so"},
+	}}
 	pieces := &schema.Message{Role: schema.Tool, ToolCallID: "c1", UserInputMultiContent: []schema.MessageInputPart{
 		{Type: schema.ChatMessagePartTypeText, Text: "long", Extra: map[string]any{"x": 1}},
 		{Type: schema.ChatMessagePartTypeImageURL, Image: &schema.MessageInputImage{Detail: schema.ImageURLDetailLow}},
@@ -363,6 +401,27 @@ func TestOnlyTheEdit(t *testing.T) {
 				delete(f.Extra, "_eino_claude_thinking_signature")
 			},
 		},
+		"thinking with omitted text removed": {
+			f: omitted, edit: func(p []message.Part) []message.Part { return p[1:] },
+			want: func(f *schema.Message) { f.Extra = map[string]any{"id": "m2"} },
+		},
+		"text beside thinking with omitted text": {
+			f: omitted, edit: func(p []message.Part) []message.Part { p[1] = message.Text{Text: "s"}; return p },
+			want: func(f *schema.Message) { f.Content = "s" },
+		},
+		"another signature": {
+			f: answer, edit: func(p []message.Part) []message.Part {
+				p[0] = message.Thinking{Text: "hm", Signature: "new"}
+				return p
+			},
+			want: func(f *schema.Message) {
+				f.Extra["_eino_claude_thinking"], f.Extra["_eino_claude_thinking_signature"] = "hm", "new"
+			},
+		},
+		"a reasoning part removed": {
+			f: listed, edit: func(p []message.Part) []message.Part { return p[1:] },
+			want: func(f *schema.Message) { f.AssistantGenMultiContent = f.AssistantGenMultiContent[1:] },
+		},
 		"a piece": {
 			f: pieces, edit: func(p []message.Part) []message.Part {
 				p[0] = message.ToolResult{CallID: "c1", Text: "short"}
@@ -395,11 +454,13 @@ func TestOnlyTheEdit(t *testing.T) {
 			require.NoError(t, err)
 			now := m
 			now.Parts = c.edit(slices.Clone(m.Parts))
+			before := clone(c.f)
 			out, err := codec{}.Export(&now, &origin{Foreign: c.f, Message: &m, Edited: true})
 			require.NoError(t, err)
 			want := clone(c.f)
 			c.want(want)
 			require.Equal(t, want, out)
+			require.Equal(t, before, c.f, "the message of the caller is not changed")
 		})
 	}
 }
@@ -407,7 +468,7 @@ func TestOnlyTheEdit(t *testing.T) {
 //nolint:paralleltest // allocations of others would be counted
 func TestSameAllocatesNothing(t *testing.T) {
 	f := &schema.Message{
-		Role: schema.Assistant, ReasoningContent: "hm", Content: "so", Extra: map[string]any{"x": 1},
+		Role: schema.Assistant, ReasoningContent: "hm", Content: "so", Extra: map[string]any{"x": 1, "_eino_claude_thinking_signature": "s"},
 		ResponseMeta: &schema.ResponseMeta{Usage: &schema.TokenUsage{PromptTokens: 3}},
 		ToolCalls:    []schema.ToolCall{{ID: "c1", Function: schema.FunctionCall{Name: "look", Arguments: "{}"}}},
 	}

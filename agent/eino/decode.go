@@ -99,7 +99,9 @@ func hasLists(f *schema.Message) bool {
 // samePlain is Same for messages without lists, as nearly all are. It allocates nothing.
 func samePlain(f *schema.Message, parts []message.Part) bool {
 	content, n := f.Content != "" || f.Role == schema.Tool, len(f.ToolCalls)
-	if f.ReasoningContent != "" {
+	thinking := thinkingOf(f)
+	thinks := thinking != message.Thinking{}
+	if thinks {
 		n++
 	}
 	if content {
@@ -108,8 +110,8 @@ func samePlain(f *schema.Message, parts []message.Part) bool {
 	if len(parts) != n {
 		return false
 	}
-	if f.ReasoningContent != "" {
-		if parts[0] != message.Part(message.Thinking{Text: f.ReasoningContent}) {
+	if thinks {
+		if t, ok := parts[0].(message.Thinking); !ok || !equal(t.Text, thinking.Text) || !equal(t.Signature, thinking.Signature) {
 			return false
 		}
 		parts = parts[1:]
@@ -164,6 +166,19 @@ func hasFailed(f *schema.Message) bool {
 	return failed
 }
 
+// thinkingOf returns the thinking in the plain fields of a message; the zero value: there is none. Without
+// ReasoningContent, a signature still is thinking, since providers omit the text.
+func thinkingOf(f *schema.Message) message.Thinking {
+	t := message.Thinking{Text: f.ReasoningContent}
+	if len(f.Extra) == 0 || f.Role != schema.Assistant {
+		return t
+	}
+	if t.Signature, _ = f.Extra[signatureKey].(string); t.Signature != "" && t.Text == "" {
+		t.Text, _ = f.Extra[thinkingKey].(string)
+	}
+	return t
+}
+
 func roleOf(r schema.RoleType) (message.Role, bool) {
 	switch r {
 	case schema.System:
@@ -213,7 +228,7 @@ type place struct {
 type field int
 
 const (
-	reasoning field = iota
+	reasoning field = iota // ReasoningContent, with what Extra has of it
 	content
 	multi  // MultiContent, which is deprecated
 	input  // UserInputMultiContent
@@ -231,8 +246,8 @@ const (
 
 // walk visits the parts of a message, without results around them.
 func walk(f *schema.Message, visit func(place, message.Part)) error {
-	if f.ReasoningContent != "" {
-		visit(place{field: reasoning}, message.Thinking{Text: f.ReasoningContent})
+	if t := thinkingOf(f); t != (message.Thinking{}) {
+		visit(place{field: reasoning}, t)
 	}
 	if f.Content != "" || f.Role == schema.Tool && !hasLists(f) { // a call needs a result, also an empty one
 		visit(place{field: content}, message.Text{Text: f.Content})

@@ -17,7 +17,8 @@ import (
 // Export converts messages to those of eino, so that [Import] returns equal messages
 // again, as [message.JoinTexts] returns them: some servers accept only a string. Times and
 // hints are left out, but for the hint Breakpoint, which becomes the mark of eino-ext's model
-// for Claude. The result shares no memory with the messages but strings. An error is of kind
+// for Claude. Signed thinking at the beginning of an answer is written as that model writes it. The
+// result shares no memory with the messages but strings. An error is of kind
 // [middleware.Invalid] and names the message and the content that eino cannot hold:
 //
 //   - a part other than a tool call after a tool call;
@@ -50,6 +51,30 @@ func encodeJoined(msgs []message.Message, i int) (*schema.Message, error) {
 // Anthropic's cache: that of SetMessageCacheControl in eino-ext/components/model/claude. Other
 // models do not read it.
 const breakpointKey = "_eino_claude_breakpoint"
+
+// thinkingKey and signatureKey are the keys in Extra from which eino-ext/components/model/claude
+// sends the thinking of an answer back: its text and its signature. It does not read
+// ReasoningContent, and refuses reasoning in AssistantGenMultiContent. Other models do not read them.
+const (
+	thinkingKey  = "_eino_claude_thinking"
+	signatureKey = "_eino_claude_thinking_signature"
+)
+
+// setThinking puts thinking into the plain fields of a message; the zero value removes it, with all
+// of its copies in Extra. The message must own its Extra.
+func setThinking(f *schema.Message, t message.Thinking) {
+	f.ReasoningContent = t.Text
+	for _, key := range thinkingKeys {
+		delete(f.Extra, key)
+	}
+	if t.Signature == "" {
+		return
+	}
+	if f.Extra == nil {
+		f.Extra = map[string]any{}
+	}
+	f.Extra[thinkingKey], f.Extra[signatureKey] = t.Text, t.Signature
+}
 
 // marked returns f, or a copy with the mark if m has the hint.
 func marked(f *schema.Message, m *message.Message) *schema.Message {
@@ -169,8 +194,10 @@ func unwrap(parts []message.Part) (contents []message.Part, first message.ToolRe
 // list of its role.
 func encodeContent(f *schema.Message, parts []message.Part) error {
 	if len(parts) > 0 {
-		if t, ok := parts[0].(message.Thinking); ok && t.Text != "" && t.Signature == "" {
-			f.ReasoningContent, parts = t.Text, parts[1:]
+		t, ok := parts[0].(message.Thinking)
+		if ok && (t.Signature != "" && f.Role == schema.Assistant || t.Signature == "" && t.Text != "") {
+			setThinking(f, t)
+			parts = parts[1:]
 		}
 	}
 	if len(parts) == 0 {

@@ -66,13 +66,15 @@ var (
 )
 
 func extras(t *rapid.T) map[string]any {
-	switch pick(t, 0, 0, 1, 2, 3) {
+	switch pick(t, 0, 0, 1, 2, 3, 4) {
 	case 1:
 		return map[string]any{}
 	case 2:
 		return map[string]any{"signature": "s1", "n": 1, "raw": []byte("raw"), "deep": map[string]any{"x": "y"}}
 	case 3:
 		return map[string]any{ErrorKey: pick[any](t, true, false, "true"), "_eino_claude_thinking_signature": "sig"}
+	case 4:
+		return map[string]any{"id": 1, "_eino_claude_thinking": pick(t, words...), "_eino_claude_thinking_signature": pick[any](t, "", "sig", 7)}
 	}
 	return nil
 }

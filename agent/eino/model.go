@@ -27,8 +27,9 @@ import (
 //
 // The model is asked for a stream if the caller wants pieces. Errors have a kind as far as
 // the HTTP status or the text of the provider allows, and wrap the error of the client. A
-// stream that ends before the answer is complete is one of kind [middleware.Unavailable];
-// see [Options.AcceptUnfinished]. There are no retries.
+// stream without a finish reason and a usage at its end is one of kind
+// [middleware.Unavailable] if the model has sent one before; the first of the others is
+// reported by an event of kind [middleware.Notice]. There are no retries.
 //
 // What an answer holds besides our parts, such as a signature in Extra, is sent back to
 // the model with the same answer, as long as that is one of the newest answers of this
@@ -39,15 +40,10 @@ import (
 // that the caller of the wrapped model passed. It panics with "eino: Model: want a model"
 // if inner is nil.
 func Model(inner model.BaseChatModel, opts ...model.Option) middleware.Model {
-	return Options{}.AsModel(inner, opts...)
-}
-
-// AsModel is the function [Model] with options.
-func (o Options) AsModel(inner model.BaseChatModel, opts ...model.Option) middleware.Model {
 	if inner == nil {
 		panic("eino: Model: want a model")
 	}
-	p := &provider{inner: backend{inner, o.AcceptUnfinished}, opts: slices.Clone(opts)}
+	p := &provider{inner: backend{inner, new(foreign.Ends)}, opts: slices.Clone(opts)}
 	return p.ask
 }
 
@@ -133,7 +129,7 @@ func (p *provider) options(req *middleware.Request, k *call) ([]model.Option, er
 type backend struct {
 	model.BaseChatModel
 
-	acceptUnfinished bool
+	ends *foreign.Ends // of its streams
 }
 
 // generate asks a model for a stream if there is an emit, else for a whole answer. A
@@ -175,8 +171,8 @@ func generate(
 		return answer, nil
 	}
 	answer, finished, err := receive(ctx, req, reader, emit, r)
-	if err == nil && !finished && !m.acceptUnfinished {
-		err = foreign.Unfinished(op)
+	if err == nil {
+		err = m.ends.Check(ctx, req, op, finished)
 	}
 	return answer, err
 }

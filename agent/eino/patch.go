@@ -15,7 +15,7 @@ import (
 // thinking and its signature, besides ReasoningContent. Some send it back from there, so
 // they are removed together with the thinking.
 var thinkingKeys = []string{
-	"reasoning-content", "_thinking", "_eino_claude_thinking", "_eino_claude_thinking_signature", "ark-reasoning-content",
+	"reasoning-content", "_thinking", thinkingKey, signatureKey, "ark-reasoning-content",
 }
 
 // Export implements [foreign.Exporter].
@@ -103,8 +103,9 @@ func replaceText(out *schema.Message, m, before *message.Message) bool {
 type patch struct {
 	from, out *schema.Message
 	m         *message.Message
-	places    []place        // of the parts of from
-	before    []message.Part // these parts
+	places    []place          // of the parts of from
+	before    []message.Part   // these parts
+	thinking  message.Thinking // of m, for the plain fields; the zero value: none
 }
 
 // akin reports whether one part can be an edited form of another.
@@ -151,7 +152,7 @@ func (e *patch) apply(before []message.Part) bool {
 			return false
 		}
 	}
-	e.forgetThinking()
+	e.setThinking()
 	return true
 }
 
@@ -181,9 +182,9 @@ func (e *patch) replace(k int, p message.Part) bool {
 	text, isText := p.(message.Text)
 	switch at.field {
 	case reasoning:
-		t, ok := p.(message.Thinking)
-		out.ReasoningContent = t.Text
-		return ok && t.Signature == ""
+		var ok bool
+		e.thinking, ok = p.(message.Thinking)
+		return ok
 	case content:
 		out.Content = text.Text
 		return isText
@@ -234,20 +235,20 @@ func (e *patch) encode() (*schema.Message, error) {
 		}
 	}
 	failed := hasFailed(f)
+	e.thinking = thinkingOf(f)
 	f.ResponseMeta, f.Extra = e.out.ResponseMeta, e.out.Extra
 	e.out = f
 	e.setFailed(failed)
-	e.forgetThinking()
+	e.setThinking()
 	return f, nil
 }
 
-// forgetThinking removes the copies of thinking in Extra if the thinking has changed.
-func (e *patch) forgetThinking() {
-	if e.out.ReasoningContent != e.from.ReasoningContent {
+// setThinking puts the thinking into the plain fields. Where it is unchanged, they remain as they are.
+func (e *patch) setThinking() {
+	e.out.ReasoningContent = e.from.ReasoningContent
+	if e.thinking != thinkingOf(e.from) {
 		e.ownExtra()
-		for _, key := range thinkingKeys {
-			delete(e.out.Extra, key)
-		}
+		setThinking(e.out, e.thinking)
 	}
 }
 

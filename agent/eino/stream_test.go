@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/agent/eino"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
 // answer is a stream with all that a provider may send.
@@ -367,7 +368,8 @@ func (nothing) Stream(context.Context, []*schema.Message, ...model.Option) (*sch
 	return nil, nil
 }
 
-// A stream is finished by a finish reason, or by a usage after its last piece.
+// A stream is finished by a finish reason, or by a usage after its last piece. One without is an error only if the
+// model has finished one before.
 func TestUnfinishedStreams(t *testing.T) {
 	t.Parallel()
 	usage := &schema.ResponseMeta{Usage: &schema.TokenUsage{PromptTokens: 3, CompletionTokens: 1}}
@@ -384,31 +386,56 @@ func TestUnfinishedStreams(t *testing.T) {
 		"a usage with a piece":      {[]*schema.Message{{Role: schema.Assistant, Content: "all", ResponseMeta: usage}}, true},
 		"a finish reason":           {[]*schema.Message{say("all"), piece("")}, true},
 	} {
-		emit := func(middleware.Delta) error { return nil }
-		req := &middleware.Request{Messages: []message.Message{message.User("q")}}
-		resp, err := eino.Model(newFake(says(c.chunks...)))(t.Context(), req, emit)
-		r, wrapErr := eino.Wrap(newFake(says(c.chunks...)), clearing()).Stream(t.Context(), long(1))
-		require.NoError(t, wrapErr, name)
-		all, wrapErr := drain(r)
-		require.Len(t, all, len(c.chunks), "%s: each chunk is passed on", name)
-		if c.finished {
+		for _, before := range []*schema.Message{nil, say("whole"), piece("half")} {
+			inner := newFake(says(before))
+			var rec middlewaretest.Recorder
+			wrapped := eino.Wrap(inner, rec.Middleware(), clearing())
+			emit := func(middleware.Delta) error { return nil }
+			ask := middleware.Chain(rec.Middleware())(eino.Model(inner))
+			req := &middleware.Request{Messages: []message.Message{message.User("q")}}
+			stream := func() ([]*schema.Message, error) {
+				r, err := wrapped.Stream(t.Context(), long(1))
+				require.NoError(t, err, name)
+				return drain(r)
+			}
+			if before != nil {
+				_, err := ask(t.Context(), req, emit)
+				require.NoError(t, err, name)
+				_, err = stream()
+				require.NoError(t, err, name)
+			}
+			inner.does = says(c.chunks...)
+			resp, err := ask(t.Context(), req, emit)
+			all, wrapErr := stream()
+			require.Len(t, all, len(c.chunks), "%s: each chunk is passed on", name)
+			notices := notices(&rec, "without a finish reason and a usage")
+			if !c.finished && before != nil && before.Content == "whole" {
+				require.Equal(t, middleware.Unavailable, middleware.KindOf(err), "%s: %v", name, err)
+				require.Equal(t, middleware.Unavailable, middleware.KindOf(wrapErr), "%s: %v", name, wrapErr)
+				require.ErrorContains(t, wrapErr, "which it has sent before", name)
+				require.Zero(t, notices, name)
+				continue
+			}
 			require.NoError(t, err, name)
-			require.Equal(t, "all", resp.Message.Text(), name)
 			require.NoError(t, wrapErr, name)
-			continue
+			require.NotEmpty(t, resp.Message.Parts, name)
+			if c.finished && (before == nil || before.Content == "whole") {
+				require.Zero(t, notices, name)
+			} else {
+				require.Equal(t, 2, notices, "%s: one of each chain", name)
+			}
 		}
-		require.Equal(t, middleware.Unavailable, middleware.KindOf(err), "%s: %v", name, err)
-		require.Equal(t, middleware.Unavailable, middleware.KindOf(wrapErr), "%s: %v", name, wrapErr)
-		require.ErrorContains(t, err, "Options.AcceptUnfinished", name)
-
-		accept := eino.Options{AcceptUnfinished: true}
-		_, err = accept.AsModel(newFake(says(c.chunks...)))(t.Context(), req, emit)
-		require.NoError(t, err, name)
-		r, wrapErr = accept.Wrap(newFake(says(c.chunks...)), clearing()).Stream(t.Context(), long(1))
-		require.NoError(t, wrapErr, name)
-		_, wrapErr = drain(r)
-		require.NoError(t, wrapErr, name)
 	}
+}
+
+// notices returns how many notices with a text were recorded.
+func notices(rec *middlewaretest.Recorder, text string) (n int) {
+	for _, e := range rec.Events() {
+		if e.Kind == middleware.Notice && strings.Contains(e.Why, text) {
+			n++
+		}
+	}
+	return n
 }
 
 // odd holds types in Extra that eino cannot put together.

@@ -16,7 +16,7 @@
 // only the edited parts differ: Extra, response meta, signatures and indexes are
 // those of the original. Values of the caller or the model are never written to.
 //
-// Text, thinking, media, tool calls and results of eino have equivalents here.
+// Text, thinking with its signature, media, tool calls and results of eino have equivalents here.
 // Other parts become opaque parts that hold the part's JSON. Content that eino
 // cannot hold is an error that names message and part; a failed result is marked by
 // [ErrorKey] in Extra. The time and the hints of a message of ours are not carried.
@@ -52,22 +52,17 @@ import (
 //
 // An error of inner has a [middleware.ErrorKind], the same text, and wraps that of inner. A
 // message that cannot be converted is an error of kind [middleware.Invalid], and a stream
-// that ends before the answer is complete one of kind [middleware.Unavailable]; see
-// [Options.AcceptUnfinished].
+// without a finish reason and a usage at its end one of kind [middleware.Unavailable] if the
+// model has sent one before. The first of the others is reported by an event of kind
+// [middleware.Notice].
 func Wrap(inner model.ToolCallingChatModel, mws ...middleware.Middleware) model.ToolCallingChatModel {
 	return Options{}.Wrap(inner, mws...)
 }
 
-// Options describe the model, as far as eino does not. The zero value is what [Wrap] and
-// [Model] use.
+// Options describe the model, as far as eino does not. The zero value is what [Wrap] uses.
 type Options struct {
-	Model  string             // its name, for requests without the option model.WithModel; "": unknown. Of Wrap only
-	Budget *middleware.Budget // its window, in tokens; nil: unknown. Of Wrap only
-
-	// AcceptUnfinished is for servers whose streams have neither a finish reason nor a
-	// usage at the end. False: such a stream is an error of kind
-	// [middleware.Unavailable], since a connection that breaks looks the same.
-	AcceptUnfinished bool
+	Model  string             // its name, for requests without the option model.WithModel; "": unknown
+	Budget *middleware.Budget // its window, in tokens; nil: unknown
 }
 
 // Wrap is the function [Wrap] with options. It panics with "eino: Wrap: …" if
@@ -97,6 +92,7 @@ type shared struct {
 	chain middleware.Middleware
 	memo  *foreign.Memo[*schema.Message]
 	tools toolMemo
+	ends  foreign.Ends
 }
 
 // chat is a chat model with a chain around it.
@@ -188,7 +184,7 @@ func (c *chat) ask(ctx context.Context, req *middleware.Request, emit middleware
 		return nil, err
 	}
 	ctx = context.WithValue(ctx, callKey{}, nil) // calls inside of inner are not part of this one
-	answer, err := generate(ctx, req, backend{c.inner, c.shared.AcceptUnfinished}, msgs, opts, emit, k.relay)
+	answer, err := generate(ctx, req, backend{c.inner, &c.shared.ends}, msgs, opts, emit, k.relay)
 	if err != nil {
 		return nil, err
 	}

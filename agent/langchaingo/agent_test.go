@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,9 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -145,10 +148,11 @@ func TestFunctionsAgent(t *testing.T) {
 }
 
 // The agents whose prompt is one text have nothing that could be edited, and
-// must not notice.
+// must not notice. Their user is told once what helps.
 func TestTextAgents(t *testing.T) {
 	t.Parallel()
-	editor := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1})
+	editor := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100), Keep: -1})
+	trimmer := trim.New(trim.Options{Trigger: trigger.Tokens(100)})
 	for name, c := range map[string]struct {
 		call, answer string
 		agent        func(llm llms.Model, all []tools.Tool) agents.Agent
@@ -171,7 +175,8 @@ func TestTextAgents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inner := gives(says(c.call), says(c.answer))
-			executor := agents.NewExecutor(c.agent(langchaingo.Wrap(inner, editor), []tools.Tool{page{1}}),
+			var rec middlewaretest.Recorder
+			executor := agents.NewExecutor(c.agent(langchaingo.Wrap(inner, rec.Middleware(), editor, trimmer), []tools.Tool{page{1}}),
 				agents.WithMemory(memory.NewConversationBuffer()))
 			answer, err := chains.Run(t.Context(), executor, "Who broke the build?")
 			require.NoError(t, err)
@@ -181,6 +186,10 @@ func TestTextAgents(t *testing.T) {
 				require.Len(t, a.msgs, 1)
 			}
 			require.Contains(t, inner.last().msgs[0].Parts[0].(llms.TextContent).Text, "culprit: the linker")
+			events := slices.DeleteFunc(rec.Events(), func(e middleware.Event) bool { return !e.Warning() })
+			require.Len(t, events, 1, "%v", events)
+			require.Equal(t, middleware.Notice, events[0].Kind)
+			require.Contains(t, events[0].Why, "if an agent writes all that was said into it, let it pass messages")
 		})
 	}
 }

@@ -221,7 +221,7 @@ func unsupported(p message.Part) error {
 		}
 		return nil
 	case message.Thinking:
-		return errors.New("signed thinking has no place in a message of langchaingo: switch thinking off while tools are used")
+		return errors.New("signed thinking has no place in a message of langchaingo: with tools, use a model that does not think")
 	case message.Opaque:
 		return fmt.Errorf("opaque content of kind %q has no place in a message of langchaingo", p.Kind)
 	case nil:

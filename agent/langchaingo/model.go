@@ -29,19 +29,15 @@ import (
 // without one; package react gives it one.
 //
 // If the context is done, the error wraps that of the context. Other errors wrap that
-// of the client and have a kind. A stream that ends before the answer is complete is one
-// of kind [middleware.Unavailable]; see [Options.AcceptUnfinished].
+// of the client and have a kind. A stream whose answer has neither a stop reason nor a usage
+// is one of kind [middleware.Unavailable] if the model has sent one before; the first of the
+// others is reported by an event of kind [middleware.Notice].
 func Model(inner llms.Model, options ...llms.CallOption) middleware.Model {
-	return Options{}.AsModel(inner, options...)
-}
-
-// AsModel is the function [Model] with options.
-func (o Options) AsModel(inner llms.Model, options ...llms.CallOption) middleware.Model {
 	if inner == nil {
 		panic("langchaingo: Model: inner model is nil")
 	}
 	options = slices.Clone(options)
-	forAnthropic := isAnthropic(inner)
+	forAnthropic, ends := isAnthropic(inner), new(foreign.Ends)
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -63,7 +59,7 @@ func (o Options) AsModel(inner llms.Model, options ...llms.CallOption) middlewar
 		if resolved.Model == "" && req.Model != "" {
 			all = append(all, llms.WithModel(req.Model))
 		}
-		raw, err := generate(ctx, inner, msgs, all, o.newStream(&llms.CallOptions{}, req, emit))
+		raw, err := generate(ctx, inner, msgs, all, newStream(&llms.CallOptions{}, req, emit, ends))
 		if err != nil {
 			return nil, err
 		}

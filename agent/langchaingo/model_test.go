@@ -235,7 +235,7 @@ func TestExport(t *testing.T) {
 		require.Equal(t, c.want, got, name)
 	}
 	for want, m := range map[string]message.Message{
-		"part 1: signed thinking has no place in a message of langchaingo: switch thinking off while tools are used":         message.Assistant(call, message.Thinking{Text: "hm", Signature: "s"}),
+		"part 1: signed thinking has no place in a message of langchaingo: with tools, use a model that does not think":      message.Assistant(call, message.Thinking{Text: "hm", Signature: "s"}),
 		`part 0: opaque content of kind "k" has no place in a message of langchaingo`:                                        message.Assistant(message.Opaque{Kind: "k"}),
 		`part 0: the result of call "1" holds a message.Media, and langchaingo carries text alone: let the tool return text`: {Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "1", Content: message.Media{Data: "d"}}}},
 		`part 0: the file name "a.png" has no place in a message of langchaingo: put it into the text`:                       {Role: message.RoleUser, Parts: []message.Part{message.Media{Data: "d", Name: "a.png"}}},

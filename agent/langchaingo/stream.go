@@ -53,7 +53,7 @@ type stream struct {
 	emit  middleware.Emit // nil: no pieces are wanted
 	calls callReader
 
-	acceptUnfinished bool
+	ends *foreign.Ends // of the model's streams
 
 	mu  sync.Mutex // held while a piece is emitted
 	err error      // of emit, or errOver; nothing is emitted after it
@@ -62,10 +62,8 @@ type stream struct {
 // errOver is what a streaming function returns after the call has ended.
 var errOver = errors.New("langchaingo: the call is over")
 
-func (o Options) newStream(user *llms.CallOptions, req *middleware.Request, emit middleware.Emit) *stream {
-	return &stream{
-		user: user, req: req, emit: emit, calls: callReader{tools: len(req.Tools) > 0}, acceptUnfinished: o.AcceptUnfinished,
-	}
+func newStream(user *llms.CallOptions, req *middleware.Request, emit middleware.Emit, ends *foreign.Ends) *stream {
+	return &stream{user: user, req: req, emit: emit, calls: callReader{tools: len(req.Tools) > 0}, ends: ends}
 }
 
 // generate calls the inner model.
@@ -81,8 +79,10 @@ func generate(
 		return nil, ended
 	case err != nil:
 		return nil, foreign.Classify(ctx, s.req, err, kindOfError)
-	case s.emit != nil && !s.acceptUnfinished && !finished(raw):
-		return nil, foreign.Unfinished(op)
+	case s.emit != nil && raw != nil:
+		if err := s.ends.Check(ctx, s.req, op, finished(raw)); err != nil {
+			return nil, err
+		}
 	}
 	return raw, nil
 }
@@ -90,7 +90,7 @@ func generate(
 // finished reports whether an answer has a stop reason or a usage, which come at the end of
 // a stream.
 func finished(raw *llms.ContentResponse) bool {
-	return raw == nil || slices.ContainsFunc(raw.Choices, func(c *llms.ContentChoice) bool {
+	return slices.ContainsFunc(raw.Choices, func(c *llms.ContentChoice) bool {
 		return c == nil || c.StopReason != "" || usageOf(c.GenerationInfo) != (message.Usage{})
 	})
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
 const callChunk = `[{"id":"call_1","type":"function","function":{"name":"look","arguments":""}}]`
@@ -275,6 +277,55 @@ func TestOnlyMiddlewareWantsPieces(t *testing.T) {
 	_, err = langchaingo.Wrap(inner).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")})
 	require.NoError(t, err)
 	require.Nil(t, inner.last().options.StreamingFunc, "nobody asked for pieces")
+}
+
+// A stream is finished by a stop reason or a usage. One without is an error only if the model has finished one before
+// in the chain, under the same name.
+func TestUnfinishedStreams(t *testing.T) {
+	t.Parallel()
+	marks := map[string]*llms.ContentChoice{
+		"nothing":     {Content: "half"},
+		"a usage":     {Content: "all", GenerationInfo: map[string]any{"PromptTokens": 3, "CompletionTokens": 1}},
+		"stop reason": {Content: "all", StopReason: "stop"},
+	}
+	var mark string
+	inner := &model{answer: func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
+		c := *marks[mark]
+		if o.StreamingFunc == nil {
+			return &llms.ContentResponse{Choices: []*llms.ContentChoice{&c}}, nil
+		}
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{&c}}, o.StreamingFunc(ctx, []byte(c.Content))
+	}}
+	for _, finished := range []string{"a usage", "stop reason"} {
+		var rec middlewaretest.Recorder
+		wrapped := langchaingo.Wrap(inner, rec.Middleware())
+		ours := middleware.Chain(rec.Middleware())(langchaingo.Model(inner))
+		pieces := llms.WithStreamingFunc(func(context.Context, []byte) error { return nil })
+		ask := func(as, name string) (fromWrapped, fromOurs error) {
+			mark = as
+			_, fromWrapped = wrapped.GenerateContent(t.Context(), []llms.MessageContent{human("q")}, pieces, llms.WithModel(name))
+			_, fromOurs = ours(t.Context(), &middleware.Request{Messages: []message.Message{message.User("q")}, Model: name},
+				func(middleware.Delta) error { return nil })
+			return fromWrapped, fromOurs
+		}
+		for _, as := range []string{"nothing", "nothing", finished, finished} {
+			err, other := ask(as, "a")
+			require.NoError(t, err, as)
+			require.NoError(t, other, as)
+		}
+		err, other := ask("nothing", "a")
+		require.Equal(t, middleware.Unavailable, middleware.KindOf(err), "%v", err)
+		require.Equal(t, middleware.Unavailable, middleware.KindOf(other), "%v", other)
+		err, other = ask("nothing", "b")
+		require.NoError(t, err)
+		require.NoError(t, other)
+		_, err = wrapped.GenerateContent(t.Context(), []llms.MessageContent{human("q")}, llms.WithModel("a"))
+		require.NoError(t, err, "a whole answer may lack both")
+		require.Len(t, rec.Events(), 2, "one for each chain: %v", rec.Events())
+		require.Equal(t, middleware.Notice, rec.Events()[0].Kind)
+		require.Equal(t, "langchaingo", rec.Events()[0].By)
+		require.NotZero(t, rec.Events()[0].Time)
+	}
 }
 
 // A client may keep its streaming function and call it again.

@@ -35,16 +35,10 @@ func Wrap(inner llms.Model, mws ...middleware.Middleware) llms.Model {
 }
 
 // Options describe a model of langchaingo, as far as it does not itself. The zero
-// value is what [Wrap] and [Model] use.
+// value is what [Wrap] uses.
 type Options struct {
-	Model  string             // name of the model that inner calls when a call names none; "": unknown. Of Wrap only
-	Budget *middleware.Budget // its window; nil: unknown. Of Wrap only
-
-	// AcceptUnfinished is for servers that send neither a finish reason nor a usage in a
-	// stream, and for clients that read neither, such as those for Cloudflare, Ernie and
-	// llamafile. False: such a stream is an error of kind [middleware.Unavailable], since
-	// a connection that breaks looks the same.
-	AcceptUnfinished bool
+	Model  string             // name of the model that inner calls when a call names none; "": unknown
+	Budget *middleware.Budget // its window; nil: unknown
 }
 
 // Wrap returns a model that answers like inner and passes each call of
@@ -73,9 +67,10 @@ type Options struct {
 //
 // The response of inner itself is returned, with all its choices, unless a
 // middleware changed the message: then a copy whose first choice has the whole message.
-// An error has a middleware.ErrorKind, the same text, and wraps that of inner. A stream that
-// ends before the answer is complete is one of kind [middleware.Unavailable]; see
-// [Options.AcceptUnfinished].
+// An error has a middleware.ErrorKind, the same text, and wraps that of inner. A stream whose
+// answer has neither a stop reason nor a usage is one of kind [middleware.Unavailable] if the
+// model has sent one before. The first of the others is reported by an event of kind
+// [middleware.Notice].
 func (o Options) Wrap(inner llms.Model, mws ...middleware.Middleware) llms.Model {
 	if inner == nil {
 		panic("langchaingo: Wrap: inner model is nil")
@@ -99,6 +94,7 @@ type wrapped struct {
 	options Options
 	chain   middleware.Model
 	memo    *foreign.Memo[llms.MessageContent]
+	ends    foreign.Ends
 }
 
 // GenerateContent implements [llms.Model].
@@ -190,7 +186,7 @@ func (w *wrapped) ask(ctx context.Context, req *middleware.Request, emit middlew
 	if req.Model != c.model {
 		options = append(options, llms.WithModel(req.Model))
 	}
-	raw, err := generate(ctx, w.inner, msgs, options, w.options.newStream(&c.options, req, emit))
+	raw, err := generate(ctx, w.inner, msgs, options, newStream(&c.options, req, emit, &w.ends))
 	if err != nil {
 		return nil, err
 	}

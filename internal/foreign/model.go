@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/laconic-go/laconic/internal/overflow"
 	"github.com/laconic-go/laconic/message"
@@ -62,12 +63,32 @@ func KindOf(req *middleware.Request, err error) middleware.ErrorKind {
 	return middleware.Unknown
 }
 
-// Unfinished returns the error of a stream that ended without a finish reason and a usage,
-// for an adapter with the option AcceptUnfinished.
-func Unfinished(op string) error {
-	return &middleware.Error{Kind: middleware.Unavailable, Op: op, Err: errors.New("the model's stream is incomplete: " +
-		"it ended without a finish reason and a usage, as when the connection breaks; " +
-		"if the server never sends them, set Options.AcceptUnfinished")}
+// Ends knows which models end their streams with a finish reason or a usage. Those of some servers, and most mocks,
+// never do. The zero value knows none. It is safe for concurrent use.
+type Ends struct {
+	marked sync.Map // names of models
+	told   atomic.Bool
+}
+
+// Check is told how a stream of the model of a request has ended: finished with a mark, or without. It returns an
+// error of kind [middleware.Unavailable] for a stream without one if the model has set one before. Otherwise it reports
+// the first such stream to the observers of the request.
+func (e *Ends) Check(ctx context.Context, req *middleware.Request, op string, finished bool) error {
+	const ended = "the model's stream ended without a finish reason and a usage, "
+	if finished {
+		e.marked.Store(req.Model, true)
+		return nil
+	}
+	if _, known := e.marked.Load(req.Model); known {
+		return &middleware.Error{Kind: middleware.Unavailable, Op: op, Err: errors.New(ended +
+			"which it has sent before: the answer is incomplete, as when the connection breaks")}
+	}
+	if !e.told.Load() && req.Report(ctx, middleware.Event{Kind: middleware.Notice, By: op, Why: ended +
+		"and so did all before it: such answers count as complete, though one that broke off looks the same; " +
+		"if the server can send a usage at the end, let it"}) {
+		e.told.Store(true)
+	}
+	return nil
 }
 
 // stopReasons are the reasons of OpenAI, Anthropic, Gemini, Mistral and the models of
