@@ -69,6 +69,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 		own := *s
 		s, w.session = &own, &own
 		s.recallThinking(known)
+		s.thinking.before = known.All
 		if st.list = s.Holding(known.All, s.terms(s.thinking.leftOut)); !st.list.Equal(v.list) {
 			w.result, w.list = s.apply(st.list, nil, 0), st.list
 			w.measure()
