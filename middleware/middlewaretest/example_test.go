@@ -132,3 +132,24 @@ func ExampleFreeze() {
 	// <nil>
 	// message 0 is system[Text{"Be brief."}], want system[Text{"You fix builds. Answer in one sentence."}]
 }
+
+// A strict model refuses what newer Claude models refuse: thinking behind a message that was edited since.
+func ExampleStrict() {
+	strict := middlewaretest.Strict(middlewaretest.BoundThinking, middlewaretest.Call("read_log", `{"job":"nightly"}`))
+	history := []message.Message{message.User("Why does the nightly build fail?")}
+	for range 2 {
+		resp, err := strict.Model()(context.Background(), &middleware.Request{Messages: history}, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for call := range resp.Message.Calls() {
+			history = append(history, resp.Message, message.Result(call.ID, call.Name, "no space left on device"))
+		}
+	}
+	history[2] = message.Result("call-1", "read_log", "[cleared]")
+	_, err := strict.Model()(context.Background(), &middleware.Request{Messages: history}, nil)
+	fmt.Println(err)
+	// Output:
+	// 400 invalid_request_error: messages.3.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header. The `messages` differ from the ones this block was created with, from messages.2 on.
+}

@@ -1,0 +1,217 @@
+package middlewaretest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Demand is what a provider demands of the thinking in a request. It refuses a request that does not meet it.
+type Demand string
+
+const (
+	// BoundThinking is the demand of the Claude models from Fable 5.1 and Opus, Sonnet and Haiku 5.5 on, in its
+	// strictest reading. A block is accepted only if the system messages at the beginning, the set of tools and all
+	// messages before it, without their thinking, are as in the request that it answered. Messages are compared in the
+	// form in which they are sent; those with thinking alone are left out.
+	//
+	// Blocks may be left out from the start, from the end, or all, but not from the middle: each block but the first
+	// must follow the one that it followed when it was made. A block may not have more blocks before it than then, so
+	// one that was left out may not be sent again. And in the newest message of the assistant, blocks that follow one
+	// another must all be there, or none.
+	BoundThinking Demand = "bound"
+
+	// ManualThinking is the demand of the Claude models up to 4.5 with a budget of thinking: in the newest turn,
+	// which begins behind the last user message, each message with calls begins with thinking. In the newest message
+	// of the assistant, blocks that follow one another must all be there, or none.
+	ManualThinking Demand = "manual"
+
+	// GeminiThinking is the demand of Gemini from 3 on: in the newest turn, each message with calls has its signature.
+	GeminiThinking Demand = "gemini"
+
+	// DeepSeekThinking is the demand of DeepSeek V4: each message with calls has its reasoning, in all turns.
+	DeepSeekThinking Demand = "deepseek"
+
+	// KimiThinking is the demand of Kimi K2: as that of DeepSeek, with another error text.
+	KimiThinking Demand = "kimi"
+)
+
+// StrictModel is a model that thinks, and refuses requests whose thinking does not meet a demand. It is safe for
+// concurrent use.
+type StrictModel struct {
+	demand  Demand
+	answers middleware.Model
+
+	mu      sync.Mutex
+	bonds   bonds
+	refused []error
+}
+
+// Strict returns a model with the answers of another one, such as [Say]. Thinking in an answer is signed anew; an answer
+// without thinking gets a block at its beginning, which is not among the pieces of a stream. With [DeepSeekThinking] and
+// [KimiThinking], thinking is not signed. Thinking of other models, or that was changed, is refused as well.
+//
+// A refused request gets an error with the text of the provider, which is of kind [middleware.Unknown], and no answer.
+// Strict panics if the demand is not one of the constants.
+func Strict(demand Demand, answers middleware.Model) *StrictModel {
+	known := []Demand{BoundThinking, ManualThinking, GeminiThinking, DeepSeekThinking, KimiThinking}
+	if !slices.Contains(known, demand) {
+		panic(fmt.Sprintf("middlewaretest: Strict: unknown demand %q", demand))
+	}
+	return &StrictModel{demand: demand, answers: answers}
+}
+
+// Model returns the model.
+func (s *StrictModel) Model() middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		w := read(req)
+		if err := s.judge(w); err != nil {
+			return nil, err
+		}
+		resp, err := s.answers(ctx, req, emit)
+		if err != nil || resp == nil {
+			return resp, err
+		}
+		r := *resp
+		r.Message = s.think(w, resp.Message)
+		return &r, nil
+	}
+}
+
+// Refused returns the errors of all refused requests so far. The caller owns the slice.
+func (s *StrictModel) Refused() []error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.refused)
+}
+
+// judge returns the error of a request that does not meet the demand.
+func (s *StrictModel) judge(w *wire) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	why := ""
+	switch s.demand {
+	case BoundThinking:
+		why = s.bonds.broken(w)
+	case ManualThinking:
+		if why = s.bonds.forged(w); why == "" {
+			why = s.bonds.torn(w)
+		}
+		if why == "" {
+			why = w.missing(w.turn(), expected)
+		}
+	case GeminiThinking:
+		if why = s.bonds.forged(w); why == "" {
+			why = w.missing(w.turn(), unsigned)
+		}
+	case DeepSeekThinking:
+		why = w.missing(0, notPassedBack)
+	case KimiThinking:
+		why = w.missing(0, notThere)
+	}
+	if why == "" {
+		return nil
+	}
+	err := errors.New("400 invalid_request_error: " + why)
+	s.refused = append(s.refused, err)
+	return err
+}
+
+// think returns an answer to a request, with thinking.
+func (s *StrictModel) think(w *wire, answer message.Message) message.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	thinks := func(p message.Part) bool { _, ok := p.(message.Thinking); return ok }
+	answer.Parts = slices.Clone(answer.Parts)
+	s.bonds.made++
+	if !slices.ContainsFunc(answer.Parts, thinks) {
+		thought := message.Thinking{Text: filler(fmt.Sprintf("Thought %d:", s.bonds.made), 240)}
+		answer.Parts = slices.Insert(answer.Parts, 0, message.Part(thought))
+	}
+	if s.demand != DeepSeekThinking && s.demand != KimiThinking {
+		s.bonds.sign(w, answer.Parts)
+	}
+	return answer
+}
+
+// turn returns the position of the first message of the newest turn.
+func (w *wire) turn() int {
+	for i, m := range slices.Backward(w.msgs) {
+		if m.Role == message.RoleUser {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// missing returns the error text for the first message with calls from a position on that lacks its thinking.
+func (w *wire) missing(from int, text func(w *wire, i int) string) string {
+	for i := from; i < len(w.msgs); i++ {
+		if m := w.msgs[i]; m.Role == message.RoleAssistant && m.HasCalls() {
+			if why := text(w, i); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// expected is Anthropic's text: a message must begin with thinking.
+func expected(w *wire, i int) string {
+	first := w.msgs[i].Parts[0]
+	if _, ok := first.(message.Thinking); ok {
+		return ""
+	}
+	found := "text"
+	if _, ok := first.(message.ToolCall); ok {
+		found = "tool_use"
+	}
+	return fmt.Sprintf("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. "+
+		"When `thinking` is enabled, a final `assistant` message must start with a thinking block "+
+		"(preceeding the lastmost set of `tool_use` and `tool_result` blocks).", i, found) //nolint:misspell // as the provider spells it
+}
+
+// unsigned is Gemini's text: the first call of a message needs its signature, which is that of the thinking here.
+func unsigned(w *wire, i int) string {
+	if w.thinks(i, func(t message.Thinking) bool { return t.Signature != "" }) {
+		return ""
+	}
+	name := ""
+	for c := range w.msgs[i].Calls() {
+		name = c.Name
+		break
+	}
+	return fmt.Sprintf("Function call %#q in the %d. content block is missing a `thought_signature`.", name, i+1)
+}
+
+// notPassedBack is DeepSeek's text.
+func notPassedBack(w *wire, i int) string {
+	if w.thinks(i, reasons) {
+		return ""
+	}
+	return "The `reasoning_content` in the thinking mode must be passed back to the API."
+}
+
+// notThere is Kimi's text. Its index counts the system messages as well.
+func notThere(w *wire, i int) string {
+	if w.thinks(i, reasons) {
+		return ""
+	}
+	return fmt.Sprintf("thinking is enabled but reasoning_content is missing in assistant tool call message at index %d", w.lead+i)
+}
+
+// reasons reports whether there is a text of the thinking, which is all that the formats without signatures have.
+func reasons(t message.Thinking) bool { return t.Text != "" }
+
+// thinks reports whether message i has thinking of that kind.
+func (w *wire) thinks(i int, kind func(message.Thinking) bool) bool {
+	return slices.ContainsFunc(w.msgs[i].Parts, func(p message.Part) bool {
+		t, ok := p.(message.Thinking)
+		return ok && kind(t)
+	})
+}
