@@ -1,0 +1,181 @@
+// Package thinking leads recorded conversations through chains, with a provider that refuses void thinking, and counts
+// what it refuses, what the model still reads of its thinking, and what the prompts cost.
+//
+// A run takes a share of the recordings. All of them, and all variants:
+//
+//	LACONIC_SOAK=1 go test ./tests/thinking -run Soak -v -timeout 60m
+package thinking
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+)
+
+// soak reports whether the long tests take all recordings.
+func soak() bool { return os.Getenv("LACONIC_SOAK") != "" }
+
+// conversation is a recorded one, or one that was made up. It is not changed.
+type conversation struct {
+	id       string
+	tools    []message.ToolDef
+	messages []message.Message
+}
+
+// conversations returns every nth recording, all of them with LACONIC_SOAK, and none with -short; and in any case some that
+// were made up, so that there is something to test without recordings.
+func conversations(tb testing.TB, nth int) []*conversation {
+	tb.Helper()
+	all := invented()
+	if testing.Short() {
+		return all
+	}
+	if soak() {
+		nth, all = 1, nil
+	}
+	for i, c := range recordings(tb) {
+		if i%nth == 0 {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+var (
+	readOnce sync.Mutex
+	readAll  []*conversation
+)
+
+// recordings returns all recorded conversations, which are read once.
+func recordings(tb testing.TB) []*conversation {
+	tb.Helper()
+	files := recorded.Files(tb)
+	readOnce.Lock()
+	defer readOnce.Unlock()
+	if readAll != nil {
+		return readAll
+	}
+	for _, file := range files {
+		for line := range recorded.Lines(tb, file) {
+			c := &conversation{}
+			require.NoError(tb, json.Unmarshal(line, c), file)
+			readAll = append(readAll, c)
+		}
+	}
+	return readAll
+}
+
+// UnmarshalJSON reads a line of a file. Tools that are called and not declared are declared: some recordings have lost theirs.
+func (c *conversation) UnmarshalJSON(data []byte) error {
+	var in struct {
+		recorded.Conversation
+
+		Tools []struct {
+			Function struct {
+				Name        string          `json:"name"`
+				Description string          `json:"description"`
+				Parameters  json.RawMessage `json:"parameters"`
+			} `json:"function"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	c.id, c.messages = in.ID, in.History()
+	for _, t := range in.Tools {
+		f := t.Function
+		c.tools = append(c.tools, message.ToolDef{Name: f.Name, Description: f.Description, Parameters: string(f.Parameters)})
+	}
+	c.declare()
+	return nil
+}
+
+// declare declares all tools that are called.
+func (c *conversation) declare() {
+	for _, m := range c.messages {
+		for call := range m.Calls() {
+			if !slices.ContainsFunc(c.tools, func(t message.ToolDef) bool { return t.Name == call.Name }) {
+				c.tools = append(c.tools, message.ToolDef{Name: call.Name, Parameters: `{"type":"object"}`})
+			}
+		}
+	}
+}
+
+// invented returns conversations with long results: one turn, several turns, parallel calls.
+func invented() []*conversation {
+	var all []*conversation
+	for i, r := range []middlewaretest.ReAct{
+		{Rounds: 40, Result: 4000, Thought: 200, Answered: true},
+		{Rounds: 36, Result: 6000, PerTurn: 4, Answered: true},
+		{Rounds: 20, Result: 3000, Parallel: 3, PerTurn: 7, Answered: true},
+	} {
+		c := &conversation{id: fmt.Sprintf("invented %d", i+1), messages: r.Messages()}
+		c.declare()
+		all = append(all, c)
+	}
+	return all
+}
+
+// form is how the thinking of an answer looks.
+type form struct {
+	blocks  int  // in each answer; 0: 1. The second one is directly before the first call, or at the end of the text
+	omitted bool // the text is empty and the signature is long
+	plain   bool // the thinking is not signed, as in the format of OpenAI
+}
+
+// with returns a recorded answer with thinking. It depends on the form, the conversation and the position alone.
+func (f form) with(answer message.Message, id string, at int) message.Message {
+	random := rand.New(rand.NewPCG(uint64(len(id)), uint64(at))) //nolint:gosec // it needs to be repeatable, not secret
+	for _, r := range id {
+		random = rand.New(rand.NewPCG(random.Uint64(), uint64(r))) //nolint:gosec // as above
+	}
+	parts := []message.Part{f.block(random)}
+	parts = append(parts, answer.Parts...)
+	if f.blocks == 2 {
+		call := slices.IndexFunc(parts, func(p message.Part) bool { _, ok := p.(message.ToolCall); return ok })
+		if call < 0 {
+			call = 1
+		}
+		parts = slices.Insert(parts, call, f.block(random))
+	}
+	answer.Parts = parts
+	return answer
+}
+
+// block returns thinking of 184 to 346 tokens.
+func (f form) block(random *rand.Rand) message.Part {
+	const least, most = 184, 346
+	size := 4 * (least + random.IntN(most-least+1))
+	text := words(random, size)
+	switch {
+	case f.omitted:
+		return message.Thinking{Signature: strings.ReplaceAll(text, " ", "+")}
+	case f.plain:
+		return message.Thinking{Text: text}
+	}
+	return message.Thinking{Text: text, Signature: "Er"}
+}
+
+var vocabulary = strings.Fields("the a result of that call says which file has to change first so I look for its name then test it again " +
+	"because order and customer do not match yet but maybe another tool knows more about why this failed before we go on")
+
+// words returns about that many bytes of words.
+func words(random *rand.Rand, size int) string {
+	var b strings.Builder
+	for b.Len() < size {
+		b.WriteString(vocabulary[random.IntN(len(vocabulary))])
+		b.WriteByte(' ')
+	}
+	return b.String()[:size]
+}

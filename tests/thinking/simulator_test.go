@@ -1,0 +1,199 @@
+package thinking
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/store"
+)
+
+// boundModel is a model by whose name the chain knows that its thinking is bound.
+const boundModel = "claude-opus-5-5"
+
+// variant is how the conversations are led. The zero value is a program that lets them grow, with one process.
+type variant struct {
+	name    string
+	form    form
+	model   string                // "": boundModel
+	demand  middlewaretest.Demand // of the provider; "": BoundThinking
+	usage   bool                  // the provider reports the tokens of the prompts
+	restart bool                  // each call has a chain of its own, with the same journal
+	forks   bool                  // each tenth call has a branch
+	caller  bool                  // the caller itself changes what was sent, which no editing cannot mend
+	nets    bool                  // a refused request is no fault if the chain saves the conversation
+	journal func(seed uint64) journal.Journal
+
+	// before changes what the caller sends in a call, of so many. It may also change the history from then on.
+	before func(s *session, call, of int, req *middleware.Request)
+}
+
+// session is one conversation in a chain.
+type session struct {
+	*conversation
+	chain   chain
+	variant variant
+
+	history []message.Message
+	env     middleware.Env
+	strict  *middlewaretest.StrictModel
+	layers  middleware.Middleware
+	answer  message.Message     // of the model, to the next request
+	sent    *middleware.Request // the last one that the provider was sent
+	shown   meter
+	plain   meter
+	result  result
+}
+
+// lead leads a conversation through a chain, until it is stuck or ends.
+func lead(t *testing.T, ch chain, c *conversation, v variant) *result {
+	t.Helper()
+	s := &session{conversation: c, chain: ch, variant: v}
+	s.env = middleware.Env{Archive: store.NewMemory(0), Journal: journal.NewMemory(0)}
+	if v.journal != nil {
+		s.env.Journal = v.journal(uint64(len(c.id) + len(c.messages)))
+	}
+	demand := v.demand
+	if demand == "" {
+		demand = middlewaretest.BoundThinking
+	}
+	s.strict = middlewaretest.Strict(demand, s.say)
+	s.result.conversations = 1
+	of, call := 0, 0
+	for i := range c.messages {
+		if c.asks(i) {
+			of++
+		}
+	}
+	for i, m := range c.messages {
+		if !c.asks(i) {
+			s.history = append(s.history, m)
+			continue
+		}
+		if v.forks && call%10 == 9 {
+			s.fork(t, i, call, of)
+		}
+		if !s.ask(t, i, call, of, &s.shown) {
+			s.result.stuck, s.result.lost = 1, of-call
+			break
+		}
+		call++
+	}
+	s.result.refused = len(s.strict.Refused())
+	return &s.result
+}
+
+// asks reports whether message i answers a request.
+func (c *conversation) asks(i int) bool {
+	if i == 0 || c.messages[i].Role != message.RoleAssistant {
+		return false
+	}
+	before := c.messages[i-1].Role
+	return before == message.RoleUser || before == message.RoleTool
+}
+
+// say is the model: it gives the recorded answer.
+func (s *session) say(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+	resp := &middleware.Response{Message: s.answer, Stop: middleware.StopEnd}
+	if s.answer.HasCalls() {
+		resp.Stop = middleware.StopTools
+	}
+	if s.variant.usage {
+		resp.Usage.Output = size(s.answer)
+		resp.Usage.Input = len(fmt.Sprint(req.Tools)) / 4
+		for _, m := range req.Messages {
+			resp.Usage.Input += size(m)
+		}
+	}
+	return resp, nil
+}
+
+// provider is the model as the chain calls it.
+func (s *session) provider(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+	s.sent = req
+	return s.strict.Model()(ctx, req, emit)
+}
+
+// ask makes the request that message i answers, and appends the answer. It returns false if the conversation is stuck.
+func (s *session) ask(t *testing.T, i, call, of int, shown *meter) bool {
+	t.Helper()
+	if s.layers == nil || s.variant.restart {
+		s.layers = middleware.With(s.env, s.chain.layers()...)
+	}
+	req := &middleware.Request{Messages: slices.Clip(s.history), Tools: s.tools, Model: s.variant.model}
+	if req.Model == "" {
+		req.Model = boundModel
+	}
+	if s.chain.window > 0 {
+		req.Budget = &middleware.Budget{Window: s.chain.window}
+	}
+	if s.variant.before != nil {
+		s.variant.before(s, call, of, req)
+	}
+	s.answer, s.sent = s.variant.form.with(s.messages[i], s.id, i), nil
+	refused := len(s.strict.Refused())
+	resp, err := s.layers(s.provider)(t.Context(), req, nil)
+	switch {
+	case err == nil:
+		s.measure(req, shown)
+		s.history = append(slices.Clip(req.Messages), resp.Message)
+	case len(s.strict.Refused()) > refused:
+		s.result.requests++
+		s.result.why = append(s.result.why, fmt.Sprintf("%s, call %d: %s", s.id, call, advice.ReplaceAllString(err.Error(), "…")))
+		return false
+	case middleware.KindOf(err) != middleware.Unknown:
+		s.result.failed++
+		s.history = append(slices.Clip(req.Messages), s.messages[i]) // another model has answered
+	default:
+		require.NoError(t, err, "%s, call %d", s.id, call)
+	}
+	return true
+}
+
+// advice is the part of the error text that is always the same.
+var advice = regexp.MustCompile(`The block is bound .* header\.`)
+
+func (s *session) measure(req *middleware.Request, shown *meter) {
+	s.result.requests++
+	s.result.thought += thoughts(req.Messages)
+	s.result.read += thoughts(s.sent.Messages)
+	if shown == nil {
+		return
+	}
+	written, read := shown.sent(s.sent.Messages, s.sent.Tools)
+	s.result.written += written
+	s.result.cost += writes*written + reads*read
+	written, read = s.plain.sent(req.Messages, req.Tools)
+	s.result.plain += writes*written + reads*read
+}
+
+// fork leads a branch for three calls: with another answer to the same request, or with another question.
+func (s *session) fork(t *testing.T, i, call, of int) {
+	t.Helper()
+	whole, conversation, form := s.history, s.conversation, s.variant.form
+	defer func() { s.history, s.conversation, s.variant.form = whole, conversation, form }()
+	branch := *conversation
+	branch.id += " fork"
+	s.conversation = &branch
+	if call%20 == 9 && s.messages[i-1].Role == message.RoleTool {
+		s.history = append(slices.Clip(s.history), message.User("Wait: is there another way? Try that first."))
+	}
+	for calls := 0; i < len(s.messages) && calls < 3; i++ {
+		if !s.asks(i) {
+			s.history = append(slices.Clip(s.history), s.messages[i])
+			continue
+		}
+		if !s.ask(t, i, call+calls, of, nil) {
+			return
+		}
+		calls++
+	}
+}
