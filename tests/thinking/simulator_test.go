@@ -32,6 +32,8 @@ type variant struct {
 	nets    bool                  // a refused request is no fault if the chain saves the conversation
 	journal func(seed uint64) journal.Journal
 
+	look    func(sent *middleware.Request) // sees each request that the provider is sent; nil: none
+
 	// before changes what the caller sends in a call, of so many. It may also change the history from then on.
 	before func(s *session, call, of int, req *middleware.Request)
 }
@@ -119,6 +121,9 @@ func (s *session) say(_ context.Context, req *middleware.Request, _ middleware.E
 // provider is the model as the chain calls it.
 func (s *session) provider(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 	s.sent = req
+	if s.variant.look != nil {
+		s.variant.look(req)
+	}
 	return s.strict.Model()(ctx, req, emit)
 }
 

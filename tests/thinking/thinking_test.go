@@ -13,6 +13,17 @@ func TestSoakChains(t *testing.T) {
 	check(t, variant{name: "plain"}, conversations(t, 12))
 }
 
+// TestSoakVariants does the same in all variants.
+func TestSoakVariants(t *testing.T) {
+	t.Parallel()
+	for _, v := range variants {
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			check(t, v, conversations(t, 60))
+		})
+	}
+}
+
 // check leads conversations through all chains, prints what was counted, and fails if a request was refused.
 func check(t *testing.T, v variant, all []*conversation) {
 	t.Helper()

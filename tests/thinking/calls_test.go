@@ -1,0 +1,80 @@
+package thinking
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+)
+
+// others are models whose providers demand something else of the thinking.
+var others = []struct {
+	model  string
+	demand middlewaretest.Demand
+	form   form
+}{
+	{"deepseek-v4", middlewaretest.DeepSeekThinking, form{plain: true}},
+	{"deepseek-v4-pro", middlewaretest.DeepSeekThinking, form{plain: true}},
+	{"kimi-k2.5", middlewaretest.KimiThinking, form{plain: true}},
+	{"kimi-k2-thinking", middlewaretest.KimiThinking, form{plain: true}},
+	{"claude-sonnet-4-5", middlewaretest.ManualThinking, form{}},
+	{"gemini-3-pro-preview", middlewaretest.GeminiThinking, form{}},
+}
+
+// TestCallsKeepTheirReasoning leads three turns with nine calls through a window of 1,500 tokens, and through
+// ClearThinking. DeepSeek and Kimi accept no call without its reasoning.
+func TestCallsKeepTheirReasoning(t *testing.T) {
+	t.Parallel()
+	c := &conversation{id: "three turns", messages: middlewaretest.ReAct{Rounds: 9, PerTurn: 3, Result: 700, Answered: true}.Messages()}
+	c.declare()
+	for _, ch := range []chain{
+		{"fit", 1_500, func() []middleware.Middleware { return []middleware.Middleware{fit.New(fit.Options{})} }},
+		{"ClearThinking", 0, func() []middleware.Middleware {
+			return []middleware.Middleware{contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: 1, ClearThinking: true})}
+		}},
+	} {
+		for _, o := range others {
+			t.Run(ch.name+"/"+o.model, func(t *testing.T) {
+				t.Parallel()
+				bare := 0
+				v := variant{model: o.model, demand: o.demand, form: o.form}
+				if o.demand == middlewaretest.DeepSeekThinking || o.demand == middlewaretest.KimiThinking {
+					v.look = func(sent *middleware.Request) { bare = max(bare, callsWithoutThinking(sent.Messages)) }
+				}
+				r := lead(t, ch, c, v)
+				require.Zero(t, bare, "of 9 calls, all have their reasoning")
+				require.Zero(t, r.refused, "no request is refused: %s", first(r.why))
+				require.Zero(t, r.failed, "all requests fit")
+				require.Equal(t, 12, r.requests, "9 calls and 3 answers")
+			})
+		}
+	}
+}
+
+// callsWithoutThinking counts the messages with calls that have no thinking.
+func callsWithoutThinking(msgs []message.Message) (n int) {
+	for _, m := range msgs {
+		if m.HasCalls() && thoughts([]message.Message{m}) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// TestSoakOthers leads recordings through all chains for the models whose providers demand something else.
+func TestSoakOthers(t *testing.T) {
+	t.Parallel()
+	for _, o := range others {
+		t.Run(fmt.Sprintf("%s, %s", o.demand, o.model), func(t *testing.T) {
+			t.Parallel()
+			check(t, variant{name: o.model, model: o.model, demand: o.demand, form: o.form}, conversations(t, 60))
+		})
+	}
+}
