@@ -1,7 +1,6 @@
 package thinking
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,15 +65,4 @@ func callsWithoutThinking(msgs []message.Message) (n int) {
 		}
 	}
 	return n
-}
-
-// TestSoakOthers leads recordings through all chains for the models whose providers demand something else.
-func TestSoakOthers(t *testing.T) {
-	t.Parallel()
-	for _, o := range others {
-		t.Run(fmt.Sprintf("%s, %s", o.demand, o.model), func(t *testing.T) {
-			t.Parallel()
-			check(t, variant{name: o.model, model: o.model, demand: o.demand, form: o.form}, conversations(t, 60))
-		})
-	}
 }

@@ -33,7 +33,7 @@ type place struct {
 // losing returns journals that lose one entry, or everything, with these chances after each write.
 func losing(one, all float64) func(seed uint64) journal.Journal {
 	return func(seed uint64) journal.Journal {
-		l := &leaky{one: one, all: all, random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // repeatable, not secret
+		l := &leaky{one: one, all: all, random: rand.New(rand.NewPCG(seed, 1))}
 		l.clear()
 		return l
 	}

@@ -2,7 +2,8 @@ package thinking
 
 import (
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/laconic-go/laconic/message"
@@ -112,16 +113,16 @@ func thoughts(msgs []message.Message) (n int) {
 // table has a row for each chain of a variant. It is safe for concurrent use.
 type table struct {
 	mu   sync.Mutex
-	rows []string
+	rows map[int]string
 }
 
 func (t *table) add(at int, name string, r *result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for len(t.rows) <= at {
-		t.rows = append(t.rows, "")
+	if t.rows == nil {
+		t.rows = map[int]string{}
 	}
-	t.rows[at] = fmt.Sprintf("%-28s %8d %7d %5d %6d %6d %6.1f %5.2f %6.2f", name,
+	t.rows[at] = "\n" + fmt.Sprintf("%-28s %8d %7d %5d %6d %6d %6.1f %5.2f %6.2f", name,
 		r.requests, r.refused, r.stuck, r.lost, r.failed, 100*r.share(), r.price(), float64(r.written)/1e6)
 }
 
@@ -129,5 +130,9 @@ func (t *table) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	head := fmt.Sprintf("%-28s %8s %7s %5s %6s %6s %6s %5s %6s", "chain", "requests", "refused", "stuck", "lost", "failed", "read %", "cost", "M writ")
-	return "\n" + head + "\n" + strings.Join(t.rows, "\n")
+	all := "\n" + head
+	for _, at := range slices.Sorted(maps.Keys(t.rows)) {
+		all += t.rows[at]
+	}
+	return all
 }

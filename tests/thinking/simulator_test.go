@@ -25,14 +25,14 @@ type variant struct {
 	form    form
 	model   string                // "": boundModel
 	demand  middlewaretest.Demand // of the provider; "": BoundThinking
-	usage   bool                  // the provider reports the tokens of the prompts
+	silent  bool                  // the provider does not report the tokens of the prompts
 	restart bool                  // each call has a chain of its own, with the same journal
 	forks   bool                  // each tenth call has a branch
 	caller  bool                  // the caller itself changes what was sent, which no editing cannot mend
 	nets    bool                  // a refused request is no fault if the chain saves the conversation
 	journal func(seed uint64) journal.Journal
 
-	look    func(sent *middleware.Request) // sees each request that the provider is sent; nil: none
+	look func(sent *middleware.Request) // sees each request that the provider is sent; nil: none
 
 	// before changes what the caller sends in a call, of so many. It may also change the history from then on.
 	before func(s *session, call, of int, req *middleware.Request)
@@ -108,7 +108,7 @@ func (s *session) say(_ context.Context, req *middleware.Request, _ middleware.E
 	if s.answer.HasCalls() {
 		resp.Stop = middleware.StopTools
 	}
-	if s.variant.usage {
+	if !s.variant.silent {
 		resp.Usage.Output = size(s.answer)
 		resp.Usage.Input = len(fmt.Sprint(req.Tools)) / 4
 		for _, m := range req.Messages {

@@ -13,9 +13,10 @@ import (
 var variants = []variant{
 	{name: "two blocks", form: form{blocks: 2}},
 	{name: "omitted text", form: form{omitted: true}},
-	{name: "reported usage", usage: true},
+	{name: "omitted text, usage not reported", form: form{omitted: true}, silent: true},
+	{name: "usage not reported", silent: true},
 	{name: "restart", restart: true},
-	{name: "restart, omitted", restart: true, form: form{blocks: 2, omitted: true}, usage: true},
+	{name: "restart, omitted", restart: true, form: form{blocks: 2, omitted: true}},
 	{name: "forks", forks: true},
 	{name: "forks, restart", forks: true, restart: true},
 	{name: "window grows and shrinks", before: windows},
