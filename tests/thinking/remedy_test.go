@@ -15,15 +15,22 @@ import (
 )
 
 // remedy makes any request valid for models whose thinking is bound, with all that can be known: it remembers what was
-// sent before each answer, and leaves out, for good, the thinking of an answer before which something else is sent. A nil
-// remedy changes nothing. It is the measure for what chains do: no more can be refused, and not much more read.
+// sent before each answer, and leaves out, for good, the thinking of an answer before which something else is sent; and if
+// the rest has a gap, or more than was there, all before that place. It is the measure for what chains do: no more can be refused, and not much more read.
 type remedy struct {
 	before map[string][sha256.Size]byte // each block, by its signature
+	links  map[string]link
 	gone   map[string]bool
 }
 
+// link is where a block stood when it was made: behind which one, of how many.
+type link struct {
+	previous string
+	earlier  int
+}
+
 func newRemedy() *remedy {
-	return &remedy{before: map[string][sha256.Size]byte{}, gone: map[string]bool{}}
+	return &remedy{before: map[string][sha256.Size]byte{}, links: map[string]link{}, gone: map[string]bool{}}
 }
 
 // branch returns a remedy for a branch of the conversation, in which other thinking will be gone.
@@ -31,7 +38,7 @@ func (r *remedy) branch() *remedy {
 	if r == nil {
 		return nil
 	}
-	return &remedy{before: r.before, gone: maps.Clone(r.gone)}
+	return &remedy{before: r.before, links: r.links, gone: maps.Clone(r.gone)}
 }
 
 // apply returns the request without void thinking, and what was sent before the answer to it.
@@ -54,8 +61,35 @@ func (r *remedy) apply(req *middleware.Request) (*middleware.Request, [sha256.Si
 			prefix = sha256.Sum256(rest.AppendContent(prefix[:]))
 		}
 	}
+	r.close(out.Messages)
 	out.Messages = slices.DeleteFunc(out.Messages, func(m message.Message) bool { return len(m.Parts) == 0 })
 	return &out, prefix
+}
+
+// close leaves out all thinking in front of the last gap, and in front of what had less before it when it was made.
+func (r *remedy) close(msgs []message.Message) {
+	cut, k, previous := 0, 0, ""
+	for _, m := range msgs {
+		for _, s := range signatures(m) {
+			if l := r.links[s]; k > 0 && l.previous != previous {
+				cut = max(cut, k)
+			} else {
+				cut = max(cut, k-l.earlier)
+			}
+			k, previous = k+1, s
+		}
+	}
+	k = 0
+	for i, m := range msgs {
+		all := signatures(m)
+		if k < cut && len(all) > 0 {
+			msgs[i] = withoutThinking(m)
+			for _, s := range all {
+				r.gone[s] = true
+			}
+		}
+		k += len(all)
+	}
 }
 
 // void reports whether the thinking of a message is void, and remembers it.
@@ -73,9 +107,18 @@ func (r *remedy) void(m message.Message, prefix [sha256.Size]byte) bool {
 }
 
 // made remembers what was sent before an answer.
-func (r *remedy) made(answer message.Message, before [sha256.Size]byte) {
+func (r *remedy) made(req *middleware.Request, answer message.Message, before [sha256.Size]byte) {
+	var all []string
+	for _, m := range append(slices.Clone(req.Messages), answer) {
+		all = append(all, signatures(m)...)
+	}
 	for _, s := range signatures(answer) {
-		r.before[s] = before
+		k := slices.Index(all, s)
+		l := link{earlier: k}
+		if k > 0 {
+			l.previous = all[k-1]
+		}
+		r.before[s], r.links[s] = before, l
 	}
 }
 
@@ -131,7 +174,7 @@ func TestRemedyIsNeeded(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		r.made(resp.Message, before)
+		r.made(req, resp.Message, before)
 		history = append(history, resp.Message)
 		for c := range resp.Message.Calls() {
 			history = append(history, message.Result(c.ID, c.Name, "a long result"))

@@ -136,7 +136,7 @@ func (s *session) provider(ctx context.Context, req *middleware.Request, emit mi
 	}
 	resp, err := s.strict.Model()(ctx, req, emit)
 	if s.remedy != nil && err == nil {
-		s.remedy.made(resp.Message, before)
+		s.remedy.made(req, resp.Message, before)
 	}
 	return resp, err
 }
