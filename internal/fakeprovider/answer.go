@@ -104,6 +104,9 @@ func (a answer) message() fields {
 	if a.reply.Text != "" || len(a.reply.Calls) == 0 {
 		m["content"] = a.reply.Text
 	}
+	if a.reply.Reasoning != "" {
+		m["reasoning_content"] = a.reply.Reasoning
+	}
 	var calls []fields
 	for _, c := range a.reply.Calls {
 		function := fields{"name": c.Name, "arguments": c.Arguments}
@@ -174,10 +177,13 @@ func (a answer) events() [][]byte {
 	return append(all, []byte("[DONE]"))
 }
 
-// deltas returns the message in the order of the provider: role; text; then each call, first its name
+// deltas returns the message in the order of the provider: role; reasoning; text; then each call, first its name
 // and then its arguments in fragments.
 func (a answer) deltas() []fields {
 	all := []fields{{"role": "assistant", "content": ""}}
+	for _, p := range pieces(a.reply.Reasoning) {
+		all = append(all, fields{"reasoning_content": p})
+	}
 	for _, p := range pieces(a.reply.Text) {
 		all = append(all, fields{"content": p})
 	}

@@ -42,6 +42,7 @@ type Server struct {
 	responder Responder
 	opts      Options
 	cache     promptCache
+	bonds     bonds
 	ids       atomic.Int64 // IDs of calls and answers given so far
 	stop      context.CancelFunc
 	http      *httptest.Server
@@ -57,6 +58,9 @@ type Options struct {
 	// Lenient accepts what the provider itself accepts and stricter gateways reject: arguments that are any
 	// string, results of one message in any order, and a content of "".
 	Lenient bool
+	// Reasoning is what is demanded of the reasoning in requests. With a demand, each answer has reasoning. "": none
+	// is demanded, and any is accepted.
+	Reasoning Demand
 }
 
 func (o Options) models() map[string]int {
@@ -96,6 +100,9 @@ func newServer(responder Responder, opts Options) (*Server, error) {
 		if name == "" || window <= 0 {
 			return nil, fmt.Errorf("fakeprovider: model %q has a window of %d tokens: both must be given", name, window)
 		}
+	}
+	if opts.Reasoning != "" && demands[opts.Reasoning] == nil {
+		return nil, fmt.Errorf("fakeprovider: Reasoning is %q: want one of the constants, or nothing", opts.Reasoning)
 	}
 	return &Server{responder: responder, opts: opts}, nil
 }
@@ -187,6 +194,9 @@ func (x *exchange) answer() error {
 	if err := r.Check(x.opts); err != nil {
 		return err
 	}
+	if err := x.bonds.check(r, x.opts.Reasoning); err != nil {
+		return err
+	}
 	x.complete(r)
 	return nil
 }
@@ -201,6 +211,9 @@ func (x *exchange) complete(r *Request) {
 	if reply.Err != nil {
 		x.writeError(reply.Err)
 		return
+	}
+	if x.opts.Reasoning != "" {
+		x.bonds.bind(r, reply.Reasoning)
 	}
 	usage := Usage{Prompt: r.Tokens(), Cached: x.cache.use(r), Completion: reply.Tokens()}
 	x.update(func(rec *Record) { rec.Usage = usage })
@@ -218,7 +231,8 @@ func (x *exchange) checkKey() error {
 	return &Error{Status: http.StatusUnauthorized, Code: "invalid_api_key", Message: "Incorrect API key provided."}
 }
 
-// respond calls the responder and gives an ID to each call that has none. A panic becomes an error with status 500.
+// respond calls the responder and gives an ID to each call that has none, and reasoning if it is demanded. A panic
+// becomes an error with status 500.
 func (x *exchange) respond(r *Request) (reply Reply) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -231,6 +245,9 @@ func (x *exchange) respond(r *Request) (reply Reply) {
 		if reply.Calls[i].ID == "" {
 			reply.Calls[i].ID = x.newID("call_")
 		}
+	}
+	if x.opts.Reasoning != "" && reply.Reasoning == "" && reply.Err == nil {
+		reply.Reasoning = fmt.Sprintf("I have read %d messages, and think %s.", len(r.Messages), x.newID("thought "))
 	}
 	return reply
 }

@@ -17,7 +17,9 @@ type Request struct {
 	IncludeUsage bool // of stream_options
 	MaxTokens    int  // max_tokens or max_completion_tokens; 0: not given
 
-	declarations string // compact JSON of tools and response_format, which the model reads before the messages
+	forms        []json.RawMessage // of the messages, and
+	toolSet      []byte            // of the tools: see compare
+	declarations string            // compact JSON of tools and response_format, which the model reads before the messages
 }
 
 // Message is one message of a request.
@@ -141,6 +143,9 @@ func Parse(body []byte) (*Request, error) {
 		}
 	}
 	r.declarations = declarations.String()
+	if err := r.compare(fields); err != nil {
+		return nil, err
+	}
 	for i, t := range wire.Tools {
 		if err := r.declare(t.Function, fmt.Sprintf("tools[%d].function", i)); err != nil {
 			return nil, err

@@ -19,17 +19,19 @@ type Responder func(ctx context.Context, r *Request) Reply
 // Reply is an answer. It is sent as it is: it is not cut to the request's max_tokens, and its calls need not be
 // of declared tools.
 type Reply struct {
-	Text   string
-	Calls  []Call
-	Finish string // finish_reason; "": tool_calls if there are calls, otherwise stop
-	Err    *Error // sent in place of everything else
-	Hang   bool   // the answer is not sent, or only its first events: the server waits until the client disconnects
-	After  int    // number of stream events before it hangs
+	Text      string
+	Calls     []Call
+	Reasoning string // reasoning_content; "": none, or with [Options.Reasoning] a sentence that occurs in no other answer
+	Finish    string // finish_reason; "": tool_calls if there are calls, otherwise stop
+	Err       *Error // sent in place of everything else
+	Hang      bool   // the answer is not sent, or only its first events: the server waits until the client disconnects
+	After     int    // number of stream events before it hangs
 }
 
-// Tokens returns the tokens of an answer: one for each four bytes of text, names and arguments, each rounded up.
+// Tokens returns the tokens of an answer: one for each four bytes of text, reasoning, names and arguments, each
+// rounded up.
 func (r Reply) Tokens() int {
-	n := CountText(r.Text)
+	n := CountText(r.Text) + CountText(r.Reasoning)
 	for _, c := range r.Calls {
 		n += CountText(c.Name) + CountText(c.Arguments)
 	}

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/message"
@@ -329,6 +331,23 @@ func TestStrictAnswers(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded, "errors of the answers are passed on")
 	require.Empty(t, failing.Refused())
 	require.PanicsWithValue(t, `middlewaretest: Strict: unknown demand "strong"`, func() { middlewaretest.Strict("strong", nil) })
+}
+
+// TestStrictAtTheSameTime is for the race detector.
+func TestStrictAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	k := open(t, middlewaretest.BoundThinking, middlewaretest.Call("read_file", "{}"))
+	var all sync.WaitGroup
+	for range 4 {
+		branch := &talk{model: k.model, history: middlewaretest.Clone(k.history)}
+		all.Go(func() {
+			for range 5 {
+				assert.NoError(t, branch.ask(t, unchanged))
+			}
+		})
+	}
+	all.Wait()
+	require.Empty(t, k.model.Refused())
 }
 
 // requireLast sends requests, of which the last one is refused with why.

@@ -2,6 +2,7 @@ package thinking
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"slices"
@@ -29,6 +30,7 @@ type variant struct {
 	restart bool                  // each call has a chain of its own, with the same journal
 	forks   bool                  // each tenth call has a branch
 	caller  bool                  // the caller itself changes what was sent, which no editing cannot mend
+	remedy  bool                  // between chain and provider, void thinking is left out
 	nets    bool                  // a refused request is no fault if the chain saves the conversation
 	journal func(seed uint64) journal.Journal
 
@@ -50,6 +52,7 @@ type session struct {
 	layers  middleware.Middleware
 	answer  message.Message     // of the model, to the next request
 	sent    *middleware.Request // the last one that the provider was sent
+	remedy  *remedy             // nil: none
 	shown   meter
 	plain   meter
 	result  result
@@ -68,6 +71,9 @@ func lead(t *testing.T, ch chain, c *conversation, v variant) *result {
 		demand = middlewaretest.BoundThinking
 	}
 	s.strict = middlewaretest.Strict(demand, s.say)
+	if v.remedy {
+		s.remedy = newRemedy()
+	}
 	s.result.conversations = 1
 	of, call := 0, 0
 	for i := range c.messages {
@@ -120,11 +126,19 @@ func (s *session) say(_ context.Context, req *middleware.Request, _ middleware.E
 
 // provider is the model as the chain calls it.
 func (s *session) provider(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+	var before [sha256.Size]byte
+	if s.remedy != nil {
+		req, before = s.remedy.apply(req)
+	}
 	s.sent = req
 	if s.variant.look != nil {
 		s.variant.look(req)
 	}
-	return s.strict.Model()(ctx, req, emit)
+	resp, err := s.strict.Model()(ctx, req, emit)
+	if s.remedy != nil && err == nil {
+		s.remedy.made(req, resp.Message, before)
+	}
+	return resp, err
 }
 
 // ask makes the request that message i answers, and appends the answer. It returns false if the conversation is stuck.
@@ -183,8 +197,9 @@ func (s *session) measure(req *middleware.Request, shown *meter) {
 // fork leads a branch for three calls: with another answer to the same request, or with another question.
 func (s *session) fork(t *testing.T, i, call, of int) {
 	t.Helper()
-	whole, conversation, form := s.history, s.conversation, s.variant.form
-	defer func() { s.history, s.conversation, s.variant.form = whole, conversation, form }()
+	whole, conversation, remedy := s.history, s.conversation, s.remedy
+	defer func() { s.history, s.conversation, s.remedy = whole, conversation, remedy }()
+	s.remedy = remedy.branch()
 	branch := *conversation
 	branch.id += " fork"
 	s.conversation = &branch

@@ -5,21 +5,31 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/laconic-go/laconic/internal/race"
 )
 
 // TestSoakChains leads conversations through all chains. No request may be refused.
 func TestSoakChains(t *testing.T) {
 	t.Parallel()
-	check(t, variant{name: "plain"}, conversations(t, 12), chains())
+	through := chains()
+	if race.Enabled {
+		through = some(1)
+	}
+	check(t, variant{name: plain}, conversations(t, 40), through)
 }
+
+// plain is the name of the variant for which the chains have figures.
+const plain = "plain"
 
 // TestSoakVariants does the same in all variants: with LACONIC_SOAK in all chains, otherwise in a few chains of each.
 func TestSoakVariants(t *testing.T) {
 	t.Parallel()
+	skipRaced(t)
 	for i, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
-			check(t, v, conversations(t, 60), some(i))
+			check(t, v, conversations(t, 150), some(i))
 		})
 	}
 }
@@ -27,11 +37,20 @@ func TestSoakVariants(t *testing.T) {
 // TestSoakOthers leads conversations through chains for the models whose providers demand something else.
 func TestSoakOthers(t *testing.T) {
 	t.Parallel()
+	skipRaced(t)
 	for i, o := range others {
 		t.Run(fmt.Sprintf("%s, %s", o.demand, o.model), func(t *testing.T) {
 			t.Parallel()
-			check(t, variant{name: o.model, model: o.model, demand: o.demand, form: o.form}, conversations(t, 60), some(i))
+			check(t, variant{name: o.model, model: o.model, demand: o.demand, form: o.form}, conversations(t, 150), some(i))
 		})
+	}
+}
+
+// skipRaced skips a long test of one goroutine under the race detector.
+func skipRaced(t *testing.T) {
+	t.Helper()
+	if race.Enabled {
+		t.Skip("the race detector has nothing to see in one goroutine")
 	}
 }
 
@@ -42,7 +61,7 @@ func some(number int) []chain {
 	}
 	var few []chain
 	for k, ch := range chains() {
-		if (k+number)%5 == 0 {
+		if (k+number)%7 == 0 {
 			few = append(few, ch)
 		}
 	}
@@ -63,6 +82,9 @@ func check(t *testing.T, v variant, all []*conversation, through []chain) {
 			r := leadAll(t, ch, all, v)
 			tab.add(k, ch.name, r)
 			requireNone(t, r, v)
+			if v.name == plain && soak() && *every < 2 {
+				assert.GreaterOrEqual(t, 100*r.share(), ch.read-1, "the model reads as much of its thinking as can be known to be valid")
+			}
 		})
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// variants are what programs do, and how providers differ. No request may be refused, or if there is nothing to know the
-// demand by, each refused one must be saved.
+// variants are what programs do, and how providers differ. No request may be refused. With nets, a chain cannot always know
+// better, since nothing tells the demand or the journal has lost what was sent; then each refused request must be saved.
 var variants = []variant{
 	{name: "two blocks", form: form{blocks: 2}},
 	{name: "omitted text", form: form{omitted: true}},
@@ -22,7 +22,7 @@ var variants = []variant{
 	{name: "window grows and shrinks", before: windows},
 	{name: "window, restart", before: windows, restart: true},
 	{name: "tools added", before: moreTools, caller: true},
-	{name: "tools added, restart", before: moreTools, caller: true, restart: true},
+	{name: "tools added, restart", before: moreTools, caller: true, restart: true, nets: true}, // without edits, no entry has the tools
 	{name: "late pins", before: latePins},
 	{name: "late pins, restart", before: latePins, restart: true},
 	{name: "late system", before: lateSystem},
