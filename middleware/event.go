@@ -26,11 +26,11 @@ const (
 	Paused        EventKind = "paused"        // an editor without success is not asked again in this turn
 	Notice        EventKind = "notice"        // the call continued, but a person should know; Why says what to change, or what was learned
 	Truncated     EventKind = "truncated"     // the provider seems to cut prompts without an error; once per conversation
-	// ThinkingLeftOut reports thinking that the model would not accept any more for another reason than an edit of this call
-	ThinkingLeftOut EventKind = "thinking left out"
+	Missed        EventKind = "missed"        // the chain does not send again what it has sent before, and no other event says why
+	Called        EventKind = "called"        // the model was called; Detail is a Report, Err why the call failed
 
-	Missed EventKind = "missed" // the chain does not send again what it has sent before, and no other event says why
-	Called EventKind = "called" // the model was called; Detail is a Report, Err why the call failed
+	// ThinkingLeftOut: the model would not accept thinking any more, for another reason than an edit of this call.
+	ThinkingLeftOut EventKind = "thinking left out"
 )
 
 // Report is the Detail of the event of kind [Called] by which each model call of a chain with an editing middleware is
@@ -75,7 +75,7 @@ type Event struct {
 // Warning reports whether the event is about something that a person should look at:
 // each kind of this package except [Edited], [Skipped] and [Called], and each event of other kinds with an error.
 func (e Event) Warning() bool {
-	kinds := []EventKind{Refused, Failed, Misconfigured, Repaired, Paused, Notice, Truncated, Missed}
+	kinds := []EventKind{Refused, Failed, Misconfigured, Repaired, Paused, Notice, Truncated, ThinkingLeftOut, Missed}
 	return e.Err != nil && e.Kind != Called || slices.Contains(kinds, e.Kind)
 }
 

@@ -164,6 +164,9 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 				Parts: []message.Part{message.Text{Text: "x"}},
 			}},
 		},
+	}, Thinking: &journal.Thinking{
+		Len: 9, Head: message.ID{6}, LeftOut: []message.Run{{First: 1, Last: 3}, {First: 5, Last: 8}},
+		Repairs: &journal.Repairs{From: 4, Sent: 5, Sum: message.ID{8}},
 	}}
 	e.Rev = e.Sum()
 	if seen := put("s", 7, write(2, 0, 7))(ctx, j); seen != "" {

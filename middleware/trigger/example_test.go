@@ -116,6 +116,19 @@ func ExampleAll() {
 	// contextedit: 7315 → 1069 tokens: cleared 18 results (7315 of 3000 tokens, 20 of 20 rounds)
 }
 
+// Edits between turns keep the thinking of a turn: in the middle of one, this trigger waits until there are 5,000 tokens.
+func ExampleAtUser() {
+	t := trigger.All(trigger.Tokens(1000), trigger.AtUser(trigger.Tokens(5000)))
+	history := investigation(10)
+	fmt.Println(clearings(t, &middleware.Request{Messages: history}))
+	fmt.Println(clearings(t, &middleware.Request{Messages: append(history, message.User("Is that all?"))}))
+	fmt.Println(clearings(t, &middleware.Request{Messages: investigation(20)}))
+	// Output:
+	// nothing to do
+	// contextedit: 3672 → 896 tokens: cleared 8 results (3672 of 1000 tokens, a message of the user ends the request)
+	// contextedit: 7315 → 1069 tokens: cleared 18 results (7315 of 1000 tokens, 7315 of 5000 tokens)
+}
+
 // A trigger may look at the plan: this one waits until an edit is worth it, as
 // [trigger.Reclaims] does. The plan is made only when it is asked for.
 func ExampleFunc() {
