@@ -144,6 +144,8 @@ func TestOptions(t *testing.T) {
 		"trigger: {rounds: 11, messages: 2}":                   {Trigger: trigger.All(trigger.Rounds(11), trigger.Messages(2))},
 		"trigger: {tool_uses: 10}":                             {Trigger: trigger.ToolUses(10)},
 		"trigger: {tool_uses: 11}":                             {Trigger: trigger.ToolUses(11)},
+		"trigger: {at_user: true, tokens: 9}":                  {Trigger: trigger.All(trigger.AtUser(nil), trigger.Tokens(9))},
+		"trigger: {at_user: {fraction: 0.5}}":                  {Trigger: trigger.AtUser(trigger.Fraction(0.5))},
 		"trigger: {reclaims: 100}":                             {Trigger: trigger.Reclaims(100)},
 		"trigger: {reclaims: 100_000}":                         {Trigger: trigger.Reclaims(100_000)},
 		"trigger: {not: {rounds: 10}}":                         {Trigger: trigger.Not(trigger.Rounds(10))},
