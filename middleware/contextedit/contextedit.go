@@ -53,7 +53,7 @@ func inOrder(o Options) bool {
 type editor struct{ Options }
 
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if o.stopped(v) {
+	if o.stopped(v) || core.Repeated(v, Name) {
 		return nil, nil
 	}
 	c, edits := o.decide(ctx, v)
