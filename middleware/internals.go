@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"slices"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
@@ -60,6 +61,17 @@ func (internals) WithRepairs(v *View, r *message.Repaired) *View {
 
 // Forced reports whether the request of the view forces the edits of the named middleware.
 func (internals) Forced(v *View, name string) bool { return v.req.forced(name) }
+
+// Repeated reports whether the call of a view is made again, does not force the edits of the named middleware, and needs
+// none: edits that were remembered before it, of any middleware, were made for this very history, and the view fits. An
+// editor makes no further edit then, of what later editors have left, so that the same bytes are sent.
+func (internals) Repeated(v *View, name string) bool {
+	s := v.session
+	if b, known := v.Budget(); v.req.forced(name) || known && v.size.Tokens > b.Room() {
+		return false
+	}
+	return slices.ContainsFunc(s.State.list, func(it edit.Item) bool { return it.HistoryLen == len(s.Body) })
+}
 
 // Shared returns how many first messages a view and an earlier one of the same chain
 // have in common, including whether they are protected as a whole. A nil view shares none.

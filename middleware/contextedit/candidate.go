@@ -3,9 +3,12 @@ package contextedit
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
@@ -194,9 +197,9 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh 
 			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder
 		}
 	}
-	edit, end := s.view.Span(at).Edit, before
+	made, end := s.view.Span(at).Edit, before
 	for i := before; i < len(s.results); i++ {
-		if o.qualifies(s, &s.results[i], edit) {
+		if o.qualifies(s, &s.results[i], made) {
 			s.results[end] = s.results[i]
 			end++
 		}
@@ -216,9 +219,8 @@ func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 // qualifies reports whether a result may be cleared, and decides whether the input of
 // its call is cleared with it: once, since in a broken history a call may have several
 // results.
-func (o *editor) qualifies(s *survey, c *candidate, edit *journal.Record) bool {
-	edited := edit != nil && edit.Middleware == Name && edit.Kind == journal.Rewrite // by this middleware, earlier
-	if c.freed <= 0 || c.kept || edited && s.isCleared(c) {
+func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
+	if c.freed <= 0 || c.kept || made != nil && made.Kind == journal.Rewrite && s.isCleared(c, made.Middleware == Name) {
 		return false
 	}
 	if !s.recalls && o.Only == nil && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
@@ -265,14 +267,34 @@ func (s *survey) pieces(c *candidate) []message.ToolResult {
 	return pieces
 }
 
-// isCleared reports whether this middleware has cleared a result of a message that it has edited. It looks at
-// the journal, not at the text.
-func (s *survey) isCleared(c *candidate) bool {
+// isCleared reports whether a result of a message that was edited, perhaps by this middleware itself, has a placeholder,
+// of whatever layer: a text in brackets or a short one that is not head and tail of the original. Unedited texts, which a
+// tool may have written, are none.
+func (s *survey) isCleared(c *candidate, own bool) bool {
+	const short = 64 // tokens, more than any placeholder without a line of facts
 	now, was := s.messages[c.at].Parts, s.view.History()[s.view.Span(c.at).First].Parts
-	whole := s.now.Result(now, c.callID)
-	others := len(whole) < len(now) && slices.ContainsFunc(now, func(p message.Part) bool {
+	is, before := s.now.Result(now, c.callID), s.was.Result(was, c.callID)
+	switch others := len(is) < len(now) && slices.ContainsFunc(now, func(p message.Part) bool {
 		r, ok := p.(message.ToolResult)
 		return ok && r.CallID != c.callID
-	})
-	return !others || !slices.Equal(whole, s.was.Result(was, c.callID))
+	}); {
+	case own && !others:
+		return true
+	case slices.Equal(is, before):
+		return false
+	}
+	text := textOf(is)
+	return own || !edit.KeepsEnds(textOf(before), text) && (c.tokens <= short || digest.IsPlaceholder(text))
+}
+
+// textOf returns the text of a result.
+func textOf(pieces []message.Part) string {
+	if len(pieces) == 1 {
+		return shorten.Text(pieces[0])
+	}
+	var text strings.Builder
+	for _, p := range pieces {
+		text.WriteString(shorten.Text(p))
+	}
+	return text.String()
 }

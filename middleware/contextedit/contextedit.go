@@ -71,7 +71,7 @@ func (o *editor) least(v *middleware.View) int {
 }
 
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if o.stopped(v) {
+	if o.stopped(v) || core.Repeated(v, Name) {
 		return nil, nil
 	}
 	c, edits := o.decide(ctx, v)

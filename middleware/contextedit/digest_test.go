@@ -185,15 +185,18 @@ func TestLineOfAHugeResult(t *testing.T) {
 
 // What another middleware has made of a result is what its facts are taken from:
 // it may have left something out on purpose. What the tool has not said is no fact.
+// A placeholder of another middleware stays.
 func TestLinesOfWhatOthersLeft(t *testing.T) {
 	t.Parallel()
 	given := "order: #W2378156\nprice: 272.33 one_more_thing\nsecret: sk_live_9513926\n" + strings.Repeat("nothing of use here\n", 20)
+	list := `["#W2378156", "2024-05-15", "2024-05-16"` + strings.Repeat(`, "a very long text to be read by silent"`, 8) + "]"
+	long := "[truncated: 480 chars; some facts: " + strings.Repeat("total: 54.04; ", 12) + "]"
 	for left, want := range map[string]string{
-		strings.ReplaceAll(given, "sk_live_9513926", "***"):                                   "[cleared; some facts: order: #W2378156; price: 272.33; one_more_thing]",
-		"[truncated: 480 chars; some facts: order: #W2378156; price: 272.33; one_more_thing]": "[cleared; some facts: order: #W2378156; price: 272.33; one_more_thing]",
-		"[It was left out of here. Some facts: order: #W2378156; price: 272.33]":              "[cleared; some facts: order: #W2378156; price: 272.33]",
-		"[truncated: 480 chars, that is much more than this]":                                 "[cleared]",
-		`["#W2378156", "2024-05-15", "2024-05-16", "a very long text to be read by silent"]`:  `[cleared; some facts: #W2378156]`,
+		strings.ReplaceAll(given, "sk_live_9513926", "***"): "[cleared; some facts: order: #W2378156; price: 272.33; one_more_thing]",
+		list: `[cleared; some facts: #W2378156]`,
+		long: long,
+		"[It was left out of here. To read it: recall kqvmzhtwrcxa]": "[It was left out of here. To read it: recall kqvmzhtwrcxa]",
+		"(this is not to be seen any more by anybody)":               "(this is not to be seen any more by anybody)",
 	} {
 		other := middleware.Editing("other", leaves(left), middleware.Options{})
 		mw := middleware.Chain(other, contextedit.New(contextedit.Options{Trigger: always{}, Keep: -1, Digest: 25}))

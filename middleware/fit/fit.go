@@ -56,6 +56,9 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if excess == nil {
 		return nil, nil
 	}
+	if ctx.Value(secondKey{}) == nil && v.EditedNow(Name) && j.withoutMargin().excess() == nil {
+		return nil, nil // a repeated call sends the same, if there was no room for a margin
+	}
 	plan, err := f.fitting(ctx, j)
 	if plan != nil && plan.LastResort && f.once(v, fmt.Sprintf("last resort %d", len(v.History()))) {
 		what, cure := "results or calls of protected tools", "protect fewer tools"

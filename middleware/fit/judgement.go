@@ -176,7 +176,10 @@ func (j *judgement) reason() string {
 	if excess := j.withoutMargin().excess(); excess != nil {
 		return excess[0].String()
 	}
-	return fmt.Sprintf("%s, besides %d for the error of the count", j.excess()[0], j.margin)
+	if excess := j.excess(); excess != nil {
+		return fmt.Sprintf("%s, besides %d for the error of the count", excess[0], j.margin)
+	}
+	return fmt.Sprintf("the provider has refused the request, of %d tokens by our count and at most %d", j.charged(), j.room)
 }
 
 // charged returns the tokens that would be charged for what would be sent.

@@ -95,7 +95,7 @@ type editor struct {
 
 // plan shortens old rounds.
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.Len() <= untouched || when.Waits(o.Trigger, v) {
+	if v.Len() <= untouched || when.Waits(o.Trigger, v) || core.Repeated(v, Name) {
 		return nil, nil
 	}
 	// Handles are expensive, and a batch is mostly incomplete or not worth its price: in

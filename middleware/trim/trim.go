@@ -48,7 +48,7 @@ type trimmer struct {
 
 // plan returns the edits that bring a view down to the target.
 func (t *trimmer) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.EditedNow(Name) && !core.Forced(v, Name) { // a repeated call must give the same view
+	if v.EditedNow(Name) && !core.Forced(v, Name) || core.Repeated(v, Name) { // a repeated call must give the same view
 		return nil, nil
 	}
 	target := t.target(v)

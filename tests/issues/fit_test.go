@@ -1,6 +1,8 @@
 package issues
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -57,4 +59,33 @@ func TestHandlesMakeNothingIrreducible(t *testing.T) {
 		require.Equal(t, alsoFirst, first, "window %d", window)
 		require.Equal(t, alsoSecond, second, "window %d", window)
 	}
+}
+
+// Arguments of the newest round were shortened as the last resort, and then its second result arrived. The same
+// edit was planned for the longer history, taken for the one that no longer held, and the call failed in all
+// repetitions: the model was not asked.
+func TestResultAfterTheLastResort(t *testing.T) {
+	t.Parallel()
+	history := []message.Message{
+		message.User("go"),
+		message.Assistant(
+			message.ToolCall{ID: "a", Name: "write", Arguments: `{"text":"` + strings.Repeat("long ", 4000) + `"}`},
+			message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}),
+		message.Result("a", "write", "done"),
+	}
+	asked := 0
+	model := fit.New(fit.Options{})(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		asked++
+		if asked == 1 {
+			return nil, &middleware.Error{Kind: middleware.Unavailable, Op: "provider", Err: errors.New("529: overloaded")}
+		}
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"}), Stop: middleware.StopEnd}, nil
+	})
+	req := &middleware.Request{Messages: history, Budget: &middleware.Budget{Window: 2000}}
+	_, err := model(t.Context(), req, nil)
+	require.ErrorContains(t, err, "529")
+	req.Messages = append(history, message.Result("b", "read", "two")) //nolint:gocritic // the history grows
+	_, err = model(t.Context(), req, nil)
+	require.NoError(t, err)
+	require.Equal(t, 2, asked, "the call succeeds at once")
 }

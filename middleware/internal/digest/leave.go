@@ -66,9 +66,6 @@ func clearedBy(v *middleware.View, r Result, seen, given *shorten.Index) Cleared
 	if s.Edit.Kind == journal.Rewrite {
 		c.Of = textOf(given, v.History()[s.First], r.CallID)
 	}
-	if c.Of != c.Text {
-		c.Text = factsOf(c.Text)
-	}
 	return c
 }
 
@@ -140,19 +137,9 @@ func Placeholder(text, line string) string {
 // placeholder, with the words before it.
 func Most(by tokens.Counter, line int) int { return line + by.Count(" ["+someFacts) + 1 }
 
-// factsOf returns what a line is made of if a middleware has replaced the result
-// before: the line of a placeholder, each group of facts on a line of its own, or
-// the text if it is not a placeholder.
-func factsOf(text string) string {
-	if !strings.HasPrefix(text, "[") || !strings.HasSuffix(text, "]") || strings.ContainsAny(text, "\n") || json.Valid([]byte(text)) {
-		return text
-	}
-	for _, words := range []string{someFacts, afterSentence} {
-		if _, line, ok := strings.Cut(text[:len(text)-1], words); ok {
-			return strings.ReplaceAll(line, "; ", "\n")
-		}
-	}
-	return ""
+// IsPlaceholder reports whether a text is one line in brackets, and not JSON. An unedited text may be so as well.
+func IsPlaceholder(text string) bool {
+	return strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") && !strings.Contains(text, "\n") && !json.Valid([]byte(text))
 }
 
 // imitates reports whether a text looks like a part of a placeholder: a handle, or

@@ -276,3 +276,23 @@ func TestDiffers(t *testing.T) {
 	require.Equal(t, 1, both.Differs(nil))
 	require.Equal(t, math.MaxInt, more.Differs(more))
 }
+
+// TestEqualEdits compares edits that were made for histories of different lengths.
+func TestEqualEdits(t *testing.T) {
+	t.Parallel()
+	one := []message.Run{{First: 1, Last: 1}}
+	for name, c := range map[string]struct {
+		record journal.Record
+		equal  bool
+	}{
+		"a text":            {journal.Record{Kind: journal.Rewrite, Runs: one, Parts: []message.Part{message.Text{Text: "short"}}}, true},
+		"for one request":   {journal.Record{Kind: journal.Rewrite, Runs: one, Parts: []message.Part{message.Text{Text: "short"}}, Once: true}, false},
+		"arguments":         {journal.Record{Kind: journal.Rewrite, Runs: one, Parts: []message.Part{message.ToolCall{ID: "c", Arguments: "{}"}}}, false},
+		"a fold with calls": {journal.Record{Kind: journal.Fold, Runs: one, Messages: []message.Message{message.Assistant(message.ToolCall{ID: "c"})}}, true},
+	} {
+		longer := c.record
+		longer.HistoryLen++
+		h := talk(3)
+		require.Equal(t, c.equal, edit.List{h.Weigh(&c.record)}.Equal(edit.List{h.Weigh(&longer)}), name)
+	}
+}

@@ -227,11 +227,21 @@ func (l List) Differs(o List) int {
 	return first
 }
 
-// equal reports whether two records are the same edit. It ignores Covered, and HistoryLen if the edit does not depend on it.
+// equal reports whether two records are the same edit, which holds for the same histories. It ignores Covered, and
+// HistoryLen if the edit does not depend on it.
 func equal(r, o *journal.Record) bool {
 	return r == o || r.Middleware == o.Middleware && r.Kind == o.Kind && r.ID == o.ID && slices.Equal(r.Runs, o.Runs) &&
-		r.Window == o.Window && r.Once == o.Once && (!r.Once || r.HistoryLen == o.HistoryLen) &&
+		r.Window == o.Window && r.Once == o.Once && (r.HistoryLen == o.HistoryLen || !dated(r)) &&
 		slices.Equal(r.Parts, o.Parts) && slices.EqualFunc(r.Messages, o.Messages, message.Message.Equal)
+}
+
+// dated reports whether it depends on the length of the history for which an edit was made where it holds: for that one
+// only, or with the arguments of calls, in the newest round of that one; see [History.spares].
+func dated(r *journal.Record) bool {
+	return r.Once || r.Kind == journal.Rewrite && slices.ContainsFunc(r.Parts, func(p message.Part) bool {
+		_, call := p.(message.ToolCall)
+		return call
+	})
 }
 
 // Records returns the records of the edits.

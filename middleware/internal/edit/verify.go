@@ -296,21 +296,21 @@ func onlyShortened(before, after []message.Part, answered func(callID string) bo
 // not compare call IDs.
 func shortened(was, is message.ToolResult) bool {
 	if was.Content == is.Content {
-		return len(is.Text) < len(was.Text) && keepsEnds(was.Text, is.Text)
+		return len(is.Text) < len(was.Text) && KeepsEnds(was.Text, is.Text)
 	}
 	if _, media := was.Content.(message.Media); !media || is.Content != nil || strings.TrimSpace(is.Text) == "" {
 		return false
 	}
-	if strings.HasPrefix(is.Text, was.Text) || keepsEnds(was.Text, is.Text) {
+	if strings.HasPrefix(is.Text, was.Text) || KeepsEnds(was.Text, is.Text) {
 		return true
 	}
 	k := strings.LastIndexByte(is.Text, '\n')
-	return k >= 0 && keepsEnds(was.Text, is.Text[:k])
+	return k >= 0 && KeepsEnds(was.Text, is.Text[:k])
 }
 
-// keepsEnds reports whether at least half of the second text is the beginning and the
-// end of the first.
-func keepsEnds(before, after string) bool {
+// KeepsEnds reports whether at least half of the second text is the beginning and the
+// end of the first. An edit whose text does not is a placeholder, of whatever layer.
+func KeepsEnds(before, after string) bool {
 	shorter := min(len(before), len(after))
 	head := 0
 	for head < shorter && before[head] == after[head] {

@@ -148,13 +148,13 @@ func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) 
 		return &g, Change{Common: equal, Grown: true}
 	}
 	g.steady, g.passed = given.Steady, nil
-	if ordered, shared, alike := t.arranged(given.Body, equal); ordered != nil {
+	if ordered, shared, alike := t.arranged(given.Body, equal, notes); ordered != nil {
 		if !Same(ordered, given.Body) {
 			g.passed = passedAs(given)
 		} else {
 			g.steady = false
 		}
-		given, equal, notes = Given{Body: ordered}, shared, notes && alike
+		given, equal, notes = Given{Body: ordered}, shared, alike
 	}
 	body := given.Body
 	ch, more := Change{Common: equal, Grown: equal == len(t.Body)}, len(body)-equal

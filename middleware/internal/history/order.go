@@ -12,10 +12,13 @@ import (
 // calls. Nothing else is moved.
 
 // arranged returns a body with its rounds in order, how many of its first messages the track has
-// then, and whether their notes are equal. equal is that number for the body as it was passed.
+// then, and whether their notes are equal. equal and notes are that for the body as it was passed.
 // It returns nil if the body and that of the track are in order.
-func (t *Track[S]) arranged(body []message.Message, equal int) (ordered []message.Message, shared int, notes bool) {
+func (t *Track[S]) arranged(body []message.Message, equal int, notes bool) (ordered []message.Message, shared int, alike bool) {
 	from := equal
+	if !notes { // those of the first messages are not the ones that the track has
+		from = 0
+	}
 	if t.passed != nil { // the equal messages may be the first of a round that was moved
 		from = max(0, from-1)
 	}
@@ -45,11 +48,11 @@ func (t *Track[S]) arranged(body []message.Message, equal int) (ordered []messag
 		sortRound(tail[first:i+1], ranks)
 	}
 	if t.passed == nil && !moved {
-		return nil, equal, true
+		return nil, equal, notes
 	}
 	ordered = append(t.AppendMessages(make([]message.Message, 0, len(body)), message.Run{Last: from - 1}), tail...)
-	shared, notes = common(t.Body[from:], tail)
-	return ordered, from + shared, notes
+	shared, alike = common(t.Body[from:], tail)
+	return ordered, from + shared, alike
 }
 
 // sortRound puts results into the order of their ranks.

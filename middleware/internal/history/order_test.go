@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -100,6 +101,40 @@ func TestOrderDoesNotMatter(t *testing.T) {
 				require.Equal(t, fresh.IDs, branch.IDs)
 				require.Equal(t, fresh.Tokens, branch.Tokens)
 			}
+		}
+	})
+}
+
+// TestNotesOfOldMessages changes notes of the host on old messages from call to call, with results in any
+// order. The track has those of the list that was passed, as one that knows no earlier call.
+func TestNotesOfOldMessages(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var cache history.Cache[int]
+		body := []message.Message{message.User("Why?")}
+		for n := range rapid.IntRange(1, 8).Draw(t, "rounds") {
+			sorted := []int{0, 1, 2}[:rapid.IntRange(1, 3).Draw(t, "calls")]
+			body = append(slices.Clone(body), round(n, rapid.Permutation(sorted).Draw(t, "order")...)...)
+			for range rapid.IntRange(0, 2).Draw(t, "notes") {
+				m := &body[rapid.IntRange(0, len(body)-1).Draw(t, "at")]
+				switch rapid.IntRange(0, 3).Draw(t, "kind") {
+				case 0:
+					m.Hints.Pinned = !m.Hints.Pinned
+				case 1:
+					m.Hints.Priority = message.PriorityCritical
+				case 2:
+					m.Time = time.Unix(int64(n), 0)
+				case 3:
+					m.Usage = &message.Usage{Input: n}
+				}
+			}
+			track, _ := follow(t, &cache, body)
+			cache.Publish(track)
+			fresh, _ := follow(t, new(history.Cache[int]), body)
+			require.Equal(t, bodyOf(fresh), bodyOf(track))
+			require.Equal(t, fresh.Whole, track.Whole)
+			require.Equal(t, fresh.WholeCount, track.WholeCount)
+			require.Equal(t, fresh.Ordered(body), track.Ordered(body))
 		}
 	})
 }

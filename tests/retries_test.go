@@ -1,0 +1,131 @@
+package tests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tests/lineup"
+	"github.com/laconic-go/laconic/tokens"
+	"github.com/laconic-go/laconic/tokens/bpe"
+)
+
+// TestRecordedRetries leads recorded conversations through stacks of all editors with any options. A call that is
+// made again sends the same bytes: after a failure and, if the chain counts as the provider does, after an answer,
+// which else tells it a new size.
+func TestRecordedRetries(t *testing.T) {
+	t.Parallel()
+	race.Skip(t)
+	all := conversations(t)
+	calls := 0
+	for i := 0; i < len(all); i += every(12) {
+		s := stackFor(uint64(i), []int{4000, 8000, 32_000, 0}[i/every(12)%4])
+		for _, n := range all[i].calls {
+			var first []message.Message
+			for attempt := range 3 {
+				s.down = attempt == 0 || attempt == 1 && s.estimates
+				sent := s.ask(t, all[i].messages[:n:n], all[i].tools)
+				if s.refused {
+					break
+				}
+				if attempt == 0 {
+					first = sent
+					continue
+				}
+				calls++
+				require.True(t, slices.EqualFunc(first, sent, message.Message.Equal), "%s: call with %d messages in a window of %d, made again through %s",
+					all[i].id, n, s.window, strings.Join(s.names, ", "))
+			}
+		}
+	}
+	t.Logf("%d repeated calls", calls)
+	require.Positive(t, calls)
+}
+
+// stack is a chain of some editors with any options, and a provider behind it that counts exactly.
+type stack struct {
+	names     []string
+	model     middleware.Model
+	window    int  // 0: none
+	estimates bool // the chain has the default counter
+	down      bool // the provider fails
+	sent      []message.Message
+	refused   bool // the call has failed, since the provider has refused it
+}
+
+func stackFor(seed uint64, window int) *stack {
+	r := rand.New(rand.NewPCG(seed, 26))
+	s := &stack{window: window, estimates: r.IntN(2) == 0}
+	roll := func(what string, sides int) int {
+		if what == "writer" || what == "summariser" { // others fail, and are asked again
+			sides = 2
+		}
+		return r.IntN(sides)
+	}
+	env := middleware.Env{Archive: []store.Store{nil, store.NewMemory(0)}[r.IntN(2)]}
+	if !s.estimates {
+		env.Counter = exactly.Counter
+	}
+	var mws []middleware.Middleware
+	for _, k := range r.Perm(len(lineup.Editors)) {
+		if e := lineup.Editors[k]; r.IntN(4) > 0 {
+			s.names, mws = append(s.names, e.Name), append(mws, e.New(roll))
+		}
+	}
+	if window > 0 || r.IntN(2) == 0 {
+		s.names, mws = append(s.names, "fit"), append(mws, lineup.Fit(roll, message.OpenAI, message.Limits{}))
+	}
+	provider := &strict{window: window}
+	s.model = middleware.With(env, mws...)(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		s.sent = req.Messages
+		resp, err := provider.model(ctx, req, emit)
+		if err == nil && s.down {
+			return nil, &middleware.Error{Kind: middleware.Unavailable, Op: "provider", Err: errors.New("529")}
+		}
+		return resp, err
+	})
+	return s
+}
+
+// ask returns what was sent at last in a call; nil if it was not sent.
+func (s *stack) ask(t *testing.T, history []message.Message, tools []message.ToolDef) []message.Message {
+	t.Helper()
+	s.sent = nil
+	req := &middleware.Request{Messages: history, Tools: tools}
+	if s.window > 0 {
+		req.Budget = &middleware.Budget{Window: s.window}
+	}
+	_, err := s.model(t.Context(), req, nil)
+	if _, s.refused = middleware.ParseOverflow(err, req); err != nil && !s.down && !s.refused {
+		require.Equal(t, middleware.Irreducible, middleware.KindOf(err), "%v", err)
+	}
+	return s.sent
+}
+
+// exactly counts as the provider does.
+var exactly = tokens.Meter{Counter: tokens.Memo(bpe.O200kBase())}
+
+// strict is a provider that counts exactly, and refuses with numbers what is longer than its window.
+type strict struct {
+	window int // 0: none
+}
+
+func (s *strict) model(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+	n := exactly.Request(req.Messages, req.Tools)
+	if n > s.window && s.window > 0 {
+		return nil, fmt.Errorf("prompt is too long: %d tokens > %d maximum", n, s.window)
+	}
+	return &middleware.Response{
+		Message: message.Assistant(message.Text{Text: "ok"}), Usage: message.Usage{Input: n, Output: 1}, Stop: middleware.StopEnd,
+	}, nil
+}
