@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,15 +72,20 @@ func (e Event) Warning() bool {
 	return e.Err != nil && e.Kind != Called || slices.Contains(kinds, e.Kind)
 }
 
-// String returns the event in one line.
+// String returns the event in one line: what happened, why, and the error unless Why has it already.
 func (e Event) String() string {
-	switch {
-	case e.Kind == Edited:
-		return fmt.Sprintf("%s: %d → %d tokens: %s", e.By, e.Before, e.After, e.Why)
-	case e.Err != nil && e.Why == "":
-		return fmt.Sprintf("%s: %s: %v", e.By, e.Kind, e.Err)
+	why := e.Why
+	if e.Err != nil {
+		text, _, _ := strings.Cut(e.Err.Error(), "\ngoroutine ") // without the stack of a panic
+		if text = strings.TrimPrefix(text, e.By+": "); !strings.Contains(why, text) {
+			why = strings.TrimPrefix(why+": "+text, ": ")
+		}
 	}
-	return fmt.Sprintf("%s: %s: %s", e.By, e.Kind, e.Why)
+	why = strings.ReplaceAll(why, "\n", "; ")
+	if e.Kind == Edited {
+		return fmt.Sprintf("%s: %d → %d tokens: %s", e.By, e.Before, e.After, why)
+	}
+	return fmt.Sprintf("%s: %s: %s", e.By, e.Kind, why)
 }
 
 // Observe reports to fn the events of all layers inside it, down to the model, but not those of a [Draft]. fn is

@@ -219,18 +219,6 @@ func TestOneScale(t *testing.T) {
 	require.InDelta(t, size.Tokens-d.After.Size().Tokens, freed, float64(len(d.Edits)), "but for rounding")
 }
 
-func TestEventText(t *testing.T) {
-	t.Parallel()
-	for want, e := range map[string]middleware.Event{
-		"trim: 900 → 300 tokens: soft": {Kind: middleware.Edited, By: "trim", Before: 900, After: 300, Why: "soft"},
-		"trim: failed: no disk":        {Kind: middleware.Failed, By: "trim", Err: errors.New("no disk")},
-		"trim: failed: it goes on":     {Kind: middleware.Failed, By: "trim", Err: errors.New("no disk"), Why: "it goes on"},
-		"trim: full: ":                 {Kind: "full", By: "trim"},
-	} {
-		require.Equal(t, want, e.String())
-	}
-}
-
 // Why an editor with a trigger that is met edits nothing is no warning, and is reported once per conversation.
 func TestSkippedIsReportedOnce(t *testing.T) {
 	t.Parallel()

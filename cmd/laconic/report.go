@@ -51,10 +51,7 @@ func newReport(events []middleware.Event, lead int) *report {
 		case !e.Warning() && e.Kind != middleware.Skipped: // nothing was wanted, or it was done
 			continue
 		}
-		why := e.Why
-		if e.Err != nil && why == "" {
-			why = e.Err.Error()
-		}
+		why := strings.TrimPrefix(e.String(), e.By+": "+string(e.Kind)+": ")
 		r.Refused = append(r.Refused, note{By: e.By, Kind: e.Kind, Why: chainfile.InKeys(why)})
 	}
 	return r
