@@ -36,6 +36,8 @@ var wants = map[string]string{
 	"eino":        "contextedit: ",
 	"langchaingo": "contextedit: ",
 	"maps":        "contextedit: ",
+	"plain":       answer, // maps, without tools
+	"strict":      "contextedit: ",
 	"loop":        "contextedit: ",
 	"provider":    "contextedit: ",
 	"counter":     "exact: true",
@@ -52,6 +54,8 @@ func TestPrograms(t *testing.T) {
 		t.Skip("the programs are built without the race detector")
 	}
 	programs := shown(t)
+	programs["plain"] = strings.Replace(programs["maps"], `"tools": tools}`, `"tools": tools[:0]}`, 1)
+	programs["strict"] = strings.Replace(programs["maps"], `"name": "read_log"`, `"strict": true, "name": "read_log"`, 1)
 	for name := range wants {
 		require.Contains(t, programs, name, "a page has the program")
 	}
@@ -84,7 +88,11 @@ func TestPrograms(t *testing.T) {
 			require.NoError(t, cmd.Run(), "%s%s", stdout.String(), stderr.String())
 			require.Contains(t, stdout.String(), want)
 			require.Empty(t, server.Refused())
-			if name != "counter" && name != "production" {
+			switch name {
+			case "counter", "production":
+			case "plain":
+				require.Len(t, server.Requests(), 1)
+			default:
 				require.Len(t, server.Requests(), 7)
 				require.Contains(t, stdout.String(), answer)
 			}
