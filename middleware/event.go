@@ -44,11 +44,8 @@ type Report struct {
 	Economics Economics // of all edits of this call
 }
 
-// LogValue returns the numbers as a group.
-func (r Report) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("history", r.History), slog.Int("view", r.View), slog.Int("saved", r.Saved),
-		slog.Int("edits", r.Edits), slog.Any("usage", r.Usage), slog.Any("cache", r.Cache), slog.Any("economics", r.Economics))
-}
+// LogValue implements [slog.LogValuer]: see [LogValue].
+func (r Report) LogValue() slog.Value { return LogValue(r) }
 
 // Event is what a middleware did, or why it did not. It must not be modified.
 type Event struct {
@@ -116,35 +113,6 @@ func (o *observers) report(ctx context.Context, e Event) {
 			defer func() { _ = recover() }() // an observer must not break a call
 			o.fn(ctx, e)
 		}()
-	}
-}
-
-// Slog returns an observer for [Observe] that logs each event: at level Warn if it is a
-// [Event.Warning], at level Debug if it is [Called], else at level Info.
-func Slog(l *slog.Logger) func(ctx context.Context, e Event) {
-	return func(ctx context.Context, e Event) {
-		level := slog.LevelInfo
-		switch {
-		case e.Warning():
-			level = slog.LevelWarn
-		case e.Kind == Called:
-			level = slog.LevelDebug
-		}
-		if !l.Enabled(ctx, level) {
-			return
-		}
-		attrs := []slog.Attr{slog.String("by", e.By), slog.String("why", e.Why)}
-		if e.Kind == Edited {
-			attrs = append(attrs, slog.Int("edits", len(e.Edits)),
-				slog.Int("before", e.Before), slog.Int("after", e.After), slog.Int("calls", e.Calls))
-		}
-		if e.Err != nil {
-			attrs = append(attrs, slog.Any("err", e.Err))
-		}
-		if e.Detail != nil {
-			attrs = append(attrs, slog.Any("detail", e.Detail))
-		}
-		l.LogAttrs(ctx, level, string(e.Kind), attrs...)
 	}
 }
 

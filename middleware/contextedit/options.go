@@ -3,6 +3,7 @@ package contextedit
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -142,3 +143,6 @@ func (r Report) withEconomics(e middleware.Economics) any {
 	r.Economics = e
 	return r
 }
+
+// LogValue implements [slog.LogValuer]: see [middleware.LogValue].
+func (r Report) LogValue() slog.Value { return middleware.LogValue(r) }
