@@ -22,6 +22,7 @@ const (
 	Refused       EventKind = "refused"       // a plan was not applied; Why names the rule that it breaks
 	Failed        EventKind = "failed"        // an editor, the archive or the journal failed; Err has the reason, Why the consequence
 	Skipped       EventKind = "skipped"       // an editor whose trigger is met has nothing to edit, as Why says; once per conversation
+	NotMet        EventKind = "not met"       // an editor edits nothing in this call, as Why says; only if Env.Explain asks for it
 	Misconfigured EventKind = "misconfigured" // an option does not fit the request; once per conversation
 	Repaired      EventKind = "repaired"      // the request broke rules of the provider and was repaired; Detail is []message.Fix
 	Paused        EventKind = "paused"        // an editor without success is not asked again in this turn
@@ -63,7 +64,7 @@ type Event struct {
 }
 
 // Warning reports whether the event is about something that a person should look at:
-// each kind of this package except [Edited], [Skipped] and [Called], and each event of other kinds with an error.
+// each kind of this package except [Edited], [Skipped], [NotMet] and [Called], and each event of other kinds with an error.
 func (e Event) Warning() bool {
 	kinds := []EventKind{Refused, Failed, Misconfigured, Repaired, Paused, Notice, Truncated, Missed}
 	return e.Err != nil && e.Kind != Called || slices.Contains(kinds, e.Kind)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -254,4 +255,19 @@ func TestChainOfNil(t *testing.T) {
 	require.PanicsWithValue(t, "middleware: Chain: argument 2 of 3 is a nil Middleware", func() {
 		middleware.Chain(sayer("a"), nil, sayer("b"))
 	})
+}
+
+// TestExplain asks for the reason why nothing is edited: each editor names its trigger with its numbers.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	never := middleware.Options{Trigger: trigger.Tokens(1_000_000)}
+	nothing := func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }
+	for explain, want := range map[bool]string{false: "[]", true: "[a: not met: 8 of 1000000 tokens b: not met: there is nothing to edit]"} {
+		mw := middleware.With(middleware.Env{Explain: explain}, middleware.Editing("a", nothing, never), middleware.Editing("b", nothing, middleware.Options{}))
+		for range 2 {
+			_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: []message.Message{message.User("hi")}})
+			require.NoError(t, err)
+			require.Equal(t, want, fmt.Sprint(events))
+		}
+	}
 }

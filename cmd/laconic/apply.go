@@ -73,7 +73,10 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) (err error) {
 				what = ": "
 			}
 			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+what+n.Why))
-		default: // the report has it
+		default:
+			if len(r.Edits) == 0 { // the report has it, but a chain that does nothing says why
+				fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(fmt.Sprintf("%s: %s: %s", n.By, n.Kind, n.Why)))
+			}
 		}
 	}
 	_, err = std.out.Write(out)
@@ -94,7 +97,7 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	chain.Model = cmp.Or(model, conv.Model, file.Model)
 	history := conv.History()
 	req := &middleware.Request{Messages: history, Tools: conv.Tools}
-	req, events, err := middleware.Apply(ctx, chain.With(middleware.Env{}), req)
+	req, events, err := middleware.Apply(ctx, chain.With(middleware.Env{Explain: true}), req)
 	if err != nil {
 		return nil, nil, in.errorf(errors.New(chainfile.InKeys(err.Error())))
 	}
