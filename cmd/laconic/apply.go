@@ -97,7 +97,12 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	chain.Model = cmp.Or(model, conv.Model, file.Model)
 	history := conv.History()
 	req := &middleware.Request{Messages: history, Tools: conv.Tools}
-	req, events, err := middleware.Apply(ctx, chain.With(middleware.Env{Explain: true}), req)
+	env := middleware.Env{Explain: true}
+	meter, counter, exact := meterFor(chain.Model, file.Counter)
+	if exact {
+		env.Counter, env.Framing = meter.Counter, meter.Framing
+	}
+	req, events, err := middleware.Apply(ctx, chain.With(env), req)
 	if err != nil {
 		return nil, nil, in.errorf(errors.New(chainfile.InKeys(err.Error())))
 	}
@@ -113,6 +118,7 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 		return nil, nil, in.errorf(err)
 	}
 	r := newReport(events, message.Leading(history))
+	r.Counter = counter
 	var added []message.ToolDef
 	if len(conv.Tools) == 0 {
 		added = req.Tools

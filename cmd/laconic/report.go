@@ -16,6 +16,7 @@ import (
 type report struct {
 	TokensBefore int    `json:"tokens_before"`
 	TokensAfter  int    `json:"tokens_after"`
+	Counter      string `json:"counter"`
 	Exact        bool   `json:"exact,omitempty"` // counted by the model's own tokenizer
 	Edits        []edit `json:"edits"`
 	Refused      []note `json:"refused"`
