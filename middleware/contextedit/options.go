@@ -18,11 +18,12 @@ const DefaultPlaceholder = "[cleared]"
 const KeepNone = -1
 
 // Options configure the middleware. The zero value clears all results except the
-// newest five when three quarters of the room are filled.
+// newest five when three quarters of the window are filled.
 type Options struct {
 	// Trigger is the condition for clearing. nil: [trigger.Economy], if the prices of the
-	// model are known and the chain has an archive; else at 0.75 of the window less the
-	// reserve, or at 100,000 tokens if the window is not known.
+	// model are known and the chain has an archive; else at 0.75 of the window, or if
+	// the reserve is more than a quarter of it, at 0.9 of the window less the reserve; at
+	// 100,000 tokens if the window is not known.
 	Trigger middleware.Trigger
 
 	// Keep is the number of newest results that are kept, of those that could be
