@@ -108,52 +108,38 @@ func editTool(raw string, was, now message.ToolDef) (string, error) {
 	return parseObject(raw).set(kind, body.raw).raw, nil
 }
 
-// origins returns, for each message, the position in the conversation of the one that it was made from, or -1. What
-// editors remove is mostly old, so after the beginning that is the same, the search is from the end on.
+// origins returns, for each message, the position in the conversation of the one that it was made from, or -1.
 func (c *Conversation) origins(msgs []message.Message) []int {
-	first := 0
-	for first < min(len(msgs), len(c.Messages)) && c.begins(first, &msgs[first]) {
-		first++
-	}
 	like := map[string][]int{} // by key, increasing
-	for i := first; i < len(c.Messages); i++ {
+	for i := range c.Messages {
 		k := key(&c.Messages[i].content)
 		like[k] = append(like[k], i)
 	}
 	from := make([]int, len(msgs))
-	for i := range first {
-		from[i] = i
-	}
-	limit, end := len(c.Messages), len(msgs) // of what comes before the messages that are found
-	for i := len(msgs) - 1; i >= first; i-- {
-		until := limit
-		for msgs[i].Role == message.RoleTool && until < len(c.Messages) && c.Messages[until].content.Role == message.RoleTool {
-			until++ // the results of a round may be in another order
+	next, begin := 0, 0 // in the conversation and in msgs: after those that are found
+	for i := range msgs {
+		least := next
+		for msgs[i].Role == message.RoleTool && least > 0 && c.Messages[least-1].content.Role == message.RoleTool {
+			least-- // the results of a round may be in another order
 		}
 		k := key(&msgs[i])
-		if from[i] = c.last(like[k], until, &msgs[i]); from[i] < 0 {
+		if from[i] = c.first(like[k], least, &msgs[i]); from[i] < 0 {
 			continue
 		}
 		like[k] = slices.DeleteFunc(like[k], func(at int) bool { return at == from[i] })
-		c.pair(msgs[i+1:end], from[i+1:end], from[i]+1, limit)
-		limit, end = min(limit, from[i]), i
+		c.pair(msgs[begin:i], from[begin:i], next, from[i])
+		next, begin = max(next, from[i]+1), i+1
 	}
-	c.pair(msgs[first:end], from[first:end], first, limit)
+	c.pair(msgs[begin:], from[begin:], next, len(c.Messages))
 	return from
 }
 
-// begins reports whether a message is the one at its place, or an edit of this result.
-func (c *Conversation) begins(i int, m *message.Message) bool {
-	was := &c.Messages[i].content
-	return was.Equal(*m) || m.Role == message.RoleTool && key(was) == key(m)
-}
-
-// last returns the last of some positions below a limit that has an equal message, or one with the same IDs, or -1.
-func (c *Conversation) last(of []int, limit int, m *message.Message) int {
+// first returns the first of some positions from least on that has an equal message, or else the same IDs, or -1.
+func (c *Conversation) first(of []int, least int, m *message.Message) int {
 	similar := -1
-	for _, at := range slices.Backward(of) {
+	for _, at := range of {
 		switch {
-		case at >= limit:
+		case at < least:
 		case c.Messages[at].content.Equal(*m):
 			return at
 		case similar < 0 && hasIDs(m):
