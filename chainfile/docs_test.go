@@ -101,7 +101,7 @@ func TestAllLimits(t *testing.T) {
 	require.NoError(t, err)
 	for f := range reflect.TypeFor[message.Limits]().Fields() {
 		var l message.Limits
-		read(t, snake(f.Name)+": 0", limitKeys(&l))
+		read(t, snake(f.Name)+": none", limitKeys(&l))
 		require.EqualValues(t, -1, reflect.ValueOf(l).FieldByIndex(f.Index).Int(), "0 is no limit, in %s", f.Name)
 		require.Contains(t, string(text), "`"+snake(f.Name)+"`")
 	}

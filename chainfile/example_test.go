@@ -115,7 +115,7 @@ func ExampleError() {
 		fmt.Println(e.Line, e.Column, e.Key)
 	}
 	// Output:
-	// chain.yaml:3:11: chain[0].keep is the text "five", want a whole number, 0 or more
+	// chain.yaml:3:11: chain[0].keep is the text "five", want a whole number, 1 or more, or none
 	// 3 11 chain[0].keep
 }
 

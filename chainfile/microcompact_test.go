@@ -37,7 +37,7 @@ func TestMicrocompactOptions(t *testing.T) {
 	for entry, want := range map[string]microcompact.Options{
 		"keep_rounds: 4":                   {},
 		"keep_rounds: 2":                   {KeepRounds: 2},
-		"keep_rounds: 0":                   {KeepRounds: -1},
+		"keep_rounds: none":                {KeepRounds: -1},
 		"limit: 150":                       {Limit: microcompact.Limits{Results: 150}},
 		"limit: off":                       {Limit: microcompact.Limits{Results: -1}},
 		"limit: {arguments: 200}":          {Limit: microcompact.Limits{Arguments: 200}},

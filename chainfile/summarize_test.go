@@ -17,7 +17,7 @@ func TestSummarizeOptions(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]summarize.Options{
 		"reserve: 4000":             {Reserve: 4000},
-		"keep: 0":                   {Keep: -1},
+		"keep: none":                {Keep: -1},
 		"keep_rounds: 1":            {KeepRounds: 1},
 		"keep_turns: 2":             {KeepTurns: 2},
 		"keep_tokens: 3":            {KeepTokens: 3},
@@ -28,7 +28,7 @@ func TestSummarizeOptions(t *testing.T) {
 		"strategy: {only_last: 20}": {Strategy: summarize.OnlyLast(20)},
 		"strategy: {chunks: 10}":    {Strategy: summarize.Chunks(10)},
 		"summary_tokens: 800":       {SummaryTokens: 800},
-		"fact_tokens: 0":            {FactTokens: -1},
+		"fact_tokens: none":         {FactTokens: -1},
 		"inventions: reject":        {Inventions: "reject"},
 		"role: system":              {Role: message.RoleSystem},
 		"language: zh":              {Language: "zh"},
@@ -52,7 +52,7 @@ func TestSummarizeOptions(t *testing.T) {
 		"task: List what was done.": {Task: "List what was done."},
 		"sections: [Done, Open]":    {Sections: []string{"Done", "Open"}},
 		"sections: []":              {Sections: []string{}},
-		"retries: 0":                {Retries: -1},
+		"retries: none":             {Retries: -1},
 		"pass_params: true":         {PassParams: true},
 	} {
 		var got summarize.Ask
@@ -75,7 +75,7 @@ func TestSummarizeErrors(t *testing.T) {
 		"timeout: 90s":                        `timeout is for a model that writes`,
 		"no_fallback: true":                   `no_fallback is for a model that writes`,
 		"orders: model, task: Be brief.":      `task is for a model that writes`,
-		"orders: model, quote_tokens: 0":      `so the orders would have no room`,
+		"orders: model, quote_tokens: none":   `so the orders would have no room`,
 		"orders: robots":                      `orders is "robots", want rules or model`,
 		"strategy: {chunks: 0}":               `strategy.chunks is 0, want a whole number, 1 or more`,
 		"strategy: {chunks: 2, only_last: 2}": `strategy is a map, want one strategy, as whole,`,
@@ -124,7 +124,7 @@ func TestSummarizer(t *testing.T) {
 // With orders: model, the same model lists the standing orders of the user, also if rules write.
 func TestOrders(t *testing.T) {
 	t.Parallel()
-	f, err := Parse("c", []byte("chain: [{use: summarize, orders: model, model: gpt-5-mini, retries: 0, keep: 1}]"))
+	f, err := Parse("c", []byte("chain: [{use: summarize, orders: model, model: gpt-5-mini, retries: none, keep: 1}]"))
 	require.NoError(t, err)
 	h := []message.Message{message.User("Make the build green.")}
 	for range 20 {

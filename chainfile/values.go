@@ -102,12 +102,13 @@ func whole(smallest int) func(node) int {
 	}
 }
 
-// orNone reads a whole number for an option whose zero value is a default. In a file, 0 is none, which is -1 in Go.
+// orNone reads a whole number, or the word none, for an option whose zero value is a default in Go. So 0 is an error.
 func (n node) orNone() int {
-	if i := whole(0)(n); i != 0 {
-		return i
+	if n.kind() == aText && n.raw() == "none" {
+		return -1
 	}
-	return -1
+	n.also = ", or none"
+	return whole(1)(n)
 }
 
 // share reads a number above 0, at most 1.

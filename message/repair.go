@@ -32,7 +32,7 @@ type Repaired struct {
 type Fix struct {
 	Violation // At is the index in the original list
 
-	Done string // the change
+	Done string `json:"done"` // the change
 }
 
 // String returns the violation and the change.

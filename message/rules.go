@@ -128,9 +128,9 @@ func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
 
 // Violation is a violation of a rule. Violations are comparable.
 type Violation struct {
-	Rule   string // its name, such as [UnansweredCall]; docs/validity.md lists all rules
-	At     int    // index of the message
-	CallID string // of the call or result; "" for other rules
+	Rule   string `json:"rule"`              // its name, such as [UnansweredCall]; docs/validity.md lists all rules
+	At     int    `json:"at"`                // index of the message
+	CallID string `json:"call_id,omitempty"` // of the call or result; "" for other rules
 }
 
 // UnansweredCall is the rule that each call has a result before the next assistant message.

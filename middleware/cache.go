@@ -93,11 +93,8 @@ type Economics struct {
 	Saves     models.Cost // in each call, as long as the cache is warm; 0: nothing, or the prices are unknown
 }
 
-// LogValue returns the numbers as a group.
-func (e Economics) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("freed", e.Freed), slog.Int("rewritten", e.Rewritten),
-		slog.Float64("break_even", e.BreakEven), slog.String("cost", e.Cost.String()), slog.String("saves", e.Saves.String()))
-}
+// LogValue implements [slog.LogValuer]: see [LogValue].
+func (e Economics) LogValue() slog.Value { return LogValue(e) }
 
 // economics returns what the step from one view to the next costs and saves. first is the first position that differs.
 func economics(before, after *View, first int) Economics {

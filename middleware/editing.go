@@ -149,6 +149,7 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 	case err != nil:
 		return v, l.misconfigured(ctx, v, err)
 	case !met && p.err == nil: // a failed plan is reported even if it is the reason why the trigger is not met
+		l.explain(ctx, v, cmp.Or(why, "no edit is worth it, or possible"))
 		return v, nil
 	}
 	p.complete(ctx)
@@ -166,11 +167,20 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 		return p.edited(ctx, why), nil
 	case p.plan != nil && p.plan.Why != "" && v.isNews(string(Skipped)+" "+l.name):
 		l.report(ctx, v, Event{Kind: Skipped, Why: p.plan.Why, Before: v.size.Tokens, After: v.size.Tokens, Detail: p.plan.Detail})
+	default:
+		l.explain(ctx, v, "there is nothing to edit")
 	}
 	if l.opts.Trigger != nil && !p.forced {
 		warnHopeless(ctx, l, v)
 	}
 	return v, nil
+}
+
+// explain reports why nothing is edited, if the Env asks for that.
+func (l *layer) explain(ctx context.Context, v *View, why string) {
+	if v.session.chain.env.Explain {
+		l.report(ctx, v, Event{Kind: NotMet, Why: why, Before: v.size.Tokens, After: v.size.Tokens})
+	}
 }
 
 // ask asks the trigger about a view. A trigger that cannot work is not met.
@@ -213,10 +223,10 @@ func (p *proposal) due(ctx context.Context, plan func() *Plan) (met bool, why st
 	case p.forced:
 		return true, "forced by the request", nil
 	case p.past.failures >= l.opts.PauseAfter:
-		return false, "", nil
+		return false, "it is paused", nil
 	case l.opts.MinCalls > 0:
 		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
-			return false, "", nil
+			return false, "fewer calls than MinCalls since its last edit", nil
 		}
 	}
 	if l.opts.Trigger == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ const (
 	Refused       EventKind = "refused"       // a plan was not applied; Why names the rule that it breaks
 	Failed        EventKind = "failed"        // an editor, the archive or the journal failed; Err has the reason, Why the consequence
 	Skipped       EventKind = "skipped"       // an editor whose trigger is met has nothing to edit, as Why says; once per conversation
+	NotMet        EventKind = "not met"       // an editor edits nothing in this call, as Why says; only if Env.Explain asks for it
 	Misconfigured EventKind = "misconfigured" // an option does not fit the request; once per conversation
 	Repaired      EventKind = "repaired"      // the request broke rules of the provider and was repaired; Detail is []message.Fix
 	Paused        EventKind = "paused"        // an editor without success is not asked again in this turn
@@ -46,11 +48,8 @@ type Report struct {
 	Economics Economics // of all edits of this call
 }
 
-// LogValue returns the numbers as a group.
-func (r Report) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("history", r.History), slog.Int("view", r.View), slog.Int("saved", r.Saved),
-		slog.Int("edits", r.Edits), slog.Any("usage", r.Usage), slog.Any("cache", r.Cache), slog.Any("economics", r.Economics))
-}
+// LogValue implements [slog.LogValuer]: see [LogValue].
+func (r Report) LogValue() slog.Value { return LogValue(r) }
 
 // Event is what a middleware did, or why it did not. It must not be modified.
 type Event struct {
@@ -73,21 +72,26 @@ type Event struct {
 }
 
 // Warning reports whether the event is about something that a person should look at:
-// each kind of this package except [Edited], [Skipped] and [Called], and each event of other kinds with an error.
+// each kind of this package except [Edited], [Skipped], [NotMet] and [Called], and each event of other kinds with an error.
 func (e Event) Warning() bool {
 	kinds := []EventKind{Refused, Failed, Misconfigured, Repaired, Paused, Notice, Truncated, ThinkingLeftOut, Missed}
 	return e.Err != nil && e.Kind != Called || slices.Contains(kinds, e.Kind)
 }
 
-// String returns the event in one line.
+// String returns the event in one line: what happened, why, and the error unless Why has it already.
 func (e Event) String() string {
-	switch {
-	case e.Kind == Edited:
-		return fmt.Sprintf("%s: %d → %d tokens: %s", e.By, e.Before, e.After, e.Why)
-	case e.Err != nil && e.Why == "":
-		return fmt.Sprintf("%s: %s: %v", e.By, e.Kind, e.Err)
+	why := e.Why
+	if e.Err != nil {
+		text, _, _ := strings.Cut(e.Err.Error(), "\ngoroutine ") // without the stack of a panic
+		if text = strings.TrimPrefix(text, e.By+": "); !strings.Contains(why, text) {
+			why = strings.TrimPrefix(why+": "+text, ": ")
+		}
 	}
-	return fmt.Sprintf("%s: %s: %s", e.By, e.Kind, e.Why)
+	why = strings.ReplaceAll(why, "\n", "; ")
+	if e.Kind == Edited {
+		return fmt.Sprintf("%s: %d → %d tokens: %s", e.By, e.Before, e.After, why)
+	}
+	return fmt.Sprintf("%s: %s: %s", e.By, e.Kind, why)
 }
 
 // Observe reports to fn the events of all layers inside it, down to the model, but not those of a [Draft]. fn is
@@ -118,35 +122,6 @@ func (o *observers) report(ctx context.Context, e Event) {
 			defer func() { _ = recover() }() // an observer must not break a call
 			o.fn(ctx, e)
 		}()
-	}
-}
-
-// Slog returns an observer for [Observe] that logs each event: at level Warn if it is a
-// [Event.Warning], at level Debug if it is [Called], else at level Info.
-func Slog(l *slog.Logger) func(ctx context.Context, e Event) {
-	return func(ctx context.Context, e Event) {
-		level := slog.LevelInfo
-		switch {
-		case e.Warning():
-			level = slog.LevelWarn
-		case e.Kind == Called:
-			level = slog.LevelDebug
-		}
-		if !l.Enabled(ctx, level) {
-			return
-		}
-		attrs := []slog.Attr{slog.String("by", e.By), slog.String("why", e.Why)}
-		if e.Kind == Edited {
-			attrs = append(attrs, slog.Int("edits", len(e.Edits)),
-				slog.Int("before", e.Before), slog.Int("after", e.After), slog.Int("calls", e.Calls))
-		}
-		if e.Err != nil {
-			attrs = append(attrs, slog.Any("err", e.Err))
-		}
-		if e.Detail != nil {
-			attrs = append(attrs, slog.Any("detail", e.Detail))
-		}
-		l.LogAttrs(ctx, level, string(e.Kind), attrs...)
 	}
 }
 

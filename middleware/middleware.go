@@ -64,6 +64,7 @@ type Env struct {
 	Clock         func() time.Time // time of events and for options that are durations; nil: time.Now
 	HistoryIsView bool             // the caller passes views back as its history, so edits are remembered for their IDs as well
 	Breakpoints   bool             // set message.Hints.Breakpoint for the model, in place of those of the caller; see the package
+	Explain       bool             // each call reports, by an event of kind NotMet, why an editor edits nothing: its trigger, with numbers
 }
 
 // besides returns the names of the fields that this Env sets to other values than another one has.

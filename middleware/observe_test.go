@@ -139,10 +139,14 @@ level=WARN msg=rejected by=summarize why=empty err=empty
 func TestEventString(t *testing.T) {
 	t.Parallel()
 	cases := map[string]middleware.Event{
-		"a: 9 → 5 tokens: cleared": {Kind: middleware.Edited, By: "a", Before: 9, After: 5, Why: "cleared"},
-		"a: refused: too long":     {Kind: middleware.Refused, By: "a", Why: "too long"},
-		"a: failed: broken":        {Kind: middleware.Failed, By: "a", Err: errors.New("broken")},
-		"a: failed: in words":      {Kind: middleware.Failed, By: "a", Err: errors.New("broken"), Why: "in words"},
+		"a: 9 → 5 tokens: cleared":   {Kind: middleware.Edited, By: "a", Before: 9, After: 5, Why: "cleared"},
+		"a: refused: too long":       {Kind: middleware.Refused, By: "a", Why: "too long"},
+		"a: full: ":                  {Kind: "full", By: "a"},
+		"a: failed: broken":          {Kind: middleware.Failed, By: "a", Err: errors.New("broken")},
+		"a: failed: goes on: broken": {Kind: middleware.Failed, By: "a", Err: errors.New("a: broken"), Why: "goes on"},
+		"a: refused: is broken":      {Kind: middleware.Refused, By: "a", Err: errors.New("a: broken"), Why: "is broken"},
+		"a: failed: it panicked: x":  {Kind: middleware.Failed, By: "a", Err: errors.New("a: it panicked: x\ngoroutine 1"), Why: "it panicked: x"},
+		"a: failed: on: x; y":        {Kind: middleware.Failed, By: "a", Err: errors.Join(errors.New("x"), errors.New("y")), Why: "on"},
 	}
 	for want, e := range cases {
 		require.Equal(t, want, e.String())

@@ -29,11 +29,8 @@ type Cache struct {
 	Missed int    // tokens of the request that it could not read for that reason, as it reports
 }
 
-// LogValue implements [slog.LogValuer]: the numbers as a group.
-func (c Cache) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("prompt", c.Prompt), slog.Int("prefix", c.Prefix), slog.Int("read", c.Read),
-		slog.String("broken", string(c.Broken)), slog.String("miss", c.Miss), slog.Int("missed", c.Missed))
-}
+// LogValue implements [slog.LogValuer]: see [LogValue].
+func (c Cache) LogValue() slog.Value { return LogValue(c) }
 
 // Break is why a request does not begin with all that the call before has sent.
 type Break string

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -220,18 +221,6 @@ func TestOneScale(t *testing.T) {
 	require.InDelta(t, size.Tokens-d.After.Size().Tokens, freed, float64(len(d.Edits)), "but for rounding")
 }
 
-func TestEventText(t *testing.T) {
-	t.Parallel()
-	for want, e := range map[string]middleware.Event{
-		"trim: 900 → 300 tokens: soft": {Kind: middleware.Edited, By: "trim", Before: 900, After: 300, Why: "soft"},
-		"trim: failed: no disk":        {Kind: middleware.Failed, By: "trim", Err: errors.New("no disk")},
-		"trim: failed: it goes on":     {Kind: middleware.Failed, By: "trim", Err: errors.New("no disk"), Why: "it goes on"},
-		"trim: full: ":                 {Kind: "full", By: "trim"},
-	} {
-		require.Equal(t, want, e.String())
-	}
-}
-
 // Why an editor with a trigger that is met edits nothing is no warning, and is reported once per conversation.
 func TestSkippedIsReportedOnce(t *testing.T) {
 	t.Parallel()
@@ -297,4 +286,19 @@ func TestChainOfNil(t *testing.T) {
 	require.PanicsWithValue(t, "middleware: Chain: argument 2 of 3 is a nil Middleware", func() {
 		middleware.Chain(sayer("a"), nil, sayer("b"))
 	})
+}
+
+// TestExplain asks for the reason why nothing is edited: each editor names its trigger with its numbers.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	never := middleware.Options{Trigger: trigger.Tokens(1_000_000)}
+	nothing := func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }
+	for explain, want := range map[bool]string{false: "[]", true: "[a: not met: 8 of 1000000 tokens b: not met: there is nothing to edit]"} {
+		mw := middleware.With(middleware.Env{Explain: explain}, middleware.Editing("a", nothing, never), middleware.Editing("b", nothing, middleware.Options{}))
+		for range 2 {
+			_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: []message.Message{message.User("hi")}})
+			require.NoError(t, err)
+			require.Equal(t, want, fmt.Sprint(events))
+		}
+	}
 }

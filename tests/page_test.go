@@ -1,12 +1,20 @@
 package tests
 
 import (
+	"cmp"
 	"flag"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
 var updatePages = flag.Bool("update", false, "write anew what pages in docs show")
@@ -40,4 +48,38 @@ func chainFilesOn(t *testing.T, page string) []string {
 		files = append(files, text)
 	}
 	return files
+}
+
+// TestChainsDoNotWarn runs the chain files of all pages for 30 rounds of small and large results, in the window that they
+// name, or in one of 32,000 tokens. No event is a warning.
+func TestChainsDoNotWarn(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../docs/*.md")
+	require.NoError(t, err)
+	for _, page := range pages {
+		for i, text := range chainFilesOn(t, page) {
+			if !strings.Contains(text, "chain:") {
+				continue
+			}
+			for _, size := range []int{30, 100, 400} {
+				file, err := chainfile.Parse(page, []byte(text))
+				require.NoError(t, err, page)
+				file.Window = cmp.Or(file.Window, 32_000)
+				file.Summarizer = middlewaretest.Say("The build fails.")
+				var rec middlewaretest.Recorder
+				model := middleware.Chain(rec.Middleware(), file.With(middleware.Env{}))(middlewaretest.Say("done"))
+				history := []message.Message{message.System("You fix builds."), message.User("Why does the build fail?")}
+				for n := range 30 {
+					id := fmt.Sprint("c", n)
+					history = append(history, message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: fmt.Sprintf(`{"page":%d}`, n)}),
+						message.Result(id, "read_log", fmt.Sprintf("page %d: ", n)+strings.Repeat("ok ", size)))
+					_, err := model(t.Context(), &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "read_log"}}}, nil)
+					require.NoError(t, err)
+				}
+				for _, e := range rec.Events() {
+					require.False(t, e.Warning(), "%s, block %d, results of %d tokens: %v", page, i, size, e)
+				}
+			}
+		}
+	}
 }

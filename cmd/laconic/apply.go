@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/chainfile"
-	"github.com/laconic-go/laconic/internal/foreign"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
 	"github.com/laconic-go/laconic/middleware"
@@ -74,7 +73,10 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) (err error) {
 				what = ": "
 			}
 			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+what+n.Why))
-		default: // the report has it
+		default:
+			if len(r.Edits) == 0 { // the report has it, but a chain that does nothing says why
+				fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(fmt.Sprintf("%s: %s: %s", n.By, n.Kind, n.Why)))
+			}
 		}
 	}
 	_, err = std.out.Write(out)
@@ -91,26 +93,32 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	if err != nil {
 		return nil, nil, in.errorf(err)
 	}
-	talk, err := foreign.NewMemo("openai", codec{}).Import(conv.Messages)
-	if err != nil {
-		return nil, nil, in.errorf(err)
-	}
 	chain := *file
 	chain.Model = cmp.Or(model, conv.Model, file.Model)
-	req := &middleware.Request{Messages: talk.Messages, Tools: conv.Tools}
-	req, events, err := middleware.Apply(ctx, chain.With(middleware.Env{}), req)
+	history := conv.History()
+	req := &middleware.Request{Messages: history, Tools: conv.Tools}
+	env := middleware.Env{Explain: true}
+	meter, counter, exact := meterFor(chain.Model, file.Counter)
+	if exact {
+		env.Counter, env.Framing = meter.Counter, meter.Framing
+	}
+	req, events, err := middleware.Apply(ctx, chain.With(env), req)
 	if err != nil {
 		return nil, nil, in.errorf(errors.New(chainfile.InKeys(err.Error())))
 	}
-	msgs, err := talk.Export(req, codec{})
+	body, err := conv.Body(req.Messages, req.Tools)
 	if err != nil {
 		return nil, nil, in.errorf(err)
 	}
-	history := conv.History()
-	if err := checkExport(msgs, history); err != nil {
+	sent, err := openai.Parse(body)
+	if err != nil {
+		return nil, nil, in.errorf(err)
+	}
+	if err := checkSent(sent.History(), history); err != nil {
 		return nil, nil, in.errorf(err)
 	}
 	r := newReport(events, message.Leading(history))
+	r.Counter = counter
 	var added []message.ToolDef
 	if len(conv.Tools) == 0 {
 		added = req.Tools
@@ -119,60 +127,25 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 		size := v.Size()
 		r.TokensBefore, r.TokensAfter, r.Exact = v.HistorySize().Tokens-size.Charged(v.Meter().Tools(added)), size.Tokens, size.Exact
 	}
-	fields, err := newFields(r, added)
+	text, err := r.json()
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := conv.JSON(msgs, fields...)
+	out, err := sent.JSON(sent.Messages, openai.Field{Name: "report", Value: text})
 	if err != nil {
 		return nil, nil, err
 	}
 	return append(bytes.TrimRight(out, " \t\r\n"), '\n'), r, nil
 }
 
-// newFields returns the fields of the body that differ from those that were read, besides the messages: the report,
-// and the tools that the chain has added to a request without tools.
-func newFields(r *report, tools []message.ToolDef) ([]openai.Field, error) {
-	text, err := r.json()
-	if err != nil || len(tools) == 0 {
-		return []openai.Field{{Name: "report", Value: text}}, err
+// checkSent returns an error unless a provider would accept the messages.
+func checkSent(sent, history []message.Message) error {
+	err := message.Check(sent)
+	if err == nil {
+		return nil
 	}
-	declared, err := openai.Tools(tools)
-	return []openai.Field{{Name: "tools", Value: declared}, {Name: "report", Value: text}}, err
-}
-
-// checkExport returns an error unless a provider would accept the messages.
-func checkExport(msgs []openai.Message, history []message.Message) error {
-	written := make([]message.Message, len(msgs))
-	for i, m := range msgs {
-		written[i] = m.Message()
+	if before := message.Check(history); before != nil {
+		return fmt.Errorf("a provider would reject the conversation: %w; a chain that ends with {use: fit} repairs it", before)
 	}
-	if err := message.Check(written); err != nil {
-		if before := message.Check(history); before != nil {
-			return fmt.Errorf("a provider would reject the conversation: %w; a chain that ends with {use: fit} repairs it", before)
-		}
-		return fmt.Errorf("the chain made a conversation that a provider would reject: %w", err)
-	}
-	return nil
-}
-
-// codec converts between the messages of chat completions and those of a chain.
-type codec struct{}
-
-// Import implements [foreign.Importer].
-func (codec) Import(m openai.Message, _ []message.Message) (message.Message, error) {
-	return m.Message(), nil
-}
-
-// Same implements [foreign.Importer].
-func (codec) Same(m openai.Message, as *message.Message) (same, whole bool) {
-	return m.Message().Equal(*as), false
-}
-
-// Export implements [foreign.Exporter].
-func (codec) Export(m *message.Message, from *foreign.Origin[openai.Message]) (openai.Message, error) {
-	if from == nil {
-		return openai.New(*m)
-	}
-	return from.Foreign.With(*m)
+	return fmt.Errorf("the chain made a conversation that a provider would reject: %w", err)
 }

@@ -23,7 +23,7 @@ func TestApplyArchives(t *testing.T) {
 		{"role": "assistant", "content": "The linker has too little memory."},
 		{"role": "user", "content": "How much does it need?"}]}`
 	dir := filepath.Join(t.TempDir(), "archive")
-	chain := "chain: [{use: contextedit, trigger: {tokens: 1}, keep: 0}]"
+	chain := "chain: [{use: contextedit, trigger: {tokens: 1}, keep: none}]"
 	for name, args := range map[string][]string{
 		"by flag": {"apply", "--chain", write(t, chain), "--archive", dir},
 		"by file": {"apply", "--chain", write(t, "archive: '"+dir+"'\n"+chain)},

@@ -8,10 +8,12 @@ import (
 	"flag"
 	"fmt"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/message/openai"
+	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
@@ -25,7 +27,9 @@ completions: messages, tool definitions, and what a provider adds around them.
 What is JSON and has messages is a conversation; with --text it is a text.
 
 It counts by auto, cautious, chars4, cjk15, cl100k_base,
-estimate, o200k_base, o200k_harmony.`,
+estimate, o200k_base, o200k_harmony.
+auto is the tokenizer of the model that the conversation names, if it is one of
+these, otherwise estimate. Standard error has which it was.`,
 	flags: func(fs *flag.FlagSet) action {
 		var c count
 		fs.StringVar(&c.counter, "counter", "auto", "count by `NAME`, one of the list above")
@@ -44,7 +48,7 @@ type count struct {
 // counted is the result of a count.
 type counted struct {
 	Kind     string `json:"kind"`    // text or conversation
-	Counter  string `json:"counter"` // as it was asked for
+	Counter  string `json:"counter"` // its name
 	Tokens   int    `json:"tokens"`
 	Exact    bool   `json:"exact,omitempty"`    // by a public tokenizer, not an estimate
 	Messages int    `json:"messages,omitempty"` // of a conversation: how many
@@ -56,9 +60,6 @@ func (c *count) run(_ context.Context, args []string, std stdio) error {
 	if err != nil {
 		return usagef("--counter: %v", err)
 	}
-	if counter == nil {
-		counter = tokens.Estimate{} // what a chain uses by itself
-	}
 	in, err := read(args, std.in)
 	if err != nil {
 		return err
@@ -67,8 +68,10 @@ func (c *count) run(_ context.Context, args []string, std stdio) error {
 	if err != nil {
 		return in.errorf(err)
 	}
-	_, n.Exact = counter.(*bpe.Counter)
 	if !c.json {
+		if counter == nil {
+			fmt.Fprintf(std.err, "laconic: count: by %s\n", n.Counter)
+		}
 		_, err := fmt.Fprintln(std.out, n.Tokens)
 		return err
 	}
@@ -86,16 +89,38 @@ func (c *count) count(counter tokens.Counter, data []byte) (counted, error) {
 		if !utf8.Valid(data) {
 			return counted{}, errors.New("is not UTF-8: want a text in that encoding")
 		}
-		return counted{Kind: "text", Counter: c.counter, Tokens: counter.Count(string(data))}, nil
+		meter, name, exact := meterFor("", counter)
+		return counted{Kind: "text", Counter: name, Exact: exact, Tokens: meter.Counter.Count(string(data))}, nil
 	}
 	conv, err := openai.Parse(data)
 	if err != nil {
 		return counted{}, err
 	}
+	meter, name, exact := meterFor(conv.Model, counter)
 	return counted{
-		Kind: "conversation", Counter: c.counter, Messages: len(conv.Messages), Tools: len(conv.Tools),
-		Tokens: tokens.Meter{Counter: counter}.Request(conv.History(), conv.Tools),
+		Kind: "conversation", Counter: name, Exact: exact, Messages: len(conv.Messages), Tools: len(conv.Tools),
+		Tokens: meter.Request(conv.History(), conv.Tools),
 	}, nil
+}
+
+// meterFor returns the meter with a counter; without one, that of the model if its tokenizer is included, or the estimate
+// that a chain uses. exact reports whether it is a tokenizer.
+func meterFor(model string, counter tokens.Counter) (m tokens.Meter, name string, exact bool) {
+	if counter != nil {
+		m.Counter = counter
+	} else if row, known := models.Default().Lookup(model); known {
+		if encoding, err := bpe.Encoding(row.Encoding); err == nil {
+			m, _ = tokens.MeterFor(row.Family)
+			m.Counter = encoding
+		}
+	}
+	if m.Counter == nil {
+		m.Counter = tokens.Estimate{}
+	}
+	if encoding, ok := m.Counter.(*bpe.Counter); ok {
+		return m, encoding.Name(), true
+	}
+	return m, strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", m.Counter), "tokens.")), false
 }
 
 // isConversation reports whether a text is a conversation, valid or not.

@@ -28,7 +28,7 @@ func inDatabase(t *testing.T, scope string) (path, chain string) {
 func chainIn(t *testing.T, path, scope string) string {
 	t.Helper()
 	return write(t, "journal: 'sqlite:"+path+"'\narchive: 'sqlite:"+path+"'\nscope: "+scope+
-		"\nchain: [{use: contextedit, trigger: {tokens: 50}, keep: 0}]")
+		"\nchain: [{use: contextedit, trigger: {tokens: 50}, keep: none}]")
 }
 
 // A second process finds the edits of the first: the conversation has grown, and its beginning is the same, byte for byte.

@@ -188,7 +188,7 @@ func TestInput(t *testing.T) {
 	status, stdout, _ := exec(t, "\ufeff[\r\n{\"role\":\"user\",\r\n\"content\":\"hi\"}]\r\n\r\n", "apply", "--chain", chain)
 	require.Zero(t, status)
 	want := strings.Join([]string{
-		`{"messages":[`, `{"role":"user",`, `"content":"hi"}],"report":{"tokens_before":8,"tokens_after":8,"edits":[],"refused":[]}}` + "\n",
+		`{"messages":[`, `{"role":"user",`, `"content":"hi"}],"report":{"tokens_before":8,"tokens_after":8,"counter":"estimate","edits":[],"refused":[{"by":"contextedit","kind":"not met","why":"8 of 100000 tokens"}]}}` + "\n",
 	}, "\r\n")
 	require.Equal(t, want, stdout, "the mark and the breaks at the end are gone, those inside are as they were")
 }

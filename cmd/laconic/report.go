@@ -16,6 +16,7 @@ import (
 type report struct {
 	TokensBefore int    `json:"tokens_before"`
 	TokensAfter  int    `json:"tokens_after"`
+	Counter      string `json:"counter"`
 	Exact        bool   `json:"exact,omitempty"` // counted by the model's own tokenizer
 	Edits        []edit `json:"edits"`
 	Refused      []note `json:"refused"`
@@ -48,15 +49,22 @@ func newReport(events []middleware.Event, lead int) *report {
 		case e.Kind == middleware.Repaired:
 			r.Edits = append(r.Edits, newRepair(e))
 			continue
-		case !e.Warning() && e.Kind != middleware.Skipped: // nothing was wanted, or it was done
+		case !e.Warning() && e.Kind != middleware.Skipped && e.Kind != middleware.NotMet: // nothing was wanted, or it was done
 			continue
 		}
-		why := e.Why
-		if e.Err != nil && why == "" {
-			why = e.Err.Error()
-		}
+		why := strings.TrimPrefix(e.String(), e.By+": "+string(e.Kind)+": ")
 		r.Refused = append(r.Refused, note{By: e.By, Kind: e.Kind, Why: chainfile.InKeys(why)})
 	}
+	last := map[string]int{} // the layers of a middleware have one name: the last one has its trigger
+	for i, n := range r.Refused {
+		last[n.By] = i
+	}
+	i := -1
+	r.Refused = slices.DeleteFunc(r.Refused, func(n note) bool {
+		i++
+		return n.Kind == middleware.NotMet &&
+			(last[n.By] != i || slices.ContainsFunc(r.Edits, func(e edit) bool { return e.By == n.By }))
+	})
 	return r
 }
 

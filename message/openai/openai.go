@@ -3,12 +3,11 @@
 //
 //	conv, err := openai.Parse(data) // {"messages": […], "tools": […]}, or a list of messages
 //	if err != nil { … }
-//	history := conv.History()
-//	…
-//	msg, err := conv.Messages[3].With(edited) // the same JSON with the edits
-//	data, err := conv.JSON(msgs)
+//	req := &middleware.Request{Messages: conv.History(), Tools: conv.Tools, Model: conv.Model}
+//	…                                               // a chain shortens it
+//	data, err = conv.Body(req.Messages, req.Tools)  // the same JSON with the edits
 //
-// A message that is not edited is written with the bytes that were read. In an edited
+// A message or tool that is not edited is written with the bytes that were read. In an edited
 // message only the fields of the edited content change: unknown fields, the order of
 // fields, white space and the form of numbers are kept.
 //
@@ -94,6 +93,9 @@ func (c *Conversation) read() error {
 	})
 }
 
+// schemas are the fields of [message.ToolDef.Parameters], by the type of a tool.
+var schemas = map[string]string{functionType: "parameters", customType: "format"}
+
 func readTool(raw string) (message.ToolDef, error) {
 	var def message.ToolDef
 	kind, body, err := readTyped(raw)
@@ -109,34 +111,10 @@ func readTool(raw string) (message.ToolDef, error) {
 	if def.Description, err = body.text("description", false); err != nil {
 		return def, in(kind, err)
 	}
-	schema := map[string]string{functionType: "parameters", customType: "format"}[kind]
-	if s := body.get(schema); !absent(s) {
+	if s := body.get(schemas[kind]); !absent(s) {
 		def.Parameters = s
 	}
 	return def, nil
-}
-
-// Tools returns definitions as the JSON of the field tools of a request, each of type
-// function. It is an error if Parameters of one is not JSON.
-func Tools(defs []message.ToolDef) (json.RawMessage, error) {
-	type function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description,omitempty"`
-		Parameters  json.RawMessage `json:"parameters,omitempty"`
-	}
-	type tool struct {
-		Type     string   `json:"type"`
-		Function function `json:"function"`
-	}
-	all := make([]tool, len(defs))
-	for i, d := range defs {
-		all[i] = tool{Type: functionType, Function: function{d.Name, d.Description, json.RawMessage(d.Parameters)}}
-	}
-	data, err := json.Marshal(all)
-	if err != nil {
-		return nil, fmt.Errorf("openai: tools: %w", err)
-	}
-	return data, nil
 }
 
 // History returns the content of the messages. The caller may change the slice; the

@@ -457,27 +457,11 @@ func TestDeep(t *testing.T) {
 	out, err := c.JSON(c.Messages)
 	require.NoError(t, err)
 	require.Equal(t, in, string(out))
+	out, err = c.Body(c.History(), nil)
+	require.NoError(t, err)
+	require.Equal(t, in, string(out))
 	_, err = openai.Parse([]byte(strings.Repeat(`[`, 9000) + `{"a":1,"a":2}` + strings.Repeat(`]`, 9000)))
 	require.ErrorContains(t, err, ".a is here twice")
 	_, err = openai.Parse([]byte(strings.Repeat(`[`, 20000)))
 	require.ErrorContains(t, err, "exceeded max depth")
-}
-
-// TestWriteTools writes definitions that are then read as they were.
-func TestWriteTools(t *testing.T) {
-	t.Parallel()
-	defs := []message.ToolDef{
-		{Name: "read", Description: "Reads <a> page.", Parameters: `{"type":"object","properties":{"page":{"type":"integer"}}}`},
-		{Name: "list"},
-	}
-	data, err := openai.Tools(defs)
-	require.NoError(t, err)
-	conv, err := openai.Parse([]byte(`{"messages":[],"model":"gpt-4o","tools":` + string(data) + `}`))
-	require.NoError(t, err)
-	require.Equal(t, defs, conv.Tools)
-	require.Equal(t, "gpt-4o", conv.Model)
-	_, err = openai.Tools([]message.ToolDef{{Name: "read", Parameters: "{"}})
-	require.ErrorContains(t, err, "openai: tools: ")
-	_, err = openai.Parse([]byte(`{"messages":[],"model":5}`))
-	require.ErrorContains(t, err, "model is a number, want a string")
 }

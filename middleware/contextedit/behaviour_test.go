@@ -441,7 +441,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 	case middleware.Notice, middleware.Missed: // the options may be as they are
 		require.Equal(r, contextedit.Name, e.By, "%v", e)
 	case middleware.Failed, middleware.Refused, middleware.Misconfigured, middleware.Repaired, middleware.Paused, middleware.Called,
-		middleware.Truncated:
+		middleware.Truncated, middleware.NotMet:
 		require.Fail(r, "unexpected event", "%v", e)
 	}
 }
@@ -687,4 +687,24 @@ func anyRound(t *rapid.T) []message.Message {
 		pieces = pieces[n:]
 	}
 	return round
+}
+
+// TestDefaultTrigger reports the number from which on results are cleared without an option: three quarters of the window,
+// or 0.9 of the window less the reserve, if this is above a quarter of it.
+func TestDefaultTrigger(t *testing.T) {
+	t.Parallel()
+	for want, req := range map[string]middleware.Request{
+		"8 of 6144 tokens, 0.75 of the window of 8192":    {Model: "gpt-4"},
+		"8 of 7500 tokens, 0.75 of the window of 10000":   {Budget: &middleware.Budget{Window: 10_000, Reserve: 2_500}},
+		"8 of 6750 tokens, 0.9 of the room of 7499":       {Budget: &middleware.Budget{Window: 10_000, Reserve: 2_501}},
+		"8 of 900 tokens, 0.9 of the room of 1000":        {Budget: &middleware.Budget{Window: 10_000, Reserve: 9_000}},
+		"8 of 100000 tokens":                              {Model: "unknown"},
+		"8 of 75000 tokens, 0.75 of the window of 100000": {Budget: &middleware.Budget{Window: 100_000}},
+	} {
+		req.Messages = []message.Message{message.User("hi")}
+		mw := middleware.With(middleware.Env{Explain: true}, contextedit.New(contextedit.Options{}))
+		_, events, err := middleware.Apply(t.Context(), mw, &req)
+		require.NoError(t, err)
+		require.Equal(t, "[contextedit: not met: "+want+"]", fmt.Sprint(events))
+	}
 }

@@ -17,9 +17,6 @@ const Name = "contextedit"
 
 var core = middleware.Internals(edit.Key{})
 
-// defaultShare is the share of the room at which the default trigger is met.
-const defaultShare = 0.75
-
 // New returns the middleware. It is safe for concurrent use, and a chain may
 // contain several of them. It panics with "contextedit: …" if [Options.Validate]
 // returns an error.
@@ -30,8 +27,8 @@ func New(opts Options) middleware.Middleware {
 	opts.Only = slices.Clone(opts.Only)
 	opts.ClearInputsOf = slices.Clone(opts.ClearInputsOf)
 	opts.Placeholder = cmp.Or(opts.Placeholder, DefaultPlaceholder)
-	o := &editor{Options: opts, byDefault: opts.Trigger == nil && opts.ClearAtLeast == 0}
-	opts.Trigger = cmp.Or[middleware.Trigger](opts.Trigger, when.EconomyOr(when.Default(defaultShare)))
+	o := &editor{byDefault: opts.Trigger == nil && opts.ClearAtLeast == 0}
+	opts.Trigger = cmp.Or[middleware.Trigger](opts.Trigger, when.EconomyOr(when.Window()))
 	opts.Trigger = when.Decided(opts.Trigger, inOrder(opts))
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, 5)

@@ -3,6 +3,7 @@ package contextedit
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -13,17 +14,21 @@ import (
 // DefaultPlaceholder is the default of [Options.Placeholder].
 const DefaultPlaceholder = "[cleared]"
 
+// KeepNone is the value of Options.Keep that keeps none, as `none` does in a chain file.
+const KeepNone = -1
+
 // Options configure the middleware. The zero value clears all results except the
-// newest five when three quarters of the room are filled.
+// newest five when three quarters of the window are filled.
 type Options struct {
 	// Trigger is the condition for clearing. nil: [trigger.Economy], if the prices of the
-	// model are known and the chain has an archive; else at 0.75 of the window less the
-	// reserve, or at 100,000 tokens if the window is not known.
+	// model are known and the chain has an archive; else at 0.75 of the window, or if
+	// the reserve is more than a quarter of it, at 0.9 of the window less the reserve; at
+	// 100,000 tokens if the window is not known.
 	Trigger middleware.Trigger
 
 	// Keep is the number of newest results that are kept, of those that could be
-	// cleared. 0: 5, or none if KeepRounds or KeepTokens is set; negative:
-	// none. Results that no model has seen yet are always kept.
+	// cleared. 0: 5, or none if KeepRounds or KeepTokens is set; [KeepNone],
+	// or negative: none. Results that no model has seen yet are always kept.
 	Keep int
 
 	// KeepRounds is the number of newest rounds whose results are all kept. 0: none.
@@ -144,3 +149,6 @@ func (r Report) withEconomics(e middleware.Economics) any {
 	r.Economics = e
 	return r
 }
+
+// LogValue implements [slog.LogValuer]: see [middleware.LogValue].
+func (r Report) LogValue() slog.Value { return middleware.LogValue(r) }

@@ -3,6 +3,7 @@ package microcompact
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -44,6 +45,9 @@ func (r Report) withEconomics(e middleware.Economics) any {
 	r.Economics = e
 	return r
 }
+
+// LogValue implements [slog.LogValuer]: see [middleware.LogValue].
+func (r Report) LogValue() slog.Value { return middleware.LogValue(r) }
 
 // items returns the number of shortened payloads.
 func (r Report) items() int { return r.Results + r.Arguments + r.Texts }

@@ -69,6 +69,9 @@ func (j *job) askFunc(ctx context.Context) (string, error) {
 			return words, err
 		}
 		f.Rejected = err.Error()
+		if len(items) > 0 {
+			f.Rejected += ": " + modelwriter.List(items)
+		}
 	}
 }
 
@@ -144,9 +147,9 @@ func (j *job) without(items []string, err error) string {
 	case err != nil || len(items) == 0:
 		return ""
 	case j.Inventions == modelwriter.Report:
-		return ", and its text has what is not in the record: " + modelwriter.List(items)
+		return ", and its text has what is not in the record: " + count(len(items), "item")
 	}
-	return ", and sentences with what is not in the record were removed: " + modelwriter.List(items)
+	return ", and sentences with what is not in the record were removed: " + count(len(items), "item")
 }
 
 func (j *job) author(a *author) modelwriter.Author {

@@ -297,18 +297,18 @@ func TestAdvisedAgain(t *testing.T) {
 	require.Equal(t, []middleware.EventKind{summarize.Advised}, kinds(events))
 }
 
-// A log shows costs as text, not as a number of pico-dollars.
+// A log shows costs in dollars, and how many inventions there are, not the text of the conversation.
 func TestReportInLog(t *testing.T) {
 	t.Parallel()
 	e := middleware.Event{
 		Kind: summarize.Attempted, By: "summarize",
-		Detail: summarize.Report{Usage: message.Usage{Input: 800, CacheRead: 600, Output: 40}, Cost: 1_230_000_000},
+		Detail: summarize.Report{Usage: message.Usage{Input: 800, CacheRead: 600, Output: 40}, Cost: 1_230_000_000, Inventions: []string{"a.go"}},
 	}
 	var text, json strings.Builder
 	middleware.Slog(slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), e)
 	middleware.Slog(slog.New(slog.NewJSONHandler(&json, nil)))(t.Context(), e)
 	require.Contains(t, text.String(), "detail.usage.input=800 detail.usage.cache_read=600 ")
-	require.Contains(t, text.String(), " detail.cost=$0.00123\n")
-	require.Contains(t, json.String(), `"thinking":0},"cost":"$0.00123"}`)
-	require.Contains(t, json.String(), `"detail":{"usage":{"input":800,`)
+	require.Contains(t, text.String(), " detail.cost=0.00123 detail.inventions=1\n")
+	require.Contains(t, json.String(), `"detail":{"messages":0,"memories":0,"usage":{"input":800,`)
+	require.Contains(t, json.String(), `"thinking":0},"cost":0.00123,"inventions":1}`)
 }

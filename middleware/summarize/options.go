@@ -17,6 +17,9 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
+// KeepNone is the value of Options.Keep that keeps none, as `none` does in a chain file.
+const KeepNone = -1
+
 // Options define what is folded, when, and into what. The zero value folds all but the
 // newest six messages into one summary of at most 2,000 tokens, when 0.85 of the window
 // less the reserve is used.
@@ -47,7 +50,7 @@ type Options struct {
 
 	// What is kept: the newest messages, in whole units.
 
-	Keep       int // messages; 0: 6, or none if another keep is given; negative: none
+	Keep       int // messages; 0: 6, or none if another keep is given; [KeepNone], or negative: none
 	KeepRounds int // rounds, with all after them; 0: as the other keeps
 	KeepTurns  int // user messages with all that follows them; 0: as the other keeps
 	KeepTokens int // tokens, at most; 0: as the other keeps

@@ -42,29 +42,8 @@ func (r Report) withEconomics(e middleware.Economics) any {
 	return r
 }
 
-// LogValue returns the fields that are not 0 as a group, the cost in dollars.
-func (r Report) LogValue() slog.Value {
-	var attrs []slog.Attr
-	if r.Messages != 0 {
-		attrs = append(attrs, slog.Int("messages", r.Messages))
-	}
-	if r.Memories != 0 {
-		attrs = append(attrs, slog.Int("memories", r.Memories))
-	}
-	if r.Usage != (message.Usage{}) {
-		attrs = append(attrs, slog.Any("usage", r.Usage))
-	}
-	if r.Cost != 0 {
-		attrs = append(attrs, slog.String("cost", r.Cost.String()))
-	}
-	if len(r.Inventions) > 0 {
-		attrs = append(attrs, slog.Any("inventions", r.Inventions))
-	}
-	if r.Economics != (middleware.Economics{}) {
-		attrs = append(attrs, slog.Any("economics", r.Economics))
-	}
-	return slog.GroupValue(attrs...)
-}
+// LogValue implements [slog.LogValuer]: see [middleware.LogValue].
+func (r Report) LogValue() slog.Value { return middleware.LogValue(r) }
 
 // ModelUsage returns the tokens and the cost of one request to a model. They are 0
 // for all kinds but [Attempted], so the sum over all events counts each request once.

@@ -181,7 +181,7 @@ func Example_noTrigger() {
 	fmt.Println(clearings(nil, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 4000}}))
 	// Output:
 	// nothing to do
-	// contextedit: 3665 → 889 tokens: cleared 8 results (3665 of 3000 tokens, 0.75 of the room of 4000)
+	// contextedit: 3665 → 889 tokens: cleared 8 results (3665 of 3000 tokens, 0.75 of the window of 4000)
 }
 
 // The prices are those of Claude. The first edit comes when reading the old results has

@@ -46,7 +46,7 @@ func Example() {
 				edits++
 			}
 		})
-		clearResults := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: -1})
+		clearResults := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: contextedit.KeepNone})
 		model := middleware.Chain(count, middleware.With(env, clearResults))(answer)
 		if _, err := model(ctx, &middleware.Request{Messages: history}, nil); err != nil {
 			panic(err)

@@ -36,22 +36,36 @@ var wants = map[string]string{
 	"eino":        "contextedit: ",
 	"langchaingo": "contextedit: ",
 	"maps":        "contextedit: ",
+	"plain":       answer, // maps, without tools
+	"strict":      "contextedit: ",
 	"loop":        "contextedit: ",
 	"provider":    "contextedit: ",
 	"counter":     "exact: true",
 	"production":  "process 1 edits made: 0 | first result: [cleared: recall ",
 }
 
+const rounds = 30
+
 const answer = "The linker ran out of memory."
 
 // TestPrograms builds all programs and runs each against a server that rejects invalid requests. Each calls its tool
-// six times, edits, and prints the answer.
+// thirty times, edits, prints the answer, and no event is a warning.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	if race.Enabled {
 		t.Skip("the programs are built without the race detector")
 	}
 	programs := shown(t)
+	programs["plain"] = strings.Replace(programs["maps"], `"tools": tools}`, `"tools": tools[:0]}`, 1)
+	programs["strict"] = strings.Replace(programs["maps"], `"name": "read_log"`, `"strict": true, "name": "read_log"`, 1)
+	for name, code := range programs { // as many rounds as the test has, and a line for each warning
+		programs[name] = strings.NewReplacer("range 20 ", "range 40 ", "WithMaxIterations(20)", "WithMaxIterations(40)",
+			"MaxStep:          40", "MaxStep: 80", "contextedit.New(", `middleware.Observe(func(_ context.Context, e middleware.Event) {
+				if e.Warning() {
+					fmt.Println("WARNING:", e)
+				}
+			}), contextedit.New(`).Replace(code)
+	}
 	for name := range wants {
 		require.Contains(t, programs, name, "a page has the program")
 	}
@@ -65,13 +79,13 @@ func TestPrograms(t *testing.T) {
 			arguments, logs := `{"page": %d}`, t.TempDir()
 			if name == "readme" {
 				arguments = `{"name": "build%d.log"}`
-				for n := range 9 {
+				for n := range rounds {
 					file := filepath.Join(logs, fmt.Sprintf("build%d.log", n+1))
 					require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("ok ", 1000)), 0o600))
 				}
 			}
 			server, err := fakeprovider.Start(fakeprovider.ToolLoop{
-				Tool: "read_log", Calls: 6, Arguments: func(n int) string { return fmt.Sprintf(arguments, n) },
+				Tool: "read_log", Calls: rounds, Arguments: func(n int) string { return fmt.Sprintf(arguments, n) },
 				Answer: fakeprovider.Text(answer),
 			}.Responder(), fakeprovider.Options{Models: map[string]int{"gpt-4.1-mini": 8_000}, Key: "secret"})
 			require.NoError(t, err)
@@ -84,8 +98,13 @@ func TestPrograms(t *testing.T) {
 			require.NoError(t, cmd.Run(), "%s%s", stdout.String(), stderr.String())
 			require.Contains(t, stdout.String(), want)
 			require.Empty(t, server.Refused())
-			if name != "counter" && name != "production" {
-				require.Len(t, server.Requests(), 7)
+			require.NotContains(t, stdout.String(), "WARNING")
+			switch name {
+			case "counter", "production":
+			case "plain":
+				require.Len(t, server.Requests(), 1)
+			default:
+				require.Len(t, server.Requests(), rounds+1)
 				require.Contains(t, stdout.String(), answer)
 			}
 		})

@@ -34,13 +34,14 @@ func TestThreshold(t *testing.T) {
 		trigger        middleware.Trigger
 		known, unknown want
 	}{
-		"tokens":      {trigger.Tokens(50), want{50, true}, want{50, true}},
-		"messages":    {trigger.Messages(50), want{}, want{}},
-		"a share":     {trigger.Fraction(0.5), want{500, true}, want{}},
-		"the default": {when.Default(0.85), want{850, true}, want{100_000, true}},
-		"any":         {trigger.Any(trigger.Tokens(700), trigger.Messages(3), trigger.Fraction(0.5)), want{500, true}, want{700, true}},
-		"all":         {trigger.All(trigger.Tokens(700), trigger.Messages(3), trigger.Fraction(0.5)), want{700, true}, want{700, true}},
-		"not":         {trigger.Not(trigger.Tokens(5)), want{}, want{}},
+		"tokens":        {trigger.Tokens(50), want{50, true}, want{50, true}},
+		"messages":      {trigger.Messages(50), want{}, want{}},
+		"a share":       {trigger.Fraction(0.5), want{500, true}, want{}},
+		"the default":   {when.Default(0.85), want{850, true}, want{100_000, true}},
+		"of the window": {when.Window(), want{825, true}, want{100_000, true}},
+		"any":           {trigger.Any(trigger.Tokens(700), trigger.Messages(3), trigger.Fraction(0.5)), want{500, true}, want{700, true}},
+		"all":           {trigger.All(trigger.Tokens(700), trigger.Messages(3), trigger.Fraction(0.5)), want{700, true}, want{700, true}},
+		"not":           {trigger.Not(trigger.Tokens(5)), want{}, want{}},
 	} {
 		n, ok := when.Threshold(c.trigger, known)
 		got := want{n, ok}

@@ -80,7 +80,7 @@ func readLists(answer string, lists []list) (sections []string, r *RejectedError
 	}
 	for key := range all {
 		if !slices.ContainsFunc(lists, func(l list) bool { return l.key == key }) {
-			return nil, reject(Malformed, "%s is no key that is asked for", word(key))
+			return nil, reject(Malformed, "it has a key that is not asked for")
 		}
 	}
 	for _, l := range lists {

@@ -109,7 +109,7 @@ func TestFactsRejected(t *testing.T) {
 		"nothing found":      {`{"facts": {"build": [], "compiler": []}}`, modelwriter.Nothing, ""},
 		"no JSON":            {"The build fails.", modelwriter.Malformed, "invalid character"},
 		"another key":        {`{"fact": {}}`, modelwriter.Malformed, "no JSON object"},
-		"unknown keyword":    {`{"facts": {"build": [], "compiler": [], "weather": []}}`, modelwriter.Malformed, "weather is no key"},
+		"unknown keyword":    {`{"facts": {"build": [], "compiler": [], "weather": []}}`, modelwriter.Malformed, "a key that is not asked for"},
 		"missing keyword":    {`{"facts": {"build": []}}`, modelwriter.Malformed, `"compiler" is missing`},
 		"a number":           {`{"facts": {"build": [7], "compiler": []}}`, modelwriter.Malformed, `"build" is no list of texts`},
 		"too long":           {`{"facts": {"build": ["` + words(0, 800) + `"], "compiler": []}}`, modelwriter.TooLong, ""},

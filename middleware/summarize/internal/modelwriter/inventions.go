@@ -44,7 +44,7 @@ func (v Inventions) apply(text string, sections []string, last bool) (accepted s
 	case found == nil || v.Do == Report:
 		return text, items, 0, nil
 	case v.Do == Reject && !last || 2*size > len(text):
-		r = reject(Invented, "the record does not have %s", List(items))
+		r = reject(Invented, "the record does not have %d of its items", len(items)) // without text of the conversation
 		r.items = items
 		return "", items, 0, r
 	}

@@ -44,7 +44,7 @@ func TestStructuredRejected(t *testing.T) {
 		"prose behind":    {goodJSON + "\nThat is all.", modelwriter.Malformed, "after top-level value"},
 		"ends early":      {goodJSON[:60], modelwriter.Malformed, "unexpected end"},
 		"a list":          {`["topics"]`, modelwriter.Malformed, "no JSON object"},
-		"unknown key":     {`{"topics": [], "mood": []}`, modelwriter.Malformed, "mood is no key"},
+		"unknown key":     {`{"topics": [], "mood": []}`, modelwriter.Malformed, "a key that is not asked for"},
 		"missing":         {`{"topics": ["a"], "entities": [], "decisions": []}`, modelwriter.Malformed, `"actions" is missing`},
 		"object within":   {"{\"topics\": [\n  \"a\",\n  {}]}", modelwriter.Malformed, `"topics" is no list of texts`},
 		"boolean within":  {`{"topics": [true]}`, modelwriter.Malformed, `"topics" is no list of texts`},

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/laconic-go/laconic/store"
 )
@@ -16,15 +17,30 @@ var templateTokens = regexp.MustCompile(`<([|｜][^<>\n]{1,60}?[|｜])>|<(/?(?:s
 var tags = regexp.MustCompile(`(?i)[<＜](\s*/?\s*[\w:.-]*(?:system|remind|instruct|human|user|assistant|developer|admin|prompt|antml|` +
 	`function|tool|invoke|record|important|policy|override|系统|提醒|指令|用户)[\w:.-]*[^<>＜＞\n]{0,200})[>＞]?`)
 
-// turns match the beginning of a turn, orders our mark of a standing order, said our title
-// of the user's words, and handles our notes on what is in the archive.
-var (
-	turns   = regexp.MustCompile(`(?m)^([\s>*#-]*)(Human|System|Developer|HUMAN|SYSTEM|DEVELOPER)[ \t]*[:：]`)
-	orders  = regexp.MustCompile(`(?i)\(\s*(standing order)\s*\)`)
-	said    = regexp.MustCompile(`(?mi)^([\s>*#-]*)(What the user said, word for word|用户的原话)(\s*[(:：（])`)
-	handles = regexp.MustCompile(store.RecallTool + ` ([a-z]{12})\b`)
-	counted = regexp.MustCompile(`\((\d+ messages compacted|已压缩 \d+ 条消息)`)
+// The sides of a conversation, and how a line or a section of one is marked: Human: and **USER:** begin a turn.
+const (
+	sides = `(?i:human|user|assistant|system|developer|tool)`
+	turns = `Human|User|Assistant|System|Developer|Tool|HUMAN|USER|ASSISTANT|SYSTEM|DEVELOPER|TOOL`
 )
+
+// replaced is what is replaced besides, if a text has one of the words: marks of sides in the forms of logs and prompt
+// templates, our mark of a standing order, our notes on what is in the archive, and our title of the user's words.
+var replaced = []struct {
+	words []string
+	of    *regexp.Regexp
+	by    string
+}{
+	{[]string{":", "："}, regexp.MustCompile(`(?m)^([\s>*#_\d.-]*)(` + turns + `)([*_]*)[ \t]*[:：]`), "$1($2)$3:"},
+	{[]string{"["}, regexp.MustCompile(`(^|[^\w\])])\[\s*(/?\s*` + sides + `(?i:\s+(?:message|prompt))?)\s*\]`), "$1($2)"},
+	{[]string{"{{"}, regexp.MustCompile(`\{\{([~#/\s]*` + sides + `\b[^{}\n]{0,60})\}\}`), "(($1))"},
+	{[]string{"("}, regexp.MustCompile(`(?i)\(\s*(standing order)\s*\)`), `"$1"`},
+	{[]string{store.RecallTool + " "}, regexp.MustCompile(store.RecallTool + ` ([a-z]{12})\b`), store.RecallTool + ` "$1"`},
+	{[]string{"compacted", "已压缩"}, regexp.MustCompile(`\((\d+ messages compacted|已压缩 \d+ 条消息)`), `("$1"`},
+	{
+		[]string{"ord for word", "ORD FOR WORD", "原话"},
+		regexp.MustCompile(`(?mi)^([\s>*#-]*)(What the user said, word for word|用户的原话)(\s*[(:：（])`), `$1"$2"$3`,
+	},
+}
 
 // WithoutTemplate returns a text whose marks of chat templates have round brackets.
 func WithoutTemplate(s string) string {
@@ -36,31 +52,38 @@ func WithoutTemplate(s string) string {
 
 // Defused returns a text in which nothing looks like a heading, a handle or a count of ours, a
 // mark of a chat template, a tag of a program, or the beginning of a turn: it may come from a tool
-// result, and stands next to what the user said.
+// result, and stands next to what the user said. Invisible characters hide no mark: they go from a text with one.
 func Defused(s string) string {
-	s = WithoutMarks(WithoutTemplate(s))
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
+	if visible := strings.Map(asRead, s); visible != s {
+		if d := defused(visible); d != visible {
+			return d
+		}
 	}
-	if has("<", "＜") {
+	return defused(s)
+}
+
+// asRead returns a space for each space of Unicode, and -1 for characters that are not seen.
+func asRead(r rune) rune {
+	switch {
+	case unicode.Is(unicode.Cf, r):
+		return -1
+	case unicode.Is(unicode.Zs, r):
+		return ' '
+	}
+	return r
+}
+
+func defused(s string) string {
+	s = WithoutMarks(WithoutTemplate(s))
+	if strings.ContainsAny(s, "<＜") {
 		s = tags.ReplaceAllStringFunc(s, func(found string) string {
 			return "(" + strings.TrimSpace(tags.FindStringSubmatch(found)[1]) + ")"
 		})
 	}
-	if has("uman", "ystem", "eveloper", "HUMAN", "SYSTEM", "DEVELOPER") {
-		s = turns.ReplaceAllString(s, "$1($2):")
-	}
-	if has("(") {
-		s = orders.ReplaceAllString(s, `"$1"`)
-	}
-	if has(store.RecallTool + " ") {
-		s = handles.ReplaceAllString(s, store.RecallTool+` "$1"`)
-	}
-	if has("compacted", "已压缩") {
-		s = counted.ReplaceAllString(s, `("$1"`)
-	}
-	if has("ord for word", "ORD FOR WORD", "原话") {
-		s = said.ReplaceAllString(s, `$1"$2"$3`)
+	for _, m := range replaced {
+		if slices.ContainsFunc(m.words, func(word string) bool { return strings.Contains(s, word) }) {
+			s = m.of.ReplaceAllString(s, m.by)
+		}
 	}
 	return s
 }

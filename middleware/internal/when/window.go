@@ -1,0 +1,43 @@
+package when
+
+import (
+	"fmt"
+
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
+)
+
+// Window is met when three quarters of the window are filled. If the reserve is more than a quarter of it, they would not
+// fit: then it is met when 0.9 of the window less the reserve are filled. If the window is not known, it is [Tokens] of
+// [DefaultTokens].
+func Window() middleware.Trigger { return window{} }
+
+type window struct{}
+
+func (window) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	b, ok := v.Budget()
+	if !ok {
+		return Tokens(DefaultTokens).Met(v, plan)
+	}
+	limit, of := windowLimit(b)
+	n := v.Size().Tokens
+	return n >= limit, fmt.Sprintf("%d of %d tokens, %s", n, limit, of), nil
+}
+
+func windowLimit(b middleware.Budget) (tokens int, of string) {
+	if b.Reserve > b.Window/4 {
+		return shorten.AtLeast(0.9, b.Room()), fmt.Sprintf("0.9 of the room of %d", b.Room())
+	}
+	return shorten.AtLeast(0.75, b.Window), fmt.Sprintf("0.75 of the window of %d", b.Window)
+}
+
+func (window) cost() int { return 0 }
+
+func (window) threshold(v *middleware.View) (tokens int, ok bool) { //nolint:unparam // as all of these methods
+	b, ok := v.Budget()
+	if !ok {
+		return DefaultTokens, true
+	}
+	tokens, _ = windowLimit(b)
+	return tokens, true
+}
