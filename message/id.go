@@ -184,7 +184,8 @@ var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }
 
 // Run is a range of positions, including both ends.
 type Run struct {
-	First, Last int
+	First int `json:"First"`
+	Last  int `json:"Last"`
 }
 
 // Len returns the number of positions.

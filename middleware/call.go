@@ -247,7 +247,8 @@ func closeCall(ctx context.Context, r *Request, refusal string) (outgoing, error
 		}
 		own, out.dry = true, v.req.dry
 	}
-	if v.unsaved || len(v.attempts) > 0 || len(r.repairers) > 0 || r.dry != nil || v.session.thinking.binds() || v.session != r.view.session {
+	finishes := v.unsaved || len(v.attempts) > 0 || len(r.repairers) > 0 || r.dry != nil
+	if finishes || v.session.thinking.binds() || v.session != r.view.session {
 		kept, sent, err := finish(ctx, v, refusal)
 		if err != nil {
 			return outgoing{}, err

@@ -136,7 +136,7 @@ func ParseOverflow(err error, req *Request) (PromptLimits, bool) {
 		}
 		n, ok := overflow.Parse(err, texts)
 		return PromptLimits(n), ok
-	case Canceled, RateLimited, Unavailable, Denied, Irreducible, Outdated:
+	case Canceled, RateLimited, Unavailable, Denied, Irreducible, Outdated, VoidThinking:
 	}
 	return PromptLimits{}, false
 }

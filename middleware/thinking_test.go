@@ -255,7 +255,7 @@ func TestRefusedThinking(t *testing.T) {
 	require.Equal(t, []int{8}, a.thoughts(), "what came after it is sent")
 	require.Len(t, a.strict.Refused(), 1)
 
-	stubborn := errors.New("400: messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.")
+	stubborn := errors.New("400: messages.1.content.0: the block is bound to a different conversation")
 	calls := 0
 	_, err := middleware.Chain(middleware.Editing("idle", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, middleware.Options{}))(
 		func(_ context.Context, r *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {

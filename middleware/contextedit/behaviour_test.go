@@ -441,7 +441,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 	case middleware.Notice, middleware.Missed: // the options may be as they are
 		require.Equal(r, contextedit.Name, e.By, "%v", e)
 	case middleware.Failed, middleware.Refused, middleware.Misconfigured, middleware.Repaired, middleware.Paused, middleware.Called,
-		middleware.Truncated, middleware.NotMet:
+		middleware.Truncated, middleware.NotMet, middleware.ThinkingLeftOut:
 		require.Fail(r, "unexpected event", "%v", e)
 	}
 }

@@ -206,13 +206,19 @@ func (l Log) Write(
 		if known.Stored = theirs; !same && !all.Covers(theirs.All) {
 			return known, all, nil
 		}
-		if other := theirs.Entry.Thinking; thinking != nil && other != nil {
-			both := *thinking
-			both.LeftOut = edit.Positions(both.LeftOut).Union(other.LeftOut)
-			thinking = &both
-		}
+		thinking = withLeftOut(thinking, theirs.Entry.Thinking)
 	}
 	return known, nil, fmt.Errorf("write journal: another writer was first %d times", tries)
+}
+
+// withLeftOut returns what is to be written of thinking, with what another writer has left out.
+func withLeftOut(t, other *journal.Thinking) *journal.Thinking {
+	if t == nil || other == nil {
+		return t
+	}
+	both := *t
+	both.LeftOut = edit.Positions(t.LeftOut).Union(other.LeftOut)
+	return &both
 }
 
 // batch returns the writes for a list of edits, as a change to what is known, and what is
