@@ -17,6 +17,9 @@ const Name = "contextedit"
 
 var core = middleware.Internals(edit.Key{})
 
+// defaultDigest is the default of [Options.Digest] in a chain with an archive.
+const defaultDigest = 40
+
 // New returns the middleware. It is safe for concurrent use, and a chain may
 // contain several of them. It panics with "contextedit: …" if [Options.Validate]
 // returns an error.
@@ -32,7 +35,13 @@ func New(opts Options) middleware.Middleware {
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, 5)
 	}
-	return middleware.Editing(Name, (&editor{opts}).plan, middleware.Options{
+	e := &editor{Options: opts}
+	if e.Digest = max(opts.Digest, 0); opts.Digest == 0 {
+		archived := *e
+		archived.Digest = defaultDigest
+		e.archived = &archived
+	}
+	return middleware.Editing(Name, e.plan, middleware.Options{
 		Trigger:  opts.Trigger,
 		MinCalls: opts.MinCalls,
 		Strict:   opts.Strict,
@@ -47,9 +56,16 @@ func inOrder(o Options) bool {
 }
 
 // editor makes plans. The defaults of its options are filled in.
-type editor struct{ Options }
+type editor struct {
+	Options
+
+	archived *editor // with the default of Digest, for a chain with an archive; nil: Digest is set
+}
 
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	if o.archived != nil && v.Env().Archive != nil {
+		return o.archived.plan(ctx, v)
+	}
 	if o.stopped(v) {
 		return nil, nil
 	}

@@ -80,7 +80,12 @@ func New(opts Options) middleware.Middleware {
 	if at != nil {
 		at = opts.Trigger
 	}
-	e := &editor{opts}
+	e := &editor{Options: opts}
+	if e.Digest = max(opts.Digest, 0); opts.Digest == 0 {
+		archived := *e
+		archived.Digest = defaultDigest
+		e.archived = &archived
+	}
 	old := middleware.Editing(Name, e.plan, middleware.Options{
 		Trigger: at, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
 	})
@@ -91,10 +96,17 @@ func New(opts Options) middleware.Middleware {
 }
 
 // editor makes plans. The defaults of its options are filled in.
-type editor struct{ Options }
+type editor struct {
+	Options
+
+	archived *editor // with the default of Digest, for a chain with an archive; nil: Digest is set
+}
 
 // plan shortens old rounds.
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	if o.archived != nil && v.Env().Archive != nil {
+		return o.archived.plan(ctx, v)
+	}
 	if v.Len() <= untouched || when.Waits(o.Trigger, v) {
 		return nil, nil
 	}
