@@ -166,7 +166,7 @@ func TestOptions(t *testing.T) {
 		"trigger: {tokens: 1}, clear_tool_inputs: false":       {Trigger: low},
 		"trigger: {tokens: 1}, clear_inputs_of: [search]":      {Trigger: low, ClearInputsOf: []string{"search"}},
 		"trigger: {tokens: 1}, placeholder: '[gone]'":          {Trigger: low, Placeholder: "[gone]"},
-		"trigger: {tokens: 1}, digest: 0":                      {Trigger: low},
+		"trigger: {tokens: 1}, digest: none":                   {Trigger: low, Digest: -1},
 		"trigger: {tokens: 1}, digest: 40":                     {Trigger: low, Digest: 40},
 		"trigger: {tokens: 1}, min_calls: 99":                  {Trigger: low, MinCalls: 99},
 		"trigger: {fraction: 0.5}, strict: true":               {Trigger: trigger.Fraction(0.5), Strict: true},

@@ -85,7 +85,7 @@ func TestMicrocompactErrors(t *testing.T) {
 		"fresh_share: 1e-9":                `c:3:18: chain[0].fresh_share is 1e-9, want a number above 0 and at most 1, or off`,
 		"batch: 5":                         `c:3:12: chain[0].batch is 5, want a map with results or tokens`,
 		"batch: {tokens: -1}":              `c:3:21: chain[0].batch.tokens is -1, want a whole number, 0 or more`,
-		"digest: -1":                       `c:3:13: chain[0].digest is -1, want a whole number, 0 or more`,
+		"digest: -1":                       `c:3:13: chain[0].digest is -1, want a whole number, 1 or more, or none`,
 		"protect: Skill":                   `c:3:14: chain[0].protect is the text "Skill", want a list of tools, as [one, another]`,
 		"keep: 5":                          `c:3:5: chain[0].keep is no key here; the keys here are use, trigger, keep_rounds, limit, protect, batch, digest, fresh_share, min_calls, strict`,
 		"limit: off\n    fresh_share: off": `c:3:12: chain[0].limit cannot be: nothing could ever be shortened: want a limit for results, arguments or text, or a fresh_share`,

@@ -122,7 +122,7 @@ func contexteditKeys(o *contextedit.Options) []key {
 		{"clear_tool_inputs", set(&o.ClearToolInputs, node.yesNo)},
 		{"clear_inputs_of", set(&o.ClearInputsOf, texts("tool names"))},
 		{"placeholder", set(&o.Placeholder, node.text)},
-		{"digest", set(&o.Digest, whole(0))},
+		{"digest", set(&o.Digest, node.orNone)},
 		{"min_calls", set(&o.MinCalls, whole(0))},
 		{"strict", set(&o.Strict, node.yesNo)},
 	}
@@ -156,7 +156,7 @@ func microcompactKeys(o *microcompact.Options) []key {
 		{"batch", func(n node) {
 			n.read([]key{{"results", set(&o.Batch.Results, whole(0))}, {"tokens", set(&o.Batch.Tokens, whole(0))}})
 		}},
-		{"digest", set(&o.Digest, whole(0))},
+		{"digest", set(&o.Digest, node.orNone)},
 		{"fresh_share", set(&o.FreshShare, orOff(-1, node.share))},
 		{"min_calls", set(&o.MinCalls, whole(0))},
 		{"strict", set(&o.Strict, node.yesNo)},

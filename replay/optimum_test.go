@@ -44,7 +44,7 @@ func clearingAt(keep int, choose func(call int) bool) Chain {
 			}
 			return choose(call), "", nil
 		})
-		return middleware.With(env, contextedit.New(contextedit.Options{Trigger: when, Keep: keep}))
+		return middleware.With(env, contextedit.New(contextedit.Options{Trigger: when, Keep: keep, Digest: -1}))
 	}}
 }
 
@@ -171,7 +171,7 @@ func (h *hindsight) cost(c Class, when []bool) (sum float64) {
 // rent is the rule of docs/economics.md.
 func rent(keep int, factor float64) Chain {
 	return Chain{Name: "rent", Priced: true, New: func(env middleware.Env, _ middleware.Model) middleware.Middleware {
-		return middleware.With(env, contextedit.New(contextedit.Options{Trigger: trigger.Worth(trigger.EconomyOptions{Factor: factor}), Keep: keep}))
+		return middleware.With(env, contextedit.New(contextedit.Options{Trigger: trigger.Worth(trigger.EconomyOptions{Factor: factor}), Keep: keep, Digest: -1}))
 	}}
 }
 

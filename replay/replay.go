@@ -240,17 +240,17 @@ func Baselines() []Chain {
 	eachCall := trigger.Messages(1)
 	return []Chain{
 		baseline("none"),
-		baseline("keep 5, each call", contextedit.New(contextedit.Options{Trigger: eachCall, Keep: 5})),
-		baseline("100k, keep 3", contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100_000), Keep: 3})),
-		baseline("keep 5, each turn", contextedit.New(contextedit.Options{Trigger: eachTurn, Keep: 5})),
-		baseline("keep 10, each turn", contextedit.New(contextedit.Options{Trigger: eachTurn, Keep: 10})),
+		baseline("keep 5, each call", contextedit.New(contextedit.Options{Trigger: eachCall, Keep: 5, Digest: -1})),
+		baseline("100k, keep 3", contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100_000), Keep: 3, Digest: -1})),
+		baseline("keep 5, each turn", contextedit.New(contextedit.Options{Trigger: eachTurn, Keep: 5, Digest: -1})),
+		baseline("keep 10, each turn", contextedit.New(contextedit.Options{Trigger: eachTurn, Keep: 10, Digest: -1})),
 		baseline("batches of 20k, protect 40k", contextedit.New(contextedit.Options{
-			Trigger: eachCall, KeepTokens: 40_000, ClearAtLeast: 20_000,
+			Trigger: eachCall, KeepTokens: 40_000, ClearAtLeast: 20_000, Digest: -1,
 		})),
 		baseline("100k, drop the oldest half", trim.New(trim.Options{
 			Trigger: trigger.Tokens(100_000), Strategy: trim.Oldest, TargetTokens: 50_000,
 		})),
-		baseline("eino", contextedit.New(contextedit.Options{Trigger: trigger.Tokens(160_000), KeepRounds: 1}),
+		baseline("eino", contextedit.New(contextedit.Options{Trigger: trigger.Tokens(160_000), KeepRounds: 1, Digest: -1}),
 			microcompact.New(microcompact.Options{Limit: microcompact.Limits{Results: -1}, FreshShare: 0.0625})), // 50,000 bytes
 		baseline("window of 50k", trim.New(trim.Options{Trigger: trigger.Tokens(50_000), Strategy: trim.Oldest, TargetTokens: 50_000})),
 		baseline("85 %, summary by rules", summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Fraction(0.85)})),

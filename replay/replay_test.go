@@ -50,8 +50,8 @@ func TestKept(t *testing.T) {
 		{Text: "#W700", Hard: true, At: last}, // kept
 		{Text: "dir/file0.go", At: last},      // its result is cleared, but the call remains
 	}
-	keep := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 2})
-	late := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1000), Keep: 2})
+	keep := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 2, Digest: -1})
+	late := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1000), Keep: 2, Digest: -1})
 	drop := trim.New(trim.Options{Trigger: trigger.Messages(1000), Strategy: trim.Oldest, TargetTokens: 1000})
 	results, err := Run(t.Context(), []*Conversation{c}, []Chain{chainOf("keep", keep), chainOf("late", late), chainOf("drop", drop)}, Options{})
 	require.NoError(t, err)

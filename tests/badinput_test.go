@@ -298,7 +298,6 @@ func TestBadOptions(t *testing.T) {
 		"KeepTokens":         {clearing(contextedit.Options{KeepTokens: -7}), []string{"contextedit:", "KeepTokens", "-7 tokens", "want"}},
 		"ClearAtLeast":       {clearing(contextedit.Options{ClearAtLeast: -7}), []string{"contextedit:", "ClearAtLeast", "-7 tokens", "want"}},
 		"StopAfter":          {clearing(contextedit.Options{StopAfter: -7}), []string{"contextedit:", "StopAfter", "-7 tokens", "want"}},
-		"Digest":             {clearing(contextedit.Options{Digest: -7}), []string{"contextedit:", "Digest", "-7 tokens", "want"}},
 		"floor above stop":   {clearing(contextedit.Options{StopAfter: 5, ClearAtLeast: 6}), []string{"contextedit:", "ClearAtLeast", "6", "StopAfter", "5", "want"}},
 		"empty tool":         {clearing(contextedit.Options{ExcludeTools: []string{"a", ""}}), []string{"contextedit:", "1", "empty", "want"}},
 		"empty tool of Only": {clearing(contextedit.Options{Only: []string{"a", ""}}), []string{"contextedit:", "Only[1]", "empty", "want"}},

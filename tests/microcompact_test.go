@@ -16,6 +16,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 )
 
 // randomCompacting is a microcompact with any options.
@@ -288,5 +289,37 @@ func TestCompactingRecorded(t *testing.T) {
 			require.Greater(t, edits, calls/50, "there are edits enough, or this test shows nothing")
 			require.Positive(t, births)
 		})
+	}
+}
+
+// TestDefaultDigest leaves a line of facts in the placeholders of a chain with an archive, without an option, and none in
+// others.
+func TestDefaultDigest(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User("Refund the order.")}
+	for i := range 8 {
+		id := fmt.Sprint("c", i)
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "order", Arguments: "{}"}),
+			message.Result(id, "order", fmt.Sprintf(`{"order_id": "#W23781%d", "note": %q}`, i, strings.Repeat("on its way ", 60))))
+	}
+	now := trigger.Messages(1)
+	for name, c := range map[string]struct {
+		mw      middleware.Middleware
+		archive store.Store
+		want    bool
+	}{
+		"contextedit, archive":  {contextedit.New(contextedit.Options{Trigger: now}), store.NewMemory(0), true},
+		"contextedit, none":     {contextedit.New(contextedit.Options{Trigger: now}), nil, false},
+		"contextedit, off":      {contextedit.New(contextedit.Options{Trigger: now, Digest: -1}), store.NewMemory(0), false},
+		"microcompact, archive": {microcompact.New(microcompact.Options{Trigger: now}), store.NewMemory(0), true},
+		"microcompact, none":    {microcompact.New(microcompact.Options{Trigger: now, Limit: microcompact.Limits{Results: 40}}), nil, false},
+		"microcompact, off":     {microcompact.New(microcompact.Options{Trigger: now, Digest: -1}), store.NewMemory(0), false},
+	} {
+		req, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Archive: c.archive}, c.mw), &middleware.Request{Messages: h})
+		require.NoError(t, err)
+		require.Len(t, events, 1, name)
+		text := req.Messages[2].Parts[0].(message.ToolResult).Text
+		require.NotContains(t, text, "on its way on its way", name)
+		require.Equal(t, c.want, strings.Contains(text, "facts: order_id: #W237810"), "%s: %s", name, text)
 	}
 }

@@ -53,7 +53,7 @@ func lines(t *testing.T, out string) (all []map[string]any) {
 
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	chain := write(t, "chain: [{use: contextedit, trigger: {messages: 1}, keep: 2}]")
+	chain := write(t, "chain: [{use: contextedit, trigger: {messages: 1}, keep: 2, digest: none}]")
 	dir := folder(t, `{"conversation": "a", "fact": "#W000", "kind": "id", "used_at_message": 5}
 {"conversation": "a", "fact": "#W000", "kind": "id", "used_at_message": 21}`, reading("a", 10), reading("b", 3))
 	status, stdout, stderr := exec(t, "", "replay", dir, "--json", "--baselines", "--chain", chain)
@@ -96,7 +96,7 @@ func TestReplay(t *testing.T) {
 
 func TestReplayForms(t *testing.T) {
 	t.Parallel()
-	chain := write(t, "chain: [{use: contextedit, trigger: {messages: 1}, keep: 2}]")
+	chain := write(t, "chain: [{use: contextedit, trigger: {messages: 1}, keep: 2, digest: none}]")
 	bare := filepath.Join(t.TempDir(), "talks.jsonl")
 	require.NoError(t, os.WriteFile(bare, []byte(reading("a", 10)+"\n"), 0o600))
 	status, want, stderr := exec(t, "", "replay", "--json", "--chain", chain, bare)

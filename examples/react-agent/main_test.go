@@ -145,7 +145,7 @@ func TestChainFile(t *testing.T) {
 	file := func(text string) string {
 		return filepath.Join(write(t, map[string]string{"chain.yaml": text}), "chain.yaml")
 	}
-	const use = "chain: [{use: contextedit, trigger: {fraction: 0.75}, keep: 4, exclude_tools: [list_files, recall], clear_tool_inputs: true}]\n"
+	const use = "chain: [{use: contextedit, trigger: {fraction: 0.75}, keep: 4, exclude_tools: [list_files, recall], clear_tool_inputs: true, digest: none}]\n"
 	_, want, _ := exec(t, "-json", "-window", "8000", "-chain", "contextedit")
 	status, got, stderr := exec(t, "-json", "-window", "8000", "-chain", file(use))
 	require.Zero(t, status, stderr)

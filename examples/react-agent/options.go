@@ -178,6 +178,7 @@ func clearing() middleware.Middleware {
 		Keep:            4,
 		ExcludeTools:    slices.Clone(spared),
 		ClearToolInputs: true,
+		Digest:          -1, // the window is small, and the archive has all facts
 	})
 }
 

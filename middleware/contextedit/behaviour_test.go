@@ -37,7 +37,6 @@ func TestValidate(t *testing.T) {
 		{"tokens", contextedit.Options{KeepTokens: -1}, "KeepTokens is -1 tokens, want 0 or more"},
 		{"floor", contextedit.Options{ClearAtLeast: -1}, "ClearAtLeast is -1 tokens, want 0 or more"},
 		{"stop", contextedit.Options{StopAfter: -1}, "StopAfter is -1 tokens, want 0 or more"},
-		{"digest", contextedit.Options{Digest: -40}, "Digest is -40 tokens, want 0 or more"},
 		{"floor above the stop", contextedit.Options{ClearAtLeast: 6, StopAfter: 5}, "ClearAtLeast is 6 tokens and StopAfter 5, want a floor no higher than the stop"},
 		{"empty name", contextedit.Options{ExcludeTools: []string{"a", ""}}, "ExcludeTools[1] is empty, want the name of a tool"},
 		{"empty name of an input", contextedit.Options{ClearInputsOf: []string{""}}, "ClearInputsOf[0] is empty, want the name of a tool"},

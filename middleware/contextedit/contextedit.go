@@ -17,6 +17,9 @@ const Name = "contextedit"
 
 var core = middleware.Internals(edit.Key{})
 
+// defaultDigest is the default of [Options.Digest] in a chain with an archive.
+const defaultDigest = 40
+
 // New returns the middleware. It is safe for concurrent use, and a chain may
 // contain several of them. It panics with "contextedit: …" if [Options.Validate]
 // returns an error.
@@ -27,14 +30,19 @@ func New(opts Options) middleware.Middleware {
 	opts.Only = slices.Clone(opts.Only)
 	opts.ClearInputsOf = slices.Clone(opts.ClearInputsOf)
 	opts.Placeholder = cmp.Or(opts.Placeholder, DefaultPlaceholder)
-	o := &editor{byDefault: opts.Trigger == nil && opts.ClearAtLeast == 0}
+	e := &editor{byDefault: opts.Trigger == nil && opts.ClearAtLeast == 0}
 	opts.Trigger = cmp.Or[middleware.Trigger](opts.Trigger, when.EconomyOr(when.Window()))
 	opts.Trigger = when.Decided(opts.Trigger, inOrder(opts))
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, 5)
 	}
-	o.Options = opts
-	return middleware.Editing(Name, o.plan, middleware.Options{
+	e.Options = opts
+	if e.Digest = max(opts.Digest, 0); opts.Digest == 0 {
+		archived := *e
+		archived.Digest = defaultDigest
+		e.archived = &archived
+	}
+	return middleware.Editing(Name, e.plan, middleware.Options{
 		Trigger:  opts.Trigger,
 		MinCalls: opts.MinCalls,
 		Strict:   opts.Strict,
@@ -52,7 +60,8 @@ func inOrder(o Options) bool {
 type editor struct {
 	Options
 
-	byDefault bool // Trigger and ClearAtLeast are those by default
+	archived  *editor // with the default of Digest, for a chain with an archive; nil: Digest is set
+	byDefault bool    // Trigger and ClearAtLeast are those by default
 }
 
 // least returns the minimum that is cleared, in tokens.
@@ -68,6 +77,9 @@ func (o *editor) least(v *middleware.View) int {
 }
 
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	if o.archived != nil && v.Env().Archive != nil {
+		return o.archived.plan(ctx, v)
+	}
 	if o.stopped(v) || core.Repeated(v, Name) {
 		return nil, nil
 	}

@@ -85,7 +85,8 @@ type Options struct {
 
 	// Digest is the maximum number of tokens of hard facts in a placeholder:
 	// identifiers, amounts, dates, links, paths and the like. The words before the
-	// facts take a few tokens more. 0: no facts; 40 keep most of what is needed later.
+	// facts take a few tokens more. 0: 40 if the chain has an archive, else no facts;
+	// negative: no facts.
 	// ClearAtLeast, StopAfter and [trigger.Reclaims] count these tokens.
 	Digest int
 
@@ -103,7 +104,6 @@ func (o Options) Validate() error {
 		shorten.Option{Name: "KeepTokens", Unit: "tokens", Value: o.KeepTokens},
 		shorten.Option{Name: "ClearAtLeast", Unit: "tokens", Value: o.ClearAtLeast},
 		shorten.Option{Name: "StopAfter", Unit: "tokens", Value: o.StopAfter},
-		shorten.Option{Name: "Digest", Unit: "tokens", Value: o.Digest},
 	)
 	if o.StopAfter > 0 && o.ClearAtLeast > o.StopAfter {
 		errs = append(errs, fmt.Errorf("ClearAtLeast is %d tokens and StopAfter %d, want a floor no higher than the stop",

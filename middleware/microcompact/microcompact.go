@@ -81,6 +81,11 @@ func New(opts Options) middleware.Middleware {
 		at = opts.Trigger
 	}
 	e := &editor{Options: opts, byDefault: at == nil && opts.Batch == Batch{}}
+	if e.Digest = max(opts.Digest, 0); opts.Digest == 0 {
+		archived := *e
+		archived.Digest = defaultDigest
+		e.archived = &archived
+	}
 	old := middleware.Editing(Name, e.plan, middleware.Options{
 		Trigger: at, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
 	})
@@ -94,11 +99,15 @@ func New(opts Options) middleware.Middleware {
 type editor struct {
 	Options
 
-	byDefault bool // Trigger and Batch are those by default
+	archived  *editor // with the default of Digest, for a chain with an archive; nil: Digest is set
+	byDefault bool    // Trigger and Batch are those by default
 }
 
 // plan shortens old rounds.
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	if o.archived != nil && v.Env().Archive != nil {
+		return o.archived.plan(ctx, v)
+	}
 	if v.Len() <= untouched || when.Waits(o.Trigger, v) || core.Repeated(v, Name) {
 		return nil, nil
 	}

@@ -14,6 +14,7 @@ const (
 	defaultResults    = 200  // characters
 	defaultFreshShare = 0.25 // of the room
 	defaultBatch      = 5000 // tokens
+	defaultDigest     = 40   // tokens, in a chain with an archive
 )
 
 // alwaysProtected is a tool whose results are instructions.
@@ -53,7 +54,8 @@ type Options struct {
 
 	// Digest is the maximum number of tokens of hard facts in the placeholder of an old
 	// result: identifiers, amounts, dates, links, paths and the like. The words before
-	// the facts take a few tokens more. 0: no facts; 40 keep most of what is needed later.
+	// the facts take a few tokens more. 0: 40 if the chain has an archive, else no facts;
+	// negative: no facts.
 	Digest int
 
 	// FreshShare is the largest share of the room, the window less the reserve, that a
@@ -92,7 +94,6 @@ func (o Options) Validate() error {
 		errs = append(errs, fmt.Errorf("FreshShare is %g of the room, want at most 1, or below 0 for results of any size", o.FreshShare))
 	}
 	errs = append(errs, shorten.NonNegative(
-		shorten.Option{Name: "Digest", Unit: "tokens", Value: o.Digest},
 		shorten.Option{Name: "Batch", Unit: "results", Value: o.Batch.Results},
 		shorten.Option{Name: "Batch", Unit: "tokens", Value: o.Batch.Tokens},
 	)...)
