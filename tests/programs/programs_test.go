@@ -25,6 +25,7 @@ var pages = [][]string{
 	{"docs/getting-started.md", "docs/getting-started.zh-CN.md"},
 	{"docs/tokens.md"},
 	{"docs/production.md"},
+	{"docs/thinking.md"},
 }
 
 // block is a program on a page, with the name in the comment before it.
@@ -39,6 +40,7 @@ var wants = map[string]string{
 	"loop":        "contextedit: ",
 	"provider":    "contextedit: ",
 	"counter":     "exact: true",
+	"thinking":    "refused requests: 0",
 	"production":  "process 1 edits made: 0 | first result: [cleared: recall ",
 }
 
@@ -84,7 +86,7 @@ func TestPrograms(t *testing.T) {
 			require.NoError(t, cmd.Run(), "%s%s", stdout.String(), stderr.String())
 			require.Contains(t, stdout.String(), want)
 			require.Empty(t, server.Refused())
-			if name != "counter" && name != "production" {
+			if name != "counter" && name != "production" && name != "thinking" {
 				require.Len(t, server.Requests(), 7)
 				require.Contains(t, stdout.String(), answer)
 			}
