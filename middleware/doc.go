@@ -56,6 +56,14 @@
 // mostly continue behind it, and on the end. Marks are neither content nor edits. Adapters translate them as far as the
 // framework has a mark.
 //
+// # Thinking
+//
+// Some models accept the thinking of an answer only if nothing before it has changed; see [models.ThinkingBound]. For these
+// the chain leaves out all thinking behind a change, for good, and keeps in the journal what is left out. [Event.Thinking]
+// has the loss; without an edit of the call, the event is of kind [ThinkingLeftOut]. If the provider refuses thinking all the
+// same, the call is repeated once with none of that so far, and then fails with the kind [VoidThinking]. Without an editing
+// middleware or a repairer, a chain leaves out nothing. See docs/thinking.md.
+//
 // # Calls that fail
 //
 // A call that fails or is cancelled before the model is called has no effect on later calls, with two exceptions: if

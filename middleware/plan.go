@@ -59,7 +59,8 @@ type Edit struct {
 
 // RewriteOf returns the edit that replaces the parts of message i of the view. Calls,
 // results and opaque parts must be kept, in their order: only arguments, the content of
-// results, text and media may change. Thinking may be removed, except in the newest turn.
+// results, text and media may change. Thinking may be removed, except in the newest turn, and in
+// answers with calls if the model demands it there.
 func RewriteOf(i int, parts ...message.Part) Edit {
 	return Edit{Kind: journal.Rewrite, At: i, Parts: parts}
 }

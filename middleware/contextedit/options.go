@@ -75,6 +75,9 @@ type Options struct {
 	// ClearThinking also removes the thinking of the model as a whole, except in the
 	// newest turn, which begins at the last user message, and if its message would be
 	// empty. The Keep options do not apply to it; ClearAtLeast and StopAfter count it.
+	// For models of [models.ThinkingBound], it goes from the oldest answer on, up to the
+	// first one that is pinned; for those of [models.ThinkingCalls], that of answers with
+	// calls stays.
 	// Keep this false if the provider links thinking to the call that follows it in old
 	// turns, as OpenAI's Responses do.
 	ClearThinking bool

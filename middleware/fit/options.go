@@ -24,7 +24,7 @@ type Options struct {
 	// of the model's provider by Env.Models, or message.Portable without
 	// message.Mistral if that is not known. With message.Prefill the last message may
 	// be the assistant's. message.InPlace is added for models that bind their thinking
-	// to what stands before it, if Rules is 0.
+	// to what stands before it, also if Rules is not 0.
 	Rules message.Rules
 
 	// Limits are what the provider accepts in addition to tokens: bytes, images. A

@@ -25,6 +25,7 @@ var pages = [][]string{
 	{"docs/getting-started.md", "docs/getting-started.zh-CN.md"},
 	{"docs/tokens.md"},
 	{"docs/production.md"},
+	{"docs/thinking.md"},
 }
 
 // block is a program on a page, with the name in the comment before it.
@@ -41,6 +42,7 @@ var wants = map[string]string{
 	"loop":        "contextedit: ",
 	"provider":    "contextedit: ",
 	"counter":     "exact: true",
+	"thinking":    "refused requests: 0",
 	"production":  "process 1 edits made: 0 | first result: [cleared: recall ",
 }
 
@@ -100,7 +102,7 @@ func TestPrograms(t *testing.T) {
 			require.Empty(t, server.Refused())
 			require.NotContains(t, stdout.String(), "WARNING")
 			switch name {
-			case "counter", "production":
+			case "counter", "production", "thinking":
 			case "plain":
 				require.Len(t, server.Requests(), 1)
 			default:
