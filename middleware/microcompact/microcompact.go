@@ -72,11 +72,7 @@ func New(opts Options) middleware.Middleware {
 	if opts.Batch == (Batch{}) {
 		opts.Trigger = cmp.Or[middleware.Trigger](at, when.EconomyOr(nil))
 	}
-	opts.Trigger = when.Decided(opts.Trigger, true)
-	if at != nil {
-		at = opts.Trigger
-	}
-	e := &editor{opts}
+	e := &editor{opts, at == nil && opts.Trigger != nil}
 	old := middleware.Editing(Name, e.plan, middleware.Options{
 		Trigger: at, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
 	})
@@ -87,11 +83,15 @@ func New(opts Options) middleware.Middleware {
 }
 
 // editor makes plans. The defaults of its options are filled in.
-type editor struct{ Options }
+type editor struct {
+	Options
+
+	asks bool // the editor asks the trigger, and the layer has none: there is no reason to report
+}
 
 // plan shortens old rounds.
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.Len() <= untouched || when.Waits(o.Trigger, v) || core.Repeated(v, Name) {
+	if v.Len() <= untouched || core.Repeated(v, Name) {
 		return nil, nil
 	}
 	// Handles are expensive, and a batch is mostly incomplete or not worth its price: in
@@ -120,10 +120,17 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if !s.isDue() {
 		return nil, nil
 	}
-	return &middleware.Plan{
+	plan := &middleware.Plan{
 		Why:    "shortened " + s.done.list(),
 		Detail: s.done.withEconomics, Edits: s.edits,
-	}, nil
+		Saved: s.freed, Calls: core.CallsSince(v, Name),
+	}
+	if o.asks && !core.Forced(v, Name) {
+		if met, _, err := o.Trigger.Met(v, func() *middleware.Plan { return plan }); err != nil || !met {
+			return nil, err
+		}
+	}
+	return plan, nil
 }
 
 // survey is what can be shortened in the old rounds of a view.
