@@ -14,6 +14,10 @@ import (
 	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tests/lineup"
 	"github.com/laconic-go/laconic/tokens"
@@ -128,4 +132,39 @@ func (s *strict) model(_ context.Context, req *middleware.Request, _ middleware.
 	return &middleware.Response{
 		Message: message.Assistant(message.Text{Text: "ok"}), Usage: message.Usage{Input: n, Output: 1}, Stop: middleware.StopEnd,
 	}, nil
+}
+
+// TestRecordedDecisions replays recorded conversations in one process, and in one that starts anew for each call: the
+// triggers that compare prices decide alike.
+func TestRecordedDecisions(t *testing.T) {
+	t.Parallel()
+	race.Skip(t)
+	all := conversations(t)
+	edits := 0
+	for i := 0; i < len(all); i += every(8) {
+		at := trigger.Economy(trigger.EconomyOptions{Read: []float64{0.5, 0.1, 0.025}[i/every(8)%3], Write: 1.25})
+		for _, mw := range []middleware.Middleware{
+			contextedit.New(contextedit.Options{Trigger: at, Keep: 1 + i%5, Digest: 40}),
+			contextedit.New(contextedit.Options{Trigger: at, KeepRounds: 1 + i%5, ExcludeTools: []string{"search"}}),
+			microcompact.New(microcompact.Options{Trigger: at, KeepRounds: 1 + i%5, Limit: microcompact.Limits{Arguments: 200}}),
+		} {
+			stays, starts := middleware.Env{Journal: journal.NewMemory(0)}, middleware.Env{Journal: journal.NewMemory(0)}
+			chain := middleware.With(stays, mw)
+			for _, n := range all[i].calls {
+				req := &middleware.Request{Messages: all[i].messages[:n:n], Tools: all[i].tools}
+				one, events, err := middleware.Apply(t.Context(), chain, req)
+				require.NoError(t, err)
+				other, _, err := middleware.Apply(t.Context(), middleware.With(starts, mw), req)
+				require.NoError(t, err)
+				require.True(t, slices.EqualFunc(one.Messages, other.Messages, message.Message.Equal), "%s: %d messages", all[i].id, n)
+				for _, e := range events {
+					if e.Kind == middleware.Edited {
+						edits++
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d edits", edits)
+	require.Greater(t, edits, 50)
 }

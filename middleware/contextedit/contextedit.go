@@ -32,7 +32,6 @@ func New(opts Options) middleware.Middleware {
 	opts.Placeholder = cmp.Or(opts.Placeholder, DefaultPlaceholder)
 	e := &editor{byDefault: opts.Trigger == nil && opts.ClearAtLeast == 0}
 	opts.Trigger = cmp.Or[middleware.Trigger](opts.Trigger, when.EconomyOr(when.Window()))
-	opts.Trigger = when.Decided(opts.Trigger, inOrder(opts))
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
 		opts.Keep = cmp.Or(opts.Keep, 5)
 	}
@@ -48,12 +47,6 @@ func New(opts Options) middleware.Middleware {
 		Strict:   opts.Strict,
 		Protect:  opts.ExcludeTools,
 	})
-}
-
-// inOrder reports whether the results become possible in their order, one for each new one.
-func inOrder(o Options) bool {
-	const longest = 100 // bytes of a placeholder that is short
-	return o.StopAfter == 0 && o.KeepTokens == 0 && o.Only == nil && o.MayClear == nil && !o.ClearThinking && len(o.Placeholder) <= longest
 }
 
 // editor makes plans. The defaults of its options are filled in.

@@ -251,8 +251,8 @@ var errAvoidable = errors.New("although it can be made to fit: " +
 	"a middleware after fit makes it larger, or an event reports why edits were refused; put fit last")
 
 // retry calls the model a second time if the provider refuses the request as too
-// long: by then the chain has learned the window. It does not after a piece of the
-// answer has been emitted.
+// long: by then the chain has learned the window. If that misses it by little, a third
+// attempt follows. It does not after a piece of the answer has been emitted.
 func (f *fitter) retry(next middleware.Model) middleware.Model {
 	next = restart(next)
 	if f.opts.NoRetry {
@@ -272,19 +272,24 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 		if !tooLong || begun || ctx.Err() != nil {
 			return resp, err
 		}
-		refusal := err
-		resp, err = next(context.WithValue(ctx, secondKey{}, true), core.Again(req), watched)
-		if e, ok := errors.AsType[*Irreducible](err); ok {
-			return nil, &middleware.Error{
-				Kind: middleware.Irreducible, Op: Name, Err: fmt.Errorf("%w; the provider had refused it: %w", e, refusal),
+		for attempt := 2; ; attempt++ {
+			refusal := err
+			resp, err = next(context.WithValue(ctx, secondKey{}, true), core.Again(req), watched)
+			if e, ok := errors.AsType[*Irreducible](err); ok {
+				return nil, &middleware.Error{
+					Kind: middleware.Irreducible, Op: Name, Err: fmt.Errorf("%w; the provider had refused it: %w", e, refusal),
+				}
+			}
+			again, tooLong := middleware.ParseOverflow(err, req)
+			switch {
+			case !tooLong:
+				return resp, err
+			case attempt > 2 || !isNear(again) || begun || ctx.Err() != nil:
+				return nil, &middleware.Error{Kind: middleware.Overflow, Op: Name, Err: fmt.Errorf(
+					"the provider refused the request as too long%s, and again%s; set the Budget to what it serves: %w",
+					numbers(refused), numbers(again), err)}
 			}
 		}
-		if again, tooLong := middleware.ParseOverflow(err, req); tooLong {
-			return nil, &middleware.Error{Kind: middleware.Overflow, Op: Name, Err: fmt.Errorf(
-				"the provider refused the request as too long%s, and again%s; set the Budget to what it serves: %w",
-				numbers(refused), numbers(again), err)}
-		}
-		return resp, err
 	}
 }
 
@@ -306,6 +311,12 @@ func restart(next middleware.Model) middleware.Model {
 
 // secondKey is the key in the context of the second attempt of a call.
 type secondKey struct{}
+
+// isNear reports whether a refusal names a number of tokens that is at most 3 % of the window too high.
+func isNear(e middleware.PromptLimits) bool {
+	const share = 0.03
+	return e.Sent > 0 && float64(e.Sent+e.Answer-e.Limit) <= share*float64(e.Limit)
+}
 
 // numbers formats the numbers in a refusal.
 func numbers(e middleware.PromptLimits) string {

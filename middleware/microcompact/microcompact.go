@@ -76,11 +76,7 @@ func New(opts Options) middleware.Middleware {
 	if opts.Batch == (Batch{}) {
 		opts.Trigger = cmp.Or[middleware.Trigger](at, when.EconomyOr(nil))
 	}
-	opts.Trigger = when.Decided(opts.Trigger, true)
-	if at != nil {
-		at = opts.Trigger
-	}
-	e := &editor{Options: opts, byDefault: at == nil && opts.Batch == Batch{}}
+	e := &editor{Options: opts, asks: at == nil && opts.Trigger != nil, byDefault: at == nil && opts.Batch == Batch{}}
 	if e.Digest = max(opts.Digest, 0); opts.Digest == 0 {
 		archived := *e
 		archived.Digest = defaultDigest
@@ -101,6 +97,7 @@ type editor struct {
 
 	archived  *editor // with the default of Digest, for a chain with an archive; nil: Digest is set
 	byDefault bool    // Trigger and Batch are those by default
+	asks      bool    // the editor asks the trigger, and the layer has none: there is no reason to report
 }
 
 // plan shortens old rounds.
@@ -108,7 +105,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if o.archived != nil && v.Env().Archive != nil {
 		return o.archived.plan(ctx, v)
 	}
-	if v.Len() <= untouched || when.Waits(o.Trigger, v) || core.Repeated(v, Name) {
+	if v.Len() <= untouched || core.Repeated(v, Name) {
 		return nil, nil
 	}
 	// Handles are expensive, and a batch is mostly incomplete or not worth its price: in
@@ -137,10 +134,17 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if !s.isDue() {
 		return nil, nil
 	}
-	return &middleware.Plan{
+	plan := &middleware.Plan{
 		Why:    "shortened " + s.done.list(),
 		Detail: s.done.withEconomics, Edits: s.edits,
-	}, nil
+		Saved: s.freed, Calls: core.CallsSince(v, Name),
+	}
+	if o.asks && !core.Forced(v, Name) {
+		if met, _, err := o.Trigger.Met(v, func() *middleware.Plan { return plan }); err != nil || !met {
+			return nil, err
+		}
+	}
+	return plan, nil
 }
 
 // survey is what can be shortened in the old rounds of a view.

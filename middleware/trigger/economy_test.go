@@ -320,8 +320,9 @@ func TestEconomyOptions(t *testing.T) {
 	require.NoError(t, contextedit.Options{Trigger: trigger.Economy(trigger.EconomyOptions{})}.Validate())
 }
 
-// TestWaits: what is remembered of an earlier call saves work and changes no decision.
-func TestWaits(t *testing.T) {
+// TestDecisionsOfNewProcesses: a decision depends on the history, the journal and the prices, not on earlier calls of the
+// same process.
+func TestDecisionsOfNewProcesses(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 8))
 	edited, histories := 0, 20
@@ -350,6 +351,7 @@ func TestWaits(t *testing.T) {
 		for _, mw := range []middleware.Middleware{
 			contextedit.New(contextedit.Options{Trigger: at, Keep: 1 + r.IntN(4), Digest: r.IntN(2) * 40, ClearToolInputs: r.IntN(2) == 0}),
 			contextedit.New(contextedit.Options{Trigger: at, KeepTokens: 500, KeepRounds: r.IntN(3)}),
+			contextedit.New(contextedit.Options{Trigger: at, KeepRounds: 1 + r.IntN(5)}),
 			microcompact.New(microcompact.Options{Trigger: at, KeepRounds: 1 + r.IntN(4), Limit: microcompact.Limits{Arguments: 100}}),
 		} {
 			var sent [2][]string
@@ -377,4 +379,54 @@ func TestWaits(t *testing.T) {
 		}
 	}
 	require.Greater(t, edited, 200)
+}
+
+// TestReasonIsOfTheAppliedPlan adds up, for each edit, what the tokens that it frees have cost since the edit before, and
+// what it makes the provider write again. These are the numbers of its reason, and no call pays more than the calls
+// before have paid, with lines of facts, too.
+func TestReasonIsOfTheAppliedPlan(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(26, 5))
+	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}
+	edits := 0
+	for range 60 {
+		sizes := make([]int, 40)
+		for i := range sizes {
+			sizes[i] = 20 + r.IntN(1+r.IntN(600))
+		}
+		h := of(r.IntN(60), sizes...)
+		for i := range h {
+			if m := &h[i]; m.Role == message.RoleTool && r.IntN(2) == 0 { // facts for a line
+				result, _ := m.Parts[0].(message.ToolResult)
+				result.Text += fmt.Sprintf("\norder: W-%d00%d\ntotal: %d.5%d\nid: tx_%d1%d9x", i, i, i, i%10, i, i)
+				*m = message.Result(result.CallID, result.Name, result.Text)
+			}
+		}
+		keep := 1 + r.IntN(4)
+		at := trigger.EconomyOptions{Read: []float64{0.1, 0.025}[r.IntN(2)], Write: 1.25}
+		mw := contextedit.New(contextedit.Options{Trigger: trigger.Worth(at), Keep: keep, Digest: r.IntN(3) * 40})
+		for results, e := range replay(t, middleware.Env{}, h, false, mw) {
+			var paid float64
+			for _, record := range e.Edits {
+				was := h[1+record.Runs[0].First]
+				is := was
+				is.Parts = record.Parts
+				calls := results - (record.Runs[0].First-2)/2 - keep // since the result that ended its time among the kept ones
+				if e.Calls >= 0 {
+					calls = min(calls, e.Calls)
+				}
+				paid += at.Read * float64(calls*(meter.Message(was)-meter.Message(is)))
+			}
+			price := (at.Write - at.Read) * float64(e.Detail.(contextedit.Report).Economics.Rewritten)
+			require.LessOrEqual(t, price, paid+1e-6, "%v", e)
+			var reading, writing float64
+			_, reason, _ := strings.Cut(e.Why, "(")
+			_, err := fmt.Sscanf(reason, "reading it has cost %f input tokens since the edit before, writing again costs %f)", &reading, &writing)
+			require.NoError(t, err, e.Why)
+			require.InDelta(t, paid, reading, 1, "%v", e)
+			require.InDelta(t, price, writing, 1, "%v", e)
+			edits++
+		}
+	}
+	require.Greater(t, edits, 100)
 }

@@ -121,3 +121,19 @@ func TestPromptsKeepTheNewest(t *testing.T) {
 	got := p.Of([]message.ID{id(0), id(299), {}})
 	require.Equal(t, []calibrate.Prompt{{}, {Charged: 300}, {}}, got, "the oldest of more than 256 is gone")
 }
+
+// TestRemovedTextsAreOld has a prompt that is charged more than was counted, after one that was charged exactly: the
+// error belongs to the newest texts, so what is removed frees no more than was counted.
+func TestRemovedTextsAreOld(t *testing.T) {
+	t.Parallel()
+	p, s := calibrate.Priors{Plain: 1, Wide: 1}, calibrate.Source{}
+	var c calibrate.Tokens
+	require.Equal(t, calibrate.Believed, c.Learn(calibrate.Prompt{At: 5, Charged: 3000, Counted: 3000}, p, s))
+	require.Equal(t, calibrate.Believed, c.Learn(calibrate.Prompt{At: 7, Charged: 4200, Counted: 3900}, p, s))
+	charged, _, _ := c.Estimate(3500, 0, p)
+	require.Equal(t, 3800, charged)
+	var first calibrate.Tokens
+	require.Equal(t, calibrate.Believed, first.Learn(calibrate.Prompt{At: 7, Charged: 4200, Counted: 4000}, p, s))
+	charged, _, _ = first.Estimate(3000, 0, p)
+	require.Equal(t, 3150, charged, "of the first prompt, all texts are alike")
+}

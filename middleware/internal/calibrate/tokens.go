@@ -30,6 +30,7 @@ type Tokens struct {
 	Fresh   int // of all messages from At on
 
 	plain, wide rate
+	before      float64 // rate of the prompt before the newest one as a whole; 0: there was none
 	cut         cut
 }
 
@@ -70,12 +71,21 @@ func (t *Tokens) Estimate(counted, wide int, p Priors) (charged, open int, plain
 	case 2*counted < t.Counted: // what is left is more typical than what was there
 		n *= t.Mean()
 	case more < fresh:
-		n = float64(t.Charged) + t.Mean()*(more-fresh) + t.wide.value(p.Wide)*fresh
+		n = float64(t.Charged) + t.removed()*(more-fresh) + t.wide.value(p.Wide)*fresh
 	default:
 		n = float64(t.Charged) + plainRate*(more-fresh) + t.wide.value(p.Wide)*fresh
 	}
 	n = min(max(n, minRate*float64(counted)), maxRate*float64(counted))
 	return int(math.Round(n)), min(counted, t.Fresh+max(0, t.Counted+t.Fresh-counted)), plainRate
+}
+
+// removed returns the rate for a counted token that is removed, mostly of old texts. If the newest prompt was charged more
+// than those before, that belongs to its newest texts.
+func (t *Tokens) removed() float64 {
+	if t.before > 0 {
+		return min(t.Mean(), t.before)
+	}
+	return t.Mean()
 }
 
 // Mean returns the rate of the newest reported prompt as a whole.
@@ -85,7 +95,7 @@ func (t *Tokens) Mean() float64 { return float64(t.Charged) / float64(t.Counted)
 // common. The rates stay, and so does a limit.
 func (t *Tokens) KeepFirst(common int) {
 	if t.At > common {
-		t.At, t.Charged, t.Counted = 0, 0, 0
+		t.At, t.Charged, t.Counted, t.before = 0, 0, 0, 0
 	}
 	if t.cut.top.At > common {
 		t.cut.top, t.cut.low = Prompt{}, Prompt{}
@@ -128,6 +138,9 @@ func (t *Tokens) learn(p Prompt, pr Priors) {
 		} else {
 			t.plain.learn(gained-t.wide.value(pr.Wide)*w, added-w)
 		}
+	}
+	if t.At > 0 && t.At < p.At {
+		t.before = t.Mean()
 	}
 	t.At, t.Charged, t.Counted, t.Wide, t.Fresh = p.At, p.Charged, p.Counted, 0, 0
 }

@@ -142,14 +142,6 @@ func (s several) cost() int {
 	return most
 }
 
-func (s several) decidedBy(by *editor) middleware.Trigger {
-	s.triggers = slices.Clone(s.triggers)
-	for i, t := range s.triggers {
-		s.triggers[i] = decidedBy(t, by)
-	}
-	return s
-}
-
 // threshold returns the smallest or the largest number of the triggers.
 func (s several) threshold(v *middleware.View) (tokens int, ok bool) {
 	for _, t := range s.triggers {

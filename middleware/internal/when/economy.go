@@ -39,28 +39,6 @@ type economy struct {
 
 	name                  string
 	worth, cold, pressure bool
-
-	// decided is the editor that makes a plan only if From has found it worth its price, so
-	// that Met need not compare again; nil: Met compares.
-	decided *editor
-}
-
-// editor is one that asks From. A pointer to it is the key under which its wait is kept.
-type editor struct {
-	inOrder bool // its pieces become possible in the order of the view
-}
-
-// Decided returns the trigger for an editor that makes a plan only if [From] allows it: [Worth], [Cold] and [Economy] do
-// not decide again with the exact plan, whose lines of facts are made by then. inOrder is true if what the editor can
-// remove becomes possible in the order of the view, one result or one round for each new one: then it is not asked while
-// that cannot be worth its price.
-func Decided(t middleware.Trigger, inOrder bool) middleware.Trigger {
-	return decidedBy(t, &editor{inOrder})
-}
-
-func (e economy) decidedBy(by *editor) middleware.Trigger {
-	e.decided = by
-	return e
 }
 
 func (e economy) cost() int { return 3 }
@@ -76,9 +54,7 @@ func (e economy) from(v *middleware.View, name string, pieces func() []Piece) (f
 	if met, _ := e.pressed(v); met {
 		return 0, true
 	}
-	all := pieces()
-	d := e.decide(v, all, core.CallsSince(v, name))
-	e.note(v, all, d)
+	d := e.decide(v, pieces(), core.CallsSince(v, name), false)
 	return d.from, d.met
 }
 
@@ -89,15 +65,12 @@ func (e economy) Met(v *middleware.View, plan func() *middleware.Plan) (met bool
 	if met, why := e.pressed(v); met {
 		return true, why, nil
 	}
-	if e.waits(v) {
-		return false, "", nil
-	}
 	p := plan()
 	if p == nil || p.Saved <= 0 {
 		return false, "", nil
 	}
-	d := e.decide(v, piecesOf(v, p), p.Calls)
-	return d.met || e.decided != nil, d.why(), nil
+	d := e.decide(v, piecesOf(v, p), p.Calls, true)
+	return d.met, d.why(), nil
 }
 
 func (e economy) Validate() error {
@@ -179,8 +152,6 @@ type decision struct {
 	met         bool
 	cold        bool
 	from        int     // first position to edit
-	gain        float64 // of the best position, in input tokens
-	frees       int     // of all pieces
 	paid, price float64 // in input tokens
 }
 
@@ -191,9 +162,10 @@ func (d decision) why() string {
 	return fmt.Sprintf("reading it has cost %.0f input tokens since the edit before, writing again costs %.0f", d.paid, d.price)
 }
 
-// decide looks for the position from which an edit pays most. The pieces are in the order of the view. calls are those
-// since the newest edit, or -1. One pass goes from the end of the view to the first piece.
-func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision {
+// decide looks for the position from which an edit pays most; if all is true, it judges the edit of all pieces. These are in
+// the order of the view. calls are those since the newest edit, or -1. One pass goes from the end of the view to the first
+// piece.
+func (e economy) decide(v *middleware.View, pieces []Piece, calls int, all bool) decision {
 	cached, whole := core.Cached(v, e.TTL)
 	if e.cold && !whole && cached == 0 {
 		return decision{met: len(pieces) > 0, cold: true}
@@ -204,7 +176,6 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 	usual := usualAge(v, pieces)
 	best := decision{paid: -1}
 	gain := math.Inf(-1)
-	frees := 0
 	sum, kept, void := 0.0, 0, 0.0 // read since, in tokens; tokens after the edit that are in the cache now; price of thinking after it
 	at, since, answers := v.Len(), v.Len(), 0
 	for _, p := range slices.Backward(pieces) {
@@ -228,9 +199,8 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 			n = min(n, calls)
 		}
 		sum += float64(max(n, 0) * (p.Frees - p.Line))
-		frees += p.Frees
 		price := more*float64(kept) + factor*void
-		if g := read*sum - price; g >= gain {
+		if g := read*sum - price; g >= gain || all {
 			gain = g
 			best = decision{from: p.At, paid: read * sum, price: price}
 		}
@@ -238,8 +208,15 @@ func (e economy) decide(v *middleware.View, pieces []Piece, calls int) decision 
 	const rounding = 1e-6
 	best.met = len(pieces) > 0 && best.paid > 0 && gain >= -rounding && (e.worth || e.cold && best.price == 0)
 	best.cold = best.met && !e.worth
-	best.gain, best.frees = gain, frees
 	return best
+}
+
+// tokensOf returns the tokens of the messages from one position to another.
+func tokensOf(v *middleware.View, from, to int) (tokens int) {
+	for i := from; i < to; i++ {
+		tokens += v.TokensOf(i)
+	}
+	return tokens
 }
 
 // answersIn returns the number of answers from one position to another.
@@ -265,15 +242,12 @@ func usualAge(v *middleware.View, pieces []Piece) (answers int) {
 // which the model can read again what was removed early. Otherwise it is t; nil: always met.
 func EconomyOr(t middleware.Trigger) middleware.Trigger { return priced{otherwise: t} }
 
-type priced struct {
-	otherwise middleware.Trigger
-	decided   *editor
-}
+type priced struct{ otherwise middleware.Trigger }
 
 // of returns the trigger that holds for a view.
 func (p priced) of(v *middleware.View) middleware.Trigger {
 	if IsEconomy(p, v) {
-		return economy{name: "Economy", worth: true, cold: true, pressure: true, decided: p.decided}
+		return economy{name: "Economy", worth: true, cold: true, pressure: true}
 	}
 	return p.otherwise
 }
@@ -291,11 +265,6 @@ func (p priced) threshold(v *middleware.View) (tokens int, ok bool) { return Thr
 
 func (p priced) from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
 	return from(p.of(v), v, editor, pieces)
-}
-
-func (p priced) decidedBy(by *editor) middleware.Trigger {
-	p.decided = by
-	return p
 }
 
 func (p priced) Validate() error {

@@ -15,22 +15,12 @@ import (
 var core = middleware.Internals(edit.Key{})
 
 // costOf ranks triggers: 0 compares one number of the view, 1 several of them, 2 may do anything, 3 has the plan made.
-// Like decidedBy, [Threshold] and from, it calls a method of the trigger if it has one of this name.
+// Like [Threshold] and from, it calls a method of the trigger if it has one of this name.
 func costOf(t middleware.Trigger) int {
 	if t, ok := t.(interface{ cost() int }); ok {
 		return t.cost()
 	}
 	return 2
-}
-
-// decidedBy is [Decided].
-func decidedBy(t middleware.Trigger, by *editor) middleware.Trigger {
-	if t, ok := t.(interface {
-		decidedBy(by *editor) middleware.Trigger
-	}); ok {
-		return t.decidedBy(by)
-	}
-	return t
 }
 
 // mayBeMet reports whether a trigger is met without a plan, asks for one, or cannot work.
