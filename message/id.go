@@ -184,8 +184,8 @@ var rooms = sync.Pool{New: func() any { b := make([]byte, 0, 8<<10); return &b }
 
 // Run is a range of positions, including both ends.
 type Run struct {
-	First int `json:"First"`
-	Last  int `json:"Last"`
+	First int `json:"first"`
+	Last  int `json:"last"`
 }
 
 // Len returns the number of positions.

@@ -89,7 +89,7 @@ func ParseVoidThinking(err error) (changed string, ok bool) {
 	if err == nil {
 		return "", false
 	}
-	_, after, ok := strings.Cut(err.Error(), "bound to a different conversation")
+	_, after, ok := strings.Cut(overflow.Text(err), "bound to a different conversation")
 	if !ok {
 		return "", false
 	}

@@ -436,7 +436,7 @@ func TestParseOverflowAsksTheKind(t *testing.T) {
 	told := middleware.PromptLimits{Sent: 210000, Limit: 200000, Over: 10000}
 	for _, kind := range []middleware.ErrorKind{
 		middleware.Unknown, middleware.Canceled, middleware.Invalid, middleware.Overflow, middleware.RateLimited,
-		middleware.Unavailable, middleware.Denied, middleware.Irreducible, middleware.Outdated,
+		middleware.Unavailable, middleware.Denied, middleware.Irreducible, middleware.Outdated, middleware.VoidThinking,
 	} {
 		err := fmt.Errorf("ask: %w", &middleware.Error{Kind: kind, Op: "provider", Err: long})
 		x, ok := middleware.ParseOverflow(err, nil)
@@ -444,7 +444,8 @@ func TestParseOverflowAsksTheKind(t *testing.T) {
 		case middleware.Unknown, middleware.Invalid, middleware.Overflow:
 			require.True(t, ok, "%v", kind)
 			require.Equal(t, told, x, "%v", kind)
-		case middleware.Canceled, middleware.RateLimited, middleware.Unavailable, middleware.Denied, middleware.Irreducible, middleware.Outdated:
+		case middleware.Canceled, middleware.RateLimited, middleware.Unavailable, middleware.Denied, middleware.Irreducible, middleware.Outdated,
+			middleware.VoidThinking:
 			require.False(t, ok, "%v", kind)
 			require.Zero(t, x, "%v", kind)
 		}

@@ -103,8 +103,12 @@ type editor struct {
 // plan shortens old rounds.
 func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if o.archived != nil && v.Env().Archive != nil {
-		return o.archived.plan(ctx, v)
+		o = o.archived
 	}
+	return o.shorten(ctx, v)
+}
+
+func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	if v.Len() <= untouched || core.Repeated(v, Name) {
 		return nil, nil
 	}
