@@ -83,6 +83,9 @@ func (s *session) recallThinking(found entries.Known) {
 		at, known = w.Len-1, &both
 	}
 	t.rule = s.chain.thinkingOf(s.model, known)
+	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of a request of another branch, or to a model that binds nothing
+		known = nil
+	}
 	if t.known = known; t.rule == models.ThinkingRefused {
 		t.leftOut = edit.Positions{{Last: math.MaxInt32}}
 	}
@@ -328,7 +331,7 @@ func (v *View) forItsModel() *View {
 		return v
 	}
 	s, w := *v.session, *v
-	s.model = v.model
+	s.model, s.thinking = v.model, thinking{}
 	s.recallThinking(s.State.Known)
 	w.session = &s
 	if w.result = s.apply(v.list, nil, 0); w.result.LeftOut.Equal(v.result.LeftOut) {

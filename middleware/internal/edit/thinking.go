@@ -117,6 +117,9 @@ func (h *History) staleFrom(it Item, others List) int {
 	if it.Kind == journal.Fold {
 		return it.Runs[0].First
 	}
+	if it.last >= len(h.Body) { // of a longer history
+		return math.MaxInt
+	}
 	was := h.Body[it.last].Parts
 	if k := others.From(it.last); k < len(others) && others[k].last == it.last && others[k].Kind == journal.Rewrite {
 		was = others[k].Parts
