@@ -46,6 +46,7 @@ type thinking struct {
 	rule    models.Thinking
 	before  edit.List         // the edits in the request before, as far as is known
 	known   *journal.Thinking // of the request before; nil: nothing
+	at      int               // position under whose ID the journal has it
 	branch  bool              // known is of another branch of the history
 	leftOut edit.Positions    // as the history was opened
 }
@@ -82,7 +83,7 @@ func (s *session) recallThinking(found entries.Known) {
 		}
 		at, known = w.Len-1, &both
 	}
-	t.rule = s.chain.thinkingOf(s.model, known)
+	t.at, t.rule = at, s.chain.thinkingOf(s.model, known)
 	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of a request of another branch, or to a model that binds nothing
 		known = nil
 	}
@@ -96,7 +97,8 @@ func (s *session) recallThinking(found entries.Known) {
 	switch {
 	case known == nil:
 		t.leftOut = t.leftOut.With(message.Run{Last: last})
-	case known.Len != at+1: // it was written for a longer history, which has only the messages up to there in common
+	case known.Len != at+1, // it was written for a longer history, which has only the messages up to there in common
+		at < last && (known.Again || s.overtaken && at < s.asked): // or for a request that was made again
 		t.branch = true
 		t.leftOut = edit.Positions(known.LeftOut).Before(at + 1).With(message.Run{First: at + 1, Last: last})
 	default:
@@ -271,11 +273,13 @@ func (s *session) thinkingSent(v, sent *View) *journal.Thinking {
 		before = t.known.Repairs
 	}
 	now.Repairs, _ = repairsOf(v, sent, before)
-	if same := *now; sure {
-		if same.Len = t.known.Len; same.Equal(t.known) {
+	here := t.known != nil && t.at == len(s.Body)-1
+	if same := *now; sure || here && st.unwrittenThinking == nil && v.list.Equal(st.All) {
+		if same.Len, same.Again = t.known.Len, t.known.Again; same.Equal(t.known) {
 			return nil
 		}
 	}
+	now.Again = here || s.answered
 	return now
 }
 
@@ -362,7 +366,7 @@ func withoutThinkingOf(msgs []message.Message, v *View, p edit.Positions) []mess
 	msgs = slices.Clone(msgs)
 	for i := range msgs {
 		if m := &msgs[i]; len(m.Parts) > 0 && gone[&m.Parts[0]] {
-			m.Parts = edit.WithoutThinking(m.Parts)
+			m.Parts = edit.Remainder(m.Parts)
 		}
 	}
 	return msgs

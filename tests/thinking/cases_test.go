@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
 // talk is a conversation whose answers think and call a tool.
@@ -80,6 +81,64 @@ func TestFreeModelBehindTheEditorsGetsAllThinking(t *testing.T) {
 	free = true
 	k.ask(chain)
 	require.Len(t, signed(k.sent.Messages), 4)
+	k.ask(chain)
+	require.Len(t, signed(k.sent.Messages), 4, "when it is asked again")
+}
+
+// A layer after the last editor may add messages, and ask a model that binds thinking, unlike the one of the request.
+func TestBoundModelBehindTheEditorsWithMoreMessages(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	chain := middleware.Chain(clearing(1), changing(func(r *middleware.Request) {
+		r.Model = boundModel
+		r.Messages = slices.Insert(slices.Clone(r.Messages), 0, message.User("Be brief."))
+	}))
+	for range 4 {
+		k.round(chain)
+		k.model = freeModel
+	}
+}
+
+// An answer to the first of two requests with the same history goes on behind the second one, which had an edit.
+func TestAnswersToTwoRequestsWithOneHistory(t *testing.T) {
+	t.Parallel()
+	valid := map[string]int{"edits": 2, "tools": 1} // the last answer, and one before the edit
+	for name, second := range map[string]func(k *talk, chain middleware.Middleware){
+		"edits": func(k *talk, chain middleware.Middleware) {
+			req := k.request()
+			req.Force = []string{"results"}
+			_, _, err := middleware.Apply(k.Context(), chain, req)
+			require.NoError(k, err)
+		},
+		"tools": func(k *talk, chain middleware.Middleware) {
+			k.tools = []message.ToolDef{{Name: "read"}, {Name: "write"}}
+			k.ask(chain)
+		},
+	} {
+		for processes, restart := range map[string]bool{"one process": false, "two processes": true} {
+			t.Run(name+", "+processes, func(t *testing.T) {
+				t.Parallel()
+				k := newTalk(t)
+				j := losing(0, 0)(1)
+				chain := func() middleware.Middleware {
+					return middleware.With(middleware.Env{Journal: j}, rewriter("results", 1, middleware.Options{Trigger: trigger.Tokens(100_000)}, false, resultsShort))
+				}
+				a, b := chain(), chain()
+				for range 3 {
+					k.round(a)
+				}
+				answered := k.ask(a)
+				second(k, a)
+				k.history = answered
+				if !restart {
+					b = a
+				}
+				k.round(b)
+				k.round(a)
+				require.Len(t, signed(k.sent.Messages), valid[name])
+			})
+		}
+	}
 }
 
 // Edits that could not be written hold in a branch as well. Its thinking was made without them.

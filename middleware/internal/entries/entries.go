@@ -209,6 +209,7 @@ func (l Log) Write(
 		if other := theirs.Entry.Thinking; thinking != nil && other != nil {
 			both := *thinking
 			both.LeftOut = edit.Positions(both.LeftOut).Union(other.LeftOut)
+			both.Again = true
 			thinking = &both
 		}
 	}
