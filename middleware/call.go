@@ -256,10 +256,12 @@ func closeCall(ctx context.Context, r *Request, refusal string) (outgoing, error
 		switch out.dry = out.dry.add(kept); {
 		case own:
 			out.carry(sent)
-		case !sent.result.LeftOut.Equal(v.result.LeftOut):
-			out.Messages = withoutThinkingOf(out.Messages, v, sent.result.LeftOut)
+		case !sent.result.LeftOut.Equal(r.view.result.LeftOut):
+			out.Messages = withoutThinkingOf(out.Messages, r.view, sent.result.LeftOut)
 		}
 		v = sent
+	} else if own {
+		out.carry(v) // may have more thinking than the last editor has seen
 	}
 	out.view = v
 	return outgoing{req: &out, view: v, replaced: !own}, nil

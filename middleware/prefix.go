@@ -85,6 +85,12 @@ func (l *lastSent) fork() *lastSent {
 	return f
 }
 
+// answered reports whether a model has answered a history, or one that continues it.
+func (l *lastSent) answered(ids []message.ID) bool {
+	was := l.Load()
+	return was != nil && history.Shared(was.ids, ids) == len(ids)
+}
+
 // tell notes that it is known, before it is sent, what will differ from a position after the leading messages on.
 func (l *lastSent) tell(position int) {
 	if was := l.Load(); was != nil {

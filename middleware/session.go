@@ -24,6 +24,10 @@ type session struct {
 	told   int               // position in Body from which on an event of this call says what differs from the call before; untold
 	model  *namedModel       // of the request before a layer has changed it
 
+	asked     int  // number of messages that it has in common with the history of an earlier call
+	answered  bool // in an earlier call, a model has answered this history
+	overtaken bool // the journal has another entry than in the earlier call
+
 	thinking thinking
 	budget   Budget // that this request or the table of models declares; zero: none
 }
@@ -89,6 +93,7 @@ func (st *state) follow(ch history.Change) {
 // read if the history has grown by an answer of this chain; see [entries.Log.Refresh].
 func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change) error {
 	st, known := &s.State, s.State.list
+	s.asked, s.answered = ch.Common, st.last.answered(s.IDs)
 	st.follow(ch)
 	found, err := s.log.Refresh(ctx, st.Known, ch.Grown && st.unwritten == nil)
 	if ctx.Err() != nil {
@@ -103,6 +108,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if !same && !st.unwritten.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
 		st.unwritten = nil
 	}
+	s.overtaken = !same && ch.Grown
 	s.recallThinking(found)
 	holds := n > 0 && same && s.stillHold(known, ch)
 	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.budget.Window

@@ -43,6 +43,7 @@ type thinking struct {
 	rule    models.Thinking
 	before  edit.List         // the edits in the request before, as far as is known
 	known   *journal.Thinking // of the request before; nil: nothing
+	at      int               // position under whose ID the journal has it
 	branch  bool              // known is of another branch of the history
 	leftOut edit.Positions    // as the history was opened
 }
@@ -79,7 +80,10 @@ func (s *session) recallThinking(found entries.Known) {
 		}
 		at, known = w.Len-1, &both
 	}
-	t.rule = s.chain.thinkingOf(s.model, known)
+	t.at, t.rule = at, s.chain.thinkingOf(s.model, known)
+	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of a request of another branch, or to a model that binds nothing
+		known = nil
+	}
 	if t.known = known; t.rule == models.ThinkingRefused {
 		t.leftOut = edit.Positions{{Last: math.MaxInt32}}
 	}
@@ -90,7 +94,8 @@ func (s *session) recallThinking(found entries.Known) {
 	switch {
 	case known == nil:
 		t.leftOut = t.leftOut.With(message.Run{Last: last})
-	case known.Len != at+1: // it was written for a longer history, which has only the messages up to there in common
+	case known.Len != at+1, // it was written for a longer history, which has only the messages up to there in common
+		at < last && (known.Again || s.overtaken && at < s.asked): // or for a request that was made again
 		t.branch = true
 		t.leftOut = edit.Positions(known.LeftOut).Before(at + 1).With(message.Run{First: at + 1, Last: last})
 	default:
@@ -214,7 +219,7 @@ func (v *View) forItsModel() *View {
 		return v
 	}
 	s, w := *v.session, *v
-	s.model = v.model
+	s.model, s.thinking = v.model, thinking{}
 	s.recallThinking(s.State.Known)
 	w.session = &s
 	if w.result = s.apply(v.list, nil, 0); w.result.LeftOut.Equal(v.result.LeftOut) {

@@ -72,11 +72,13 @@ func (s *session) thinkingSent(v, sent *View) *journal.Thinking {
 		before = t.known.Repairs
 	}
 	now.Repairs, _ = repairsOf(v, sent, before)
-	if same := *now; sure {
-		if same.Len = t.known.Len; same.Equal(t.known) {
+	here := t.known != nil && t.at == len(s.Body)-1
+	if same := *now; sure || here && st.unwrittenThinking == nil && v.list.Equal(st.All) {
+		if same.Len, same.Again = t.known.Len, t.known.Again; same.Equal(t.known) {
 			return nil
 		}
 	}
+	now.Again = here || s.answered
 	return now
 }
 
@@ -130,7 +132,7 @@ func withoutThinkingOf(msgs []message.Message, v *View, p edit.Positions) []mess
 	msgs = slices.Clone(msgs)
 	for i := range msgs {
 		if m := &msgs[i]; len(m.Parts) > 0 && gone[&m.Parts[0]] {
-			m.Parts = edit.WithoutThinking(m.Parts)
+			m.Parts = edit.Remainder(m.Parts)
 		}
 	}
 	return msgs

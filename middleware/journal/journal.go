@@ -86,6 +86,10 @@ type Thinking struct {
 	Head    message.ID    `json:"head"`               // hash of the leading system messages and of the tools, as they were sent
 	LeftOut []message.Run `json:"left_out,omitempty"` // positions whose thinking is not sent any more; in order, not adjoining
 	Repairs *Repairs      `json:"repairs,omitempty"`  // that were made; nil: none
+
+	// Again says that the model may have answered another request with the same history, one with other edits or tools. So
+	// the thinking behind it may be of either.
+	Again bool `json:"again,omitempty"`
 }
 
 // Repairs are what a request has of repairs, which may be others in the next one.

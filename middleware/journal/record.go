@@ -122,7 +122,7 @@ func (t *Thinking) Equal(o *Thinking) bool {
 	if t == nil || o == nil || t == o {
 		return t == o
 	}
-	return t.Len == o.Len && t.Head == o.Head && slices.Equal(t.LeftOut, o.LeftOut) &&
+	return t.Len == o.Len && t.Head == o.Head && t.Again == o.Again && slices.Equal(t.LeftOut, o.LeftOut) &&
 		(t.Repairs == o.Repairs || t.Repairs != nil && o.Repairs != nil && *t.Repairs == *o.Repairs)
 }
 
@@ -138,6 +138,9 @@ func (t *Thinking) appendTo(b []byte) []byte {
 	if r := t.Repairs; r != nil {
 		b = binary.AppendVarint(binary.AppendVarint(append(b, '!'), int64(r.From)), int64(r.Sent))
 		b = append(b, r.Sum[:]...)
+	}
+	if t.Again {
+		b = append(b, '+')
 	}
 	return b
 }

@@ -117,8 +117,7 @@ func (r *Result) rewrite(l List, i int) {
 	}
 }
 
-// leaveOut removes the thinking that is left out from message i on. Providers reject a message that is empty then, so it gets
-// a text, as [message.Rules.Repair] gives it to others.
+// leaveOut removes the thinking that is left out from message i on.
 func (r *Result) leaveOut(h *History, i int) {
 	lead := len(h.Lead)
 	for _, run := range r.LeftOut {
@@ -127,14 +126,10 @@ func (r *Result) leaveOut(h *History, i int) {
 		}
 		for k := max(i, r.After(lead, run.First-1)); k < len(r.Spans) && r.Spans[k].First <= run.Last; k++ {
 			m := &r.Messages[k]
-			parts := WithoutThinking(m.Parts)
-			if len(parts) == len(m.Parts) {
+			if !slices.ContainsFunc(m.Parts, isThinking) {
 				continue
 			}
-			if len(parts) == 0 {
-				parts = []message.Part{message.Text{Text: "(empty)"}}
-			}
-			m.Parts = parts
+			m.Parts = Remainder(m.Parts)
 			r.Sum -= r.Tokens[k]
 			r.Tokens[k] = h.Meter.Message(*m)
 			r.Sum += r.Tokens[k]

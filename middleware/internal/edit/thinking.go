@@ -117,6 +117,9 @@ func (h *History) staleFrom(it Item, others List) int {
 	if it.Kind == journal.Fold {
 		return it.Runs[0].First
 	}
+	if it.last >= len(h.Body) { // of a longer history
+		return math.MaxInt
+	}
 	was := h.Body[it.last].Parts
 	if k := others.From(it.last); k < len(others) && others[k].last == it.last && others[k].Kind == journal.Rewrite {
 		was = others[k].Parts
@@ -227,4 +230,13 @@ func WithoutThinking(parts []message.Part) []message.Part {
 		return parts
 	}
 	return slices.DeleteFunc(slices.Clone(parts), isThinking)
+}
+
+// Remainder returns the parts of a message whose thinking is left out. Providers reject a message that is empty then, so it gets
+// a text, as [message.Rules.Repair] gives it to others.
+func Remainder(parts []message.Part) []message.Part {
+	if parts = WithoutThinking(parts); len(parts) > 0 {
+		return parts
+	}
+	return []message.Part{message.Text{Text: "(empty)"}}
 }

@@ -217,7 +217,7 @@ func withLeftOut(t, other *journal.Thinking) *journal.Thinking {
 		return t
 	}
 	both := *t
-	both.LeftOut = edit.Positions(t.LeftOut).Union(other.LeftOut)
+	both.LeftOut, both.Again = edit.Positions(t.LeftOut).Union(other.LeftOut), true
 	return &both
 }
 
