@@ -278,6 +278,10 @@ func TestWhatWakes(t *testing.T) {
 		"one that begins alike": {happens: func(c *chat) {
 			c.history = withRounds(append(c.history[:1:1], message.Assistant(message.Text{Text: "No."}), message.User("Please.")), 20)
 		}, wakes: true},
+		"another beginning": {happens: func(c *chat) {
+			c.history = slices.Clone(c.history)
+			c.history[1] = message.Assistant(message.Text{Text: "Another way."})
+		}, wakes: true},
 		"a fork in the turn": {happens: func(c *chat) { c.history = slices.Clone(c.history[:len(c.history)-4]) }},
 	}
 	for name, tt := range tests {

@@ -90,6 +90,14 @@ func (internals) Cached(v *View, ttl time.Duration) (n int, whole bool) { return
 // that are assumed without a price in the table of models.
 func (internals) CachePrices(v *View) (read, write float64, known bool) { return v.cachePrices() }
 
+// Declare returns the request with tools in place of none. An event of the caller reports each change of them, from none and
+// to none.
+func (internals) Declare(r *Request, tools []message.ToolDef) *Request {
+	declared := *r
+	declared.Tools, declared.declares = tools, true
+	return &declared
+}
+
 // Again returns the request as it was before editing middlewares saw it, for a layer among
 // them that makes a call again because the provider wants it shorter. The first editor
 // after it starts with all edits that are remembered, those of the first attempt included.

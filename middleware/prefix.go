@@ -47,20 +47,21 @@ const (
 // sent is a request as the model was sent it, to compare the next one with. Its first messages, own of them, are those of
 // a history under edits, whose memory it shares; of the others it has only hashes.
 type sent struct {
-	model   string
-	tools   []message.ToolDef  // as they were sent
-	asked   []message.ToolDef  // as the first editor got them
-	lead    []message.Message  // the leading system messages of the history
-	body    []*message.Message // the rest of it
-	ids     []message.ID       // of body
-	list    edit.List
-	leftOut edit.Positions    // whose thinking was left out
-	edited  []message.Message // the history under the edits of list; nil: there are none
-	own     int
-	others  []uint64 // hashes of the messages after the first own ones
-	mended  bool     // others are from repairs, not from a layer after the last editor
-	counted int      // by the meter
-	told    int      // position after lead from which on events of a draft or of a failed call say what will differ; untold
+	model    string
+	tools    []message.ToolDef  // as they were sent
+	asked    []message.ToolDef  // as the first editor got them
+	declares bool               // a layer declares tools in place of none, and reports it
+	lead     []message.Message  // the leading system messages of the history
+	body     []*message.Message // the rest of it
+	ids      []message.ID       // of body
+	list     edit.List
+	leftOut  edit.Positions    // whose thinking was left out
+	edited   []message.Message // the history under the edits of list; nil: there are none
+	own      int
+	others   []uint64 // hashes of the messages after the first own ones
+	mended   bool     // others are from repairs, not from a layer after the last editor
+	counted  int      // by the meter
+	told     int      // position after lead from which on events of a draft or of a failed call say what will differ; untold
 }
 
 // at returns message i, which is one of the first own ones.
@@ -122,7 +123,7 @@ func (o *outgoing) describe() {
 	seen := v.result.Messages // by the last editor
 	now := &sent{
 		model: r.Model, tools: s.Tools, asked: s.Tools, lead: s.Lead, body: s.Body, ids: s.IDs,
-		list: v.list, leftOut: v.result.LeftOut, own: len(seen), told: untold,
+		list: v.list, leftOut: v.result.LeftOut, own: len(seen), told: untold, declares: r.declares,
 	}
 	if !slices.Equal(r.Tools, s.Tools) {
 		now.tools = slices.Clone(r.Tools)
@@ -176,6 +177,8 @@ func (o *outgoing) compare() (prefix int, why Break, text string) {
 		return 0, "", ""
 	case o.model != was.model:
 		return 0, BrokenByModel, ""
+	case !slices.Equal(o.tools, was.tools) && o.declares && was.declares:
+		return 0, BrokenByEdit, ""
 	case !slices.Equal(o.tools, was.tools) && slices.Equal(o.asked, was.asked):
 		return 0, BrokenByChain, "a layer of the chain declares other tools than in the call before"
 	case !slices.Equal(o.tools, was.tools):

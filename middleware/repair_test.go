@@ -299,3 +299,15 @@ func TestNotes(t *testing.T) {
 	}
 	require.Equal(t, len(one), call(one), "and leaves them alone")
 }
+
+func TestRepairingPanics(t *testing.T) {
+	t.Parallel()
+	repair := func(context.Context, *middleware.View) (*message.Repaired, error) { return nil, nil }
+	for _, wrong := range []func(){
+		func() { middleware.Repairing("", repair) },
+		func() { middleware.Repairing("mend", nil) },
+	} {
+		require.PanicsWithValue(t, "middleware: Repairing: want a name and a repairer", wrong)
+	}
+	require.NotNil(t, middleware.Repairing("mend", repair))
+}

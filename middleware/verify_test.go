@@ -256,3 +256,28 @@ func TestWhereMediaStood(t *testing.T) {
 		})
 	}
 }
+
+// The calls of the newest round stay as they are, unless nothing else helps: also the answered ones of a round with
+// results to come.
+func TestCallsOfTheNewestRoundStay(t *testing.T) {
+	t.Parallel()
+	call := message.ToolCall{ID: "a", Name: "write", Arguments: `{"text":"` + strings.Repeat("long ", 200) + `"}`}
+	other := message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}
+	h := []message.Message{message.User("go"), message.Assistant(call, other), message.Result("a", "write", "done")}
+	for _, last := range []bool{false, true} {
+		short := call
+		short.Arguments = "{}"
+		mw := middleware.Editing("short", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+			return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(1, short, other)}, LastResort: last}, nil
+		}, middleware.Options{})
+		_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+		require.NoError(t, err)
+		require.Len(t, events, 1)
+		if last {
+			require.Equal(t, middleware.Edited, events[0].Kind)
+			continue
+		}
+		require.Equal(t, middleware.Refused, events[0].Kind)
+		require.Contains(t, events[0].Why, "the calls of the newest round must stay as they are")
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
 // TestRecordedRefusals leads recorded conversations to a provider that counts exactly, while the chain estimates. Few
@@ -65,7 +66,7 @@ func TestRecordedRestarts(t *testing.T) {
 			p := recordingProvider{strict: strict{window: window}}
 			process := func(j journal.Journal) middleware.Model {
 				mws := []middleware.Middleware{contextedit.New(contextedit.Options{Digest: 80}), fit.New(fit.Options{})}
-				return middleware.With(middleware.Env{Journal: j, Counter: exactly.Counter, Archive: store.NewMemory(0)}, mws[(i+k)%2:]...)(p.model)
+				return middleware.With(middleware.Env{Journal: j, Counter: bpe.O200kBase(), Archive: store.NewMemory(0)}, mws[(i+k)%2:]...)(p.model)
 			}
 			journals := [2]journal.Journal{journal.NewMemory(0), journal.NewMemory(0)}
 			stays, starts := process(journals[0]), process(journals[1])
@@ -73,7 +74,9 @@ func TestRecordedRestarts(t *testing.T) {
 				if call%7 == 0 {
 					starts = process(journals[1])
 				}
-				req := &middleware.Request{Messages: all[i].messages[:n:n], Tools: all[i].tools, Budget: &middleware.Budget{Window: window}}
+				req := &middleware.Request{
+					Messages: all[i].messages[:n:n], Tools: all[i].tools, Model: "gpt-4o", Budget: &middleware.Budget{Window: window},
+				}
 				_, err := stays(t.Context(), req, nil)
 				first := p.sent
 				_, again := starts(t.Context(), req, nil)

@@ -128,23 +128,31 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 			}
 			return next(ctx, req, emit)
 		}
-		j := f.judge(v, false)
-		if len(j.declared) == 0 {
-			return next(ctx, req, emit)
-		}
-		if f.once(v, "tools") {
-			var names []string
-			for _, t := range j.declared {
-				names = append(names, t.Name)
-			}
-			v.Report(ctx, middleware.Event{Kind: middleware.Repaired, By: Name, Why: fmt.Sprintf(
-				"the request declares no tools, but the messages have calls of %s, which %s wants declared; "+
-					"they are, as tools that are not to be called", strings.Join(names, ", "), j.rules)})
-		}
-		r := *req
-		r.Tools = j.declared
-		return next(ctx, &r, emit)
+		declared := f.judge(v, false).declared
+		f.reportDeclared(ctx, v, declared)
+		return next(ctx, core.Declare(req, declared), emit)
 	}
+}
+
+// reportDeclared reports the tools that are declared if they are not those of the call before.
+func (f *fitter) reportDeclared(ctx context.Context, v *middleware.View, declared []message.ToolDef) {
+	type key struct{ *fitter }
+	before, _ := v.Load(key{f}).([]message.ToolDef)
+	if slices.Equal(before, declared) {
+		return
+	}
+	v.Store(key{f}, declared)
+	why := "the messages have no calls any more, so no tools are declared"
+	if len(declared) > 0 {
+		var names []string
+		for _, t := range declared {
+			names = append(names, t.Name)
+		}
+		rules, _ := f.rulesOf(v)
+		why = fmt.Sprintf("the request declares no tools, but the messages have calls of %s, which %s wants declared; "+
+			"they are, as tools that are not to be called", strings.Join(names, ", "), rules)
+	}
+	v.Report(ctx, middleware.Event{Kind: middleware.Repaired, By: Name, Why: why})
 }
 
 // reportUnknownWindow reports that tokens are not bounded.

@@ -183,3 +183,24 @@ func ExampleNewMemory() {
 	fmt.Println(memory.Bytes(), "bytes")
 	// Output: 0 bytes
 }
+
+// TestRevisionsOfWhereEditsHold has edits that differ only in the requests for which they hold.
+func TestRevisionsOfWhereEditsHold(t *testing.T) {
+	t.Parallel()
+	record := journal.Record{Middleware: "fit", Kind: journal.Rewrite, Runs: []message.Run{{First: 1, Last: 1}}, HistoryLen: 3, Window: 8000}
+	sum := func(change func(r *journal.Record)) message.ID {
+		second := record
+		change(&second)
+		return (&journal.Entry{Edits: []*journal.Record{&record, &second}}).Sum()
+	}
+	same := sum(func(*journal.Record) {})
+	for name, change := range map[string]func(r *journal.Record){
+		"window":             func(r *journal.Record) { r.Window = 4000 },
+		"no window":          func(r *journal.Record) { r.Window = 0 },
+		"one request":        func(r *journal.Record) { r.Once = true },
+		"length":             func(r *journal.Record) { r.HistoryLen = 5 },
+		"name of the editor": func(r *journal.Record) { r.Middleware = "trim" },
+	} {
+		require.NotEqual(t, same, sum(change), name)
+	}
+}

@@ -130,3 +130,27 @@ func TestReportsApartFromTheCache(t *testing.T) {
 	}
 	require.Zero(t, l.Limit())
 }
+
+// An edited prompt is compared with its prediction only if the counter is good, the charge is at least half of the longest
+// one, and the prediction is longer than every prompt that was read.
+func TestEditedPromptsThatAreNotCompared(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		good                    bool
+		first, charged, counted int // the first prompt was charged 1200
+		want                    calibrate.Verdict
+	}{
+		"too low":                  {true, 1200, 1000, 1400, calibrate.Doubtful},
+		"by a rule of thumb":       {false, 1200, 1000, 1400, calibrate.Believed},
+		"below half":               {true, 1000, 590, 1150, calibrate.Believed},
+		"shorter than another one": {true, 1200, 900, 1150, calibrate.Believed},
+	} {
+		var l calibrate.Tokens
+		s := history(nil)
+		s.Good = x.good
+		p := calibrate.Priors{Plain: 1, Wide: 1}
+		require.Equal(t, calibrate.Believed, l.Learn(calibrate.Prompt{At: 4, Charged: 1200, WithCache: 1200, Counted: x.first}, p, s))
+		got := l.Learn(calibrate.Prompt{At: 6, Charged: x.charged, WithCache: x.charged, Counted: x.counted, Edited: 6}, p, s)
+		require.Equal(t, x.want, got, name)
+	}
+}

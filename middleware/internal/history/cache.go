@@ -75,6 +75,9 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 		return nil, Change{}, err
 	}
 	fresh := best == nil
+	if !fresh {
+		best, equal, notes = best.orLonger(tracks, body, equal, notes)
+	}
 	if fresh {
 		best = &Track[S]{State: start(), claim: new(atomic.Int64), Slides: slides(tracks, body)}
 		best.Meter, best.Bounded = meter, edit.Bounded{FirstUser: -1, LastUser: -1}

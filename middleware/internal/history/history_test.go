@@ -199,3 +199,24 @@ func TestLargeHistoriesAreForgottenAlone(t *testing.T) {
 	_, ch := follow(t, &cache, append(small, message.User("more")))
 	require.Equal(t, history.Change{Common: 3, Grown: true}, ch)
 }
+
+// TestMessagesThatAreAlmostEqual differs from the message before in one thing, where no probe looks.
+func TestMessagesThatAreAlmostEqual(t *testing.T) {
+	t.Parallel()
+	body := texts(8, "message")
+	for name, change := range map[string]func(m *message.Message){
+		"role":            func(m *message.Message) { m.Role = message.RoleAssistant },
+		"author":          func(m *message.Message) { m.Name = "Ada" },
+		"number of parts": func(m *message.Message) { m.Parts = append(slices.Clone(m.Parts), message.Text{Text: "more"}) },
+		"fewer parts":     func(m *message.Message) { m.Parts = nil },
+	} {
+		var cache history.Cache[int]
+		first, _ := follow(t, &cache, body)
+		cache.Publish(first)
+		other := slices.Clone(body)
+		change(&other[2])
+		track, ch := follow(t, &cache, other)
+		require.Equal(t, 2, ch.Common, name)
+		require.Equal(t, message.IDs(other), track.IDs, name)
+	}
+}

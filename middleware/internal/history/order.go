@@ -55,6 +55,29 @@ func (t *Track[S]) arranged(body []message.Message, equal int, notes bool) (orde
 	return ordered, from + shared, alike
 }
 
+// orLonger returns the track that has the most of a body once its rounds are in order: results in another order than before
+// are equal only up to there. equal and notes are those of the body as it was passed.
+func (t *Track[S]) orLonger(others []*Track[S], body []message.Message, equal int, notes bool) (*Track[S], int, bool) {
+	ordered, most, _ := t.arranged(body, equal, notes)
+	if ordered == nil {
+		return t, equal, notes
+	}
+	for _, o := range others {
+		if reach(o.Body, ordered) <= most {
+			continue
+		}
+		if n, _ := common(o.Body, ordered); n > most {
+			t, most = o, n
+			if equal, notes = common(o.Body, body); o.passed != nil {
+				if n, same := common(o.passed, body); n > equal {
+					equal, notes = n, same
+				}
+			}
+		}
+	}
+	return t, equal, notes
+}
+
 // sortRound puts results into the order of their ranks.
 func sortRound(results []message.Message, ranks []int) {
 	sorted := slices.Sorted(slices.Values(ranks))
