@@ -89,12 +89,15 @@ func ParseVoidThinking(err error) (changed string, ok bool) {
 	if err == nil {
 		return "", false
 	}
-	_, after, ok := strings.Cut(overflow.Text(err), "bound to a different conversation")
-	if !ok {
-		return "", false
+	const refusal = "bound to a different conversation"
+	_, after, ok := strings.Cut(err.Error(), refusal)
+	if !ok { // some errors keep the answer of the provider
+		if _, after, ok = strings.Cut(overflow.Text(err), refusal); !ok {
+			return "", false
+		}
 	}
 	for sentence := range strings.SplitSeq(after, ". ") {
-		if strings.Contains(sentence, "differ") || strings.Contains(sentence, "was created with") {
+		if strings.Contains(sentence, "differs from") || strings.Contains(sentence, "differ from") || strings.Contains(sentence, "was created with") {
 			changed, _, _ = strings.Cut(strings.TrimSpace(sentence), "\"")
 			return strings.TrimRight(changed, `.\ `), true
 		}

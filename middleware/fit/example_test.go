@@ -144,7 +144,7 @@ func ExampleNew_overflow() {
 	fmt.Println(resp.Message.Text())
 	// Output:
 	// middleware: notice: a prompt of 3667 tokens by our count was refused as too long: the provider says that its window is 4096; the window counts as 4096 for this model from now on
-	// middleware: called: 3667 tokens for a history of 3667; edits in force: 0; first tokens as in the call before: 0
+	// middleware: called: 3667 tokens for a history of 3667; edits in force: 0; first tokens as in the call before: 0: provider: prompt is too long: 5030 tokens > 4096 maximum
 	// fit: 5030 → 3112 tokens: shortened 2 messages: the request: 5030 tokens, at most 4096
 	// middleware: called: 3112 tokens for a history of 5030; edits in force: 2; first tokens as in the call before: 0
 	// A test needs a newer compiler.
