@@ -148,7 +148,7 @@ func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) 
 		return &g, Change{Common: equal, Grown: true}
 	}
 	g.steady, g.passed = given.Steady, nil
-	if ordered, shared, alike := t.arranged(given.Body, equal); ordered != nil {
+	if ordered, shared, alike := t.arranged(given.Body, equal, notes); ordered != nil {
 		if !Same(ordered, given.Body) {
 			g.passed = passedAs(given)
 		} else {

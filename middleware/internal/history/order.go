@@ -12,10 +12,13 @@ import (
 // calls. Nothing else is moved.
 
 // arranged returns a body with its rounds in order, how many of its first messages the track has
-// then, and whether their notes are equal. equal is that number for the body as it was passed.
+// then, and whether their notes are equal. equal and notes are the same for the body as it was passed.
 // It returns nil if the body and that of the track are in order.
-func (t *Track[S]) arranged(body []message.Message, equal int) (ordered []message.Message, shared int, notes bool) {
+func (t *Track[S]) arranged(body []message.Message, equal int, notes bool) (ordered []message.Message, shared int, alike bool) {
 	from := equal
+	if !notes { // those of the body count, and not those of the track
+		from = 0
+	}
 	if t.passed != nil { // the equal messages may be the first of a round that was moved
 		from = max(0, from-1)
 	}
@@ -48,8 +51,8 @@ func (t *Track[S]) arranged(body []message.Message, equal int) (ordered []messag
 		return nil, equal, true
 	}
 	ordered = append(t.AppendMessages(make([]message.Message, 0, len(body)), message.Run{Last: from - 1}), tail...)
-	shared, notes = common(t.Body[from:], tail)
-	return ordered, from + shared, notes
+	shared, alike = common(t.Body[from:], tail)
+	return ordered, from + shared, alike
 }
 
 // sortRound puts results into the order of their ranks.
