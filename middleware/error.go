@@ -96,6 +96,7 @@ func ParseVoidThinking(err error) (changed string, ok bool) {
 			return "", false
 		}
 	}
+	after, _, _ = strings.Cut(after, "\x00") // the end of one text of several
 	for sentence := range strings.SplitSeq(after, ". ") {
 		if strings.Contains(sentence, "differs from") || strings.Contains(sentence, "differ from") || strings.Contains(sentence, "was created with") {
 			changed, _, _ = strings.Cut(strings.TrimSpace(sentence), "\"")

@@ -40,6 +40,7 @@ type world struct {
 	isView   bool
 	replicas []middleware.Middleware
 	branches []*branch
+	failed   bool // the journal
 	unsure   bool // a process may not know what another one has sent
 	tools    []message.ToolDef
 	lead     string
@@ -433,7 +434,10 @@ func (w *world) ask(b *branch) {
 		w.settle(b, req, sent)
 	}
 	if w.chance("repeat", 3) {
-		w.repeat(b, req, sent)
+		if !w.failed && w.chance("afresh", 2) { // a process does not read the journal after its own answers, so not the other one
+			chain = w.newChain()
+		}
+		w.repeat(chain, req, sent)
 	}
 	if w.isView {
 		b.msgs = slices.Clone(sent.Messages[message.Leading(sent.Messages):])
@@ -465,15 +469,15 @@ func (w *world) settle(b *branch, req, sent *middleware.Request) {
 	b.points = append(b.points, now)
 }
 
-// repeat makes a request again, by any process.
-func (w *world) repeat(b *branch, req, sent *middleware.Request) {
+// repeat makes a request again.
+func (w *world) repeat(chain middleware.Middleware, req, sent *middleware.Request) {
 	edited := w.edited
-	_, again, err := w.call(w.replicas[w.n("again", 0, len(w.replicas)-1)], req)
+	_, again, err := w.call(chain, req)
 	w.judge("repeat", err)
 	if err != nil {
 		return
 	}
-	replaced := slices.Contains(w.layers, 18) && sent.Model == freeModel // no layer can put back what was left out before it
+	replaced := slices.Contains(w.layers, 18) && sent.Model == freeModel    // no layer can put back what was left out before it
 	if w.edited == edited && !w.unsure && !replaced && len(req.Tools) > 0 { // what fit declares depends on what the process has seen
 		require.NoError(w, middlewaretest.Same(sent.Messages, again.Messages), "a repeated request sends the same")
 		require.Equal(w, sent.Tools, again.Tools)
@@ -501,9 +505,8 @@ func (w *world) step(k int) {
 		b.msgs = append(slices.Clip(b.msgs), message.Assistant(message.Text{Text: fmt.Sprintf("Another one says %d. It is a long text.", w.made)}))
 		w.made++
 	case 14:
-		if w.restarts() {
-			w.replicas[w.n("replica", 0, len(w.replicas)-1)] = w.newChain()
-		}
+		w.unsure = w.unsure || w.failed
+		w.replicas[w.n("replica", 0, len(w.replicas)-1)] = w.newChain()
 	case 15:
 		i := w.n("pin", 0, len(b.msgs)-1)
 		b.msgs = slices.Clone(b.msgs)
@@ -529,12 +532,12 @@ func (w *world) step(k int) {
 		w.ask(b)
 	case 19:
 		w.journal.writes = true
-		w.unsure = w.unsure || len(w.replicas) > 1
+		w.failed, w.unsure = true, w.unsure || len(w.replicas) > 1
 		w.ask(b)
 		w.journal.writes = false
 	case 20:
 		w.journal.reads = true
-		w.unsure = w.unsure || len(w.replicas) > 1
+		w.failed, w.unsure = true, w.unsure || len(w.replicas) > 1
 		w.ask(b)
 		w.journal.reads = false
 	case 21:
@@ -549,6 +552,7 @@ func (w *world) step(k int) {
 	case 24:
 		chain := w.replicas[w.n("replica", 0, len(w.replicas)-1)]
 		req := w.request(b)
+		w.unsure = w.unsure || len(w.replicas) > 1 // a process does not read the journal after its own answers
 		if w.chance("force", 2) {
 			req.Force = []string{"*"}
 		}
@@ -566,9 +570,6 @@ func (w *world) step(k int) {
 		_ = d.Commit(ctx)
 	}
 }
-
-// restarts reports whether a process may lose its memory without a loss of what others must know.
-func (w *world) restarts() bool { return !w.unsure || true }
 
 func newWorld(t *rapid.T) *world {
 	w := &world{T: t, archive: store.NewMemory(0), model: boundModel, tools: []message.ToolDef{{Name: "read"}}}

@@ -91,6 +91,15 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		require.Equal(t, fresh.Tokens, again.Tokens)
 		require.Equal(t, fresh.Bounded, again.Bounded)
 
+		pinned := slices.Clone(passed)
+		pinned[rapid.IntRange(0, len(pinned)-1).Draw(t, "pinned")].Hints.Pinned = true
+		pinned = append(pinned, message.User("And now?"))
+		later, _ := follow(t, &cache, pinned)
+		fresh, _ = follow(t, new(history.Cache[int]), pinned)
+		require.Equal(t, bodyOf(fresh), bodyOf(later))
+		require.Equal(t, fresh.Whole, later.Whole, "the pin that was set later is seen")
+		require.Equal(t, fresh.WholeCount, later.WholeCount)
+
 		for range 4 { // a retry, and a fork, in the middle of a round too
 			cut := passed[:rapid.IntRange(1, len(passed)).Draw(t, "cut")]
 			for _, body := range [][]message.Message{cut, append(slices.Clone(cut), message.User("Another way."))} {
