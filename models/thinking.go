@@ -1,9 +1,11 @@
 package models
 
 import (
-	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Thinking is what a model demands of the thinking in its earlier answers, when they
@@ -66,148 +68,83 @@ func (t *Table) ThinkingOf(name string) Thinking {
 	if len(name) > maxName {
 		return ThinkingFree
 	}
-	var buf [maxName]byte
-	key := fold(buf[:0], name)
-	key = key[bytes.LastIndexByte(key, '/')+1:]
-	if rest, ok := after(key, "claude"); ok {
-		return claude(rest)
-	}
-	if rest, ok := after(key, "gemini"); ok {
-		return gemini(rest)
-	}
-	if rest, ok := after(key, "deepseek"); ok {
-		return deepseek(rest)
-	}
-	if rest, ok := after(key, "kimi"); ok {
-		return kimi(rest)
+	key := string(fold(nil, name))
+	key = key[strings.LastIndexByte(key, '/')+1:]
+	for _, d := range byName {
+		if all := d.name.FindAllStringSubmatch(key, -1); all != nil {
+			return d.demand(all[len(all)-1][1])
+		}
 	}
 	return ThinkingFree
 }
 
-// claude judges a folded name by what follows the word claude. Anthropic's documentation
-// says that preserved thinking begins with version 5.1. From 4.6 on, models think
-// adaptively, and an answer need not begin with thinking.
-func claude(rest []byte) Thinking {
-	major, minor, latest := release(rest, "opus", "sonnet", "haiku", "fable", "mythos")
-	switch {
-	case latest || major > 5 || major == 5 && minor >= 1:
+// byName has what names of models begin with, and what is demanded by what follows.
+var byName = []struct {
+	name   *regexp.Regexp
+	demand func(rest string) Thinking
+}{
+	{beginning("claude"), claude},
+	{beginning("gemini"), gemini},
+	{beginning("deepseek"), func(rest string) Thinking {
+		switch {
+		case deepseekCalls.MatchString(rest):
+			return ThinkingCalls
+		case deepseekR1.MatchString(rest):
+			return ThinkingRefused
+		}
+		return ThinkingFree
+	}},
+	{beginning("kimi"), func(rest string) Thinking {
+		if kimiCalls.MatchString(rest) {
+			return ThinkingCalls
+		}
+		return ThinkingFree
+	}},
+}
+
+// beginning returns what matches a word, and all that follows it.
+func beginning(word string) *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[^a-z0-9])` + word + `((?:[^a-z]|$).*)`)
+}
+
+var (
+	deepseekCalls = regexp.MustCompile(`^[^a-z0-9]*((reasoner|flash|pro)([^a-z0-9]|$)|v([4-9]|\d\d)([^0-9]|$))`)
+	deepseekR1    = regexp.MustCompile(`^[^a-z0-9]*r1([^0-9]|$)`)
+	kimiCalls     = regexp.MustCompile(`^[^a-z0-9]*(for([^a-z0-9]|$)|k([2-9]|\d\d)([^0-9]|$))`) // kimi-for-coding
+
+	// A version has one or two digits, and another number after it; longer numbers are dates.
+	numbers = regexp.MustCompile(`(?:^|[^a-z0-9])(\d{1,2})(?:[^a-z0-9](\d{1,2}))?(?:[^a-z0-9]|$)`)
+	deploy  = regexp.MustCompile(`[^a-z0-9]v\d.*`) // of Bedrock: -v1:0
+	latest  = regexp.MustCompile(`(^|[^a-z0-9])(latest|opus|sonnet|haiku|fable|mythos)$`)
+)
+
+// claude judges a name by what follows the word claude. Anthropic's documentation says
+// that preserved thinking begins with version 5.1. From 4.6 on, models think adaptively,
+// and an answer need not begin with thinking.
+func claude(rest string) Thinking {
+	switch major, minor, known := release(rest); {
+	case !known && latest.MatchString(rest), known && (major > 5 || major == 5 && minor >= 1):
 		return ThinkingBound
-	case major < 0 || major == 5 || major == 4 && minor >= 6:
+	case !known || major == 5 || major == 4 && minor >= 6:
 		return ThinkingFree
 	}
 	return ThinkingTurn
 }
 
-func gemini(rest []byte) Thinking {
-	if major, _, latest := release(rest); latest || major >= 3 {
+func gemini(rest string) Thinking {
+	if major, _, known := release(rest); major >= 3 || !known && strings.HasSuffix(rest, "latest") {
 		return ThinkingTurn
 	}
 	return ThinkingFree
 }
 
-func deepseek(rest []byte) Thinking {
-	word, _ := next(rest)
-	switch string(word) {
-	case "reasoner", "flash", "pro":
-		return ThinkingCalls
+// release returns the first version in the rest of a name.
+func release(rest string) (major, minor int, known bool) {
+	m := numbers.FindStringSubmatch(deploy.ReplaceAllString(rest, ""))
+	if m == nil {
+		return 0, 0, false
 	}
-	switch generation, number := numbered(word); {
-	case generation == 'v' && number >= 4:
-		return ThinkingCalls
-	case generation == 'r' && number == 1:
-		return ThinkingRefused
-	}
-	return ThinkingFree
+	major, _ = strconv.Atoi(m[1])
+	minor, _ = strconv.Atoi(m[2])
+	return major, minor, true
 }
-
-func kimi(rest []byte) Thinking {
-	word, _ := next(rest)
-	if generation, number := numbered(word); generation == 'k' && number >= 2 || string(word) == "for" { // kimi-for-coding
-		return ThinkingCalls
-	}
-	return ThinkingFree
-}
-
-// after returns what follows the last place where a name has the given word, and false
-// if there is no such place.
-func after(key []byte, word string) ([]byte, bool) {
-	for end := len(key); ; {
-		i := bytes.LastIndex(key[:end], []byte(word))
-		if i < 0 {
-			return nil, false
-		}
-		rest := key[i+len(word):]
-		if (i == 0 || !isLetter(key[i-1]) && !isDigit(key[i-1])) && (len(rest) == 0 || !isLetter(rest[0])) {
-			return rest, true
-		}
-		end = i + len(word) - 1
-	}
-}
-
-// release finds the first number of one or two digits, and one that follows it
-// directly; longer ones are dates. Major is -1 if there is none. Then the name is that
-// of the latest version if it ends in "latest" or in one of the kinds.
-func release(rest []byte, kinds ...string) (major, minor int, latest bool) {
-	major = -1
-	for {
-		var word []byte
-		if word, rest = next(rest); len(word) == 0 || len(word) > 1 && word[0] == 'v' && isDigit(word[1]) { // -v1:0
-			return major, minor, latest && major < 0
-		}
-		n := small(word)
-		switch {
-		case major >= 0:
-			return major, max(n, 0), false
-		case n >= 0:
-			major = n
-		}
-		latest = string(word) == "latest" || slices.Contains(kinds, string(word))
-	}
-}
-
-// next returns the first run of letters and digits, and what follows it.
-func next(key []byte) (word, rest []byte) {
-	for len(key) > 0 && !isLetter(key[0]) && !isDigit(key[0]) {
-		key = key[1:]
-	}
-	n := 0
-	for n < len(key) && (isLetter(key[n]) || isDigit(key[n])) {
-		n++
-	}
-	return key[:n], key[n:]
-}
-
-// small returns a number of one or two digits, or -1.
-func small(word []byte) int {
-	if len(word) == 0 || len(word) > 2 {
-		return -1
-	}
-	n := 0
-	for _, c := range word {
-		if !isDigit(c) {
-			return -1
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n
-}
-
-// numbered splits a word like v4 or k2p5 into its first letter and the number after it,
-// which is -1 if there is none of one or two digits.
-func numbered(word []byte) (letter byte, number int) {
-	if len(word) == 0 {
-		return 0, -1
-	}
-	digits := word[1:]
-	for i, c := range digits {
-		if !isDigit(c) {
-			digits = digits[:i]
-			break
-		}
-	}
-	return word[0], small(digits)
-}
-
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
