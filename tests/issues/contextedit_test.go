@@ -1,6 +1,7 @@
 package issues
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -98,4 +99,17 @@ func TestSummaryAfterTheNewestRound(t *testing.T) {
 	req, events := apply(t, chain, h)
 	require.Len(t, events, 1, "the fold alone: %v", events)
 	require.Equal(t, h[2], req.Messages[2])
+}
+
+// A history of the same length that was changed in the middle is no repeated call: what it lost is edited again.
+func TestForkOfTheSameLength(t *testing.T) {
+	t.Parallel()
+	chain := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 1}))
+	h := more(append(rounds(3), message.Assistant(message.Text{Text: "done"}), message.User("next")), 4)
+	sent, _ := apply(t, chain, h)
+	before := edited(sent)
+	fork := slices.Clone(h)
+	fork[11].Parts = append(slices.Clone(fork[11].Parts), message.Text{Text: "So."}) // in the newest turn
+	sent, _ = apply(t, chain, fork)
+	require.Equal(t, before, edited(sent))
 }
