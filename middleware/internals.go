@@ -70,7 +70,8 @@ func (internals) Repeated(v *View, name string) bool {
 	if b, known := v.Budget(); v.req.forced(name) || known && v.size.Tokens > b.Room() {
 		return false
 	}
-	return slices.ContainsFunc(s.State.list, func(it edit.Item) bool { return it.HistoryLen == len(s.Body) })
+	here := s.State.At == len(s.Body)-1 || s.State.unwritten != nil // else they were made for another history of this length
+	return here && slices.ContainsFunc(s.State.list, func(it edit.Item) bool { return it.HistoryLen == len(s.Body) })
 }
 
 // Shared returns how many first messages a view and an earlier one of the same chain

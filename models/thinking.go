@@ -71,8 +71,8 @@ func (t *Table) ThinkingOf(name string) Thinking {
 	key := string(fold(nil, name))
 	key = key[strings.LastIndexByte(key, '/')+1:]
 	for _, d := range byName {
-		if all := d.name.FindAllStringSubmatch(key, -1); all != nil {
-			return d.demand(all[len(all)-1][1])
+		if m := d.name.FindStringSubmatch(key); m != nil {
+			return d.demand(m[1])
 		}
 	}
 	return ThinkingFree
@@ -102,9 +102,9 @@ var byName = []struct {
 	}},
 }
 
-// beginning returns what matches a word, and all that follows it.
+// beginning returns what matches the last place of a word, and all that follows it.
 func beginning(word string) *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[^a-z0-9])` + word + `((?:[^a-z]|$).*)`)
+	return regexp.MustCompile(`^(?:.*[^a-z0-9])?` + word + `((?:[^a-z].*)?)$`)
 }
 
 var (

@@ -56,7 +56,7 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if excess == nil {
 		return nil, nil
 	}
-	if ctx.Value(secondKey{}) == nil && v.EditedNow(Name) && j.withoutMargin().excess() == nil {
+	if ctx.Value(secondKey{}) == nil && core.Repeated(v, Name) && j.withoutMargin().excess() == nil {
 		return nil, nil // a repeated call sends the same, if there was no room for a margin
 	}
 	plan, err := f.fitting(ctx, j)

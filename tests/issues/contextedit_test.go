@@ -2,6 +2,7 @@ package issues
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,4 +131,17 @@ func TestClearedTogetherButLonger(t *testing.T) {
 	}
 	require.Positive(t, results)
 	require.Positive(t, arguments)
+}
+
+// A history of the same length that was changed in the middle is no repeated call: what it lost is edited again.
+func TestForkOfTheSameLength(t *testing.T) {
+	t.Parallel()
+	chain := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 1}))
+	h := more(append(rounds(3), message.Assistant(message.Text{Text: "done"}), message.User("next")), 4)
+	sent, _ := apply(t, chain, h)
+	before := edited(sent)
+	fork := slices.Clone(h)
+	fork[11].Parts = append(slices.Clone(fork[11].Parts), message.Text{Text: "So."}) // in the newest turn
+	sent, _ = apply(t, chain, fork)
+	require.Equal(t, before, edited(sent))
 }
