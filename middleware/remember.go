@@ -29,7 +29,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			Why: "the edits of this call are kept in memory only",
 		})
 		st := v.session.State
-		st.list, st.unwrittenThinking = v.list, v.thinking
+		st.list, st.unwrittenThinking, st.unwrittenSent = v.list, v.thinking, v.list
 		if len(v.list) > 0 {
 			st.unwritten = v.list
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/models"
 )
 
 // session is one history under the edits of a chain. It does not change while editors run.
@@ -40,10 +41,12 @@ type state struct {
 	unwritten edit.List // all edits, if they could not be written: used instead of Known.All until a write succeeds. nil: none
 
 	unwrittenThinking *journal.Thinking // the same of what the entry has of thinking
+	unwrittenSent     edit.List         // the edits of that request, also if there were none
 	head              *head             // of the call before
 
-	wholeCount, question, window int  // as they were when list was found to hold
-	once                         bool // an edit of the list holds for this history only
+	wholeCount, question, window int             // as they were when list was found to hold
+	rule                         models.Thinking // the same
+	once                         bool            // an edit of the list holds for this history only
 
 	tokens     calibrate.Tokens
 	model      string      // of the last call
@@ -112,6 +115,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	s.recallThinking(found)
 	holds := n > 0 && same && s.stillHold(known, ch)
 	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.budget.Window
+	st.rule = s.thinking.rule
 	if holds && sameSlice(known, st.known()) {
 		return nil
 	}
@@ -140,6 +144,7 @@ func (s *session) stillHold(l edit.List, ch history.Change) bool {
 	case !ch.Grown, ch.Copied: // the history is another one
 	case s.WholeCount != st.wholeCount: // a message was pinned
 	case s.budget.Window != st.window: // an edit may be for a smaller window
+	case s.thinking.rule != st.rule: // thinking that was left out may have to stay
 	case st.once: // an edit was for one request only
 	case s.LastUser != st.question && s.LastUser <= edit.Last(l[len(l)-1].Record): // the newest question is another one, and may be edited
 	case edit.LateResult(s.Body[ch.Common:]): // a fold may cover the call of a new result

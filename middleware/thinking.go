@@ -78,7 +78,7 @@ func (s *session) recallThinking(found entries.Known) {
 		if known != nil {
 			both.LeftOut = edit.Positions(w.LeftOut).Union(edit.Positions(known.LeftOut).Before(w.Len))
 		}
-		at, known = w.Len-1, &both
+		at, known, t.before = w.Len-1, &both, st.unwrittenSent
 	}
 	t.at, t.rule = at, s.chain.thinkingOf(s.model, known)
 	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of a request of another branch, or to a model that binds nothing

@@ -34,7 +34,7 @@ func newTalk(t *testing.T) *talk {
 }
 
 func (k *talk) request() *middleware.Request {
-	return &middleware.Request{Messages: slices.Clone(k.history), Tools: k.tools, Model: k.model}
+	return &middleware.Request{Messages: slices.Clone(k.history), Tools: k.tools, Model: k.model, Budget: &middleware.Budget{Window: 100_000}}
 }
 
 // ask asks with the history, and returns it with the answer and a long result.
@@ -51,7 +51,7 @@ func (k *talk) ask(chain middleware.Middleware) []message.Message {
 	require.NoError(k, err)
 	h := append(slices.Clip(k.history), resp.Message)
 	for c := range resp.Message.Calls() {
-		h = append(h, message.Result(c.ID, c.Name, strings.Repeat("data ", 40)))
+		h = append(h, message.Result(c.ID, c.Name, strings.Repeat("data ", 200)))
 	}
 	return h
 }
@@ -172,6 +172,54 @@ func TestUnwrittenEditsOfAFreeModel(t *testing.T) {
 	k.model = boundModel
 	k.round(chain)
 	k.round(chain)
+}
+
+// If there are no edits any more, and that could not be written, equal ones are new.
+func TestUnwrittenEndOfEdits(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	j := &faulty{leaky: losing(0, 0)(1).(*leaky)}
+	once := true
+	chain := middleware.With(middleware.Env{Journal: j},
+		rewriter("once", 2, middleware.Options{Trigger: when(&once)}, true, resultsShort),
+		rewriter("results", 4, middleware.Options{Trigger: whenNot(&j.writes, &once)}, false, resultsShort))
+	for range 4 {
+		k.round(chain)
+	}
+	once, j.writes = false, true
+	k.round(chain)
+	j.writes = false
+	k.round(chain)
+	k.round(chain)
+}
+
+// Edits of a request without thinking hold in one with all thinking if they have removed none that must stay.
+func TestFreeModelBehindABoundOne(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	j := losing(0, 0)(1)
+	chain := func() middleware.Middleware {
+		return middleware.With(middleware.Env{Journal: j}, rewriter("arguments", 2, middleware.Options{}, false, argumentsShort))
+	}
+	long := middlewaretest.Call("read", `{"path":"/a/long/path/to/the/file"}`)
+	k.strict = middlewaretest.Strict(middlewaretest.BoundThinking, long)
+	a := chain()
+	for range 6 {
+		k.round(a)
+	}
+	k.model = freeModel
+	k.ask(a)
+	sent := k.sent
+	k.ask(chain())
+	require.NoError(t, middlewaretest.Same(sent.Messages, k.sent.Messages), "a new process sends the same")
+}
+
+func when(is *bool) middleware.Trigger {
+	return trigger.Func(func(*middleware.View, func() *middleware.Plan) (bool, string, error) { return *is, "", nil })
+}
+
+func whenNot(is, or *bool) middleware.Trigger {
+	return trigger.Func(func(*middleware.View, func() *middleware.Plan) (bool, string, error) { return !*is && !*or, "", nil })
 }
 
 type forFree struct{}

@@ -41,6 +41,7 @@ type world struct {
 	replicas []middleware.Middleware
 	branches []*branch
 	failed   bool // the journal
+	restarts int
 	unsure   bool // a process may not know what another one has sent
 	tools    []message.ToolDef
 	lead     string
@@ -434,7 +435,7 @@ func (w *world) ask(b *branch) {
 		w.settle(b, req, sent)
 	}
 	if w.chance("repeat", 3) {
-		if !w.failed && w.chance("afresh", 2) { // a process does not read the journal after its own answers, so not the other one
+		if !w.failed && len(w.replicas) == 1 && len(w.tools) > 0 && w.chance("afresh", 2) { // two do not read the journal after their own answers
 			chain = w.newChain()
 		}
 		w.repeat(chain, req, sent)
@@ -506,6 +507,7 @@ func (w *world) step(k int) {
 		w.made++
 	case 14:
 		w.unsure = w.unsure || w.failed
+		w.restarts++
 		w.replicas[w.n("replica", 0, len(w.replicas)-1)] = w.newChain()
 	case 15:
 		i := w.n("pin", 0, len(b.msgs)-1)
@@ -519,7 +521,9 @@ func (w *world) step(k int) {
 		p := b.points[k]
 		f := &branch{msgs: slices.Clone(b.msgs[:p.length]), points: slices.Clone(b.points[:k+1])}
 		w.branches = append(w.branches, f)
-		if do == 17 {
+		if do == 16 { // another process may have made the request without a word in the journal
+			w.unsure = w.unsure || len(w.replicas) > 1 || w.restarts > 0
+		} else {
 			f.msgs = append(f.msgs, message.User(fmt.Sprintf("Rather %d.", w.made)))
 			w.made++
 		}
