@@ -115,7 +115,7 @@ var (
 	// A version has one or two digits, and another number after it; longer numbers are dates.
 	numbers = regexp.MustCompile(`(?:^|[^a-z0-9])(\d{1,2})(?:[^a-z0-9](\d{1,2}))?(?:[^a-z0-9]|$)`)
 	deploy  = regexp.MustCompile(`[^a-z0-9]v\d.*`) // of Bedrock: -v1:0
-	latest  = regexp.MustCompile(`(^|[^a-z0-9])(latest|opus|sonnet|haiku|fable|mythos)$`)
+	latest  = regexp.MustCompile(`(^|[^a-z0-9])(latest|opus|sonnet|haiku|fable|mythos)[^a-z0-9]*$`)
 )
 
 // claude judges a name by what follows the word claude. Anthropic's documentation says
