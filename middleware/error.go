@@ -98,7 +98,8 @@ func ParseVoidThinking(err error) (changed string, ok bool) {
 	}
 	after, _, _ = strings.Cut(after, "\x00") // the end of one text of several
 	for sentence := range strings.SplitSeq(after, ". ") {
-		if strings.Contains(sentence, "differs from") || strings.Contains(sentence, "differ from") || strings.Contains(sentence, "was created with") {
+		names := func(words string) bool { return strings.Contains(sentence, words) }
+		if names("differs from") || names("differ from") || names("was created with") {
 			changed, _, _ = strings.Cut(strings.TrimSpace(sentence), "\"")
 			return strings.TrimRight(changed, `.\ `), true
 		}

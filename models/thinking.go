@@ -108,9 +108,9 @@ func beginning(word string) *regexp.Regexp {
 }
 
 var (
-	deepseekCalls = regexp.MustCompile(`^[^a-z0-9]*((reasoner|flash|pro)([^a-z0-9]|$)|v([4-9]|\d\d)([^0-9]|$))`)
-	deepseekR1    = regexp.MustCompile(`^[^a-z0-9]*r1([^0-9]|$)`)
-	kimiCalls     = regexp.MustCompile(`^[^a-z0-9]*(for([^a-z0-9]|$)|k([2-9]|\d\d)([^0-9]|$))`) // kimi-for-coding
+	deepseekCalls = regexp.MustCompile(`^[^a-z0-9]*((reasoner|flash|pro)([^a-z0-9]|$)|v([4-9]|\d\d)(\D|$))`)
+	deepseekR1    = regexp.MustCompile(`^[^a-z0-9]*r1(\D|$)`)
+	kimiCalls     = regexp.MustCompile(`^[^a-z0-9]*(for([^a-z0-9]|$)|k([2-9]|\d\d)(\D|$))`) // kimi-for-coding
 
 	// A version has one or two digits, and another number after it; longer numbers are dates.
 	numbers = regexp.MustCompile(`(?:^|[^a-z0-9])(\d{1,2})(?:[^a-z0-9](\d{1,2}))?(?:[^a-z0-9]|$)`)

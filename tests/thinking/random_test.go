@@ -261,7 +261,7 @@ func rewriter(name string, keep int, o middleware.Options, once bool, change fun
 	}, o)
 }
 
-// folds folds all rounds but the newest few into one message, those of each so many runs together.
+// folds replaces all rounds but the newest few into one message, those of each so many runs together.
 func folds(name string, keep, together int, o middleware.Options) middleware.Middleware {
 	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		units := message.Units(v.Messages())
