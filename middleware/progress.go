@@ -237,13 +237,15 @@ func warnHopeless(ctx context.Context, l *layer, v *View) {
 }
 
 func reportHopeless(ctx context.Context, l *layer, v *View, why string) {
-	event := "overhead"
-	if v.answered() {
-		event += " " + l.name
+	own := "overhead " + l.name
+	switch {
+	case v.answered() && v.isNews(own):
+	case !v.answered() && v.isNews("overhead"):
+		v.isNews(own) // and not again when there is an answer
+	default:
+		return
 	}
-	if v.isNews(event) {
-		l.report(ctx, v, Event{Kind: Notice, Why: why})
-	}
+	l.report(ctx, v, Event{Kind: Notice, Why: why})
 }
 
 // irremovable returns the view with only what no edit can remove: system messages, tools,

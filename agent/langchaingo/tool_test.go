@@ -68,7 +68,7 @@ func TestToolRecalls(t *testing.T) {
 			require.NoError(t, err)
 			inner := recalls(t, 8, argument)
 			llm := langchaingo.Wrap(inner, middleware.With(middleware.Env{Archive: archive},
-				contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 2})))
+				contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 2, Digest: -1})))
 			executor := agents.NewExecutor(agents.NewOpenAIFunctionsAgent(llm, []tools.Tool{page{99}, recall}), agents.WithMaxIterations(20))
 			answer, err := chains.Run(t.Context(), executor, "Who broke the build?")
 			require.NoError(t, err)

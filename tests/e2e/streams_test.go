@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	einoollama "github.com/cloudwego/eino-ext/components/model/ollama"
@@ -52,19 +53,20 @@ func event(name, fields string) string {
 	return fmt.Sprintf("event: %s\ndata: {\"type\":%q%s}\n\n", name, name, fields)
 }
 
-// streamServer streams the whole of an answer, or its half and then ends the body, or
+// streamServer streams the whole of an answer, and from the second request on its half and then ends the body, or
 // breaks the connection.
 func streamServer(t *testing.T, protocol, how string) string {
 	t.Helper()
+	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, streams[protocol].half)
 		_ = http.NewResponseController(w).Flush()
-		switch how {
-		case "whole":
+		switch {
+		case how == "whole", requests.Add(1) == 1:
 			_, _ = io.WriteString(w, streams[protocol].rest)
-		case "broken":
+		case how == "broken":
 			panic(http.ErrAbortHandler)
 		}
 	}))
@@ -104,6 +106,9 @@ func TestKilledServers(t *testing.T) {
 				t.Parallel()
 				model, err := c.model(t.Context(), streamServer(t, c.protocol, how))
 				require.NoError(t, err)
+				for _, runErr := range (react.Agent{Model: model}).Run(t.Context(), message.User("question")) {
+					require.NoError(t, runErr, "from a whole stream the chain learns how one ends")
+				}
 				var end react.End
 				var said strings.Builder
 				for e, runErr := range (react.Agent{Model: model}).Run(t.Context(), message.User("question")) {
