@@ -273,8 +273,8 @@ func (s *session) thinkingSent(v, sent *View) *journal.Thinking {
 		before = t.known.Repairs
 	}
 	now.Repairs, _ = repairsOf(v, sent, before)
-	here := t.known != nil && t.at == len(s.Body)-1
-	if same := *now; sure || here && st.unwrittenThinking == nil && v.list.Equal(st.All) {
+	here := t.at == len(s.Body)-1 // perhaps of another request, or of a draft
+	if same := *now; sure || here && t.known != nil && st.unwrittenThinking == nil && v.list.Equal(st.All) {
 		if same.Len, same.Again = t.known.Len, t.known.Again; same.Equal(t.known) {
 			return nil
 		}

@@ -102,13 +102,21 @@ func TestBoundModelBehindTheEditorsWithMoreMessages(t *testing.T) {
 // An answer to the first of two requests with the same history goes on behind the second one, which had an edit.
 func TestAnswersToTwoRequestsWithOneHistory(t *testing.T) {
 	t.Parallel()
-	valid := map[string]int{"edits": 2, "tools": 1} // the last answer, and one before the edit
+	valid := map[string]int{"edits": 2, "a draft": 1, "tools": 1} // the last answer, and one before the edit
 	for name, second := range map[string]func(k *talk, chain middleware.Middleware){
 		"edits": func(k *talk, chain middleware.Middleware) {
 			req := k.request()
 			req.Force = []string{"results"}
 			_, _, err := middleware.Apply(k.Context(), chain, req)
 			require.NoError(k, err)
+		},
+		"a draft": func(k *talk, chain middleware.Middleware) {
+			req := k.request()
+			req.Force = []string{"results"}
+			d, err := middleware.Draft(k.Context(), chain, req)
+			require.NoError(k, err)
+			require.NoError(k, d.Commit(k.Context()))
+			k.ask(chain)
 		},
 		"tools": func(k *talk, chain middleware.Middleware) {
 			k.tools = []message.ToolDef{{Name: "read"}, {Name: "write"}}
