@@ -26,7 +26,7 @@ const (
 	Paused        EventKind = "paused"        // an editor without success is not asked again in this turn
 	Notice        EventKind = "notice"        // the call continued, but a person should know; Why says what to change, or what was learned
 	Truncated     EventKind = "truncated"     // the provider seems to cut prompts without an error; once per conversation
-	// ThinkingLeftOut reports thinking that the model would not accept any more for another reason than an edit of this call
+	// ThinkingLeftOut reports thinking that the model would not accept any more for another reason than an edit of this call.
 	ThinkingLeftOut EventKind = "thinking left out"
 
 	Missed EventKind = "missed" // the chain does not send again what it has sent before, and no other event says why

@@ -124,7 +124,8 @@ func (o *outgoing) describe() {
 	r, v, s := o.req, o.view, o.view.session
 	seen := v.result.Messages // by the last editor
 	now := &sent{
-		model: r.Model, tools: s.Tools, asked: s.Tools, lead: s.Lead, body: s.Body, ids: s.IDs, list: v.list, leftOut: v.result.LeftOut, own: len(seen), told: untold,
+		model: r.Model, tools: s.Tools, asked: s.Tools, lead: s.Lead, body: s.Body, ids: s.IDs, list: v.list,
+		leftOut: v.result.LeftOut, own: len(seen), told: untold,
 	}
 	if !slices.Equal(r.Tools, s.Tools) {
 		now.tools = slices.Clone(r.Tools)

@@ -84,7 +84,7 @@ func (s *session) recallThinking(found entries.Known) {
 		at, known, t.before = w.Len-1, &both, st.unwrittenSent
 	}
 	t.at, t.rule = at, s.chain.thinkingOf(s.model, known)
-	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of a request of another branch, or to a model that binds nothing
+	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of another branch, or for a model that binds nothing
 		known = nil
 	}
 	if t.known = known; t.rule == models.ThinkingRefused {
@@ -376,7 +376,7 @@ func withoutThinkingOf(msgs []message.Message, v *View, p edit.Positions) []mess
 // the call before is used again if they are the same.
 func (s *session) head(sent *View) message.ID {
 	lead, tools := sent.result.Messages[:message.Leading(sent.result.Messages)], sent.req.Tools
-	if h := s.State.head; h != nil && slices.Equal(h.tools, tools) && slices.EqualFunc(h.lead, lead, message.Message.Equal) {
+	if h := s.State.head.Load(); h != nil && slices.Equal(h.tools, tools) && slices.EqualFunc(h.lead, lead, message.Message.Equal) {
 		return h.sum
 	}
 	sum := sha256.New()
@@ -394,7 +394,7 @@ func (s *session) head(sent *View) message.ID {
 	}
 	h := &head{lead: slices.Clone(lead), tools: slices.Clone(tools)}
 	copy(h.sum[:], sum.Sum(nil))
-	s.State.head = h
+	s.State.head.Store(h)
 	return h.sum
 }
 

@@ -2,10 +2,13 @@ package thinking
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/message"
@@ -220,6 +223,24 @@ func TestFreeModelBehindABoundOne(t *testing.T) {
 	sent := k.sent
 	k.ask(chain())
 	require.NoError(t, middlewaretest.Same(sent.Messages, k.sent.Messages), "a new process sends the same")
+}
+
+// Calls at once share what is known of the history.
+func TestBoundCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	chain := middleware.Chain(clearing(2))
+	k.round(chain)
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			req := k.request()
+			req.Tools = []message.ToolDef{{Name: "read"}, {Name: fmt.Sprint(n)}}
+			_, _, err := middleware.Apply(t.Context(), chain, req)
+			assert.NoError(t, err)
+		})
+	}
+	wg.Wait()
 }
 
 func when(is *bool) middleware.Trigger {

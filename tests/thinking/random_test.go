@@ -261,7 +261,7 @@ func rewriter(name string, keep int, o middleware.Options, once bool, change fun
 	}, o)
 }
 
-// folds folds all rounds but the newest few into one message, those of each so many runs together.
+// folds replaces all rounds but the newest few by one message, those of each so many runs together.
 func folds(name string, keep, together int, o middleware.Options) middleware.Middleware {
 	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		units := message.Units(v.Messages())
@@ -511,8 +511,8 @@ func (w *world) repeat(chain middleware.Middleware, req, sent *middleware.Reques
 	if err != nil {
 		return
 	}
-	replaced := slices.Contains(w.layers, 18) && sent.Model == freeModel    // no layer can put back what was left out before it
-	alone := len(w.replicas) == 1 || len(w.branches) == 1 // else another process may have edited a branch
+	replaced := slices.Contains(w.layers, 18) && sent.Model == freeModel             // no layer can put back what was left out before it
+	alone := len(w.replicas) == 1 || len(w.branches) == 1                            // else another process may have edited a branch
 	if w.edited == edited && !w.unsure && alone && !replaced && len(req.Tools) > 0 { // what fit declares depends on what the process has seen
 		require.NoError(w, middlewaretest.Same(sent.Messages, again.Messages), "a repeated request sends the same")
 		require.Equal(w, sent.Tools, again.Tools)

@@ -206,14 +206,20 @@ func (l Log) Write(
 		if known.Stored = theirs; !same && !all.Covers(theirs.All) {
 			return known, all, nil
 		}
-		if other := theirs.Entry.Thinking; thinking != nil && other != nil {
-			both := *thinking
-			both.LeftOut = edit.Positions(both.LeftOut).Union(other.LeftOut)
-			both.Again = true
-			thinking = &both
-		}
+		thinking = joined(thinking, theirs.Entry.Thinking)
 	}
 	return known, nil, fmt.Errorf("write journal: another writer was first %d times", tries)
+}
+
+// joined returns what is written of thinking if another writer was first.
+func joined(own, theirs *journal.Thinking) *journal.Thinking {
+	if own == nil || theirs == nil {
+		return own
+	}
+	both := *own
+	both.LeftOut = edit.Positions(own.LeftOut).Union(theirs.LeftOut)
+	both.Again = true
+	return &both
 }
 
 // batch returns the writes for a list of edits, as a change to what is known, and what is
