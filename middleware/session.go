@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
@@ -40,9 +41,9 @@ type state struct {
 	list      edit.List // the edits that hold
 	unwritten edit.List // all edits, if they could not be written: used instead of Known.All until a write succeeds. nil: none
 
-	unwrittenThinking *journal.Thinking // the same of what the entry has of thinking
-	unwrittenSent     edit.List         // the edits of that request, also if there were none
-	head              *head             // of the call before
+	unwrittenThinking *journal.Thinking     // the same of what the entry has of thinking
+	unwrittenSent     edit.List             // the edits of that request, also if there were none
+	head              *atomic.Pointer[head] // of the call that was last; nil inside: there was none
 
 	wholeCount, question, window int             // as they were when list was found to hold
 	rule                         models.Thinking // the same
@@ -61,7 +62,7 @@ type state struct {
 }
 
 func newState() state {
-	return state{Known: entries.Unknown(), last: new(lastSent), conversation: new(conversation)}
+	return state{Known: entries.Unknown(), head: new(atomic.Pointer[head]), last: new(lastSent), conversation: new(conversation)}
 }
 
 // known returns the edits that the chain uses.

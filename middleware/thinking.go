@@ -81,7 +81,7 @@ func (s *session) recallThinking(found entries.Known) {
 		at, known, t.before = w.Len-1, &both, st.unwrittenSent
 	}
 	t.at, t.rule = at, s.chain.thinkingOf(s.model, known)
-	if st.unwritten != nil && st.unwrittenThinking == nil { // edits of another branch, or for a model that binds nothing
+	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of another branch, or for a model that binds nothing
 		known = nil
 	}
 	if t.known = known; t.rule == models.ThinkingRefused {

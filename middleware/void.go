@@ -72,8 +72,8 @@ func (s *session) thinkingSent(v, sent *View) *journal.Thinking {
 		before = t.known.Repairs
 	}
 	now.Repairs, _ = repairsOf(v, sent, before)
-	here := t.known != nil && t.at == len(s.Body)-1
-	if same := *now; sure || here && st.unwrittenThinking == nil && v.list.Equal(st.All) {
+	here := t.at == len(s.Body)-1 // perhaps of another request, or of a draft
+	if same := *now; sure || here && t.known != nil && st.unwrittenThinking == nil && v.list.Equal(st.All) {
 		if same.Len, same.Again = t.known.Len, t.known.Again; same.Equal(t.known) {
 			return nil
 		}
@@ -142,7 +142,7 @@ func withoutThinkingOf(msgs []message.Message, v *View, p edit.Positions) []mess
 // the call before is used again if they are the same.
 func (s *session) head(sent *View) message.ID {
 	lead, tools := sent.result.Messages[:message.Leading(sent.result.Messages)], sent.req.Tools
-	if h := s.State.head; h != nil && slices.Equal(h.tools, tools) && slices.EqualFunc(h.lead, lead, message.Message.Equal) {
+	if h := s.State.head.Load(); h != nil && slices.Equal(h.tools, tools) && slices.EqualFunc(h.lead, lead, message.Message.Equal) {
 		return h.sum
 	}
 	sum := sha256.New()
@@ -160,7 +160,7 @@ func (s *session) head(sent *View) message.ID {
 	}
 	h := &head{lead: slices.Clone(lead), tools: slices.Clone(tools)}
 	copy(h.sum[:], sum.Sum(nil))
-	s.State.head = h
+	s.State.head.Store(h)
 	return h.sum
 }
 

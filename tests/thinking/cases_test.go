@@ -2,10 +2,13 @@ package thinking
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/message"
@@ -102,13 +105,21 @@ func TestBoundModelBehindTheEditorsWithMoreMessages(t *testing.T) {
 // An answer to the first of two requests with the same history goes on behind the second one, which had an edit.
 func TestAnswersToTwoRequestsWithOneHistory(t *testing.T) {
 	t.Parallel()
-	valid := map[string]int{"edits": 2, "tools": 1} // the last answer, and one before the edit
+	valid := map[string]int{"edits": 2, "a draft": 1, "tools": 1} // the last answer, and one before the edit
 	for name, second := range map[string]func(k *talk, chain middleware.Middleware){
 		"edits": func(k *talk, chain middleware.Middleware) {
 			req := k.request()
 			req.Force = []string{"results"}
 			_, _, err := middleware.Apply(k.Context(), chain, req)
 			require.NoError(k, err)
+		},
+		"a draft": func(k *talk, chain middleware.Middleware) {
+			req := k.request()
+			req.Force = []string{"results"}
+			d, err := middleware.Draft(k.Context(), chain, req)
+			require.NoError(k, err)
+			require.NoError(k, d.Commit(k.Context()))
+			k.ask(chain)
 		},
 		"tools": func(k *talk, chain middleware.Middleware) {
 			k.tools = []message.ToolDef{{Name: "read"}, {Name: "write"}}
@@ -212,6 +223,24 @@ func TestFreeModelBehindABoundOne(t *testing.T) {
 	sent := k.sent
 	k.ask(chain())
 	require.NoError(t, middlewaretest.Same(sent.Messages, k.sent.Messages), "a new process sends the same")
+}
+
+// Calls at once share what is known of the history.
+func TestBoundCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	chain := middleware.Chain(clearing(2))
+	k.round(chain)
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			req := k.request()
+			req.Tools = []message.ToolDef{{Name: "read"}, {Name: fmt.Sprint(n)}}
+			_, _, err := middleware.Apply(t.Context(), chain, req)
+			assert.NoError(t, err)
+		})
+	}
+	wg.Wait()
 }
 
 func when(is *bool) middleware.Trigger {

@@ -261,7 +261,7 @@ func rewriter(name string, keep int, o middleware.Options, once bool, change fun
 	}, o)
 }
 
-// folds replaces all rounds but the newest few into one message, those of each so many runs together.
+// folds replaces all rounds but the newest few by one message, those of each so many runs together.
 func folds(name string, keep, together int, o middleware.Options) middleware.Middleware {
 	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		units := message.Units(v.Messages())
@@ -354,7 +354,11 @@ func (w *world) follow(b *branch) {
 	last := b.msgs[len(b.msgs)-1]
 	for c := range last.Calls() {
 		r := message.Result(c.ID, c.Name, fmt.Sprintf("result of %s: %s", c.ID, strings.Repeat("data ", w.n("size", 1, 12)*10)))
-		switch w.n("broken", 0, 12) {
+		broken := w.n("broken", 0, 12)
+		if w.isView { // fit puts missing results behind the others, and the order of the calls is another one
+			broken = 0
+		}
+		switch broken {
 		case 12:
 		case 11:
 			b.late = append(b.late, r)
@@ -450,6 +454,35 @@ func (w *world) ask(b *branch) {
 	}
 }
 
+// atOnce makes the same request in two goroutines, and goes on with the first answer.
+func (w *world) atOnce(b *branch) {
+	w.unsure = w.unsure || len(w.tools) == 0 // what fit declares depends on what the process has seen
+	w.answer = w.drawAnswer()
+	w.sent = nil
+	edited := w.edited
+	var wg sync.WaitGroup
+	var resp [2]*middleware.Response
+	var errs [2]error
+	for k := range resp {
+		chain := w.replicas[k%len(w.replicas)]
+		req := w.request(b)
+		wg.Go(func() { resp[k], errs[k] = chain(w.provider)(context.Background(), req, nil) })
+	}
+	wg.Wait()
+	w.judge("at once", errors.Join(errs[:]...))
+	if errors.Join(errs[:]...) != nil || len(w.sent) != 2 {
+		return
+	}
+	if !w.unsure && w.edited == edited {
+		require.NoError(w, middlewaretest.Same(w.sent[0].Messages, w.sent[1].Messages), "calls at once send the same")
+	}
+	if w.isView {
+		b.msgs = slices.Clone(w.sent[0].Messages[message.Leading(w.sent[0].Messages):])
+	}
+	b.msgs = append(slices.Clip(b.msgs), resp[0].Message)
+	w.follow(b)
+}
+
 // settle checks that what was left out stays left out.
 func (w *world) settle(b *branch, req, sent *middleware.Request) {
 	is := map[string]bool{}
@@ -460,7 +493,7 @@ func (w *world) settle(b *branch, req, sent *middleware.Request) {
 	for _, s := range signed(req.Messages) {
 		now.gone[s] = !is[s]
 	}
-	if !w.unsure {
+	if !w.unsure && !w.failed { // then branches may know of different requests
 		for _, p := range b.points {
 			for s, gone := range p.gone {
 				require.False(w, gone && is[s], "%s stays left out", s)
@@ -478,8 +511,9 @@ func (w *world) repeat(chain middleware.Middleware, req, sent *middleware.Reques
 	if err != nil {
 		return
 	}
-	replaced := slices.Contains(w.layers, 18) && sent.Model == freeModel    // no layer can put back what was left out before it
-	if w.edited == edited && !w.unsure && !replaced && len(req.Tools) > 0 { // what fit declares depends on what the process has seen
+	replaced := slices.Contains(w.layers, 18) && sent.Model == freeModel             // no layer can put back what was left out before it
+	alone := len(w.replicas) == 1 || len(w.branches) == 1                            // else another process may have edited a branch
+	if w.edited == edited && !w.unsure && alone && !replaced && len(req.Tools) > 0 { // what fit declares depends on what the process has seen
 		require.NoError(w, middlewaretest.Same(sent.Messages, again.Messages), "a repeated request sends the same")
 		require.Equal(w, sent.Tools, again.Tools)
 	}
@@ -490,7 +524,10 @@ func (w *world) step(k int) {
 	at := w.n("branch", 0, len(w.branches)-1)
 	b := w.branches[at]
 	ctx := context.Background()
-	do := w.n("do", 0, 24)
+	do := w.n("do", 0, 26)
+	if w.isView && (do >= 12 && do <= 17 || do == 23 || do == 24) { // the history is not only the caller's
+		do = 0
+	}
 	w.Logf("step %d: %d on branch %d of %d messages", k, do, at, len(b.msgs))
 	switch do {
 	default: // 0…9
@@ -553,6 +590,13 @@ func (w *world) step(k int) {
 		}
 	case 23:
 		w.model = []string{boundModel, freeModel}[w.n("model", 0, 1)]
+	case 25:
+		w.unsure, w.failed = true, true
+		w.journal.one = 1
+		w.journal.lose()
+		w.journal.one = 0
+	case 26:
+		w.atOnce(b)
 	case 24:
 		chain := w.replicas[w.n("replica", 0, len(w.replicas)-1)]
 		req := w.request(b)
@@ -588,7 +632,8 @@ func newWorld(t *rapid.T) *world {
 	if w.nesting == 3 && slices.ContainsFunc(w.layers, func(k int) bool { return k >= 14 }) {
 		w.nesting = 0
 	}
-	w.Logf("layers %v, nesting %d", w.layers, w.nesting)
+	w.isView = !slices.Contains(w.layers, 16) && w.chance("view", 8) // repairs for another provider are changes
+	w.Logf("layers %v, nesting %d, view %t", w.layers, w.nesting, w.isView)
 	for range w.n("processes", 1, 2) {
 		w.replicas = append(w.replicas, w.newChain())
 	}
