@@ -150,7 +150,11 @@ func openView(ctx context.Context, r *Request) (*View, error) {
 	if !v.repaired && history.Same(v.result.Messages, r.Messages) {
 		return v.with(r), nil
 	}
-	v, err := remember(ctx, v.with(r))
+	own := *v.with(r)
+	if s := own.session; s.thinking.binds() && !v.repaired && len(s.IDs) > 0 {
+		own.thinking = s.thinkingSent(&own, &own)
+	}
+	v, err := remember(ctx, &own)
 	if err != nil {
 		return nil, err
 	}

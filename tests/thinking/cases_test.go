@@ -13,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -100,6 +101,19 @@ func TestBoundModelBehindTheEditorsWithMoreMessages(t *testing.T) {
 		k.round(chain)
 		k.model = freeModel
 	}
+}
+
+// If a layer after fit adds a message, fit sees another history. What was sent is known of both.
+func TestMessagesAddedBehindFit(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	chain := middleware.Chain(fit.New(fit.Options{}), changing(func(r *middleware.Request) {
+		r.Messages = slices.Insert(slices.Clone(r.Messages), 0, message.User("Be brief."))
+	}))
+	for range 4 {
+		k.round(chain)
+	}
+	require.Len(t, signed(k.sent.Messages), 3, "no thinking is void")
 }
 
 // An answer to the first of two requests with the same history goes on behind the second one, which had an edit.
