@@ -189,12 +189,12 @@ func (v *verdict) marks() {
 		}
 		last[mark[0]] = n
 	})
-	pictures, calls := 0, 0 // OpenAI gets pictures in a message of their own; a call without a result gets one
+	pictures, calls := 0, 0 // OpenAI gets pictures in a message of their own, Mistral after an answer; a call without a result gets one
 	for _, m := range v.history {
 		pictures += len(slices.Collect(images(m)))
 		calls += len(slices.Collect(m.Calls()))
 	}
-	if most := 2*len(v.history) + calls + 2; len(v.sent) > most || !v.hostile && len(v.sent) > len(v.history)+2+pictures {
+	if most := 2*len(v.history) + calls + 2; len(v.sent) > most || !v.hostile && len(v.sent) > len(v.history)+2+2*pictures {
 		v.wrongf("%d messages are sent of %d", len(v.sent), len(v.history))
 	}
 	marks := map[string]string{}
