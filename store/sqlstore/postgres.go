@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	_ "embed" // the schema
 	"errors"
 	"fmt"
 	"time"
@@ -15,9 +14,6 @@ import (
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
-
-//go:embed postgres.sql
-var postgresSchema string
 
 const (
 	connections = 10              // at most, of one process, to a server
@@ -57,33 +53,39 @@ func isBroken(_ context.Context, p stdlib.ShouldPingParams) bool {
 	return p.IdleDuration > time.Second && p.Conn.PgConn().CheckConn() != nil //nolint:staticcheck // Ping is what it spares
 }
 
-// migrate creates the tables under a lock, or checks their version.
+// migrate brings the tables to the version of this package under a lock. If they have it, no
+// right to create tables is needed.
 func (p *postgres) migrate(ctx context.Context) error {
-	there, err := p.there(ctx, p.db)
-	if err == nil && !there {
+	there, err := p.version(ctx, p.db)
+	if err == nil && there < len(postgresSchema.steps) {
 		err = p.transaction(ctx, func(tx *sql.Tx) error {
 			const lock = 0x6c61636f6e6963 // "laconic"
 			if _, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, lock); err != nil {
 				return err
 			}
-			if there, err := p.there(ctx, tx); there || err != nil {
+			if there, err = p.version(ctx, tx); err != nil {
 				return err
 			}
-			return create(ctx, tx, postgresSchema)
+			return postgresSchema.upgrade(ctx, tx, there)
 		})
+		there = max(there, len(postgresSchema.steps))
 	}
 	if err != nil {
 		return err
 	}
-	return checkVersion(ctx, p.db)
+	return postgresSchema.check(there)
 }
 
-// there reports whether the tables are there. It reads the catalog as a table, since the
-// server looks up names in a cache that may be older than the lock.
-func (p *postgres) there(ctx context.Context, q queryer) (there bool, err error) {
-	err = q.QueryRowContext(ctx, `select count(*) > 0 from pg_catalog.pg_class
+// version returns the version of the tables; 0: there are none. It reads the catalog as a
+// table, since the server looks up names in a cache that may be older than the lock.
+func (p *postgres) version(ctx context.Context, q queryer) (int, error) {
+	var there bool
+	err := q.QueryRowContext(ctx, `select count(*) > 0 from pg_catalog.pg_class
 where relname = 'laconic_schema' and relnamespace = current_schema()::regnamespace`).Scan(&there)
-	return there, err
+	if err != nil || !there {
+		return 0, err
+	}
+	return version(ctx, q)
 }
 
 func (p *postgres) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {
@@ -305,7 +307,7 @@ func (p *postgres) Vacuum(ctx context.Context, ttl time.Duration) (removed int, 
 	}
 	for _, statement := range [...]string{
 		`select laconic_drop_empty()`,
-		`vacuum (analyze) laconic_scopes, laconic_entries, laconic_heads, laconic_contents, laconic_links`,
+		`vacuum (analyze) laconic_scopes, laconic_entries, laconic_heads, laconic_contents, laconic_links, laconic_counts`,
 	} {
 		if _, err := p.db.ExecContext(ctx, statement); err != nil {
 			return removed, fmt.Errorf("sqlstore: vacuum: %w", err)
