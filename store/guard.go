@@ -14,7 +14,7 @@ import (
 type Limits struct {
 	Timeout  time.Duration // of one call; 0: 1 s
 	Failures int           // after so many in a row, calls fail at once; 0: 3
-	Pause    time.Duration // until one call tries again; 0: 5 s
+	Pause    time.Duration // until one call tries again; 0: 1 s
 }
 
 // Guard returns a store that keeps one that is slow or down from holding up model calls and

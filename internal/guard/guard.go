@@ -19,7 +19,7 @@ import (
 type Limits struct {
 	Timeout  time.Duration // of one call; 0: 1 s
 	Failures int           // after so many in a row, calls fail at once; 0: 3
-	Pause    time.Duration // until one call tries the engine again; 0: 5 s
+	Pause    time.Duration // until one call tries the engine again; 0: 1 s
 }
 
 // maxHanging is how many calls may still run after they were given up. Beyond it no call is
@@ -46,7 +46,7 @@ func New(who string, l Limits, answer func(error) bool) *Guard {
 		panic(fmt.Sprintf("%s: Guard: a limit is negative in %+v, want 0 for the default, or more", who, l))
 	}
 	return &Guard{answer: answer, limits: Limits{
-		Timeout: cmp.Or(l.Timeout, time.Second), Failures: cmp.Or(l.Failures, 3), Pause: cmp.Or(l.Pause, 5*time.Second),
+		Timeout: cmp.Or(l.Timeout, time.Second), Failures: cmp.Or(l.Failures, 3), Pause: cmp.Or(l.Pause, time.Second),
 	}}
 }
 

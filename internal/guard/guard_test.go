@@ -62,19 +62,19 @@ func TestDefaults(t *testing.T) {
 		}
 		require.EqualValues(t, 4, e.calls.Load())
 		_, err = e.call(t.Context())
-		require.EqualError(t, err, "not called for 5s, since 3 calls in a row have failed; the last one: connection refused")
+		require.EqualError(t, err, "not called for 1s, since 3 calls in a row have failed; the last one: connection refused")
 		require.ErrorIs(t, err, errDown)
-		<-time.After(2 * time.Second)
+		<-time.After(600 * time.Millisecond)
 		_, err = e.call(t.Context())
-		require.ErrorContains(t, err, "not called for 3s")
+		require.ErrorContains(t, err, "not called for 400ms")
 		require.EqualValues(t, 4, e.calls.Load(), "the engine is left alone")
 
-		<-time.After(3 * time.Second)
+		<-time.After(400 * time.Millisecond)
 		_, err = e.call(t.Context())
 		require.EqualError(t, err, "connection refused", "one call tries again")
 		_, err = e.call(t.Context())
-		require.ErrorContains(t, err, "not called for 5s, since 4 calls")
-		<-time.After(5 * time.Second)
+		require.ErrorContains(t, err, "not called for 1s, since 4 calls")
+		<-time.After(time.Second)
 		e.err = nil
 		for range 2 {
 			_, err = e.call(t.Context())
@@ -149,7 +149,7 @@ func TestTimeout(t *testing.T) {
 				}
 				require.Equal(t, 400*time.Millisecond, time.Since(start))
 				_, err := e.call(t.Context())
-				require.ErrorContains(t, err, "not called for 5s")
+				require.ErrorContains(t, err, "not called for 1s")
 				<-time.After(time.Hour) // until the calls have returned
 			})
 		})

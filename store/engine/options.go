@@ -31,6 +31,6 @@ type Options struct {
 	Seal, Open func(scope string, data []byte) ([]byte, error)
 
 	// Limits are when a call of the journal or of an archive is given up, and when the
-	// database is left alone for a while: 1 s, and 5 s after 3 failures in a row.
+	// database is left alone for a while: 1 s, and 1 s after 3 failures in a row.
 	Limits store.Limits
 }
