@@ -32,6 +32,7 @@ type sqlite struct {
 	find   *sql.Stmt
 	get    *sql.Stmt
 	writer chan struct{} // has one element while this process writes; the file's lock is not fair
+	shared bool          // db is the caller's
 }
 
 // openSQLite opens a file as a database. The path may end in parameters.
@@ -49,6 +50,30 @@ func openSQLite(ctx context.Context, path string) (engine.Backend, error) {
 	s.db.SetMaxIdleConns(readers)
 	if err := s.prepare(ctx, readOnly); err != nil {
 		return nil, errors.Join(fmt.Errorf("sqlstore: open %s: %w", path, err), s.db.Close())
+	}
+	return s, nil
+}
+
+// NewSQLite returns the backend of a database of SQLite, for [engine.New], through a driver of the caller's choice. Its
+// connections must have the settings that the error names, since they are those of a connection. Close leaves db open.
+func NewSQLite(ctx context.Context, db *sql.DB) (engine.Backend, error) {
+	for pragma, why := range map[string]string{
+		"foreign_keys":  "rows that belong to what is deleted would stay",
+		"secure_delete": "deleted bytes would stay in the file",
+		"busy_timeout":  "a call would fail while another process writes",
+	} {
+		var value int
+		if err := db.QueryRowContext(ctx, "pragma "+pragma).Scan(&value); err != nil {
+			return nil, fmt.Errorf("sqlstore: open: pragma %s: %w", pragma, err)
+		}
+		if value == 0 {
+			return nil, fmt.Errorf("sqlstore: open: the connections of db have %s off, so %s: set it for each connection, as with "+
+				"_pragma=%s(1) in the name of the file", pragma, why, pragma)
+		}
+	}
+	s := &sqlite{db: db, writer: make(chan struct{}, 1), shared: true}
+	if err := s.prepare(ctx, false); err != nil {
+		return nil, fmt.Errorf("sqlstore: open: %w", err)
 	}
 	return s, nil
 }
@@ -124,8 +149,7 @@ func (s *sqlite) migrate(ctx context.Context) error {
 	defer cancel()
 	for {
 		err := s.tryMigrate(ctx)
-		var e *driver.Error
-		if !errors.As(err, &e) || e.Code()&0xff != codes.SQLITE_BUSY {
+		if !isBusy(err) {
 			return err
 		}
 		select {
@@ -134,6 +158,14 @@ func (s *sqlite) migrate(ctx context.Context) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// isBusy reports that another connection has the lock. Other drivers have the text of SQLite only.
+func isBusy(err error) bool {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return e.Code()&0xff == codes.SQLITE_BUSY
+	}
+	return err != nil && strings.Contains(err.Error(), "database is locked")
 }
 
 func (s *sqlite) tryMigrate(ctx context.Context) error {
@@ -174,7 +206,12 @@ func (s *sqlite) transaction(ctx context.Context, do func(tx *sql.Tx) error) err
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	defer tx.Rollback()            //nolint:errcheck // after Commit it does nothing
+	if s.shared && s.find != nil { // it may begin without a lock, and a statement that reads first could not get one later
+		if _, err := tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes where 0`); err != nil {
+			return err
+		}
+	}
 	if err := do(tx); err != nil {
 		return err
 	}

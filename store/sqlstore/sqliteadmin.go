@@ -146,4 +146,10 @@ func (s *sqlite) rewrite(ctx context.Context) error {
 }
 
 // Close implements [engine.Backend].
-func (s *sqlite) Close() error { return errors.Join(s.find.Close(), s.get.Close(), s.db.Close()) }
+func (s *sqlite) Close() error {
+	err := errors.Join(s.find.Close(), s.get.Close())
+	if s.shared {
+		return err
+	}
+	return errors.Join(err, s.db.Close())
+}
