@@ -109,7 +109,7 @@ func (c cut) literal(h store.Handle) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // a model reads this, not a browser
-	_ = enc.Encode(c.line + "\n" + text)
+	_ = enc.Encode(c.line + "\n" + text) //nolint:errchkjson // a text can always be encoded
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
@@ -145,9 +145,10 @@ func cutsOf(at int, key, value string) (cuts []cut) {
 func firstLine(text string, most int) string {
 	line, _, _ := strings.Cut(text, "\n")
 	for i := range line {
-		if most--; most < 0 {
+		if most == 0 {
 			return line[:i]
 		}
+		most--
 	}
 	return line
 }

@@ -63,7 +63,7 @@ func TestValues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			short, n := shorten.Values(c.in, c.handle, c.keepLines, within(c.limit))
-			require.Equal(t, c.want, short) //nolint:testifylint // byte for byte
+			require.Equal(t, c.want, short)
 			require.Equal(t, c.n, n)
 		})
 	}
