@@ -108,7 +108,7 @@ func (c cut) literal(h store.Handle) string {
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // a model reads this, not a browser
+	enc.SetEscapeHTML(false)             // a model reads this, not a browser
 	_ = enc.Encode(c.line + "\n" + text) //nolint:errchkjson // a text can always be encoded
 	return strings.TrimSuffix(b.String(), "\n")
 }
