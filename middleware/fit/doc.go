@@ -19,7 +19,7 @@
 //
 //  1. Old results are replaced by a placeholder, oldest first; errors after the
 //     others, and what other middlewares have shortened last.
-//  2. Arguments of old calls become {}.
+//  2. Long values in arguments of old calls are replaced, except for lines such as names of files.
 //  3. Thinking of old turns is removed, old media are replaced by a short text.
 //  4. Whole units are removed, oldest first, and one note replaces them all.
 //     Summaries, memories and what the host calls critical are removed last.

@@ -68,7 +68,7 @@ type step func(s *sketch, at int, target room)
 // whole units are folded.
 var steps = [...]step{
 	clearResults(false, false), clearResults(false, true), clearResults(true, false), clearRecalled,
-	clearArguments, dropThinking, dropMedia,
+	shortenArguments, dropThinking, dropMedia,
 }
 
 // apply applies a step to the messages until the sketch fits into the target.
@@ -147,24 +147,37 @@ func (s *sketch) cleared(parts []message.Part, callID, text string) []message.Pa
 	return is
 }
 
-// clearArguments clears the arguments of all calls of a message.
-func clearArguments(s *sketch, at int, _ room) {
-	if !s.now[at].HasCalls() {
-		return
-	}
-	parts := slices.Clone(s.now[at].Parts)
-	for k, p := range parts {
+// shortenArguments shortens the arguments of all calls of a message, except for names of files and other lines.
+func shortenArguments(s *sketch, at int, target room) {
+	for k, p := range s.now[at].Parts {
 		c, ok := p.(message.ToolCall)
-		if s.watch.Done() || !ok || s.view.Protects(at, p) {
+		if !ok || s.fits(target) || s.watch.Done() || s.view.Protects(at, p) {
 			continue
 		}
-		short := c
-		short.Arguments = shorten.Arguments(s.handleOfCall(at, c.ID))
-		if s.archiver == nil || s.view.Meter().Part(short) < s.view.Meter().Part(c) {
-			parts[k] = short
+		short := shortCall(c, s.handleOfCall(at, c.ID), true, func(c message.ToolCall) bool {
+			return s.total.plus(s.difference([]message.Part{p}, []message.Part{c})).fits(target)
+		})
+		if short != c {
+			s.replace(at, k, short)
 		}
 	}
-	s.rewrite(at, parts)
+}
+
+// shortCall returns a call with shorter arguments: see [shorten.Values]. They are cleared if they are no JSON object, and
+// without keepLines also if nothing else is enough.
+func shortCall(c message.ToolCall, h store.Handle, keepLines bool, enough func(message.ToolCall) bool) message.ToolCall {
+	with := func(arguments string) message.ToolCall {
+		c.Arguments = arguments
+		return c
+	}
+	short, n := shorten.Values(c.Arguments, h, keepLines, func(short string) bool { return enough(with(short)) })
+	switch {
+	case n < 0 || !keepLines && !enough(with(short)):
+		return with(shorten.Arguments(h))
+	case n > 0:
+		return with(short)
+	}
+	return c
 }
 
 // dropThinking removes the thinking of turns before the newest, of which providers want
