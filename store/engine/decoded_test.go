@@ -64,7 +64,7 @@ func TestDecodedOnce(t *testing.T) {
 func TestDecodedIsBounded(t *testing.T) {
 	t.Parallel()
 	d := newDecoded()
-	key := func(n int) decodedKey { return decodedKey{sum: uint64(n)} } //nolint:gosec // not negative
+	key := func(n int) decodedKey { return decodedKey{sum: uint64(n)} }
 	for n := range 1000 {
 		d.put(key(n), journal.Entry{Depth: n}, decodedSize/100)
 		e, ok := d.get(key(0))

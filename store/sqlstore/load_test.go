@@ -55,6 +55,38 @@ func BenchmarkWriters(b *testing.B) {
 	})
 }
 
+// TestFileShrinks deletes a conversation from a file, also from one that an earlier program
+// has made. Its pages are not in the file any more.
+func TestFileShrinks(t *testing.T) {
+	t.Parallel()
+	for name, steps := range map[string][]string{"new": nil, "earlier": {sqlite1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, ctx := sqliteDatabase(t), t.Context()
+			for _, step := range steps {
+				d.exec(t, step)
+			}
+			b := d.backend(t)
+			if steps != nil {
+				_, err := b.Vacuum(ctx, 0)
+				require.NoError(t, err)
+			}
+			large := content(1)
+			large.Data = make([]byte, 1<<20)
+			require.NoError(t, b.PutContents(ctx, "s", message.ID{1}, []engine.Content{large}, engine.Bounds{}))
+			put(t, b, 1, 0, entryRow(11, 0, 2), engine.Bounds{})
+			require.NoError(t, b.Delete(ctx, "s", message.ID{1}))
+			var pages, unused int
+			require.NoError(t, d.open(t).QueryRowContext(ctx, "pragma page_count").Scan(&pages))
+			require.NoError(t, d.raw.QueryRowContext(ctx, "pragma freelist_count").Scan(&unused))
+			require.Less(t, pages, 50, "pages of 4 kB")
+			require.Zero(t, unused)
+			_, revs := find(t, b, engine.Bounds{}, 1)
+			require.Equal(t, []byte{11}, revs)
+		})
+	}
+}
+
 // TestPlans fills the tables with 50,000 rows each, and makes each call of a model call. The
 // server reads no table from its beginning, though it knows nothing of what is in it.
 func TestPlans(t *testing.T) {
