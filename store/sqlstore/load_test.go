@@ -97,7 +97,8 @@ func TestPlans(t *testing.T) {
 		`insert into laconic_scopes (name) values ('s')`,
 		`create function of(n int) returns bytea language sql immutable as $$ select substr(sha256(int4send(n)), 1, 16) $$`,
 		`insert into laconic_entries select 1, of(n), case when n % 10 > 0 then of(n - 1) end, of(n / 10), now(), '\x00' from generate_series(1, 50000) n`,
-		`insert into laconic_heads select scope, rev, rev, conversation from laconic_entries`,
+		`insert into laconic_heads (scope, rev, id, conversation) select scope, rev, of(n), of(n / 10)
+  from generate_series(1, 50000) n join laconic_entries on rev = of(n)`,
 		`insert into laconic_contents select 1, 'handle ' || n, of(n), now(), '\x00' from generate_series(1, 50000) n`,
 		`insert into laconic_links select 1, of(n / 10), 'handle ' || n from generate_series(1, 50000) n`,
 		`analyze laconic_scopes, laconic_entries, laconic_heads, laconic_contents, laconic_links, laconic_counts`,

@@ -203,7 +203,7 @@ func (s *sqlite) write(ctx context.Context, do func(tx queryer) error) error {
 	for _, text := range q.fresh {
 		if stmt, err := s.writer.PrepareContext(ctx, text); err == nil { // else the next call tries again
 			if _, there := s.prepared.LoadOrStore(text, stmt); there {
-				_ = stmt.Close()
+				_ = stmt.Close() //nolint:sqlclosecheck // not at the end of the function
 			}
 		}
 	}
@@ -218,25 +218,19 @@ type preparing struct {
 	fresh []string
 }
 
-func (q *preparing) stmt(ctx context.Context, text string) *sql.Stmt {
+func (q *preparing) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
 	if stmt, ok := q.s.prepared.Load(text); ok {
-		return q.StmtContext(ctx, stmt.(*sql.Stmt)) //nolint:forcetypeassert // nothing else is there
+		return q.StmtContext(ctx, stmt.(*sql.Stmt)).ExecContext(ctx, args...) //nolint:sqlclosecheck,errcheck // the transaction closes it; nothing else is there
 	}
 	q.fresh = append(q.fresh, text)
-	return nil
-}
-
-func (q *preparing) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	if stmt := q.stmt(ctx, text); stmt != nil {
-		return stmt.ExecContext(ctx, args...)
-	}
 	return q.Tx.ExecContext(ctx, text, args...)
 }
 
 func (q *preparing) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
-	if stmt := q.stmt(ctx, text); stmt != nil {
-		return stmt.QueryRowContext(ctx, args...)
+	if stmt, ok := q.s.prepared.Load(text); ok {
+		return q.StmtContext(ctx, stmt.(*sql.Stmt)).QueryRowContext(ctx, args...) //nolint:sqlclosecheck,errcheck // the transaction closes it; nothing else is there
 	}
+	q.fresh = append(q.fresh, text)
 	return q.Tx.QueryRowContext(ctx, text, args...)
 }
 
