@@ -25,6 +25,7 @@ type codec struct {
 	seal, open func(scope string, data []byte) ([]byte, error)
 	in         *zstd.Encoder
 	out        *zstd.Decoder
+	known      *decoded
 }
 
 func newCodec(o Options) (*codec, error) {
@@ -39,7 +40,7 @@ func newCodec(o Options) (*codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &codec{seal: o.Seal, open: o.Open, in: in, out: out}, nil
+	return &codec{seal: o.Seal, open: o.Open, in: in, out: out, known: newDecoded()}, nil
 }
 
 func (c *codec) close() error {

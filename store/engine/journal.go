@@ -73,14 +73,21 @@ func (c *codec) entry(scope string, w journal.Write) (Write, error) {
 // toEntry returns the entry of a row. Its content is checked by those who use it, by its
 // revision.
 func (c *codec) toEntry(scope string, r Row) (journal.Entry, error) {
-	var e journal.Entry
-	data, err := c.unpack(scope, r.Data)
-	if err == nil {
-		if err = json.Unmarshal(data, &e); err != nil {
-			err = fmt.Errorf("%w: %w", store.ErrDamaged, err)
-		} else if e.Rev != r.Rev || e.Base != r.Base {
-			err = fmt.Errorf("%w: it is that of entry %s", store.ErrDamaged, e.Rev)
+	key := c.known.key(scope, r)
+	e, known := c.known.get(key)
+	var err error
+	if !known {
+		var data []byte
+		if data, err = c.unpack(scope, r.Data); err == nil {
+			if err = json.Unmarshal(data, &e); err != nil {
+				err = fmt.Errorf("%w: %w", store.ErrDamaged, err)
+			} else {
+				c.known.put(key, e, len(data))
+			}
 		}
+	}
+	if err == nil && (e.Rev != r.Rev || e.Base != r.Base) {
+		err = fmt.Errorf("%w: it is that of entry %s", store.ErrDamaged, e.Rev)
 	}
 	if err != nil {
 		return journal.Entry{}, fmt.Errorf("entry %s: %w", r.Rev, err)
