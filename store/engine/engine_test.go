@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
 	"errors"
 	"strings"
@@ -18,29 +16,25 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// sealer returns Seal and Open with AES-GCM for a key.
-func sealer(t *testing.T, key byte) (seal, open func(string, []byte) ([]byte, error)) {
+// aesOf returns a cipher for a key.
+func aesOf(t *testing.T, key byte) Cipher {
 	t.Helper()
-	block, err := aes.NewCipher(append(make([]byte, 31), key))
+	c, err := AES(append(make([]byte, 31), key))
 	require.NoError(t, err)
-	gcm, err := cipher.NewGCMWithRandomNonce(block)
-	require.NoError(t, err)
-	return func(scope string, data []byte) ([]byte, error) { return gcm.Seal(nil, nil, data, []byte(scope)), nil },
-		func(scope string, data []byte) ([]byte, error) { return gcm.Open(nil, nil, data, []byte(scope)) }
+	return c
 }
 
 func TestEntryCoding(t *testing.T) {
 	t.Parallel()
-	seal, open := sealer(t, 1)
-	for name, o := range map[string]Options{"plain": {}, "sealed": {Seal: seal, Open: open}} {
-		c, err := newCodec(o)
+	for name, ciphers := range map[string][]Cipher{"plain": nil, "sealed": {aesOf(t, 1)}} {
+		c, err := newCodec(ciphers)
 		require.NoError(t, err)
 		e := journal.Entry{Base: message.ID{3}, Depth: 1, Edits: []*journal.Record{{
 			Middleware: "m", Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 9}},
 			Messages: []message.Message{message.User(strings.Repeat("a secret summary ", 100))},
 		}}}
 		e.Rev = e.Sum()
-		w, err := c.entry("s", journal.Write{ID: message.ID{1}, Conversation: message.ID{2}, Entry: e})
+		w, err := c.entry("s", journal.Write{ID: message.ID{1}, Conversation: message.ID{2}, Entry: e}, nil)
 		require.NoError(t, err)
 		require.Less(t, len(w.Row.Data), 400, "%s: it is compressed", name)
 		require.NotContains(t, string(w.Row.Data), "a secret summary a secret", name)
@@ -52,14 +46,12 @@ func TestEntryCoding(t *testing.T) {
 			r := w.Row
 			r.Data = append([]byte(nil), r.Data...)
 			r.Data[i] ^= 4
-			if got, err := c.toEntry("s", r); err == nil {
-				require.Equal(t, e, got, "%s: byte %d is altered, and the entry is another one", name, i)
-			} else {
-				require.True(t, errors.Is(err, store.ErrDamaged) || errors.Is(err, ErrKey), "%s: byte %d: %v", name, i, err)
-			}
+			_, err := c.toEntry("s", r)
+			require.ErrorIs(t, err, store.ErrDamaged, "%s: byte %d is altered", name, i)
+			require.NotErrorIs(t, err, ErrKey, "%s: byte %d", name, i)
 			r.Data = r.Data[:i]
 			_, err = c.toEntry("s", r)
-			require.Error(t, err, "%s: torn after %d bytes", name, i)
+			require.ErrorIs(t, err, store.ErrDamaged, "%s: torn after %d bytes", name, i)
 		}
 		r := w.Row
 		r.Rev = message.ID{9}
@@ -71,9 +63,8 @@ func TestEntryCoding(t *testing.T) {
 
 func TestContentCoding(t *testing.T) {
 	t.Parallel()
-	seal, open := sealer(t, 1)
-	for name, o := range map[string]Options{"plain": {}, "sealed": {Seal: seal, Open: open}} {
-		c, err := newCodec(o)
+	for name, ciphers := range map[string][]Cipher{"plain": nil, "sealed": {aesOf(t, 1)}} {
+		c, err := newCodec(ciphers)
 		require.NoError(t, err)
 		scope := store.NewScope([]byte("secret"), "s")
 		content := store.Content{Type: "text/plain", Data: strings.Repeat("content ", 50) + rand.Text()}
@@ -87,11 +78,11 @@ func TestContentCoding(t *testing.T) {
 			r := row
 			r.Data = append([]byte(nil), r.Data...)
 			r.Data[i] ^= 4
-			got, err := c.toContent("s", scope, r)
-			require.True(t, err != nil || got == content, "%s: byte %d is altered, and the content is %v", name, i, got)
+			_, err := c.toContent("s", scope, r)
+			require.ErrorIs(t, err, store.ErrDamaged, "%s: byte %d is altered", name, i)
 			r.Data = r.Data[:i]
 			_, err = c.toContent("s", scope, r)
-			require.Error(t, err, "%s: torn after %d bytes", name, i)
+			require.ErrorIs(t, err, store.ErrDamaged, "%s: torn after %d bytes", name, i)
 		}
 		row.Key[0] ^= 1
 		_, err = c.toContent("s", scope, row)
@@ -102,48 +93,50 @@ func TestContentCoding(t *testing.T) {
 
 func TestWrongKeys(t *testing.T) {
 	t.Parallel()
-	seal, open := sealer(t, 1)
-	otherSeal, otherOpen := sealer(t, 2)
+	first, second := aesOf(t, 1), aesOf(t, 2)
 	scope := store.NewScope([]byte("secret"), "s")
 	content := store.Content{Data: "text"}
 	n := &store.Named{Content: content, Hash: content.Hash(), Handle: scope.Handle(content.Hash())}
-	row := func(o Options) Content {
-		c, err := newCodec(o)
+	row := func(ciphers ...Cipher) Content {
+		c, err := newCodec(ciphers)
 		require.NoError(t, err)
 		r, err := c.content("s", scope, n)
 		require.NoError(t, err)
 		return r
 	}
-	read := func(o Options, scope store.Scope, r Content) error {
-		c, err := newCodec(o)
+	read := func(scope store.Scope, r Content, ciphers ...Cipher) error {
+		c, err := newCodec(ciphers)
 		require.NoError(t, err)
 		_, err = c.toContent("s", scope, r)
 		return err
 	}
-	plain, sealed := row(Options{}), row(Options{Seal: seal, Open: open})
-	require.NoError(t, read(Options{}, scope, plain))
-	err := read(Options{Seal: otherSeal, Open: otherOpen}, scope, sealed)
+	unsealed, sealed := row(), row(first)
+	require.NoError(t, read(scope, unsealed))
+	err := read(scope, sealed, second)
 	require.ErrorIs(t, err, ErrKey)
-	require.EqualError(t, err, "wrong key: Open does not decrypt it, or it was altered: cipher: message authentication failed")
-	require.ErrorIs(t, read(Options{Seal: seal, Open: open}, scope, plain), ErrKey)
-	require.ErrorIs(t, read(Options{}, scope, sealed), ErrKey)
-	err = read(Options{}, store.NewScope([]byte("other"), "s"), plain)
+	require.EqualError(t, err, "wrong key: no cipher of Options opens it: cipher: message authentication failed")
+	require.ErrorIs(t, read(scope, unsealed, first), ErrKey)
+	require.ErrorIs(t, read(scope, sealed), ErrKey)
+	require.NoError(t, read(scope, sealed, second, first), "an old key opens")
+	require.NoError(t, read(scope, row(second, first), second), "the first key seals")
+	require.NoError(t, read(scope, unsealed, second, first, Plain))
+	require.NoError(t, read(scope, sealed, Plain, first))
+	err = read(store.NewScope([]byte("other"), "s"), unsealed)
 	require.EqualError(t, err, "wrong key: it was put with another Secret, or the row was altered")
 	require.ErrorIs(t, err, ErrKey)
 }
 
 func TestNewRefusesOptions(t *testing.T) {
 	t.Parallel()
-	seal, open := sealer(t, 1)
 	for want, o := range map[string]Options{
 		"engine: TTL, Limit or a value of Limits is negative, want 0 for the default, or more": {TTL: -time.Second},
-		"engine: only one of Seal and Open is set, want both or none":                          {Seal: seal},
+		"engine: Ciphers[1] is nil, want one that AES returns, Plain, or your own":             {Ciphers: []Cipher{Plain, nil}},
 	} {
 		_, err := New(nil, o)
 		require.EqualError(t, err, want)
 	}
-	_, err := New(nil, Options{Open: open})
-	require.Error(t, err)
+	_, err := AES([]byte("short"))
+	require.EqualError(t, err, "engine: AES: the key has 5 bytes, want 32")
 }
 
 func TestOpenErrors(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -32,8 +33,12 @@ func (j entries) Find(ctx context.Context, scope string, ids []message.ID) (jour
 // Put implements [journal.Journal].
 func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
 	rows := make([]Write, len(writes))
-	for i := range writes {
-		if rows[i], err = j.codec.entry(scope, writes[i]); err != nil {
+	for i, w := range writes {
+		data := []byte(nil)
+		if same := slices.IndexFunc(writes[:i], func(o journal.Write) bool { return o.Entry.Rev == w.Entry.Rev }); same >= 0 {
+			data = rows[same].Row.Data // sealed once, or it would be written twice
+		}
+		if rows[i], err = j.codec.entry(scope, w, data); err != nil {
 			return journal.Entry{}, fmt.Errorf("engine: put: %w", err)
 		}
 	}
@@ -58,14 +63,16 @@ func (j entries) Delete(ctx context.Context, scope string, conversations ...mess
 	return j.Engine.Delete(ctx, scope, conversations...)
 }
 
-// entry returns the row of an entry.
-func (c *codec) entry(scope string, w journal.Write) (Write, error) {
-	data, err := json.Marshal(w.Entry)
-	if err == nil {
-		data, err = c.pack(scope, data)
-	}
-	if err != nil {
-		return Write{}, fmt.Errorf("entry %s: %w", w.Entry.Rev, err)
+// entry returns the row of an entry; nil: its data is made here.
+func (c *codec) entry(scope string, w journal.Write, data []byte) (Write, error) {
+	if data == nil {
+		var err error
+		if data, err = json.Marshal(w.Entry); err == nil {
+			data, err = c.pack(scope, data)
+		}
+		if err != nil {
+			return Write{}, fmt.Errorf("entry %s: %w", w.Entry.Rev, err)
+		}
 	}
 	return Write{ID: w.ID, Over: w.Over, Row: Row{Rev: w.Entry.Rev, Base: w.Entry.Base, Conversation: w.Conversation, Data: data}}, nil
 }

@@ -32,6 +32,9 @@ var deleteLua string
 //go:embed list.lua
 var listLua string
 
+//go:embed change.lua
+var changeLua string
+
 //go:embed vacuum.lua
 var vacuumLua string
 
@@ -42,6 +45,7 @@ var (
 	contentsScript = redis.NewScript(scopeLua + contentsLua)
 	deleteScript   = redis.NewScript(scopeLua + deleteLua)
 	listScript     = redis.NewScript(scopeLua + listLua)
+	changeScript   = redis.NewScript(scopeLua + changeLua)
 	vacuumScript   = redis.NewScript(scopeLua + vacuumLua)
 )
 

@@ -1,11 +1,15 @@
 package sqlstore
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store"
@@ -44,8 +48,128 @@ func TestArchive(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Archive(t, func(t *testing.T) store.Store {
 				t.Helper()
-				return open(t).engine(t, engine.Options{Secret: []byte("secret"), Limits: patient}).Archive("s")
+				d := open(t)
+				e := d.engine(t, engine.Options{Secret: []byte("secret"), Limits: patient})
+				return damageable{e.Archive("s"), d, t}
 			})
 		})
 	}
+}
+
+// damageable is an archive whose rows can be damaged.
+type damageable struct {
+	store.Store
+
+	d *database
+	t *testing.T
+}
+
+func (a damageable) Damage(h store.Handle) error {
+	a.d.damage(a.t, "laconic_contents", "handle = $1", h.String())
+	return nil
+}
+
+// damage changes the last byte of the data of each row of a table that meets a condition.
+func (d *database) damage(tb testing.TB, table, where string, args ...any) {
+	tb.Helper()
+	db := d.open(tb)
+	var all [][]byte
+	err := each(func(scan func(...any) error) error {
+		var data []byte
+		all = append(all, data)
+		return scan(&all[len(all)-1])
+	})(db.QueryContext(tb.Context(), "select data from "+table+" where "+where, args...)) //nolint:rowserrcheck // each does
+	require.NoError(tb, err)
+	require.NotEmpty(tb, all, "rows to damage")
+	for _, data := range all {
+		altered := slices.Clone(data)
+		altered[len(altered)-1] ^= 1
+		_, err := db.ExecContext(tb.Context(), "update "+table+" set data = $1 where data = $2", altered, data)
+		require.NoError(tb, err)
+	}
+}
+
+// TestPutReplacesWhatCannotBeOpened has contents that are sealed with a key that is gone. The next Put of equal contents
+// makes them readable, and the bytes of the scope are counted as they are.
+func TestPutReplacesWhatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, d *database) {
+		first, err := engine.AES(make([]byte, 32))
+		require.NoError(t, err)
+		second, err := engine.AES(slices.Repeat([]byte{1}, 32))
+		require.NoError(t, err)
+		gone := d.engine(t, engine.Options{Limits: patient, Ciphers: []engine.Cipher{first}})
+		now := d.engine(t, engine.Options{Limits: patient, Ciphers: []engine.Cipher{second}})
+		plain := d.engine(t, engine.Options{Limits: patient})
+		ctx, c := t.Context(), store.Content{Data: strings.Repeat("a line\n", 100)}
+		h, err := store.Keep(ctx, gone.Archive("s"), c)
+		require.NoError(t, err)
+		use := d.use(t, "s")
+		_, err = now.Archive("s").Get(ctx, h)
+		require.ErrorIs(t, err, engine.ErrKey)
+		for _, e := range []*engine.Engine{now, plain, gone} {
+			_, err = store.Keep(ctx, e.Archive("s"), c)
+			require.NoError(t, err)
+			got, err := e.Archive("s").Get(ctx, h)
+			require.NoError(t, err, "Put has returned nil, so the content can be read")
+			require.Equal(t, c, got)
+		}
+		require.Equal(t, use, d.use(t, "s"))
+		_, err = store.Keep(ctx, plain.Archive("s"), c)
+		require.NoError(t, err)
+		require.Equal(t, use-28, d.use(t, "s"), "the difference is counted")
+	})
+}
+
+// TestReseal changes the key of all rows, in two scopes, while one row is damaged.
+func TestReseal(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, d *database) {
+		ctx, n := t.Context(), 130 // more than a page
+		first, err := engine.AES(make([]byte, 32))
+		require.NoError(t, err)
+		second, err := engine.AES(slices.Repeat([]byte{1}, 32))
+		require.NoError(t, err)
+		open := func(c ...engine.Cipher) *engine.Engine {
+			return d.engine(t, engine.Options{Limits: patient, Ciphers: c})
+		}
+		plain := open()
+		var handles []store.Handle
+		for i := range n {
+			en := rewrite(message.ID{}, fmt.Sprint("entry ", i))
+			_, err := plain.Journal().Put(ctx, fmt.Sprint(i%2), []journal.Write{{ID: message.ID{byte(i)}, Entry: en}})
+			require.NoError(t, err)
+			h, err := store.Keep(ctx, plain.Archive(fmt.Sprint(i%2)), store.Content{Data: fmt.Sprint("content ", i)})
+			require.NoError(t, err)
+			handles = append(handles, h)
+		}
+		d.damage(t, "laconic_contents", "handle = $1", handles[7].String())
+		require.NoError(t, plain.Archive("0").Put(ctx, message.ID{1}, nil))
+		use := d.use(t, "0")
+		var seen []engine.Resealed
+		for _, e := range []*engine.Engine{open(first, engine.Plain), open(second, first)} {
+			done, err := e.Reseal(ctx, func(r engine.Resealed) { seen = append(seen, r) })
+			require.NoError(t, err)
+			require.Equal(t, engine.Resealed{Rows: 2 * n, Written: 2*n - 1, Unread: 1}, done)
+			require.GreaterOrEqual(t, len(seen), 2*n-1)
+			require.Equal(t, done.Written, seen[len(seen)-1].Written)
+		}
+		require.Equal(t, use+28*int64(n), d.use(t, "0"), "an entry or content is 28 bytes longer")
+		done, err := open(second).Reseal(ctx, nil)
+		require.NoError(t, err)
+		require.Equal(t, engine.Resealed{Rows: 2 * n, Unread: 1}, done, "nothing is left to do")
+		e := open(second)
+		for i, h := range handles {
+			found, err := e.Journal().Find(ctx, fmt.Sprint(i%2), []message.ID{{byte(i)}})
+			require.NoError(t, err)
+			require.Len(t, found.Entries, 1)
+			c, err := e.Archive(fmt.Sprint(i%2)).Get(ctx, h)
+			if i == 7 {
+				require.ErrorIs(t, err, store.ErrDamaged)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprint("content ", i), c.Data)
+		}
+	})
 }

@@ -271,6 +271,11 @@ from (
 group by s.name, conversation order by s.name, max(used) desc, conversation`, names))
 }
 
+// Rewrite implements [engine.Backend].
+func (p *postgres) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
+	return rewriteRows(ctx, p.transaction, change)
+}
+
 // pgVacuum removes what is too old, and scopes without rows. An entry stays as long as one
 // that is used builds on it.
 var pgVacuum = [...]string{
