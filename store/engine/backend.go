@@ -71,6 +71,9 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	// conversations is counted for each.
 	List(ctx context.Context, scopes ...string) ([]Usage, error)
 
+	// Drop removes entries that still have this data, perhaps none of them. An ID that points
+	// at one points at none then.
+	Drop(ctx context.Context, scope string, rows []Row) error
 	// Rewrite gives the data of all entries and contents to change, some of them perhaps
 	// repeatedly, and writes what it returns over them, unless that is nil or the row has
 	// changed meanwhile. No last use changes. It ends with the first error of change.

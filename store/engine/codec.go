@@ -26,8 +26,8 @@ const maxData = 257 << 20
 var ErrKey = errors.New("wrong key")
 
 var (
-	errFormat = errors.New("its format is not known: a newer program has written it, or it was altered")
-	errSum    = errors.New("it was altered, or is not whole")
+	errSum  = errors.New("it was altered, or is not whole")
+	errBase = errors.New("what it builds on is missing")
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -93,7 +93,7 @@ func (c *codec) unseal(scope string, row []byte) (by int, packed, data []byte, e
 	case len(row) < head:
 		return 0, nil, nil, fmt.Errorf("%w: %w", store.ErrDamaged, errSum)
 	case row[0] != format:
-		return 0, nil, nil, fmt.Errorf("%w: format %d: %w", store.ErrDamaged, row[0], errFormat)
+		return 0, nil, nil, fmt.Errorf("%w: format %d is not known, want %d", store.ErrDamaged, row[0], format)
 	case binary.BigEndian.Uint32(row[1:]) != crc32.Checksum(row[head:], castagnoli):
 		return 0, nil, nil, fmt.Errorf("%w: %w", store.ErrDamaged, errSum)
 	}

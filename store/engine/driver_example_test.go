@@ -1,9 +1,11 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -140,6 +142,18 @@ func (d *driver) Delete(_ context.Context, scope string, conversations ...messag
 		if t.owners[handle] = slices.DeleteFunc(owners, gone); len(t.owners[handle]) == 0 {
 			delete(t.owners, handle)
 			delete(t.contents, handle)
+		}
+	}
+	return nil
+}
+
+func (d *driver) Drop(_ context.Context, scope string, rows []engine.Row) error {
+	t, unlock := d.open(scope)
+	defer unlock()
+	for _, row := range rows {
+		if bytes.Equal(t.entries[row.Rev].Data, row.Data) {
+			delete(t.entries, row.Rev)
+			maps.DeleteFunc(t.heads, func(_, rev message.ID) bool { return rev == row.Rev })
 		}
 	}
 	return nil

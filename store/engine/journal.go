@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,12 +18,24 @@ type entries struct{ *Engine }
 // Find implements [journal.Journal].
 func (j entries) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	found, err := limited(ctx, j.Engine, j.find, scope, func(ctx context.Context) (journal.Found, error) {
-		at, rows, err := j.backend.Find(ctx, scope, ids, j.bounds())
-		if err != nil || at < 0 {
-			return journal.Found{At: -1}, err
+		const tries = 8
+		var skipped []error
+		for range tries {
+			at, rows, err := j.backend.Find(ctx, scope, ids, j.bounds())
+			if err != nil || at < 0 {
+				return journal.Found{At: -1, Skipped: errors.Join(skipped...)}, err
+			}
+			found, err := j.codec.toEntries(scope, rows)
+			if last := rows[len(rows)-1]; err == nil && !last.Base.IsZero() && len(rows) <= journal.MaxDepth {
+				err = fmt.Errorf("entry %s: %w: %s", last.Rev, errBase, last.Base)
+			}
+			if err == nil {
+				return journal.Found{At: at, Entries: found, Skipped: errors.Join(skipped...)}, nil
+			}
+			skipped = append(skipped, j.drop(ctx, scope, rows[:min(len(found)+1, len(rows))], err))
+			ids = ids[:at]
 		}
-		found, err := j.codec.toEntries(scope, rows)
-		return journal.Found{At: at, Entries: found}, err
+		return journal.Found{At: -1, Skipped: errors.Join(skipped...)}, nil
 	})
 	if err != nil {
 		return journal.Found{At: -1}, fmt.Errorf("engine: find: %w", err)
@@ -43,14 +56,21 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 		}
 	}
 	winner, err = limited(ctx, j.Engine, j.find, scope, func(ctx context.Context) (journal.Entry, error) {
-		row, err := j.backend.Put(ctx, scope, rows, j.bounds())
-		switch {
-		case err != nil || row.Rev.IsZero():
-			return journal.Entry{}, err
-		case row.Rev == writes[0].Entry.Rev:
-			return writes[0].Entry, nil
+		const tries = 2 // what is there and cannot be read is replaced
+		for range tries {
+			var row Row
+			if row, err = j.backend.Put(ctx, scope, rows, j.bounds()); err != nil || row.Rev.IsZero() {
+				return journal.Entry{}, err
+			}
+			if row.Rev == writes[0].Entry.Rev {
+				return writes[0].Entry, nil
+			}
+			if winner, err = j.codec.toEntry(scope, row); err == nil {
+				return winner, nil
+			}
+			err, rows[0].Over = j.drop(ctx, scope, []Row{row}, err), row.Rev
 		}
-		return j.codec.toEntry(scope, row)
+		return journal.Entry{}, err
 	})
 	if err != nil {
 		return journal.Entry{}, fmt.Errorf("engine: put: %w", err)
@@ -95,14 +115,28 @@ func (c *codec) toEntry(scope string, r Row) (journal.Entry, error) {
 	return e, nil
 }
 
-// toEntries returns the entries of rows.
+// toEntries returns the entries of rows, and an error for the first one that cannot be read,
+// with those before it.
 func (c *codec) toEntries(scope string, rows []Row) ([]journal.Entry, error) {
-	all := make([]journal.Entry, len(rows))
-	for i, r := range rows {
-		var err error
-		if all[i], err = c.toEntry(scope, r); err != nil {
-			return nil, err
+	all := make([]journal.Entry, 0, len(rows))
+	for _, r := range rows {
+		e, err := c.toEntry(scope, r)
+		if err != nil {
+			return all, err
 		}
+		all = append(all, e)
 	}
 	return all, nil
+}
+
+// drop removes entries of which the last one is damaged and the others build on it, and says
+// so in the error. What another key or a newer program may read stays.
+func (e *Engine) drop(ctx context.Context, scope string, rows []Row, err error) error {
+	if !errors.Is(err, errSum) && !errors.Is(err, errBase) {
+		return err
+	}
+	if failed := e.backend.Drop(ctx, scope, rows); failed != nil {
+		return fmt.Errorf("%w; it cannot be removed: %w", err, failed)
+	}
+	return fmt.Errorf("%w; removed, with %d that build on it", err, len(rows)-1)
 }

@@ -18,15 +18,15 @@ import (
 	"github.com/laconic-go/laconic/store/redisstore"
 )
 
-// openEngine returns an engine of its own for a test.
-func openEngine(tb testing.TB, o engine.Options) *engine.Engine {
-	tb.Helper()
-	u := address(tb)
-	openURL(tb, u) // removes all keys at the end
-	e, err := engine.Open(tb.Context(), u, o)
-	require.NoError(tb, err)
-	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
-	return e
+// openEngine returns an engine of its own for a test, and its backend.
+func openEngine(t *testing.T) (*engine.Engine, engine.Backend) {
+	t.Helper()
+	u := address(t)
+	b := openURL(t, u) // removes all keys at the end
+	e, err := engine.Open(t.Context(), u, engine.Options{Limits: store.Limits{Timeout: time.Minute}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return e, b
 }
 
 func TestJournal(t *testing.T) {
@@ -34,8 +34,21 @@ func TestJournal(t *testing.T) {
 	address(t)
 	middlewaretest.Journal(t, func(t *testing.T) journal.Journal {
 		t.Helper()
-		return openEngine(t, engine.Options{}).Journal()
+		e, b := openEngine(t)
+		return damageableJournal{e.Journal(), b}
 	})
+}
+
+// damageableJournal is a journal whose rows can be damaged.
+type damageableJournal struct {
+	journal.Journal
+
+	b engine.Backend
+}
+
+func (j damageableJournal) Damage(scope string, rev message.ID) error {
+	conversation := message.ID{255} // as the conformance test has it
+	return damage(j.b, redisstore.Keys(j.b, scope)+"c:"+string(conversation[:]), "e"+string(rev[:]))
 }
 
 func TestArchive(t *testing.T) {
@@ -43,11 +56,7 @@ func TestArchive(t *testing.T) {
 	address(t)
 	middlewaretest.Archive(t, func(t *testing.T) store.Store {
 		t.Helper()
-		u := address(t)
-		b := openURL(t, u) // removes all keys at the end
-		e, err := engine.Open(t.Context(), u, engine.Options{Limits: store.Limits{Timeout: time.Minute}})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, e.Close()) })
+		e, b := openEngine(t)
 		return damageable{e.Archive("s"), b}
 	})
 }

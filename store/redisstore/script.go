@@ -32,6 +32,9 @@ var deleteLua string
 //go:embed list.lua
 var listLua string
 
+//go:embed drop.lua
+var dropLua string
+
 //go:embed change.lua
 var changeLua string
 
@@ -45,6 +48,7 @@ var (
 	contentsScript = redis.NewScript(scopeLua + contentsLua)
 	deleteScript   = redis.NewScript(scopeLua + deleteLua)
 	listScript     = redis.NewScript(scopeLua + listLua)
+	dropScript     = redis.NewScript(scopeLua + dropLua)
 	changeScript   = redis.NewScript(scopeLua + changeLua)
 	vacuumScript   = redis.NewScript(scopeLua + vacuumLua)
 )

@@ -10,8 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
@@ -35,7 +38,8 @@ func TestJournal(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Journal(t, func(t *testing.T) journal.Journal {
 				t.Helper()
-				return open(t).engine(t, engine.Options{Limits: patient}).Journal()
+				d := open(t)
+				return damageableJournal{d.engine(t, engine.Options{Limits: patient}).Journal(), d, t}
 			})
 		})
 	}
@@ -66,6 +70,19 @@ type damageable struct {
 
 func (a damageable) Damage(h store.Handle) error {
 	a.d.damage(a.t, "laconic_contents", "handle = $1", h.String())
+	return nil
+}
+
+// damageableJournal is a journal whose rows can be damaged.
+type damageableJournal struct {
+	journal.Journal
+
+	d *database
+	t *testing.T
+}
+
+func (j damageableJournal) Damage(_ string, rev message.ID) error {
+	j.d.damage(j.t, "laconic_entries", "rev = $1", rev[:])
 	return nil
 }
 
@@ -172,4 +189,135 @@ func TestReseal(t *testing.T) {
 			require.Equal(t, fmt.Sprint("content ", i), c.Data)
 		}
 	})
+}
+
+// TestDamagedEntryHeals has a conversation whose newest entry is damaged. The process that takes over keeps the older
+// edits, says what it has left out, and writes; the next process finds all of that, without a word.
+func TestDamagedEntryHeals(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, d *database, newest []byte){
+		"newest": func(t *testing.T, d *database, newest []byte) {
+			t.Helper()
+			d.damage(t, "laconic_entries", "rev = $1", newest)
+		},
+		"torn": func(t *testing.T, d *database, newest []byte) {
+			t.Helper()
+			_, err := d.open(t).ExecContext(t.Context(), "update laconic_entries set data = $1 where rev = $2", []byte{2}, newest)
+			require.NoError(t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachDatabase(t, func(t *testing.T, d *database) {
+				var events []middleware.Event
+				history := []message.Message{message.User("Which log has an error?")}
+				grow := func() {
+					id := fmt.Sprint("call", len(history))
+					history = append(history, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}),
+						message.Result(id, "read", id+strings.Repeat(" ok", 2000)))
+				}
+				sent := func() []message.Message { // by a new process
+					e := d.engine(t, engine.Options{Limits: patient})
+					chain := middleware.With(middleware.Env{Journal: e.Journal(), Archive: e.Archive("s"), Scope: "s"},
+						contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 1}))
+					req, got, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history})
+					require.NoError(t, err)
+					events = got
+					return req.Messages
+				}
+				grow()
+				grow()
+				first := sent()
+				older := entriesOf(t, d)
+				grow()
+				sent()
+				var newest []byte
+				for rev := range entriesOf(t, d) {
+					if !older[rev] {
+						newest = []byte(rev)
+					}
+				}
+				damage(t, d, newest)
+				healed := sent()
+				require.NotEmpty(t, events)
+				require.Equal(t, middleware.Failed, events[0].Kind)
+				require.ErrorIs(t, events[0].Err, store.ErrDamaged)
+				require.ErrorContains(t, events[0].Err, "removed, with 0 that build on it")
+				require.Equal(t, first[:3], healed[:3], "the older edit is as it was")
+				require.Equal(t, middleware.Edited, events[len(events)-1].Kind, "and what the newest one did is done again")
+				require.Equal(t, healed, sent())
+				require.Empty(t, events, "it was written")
+			})
+		})
+	}
+}
+
+// entriesOf returns the revisions in a database.
+func entriesOf(t *testing.T, d *database) map[string]bool {
+	t.Helper()
+	revs := map[string]bool{}
+	err := each(func(scan func(...any) error) error {
+		var rev []byte
+		err := scan(&rev)
+		revs[string(rev)] = true
+		return err
+	})(d.open(t).QueryContext(t.Context(), "select rev from laconic_entries")) //nolint:rowserrcheck // each does
+	require.NoError(t, err)
+	return revs
+}
+
+// TestUnreadableEntries has entries whose base is missing, and some that are sealed with another key. The former are
+// removed, the latter stay for who has the key; a Put goes over both.
+func TestUnreadableEntries(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, d *database) {
+		key, err := engine.AES(make([]byte, 32))
+		require.NoError(t, err)
+		e, sealed := d.engine(t, engine.Options{Limits: patient}), d.engine(t, engine.Options{Limits: patient, Ciphers: []engine.Cipher{key}})
+		ctx, ids := t.Context(), []message.ID{{1}, {2}, {3}}
+		base := rewrite(message.ID{}, "base")
+		top, good := rewrite(base.Rev, "top"), rewrite(message.ID{}, "good")
+		puts := func(e *engine.Engine, id message.ID, en journal.Entry) {
+			winner, err := e.Journal().Put(ctx, "s", []journal.Write{{ID: id, Entry: en}})
+			require.NoError(t, err)
+			require.Equal(t, en.Rev, winner.Rev)
+		}
+		puts(e, ids[0], good)
+		puts(e, ids[1], base)
+		puts(e, ids[2], top)
+		_, err = d.open(t).ExecContext(ctx, "delete from laconic_heads where rev = $1", base.Rev[:])
+		require.NoError(t, err)
+		_, err = d.open(t).ExecContext(ctx, "delete from laconic_entries where rev = $1", base.Rev[:])
+		require.NoError(t, err)
+		lost := d.use(t, "s") - d.sum(t)
+		found, err := e.Journal().Find(ctx, "s", ids)
+		require.NoError(t, err)
+		require.Equal(t, good.Rev, found.Entries[0].Rev)
+		require.ErrorContains(t, found.Skipped, "entry "+top.Rev.String()+": what it builds on is missing: "+base.Rev.String()+"; removed")
+		found, err = e.Journal().Find(ctx, "s", ids)
+		require.NoError(t, err)
+		require.NoError(t, found.Skipped)
+		puts(e, ids[2], rewrite(message.ID{}, "new"))
+
+		puts(sealed, message.ID{4}, good)
+		other := rewrite(message.ID{}, "sealed")
+		puts(sealed, message.ID{5}, other)
+		found, err = e.Journal().Find(ctx, "s", []message.ID{{5}})
+		require.NoError(t, err)
+		require.Empty(t, found.Entries)
+		require.ErrorIs(t, found.Skipped, engine.ErrKey)
+		found, err = sealed.Journal().Find(ctx, "s", []message.ID{{5}})
+		require.NoError(t, err)
+		require.Equal(t, other.Rev, found.Entries[0].Rev, "it is not removed by one who has not the key")
+		puts(e, message.ID{5}, rewrite(message.ID{}, "mine"))
+		require.Equal(t, d.use(t, "s"), d.sum(t)+lost, "all bytes are counted")
+	})
+}
+
+// sum returns the bytes of all rows.
+func (d *database) sum(tb testing.TB) (n int64) {
+	tb.Helper()
+	require.NoError(tb, d.open(tb).QueryRowContext(tb.Context(), `select (select coalesce(sum(length(data) + 200), 0) from laconic_entries)
++ (select coalesce(sum(length(data) + 200), 0) from laconic_contents)`).Scan(&n))
+	return n
 }

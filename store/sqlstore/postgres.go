@@ -271,6 +271,11 @@ from (
 group by s.name, conversation order by s.name, max(used) desc, conversation`, names))
 }
 
+// Drop implements [engine.Backend].
+func (p *postgres) Drop(ctx context.Context, scope string, rows []engine.Row) error {
+	return p.transaction(ctx, func(tx *sql.Tx) error { return dropRows(ctx, tx, scope, rows) })
+}
+
 // Rewrite implements [engine.Backend].
 func (p *postgres) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
 	return rewriteRows(ctx, p.transaction, change)

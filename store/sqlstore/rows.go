@@ -199,6 +199,23 @@ func rewriteSome(ctx context.Context, tx *sql.Tx, statement string, writes [][]a
 	return nil
 }
 
+// dropRows does what [engine.Backend] says of Drop, in a transaction.
+func dropRows(ctx context.Context, tx *sql.Tx, scope string, rows []engine.Row) error {
+	for i := range rows {
+		r, err := tx.ExecContext(ctx, `delete from laconic_entries where scope = (select id from laconic_scopes where name = $1)
+and rev = $2 and data = $3`, []byte(scope), rows[i].Rev[:], rows[i].Data)
+		if err == nil {
+			n, _ := r.RowsAffected() // the drivers always know
+			_, err = tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes - $2 where name = $1`,
+				[]byte(scope), n*int64(len(rows[i].Data)+engine.Overhead))
+		}
+		if err != nil {
+			return fmt.Errorf("sqlstore: drop: %w", err)
+		}
+	}
+	return nil
+}
+
 // scanUsage returns what is kept; the time is in milliseconds.
 func scanUsage(rows *sql.Rows, err error) ([]engine.Usage, error) {
 	var all []engine.Usage
