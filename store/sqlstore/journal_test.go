@@ -121,7 +121,7 @@ func TestPutReplacesWhatCannotBeOpened(t *testing.T) {
 		ctx, c := t.Context(), store.Content{Data: strings.Repeat("a line\n", 100)}
 		h, err := store.Keep(ctx, gone.Archive("s"), c)
 		require.NoError(t, err)
-		use := d.use(t, "s")
+		use := d.use(t)
 		_, err = now.Archive("s").Get(ctx, h)
 		require.ErrorIs(t, err, engine.ErrKey)
 		for _, e := range []*engine.Engine{now, plain, gone} {
@@ -131,10 +131,10 @@ func TestPutReplacesWhatCannotBeOpened(t *testing.T) {
 			require.NoError(t, err, "Put has returned nil, so the content can be read")
 			require.Equal(t, c, got)
 		}
-		require.Equal(t, use, d.use(t, "s"))
+		require.Equal(t, use, d.use(t))
 		_, err = store.Keep(ctx, plain.Archive("s"), c)
 		require.NoError(t, err)
-		require.Equal(t, use-28, d.use(t, "s"), "the difference is counted")
+		require.Equal(t, use-28, d.use(t), "the difference is counted")
 	})
 }
 
@@ -154,15 +154,15 @@ func TestReseal(t *testing.T) {
 		var handles []store.Handle
 		for i := range n {
 			en := rewrite(message.ID{}, fmt.Sprint("entry ", i))
-			_, err := plain.Journal().Put(ctx, fmt.Sprint(i%2), []journal.Write{{ID: message.ID{byte(i)}, Entry: en}})
+			_, err := plain.Journal().Put(ctx, []string{"s", "t"}[i%2], []journal.Write{{ID: message.ID{byte(i)}, Entry: en}})
 			require.NoError(t, err)
-			h, err := store.Keep(ctx, plain.Archive(fmt.Sprint(i%2)), store.Content{Data: fmt.Sprint("content ", i)})
+			h, err := store.Keep(ctx, plain.Archive([]string{"s", "t"}[i%2]), store.Content{Data: fmt.Sprint("content ", i)})
 			require.NoError(t, err)
 			handles = append(handles, h)
 		}
 		d.damage(t, "laconic_contents", "handle = $1", handles[7].String())
-		require.NoError(t, plain.Archive("0").Put(ctx, message.ID{1}, nil))
-		use := d.use(t, "0")
+		require.NoError(t, plain.Archive("s").Put(ctx, message.ID{1}, nil))
+		use := d.use(t)
 		var seen []engine.Resealed
 		for _, e := range []*engine.Engine{open(first, engine.Plain), open(second, first)} {
 			done, err := e.Reseal(ctx, func(r engine.Resealed) { seen = append(seen, r) })
@@ -171,16 +171,16 @@ func TestReseal(t *testing.T) {
 			require.GreaterOrEqual(t, len(seen), 2*n-1)
 			require.Equal(t, done.Written, seen[len(seen)-1].Written)
 		}
-		require.Equal(t, use+28*int64(n), d.use(t, "0"), "an entry or content is 28 bytes longer")
+		require.Equal(t, use+28*int64(n), d.use(t), "an entry or content is 28 bytes longer")
 		done, err := open(second).Reseal(ctx, nil)
 		require.NoError(t, err)
 		require.Equal(t, engine.Resealed{Rows: 2 * n, Unread: 1}, done, "nothing is left to do")
 		e := open(second)
 		for i, h := range handles {
-			found, err := e.Journal().Find(ctx, fmt.Sprint(i%2), []message.ID{{byte(i)}})
+			found, err := e.Journal().Find(ctx, []string{"s", "t"}[i%2], []message.ID{{byte(i)}})
 			require.NoError(t, err)
 			require.Len(t, found.Entries, 1)
-			c, err := e.Archive(fmt.Sprint(i%2)).Get(ctx, h)
+			c, err := e.Archive([]string{"s", "t"}[i%2]).Get(ctx, h)
 			if i == 7 {
 				require.ErrorIs(t, err, store.ErrDamaged)
 				continue
@@ -289,7 +289,7 @@ func TestUnreadableEntries(t *testing.T) {
 		require.NoError(t, err)
 		_, err = d.open(t).ExecContext(ctx, "delete from laconic_entries where rev = $1", base.Rev[:])
 		require.NoError(t, err)
-		lost := d.use(t, "s") - d.sum(t)
+		lost := d.use(t) - d.sum(t)
 		found, err := e.Journal().Find(ctx, "s", ids)
 		require.NoError(t, err)
 		require.Equal(t, good.Rev, found.Entries[0].Rev)
@@ -310,7 +310,7 @@ func TestUnreadableEntries(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, other.Rev, found.Entries[0].Rev, "it is not removed by one who has not the key")
 		puts(e, message.ID{5}, rewrite(message.ID{}, "mine"))
-		require.Equal(t, d.use(t, "s"), d.sum(t)+lost, "all bytes are counted")
+		require.Equal(t, d.use(t), d.sum(t)+lost, "all bytes are counted")
 	})
 }
 
