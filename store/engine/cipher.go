@@ -64,7 +64,7 @@ func (e *Engine) Reseal(ctx context.Context, progress func(Resealed)) (r Reseale
 	return call(ctx, e, "", func(ctx context.Context) (Resealed, error) {
 		err := e.backend.Rewrite(ctx, func(scope string, row []byte) ([]byte, error) {
 			r.Rows++
-			by, packed, _, err := e.codec.unseal(scope, row)
+			by, packed, _, err := e.codec.unpack(e.codec.contents, scope, row)
 			switch {
 			case err != nil:
 				r.Unread++

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -18,8 +19,13 @@ const (
 	head   = 1 + crc32.Size
 )
 
-// maxData is the largest size of decompressed data: a content of 256 MiB and its head.
-const maxData = 257 << 20
+// The largest sizes of data, which are checked before and while it is decompressed: an entry
+// of 16 MiB, and a content of 256 MiB with its head.
+const (
+	maxEntry   = 16 << 20
+	maxContent = 257 << 20
+	maxObjects = 1 << 18 // braces in the JSON of an entry: a short text may stand for objects of a kilobyte each
+)
 
 // ErrKey is the error of data that no cipher of [Options] opens, and of contents that were
 // put with another Secret.
@@ -34,9 +40,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // codec makes the data of rows. It is safe for concurrent use.
 type codec struct {
-	ciphers []Cipher // the first one seals
-	in      *zstd.Encoder
-	out     *zstd.Decoder
+	ciphers           []Cipher // the first one seals
+	in                *zstd.Encoder
+	entries, contents *zstd.Decoder
 }
 
 func newCodec(ciphers []Cipher) (*codec, error) {
@@ -52,15 +58,24 @@ func newCodec(ciphers []Cipher) (*codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxData), zstd.WithDecoderLowmem(true))
+	entries, err := newDecoder(maxEntry)
 	if err != nil {
 		return nil, err
 	}
-	return &codec{ciphers: append([]Cipher(nil), ciphers...), in: in, out: out}, nil
+	contents, err := newDecoder(maxContent)
+	if err != nil {
+		return nil, err
+	}
+	return &codec{slices.Clone(ciphers), in, entries, contents}, nil
+}
+
+func newDecoder(limit uint64) (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(limit), zstd.WithDecoderLowmem(true))
 }
 
 func (c *codec) close() error {
-	c.out.Close()
+	c.entries.Close()
+	c.contents.Close()
 	return c.in.Close()
 }
 
@@ -81,14 +96,9 @@ func (c *codec) seal(scope string, packed []byte) ([]byte, error) {
 	return row, nil
 }
 
-// unpack is the inverse of pack. The error is [ErrKey] or store.ErrDamaged.
-func (c *codec) unpack(scope string, row []byte) ([]byte, error) {
-	_, _, data, err := c.unseal(scope, row)
-	return data, err
-}
-
-// unseal returns the index of the cipher that has sealed a row, the compressed data and the data.
-func (c *codec) unseal(scope string, row []byte) (by int, packed, data []byte, err error) {
+// unpack is the inverse of pack, by the decoder for what it is. The error is [ErrKey] or
+// store.ErrDamaged. by is the index of the cipher that has sealed the row, and packed is compressed.
+func (c *codec) unpack(out *zstd.Decoder, scope string, row []byte) (by int, packed, data []byte, err error) {
 	switch {
 	case len(row) < head:
 		return 0, nil, nil, fmt.Errorf("%w: %w", store.ErrDamaged, errSum)
@@ -101,10 +111,13 @@ func (c *codec) unseal(scope string, row []byte) (by int, packed, data []byte, e
 	for i, cipher := range c.ciphers {
 		packed, err := cipher.Open(scope, row[head:])
 		if err == nil {
-			data, err = c.out.DecodeAll(packed, nil)
+			data, err = out.DecodeAll(packed, nil)
 		}
-		if err == nil {
+		switch {
+		case err == nil:
 			return i, packed, data, nil
+		case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
+			return 0, nil, nil, fmt.Errorf("%w: it is larger than all that is written: %w", store.ErrDamaged, err)
 		}
 		if first == nil {
 			first = err

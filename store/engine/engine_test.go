@@ -1,16 +1,20 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
@@ -210,4 +214,62 @@ func TestDatabaseIsLeftAlone(t *testing.T) {
 		require.Equal(t, 16, b.calls)
 		require.NoError(t, e.Close())
 	})
+}
+
+// TestBombs reads small rows that unpack to much: none allocates more than a few times what it may have.
+func TestBombs(t *testing.T) { //nolint:paralleltest // it measures what it allocates
+	race.Skip(t)
+	c, err := newCodec(nil)
+	require.NoError(t, err)
+	defer c.close() //nolint:errcheck // the test is over
+	packed := func(data []byte, unknown bool) []byte {
+		if !unknown {
+			return c.in.EncodeAll(data, nil)
+		}
+		var b bytes.Buffer // a stream does not say how long it is
+		w, err := zstd.NewWriter(&b)
+		require.NoError(t, err)
+		_, err = w.Write(data[:len(data)/2])
+		require.NoError(t, err)
+		require.NoError(t, w.Flush())
+		_, err = w.Write(data[len(data)/2:])
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		return b.Bytes()
+	}
+	huge, half := make([]byte, 200<<20), bytes.Repeat([]byte(`{"rev":"",`), 1<<20)
+	list := func(of string, n int) []byte {
+		return []byte(`{"edits":[` + strings.Repeat(of+",", n/(len(of)+1)) + of + "]}")
+	}
+	const larger, objects, known = "it is larger than all that is written", "braces, want at most 16777216 and 262144", "it is that of entry"
+	for name, test := range map[string]struct {
+		packed []byte
+		most   uint64 // MiB
+		reason string
+	}{
+		"200 MB":                {packed(huge, false), 4, larger},
+		"200 MB, not announced": {packed(huge, true), 128, larger},
+		"frames":                {bytes.Repeat(packed(half, false), 20), 64, larger},
+		"edits":                 {packed(list(`{}`, 15<<20), false), 64, objects},
+		"messages":              {packed(list(`{"messages":[`+strings.Repeat(`{},`, 1<<20)+`{}]}`, 1), false), 64, objects},
+		"most edits":            {packed(list(`{}`, 3*(maxObjects-4)), false), 256, known},
+		"most messages":         {packed(list(`{"messages":[`+strings.Repeat(`{},`, maxObjects-9)+`{}]}`, 1), false), 512, known},
+		"null":                  {packed(list(`null`, 15<<20), false), 256, known},
+	} {
+		row, err := c.seal("s", test.packed)
+		require.NoError(t, err)
+		require.Less(t, len(row), 1<<20, name)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = c.toEntry("s", Row{Rev: message.ID{1}, Data: row})
+		runtime.ReadMemStats(&after)
+		t.Logf("%s: row of %d bytes, %d MiB allocated: %.120s", name, len(row), (after.TotalAlloc-before.TotalAlloc)>>20, err)
+		require.ErrorIs(t, err, store.ErrDamaged, name)
+		require.ErrorContains(t, err, test.reason, name)
+		require.LessOrEqual(t, (after.TotalAlloc-before.TotalAlloc)>>20, test.most, "%s: MiB", name)
+	}
+	_, err = c.entry("s", journal.Write{Entry: journal.Entry{Rev: message.ID{1}, Edits: []*journal.Record{{
+		Messages: []message.Message{message.User(string(huge[:maxEntry]))},
+	}}}}, nil)
+	require.ErrorContains(t, err, "braces, want at most 16777216 and 262144")
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,6 +89,9 @@ func (c *codec) entry(scope string, w journal.Write, data []byte) (Write, error)
 	if data == nil {
 		var err error
 		if data, err = json.Marshal(w.Entry); err == nil {
+			err = checkSize(data)
+		}
+		if err == nil {
 			data, err = c.pack(scope, data)
 		}
 		if err != nil {
@@ -97,13 +101,24 @@ func (c *codec) entry(scope string, w journal.Write, data []byte) (Write, error)
 	return Write{ID: w.ID, Over: w.Over, Row: Row{Rev: w.Entry.Rev, Base: w.Entry.Base, Conversation: w.Conversation, Data: data}}, nil
 }
 
+// checkSize returns an error for the JSON of an entry that is larger than all that is kept.
+func checkSize(data []byte) error {
+	if n := bytes.Count(data, []byte{'{'}); len(data) > maxEntry || n > maxObjects {
+		return fmt.Errorf("it has %d bytes and %d braces, want at most %d and %d", len(data), n, maxEntry, maxObjects)
+	}
+	return nil
+}
+
 // toEntry returns the entry of a row. Its content is checked by those who use it, by its
 // revision.
 func (c *codec) toEntry(scope string, r Row) (journal.Entry, error) {
 	var e journal.Entry
-	data, err := c.unpack(scope, r.Data)
+	_, _, data, err := c.unpack(c.entries, scope, r.Data)
 	if err == nil {
-		if err = json.Unmarshal(data, &e); err != nil {
+		if err = checkSize(data); err == nil {
+			err = json.Unmarshal(data, &e)
+		}
+		if err != nil {
 			err = fmt.Errorf("%w: %w", store.ErrDamaged, err)
 		} else if e.Rev != r.Rev || e.Base != r.Base {
 			err = fmt.Errorf("%w: it is that of entry %s", store.ErrDamaged, e.Rev)
