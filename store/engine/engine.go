@@ -54,7 +54,7 @@ func New(b Backend, o Options) (*Engine, error) {
 	if l := o.Limits; o.TTL < 0 || o.Limit < 0 || l.Timeout < 0 || l.Failures < 0 || l.Pause < 0 {
 		return nil, errors.New("engine: TTL, Limit or a value of Limits is negative, want 0 for the default, or more")
 	}
-	c, err := newCodec(o)
+	c, err := newCodec(o.Ciphers)
 	if err != nil {
 		return nil, err
 	}

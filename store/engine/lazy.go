@@ -109,31 +109,32 @@ func (l *lazy) connected() (Backend, error) {
 	return nil, fmt.Errorf("engine: %w: %w", ErrNotConnected, store.ErrNoAnswer)
 }
 
+// do makes a call of the backend.
+func (l *lazy) do(call func(b Backend) error) error {
+	b, err := l.connected()
+	if err != nil {
+		return err
+	}
+	return call(b)
+}
+
 // Find implements [Backend].
 func (l *lazy) Find(ctx context.Context, scope string, ids []message.ID, b Bounds) (at int, rows []Row, err error) {
-	backend, err := l.connected()
-	if err != nil {
-		return -1, nil, err
-	}
-	return backend.Find(ctx, scope, ids, b)
+	at = -1
+	err = l.do(func(d Backend) (err error) { at, rows, err = d.Find(ctx, scope, ids, b); return err })
+	return at, rows, err
 }
 
 // Put implements [Backend].
-func (l *lazy) Put(ctx context.Context, scope string, rows []Write, b Bounds) (Row, error) {
-	backend, err := l.connected()
-	if err != nil {
-		return Row{}, err
-	}
-	return backend.Put(ctx, scope, rows, b)
+func (l *lazy) Put(ctx context.Context, scope string, rows []Write, b Bounds) (winner Row, err error) {
+	err = l.do(func(d Backend) (err error) { winner, err = d.Put(ctx, scope, rows, b); return err })
+	return winner, err
 }
 
 // Entries implements [Backend].
-func (l *lazy) Entries(ctx context.Context, scope string, conversation message.ID) ([]Row, error) {
-	backend, err := l.connected()
-	if err != nil {
-		return nil, err
-	}
-	return backend.Entries(ctx, scope, conversation)
+func (l *lazy) Entries(ctx context.Context, scope string, conversation message.ID) (rows []Row, err error) {
+	err = l.do(func(d Backend) (err error) { rows, err = d.Entries(ctx, scope, conversation); return err })
+	return rows, err
 }
 
 // Get implements [Backend].
@@ -190,29 +191,29 @@ func (l *lazy) wait(w waiting) error {
 
 // Delete implements [Backend].
 func (l *lazy) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
-	backend, err := l.connected()
-	if err != nil {
-		return err
-	}
-	return backend.Delete(ctx, scope, conversations...)
+	return l.do(func(d Backend) error { return d.Delete(ctx, scope, conversations...) })
 }
 
 // List implements [Backend].
-func (l *lazy) List(ctx context.Context, scopes ...string) ([]Usage, error) {
-	backend, err := l.connected()
-	if err != nil {
-		return nil, err
-	}
-	return backend.List(ctx, scopes...)
+func (l *lazy) List(ctx context.Context, scopes ...string) (all []Usage, err error) {
+	err = l.do(func(d Backend) (err error) { all, err = d.List(ctx, scopes...); return err })
+	return all, err
+}
+
+// Drop implements [Backend].
+func (l *lazy) Drop(ctx context.Context, scope string, rows []Row) error {
+	return l.do(func(d Backend) error { return d.Drop(ctx, scope, rows) })
+}
+
+// Rewrite implements [Backend].
+func (l *lazy) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
+	return l.do(func(d Backend) error { return d.Rewrite(ctx, change) })
 }
 
 // Vacuum implements [Backend].
-func (l *lazy) Vacuum(ctx context.Context, ttl time.Duration) (int, error) {
-	backend, err := l.connected()
-	if err != nil {
-		return 0, err
-	}
-	return backend.Vacuum(ctx, ttl)
+func (l *lazy) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err error) {
+	err = l.do(func(d Backend) (err error) { removed, err = d.Vacuum(ctx, ttl); return err })
+	return removed, err
 }
 
 // Close implements [Backend]. What waits is lost, as are the edits that it belongs to.

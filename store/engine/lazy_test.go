@@ -124,9 +124,8 @@ func TestLazyIsBounded(t *testing.T) {
 	t.Parallel()
 	s := &server{}
 	e, err := engine.Open(t.Context(), register(t, s.open), engine.Options{
-		Lazy: true, // not compressed
-		Seal: func(_ string, data []byte) ([]byte, error) { return make([]byte, 20<<20), nil },
-		Open: func(_ string, data []byte) ([]byte, error) { return data, nil },
+		Lazy:    true, // not compressed
+		Ciphers: []engine.Cipher{large{}},
 	})
 	require.NoError(t, err)
 	for i := range 4 {
@@ -139,6 +138,12 @@ func TestLazyIsBounded(t *testing.T) {
 	require.ErrorContains(t, err, "wait already")
 	require.NoError(t, e.Close())
 }
+
+// large is a cipher that makes 20 MB of any data.
+type large struct{}
+
+func (large) Seal(string, []byte) ([]byte, error)        { return make([]byte, 20<<20), nil }
+func (large) Open(_ string, data []byte) ([]byte, error) { return data, nil }
 
 // TestOpenHasALimit has a client that does not end with its context. What it opens later is closed.
 func TestOpenHasALimit(t *testing.T) {

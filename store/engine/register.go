@@ -114,8 +114,8 @@ func within(ctx context.Context, open func(ctx context.Context) (Backend, error)
 // named returns an error with the host of a URL, unless it names it already.
 func named(err error, address string) error {
 	u, parse := url.Parse(address)
-	if parse != nil || u.Host == "" || strings.Contains(err.Error(), u.Host) {
-		return err
+	if parse != nil || u.Host == "" || strings.Contains(u.Hostname(), ":") || strings.Contains(err.Error(), u.Host) {
+		return err // a second colon is of a password, or of an IPv6 address
 	}
 	return fmt.Errorf("engine: open %s: %w", u.Host, err)
 }

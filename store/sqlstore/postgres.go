@@ -379,6 +379,16 @@ func (p *postgres) List(ctx context.Context, scopes ...string) (all []engine.Usa
 	return all, err
 }
 
+// Drop implements [engine.Backend].
+func (p *postgres) Drop(ctx context.Context, scope string, rows []engine.Row) error {
+	return p.transaction(ctx, func(tx *sql.Tx) error { return dropRows(ctx, tx, scope, rows) })
+}
+
+// Rewrite implements [engine.Backend].
+func (p *postgres) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
+	return rewriteRows(ctx, p.transaction, change)
+}
+
 // pgVacuum removes what is too old, and scopes without rows. An entry stays as long as one
 // that is used builds on it.
 var pgVacuum = [...]string{

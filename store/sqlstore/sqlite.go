@@ -390,18 +390,18 @@ where h.scope = ? and h.id = ? and e.used >= ?`, p.scope, w.ID[:], cutoff(p.now,
 	case err != nil || kept != w.Row.Rev && kept != w.Over:
 		return kept, err
 	}
-	added, err := p.exec(ctx, `insert into laconic_entries (scope, rev, base, conversation, used, data) select ?1, ?2, ?3, ?4, ?5, ?6
-where ?3 is null or exists (select 1 from laconic_entries where scope = ?1 and rev = ?3) on conflict do nothing`,
-		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
+	was, err := p.size(ctx, "laconic_entries", "rev", w.Row.Rev[:])
 	if err != nil {
 		return message.ID{}, err
 	}
-	if added {
-		p.bytes += int64(len(w.Row.Data)) + engine.Overhead
-	} else if there, err := p.exec(ctx, `update laconic_entries set used = ? where scope = ? and rev = ?`,
-		p.now.UnixMilli(), p.scope, w.Row.Rev[:]); err != nil || !there { // the base is gone
+	written, err := p.exec(ctx, `insert into laconic_entries (scope, rev, base, conversation, used, data) select ?1, ?2, ?3, ?4, ?5, ?6
+where ?3 is null or exists (select 1 from laconic_entries where scope = ?1 and rev in (?2, ?3))
+on conflict (scope, rev) do update set used = excluded.used, data = excluded.data`,
+		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
+	if err != nil || !written { // the base is gone
 		return kept, err
 	}
+	p.bytes += int64(len(w.Row.Data)) + engine.Overhead - was
 	_, err = p.exec(ctx, `insert into laconic_heads (scope, id, rev, conversation) values (?, ?, ?, ?)
 on conflict (scope, id) do update set rev = excluded.rev, conversation = excluded.conversation`,
 		p.scope, w.ID[:], w.Row.Rev[:], w.Row.Conversation[:])
@@ -410,6 +410,13 @@ on conflict (scope, id) do update set rev = excluded.rev, conversation = exclude
 			cutoff(p.now, p.ttl/2), cutoff(p.now, p.ttl))
 	}
 	return w.Row.Rev, err
+}
+
+// size returns the bytes of a row; 0: it is not there.
+func (p *sqlitePut) size(ctx context.Context, table, key string, is any) (n int64, err error) {
+	err = p.tx.QueryRowContext(ctx, "select coalesce(sum(length(data) + 200), 0) from "+table+" where scope = ? and "+key+" = ?",
+		p.scope, is).Scan(&n)
+	return n, err
 }
 
 // exec reports whether a statement has changed a row.
@@ -487,23 +494,20 @@ func (s *sqlite) PutContents(
 
 // keep writes one content.
 func (p *sqlitePut) keep(ctx context.Context, conversation message.ID, c *engine.Content) error {
-	added, err := p.exec(ctx, `insert into laconic_contents (scope, handle, key, used, data) values (?, ?, ?, ?, ?) on conflict do nothing`,
-		p.scope, c.Handle, c.Key[:], p.now.UnixMilli(), c.Data)
+	was, err := p.size(ctx, "laconic_contents", "handle", c.Handle)
 	if err != nil {
 		return err
 	}
-	if added {
-		p.bytes += int64(len(c.Data)) + engine.Overhead
-	} else {
-		same, err := p.exec(ctx, `update laconic_contents set used = ? where scope = ? and handle = ? and key = ?`,
-			p.now.UnixMilli(), p.scope, c.Handle, c.Key[:])
-		if err == nil && !same {
-			err = fmt.Errorf("%s: %w", c.Handle, store.ErrConflict)
-		}
-		if err != nil {
-			return err
-		}
+	written, err := p.exec(ctx, `insert into laconic_contents (scope, handle, key, used, data) values (?, ?, ?, ?, ?)
+on conflict (scope, handle) do update set used = excluded.used, data = excluded.data where key = excluded.key`,
+		p.scope, c.Handle, c.Key[:], p.now.UnixMilli(), c.Data)
+	if err == nil && !written {
+		err = fmt.Errorf("%s: %w", c.Handle, store.ErrConflict)
 	}
+	if err != nil {
+		return err
+	}
+	p.bytes += int64(len(c.Data)) + engine.Overhead - was
 	_, err = p.exec(ctx, `insert into laconic_links (scope, conversation, handle) values (?, ?, ?) on conflict do nothing`,
 		p.scope, conversation[:], c.Handle)
 	return err

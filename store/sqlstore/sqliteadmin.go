@@ -93,6 +93,16 @@ group by s.name, conversation order by s.name, max(used) desc, conversation`
 	return all, nil
 }
 
+// Drop implements [engine.Backend].
+func (s *sqlite) Drop(ctx context.Context, scope string, rows []engine.Row) error {
+	return s.transaction(ctx, func(tx *sql.Tx) error { return dropRows(ctx, tx, scope, rows) })
+}
+
+// Rewrite implements [engine.Backend].
+func (s *sqlite) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
+	return rewriteRows(ctx, s.transaction, change)
+}
+
 // sqliteVacuum removes what was last used before ?1. An entry stays as long as one that is
 // used builds on it.
 var sqliteVacuum = [...]string{
