@@ -216,7 +216,7 @@ func (l Log) Write(
 			return known, nil, err
 		}
 		same := theirs.At == known.At && theirs.Entry.Rev == known.Entry.Rev
-		if known.Stored = theirs; !same && !all.Covers(theirs.All) {
+		if known.Stored = theirs; !same && !all.Equal(theirs.All) {
 			return known, all, nil
 		}
 		thinking = withLeftOut(thinking, theirs.Entry.Thinking)
