@@ -33,9 +33,10 @@
 // makes an edit.
 //
 // With an archive, what is removed is archived, and placeholders, cuts and the note
-// have its handle. Placeholders also have hard facts of the result ([Options.Digest]). If the archive fails or handles have no room, the request is made
-// to fit without them. Edits for which a note or handles had no room hold for one request
-// only, and all others not in a larger window than they were made for.
+// have its handle. Placeholders also have hard facts of the result ([Options.Digest]). If
+// the archive fails or handles have no room, the request is made to fit without them.
+// Edits for which a note or handles had no room hold for one request only, and all others
+// not in a larger window than they were made for.
 //
 // # Repairs and refusals
 //

@@ -150,12 +150,7 @@ func (f *fitter) milder(ctx context.Context, j *judgement) (*middleware.Plan, *j
 	handles := true      // until they have no room
 	for try := range 6 { // repairs and facts may take more or less tokens than expected
 		s := f.sketch(ctx, j)
-		if !handles {
-			s.archiver = nil
-		}
-		if !handles || try > 2 {
-			s.line = 0
-		}
+		s.allow(handles, try < 3)
 		fits := s.shrink(s.room(j.free(s.before, margin)), j.target(f.opts.Target))
 		switch {
 		case ctx.Err() != nil:

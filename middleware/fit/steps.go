@@ -40,7 +40,7 @@ func (s *sketch) shrink(r room, share float64) bool {
 
 // shrinkAll makes a sketch as small as possible.
 func (s *sketch) shrinkAll() {
-	s.archiver, s.line = nil, 0 // handles and facts take room
+	s.allow(false, false) // handles and facts take room
 	s.foldOldest(room{})
 	for _, step := range steps {
 		s.apply(step, room{})
@@ -124,19 +124,16 @@ func clearSome(which func(s *sketch, at int, id string) bool) step {
 			}
 			text := store.Placeholder(s.Placeholder, s.handleOfResult(at, id))
 			was, is := s.index.Result(parts, id), s.cleared(parts, id, text)
-			d := s.difference(was, is)
-			if !d.isLess() {
-				continue
+			switch d := s.difference(was, is); {
+			case !d.isLess():
+			case len(was) == len(parts):
+				s.set(at, is, d.plus(s.leaveFact(at, id, -d.tokens)))
+			default:
+				if texts == nil {
+					texts = map[string]string{}
+				}
+				more, texts[id] = more.plus(d).plus(s.leaveFact(at, id, -d.tokens)), text
 			}
-			d = d.plus(s.leaveFact(at, id, -d.tokens))
-			if len(was) == len(parts) {
-				s.set(at, is, d)
-				continue
-			}
-			if texts == nil {
-				texts = map[string]string{}
-			}
-			more, texts[id] = more.plus(d), text
 		}
 		if texts != nil {
 			s.set(at, shorten.AppendCleared(nil, parts, func(id string) (string, bool) {

@@ -319,11 +319,11 @@ func TestRangeOfLines(t *testing.T) {
 	require.Equal(t, []string{"lines 601-603", "lines 601-603; a_b c_d e_f"}, lines, "two files can have the same")
 
 	for text, want := range map[string]string{
-		"  601\ta_b\n  602\tc_d\n":                     "a_b c_d",                                // few lines
-		"1. a_b\n2. c_d\n3. e_f\n":                     "a_b c_d e_f",                            // items
-		"[1] a_b\n[2] c_d\n[3] e_f\n":                  "a_b c_d e_f",                            // sources
-		again + "...\n  700\tg_h\n  701\ti_j\n":        "lines 601-701; a_b c_d e_f g_h i_j",     // a gap
-		again + "  1\tg_h\n  2\ti_j\n  3\tk_l\n":       "lines 601-603; a_b c_d e_f g_h i_j k_l", // another file
+		"  601\ta_b\n  602\tc_d\n":               "a_b c_d",                                // few lines
+		"1. a_b\n2. c_d\n3. e_f\n":               "a_b c_d e_f",                            // items
+		"[1] a_b\n[2] c_d\n[3] e_f\n":            "a_b c_d e_f",                            // sources
+		again + "...\n  700\tg_h\n  701\ti_j\n":  "lines 601-701; a_b c_d e_f g_h i_j",     // a gap
+		again + "  1\tg_h\n  2\ti_j\n  3\tk_l\n": "lines 601-603; a_b c_d e_f g_h i_j k_l", // another file
 	} {
 		require.Equal(t, want, lineOf(text, 50), text)
 	}
