@@ -27,6 +27,9 @@ func (s *sketch) shrink(r room, share float64) bool {
 		s.apply(apply, target)
 	}
 	if !s.fits(r) {
+		s.leaveNoFacts()
+	}
+	if !s.fits(r) {
 		s.foldOldest(target)
 	}
 	if !s.fits(r) && !s.keepNote {
@@ -37,7 +40,7 @@ func (s *sketch) shrink(r room, share float64) bool {
 
 // shrinkAll makes a sketch as small as possible.
 func (s *sketch) shrinkAll() {
-	s.archiver = nil // handles take room
+	s.allow(false, false) // handles and facts take room
 	s.foldOldest(room{})
 	for _, step := range steps {
 		s.apply(step, room{})
@@ -83,19 +86,25 @@ func (s *sketch) apply(step step, target room) {
 	}
 }
 
-// clearResults returns the step that clears results that other middlewares have
-// shortened, or of the others those that are errors or those that are not. Recalled
-// results are kept.
+// clearResults returns the step that clears results that were shortened before, by
+// other middlewares or to a placeholder with facts, or of the others those that are
+// errors or those that are not. Recalled results are kept.
 func clearResults(shortened, failed bool) step {
 	clears := clearSome(func(s *sketch, at int, id string) bool {
-		return (shortened || s.index.Failed(s.now[at].Parts, id) == failed) && s.recalled(at, id).IsZero()
+		return s.isShort(at, id) == shortened && (shortened || s.index.Failed(s.now[at].Parts, id) == failed) && s.recalled(at, id).IsZero()
 	})
 	return func(s *sketch, at int, target room) {
-		e := s.view.Span(at).Edit
-		if s.now[at].Role == message.RoleTool && (e != nil && e.Middleware != Name) == shortened {
+		if s.now[at].Role == message.RoleTool {
 			clears(s, at, target)
 		}
 	}
+}
+
+// isShort reports whether an edit has shortened a result: that of another middleware, or
+// one that left a placeholder.
+func (s *sketch) isShort(at int, id string) bool {
+	e := s.view.Span(at).Edit
+	return e != nil && (e.Middleware != Name || s.isPlaceholder(at, id))
 }
 
 // clearSome returns the step that clears the results for which a function returns true.
@@ -118,12 +127,12 @@ func clearSome(which func(s *sketch, at int, id string) bool) step {
 			switch d := s.difference(was, is); {
 			case !d.isLess():
 			case len(was) == len(parts):
-				s.set(at, is, d)
+				s.set(at, is, d.plus(s.leaveFact(at, id, -d.tokens)))
 			default:
 				if texts == nil {
 					texts = map[string]string{}
 				}
-				more, texts[id] = more.plus(d), text
+				more, texts[id] = more.plus(d).plus(s.leaveFact(at, id, -d.tokens)), text
 			}
 		}
 		if texts != nil {
