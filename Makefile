@@ -52,13 +52,14 @@ services: ## test with a PostgreSQL and a Redis of its own; PKG=./store/... narr
 	@.ci/services $(GO) test $(PKG)
 
 .PHONY: fleet
-fleet: ## test processes that share a database, which crashes
+fleet: ## test processes that share a database, which crashes, hangs and loses its connections
 	@.ci/services $(GO) test -count=1 ./tests/fleet -restart
 
 .PHONY: soak
-soak: ## run the long tests, up to an hour
+soak: ## run the long tests, up to two hours
 	@if find tests -name '*_test.go' 2>/dev/null | grep -q .; then \
-		LACONIC_SOAK=1 $(GO) test -run 'Soak|Recorded' -timeout 60m ./tests/... ./cmd/...; \
+		LACONIC_SOAK=1 $(GO) test -run 'Soak|Recorded' -timeout 60m ./tests/... ./cmd/... && \
+		LACONIC_SOAK=10 .ci/services $(GO) test -run Soak -timeout 60m ./tests/fleet -restart; \
 	else \
 		echo "no tests in tests, nothing to soak"; \
 	fi

@@ -54,7 +54,7 @@ func eachEngine(t *testing.T, test func(t *testing.T, f *fleet)) {
 	t.Run("sqlite", func(t *testing.T) {
 		test(t, newFleet(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"), ""))
 	})
-	for _, name := range []string{"postgres", "redis"} {
+	for _, name := range []string{"postgres", "redis", "cluster"} {
 		t.Run(name, func(t *testing.T) {
 			url := os.Getenv("LACONIC_" + strings.ToUpper(name))
 			if url == "" {
@@ -135,7 +135,7 @@ func (f *fleet) run(episodes int, most time.Duration) {
 	for ; n < episodes && time.Now().Before(end); n++ {
 		f.begin(n)
 		crash := -1
-		if f.one(200) || n == episodes/2 {
+		if f.one(200) || n > 0 && n < 4 {
 			crash = f.random.IntN(12)
 		}
 		for step := range 12 {
@@ -188,13 +188,18 @@ func (f *fleet) restart(i int) {
 	f.model[i] = replicas.New(f.truth)
 }
 
-// crash restarts the server. SQLite has none: all processes open the file again.
+// crash restarts the server, stops it for a while, or ends its connections. SQLite has none: all processes open the file
+// again.
 func (f *fleet) crash() {
 	f.Helper()
 	name, _, _ := strings.Cut(f.url, ":")
+	if strings.Contains(f.url, "addr=") { // a node of the cluster
+		name = fmt.Sprint("node", 1+f.random.IntN(3))
+	}
+	how := []string{"crash", "freeze", "cut"}[f.crashes%3]
 	switch {
 	case f.program != "":
-		out, err := exec.CommandContext(f.Context(), f.program, name).CombinedOutput()
+		out, err := exec.CommandContext(f.Context(), f.program, name, how).CombinedOutput()
 		require.NoError(f, err, "%s", out)
 	case name == "sqlite":
 		for i, p := range f.all {
@@ -206,7 +211,7 @@ func (f *fleet) crash() {
 		return
 	}
 	f.crashes++
-	f.notef("the server crashes")
+	f.notef("%s of the server", how)
 }
 
 // pick returns a process, a history, which is the newest or any, and edits for some results.
