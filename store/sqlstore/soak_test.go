@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/message"
@@ -67,9 +68,27 @@ func BenchmarkLargeFind(b *testing.B) {
 	})
 	b.Run("redis", func(b *testing.B) {
 		if e, scope := redisEngine(b); e != nil {
+			before := redisMegabytes(b)
 			largeFind(b, e, scope, rows, func() {})
+			b.ReportMetric(redisMegabytes(b)-before, "MB")
 		}
 	})
+}
+
+// redisMegabytes returns what the server has in memory.
+func redisMegabytes(b *testing.B) float64 {
+	b.Helper()
+	o, err := redis.ParseURL(os.Getenv("LACONIC_REDIS"))
+	require.NoError(b, err)
+	c := redis.NewClient(o)
+	defer c.Close() //nolint:errcheck // of a benchmark
+	info, err := c.Info(b.Context(), "memory").Result()
+	require.NoError(b, err)
+	_, used, _ := strings.Cut(info, "used_memory:")
+	used, _, _ = strings.Cut(used, "\r")
+	n, err := strconv.ParseFloat(used, 64)
+	require.NoError(b, err)
+	return n / 1e6
 }
 
 func largeFind(b *testing.B, e *engine.Engine, scope string, rows int, filled func()) {

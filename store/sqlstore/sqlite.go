@@ -220,7 +220,7 @@ type preparing struct {
 
 func (q *preparing) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
 	if stmt, ok := q.s.prepared.Load(text); ok {
-		return q.StmtContext(ctx, stmt.(*sql.Stmt)).ExecContext(ctx, args...) //nolint:sqlclosecheck,errcheck,forcetypeassert // the transaction closes it
+		return q.StmtContext(ctx, stmt.(*sql.Stmt)).ExecContext(ctx, args...) //nolint:sqlclosecheck,errcheck,forcetypeassert // Tx closes it
 	}
 	q.fresh = append(q.fresh, text)
 	return q.Tx.ExecContext(ctx, text, args...)
@@ -228,7 +228,7 @@ func (q *preparing) ExecContext(ctx context.Context, text string, args ...any) (
 
 func (q *preparing) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
 	if stmt, ok := q.s.prepared.Load(text); ok {
-		return q.StmtContext(ctx, stmt.(*sql.Stmt)).QueryRowContext(ctx, args...) //nolint:sqlclosecheck,errcheck,forcetypeassert // the transaction closes it
+		return q.StmtContext(ctx, stmt.(*sql.Stmt)).QueryRowContext(ctx, args...) //nolint:sqlclosecheck,errcheck,forcetypeassert // Tx closes it
 	}
 	q.fresh = append(q.fresh, text)
 	return q.Tx.QueryRowContext(ctx, text, args...)
