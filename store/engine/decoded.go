@@ -14,9 +14,9 @@ import (
 type decoded struct {
 	seed maphash.Seed
 
-	mu       sync.Mutex
-	new, old map[decodedKey]decodedEntry // an entry of old that is used is in new then
-	size     int                         // of new
+	mu      sync.Mutex
+	entries map[decodedKey]journal.Entry
+	size    int // of their JSON
 }
 
 type decodedKey struct {
@@ -25,16 +25,12 @@ type decodedKey struct {
 	sum   uint64 // hash of the data
 }
 
-type decodedEntry struct {
-	journal.Entry
+// decodedSize is how much JSON may have been decoded until all entries are dropped.
+const decodedSize = 16 << 20
 
-	size int // of its JSON
+func newDecoded() *decoded {
+	return &decoded{seed: maphash.MakeSeed(), entries: map[decodedKey]journal.Entry{}}
 }
-
-// decodedSize is the size of the JSON of half of the entries that are kept.
-const decodedSize = 8 << 20
-
-func newDecoded() *decoded { return &decoded{seed: maphash.MakeSeed()} }
 
 func (d *decoded) key(scope string, r Row) decodedKey {
 	return decodedKey{scope, r.Rev, maphash.Bytes(d.seed, r.Data)}
@@ -44,25 +40,17 @@ func (d *decoded) key(scope string, r Row) decodedKey {
 func (d *decoded) get(k decodedKey) (journal.Entry, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e, ok := d.new[k]
-	if !ok {
-		if e, ok = d.old[k]; ok {
-			d.add(k, e)
-		}
-	}
-	return e.Entry, ok
+	e, ok := d.entries[k]
+	return e, ok
 }
 
 // put keeps an entry whose JSON has a size.
 func (d *decoded) put(k decodedKey, e journal.Entry, size int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.add(k, decodedEntry{e, size})
-}
-
-func (d *decoded) add(k decodedKey, e decodedEntry) {
-	if d.size += e.size; d.new == nil || d.size > decodedSize {
-		d.old, d.new, d.size = d.new, map[decodedKey]decodedEntry{}, e.size
+	if d.size += size; d.size > decodedSize {
+		clear(d.entries)
+		d.size = size
 	}
-	d.new[k] = e
+	d.entries[k] = e
 }

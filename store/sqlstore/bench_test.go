@@ -18,6 +18,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 	_ "github.com/laconic-go/laconic/store/redisstore" // redis:
 )
@@ -68,6 +69,7 @@ type subject struct {
 	name    string
 	scope   string
 	journal *counting
+	archive store.Store
 	trips   *trips // of PostgreSQL
 	chains  []middleware.Model
 	times   []time.Duration
@@ -75,24 +77,31 @@ type subject struct {
 
 // subjects returns the journals that are measured, each with some chains of that many
 // replicas.
-func subjects(b *testing.B, replicas int, at middleware.Trigger, answer func(h []message.Message) message.Message) []*subject {
+func subjects(
+	b *testing.B, replicas int, at middleware.Trigger, archive bool, answer func(h []message.Message) message.Message,
+) []*subject {
 	b.Helper()
-	all := []*subject{
-		{name: "memory", journal: &counting{Journal: journal.NewMemory(0)}},
-		{name: "sqlite", journal: &counting{Journal: sqliteDatabase(b).engine(b, engine.Options{Limits: patient}).Journal()}},
+	all := []*subject{{name: "memory", journal: &counting{Journal: journal.NewMemory(0)}, archive: store.NewMemory(0)}}
+	add := func(e *engine.Engine, s subject) {
+		s.journal, s.archive = &counting{Journal: e.Journal()}, e.Archive(s.scope)
+		all = append(all, &s)
 	}
+	add(sqliteDatabase(b).engine(b, engine.Options{Limits: patient}), subject{name: "sqlite"})
 	if !testing.Short() && postgresIsSet() {
 		r := &trips{}
 		e, err := engine.New(r.open(b, postgresDatabase(b)), engine.Options{Limits: patient})
 		require.NoError(b, err)
-		all = append(all, &subject{name: "postgres", trips: r, journal: &counting{Journal: e.Journal()}})
+		add(e, subject{name: "postgres", trips: r})
 	}
 	if e, scope := redisEngine(b); e != nil {
-		all = append(all, &subject{name: "redis", scope: scope, journal: &counting{Journal: e.Journal()}})
+		add(e, subject{name: "redis", scope: scope})
 	}
 	for _, s := range all {
 		for range replicas {
 			env := middleware.Env{Journal: s.journal, Scope: s.scope}
+			if archive {
+				env.Archive = s.archive
+			}
 			mw := contextedit.New(contextedit.Options{Trigger: at, Keep: -1})
 			model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 				return &middleware.Response{Message: answer(req.View().History()), Stop: middleware.StopTools}, nil
@@ -113,18 +122,20 @@ func round(n int) []message.Message {
 }
 
 // BenchmarkCall makes calls that read nothing (the history grows by the chain's own answer),
-// that read (another replica had the conversation before), and that write an edit each.
+// that read (another replica had the conversation before), that write an edit each, and that
+// archive what it removes, too.
 func BenchmarkCall(b *testing.B) {
 	never, always := trigger.Messages(1<<40), trigger.Messages(1)
 	for _, c := range []struct {
 		name     string
 		replicas int
 		at       middleware.Trigger
-	}{{"idle", 1, never}, {"handover", 2, never}, {"edit", 1, always}} {
+		archive  bool
+	}{{"idle", 1, never, false}, {"handover", 2, never, false}, {"edit", 1, always, false}, {"archive", 1, always, true}} {
 		b.Run(c.name, func(b *testing.B) {
 			const rounds = 40
 			answer := func(h []message.Message) message.Message { return round(len(h) / 2)[0] }
-			all := subjects(b, c.replicas, c.at, answer)
+			all := subjects(b, c.replicas, c.at, c.archive, answer)
 			h, n := []message.Message(nil), 0
 			for b.Loop() {
 				if len(h) == 0 || len(h) >= 2*rounds {

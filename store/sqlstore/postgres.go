@@ -102,10 +102,10 @@ func (p *postgres) doubtful(_ context.Context, c stdlib.ShouldPingParams) bool {
 
 // again makes a call, and once more if its connection is lost meanwhile: the server has
 // restarted, or ended this connection. All calls may be repeated.
-func (p *postgres) again(ctx context.Context, call func() error) error {
-	err := call()
+func again[T any](ctx context.Context, p *postgres, call func() (T, error)) (T, error) {
+	result, err := call()
 	if err == nil || ctx.Err() != nil || !isLost(err) {
-		return hinted(err)
+		return result, hinted(err)
 	}
 	now := time.Now()
 	p.lost.Store(&now)
@@ -200,12 +200,11 @@ and used < now() - $3::interval / 2 and used >= now() - $3`
 
 // Find implements [engine.Backend].
 func (p *postgres) Find(ctx context.Context, scope string, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
-	var at int
 	var rows []engine.Row
 	var old []message.ID
-	err := p.again(ctx, func() (err error) {
+	at, err := again(ctx, p, func() (at int, err error) {
 		at, rows, old, err = scanChain(p.db.QueryContext(ctx, pgFind, []byte(scope), idBytes(ids), interval(b.TTL), maxChain))
-		return err
+		return at, err
 	})
 	if err != nil {
 		return -1, nil, fmt.Errorf("sqlstore: find: %w", err)
@@ -229,8 +228,8 @@ func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write,
 	}
 	var use sql.NullInt64
 	var r row
-	err := p.again(ctx, func() error {
-		return p.db.QueryRowContext(ctx, pgPut, []byte(scope), ids, overs, revs, bases, conversations, data,
+	_, err := again(ctx, p, func() (any, error) {
+		return nil, p.db.QueryRowContext(ctx, pgPut, []byte(scope), ids, overs, revs, bases, conversations, data,
 			interval(b.TTL), b.Limit).Scan(&use, &r.rev, &r.base, &r.conversation, &r.data)
 	})
 	switch {
@@ -248,13 +247,11 @@ func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write,
 }
 
 // Entries implements [engine.Backend].
-func (p *postgres) Entries(ctx context.Context, scope string, conversation message.ID) (rows []engine.Row, err error) {
-	err = p.again(ctx, func() error {
-		rows, err = scanRows(p.db.QueryContext(ctx, `select rev, base, conversation, data from laconic_entries
+func (p *postgres) Entries(ctx context.Context, scope string, conversation message.ID) ([]engine.Row, error) {
+	return again(ctx, p, func() ([]engine.Row, error) {
+		return scanRows(p.db.QueryContext(ctx, `select rev, base, conversation, data from laconic_entries
 where scope = (select id from laconic_scopes where name = $1) and conversation = $2 order by used, rev`, []byte(scope), conversation[:]))
-		return err
 	})
-	return rows, err
 }
 
 const (
@@ -266,10 +263,9 @@ where scope = (select id from laconic_scopes where name = $1) and handle = $2`
 
 // Get implements [engine.Backend].
 func (p *postgres) Get(ctx context.Context, scope, handle string, b engine.Bounds) (c engine.Content, err error) {
-	var old bool
-	err = p.again(ctx, func() error {
+	old, err := again(ctx, p, func() (old bool, err error) {
 		c, old, err = scanContent(handle, p.db.QueryRowContext(ctx, pgGet, []byte(scope), handle, interval(b.TTL)))
-		return err
+		return old, err
 	})
 	if old {
 		_, _ = p.db.ExecContext(ctx, pgUse, []byte(scope), handle)
@@ -294,8 +290,8 @@ func (p *postgres) PutContents(
 	}
 	var use sql.NullInt64
 	var conflict sql.NullString
-	err := p.again(ctx, func() error {
-		return p.db.QueryRowContext(ctx, pgKeep, []byte(scope), conversation[:], handles, keys, data, b.Limit).Scan(&use, &conflict)
+	_, err := again(ctx, p, func() (any, error) {
+		return nil, p.db.QueryRowContext(ctx, pgKeep, []byte(scope), conversation[:], handles, keys, data, b.Limit).Scan(&use, &conflict)
 	})
 	switch {
 	case err != nil:
@@ -326,8 +322,8 @@ update laconic_scopes set bytes = bytes - (select coalesce(sum(bytes), 0) from g
 
 // Delete implements [engine.Backend].
 func (p *postgres) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
-	err := p.again(ctx, func() error {
-		return p.transaction(ctx, func(tx *sql.Tx) error { return pgDeleteIn(ctx, tx, scope, conversations) })
+	_, err := again(ctx, p, func() (any, error) {
+		return nil, p.transaction(ctx, func(tx *sql.Tx) error { return pgDeleteIn(ctx, tx, scope, conversations) })
 	})
 	if err != nil {
 		return fmt.Errorf("sqlstore: delete: %w", err)
@@ -367,16 +363,12 @@ from (
 group by s.name, conversation order by s.name, max(used) desc, conversation`
 
 // List implements [engine.Backend].
-func (p *postgres) List(ctx context.Context, scopes ...string) (all []engine.Usage, err error) {
+func (p *postgres) List(ctx context.Context, scopes ...string) ([]engine.Usage, error) {
 	var names [][]byte // null: all
 	for _, s := range scopes {
 		names = append(names, []byte(s))
 	}
-	err = p.again(ctx, func() error {
-		all, err = scanUsage(p.db.QueryContext(ctx, pgList, names))
-		return err
-	})
-	return all, err
+	return again(ctx, p, func() ([]engine.Usage, error) { return scanUsage(p.db.QueryContext(ctx, pgList, names)) })
 }
 
 // Drop implements [engine.Backend].
@@ -419,10 +411,7 @@ func (p *postgres) Vacuum(ctx context.Context, ttl time.Duration) (removed int, 
 		}
 		err := p.transaction(ctx, func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `set local enable_nestloop = off`) // it would read a table for each row of another one
-			if err != nil {
-				return err
-			}
-			return tx.QueryRowContext(ctx, statement, interval(ttl)).Scan(&n)
+			return errors.Join(err, tx.QueryRowContext(ctx, statement, interval(ttl)).Scan(&n))
 		})
 		if err != nil {
 			return removed, fmt.Errorf("sqlstore: vacuum: %w", err)

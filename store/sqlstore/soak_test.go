@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/message"
@@ -54,7 +55,7 @@ func position(conversation, n int) message.ID {
 }
 
 // BenchmarkLargeFind has 10^6 entries of 10^4 conversations, and finds entries by the 200 IDs
-// of a history. An entry builds on up to 31 others.
+// of a history, in the database and then in memory. An entry builds on up to 31 others.
 func BenchmarkLargeFind(b *testing.B) {
 	rows := soak(b)
 	eachLarge(b, func(b *testing.B, d *database) {
@@ -67,15 +68,34 @@ func BenchmarkLargeFind(b *testing.B) {
 	})
 	b.Run("redis", func(b *testing.B) {
 		if e, scope := redisEngine(b); e != nil {
+			before := redisMegabytes(b)
 			largeFind(b, e, scope, rows, func() {})
+			b.ReportMetric(redisMegabytes(b)-before, "MB")
 		}
 	})
+}
+
+// redisMegabytes returns what the server has in memory.
+func redisMegabytes(b *testing.B) float64 {
+	b.Helper()
+	o, err := redis.ParseURL(os.Getenv("LACONIC_REDIS"))
+	require.NoError(b, err)
+	c := redis.NewClient(o)
+	defer c.Close() //nolint:errcheck // of a benchmark
+	info, err := c.Info(b.Context(), "memory").Result()
+	require.NoError(b, err)
+	_, used, _ := strings.Cut(info, "used_memory:")
+	used, _, _ = strings.Cut(used, "\r")
+	n, err := strconv.ParseFloat(used, 64)
+	require.NoError(b, err)
+	return n / 1e6
 }
 
 func largeFind(b *testing.B, e *engine.Engine, scope string, rows int, filled func()) {
 	b.Helper()
 	const entries, finds, parallel = 100, 20_000, 4
 	ctx, conversations := b.Context(), rows/entries
+	memory := journal.NewMemory(1 << 40)
 	var all sync.WaitGroup
 	for g := range parallel {
 		all.Go(func() {
@@ -89,7 +109,11 @@ func largeFind(b *testing.B, e *engine.Engine, scope string, rows int, filled fu
 					}
 					writes = append(writes, journal.Write{ID: position(c, 2*n), Conversation: position(c, 0), Entry: en})
 				}
-				if _, err := e.Journal().Put(ctx, scope, writes); err != nil {
+				_, err := e.Journal().Put(ctx, scope, writes)
+				if err == nil {
+					_, err = memory.Put(ctx, scope, writes)
+				}
+				if err != nil {
 					b.Error(err)
 					return
 				}
@@ -99,7 +123,7 @@ func largeFind(b *testing.B, e *engine.Engine, scope string, rows int, filled fu
 	all.Wait()
 	filled()
 	for b.Loop() {
-		times := make([]time.Duration, 0, finds)
+		var times, inMemory []time.Duration
 		for range finds {
 			c, ids := rand.IntN(conversations), make([]message.ID, 200)
 			for i := range ids {
@@ -111,20 +135,25 @@ func largeFind(b *testing.B, e *engine.Engine, scope string, rows int, filled fu
 			times = append(times, time.Since(begin))
 			require.NoError(b, err)
 			require.Len(b, found.Entries, (len(ids)-1)/2%journal.MaxDepth+1)
+			begin = time.Now()
+			_, err = memory.Find(ctx, scope, ids)
+			inMemory = append(inMemory, time.Since(begin))
+			require.NoError(b, err)
 		}
-		percentiles(b, times)
+		percentiles(b, "", times)
+		percentiles(b, "memory-", inMemory)
 	}
 	list, err := e.List(ctx, scope)
 	require.NoError(b, err)
 	require.Len(b, list, conversations)
 }
 
-func percentiles(b *testing.B, times []time.Duration) {
+func percentiles(b *testing.B, what string, times []time.Duration) {
 	b.Helper()
 	slices.Sort(times)
 	b.ReportMetric(0, "ns/op")
 	for name, at := range map[string]int{"min-µs": 0, "p50-µs": len(times) / 2, "p99-µs": len(times) * 99 / 100} {
-		b.ReportMetric(float64(times[at].Nanoseconds())/1000, name)
+		b.ReportMetric(float64(times[at].Nanoseconds())/1000, what+name)
 	}
 }
 
@@ -184,7 +213,7 @@ func BenchmarkLargeArchive(b *testing.B) {
 		}
 		all.Wait()
 		b.ReportMetric(time.Since(begin).Seconds(), "put-seconds")
-		percentiles(b, times)
+		percentiles(b, "", times)
 		var rows int
 		require.NoError(b, d.open(b).QueryRowContext(ctx, "select count(*) from laconic_contents").Scan(&rows))
 		require.Equal(b, contents, rows, "each content is stored once")

@@ -257,7 +257,8 @@ type preparing struct {
 
 func (q *preparing) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
 	if stmt, ok := q.s.prepared.Load(text); ok {
-		return q.StmtContext(ctx, stmt.(*sql.Stmt)).ExecContext(ctx, args...) //nolint:sqlclosecheck,errcheck,forcetypeassert // the transaction closes it
+		return q.StmtContext(ctx, stmt.(*sql.Stmt)). //nolint:sqlclosecheck,errcheck,forcetypeassert // Tx closes it
+								ExecContext(ctx, args...)
 	}
 	q.fresh = append(q.fresh, text)
 	return q.Tx.ExecContext(ctx, text, args...)
@@ -265,7 +266,8 @@ func (q *preparing) ExecContext(ctx context.Context, text string, args ...any) (
 
 func (q *preparing) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
 	if stmt, ok := q.s.prepared.Load(text); ok {
-		return q.StmtContext(ctx, stmt.(*sql.Stmt)).QueryRowContext(ctx, args...) //nolint:sqlclosecheck,errcheck,forcetypeassert // the transaction closes it
+		return q.StmtContext(ctx, stmt.(*sql.Stmt)). //nolint:sqlclosecheck,errcheck,forcetypeassert // Tx closes it
+								QueryRowContext(ctx, args...)
 	}
 	q.fresh = append(q.fresh, text)
 	return q.Tx.QueryRowContext(ctx, text, args...)
