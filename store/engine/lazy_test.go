@@ -90,7 +90,7 @@ func TestLazy(t *testing.T) {
 		require.Contains(t, c.Data, "page a")
 
 		s.up.Store(true)
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		require.NoError(t, e.Ping(t.Context()))
 		again, _ := first(history)
 		require.Equal(t, sent, again)
@@ -150,7 +150,7 @@ func TestOpenHasALimit(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
 	url := register(t, func(context.Context, string) (engine.Backend, error) {
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		return &slow{closed: closed}, nil
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestOpenHasALimit(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorContains(t, err, "engine: open host:1: no answer: context deadline exceeded")
 		require.NotContains(t, err.Error(), "secret")
-		time.Sleep(2 * time.Hour)
+		<-time.After(2 * time.Hour)
 		<-closed
 	})
 }

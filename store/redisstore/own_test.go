@@ -28,7 +28,7 @@ func start(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Skip("redis-server is not in PATH")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	at := l.Addr().String()
 	require.NoError(t, l.Close())
@@ -37,14 +37,14 @@ func start(t *testing.T, args ...string) string {
 	folder := t.TempDir()
 	config := filepath.Join(folder, "redis.conf")
 	require.NoError(t, os.WriteFile(config, []byte("bind 127.0.0.1\nport "+port+"\nsave \"\"\ndir "+folder+"\n"), 0o600))
-	cmd := exec.CommandContext(context.Background(), program, append([]string{config}, args...)...) //nolint:gosec // a test's own server
+	cmd := exec.CommandContext(context.Background(), program, append([]string{config}, args...)...)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		require.NoError(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 	})
 	require.Eventually(t, func() bool {
-		c, err := net.Dial("tcp", at)
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", at)
 		if err == nil {
 			_ = c.Close()
 		}
@@ -79,10 +79,10 @@ func TestOwnClient(t *testing.T) {
 		})
 		return e
 	}
-	t.Run("journal", func(t *testing.T) { //nolint:paralleltest // n is counted
+	t.Run("journal", func(t *testing.T) {
 		middlewaretest.Journal(t, func(t *testing.T) journal.Journal { t.Helper(); return open(t).Journal() })
 	})
-	t.Run("archive", func(t *testing.T) { //nolint:paralleltest // n is counted
+	t.Run("archive", func(t *testing.T) {
 		middlewaretest.Archive(t, func(t *testing.T) store.Store { t.Helper(); return open(t).Archive("s") })
 	})
 	_, err := redisstore.New(t.Context(), client(t, at), "a{b}")

@@ -154,8 +154,8 @@ func (b *backend) connect(ctx context.Context, rawURL string) error {
 // noNotices asks the server for no notices of maintenance.
 var noNotices = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 
-func (b *backend) connectCluster(url string) error {
-	o, err := redis.ParseClusterURL(url)
+func (b *backend) connectCluster(address string) error {
+	o, err := redis.ParseClusterURL(address)
 	if err != nil {
 		return errURL
 	}
@@ -165,8 +165,8 @@ func (b *backend) connectCluster(url string) error {
 	return nil
 }
 
-func (b *backend) connectSentinel(url string) error {
-	o, err := redis.ParseFailoverURL(url)
+func (b *backend) connectSentinel(address string) error {
+	o, err := redis.ParseFailoverURL(address)
 	if err != nil {
 		return errURL
 	}

@@ -109,7 +109,8 @@ func again[T any](ctx context.Context, p *postgres, call func() (T, error)) (T, 
 	}
 	now := time.Now()
 	p.lost.Store(&now)
-	return hinted(call())
+	result, err = call()
+	return result, hinted(err)
 }
 
 // isLost reports whether a connection has ended that worked before.

@@ -165,7 +165,9 @@ func (s *sqlite) Close() error {
 	}
 	err := errors.Join(s.find.Close(), s.get.Close())
 	s.prepared.Range(func(_, stmt any) bool {
-		err = errors.Join(err, stmt.(*sql.Stmt).Close())
+		if stmt, ok := stmt.(*sql.Stmt); ok {
+			err = errors.Join(err, stmt.Close())
+		}
 		return true
 	})
 	return err
