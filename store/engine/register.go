@@ -60,6 +60,13 @@ func Open(ctx context.Context, address string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
+	e.open = func(ctx context.Context) (Backend, error) {
+		b, err := open(ctx, address)
+		if err != nil {
+			err = redact(err, address)
+		}
+		return b, err
+	}
 	return e, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -32,6 +33,11 @@ type sqlite struct {
 	find   *sql.Stmt
 	get    *sql.Stmt
 	writer chan struct{} // has one element while this process writes; the file's lock is not fair
+
+	path   string
+	files  [len(ends)]os.FileInfo // that are open; nil: there was none
+	losing sync.Mutex
+	lost   error // that all was lost
 }
 
 // openSQLite opens a file as a database. The path may end in parameters.
@@ -45,6 +51,7 @@ func openSQLite(ctx context.Context, path string) (engine.Backend, error) {
 		return nil, fmt.Errorf("sqlstore: open %s: %w", path, err)
 	}
 	s := &sqlite{db: sql.OpenDB(connector), writer: make(chan struct{}, 1)}
+	s.path, _, _ = strings.Cut(path, "?")
 	s.db.SetMaxOpenConns(readers)
 	s.db.SetMaxIdleConns(readers)
 	if err := s.prepare(ctx, readOnly); err != nil {
@@ -109,6 +116,9 @@ func (s *sqlite) prepare(ctx context.Context, readOnly bool) error {
 		return errors.New("the file has no tables of laconic")
 	}
 	if err := sqliteSchema.check(there); err != nil {
+		return err
+	}
+	if err := s.know(readOnly); err != nil {
 		return err
 	}
 	if s.find, err = s.db.PrepareContext(ctx, sqliteFind); err == nil {
