@@ -43,6 +43,7 @@ type codec struct {
 	ciphers           []Cipher // the first one seals
 	in                *zstd.Encoder
 	entries, contents *zstd.Decoder
+	known             *decoded
 }
 
 func newCodec(ciphers []Cipher) (*codec, error) {
@@ -66,7 +67,7 @@ func newCodec(ciphers []Cipher) (*codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &codec{slices.Clone(ciphers), in, entries, contents}, nil
+	return &codec{slices.Clone(ciphers), in, entries, contents, newDecoded()}, nil
 }
 
 func newDecoder(limit uint64) (*zstd.Decoder, error) {

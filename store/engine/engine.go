@@ -87,6 +87,16 @@ func isAnswer(err error) bool {
 	return full
 }
 
+// Ping asks the database for an answer. The error says why there is none; it wraps [ErrNotConnected] before an engine with
+// [Options.Lazy] has its connection.
+func (e *Engine) Ping(ctx context.Context) error {
+	_, err := call(ctx, e, "", func(ctx context.Context) (struct{}, error) {
+		_, _, err := e.db().Find(ctx, "", []message.ID{{1}}, Bounds{})
+		return struct{}{}, err
+	})
+	return err
+}
+
 // Journal returns the journal of all scopes. Its Delete is [Engine.Delete], which removes
 // contents too.
 func (e *Engine) Journal() journal.Journal { return entries{e} }

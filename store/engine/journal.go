@@ -130,22 +130,37 @@ func checkSize(data []byte) error {
 // toEntry returns the entry of a row. Its content is checked by those who use it, by its
 // revision.
 func (c *codec) toEntry(scope string, r Row) (journal.Entry, error) {
-	var e journal.Entry
-	_, _, data, err := c.unpack(c.entries, scope, r.Data)
-	if err == nil {
-		if err = checkSize(data); err == nil {
-			err = json.Unmarshal(data, &e)
+	key := c.known.key(scope, r)
+	e, known := c.known.get(key)
+	var err error
+	if !known {
+		var size int
+		if e, size, err = c.decode(scope, r.Data); err == nil {
+			c.known.put(key, e, size)
 		}
-		if err != nil {
-			err = fmt.Errorf("%w: %w", store.ErrDamaged, err)
-		} else if e.Rev != r.Rev || e.Base != r.Base {
-			err = fmt.Errorf("%w: it is that of entry %s", store.ErrDamaged, e.Rev)
-		}
+	}
+	if err == nil && (e.Rev != r.Rev || e.Base != r.Base) {
+		err = fmt.Errorf("%w: it is that of entry %s", store.ErrDamaged, e.Rev)
 	}
 	if err != nil {
 		return journal.Entry{}, fmt.Errorf("entry %s: %w", r.Rev, err)
 	}
 	return e, nil
+}
+
+// decode returns the entry in the data of a row, and the size of its JSON.
+func (c *codec) decode(scope string, row []byte) (e journal.Entry, size int, err error) {
+	_, _, data, err := c.unpack(c.entries, scope, row)
+	if err != nil {
+		return e, 0, err
+	}
+	if err = checkSize(data); err == nil {
+		err = json.Unmarshal(data, &e)
+	}
+	if err != nil {
+		return e, 0, fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
+	return e, len(data), nil
 }
 
 // toEntries returns the entries of rows, and an error for the first one that cannot be read,

@@ -34,4 +34,9 @@ type Options struct {
 	// Limits are when the calls of the journal and of archives for one model call are given up,
 	// and when the database is left alone for a while: 1 s, and 1 s after 3 failures in a row.
 	Limits store.Limits
+
+	// Lazy lets [Open] return at once and connect in the background, again and again until that works. Until then, edits
+	// and up to 64 MB of archived contents are kept in memory, an event of each call says that the journal is not there, and
+	// edits that other processes have made are not known. Then everything is written. Both are lost if the process ends before.
+	Lazy bool
 }

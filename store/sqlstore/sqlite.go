@@ -23,18 +23,30 @@ import (
 
 const (
 	busyTimeout = 5 * time.Second // how long a connection waits for other processes
-	readers     = 8               // connections of one process
+	readers     = 8               // connections of one process that read; one more writes
 )
+
+// sqlitePragmas are those of each connection: 8 MB of pages in memory, and a -wal file that is
+// cut to 64 MB. Not mmap_size: if another program cuts the file, the system would end this
+// process.
+var sqlitePragmas = []string{"secure_delete(1)", "temp_store(memory)", "cache_size(-8000)", "journal_size_limit(67108864)"}
+
+// sqliteIncremental lets a file return pages after a deletion. It has an effect before there
+// are tables, or when the file is written anew.
+const sqliteIncremental = `pragma auto_vacuum(incremental)`
 
 // sqlite is the [engine.Backend] of one file. Statements of one call run in one
 // transaction, which locks the file before it reads.
 type sqlite struct {
-	db     *sql.DB
-	find   *sql.Stmt
-	get    *sql.Stmt
-	writer chan struct{} // has one element while this process writes; the file's lock is not fair
+	db   *sql.DB // reads
+	find *sql.Stmt
+	get  *sql.Stmt
 
-	path   string
+	writer   *sql.DB  // has one connection, since the file's lock is not fair
+	prepared sync.Map // statements of writer by their texts
+	shared   bool     // db is the caller's, and writer the same
+
+	path   string                 // "": it is the caller's
 	files  [len(ends)]os.FileInfo // that are open; nil: there was none
 	losing sync.Mutex
 	lost   error // that all was lost
@@ -50,12 +62,37 @@ func openSQLite(ctx context.Context, path string) (engine.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: open %s: %w", path, err)
 	}
-	s := &sqlite{db: sql.OpenDB(connector), writer: make(chan struct{}, 1)}
+	s := &sqlite{db: sql.OpenDB(connector), writer: sql.OpenDB(connector)}
 	s.path, _, _ = strings.Cut(path, "?")
 	s.db.SetMaxOpenConns(readers)
 	s.db.SetMaxIdleConns(readers)
+	s.writer.SetMaxOpenConns(1)
 	if err := s.prepare(ctx, readOnly); err != nil {
-		return nil, errors.Join(fmt.Errorf("sqlstore: open %s: %w", path, err), s.db.Close())
+		return nil, errors.Join(fmt.Errorf("sqlstore: open %s: %w", path, err), s.db.Close(), s.writer.Close())
+	}
+	return s, nil
+}
+
+// NewSQLite returns the backend of a database of SQLite, for [engine.New], through a driver of the caller's choice. Its
+// connections must have the settings that the error names, since they are those of a connection. Close leaves db open.
+func NewSQLite(ctx context.Context, db *sql.DB) (engine.Backend, error) {
+	for pragma, why := range map[string]string{
+		"foreign_keys":  "rows that belong to what is deleted would stay",
+		"secure_delete": "deleted bytes would stay in the file",
+		"busy_timeout":  "a call would fail while another process writes",
+	} {
+		var value int
+		if err := db.QueryRowContext(ctx, "pragma "+pragma).Scan(&value); err != nil {
+			return nil, fmt.Errorf("sqlstore: open: pragma %s: %w", pragma, err)
+		}
+		if value == 0 {
+			return nil, fmt.Errorf("sqlstore: open: the connections of db have %s off, so %s: set it for each connection, as with "+
+				"_pragma=%s(1) in the name of the file", pragma, why, pragma)
+		}
+	}
+	s := &sqlite{db: db, writer: db, shared: true}
+	if err := s.prepare(ctx, false); err != nil {
+		return nil, fmt.Errorf("sqlstore: open: %w", err)
 	}
 	return s, nil
 }
@@ -93,7 +130,7 @@ func sqliteName(path string) (name string, readOnly bool, err error) {
 		"_synchronous":  {chosen["synchronous"]},
 		"_busy_timeout": {strconv.FormatInt(busyTimeout.Milliseconds(), 10)},
 		"_foreign_keys": {"1"},
-		"_pragma":       {"secure_delete(1)", "temp_store(memory)"},
+		"_pragma":       sqlitePragmas,
 		"_txlock":       {"immediate"},
 		"_error_rc":     {"1"},
 		"_defensive":    {"1"},
@@ -134,8 +171,7 @@ func (s *sqlite) migrate(ctx context.Context) error {
 	defer cancel()
 	for {
 		err := s.tryMigrate(ctx)
-		var e *driver.Error
-		if !errors.As(err, &e) || e.Code()&0xff != codes.SQLITE_BUSY {
+		if !isBusy(err) {
 			return err
 		}
 		select {
@@ -146,12 +182,23 @@ func (s *sqlite) migrate(ctx context.Context) error {
 	}
 }
 
+// isBusy reports that another connection has the lock. Other drivers have the text of SQLite only.
+func isBusy(err error) bool {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return e.Code()&0xff == codes.SQLITE_BUSY
+	}
+	return err != nil && strings.Contains(err.Error(), "database is locked")
+}
+
 func (s *sqlite) tryMigrate(ctx context.Context) error {
-	if there, err := s.version(ctx, s.db); err != nil || there >= len(sqliteSchema.steps) {
+	if there, err := s.version(ctx, s.writer); err != nil || there >= len(sqliteSchema.steps) {
 		return err
 	}
 	var mode string
-	if err := s.db.QueryRowContext(ctx, `pragma journal_mode(wal)`).Scan(&mode); err != nil {
+	if _, err := s.writer.ExecContext(ctx, sqliteIncremental); err != nil {
+		return err
+	}
+	if err := s.writer.QueryRowContext(ctx, `pragma journal_mode(wal)`).Scan(&mode); err != nil {
 		return err
 	}
 	return s.transaction(ctx, func(tx *sql.Tx) error {
@@ -175,30 +222,62 @@ func (s *sqlite) version(ctx context.Context, q queryer) (int, error) {
 
 // transaction does something while no other process and no other call writes.
 func (s *sqlite) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {
-	release, err := s.lock(ctx)
+	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer release()
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
+	defer tx.Rollback()            //nolint:errcheck // after Commit it does nothing
+	if s.shared && s.find != nil { // it may begin without a lock, and a statement that reads first could not get one later
+		if _, err := tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes where 0`); err != nil {
+			return err
+		}
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
 	if err := do(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// lock waits until no other call of this process writes.
-func (s *sqlite) lock(ctx context.Context) (release func(), err error) {
-	select {
-	case s.writer <- struct{}{}:
-		return func() { <-s.writer }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+// write is transaction with statements that are prepared for the next time. Their texts must
+// be constant.
+func (s *sqlite) write(ctx context.Context, do func(tx queryer) error) error {
+	q := preparing{s: s}
+	err := s.transaction(ctx, func(tx *sql.Tx) error {
+		q.Tx = tx
+		return do(&q)
+	})
+	for _, text := range q.fresh {
+		if stmt, err := s.writer.PrepareContext(ctx, text); err == nil { // else the next call tries again
+			if _, there := s.prepared.LoadOrStore(text, stmt); there {
+				_ = stmt.Close() //nolint:sqlclosecheck // not at the end of the function
+			}
+		}
 	}
+	return err
+}
+
+// preparing is a transaction that notes which statements are not prepared yet.
+type preparing struct {
+	*sql.Tx
+
+	s     *sqlite
+	fresh []string
+}
+
+func (q *preparing) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	if stmt, ok := q.s.prepared.Load(text); ok {
+		return q.StmtContext(ctx, stmt.(*sql.Stmt)).ExecContext(ctx, args...) //nolint:sqlclosecheck,errcheck,forcetypeassert // the transaction closes it
+	}
+	q.fresh = append(q.fresh, text)
+	return q.Tx.ExecContext(ctx, text, args...)
+}
+
+func (q *preparing) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
+	if stmt, ok := q.s.prepared.Load(text); ok {
+		return q.StmtContext(ctx, stmt.(*sql.Stmt)).QueryRowContext(ctx, args...) //nolint:sqlclosecheck,errcheck,forcetypeassert // the transaction closes it
+	}
+	q.fresh = append(q.fresh, text)
+	return q.Tx.QueryRowContext(ctx, text, args...)
 }
 
 // sqliteFind has the IDs in one blob, and looks at the last one first.
@@ -230,7 +309,7 @@ func (s *sqlite) Find(ctx context.Context, scope string, ids []message.ID, b eng
 			return -1, nil, fmt.Errorf("sqlstore: find: %w", err)
 		}
 		if len(old) > 0 { // a file that is read-only is not renewed, and is as good to read
-			_ = s.transaction(ctx, func(tx *sql.Tx) error { return s.renew(ctx, tx, scope, old, rows, now, b) })
+			_ = s.write(ctx, func(tx queryer) error { return s.renew(ctx, tx, scope, old, rows, now, b) })
 		}
 		if at >= 0 {
 			return from + at, rows, nil
@@ -244,7 +323,7 @@ const sqliteRenew = `update laconic_contents set used = ?3 where scope = ?1 and 
 and handle in (select handle from laconic_links where scope = ?1 and conversation = ?2)`
 
 func (s *sqlite) renew(
-	ctx context.Context, tx *sql.Tx, scope string, old []message.ID, rows []engine.Row, now time.Time, b engine.Bounds,
+	ctx context.Context, tx queryer, scope string, old []message.ID, rows []engine.Row, now time.Time, b engine.Bounds,
 ) error {
 	id, _, err := sqliteScope(ctx, tx, scope)
 	for i := 0; i < len(old) && err == nil; i++ {
@@ -257,7 +336,7 @@ func (s *sqlite) renew(
 }
 
 // sqliteScope returns the ID of a scope, which is made if it is new, and the bytes it keeps.
-func sqliteScope(ctx context.Context, tx *sql.Tx, name string) (id, bytes int64, err error) {
+func sqliteScope(ctx context.Context, tx queryer, name string) (id, bytes int64, err error) {
 	_, err = tx.ExecContext(ctx, `insert into laconic_scopes (name) values (?) on conflict do nothing`, []byte(name))
 	if err == nil {
 		err = tx.QueryRowContext(ctx, `select id, bytes from laconic_scopes where name = ?`, []byte(name)).Scan(&id, &bytes)
@@ -267,7 +346,7 @@ func sqliteScope(ctx context.Context, tx *sql.Tx, name string) (id, bytes int64,
 
 // Put implements [engine.Backend].
 func (s *sqlite) Put(ctx context.Context, scope string, writes []engine.Write, b engine.Bounds) (winner engine.Row, err error) {
-	err = s.transaction(ctx, func(tx *sql.Tx) error {
+	err = s.write(ctx, func(tx queryer) error {
 		p := sqlitePut{tx: tx, now: time.Now(), ttl: b.TTL}
 		var use, size int64
 		if p.scope, use, err = sqliteScope(ctx, tx, scope); err != nil {
@@ -303,7 +382,7 @@ func (s *sqlite) Put(ctx context.Context, scope string, writes []engine.Write, b
 
 // sqlitePut writes entries in a transaction.
 type sqlitePut struct {
-	tx    *sql.Tx
+	tx    queryer
 	scope int64
 	now   time.Time
 	ttl   time.Duration
@@ -386,7 +465,7 @@ func (s *sqlite) Get(ctx context.Context, scope, handle string, b engine.Bounds)
 	now := time.Now()
 	c, old, err := scanContent(handle, s.get.QueryRowContext(ctx, []byte(scope), handle, cutoff(now, b.TTL), cutoff(now, b.TTL/2)))
 	if old {
-		_ = s.transaction(ctx, func(tx *sql.Tx) error {
+		_ = s.write(ctx, func(tx queryer) error {
 			_, err := tx.ExecContext(ctx, `update laconic_contents set used = ?
 where scope = (select id from laconic_scopes where name = ?) and handle = ?`, now.UnixMilli(), []byte(scope), handle)
 			return err
@@ -399,7 +478,7 @@ where scope = (select id from laconic_scopes where name = ?) and handle = ?`, no
 func (s *sqlite) PutContents(
 	ctx context.Context, scope string, conversation message.ID, contents []engine.Content, b engine.Bounds,
 ) error {
-	err := s.transaction(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(tx queryer) error {
 		p := sqlitePut{tx: tx, now: time.Now(), ttl: b.TTL}
 		var use int64
 		var err error

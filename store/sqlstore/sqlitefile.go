@@ -17,6 +17,9 @@ var ends = [...]string{"", "-wal", "-shm"}
 
 // know remembers which files are open. Those next to the database get the mode 0600, whatever it has itself.
 func (s *sqlite) know(readOnly bool) error {
+	if s.path == "" {
+		return nil
+	}
 	for i, end := range ends {
 		var err error
 		if s.files[i], err = os.Stat(s.path + end); err == nil && i > 0 && !readOnly {
@@ -35,7 +38,7 @@ func (s *sqlite) know(readOnly bool) error {
 func (s *sqlite) Lost(err error) error {
 	s.losing.Lock()
 	defer s.losing.Unlock()
-	if s.lost != nil {
+	if s.lost != nil || s.path == "" {
 		return s.lost
 	}
 	there, statErr := os.Stat(s.path)

@@ -231,7 +231,7 @@ func (l Log) Write(
 		}
 		known.Skipped = errors.Join(known.Skipped, broken)
 		same := theirs.At == known.At && theirs.Entry.Rev == known.Entry.Rev
-		if known.Stored = theirs; !same && !all.Covers(theirs.All) {
+		if known.Stored = theirs; !same && !all.Equal(theirs.All) {
 			return known, all, nil
 		}
 		thinking = withLeftOut(thinking, theirs.Entry.Thinking)

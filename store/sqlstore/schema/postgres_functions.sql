@@ -1,5 +1,6 @@
 -- The functions, which are made anew after each step. Their parameters and results stay, since
--- programs of the version before call them, too. 200 is engine.Overhead.
+-- programs of the version before call them, too. 200 is engine.Overhead. They use indexes,
+-- whatever the server supposes: it knows nothing of what is in the columns.
 
 -- The ID of a scope, which is made if it is new.
 create or replace function laconic_scope(p_name bytea) returns bigint language plpgsql as $$
@@ -33,7 +34,8 @@ $$;
 create or replace function laconic_put(
   p_scope bytea, p_ids bytea[], p_overs bytea[], p_revs bytea[], p_bases bytea[], p_conversations bytea[],
   p_data bytea[], p_ttl interval, p_limit bigint
-) returns table (o_use bigint, o_rev bytea, o_base bytea, o_conversation bytea, o_data bytea) language plpgsql as $$
+) returns table (o_use bigint, o_rev bytea, o_base bytea, o_conversation bytea, o_data bytea) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   s bigint := laconic_scope(p_scope);
   kept bytea;
@@ -105,7 +107,8 @@ end $$;
 create or replace function laconic_keep(
   p_scope bytea, p_conversation bytea, p_handles text[], p_keys bytea[], p_data bytea[], p_limit bigint,
   out o_use bigint, out o_conflict text
-) language plpgsql as $$
+) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   s bigint := laconic_scope(p_scope);
   n bigint;
