@@ -137,3 +137,53 @@ func putAll(ctx context.Context, v *View, contents []store.Named) (err error) {
 	}
 	return v.Env().Archive.Put(ctx, conversation, contents)
 }
+
+// reportLost reports that the journal has lost the edits of the history. They are written again, unless the archive has
+// lost what they have removed: then they hold no more, and what they had replaced is sent again.
+func (s *session) reportLost(ctx context.Context, req *Request) {
+	st, why := &s.State, "the journal has lost the edits of this conversation, which are written again"
+	if st.unwritten == nil {
+		st.unwritten, st.unwrittenThinking, st.unwrittenSent = st.All, st.Entry.Thinking, st.All
+	}
+	records := st.unwritten.Records()
+	if handles := handlesIn(records); len(handles) > 0 && s.isLost(ctx, handles[0]) {
+		all := make([]string, len(handles))
+		for i, h := range handles {
+			all[i] = h.String()
+		}
+		why = "journal and archive have lost this conversation: the edits made so far end, what they had replaced is sent again, " +
+			"and these handles lead nowhere: " + strings.Join(all, ", ")
+		s.told = st.unwritten.Differs(nil)
+		st.unwritten, st.unwrittenThinking, st.unwrittenSent = nil, nil, nil
+	}
+	s.chain.report(ctx, req, Event{Kind: Failed, By: "middleware", Edits: records, Why: why})
+}
+
+// isLost reports whether the archive does not have a content that was put.
+func (s *session) isLost(ctx context.Context, h store.Handle) bool {
+	err := func() (err error) {
+		defer caught("store", &err)
+		if s.chain.env.Archive != nil {
+			_, err = s.chain.env.Archive.Get(ctx, h)
+		}
+		return err
+	}()
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged)
+}
+
+// handlesIn returns the handles in what replaces messages.
+func handlesIn(edits []*journal.Record) (all []store.Handle) {
+	for _, r := range edits {
+		for _, m := range append(slices.Clip(r.Messages), message.Message{Parts: r.Parts}) {
+			for _, p := range m.Parts {
+				if t, ok := p.(message.Text); ok {
+					all = append(all, store.HandlesIn(t.Text)...)
+				}
+				if r, ok := p.(message.ToolResult); ok {
+					all = append(all, store.HandlesIn(r.Text)...)
+				}
+			}
+		}
+	}
+	return all
+}

@@ -110,6 +110,9 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 		})
 	}
 	s.reportSkipped(ctx, req, &found)
+	if found.Gone {
+		s.reportLost(ctx, req)
+	}
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
 	if !same && !st.unwritten.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
 		st.unwritten = nil

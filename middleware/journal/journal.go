@@ -55,6 +55,10 @@ type Journal interface {
 	Delete(ctx context.Context, scope string, conversations ...message.ID) error
 }
 
+// Lossy is a [Journal] that knows at once, without a round trip, that it may have lost what it had: its file was removed,
+// for example. Epoch returns another number then. A chain asks in each call.
+type Lossy interface{ Epoch() int64 }
+
 // Found is what a journal has for a history.
 type Found struct {
 	At      int     // index of the ID that has the first entry; -1 if none has one

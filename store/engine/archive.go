@@ -46,7 +46,7 @@ func (a archive) Put(ctx context.Context, conversation message.ID, contents []st
 		return nil
 	}
 	_, err := limited(ctx, a.Engine, a.get, a.name, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, a.backend.PutContents(ctx, a.name, conversation, rows, a.bounds())
+		return struct{}{}, a.db().PutContents(ctx, a.name, conversation, rows, a.bounds())
 	})
 	if err != nil {
 		return fmt.Errorf("engine: put: %w", err)
@@ -59,7 +59,7 @@ func (a archive) Get(ctx context.Context, h store.Handle) (store.Content, error)
 	content, err := store.Content{}, store.ErrNotFound
 	if !h.IsZero() {
 		content, err = limited(ctx, a.Engine, a.get, a.name, func(ctx context.Context) (store.Content, error) {
-			row, err := a.backend.Get(ctx, a.name, h.String(), a.bounds())
+			row, err := a.db().Get(ctx, a.name, h.String(), a.bounds())
 			if err != nil {
 				return store.Content{}, err
 			}

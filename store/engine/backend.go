@@ -27,6 +27,13 @@ import (
 // already; Put that of the contents of the conversation too, as Find does. An entry that
 // others build on stays as long as they do.
 //
+// # Loss
+//
+// A backend may have a method Lost(err error) error, which is called before each call with
+// nil, and after one that failed with its error. It asks no server. If it returns an error,
+// all that was kept is lost: a file was removed, or tables. The engine opens the URL anew,
+// closes this backend, and returns the error as an [ErrLost].
+//
 // # Round trips
 //
 // Find, Put, Get and PutContents make one round trip to the database each, whatever the

@@ -13,11 +13,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/message"
@@ -32,7 +34,10 @@ import (
 // see journal.Guard. All archives of an engine have one guard, the journal has another one.
 // The other methods wait as long as their context.
 type Engine struct {
-	backend Backend
+	backend atomic.Pointer[Backend]
+	open    func(ctx context.Context) (Backend, error) // opens it anew; nil: it cannot be
+	renewal sync.Mutex                                 // guards the replacement of backend
+	epoch   atomic.Int64                               // number of replacements
 	options Options
 	codec   *codec
 	find    *guard.Guard // of the journal
@@ -48,6 +53,9 @@ type Engine struct {
 // ErrClosed is the error of calls after [Engine.Close].
 var ErrClosed = errors.New("engine: closed")
 
+// ErrLost is the error of a call that finds that the database has lost everything.
+var ErrLost = errors.New("the database has lost everything")
+
 // New returns the engine of a backend, and owns it. The error is for options that are not
 // valid.
 func New(b Backend, o Options) (*Engine, error) {
@@ -60,16 +68,17 @@ func New(b Backend, o Options) (*Engine, error) {
 	}
 	o.Secret = slices.Clone(o.Secret)
 	e := &Engine{
-		backend: b, options: o, codec: c,
+		options: o, codec: c,
 		find: guard.New("engine", guard.Limits(o.Limits), isAnswer), get: guard.New("engine", guard.Limits(o.Limits), isAnswer),
 	}
+	e.backend.Store(&b)
 	e.end, e.endCalls = context.WithCancel(context.Background())
 	return e, nil
 }
 
 // isAnswer reports errors of a database that works.
 func isAnswer(err error) bool {
-	for _, a := range []error{store.ErrNotFound, store.ErrConflict, store.ErrDamaged, ErrKey, ErrClosed} {
+	for _, a := range []error{store.ErrNotFound, store.ErrConflict, store.ErrDamaged, ErrKey, ErrClosed, ErrLost} {
 		if errors.Is(err, a) {
 			return true
 		}
@@ -82,7 +91,7 @@ func isAnswer(err error) bool {
 // [Options.Lazy] has its connection.
 func (e *Engine) Ping(ctx context.Context) error {
 	_, err := call(ctx, e, "", func(ctx context.Context) (struct{}, error) {
-		_, _, err := e.backend.Find(ctx, "", []message.ID{{1}}, Bounds{})
+		_, _, err := e.db().Find(ctx, "", []message.ID{{1}}, Bounds{})
 		return struct{}{}, err
 	})
 	return err
@@ -108,20 +117,20 @@ func (e *Engine) Archive(scope string) store.Store {
 // when it has ended.
 func (e *Engine) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
 	_, err := call(ctx, e, scope, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, e.backend.Delete(ctx, scope, conversations...)
+		return struct{}{}, e.db().Delete(ctx, scope, conversations...)
 	})
 	return err
 }
 
 // List returns what is kept, by conversation, for some scopes, or for all.
 func (e *Engine) List(ctx context.Context, scopes ...string) ([]Usage, error) {
-	return call(ctx, e, "", func(ctx context.Context) ([]Usage, error) { return e.backend.List(ctx, scopes...) })
+	return call(ctx, e, "", func(ctx context.Context) ([]Usage, error) { return e.db().List(ctx, scopes...) })
 }
 
 // Entries returns the entries of a conversation, the oldest first. It reads all of them.
 func (e *Engine) Entries(ctx context.Context, scope string, conversation message.ID) ([]journal.Entry, error) {
 	return call(ctx, e, scope, func(ctx context.Context) ([]journal.Entry, error) {
-		rows, err := e.backend.Entries(ctx, scope, conversation)
+		rows, err := e.db().Entries(ctx, scope, conversation)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +142,7 @@ func (e *Engine) Entries(ctx context.Context, scope string, conversation message
 // far as the database can. Call it once a day or so if there is a TTL. It returns how many
 // entries and contents it has removed.
 func (e *Engine) Vacuum(ctx context.Context) (removed int, err error) {
-	return call(ctx, e, "", func(ctx context.Context) (int, error) { return e.backend.Vacuum(ctx, e.options.TTL) })
+	return call(ctx, e, "", func(ctx context.Context) (int, error) { return e.db().Vacuum(ctx, e.options.TTL) })
 }
 
 // Close ends all running calls, waits for them and closes the connections. No goroutine of
@@ -148,7 +157,7 @@ func (e *Engine) Close() error {
 	}
 	e.endCalls()
 	e.calls.Wait()
-	return errors.Join(e.backend.Close(), e.codec.close())
+	return errors.Join(e.db().Close(), e.codec.close())
 }
 
 // call calls the backend with a context that ends when the engine is closed.
@@ -168,11 +177,45 @@ func call[T any](ctx context.Context, e *Engine, scope string, do func(ctx conte
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(e.end, func() { cancel(ErrClosed) })() //nolint:contextcheck // it is the context of the engine
-	result, err = do(ctx)
+	b := e.db()
+	if err := e.renew(ctx, b, nil); err != nil {
+		return result, err
+	}
+	if result, err = do(ctx); err != nil {
+		err = cmp.Or(e.renew(ctx, b, err), err)
+	}
 	if err != nil && context.Cause(ctx) == ErrClosed { //nolint:errorlint // it is set above
 		err = ErrClosed
 	}
 	return result, err
+}
+
+func (e *Engine) db() Backend { return *e.backend.Load() }
+
+// renew opens a database anew that has lost everything, and returns an error that says so; nil:
+// it has not. err is that of a call; nil: before a call. See [Backend].
+func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
+	l, ok := b.(interface{ Lost(err error) error })
+	if !ok || e.open == nil {
+		return nil
+	}
+	e.renewal.Lock()
+	defer e.renewal.Unlock()
+	if e.db() != b { // another call was first
+		return nil
+	}
+	lost := l.Lost(err)
+	if lost == nil {
+		return nil
+	}
+	fresh, err := e.open(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w; it cannot be opened anew: %w", ErrLost, lost, err)
+	}
+	e.backend.Store(&fresh)
+	e.epoch.Add(1)
+	_ = b.Close() // it has lost its files
+	return fmt.Errorf("%w: %w; a new one is used", ErrLost, lost)
 }
 
 // limited makes a call within the limits of a guard.

@@ -16,13 +16,31 @@ import (
 // entries is the journal.
 type entries struct{ *Engine }
 
+// Epoch implements [journal.Lossy].
+func (j entries) Epoch() int64 {
+	if l, ok := j.db().(interface{ Lost(err error) error }); ok && l.Lost(nil) != nil {
+		return -1
+	}
+	return j.epoch.Load()
+}
+
 // Find implements [journal.Journal].
-func (j entries) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j entries) Find(ctx context.Context, scope string, ids []message.ID) (found journal.Found, err error) {
+	found, lost := j.findOnce(ctx, scope, ids)
+	if errors.Is(lost, ErrLost) { // what is there now has nothing, or what others have written since
+		found, err = j.findOnce(ctx, scope, ids)
+		found.Skipped = errors.Join(lost, found.Skipped)
+		return found, err
+	}
+	return found, lost
+}
+
+func (j entries) findOnce(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	found, err := limited(ctx, j.Engine, j.find, scope, func(ctx context.Context) (journal.Found, error) {
 		const tries = 8
 		var skipped []error
 		for range tries {
-			at, rows, err := j.backend.Find(ctx, scope, ids, j.bounds())
+			at, rows, err := j.db().Find(ctx, scope, ids, j.bounds())
 			if err != nil || at < 0 {
 				return journal.Found{At: -1, Skipped: errors.Join(skipped...)}, err
 			}
@@ -60,7 +78,7 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 		const tries = 2 // what is there and cannot be read is replaced
 		for range tries {
 			var row Row
-			if row, err = j.backend.Put(ctx, scope, rows, j.bounds()); err != nil || row.Rev.IsZero() {
+			if row, err = j.db().Put(ctx, scope, rows, j.bounds()); err != nil || row.Rev.IsZero() {
 				return journal.Entry{}, err
 			}
 			if row.Rev == writes[0].Entry.Rev {
@@ -165,7 +183,7 @@ func (e *Engine) drop(ctx context.Context, scope string, rows []Row, err error) 
 	if !errors.Is(err, errSum) && !errors.Is(err, errBase) {
 		return err
 	}
-	if failed := e.backend.Drop(ctx, scope, rows); failed != nil {
+	if failed := e.db().Drop(ctx, scope, rows); failed != nil {
 		return fmt.Errorf("%w; it cannot be removed: %w", err, failed)
 	}
 	return fmt.Errorf("%w; removed, with %d that build on it", err, len(rows)-1)

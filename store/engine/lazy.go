@@ -216,6 +216,17 @@ func (l *lazy) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err 
 	return removed, err
 }
 
+// Lost asks the backend, if it can tell, whether the database has lost everything.
+func (l *lazy) Lost(err error) (lost error) {
+	_ = l.do(func(d Backend) error {
+		if d, ok := d.(interface{ Lost(err error) error }); ok {
+			lost = d.Lost(err)
+		}
+		return nil
+	})
+	return lost
+}
+
 // Close implements [Backend]. What waits is lost, as are the edits that it belongs to.
 func (l *lazy) Close() error {
 	l.end()

@@ -74,6 +74,7 @@ func Open(ctx context.Context, address string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
+	e.open = connect
 	return e, nil
 }
 

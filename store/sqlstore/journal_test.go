@@ -1,7 +1,10 @@
 package sqlstore
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -320,4 +323,126 @@ func (d *database) sum(tb testing.TB) (n int64) {
 	require.NoError(tb, d.open(tb).QueryRowContext(tb.Context(), `select (select coalesce(sum(length(data) + 200), 0) from laconic_entries)
 + (select coalesce(sum(length(data) + 200), 0) from laconic_contents)`).Scan(&n))
 	return n
+}
+
+// TestLostDatabase has a database that loses everything while a process uses it: the next call says so and names the
+// handles that lead nowhere, sends all again, plans anew, and what it writes is found by others.
+func TestLostDatabase(t *testing.T) {
+	t.Parallel()
+	type losing struct {
+		lose func(t *testing.T, d *database)
+		why  string
+	}
+	files := map[string]losing{
+		"removed": {func(t *testing.T, d *database) { t.Helper(); require.NoError(t, os.Remove(d.file)) }, "was removed"},
+		"emptied": {func(t *testing.T, d *database) { t.Helper(); require.NoError(t, os.Truncate(d.file, 0)) }, "was emptied"},
+		"cut": {func(t *testing.T, d *database) {
+			t.Helper()
+			d.exec(t, "pragma wal_checkpoint(truncate)")
+			require.NoError(t, os.Truncate(d.file, 5000))
+		}, "is damaged, and is now"},
+		"overwritten": {func(t *testing.T, d *database) {
+			t.Helper()
+			d.exec(t, "pragma wal_checkpoint(truncate)")
+			require.NoError(t, os.WriteFile(d.file, bytes.Repeat([]byte("text"), 50_000), 0o600))
+		}, "is damaged, and is now"},
+		"replaced": {func(t *testing.T, d *database) {
+			t.Helper()
+			other := sqliteDatabase(t)
+			require.NoError(t, other.backend(t).Close())
+			require.NoError(t, os.Rename(other.file, d.file))
+		}, "was replaced"},
+		"tables": {func(t *testing.T, d *database) {
+			t.Helper()
+			for _, table := range []string{"heads", "links", "contents", "entries", "scopes", "schema"} {
+				d.exec(t, "drop table laconic_"+table)
+			}
+		}, "no such table"},
+	}
+	for name, l := range files {
+		t.Run("sqlite "+name, func(t *testing.T) { t.Parallel(); loses(t, sqliteDatabase(t), l.lose, l.why) })
+	}
+	t.Run("postgres tables", func(t *testing.T) {
+		t.Parallel()
+		loses(t, postgresDatabase(t), func(t *testing.T, d *database) {
+			t.Helper()
+			d.exec(t, `do $$ declare n text; begin
+for n in select relname from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace loop
+  execute 'drop table ' || quote_ident(n) || ' cascade';
+end loop; end $$`)
+		}, "its tables are gone")
+	})
+	t.Run("postgres rows", func(t *testing.T) {
+		t.Parallel()
+		loses(t, postgresDatabase(t), func(t *testing.T, d *database) { t.Helper(); d.exec(t, `delete from laconic_scopes`) }, "")
+	})
+}
+
+func loses(t *testing.T, d *database, lose func(*testing.T, *database), why string) {
+	t.Helper()
+	e := d.engine(t, engine.Options{Limits: patient})
+	var events []middleware.Event
+	var sent []message.Message
+	chain := middleware.With(middleware.Env{Journal: e.Journal(), Archive: e.Archive("s"), Scope: "s"},
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 1}))
+	model := middleware.Chain(middleware.Observe(func(_ context.Context, ev middleware.Event) {
+		if ev.Kind != middleware.Called {
+			events = append(events, ev)
+		}
+	}), chain)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		sent = req.Messages
+		id := fmt.Sprint("call", len(req.Messages))
+		return &middleware.Response{Message: message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"})}, nil
+	})
+	history := []message.Message{message.User("Which log has an error?")}
+	step := func(size int) {
+		events = nil
+		resp, err := model(t.Context(), &middleware.Request{Messages: history}, nil)
+		require.NoError(t, err)
+		call := resp.Message.Parts[0].(message.ToolCall)
+		history = append(history, resp.Message, message.Result(call.ID, "read", call.ID+strings.Repeat(" ok", size)))
+	}
+	for range 4 {
+		step(2000)
+	}
+	handles := store.HandlesIn(message.Message{Parts: sent[2].Parts}.Text() + sent[2].Parts[0].(message.ToolResult).Text)
+	require.NotEmpty(t, handles)
+	lose(t, d)
+	if why != "was removed" && why != "was emptied" && why != "was replaced" && why != "" { // these are seen in the next call, whatever it does
+		history = append(slices.Clone(history[:len(history)-1]), message.Result("call7", "read", "another result, so it is a new branch"))
+	}
+	var all []string
+	for range 3 { // a new branch reads the journal from where it begins
+		step(1000)
+		for _, ev := range events {
+			all = append(all, ev.String())
+		}
+	}
+	text := strings.Join(all, "\n")
+	require.Contains(t, text, why)
+	require.Contains(t, text, "these handles lead nowhere: "+handles[0].String())
+	require.Contains(t, text, "contextedit: ")
+	again, err := e.Archive("s").Get(t.Context(), handles[0])
+	require.NoError(t, err, "it was planned and put again")
+	require.Contains(t, again.Data, " ok")
+	req, others, err := middleware.Apply(t.Context(), middleware.With(
+		middleware.Env{Journal: d.engine(t, engine.Options{Limits: patient}).Journal(), Archive: e.Archive("s"), Scope: "s"},
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1_000_000)})), &middleware.Request{Messages: history})
+	require.NoError(t, err)
+	require.Empty(t, others)
+	require.Equal(t, sent, req.Messages[:len(sent)])
+}
+
+// TestFilesArePrivate has a database that others may read, and files next to it that they may not.
+func TestFilesArePrivate(t *testing.T) {
+	t.Parallel()
+	d := sqliteDatabase(t)
+	require.NoError(t, os.WriteFile(d.file, nil, 0o600))
+	require.NoError(t, os.Chmod(d.file, 0o644))
+	requireWorks(t, d.engine(t, engine.Options{Limits: patient}))
+	for _, end := range []string{"-wal", "-shm"} {
+		info, err := os.Stat(d.file + end)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode(), end)
+	}
 }

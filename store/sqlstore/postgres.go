@@ -113,6 +113,14 @@ func again[T any](ctx context.Context, p *postgres, call func() (T, error)) (T, 
 	return result, hinted(err)
 }
 
+// Lost says whether the tables are gone; see [engine.Backend].
+func (p *postgres) Lost(err error) error {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == "42P01" || e.Code == "42883") {
+		return fmt.Errorf("its tables are gone: %w", err)
+	}
+	return nil
+}
+
 // isLost reports whether a connection has ended that worked before.
 func isLost(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,11 @@ type sqlite struct {
 	writer   *sql.DB  // has one connection, since the file's lock is not fair
 	prepared sync.Map // statements of writer by their texts
 	shared   bool     // db is the caller's, and writer the same
+
+	path   string                 // "": it is the caller's
+	files  [len(ends)]os.FileInfo // that are open; nil: there was none
+	losing sync.Mutex
+	lost   error // that all was lost
 }
 
 // transaction does something while no other process and no other call writes.

@@ -34,11 +34,13 @@ type Known struct {
 	Stored // the newest entry
 
 	Skipped error // what the newest read could not read, and left out
+	Gone    bool  // the newest read has found nothing of what was known
 
 	early Stored // the entry under the ID before the newest question, if known
 	tried bool   // the journal was asked
 	asked int    // the journal was read for the first asked IDs
 	seen  uint64 // number of writes of the chain at that time
+	epoch int64  // of the journal at that time
 }
 
 // Unknown is what is known before the first read.
@@ -83,11 +85,11 @@ func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 		return k, nil
 	case !l.Shared:
 		from = min(from, max(k.asked-1, 0))
-	case !own || !l.Recent.continues(l.History, k.asked):
+	case !own || !l.Recent.continues(l.History, k.asked) || k.epoch != l.epoch():
 		from = max(k.At, 0)
 	}
 	var err error
-	first := !k.tried && l.Shared
+	before, first := k.Stored, !k.tried && l.Shared
 	if k.tried = true; first {
 		ctx = guard.Patient(ctx)
 	}
@@ -96,9 +98,16 @@ func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 		k.Stored, k.Skipped, err = l.Read(ctx, l.IDs, k.Stored, from)
 	}
 	if err == nil {
-		k.asked, k.seen = len(l.IDs), seen
+		k.asked, k.seen, k.epoch, k.Gone = len(l.IDs), seen, l.epoch(), before.At >= 0 && k.At < 0
 	}
 	return k, err
+}
+
+func (l Log) epoch() int64 {
+	if j, ok := l.Journal.(journal.Lossy); ok {
+		return j.Epoch()
+	}
+	return 0
 }
 
 // Read returns the newest valid entry under one of the first IDs, from the given one on, or
@@ -111,6 +120,9 @@ func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int
 		case err != nil:
 			return before, broken, err
 		case found.At < 0 || len(found.Entries) == 0:
+			if before.At >= from && l.Shared { // the journal has lost it
+				before = None
+			}
 			return before, broken, nil
 		case at >= end:
 			return before, broken, fmt.Errorf("read journal: index %d of %d ids", found.At, end-from)
@@ -213,7 +225,7 @@ func (l Log) Write(
 		if winner.Rev.IsZero() { // the base has expired: what is known may be gone
 			before, from, known.early = None, 0, None
 		}
-		theirs, broken, err := l.Read(ctx, l.IDs, before, from)
+		theirs, broken, err := l.readOthers(ctx, known.Stored, before, from)
 		if err != nil {
 			return known, nil, err
 		}
@@ -225,6 +237,16 @@ func (l Log) Write(
 		thinking = withLeftOut(thinking, theirs.Entry.Thinking)
 	}
 	return known, nil, fmt.Errorf("write journal: another writer was first %d times", tries)
+}
+
+// readOthers reads what another writer has written. It is an error if the journal has lost what was known: the next call
+// finds out what that means.
+func (l Log) readOthers(ctx context.Context, known, before Stored, from int) (Stored, error, error) {
+	theirs, broken, err := l.Read(ctx, l.IDs, before, from)
+	if err == nil && known.At >= 0 && theirs.At < 0 && l.Shared {
+		err = errors.New("write journal: it has lost what was written before")
+	}
+	return theirs, broken, err
 }
 
 // withLeftOut returns what is to be written of thinking, with what another writer has left out.
