@@ -14,21 +14,24 @@ for at = 5, #ARGV, 3 do
     dropContent(handle)
     there = false
   end
-  if there and there ~= key then return {handle} end
-  if not there then
+  local known = #data == 0 -- it is not stored, but belongs to the conversation too if it is there
+  if there and there ~= key and not known then return {handle} end
+  if not there and not known then
     local full = room(limit, #data + overhead)
     if full then return {full} end
     call('HSET', b, 'k', key, 'd', data)
     count(member, #data + overhead)
   end
-  if conv == zero then
-    call('HSET', b, 'n', '')
-  else
-    call('HSET', b, 'c' .. conv, '')
-    call('HSET', c, member, '')
-    use(conv, true)
+  if there or not known then
+    if conv == zero then
+      call('HSET', b, 'n', '')
+    else
+      call('HSET', b, 'c' .. conv, '')
+      call('HSET', c, member, '')
+      use(conv, true)
+    end
+    used(member, b)
   end
-  used(member, b)
 end
 keep()
 return {}
