@@ -71,6 +71,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 		more = writeView(v)
 	}
 	known, l, err := s.log.Write(ctx, s.State.Known, v.list, v.thinking, more)
+	s.reportSkipped(ctx, v.req, &known)
 	if err != nil {
 		return nil, err
 	}

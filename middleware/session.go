@@ -109,6 +109,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 			Kind: Failed, By: "middleware", Err: err, Why: "the call continues with the edits that are known",
 		})
 	}
+	s.reportSkipped(ctx, req, &found)
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
 	if !same && !st.unwritten.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
 		st.unwritten = nil
@@ -141,6 +142,17 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 		s.told = s.reportTaken(ctx, req, known, st.list, "since the call before; its edits are used")
 	}
 	return nil
+}
+
+// reportSkipped reports what a read of the journal has left out.
+func (s *session) reportSkipped(ctx context.Context, req *Request, k *entries.Known) {
+	if k.Skipped != nil {
+		s.chain.report(ctx, req, Event{
+			Kind: Failed, By: "middleware", Err: k.Skipped,
+			Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
+		})
+		k.Skipped = nil
+	}
 }
 
 // stillHold reports whether edits that held in the call before hold now, without a look at each.

@@ -58,7 +58,7 @@ func New(b Backend, o Options) (*Engine, error) {
 	if l := o.Limits; o.TTL < 0 || o.Limit < 0 || l.Timeout < 0 || l.Failures < 0 || l.Pause < 0 {
 		return nil, errors.New("engine: TTL, Limit or a value of Limits is negative, want 0 for the default, or more")
 	}
-	c, err := newCodec(o)
+	c, err := newCodec(o.Ciphers)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +80,16 @@ func isAnswer(err error) bool {
 	}
 	_, full := errors.AsType[*FullError](err)
 	return full
+}
+
+// Ping asks the database for an answer. The error says why there is none; it wraps [ErrNotConnected] before an engine with
+// [Options.Lazy] has its connection.
+func (e *Engine) Ping(ctx context.Context) error {
+	_, err := call(ctx, e, "ping", "", func(ctx context.Context) (struct{}, error) {
+		_, _, err := e.backend.Find(ctx, "", []message.ID{{1}}, Bounds{})
+		return struct{}{}, err
+	})
+	return err
 }
 
 // Journal returns the journal of all scopes. Its Delete is [Engine.Delete], which removes
@@ -165,11 +175,11 @@ func (e *Engine) Close() error {
 
 // call makes a call without limits.
 func call[T any](ctx context.Context, e *Engine, name, scope string, do func(ctx context.Context) (T, error)) (T, error) {
-	return observed(ctx, e, nil, name, scope, func(ctx context.Context) (T, error) { return within(ctx, e, scope, do) })
+	return observed(ctx, e, nil, name, scope, func(ctx context.Context) (T, error) { return whileOpen(ctx, e, scope, do) })
 }
 
-// within calls the backend with a context that ends when the engine is closed.
-func within[T any](ctx context.Context, e *Engine, scope string, do func(ctx context.Context) (T, error)) (result T, err error) {
+// whileOpen calls the backend with a context that ends when the engine is closed.
+func whileOpen[T any](ctx context.Context, e *Engine, scope string, do func(ctx context.Context) (T, error)) (result T, err error) {
 	const maxScope = 1024
 	if len(scope) > maxScope {
 		return result, fmt.Errorf("the scope's name has %d bytes, want at most %d", len(scope), maxScope)
@@ -197,7 +207,7 @@ func limited[T any](
 	ctx context.Context, e *Engine, g *guard.Guard, name, scope string, do func(ctx context.Context) (T, error),
 ) (T, error) {
 	return observed(ctx, e, g, name, scope, func(ctx context.Context) (T, error) {
-		return guard.Do(ctx, g, func(ctx context.Context) (T, error) { return within(ctx, e, scope, do) })
+		return guard.Do(ctx, g, func(ctx context.Context) (T, error) { return whileOpen(ctx, e, scope, do) })
 	})
 }
 

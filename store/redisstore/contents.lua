@@ -16,11 +16,13 @@ for at = 5, #ARGV, 3 do
   end
   local known = #data == 0 -- it is not stored, but belongs to the conversation too if it is there
   if there and there ~= key and not known then return {handle} end
-  if not there and not known then
-    local full = room(limit, #data + overhead)
+  local was = there and call('HGET', b, 'd') or nil
+  if was ~= data and not known then -- what is there may be damaged
+    local more = #data + (was and -#was or overhead)
+    local full = room(limit, more)
     if full then return {full} end
     call('HSET', b, 'k', key, 'd', data)
-    count(member, #data + overhead)
+    count(member, more)
   end
   if there or not known then
     if conv == zero then
