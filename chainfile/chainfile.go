@@ -49,12 +49,13 @@ const (
 // File is the content of a chain file. The caller may change its fields before With. The middlewares are safe for
 // concurrent use.
 type File struct {
-	Model   string         // name of the model; "": not given
-	Window  int            // context size of the model, in tokens; 0: not given
-	Reserve int            // tokens of the window that are kept free for the answer
-	Counter tokens.Counter // nil: auto, the chain's default counter
-	Scope   string         // tenant and purpose, for the journal and an archive in a database
-	Protect []string       // tools whose calls and results no middleware changes
+	Model        string         // name of the model; "": not given
+	Conversation string         // name of the conversation of requests that have none; "": not given
+	Window       int            // context size of the model, in tokens; 0: not given
+	Reserve      int            // tokens of the window that are kept free for the answer
+	Counter      tokens.Counter // nil: auto, the chain's default counter
+	Scope        string         // tenant and purpose, for the journal and an archive in a database
+	Protect      []string       // tools whose calls and results no middleware changes
 
 	// Journal remembers edits, and Archive keeps cleared content, for the chain and for a tool like agent.Recall. nil: not
 	// given, or in a database that Open opens.
@@ -139,6 +140,7 @@ func (f *File) keys() []key {
 		{"journal", f.readJournal},
 		{"archive", f.readArchive},
 		{"scope", set(&f.Scope, node.text)},
+		{"conversation", set(&f.Conversation, node.text)},
 		{"protect", set(&f.Protect, texts("tool names"))},
 		{"breakpoints", set(&f.Breakpoints, node.yesNo)},
 		{"preset", func(n node) {
@@ -294,7 +296,7 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 				return nil, unopened
 			}
 			r := *req
-			r.Model = cmp.Or(r.Model, file.Model)
+			r.Model, r.Conversation = cmp.Or(r.Model, file.Model), cmp.Or(r.Conversation, file.Conversation)
 			if r.Budget == nil {
 				r.Budget = file.budgetOf(r.Model)
 			}

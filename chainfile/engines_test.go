@@ -1,6 +1,7 @@
 package chainfile_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store/engine"
@@ -94,5 +96,22 @@ func TestDatabaseErrors(t *testing.T) {
 		require.ErrorContains(t, err, "want memory, sqlite:PATH, postgres://…, redis://…")
 		require.NotContains(t, err.Error(), "secret")
 		require.NotContains(t, err.Error(), "sec%72et")
+	}
+}
+
+// The conversation of a file is that of requests without one.
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	f, err := chainfile.Parse("c", []byte("conversation: session 7\nchain: [{use: contextedit}]"))
+	require.NoError(t, err)
+	var got string
+	model := f.With(middleware.Env{})(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		got = req.Conversation
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
+	})
+	for _, own := range []string{"", "session 8"} {
+		_, err = model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("Hi")}, Conversation: own}, nil)
+		require.NoError(t, err)
+		require.Equal(t, map[bool]string{true: "session 7", false: own}[own == ""], got)
 	}
 }

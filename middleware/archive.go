@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -131,11 +132,26 @@ func archivePlan(ctx context.Context, p *proposal) error {
 // putAll puts contents for the conversation of a view, all of them in one call.
 func putAll(ctx context.Context, v *View, contents []store.Named) (err error) {
 	defer caught("store", &err)
-	var conversation message.ID
-	if len(v.session.IDs) > 0 {
-		conversation = v.session.IDs[0]
+	return v.Env().Archive.Put(ctx, v.session.log.Conversation, contents)
+}
+
+// handlesOf returns the handles in edits, as contents that are there already.
+func handlesOf(l edit.List) (contents []store.Named) {
+	for _, it := range l {
+		text, err := json.Marshal(it.Record)
+		if err != nil { // it was read from a journal
+			continue
+		}
+		for _, h := range store.HandlesIn(string(text)) {
+			contents = append(contents, store.Named{Handle: h})
+		}
+		for _, s := range it.Earlier {
+			if h, err := store.ParseHandle(s); err == nil {
+				contents = append(contents, store.Named{Handle: h})
+			}
+		}
 	}
-	return v.Env().Archive.Put(ctx, conversation, contents)
+	return contents
 }
 
 // reportLost reports that the journal has lost the edits of the history. They are written again, unless the archive has

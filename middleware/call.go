@@ -202,8 +202,9 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	}
 	s.calibrate(ctx, req)
 	v := &View{
-		session: s, req: req, list: s.State.list, result: s.result(), unsaved: s.State.unwritten != nil, tools: s.ToolTokens,
-		model: s.model, budget: s.budget, told: untold,
+		session: s, req: req, list: s.State.list, result: s.result(), tools: s.ToolTokens,
+		unsaved: s.State.unwritten != nil || s.log.Borrows(s.State.Known),
+		model:   s.model, budget: s.budget, told: untold,
 	}
 	if s.told != untold {
 		v.told = s.indexFrom(s.told)
@@ -230,11 +231,20 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 		t.Tools, t.ToolTokens = slices.Clone(req.Tools), c.meter.Tools(req.Tools)
 	}
 	m, budget := c.modelOf(req)
+	name, conversation := message.ID{}, message.ID{}
+	if len(t.IDs) > 0 {
+		conversation = t.IDs[0]
+	}
+	if req.Conversation != "" {
+		name = journal.NameOf(req.Conversation)
+		conversation = name
+	}
 	return &session{
 		Track: t, opened: t, chain: c, all: t.Ordered(req.Messages), told: untold,
 		model: m, budget: budget,
 		log: entries.Log{
 			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,
+			Name: name, Conversation: conversation,
 		},
 	}, ch, nil
 }

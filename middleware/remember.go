@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -60,6 +61,11 @@ func publish(v *View, st state) *View {
 // write puts the edits of the view into the journal, and returns the view of the edits that are in the journal then.
 func write(ctx context.Context, v *View) (*View, error) {
 	s := v.session
+	if s.log.Borrows(s.State.Known) && s.chain.env.Archive != nil {
+		if err := putAll(ctx, v, handlesOf(v.list)); err != nil {
+			return nil, fmt.Errorf("keep contents of another conversation: %w", err)
+		}
+	}
 	var more []journal.Write
 	if s.chain.env.HistoryIsView {
 		more = writeView(v)
@@ -108,7 +114,7 @@ func writeView(v *View) []journal.Write {
 		r.Runs, r.ID = []message.Run{{First: first, Last: i}}, ids[i]
 		records = append(records, r)
 	}
-	e := journal.Entry{Edits: records}
+	e := journal.Entry{Edits: records, Conversation: v.session.log.Name}
 	if v.thinking != nil {
 		t := *v.thinking
 		t.Len, t.LeftOut, t.Repairs = len(body), nil, nil // the thinking that is left out is not in the view
@@ -117,5 +123,9 @@ func writeView(v *View) []journal.Write {
 		return nil
 	}
 	e.Rev = e.Sum()
-	return []journal.Write{{ID: ids[len(ids)-1], Conversation: ids[0], Entry: e}}
+	conversation := v.session.log.Conversation
+	if v.session.log.Name.IsZero() {
+		conversation = ids[0]
+	}
+	return []journal.Write{{ID: ids[len(ids)-1], Conversation: conversation, Entry: e}}
 }

@@ -24,6 +24,11 @@ type Request struct {
 	Params   any               // call options of the provider, passed on unchanged
 	Force    []string          // names of middlewares that edit in this call even if their trigger is not met or they are paused; "*": all
 
+	// Conversation is the name of the conversation, unique in Env.Scope, such as the ID of a session. Journal and archive
+	// keep by it, in the form of journal.NameOf, what can be deleted and expires together. It changes no view: edits are
+	// found by the messages. "": journal.ConversationOf, which conversations that begin with the same message share.
+	Conversation string
+
 	chain      *chain       // the chain whose Env holds; nil if no chain has been entered
 	protect    []string     // tools whose calls and results stay: Env.Protect, and Options.Protect of the editors so far
 	rememberer *chain       // the chain that remembers the edits before the model call; nil outside of chains

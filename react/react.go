@@ -61,9 +61,10 @@ type Agent struct {
 	Tools []agent.Tool     // what the model may call; each has a name, and no two the same
 
 	// These are set in each request, for the middlewares and the model.
-	ModelName string             // "": unknown
-	Budget    *middleware.Budget // the window of the model; nil: unknown
-	Params    any                // the provider's call options; nil: none
+	ModelName    string             // "": unknown
+	Conversation string             // its name, as in middleware.Request; "": none
+	Budget       *middleware.Budget // the window of the model; nil: unknown
+	Params       any                // the provider's call options; nil: none
 
 	MaxSteps     int           // answers to one user message; 0: 100, negative: no limit. Then: ErrMaxSteps
 	MaxToolCalls int           // calls for one user message; 0: 500, negative: no limit. Then: an error result

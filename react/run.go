@@ -123,6 +123,8 @@ func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
 		Model:    r.agent.ModelName,
 		Budget:   r.agent.Budget,
 		Params:   r.agent.Params,
+
+		Conversation: r.agent.Conversation,
 	}
 	var mu sync.Mutex // events can come from several goroutines
 	r.reader.follow(ctx, func(ctx context.Context, send send) {

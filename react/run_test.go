@@ -70,6 +70,8 @@ func TestRequest(t *testing.T) {
 		ModelName: "large",
 		Budget:    &middleware.Budget{Window: 1000, Reserve: 10},
 		Params:    "cool",
+
+		Conversation: "session 7",
 	}
 	tr := follow(t, a.Run(t.Context(), message.User("go")))
 	require.NoError(t, tr.err)
@@ -78,6 +80,7 @@ func TestRequest(t *testing.T) {
 	require.Equal(t, "large", got.Model)
 	require.Equal(t, a.Budget, got.Budget)
 	require.Equal(t, "cool", got.Params)
+	require.Equal(t, "session 7", got.Conversation)
 }
 
 func TestWhereARunBegins(t *testing.T) {

@@ -107,6 +107,9 @@ func (d *Dir) put(ctx context.Context, conversation message.ID, contents []Named
 	}
 	var wrote atomic.Bool
 	err := parallel(ctx, len(once), func(ctx context.Context, i int) error {
+		if once[i].alone() {
+			return nil
+		}
 		w, err := d.write(ctx, once[i])
 		if w {
 			wrote.Store(true)

@@ -135,6 +135,11 @@ func (m *memory) put(scope string, conversation message.ID, contents []Named) er
 		p := place{scope, contents[i].Handle}
 		it := m.kept[p]
 		switch {
+		case contents[i].alone():
+			if it != nil {
+				m.own(it, conversation)
+			}
+			continue
 		case it == nil:
 			it = &item{place: p, content: contents[i].Content, owners: owners}
 			m.kept[p] = it

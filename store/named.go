@@ -34,6 +34,9 @@ func (n *Named) Check() error {
 	return nil
 }
 
+// alone reports whether there is a handle without a content.
+func (n *Named) alone() bool { return n.Hash == message.ContentHash{} }
+
 // Name returns the contents that keep the given messages, with their handles. The handle
 // of the last content is the one for the placeholder. Nothing is put.
 //

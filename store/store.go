@@ -49,7 +49,8 @@ type Store interface {
 
 	// Put keeps contents, and remembers that they belong to a conversation; the zero ID
 	// stands for none. It may modify neither the contents nor the slice. One content may
-	// be there twice.
+	// be there twice. A Named with a handle alone, whose Hash is zero, is kept for the
+	// conversation too if it is there.
 	//
 	// After Put has returned nil, Get finds all of them, in this process and in others
 	// that share the store. After an error it may find some; it finds each of them whole

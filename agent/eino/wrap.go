@@ -63,6 +63,10 @@ func Wrap(inner model.ToolCallingChatModel, mws ...middleware.Middleware) model.
 type Options struct {
 	Model  string             // its name, for requests without the option model.WithModel; "": unknown
 	Budget *middleware.Budget // its window, in tokens; nil: unknown
+
+	// Conversation returns the name of the conversation of a call, such as the ID of the session that the program keeps in
+	// its context; see middleware.Request. nil: conversations have no names.
+	Conversation func(ctx context.Context) string
 }
 
 // Wrap is the function [Wrap] with options. It panics with "eino: Wrap: …" if
@@ -111,7 +115,7 @@ func newChat(inner model.ToolCallingChatModel, s *shared, bound []*schema.ToolIn
 
 // Generate implements model.BaseChatModel.
 func (c *chat) Generate(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.Message, error) {
-	k, req, err := c.begin(in, opts)
+	k, req, err := c.begin(ctx, in, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +132,7 @@ func (c *chat) Generate(ctx context.Context, in []*schema.Message, opts ...model
 // inside ends with the next chunk. The caller's context ends it at once, if the
 // model inside respects it.
 func (c *chat) Stream(ctx context.Context, in []*schema.Message, opts ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	k, req, err := c.begin(in, opts)
+	k, req, err := c.begin(ctx, in, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +156,7 @@ func (c *chat) GetType() string { return typeOf(c.inner) }
 func (c *chat) IsCallbacksEnabled() bool { return true }
 
 // begin returns the request of a call.
-func (c *chat) begin(in []*schema.Message, opts []model.Option) (*call, *middleware.Request, error) {
+func (c *chat) begin(ctx context.Context, in []*schema.Message, opts []model.Option) (*call, *middleware.Request, error) {
 	talk, err := c.shared.memo.Import(in)
 	if err != nil {
 		return nil, nil, err
@@ -165,6 +169,9 @@ func (c *chat) begin(in []*schema.Message, opts []model.Option) (*call, *middlew
 	req := &middleware.Request{Messages: talk.Messages, Tools: tools.defs, Budget: c.shared.Budget, Params: opts}
 	if asked.Model != nil {
 		req.Model = *asked.Model
+	}
+	if of := c.shared.Conversation; of != nil {
+		req.Conversation = of(ctx)
 	}
 	return &call{talk: talk, tools: tools}, req, nil
 }

@@ -137,7 +137,8 @@ func TestToolsAndOptions(t *testing.T) {
 		var reqs []*middleware.Request
 		inner := newFake(says(say("ok")))
 		budget := &middleware.Budget{Window: 1000}
-		m := eino.Options{Model: "m1", Budget: budget}.Wrap(inner, look(func(req *middleware.Request, _ *middleware.Response, _ error) { reqs = append(reqs, req) }))
+		session := func(ctx context.Context) string { return fmt.Sprint("session of ", ctx.Err()) }
+		m := eino.Options{Model: "m1", Budget: budget, Conversation: session}.Wrap(inner, look(func(req *middleware.Request, _ *middleware.Response, _ error) { reqs = append(reqs, req) }))
 		info, err := readTool(t).Info(t.Context())
 		require.NoError(t, err)
 		bound, err := m.WithTools([]*schema.ToolInfo{info})
@@ -155,6 +156,7 @@ func TestToolsAndOptions(t *testing.T) {
 		require.Empty(t, reqs[0].Tools)
 		require.Equal(t, "m1", reqs[0].Model)
 		require.Equal(t, budget, reqs[0].Budget)
+		require.Equal(t, "session of <nil>", reqs[0].Conversation)
 		require.Len(t, reqs[1].Tools, 1)
 		require.Equal(t, "read", reqs[1].Tools[0].Name)
 		require.JSONEq(t, `{"type":"object","properties":{"page":{"type":"integer"}},"required":["page"],"additionalProperties":false}`, stripSchema(reqs[1].Tools[0].Parameters))

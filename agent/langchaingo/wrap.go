@@ -39,6 +39,10 @@ func Wrap(inner llms.Model, mws ...middleware.Middleware) llms.Model {
 type Options struct {
 	Model  string             // name of the model that inner calls when a call names none; "": unknown
 	Budget *middleware.Budget // its window; nil: unknown
+
+	// Conversation returns the name of the conversation of a call, such as the ID of the session that the program keeps in
+	// its context; see middleware.Request. nil: conversations have no names.
+	Conversation func(ctx context.Context) string
 }
 
 // Wrap returns a model that answers like inner and passes each call of
@@ -118,6 +122,9 @@ func (w *wrapped) GenerateContent(
 	}
 	if req.Model == "" {
 		req.Model = w.options.Model
+	}
+	if of := w.options.Conversation; of != nil {
+		req.Conversation = of(ctx)
 	}
 	c.model = req.Model
 	resp, err := w.chain(context.WithValue(c.talk.Context(ctx), key{w}, c), req, emitTo(ctx, &c.options))

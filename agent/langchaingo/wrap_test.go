@@ -26,9 +26,12 @@ func TestWhatMiddlewaresSee(t *testing.T) {
 	}
 	var seen *middleware.Request
 	inner := gives(says("ok"), says("ok"))
-	llm := langchaingo.Options{Model: "usual", Budget: &middleware.Budget{Window: 1000}}.
+	type key struct{}
+	ctx := context.WithValue(t.Context(), key{}, "session 7")
+	session := func(ctx context.Context) string { id, _ := ctx.Value(key{}).(string); return id }
+	llm := langchaingo.Options{Model: "usual", Budget: &middleware.Budget{Window: 1000}, Conversation: session}.
 		Wrap(inner, watch(func(req *middleware.Request) { seen = req }))
-	_, err := llm.GenerateContent(t.Context(), []llms.MessageContent{human("Hi")}, options...)
+	_, err := llm.GenerateContent(ctx, []llms.MessageContent{human("Hi")}, options...)
 	require.NoError(t, err)
 	require.Equal(t, []message.Message{message.User("Hi")}, seen.Messages)
 	require.Equal(t, []message.ToolDef{
@@ -38,6 +41,7 @@ func TestWhatMiddlewaresSee(t *testing.T) {
 	}, seen.Tools)
 	require.Equal(t, "usual", seen.Model)
 	require.Equal(t, 1000, seen.Budget.Window)
+	require.Equal(t, "session 7", seen.Conversation)
 	require.InDelta(t, 0.5, langchaingo.CallOptions(seen).Temperature, 0)
 	require.Empty(t, inner.last().options.Model, "the model is not told what it is called")
 	var plain llms.CallOptions

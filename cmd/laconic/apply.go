@@ -18,7 +18,7 @@ import (
 
 var applyCommand = command{
 	name:  "apply",
-	args:  "--chain FILE [--model NAME] [--archive DIR] [CONVERSATION]",
+	args:  "--chain FILE [FLAGS] [CONVERSATION]",
 	short: "apply a chain to a conversation, as before one model call",
 	long: `Reads a conversation in the format of OpenAI chat completions,
 {"messages": […], "tools": […]} or the bare list of messages, applies the chain
@@ -31,13 +31,14 @@ The model is that of --model, or of the conversation, or of the chain file.`,
 		var a apply
 		fs.StringVar(&a.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
 		fs.StringVar(&a.model, "model", "", "`NAME` of the model, in place of the one in the conversation")
+		fs.StringVar(&a.conversation, "conversation", "", "`NAME` of the conversation, by which a journal can delete it")
 		fs.StringVar(&a.archive, "archive", "", "folder `DIR` that keeps what is cleared, to be recalled")
 		return a.run
 	},
 }
 
 // apply is the command with its flags.
-type apply struct{ chain, model, archive string }
+type apply struct{ chain, model, conversation, archive string }
 
 func (a *apply) run(ctx context.Context, args []string, std stdio) (err error) {
 	if a.chain == "" {
@@ -55,6 +56,7 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) (err error) {
 	if a.archive != "" {
 		file.Archive = chainfile.Folder(a.archive)
 	}
+	file.Conversation = cmp.Or(a.conversation, file.Conversation)
 	in, err := read(args, std.in)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store/engine"
 	_ "github.com/laconic-go/laconic/store/redisstore" // redis:
 	_ "github.com/laconic-go/laconic/store/sqlstore"   // sqlite: and postgres:
@@ -43,6 +44,10 @@ stands for rows that are not encrypted. Rows that no key opens stay.`,
 			return nil
 		})
 		fs.StringVar(&j.conversation, "conversation", "", "only the conversation `ID`, or those whose ID begins so")
+		fs.Func("name", "only the conversation that has this `NAME`", func(name string) error {
+			j.conversation = journal.NameOf(name).String()
+			return nil
+		})
 		fs.Func("key", "a `FILE` with a key, or none; the first one encrypts", j.addKey)
 		fs.DurationVar(&j.age, "older-than", 0, "only what was not used for this `AGE`, as 720h")
 		fs.BoolVar(&j.all, "all", false, "remove everything without asking")
@@ -96,7 +101,7 @@ func (j *journaled) run(ctx context.Context, args []string, std stdio) (err erro
 	case j.all && args[0] != "rm":
 		return usagef("--all is for rm")
 	case (vacuum || reseal) && (len(j.scopes) > 0 || j.conversation != ""):
-		return usagef("%s is for the whole database: want no --scope and no --conversation; rm removes by them", args[0])
+		return usagef("%s is for the whole database: want no --scope, --conversation and --name; rm removes by them", args[0])
 	case reseal && len(j.keys) == 0:
 		return usagef("reseal needs --key, first the new key, then the old ones, or none for rows that are not encrypted")
 	}
@@ -191,8 +196,12 @@ func (j *journaled) remove(ctx context.Context, e *engine.Engine, kept []engine.
 			byScope[scope] = nil
 		}
 	}
+	remove := e.DeleteShared // a scope, or what is old, is removed whoever shares it
+	if j.conversation != "" && j.age == 0 {
+		remove = e.Delete
+	}
 	for scope, conversations := range byScope {
-		if err := e.Delete(ctx, scope, conversations...); err != nil {
+		if err := remove(ctx, scope, conversations...); err != nil {
 			return fmt.Errorf("scope %q: %w", scope, err)
 		}
 	}
@@ -206,7 +215,7 @@ func (j *journaled) remove(ctx context.Context, e *engine.Engine, kept []engine.
 // confirm asks whether everything is to be removed.
 func confirm(kept []engine.Usage, std stdio) error {
 	if !isTerminal(std.in) {
-		return usagef("rm without --scope, --conversation or --older-than removes everything: want one of them, or --all")
+		return usagef("rm without --scope, --name, --conversation or --older-than removes everything: want one of them, or --all")
 	}
 	fmt.Fprintf(std.err, "Remove everything, %s? Type yes: ", several(len(kept), "conversation"))
 	answer, _ := bufio.NewReader(std.in).ReadString('\n') // what was typed before an error counts

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -71,12 +72,24 @@ func TestJournal(t *testing.T) {
 	require.Equal(t, "removed 0 conversations\n", run("rm", "--older-than", "1h", url))
 	require.Equal(t, "removed 0 rows that nobody has used\n", run("vacuum", "--older-than", "1h", url))
 
+	status, _, stderr := exec(t, talk, "apply", "--chain", acme, "--conversation", "session 7")
+	require.Zero(t, status, stderr)
+	require.Equal(t, "removed 0 conversations\n", run("rm", "--name", "session 8", url))
+	require.Equal(t, "nothing is kept\n", run("ls", "--name", "session 7", url), "the edits of this very history are those of the one without a name")
+	longer := strings.Replace(talk, "\"How much does it need?\"}", "\"How much does it need?\"},\n\t"+
+		"{\"role\": \"assistant\", \"content\": \"4 GB.\"},\n\t{\"role\": \"user\", \"content\": \"Thanks.\"}", 1)
+	require.NotEqual(t, talk, longer)
+	status, _, stderr = exec(t, longer, "apply", "--chain", acme, "--conversation", "session 7")
+	require.Zero(t, status, stderr)
+	require.Contains(t, run("ls", "--name", "session 7", url), journal.NameOf("session 7").String())
+	require.Equal(t, "removed 1 conversation\n", run("rm", "--name", "session 7", url))
+
 	require.Equal(t, "removed 1 conversation\n", run("rm", "--scope", "acme", url))
 	kept, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NotContains(t, string(kept), "acme", "no byte of the scope remains in the file")
 	require.Contains(t, string(kept), "globex")
-	status, _, stderr := exec(t, "", "journal", "rm", url)
+	status, _, stderr = exec(t, "", "journal", "rm", url)
 	require.Equal(t, 2, status)
 	require.Contains(t, stderr, "removes everything: want one of them, or --all")
 	require.Contains(t, run("ls", url), "globex", "nothing was removed")

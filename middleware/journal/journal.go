@@ -19,6 +19,7 @@ package journal
 
 import (
 	"context"
+	"crypto/sha256"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -50,7 +51,7 @@ type Journal interface {
 	Put(ctx context.Context, scope string, writes []Write) (winner Entry, err error)
 
 	// Delete removes all entries of a scope, or only those that were written for some
-	// conversations; see [ConversationOf]. Chains that have used them still have them in
+	// conversations; see [NameOf] and [ConversationOf]. Chains that have used them still have them in
 	// memory.
 	Delete(ctx context.Context, scope string, conversations ...message.ID) error
 }
@@ -70,7 +71,7 @@ type Found struct {
 type Write struct {
 	ID           message.ID // where to store it
 	Over         message.ID // revision of the entry that it replaces; zero: none
-	Conversation message.ID // as [ConversationOf] returns it
+	Conversation message.ID // as [NameOf] or else [ConversationOf] returns it
 	Entry        Entry
 }
 
@@ -81,6 +82,10 @@ type Entry struct {
 	Base  message.ID `json:"base,omitzero"`   // revision of the entry that it builds on, of the same conversation; zero: none
 	Depth int        `json:"depth,omitempty"` // how many entries it builds on
 	Edits []*Record  `json:"edits"`           // in the order of their positions; they replace edits of the base at the same positions
+
+	// Conversation is the ID of the named conversation that has written the entry, and is part of its content: an entry
+	// belongs to one conversation, builds on entries of that one only, and goes with it. Zero: one without a name.
+	Conversation message.ID `json:"conversation,omitzero"`
 
 	// Thinking is what was sent of a conversation with a model that binds its thinking to what stands before it. nil:
 	// nothing is known; that of the base does not count.
@@ -106,9 +111,16 @@ type Repairs struct {
 	Sum  message.ID `json:"sum"`  // hash of these, without their thinking
 }
 
-// ConversationOf returns the name of a conversation in journals and archives: the ID of its
-// first message after the leading system messages. Conversations that begin with the same
-// message have the same name. It is zero if there are only system messages.
+// NameOf returns the ID in journals and archives of a conversation that has a name, as in
+// middleware.Request: a hash, so that nobody reads the name there.
+func NameOf(name string) message.ID {
+	sum := sha256.Sum256([]byte("laconic conversation\x00" + name))
+	return message.ID(sum[:len(message.ID{})])
+}
+
+// ConversationOf returns the ID in journals and archives of a conversation without a name: the
+// ID of its first message after the leading system messages. Conversations that begin with the
+// same message have the same one. It is zero if there are only system messages.
 func ConversationOf(msgs []message.Message) message.ID {
 	first := message.Leading(msgs)
 	if first == len(msgs) {

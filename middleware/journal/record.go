@@ -220,7 +220,10 @@ func (e *Entry) Sum() message.ID {
 		}
 		before = r
 	}
-	h.Write(e.Thinking.appendTo(b))
+	if b = e.Thinking.appendTo(b); !e.Conversation.IsZero() {
+		b = append(append(b, '@'), e.Conversation[:]...)
+	}
+	h.Write(b)
 	return message.ID(h.Sum(nil)[:len(message.ID{})])
 }
 

@@ -54,6 +54,7 @@ type (
 // archiveNeeds has the methods that cases need, by their names.
 var archiveNeeds = map[string]string{
 	"reopened": "Reopen", "damaged": "Damage", "scopes": "Scope", "delete": "Scope Delete", "delete conversations": "Scope Delete",
+	"handles alone": "Scope Delete",
 }
 
 // missing returns the method that a case needs and the store does not have, or "".
@@ -87,6 +88,7 @@ var archiveCases = []storageCase[store.Store]{
 	{"scopes", "a content is never found from another scope, whatever the names, and has another handle there", separatesScopes},
 	{"delete", "Delete removes all contents of a scope, and those of no other scope", deletesScope},
 	{"delete conversations", "Delete of some conversations removes what belongs to them alone, and nothing else", deletesConversations},
+	{"handles alone", "Put of a handle alone keeps the content that is there for the conversation, too; none is no error", keepsHandles},
 }
 
 // keptAs returns a content as the store names it.
@@ -402,6 +404,36 @@ func deletesConversations(ctx context.Context, s store.Store) string {
 		func() string { return deleted(ctx, s, "a", none) },
 		func() string { return lost(ctx, a, all...) },
 		func() string { return deleted(ctx, s, "a", one) },
+		func() string { return left(ctx, a, all...) },
+	} {
+		if seen := seen(); seen != "" {
+			return seen
+		}
+	}
+	return ""
+}
+
+func keepsHandles(ctx context.Context, s store.Store) string {
+	root, _ := s.(scoped)
+	a := root.Scope("a")
+	all := textsAs(a, 4)
+	one, two := message.ID{1}, message.ID{2}
+	claim := func() string {
+		alone := []store.Named{{Handle: all[0].Handle}, {Handle: all[3].Handle}, {Handle: all[1].Handle}, {Handle: all[0].Handle}}
+		if err := a.Put(ctx, two, alone); err != nil {
+			return fmt.Sprintf("Put of handles alone: error %v", err)
+		}
+		return ""
+	}
+	for _, seen := range []func() string{
+		func() string { return unkept(ctx, a, one, all[:3]...) },
+		claim,
+		func() string { return left(ctx, a, all[3]) },
+		func() string { return lost(ctx, a, all[:3]...) },
+		func() string { return deleted(ctx, s, "a", one) },
+		func() string { return lost(ctx, a, all[:2]...) },
+		func() string { return left(ctx, a, all[2:]...) },
+		func() string { return deleted(ctx, s, "a", two) },
 		func() string { return left(ctx, a, all...) },
 	} {
 		if seen := seen(); seen != "" {

@@ -33,6 +33,8 @@ func (a archive) Put(ctx context.Context, conversation message.ID, contents []st
 			continue
 		case there:
 			err = store.ErrConflict
+		case err == nil && n.Hash == message.ContentHash{}:
+			row.Handle = n.Handle.String()
 		case err == nil:
 			row, err = a.codec.content(a.name, a.scope, n)
 		}
@@ -45,7 +47,10 @@ func (a archive) Put(ctx context.Context, conversation message.ID, contents []st
 	if len(rows) == 0 {
 		return nil
 	}
-	_, err := limited(ctx, a.Engine, a.get, a.name, func(ctx context.Context) (struct{}, error) {
+	_, err := limited(ctx, a.Engine, a.get, "put contents", a.name, func(ctx context.Context) (struct{}, error) {
+		for i := range rows {
+			count(ctx, len(rows[i].Data))
+		}
 		return struct{}{}, a.db().PutContents(ctx, a.name, conversation, rows, a.bounds())
 	})
 	if err != nil {
@@ -58,11 +63,12 @@ func (a archive) Put(ctx context.Context, conversation message.ID, contents []st
 func (a archive) Get(ctx context.Context, h store.Handle) (store.Content, error) {
 	content, err := store.Content{}, store.ErrNotFound
 	if !h.IsZero() {
-		content, err = limited(ctx, a.Engine, a.get, a.name, func(ctx context.Context) (store.Content, error) {
+		content, err = limited(ctx, a.Engine, a.get, "get", a.name, func(ctx context.Context) (store.Content, error) {
 			row, err := a.db().Get(ctx, a.name, h.String(), a.bounds())
 			if err != nil {
 				return store.Content{}, err
 			}
+			count(ctx, len(row.Data))
 			return a.codec.toContent(a.name, a.scope, row)
 		})
 	}

@@ -63,7 +63,9 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	// PutContents stores contents for a conversation; zero: none. A content that is there
 	// already under its handle and with its key gets this data, unless it is the same: what
 	// is there may be damaged, or sealed with a key that is gone. It belongs to this
-	// conversation too. The error is store.ErrConflict if another key is there, and a
+	// conversation too; so does one whose Data is empty, if there is one under its handle:
+	// its key is not looked at, and nothing is stored. The error is store.ErrConflict if
+	// another key is there, and a
 	// [FullError] if the scope is full. After an error, some contents may be stored.
 	PutContents(ctx context.Context, scope string, conversation message.ID, contents []Content, b Bounds) error
 
@@ -119,7 +121,7 @@ type Write struct {
 type Content struct {
 	Handle string   // twelve letters, unique in the scope
 	Key    [32]byte // says whether two contents with this handle are equal
-	Data   []byte   // at least one byte
+	Data   []byte   // at least one byte; see PutContents
 }
 
 // Overhead is what is counted for each row beside its data.

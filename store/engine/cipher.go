@@ -61,7 +61,7 @@ type Resealed struct {
 // repeated, and goes on with what is left if it was interrupted. progress is called before
 // each row that is written; nil: not. Bytes of old rows may remain in files until [Engine.Vacuum].
 func (e *Engine) Reseal(ctx context.Context, progress func(Resealed)) (r Resealed, err error) {
-	return call(ctx, e, "", func(ctx context.Context) (Resealed, error) {
+	return call(ctx, e, "reseal", "", func(ctx context.Context) (Resealed, error) {
 		err := e.db().Rewrite(ctx, func(scope string, row []byte) ([]byte, error) {
 			r.Rows++
 			by, packed, _, err := e.codec.unpack(e.codec.contents, scope, row)

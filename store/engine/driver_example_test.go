@@ -109,7 +109,10 @@ func (d *driver) PutContents(
 	t, unlock := d.open(scope)
 	defer unlock()
 	for _, c := range contents {
-		if there, ok := t.contents[c.Handle]; ok && there.Key != c.Key {
+		there, ok := t.contents[c.Handle]
+		if known := len(c.Data) == 0; known && !ok {
+			continue
+		} else if !known && ok && there.Key != c.Key {
 			return fmt.Errorf("%s: %w", c.Handle, store.ErrConflict)
 		}
 		t.contents[c.Handle] = c

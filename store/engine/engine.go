@@ -56,6 +56,10 @@ var ErrClosed = errors.New("engine: closed")
 // ErrLost is the error of a call that finds that the database has lost everything.
 var ErrLost = errors.New("the database has lost everything")
 
+// ErrShared is the error of [Engine.Delete] for an ID that several conversations without a name
+// share. Give conversations names, or use [Engine.DeleteShared], which deletes all of them.
+var ErrShared = errors.New("several conversations share this ID, since they have no name")
+
 // New returns the engine of a backend, and owns it. The error is for options that are not
 // valid.
 func New(b Backend, o Options) (*Engine, error) {
@@ -90,7 +94,7 @@ func isAnswer(err error) bool {
 // Ping asks the database for an answer. The error says why there is none; it wraps [ErrNotConnected] before an engine with
 // [Options.Lazy] has its connection.
 func (e *Engine) Ping(ctx context.Context) error {
-	_, err := call(ctx, e, "", func(ctx context.Context) (struct{}, error) {
+	_, err := call(ctx, e, "ping", "", func(ctx context.Context) (struct{}, error) {
 		_, _, err := e.db().Find(ctx, "", []message.ID{{1}}, Bounds{})
 		return struct{}{}, err
 	})
@@ -108,15 +112,33 @@ func (e *Engine) Archive(scope string) store.Store {
 
 // Delete removes the edits and contents of some conversations of a scope, or everything of
 // the scope if none is named. A content that other conversations have too stays, and one
-// that was put for no conversation. The ID of a conversation is that of
-// journal.ConversationOf, as [Engine.List] returns it.
+// that was put for no conversation. The ID of a conversation is that of journal.NameOf or
+// journal.ConversationOf, as [Engine.List] returns it. The error is [ErrShared] if an ID without
+// a name stands for several conversations, as far as their entries show it.
 //
 // When it returns nil, no table has a row, key or name of it. Bytes may remain in unused
 // parts of files until [Engine.Vacuum], and in backups and logs of a server. Chains keep
 // what they have in memory, and write it again if they go on with the conversation: delete
 // when it has ended.
 func (e *Engine) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
-	_, err := call(ctx, e, scope, func(ctx context.Context) (struct{}, error) {
+	for _, c := range conversations {
+		n, err := call(ctx, e, "entries", scope, func(ctx context.Context) (int, error) {
+			rows, err := e.db().Entries(ctx, scope, c)
+			return e.codec.histories(scope, rows), err
+		})
+		switch {
+		case err != nil:
+			return err
+		case n > 1:
+			return fmt.Errorf("engine: delete conversation %s: %w: %d histories begin with the same message", c, ErrShared, n)
+		}
+	}
+	return e.DeleteShared(ctx, scope, conversations...)
+}
+
+// DeleteShared is [Engine.Delete] of all conversations that share an ID.
+func (e *Engine) DeleteShared(ctx context.Context, scope string, conversations ...message.ID) error {
+	_, err := call(ctx, e, "delete", scope, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, e.db().Delete(ctx, scope, conversations...)
 	})
 	return err
@@ -124,12 +146,12 @@ func (e *Engine) Delete(ctx context.Context, scope string, conversations ...mess
 
 // List returns what is kept, by conversation, for some scopes, or for all.
 func (e *Engine) List(ctx context.Context, scopes ...string) ([]Usage, error) {
-	return call(ctx, e, "", func(ctx context.Context) ([]Usage, error) { return e.db().List(ctx, scopes...) })
+	return call(ctx, e, "list", "", func(ctx context.Context) ([]Usage, error) { return e.db().List(ctx, scopes...) })
 }
 
 // Entries returns the entries of a conversation, the oldest first. It reads all of them.
 func (e *Engine) Entries(ctx context.Context, scope string, conversation message.ID) ([]journal.Entry, error) {
-	return call(ctx, e, scope, func(ctx context.Context) ([]journal.Entry, error) {
+	return call(ctx, e, "entries", scope, func(ctx context.Context) ([]journal.Entry, error) {
 		rows, err := e.db().Entries(ctx, scope, conversation)
 		if err != nil {
 			return nil, err
@@ -142,7 +164,7 @@ func (e *Engine) Entries(ctx context.Context, scope string, conversation message
 // far as the database can. Call it once a day or so if there is a TTL. It returns how many
 // entries and contents it has removed.
 func (e *Engine) Vacuum(ctx context.Context) (removed int, err error) {
-	return call(ctx, e, "", func(ctx context.Context) (int, error) { return e.db().Vacuum(ctx, e.options.TTL) })
+	return call(ctx, e, "vacuum", "", func(ctx context.Context) (int, error) { return e.db().Vacuum(ctx, e.options.TTL) })
 }
 
 // Close ends all running calls, waits for them and closes the connections. No goroutine of
@@ -160,8 +182,13 @@ func (e *Engine) Close() error {
 	return errors.Join(e.db().Close(), e.codec.close())
 }
 
-// call calls the backend with a context that ends when the engine is closed.
-func call[T any](ctx context.Context, e *Engine, scope string, do func(ctx context.Context) (T, error)) (result T, err error) {
+// call makes a call without limits.
+func call[T any](ctx context.Context, e *Engine, name, scope string, do func(ctx context.Context) (T, error)) (T, error) {
+	return observed(ctx, e, nil, name, scope, func(ctx context.Context) (T, error) { return whileOpen(ctx, e, scope, do) })
+}
+
+// whileOpen calls the backend with a context that ends when the engine is closed.
+func whileOpen[T any](ctx context.Context, e *Engine, scope string, do func(ctx context.Context) (T, error)) (result T, err error) {
 	const maxScope = 1024
 	if len(scope) > maxScope {
 		return result, fmt.Errorf("the scope's name has %d bytes, want at most %d", len(scope), maxScope)
@@ -220,9 +247,11 @@ func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
 
 // limited makes a call within the limits of a guard.
 func limited[T any](
-	ctx context.Context, e *Engine, g *guard.Guard, scope string, do func(ctx context.Context) (T, error),
+	ctx context.Context, e *Engine, g *guard.Guard, name, scope string, do func(ctx context.Context) (T, error),
 ) (T, error) {
-	return guard.Do(ctx, g, func(ctx context.Context) (T, error) { return call(ctx, e, scope, do) })
+	return observed(ctx, e, g, name, scope, func(ctx context.Context) (T, error) {
+		return guard.Do(ctx, g, func(ctx context.Context) (T, error) { return whileOpen(ctx, e, scope, do) })
+	})
 }
 
 func (e *Engine) bounds() Bounds { return Bounds{TTL: e.options.TTL, Limit: e.options.Limit} }

@@ -36,13 +36,16 @@ func (j entries) Find(ctx context.Context, scope string, ids []message.ID) (foun
 }
 
 func (j entries) findOnce(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
-	found, err := limited(ctx, j.Engine, j.find, scope, func(ctx context.Context) (journal.Found, error) {
+	found, err := limited(ctx, j.Engine, j.find, "find", scope, func(ctx context.Context) (journal.Found, error) {
 		const tries = 8
 		var skipped []error
 		for range tries {
 			at, rows, err := j.db().Find(ctx, scope, ids, j.bounds())
 			if err != nil || at < 0 {
 				return journal.Found{At: -1, Skipped: errors.Join(skipped...)}, err
+			}
+			for i := range rows {
+				count(ctx, len(rows[i].Data))
 			}
 			found, err := j.codec.toEntries(scope, rows)
 			if last := rows[len(rows)-1]; err == nil && !last.Base.IsZero() && len(rows) <= journal.MaxDepth {
@@ -74,7 +77,10 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 			return journal.Entry{}, fmt.Errorf("engine: put: %w", err)
 		}
 	}
-	winner, err = limited(ctx, j.Engine, j.find, scope, func(ctx context.Context) (journal.Entry, error) {
+	winner, err = limited(ctx, j.Engine, j.find, "put", scope, func(ctx context.Context) (journal.Entry, error) {
+		for i := range rows {
+			count(ctx, len(rows[i].Row.Data))
+		}
 		const tries = 2 // what is there and cannot be read is replaced
 		for range tries {
 			var row Row
@@ -100,6 +106,49 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 // Delete implements [journal.Journal]. It removes the contents of the archive too.
 func (j entries) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
 	return j.Engine.Delete(ctx, scope, conversations...)
+}
+
+// histories returns how many histories entries without a name are of: those that have an edit or an entry in common are of
+// one. What cannot be read says nothing.
+func (c *codec) histories(scope string, rows []Row) int {
+	type place struct {
+		at int // -1: id is a revision
+		id message.ID
+	}
+	of := map[place]int{} // → index of the first entry of its history
+	var sets []int        // by entry: another one of the same history, or itself
+	root := func(i int) int {
+		for sets[i] != i {
+			i = sets[i]
+		}
+		return i
+	}
+	for _, r := range rows {
+		e, err := c.toEntry(scope, r)
+		if err != nil || e.Check() != nil || !e.Conversation.IsZero() || len(e.Edits) == 0 {
+			continue
+		}
+		i := len(sets)
+		sets = append(sets, i)
+		places := []place{{-1, e.Rev}, {-1, e.Base}}
+		for _, edit := range e.Edits {
+			places = append(places, place{edit.Runs[len(edit.Runs)-1].Last, edit.ID})
+		}
+		for _, p := range places {
+			if k, there := of[p]; there {
+				sets[root(k)] = root(i)
+			} else if !p.id.IsZero() {
+				of[p] = i
+			}
+		}
+	}
+	n := 0
+	for i := range sets {
+		if sets[i] == i {
+			n++
+		}
+	}
+	return n
 }
 
 // entry returns the row of an entry; nil: its data is made here.

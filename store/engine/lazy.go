@@ -155,7 +155,7 @@ func (l *lazy) held(scope, handle string) (Content, bool) {
 	defer l.mu.Unlock()
 	for _, w := range l.waiting {
 		for _, c := range w.contents {
-			if w.scope == scope && c.Handle == handle {
+			if w.scope == scope && c.Handle == handle && len(c.Data) > 0 {
 				return c, true
 			}
 		}

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"context"
+	"sync/atomic"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -31,6 +34,11 @@ type Options struct {
 	// of rows. nil: not encrypted.
 	Ciphers []Cipher
 
+	// Observe receives each operation when it has ended, also one that the guard has not let
+	// through, so that any library can count them. It is called by the goroutines of the calls,
+	// and must return soon. nil: nobody.
+	Observe func(Operation)
+
 	// Limits are when the calls of the journal and of archives for one model call are given up,
 	// and when the database is left alone for a while: 1 s, and 1 s after 3 failures in a row.
 	Limits store.Limits
@@ -39,4 +47,39 @@ type Options struct {
 	// and up to 64 MB of archived contents are kept in memory, an event of each call says that the journal is not there, and
 	// edits that other processes have made are not known. Then everything is written. Both are lost if the process ends before.
 	Lazy bool
+}
+
+// Operation is a call of the database that has ended.
+type Operation struct {
+	Name     string        // find, put, get, put contents, delete, list, entries, vacuum, reseal or ping
+	Scope    string        // "" for those of all scopes
+	Time     time.Duration // that the caller has waited
+	Bytes    int64         // of the data of the rows that were written or read, as they are in the database
+	Err      error         // its result; [store.ErrNotFound] and the like are answers of a database that works
+	Failures int           // failed calls in a row, by the guard of the journal or of the archives; 0 for the others
+	Resting  bool          // the guard leaves the database alone now
+}
+
+// moved is the key of a counter in the context of an operation.
+type moved struct{}
+
+// count adds the bytes of rows to an operation.
+func count(ctx context.Context, bytes int) {
+	if n, ok := ctx.Value(moved{}).(*atomic.Int64); ok {
+		n.Add(int64(bytes))
+	}
+}
+
+// observed makes an operation, and reports it.
+func observed[T any](
+	ctx context.Context, e *Engine, g *guard.Guard, name, scope string, do func(ctx context.Context) (T, error),
+) (T, error) {
+	if e.options.Observe == nil {
+		return do(ctx)
+	}
+	n, start := new(atomic.Int64), time.Now()
+	result, err := do(context.WithValue(ctx, moved{}, n))
+	failures, resting := g.State()
+	e.options.Observe(Operation{name, scope, time.Since(start), n.Load(), err, failures, resting})
+	return result, err
 }

@@ -14,23 +14,26 @@ for at = 5, #ARGV, 3 do
     dropContent(handle)
     there = false
   end
-  if there and there ~= key then return {handle} end
+  local known = #data == 0 -- it is not stored, but belongs to the conversation too if it is there
+  if there and there ~= key and not known then return {handle} end
   local was = there and call('HGET', b, 'd') or nil
-  if was ~= data then -- what is there may be damaged
+  if was ~= data and not known then -- what is there may be damaged
     local more = #data + (was and -#was or overhead)
     local full = room(limit, more)
     if full then return {full} end
     call('HSET', b, 'k', key, 'd', data)
     count(member, more)
   end
-  if conv == zero then
-    call('HSET', b, 'n', '')
-  else
-    call('HSET', b, 'c' .. conv, '')
-    call('HSET', c, member, '')
-    use(conv, true)
+  if there or not known then
+    if conv == zero then
+      call('HSET', b, 'n', '')
+    else
+      call('HSET', b, 'c' .. conv, '')
+      call('HSET', c, member, '')
+      use(conv, true)
+    end
+    used(member, b)
   end
-  used(member, b)
 end
 keep()
 return {}

@@ -284,22 +284,33 @@ func (p *postgres) Get(ctx context.Context, scope, handle string, b engine.Bound
 
 const pgKeep = `select o_use, o_conflict from laconic_keep($1, $2, $3, $4, $5, $6)`
 
+const pgLink = `insert into laconic_links select c.scope, $2, c.handle from laconic_contents c
+where c.scope = (select id from laconic_scopes where name = $1) and c.handle = any ($3) order by c.handle for key share
+on conflict do nothing`
+
 // PutContents implements [engine.Backend].
 func (p *postgres) PutContents(
 	ctx context.Context, scope string, conversation message.ID, contents []engine.Content, b engine.Bounds,
 ) error {
-	if len(contents) == 0 {
-		return nil
-	}
-	var handles []string
+	var handles, there []string
 	var keys, data [][]byte
 	for i := range contents {
 		c := &contents[i]
+		if len(c.Data) == 0 {
+			there = append(there, c.Handle)
+			continue
+		}
 		handles, keys, data = append(handles, c.Handle), append(keys, c.Key[:]), append(data, c.Data)
 	}
 	var use sql.NullInt64
 	var conflict sql.NullString
-	_, err := again(ctx, p, func() (any, error) {
+	_, err := again(ctx, p, func() (_ any, err error) {
+		if len(there) > 0 {
+			_, err = p.db.ExecContext(ctx, pgLink, []byte(scope), conversation[:], there)
+		}
+		if err != nil || len(handles) == 0 {
+			return nil, err
+		}
 		return nil, p.db.QueryRowContext(ctx, pgKeep, []byte(scope), conversation[:], handles, keys, data, b.Limit).Scan(&use, &conflict)
 	})
 	switch {

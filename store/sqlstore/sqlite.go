@@ -317,6 +317,11 @@ func (s *sqlite) PutContents(
 
 // keep writes one content.
 func (p *sqlitePut) keep(ctx context.Context, conversation message.ID, c *engine.Content) error {
+	if len(c.Data) == 0 {
+		_, err := p.exec(ctx, `insert into laconic_links (scope, conversation, handle)
+select scope, ?, handle from laconic_contents where scope = ? and handle = ? on conflict do nothing`, conversation[:], p.scope, c.Handle)
+		return err
+	}
 	was, err := p.size(ctx, "laconic_contents", "handle", c.Handle)
 	if err != nil {
 		return err

@@ -25,8 +25,18 @@ type Log struct {
 
 	Journal journal.Journal
 	Scope   string
-	Shared  bool    // others may write to the journal, too
-	Recent  *Recent // what the chain has written and answered
+	Shared  bool // others may write to the journal, too
+
+	Conversation message.ID // to which what is written belongs
+	Name         message.ID // the same, if that has a name; else zero
+
+	Recent *Recent // what the chain has written and answered
+}
+
+// Borrows reports whether the newest entry belongs to another conversation with the same messages, and was found before
+// the newest one: it is to be written for this conversation, too, since it may be deleted with the other one.
+func (l Log) Borrows(k Known) bool {
+	return l.Shared && k.At >= 0 && k.At < len(l.IDs)-1 && k.Entry.Conversation != l.Name
 }
 
 // Known is what is known of the journal for one history.
@@ -287,7 +297,7 @@ func (l Log) batch(
 			return nil, early, err
 		}
 	}
-	w := journal.Write{ID: l.IDs[question], Conversation: l.IDs[0], Entry: main.Entry}
+	w := journal.Write{ID: l.IDs[question], Conversation: l.Conversation, Entry: main.Entry}
 	switch same := early.At == known.At && some[len(some)-1].Record == all[len(all)-1].Record; { // then it is the same entry
 	case same && early.At == question:
 		w.Over = early.Entry.Rev
@@ -301,19 +311,20 @@ func (l Log) batch(
 }
 
 // on returns the write of a list at a position, as an entry on top of a base. ok is false if
-// the base has it already.
+// the base has it already. An entry of another conversation is no base.
 func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking) (w journal.Write, ok bool) {
 	delta, ok := all.Without(base.All)
-	if ok && len(delta) == 0 && (thinking == nil || thinking.Equal(base.Entry.Thinking)) {
+	own := base.Entry.Conversation == l.Name
+	if ok && len(delta) == 0 && (own || base.At == at) && (thinking == nil || thinking.Equal(base.Entry.Thinking)) {
 		return journal.Write{}, false
 	}
-	e := journal.Entry{Edits: all.Records(), Thinking: thinking}
+	e := journal.Entry{Edits: all.Records(), Thinking: thinking, Conversation: l.Name}
 	_, dry := l.Journal.(*Overlay)
-	if ok && base.At >= 0 && base.Entry.Depth+1 < journal.MaxDepth && !dry {
-		e = journal.Entry{Base: base.Entry.Rev, Depth: base.Entry.Depth + 1, Edits: delta.Records(), Thinking: thinking}
+	if ok && own && base.At >= 0 && base.Entry.Depth+1 < journal.MaxDepth && !dry {
+		e.Base, e.Depth, e.Edits = base.Entry.Rev, base.Entry.Depth+1, delta.Records()
 	}
 	e.Rev = e.Sum()
-	w = journal.Write{ID: l.IDs[at], Conversation: l.IDs[0], Entry: e}
+	w = journal.Write{ID: l.IDs[at], Conversation: l.Conversation, Entry: e}
 	if base.At == at {
 		w.Over = base.Entry.Rev
 	}
