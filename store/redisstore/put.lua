@@ -75,10 +75,14 @@ for at = 4, #ARGV, 6 do
       written[conv] = true
     end
     if was and was ~= conv then call('HDEL', p .. 'c:' .. was, 'h' .. id) end
-    if call('HEXISTS', c, 'e' .. rev) == 0 then
+    local value = call('HGET', c, 'e' .. rev)
+    if not value then
       local number = struct.pack('>I4', call('HINCRBY', c, 's', 1))
       call('HSET', c, 'e' .. rev, ARGV[at + 4] .. number .. ARGV[at + 5])
       count('c' .. conv, #ARGV[at + 5] + overhead)
+    elseif value:sub(21) ~= ARGV[at + 5] then -- it may be damaged
+      call('HSET', c, 'e' .. rev, ARGV[at + 4] .. value:sub(17, 20) .. ARGV[at + 5])
+      count('c' .. conv, #ARGV[at + 5] + 20 - #value)
     end
     call('HSET', c, 'h' .. id, rev)
     call('HSET', H, id, conv)

@@ -9,11 +9,13 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/laconic-go/laconic/message"
@@ -22,7 +24,8 @@ import (
 )
 
 const (
-	connections = 10              // at most, of one process, to a server
+	connections = 10 // at most, of one process, to a server, unless the URL has pool_max_conns
+	poolSize    = "pool_max_conns"
 	dialTimeout = 5 * time.Second // unless the URL has connect_timeout
 )
 
@@ -39,22 +42,55 @@ func openPostgresURL(ctx context.Context, url string) (engine.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	return openPostgres(ctx, config)
+	most := connections
+	if given, ok := config.RuntimeParams[poolSize]; ok {
+		if most, err = strconv.Atoi(given); err != nil || most < 1 {
+			return nil, fmt.Errorf("sqlstore: open: %s is %q, want a number from 1", poolSize, given)
+		}
+		delete(config.RuntimeParams, poolSize)
+	}
+	return openPostgres(ctx, config, most)
 }
 
-func openPostgres(ctx context.Context, config *pgx.ConnConfig) (*postgres, error) {
+// openPostgres makes at most a number of connections.
+func openPostgres(ctx context.Context, config *pgx.ConnConfig, most int) (*postgres, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = dialTimeout
 	}
 	p := &postgres{}
 	p.db = stdlib.OpenDB(*config, stdlib.OptionShouldPing(p.doubtful))
-	p.db.SetMaxOpenConns(connections)
-	p.db.SetMaxIdleConns(connections)
+	p.db.SetMaxOpenConns(most)
+	p.db.SetMaxIdleConns(most)
 	p.db.SetConnMaxIdleTime(5 * time.Minute)
-	if err := p.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("sqlstore: %w", err), p.db.Close())
+	return p.open(ctx)
+}
+
+// NewPostgres returns the backend of a pool, for [engine.New]: connections, TLS, changing passwords of clouds and tracing
+// are those of the pool. It creates the tables if they are missing, in the first schema of the connections' search_path.
+// Close leaves the pool open.
+func NewPostgres(ctx context.Context, pool *pgxpool.Pool) (engine.Backend, error) {
+	p, err := (&postgres{db: stdlib.OpenDBFromPool(pool)}).open(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
+}
+
+// open brings the tables to the version of this package.
+func (p *postgres) open(ctx context.Context) (*postgres, error) {
+	if err := p.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("sqlstore: %w", hinted(err)), p.db.Close())
+	}
+	return p, nil
+}
+
+// hinted returns an error with what helps: behind PgBouncer in transaction mode, a statement is not where it was prepared.
+func hinted(err error) error {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || e.Code != "26000" && e.Code != "42P05" { // unknown, or known already
+		return err
+	}
+	return fmt.Errorf("%w; if PgBouncer is between, add default_query_exec_mode=exec to the URL or to the pool's configuration", err)
 }
 
 // doubtful reports whether a connection may have ended, since it was idle for long or since
@@ -69,11 +105,12 @@ func (p *postgres) doubtful(_ context.Context, c stdlib.ShouldPingParams) bool {
 func again[T any](ctx context.Context, p *postgres, call func() (T, error)) (T, error) {
 	result, err := call()
 	if err == nil || ctx.Err() != nil || !isLost(err) {
-		return result, err
+		return result, hinted(err)
 	}
 	now := time.Now()
 	p.lost.Store(&now)
-	return call()
+	result, err = call()
+	return result, hinted(err)
 }
 
 // isLost reports whether a connection has ended that worked before.
@@ -316,6 +353,16 @@ func (p *postgres) List(ctx context.Context, scopes ...string) ([]engine.Usage, 
 		names = append(names, []byte(s))
 	}
 	return again(ctx, p, func() ([]engine.Usage, error) { return scanUsage(p.db.QueryContext(ctx, pgList, names)) })
+}
+
+// Drop implements [engine.Backend].
+func (p *postgres) Drop(ctx context.Context, scope string, rows []engine.Row) error {
+	return p.transaction(ctx, func(tx *sql.Tx) error { return dropRows(ctx, tx, scope, rows) })
+}
+
+// Rewrite implements [engine.Backend].
+func (p *postgres) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
+	return rewriteRows(ctx, p.transaction, change)
 }
 
 // pgVacuum removes what is too old, and scopes without rows. An entry stays as long as one

@@ -44,6 +44,7 @@ type sqlite struct {
 
 	writer   *sql.DB  // has one connection, since the file's lock is not fair
 	prepared sync.Map // statements of writer by their texts
+	shared   bool     // db is the caller's, and writer the same
 }
 
 // openSQLite opens a file as a database. The path may end in parameters.
@@ -62,6 +63,30 @@ func openSQLite(ctx context.Context, path string) (engine.Backend, error) {
 	s.writer.SetMaxOpenConns(1)
 	if err := s.prepare(ctx, readOnly); err != nil {
 		return nil, errors.Join(fmt.Errorf("sqlstore: open %s: %w", path, err), s.db.Close(), s.writer.Close())
+	}
+	return s, nil
+}
+
+// NewSQLite returns the backend of a database of SQLite, for [engine.New], through a driver of the caller's choice. Its
+// connections must have the settings that the error names, since they are those of a connection. Close leaves db open.
+func NewSQLite(ctx context.Context, db *sql.DB) (engine.Backend, error) {
+	for pragma, why := range map[string]string{
+		"foreign_keys":  "rows that belong to what is deleted would stay",
+		"secure_delete": "deleted bytes would stay in the file",
+		"busy_timeout":  "a call would fail while another process writes",
+	} {
+		var value int
+		if err := db.QueryRowContext(ctx, "pragma "+pragma).Scan(&value); err != nil {
+			return nil, fmt.Errorf("sqlstore: open: pragma %s: %w", pragma, err)
+		}
+		if value == 0 {
+			return nil, fmt.Errorf("sqlstore: open: the connections of db have %s off, so %s: set it for each connection, as with "+
+				"_pragma=%s(1) in the name of the file", pragma, why, pragma)
+		}
+	}
+	s := &sqlite{db: db, writer: db, shared: true}
+	if err := s.prepare(ctx, false); err != nil {
+		return nil, fmt.Errorf("sqlstore: open: %w", err)
 	}
 	return s, nil
 }
@@ -137,8 +162,7 @@ func (s *sqlite) migrate(ctx context.Context) error {
 	defer cancel()
 	for {
 		err := s.tryMigrate(ctx)
-		var e *driver.Error
-		if !errors.As(err, &e) || e.Code()&0xff != codes.SQLITE_BUSY {
+		if !isBusy(err) {
 			return err
 		}
 		select {
@@ -147,6 +171,14 @@ func (s *sqlite) migrate(ctx context.Context) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// isBusy reports that another connection has the lock. Other drivers have the text of SQLite only.
+func isBusy(err error) bool {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return e.Code()&0xff == codes.SQLITE_BUSY
+	}
+	return err != nil && strings.Contains(err.Error(), "database is locked")
 }
 
 func (s *sqlite) tryMigrate(ctx context.Context) error {
@@ -185,7 +217,12 @@ func (s *sqlite) transaction(ctx context.Context, do func(tx *sql.Tx) error) err
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	defer tx.Rollback()            //nolint:errcheck // after Commit it does nothing
+	if s.shared && s.find != nil { // it may begin without a lock, and a statement that reads first could not get one later
+		if _, err := tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes where 0`); err != nil {
+			return err
+		}
+	}
 	if err := do(tx); err != nil {
 		return err
 	}
@@ -355,18 +392,18 @@ where h.scope = ? and h.id = ? and e.used >= ?`, p.scope, w.ID[:], cutoff(p.now,
 	case err != nil || kept != w.Row.Rev && kept != w.Over:
 		return kept, err
 	}
-	added, err := p.exec(ctx, `insert into laconic_entries (scope, rev, base, conversation, used, data) select ?1, ?2, ?3, ?4, ?5, ?6
-where ?3 is null or exists (select 1 from laconic_entries where scope = ?1 and rev = ?3) on conflict do nothing`,
-		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
+	was, err := p.size(ctx, "laconic_entries", "rev", w.Row.Rev[:])
 	if err != nil {
 		return message.ID{}, err
 	}
-	if added {
-		p.bytes += int64(len(w.Row.Data)) + engine.Overhead
-	} else if there, err := p.exec(ctx, `update laconic_entries set used = ? where scope = ? and rev = ?`,
-		p.now.UnixMilli(), p.scope, w.Row.Rev[:]); err != nil || !there { // the base is gone
+	written, err := p.exec(ctx, `insert into laconic_entries (scope, rev, base, conversation, used, data) select ?1, ?2, ?3, ?4, ?5, ?6
+where ?3 is null or exists (select 1 from laconic_entries where scope = ?1 and rev in (?2, ?3))
+on conflict (scope, rev) do update set used = excluded.used, data = excluded.data`,
+		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
+	if err != nil || !written { // the base is gone
 		return kept, err
 	}
+	p.bytes += int64(len(w.Row.Data)) + engine.Overhead - was
 	_, err = p.exec(ctx, `insert into laconic_heads (scope, id, rev, conversation) values (?, ?, ?, ?)
 on conflict (scope, id) do update set rev = excluded.rev, conversation = excluded.conversation`,
 		p.scope, w.ID[:], w.Row.Rev[:], w.Row.Conversation[:])
@@ -375,6 +412,13 @@ on conflict (scope, id) do update set rev = excluded.rev, conversation = exclude
 			cutoff(p.now, p.ttl/2), cutoff(p.now, p.ttl))
 	}
 	return w.Row.Rev, err
+}
+
+// size returns the bytes of a row; 0: it is not there.
+func (p *sqlitePut) size(ctx context.Context, table, key string, is any) (n int64, err error) {
+	err = p.tx.QueryRowContext(ctx, "select coalesce(sum(length(data) + 200), 0) from "+table+" where scope = ? and "+key+" = ?",
+		p.scope, is).Scan(&n)
+	return n, err
 }
 
 // exec reports whether a statement has changed a row.
@@ -452,23 +496,20 @@ func (s *sqlite) PutContents(
 
 // keep writes one content.
 func (p *sqlitePut) keep(ctx context.Context, conversation message.ID, c *engine.Content) error {
-	added, err := p.exec(ctx, `insert into laconic_contents (scope, handle, key, used, data) values (?, ?, ?, ?, ?) on conflict do nothing`,
-		p.scope, c.Handle, c.Key[:], p.now.UnixMilli(), c.Data)
+	was, err := p.size(ctx, "laconic_contents", "handle", c.Handle)
 	if err != nil {
 		return err
 	}
-	if added {
-		p.bytes += int64(len(c.Data)) + engine.Overhead
-	} else {
-		same, err := p.exec(ctx, `update laconic_contents set used = ? where scope = ? and handle = ? and key = ?`,
-			p.now.UnixMilli(), p.scope, c.Handle, c.Key[:])
-		if err == nil && !same {
-			err = fmt.Errorf("%s: %w", c.Handle, store.ErrConflict)
-		}
-		if err != nil {
-			return err
-		}
+	written, err := p.exec(ctx, `insert into laconic_contents (scope, handle, key, used, data) values (?, ?, ?, ?, ?)
+on conflict (scope, handle) do update set used = excluded.used, data = excluded.data where key = excluded.key`,
+		p.scope, c.Handle, c.Key[:], p.now.UnixMilli(), c.Data)
+	if err == nil && !written {
+		err = fmt.Errorf("%s: %w", c.Handle, store.ErrConflict)
 	}
+	if err != nil {
+		return err
+	}
+	p.bytes += int64(len(c.Data)) + engine.Overhead - was
 	_, err = p.exec(ctx, `insert into laconic_links (scope, conversation, handle) values (?, ?, ?) on conflict do nothing`,
 		p.scope, conversation[:], c.Handle)
 	return err

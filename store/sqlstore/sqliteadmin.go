@@ -93,6 +93,16 @@ group by s.name, conversation order by s.name, max(used) desc, conversation`
 	return all, nil
 }
 
+// Drop implements [engine.Backend].
+func (s *sqlite) Drop(ctx context.Context, scope string, rows []engine.Row) error {
+	return s.transaction(ctx, func(tx *sql.Tx) error { return dropRows(ctx, tx, scope, rows) })
+}
+
+// Rewrite implements [engine.Backend].
+func (s *sqlite) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
+	return rewriteRows(ctx, s.transaction, change)
+}
+
 // sqliteVacuum removes what was last used before ?1. An entry stays as long as one that is
 // used builds on it.
 var sqliteVacuum = [...]string{
@@ -149,4 +159,14 @@ func (s *sqlite) rewrite(ctx context.Context) error {
 }
 
 // Close implements [engine.Backend].
-func (s *sqlite) Close() error { return errors.Join(s.db.Close(), s.writer.Close()) }
+func (s *sqlite) Close() error {
+	if !s.shared {
+		return errors.Join(s.db.Close(), s.writer.Close())
+	}
+	err := errors.Join(s.find.Close(), s.get.Close())
+	s.prepared.Range(func(_, stmt any) bool {
+		err = errors.Join(err, stmt.(*sql.Stmt).Close())
+		return true
+	})
+	return err
+}
