@@ -165,7 +165,7 @@ func (s *sqlite) Close() error {
 	}
 	err := errors.Join(s.find.Close(), s.get.Close())
 	s.prepared.Range(func(_, stmt any) bool {
-		err = errors.Join(err, stmt.(*sql.Stmt).Close())
+		err = errors.Join(err, stmt.(*sql.Stmt).Close()) //nolint:errcheck,forcetypeassert // nothing else is there
 		return true
 	})
 	return err
