@@ -180,24 +180,7 @@ func (p *postgres) transaction(ctx context.Context, do func(tx *sql.Tx) error) e
 	return tx.Commit()
 }
 
-// pgFind looks at the last ID first, and at those before it only if it has no entry. The
-// limits make the server use indexes, since it knows nothing of what is in these columns.
-const pgFind = `with recursive hit as (
-  select u.n, e.* from (select n, ($2::bytea[])[n] as id from generate_series(1, cardinality($2::bytea[])) n order by n desc) u
-  cross join lateral (
-    select e.scope, e.rev, e.base, e.conversation, e.used, e.data
-    from laconic_heads h join laconic_entries e on e.scope = h.scope and e.rev = h.rev
-    where h.scope = (select id from laconic_scopes where name = $1) and h.id = u.id and ($3::interval is null or e.used >= now() - $3)
-    limit 1
-  ) e order by u.n desc limit 1
-), chain as (
-  select 0 as depth, hit.* from hit
-  union all
-  select depth + 1, n, e.* from chain c cross join lateral (
-    select scope, rev, base, conversation, used, data from laconic_entries where scope = c.scope and rev = c.base limit 1
-  ) e where depth < $4
-)
-select n - 1, rev, base, conversation, data, coalesce(used < now() - $3 / 2, false) from chain order by depth`
+const pgFind = `select at, rev, base, conversation, data, stale from laconic_find($1, $2, $3, $4)`
 
 const pgRenew = `with chain as (
   update laconic_entries set used = now() where rev = any ($2)

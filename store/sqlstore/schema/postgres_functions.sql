@@ -1,6 +1,7 @@
 -- The functions, which are made anew after each step. Their parameters and results stay, since
 -- programs of the version before call them, too. 200 is engine.Overhead. They use indexes,
--- whatever the server supposes: it knows nothing of what is in the columns.
+-- whatever the server supposes: it knows nothing of what is in the columns. Their plans are
+-- made once in a connection.
 
 -- The ID of a scope, which is made if it is new.
 create or replace function laconic_scope(p_name bytea) returns bigint language plpgsql as $$
@@ -29,13 +30,38 @@ create or replace function laconic_count(p_scope bigint, p_bytes bigint) returns
   on conflict (scope, slot) do update set bytes = c.bytes + p_bytes
 $$;
 
+-- Returns the entry under the last ID that has one, and those that it builds on: how many IDs
+-- are before that one, the entry, and whether half of its time to live has gone.
+create or replace function laconic_find(p_scope bytea, p_ids bytea[], p_ttl interval, p_depth int)
+returns table (at int, rev bytea, base bytea, conversation bytea, data bytea, stale boolean) language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
+begin
+  return query with recursive hit as (
+    select u.n, f.* from (select n, p_ids[n] as id from generate_series(1, cardinality(p_ids)) n order by n desc) u
+    cross join lateral (
+      select e.scope, e.rev, e.base, e.conversation, e.used, e.data
+      from laconic_heads h join laconic_entries e on e.scope = h.scope and e.rev = h.rev
+      where h.scope = (select s.id from laconic_scopes s where s.name = p_scope) and h.id = u.id and (p_ttl is null or e.used >= now() - p_ttl)
+      limit 1
+    ) f order by u.n desc limit 1
+  ), chain as (
+    select 0 as depth, hit.* from hit
+    union all
+    select c.depth + 1, c.n, f.* from chain c cross join lateral (
+      select e.scope, e.rev, e.base, e.conversation, e.used, e.data
+      from laconic_entries e where e.scope = c.scope and e.rev = c.base limit 1
+    ) f where c.depth < p_depth
+  )
+  select c.n - 1, c.rev, c.base, c.conversation, c.data, coalesce(c.used < now() - p_ttl / 2, false) from chain c order by c.depth;
+end $$;
+
 -- Writes entries, each only if its conditions hold; nothing if those of the first do not.
 -- Returns the entry that is kept under the first ID then, if any, or how much a full scope keeps.
 create or replace function laconic_put(
   p_scope bytea, p_ids bytea[], p_overs bytea[], p_revs bytea[], p_bases bytea[], p_conversations bytea[],
   p_data bytea[], p_ttl interval, p_limit bigint
 ) returns table (o_use bigint, o_rev bytea, o_base bytea, o_conversation bytea, o_data bytea) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
   s bigint := laconic_scope(p_scope);
   kept bytea;
@@ -108,7 +134,7 @@ create or replace function laconic_keep(
   p_scope bytea, p_conversation bytea, p_handles text[], p_keys bytea[], p_data bytea[], p_limit bigint,
   out o_use bigint, out o_conflict text
 ) language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
   s bigint := laconic_scope(p_scope);
   n bigint;
