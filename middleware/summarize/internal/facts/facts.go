@@ -17,8 +17,8 @@
 // since they remain in the view, nor are texts of the model.
 //
 // Of a message of the user the first and the last 16 KiB are read, of the arguments of
-// a call the first MiB, of a result the first 2 KiB and the last KiB, and for
-// identifiers 256 KiB of texts in all, newest first, of each the first 2 KiB. The time
+// a call the first MiB, of a result the first and the last 16 KiB, and for
+// identifiers 128 KiB of texts in all, newest first, of each the first 2 KiB. The time
 // is proportional to the number of messages.
 package facts
 
@@ -62,9 +62,9 @@ type Set struct {
 // openCall is a call that may still get a result.
 type openCall struct {
 	tool    string
-	command string // "" if it runs none
-	reads   bool   // it reads files
-	writes  []string
+	use     toolUse
+	command string   // as a line
+	writes  []string // as lines
 }
 
 // Add adds the facts of messages, oldest first. Adding them one by one gives the same set
@@ -124,7 +124,7 @@ func (s *Set) addCall(c message.ToolCall) {
 	use := toolUseOf(c.Name, c.Arguments)
 	command := text.Line(use.command, longestCommand)
 	s.commands.put(entry{key: command})
-	call := openCall{tool: c.Name, command: command, reads: len(use.files) > 0 && use.access == read}
+	call := openCall{tool: c.Name, use: use, command: command}
 	for _, name := range use.files {
 		e := entry{key: pathLine(name)}
 		before := s.files.put(e)
@@ -145,10 +145,10 @@ func (s *Set) addResult(r message.ToolResult) {
 	if !ok || c.tool == "" {
 		c.tool = r.Name
 	}
-	if !c.reads {
+	if c.use.access != read {
 		s.seen = append(s.seen, r.Text)
 	}
-	res := resultOf(r, c.command != "", len(c.writes) > 0)
+	res := resultOf(r, c.use)
 	if res.state == unknown || res.state == passed {
 		for _, name := range c.writes {
 			if f := s.files.get(name); f != nil {
@@ -188,7 +188,7 @@ func pathLine(name string) string {
 func (s *Set) identifiers(most int) []line {
 	const (
 		readOfText = 2 << 10   // bytes
-		readOfAll  = 256 << 10 // bytes
+		readOfAll  = 128 << 10 // bytes
 	)
 	var lines []line
 	found := map[string]bool{}

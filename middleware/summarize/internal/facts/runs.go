@@ -29,7 +29,7 @@ func Runs(msgs []message.Message) (runs []Run) {
 			case message.ToolResult:
 				c := calls[p.CallID]
 				use := toolUseOf(c.Name, c.Arguments)
-				res := resultOf(p, use.command != "", len(use.files) > 0 && use.access == written)
+				res := resultOf(p, use)
 				runs = append(runs, runOf(c.Name, use.command, res.state))
 			case message.Thinking, message.Media, message.Opaque:
 			}
