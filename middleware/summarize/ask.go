@@ -125,7 +125,7 @@ func (j *job) request(ctx context.Context) modelwriter.Request {
 func (j *job) inventions(w Writer) modelwriter.Inventions {
 	return modelwriter.Inventions{Do: j.Inventions, Source: sync.OnceValue(func() *claims.Source {
 		f := j.fold
-		others := slices.Concat(f.Earlier, []string{f.First, f.Question, j.section}, claims.Texts(f.View.Messages()))
+		others := slices.Concat(f.Earlier, []string{f.First, f.Question, j.section})
 		for _, a := range []*author{w.record, w.live} {
 			if a != nil {
 				others = append(append(others, a.Task), a.Sections...)
@@ -137,7 +137,7 @@ func (j *job) inventions(w Writer) modelwriter.Inventions {
 		for _, t := range f.View.Request().Tools {
 			others = append(others, t.Name)
 		}
-		return claims.SourceOf(f.Originals, others...)
+		return claims.SourceOf(f.Originals, f.View.Messages(), others...)
 	})}
 }
 

@@ -155,13 +155,14 @@ func TestEndings(t *testing.T) {
 	t.Logf("failed, recorded as failed: %v", &failed)
 	t.Logf("passed with exit code 0, recorded as ok: %v", &certain)
 	t.Logf("failed, false \"passed\" found: %v", &found)
+	require.GreaterOrEqual(t, min(found.seen.percent(), found.held.percent()), 94.0, "false sentences about success that are found, in percent")
 }
 
 // The judge of recordings: words of a failure in the output of a test run, and of a write; they are not those of the rules.
 var (
-	testRun   = regexp.MustCompile(`\b(pytest|unittest|runtests|go test|jest|vitest|mocha|cargo test|mvn|gradlew?|rspec|phpunit|ctest|tox)\b|(npm|yarn|pnpm|make|manage\.py) (run )?test`)
+	testRun   = regexp.MustCompile(`\b(mise|task|just) run \S*test|\b(pytest|unittest|runtests|go test|jest|vitest|mocha|cargo test|mvn|gradlew?|rspec|phpunit|ctest|tox)\b|(npm|yarn|pnpm|make|manage\.py) (run )?test`)
 	printing  = regexp.MustCompile(`^\s*(cd \S+ && )?(cat|grep|ls|find|sed|head|git|rg|which|edit|echo|open|search_\w+)\b`)
-	runFailed = regexp.MustCompile(`(?m)\b[1-9]\d* (failed|failing|errors? in)\b|^FAIL|FAILED \(|(failures|errors)=[1-9]|^Traceback|No module named|command not found|^panic:|no tests ran|no tests to run|Ran 0 tests|^E   |BUILD FAIL|^<returncode>[1-9]|(?i:^exit code:? [1-9])`)
+	runFailed = regexp.MustCompile(`(?m)\b[1-9]\d* (failed|failing|errors? in)\b|^FAIL|FAILED \(|(failures|errors)=[1-9]|^Traceback|No module named|command not found|^panic:|no tests ran|Ran 0 tests|^E   |BUILD FAIL|^<returncode>[1-9]|(?i:^exit code:? [1-9])`)
 	notDone   = regexp.MustCompile(`(?i)^\W*(error|fail|traceback)|"success": ?false|"?is_?error\\*"?: ?true|<tool_use_error>|to replace not found|no replacement was|has not been read|permission denied|no such file|\{"error`)
 )
 
@@ -170,7 +171,7 @@ var (
 func TestRecordedOutcomes(t *testing.T) {
 	t.Parallel()
 	skipRaced(t)
-	var runs, writes split
+	var runs, writes, removed, kept split
 	for _, name := range recorded.Files(t) {
 		if strings.Contains(name, "synthetic") {
 			continue
@@ -188,11 +189,40 @@ func TestRecordedOutcomes(t *testing.T) {
 			for _, m := range sent.Messages {
 				judgeOutcomes(t, &c, m.Text(), &runs, &writes)
 			}
+			if output, ran := newestRun(&c); ran && runFailed.MatchString(output) {
+				for said, wrong := range map[string]*split{"The tests failed.": &removed, "The tests passed.": &kept} {
+					items, accepted := inventions(t, h, said)
+					require.True(t, accepted)
+					bad := (items != nil) == (wrong == &removed)
+					if wrong.add(c.ID, bad); bad {
+						missf(t, c.ID, "%s: %v in %q: %q", c.ID, items, said, runFailed.FindString(output))
+					}
+				}
+			}
 		}
 	}
 	require.Zero(t, runs.seen.kept+runs.held.kept, "test commands recorded as ok that had failed")
 	require.Zero(t, writes.seen.kept+writes.held.kept, "files recorded as written whose writes failed")
+	require.Zero(t, removed.seen.kept+removed.held.kept, "true sentences about failures, removed")
+	t.Logf("true \"failed\" removed: %v, false \"passed\" kept: %v", &removed, &kept)
 	t.Logf("test commands recorded as ok: %d, files recorded as written: %d", runs.seen.all+runs.held.all, writes.seen.all+writes.held.all)
+}
+
+// newestRun returns the output of the newest test run.
+func newestRun(c *recorded.Conversation) (output string, ran bool) {
+	ids := map[string]bool{}
+	for _, m := range c.Messages {
+		for _, call := range m.Calls {
+			var args struct {
+				Command string `json:"command"`
+			}
+			ids[call.ID] = json.Unmarshal([]byte(call.Arguments), &args) == nil && testRun.MatchString(args.Command) && !printing.MatchString(args.Command)
+		}
+		if m.Role == message.RoleTool && ids[m.CallID] {
+			output, ran = m.Content, true
+		}
+	}
+	return output, ran
 }
 
 func judgeOutcomes(tb testing.TB, c *recorded.Conversation, summary string, runs, writes *split) {

@@ -3,6 +3,7 @@ package claims
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,11 +18,16 @@ type Finding struct {
 
 // Check returns the sentences of a text that have a claim without support.
 func (s *Source) Check(body string) (found []Finding) {
-	from := 0
+	from, planned := 0, false
 	for sentence := range text.Pieces(body) {
 		var items []string
+		if heading := strings.Trim(sentence, " \t\r\n#*_"); strings.ContainsAny(sentence[:1], "#*") || strings.HasSuffix(heading, ":") || strings.HasSuffix(heading, "：") {
+			if !strings.HasPrefix(sentence, "* ") {
+				planned = plans.MatchString(heading)
+			}
+		}
 		for piece := range pieces(sentence) {
-			items = append(items, s.unsupported(piece)...)
+			items = append(items, s.unsupported(piece, planned)...)
 		}
 		if items != nil {
 			found = append(found, Finding{from, from + len(sentence), items})
@@ -31,27 +37,60 @@ func (s *Source) Check(body string) (found []Finding) {
 	return found
 }
 
+// plans matches the beginning of what is not done yet: its new files and times are no inventions.
+var plans = regexp.MustCompile(`(?i)^\W*(\d+\W+)?(` + alternatives("plan") + `)([^a-z]|$)`)
+
 // unsupported returns the claims of a sentence that the source does not support.
-func (s *Source) unsupported(piece string) (items []string) {
+func (s *Source) unsupported(piece string, planned bool) (items []string) {
 	const most = 12 // numbers that give others
 	sen := read(piece)
+	planned = planned || plans.MatchString(strings.TrimLeft(sen.text, "-*# \t"))
 	given := slices.DeleteFunc(values(sen.toks), func(v value) bool { return !v.has || !s.hasValue(v) })
 	given = given[:min(len(given), most)]
 	slices.SortStableFunc(sen.claims, func(a, b Claim) int { return cmp.Compare(a.from, b.from) })
-	add := func(item string) {
+	adds := sen.hasAny(sums)
+	var all []string
+	for _, c := range sen.claims {
+		isPlan := planned && (c.Kind == Date || c.Kind == Path || isFile(c.words))
+		if !isPlan && !s.Supports(c) && !isResult(c, given) && !(adds && c.Kind == Number && s.isSum(c.value)) {
+			all = append(all, c.Text)
+		}
+	}
+	if !planned {
+		all = slices.Concat(all, s.contradicted(sen), s.misattributed(sen), s.turned(sen), s.unwritten(sen), s.unknownNames(sen))
+	}
+	for _, item := range all {
 		if !slices.Contains(items, item) {
 			items = append(items, item)
 		}
 	}
-	for _, c := range sen.claims {
-		if !s.Supports(c) && !isResult(c, given) {
-			add(c.Text)
+	return items
+}
+
+// isSum reports whether a value is the sum or difference of two amounts of a text, or the total of a text.
+func (s *Source) isSum(v value) bool {
+	const most = 24 // amounts of a text
+	for _, u := range append([]unit{{size: 1}}, v.units...) {
+		want, margin := v.value*u.size, max(v.step*u.size*0.51, 1e-6)
+		for _, all := range s.sums {
+			if len(all) < 2 || len(all) > most {
+				continue
+			}
+			total := 0.0
+			for i, a := range all {
+				total += a
+				for _, b := range all[:i] {
+					if math.Abs(a+b-want) <= margin || math.Abs(math.Abs(a-b)-want) <= margin {
+						return true
+					}
+				}
+			}
+			if math.Abs(total-want) <= margin {
+				return true
+			}
 		}
 	}
-	for _, o := range s.contradicted(sen) {
-		add(o)
-	}
-	return items
+	return false
 }
 
 // isResult reports whether two numbers give that of a claim by one operation.
@@ -163,6 +202,15 @@ func (s *Source) has(words []string) bool { return len(words) == 0 || s.hasPart(
 
 func pattern(words []string) string { return "\x00" + strings.Join(words, "\x00") + "\x00" }
 
+// hasBy reports whether words are next to each other in a part of one of some roles.
+func (s *Source) hasBy(words []string, roles ...role) bool {
+	const most = 1000
+	return slices.ContainsFunc(s.words.Lookup([]byte(pattern(words)), most), func(at int) bool {
+		k, _ := slices.BinarySearchFunc(s.parts, at+1, func(p part, at int) int { return cmp.Compare(p.from, at) })
+		return slices.Contains(roles, s.parts[k-1].by)
+	})
+}
+
 // hasPart reports whether a text is in the words, as refund in RefundTotal.
 func (s *Source) hasPart(part string) bool { return s.words.Lookup([]byte(part), 1) != nil }
 
@@ -210,6 +258,11 @@ func (s *Source) hasValue(v value) bool {
 		return s.digits[plainDigits(v.literal)] || s.hasPart("\x00"+v.literal+".")
 	}
 	m := v.precision()
+	if v.units != nil && !slices.ContainsFunc(v.units, func(u unit) bool {
+		return s.measured[u.dimension] || u.dimension == "ratio" || u.dimension == "bytes"
+	}) {
+		return false
+	}
 	if v.units == nil {
 		return s.digits[plainDigits(v.literal)] || s.hasAmount(asWritten, v.value, m)
 	}

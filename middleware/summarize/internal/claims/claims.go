@@ -1,6 +1,6 @@
 // Package claims checks the text of a model against what it was written from.
 //
-//	s := claims.SourceOf(folded, earlier)
+//	s := claims.SourceOf(folded, view, earlier)
 //	for _, f := range s.Check(summary) {
 //		fmt.Println(summary[f.From:f.To], f.Items) // a sentence, and what of it the source does not have
 //	}
@@ -118,9 +118,14 @@ func (s *sentence) add(c Claim) {
 	s.claims = append(s.claims, c)
 }
 
+// tokenAt returns the first token at or after a byte.
+func (s *sentence) tokenAt(at int) int {
+	i, _ := slices.BinarySearchFunc(s.toks, at, func(t token, at int) int { return cmp.Compare(t.from, at) })
+	return i
+}
+
 func (s *sentence) wordsIn(from, to int) (words []string) {
-	first, _ := slices.BinarySearchFunc(s.toks, from, func(t token, at int) int { return cmp.Compare(t.from, at) })
-	for _, t := range s.toks[first:] {
+	for _, t := range s.toks[s.tokenAt(from):] {
 		if t.to() > to {
 			break
 		}

@@ -36,7 +36,16 @@ func TestSupports(t *testing.T) {
 		{"other units", "took 2312 ms, 1536 KB, timeout_ms: 30000", "took 2.3 s, 1.5 MB, timeout 30 seconds", nil},
 		{"another unit", "30 MB", "30 seconds", []string{"30 seconds"}},
 		{"another currency", "54.04 EUR", "$54.04", []string{"$54.04"}},
-		{"an amount", `"price": 54.04`, "€54.04", nil},
+		{"an amount", `"price": 54.04, "currency": "EUR"`, "€54.04", nil},
+		{"a currency that occurs nowhere", `"price": 54.04`, "€54.04", []string{"€54.04"}},
+		{"a unit that occurs nowhere", `"size": 54`, "54 kg", []string{"54 kg"}},
+		{"the unit of a key", "size in kg: 54", "54 kg", nil},
+		{"sums of the source", "149 EUR and 162.5 EUR", "The total is 311.50 EUR, a difference of €13.50", nil},
+		{"another sum", "149 EUR and 162.5 EUR", "The total is 312.50 EUR", []string{"312.50 EUR"}},
+		{"a plan", "a", "## Next steps\n- Write src/cache_new.go at 14:30.", nil},
+		{"no plan", "a", "## Next steps\n- Go on.\n## Done\nThe file src/cache_new.go.", []string{"src/cache_new.go"}},
+		{"a name", "Martin Keller wrote", "It was Martin Keller.", nil},
+		{"another name", "a", "It was done by Martin Keller.", []string{"Martin Keller"}},
 		{"another amount", `"price": 54.04`, "€54.40", []string{"€54.40"}},
 		{"words for numbers", "wait thirty-five seconds, two hundred rows", "35 s, 200 rows", nil},
 		{"dates", "2026-11-17T02:00:01Z", "Nov 17, 17 November 2026, 2026年11月17日, 11/17/2026, Tuesday, 02:00", nil},
@@ -155,7 +164,7 @@ func BenchmarkCheck(b *testing.B) {
 		}
 	})
 	b.Run("check", func(b *testing.B) {
-		s := claims.SourceOf(h.msgs)
+		s := claims.SourceOf(h.msgs, nil)
 		b.SetBytes(int64(len(body)))
 		b.ReportAllocs()
 		for b.Loop() {

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,25 +11,35 @@ import (
 
 // command is a command, or a tool, with the outcomes of its runs.
 type command struct {
-	subjects map[string]bool
-	newest   string // good, bad, or "" if it is not known
-	passed   bool   // at least once
-	failed   bool   // at least once
+	subjects map[string]int // with their weights
+	newest   string         // good, bad, or "" if it is not known
+	at       int            // number of runs before the newest, of all commands
+	passed   bool           // at least once
+	failed   bool           // at least once
 }
 
 const good, bad = "good", "bad"
 
 // addRun adds a run, after those before it.
 func (s *Source) addRun(r facts.Run) {
-	line := fold(cmp.Or(r.Command, r.Tool))
+	line := fold(cmp.Or(r.Command, r.Call.Name))
+	first := line // without a text or program in it
+	if k := embedded.FindStringIndex(line); k != nil {
+		first = line[:k[0]]
+	}
 	sen := &sentence{text: line, toks: lex(nil, line)}
 	key := pattern(sen.wordsIn(0, len(line)))
 	c := s.commands[key]
 	if c == nil {
-		c = &command{subjects: subjectsOf(line)}
+		c = &command{}
+		if r.Command == "" || !r.Reads {
+			c.subjects = subjectsOf(first)
+		}
 		s.commands[key] = c
 	}
-	c.newest, c.passed, c.failed = "", c.passed || r.Passed, c.failed || r.Failed
+	s.runs++
+	s.tested = s.tested || slices.ContainsFunc(sen.toks, func(t token) bool { return subjects.words[t.text] == "test" || runners.has(t.text) })
+	c.newest, c.at, c.passed, c.failed = "", s.runs, c.passed || r.Passed, c.failed || r.Failed
 	if r.Passed {
 		c.newest = good
 	} else if r.Failed {
@@ -36,17 +47,23 @@ func (s *Source) addRun(r facts.Run) {
 	}
 }
 
+var embedded = regexp.MustCompile("\n|<<| -[ce] ['\"]")
+
 // subjectsOf returns the words by which a command is mentioned: those of its line that are neither options nor paths,
 // but for the name of a script.
-func subjectsOf(line string) map[string]bool {
+func subjectsOf(line string) map[string]int {
 	const most = 400 // bytes
-	all := map[string]bool{}
+	all := map[string]int{}
 	for field := range strings.FieldsSeq(line[:min(len(line), most)]) {
 		field = strings.Trim(field, `"'();&|`)
 		if strings.HasPrefix(field, "-") || strings.ContainsAny(field, "=:@*${}") || strings.HasSuffix(field, "/...") {
 			continue
 		}
-		if strings.ContainsAny(field, "/.") {
+		if strings.Contains(field, "bin/") || strings.HasPrefix(field, "./") {
+			field = field[strings.LastIndexByte(field, '/')+1:]
+		}
+		script := strings.ContainsAny(field, "/.")
+		if script {
 			name, end, _ := strings.Cut(field[strings.LastIndexByte(field, '/')+1:], ".")
 			if !scripts.has(end) {
 				continue
@@ -55,7 +72,10 @@ func subjectsOf(line string) map[string]bool {
 		}
 		for _, t := range lex(nil, strings.ReplaceAll(humps.ReplaceAllString(field, "$1 $2"), "_", " ")) {
 			if subject := subjectOf(t.text); subject != "" {
-				all[subject] = true
+				all[subject] = max(all[subject], 1)
+				if subject == "test" && !script { // a tool for tests, rather than a script of this name
+					all[subject] = 2
+				}
 			}
 		}
 	}
@@ -90,7 +110,7 @@ type clause struct {
 
 // contradicted returns the parts of a sentence that state an outcome against the record.
 func (s *Source) contradicted(sen *sentence) (items []string) {
-	if len(s.commands) == 0 || sen.hasAny(opening) || strings.HasSuffix(strings.TrimSpace(sen.text), "?") {
+	if sen.hasAny(opening) || sen.asks() {
 		return nil
 	}
 	all := sen.clauses()
@@ -105,7 +125,11 @@ func (s *Source) contradicted(sen *sentence) (items []string) {
 			about = found
 		}
 		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story, now) }
-		if c.state != "" && len(about) > 0 && !slices.ContainsFunc(about, agrees) {
+		if c.state == good && !story && len(about) > 0 { // the newest of them counts
+			about = []*command{slices.MaxFunc(about, func(a, b *command) int { return cmp.Compare(a.at, b.at) })}
+		}
+		never := !s.tested && c.subjects()["test"] && !slices.ContainsFunc(sen.spans, func(sp span) bool { return sp.from <= sen.toks[c.to-1].from })
+		if c.state != "" && (never || len(about) > 0 && !slices.ContainsFunc(about, agrees)) {
 			items = append(items, strings.TrimRight(c.text, ".!。！"))
 		}
 	}
@@ -138,9 +162,7 @@ func (s *Source) about(c clause) (found []*command) {
 	for _, cmd := range s.commands {
 		n := 0
 		for w := range named {
-			if cmd.subjects[w] {
-				n++
-			}
+			n += cmd.subjects[w]
 		}
 		switch {
 		case n > most:
@@ -151,6 +173,9 @@ func (s *Source) about(c clause) (found []*command) {
 	}
 	return found
 }
+
+// asks reports whether a sentence is a question.
+func (s *sentence) asks() bool { return strings.HasSuffix(strings.TrimSpace(s.text), "?") }
 
 // subjects returns the subjects of a clause, without the words of names.
 func (c clause) subjects() map[string]bool {

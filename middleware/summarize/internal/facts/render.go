@@ -21,6 +21,8 @@ type Options struct {
 }
 
 type wording struct {
+	language text.Language
+
 	quotes, errors, commands, identifiers, written, read string
 
 	outcomes map[state]string
@@ -30,8 +32,9 @@ type wording struct {
 }
 
 var english = wording{
-	quotes: "What the user said, word for word (the newest last, which counts where two differ):",
-	errors: "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
+	language: text.English,
+	quotes:   "What the user said, word for word (the newest last, which counts where two differ):",
+	errors:   "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
 	outcomes: map[state]string{
 		passed: "ok", failed: "failed", timedOut: "timed out", killed: "killed", cancelled: "cancelled", denied: "denied",
 	},
@@ -39,8 +42,9 @@ var english = wording{
 }
 
 var chinese = wording{
-	quotes: "用户的原话(新的在后,不一致时以新的为准):",
-	errors: "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
+	language: text.Chinese,
+	quotes:   "用户的原话(新的在后,不一致时以新的为准):",
+	errors:   "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
 	outcomes: map[state]string{
 		passed: "成功", failed: "失败", timedOut: "超时", killed: "被终止", cancelled: "已取消", denied: "被拒绝",
 	},
