@@ -1,10 +1,13 @@
 package claims_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
 
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
 )
@@ -163,6 +166,13 @@ func BenchmarkCheck(b *testing.B) {
 			})
 		}
 	})
+	b.Run("2000 messages", func(b *testing.B) {
+		msgs := long(2000)
+		b.ReportAllocs()
+		for b.Loop() {
+			claims.SourceOf(msgs, nil).Check(body)
+		}
+	})
 	b.Run("check", func(b *testing.B) {
 		s := claims.SourceOf(h.msgs, nil)
 		b.SetBytes(int64(len(body)))
@@ -171,6 +181,24 @@ func BenchmarkCheck(b *testing.B) {
 			s.Check(body)
 		}
 	})
+}
+
+// long returns a conversation with results of twelve lines each.
+func long(messages int) (h []message.Message) {
+	for i := 0; len(h) < messages; i++ {
+		id := fmt.Sprint("call_", i)
+		if i%12 == 0 {
+			h = append(h, message.User(fmt.Sprintf("What about module %d? Never touch the file secrets.env.", i)),
+				message.Assistant(message.Text{Text: fmt.Sprintf("I decided to use cache number %d because the tests need it.", i)}))
+		}
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "bash", Arguments: fmt.Sprintf(`{"command":"go test ./mod%d"}`, i%8)}))
+		var b strings.Builder
+		for k := range 12 {
+			fmt.Fprintf(&b, "ok test %d of the module %d, %d.%d s\n", i*12+k, i, k, i)
+		}
+		h = append(h, message.Result(id, "bash", b.String()))
+	}
+	return h[:messages]
 }
 
 func byteSize(n int) string {

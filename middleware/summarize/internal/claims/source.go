@@ -40,6 +40,7 @@ type Source struct {
 	ideographs int
 	seen       map[string]bool // lines of results, while the source is built
 	toks       []token
+	keys       map[string][]unit // at the end of keys
 }
 
 // part begins at a byte of the stream, and ends where the next one begins.
@@ -59,7 +60,7 @@ const (
 func SourceOf(covered, view []message.Message, others ...string) *Source {
 	s := &Source{
 		digits: map[string]bool{}, amounts: map[string][]float64{}, measured: map[string]bool{}, dates: map[date]bool{},
-		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{}, seen: map[string]bool{},
+		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{}, seen: map[string]bool{}, keys: map[string][]unit{},
 	}
 	read, ids := map[message.ToolCall]bool{}, map[string]bool{}
 	for i, msgs := range [][]message.Message{covered, view} {
@@ -319,7 +320,12 @@ func (s *Source) addValue(toks []token, v value, by role) {
 	s.put(bare, v, unit{size: 1})
 	for k := v.from - 1; k >= max(0, v.from-3); k-- {
 		if t := toks[k]; t.kind == word { // "timeout_ms": 30000
-			for _, u := range unitsOf(keyEnd.FindString(t.raw)) {
+			all, ok := s.keys[t.raw]
+			if !ok {
+				all = unitsOf(keyEnd.FindString(t.raw))
+				s.keys[t.raw] = all
+			}
+			for _, u := range all {
 				s.put(u.dimension, v, u)
 			}
 			break

@@ -84,7 +84,8 @@ func (f *fields) read(field byte, t token) (ok bool) {
 
 // readTime reads a date with at least two of year, month and day, a day of the week, or a time.
 func readTime(toks []token, i int) (value, bool) {
-	if t := toks[i]; !t.amount.has && months[t.text] == 0 && weekdays[t.text] == 0 && t.text != "周" && t.text != "星" && t.text != "礼" {
+	t, next := toks[i], at(toks, i+1)
+	if t.amount.has && (t.suffix == "" || isOrdinal(t.suffix)) && !next.is("-/:") && months[next.text] == 0 && !timed.has(next.text) {
 		return value{}, false
 	}
 	for _, form := range forms {

@@ -24,7 +24,7 @@ var (
 	negations, joints                 = lists["negation"], lists["joint"]
 	sums, assent, plain, wrote        = lists["sum"], lists["assent"], lists["plain"], lists["wrote"]
 	between, title, condition         = lists["between"], lists["title"], lists["condition"]
-	refusal, runners                  = lists["refusal"], lists["runner"]
+	refusal, runners, timed           = lists["refusal"], lists["runner"], lists["timed"]
 	opening, past, present            = lists["open"], lists["past"], lists["present"]
 )
 
