@@ -194,7 +194,8 @@ func TestRecordedOutcomes(t *testing.T) {
 					items, accepted := inventions(t, h, said)
 					require.True(t, accepted)
 					bad := (items != nil) == (wrong == &removed)
-					if wrong.add(c.ID, bad); bad {
+					wrong.add(c.ID, bad)
+					if bad {
 						missf(t, c.ID, "%s: %v in %q: %q", c.ID, items, said, runFailed.FindString(output))
 					}
 				}

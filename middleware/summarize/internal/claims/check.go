@@ -20,12 +20,11 @@ type Finding struct {
 func (s *Source) Check(body string) (found []Finding) {
 	from, planned := 0, false
 	for sentence := range text.Pieces(body) {
-		var items []string
-		if heading := strings.Trim(sentence, " \t\r\n#*_"); strings.ContainsAny(sentence[:1], "#*") || strings.HasSuffix(heading, ":") || strings.HasSuffix(heading, "：") {
-			if !strings.HasPrefix(sentence, "* ") {
-				planned = plans.MatchString(heading)
-			}
+		heading := strings.Trim(sentence, " \t\r\n#*_")
+		if sentence[0] == '#' || strings.HasPrefix(sentence, "**") || strings.HasSuffix(heading, ":") || strings.HasSuffix(heading, "：") {
+			planned = plans.MatchString(heading)
 		}
+		var items []string
 		for piece := range pieces(sentence) {
 			items = append(items, s.unsupported(piece, planned)...)
 		}
@@ -40,31 +39,35 @@ func (s *Source) Check(body string) (found []Finding) {
 // plans matches the beginning of what is not done yet: its new files and times are no inventions.
 var plans = regexp.MustCompile(`(?i)^\W*(\d+\W+)?(` + alternatives("plan") + `)([^a-z]|$)`)
 
-// unsupported returns the claims of a sentence that the source does not support.
+// unsupported returns the claims of a sentence that the source does not support, each once.
 func (s *Source) unsupported(piece string, planned bool) (items []string) {
 	const most = 12 // numbers that give others
 	sen := read(piece)
-	planned = planned || plans.MatchString(strings.TrimLeft(sen.text, "-*# \t"))
-	given := slices.DeleteFunc(values(sen.toks), func(v value) bool { return !v.has || !s.hasValue(v) })
-	given = given[:min(len(given), most)]
+	planned = planned || plans.MatchString(sen.text)
+	var given []float64
+	for _, v := range values(sen.toks) {
+		if v.has && len(given) < most && s.hasValue(v) {
+			given = append(given, v.value)
+		}
+	}
 	slices.SortStableFunc(sen.claims, func(a, b Claim) int { return cmp.Compare(a.from, b.from) })
-	adds := sen.hasAny(sums)
-	var all []string
 	for _, c := range sen.claims {
 		isPlan := planned && (c.Kind == Date || c.Kind == Path || isFile(c.words))
-		if !isPlan && !s.Supports(c) && !isResult(c, given) && !(adds && c.Kind == Number && s.isSum(c.value)) {
-			all = append(all, c.Text)
+		adds := c.Kind == Number && sen.hasAny(sums) && s.isSum(c.value)
+		if !isPlan && !adds && !s.Supports(c) && !isResult(c, given) {
+			items = append(items, c.Text)
 		}
 	}
 	if !planned {
-		all = slices.Concat(all, s.contradicted(sen), s.misattributed(sen), s.turned(sen), s.unwritten(sen), s.unknownNames(sen))
+		items = slices.Concat(items, s.contradicted(sen), s.misattributed(sen), s.turned(sen), s.unwritten(sen), s.unknownNames(sen))
 	}
-	for _, item := range all {
-		if !slices.Contains(items, item) {
-			items = append(items, item)
+	var once []string
+	for _, item := range items {
+		if !slices.Contains(once, item) {
+			once = append(once, item)
 		}
 	}
-	return items
+	return once
 }
 
 // isSum reports whether a value is the sum or difference of two amounts of a text, or the total of a text.
@@ -73,19 +76,11 @@ func (s *Source) isSum(v value) bool {
 	for _, u := range append([]unit{{size: 1}}, v.units...) {
 		want, margin := v.value*u.size, max(v.step*u.size*0.51, 1e-6)
 		for _, all := range s.sums {
-			if len(all) < 2 || len(all) > most {
-				continue
-			}
 			total := 0.0
-			for i, a := range all {
+			for _, a := range all {
 				total += a
-				for _, b := range all[:i] {
-					if math.Abs(a+b-want) <= margin || math.Abs(math.Abs(a-b)-want) <= margin {
-						return true
-					}
-				}
 			}
-			if math.Abs(total-want) <= margin {
+			if len(all) > 1 && len(all) <= most && (math.Abs(total-want) <= margin || gives(all, want, margin, false)) {
 				return true
 			}
 		}
@@ -93,17 +88,18 @@ func (s *Source) isSum(v value) bool {
 	return false
 }
 
-// isResult reports whether two numbers give that of a claim by one operation.
-func isResult(c Claim, given []value) bool {
-	if c.Kind != Number || !c.value.has || c.value.label {
-		return false
-	}
-	want, margin := c.value.value, max(c.value.precision(), c.value.step*0.51)
+// isResult reports whether two numbers of its sentence give that of a claim by one operation.
+func isResult(c Claim, given []float64) bool {
+	v := c.value
+	return c.Kind == Number && v.has && !v.label && gives(given, v.value, max(v.precision(), v.step*0.51), true)
+}
+
+// gives reports whether two of some numbers give another one, as sum or difference, or also as product or quotient.
+func gives(all []float64, want, margin float64, products bool) bool {
 	is := func(v float64) bool { return math.Abs(math.Abs(v)-want) <= margin }
-	for i := range given {
-		for k := range given {
-			a, b := given[i].value, given[k].value
-			if i != k && (is(a+b) || is(a-b) || is(a*b) || b != 0 && (is(a/b) || is(100*a/b) || is(100*(a-b)/b))) {
+	for i, a := range all {
+		for k, b := range all {
+			if i != k && (is(a+b) || is(a-b) || products && (is(a*b) || b != 0 && (is(a/b) || is(100*a/b) || is(100*(a-b)/b)))) {
 				return true
 			}
 		}
@@ -238,8 +234,8 @@ func (s *Source) hasNear(words []string) bool {
 	})
 }
 
-// hasAmount reports whether a number of a dimension is in the source that may be written as v: half a step less, as
-// rounded up, or nearly a step more, as cut off.
+// hasAmount reports whether a number of a dimension is in the source that may be written as v: half a step less, as rounded
+// up, or nearly a step more, as cut off.
 func (s *Source) hasAmount(dimension string, v, step float64) bool {
 	all, exact := s.amounts[dimension], math.Abs(v)*1e-9
 	k, _ := slices.BinarySearch(all, v-step*0.5-exact)

@@ -6,13 +6,13 @@
 //	}
 //
 // A claim is something in a sentence that can be compared: a number, an amount, a date, a name as programs have them, a
-// path, an address, a quotation, or the outcome of a command. It is supported if the source has it, however it is
-// written: digit grouping, Chinese numerals, wide characters, case, units of the same dimension, and the folder before a
-// path do not count. Whole numbers up to 20 without a unit are no claims, since models count. A number that two others
-// of its sentence give by one operation is supported.
+// path, an address, a quotation, or the outcome of a command. It is supported if the source has it, however it is written:
+// digit grouping, Chinese numerals, wide characters, case, units of the same dimension, and the folder before a path do not
+// count. Whole numbers up to 20 without a unit are no claims, since models count. A number that two others of its sentence
+// give by one operation is supported.
 //
-// The package knows no language: it does not find a false sentence whose words are all right. All functions take any
-// text, also invalid UTF-8, and need time proportional to its length.
+// The package knows no language: it does not find a false sentence whose words are all right. All functions take any text,
+// also invalid UTF-8, and need time proportional to its length.
 package claims
 
 import (

@@ -38,7 +38,8 @@ func (s *Source) addRun(r facts.Run) {
 		s.commands[key] = c
 	}
 	s.runs++
-	s.tested = s.tested || slices.ContainsFunc(sen.toks, func(t token) bool { return subjects.words[t.text] == "test" || runners.has(t.text) })
+	s.tested = s.tested ||
+		slices.ContainsFunc(sen.toks, func(t token) bool { return subjects.words[t.text] == "test" || runners.has(t.text) })
 	c.newest, c.at, c.passed, c.failed = "", s.runs, c.passed || r.Passed, c.failed || r.Failed
 	if r.Passed {
 		c.newest = good
@@ -49,8 +50,8 @@ func (s *Source) addRun(r facts.Run) {
 
 var embedded = regexp.MustCompile("\n|<<| -[ce] ['\"]")
 
-// subjectsOf returns the words by which a command is mentioned: those of its line that are neither options nor paths,
-// but for the name of a script.
+// subjectsOf returns the words by which a command is mentioned: those of its line that are neither options nor paths, but
+// for the name of a script.
 func subjectsOf(line string) map[string]int {
 	const most = 400 // bytes
 	all := map[string]int{}
@@ -59,23 +60,19 @@ func subjectsOf(line string) map[string]int {
 		if strings.HasPrefix(field, "-") || strings.ContainsAny(field, "=:@*${}") || strings.HasSuffix(field, "/...") {
 			continue
 		}
-		if strings.Contains(field, "bin/") || strings.HasPrefix(field, "./") {
-			field = field[strings.LastIndexByte(field, '/')+1:]
+		file := field[strings.LastIndexByte(field, '/')+1:]
+		name, end, script := strings.Cut(file, ".")
+		program := file == field || strings.Contains(field, "bin/") || strings.HasPrefix(field, "./")
+		if script && !scripts.has(end) || !script && !program {
+			continue
 		}
-		script := strings.ContainsAny(field, "/.")
-		if script {
-			name, end, _ := strings.Cut(field[strings.LastIndexByte(field, '/')+1:], ".")
-			if !scripts.has(end) {
-				continue
-			}
-			field = name
-		}
+		field = name
 		for _, t := range lex(nil, strings.ReplaceAll(humps.ReplaceAllString(field, "$1 $2"), "_", " ")) {
-			if subject := subjectOf(t.text); subject != "" {
+			switch subject := subjectOf(t.text); {
+			case subject == "test" && !script: // a tool for tests, rather than a script of this name
+				all[subject] = 2
+			case subject != "":
 				all[subject] = max(all[subject], 1)
-				if subject == "test" && !script { // a tool for tests, rather than a script of this name
-					all[subject] = 2
-				}
 			}
 		}
 	}
@@ -128,7 +125,7 @@ func (s *Source) contradicted(sen *sentence) (items []string) {
 		if c.state == good && !story && len(about) > 0 { // the newest of them counts
 			about = []*command{slices.MaxFunc(about, func(a, b *command) int { return cmp.Compare(a.at, b.at) })}
 		}
-		never := !s.tested && c.subjects()["test"] && !slices.ContainsFunc(sen.spans, func(sp span) bool { return sp.from <= sen.toks[c.to-1].from })
+		never := !s.tested && c.subjects()["test"] && len(sen.spans) == 0 // in a quotation, it may be anything
 		if c.state != "" && (never || len(about) > 0 && !slices.ContainsFunc(about, agrees)) {
 			items = append(items, strings.TrimRight(c.text, ".!。！"))
 		}
@@ -136,8 +133,8 @@ func (s *Source) contradicted(sen *sentence) (items []string) {
 	return items
 }
 
-// agrees reports whether a command may have had an outcome: its newest, or in a story any. That it failed may be a story
-// in any case, unless it still does.
+// agrees reports whether a command may have had an outcome: its newest, or in a story any. That it failed may be a story in
+// any case, unless it still does.
 func (c *command) agrees(claimed string, story, now bool) bool {
 	return c.newest == "" || c.newest == claimed || claimed == bad && !now && c.failed || claimed == good && story && c.passed
 }

@@ -242,8 +242,8 @@ func (s *Source) unwritten(sen *sentence) (items []string) {
 	return items
 }
 
-// writes reports whether a sentence says that the file of a claim was written: a verb is before it, perhaps with other files
-// between, or "was" with a verb behind it.
+// writes reports whether a sentence says that the file of a claim was written: a verb is before it, perhaps with other
+// files between, or "was" with a verb behind it.
 func (s *sentence) writes(c Claim) bool {
 	from, to := s.tokenAt(c.from), s.tokenAt(c.to)
 	for i := from - 1; i >= 0; i-- {

@@ -14,8 +14,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
-// Source is what claims are compared with: the texts of messages that are folded. Building it takes linear time. A
-// Source does not change and is safe for concurrent use.
+// Source is what claims are compared with: the texts of messages that are folded. Building it takes linear time. A Source
+// does not change and is safe for concurrent use.
 type Source struct {
 	stream []byte // the normalised tokens, each between two zero bytes
 	words  *suffixarray.Index
@@ -60,51 +60,24 @@ const (
 func SourceOf(covered, view []message.Message, others ...string) *Source {
 	s := &Source{
 		digits: map[string]bool{}, amounts: map[string][]float64{}, measured: map[string]bool{}, dates: map[date]bool{},
-		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{}, seen: map[string]bool{}, keys: map[string][]unit{},
+		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{},
+		seen: map[string]bool{}, keys: map[string][]unit{},
 	}
-	read, ids := map[message.ToolCall]bool{}, map[string]bool{}
-	for i, msgs := range [][]message.Message{covered, view} {
-		for _, r := range facts.Runs(msgs) {
-			read[r.Call] = r.Reads || r.Failed && r.Command == ""
-			if i == 0 || !ids[r.Call.ID] { // otherwise the same call, perhaps with a placeholder
-				s.addRun(r)
-			}
-			ids[r.Call.ID] = ids[r.Call.ID] || i == 0
-		}
-	}
+	read := s.addRuns(covered, view)
 	texts := map[string]bool{}
 	for _, m := range slices.Concat(covered, view) {
 		for _, p := range m.Parts {
-			by := shown
-			call, isCall := p.(message.ToolCall)
-			_, isText := p.(message.Text)
-			switch {
-			case isCall && read[call]:
-				by = asked
-			case isCall:
-				by = changed
-			case isText && m.Role == message.RoleAssistant:
-				by = told
-			case isText:
-				by = other
-				if m.Role == message.RoleUser && !text.IsRecord(shorten.Text(p)) {
-					by = said
-				}
-			}
+			by := roleOf(m.Role, p, read)
 			for _, t := range textsOf(p) {
 				if key := string(m.Role) + t; !texts[key] {
 					texts[key] = true
-					if by == other {
-						s.addSummary(t)
-					} else {
-						s.addText(t, by)
-					}
+					s.addText(t, by)
 				}
 			}
 		}
 	}
 	for _, t := range others {
-		s.addSummary(t)
+		s.addText(t, other)
 	}
 	for _, all := range s.amounts {
 		slices.Sort(all)
@@ -132,17 +105,54 @@ func textsOf(p message.Part) []string {
 	return []string{shorten.Text(p)}
 }
 
-// addSummary adds a text that may have facts. These are no statements.
-func (s *Source) addSummary(t string) {
-	words, written, rest := facts.Divide(t)
-	s.addText(words, other)
-	s.addText(written, changed)
-	s.addText(rest, shown)
+// addRuns adds the outcomes of calls, and returns the calls that changed nothing.
+func (s *Source) addRuns(covered, view []message.Message) (read map[message.ToolCall]bool) {
+	read = map[message.ToolCall]bool{}
+	ids := map[string]bool{}
+	for i, msgs := range [...][]message.Message{covered, view} {
+		for _, r := range facts.Runs(msgs) {
+			read[r.Call] = r.Reads || r.Failed && r.Command == ""
+			if i == 0 || !ids[r.Call.ID] { // otherwise the same call, perhaps with a placeholder
+				s.addRun(r)
+			}
+			ids[r.Call.ID] = ids[r.Call.ID] || i == 0
+		}
+	}
+	return read
 }
 
-// addText adds a text. JSON is read with and without its escapes.
+// roleOf returns whose words a part is.
+func roleOf(r message.Role, p message.Part, read map[message.ToolCall]bool) role {
+	switch p := p.(type) {
+	case message.ToolCall:
+		if read[p] {
+			return asked
+		}
+		return changed
+	case message.Text:
+		switch {
+		case r == message.RoleAssistant:
+			return told
+		case r == message.RoleUser && !text.IsRecord(p.Text):
+			return said
+		}
+		return other
+	case message.Thinking, message.ToolResult, message.Media, message.Opaque:
+	}
+	return shown
+}
+
+// addText adds a text. JSON is read with and without its escapes. The facts in a summary are no statements.
 func (s *Source) addText(t string, by role) {
 	const deepest = 3 // JSON in JSON in JSON
+	if by == other {
+		words, written, rest := facts.Divide(t)
+		t = words
+		if rest != "" {
+			s.addText(written, changed)
+			s.addText(rest, shown)
+		}
+	}
 	if t == "" {
 		return
 	}
@@ -176,7 +186,8 @@ func (s *Source) unseen(t string) string {
 	var b strings.Builder
 	n := 0
 	for line := range strings.Lines(t) {
-		if n++; len(line) < least || !s.seen[line] {
+		n++
+		if len(line) < least || !s.seen[line] {
 			s.seen[line] = true
 			b.WriteString(line)
 		}
@@ -186,10 +197,10 @@ func (s *Source) unseen(t string) string {
 }
 
 // pieces yields a text in pieces that end with a line, or in a long line with a word.
-func pieces(text string) iter.Seq[string] {
+func pieces(body string) iter.Seq[string] {
 	const usual, most = 4 << 10, 16 << 10
 	return func(yield func(string) bool) {
-		for rest := text; rest != ""; {
+		for rest := body; rest != ""; {
 			piece := shorten.Head(rest, most)
 			if k := strings.IndexByte(piece[min(len(piece), usual):], '\n'); k >= 0 {
 				piece = piece[:usual+k+1]
@@ -223,12 +234,11 @@ func unescape(s string) string {
 func inStream(t token) bool { return t.kind != mark || t.text == "/" }
 
 func (s *Source) add(toks []token, by role) {
-	test, outcome := -1000, -2000 // the newest tokens about these
 	for i, t := range toks {
 		if inStream(t) {
 			s.stream = append(append(s.stream, t.text...), 0)
 		}
-		switch next := at(toks, i+1); {
+		switch {
 		case t.kind == number || t.amount.has || strings.ContainsAny(t.text, "0123456789"):
 			s.addDigits(t.text)
 			if t.amount.has && strings.Contains(t.raw, ",") { // 101,102 may be two
@@ -236,25 +246,31 @@ func (s *Source) add(toks []token, by role) {
 			}
 		case t.kind == ideograph:
 			s.ideographs++
-			if !s.measures(t.text + next.text) {
+			if !s.measures(t.text + at(toks, i+1).text) {
 				s.measures(t.text)
 			}
 		case len(t.text) > 1 || t.kind == mark:
 			s.measures(t.text)
 		}
-		if !s.tested && by != told && t.kind == word {
-			if subjects.words[t.text] == "test" {
-				test = i
-			} else if outcomes.has(t.text) {
-				outcome = i
-			}
-			const near = 6
-			s.tested = max(test, outcome)-min(test, outcome) <= near
-		}
 	}
+	s.tested = s.tested || by != told && tellsOfTests(toks)
 	for _, v := range values(toks) {
 		s.addValue(toks, v, by)
 	}
+}
+
+// tellsOfTests reports whether an outcome is near a word for tests.
+func tellsOfTests(toks []token) bool {
+	const near = 6
+	test := -near - 1
+	for i, t := range toks {
+		if t.kind == word && subjects.words[t.text] == "test" {
+			test = i
+		} else if t.kind == word && i-test <= near && outcomes.has(t.text) {
+			return true
+		}
+	}
+	return false
 }
 
 // measures notes the dimension of a unit that may have no number.

@@ -1,25 +1,24 @@
-// Package facts collects by rules what a summary in words loses first: the user's own
-// words, errors, commands, identifiers and files in messages that are folded.
+// Package facts collects by rules what a summary in words loses first: the user's own words, errors, commands, identifiers
+// and files in messages that are folded.
 //
 //	s := &facts.Set{}
 //	s.Add(folded)
 //	section := s.Text(facts.Options{Tokens: 600, Quotes: 800, Counter: counter})
 //
-// The user's words have a room of their own: see package quotes. When the other room is
-// short, these are kept in this order:
+// The user's words have a room of their own: see package quotes. When the other room is short, these are kept in this
+// order:
 //
 //   - errors: one line of each failed result; that of a command until it runs again;
 //   - commands, each with its newest outcome;
 //   - identifiers, those in texts of the user and in arguments before those in results;
 //   - files that were written, then files that were only read.
 //
-// No file name and no message can start a line of its own. System messages are not read,
-// since they remain in the view, nor are texts of the model.
+// No file name and no message can start a line of its own. System messages are not read, since they remain in the view, nor
+// are texts of the model.
 //
-// Of a message of the user the first and the last 16 KiB are read, of the arguments of
-// a call the first MiB, of a result the first and the last 16 KiB, and for
-// identifiers 128 KiB of texts in all, newest first, of each the first 2 KiB. The time
-// is proportional to the number of messages.
+// Of a message of the user the first and the last 16 KiB are read, of the arguments of a call the first MiB, of a result
+// the first and the last 16 KiB, and for identifiers 128 KiB of texts in all, newest first, of each the first 2 KiB. The
+// time is proportional to the number of messages.
 package facts
 
 import (
@@ -40,12 +39,12 @@ const (
 	longestPath    = 200
 )
 
-// bytesPerOther is the number of bytes for each token of the user's words up to which these
-// contain sentences that state neither a rule nor a value: a twentieth of about four bytes a token.
+// bytesPerOther is the number of bytes for each token of the user's words up to which these contain sentences that state
+// neither a rule nor a value: a twentieth of about four bytes a token.
 const bytesPerOther = 80
 
-// Set holds the facts of messages. The zero value is empty. It keeps texts of the
-// messages and is not safe for concurrent use.
+// Set holds the facts of messages. The zero value is empty. It keeps texts of the messages and is not safe for concurrent
+// use.
 type Set struct {
 	said     quotes.Set
 	bytes    int // of all that was added
@@ -67,8 +66,7 @@ type openCall struct {
 	writes  []string // as lines
 }
 
-// Add adds the facts of messages, oldest first. Adding them one by one gives the same set
-// as adding them at once.
+// Add adds the facts of messages, oldest first. Adding them one by one gives the same set as adding them at once.
 func (s *Set) Add(msgs []message.Message) {
 	if s.calls == nil {
 		s.calls, s.failed = map[string]openCall{}, map[string]string{}
@@ -97,12 +95,11 @@ func (s *Set) Add(msgs []message.Message) {
 	}
 }
 
-// Order tells which lines are standing orders in the texts that are added afterwards; see
-// [quotes.Set.Order].
+// Order tells which lines are standing orders in the texts that are added afterwards; see [quotes.Set.Order].
 func (s *Set) Order(lines ...string) { s.said.Order(lines...) }
 
-// addText adds a text of the user. If it is a summary that the caller passes back, and the
-// journal does not have, only what its section of facts has is added: the rest is not the user's.
+// addText adds a text of the user. If it is a summary that the caller passes back, and the journal does not have, only what
+// its section of facts has is added: the rest is not the user's.
 func (s *Set) addText(said string) {
 	if text.IsRecord(said) {
 		for _, l := range [...]text.Language{text.English, text.Chinese} {
@@ -183,8 +180,8 @@ func pathLine(name string) string {
 	return line
 }
 
-// identifiers returns as many as the given number of tokens may hold, or more: those in
-// results, then those in texts of the user and arguments, each oldest first.
+// identifiers returns as many as the given number of tokens may hold, or more: those in results, then those in texts of the
+// user and arguments, each oldest first.
 func (s *Set) identifiers(most int) []line {
 	const (
 		readOfText = 2 << 10   // bytes
@@ -212,8 +209,7 @@ func (s *Set) identifiers(most int) []line {
 	return lines
 }
 
-// appendIdentifier appends an identifier, unless it is too long, is not one line, or
-// contains characters of a template.
+// appendIdentifier appends an identifier, unless it is too long, is not one line, or contains characters of a template.
 func appendIdentifier(lines []line, i digest.Identifier) []line {
 	const longest = 160 // bytes with its label: half of an identifier would be wrong
 	all := i.Label + i.Text
@@ -253,8 +249,7 @@ const (
 	written // of a file, also if it was read as well
 )
 
-// put appends an entry, and removes and returns the one with the same key. An empty key
-// is ignored.
+// put appends an entry, and removes and returns the one with the same key. An empty key is ignored.
 func (es *entries) put(e entry) (before entry) {
 	if e.key == "" {
 		return entry{}

@@ -51,12 +51,12 @@ var chinese = wording{
 	partial: "(输出不完整)", exit: "退出码 ", more: "(还有其他要求,此处放不下)",
 }
 
-// Text returns the section, without a line break at its end, or "" if there is nothing to
-// tell or no room. The same set gives the same text.
+// Text returns the section, without a line break at its end, or "" if there is nothing to tell or no room. The same set
+// gives the same text.
 //
-// When there is no room for all facts, the last kinds lose entries first, the oldest ones
-// first. But each kind keeps an eighth of the room, if it needs it, so that none removes all
-// others. Facts do not use the room that the user's words leave.
+// When there is no room for all facts, the last kinds lose entries first, the oldest ones first. But each kind keeps an
+// eighth of the room, if it needs it, so that none removes all others. Facts do not use the room that the user's words
+// leave.
 func (s *Set) Text(o Options) string {
 	w := text.Pick(o.Language, &english, &chinese)
 	all := func(entry) bool { return true }
@@ -137,8 +137,7 @@ type line struct {
 	text  string
 }
 
-// cost returns the tokens that a line adds, rounded up: a counter may round down, or
-// join neighbours.
+// cost returns the tokens that a line adds, rounded up: a counter may round down, or join neighbours.
 func (r *renderer) cost(line string) int { return max(r.counter.Count(line), 1) + 1 }
 
 // share takes sections. Each leaves to those after it what they keep.
@@ -157,8 +156,7 @@ func (r *renderer) share(sections []section) {
 	}
 }
 
-// take takes the newest lines of a section that fit, and leaves the given number of
-// tokens to others.
+// take takes the newest lines of a section that fit, and leaves the given number of tokens to others.
 func (r *renderer) take(s section, others int) {
 	n, cost := r.fitting(s, r.room-others)
 	if n > 0 {
@@ -169,8 +167,7 @@ func (r *renderer) take(s section, others int) {
 	}
 }
 
-// fitting returns how many of the newest lines of a section fit into a number of
-// tokens, and their cost.
+// fitting returns how many of the newest lines of a section fit into a number of tokens, and their cost.
 func (r *renderer) fitting(s section, most int) (n, cost int) {
 	labels := map[string]bool{}
 	for n < len(s.lines) {
@@ -192,8 +189,7 @@ func (r *renderer) fitting(s section, most int) (n, cost int) {
 	return n, cost
 }
 
-// text returns the heading and the sections in at most the given number of tokens, or
-// "" if no line fits.
+// text returns the heading and the sections in at most the given number of tokens, or "" if no line fits.
 func (r *renderer) text(heading string, most int) string {
 	for len(r.taken) > 0 {
 		var b strings.Builder
@@ -212,8 +208,7 @@ func (r *renderer) text(heading string, most int) string {
 	return ""
 }
 
-// shorter returns a section without its oldest line. The note is removed before the
-// last line.
+// shorter returns a section without its oldest line. The note is removed before the last line.
 func (s section) shorter() section {
 	if s.cut && s.note != "" && len(s.lines) == 1 {
 		s.note = ""
@@ -247,8 +242,7 @@ func (s section) text() string {
 	return b.String()
 }
 
-// grouped returns the lines; if they are joined, those with the same label are where
-// the first of them was.
+// grouped returns the lines; if they are joined, those with the same label are where the first of them was.
 func (s section) grouped() []line {
 	if !s.joined {
 		return s.lines
@@ -284,8 +278,8 @@ func Orders(section string) (lines []string) {
 	return lines
 }
 
-// Resume adds the facts of a section that [Set.Text] has written. It serves if the
-// messages of the section are no longer available.
+// Resume adds the facts of a section that [Set.Text] has written. It serves if the messages of the section are no longer
+// available.
 func (s *Set) Resume(section string) {
 	title := ""
 	for line := range strings.SplitSeq(section, "\n") {

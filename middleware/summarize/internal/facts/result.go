@@ -182,8 +182,8 @@ func failureIn(output string) string {
 	return cmp.Or(found["failed"], found["none"], found["fault"])
 }
 
-// outerLines returns the first three lines in lower case, then the last three, the last one first, each one
-// once and without spaces around it.
+// outerLines returns the first three lines in lower case, then the last three, the last one first, each one once and
+// without spaces around it.
 func outerLines(head, tail string) (lines []string) {
 	const near = 3
 	add := func(line string) {

@@ -42,7 +42,8 @@ func Runs(msgs []message.Message) (runs []Run) {
 
 // changes reports whether a command may change files.
 func changes(command string) bool {
-	return shellOf(command).acts || strings.Contains(command, ">") || strings.Contains(command, "sed -i") || strings.Contains(command, "tee ") ||
+	return shellOf(command).acts || strings.ContainsRune(command, '>') || strings.Contains(command, "sed -i") ||
+		strings.Contains(command, "tee ") ||
 		strings.HasPrefix(command, "open ") // for later edits
 }
 

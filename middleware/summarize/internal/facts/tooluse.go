@@ -62,8 +62,7 @@ func classOf(tool string) (t class) {
 	return t
 }
 
-// words yields the words of a name in lower case: "read" and "file" of readFile,
-// read_file and ReadFile.
+// words yields the words of a name in lower case: "read" and "file" of readFile, read_file and ReadFile.
 func words(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		noLetter := func(r rune) bool { return !unicode.IsLetter(r) }
@@ -133,8 +132,8 @@ func bareKey(key string) string {
 	}, key)
 }
 
-// commandOf returns the command that is run, or "". A tool that is not known to run
-// commands does so if its command has several words and no file is named.
+// commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
+// several words and no file is named.
 func (a *arguments) commandOf(t class) string {
 	c := a.command
 	if n := len(c); n > 1 && shells[c[0]] {
@@ -188,8 +187,7 @@ type field struct {
 	key, raw string // raw has the escapes of JSON
 }
 
-// fields yields the strings of JSON at any depth. If the JSON is cut off or broken, it
-// yields those before that place.
+// fields yields the strings of JSON at any depth. If the JSON is cut off or broken, it yields those before that place.
 func fields(arguments string) iter.Seq[field] {
 	return func(yield func(field) bool) {
 		body, key := shorten.Head(arguments, readOfArguments), ""
@@ -233,8 +231,7 @@ func stringEnd(s string) int {
 	}
 }
 
-// text returns the string without escapes, of a long one the beginning. A string with
-// invalid escapes is returned as it is.
+// text returns the string without escapes, of a long one the beginning. A string with invalid escapes is returned as it is.
 func (f field) text(most int) string {
 	raw := f.raw
 	if len(raw) > most {
