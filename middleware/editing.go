@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 )
 
 // Options say when an editor may edit; see [Editing]. The zero value edits whenever there is something to edit.
@@ -224,6 +225,8 @@ func (p *proposal) due(ctx context.Context, plan func() *Plan) (met bool, why st
 		return true, "forced by the request", nil
 	case p.past.failures >= l.opts.PauseAfter:
 		return false, "it is paused", nil
+	case v.session.taken && !l.opts.ForWindow:
+		return false, "another process has edited this very history; further edits wait for the next call", nil
 	case l.opts.MinCalls > 0:
 		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
 			return false, "fewer calls than MinCalls since its last edit", nil
@@ -277,15 +280,15 @@ func (p *proposal) check() {
 	p.plan.Saved, p.plan.Calls = p.before.size.Tokens-p.after.size.Tokens, p.before.callsSince(p.layer.name)
 }
 
-// complete makes the messages of folds that are not made yet, checks the plan again, and puts what it removes into the
-// archive.
+// complete puts what the plan removes into the archive, makes the messages of folds that are not made yet, and checks the
+// plan again. The archive is first, since a fold may cost more than an archive that does not answer.
 func (p *proposal) complete(ctx context.Context) {
 	p.propose(ctx)
 	if p.err == nil && p.after != nil {
-		p.err = p.build(ctx)
+		p.err = archivePlan(ctx, p)
 	}
 	if p.err == nil && p.after != nil && ctx.Err() == nil {
-		p.err = archivePlan(ctx, p)
+		p.err = p.build(ctx)
 	}
 	if p.err != nil {
 		p.after = nil
@@ -309,8 +312,12 @@ func (p *proposal) build(ctx context.Context) (err error) {
 		e.Make = nil
 	}
 	if p.expensive {
+		removed := p.after.removed
 		p.plan = &plan
 		p.check()
+		if p.after != nil {
+			p.after.removed = removed
+		}
 	}
 	return p.err
 }
@@ -396,6 +403,9 @@ func (p *proposal) failed(ctx context.Context) (*View, error) {
 		e.Kind = Refused
 	}
 	l.report(ctx, v, e)
+	if errors.Is(p.err, store.ErrNoAnswer) { // the next call may find that the archive is back
+		return v, nil
+	}
 	return p.tried(v, e.Why), nil
 }
 

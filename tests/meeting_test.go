@@ -2,6 +2,7 @@ package tests
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ func TestQuickerCall(t *testing.T) {
 		quick, slow func(look) []middleware.Edit
 		wins        string
 	}{
-		"the slower one covers the quicker one": {clears(2), foldsAround(14), "slow"},
+		"the slower one covers the quicker one": {clears(2), foldsAround(14), "quick"},
 		"it does not":                           {foldsNewest, clears(2), "quick"},
 		"both do the same":                      {clears(2), clears(2), "quick"},
 	} {
@@ -154,7 +155,7 @@ func TestOtherProcess(t *testing.T) {
 	requireExtension(t, there, shown, "what another process has edited meanwhile, at the last known message, is found")
 }
 
-// onceBroken fails at its first reading.
+// onceBroken fails at its first reading, also when that is repeated.
 type onceBroken struct {
 	journal.Journal
 	calls int
@@ -162,7 +163,7 @@ type onceBroken struct {
 
 func (j *onceBroken) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	j.calls++
-	if j.calls == 1 {
+	if j.calls <= 2 {
 		return journal.Found{}, errMood
 	}
 	return j.Journal.Find(ctx, scope, ids)
@@ -185,9 +186,48 @@ func TestJournalRecovers(t *testing.T) {
 		requireSame(t, history, shown, "%s: nothing is known", name)
 		require.Equal(t, 1, count(events, middleware.Failed), "%s: and an event says so", name)
 		shown, events = view(t, chain, next)
-		require.Len(t, events, count(events, middleware.Missed), "%s: no event but that the prefix is another one: %v", name, events)
+		require.Len(t, events, count(events, middleware.Notice), "%s: no event but that there are edits: %v", name, events)
 		requireExtension(t, edited, shown, "%s: the journal is asked for all that it was not asked before", name)
 	}
+}
+
+// TestOtherWriterDuringAnOutage has an edit that could not be written when another process edits the same history in
+// another way: what is written holds, and the own edit is given up.
+func TestOtherWriterDuringAnOutage(t *testing.T) {
+	t.Parallel()
+	history, _ := turns(4, 4)
+	history = append(history, message.User("go on"))
+	shared := journal.NewMemory(0)
+	edited := false
+	once := func(l look) []middleware.Edit {
+		if edited {
+			return nil
+		}
+		edited = true
+		return clears(2)(l)
+	}
+	own := middleware.With(middleware.Env{Journal: &unwritable{Journal: shared, fails: 1}}, editor{name: "own", plan: once}.middleware())
+	mine, events := view(t, own, history)
+	require.Positive(t, count(events, middleware.Failed), "the edit cannot be written: %v", events)
+	require.Positive(t, count(events, middleware.Edited))
+	other, _ := view(t, middleware.With(middleware.Env{Journal: shared}, editor{name: "other", plan: foldsNewest}.middleware()), history)
+	require.NotEqual(t, len(mine), len(other))
+	now, _ := view(t, own, append(slices.Clip(history), message.Assistant(message.Text{Text: "ok"}), message.User("more")))
+	requireExtension(t, other, now, "what another process has written holds")
+}
+
+// unwritable is a journal whose first writes fail.
+type unwritable struct {
+	journal.Journal
+
+	fails int
+}
+
+func (u *unwritable) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
+	if u.fails--; u.fails >= 0 {
+		return journal.Entry{}, errors.New("the disk is full")
+	}
+	return u.Journal.Put(ctx, scope, writes)
 }
 
 // TestChainBehindChain puts a chain behind another as its model: it edits the

@@ -28,7 +28,7 @@ import (
 // Engine is a journal and an archive in one database. It is safe for concurrent use.
 //
 // The journal and the archives return within the time limit of [Options], also if the
-// database hangs, and do not ask it for a while after it has failed several times in a row;
+// database hangs, with an error that wraps store.ErrNoAnswer, and do not ask it for a while after it has failed several times in a row;
 // see journal.Guard. All archives of an engine have one guard, the journal has another one.
 // The other methods wait as long as their context.
 type Engine struct {
@@ -54,7 +54,7 @@ func New(b Backend, o Options) (*Engine, error) {
 	if l := o.Limits; o.TTL < 0 || o.Limit < 0 || l.Timeout < 0 || l.Failures < 0 || l.Pause < 0 {
 		return nil, errors.New("engine: TTL, Limit or a value of Limits is negative, want 0 for the default, or more")
 	}
-	c, err := newCodec(o)
+	c, err := newCodec(o.Ciphers)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +76,16 @@ func isAnswer(err error) bool {
 	}
 	_, full := errors.AsType[*FullError](err)
 	return full
+}
+
+// Ping asks the database for an answer. The error says why there is none; it wraps [ErrNotConnected] before an engine with
+// [Options.Lazy] has its connection.
+func (e *Engine) Ping(ctx context.Context) error {
+	_, err := call(ctx, e, "", func(ctx context.Context) (struct{}, error) {
+		_, _, err := e.backend.Find(ctx, "", []message.ID{{1}}, Bounds{})
+		return struct{}{}, err
+	})
+	return err
 }
 
 // Journal returns the journal of all scopes. Its Delete is [Engine.Delete], which removes

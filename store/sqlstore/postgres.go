@@ -3,12 +3,19 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	_ "embed" // the schema
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/laconic-go/laconic/message"
@@ -16,17 +23,18 @@ import (
 	"github.com/laconic-go/laconic/store/engine"
 )
 
-//go:embed postgres.sql
-var postgresSchema string
-
 const (
-	connections = 10              // at most, of one process, to a server
+	connections = 10 // at most, of one process, to a server, unless the URL has pool_max_conns
+	poolSize    = "pool_max_conns"
 	dialTimeout = 5 * time.Second // unless the URL has connect_timeout
 )
 
 // postgres is the [engine.Backend] of a PostgreSQL server. Functions in the schema do what
 // takes several statements, so that each call is one round trip.
-type postgres struct{ db *sql.DB }
+type postgres struct {
+	db   *sql.DB
+	lost atomic.Pointer[time.Time] // when a call has lost its connection; nil: never
+}
 
 // openPostgresURL opens a database of a server, and creates its tables if they are missing.
 func openPostgresURL(ctx context.Context, url string) (engine.Backend, error) {
@@ -34,56 +42,121 @@ func openPostgresURL(ctx context.Context, url string) (engine.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	return openPostgres(ctx, config)
+	most := connections
+	if given, ok := config.RuntimeParams[poolSize]; ok {
+		if most, err = strconv.Atoi(given); err != nil || most < 1 {
+			return nil, fmt.Errorf("sqlstore: open: %s is %q, want a number from 1", poolSize, given)
+		}
+		delete(config.RuntimeParams, poolSize)
+	}
+	return openPostgres(ctx, config, most)
 }
 
-func openPostgres(ctx context.Context, config *pgx.ConnConfig) (*postgres, error) {
+// openPostgres makes at most a number of connections.
+func openPostgres(ctx context.Context, config *pgx.ConnConfig, most int) (*postgres, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = dialTimeout
 	}
-	p := &postgres{stdlib.OpenDB(*config, stdlib.OptionShouldPing(isBroken))}
-	p.db.SetMaxOpenConns(connections)
-	p.db.SetMaxIdleConns(connections)
+	p := &postgres{}
+	p.db = stdlib.OpenDB(*config, stdlib.OptionShouldPing(p.doubtful))
+	p.db.SetMaxOpenConns(most)
+	p.db.SetMaxIdleConns(most)
 	p.db.SetConnMaxIdleTime(5 * time.Minute)
-	if err := p.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("sqlstore: %w", err), p.db.Close())
+	return p.open(ctx)
+}
+
+// NewPostgres returns the backend of a pool, for [engine.New]: connections, TLS, changing passwords of clouds and tracing
+// are those of the pool. It creates the tables if they are missing, in the first schema of the connections' search_path.
+// Close leaves the pool open.
+func NewPostgres(ctx context.Context, pool *pgxpool.Pool) (engine.Backend, error) {
+	p, err := (&postgres{db: stdlib.OpenDBFromPool(pool)}).open(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
 }
 
-// isBroken reports whether a connection that was idle has ended. It looks at the socket only,
-// and spares the round trip of the ping that the driver makes without it.
-func isBroken(_ context.Context, p stdlib.ShouldPingParams) bool {
-	return p.IdleDuration > time.Second && p.Conn.PgConn().CheckConn() != nil //nolint:staticcheck // Ping is what it spares
+// open brings the tables to the version of this package.
+func (p *postgres) open(ctx context.Context) (*postgres, error) {
+	if err := p.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("sqlstore: %w", hinted(err)), p.db.Close())
+	}
+	return p, nil
 }
 
-// migrate creates the tables under a lock, or checks their version.
+// hinted returns an error with what helps: behind PgBouncer in transaction mode, a statement is not where it was prepared.
+func hinted(err error) error {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || e.Code != "26000" && e.Code != "42P05" { // unknown, or known already
+		return err
+	}
+	return fmt.Errorf("%w; if PgBouncer is between, add default_query_exec_mode=exec to the URL or to the pool's configuration", err)
+}
+
+// doubtful reports whether a connection may have ended, since it was idle for long or since
+// before another one was lost. It is asked for an answer before it is used then.
+func (p *postgres) doubtful(_ context.Context, c stdlib.ShouldPingParams) bool {
+	lost := p.lost.Load()
+	return c.IdleDuration > time.Second || lost != nil && c.IdleDuration >= time.Since(*lost)
+}
+
+// again makes a call, and once more if its connection is lost meanwhile: the server has
+// restarted, or ended this connection. All calls may be repeated.
+func (p *postgres) again(ctx context.Context, call func() error) error {
+	err := call()
+	if err == nil || ctx.Err() != nil || !isLost(err) {
+		return hinted(err)
+	}
+	now := time.Now()
+	p.lost.Store(&now)
+	return hinted(call())
+}
+
+// isLost reports whether a connection has ended that worked before.
+func isLost(err error) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return slices.Contains([]string{"57P01", "57P02", "57P05"}, e.Code) // ended by an administrator, a crash, being idle
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return false
+	}
+	_, ok := errors.AsType[*net.OpError](err)
+	return ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn)
+}
+
+// migrate brings the tables to the version of this package under a lock. If they have it, no
+// right to create tables is needed.
 func (p *postgres) migrate(ctx context.Context) error {
-	there, err := p.there(ctx, p.db)
-	if err == nil && !there {
+	there, err := p.version(ctx, p.db)
+	if err == nil && there < len(postgresSchema.steps) {
 		err = p.transaction(ctx, func(tx *sql.Tx) error {
 			const lock = 0x6c61636f6e6963 // "laconic"
 			if _, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, lock); err != nil {
 				return err
 			}
-			if there, err := p.there(ctx, tx); there || err != nil {
+			if there, err = p.version(ctx, tx); err != nil {
 				return err
 			}
-			return create(ctx, tx, postgresSchema)
+			return postgresSchema.upgrade(ctx, tx, there)
 		})
+		there = max(there, len(postgresSchema.steps))
 	}
 	if err != nil {
 		return err
 	}
-	return checkVersion(ctx, p.db)
+	return postgresSchema.check(there)
 }
 
-// there reports whether the tables are there. It reads the catalog as a table, since the
-// server looks up names in a cache that may be older than the lock.
-func (p *postgres) there(ctx context.Context, q queryer) (there bool, err error) {
-	err = q.QueryRowContext(ctx, `select count(*) > 0 from pg_catalog.pg_class
+// version returns the version of the tables; 0: there are none. It reads the catalog as a
+// table, since the server looks up names in a cache that may be older than the lock.
+func (p *postgres) version(ctx context.Context, q queryer) (int, error) {
+	var there bool
+	err := q.QueryRowContext(ctx, `select count(*) > 0 from pg_catalog.pg_class
 where relname = 'laconic_schema' and relnamespace = current_schema()::regnamespace`).Scan(&there)
-	return there, err
+	if err != nil || !there {
+		return 0, err
+	}
+	return version(ctx, q)
 }
 
 func (p *postgres) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {
@@ -98,18 +171,22 @@ func (p *postgres) transaction(ctx context.Context, do func(tx *sql.Tx) error) e
 	return tx.Commit()
 }
 
+// pgFind looks at the last ID first, and at those before it only if it has no entry. The
+// limits make the server use indexes, since it knows nothing of what is in these columns.
 const pgFind = `with recursive hit as (
-  select u.n, e.scope, e.rev, e.base, e.conversation, e.used, e.data
-  from unnest($2::bytea[]) with ordinality u(id, n)
-  join laconic_heads h on h.scope = (select id from laconic_scopes where name = $1) and h.id = u.id
-  join laconic_entries e on e.scope = h.scope and e.rev = h.rev
-  where $3::interval is null or e.used >= now() - $3
-  order by u.n desc limit 1
+  select u.n, e.* from (select n, ($2::bytea[])[n] as id from generate_series(1, cardinality($2::bytea[])) n order by n desc) u
+  cross join lateral (
+    select e.scope, e.rev, e.base, e.conversation, e.used, e.data
+    from laconic_heads h join laconic_entries e on e.scope = h.scope and e.rev = h.rev
+    where h.scope = (select id from laconic_scopes where name = $1) and h.id = u.id and ($3::interval is null or e.used >= now() - $3)
+    limit 1
+  ) e order by u.n desc limit 1
 ), chain as (
   select 0 as depth, hit.* from hit
   union all
-  select depth + 1, n, e.scope, e.rev, e.base, e.conversation, e.used, e.data
-  from chain c join laconic_entries e on e.scope = c.scope and e.rev = c.base where depth < $4
+  select depth + 1, n, e.* from chain c cross join lateral (
+    select scope, rev, base, conversation, used, data from laconic_entries where scope = c.scope and rev = c.base limit 1
+  ) e where depth < $4
 )
 select n - 1, rev, base, conversation, data, coalesce(used < now() - $3 / 2, false) from chain order by depth`
 
@@ -117,13 +194,19 @@ const pgRenew = `with chain as (
   update laconic_entries set used = now() where rev = any ($2)
   and scope = (select id from laconic_scopes where name = $1) returning scope, conversation
 )
-update laconic_contents c set used = now() from laconic_links l
-where (l.scope, l.conversation) in (select scope, conversation from chain) and c.scope = l.scope and c.handle = l.handle
-and c.used < now() - $3::interval / 2 and c.used >= now() - $3`
+update laconic_contents c set used = now() where scope = (select scope from chain limit 1)
+and handle = any (array(select handle from laconic_links where (scope, conversation) = (select scope, conversation from chain limit 1)))
+and used < now() - $3::interval / 2 and used >= now() - $3`
 
 // Find implements [engine.Backend].
 func (p *postgres) Find(ctx context.Context, scope string, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
-	at, rows, old, err := scanChain(p.db.QueryContext(ctx, pgFind, []byte(scope), idBytes(ids), interval(b.TTL), maxChain))
+	var at int
+	var rows []engine.Row
+	var old []message.ID
+	err := p.again(ctx, func() (err error) {
+		at, rows, old, err = scanChain(p.db.QueryContext(ctx, pgFind, []byte(scope), idBytes(ids), interval(b.TTL), maxChain))
+		return err
+	})
 	if err != nil {
 		return -1, nil, fmt.Errorf("sqlstore: find: %w", err)
 	}
@@ -146,8 +229,10 @@ func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write,
 	}
 	var use sql.NullInt64
 	var r row
-	err := p.db.QueryRowContext(ctx, pgPut, []byte(scope), ids, overs, revs, bases, conversations, data,
-		interval(b.TTL), b.Limit).Scan(&use, &r.rev, &r.base, &r.conversation, &r.data)
+	err := p.again(ctx, func() error {
+		return p.db.QueryRowContext(ctx, pgPut, []byte(scope), ids, overs, revs, bases, conversations, data,
+			interval(b.TTL), b.Limit).Scan(&use, &r.rev, &r.base, &r.conversation, &r.data)
+	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // the base is gone
 		return engine.Row{}, nil
@@ -163,9 +248,13 @@ func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write,
 }
 
 // Entries implements [engine.Backend].
-func (p *postgres) Entries(ctx context.Context, scope string, conversation message.ID) ([]engine.Row, error) {
-	return scanRows(p.db.QueryContext(ctx, `select rev, base, conversation, data from laconic_entries
+func (p *postgres) Entries(ctx context.Context, scope string, conversation message.ID) (rows []engine.Row, err error) {
+	err = p.again(ctx, func() error {
+		rows, err = scanRows(p.db.QueryContext(ctx, `select rev, base, conversation, data from laconic_entries
 where scope = (select id from laconic_scopes where name = $1) and conversation = $2 order by used, rev`, []byte(scope), conversation[:]))
+		return err
+	})
+	return rows, err
 }
 
 const (
@@ -176,8 +265,12 @@ where scope = (select id from laconic_scopes where name = $1) and handle = $2`
 )
 
 // Get implements [engine.Backend].
-func (p *postgres) Get(ctx context.Context, scope, handle string, b engine.Bounds) (engine.Content, error) {
-	c, old, err := scanContent(handle, p.db.QueryRowContext(ctx, pgGet, []byte(scope), handle, interval(b.TTL)))
+func (p *postgres) Get(ctx context.Context, scope, handle string, b engine.Bounds) (c engine.Content, err error) {
+	var old bool
+	err = p.again(ctx, func() error {
+		c, old, err = scanContent(handle, p.db.QueryRowContext(ctx, pgGet, []byte(scope), handle, interval(b.TTL)))
+		return err
+	})
 	if old {
 		_, _ = p.db.ExecContext(ctx, pgUse, []byte(scope), handle)
 	}
@@ -201,8 +294,9 @@ func (p *postgres) PutContents(
 	}
 	var use sql.NullInt64
 	var conflict sql.NullString
-	err := p.db.QueryRowContext(ctx, pgKeep, []byte(scope), conversation[:], handles, keys, data, b.Limit).
-		Scan(&use, &conflict)
+	err := p.again(ctx, func() error {
+		return p.db.QueryRowContext(ctx, pgKeep, []byte(scope), conversation[:], handles, keys, data, b.Limit).Scan(&use, &conflict)
+	})
 	switch {
 	case err != nil:
 		return fmt.Errorf("sqlstore: put: %w", err)
@@ -232,22 +326,8 @@ update laconic_scopes set bytes = bytes - (select coalesce(sum(bytes), 0) from g
 
 // Delete implements [engine.Backend].
 func (p *postgres) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
-	err := p.transaction(ctx, func(tx *sql.Tx) error {
-		if len(conversations) == 0 {
-			_, err := tx.ExecContext(ctx, `delete from laconic_scopes where name = $1`, []byte(scope))
-			return err
-		}
-		var id int64
-		err := tx.QueryRowContext(ctx, `select id from laconic_scopes where name = $1`, []byte(scope)).Scan(&id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		for _, statement := range pgDelete {
-			if err == nil {
-				_, err = tx.ExecContext(ctx, statement, id, idBytes(conversations))
-			}
-		}
-		return err
+	err := p.again(ctx, func() error {
+		return p.transaction(ctx, func(tx *sql.Tx) error { return pgDeleteIn(ctx, tx, scope, conversations) })
 	})
 	if err != nil {
 		return fmt.Errorf("sqlstore: delete: %w", err)
@@ -255,31 +335,70 @@ func (p *postgres) Delete(ctx context.Context, scope string, conversations ...me
 	return nil
 }
 
-// List implements [engine.Backend].
-func (p *postgres) List(ctx context.Context, scopes ...string) ([]engine.Usage, error) {
-	var names [][]byte // null: all
-	for _, s := range scopes {
-		names = append(names, []byte(s))
+func pgDeleteIn(ctx context.Context, tx *sql.Tx, scope string, conversations []message.ID) error {
+	if len(conversations) == 0 {
+		_, err := tx.ExecContext(ctx, `delete from laconic_scopes where name = $1`, []byte(scope))
+		return err
 	}
-	return scanUsage(p.db.QueryContext(ctx, `select s.name, conversation, sum(entries), sum(contents), sum(r.bytes),
+	_, err := tx.ExecContext(ctx, `set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off`)
+	if err != nil {
+		return err
+	}
+	var id int64
+	err = tx.QueryRowContext(ctx, `select id from laconic_scopes where name = $1`, []byte(scope)).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	for _, statement := range pgDelete {
+		if err == nil {
+			_, err = tx.ExecContext(ctx, statement, id, idBytes(conversations))
+		}
+	}
+	return err
+}
+
+const pgList = `select s.name, conversation, sum(entries), sum(contents), sum(r.bytes),
   (extract(epoch from max(used)) * 1000)::bigint
 from (
   select scope, conversation, 1 as entries, 0 as contents, octet_length(data) + 200 as bytes, used from laconic_entries
   union all
   select l.scope, conversation, 0, 1, octet_length(data) + 200, used from laconic_links l join laconic_contents using (scope, handle)
 ) r join laconic_scopes s on s.id = r.scope where $1::bytea[] is null or s.name = any ($1)
-group by s.name, conversation order by s.name, max(used) desc, conversation`, names))
+group by s.name, conversation order by s.name, max(used) desc, conversation`
+
+// List implements [engine.Backend].
+func (p *postgres) List(ctx context.Context, scopes ...string) (all []engine.Usage, err error) {
+	var names [][]byte // null: all
+	for _, s := range scopes {
+		names = append(names, []byte(s))
+	}
+	err = p.again(ctx, func() error {
+		all, err = scanUsage(p.db.QueryContext(ctx, pgList, names))
+		return err
+	})
+	return all, err
+}
+
+// Drop implements [engine.Backend].
+func (p *postgres) Drop(ctx context.Context, scope string, rows []engine.Row) error {
+	return p.transaction(ctx, func(tx *sql.Tx) error { return dropRows(ctx, tx, scope, rows) })
+}
+
+// Rewrite implements [engine.Backend].
+func (p *postgres) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
+	return rewriteRows(ctx, p.transaction, change)
 }
 
 // pgVacuum removes what is too old, and scopes without rows. An entry stays as long as one
 // that is used builds on it.
 var pgVacuum = [...]string{
-	`with recursive used as (
-  select scope, rev, base from laconic_entries where used >= now() - $1::interval
-  union select e.scope, e.rev, e.base from used u join laconic_entries e on e.scope = u.scope and e.rev = u.base
+	`with recursive kept as (
+  select b.scope, b.rev, b.base from laconic_entries e join laconic_entries b on b.scope = e.scope and b.rev = e.base
+  where e.used >= now() - $1::interval and b.used < now() - $1
+  union select b.scope, b.rev, b.base from kept k join laconic_entries b on b.scope = k.scope and b.rev = k.base where b.used < now() - $1
 ), gone as (
   delete from laconic_entries e where used < now() - $1
-  and not exists (select from used u where u.scope = e.scope and u.rev = e.rev) returning scope, octet_length(data) + 200 as bytes
+  and not exists (select from kept k where k.scope = e.scope and k.rev = e.rev) returning scope, octet_length(data) + 200 as bytes
 ), sums as (select scope, sum(bytes) as bytes, count(*) as n from gone group by scope
 ), counted as (update laconic_scopes s set bytes = s.bytes - sums.bytes from sums where s.id = sums.scope)
 select coalesce(sum(n), 0) from sums`,
@@ -298,14 +417,21 @@ func (p *postgres) Vacuum(ctx context.Context, ttl time.Duration) (removed int, 
 		if ttl == 0 {
 			break
 		}
-		if err := p.db.QueryRowContext(ctx, statement, interval(ttl)).Scan(&n); err != nil {
+		err := p.transaction(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `set local enable_nestloop = off`) // it would read a table for each row of another one
+			if err != nil {
+				return err
+			}
+			return tx.QueryRowContext(ctx, statement, interval(ttl)).Scan(&n)
+		})
+		if err != nil {
 			return removed, fmt.Errorf("sqlstore: vacuum: %w", err)
 		}
 		removed += n
 	}
 	for _, statement := range [...]string{
 		`select laconic_drop_empty()`,
-		`vacuum (analyze) laconic_scopes, laconic_entries, laconic_heads, laconic_contents, laconic_links`,
+		`vacuum (analyze) laconic_scopes, laconic_entries, laconic_heads, laconic_contents, laconic_links, laconic_counts`,
 	} {
 		if _, err := p.db.ExecContext(ctx, statement); err != nil {
 			return removed, fmt.Errorf("sqlstore: vacuum: %w", err)
