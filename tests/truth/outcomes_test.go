@@ -35,9 +35,15 @@ func (s *split) add(text string, kept bool) {
 	}
 }
 
-func (s *split) String() string {
-	return fmt.Sprintf("%d of %d | %d of %d", s.seen.kept, s.seen.all, s.held.kept, s.held.all)
+func (s *split) String() string { return s.seen.count() + " | " + s.held.count() }
+
+// row compares or writes a row of the page.
+func (s *split) row(tb testing.TB, name string) {
+	tb.Helper()
+	row(tb, name, s.seen.count(), s.held.count())
 }
+
+func (s *share) count() string { return fmt.Sprintf("%d of %d", s.kept, s.all) }
 
 // missf logs a case that is not as it should be, unless it is held out.
 func missf(tb testing.TB, text, format string, args ...any) {
@@ -152,9 +158,12 @@ func TestEndings(t *testing.T) {
 	require.Zero(t, falsely.seen.kept+falsely.held.kept, "uncertain runs, recorded with an outcome")
 	require.Zero(t, removed.seen.kept+removed.held.kept, "true sentences about failures, removed")
 	require.Zero(t, doubted.seen.kept+doubted.held.kept, "sentences about success that nothing contradicts, removed")
-	t.Logf("failed, recorded as failed: %v", &failed)
-	t.Logf("passed with exit code 0, recorded as ok: %v", &certain)
-	t.Logf("failed, false \"passed\" found: %v", &found)
+	failed.row(t, "test runs that failed: recorded as failed")
+	ok.row(t, "test runs that failed: recorded as ok")
+	certain.row(t, "test runs that passed with exit code 0: recorded as ok")
+	found.row(t, "failed runs, \"the tests pass\" in eight wordings: found")
+	removed.row(t, "failed runs, \"the tests failed\" in four wordings: removed")
+	doubted.row(t, "runs that passed or show nothing, \"the tests pass\": removed")
 	require.GreaterOrEqual(t, min(found.seen.percent(), found.held.percent()), 94.0, "false sentences about success that are found, in percent")
 }
 
@@ -205,8 +214,10 @@ func TestRecordedOutcomes(t *testing.T) {
 	require.Zero(t, runs.seen.kept+runs.held.kept, "test commands recorded as ok that had failed")
 	require.Zero(t, writes.seen.kept+writes.held.kept, "files recorded as written whose writes failed")
 	require.Zero(t, removed.seen.kept+removed.held.kept, "true sentences about failures, removed")
-	t.Logf("true \"failed\" removed: %v, false \"passed\" kept: %v", &removed, &kept)
-	t.Logf("test commands recorded as ok: %d, files recorded as written: %d", runs.seen.all+runs.held.all, writes.seen.all+writes.held.all)
+	runs.row(t, "recorded agents, test commands recorded as ok: had failed")
+	writes.row(t, "recorded agents, files recorded as written: the writes failed")
+	removed.row(t, "recorded agents whose newest test run failed, \"The tests failed.\": removed")
+	kept.row(t, "recorded agents whose newest test run failed, \"The tests passed.\": kept")
 }
 
 // newestRun returns the output of the newest test run.

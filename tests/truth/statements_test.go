@@ -100,7 +100,9 @@ func TestStatements(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		t.Logf("%s: found %v", kind, kinds[kind])
 	}
-	t.Logf("planted: found %v, true: removed %v, plans: removed %v", &planted, &truths, &plans)
+	planted.row(t, "false sentences of 14 kinds: found")
+	truths.row(t, "true sentences (sums, differences, counts, rounded numbers, translations): removed")
+	plans.row(t, "true sentences about plans: removed")
 	require.GreaterOrEqual(t, min(planted.seen.percent(), planted.held.percent()), 82.0, "planted sentences that are found, in percent")
 	require.LessOrEqual(t, truths.seen.kept+truths.held.kept, 1, "true sentences that are removed")
 	require.Zero(t, plans.seen.kept+plans.held.kept, "plans that are removed")
