@@ -1,8 +1,6 @@
 package facts
 
 import (
-	"strings"
-
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
@@ -42,13 +40,14 @@ func runOf(tool, command string, s state) Run {
 	return Run{Tool: tool, Command: command, Passed: s == passed, Failed: s >= failed && s <= denied}
 }
 
-// runsIn returns the commands in a section that [Set.Text] has written.
-func runsIn(section string) (runs []Run) {
-	if !strings.HasPrefix(section, text.English.Headings().Facts) && !strings.HasPrefix(section, text.Chinese.Headings().Facts) {
+// runsIn returns the commands in the facts of a summary.
+func runsIn(summary string) (runs []Run) {
+	if !text.IsRecord(summary) {
 		return nil
 	}
+	sections, _ := text.SectionsOf(summary)
 	s := &Set{}
-	s.Resume(section)
+	s.Resume(sections.Facts)
 	for _, e := range s.commands.all {
 		if !e.removed {
 			runs = append(runs, runOf("", e.key, e.state))
