@@ -28,6 +28,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync/atomic"
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -214,13 +215,54 @@ func (f *File) window() int {
 	return cmp.Or(f.Window, m.Window)
 }
 
-// budget returns the window and reserve, or nil if the file gives neither. A reserve alone is a part of the
+// budgetOf returns the window and reserve for a model, or nil if the file gives neither. A reserve alone is a part of the
 // model's window.
-func (f *File) budget() *middleware.Budget {
-	if f.window() == 0 || f.Window == 0 && f.Reserve == 0 {
+func (f *File) budgetOf(model string) *middleware.Budget {
+	window := f.Window
+	if window == 0 && f.Reserve > 0 {
+		m, _ := models.Default().Lookup(model)
+		window = m.Window
+	}
+	if window == 0 {
 		return nil
 	}
-	return &middleware.Budget{Window: f.window(), Reserve: f.Reserve}
+	return &middleware.Budget{Window: window, Reserve: f.Reserve}
+}
+
+// unknownModel returns what is wrong with the name of the model, or "". A model of the user's own that is not in the table
+// needs a window, and a name that is unlike those in the table.
+func (f *File) unknownModel(table *models.Table) string {
+	_, known := table.Lookup(f.Model)
+	if f.Model == "" || known {
+		return ""
+	}
+	var names []string
+	for m := range table.All() {
+		names = append(names, m.Name)
+	}
+	names = nearest(f.Model, names)
+	switch {
+	case len(names) == 0 && f.Window > 0:
+		return ""
+	case len(names) == 0:
+		return fmt.Sprintf("model %q is not in the table of models: give its window", f.Model)
+	}
+	return fmt.Sprintf("model %q is not in the table of models, so its window and prices are unknown; the most similar names are %s",
+		f.Model, list(names))
+}
+
+// warn returns a middleware that reports a warning about the model of the file, once.
+func (f *File) warn(why string) middleware.Middleware {
+	model := f.Model
+	var told atomic.Bool
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			if req.Model == model && !told.Load() {
+				told.Store(req.Report(ctx, middleware.Event{Kind: middleware.Misconfigured, By: "chainfile", Why: why}))
+			}
+			return next(ctx, req, emit)
+		}
+	}
 }
 
 // With returns the chain as one middleware with its own memory. A request without a model or a budget gets those
@@ -240,7 +282,11 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 	env.Scope = cmp.Or(env.Scope, f.Scope)
 	env.Protect = slices.Concat(env.Protect, f.Protect)
 	env.Breakpoints = env.Breakpoints || f.Breakpoints
-	chain, model, budget := middleware.With(env, f.Chain...), f.Model, f.budget()
+	layers := f.Chain
+	if warning := f.unknownModel(cmp.Or(env.Models, models.Default())); warning != "" {
+		layers = append([]middleware.Middleware{f.warn(warning)}, layers...)
+	}
+	chain, file := middleware.With(env, layers...), *f
 	return func(next middleware.Model) middleware.Model {
 		inner := chain(next)
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
@@ -248,8 +294,10 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 				return nil, unopened
 			}
 			r := *req
-			r.Model = cmp.Or(r.Model, model)
-			r.Budget = cmp.Or(r.Budget, budget)
+			r.Model = cmp.Or(r.Model, file.Model)
+			if r.Budget == nil {
+				r.Budget = file.budgetOf(r.Model)
+			}
 			return inner(ctx, &r, emit)
 		}
 	}

@@ -1,6 +1,7 @@
 package chainfile_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,7 +90,9 @@ func TestErrors(t *testing.T) {
 		"directive":                 {"%YAML 1.2\n---\nmodel: x", `c:1:1: a directive (%) is not understood here: leave it out`},
 		"explicit key":              {"? model\n: x", `c:1:1: a key after a question mark is not understood here: write key: value`},
 		"a map as key":              {"{{a: b}: c}", `c:1:8: is not YAML: found an invalid key for this map`},
-		"tab":                       {"chain:\n\t- use: contextedit\n", `c:2:1: is not YAML: found character ' ' that cannot start any token`},
+		"tab":                       {"chain:\n\t- use: contextedit\n", `c:2:1: is indented with a tab: YAML wants spaces`},
+		"tab after spaces":          {"chain:\n  - use: contextedit\n  \tkeep: 3\n", `c:3:3: is indented with a tab: YAML wants spaces`},
+		"name of another system":    {"token_count_method: model\n", `c:1:1: token_count_method is no key here (did you mean counter, at the top of the file?); the keys here are model, `},
 		"open quote":                {"model: \"x\nwindow: 5\n", `c:1:8: is not YAML: could not find end character of double-quoted text`},
 		"open list":                 {"chain: [{use: contextedit}\n", `c:1:8: is not YAML: `},
 		"bad indentation":           {"chain:\n- use: contextedit\n keep: 5\n", `c:3:2: is not YAML: value is not allowed in this context`},
@@ -364,5 +367,43 @@ func TestBreakpoints(t *testing.T) {
 		sent, _, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: conversation()})
 		require.NoError(t, err)
 		require.Equal(t, want, sent.Messages[len(sent.Messages)-1].Hints.Breakpoint, text)
+	}
+}
+
+// TestUnknownModel has names of models that are not in the table.
+func TestUnknownModel(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"model: gpt-99\nchain: [{use: fit}]": `model "gpt-99" is not in the table of models, so its window and prices are unknown; ` +
+			`the most similar names are gpt-`,
+		"model: gpt-99\nwindow: 5000\nchain: [{use: fit}]":             `the most similar names are gpt-`,
+		"model: our-own-distilled-one\nchain: [{use: fit}]":            `model "our-own-distilled-one" is not in the table of models: give its window`,
+		"model: our-own-distilled-one\nwindow: 9\nchain: [{use: fit}]": "",
+		"model: gpt-4.1\nchain: [{use: fit}]":                          "",
+		"chain: [{use: fit}]":                                          "",
+	} {
+		f, err := chainfile.Parse("f", []byte(file))
+		require.NoError(t, err)
+		var told []string
+		observe := func(_ context.Context, e middleware.Event) {
+			if e.By == "chainfile" {
+				require.Equal(t, middleware.Misconfigured, e.Kind)
+				told = append(told, e.Why)
+			}
+		}
+		model := middleware.Chain(middleware.Observe(observe), f.With(middleware.Env{}))(
+			func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+				return &middleware.Response{Message: message.Assistant(message.Text{Text: "a"}), Stop: middleware.StopEnd}, nil
+			})
+		for range 2 {
+			_, err = model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("q")}}, nil)
+			require.NoError(t, err)
+		}
+		if want == "" {
+			require.Empty(t, told, file)
+			continue
+		}
+		require.Len(t, told, 1, "once: %s", file)
+		require.Contains(t, told[0], want)
 	}
 }

@@ -1,7 +1,9 @@
 package chainfile
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -70,6 +72,14 @@ func didYouMean(name string, names []string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (did you mean %s?)", best)
+}
+
+// nearest returns at most three of the names, the most similar ones first, that are as similar as half of the name.
+func nearest(name string, names []string) []string {
+	far := func(n string) int { return distance(plain(name), plain(n)) }
+	near := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return far(n) > max(2, len(name)/2) })
+	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(far(a), far(b)) })
+	return near[:min(3, len(near))]
 }
 
 // plain returns a name in lower case, without separators.

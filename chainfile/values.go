@@ -38,7 +38,11 @@ func (n node) read(keys []key) {
 	for _, p := range n.pairs() {
 		k := slices.Index(names, p.name)
 		if k < 0 {
-			p.key.failf("is no key here%s; the keys here are %s", didYouMean(p.name, names), list(names))
+			hint := didYouMean(p.name, names)
+			if p.name == "token_count_method" { // of LangChain's middleware
+				hint = " (did you mean counter, at the top of the file?)"
+			}
+			p.key.failf("is no key here%s; the keys here are %s", hint, list(names))
 			continue
 		}
 		keys[k].read(p.value)

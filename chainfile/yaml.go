@@ -40,7 +40,7 @@ func (src *source) parse(data []byte) (root node, ok bool) {
 	}
 	file, err := parser.Parse(all, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		src.syntax(err)
+		src.syntax(err, text)
 		return node{}, false
 	}
 	for _, doc := range file.Docs {
@@ -96,14 +96,19 @@ func (src *source) screen(all token.Tokens) {
 	}
 }
 
-// syntax reports an error of the parser with its place.
-func (src *source) syntax(err error) {
+// syntax reports an error of the parser in the text with its place.
+func (src *source) syntax(err error, text string) {
 	p, ok := errors.AsType[yaml.Error](err)
 	if !ok || p.GetToken() == nil || p.GetToken().Position == nil {
 		src.failf(0, 0, "", "is not YAML: %v", err)
 		return
 	}
 	at := p.GetToken().Position
+	line := strings.Split(text, "\n")[at.Line-1]
+	if indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]; strings.Contains(indent, "\t") {
+		src.failf(at.Line, strings.IndexByte(indent, '\t')+1, "", "is indented with a tab: YAML wants spaces")
+		return
+	}
 	src.failf(at.Line, at.Column, "", "is not YAML: %s", p.GetMessage())
 }
 

@@ -73,7 +73,7 @@ func (d *repairer) part(broken rule, out []item, last int, it item) []item {
 		before.Parts = append(before.Parts, it.Parts...)
 		before.Usage = cmp.Or(it.Usage, before.Usage)
 		before.Hints = joinHints(before.Hints, it.Hints)
-		d.fix(broken, it.at, "", "became part of the message before it")
+		d.fix(broken, it.at, "", "became part of the message before it, since some providers reject two turns of one side in a row")
 		return out
 	}
 	filler := User(textContinue)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/internal/steady"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
@@ -72,6 +73,9 @@ func (c *chain) enter(next Model) Model {
 			c.hasEnv && !inside, // after the layers of another chain, with an Env of its own
 			c.hasEnv && !req.chain.hasEnv && req.view == nil: // inside one without an Env, before its first editor
 			r.chain, r.rememberer, r.view, r.protect = c, c, nil, c.env.Protect
+			if c.given.Journal != nil || c.given.Archive != nil {
+				ctx = guard.Share(ctx)
+			}
 		case !inside: // after the layers of another chain: continues with its Env and view
 			r.rememberer = c
 		case c.hasEnv && req.chain != c && req.observers != nil:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 )
 
 // Options say when an editor may edit; see [Editing]. The zero value edits whenever there is something to edit.
@@ -277,15 +278,15 @@ func (p *proposal) check() {
 	p.plan.Saved, p.plan.Calls = p.before.size.Tokens-p.after.size.Tokens, p.before.callsSince(p.layer.name)
 }
 
-// complete makes the messages of folds that are not made yet, checks the plan again, and puts what it removes into the
-// archive.
+// complete puts what the plan removes into the archive, makes the messages of folds that are not made yet, and checks the
+// plan again. The archive is first, since a fold may cost more than an archive that does not answer.
 func (p *proposal) complete(ctx context.Context) {
 	p.propose(ctx)
 	if p.err == nil && p.after != nil {
-		p.err = p.build(ctx)
+		p.err = archivePlan(ctx, p)
 	}
 	if p.err == nil && p.after != nil && ctx.Err() == nil {
-		p.err = archivePlan(ctx, p)
+		p.err = p.build(ctx)
 	}
 	if p.err != nil {
 		p.after = nil
@@ -309,8 +310,12 @@ func (p *proposal) build(ctx context.Context) (err error) {
 		e.Make = nil
 	}
 	if p.expensive {
+		removed := p.after.removed
 		p.plan = &plan
 		p.check()
+		if p.after != nil {
+			p.after.removed = removed
+		}
 	}
 	return p.err
 }
@@ -396,6 +401,9 @@ func (p *proposal) failed(ctx context.Context) (*View, error) {
 		e.Kind = Refused
 	}
 	l.report(ctx, v, e)
+	if errors.Is(p.err, store.ErrNoAnswer) { // the next call may find that the archive is back
+		return v, nil
+	}
 	return p.tried(v, e.Why), nil
 }
 

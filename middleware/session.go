@@ -245,6 +245,11 @@ func (s *session) judge(ctx context.Context, req *Request, p calibrate.Prompt, v
 				"it seems to cut long prompts without an error, as Ollama does; the window counts as %d in this conversation "+
 				"from now on; set the window of the server (num_ctx), or the Budget to the window that it serves", limit, sent, limit),
 		})
+	case verdict == calibrate.High && st.conversation.once(req, "high"):
+		s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
+			"the provider charges %.1f times our count, the last time %d tokens for a prompt of %d: if the client adds cached tokens to "+
+				"an input that has them already, report the input alone, else set Env.Counter to a counter that fits",
+			float64(p.Charged)/float64(p.Counted), p.Charged, p.Counted)})
 	case verdict == calibrate.Impossible && st.conversation.once(req, "usage"):
 		s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
 			"the provider reported %d tokens for a prompt of %d by our count; if the server cuts long prompts, declare its window, "+

@@ -66,6 +66,27 @@ type head struct {
 	Timestamp *time.Time        `json:"timestamp"`
 }
 
+// otherFormats are formats that cannot be read, by a field of theirs.
+var otherFormats = []struct{ field, name string }{
+	{"sessionId", "a line of a session of Claude Code"},
+	{"conversations", "a conversation in the format of ShareGPT"},
+	{"input", "a request of OpenAI's Responses"},
+	{"contents", "a request of Gemini"},
+	{"choices", "an answer of chat completions without its request"},
+}
+
+// otherFormat returns what a value without messages is.
+func otherFormat(value []byte) string {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(value, &fields) // of a value that is no object there are none
+	for _, f := range otherFormats {
+		if _, ok := fields[f.field]; ok {
+			return "is " + f.name + ", which is not read here"
+		}
+	}
+	return "is no conversation"
+}
+
 // conversation reads a conversation.
 func conversation(value []byte) (*Conversation, error) {
 	var b body
@@ -73,7 +94,7 @@ func conversation(value []byte) (*Conversation, error) {
 		return nil, fmt.Errorf("is no conversation: %w", jsonReason(err))
 	}
 	if b.Messages == nil {
-		return nil, errors.New(`is no conversation: want {"messages": […]} as in OpenAI's chat completions or Anthropic's Messages`)
+		return nil, fmt.Errorf(`%s: want {"messages": […]} as in OpenAI's chat completions or Anthropic's Messages`, otherFormat(value))
 	}
 	heads := make([]head, len(b.Messages))
 	anthropic := b.System != nil

@@ -85,32 +85,35 @@ func TestDirKeepsNothingOfWhatIsDeleted(t *testing.T) {
 }
 
 // A process that is killed while it puts or deletes leaves nothing that the next Delete does
-// not find.
+// not find. A step that fails alone is an error too.
 func TestDirDeletesAfterAnyFault(t *testing.T) {
 	t.Parallel()
 	conversation := message.ID{0xaa}
-	for at, worked := 0, 0; worked < 2; at++ {
+	for at, worked := 0, 0; worked < 4; at++ {
 		worked = 0
-		for _, deletes := range []bool{false, true} {
+		for _, c := range []struct{ deletes, once bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
 			d, path := openTemp(t)
-			if deletes {
-				named(t, d, conversation, "the secret plan", "the secret price")
+			if c.deletes {
+				mine := named(t, d, conversation, "the secret plan", "the secret price")
+				_, err := d.disk.temp(t.Context(), d.folder+"."+mine[0].Handle.String(), header(""), "the secret pl")
+				require.NoError(t, err)
 			}
 			n := 0
 			d.disk.fault = func(string) error {
 				n++
-				if n > at { // nothing works any more
+				if n == at+1 || n > at && !c.once { // nothing works any more
 					return fs.ErrPermission
 				}
 				return nil
 			}
 			var err error
-			if deletes {
+			if c.deletes {
 				err = d.Delete(t.Context(), "", conversation)
 			} else {
 				c := Content{Data: "the secret plan"}
 				err = d.Put(t.Context(), conversation, []Named{{Content: c, Hash: c.Hash(), Handle: d.Handle(c.Hash())}})
 			}
+			require.Equal(t, n > at, err != nil, "step %d of %+v", at, c)
 			if err == nil {
 				worked++
 			}

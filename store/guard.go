@@ -12,9 +12,9 @@ import (
 // Limits are when [Guard], or that of a journal, gives up a call, and when it makes none at
 // all.
 type Limits struct {
-	Timeout  time.Duration // of one call; 0: 1 s
+	Timeout  time.Duration // of one call, and of all calls for one request of a chain together; 0: 1 s
 	Failures int           // after so many in a row, calls fail at once; 0: 3
-	Pause    time.Duration // until one call tries again; 0: 5 s
+	Pause    time.Duration // until one call tries again; 0: 1 s
 }
 
 // Guard returns a store that keeps one that is slow or down from holding up model calls and
@@ -23,6 +23,10 @@ type Limits struct {
 // once, with an error that has the last failure and says when the store is tried again. A
 // panic of the store is a failure. [ErrNotFound], [ErrConflict] and [ErrDamaged] are none,
 // nor is the end of a caller's context.
+//
+// A chain gives all calls of journal and archive for one request the Timeout together, whatever
+// their guards. The first read of a conversation in a process may take five times as long and is
+// repeated once, since the whole prompt is sent anew if it fails.
 //
 // While the archive fails, a chain edits nothing that it would have to keep, or, as fit does,
 // edits without handles, and reports it by an event; a model that recalls something gets an

@@ -84,7 +84,7 @@ func TestGuardGivesUp(t *testing.T) {
 				require.Equal(t, fault.takes, time.Since(start))
 				require.Equal(t, int32(3), e.calls.Load(), "the other calls are not made")
 				_, err := s.Get(t.Context(), h)
-				require.ErrorContains(t, err, "not called for 5s, since 3 calls in a row have failed; the last one: ")
+				require.ErrorContains(t, err, "not called for 1s, since 3 calls in a row have failed; the last one: ")
 
 				<-time.After(5 * time.Second)
 				_, err = s.Get(t.Context(), h)

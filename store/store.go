@@ -28,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -80,6 +81,9 @@ var (
 	ErrConflict = errors.New("another content has this handle")
 	// ErrDamaged: the stored bytes do not have the hash that is in the handle.
 	ErrDamaged = errors.New("content is damaged")
+	// ErrNoAnswer: the store cannot be reached, or takes too long. The errors of [Guard] and of
+	// package engine wrap it. An editor whose attempt fails for it is not paused.
+	ErrNoAnswer = guard.ErrNoAnswer
 )
 
 // Keep puts one content, for no conversation, and returns its handle.

@@ -99,7 +99,7 @@ var rules = []rule{
 }
 
 var pure = []string{
-	"message", "tokens", "middleware/journal", "middleware/internal/calibrate", "middleware/internal/edit", "middleware/internal/entries",
+	"message", "tokens", "internal/guard", "middleware/journal", "middleware/internal/calibrate", "middleware/internal/edit", "middleware/internal/entries",
 	"middleware/internal/history",
 }
 

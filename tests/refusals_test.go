@@ -87,6 +87,50 @@ func TestRecordedRestarts(t *testing.T) {
 	}
 }
 
+// TestRecordedSideQuestions asks a question beside the conversation after each fifth call, as an agent does for a title or
+// for a check, with the same history and two messages more. The calls of the conversation send the bytes of a run without
+// these questions: what was edited for a question stays in its fork.
+func TestRecordedSideQuestions(t *testing.T) {
+	t.Parallel()
+	race.Skip(t)
+	all := conversations(t)
+	calls, edits := 0, 0
+	for i := 0; i < len(all); i += every(20) {
+		for k, window := range []int{4000, 8000, 32_000} {
+			p := recordingProvider{strict: strict{window: window}}
+			edited := false
+			observe := middleware.Observe(func(_ context.Context, e middleware.Event) { edited = edited || e.Kind == middleware.Edited })
+			process := func() middleware.Model {
+				mws := []middleware.Middleware{contextedit.New(contextedit.Options{Digest: 80}), fit.New(fit.Options{})}
+				return middleware.With(middleware.Env{Counter: bpe.O200kBase(), Archive: store.NewMemory(0)},
+					append([]middleware.Middleware{observe}, mws[(i+k)%2:]...)...)(p.model)
+			}
+			alone, asked := process(), process()
+			for call, n := range all[i].calls {
+				req := &middleware.Request{
+					Messages: all[i].messages[:n:n], Tools: all[i].tools, Model: "gpt-4o", Budget: &middleware.Budget{Window: window},
+				}
+				_, err := alone(t.Context(), req, nil)
+				first := p.sent
+				_, again := asked(t.Context(), req, nil)
+				calls++
+				require.Equal(t, err == nil, again == nil, "%v, %v", err, again)
+				require.True(t, slices.EqualFunc(first, p.sent, message.Message.Equal), "%s: %d messages in a window of %d", all[i].id, n, window)
+				if edited = false; call%5 == 4 {
+					side := *req
+					side.Messages = append(side.Messages, message.Assistant(message.Text{Text: "Let me see."}), message.User("Name this in three words."))
+					_, _ = asked(t.Context(), &side, nil)
+					if edited {
+						edits++
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d calls, %d side questions made an edit", calls, edits)
+	require.NotZero(t, edits)
+}
+
 // recordingProvider keeps what it was sent last, and counts what it has refused.
 type recordingProvider struct {
 	strict

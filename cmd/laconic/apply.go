@@ -93,16 +93,14 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	if err != nil {
 		return nil, nil, in.errorf(err)
 	}
-	chain := *file
-	chain.Model = cmp.Or(model, conv.Model, file.Model)
 	history := conv.History()
-	req := &middleware.Request{Messages: history, Tools: conv.Tools}
+	req := &middleware.Request{Messages: history, Tools: conv.Tools, Model: cmp.Or(model, conv.Model, file.Model)}
 	env := middleware.Env{Explain: true}
-	meter, counter, exact := meterFor(chain.Model, file.Counter)
+	meter, counter, exact := meterFor(req.Model, file.Counter)
 	if exact {
 		env.Counter, env.Framing = meter.Counter, meter.Framing
 	}
-	req, events, err := middleware.Apply(ctx, chain.With(env), req)
+	req, events, err := middleware.Apply(ctx, file.With(env), req)
 	if err != nil {
 		return nil, nil, in.errorf(errors.New(chainfile.InKeys(err.Error())))
 	}

@@ -170,8 +170,9 @@ func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
 		return fmt.Errorf("nothing to replay: no conversation has %d answers of the model", r.minCalls)
 	}
 	remove := func() {}
+	r.o.Progress = progressLines(std.err, time.Now)
 	if isTerminal(std.err) {
-		r.o.Progress, remove = progress(std.err)
+		r.o.Progress, remove = progressBar(std.err)
 	}
 	results, err := replay.Run(ctx, talks, chains, r.o)
 	remove()
@@ -276,8 +277,8 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// progress returns a function that draws a bar, at most ten times a second, and one that removes it.
-func progress(w io.Writer) (draw func(done, of int), remove func()) {
+// progressBar returns a function that draws a bar, at most ten times a second, and one that removes it.
+func progressBar(w io.Writer) (draw func(done, of int), remove func()) {
 	const width = 40
 	var last time.Time
 	draw = func(done, of int) {
@@ -288,6 +289,17 @@ func progress(w io.Writer) (draw func(done, of int), remove func()) {
 		}
 	}
 	return draw, func() { fmt.Fprint(w, "\r\x1b[K") }
+}
+
+// progressLines returns a function that writes a line every ten seconds, for what is no terminal.
+func progressLines(w io.Writer, clock func() time.Time) (draw func(done, of int)) {
+	last := clock()
+	return func(done, of int) {
+		if now := clock(); now.Sub(last) >= 10*time.Second {
+			last = now
+			fmt.Fprintf(w, "laconic: replay: %d of %d\n", done, of)
+		}
+	}
 }
 
 // table writes the results, ranked by cost among the chains that keep enough hard facts in view.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -174,7 +175,7 @@ func TestReplayUsage(t *testing.T) {
 func TestProgressBar(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	draw, remove := progress(&b)
+	draw, remove := progressBar(&b)
 	for i := range 1000 {
 		draw(i+1, 1000)
 	}
@@ -183,4 +184,17 @@ func TestProgressBar(t *testing.T) {
 	require.Less(t, len(frames), 200, "not drawn for each conversation")
 	require.Equal(t, "["+strings.Repeat("=", 40)+"] 1000 of 1000", frames[len(frames)-2])
 	require.False(t, isTerminal(&b))
+}
+
+// TestProgressLines is for what is no terminal: a line every ten seconds.
+func TestProgressLines(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	now := time.Unix(0, 0)
+	draw := progressLines(&out, func() time.Time { return now })
+	for done := range 5 {
+		draw(done, 5)
+		now = now.Add(6 * time.Second)
+	}
+	require.Equal(t, "laconic: replay: 2 of 5\nlaconic: replay: 4 of 5\n", out.String())
 }

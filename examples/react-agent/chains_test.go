@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 )
 
 var update = flag.Bool("update", false, "write the calls of each chain into docs/choosing.md, in each of its languages")
@@ -122,6 +123,21 @@ func TestChainsInSmallWindows(t *testing.T) {
 	}
 }
 
+// A chain file may have all that an Env has: the run uses it, so nothing warns that it is ignored.
+func TestChainFileWithAnEnv(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	file := write(t, map[string]string{"chain.yaml": "model: gpt-4.1\narchive: " + folder + "\njournal: memory\nprotect: [list_files]\n" +
+		"counter: o200k_base\nscope: me\nchain: [{use: contextedit, trigger: {tokens: 5000}}, {use: fit}]\n"})
+	status, stdout, stderr := exec(t, "-plain", "-chain", filepath.Join(file, "chain.yaml"))
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, "contextedit cleared")
+	require.NotContains(t, stdout, "misconfigured")
+	kept, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.NotEmpty(t, kept, "what was cleared is in the archive of the file")
+}
+
 // A wrong report, and a text that is none, are failures.
 func TestWrongReport(t *testing.T) {
 	t.Parallel()
@@ -132,11 +148,12 @@ func TestWrongReport(t *testing.T) {
 		model := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 			return &middleware.Response{Message: message.Assistant(message.Text{Text: answer}), Stop: middleware.StopEnd}, nil
 		}
-		clearing := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(5000)})
+		archive := store.NewMemory(0)
+		clearing := middleware.With(middleware.Env{Archive: archive}, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(5000)}))
 		opts := options{task: audits, dir: "../../agent", window: window, json: true}
-		err := work(t.Context(), opts, clearing, model, t.Output())
+		err := work(t.Context(), opts, clearing, archive, model, t.Output())
 		require.ErrorContains(t, err, want)
 		opts.task = "Say something."
-		require.NoError(t, work(t.Context(), opts, clearing, model, t.Output()), "another task has no report")
+		require.NoError(t, work(t.Context(), opts, clearing, archive, model, t.Output()), "another task has no report")
 	}
 }

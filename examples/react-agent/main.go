@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // audit opens what the command line names and runs the agent.
 func audit(ctx context.Context, opts options, stdout io.Writer) error {
-	chain, err := opts.openChain(ctx)
+	chain, archive, err := opts.openChain(ctx)
 	if err != nil {
 		return err
 	}
@@ -85,21 +85,22 @@ func audit(ctx context.Context, opts options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return work(ctx, opts, chain, model, stdout)
+	return work(ctx, opts, chain, archive, model, stdout)
 }
 
-// work runs the agent and shows its events.
-func work(ctx context.Context, opts options, chain middleware.Middleware, model middleware.Model, stdout io.Writer) (err error) {
+// work runs the agent and shows its events. The archive is that of the chain.
+func work(
+	ctx context.Context, opts options, chain middleware.Middleware, archive store.Store, model middleware.Model, stdout io.Writer,
+) (err error) {
 	t, err := openTree(opts.dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
 
-	archive := store.NewMemory(0) // keeps cleared content for the recall tool
 	r := report{Tokens: sizes{Window: opts.window}, Edits: []edits{}}
 	a := react.Agent{
-		Model:  middleware.With(middleware.Env{Archive: archive}, chain, r.measure)(model),
+		Model:  chain(r.measure(model)),
 		Tools:  append(t.tools(), agent.Recall(archive, agent.RecallOptions{})),
 		Budget: &middleware.Budget{Window: opts.window, Reserve: cmp.Or(opts.reserve, reserve)},
 

@@ -19,6 +19,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 )
 
 const window = 8000
@@ -128,7 +129,7 @@ func TestWithoutChainItOverflows(t *testing.T) {
 		}
 	}
 	opts := options{task: audits, dir: "../../middleware", window: window, json: true}
-	err := work(t.Context(), opts, middleware.Chain(), standin(window), io.Discard)
+	err := work(t.Context(), opts, middleware.Chain(), store.NewMemory(0), standin(window), io.Discard)
 	require.Equal(t, middleware.Overflow, middleware.KindOf(err), "%v", err)
 
 	status, stdout, stderr := exec(t, "-chain", "none", "-json", "-window", "200000")
@@ -203,7 +204,8 @@ func TestLosses(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			opts := options{task: audits, dir: dir, window: 100_000, json: true}
-			err := work(t.Context(), opts, c.chain, standin(opts.window), &out)
+			archive := store.NewMemory(0)
+			err := work(t.Context(), opts, middleware.With(middleware.Env{Archive: archive}, c.chain), archive, standin(opts.window), &out)
 			r, a := decode(t, out.String())
 			if c.right {
 				require.NoError(t, err)

@@ -24,6 +24,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/store"
 )
 
 const defaultDir = "agent"
@@ -97,36 +98,41 @@ func parseOptions(args []string) (options, error) {
 	return o, nil
 }
 
-// openChain returns the chain that -chain names. The window of a chain file is used unless -window is given.
-func (o *options) openChain(ctx context.Context) (middleware.Middleware, error) {
+// openChain returns the chain that -chain names, and its archive for cleared content. The window of a chain file is used
+// unless -window is given.
+func (o *options) openChain(ctx context.Context) (chain middleware.Middleware, archive store.Store, err error) {
 	summarizer, err := o.openSummarizer(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	archive = store.NewMemory(0)
 	if named := chains[o.chain]; named != nil {
 		if summarizer != nil && o.chain != summarizes {
-			return nil, &usageError{text: fmt.Sprintf(
+			return nil, nil, &usageError{text: fmt.Sprintf(
 				"-summarizer %s has nothing to write: -chain %s makes no summaries", o.summarizer, o.chain)}
 		}
 		w := summarize.ByRules()
 		if summarizer != nil {
 			w = summarize.By(summarizer, summarize.Ask{})
 		}
-		return middleware.Chain(named(w)...), nil
+		return middleware.With(middleware.Env{Archive: archive}, named(w)...), archive, nil
 	}
 	file, err := chainfile.Load(o.chain)
 	if errors.Is(err, fs.ErrNotExist) {
 		names := strings.Join(slices.Sorted(maps.Keys(chains)), ", ")
-		return nil, &usageError{text: fmt.Sprintf("no chain %q: -chain is one of %s, or a chain file", o.chain, names)}
+		return nil, nil, &usageError{text: fmt.Sprintf("no chain %q: -chain is one of %s, or a chain file", o.chain, names)}
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if file.Window > 0 && !o.windowGiven {
 		o.window, o.reserve = file.Window, file.Reserve
 	}
 	file.Summarizer = summarizer
-	return file.With(middleware.Env{}), nil
+	if file.Archive != nil {
+		archive = file.Archive
+	}
+	return file.With(middleware.Env{Archive: archive}), archive, nil
 }
 
 // inModule returns the path of a directory that is in the working directory or at the root of its module.

@@ -8,6 +8,7 @@ package guard
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -17,10 +18,33 @@ import (
 
 // Limits are when a call is given up, and when no call is made at all.
 type Limits struct {
-	Timeout  time.Duration // of one call; 0: 1 s
+	Timeout  time.Duration // of one call, or of all with a context of Share; five times as much with one of Patient; 0: 1 s
 	Failures int           // after so many in a row, calls fail at once; 0: 3
-	Pause    time.Duration // until one call tries the engine again; 0: 5 s
+	Pause    time.Duration // until one call tries the engine again; 0: 1 s
 }
+
+// ErrNoAnswer is in the error of each call that the engine has not answered, for [errors.Is].
+var ErrNoAnswer = errors.New("no answer")
+
+// noAnswerError is an error with ErrNoAnswer in it, but not in its text.
+type noAnswerError struct{ error }
+
+func (e noAnswerError) Unwrap() error      { return e.error }
+func (noAnswerError) Is(target error) bool { return target == ErrNoAnswer }
+
+// Keys of a context.
+type (
+	spent   struct{} // *atomic.Int64: the time that calls have taken
+	patient struct{} // anything
+)
+
+// Share returns a context whose calls, of any guards, have their Timeout together: none has what those before it have taken.
+func Share(ctx context.Context) context.Context {
+	return context.WithValue(ctx, spent{}, new(atomic.Int64))
+}
+
+// Patient returns a context whose calls have five times the Timeout. Those that succeed take nothing from what is shared.
+func Patient(ctx context.Context) context.Context { return context.WithValue(ctx, patient{}, true) }
 
 // maxHanging is how many calls may still run after they were given up. Beyond it no call is
 // made: an engine that ignores its context would collect goroutines without end.
@@ -46,27 +70,38 @@ func New(who string, l Limits, answer func(error) bool) *Guard {
 		panic(fmt.Sprintf("%s: Guard: a limit is negative in %+v, want 0 for the default, or more", who, l))
 	}
 	return &Guard{answer: answer, limits: Limits{
-		Timeout: cmp.Or(l.Timeout, time.Second), Failures: cmp.Or(l.Failures, 3), Pause: cmp.Or(l.Pause, 5*time.Second),
+		Timeout: cmp.Or(l.Timeout, time.Second), Failures: cmp.Or(l.Failures, 3), Pause: cmp.Or(l.Pause, time.Second),
 	}}
 }
 
 // Do makes a call and returns what it returns, or an error if it panics, takes too long, or
 // is not made since the calls before it have failed. If ctx is done it returns the error of
 // ctx, which is no failure of the engine. A call that is given up may run on, and what it
-// does may still take effect; its context is done.
+// does may still take effect; its context is done. Errors that are no answer wrap [ErrNoAnswer].
 func Do[T any](ctx context.Context, g *Guard, call func(context.Context) (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	if err := g.enter(); err != nil {
-		return none, err
+	limit, long := g.limits.Timeout, ctx.Value(patient{}) != nil
+	if long {
+		limit *= 5
 	}
+	used, shared := ctx.Value(spent{}).(*atomic.Int64)
+	if shared {
+		if limit -= time.Duration(used.Load()); limit <= 0 {
+			return none, noAnswerError{errors.New("not called, since the calls before it have taken all the time")}
+		}
+	}
+	if err := g.enter(); err != nil {
+		return none, noAnswerError{err}
+	}
+	start := time.Now()
 	type result struct {
 		value T
 		err   error
 	}
-	limited, cancel := context.WithTimeout(ctx, g.limits.Timeout)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var over atomic.Bool // the call has returned or was given up, whichever is first
 	done := make(chan result, 1)
@@ -94,7 +129,10 @@ func Do[T any](ctx context.Context, g *Guard, call func(context.Context) (T, err
 		g.hang(1)
 		r.err = limited.Err()
 	}
-	return r.value, g.leave(ctx, limited, r.err)
+	if shared && (r.err != nil || !long) {
+		used.Add(int64(time.Since(start)))
+	}
+	return r.value, g.leave(ctx, limited, limit, r.err)
 }
 
 // enter returns an error if no call is to be made now.
@@ -120,7 +158,7 @@ func (g *Guard) enter() error {
 }
 
 // leave takes how a call has ended, and returns its error.
-func (g *Guard) leave(ctx, limited context.Context, err error) error {
+func (g *Guard) leave(ctx, limited context.Context, limit time.Duration, err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.trying = false
@@ -131,13 +169,13 @@ func (g *Guard) leave(ctx, limited context.Context, err error) error {
 		g.failures, g.last, g.until = 0, nil, time.Time{}
 		return err
 	case limited.Err() != nil:
-		err = fmt.Errorf("no answer within %v: %w", g.limits.Timeout, limited.Err())
+		err = fmt.Errorf("no answer within %v: %w", limit.Round(time.Millisecond), limited.Err())
 	}
 	g.failures++
 	if g.last = err; g.failures >= g.limits.Failures {
 		g.until = time.Now().Add(g.limits.Pause)
 	}
-	return err
+	return noAnswerError{err}
 }
 
 func (g *Guard) hang(n int) {

@@ -62,24 +62,59 @@ func TestDefaults(t *testing.T) {
 		}
 		require.EqualValues(t, 4, e.calls.Load())
 		_, err = e.call(t.Context())
-		require.EqualError(t, err, "not called for 5s, since 3 calls in a row have failed; the last one: connection refused")
+		require.EqualError(t, err, "not called for 1s, since 3 calls in a row have failed; the last one: connection refused")
 		require.ErrorIs(t, err, errDown)
-		<-time.After(2 * time.Second)
+		<-time.After(200 * time.Millisecond)
 		_, err = e.call(t.Context())
-		require.ErrorContains(t, err, "not called for 3s")
+		require.ErrorContains(t, err, "not called for 800ms")
 		require.EqualValues(t, 4, e.calls.Load(), "the engine is left alone")
 
-		<-time.After(3 * time.Second)
+		<-time.After(800 * time.Millisecond)
 		_, err = e.call(t.Context())
 		require.EqualError(t, err, "connection refused", "one call tries again")
 		_, err = e.call(t.Context())
-		require.ErrorContains(t, err, "not called for 5s, since 4 calls")
-		<-time.After(5 * time.Second)
+		require.ErrorContains(t, err, "not called for 1s, since 4 calls")
+		<-time.After(time.Second)
 		e.err = nil
 		for range 2 {
 			_, err = e.call(t.Context())
 			require.NoError(t, err)
 		}
+	})
+}
+
+// All calls for one request have the time of one.
+func TestSharedTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := guard.Share(t.Context())
+		journal, archive := newEngine(guard.Limits{}), newEngine(guard.Limits{})
+		journal.takes, archive.takes = 700*time.Millisecond, time.Minute
+		_, err := journal.call(ctx)
+		require.NoError(t, err)
+		_, err = archive.call(ctx)
+		require.EqualError(t, err, "no answer within 300ms: context deadline exceeded")
+		require.ErrorIs(t, err, guard.ErrNoAnswer)
+		_, err = journal.call(ctx)
+		require.EqualError(t, err, "not called, since the calls before it have taken all the time")
+		require.ErrorIs(t, err, guard.ErrNoAnswer)
+		require.EqualValues(t, 1, journal.calls.Load())
+		_, err = journal.call(guard.Share(t.Context()))
+		require.NoError(t, err, "another request has its own time")
+
+		journal.takes = 4 * time.Second
+		ctx = guard.Share(t.Context())
+		_, err = journal.call(guard.Patient(ctx))
+		require.NoError(t, err)
+		_, err = archive.call(ctx)
+		require.EqualError(t, err, "no answer within 1s: context deadline exceeded", "a patient call that succeeds takes nothing from the others")
+		ctx, journal.takes = guard.Share(t.Context()), time.Minute
+		_, err = journal.call(guard.Patient(ctx))
+		require.EqualError(t, err, "no answer within 5s: context deadline exceeded")
+		_, err = journal.call(guard.Patient(ctx))
+		require.ErrorContains(t, err, "have taken all the time")
+		_, err = archive.call(ctx)
+		require.ErrorContains(t, err, "have taken all the time", "one that fails leaves nothing")
 	})
 }
 
@@ -114,6 +149,7 @@ func TestAnswersAndTheCallersContextAreNoFailures(t *testing.T) {
 			e.err, e.takes = errMissing, 0
 			_, err := e.call(t.Context())
 			require.ErrorIs(t, err, errMissing)
+			require.NotErrorIs(t, err, guard.ErrNoAnswer)
 			e.err = errDown
 			_, err = e.call(t.Context())
 			require.ErrorIs(t, err, errDown, "one failure, and none in a row")
@@ -149,7 +185,7 @@ func TestTimeout(t *testing.T) {
 				}
 				require.Equal(t, 400*time.Millisecond, time.Since(start))
 				_, err := e.call(t.Context())
-				require.ErrorContains(t, err, "not called for 5s")
+				require.ErrorContains(t, err, "not called for 1s")
 				<-time.After(time.Hour) // until the calls have returned
 			})
 		})

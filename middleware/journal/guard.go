@@ -12,7 +12,8 @@ import (
 // Find or Put that takes longer than the Timeout fails, even if the journal ignores its
 // context; it may still store something later. After some failures in a row, calls fail at
 // once, with an error that has the last failure and says when the journal is tried again. The
-// end of a caller's context does not count as a failure.
+// end of a caller's context does not count as a failure. The Timeout is that of all calls of
+// journal and archive for one request of a chain together; see store.Guard.
 //
 // A chain continues with the edits that it has in memory when a call fails, reports it by an
 // event, and writes its edits later.

@@ -28,7 +28,7 @@ import (
 // Engine is a journal and an archive in one database. It is safe for concurrent use.
 //
 // The journal and the archives return within the time limit of [Options], also if the
-// database hangs, and do not ask it for a while after it has failed several times in a row;
+// database hangs, with an error that wraps store.ErrNoAnswer, and do not ask it for a while after it has failed several times in a row;
 // see journal.Guard. All archives of an engine have one guard, the journal has another one.
 // The other methods wait as long as their context.
 type Engine struct {

@@ -207,7 +207,7 @@ func TestDatabaseIsLeftAlone(t *testing.T) {
 		require.Equal(t, 6, b.calls, "three of the journal, and three of the archives")
 		_, err = e.Journal().Find(t.Context(), "s", nil)
 		require.EqualError(t, err,
-			"engine: find: not called for 5s, since 3 calls in a row have failed; the last one: connection refused")
+			"engine: find: not called for 1s, since 3 calls in a row have failed; the last one: connection refused")
 		time.Sleep(5 * time.Second) //nolint:forbidigo // it is the time of synctest
 		b.err = store.ErrNotFound
 		for range 10 {

@@ -30,7 +30,7 @@ type Options struct {
 	// revisions and names of scopes are not encrypted, nor are the sizes of rows.
 	Seal, Open func(scope string, data []byte) ([]byte, error)
 
-	// Limits are when a call of the journal or of an archive is given up, and when the
-	// database is left alone for a while: 1 s, and 5 s after 3 failures in a row.
+	// Limits are when the calls of the journal and of archives for one model call are given up,
+	// and when the database is left alone for a while: 1 s, and 1 s after 3 failures in a row.
 	Limits store.Limits
 }

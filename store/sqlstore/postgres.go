@@ -3,21 +3,23 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	_ "embed" // the schema
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
-
-//go:embed postgres.sql
-var postgresSchema string
 
 const (
 	connections = 10              // at most, of one process, to a server
@@ -26,7 +28,10 @@ const (
 
 // postgres is the [engine.Backend] of a PostgreSQL server. Functions in the schema do what
 // takes several statements, so that each call is one round trip.
-type postgres struct{ db *sql.DB }
+type postgres struct {
+	db   *sql.DB
+	lost atomic.Pointer[time.Time] // when a call has lost its connection; nil: never
+}
 
 // openPostgresURL opens a database of a server, and creates its tables if they are missing.
 func openPostgresURL(ctx context.Context, url string) (engine.Backend, error) {
@@ -41,7 +46,8 @@ func openPostgres(ctx context.Context, config *pgx.ConnConfig) (*postgres, error
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = dialTimeout
 	}
-	p := &postgres{stdlib.OpenDB(*config, stdlib.OptionShouldPing(isBroken))}
+	p := &postgres{}
+	p.db = stdlib.OpenDB(*config, stdlib.OptionShouldPing(p.doubtful))
 	p.db.SetMaxOpenConns(connections)
 	p.db.SetMaxIdleConns(connections)
 	p.db.SetConnMaxIdleTime(5 * time.Minute)
@@ -51,39 +57,70 @@ func openPostgres(ctx context.Context, config *pgx.ConnConfig) (*postgres, error
 	return p, nil
 }
 
-// isBroken reports whether a connection that was idle has ended. It looks at the socket only,
-// and spares the round trip of the ping that the driver makes without it.
-func isBroken(_ context.Context, p stdlib.ShouldPingParams) bool {
-	return p.IdleDuration > time.Second && p.Conn.PgConn().CheckConn() != nil //nolint:staticcheck // Ping is what it spares
+// doubtful reports whether a connection may have ended, since it was idle for long or since
+// before another one was lost. It is asked for an answer before it is used then.
+func (p *postgres) doubtful(_ context.Context, c stdlib.ShouldPingParams) bool {
+	lost := p.lost.Load()
+	return c.IdleDuration > time.Second || lost != nil && c.IdleDuration >= time.Since(*lost)
 }
 
-// migrate creates the tables under a lock, or checks their version.
+// again makes a call, and once more if its connection is lost meanwhile: the server has
+// restarted, or ended this connection. All calls may be repeated.
+func (p *postgres) again(ctx context.Context, call func() error) error {
+	err := call()
+	if err == nil || ctx.Err() != nil || !isLost(err) {
+		return err
+	}
+	now := time.Now()
+	p.lost.Store(&now)
+	return call()
+}
+
+// isLost reports whether a connection has ended that worked before.
+func isLost(err error) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return slices.Contains([]string{"57P01", "57P02", "57P05"}, e.Code) // ended by an administrator, a crash, being idle
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return false
+	}
+	_, ok := errors.AsType[*net.OpError](err)
+	return ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn)
+}
+
+// migrate brings the tables to the version of this package under a lock. If they have it, no
+// right to create tables is needed.
 func (p *postgres) migrate(ctx context.Context) error {
-	there, err := p.there(ctx, p.db)
-	if err == nil && !there {
+	there, err := p.version(ctx, p.db)
+	if err == nil && there < len(postgresSchema.steps) {
 		err = p.transaction(ctx, func(tx *sql.Tx) error {
 			const lock = 0x6c61636f6e6963 // "laconic"
 			if _, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, lock); err != nil {
 				return err
 			}
-			if there, err := p.there(ctx, tx); there || err != nil {
+			if there, err = p.version(ctx, tx); err != nil {
 				return err
 			}
-			return create(ctx, tx, postgresSchema)
+			return postgresSchema.upgrade(ctx, tx, there)
 		})
+		there = max(there, len(postgresSchema.steps))
 	}
 	if err != nil {
 		return err
 	}
-	return checkVersion(ctx, p.db)
+	return postgresSchema.check(there)
 }
 
-// there reports whether the tables are there. It reads the catalog as a table, since the
-// server looks up names in a cache that may be older than the lock.
-func (p *postgres) there(ctx context.Context, q queryer) (there bool, err error) {
-	err = q.QueryRowContext(ctx, `select count(*) > 0 from pg_catalog.pg_class
+// version returns the version of the tables; 0: there are none. It reads the catalog as a
+// table, since the server looks up names in a cache that may be older than the lock.
+func (p *postgres) version(ctx context.Context, q queryer) (int, error) {
+	var there bool
+	err := q.QueryRowContext(ctx, `select count(*) > 0 from pg_catalog.pg_class
 where relname = 'laconic_schema' and relnamespace = current_schema()::regnamespace`).Scan(&there)
-	return there, err
+	if err != nil || !there {
+		return 0, err
+	}
+	return version(ctx, q)
 }
 
 func (p *postgres) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {
@@ -123,7 +160,13 @@ and c.used < now() - $3::interval / 2 and c.used >= now() - $3`
 
 // Find implements [engine.Backend].
 func (p *postgres) Find(ctx context.Context, scope string, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
-	at, rows, old, err := scanChain(p.db.QueryContext(ctx, pgFind, []byte(scope), idBytes(ids), interval(b.TTL), maxChain))
+	var at int
+	var rows []engine.Row
+	var old []message.ID
+	err := p.again(ctx, func() (err error) {
+		at, rows, old, err = scanChain(p.db.QueryContext(ctx, pgFind, []byte(scope), idBytes(ids), interval(b.TTL), maxChain))
+		return err
+	})
 	if err != nil {
 		return -1, nil, fmt.Errorf("sqlstore: find: %w", err)
 	}
@@ -146,8 +189,10 @@ func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write,
 	}
 	var use sql.NullInt64
 	var r row
-	err := p.db.QueryRowContext(ctx, pgPut, []byte(scope), ids, overs, revs, bases, conversations, data,
-		interval(b.TTL), b.Limit).Scan(&use, &r.rev, &r.base, &r.conversation, &r.data)
+	err := p.again(ctx, func() error {
+		return p.db.QueryRowContext(ctx, pgPut, []byte(scope), ids, overs, revs, bases, conversations, data,
+			interval(b.TTL), b.Limit).Scan(&use, &r.rev, &r.base, &r.conversation, &r.data)
+	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // the base is gone
 		return engine.Row{}, nil
@@ -163,9 +208,13 @@ func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write,
 }
 
 // Entries implements [engine.Backend].
-func (p *postgres) Entries(ctx context.Context, scope string, conversation message.ID) ([]engine.Row, error) {
-	return scanRows(p.db.QueryContext(ctx, `select rev, base, conversation, data from laconic_entries
+func (p *postgres) Entries(ctx context.Context, scope string, conversation message.ID) (rows []engine.Row, err error) {
+	err = p.again(ctx, func() error {
+		rows, err = scanRows(p.db.QueryContext(ctx, `select rev, base, conversation, data from laconic_entries
 where scope = (select id from laconic_scopes where name = $1) and conversation = $2 order by used, rev`, []byte(scope), conversation[:]))
+		return err
+	})
+	return rows, err
 }
 
 const (
@@ -176,8 +225,12 @@ where scope = (select id from laconic_scopes where name = $1) and handle = $2`
 )
 
 // Get implements [engine.Backend].
-func (p *postgres) Get(ctx context.Context, scope, handle string, b engine.Bounds) (engine.Content, error) {
-	c, old, err := scanContent(handle, p.db.QueryRowContext(ctx, pgGet, []byte(scope), handle, interval(b.TTL)))
+func (p *postgres) Get(ctx context.Context, scope, handle string, b engine.Bounds) (c engine.Content, err error) {
+	var old bool
+	err = p.again(ctx, func() error {
+		c, old, err = scanContent(handle, p.db.QueryRowContext(ctx, pgGet, []byte(scope), handle, interval(b.TTL)))
+		return err
+	})
 	if old {
 		_, _ = p.db.ExecContext(ctx, pgUse, []byte(scope), handle)
 	}
@@ -201,8 +254,9 @@ func (p *postgres) PutContents(
 	}
 	var use sql.NullInt64
 	var conflict sql.NullString
-	err := p.db.QueryRowContext(ctx, pgKeep, []byte(scope), conversation[:], handles, keys, data, b.Limit).
-		Scan(&use, &conflict)
+	err := p.again(ctx, func() error {
+		return p.db.QueryRowContext(ctx, pgKeep, []byte(scope), conversation[:], handles, keys, data, b.Limit).Scan(&use, &conflict)
+	})
 	switch {
 	case err != nil:
 		return fmt.Errorf("sqlstore: put: %w", err)
@@ -232,22 +286,8 @@ update laconic_scopes set bytes = bytes - (select coalesce(sum(bytes), 0) from g
 
 // Delete implements [engine.Backend].
 func (p *postgres) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
-	err := p.transaction(ctx, func(tx *sql.Tx) error {
-		if len(conversations) == 0 {
-			_, err := tx.ExecContext(ctx, `delete from laconic_scopes where name = $1`, []byte(scope))
-			return err
-		}
-		var id int64
-		err := tx.QueryRowContext(ctx, `select id from laconic_scopes where name = $1`, []byte(scope)).Scan(&id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		for _, statement := range pgDelete {
-			if err == nil {
-				_, err = tx.ExecContext(ctx, statement, id, idBytes(conversations))
-			}
-		}
-		return err
+	err := p.again(ctx, func() error {
+		return p.transaction(ctx, func(tx *sql.Tx) error { return pgDeleteIn(ctx, tx, scope, conversations) })
 	})
 	if err != nil {
 		return fmt.Errorf("sqlstore: delete: %w", err)
@@ -255,20 +295,44 @@ func (p *postgres) Delete(ctx context.Context, scope string, conversations ...me
 	return nil
 }
 
-// List implements [engine.Backend].
-func (p *postgres) List(ctx context.Context, scopes ...string) ([]engine.Usage, error) {
-	var names [][]byte // null: all
-	for _, s := range scopes {
-		names = append(names, []byte(s))
+func pgDeleteIn(ctx context.Context, tx *sql.Tx, scope string, conversations []message.ID) error {
+	if len(conversations) == 0 {
+		_, err := tx.ExecContext(ctx, `delete from laconic_scopes where name = $1`, []byte(scope))
+		return err
 	}
-	return scanUsage(p.db.QueryContext(ctx, `select s.name, conversation, sum(entries), sum(contents), sum(r.bytes),
+	var id int64
+	err := tx.QueryRowContext(ctx, `select id from laconic_scopes where name = $1`, []byte(scope)).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	for _, statement := range pgDelete {
+		if err == nil {
+			_, err = tx.ExecContext(ctx, statement, id, idBytes(conversations))
+		}
+	}
+	return err
+}
+
+const pgList = `select s.name, conversation, sum(entries), sum(contents), sum(r.bytes),
   (extract(epoch from max(used)) * 1000)::bigint
 from (
   select scope, conversation, 1 as entries, 0 as contents, octet_length(data) + 200 as bytes, used from laconic_entries
   union all
   select l.scope, conversation, 0, 1, octet_length(data) + 200, used from laconic_links l join laconic_contents using (scope, handle)
 ) r join laconic_scopes s on s.id = r.scope where $1::bytea[] is null or s.name = any ($1)
-group by s.name, conversation order by s.name, max(used) desc, conversation`, names))
+group by s.name, conversation order by s.name, max(used) desc, conversation`
+
+// List implements [engine.Backend].
+func (p *postgres) List(ctx context.Context, scopes ...string) (all []engine.Usage, err error) {
+	var names [][]byte // null: all
+	for _, s := range scopes {
+		names = append(names, []byte(s))
+	}
+	err = p.again(ctx, func() error {
+		all, err = scanUsage(p.db.QueryContext(ctx, pgList, names))
+		return err
+	})
+	return all, err
 }
 
 // pgVacuum removes what is too old, and scopes without rows. An entry stays as long as one
@@ -305,7 +369,7 @@ func (p *postgres) Vacuum(ctx context.Context, ttl time.Duration) (removed int, 
 	}
 	for _, statement := range [...]string{
 		`select laconic_drop_empty()`,
-		`vacuum (analyze) laconic_scopes, laconic_entries, laconic_heads, laconic_contents, laconic_links`,
+		`vacuum (analyze) laconic_scopes, laconic_entries, laconic_heads, laconic_contents, laconic_links, laconic_counts`,
 	} {
 		if _, err := p.db.ExecContext(ctx, statement); err != nil {
 			return removed, fmt.Errorf("sqlstore: vacuum: %w", err)

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -14,46 +13,13 @@ import (
 	"github.com/laconic-go/laconic/store/engine"
 )
 
-const (
-	version  = 1  // of the schema
-	maxChain = 64 // entries that build on one another are read up to here; a journal has at most 33
-)
+const maxChain = 64 // entries that build on one another are read up to here; a journal has at most 33
 
 // The statements count the same overhead as all engines.
 const (
 	_ = uint(engine.Overhead - 200)
 	_ = uint(200 - engine.Overhead)
 )
-
-// queryer is a database or a transaction.
-type queryer interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// create runs a schema.
-func create(ctx context.Context, q queryer, schema string) error {
-	if _, err := q.ExecContext(ctx, schema); err != nil {
-		return fmt.Errorf("create tables: %w", err)
-	}
-	return nil
-}
-
-// checkVersion returns an error if the tables are not those that this package knows.
-func checkVersion(ctx context.Context, q queryer) error {
-	var there int
-	if err := q.QueryRowContext(ctx, `select max(version) from laconic_schema`).Scan(&there); err != nil {
-		return fmt.Errorf("read laconic_schema: %w", err)
-	}
-	switch {
-	case there > version:
-		return fmt.Errorf("the tables have version %d, this program knows version %d: use a newer program, or another database",
-			there, version)
-	case there < version: // there was no earlier one; the steps from it will be made here
-		return fmt.Errorf("laconic_schema has version %d, want %d", there, version)
-	}
-	return nil
-}
 
 // each returns a function that scans all rows of a result.
 func each(do func(scan func(...any) error) error) func(*sql.Rows, error) error {

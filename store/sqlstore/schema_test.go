@@ -2,12 +2,15 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,17 +55,152 @@ func TestTenOpenAtOnce(t *testing.T) {
 	})
 }
 
+// latest returns the version of the tables that this package makes.
+func (d *database) latest() int {
+	if d.file != "" {
+		return len(sqliteSchema.steps)
+	}
+	return len(postgresSchema.steps)
+}
+
+// TestNewerSchema has tables of newer programs. A step adds what this program does not know,
+// so it works with the next version.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, d *database) {
-		require.NoError(t, d.engine(t, engine.Options{Limits: patient}).Close())
-		d.exec(t, "update laconic_schema set version = 99")
-		_, err := engine.Open(t.Context(), d.url, engine.Options{Limits: patient})
-		require.ErrorContains(t, err, "the tables have version 99, this program knows version 1: use a newer program, or another database")
-		d.exec(t, "update laconic_schema set version = 0")
+		requireWorks(t, d.engine(t, engine.Options{Limits: patient}))
+		for _, table := range []string{"scopes", "entries", "heads", "contents", "links"} {
+			d.exec(t, "alter table laconic_"+table+" add column added int default 7")
+		}
+		d.exec(t, "update laconic_schema set version = version + 1")
+		e := d.engine(t, engine.Options{TTL: time.Hour, Limits: patient})
+		requireWorks(t, e)
+		_, err := e.Vacuum(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, e.Delete(t.Context(), "s"))
+
+		d.exec(t, "update laconic_schema set version = version + 1")
 		_, err = engine.Open(t.Context(), d.url, engine.Options{Limits: patient})
-		require.ErrorContains(t, err, "laconic_schema has version 0, want 1")
+		require.ErrorContains(t, err, fmt.Sprintf("the tables have version %d, this program knows versions %d and %d: use a newer program",
+			d.latest()+2, d.latest(), d.latest()+1))
+		d.exec(t, "update laconic_schema set version = -1")
+		_, err = engine.Open(t.Context(), d.url, engine.Options{Limits: patient})
+		require.ErrorContains(t, err, "laconic_schema has version -1, want at least 1")
 	})
+}
+
+// TestSteps fills tables of each earlier version. The next program that opens them makes the
+// steps that they do not have, and has all rows.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	for from := 1; from < len(postgresSchema.steps); from++ {
+		d := postgresDatabase(t)
+		for _, step := range postgresSchema.steps[:from] {
+			d.exec(t, step)
+		}
+		for _, statement := range earlier[from] {
+			d.exec(t, statement)
+		}
+		b := d.backend(t)
+		at, revs := find(t, b, engine.Bounds{}, 1, 2)
+		require.Equal(t, 1, at, "step %d", from+1)
+		require.Equal(t, []byte{12, 11}, revs)
+		put(t, b, 3, 0, entryRow(13, 12, 1), engine.Bounds{})
+		c, err := b.Get(t.Context(), "s", content(1).Handle, engine.Bounds{})
+		require.NoError(t, err)
+		require.Equal(t, content(1), c)
+		require.Equal(t, int64(1000+200+len("entry 13")), d.use(t), "bytes that were counted before")
+		var version int
+		require.NoError(t, d.raw.QueryRowContext(t.Context(), "select max(version) from laconic_schema").Scan(&version))
+		require.Equal(t, d.latest(), version)
+		require.Empty(t, d.lines(t, samples), "samples of removed rows")
+		requireSameTables(t, d)
+	}
+}
+
+// earlier are the statements that fill tables of a version.
+var earlier = map[int][]string{
+	1: {
+		`insert into laconic_scopes (name, bytes) values ('s', 1000)`,
+		`insert into laconic_entries select 1, decode(rpad(rev, 32, '0'), 'hex'), decode(rpad(base, 32, '0'), 'hex'),
+  decode(rpad('01', 32, '0'), 'hex'), now(), convert_to(data, 'utf8')
+  from (values ('0b', null, 'entry 11'), ('0c', '0b', 'entry 12')) v(rev, base, data)`,
+		`insert into laconic_heads select 1, decode(rpad(id, 32, '0'), 'hex'), decode(rpad(rev, 32, '0'), 'hex'),
+  decode(rpad('01', 32, '0'), 'hex') from (values ('01', '0b'), ('02', '0c')) v(id, rev)`,
+		`insert into laconic_contents values (1, 'bbbbbbbbbbbb', decode(rpad('01', 64, '0'), 'hex'), now(), 'content 1')`,
+		`insert into laconic_links values (1, decode(rpad('01', 32, '0'), 'hex'), 'bbbbbbbbbbbb')`,
+		`analyze laconic_scopes, laconic_entries, laconic_heads, laconic_contents, laconic_links`,
+	},
+}
+
+// lines returns the first column of a result of PostgreSQL.
+func (d *database) lines(tb testing.TB, query string) (all []string) {
+	tb.Helper()
+	rows, err := d.raw.QueryContext(tb.Context(), query) //nolint:rowserrcheck // each does
+	require.NoError(tb, each(func(scan func(...any) error) error {
+		var line string
+		err := scan(&line)
+		all = append(all, line)
+		return err
+	})(rows, err))
+	return all
+}
+
+// samples are the columns whose content is in the statistics of the server.
+const samples = `select s.tablename || '.' || s.attname from pg_stats s
+join pg_attribute a on a.attrelid = (s.schemaname || '.' || s.tablename)::regclass and a.attname = s.attname
+where s.schemaname = current_schema() and a.atttypid in ('bytea'::regtype, 'text'::regtype)`
+
+// requireSameTables compares columns, keys, indexes and storage with those of new tables.
+func requireSameTables(tb testing.TB, d *database) {
+	tb.Helper()
+	fresh := postgresDatabase(tb)
+	require.NoError(tb, fresh.engine(tb, engine.Options{}).Close())
+	for _, query := range []string{
+		`select attrelid::regclass || ' ' || concat_ws(' ', attname, atttypid::regtype, attstattarget, attstorage, attnotnull)
+from pg_attribute where attnum > 0 and attrelid in (select oid from pg_class where relnamespace = current_schema()::regnamespace) order by 1`,
+		`select conrelid::regclass || ' ' || pg_get_constraintdef(oid) from pg_constraint
+where connamespace = current_schema()::regnamespace order by 1`,
+	} {
+		require.Equal(tb, fresh.lines(tb, query), d.lines(tb, query))
+	}
+}
+
+// TestRoleWithoutRights has a role that may neither create nor alter tables.
+func TestRoleWithoutRights(t *testing.T) {
+	t.Parallel()
+	d := postgresDatabase(t)
+	u, err := url.Parse(d.url)
+	require.NoError(t, err)
+	schema := u.Query().Get("search_path")
+	role := strings.Replace(schema, "test", "role", 1)
+	d.exec(t, "create role "+role+" login password 'geheim'")
+	t.Cleanup(func() {
+		_, err := d.raw.Exec("drop owned by " + role + "; drop role " + role) //nolint:noctx // that of the test has ended
+		require.NoError(t, err)
+	})
+	d.exec(t, "grant usage on schema "+schema+" to "+role)
+	u.User = url.UserPassword(role, "geheim")
+
+	_, err = engine.Open(t.Context(), u.String(), engine.Options{})
+	require.ErrorContains(t, err, "create tables: ERROR: permission denied")
+	d.exec(t, postgres1)
+	grant := "grant select, insert, update, delete on all tables in schema " + schema + " to " + role
+	d.exec(t, grant)
+	_, err = engine.Open(t.Context(), u.String(), engine.Options{})
+	require.ErrorContains(t, err, fmt.Sprintf("the tables have version 1, this program needs version %d: open them once with the right", d.latest()))
+
+	require.NoError(t, d.engine(t, engine.Options{}).Close())
+	d.exec(t, grant)
+	e, err := engine.Open(t.Context(), u.String(), engine.Options{TTL: time.Hour, Limit: 1 << 20, Limits: patient})
+	require.NoError(t, err)
+	requireWorks(t, e)
+	_, err = e.List(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, e.Delete(t.Context(), "s"))
+	_, err = e.Vacuum(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, e.Close())
 }
 
 func TestPathsOfSQLite(t *testing.T) {

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	_ "embed" // the schema
 	"errors"
 	"fmt"
 	"net/url"
@@ -20,9 +19,6 @@ import (
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
-
-//go:embed sqlite.sql
-var sqliteSchema string
 
 const (
 	busyTimeout = 5 * time.Second // how long a connection waits for other processes
@@ -98,27 +94,27 @@ func sqliteName(path string) (name string, readOnly bool, err error) {
 	}.Encode(), chosen["mode"] == "ro", nil
 }
 
-// prepare creates the tables under a lock, or checks their version.
+// prepare brings the tables to the version of this package under a lock.
 func (s *sqlite) prepare(ctx context.Context, readOnly bool) error {
-	if readOnly {
-		if ok, err := s.current(ctx, s.db); err != nil || !ok {
-			return errors.Join(err, missing(ok))
+	if !readOnly {
+		if err := s.migrate(ctx); err != nil {
+			return err
 		}
-	} else if err := s.migrate(ctx); err != nil {
+	}
+	there, err := s.version(ctx, s.db)
+	switch {
+	case err != nil:
+		return err
+	case there == 0:
+		return errors.New("the file has no tables of laconic")
+	}
+	if err := sqliteSchema.check(there); err != nil {
 		return err
 	}
-	var err error
 	if s.find, err = s.db.PrepareContext(ctx, sqliteFind); err == nil {
 		s.get, err = s.db.PrepareContext(ctx, sqliteGet)
 	}
 	return err
-}
-
-func missing(there bool) error {
-	if there {
-		return nil
-	}
-	return errors.New("the file has no tables of laconic")
 }
 
 // migrate tries again while other processes change the mode of the file, since SQLite does
@@ -141,7 +137,7 @@ func (s *sqlite) migrate(ctx context.Context) error {
 }
 
 func (s *sqlite) tryMigrate(ctx context.Context) error {
-	if ok, err := s.current(ctx, s.db); ok || err != nil {
+	if there, err := s.version(ctx, s.db); err != nil || there >= len(sqliteSchema.steps) {
 		return err
 	}
 	var mode string
@@ -149,22 +145,22 @@ func (s *sqlite) tryMigrate(ctx context.Context) error {
 		return err
 	}
 	return s.transaction(ctx, func(tx *sql.Tx) error {
-		if ok, err := s.current(ctx, tx); ok || err != nil {
+		there, err := s.version(ctx, tx)
+		if err != nil {
 			return err
 		}
-		return create(ctx, tx, sqliteSchema)
+		return sqliteSchema.upgrade(ctx, tx, there)
 	})
 }
 
-// current reports whether the tables are there, and returns an error if they have another
-// version.
-func (s *sqlite) current(ctx context.Context, q queryer) (bool, error) {
+// version returns the version of the tables; 0: there are none.
+func (s *sqlite) version(ctx context.Context, q queryer) (int, error) {
 	var there bool
 	err := q.QueryRowContext(ctx, `select count(*) > 0 from sqlite_schema where name = 'laconic_schema'`).Scan(&there)
 	if err != nil || !there {
-		return false, err
+		return 0, err
 	}
-	return true, checkVersion(ctx, q)
+	return version(ctx, q)
 }
 
 // transaction does something while no other process and no other call writes.
@@ -314,7 +310,7 @@ where h.scope = ? and h.id = ? and e.used >= ?`, p.scope, w.ID[:], cutoff(p.now,
 	case err != nil || kept != w.Row.Rev && kept != w.Over:
 		return kept, err
 	}
-	added, err := p.exec(ctx, `insert into laconic_entries select ?1, ?2, ?3, ?4, ?5, ?6
+	added, err := p.exec(ctx, `insert into laconic_entries (scope, rev, base, conversation, used, data) select ?1, ?2, ?3, ?4, ?5, ?6
 where ?3 is null or exists (select 1 from laconic_entries where scope = ?1 and rev = ?3) on conflict do nothing`,
 		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
 	if err != nil {
@@ -326,7 +322,7 @@ where ?3 is null or exists (select 1 from laconic_entries where scope = ?1 and r
 		p.now.UnixMilli(), p.scope, w.Row.Rev[:]); err != nil || !there { // the base is gone
 		return kept, err
 	}
-	_, err = p.exec(ctx, `insert into laconic_heads values (?, ?, ?, ?)
+	_, err = p.exec(ctx, `insert into laconic_heads (scope, id, rev, conversation) values (?, ?, ?, ?)
 on conflict (scope, id) do update set rev = excluded.rev, conversation = excluded.conversation`,
 		p.scope, w.ID[:], w.Row.Rev[:], w.Row.Conversation[:])
 	if err == nil && p.ttl > 0 {
@@ -411,7 +407,7 @@ func (s *sqlite) PutContents(
 
 // keep writes one content.
 func (p *sqlitePut) keep(ctx context.Context, conversation message.ID, c *engine.Content) error {
-	added, err := p.exec(ctx, `insert into laconic_contents values (?, ?, ?, ?, ?) on conflict do nothing`,
+	added, err := p.exec(ctx, `insert into laconic_contents (scope, handle, key, used, data) values (?, ?, ?, ?, ?) on conflict do nothing`,
 		p.scope, c.Handle, c.Key[:], p.now.UnixMilli(), c.Data)
 	if err != nil {
 		return err
@@ -428,7 +424,8 @@ func (p *sqlitePut) keep(ctx context.Context, conversation message.ID, c *engine
 			return err
 		}
 	}
-	_, err = p.exec(ctx, `insert into laconic_links values (?, ?, ?) on conflict do nothing`, p.scope, conversation[:], c.Handle)
+	_, err = p.exec(ctx, `insert into laconic_links (scope, conversation, handle) values (?, ?, ?) on conflict do nothing`,
+		p.scope, conversation[:], c.Handle)
 	return err
 }
 

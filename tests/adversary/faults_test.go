@@ -16,7 +16,10 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-var errInjected = errors.New("injected fault")
+var (
+	errInjected = errors.New("injected fault")
+	errDown     = errors.New("529: overloaded")
+)
 
 // A fault is what goes wrong at one step.
 type fault int
@@ -215,6 +218,7 @@ var refusals = []struct {
 type server struct {
 	*plan
 	refusal string // of the faults
+	down    bool   // no call is answered
 	sent    []*middleware.Request
 }
 
@@ -222,6 +226,9 @@ func (s *server) model(_ context.Context, req *middleware.Request, _ middleware.
 	s.mu.Lock()
 	s.sent = append(s.sent, req)
 	s.mu.Unlock()
+	if s.down {
+		return nil, errDown
+	}
 	switch s.step("model") {
 	case fails, empty, late:
 		return nil, errors.New(s.refusal)

@@ -1,6 +1,7 @@
 package adversary
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
@@ -63,6 +64,7 @@ func (v *verdict) outcome() {
 	case v.panics != nil:
 	case (v.answer == nil) == (v.err == nil):
 		v.wrongf("answer %v and error %v", v.answer, v.err)
+	case errors.Is(v.err, errDown) && v.world.server.down:
 	case v.err != nil && middleware.KindOf(v.err) == middleware.Irreducible && v.struck == 0 && !modelFault:
 		if need := v.need(); 2*need+600 < v.window {
 			v.wrongf("irreducible, but only about %d tokens are needed of %d: %v", need, v.window, v.err)
@@ -182,17 +184,17 @@ func (v *verdict) marks() {
 		}
 		var n int
 		_, _ = fmt.Sscanf(mark[1:], "%d.", &n)
-		if !v.hostile && n < last[mark[0]] {
+		if !v.hostile && n < last[mark[0]] && (mark[0] != 'r' || !v.world.reordered) {
 			v.wrongf("%s is sent after %c%d.", mark, mark[0], last[mark[0]])
 		}
 		last[mark[0]] = n
 	})
-	pictures, calls := 0, 0 // OpenAI gets pictures in a message of their own; a call without a result gets one
+	pictures, calls := 0, 0 // OpenAI gets pictures in a message of their own, Mistral after an answer; a call without a result gets one
 	for _, m := range v.history {
 		pictures += len(slices.Collect(images(m)))
 		calls += len(slices.Collect(m.Calls()))
 	}
-	if most := 2*len(v.history) + calls + 2; len(v.sent) > most || !v.hostile && len(v.sent) > len(v.history)+2+pictures {
+	if most := 2*len(v.history) + calls + 2; len(v.sent) > most || !v.hostile && len(v.sent) > len(v.history)+2+2*pictures {
 		v.wrongf("%d messages are sent of %d", len(v.sent), len(v.history))
 	}
 	marks := map[string]string{}

@@ -33,7 +33,8 @@ type world struct {
 	server   *server
 
 	nesting     int
-	modelFaults int // planned faults of the model
+	modelFaults int  // planned faults of the model
+	reordered   bool // results of a round have come in another order since
 
 	process middleware.Model // a chain, with what it has learned
 	events  []middleware.Event
@@ -125,11 +126,12 @@ func layers(w *writer, rules message.Rules) []middleware.Middleware {
 	editors := []func() middleware.Middleware{
 		func() middleware.Middleware {
 			return contextedit.New(contextedit.Options{
-				Trigger: when(), Keep: pick(w, 0, -1, 1, 2), ClearToolInputs: w.oneIn(3), ClearThinking: w.oneIn(3), Digest: pick(w, 0, 0, 40), MinCalls: pick(w, 0, 0, 3, 30),
+				Trigger: when(), Keep: pick(w, 0, -1, 1, 2), ClearToolInputs: w.oneIn(3), ClearThinking: w.oneIn(3), Digest: pick(w, 0, -1, 40), MinCalls: pick(w, 0, 0, 3, 30),
+				KeepTokens: pick(w, 0, 0, 100), ExcludeTools: pick(w, nil, nil, []string{"write"}), ClearAtLeast: pick(w, 0, 0, 50),
 			})
 		},
 		func() middleware.Middleware {
-			return microcompact.New(microcompact.Options{KeepRounds: pick(w, 0, -1, 1), Limit: microcompact.Limits{Results: pick(w, 0, 40), Arguments: pick(w, 0, 10)}})
+			return microcompact.New(microcompact.Options{KeepRounds: pick(w, 0, -1, 1), Limit: microcompact.Limits{Results: pick(w, 0, 40), Arguments: pick(w, 0, 10)}, Digest: pick(w, 0, -1, 40), Trigger: when()})
 		},
 		func() middleware.Middleware {
 			return trim.New(trim.Options{Trigger: when(), Strategy: pick(w, "", trim.Middle, trim.Oldest), PreserveEnd: pick(w, 0, -1, 2)})
@@ -191,7 +193,7 @@ func (w *world) run() {
 			now.follows(before)
 		}
 		before = now
-		switch w.IntN(8) {
+		switch w.IntN(10) {
 		case 0:
 			before = w.again(now, "the same call again", false)
 		case 1:
@@ -216,6 +218,18 @@ func (w *world) run() {
 				w.history = slices.Clone(w.history[:end])
 				before = w.call(slices.Clip(w.history), w.window)
 			}
+		case 5:
+			if w.reorder() {
+				before = w.call(slices.Clip(w.history), w.window)
+				if w.oneIn(2) {
+					w.history = slices.Clone(w.history)
+					w.history[w.IntN(len(w.history))].Hints.Pinned = true
+					before = w.call(slices.Clip(w.history), w.window)
+				}
+				before = w.again(before, "the same call after results in another order", false)
+			}
+		case 6: // the provider fails before the last result has come
+			before = w.half(before)
 		}
 	}
 	w.plan.heal()
@@ -223,6 +237,41 @@ func (w *world) run() {
 	if w.modelFaults > 0 {
 		w.bystanders()
 	}
+}
+
+// reorder gives the result messages of a round another order, if there is one with several.
+func (w *world) reorder() bool {
+	if w.repeats { // which result belongs to which call is then known by the order only
+		return false
+	}
+	at := w.IntN(len(w.history))
+	for ; at+1 < len(w.history); at++ {
+		if w.history[at].Role == message.RoleTool && w.history[at+1].Role == message.RoleTool {
+			w.tally["results in another order"]++
+			w.history, w.reordered = slices.Clone(w.history), true
+			w.history[at], w.history[at+1] = w.history[at+1], w.history[at]
+			return true
+		}
+	}
+	return false
+}
+
+// half adds a round and calls the model twice: without the last result, which fails, and with it.
+func (w *world) half(before *verdict) *verdict {
+	w.round()
+	last := len(w.history) - 1
+	if w.history[last].Role != message.RoleTool || w.history[last-1].Role != message.RoleTool {
+		return w.call(slices.Clip(w.history), w.window)
+	}
+	w.tally["failures between two results"]++
+	w.server.down = true
+	w.call(slices.Clip(w.history[:last]), w.window)
+	w.server.down = false
+	whole := w.call(slices.Clip(w.history), w.window)
+	if before != nil {
+		whole.follows(before)
+	}
+	return w.again(whole, "the same call after a failure between two results", false)
 }
 
 // again repeats a call. What another process sends is the same, unless the first one knows something

@@ -72,7 +72,7 @@ func TestTokensEstimate(t *testing.T) {
 			charged := int(rapid.Float64Range(0.1, 6).Draw(t, "rate") * float64(counted))
 			c.Forget() // the rates and the count, not whether the server cuts
 			verdict := c.Learn(calibrate.Prompt{At: at, Charged: charged, Counted: counted}, p, calibrate.Source{})
-			believed := verdict == calibrate.Believed
+			believed := verdict == calibrate.Believed || verdict == calibrate.High
 			require.Equal(t, calibrate.Plausible(float64(charged), float64(counted)), believed)
 			n, _, rate := c.Estimate(counted, 0, p)
 			require.Positive(t, rate)
@@ -136,4 +136,32 @@ func TestRemovedTextsAreOld(t *testing.T) {
 	require.Equal(t, calibrate.Believed, first.Learn(calibrate.Prompt{At: 7, Charged: 4200, Counted: 4000}, p, s))
 	charged, _, _ = first.Estimate(3000, 0, p)
 	require.Equal(t, 3150, charged, "of the first prompt, all texts are alike")
+}
+
+// TestHighCharges has prompts that are charged three times what was counted: the third in a row is remarked, once.
+func TestHighCharges(t *testing.T) {
+	t.Parallel()
+	learn := func(c *calibrate.Tokens, counted int, times float64) calibrate.Verdict {
+		prompt := calibrate.Prompt{At: c.At + 2, Counted: counted, Charged: int(times * float64(counted))}
+		return c.Learn(prompt, calibrate.Priors{Plain: 1, Wide: 1}, calibrate.Source{})
+	}
+	for name, c := range map[string]struct {
+		least int
+		times []float64
+		want  int // number of prompts that are remarked
+	}{
+		"three times":           {1000, []float64{3, 3, 3, 3, 3}, 1},
+		"twice, then right":     {1000, []float64{3, 3, 1, 3, 3}, 0},
+		"less than high":        {1000, []float64{2.4, 2.4, 2.4, 2.4}, 0},
+		"in short prompts only": {100, []float64{3, 3, 3, 3}, 0},
+	} {
+		var tokens calibrate.Tokens
+		high := 0
+		for i, times := range c.times {
+			if learn(&tokens, c.least+10*i, times) == calibrate.High {
+				high++
+			}
+		}
+		require.Equal(t, c.want, high, name)
+	}
 }

@@ -39,6 +39,7 @@ const (
 	Believed   Verdict = iota
 	Doubtful           // too low for the prompt, for the first time
 	Impossible         // the charge cannot be that of the prompt
+	High               // believed, but as those before it too high to be right without a reason
 	Truncated          // too low again: the server cuts prompts
 )
 
@@ -46,7 +47,7 @@ const (
 func (t *Tokens) Limit() int { return t.cut.limit }
 
 // Forget makes later reports incomparable with those so far, as those of another model are.
-func (t *Tokens) Forget() { t.cut = cut{} }
+func (t *Tokens) Forget() { t.cut, t.high = cut{}, 0 }
 
 // judge returns whether a report is too low for its prompt. The growth of the charge is compared
 // with that of the prompt only if messages were appended and nothing else was changed. Of an

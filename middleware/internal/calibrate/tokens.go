@@ -12,6 +12,10 @@ const (
 	firstGain  = 2000 // counted tokens that the first prompt weighs at most
 	priorGain  = 100  // counted tokens that the prior rate weighs
 	forgetting = 0.85 // weight of an addition when the next one comes
+
+	highRate  = 2.5  // tokens charged for one counted token that are suspicious in a prompt of at least
+	highLeast = 1000 // counted tokens: shorter ones are mostly what the provider adds
+	highCalls = 3    // such prompts in a row are reported
 )
 
 // Tokens turns counted tokens into the tokens that the provider will charge:
@@ -32,6 +36,7 @@ type Tokens struct {
 	plain, wide rate
 	before      float64 // rate of the prompt before the newest one as a whole; 0: there was none
 	cut         cut
+	high        int // prompts in a row that were charged too much
 }
 
 // Priors are the rates to begin with: tokens charged for one counted token.
@@ -121,9 +126,21 @@ func (t *Tokens) Learn(p Prompt, pr Priors, s Source) Verdict {
 		return Impossible
 	case verdict == Believed:
 		t.cut.accept(p.Charged)
+		if p.At > t.At && t.isHigh(p) {
+			verdict = High
+		}
 		t.learn(p, pr)
 	}
 	return verdict
+}
+
+// isHigh reports whether a prompt is the last of several in a row that were charged too much.
+func (t *Tokens) isHigh(p Prompt) bool {
+	t.high++
+	if p.Counted < highLeast || float64(p.Charged) < highRate*float64(p.Counted) {
+		t.high = 0
+	}
+	return t.high == highCalls
 }
 
 func (t *Tokens) learn(p Prompt, pr Priors) {

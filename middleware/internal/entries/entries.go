@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -33,6 +34,7 @@ type Known struct {
 	Stored // the newest entry
 
 	early Stored // the entry under the ID before the newest question, if known
+	tried bool   // the journal was asked
 	asked int    // the journal was read for the first asked IDs
 	seen  uint64 // number of writes of the chain at that time
 }
@@ -65,6 +67,9 @@ var None = Stored{At: -1}
 // those IDs are read that are new, or under which the chain has written since. Otherwise all
 // are read from the newest known entry on, since those before it do not matter; but none if
 // own is true and the history has grown by an answer of this chain and what followed it.
+//
+// The first read may take longer and is repeated once if it fails: without the edits that were
+// sent before, the provider reads the whole prompt anew.
 func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 	from, seen := l.Recent.Since(k.seen, l.IDs)
 	if from <= k.early.At {
@@ -80,7 +85,15 @@ func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 		from = max(k.At, 0)
 	}
 	var err error
-	if k.Stored, err = l.Read(ctx, l.IDs, k.Stored, from); err == nil {
+	first := !k.tried && l.Shared
+	if k.tried = true; first {
+		if k.Stored, err = l.Read(guard.Patient(ctx), l.IDs, k.Stored, from); err != nil && ctx.Err() == nil {
+			k.Stored, err = l.Read(guard.Patient(ctx), l.IDs, k.Stored, from)
+		}
+	} else {
+		k.Stored, err = l.Read(ctx, l.IDs, k.Stored, from)
+	}
+	if err == nil {
 		k.asked, k.seen = len(l.IDs), seen
 	}
 	return k, err

@@ -54,13 +54,12 @@ func (s *Set) Text(o Options) string {
 	heading := o.Language.Headings().Facts
 	r := renderer{counter: o.Counter}
 	r.room = o.Tokens - r.cost(heading)
-	const eighth = 8
 	found := []section{
-		{title: w.errors, lines: s.errors.lines(all, key), share: eighth},
-		{title: w.commands, lines: s.commands.lines(all, w.commandLine), share: eighth},
-		{title: w.identifiers, lines: s.identifiers(r.room), share: eighth, joined: true},
-		{title: w.written, lines: s.files.lines(of(written), key), share: eighth},
-		{title: w.read, lines: s.files.lines(of(read), key), share: eighth},
+		{title: w.errors, lines: s.errors.lines(all, key)},
+		{title: w.commands, lines: s.commands.lines(all, w.commandLine)},
+		{title: w.identifiers, lines: s.identifiers(r.room), joined: true},
+		{title: w.written, lines: s.files.lines(of(written), key)},
+		{title: w.read, lines: s.files.lines(of(read), key)},
 	}
 	for _, kind := range found {
 		for i := range kind.lines {
@@ -100,7 +99,6 @@ type section struct {
 	title  string
 	lines  []line
 	joined bool // the entries are in one line, those with the same label together
-	share  int  // the section keeps this part of the room if it needs it: 8 for an eighth; 0: none
 }
 
 type line struct {
@@ -112,14 +110,13 @@ type line struct {
 // join neighbours.
 func (r *renderer) cost(line string) int { return max(r.counter.Count(line), 1) + 1 }
 
-// share takes sections. Each leaves to those after it what they keep.
+// share takes sections. Each leaves to those after it what they keep: an eighth of the room, if they need it.
 func (r *renderer) share(sections []section) {
+	const part = 8
 	keeps := make([]int, len(sections))
 	others := 0
 	for i, s := range sections {
-		if s.share > 0 {
-			_, keeps[i] = r.fitting(s, r.room/s.share)
-		}
+		_, keeps[i] = r.fitting(s, r.room/part)
 		others += keeps[i]
 	}
 	for i, s := range sections {

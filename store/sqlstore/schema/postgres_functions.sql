@@ -1,64 +1,8 @@
--- Schema 1 of PostgreSQL. It is run once, in the schema that search_path names first.
--- 200 is engine.Overhead.
-
-create table laconic_schema (version int not null);
-insert into laconic_schema values (1);
-
--- A scope, with the bytes that it keeps, about. To delete a scope is to delete its row.
-create table laconic_scopes (
-  id bigint generated always as identity primary key,
-  name bytea not null unique,
-  bytes bigint not null default 0
-) with (fillfactor = 50); -- each write updates bytes
-
--- An entry of the journal, by its revision.
-create table laconic_entries (
-  scope bigint not null references laconic_scopes on delete cascade,
-  rev bytea not null,
-  base bytea, -- revision of the entry that it builds on
-  conversation bytea not null,
-  used timestamptz not null,
-  data bytea not null,
-  primary key (scope, rev)
-);
-alter table laconic_entries alter data set storage external; -- it is compressed
-create index on laconic_entries (scope, conversation);
-
--- An ID of a history, and the entry that is kept under it.
-create table laconic_heads (
-  scope bigint not null references laconic_scopes on delete cascade,
-  id bytea not null,
-  rev bytea not null,
-  conversation bytea not null,
-  primary key (scope, id),
-  foreign key (scope, rev) references laconic_entries on delete cascade deferrable initially deferred
-);
-create index on laconic_heads (scope, conversation);
-create index on laconic_heads (scope, rev);
-
--- A content of the archive, by its handle.
-create table laconic_contents (
-  scope bigint not null references laconic_scopes on delete cascade,
-  handle text not null,
-  key bytea not null,
-  used timestamptz not null,
-  data bytea not null,
-  primary key (scope, handle)
-);
-alter table laconic_contents alter data set storage external;
-
--- The conversations that a content belongs to.
-create table laconic_links (
-  scope bigint not null,
-  conversation bytea not null,
-  handle text not null,
-  primary key (scope, conversation, handle),
-  foreign key (scope, handle) references laconic_contents on delete cascade
-);
-create index on laconic_links (scope, handle);
+-- The functions, which are made anew after each step. Their parameters and results stay, since
+-- programs of the version before call them, too. 200 is engine.Overhead.
 
 -- The ID of a scope, which is made if it is new.
-create function laconic_scope(p_name bytea) returns bigint language plpgsql as $$
+create or replace function laconic_scope(p_name bytea) returns bigint language plpgsql as $$
 declare
   s bigint;
 begin
@@ -72,9 +16,21 @@ begin
   end loop;
 end $$;
 
+-- How many bytes a scope keeps.
+create or replace function laconic_use(p_scope bigint) returns bigint language sql stable as $$
+  select bytes + (select coalesce(sum(bytes), 0) from laconic_counts where scope = p_scope)::bigint
+  from laconic_scopes where id = p_scope
+$$;
+
+-- Adds to the bytes of a scope.
+create or replace function laconic_count(p_scope bigint, p_bytes bigint) returns void language sql as $$
+  insert into laconic_counts as c values (p_scope, pg_backend_pid() % 256, p_bytes)
+  on conflict (scope, slot) do update set bytes = c.bytes + p_bytes
+$$;
+
 -- Writes entries, each only if its conditions hold; nothing if those of the first do not.
 -- Returns the entry that is kept under the first ID then, if any, or how much a full scope keeps.
-create function laconic_put(
+create or replace function laconic_put(
   p_scope bytea, p_ids bytea[], p_overs bytea[], p_revs bytea[], p_bases bytea[], p_conversations bytea[],
   p_data bytea[], p_ttl interval, p_limit bigint
 ) returns table (o_use bigint, o_rev bytea, o_base bytea, o_conversation bytea, o_data bytea) language plpgsql as $$
@@ -84,7 +40,7 @@ declare
   n bigint := 0;
 begin
   if p_limit > 0 then
-    select bytes into n from laconic_scopes where id = s;
+    n := laconic_use(s);
     if n + (select sum(octet_length(d) + 200) from unnest(p_data) d) > p_limit then
       return query select n, null::bytea, null::bytea, null::bytea, null::bytea;
       return;
@@ -135,14 +91,14 @@ begin
       and c.used < now() - p_ttl / 2 and c.used >= now() - p_ttl;
   end if;
   if n > 0 then
-    update laconic_scopes set bytes = bytes + n where id = s;
+    perform laconic_count(s, n);
   end if;
   return query select null::bigint, p_revs[1], null::bytea, null::bytea, null::bytea;
 end $$;
 
 -- Writes contents for a conversation. Returns how much a full scope keeps, or the handle
 -- that another content has; both are null if all is written.
-create function laconic_keep(
+create or replace function laconic_keep(
   p_scope bytea, p_conversation bytea, p_handles text[], p_keys bytea[], p_data bytea[], p_limit bigint,
   out o_use bigint, out o_conflict text
 ) language plpgsql as $$
@@ -152,7 +108,7 @@ declare
   present int;
 begin
   if p_limit > 0 then
-    select bytes into o_use from laconic_scopes where id = s;
+    o_use := laconic_use(s);
     select coalesce(sum(octet_length(u.data) + 200), 0) into n
       from unnest(p_handles, p_data) u(handle, data)
       where not exists (select from laconic_contents c where c.scope = s and c.handle = u.handle);
@@ -182,7 +138,7 @@ begin
       join laconic_contents c using (handle) where c.scope = s and c.key = u.key order by handle
     on conflict do nothing;
   if n > 0 then
-    update laconic_scopes set bytes = bytes + n where id = s;
+    perform laconic_count(s, n);
   end if;
   select handle into o_conflict from unnest(p_handles, p_keys) u(handle, key)
     join laconic_contents c using (handle) where c.scope = s and c.key <> u.key limit 1;
@@ -190,7 +146,7 @@ end $$;
 
 -- Removes scopes without rows. A locked one is in use; what was added before the lock is
 -- seen by the second statement.
-create function laconic_drop_empty() returns void language plpgsql as $$
+create or replace function laconic_drop_empty() returns void language plpgsql as $$
 declare
   empty bigint[];
 begin

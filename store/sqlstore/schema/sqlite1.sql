@@ -1,5 +1,5 @@
--- Schema 1 of SQLite. Times are milliseconds since 1970. 200 is engine.Overhead. The
--- comments of postgres.sql apply.
+-- Step 1 of the tables in SQLite. Times are milliseconds since 1970. The comments of
+-- postgres1.sql apply.
 
 create table laconic_schema (version integer not null);
 insert into laconic_schema values (1);
