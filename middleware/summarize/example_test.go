@@ -32,8 +32,8 @@ func support() []message.Message {
 func Example() {
 	small := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 		return &middleware.Response{
-			Message: message.Assistant(message.Text{Text: "Key objectives: a server in Rust.\nTools used and results: none.\n" +
-				"Key findings: axum fits.\nCurrent status: it runs.\nNext steps: logs."}),
+			Message: message.Assistant(message.Text{Text: "Goal: a server in Rust.\nCurrent state: none.\n" +
+				"Decisions and reasons: axum fits.\nErrors and repairs: it runs.\nNext steps: logs."}),
 			Stop: middleware.StopEnd,
 		}, nil
 	}
@@ -55,10 +55,10 @@ func Example() {
 	// - How is it configured?
 	// - How are logs written?
 	// [State of the work]
-	// Key objectives: a server in Rust.
-	// Tools used and results: none.
-	// Key findings: axum fits.
-	// Current status: it runs.
+	// Goal: a server in Rust.
+	// Current state: none.
+	// Decisions and reasons: axum fits.
+	// Errors and repairs: it runs.
 	// Next steps: logs.
 	// (8 messages compacted: 4 of the user, 4 of the assistant)
 	//
