@@ -125,8 +125,10 @@ func (s *Source) contradicted(sen *sentence) (items []string) {
 		if c.state == good && !story && len(about) > 0 { // the newest of them counts
 			about = []*command{slices.MaxFunc(about, func(a, b *command) int { return cmp.Compare(a.at, b.at) })}
 		}
-		never := !s.tested && c.subjects()["test"] && len(sen.spans) == 0 // in a quotation, it may be anything
-		if c.state != "" && (never || len(about) > 0 && !slices.ContainsFunc(about, agrees)) {
+		// In a quotation, it may be anything.
+		never := c.state != "" && !s.tested && len(sen.spans) == 0 && c.subjects()["test"] &&
+			!s.hasBy(sen.wordsIn(sen.toks[c.from].from, sen.toks[c.to-1].to()), said, shown, other)
+		if never || c.state != "" && len(about) > 0 && !slices.ContainsFunc(about, agrees) {
 			items = append(items, strings.TrimRight(c.text, ".!。！"))
 		}
 	}

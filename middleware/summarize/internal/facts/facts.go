@@ -1,12 +1,11 @@
-// Package facts collects by rules what a summary in words loses first: the user's own words, errors, commands, identifiers
-// and files in messages that are folded.
+// Package facts collects by rules what a summary in words loses first: errors,
+// commands, identifiers and files in messages that are folded.
 //
 //	s := &facts.Set{}
 //	s.Add(folded)
-//	section := s.Text(facts.Options{Tokens: 600, Quotes: 800, Counter: counter})
+//	section := s.Text(facts.Options{Tokens: 600, Counter: counter})
 //
-// The user's words have a room of their own: see package quotes. When the other room is short, these are kept in this
-// order:
+// When room is short, these are kept in this order:
 //
 //   - errors: one line of each failed result; that of a command until it runs again;
 //   - commands, each with its newest outcome;
@@ -16,9 +15,9 @@
 // No file name and no message can start a line of its own. System messages are not read, since they remain in the view, nor
 // are texts of the model.
 //
-// Of a message of the user the first and the last 16 KiB are read, of the arguments of a call the first MiB, of a result
-// the first and the last 16 KiB, and for identifiers 128 KiB of texts in all, newest first, of each the first 2 KiB. The
-// time is proportional to the number of messages.
+// Of the arguments of a call the first MiB is read, of a result the first and the last 16 KiB, and for
+// identifiers 128 KiB of texts in all, newest first, of each the first 2 KiB. The time
+// is proportional to the number of messages.
 package facts
 
 import (
@@ -28,7 +27,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
@@ -39,15 +37,9 @@ const (
 	longestPath    = 200
 )
 
-// bytesPerOther is the number of bytes for each token of the user's words up to which these contain sentences that state
-// neither a rule nor a value: a twentieth of about four bytes a token.
-const bytesPerOther = 80
-
-// Set holds the facts of messages. The zero value is empty. It keeps texts of the messages and is not safe for concurrent
-// use.
+// Set holds the facts of messages. The zero value is empty. It keeps texts of the
+// messages and is not safe for concurrent use.
 type Set struct {
-	said     quotes.Set
-	bytes    int // of all that was added
 	errors   entries
 	commands entries
 	files    entries
@@ -79,15 +71,12 @@ func (s *Set) Add(msgs []message.Message) {
 		for _, p := range m.Parts {
 			switch p := p.(type) {
 			case message.Text:
-				s.bytes += len(p.Text)
 				if m.Role == message.RoleUser {
 					s.addText(p.Text)
 				}
 			case message.ToolCall:
-				s.bytes += len(p.Arguments)
 				s.addCall(p)
 			case message.ToolResult:
-				s.bytes += len(p.Text)
 				s.addResult(p)
 			case message.Thinking, message.Media, message.Opaque:
 			}
@@ -95,22 +84,15 @@ func (s *Set) Add(msgs []message.Message) {
 	}
 }
 
-// Order tells which lines are standing orders in the texts that are added afterwards; see [quotes.Set.Order].
-func (s *Set) Order(lines ...string) { s.said.Order(lines...) }
-
-// addText adds a text of the user. If it is a summary that the caller passes back, and the journal does not have, only what
-// its section of facts has is added: the rest is not the user's.
+// addText adds a text of the user. If it is a summary that the caller passes back, and the
+// journal does not have, only what its section of facts has is added: the rest is not the user's.
 func (s *Set) addText(said string) {
 	if text.IsRecord(said) {
-		for _, l := range [...]text.Language{text.English, text.Chinese} {
-			if _, section, ok := strings.Cut("\n"+said, "\n"+l.Headings().Facts+"\n"); ok {
-				s.Resume(section)
-			}
-		}
+		sections, _ := text.SectionsOf(said)
+		s.Resume(sections.Facts)
 		return
 	}
 	s.spoken = append(s.spoken, said)
-	s.said.Add(said)
 }
 
 func (s *Set) addCall(c message.ToolCall) {

@@ -51,13 +51,14 @@ func runOf(command string, s state) Run {
 	return Run{Command: command, Passed: s == passed, Failed: s >= failed && s <= denied}
 }
 
-// runsIn returns the commands in a section that [Set.Text] has written.
-func runsIn(section string) (runs []Run) {
-	if !strings.HasPrefix(section, text.English.Headings().Facts) && !strings.HasPrefix(section, text.Chinese.Headings().Facts) {
+// runsIn returns the commands in the facts of a summary.
+func runsIn(summary string) (runs []Run) {
+	if !text.IsRecord(summary) {
 		return nil
 	}
+	sections, _ := text.SectionsOf(summary)
 	s := &Set{}
-	s.Resume(section)
+	s.Resume(sections.Facts)
 	for _, e := range s.commands.all {
 		if !e.removed {
 			runs = append(runs, runOf(e.key, e.state))
@@ -68,8 +69,8 @@ func runsIn(section string) (runs []Run) {
 
 // Divide returns what is before a section that [Set.Text] has written, the files in it that were written, and the rest.
 func Divide(summary string) (before, written, rest string) {
-	for _, w := range [...]*wording{&english, &chinese} {
-		k := strings.Index(summary, w.language.Headings().Facts+"\n")
+	for i, w := range [...]*wording{&english, &chinese} {
+		k := strings.Index(summary, [...]text.Language{text.English, text.Chinese}[i].Headings().Facts+"\n")
 		if k < 0 {
 			continue
 		}
